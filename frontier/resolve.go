@@ -1,0 +1,236 @@
+package frontier
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+)
+
+// A Base is what the links of one page are relative to. It may be used by
+// several goroutines.
+type Base struct {
+	page   string // canonical URL, which is what "" and "#top" lead to
+	scheme string // of it: "https:"
+	origin string // "https://example.com:8080"
+	path   string // page without its query
+	dir    string // path up to and with its last slash
+
+	parse func() (*whatwg.Url, error) // page, parsed when a link first needs it
+}
+
+// NewBase returns the base of the page at pageURL; baseHref is the href of its
+// first <base> element, or "" where it has none. As in a browser, baseHref may
+// be relative and is passed over if it is no URL (HTML Standard 4.2.3); unlike
+// there it is also passed over if it leads to something that is not the web: a
+// page saved from somebody's disk says file:, and means itself. The errors are
+// those of [Canonical] for pageURL.
+func NewBase(pageURL, baseHref string) (*Base, error) {
+	page, err := Canonical(pageURL)
+	if err != nil {
+		return nil, fmt.Errorf("base of links: %w", err)
+	}
+	b := newBase(page)
+	if baseHref == "" {
+		return b, nil
+	}
+	other, err := b.Resolve(baseHref)
+	if err != nil {
+		return b, nil
+	}
+	return newBase(other), nil
+}
+
+func newBase(page string) *Base {
+	b := &Base{page: page}
+	host := strings.Index(page, "://") + len("://")
+	b.scheme = page[:host-len("//")]
+	b.origin = page[:host+hostLen(page[host:])]
+	b.path, _, _ = strings.Cut(page, "?")
+	b.dir = b.path[:strings.LastIndexByte(b.path, '/')+1]
+	b.parse = sync.OnceValues(func() (*whatwg.Url, error) {
+		u, err := parser.Parse(page)
+		if err != nil {
+			return nil, err
+		}
+		u.SearchParams() // which every later use reads, and the first one writes
+		return u, nil
+	})
+	return b
+}
+
+// Resolve returns the canonical URL that a link of the page leads to. href is
+// as in the document, its character references decoded; its fragment is
+// dropped, so that "" and "#top" are the page itself. The errors are those of
+// [Canonical]. The answer may share memory with href or with the page's URL.
+func (b *Base) Resolve(href string) (string, error) {
+	if len(href) > MaxURL {
+		return "", tooLong(href)
+	}
+	if len(href) <= maxPlain {
+		if u, ok := b.resolvePlain(href); ok {
+			return u, nil
+		}
+	}
+	return b.resolveParsed(href)
+}
+
+// resolveParsed is [Base.Resolve] by the whole of the standard's parser.
+func (b *Base) resolveParsed(href string) (string, error) {
+	ref := stripBlanks(href)
+	if s := scheme(ref); s != "" && !isWeb(s) {
+		return "", otherScheme(href, s)
+	}
+	if err := checkBounds(href, ref); err != nil {
+		return "", err
+	}
+	if len(b.dir) > maxPlain {
+		if local := b.local(ref); local != "" {
+			return b.resolveShallow(href, ref, local)
+		}
+	}
+	return b.resolveDeep(href, ref)
+}
+
+// resolveDeep resolves a reference without blanks against the whole of the page's
+// URL; href is for messages.
+func (b *Base) resolveDeep(href, ref string) (string, error) {
+	page, err := b.parse()
+	if err != nil {
+		return "", invalid(b.page, err)
+	}
+	u, err := page.Parse(ref)
+	if err != nil {
+		return "", invalid(href, err)
+	}
+	return serialize(href, u)
+}
+
+// resolveShallow does the same where the page's path is long. The parser would
+// take 2 ms over each link of a page five hundred folders deep, and a page may
+// have as many links as fit into it. But a link can climb no further than it has
+// slashes: the folders above those are put in front of what the parser makes of
+// the rest.
+func (b *Base) resolveShallow(href, ref, local string) (string, error) {
+	root := b.origin + "/"
+	head, tail := root, "" // of the page's folder: what is put in front, and what is climbed in
+	switch local[0] {
+	case '/', '\\': // of the page only the origin counts, or not even that
+	case '?':
+		head = b.path
+	default:
+		head = b.dir
+		for n := strings.Count(local, "/") + strings.Count(local, `\`) + 1; n > 0 && len(head) > len(root); n-- {
+			head = head[:strings.LastIndexByte(head[:len(head)-1], '/')+1]
+		}
+		tail = b.dir[len(head):]
+	}
+	near, err := parser.Parse(root + tail)
+	if err != nil {
+		return "", invalid(b.page, err)
+	}
+	u, err := near.Parse(ref)
+	if err != nil {
+		return "", invalid(href, err)
+	}
+	s, err := serialize(href, u)
+	if err != nil || head == root {
+		return s, err
+	}
+	s = head + s[len(root):]
+	return s, checkBounds(href, s)
+}
+
+// local is a reference without blanks as seen from its page: without a scheme that
+// is the page's own, "/" where all of it is another URL's, and "" where it is the
+// page itself or hard to say.
+func (b *Base) local(ref string) string {
+	switch s := scheme(ref); {
+	case s == "":
+	case s+":" != b.scheme:
+		return "/"
+	default:
+		ref = ref[len(s)+1:]
+	}
+	if ref == "" || ref[0] == '#' || scheme(ref) != "" {
+		return ""
+	}
+	return ref
+}
+
+// resolvePlain resolves what needs no parser: see the essay in plain.go. Not
+// ok: ask the parser, also for what is an error.
+func (b *Base) resolvePlain(href string) (u string, ok bool) {
+	href = withoutFragment(href)
+	switch {
+	case href == "":
+		return b.page, true
+	case href[0] == '?':
+		return join(b.path, href)
+	case strings.HasPrefix(href, "//"):
+		return canonicalPlain(b.scheme + href)
+	case href[0] == '/':
+		return join(b.origin, href)
+	case hasColonFirst(href):
+		return b.absolutePlain(href)
+	}
+	dir, rest := b.climb(href)
+	return join(dir, rest)
+}
+
+// join puts a plain path or query behind the part of a canonical URL that it
+// is relative to.
+func join(front, path string) (u string, ok bool) {
+	if !plainPath(path) {
+		return "", false
+	}
+	u = front + path
+	if len(u) > maxPlain && checkBounds(u, u) != nil {
+		return "", false
+	}
+	return u, true
+}
+
+// absolutePlain knows the host of the page to be canonical, whatever it is:
+// most absolute links lead there, also on hosts that are not plain.
+func (b *Base) absolutePlain(href string) (u string, ok bool) {
+	if rest, found := strings.CutPrefix(href, b.origin); found && rest != "" && rest[0] == '/' {
+		return withPlainPath(href, len(b.origin))
+	}
+	return canonicalPlain(href)
+}
+
+// climb takes the dot segments at the start of a relative path out of it, and
+// returns the folder they lead to. Those further in are left to the parser.
+func (b *Base) climb(href string) (dir, rest string) {
+	dir = b.dir
+	for {
+		if rest, ok := strings.CutPrefix(href, "./"); ok {
+			href = rest
+			continue
+		}
+		rest, ok := strings.CutPrefix(href, "../")
+		if !ok {
+			return dir, href
+		}
+		href = rest
+		if len(dir) > len(b.origin)+len("/") {
+			dir = dir[:strings.LastIndexByte(dir[:len(dir)-1], '/')+1]
+		}
+	}
+}
+
+// hasColonFirst says whether a colon stands in the first segment, which may
+// make a scheme of what is before it.
+func hasColonFirst(href string) bool {
+	for i := range len(href) {
+		switch href[i] {
+		case ':':
+			return true
+		case '/', '?':
+			return false
+		}
+	}
+	return false
+}
