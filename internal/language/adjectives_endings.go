@@ -1,0 +1,113 @@
+package language
+
+import (
+	"strings"
+	"sync"
+)
+
+// How an adjective of the other languages is known.
+//
+// By list and by suffix, both from adjectives/*.txt. A section of such a file
+// begins with the endings of one declension, "-o -a -os -as" in Spanish, and lists
+// lemmas that take them ("nuevo") and suffixes that make adjectives ("-oso"). So
+// "nuevas" is one because "nuevo" is listed, and "famosas" because "famoso" ends in
+// -oso. The last section lists lemmas that a suffix would take and that are no
+// adjectives ("esposo").
+//
+// A listed lemma stands for every word of its forms. What is an adjective by
+// neither is kept: participles, most names of peoples, and what a dictionary alone
+// could tell.
+
+// notAdjectives is the title of the section of exceptions.
+const notAdjectives = "no adjectives"
+
+// declined are the adjectives of one language.
+type declined struct {
+	forms      map[string]bool   // of the listed lemmas
+	suffixes   map[string]ending // of the suffixes, by suffix with ending
+	exceptions map[string]bool   // lemmas
+	longest    int               // suffix, in bytes
+}
+
+// An ending that a form has in place of its lemma's.
+type ending struct {
+	form, lemma string
+	never       bool // no word that ends so is an adjective
+}
+
+// leastStem is how many letters must stand before a suffix.
+const leastStem = 2
+
+var declensions = map[string]func() declined{
+	"de": onceDeclined("de"), "es": onceDeclined("es"), "fr": onceDeclined("fr"), "it": onceDeclined("it"), "nl": onceDeclined("nl"),
+	"pl": onceDeclined("pl"), "pt": onceDeclined("pt"), "sv": onceDeclined("sv"), "uk": onceDeclined("uk"),
+}
+
+func onceDeclined(lang string) func() declined {
+	return sync.OnceValue(func() declined { return readDeclined("adjectives/" + lang + ".txt") })
+}
+
+func readDeclined(name string) declined {
+	d := declined{forms: map[string]bool{}, suffixes: map[string]ending{}}
+	for _, s := range readForms(name) {
+		if s.title == notAdjectives {
+			d.except(s.words)
+			continue
+		}
+		endings := strings.Fields(s.title)
+		for i := range endings {
+			endings[i] = strings.TrimPrefix(endings[i], "-")
+		}
+		for _, word := range s.words {
+			d.add(word, endings)
+		}
+	}
+	return d
+}
+
+// add takes in a lemma or suffix in all its forms; the lemma has the first of the
+// endings.
+func (d *declined) add(word string, endings []string) {
+	word, isSuffix := strings.CutPrefix(word, "-")
+	stem := strings.TrimSuffix(word, endings[0])
+	for _, e := range endings {
+		form := stem + e
+		if !isSuffix {
+			d.forms[form] = true
+			continue
+		}
+		if _, ok := d.suffixes[form]; !ok {
+			d.suffixes[form] = ending{form: e, lemma: endings[0]}
+			d.longest = max(d.longest, len(form))
+		}
+	}
+}
+
+// except takes in the lemmas that are no adjectives, and endings of words, with a
+// hyphen, that no adjective has.
+func (d *declined) except(words []string) {
+	d.exceptions = setOf(words)
+	for _, word := range words {
+		if suffix, ok := strings.CutPrefix(word, "-"); ok {
+			d.suffixes[suffix] = ending{never: true}
+			d.longest = max(d.longest, len(suffix))
+		}
+	}
+}
+
+// is says whether a lower-cased word is an adjective. The longest suffix decides.
+func (d *declined) is(word string) bool {
+	if d.forms[word] {
+		return true
+	}
+	letters := 0
+	for i := range word {
+		if letters++; letters <= leastStem || len(word)-i > d.longest {
+			continue
+		}
+		if e, ok := d.suffixes[word[i:]]; ok {
+			return !e.never && !d.exceptions[strings.TrimSuffix(word, e.form)+e.lemma]
+		}
+	}
+	return false
+}

@@ -1,0 +1,175 @@
+package language
+
+import (
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// How a Russian adjective is known.
+//
+// By its ending, then by what stands before the ending. An ending alone says little: "новой" is an adjective and "войной" a
+// noun, "важная" an adjective and "зная" a verb, "синий" an adjective and "знаний" a noun. So the stem must be one of the few
+// hundred plain ones in adjectives/ru.txt, which take any ending, or carry a suffix that makes adjectives (-н- after a
+// consonant, -ск-, -ющ-, ...), each with the endings that are safe after it. The stems of nouns that pass nevertheless are
+// listed in the same file.
+//
+// Participles decline alike and count as adjectives, as do the comparative in -нее and surnames in -ский. Short forms (важен,
+// важно) do not: they are predicates or adverbs. Ordinals stay, as all numbers do.
+//
+// What it gets wrong is measured on words and not on running text; the numbers stand at [Adjective].
+
+// russianEndings are those of the full declension, the longer before the shorter that it ends in.
+var russianEndings = [...]string{
+	"ого", "его", "ому", "ему", "ыми", "ими",
+	"ою", "ею", // old forms of ой and ей
+	"ый", "ий", "ой", "ей", "ая", "яя", "ое", "ее", "ые", "ие", "ую", "юю", "ым", "им", "ом", "ем", "ых", "их",
+}
+
+// Endings that are safe after most suffixes: no noun or verb of any number takes them there.
+const (
+	hardSafe  = " ый ое ые ого ому ым ых ыми ую "
+	hardAll   = hardSafe + "ая ой ом "
+	velarSafe = " ий ие ого ому им их ими ую "
+	velarAll  = velarSafe + "ая ое ой ом "
+	softAll   = " ий ая ее ие его ему им ем ей ую их ими "
+)
+
+// russianSuffixes are what makes an adjective of a stem, with the endings that prove it. The first that fits decides.
+var russianSuffixes = [...]struct{ suffix, endings string }{
+	{"ращ", ""}, {"тащ", ""}, // обращая, вытащим
+	{"овн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, {"евн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, // Петровной is not
+	{"еньк", velarSafe + "ая ое "}, // беленькая, but маменькой is not
+	{"ческ", velarAll}, {"ейск", velarAll}, {"цк", velarAll},
+	{"ющ", softAll}, {"ущ", softAll}, {"ящ", softAll}, {"ащ", softAll}, {"вш", softAll}, // participles
+	{"ейш", softAll}, {"айш", softAll}, // superlatives
+	{"ем", hardSafe}, {"им", hardSafe}, // passive participles; системой, принимая are not
+	{"нут", hardSafe}, {"нят", hardSafe}, {"крыт", hardSafe},
+	{"лив", hardSafe}, {"чив", hardSafe}, // оливой, заканчивая are not
+	{"ов", " ый ая ое ые ого ому ых ыми ую "}, // головой, словом, Ивановым are not
+	{"ев", " ый ое ые ого ому ых ыми ую "},    // nor одевая
+	{"оват", hardSafe}, {"еват", hardSafe}, {"чат", hardSafe}, {"ист", hardSafe},
+	{"ен", hardSafe}, {"ан", hardSafe}, {"ян", hardSafe}, // стеной, планом are not
+}
+
+// isRussianAdjective judges a lower-cased word.
+func isRussianAdjective(word string) bool {
+	if strings.Contains(word, "ё") {
+		word = strings.ReplaceAll(word, "ё", "е")
+	}
+	reflexive := false
+	if cut, ok := strings.CutSuffix(word, "ся"); ok { // учащийся, but not учился
+		word, reflexive = cut, true
+	}
+	stem, ending := cutRussianEnding(word)
+	if utf8.RuneCountInString(stem) < 2 {
+		return false
+	}
+	if reflexive {
+		return takes(softAll, ending) && isActiveParticiple(stem)
+	}
+	known := russianStems()
+	if known.never[stem] || known.nouns[stem] && (ending == "ой" || ending == "ом") {
+		return false
+	}
+	if known.adjectives[stem] {
+		return agrees(stem, ending)
+	}
+	return bySuffix(stem, ending)
+}
+
+func isActiveParticiple(stem string) bool {
+	for _, suffix := range [...]string{"ющ", "ущ", "ящ", "ащ", "вш", "ш"} {
+		if strings.HasSuffix(stem, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+func cutRussianEnding(word string) (stem, ending string) {
+	for _, e := range russianEndings {
+		if stem, ok := strings.CutSuffix(word, e); ok {
+			switch e {
+			case "ою":
+				e = "ой"
+			case "ею":
+				e = "ей"
+			}
+			return stem, e
+		}
+	}
+	return "", ""
+}
+
+// agrees says whether a stem of the list can take an ending: и and no ы follows к, г, х, ж, ч, ш and щ; after other letters
+// и makes a noun (занятие) or a verb (любим), but for the soft stems, which all end in н after a consonant, and син-.
+func agrees(stem, ending string) bool {
+	last, size := utf8.DecodeLastRuneInString(stem)
+	before, _ := utf8.DecodeLastRuneInString(stem[:len(stem)-size])
+	switch {
+	case strings.ContainsRune("кгх", last):
+		return takes(velarAll, ending)
+	case strings.ContainsRune("жчшщ", last):
+		return takes(softAll, ending) || takes(" ой ом ого ому ое ", ending) // большой
+	case last == 'н' && !isRussianVowel(before) || stem == "син":
+		return true
+	}
+	return takes(hardAll, ending) || ending == "ее"
+}
+
+// bySuffix judges a stem that is in no list.
+func bySuffix(stem, ending string) bool {
+	for _, s := range russianSuffixes {
+		if before, ok := strings.CutSuffix(stem, s.suffix); ok {
+			return utf8.RuneCountInString(before) >= 2 && takes(s.endings, ending)
+		}
+	}
+	last, size := utf8.DecodeLastRuneInString(stem)
+	before, _ := utf8.DecodeLastRuneInString(stem[:len(stem)-size])
+	if isRussianVowel(before) || utf8.RuneCountInString(stem) < 3 {
+		return false
+	}
+	switch last {
+	case 'н': // важная, крупнее; soft: летний, but кухней, объясняя, объясним are not
+		return takes(hardAll, ending) || takes(" ее ий ие его ему их юю ", ending)
+	case 'ш': // возникший, ушедшая; фарш and марш are not
+		return strings.ContainsRune("бгдзкпстх", before) && takes(softAll, ending)
+	case 'к': // русский, городской; краткий, but поездкой, игроком are not
+		return takes(velarSafe, ending) || before == 'с' && takes(velarAll, ending) && !vowelBeforeSk(stem)
+	}
+	return false
+}
+
+// vowelBeforeSk tells маской, диском, опуская from городской, русском.
+func vowelBeforeSk(stem string) bool {
+	stem, _ = strings.CutSuffix(stem, "ск")
+	last, _ := utf8.DecodeLastRuneInString(stem)
+	return isRussianVowel(last)
+}
+
+func isRussianVowel(r rune) bool { return strings.ContainsRune("аеиоуыэюя", r) }
+
+// takes says whether an ending is in a list of endings between spaces.
+func takes(list, ending string) bool {
+	if ending == "" {
+		return false
+	}
+	for i := 0; ; {
+		j := strings.Index(list[i:], ending)
+		if j < 0 {
+			return false
+		}
+		i += j + len(ending)
+		if list[i] == ' ' && list[i-len(ending)-1] == ' ' {
+			return true
+		}
+	}
+}
+
+type russianLists struct{ adjectives, nouns, never map[string]bool }
+
+var russianStems = sync.OnceValue(func() russianLists {
+	sections := readForms("adjectives/ru.txt")
+	return russianLists{adjectives: setOf(sections[0].words), nouns: setOf(sections[1].words), never: setOf(sections[2].words)}
+})

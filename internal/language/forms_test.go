@@ -1,0 +1,222 @@
+package language
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// The data is edited by hand, so what the code assumes of it is checked: a head that names source and licence, sections that are
+// sorted, no word twice, and words as canonical text has them.
+func TestFormFiles(t *testing.T) {
+	files, err := fs.Glob(formFiles, "*/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 3*len(functionLanguages) - 1; len(files) != want { // English plurals are a table in singular.go
+		t.Errorf("%d files, want %d", len(files), want)
+	}
+	for _, name := range files {
+		text, err := formFiles.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(string(text), "\n\n")
+		for line := range strings.Lines(head) {
+			if !strings.HasPrefix(line, "#") {
+				t.Errorf("%s: %q in the head", name, line)
+			}
+		}
+		if !strings.Contains(head, "Source: ") || !strings.Contains(head, "Licence: ") {
+			t.Errorf("%s: the head names no source or no licence", name)
+		}
+		checkSections(t, name)
+	}
+}
+
+func checkSections(t *testing.T, name string) {
+	t.Helper()
+	in := map[string]string{}
+	for _, s := range readForms(name) {
+		if s.title == "" {
+			t.Errorf("%s: a section without a title", name)
+		}
+		if !slices.IsSorted(s.words) {
+			t.Errorf("%s: %q is not sorted", name, s.title)
+		}
+		for _, word := range s.words {
+			if in[word] != "" {
+				t.Errorf("%s: %q in %q and in %q", name, word, in[word], s.title)
+			}
+			in[word] = s.title
+			plain := strings.TrimPrefix(word, "-") // an ending
+			if word != strings.ToLower(word) || !norm.NFC.IsNormalString(word) || strings.ContainsAny(plain, "-’.,") {
+				t.Errorf("%s: %q is no canonical token", name, word)
+			}
+		}
+	}
+}
+
+// TestDeclensions: a lemma has the first of its section's endings, or its forms are
+// nonsense.
+func TestDeclensions(t *testing.T) {
+	for lang := range declensions {
+		for _, s := range readForms("adjectives/" + lang + ".txt") {
+			if s.title == notAdjectives {
+				continue
+			}
+			first := strings.TrimPrefix(strings.Fields(s.title)[0], "-")
+			for _, word := range s.words {
+				if !strings.HasSuffix(word, first) {
+					t.Errorf("%s: %q does not end in -%s", lang, word, first)
+				}
+			}
+		}
+	}
+}
+
+// TestExceptions: an exception that no suffix or ending would take is noise.
+func TestExceptions(t *testing.T) {
+	for lang, declension := range declensions {
+		d := declension()
+		bare := declined{suffixes: d.suffixes, longest: d.longest}
+		for lemma := range d.exceptions {
+			if !strings.HasPrefix(lemma, "-") && !bare.takes(lemma) {
+				t.Errorf("%s: no suffix takes %q", lang, lemma)
+			}
+		}
+	}
+	for lang, rules := range pluralRules {
+		p := rules()
+		bare := plurals{endings: p.endings, longest: p.longest}
+		for word, singular := range p.words {
+			if got := bare.of(word); got == singular {
+				t.Errorf("%s: the endings alone make %q of %q", lang, singular, word)
+			}
+		}
+	}
+}
+
+// takes says whether a suffix takes a form of a lemma for an adjective.
+func (d *declined) takes(lemma string) bool {
+	for _, e := range d.suffixes {
+		if stem, ok := strings.CutSuffix(lemma, e.lemma); ok && d.is(stem+e.form) {
+			return true
+		}
+	}
+	return false
+}
+
+var formSeeds = []struct{ lang, word string }{
+	{"en", "childrens"}, {"en", "uses"}, {"en", "est"}, {"en", "sses"}, {"en", "ies"}, {"en", "'s"}, {"en", "\xffer"},
+	{"ru", "новый"}, {"ru", "ся"}, {"ru", "ый"}, {"ru", "ёё"}, {"ru", "\xd0"}, {"fr", "l'"}, {"fr", "'"}, {"it", "dell'd'"},
+	{"de", "größe"}, {"es", "imágenes"}, {"pt", "ões"}, {"pl", "ości"}, {"uk", "ості"}, {"sv", "orna"}, {"nl", "a's"}, {"it", "ndosi"}, {"tr", "ğı"}, {"ta", "தமிழ்"}, {"ar", "العربية"}, {"xx", ""},
+}
+
+// No word may panic, vanish, or grow without end, and a singular has no singular.
+func FuzzForms(f *testing.F) {
+	for _, seed := range formSeeds {
+		f.Add(seed.lang, seed.word)
+	}
+	f.Fuzz(func(t *testing.T, lang, word string) {
+		checkForms(t, lang, word)
+		for lang := range stemmers {
+			checkForms(t, lang, word)
+		}
+		for lang := range pluralRules {
+			checkForms(t, lang, word)
+		}
+	})
+}
+
+func checkForms(t *testing.T, lang, word string) {
+	t.Helper()
+	FunctionWord(lang, word)
+	Adjective(lang, word)
+	for name, form := range map[string]string{
+		"Elide": Elide(lang, word), "Singular": Singular(lang, word), "Stem": Stem(lang, word), "PlainSingular": PlainSingular(word),
+	} {
+		if form == "" && word != "" {
+			t.Errorf("%s(%q, %q) is empty", name, lang, word)
+		}
+	}
+	if one := Singular(lang, word); Singular(lang, one) != one {
+		t.Errorf("Singular(%q, %q) = %q, whose singular is %q", lang, word, one, Singular(lang, one))
+	}
+}
+
+// The same over real words, in every language's rules.
+func TestFormsOfLists(t *testing.T) {
+	for _, lang := range functionLanguages {
+		for word := range functionWords()[lang[0]-'a'][lang[1]-'a'] {
+			checkForms(t, lang, word)
+			checkForms(t, lang, word+"s")
+			checkForms(t, "en", word+"s")
+		}
+	}
+	for lang, rules := range pluralRules {
+		p := rules()
+		for plural, singular := range p.words {
+			if got := Singular(lang, plural); got != singular {
+				t.Errorf("Singular(%q, %q) = %q, the list says %q", lang, plural, got, singular)
+			}
+			checkForms(t, lang, plural)
+		}
+		for end := range p.endings {
+			checkForms(t, lang, "abc"+end)
+			checkForms(t, lang, end)
+		}
+	}
+	for lang, declension := range declensions {
+		d := declension()
+		for word := range d.forms {
+			checkForms(t, lang, word)
+		}
+		for lemma := range d.exceptions {
+			if d.forms[lemma] {
+				t.Errorf("%s: %q is listed, and an exception", lang, lemma)
+			}
+		}
+	}
+	for word := range englishAdjectives().adjectives {
+		checkForms(t, "en", word)
+		checkForms(t, "en", word+"es")
+	}
+}
+
+// benchWords is running text of the kind that a crawl meets, in English and Russian.
+var benchWords = map[string][]string{
+	"en": strings.Fields(`the cities of the northern plains were smaller and quieter than those on the coast but their markets
+		sold the finest leather goods and children played between the boxes while merchants argued about prices`),
+	"ru": strings.Fields(`города северных равнин были меньше и тише чем те что стояли на побережье но на их рынках продавали
+		лучшие кожаные изделия и дети играли между ящиками пока купцы спорили о ценах которые менялись`),
+}
+
+func benchmarkWords(b *testing.B, do func(lang, word string)) {
+	for lang, words := range benchWords {
+		b.Run(lang, func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				do(lang, words[i])
+				if i++; i == len(words) {
+					i = 0
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkFunctionWord(b *testing.B) {
+	benchmarkWords(b, func(lang, word string) { FunctionWord(lang, word) })
+}
+func BenchmarkAdjective(b *testing.B) {
+	benchmarkWords(b, func(lang, word string) { Adjective(lang, word) })
+}
+func BenchmarkSingular(b *testing.B) {
+	benchmarkWords(b, func(lang, word string) { Singular(lang, word) })
+}
+func BenchmarkStem(b *testing.B) { benchmarkWords(b, func(lang, word string) { Stem(lang, word) }) }

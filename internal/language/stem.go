@@ -1,0 +1,83 @@
+package language
+
+import (
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/arabic"
+	"github.com/blevesearch/snowballstem/danish"
+	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/finnish"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/german"
+	"github.com/blevesearch/snowballstem/hungarian"
+	"github.com/blevesearch/snowballstem/irish"
+	"github.com/blevesearch/snowballstem/italian"
+	"github.com/blevesearch/snowballstem/norwegian"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/romanian"
+	"github.com/blevesearch/snowballstem/russian"
+	"github.com/blevesearch/snowballstem/spanish"
+	"github.com/blevesearch/snowballstem/swedish"
+	"github.com/blevesearch/snowballstem/tamil"
+	"github.com/blevesearch/snowballstem/turkish"
+)
+
+// stemmers are Snowball's; its Norwegian is Bokmål, so nn has none.
+var stemmers = map[string]func(*snowballstem.Env) bool{
+	"ar": arabic.Stem,
+	"da": danish.Stem,
+	"de": german.Stem,
+	"en": english.Stem,
+	"es": spanish.Stem,
+	"fi": finnish.Stem,
+	"fr": french.Stem,
+	"ga": irish.Stem,
+	"hu": hungarian.Stem,
+	"it": italian.Stem,
+	"nb": norwegian.Stem,
+	"nl": dutch.Stem,
+	"no": norwegian.Stem,
+	"pt": portuguese.Stem,
+	"ro": romanian.Stem,
+	"ru": russian.Stem,
+	"sv": swedish.Stem,
+	"ta": tamil.Stem,
+	"tr": turkish.Stem,
+}
+
+// longestStem bounds, in bytes, the words worth a stemmer: its replacements copy the word, so a megabyte of one letter
+// would take minutes. No word of any dictionary is as long.
+const longestStem = 128
+
+var stemEnvs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
+
+// Stem takes off a word's inflection, and often its derivation, by the Snowball algorithm of the language: "running" and "runs"
+// are "run". What is left need not be a word, and different words may share it. Stemming a stem may shorten it again.
+// Polish and Ukrainian have light stemmers of the project's own: see stem_endings.go. In other languages ([HasStem] says which), and
+// if it has over 128 bytes, a word stays as it is.
+func Stem(lang, word string) string {
+	if endings := lightEndings[lang]; endings != nil {
+		return stemByEndings(word, endings)
+	}
+	stem := stemmers[lang]
+	if stem == nil || len(word) > longestStem || !utf8.ValidString(word) {
+		return word
+	}
+	if lang == "ru" && strings.Contains(word, "ё") {
+		word = strings.ReplaceAll(word, "ё", "е") // the algorithm expects it
+	}
+	env := stemEnvs.Get().(*snowballstem.Env)
+	env.SetCurrent(word)
+	stem(env)
+	result := env.Current()
+	env.SetCurrent("") // or the pool would hold on to the page that the word is cut from
+	stemEnvs.Put(env)
+	if result == "" {
+		return word // a token must not vanish
+	}
+	return result
+}
