@@ -1,0 +1,76 @@
+package dedup
+
+import "slices"
+
+// A Comparison is every measure of two texts. Those with two directions are named
+// for it: AInB is the share of A's shingles that B has too.
+type Comparison struct {
+	ShinglesA, ShinglesB int // different ones
+	Common               int // that both have
+	Resemblance          float64
+	Uniqueness           float64 // 1 - resemblance
+	Estimate             float64 // of the resemblance, from the 84 minima
+	AInB, BInA           float64 // containment
+	ShareA, ShareB       float64 // of one text's shingles, each as often as it stands there, that the other has
+	Dice                 float64
+	Super                int // equal super-shingles, of six
+	Mega                 int // equal mega-shingles, of fifteen
+	Bands                int // equal bands of the scheme
+}
+
+// Compare measures two texts by their shingles. Two texts without shingles are
+// the same.
+func Compare(a, b *Text, s Shingling, bands Scheme) Comparison {
+	listA, listB := s.Append(nil, a), s.Append(nil, b)
+	x, y := NewSketch(listA), NewSketch(listB)
+	slices.Sort(listA)
+	slices.Sort(listB)
+	shareA, shareB := share(listA, listB), share(listB, listA)
+	setA, setB := slices.Compact(listA), slices.Compact(listB)
+	superA, superB := Super(&x), Super(&y)
+	megaA, megaB := Mega(&superA), Mega(&superB)
+	return Comparison{
+		ShinglesA:   len(setA),
+		ShinglesB:   len(setB),
+		Common:      common(setA, setB),
+		Resemblance: Resemblance(setA, setB),
+		Uniqueness:  Uniqueness(setA, setB),
+		Estimate:    Estimate(&x, &y),
+		AInB:        Containment(setA, setB),
+		BInA:        Containment(setB, setA),
+		ShareA:      shareA,
+		ShareB:      shareB,
+		Dice:        Dice(setA, setB),
+		Super:       agree(superA[:], superB[:]),
+		Mega:        agree(megaA[:], megaB[:]),
+		Bands:       agree(bands.Keys(nil, &x), bands.Keys(nil, &y)),
+	}
+}
+
+// agree counts the places in which two lists of one length agree.
+func agree(a, b []uint64) (n int) {
+	for i := range a {
+		if a[i] == b[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// share is the part of a that is in b, both rising and with repeats. All of nothing
+// is.
+func share(a, b []uint64) float64 {
+	if len(a) == 0 {
+		return 1
+	}
+	n := 0
+	for _, x := range a {
+		for len(b) > 0 && b[0] < x {
+			b = b[1:]
+		}
+		if len(b) > 0 && b[0] == x {
+			n++
+		}
+	}
+	return float64(n) / float64(len(a))
+}

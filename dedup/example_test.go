@@ -1,0 +1,57 @@
+package dedup_test
+
+import (
+	"fmt"
+	"strings"
+
+	"skink/dedup"
+)
+
+// Two texts, by the share of the runs of three words that both have.
+func Example() {
+	var a, b dedup.Text
+	a.Read([]byte("The lamp was lit in 1884, in a gale."))
+	b.Read([]byte("The lamp was lit in 1884 — in a storm!"))
+	x, y := a.Set(3), b.Set(3)
+	fmt.Printf("%d and %d shingles, resemblance %.2f\n", len(x), len(y), dedup.Resemblance(x, y))
+	// Output: 7 and 7 shingles, resemblance 0.75
+}
+
+// The three ways to look at the shingles of Broder's rose: as a list, as a list
+// without repeats, and as a set, whose numbers have an order of their own.
+func ExampleShingling() {
+	s := dedup.Shingling{Unit: dedup.Words, K: 4, Step: 1}
+	var t dedup.Text
+	t.Read([]byte("a rose is a rose is a rose"))
+	list := s.Strings(&t)
+	fmt.Println(strings.Join(list, ", "))
+	fmt.Println(strings.Join(dedup.Distinct(list), ", "))
+	fmt.Println(len(dedup.NewSet(s.Append(nil, &t))))
+	// Output:
+	// a rose is a, rose is a rose, is a rose is, a rose is a, rose is a rose
+	// a rose is a, rose is a rose, is a rose is
+	// 3
+}
+
+// What a scheme finds, and what it costs in look-ups.
+func ExampleBandsFor() {
+	s, err := dedup.BandsFor(0.9)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%v: finds %.3f of the pairs at .8, %.3f of those at .5\n", s, s.Probability(0.8), s.Probability(0.5))
+	// Output: bands: 1 of 12 bands of 7 minima: finds 0.941 of the pairs at .8, 0.090 of those at .5
+}
+
+// A published system, by name.
+func ExampleParseProfile() {
+	p, err := dedup.ParseProfile("elementary")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := p.Score("Текст для сравнения номер один", "Текст для сравнения номер два", dedup.ProfileInput{})
+	fmt.Println(r.Score, r.Unit)
+	// Output: 25 percent
+}

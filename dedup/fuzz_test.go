@@ -1,0 +1,56 @@
+package dedup
+
+import (
+	"math"
+	"testing"
+)
+
+// FuzzCompare compares any bytes in any way: nothing panics, every measure is from
+// 0 to 1 and the same from both sides, and a passage is what both have.
+func FuzzCompare(f *testing.F) {
+	f.Add([]byte("a rose is a rose is a rose"), []byte("A rose, is a rose"), uint8(4), uint8(1), uint8(0), "en")
+	f.Add([]byte("Текст для сравнения номер один"), []byte("Текст для сравнения номер два"), uint8(3), uint8(3), uint8(7), "ru")
+	f.Add([]byte("我们去\xff"), []byte(""), uint8(200), uint8(9), uint8(31), "zh")
+	f.Add([]byte("famosas canciones\x00 l'"), []byte("‘’' \u0301"), uint8(1), uint8(1), uint8(62), "es")
+	bands, err := BandsFor(DefaultSimilarity)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, left, right []byte, k, step, how uint8, lang string) {
+		s := Shingling{Words, max(int(k), 1), max(int(step), 1), how&1 != 0}
+		if how&2 != 0 {
+			s.Unit = Chars
+		}
+		var a, b Text
+		a.ReadForm(left, Form(how>>2&15), lang)
+		b.ReadForm(right, Form(how>>2&15), lang)
+		x, y := Compare(&a, &b, s, bands), Compare(&b, &a, s, bands)
+		x.ShinglesA, x.ShinglesB = x.ShinglesB, x.ShinglesA
+		x.AInB, x.BInA, x.ShareA, x.ShareB = x.BInA, x.AInB, x.ShareB, x.ShareA
+		if x != y {
+			t.Fatalf("from the other side\n%+v\n%+v", x, y)
+		}
+		for _, v := range []float64{x.Resemblance, x.Uniqueness, x.Estimate, x.AInB, x.BInA, x.ShareA, x.ShareB, x.Dice} {
+			if !(0 <= v && v <= 1) {
+				t.Fatalf("a measure of %v: %+v", v, x)
+			}
+		}
+		if same := Compare(&a, &a, s, bands); same.Resemblance != 1 || same.Estimate != 1 || same.Mega != MegaShingles {
+			t.Fatalf("with itself: %+v", same)
+		}
+		for _, p := range Passages(&a, &b, s.K) {
+			for i := range p.Tokens {
+				if a.Token(p.A+i) != b.Token(p.B+i) {
+					t.Fatalf("passage %+v: %q is not %q", p, a.Token(p.A+i), b.Token(p.B+i))
+				}
+			}
+		}
+		for _, p := range Profiles() {
+			most := map[string]float64{"share": 1, "percent": 100}
+			in := ProfileInput{LangA: lang, LangB: lang, Shingling: s}
+			if r := p.Score(string(left), string(right), in); math.IsNaN(r.Score) || r.Score < 0 || r.Score > most[r.Unit] {
+				t.Fatalf("%s: %+v", p.Name, r)
+			}
+		}
+	})
+}

@@ -1,0 +1,34 @@
+package dedup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// A Hash names a text or a URL: the first 128 bits of its SHA-256, written as
+// lower-case hex. SHA-256 because anyone can recompute it and nobody can forge
+// it; 128 bits because a chance collision then needs some 10^19 pages.
+type Hash [16]byte
+
+// HashOf is the hash of b.
+func HashOf(b []byte) Hash {
+	sum := sha256.Sum256(b)
+	return Hash(sum[:16])
+}
+
+// IsZero says whether h was never set.
+func (h Hash) IsZero() bool { return h == Hash{} }
+
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// MarshalText writes h as hex, so that JSON shows what a person can compare.
+func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (h *Hash) UnmarshalText(b []byte) error {
+	if len(b) != 2*len(h) {
+		return hex.ErrLength
+	}
+	_, err := hex.Decode(h[:], b)
+	return err
+}

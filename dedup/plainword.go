@@ -1,0 +1,170 @@
+package dedup
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// The table of plainWord: what a byte can begin.
+const (
+	other  = iota // anything that needs the full rules
+	gap           // an ASCII byte that is in no word and joins none
+	letter        // an ASCII letter
+	digit         // an ASCII digit
+	lead          // the first byte of a two-byte character
+	quote         // an apostrophe joins letters, and digits
+)
+
+// class of each byte.
+var class = func() (c [256]byte) {
+	for b := range 128 {
+		c[b] = gap
+	}
+	for b := byte('a'); b <= 'z'; b++ {
+		c[b], c[b-'a'+'A'] = letter, letter
+	}
+	for b := byte('0'); b <= '9'; b++ {
+		c[b] = digit
+	}
+	for b := 0xC2; b <= 0xDF; b++ {
+		c[b] = lead
+	}
+	c['\''] = quote
+	return c
+}()
+
+// lower maps a two-byte character (U+0080 to U+07FF) that is a plain letter to the
+// two bytes of its lower-case form, the first in the low half, and everything else
+// to 0. Plain: an alphabetic letter of Latin, Greek or Cyrillic, that NFKC leaves
+// alone, as it does its lower case.
+var lower = func() (l [0x800]uint16) {
+	for r := rune(0xC0); r < 0x530; r++ {
+		low := unicode.ToLower(r)
+		if unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic) && unicode.IsLetter(r) && 0x80 <= low && low < 0x800 &&
+			norm.NFKC.IsNormalString(string(r)) && norm.NFKC.IsNormalString(string(low)) {
+			l[r] = binary.LittleEndian.Uint16([]byte(string(low)))
+		}
+	}
+	return l
+}()
+
+// fold maps the letters and digits of ASCII to lower case, and all else to 0.
+var fold = func() (f [256]byte) {
+	for b := range 128 {
+		switch class[b] {
+		case letter:
+			f[b] = byte(b) | 0x20
+		case digit:
+			f[b] = byte(b)
+		}
+	}
+	return f
+}()
+
+// plainWord reads the word that text begins with, and returns its length. It
+// gives up, and returns 0, if there is none, or at any character that is not in
+// its tables and could join the word.
+func (t *Text) plainWord(text []byte) int {
+	canon := t.separated()
+	last := gap // class of the last letter or digit
+	i := 0
+	for i < len(text) {
+		b := text[i]
+		if low := fold[b]; low != 0 {
+			canon = append(canon, low)
+			last = int(class[b])
+			i++
+			continue
+		}
+		if low := lowerOf(text[i:]); low != 0 {
+			canon = append(canon, byte(low), byte(low>>8))
+			last = letter
+			i += 2
+			continue
+		}
+		if class[b] == gap {
+			break
+		}
+		n, plain := joint(text[i:], last)
+		if !plain {
+			return 0
+		}
+		if n == 0 {
+			break
+		}
+		canon = append(canon, '\'')
+		i += n
+	}
+	if last == gap {
+		return 0 // not a word, but what cannot be in one
+	}
+	start := len(t.canon)
+	t.canon = canon
+	t.end(start)
+	return i
+}
+
+// lowerOf is what lower has for the character that text begins with.
+func lowerOf(text []byte) uint16 {
+	if len(text) < 2 || class[text[0]] != lead || text[1]&0xC0 != 0x80 {
+		return 0
+	}
+	return lower[int(text[0]&0x1F)<<6|int(text[1]&0x3F)]
+}
+
+// joint is the length of the apostrophe that text begins with, if it joins a
+// word whose last character is of class last with what follows. 0: the word has
+// ended. plain is false where the tables cannot say.
+func joint(text []byte, last int) (n int, plain bool) {
+	switch {
+	case text[0] == '\'':
+		n = 1
+	case bytes.HasPrefix(text, []byte("’")) && last == letter:
+		n = len("’")
+	default:
+		return 0, class[text[0]] == gap || plainGap(text) > 0
+	}
+	if len(text) == n {
+		return 0, true
+	}
+	switch next, plain := nextClass(text[n:]); {
+	case !plain:
+		return 0, false
+	case next == last && last != gap:
+		return n, true
+	}
+	return 0, true
+}
+
+// nextClass is the class, letter or digit or gap, of the character that text
+// begins with; plain is false where the tables cannot say.
+func nextClass(text []byte) (c int, plain bool) {
+	switch k := class[text[0]]; k {
+	case letter, digit:
+		return int(k), true
+	case lead:
+		if lowerOf(text) != 0 {
+			return letter, true
+		}
+		return gap, plainGap(text) > 0
+	case other:
+		return gap, plainGap(text) > 0
+	}
+	return gap, true
+}
+
+// plainGap is the length of the common character beyond ASCII that text begins
+// with, if it is one that ends a word and never joins two: the no-break space,
+// quotation marks, dashes, the ellipsis. Else it is 0.
+func plainGap(text []byte) int {
+	r, n := utf8.DecodeRune(text)
+	switch r {
+	case 0xA0, '«', '»', '©', '®', '°', '±', '§', '–', '—', '“', '”', '„', '…', '•', '→', '、', '。':
+		return n
+	}
+	return 0
+}

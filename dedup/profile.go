@@ -1,0 +1,158 @@
+package dedup
+
+import (
+	"fmt"
+	"hash/crc32"
+	"strings"
+)
+
+// # The systems of the literature
+//
+// Each profile computes what one published system computes, in that system's own
+// way, its oddities included, so that figures in papers and on old sites can be
+// had again and compared with ours. None of them is what a crawl uses.
+
+// A Profile is a published system.
+type Profile struct {
+	Name  string
+	About string // one line
+	score func(a, b string, in ProfileInput) ProfileResult
+}
+
+// ProfileInput is what some profiles must be told besides the texts.
+type ProfileInput struct {
+	LangA, LangB string    // primary subtags
+	Shingling    Shingling // for k-shingles
+}
+
+// A ProfileResult is what a profile says of two texts.
+type ProfileResult struct {
+	Profile string  `json:"profile"`
+	Score   float64 `json:"score"` // in the system's own unit
+	Unit    string  `json:"unit"`  // "share", 0 to 1, or "percent", 0 to 100
+	A       int     `json:"shingles_a"`
+	B       int     `json:"shingles_b"`
+	Common  int     `json:"common"`
+	Super   *int    `json:"super_shingles,omitempty"` // equal ones of six
+	Mega    *int    `json:"mega_shingles,omitempty"`  // equal ones of fifteen
+	Without string  `json:"form_without,omitempty"`   // what its form should drop, and a text's language has no rules for
+}
+
+// Profiles are the systems by name.
+func Profiles() []Profile {
+	return []Profile{
+		{"zelenkov-segalovich", "84 minima of 10-word shingles without function words, six super-shingles, fifteen mega-shingles (Zelenkov and Segalovich, 2007)", zelenkovSegalovich},
+		{"elementary", "CRC-32 of 3-word shingles without 26 Russian words; the share of one text's words that begin a shared shingle", elementary},
+		{"english-pos", "CRC-32 of 10-word shingles without adjectives, conjunctions, prepositions, interjections and determiners, plurals made singular; 2c/(n1+n2)", englishPOS},
+		{"k-shingles", "Jaccard's coefficient of shingles of k words or characters, as sets", kShingles},
+	}
+}
+
+// ParseProfile returns the profile of a name.
+func ParseProfile(name string) (Profile, error) {
+	var names []string
+	for _, p := range Profiles() {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	return Profile{}, fmt.Errorf("no profile is called %q: try %s", name, strings.Join(names, ", "))
+}
+
+// Score compares two texts as the system does.
+func (p Profile) Score(a, b string, in ProfileInput) ProfileResult {
+	r := p.score(a, b, in)
+	r.Profile = p.Name
+	return r
+}
+
+func zelenkovSegalovich(a, b string, in ProfileInput) ProfileResult {
+	var ta, tb Text
+	ta.ReadForm([]byte(a), NoFunction, in.LangA)
+	tb.ReadForm([]byte(b), NoFunction, in.LangB)
+	sa, sb := ta.Shingles(nil, 10), tb.Shingles(nil, 10)
+	x, y := NewSketch(sa), NewSketch(sb)
+	superX, superY := Super(&x), Super(&y)
+	megaX, megaY := Mega(&superX), Mega(&superY)
+	r := ProfileResult{Score: Estimate(&x, &y), Unit: "share", A: len(sa), B: len(sb), Common: common(NewSet(sa), NewSet(sb))}
+	if len(sa) == 0 && len(sb) == 0 {
+		r.Score = 1
+	}
+	super, mega := agree(superX[:], superY[:]), agree(megaX[:], megaY[:])
+	r.Super, r.Mega = &super, &mega
+	if missing := NoFunction.Without(in.LangA) | NoFunction.Without(in.LangB); missing != Plain {
+		r.Without = missing.String()
+	}
+	return r
+}
+
+// The words and marks that the elementary algorithm drops, as it was published.
+var (
+	elementaryWords = setOfWords("это как так в на над к ко до за то с со для о ну же ж что он она б бы ли и у")
+	elementaryMarks = strings.NewReplacer(",", "", ".", "", "!", "", "?", "", "(", "", ")", "", "-", "", "—", "", ":", "", ";", "", `"`, "")
+)
+
+func setOfWords(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// elementary is the algorithm that Russian tutorials teach. It lower-cases bytes,
+// not letters, so a Russian capital stays one: kept, since its published numbers
+// depend on it.
+func elementary(a, b string, _ ProfileInput) ProfileResult {
+	words := elementaryTokens(a)
+	sa, sb := crcShingles(words, 3), crcShingles(elementaryTokens(b), 3)
+	r := ProfileResult{Unit: "percent", A: len(sa), B: len(sb)}
+	in := map[int32]bool{}
+	for _, s := range sb {
+		in[s] = true
+	}
+	for _, s := range sa {
+		if in[s] {
+			r.Common++
+		}
+	}
+	if len(words) > 0 {
+		r.Score = 100 * float64(r.Common) / float64(len(words))
+	}
+	return r
+}
+
+func elementaryTokens(text string) []string {
+	lower := []byte(text)
+	for i, b := range lower {
+		if 'A' <= b && b <= 'Z' {
+			lower[i] = b + 'a' - 'A'
+		}
+	}
+	var words []string
+	for _, w := range strings.Fields(elementaryMarks.Replace(string(lower))) {
+		if !elementaryWords[w] {
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// crcShingles is the CRC-32 (IEEE) of each k words joined by a space, as PHP and
+// Java print it: a signed number. Fewer words than k give none.
+func crcShingles(words []string, k int) []int32 {
+	var all []int32
+	for i := 0; i+k <= len(words); i++ {
+		all = append(all, int32(crc32.ChecksumIEEE([]byte(strings.Join(words[i:i+k], " ")))))
+	}
+	return all
+}
+
+func kShingles(a, b string, in ProfileInput) ProfileResult {
+	var ta, tb Text
+	ta.Read([]byte(a))
+	tb.Read([]byte(b))
+	x, y := NewSet(in.Shingling.Append(nil, &ta)), NewSet(in.Shingling.Append(nil, &tb))
+	return ProfileResult{Score: Resemblance(x, y), Unit: "share", A: len(x), B: len(y), Common: common(x, y)}
+}

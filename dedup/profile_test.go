@@ -1,0 +1,108 @@
+package dedup
+
+import (
+	"hash/crc32"
+	"math"
+	"strings"
+	"testing"
+)
+
+func scoreOf(t *testing.T, name, a, b string, in ProfileInput) ProfileResult {
+	t.Helper()
+	p, err := ParseProfile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Score(a, b, in)
+}
+
+// TestElementary has the published examples.
+func TestElementary(t *testing.T) {
+	if r := scoreOf(t, "elementary", "Текст для сравнения номер один", "Текст для сравнения номер два", ProfileInput{}); r.Score != 25 || r.Common != 1 || r.Unit != "percent" {
+		t.Errorf("%+v, want 25: one of two shingles, of four words", r)
+	}
+	for text, want := range map[string]int32{
+		"иметь стройную фигуру":        1184612177,
+		"стройную фигуру вы":           -30086073,
+		"фигуру вы должны":             -811305747,
+		"вы должны заниматься":         -308857406,
+		"заниматься спортом правильно": 964071158,
+		"спортом правильно питаться":   2144093920,
+		"Чтобы иметь стройную":         281830324,
+	} {
+		if got := int32(crc32.ChecksumIEEE([]byte(text))); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+	// The words as the algorithm makes them: ASCII in lower case, the capital Ч kept.
+	words := elementaryTokens("Чтобы иметь стройную фигуру, ВЫ Should — и не только!")
+	if got := strings.Join(words, " "); got != "Чтобы иметь стройную фигуру ВЫ should не только" {
+		t.Errorf("words %q", got)
+	}
+	got := crcShingles(words[:4], 3)
+	if len(got) != 2 || got[0] != 281830324 || got[1] != 1184612177 {
+		t.Errorf("shingles %v", got)
+	}
+	if len(elementaryWords) != 26 {
+		t.Errorf("%d words are dropped", len(elementaryWords))
+	}
+	if r := scoreOf(t, "elementary", "", "", ProfileInput{}); r.Score != 0 {
+		t.Errorf("two empty texts: %+v", r)
+	}
+}
+
+// TestEnglishPOS is worked by hand: no example was published. Of sixteen words that
+// are left of each text come seven shingles of ten, of which the last word changes
+// one: 2·6/(7+7).
+func TestEnglishPOS(t *testing.T) {
+	const text = `The big cats ran "quickly" to Rome, and they told old stories of kings: John's dog barked, people slept (well) then `
+	r := scoreOf(t, "english-pos", text+"home.", text+"here.", ProfileInput{})
+	if r.A != 7 || r.B != 7 || r.Common != 6 || math.Abs(r.Score-100*2*6./14) > 1e-9 || r.Unit != "percent" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestEnglishTokens(t *testing.T) {
+	for _, c := range []struct{ why, text, want string }{
+		{"all classes", `The big cats ran "quickly" to Rome, and they told old stories of kings: John's dog barked, people slept (well) then home.`,
+			"cat ran quickly Rome they told story king John's dog barked people slept well then home"},
+		{"JJ, JJR, JJS", "a new house, newer houses, the newest houses, good better best, happier, the third, more and most", "house house house"},
+		{"CC, IN, TO, UH, DT", "Oh, but either he or she went to bed before this hour & neither slept without those dreams", "he she went bed hour slept dream"},
+		{"plurals as published; 's and what is no plural stay", "boxes cities flies dogs John's bus glass news always children is his", "boxe city fly dog John's bus glass news always children is his"},
+		{"a verb after a pronoun", "she runs, it rains and who knows the runs", "she runs it rains who knows run"},
+		{"the ten characters and no others", `“a1” "b2", c3. d4: $5 #6 (g7)` + "\r\nh8 i;9! j?10 k-11", "a1 b2 c3 d4 5 6 g7 h8 i;9! j?10 k-11"},
+		{"case is kept", "Harbour HARBOUR", "Harbour HARBOUR"},
+	} {
+		if got := strings.Join(englishTokens(c.text), " "); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.why, got, c.want)
+		}
+	}
+}
+
+// TestZelenkovSegalovich is worked by hand: eleven content words make two
+// shingles, function words and punctuation between them change nothing.
+func TestZelenkovSegalovich(t *testing.T) {
+	const a = "harbour lamp winter keeper stone letter boat window river ladder garden"
+	const b = "The harbour, and the lamp of winter: a keeper with his stone letter in this boat, the window by the river, a ladder, the garden."
+	r := scoreOf(t, "zelenkov-segalovich", a, b, ProfileInput{LangA: "en", LangB: "en"})
+	if r.Score != 1 || r.A != 2 || r.B != 2 || *r.Super != 6 || *r.Mega != 15 {
+		t.Errorf("the same content words: %+v", r)
+	}
+	r = scoreOf(t, "zelenkov-segalovich", a, strings.Replace(b, "river", "ocean", 1), ProfileInput{LangA: "en", LangB: "en"})
+	if r.Score != 0 || r.Common != 0 || *r.Super != 0 {
+		t.Errorf("a word in every shingle changed: %+v", r)
+	}
+}
+
+func TestKShingles(t *testing.T) {
+	r := scoreOf(t, "k-shingles", "abcdabd", "abcdabe", ProfileInput{Shingling: Shingling{Chars, 2, 1, false}})
+	if r.Score != 4./6 || r.A != 5 || r.B != 5 || r.Common != 4 { // ab bc cd da | bd, be
+		t.Errorf("%+v, want 4 of 6", r)
+	}
+}
+
+func TestParseProfile(t *testing.T) {
+	if _, err := ParseProfile("simhash"); err == nil || !strings.Contains(err.Error(), "k-shingles") {
+		t.Errorf("unknown profile: %v", err)
+	}
+}

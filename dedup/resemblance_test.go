@@ -1,0 +1,64 @@
+package dedup
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func setOf(s string, w int) Set {
+	var t Text
+	t.Read([]byte(s))
+	return t.Set(w)
+}
+
+func TestMeasures(t *testing.T) {
+	for _, c := range []struct {
+		a, b           string
+		w              int
+		resemblance    float64
+		aInB, bInA     float64
+		worked, reason string
+	}{
+		{a: "a b c d e", b: "a b c d f", w: 2, resemblance: 3. / 5, aInB: 3. / 4, bInA: 3. / 4, worked: "ab bc cd | de df"},
+		{a: "b c", b: "a b c d", w: 2, resemblance: 1. / 3, aInB: 1, bInA: 1. / 3, worked: "an excerpt"},
+		{a: "a b", b: "c d", w: 2},
+		{a: "same words", b: "Same, words!", w: 3, resemblance: 1, aInB: 1, bInA: 1},
+		{a: "", b: "", w: 2, resemblance: 1, aInB: 1, bInA: 1, worked: "two empty sets"},
+		{a: "", b: "x", w: 2, resemblance: 0, aInB: 1, bInA: 0},
+		{a: "a b c", b: "a b c d", w: 4, worked: "a shorter text never equals a longer"},
+	} {
+		a, b := setOf(c.a, c.w), setOf(c.b, c.w)
+		if got := [3]float64{Resemblance(a, b), Containment(a, b), Containment(b, a)}; got != [3]float64{c.resemblance, c.aInB, c.bInA} {
+			t.Errorf("%q, %q: resemblance and containments %v, want %v (%s)", c.a, c.b, got, []float64{c.resemblance, c.aInB, c.bInA}, c.worked)
+		}
+	}
+}
+
+func TestMeasuresProperties(t *testing.T) {
+	word := rapid.SampledFrom(strings.Fields("a b c d e f"))
+	text := rapid.Custom(func(r *rapid.T) string { return strings.Join(rapid.SliceOfN(word, 0, 30).Draw(r, "words"), " ") })
+	rapid.Check(t, func(r *rapid.T) {
+		w := rapid.IntRange(1, 4).Draw(r, "w")
+		a, b := setOf(text.Draw(r, "a"), w), setOf(text.Draw(r, "b"), w)
+		j := Resemblance(a, b)
+		if j != Resemblance(b, a) || j < 0 || j > 1 {
+			r.Fatalf("resemblance %v and %v", j, Resemblance(b, a))
+		}
+		if Resemblance(a, a) != 1 || Containment(a, a) != 1 {
+			r.Fatal("a text does not resemble itself")
+		}
+		if d := Dice(a, b); math.Abs(d-2*j/(1+j)) > 1e-12 {
+			r.Fatalf("Dice %v of resemblance %v", d, j)
+		}
+		if c := Containment(a, b); len(a) > 0 && c < j {
+			r.Fatalf("containment %v below resemblance %v", c, j)
+		}
+		if (j == 1) != slices.Equal(a, b) {
+			r.Fatalf("resemblance %v of %v and %v", j, a, b)
+		}
+	})
+}

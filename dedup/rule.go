@@ -1,0 +1,107 @@
+package dedup
+
+import (
+	"cmp"
+	"slices"
+)
+
+// The defaults of a judgement.
+const (
+	DefaultSimilarity = 0.8
+	DefaultMinWords   = 50
+)
+
+// Bounds on the work that one page may cause. Templates can flood an index: one
+// API documentation has 1.3 million pairs at resemblance .7 to .8.
+const (
+	MaxPosting = 1000 // leaders read under one key
+	MaxVerify  = 32   // candidates compared exactly
+)
+
+// A Rule is how a page is judged.
+type Rule struct {
+	Form       Form      // of the canonical text
+	Shingling  Shingling // of the canonical text
+	Similarity float64   // resemblance to its leader from which a page is near, 0 to 1
+	MinWords   int       // tokens under which a page is thin
+	Scheme     Scheme    // how candidates are found
+}
+
+// NewRule makes a rule of a scheme's name, for plain text in overlapping shingles
+// of ten words; see [ParseScheme] for its errors.
+func NewRule(similarity float64, scheme string, minWords int) (Rule, error) {
+	s, err := ParseScheme(scheme, similarity)
+	return Rule{Form: Plain, Shingling: DefaultShingling(), Similarity: similarity, MinWords: minWords, Scheme: s}, err
+}
+
+// Read makes t the canonical form of a text in a language by this rule.
+func (r Rule) Read(t *Text, text, lang string) { t.ReadForm([]byte(text), r.Form, lang) }
+
+// Shingles are those of a text by this rule, in order and with repeats.
+func (r Rule) Shingles(t *Text) []uint64 { return r.Shingling.Append(nil, t) }
+
+// Short says whether a text of so many tokens is too short to be compared. One
+// without tokens always is: two empty texts have resemblance 1.
+func (r Rule) Short(tokens int) bool { return tokens == 0 || tokens < r.MinWords }
+
+// A Candidate is a leader that may resemble a page.
+type Candidate struct {
+	Num      uint64  // its number: the lower was first
+	Estimate float64 // of the resemblance, by sketches
+	Set      Set     // its shingles, for Judge
+}
+
+// Shortlist picks the candidates worth an exact comparison, in place: those whose
+// estimate is at least the similarity less three standard errors, and of them
+// the best 32. Ties go to the earliest.
+func (r Rule) Shortlist(all []Candidate) []Candidate {
+	least := r.Similarity - 3*StandardError(r.Similarity)
+	short := slices.DeleteFunc(all, func(c Candidate) bool { return c.Estimate < least })
+	slices.SortFunc(short, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.Estimate, a.Estimate), cmp.Compare(a.Num, b.Num))
+	})
+	return short[:min(len(short), MaxVerify)]
+}
+
+// A Verdict says what a page is.
+type Verdict struct {
+	Kind        Kind
+	Leader      uint64  // number of the leader it duplicates; 0: none
+	Resemblance float64 // exact, to the leader
+	Method      Method  // how the leader was found
+}
+
+// Judge compares a page exactly with its candidates. Near: the verdict names the
+// one it resembles most, the earliest of equals. Otherwise it is unique.
+func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
+	best := Verdict{Kind: Unique}
+	for _, c := range candidates {
+		if got := Resemblance(page, c.Set); got >= r.Similarity {
+			best = Better(best, Verdict{Near, c.Num, got, r.Scheme.Method()})
+		}
+	}
+	return best
+}
+
+// Better is the verdict with the more similar leader, the earlier of equals.
+func Better(a, b Verdict) Verdict {
+	switch {
+	case a.Leader == 0:
+		return b
+	case b.Leader == 0:
+		return a
+	case b.Resemblance > a.Resemblance, b.Resemblance == a.Resemblance && b.Leader < a.Leader:
+		return b
+	}
+	return a
+}
+
+// Copy is the verdict on a page whose canonical text was seen before, on a page
+// numbered num with the verdict first: exact if that page leads or is thin, else
+// what that page was found to be.
+func Copy(num uint64, first Verdict) Verdict {
+	if first.Kind == Exact || first.Kind == Near {
+		return first
+	}
+	return Verdict{Kind: Exact, Leader: num, Resemblance: 1, Method: ByText}
+}

@@ -1,0 +1,68 @@
+package dedup
+
+import (
+	"testing"
+)
+
+func TestJudge(t *testing.T) {
+	rule, err := NewRule(.5, "bands", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := Set{1, 2, 3, 4}
+	for _, c := range []struct {
+		why  string
+		with []Candidate
+		want Verdict
+	}{
+		{"nobody", nil, Verdict{Kind: Unique}},
+		{"not similar enough", []Candidate{{Num: 1, Set: Set{1, 7, 8}}}, Verdict{Kind: Unique}},
+		{"just similar enough", []Candidate{{Num: 1, Set: Set{1, 2}}}, Verdict{Near, 1, .5, ByBands}},
+		{"the most similar", []Candidate{{Num: 1, Set: Set{1, 2}}, {Num: 2, Set: Set{1, 2, 3}}}, Verdict{Near, 2, .75, ByBands}},
+		{"the earliest of equals", []Candidate{{Num: 5, Set: Set{1, 2, 3}}, {Num: 4, Set: Set{2, 3, 4}}}, Verdict{Near, 4, .75, ByBands}},
+		{"the same shingles in another text", []Candidate{{Num: 3, Set: page}}, Verdict{Near, 3, 1, ByBands}},
+	} {
+		if got := rule.Judge(page, c.with); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.why, got, c.want)
+		}
+	}
+}
+
+func TestShort(t *testing.T) {
+	for _, c := range []struct {
+		min, tokens int
+		want        bool
+	}{{50, 49, true}, {50, 50, false}, {0, 0, true}, {0, 1, false}} {
+		if got := (Rule{MinWords: c.min}).Short(c.tokens); got != c.want {
+			t.Errorf("%d tokens of at least %d: %v", c.tokens, c.min, got)
+		}
+	}
+}
+
+func TestCopy(t *testing.T) {
+	near := Verdict{Near, 3, .9, ByBands}
+	for _, c := range []struct {
+		first, want Verdict
+	}{
+		{Verdict{Kind: Unique}, Verdict{Exact, 7, 1, ByText}},
+		{Verdict{Kind: Thin}, Verdict{Exact, 7, 1, ByText}},
+		{near, near},
+		{Verdict{Exact, 2, 1, ByText}, Verdict{Exact, 2, 1, ByText}},
+	} {
+		if got := Copy(7, c.first); got != c.want {
+			t.Errorf("copy of a %s page: %+v, want %+v", c.first.Kind, got, c.want)
+		}
+	}
+}
+
+func TestShortlist(t *testing.T) {
+	rule, _ := NewRule(.8, "bands", 0)
+	all := []Candidate{{Num: 9, Estimate: .9}, {Num: 1, Estimate: .66}, {Num: 2, Estimate: .67}, {Num: 3, Estimate: .9}}
+	for n := range 40 {
+		all = append(all, Candidate{Num: uint64(100 + n), Estimate: .7})
+	}
+	short := rule.Shortlist(all)
+	if len(short) != MaxVerify || short[0].Num != 3 || short[1].Num != 9 || short[2].Num != 100 || short[31].Num != 129 {
+		t.Errorf("%d on the list, first %v %v %v", len(short), short[0], short[1], short[2])
+	}
+}

@@ -1,0 +1,182 @@
+package dedup
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/zeebo/xxh3"
+)
+
+// The literature's numbers: six super-shingles of 14 minima each, and a
+// mega-shingle for each of the fifteen pairs of super-shingles.
+const (
+	SuperShingles = 6
+	MegaShingles  = SuperShingles * (SuperShingles - 1) / 2
+)
+
+// A Scheme is how a sketch becomes the keys under which an index holds it, and
+// how many equal keys make a candidate.
+type Scheme struct {
+	Name string // bands, super or mega
+	Rows int    // minima in one band
+	Need int    // bands two pages must share to meet
+}
+
+// found is the least probability with which the default scheme must make
+// candidates of two pages that are just as similar as was asked for.
+const found = 0.98
+
+// surely is the same for a search of all pairs, when nobody waits for a page: one
+// pair in ten thousand of those just at the similarity is missed, and fewer of
+// those above it. It costs candidates, whose sketches then say that they are none.
+const surely = 0.9999
+
+// BandsFor is the scheme "bands" for a similarity t: of all ways to cut the 84
+// minima into equal bands, the one with the longest bands that lets two pages of
+// resemblance t share a band with probability at least 0.98. Longer bands mean
+// fewer look-ups and fewer false candidates. A t that even 84 bands of one
+// minimum cannot serve, or that is above 1, is an error.
+func BandsFor(t float64) (Scheme, error) {
+	if s, ok := longestBands(t, found); ok {
+		return s, nil
+	}
+	return Scheme{}, fmt.Errorf("similarity %v cannot be served: a sketch of %d values finds pairs from %.2f to 1", t, Minima, lowest())
+}
+
+// AllPairs is the scheme for a search of all pairs at a similarity of t or above:
+// bands as of BandsFor, but with a probability of at least 0.9999, or as near to that
+// as a sketch can come. It serves what BandsFor serves.
+func AllPairs(t float64) (Scheme, error) {
+	if _, err := BandsFor(t); err != nil {
+		return Scheme{}, err
+	}
+	if s, ok := longestBands(t, surely); ok {
+		return s, nil
+	}
+	return Scheme{Name: "bands", Rows: 1, Need: 1}, nil
+}
+
+// longestBands is the scheme with the longest bands that makes candidates of two
+// pages of resemblance t with probability p.
+func longestBands(t, p float64) (Scheme, bool) {
+	for rows := Minima / 3; rows >= 1 && t > 0 && t <= 1; rows-- {
+		s := Scheme{Name: "bands", Rows: rows, Need: 1}
+		if Minima%rows == 0 && s.Probability(t) >= p {
+			return s, true
+		}
+	}
+	return Scheme{}, false
+}
+
+// lowest similarity that BandsFor accepts, rounded up.
+func lowest() float64 {
+	t := 1 - math.Pow(1-found, 1.0/Minima)
+	return math.Ceil(t*100) / 100
+}
+
+// ParseScheme returns the scheme of a name for a similarity: "bands", "super"
+// (two of six super-shingles) or "mega" (one of fifteen mega-shingles, which
+// finds the same pages).
+func ParseScheme(name string, t float64) (Scheme, error) {
+	bands, err := BandsFor(t)
+	switch {
+	case err != nil || name == "bands":
+		return bands, err
+	case name == "super", name == "mega":
+		return Scheme{Name: name, Rows: Minima / SuperShingles, Need: 2}, nil
+	}
+	return Scheme{}, fmt.Errorf("no scheme is called %q: try bands, super or mega", name)
+}
+
+// Bands is the number of bands a sketch has.
+func (s Scheme) Bands() int { return Minima / s.Rows }
+
+func (s Scheme) String() string {
+	switch s.Name {
+	case "super":
+		return "super: 2 of 6 super-shingles of 14 minima"
+	case "mega":
+		return "mega: 1 of 15 mega-shingles of 2·14 minima"
+	}
+	return fmt.Sprintf("bands: 1 of %d bands of %d minima", s.Bands(), s.Rows)
+}
+
+// Probability with which two pages of resemblance j become candidates: that at
+// least Need of the bands are equal, each of which is with probability j^Rows.
+func (s Scheme) Probability(j float64) float64 {
+	one := math.Pow(j, float64(s.Rows))
+	n := float64(s.Bands())
+	none := math.Pow(1-one, n)
+	if s.Need == 1 {
+		return 1 - none
+	}
+	return max(0, 1-none-n*one*math.Pow(1-one, n-1)) // rounding can take it below 0
+}
+
+// Keys appends the keys of a sketch to dst. Two pages that share a key are worth
+// comparing, or Need keys in the scheme "super".
+func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
+	if s.Name == "mega" {
+		super := Super(sketch)
+		mega := Mega(&super)
+		return append(dst, mega[:]...)
+	}
+	for band := range s.Bands() {
+		dst = append(dst, bandKey(sketch, band, s.Rows))
+	}
+	return dst
+}
+
+// Meet says how many equal keys make two pages candidates.
+func (s Scheme) Meet() int {
+	if s.Name == "super" {
+		return s.Need
+	}
+	return 1
+}
+
+// Method is the name under which a verdict says that this scheme found its leader.
+func (s Scheme) Method() Method {
+	switch s.Name {
+	case "super":
+		return BySuper
+	case "mega":
+		return ByMega
+	}
+	return ByBands
+}
+
+// Super is the six super-shingles of a sketch: the hashes of 14 minima each.
+func Super(sketch *Sketch) (super [SuperShingles]uint64) {
+	for i := range super {
+		super[i] = bandKey(sketch, i, Minima/SuperShingles)
+	}
+	return super
+}
+
+// Mega is the fifteen mega-shingles: the hashes of the pairs of super-shingles.
+// Two pages share one if and only if they share two super-shingles.
+func Mega(super *[SuperShingles]uint64) (mega [MegaShingles]uint64) {
+	n := 0
+	for i := range super {
+		for j := i + 1; j < len(super); j++ {
+			var b [16]byte
+			binary.LittleEndian.PutUint64(b[:8], super[i])
+			binary.LittleEndian.PutUint64(b[8:], super[j])
+			mega[n] = xxh3.HashSeed(b[:], uint64(n))
+			n++
+		}
+	}
+	return mega
+}
+
+// bandKey is the hash of one band: its minima as little-endian bytes, with the
+// band's number as seed, so that equal minima in different bands do not meet.
+func bandKey(sketch *Sketch, band, rows int) uint64 {
+	var b [4 * Minima]byte
+	for i, v := range sketch[band*rows : (band+1)*rows] {
+		binary.LittleEndian.PutUint32(b[4*i:], v)
+	}
+	return xxh3.HashSeed(b[:4*rows], uint64(band))
+}

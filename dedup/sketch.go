@@ -1,0 +1,132 @@
+package dedup
+
+import "math"
+
+// Minima is how many hash functions sketch a page.
+const Minima = 84
+
+// # The 84 functions
+//
+// A sketch keeps, for each of 84 functions, the least value it takes over the
+// page's shingles. If a function orders all shingles like a random permutation,
+// the least element of A∪B is equally likely to be any of its members, and is in
+// both A and B with probability |A∩B|/|A∪B|. So the share of the 84 places in
+// which two sketches agree estimates the resemblance, with standard error
+// √(J(1-J)/84): .055 at J = .5, .044 at .8.
+//
+// The literature asks for 84 "static" functions and leaves open which. Here a
+// function is a permutation of the 32-bit numbers,
+//
+//	f_i(x) = (y ^ y>>15) · c, where y = (x ^ k_i) · m_i
+//
+// and x the upper half of the shingle's mixed 64-bit number.
+//
+//   - They must be hashes only in so far as the order they give to shingles must
+//     not depend on what the shingles say. The shingles are hashed already, and
+//     well; so each f_i by itself may be any permutation, and its minimum is a
+//     random sample, without bias. What the family must add is independence
+//     between its members: 84 functions whose minima fell on the same shingle
+//     would be one function. Multiplication by 84 different odd numbers alone
+//     ties the low bits of all the products together, and leaves the order of
+//     close x unchanged where multipliers are alike; the exclusive or before it
+//     and the second round after it break both ties. The test measures the
+//     spread of the estimate against the formula.
+//   - Permutations, so that two shingles never tie unless their 32 bits are equal:
+//     for a page of 1,000 shingles, one in ten thousand pages.
+//   - 32 bits, because a sketch is then 336 bytes, and eight values fit one vector
+//     register. A minimum over n shingles is about 2^32/n, so two different
+//     minima are equal by chance once in 2^32/n: at a million shingles, once in
+//     four thousand.
+//   - The same at every length of page: a sketch of a stub and of a book compare.
+//
+// The portable code below is the definition. On processors with AVX2 the same
+// values come from eight-lane vector code, an eighth of the time.
+//
+// The constants k_i and m_i come from SplitMix64 started at the first 64 bits of
+// the fraction of π, m_i made odd; c is the first multiplier of Chris Wellons'
+// hash "lowbias32" (2018, public domain). They are fixed for good.
+
+// A Sketch is a page in 336 bytes: for each of the 84 functions, the least value
+// over the page's shingles.
+type Sketch [Minima]uint32
+
+const secondRound = 0x7FEB352D
+
+var flips, factors = func() (k, m [Minima]uint32) {
+	state := uint64(0x243F6A8885A308D3)
+	next := func() uint32 {
+		state += base
+		return uint32(mix(state) >> 32)
+	}
+	for i := range k {
+		k[i], m[i] = next(), next()|1
+	}
+	return k, m
+}()
+
+// NewSketch sketches a text by its shingles, in any order, with or without
+// repeats. Without shingles every value is the greatest possible.
+func NewSketch(shingles []uint64) Sketch { return newSketch(shingles, vectors) }
+
+// chunk is how many shingles are taken through all functions at a time: 4 KB, so
+// that they stay in the first-level cache. A multiple of what a vector loop takes.
+const (
+	chunk  = 1024
+	stride = 32
+)
+
+// newSketch takes the upper halves of the shingles, chunk by chunk, through each
+// function. The vector code takes full strides: what is missing is filled up with
+// repeats, which change no minimum.
+func newSketch(shingles []uint64, vector bool) (s Sketch) {
+	for i := range s {
+		s[i] = math.MaxUint32
+	}
+	var x [chunk]uint32
+	for len(shingles) > 0 {
+		n := min(len(shingles), chunk)
+		for i, v := range shingles[:n] {
+			x[i] = uint32(v >> 32)
+		}
+		shingles = shingles[n:]
+		if !vector {
+			for i := range s {
+				s[i] = least(x[:n], flips[i], factors[i], s[i])
+			}
+			continue
+		}
+		for n%stride != 0 {
+			x[n] = x[0]
+			n++
+		}
+		for i := range s {
+			s[i] = leastAVX2(&x[0], n, flips[i], factors[i], s[i])
+		}
+	}
+	return s
+}
+
+// least is the minimum of low and of one function's values: the truth that the
+// vector code is held against.
+func least(x []uint32, flip, factor, low uint32) uint32 {
+	for _, v := range x {
+		y := (v ^ flip) * factor
+		low = min(low, (y^y>>15)*secondRound)
+	}
+	return low
+}
+
+// Estimate is the share of equal values in two sketches, which estimates the
+// resemblance of their texts.
+func Estimate(a, b *Sketch) float64 {
+	n := 0
+	for i := range a {
+		if a[i] == b[i] {
+			n++
+		}
+	}
+	return float64(n) / Minima
+}
+
+// StandardError of an estimate where the resemblance is j.
+func StandardError(j float64) float64 { return math.Sqrt(j * (1 - j) / Minima) }

@@ -1,0 +1,126 @@
+package dedup
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// twoSets draws two sets of n shingles in all whose resemblance is about j.
+func twoSets(rng *rand.Rand, n int, j float64) (a, b []uint64) {
+	both := int(math.Round(float64(n) * j))
+	for i := range n {
+		x := rng.Uint64()
+		switch {
+		case i < both:
+			a, b = append(a, x), append(b, x)
+		case i%2 == 0:
+			a = append(a, x)
+		default:
+			b = append(b, x)
+		}
+	}
+	return a, b
+}
+
+// TestEstimate measures bias and spread of the estimate against the formula: with
+// 400 pairs a bias of a fifth of a standard error or a spread 15 % off would show.
+// No estimate of a resemblance up to .9 is off by more than four standard errors;
+// at .95 the spread is so lopsided that five are allowed.
+func TestEstimate(t *testing.T) {
+	const pairs = 400
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, j := range []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, .95} {
+		se, most := StandardError(j), 4.
+		if j > .9 {
+			most = 5
+		}
+		var sum, squares, worst float64
+		for range pairs {
+			x, y := twoSets(rng, 600, j)
+			a, b := NewSketch(x), NewSketch(y)
+			d := Estimate(&a, &b) - j
+			sum, squares, worst = sum+d, squares+d*d, max(worst, math.Abs(d))
+		}
+		if bias := sum / pairs; math.Abs(bias) > 4*se/math.Sqrt(pairs) {
+			t.Errorf("J %.2f: bias %.4f, standard error %.4f", j, bias, se)
+		}
+		if spread := math.Sqrt(squares / pairs); spread < .85*se || spread > 1.15*se {
+			t.Errorf("J %.2f: spread %.4f, formula %.4f", j, spread, se)
+		}
+		if worst > most*se {
+			t.Errorf("J %.2f: off by %.4f, %v standard errors are %.4f", j, worst, most, most*se)
+		}
+	}
+}
+
+// TestEstimateOfTexts is the same for texts of few words, so few shingles, whose
+// numbers roll: what is estimated is the resemblance counted exactly.
+func TestEstimateOfTexts(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "text"), 0))
+		words := make([]string, rapid.IntRange(30, 400).Draw(r, "words"))
+		for i := range words {
+			words[i] = fmt.Sprint(rng.IntN(5000))
+		}
+		var a, b Text
+		a.Read([]byte(strings.Join(words, " ")))
+		for range rapid.IntRange(0, len(words)/10).Draw(r, "changes") {
+			words[rng.IntN(len(words))] = "changed"
+		}
+		b.Read([]byte(strings.Join(words, " ")))
+		j := Resemblance(a.Set(4), b.Set(4))
+		x, y := NewSketch(a.Shingles(nil, 4)), NewSketch(b.Shingles(nil, 4))
+		if e := Estimate(&x, &y); j >= .1 && j <= .9 && math.Abs(e-j) > 4*StandardError(j) {
+			r.Fatalf("resemblance %.3f, estimate %.3f: off by over four standard errors of %.3f", j, e, StandardError(j))
+		}
+	})
+}
+
+func TestSketchOrder(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		s := rapid.SliceOfN(rapid.Uint64(), 1, 50).Draw(r, "shingles")
+		p := append(rapid.Permutation(s).Draw(r, "order"), s[0])
+		if NewSketch(s) != NewSketch(p) {
+			r.Fatal("order or repeats change the sketch")
+		}
+	})
+}
+
+// TestAllocations: with its memory reused, a page costs none on its way from text
+// to sketch.
+func TestAllocations(t *testing.T) {
+	for name, text := range map[string][]byte{"English": english, "Russian": russian} {
+		var x Text
+		var shingles []uint64
+		if n := testing.AllocsPerRun(20, func() {
+			x.Read(text)
+			shingles = x.Shingles(shingles[:0], DefaultShingle)
+			NewSketch(shingles)
+		}); n > 0 {
+			t.Errorf("%s: %v allocations for a sketch", name, n)
+		}
+	}
+}
+
+// TestVectors holds the vector code against the portable code, at every length
+// around its strides and chunks.
+func TestVectors(t *testing.T) {
+	if !vectors {
+		t.Skip("this processor has no AVX2")
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	for n := range 2*chunk + 3*stride {
+		s := make([]uint64, n)
+		for i := range s {
+			s[i] = rng.Uint64()
+		}
+		if newSketch(s, true) != newSketch(s, false) {
+			t.Fatalf("%d shingles: the vector code has other values", n)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package dedup
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/words"
+	"github.com/zeebo/xxh3"
+	"golang.org/x/text/unicode/norm"
+)
+
+// # Canonical text
+//
+// What is compared is not the text but its tokens: the words of Unicode's rules
+// (UAX #29), in compatibility form (NFKC), lower-cased, without invisible
+// characters. We tailor the rules, as the standard invites, in three ways:
+//
+//   - Only an apostrophe joins. UAX #29 also makes one word of what a full stop, a
+//     colon, a comma or an underscore joins ("example.com", "3.14", "end.Next").
+//     Copies of a page differ in such spots: a space is lost after a full stop, a
+//     number gets another separator. On the 1,490 pairs of licences with
+//     resemblance .5 or more, the published rules move it by .013 on average from
+//     that of plain runs of letters and digits, ours by .003.
+//   - Every apostrophe is written ', since typewriters and typesetters spell one
+//     word differently.
+//   - Scripts that put no spaces between words (Han, Kana, Thai, Lao, Khmer) give a
+//     token a character, with the marks that belong to it. So does Hangul, whose
+//     words carry endings that change.
+//
+// Nearly all words of the web are plain runs of Latin, Greek or Cyrillic
+// letters. asciiWords reads those of ASCII by blocks, plainWord those of the other
+// alphabets by table; where neither has an answer, the word is read again, from
+// its first byte, by the full rules. The tests hold the three against each other.
+//
+// What this gets wrong: "U.S." is two tokens, "C++" and "C#" are both "c", and a
+// word hyphenated at the end of a line is two.
+
+// A Text is the canonical form of a text. Its zero value is empty and ready; Read
+// may be called again, and then reuses the memory.
+type Text struct {
+	canon  []byte   // the tokens, joined by one space
+	ends   []int    // where each token ends in canon
+	tokens []uint64 // the number of each token
+	runes  []uint64 // a number for each character, if asked for
+
+	places    []Span // where each token stands in the text, if asked for
+	locate    bool   // whether that is asked for
+	other     []byte // memory for ReadForm
+	otherEnds []int
+
+	iter *words.Iterator[[]byte]
+	norm []byte
+	low  []byte
+}
+
+// A Span is a part of a text, in bytes.
+type Span struct{ Start, End int }
+
+// Locate makes the next Read remember where each token stands, for [Text.Span].
+func (t *Text) Locate() { t.locate = true }
+
+// Span is where the i-th token stands in the text that was read, after Locate.
+// Tokens that are characters of one word have the span of the word.
+func (t *Text) Span(i int) Span { return t.places[i] }
+
+// Read makes t the canonical form of text.
+func (t *Text) Read(text []byte) {
+	t.canon, t.ends, t.tokens, t.places = t.canon[:0], t.ends[:0], t.tokens[:0], t.places[:0]
+	for i := 0; i < len(text); {
+		switch class[text[i]] {
+		case gap:
+			i++
+			continue
+		case letter, digit:
+			if j := t.asciiWords(text, i); j > i {
+				i = j
+				continue
+			}
+		}
+		n := t.plainWord(text[i:])
+		if n == 0 {
+			n = plainGap(text[i:])
+		}
+		if n == 0 {
+			n = t.segment(text[i:])
+		}
+		t.place(i, i+n)
+		i += n
+	}
+}
+
+// place says where the tokens appended last stand.
+func (t *Text) place(start, end int) {
+	if t.locate {
+		t.placeAll(start, end)
+	}
+}
+
+func (t *Text) placeAll(start, end int) {
+	for len(t.places) < len(t.tokens) {
+		t.places = append(t.places, Span{start, end})
+	}
+}
+
+// Len is the number of tokens.
+func (t *Text) Len() int { return len(t.tokens) }
+
+// Bytes is the canonical text: the tokens joined by one space. It is valid until
+// the next Read.
+func (t *Text) Bytes() []byte { return t.canon }
+
+// Token is the i-th token.
+func (t *Text) Token(i int) string {
+	start := 0
+	if i > 0 {
+		start = t.ends[i-1] + 1
+	}
+	return string(t.canon[start:t.ends[i]])
+}
+
+// chars is a number for each character of the canonical text.
+func (t *Text) chars() []uint64 {
+	t.runes = t.runes[:0]
+	for _, r := range string(t.canon) {
+		t.runes = append(t.runes, mix(uint64(r)))
+	}
+	return t.runes
+}
+
+// Hash names the canonical text. Texts that differ only in case, punctuation,
+// layout or markup have one hash.
+func (t *Text) Hash() Hash { return HashOf(t.canon) }
+
+// end makes a token of what was appended to canon since start, which is where
+// the separator goes if a token stands before it.
+func (t *Text) end(start int) {
+	if len(t.tokens) > 0 {
+		start++
+	}
+	t.ends = append(t.ends, len(t.canon))
+	t.tokens = append(t.tokens, hashToken(t.canon, start))
+}
+
+// separated is the canonical text with the space that a new token needs, if it is
+// not the first.
+func (t *Text) separated() []byte {
+	if len(t.tokens) > 0 {
+		return append(t.canon, ' ')
+	}
+	return t.canon
+}
+
+// hashToken is the number of the token with which canon ends, and which begins at
+// start. Up to eight bytes are a number already: it is mixed, so that no two of
+// these words share one. Longer words are hashed by xxh3.
+func hashToken(canon []byte, start int) uint64 {
+	n := len(canon) - start
+	switch {
+	case n > 8:
+		return xxh3.Hash(canon[start:])
+	case len(canon) >= 8: // shift out what stands before the word
+		return mix(binary.LittleEndian.Uint64(canon[len(canon)-8:]) >> ((64 - 8*n) & 63))
+	}
+	var word [8]byte
+	copy(word[:], canon[start:])
+	return mix(binary.LittleEndian.Uint64(word[:]))
+}
+
+// segment reads one segment of UAX #29 and returns its length in bytes.
+func (t *Text) segment(text []byte) int {
+	if t.iter == nil {
+		t.iter = words.FromBytes(nil)
+	}
+	t.iter.SetText(text)
+	if !t.iter.Next() {
+		return len(text)
+	}
+	word := t.iter.Value()
+	n := len(word)
+	if isWord(word) {
+		t.word(word)
+	}
+	return n
+}
+
+// isWord says whether a segment holds a letter or a number.
+func isWord(segment []byte) bool {
+	for i := 0; i < len(segment); {
+		r, n := utf8.DecodeRune(segment[i:])
+		if r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsNumber(r)) {
+			return true
+		}
+		i += n
+	}
+	return false
+}
+
+// word appends the tokens of one word by the full rules.
+func (t *Text) word(word []byte) {
+	if !norm.NFKC.IsNormal(word) {
+		t.norm = norm.NFKC.Append(t.norm[:0], word...)
+		word = t.norm
+	}
+	t.low = t.low[:0]
+	alone := false // whether low is a character that is a token by itself
+	for i := 0; i < len(word); {
+		r, n := utf8.DecodeRune(word[i:])
+		i += n
+		switch {
+		case r == utf8.RuneError && n == 1, unicode.Is(unicode.Cf, r):
+			continue // a byte that is no character, or a character nobody sees
+		case unicode.Is(unicode.M, r):
+			if len(t.low) == 0 {
+				continue // it belongs to what is before it, and that is gone
+			}
+		case perCharacter(r):
+			t.flush()
+			alone = true
+		case unicode.IsLetter(r), unicode.IsNumber(r):
+			if alone {
+				t.flush()
+			}
+			alone = false
+		case r == '\'', r == '’', r == '‘', r == 'ʼ':
+			r = '\''
+		default:
+			t.flush()
+			continue
+		}
+		t.low = utf8.AppendRune(t.low, unicode.ToLower(r))
+	}
+	t.flush()
+}
+
+// flush makes a token of low, if it is one.
+func (t *Text) flush() {
+	if low := bytes.Trim(t.low, "'"); isWord(low) {
+		start := len(t.canon)
+		t.canon = append(t.separated(), low...)
+		t.end(start)
+	}
+	t.low = t.low[:0]
+}
+
+// perCharacter says whether r is a token by itself.
+func perCharacter(r rune) bool {
+	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer) ||
+		r == 'ー' // the long vowel mark belongs to both Kana, so to neither table
+}
