@@ -1,0 +1,162 @@
+package extract
+
+import (
+	"strings"
+
+	"golang.org/x/net/html/atom"
+)
+
+// The filter looks at the blocks that are left in the root, one by one. Labels, counts and lone links stand between the
+// paragraphs of every template: "Share", "12 comments", "Read more". Their words are no guide, there are too many languages; that
+// they are short, in boxes without a meaning of their own, beside text that runs on, is.
+//
+// It is not for short pages: where there is no running text beside them, labels are what a page says. Nor for references: the
+// names of parameters, beside code, are labels too.
+
+const (
+	enough = 400 // bytes of running text that make a page more than its labels
+	label  = 3   // words
+	kicker = 5   // words of what stands above and below an article: its section, its writer, where to go next
+)
+
+// findText sets the main text.
+func (s *survey) findText(d *Document) {
+	if d.Title == "" {
+		d.Title = s.h1
+	}
+	s.recount()
+	s.weight = s.whole().weight
+	if len(s.scripts) > 0 && s.whole().weight < 8*short {
+		s.addTemplates()
+		s.recount()
+	}
+	s.dropMenuLines()
+	s.dropRepeats()
+	s.recount()
+	s.prune()
+	s.dropCards()
+	root, how := s.findRoot()
+	_, _, first, last := s.span(root)
+	s.dropAppendices(first, last)
+	s.filter(first, last)
+	s.dropTitle(d.Title, first, last)
+	d.Text = s.take(first, last)
+	d.Root = how
+	if d.Text == "" {
+		s.fallBack(d)
+	}
+}
+
+// take makes the main text of what is left of blocks[first:last].
+func (s *survey) take(first, last int32) string {
+	for i := first; i < last; i++ {
+		s.blocks[i].taken = !s.blocks[i].dropped
+	}
+	return joinBlocks(&s.writer, func(i int) bool { return s.blocks[i].taken })
+}
+
+// fallBack takes all text but navigation where the main text came out empty. What is left empty then has no text: menus
+// would make it look like every other such page of its site.
+func (s *survey) fallBack(d *Document) {
+	for i := range s.blocks {
+		s.blocks[i].dropped = false
+	}
+	for i := int32(0); i < int32(len(s.elems)); i++ {
+		if e := &s.elems[i]; e.mark&(markNever|markNav|markClass) != 0 {
+			s.drop(e.first, e.last)
+			i = e.end - 1
+		}
+	}
+	d.Root = RootFallback
+	d.Text = s.take(0, int32(len(s.blocks)))
+	if d.Text == "" {
+		d.Root = RootNone
+	}
+}
+
+func (s *survey) filter(first, last int32) {
+	whole, running, code := 0, 0, 0
+	for i := first; i < last; i++ {
+		b := &s.blocks[i]
+		if b.dropped {
+			continue
+		}
+		whole += b.size()
+		switch {
+		case b.kind == pre:
+			code += b.size()
+		case b.runs():
+			running += b.size()
+		}
+	}
+	// Only prose: where less than three fifths run on, labels are half of what there is. Beside what a shop says, and in threads of
+	// short answers, there are more of them.
+	prose := 3
+	if s.isProduct() || s.thread {
+		prose = 2
+	}
+	if running < enough || running*5 < whole*prose || code*20 > whole {
+		return
+	}
+	for i := first; i < last; i++ {
+		if b := &s.blocks[i]; !b.dropped && s.isLabel(b) {
+			b.dropped = true
+		}
+	}
+	s.dropOrphans(first, last)
+}
+
+// isLabel reports a block to leave out of prose.
+func (s *survey) isLabel(b *block) bool {
+	linked := b.link*2 > b.size()
+	switch b.kind {
+	case group:
+		return b.words <= label || s.isArticle() && b.words <= kicker || linked && b.words < sentence || !s.hasLetters(b)
+	case para:
+		return linked && b.words < sentence || !s.hasLetters(b)
+	case item:
+		return (linked || s.thread) && b.words <= label
+	}
+	return false
+}
+
+func (s *survey) hasLetters(b *block) bool {
+	for _, c := range s.text[b.start:b.end] {
+		if 'a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80 {
+			return true
+		}
+	}
+	return false
+}
+
+// dropTitle drops the headline of an article, which is its Title: copies of one article in other templates have it elsewhere, in
+// other words, or not at all.
+func (s *survey) dropTitle(title string, first, last int32) {
+	if !s.isArticle() {
+		return
+	}
+	for i := first; i < last; i++ {
+		b := &s.blocks[i]
+		if b.kind == heading && s.elems[b.elem].node.DataAtom == atom.H1 && strings.Contains(title, string(s.text[b.start:b.end])) {
+			b.dropped = true
+			return
+		}
+	}
+}
+
+// dropOrphans drops headings that have lost everything below them.
+func (s *survey) dropOrphans(first, last int32) {
+	lost, kept := false, false // since the heading below
+	for i := last - 1; i >= first; i-- {
+		b := &s.blocks[i]
+		switch {
+		case b.kind == heading && !b.dropped:
+			b.dropped = lost && !kept
+			lost, kept = false, false
+		case b.dropped:
+			lost = true
+		default:
+			kept = true
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package extract
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// finish fills in what is known only after the text is.
+func (s *survey) finish() {
+	d := s.doc
+	setOnce(&d.Author, s.schema.author)
+	setOnce(&d.Published, s.schema.published)
+	setOnce(&d.Published, s.published)
+	setOnce(&d.Modified, s.schema.modified)
+	if d.Breadcrumbs = s.schema.crumbs; d.Breadcrumbs == nil {
+		d.Breadcrumbs = s.breadcrumbs()
+	}
+	kept := 0
+	for i := range s.blocks {
+		if b := &s.blocks[i]; b.taken {
+			kept += b.weight()
+		}
+	}
+	if d.Text != "" && s.weight > 0 {
+		d.Sure = float64(kept) / float64(s.weight)
+	}
+	for _, m := range s.images {
+		if s.inText(m.elem) {
+			d.Images = append(d.Images, m.alt)
+		}
+	}
+}
+
+// inText reports an element of the main text: the innermost around it with any text has some that was taken.
+func (s *survey) inText(e int32) bool {
+	for e >= 0 && s.elems[e].first == s.elems[e].last {
+		e = s.elems[e].parent
+	}
+	if e < 0 {
+		return false
+	}
+	for _, b := range s.blocks[s.elems[e].first:s.elems[e].last] {
+		if b.taken {
+			return true
+		}
+	}
+	return false
+}
+
+// breadcrumbs are those of the first box that is named so.
+func (s *survey) breadcrumbs() (names []string) {
+	for i := range s.elems {
+		e := &s.elems[i]
+		if e.mark&(markNav|markClass) == 0 || e.first == e.last || !isBreadcrumb(e.node) {
+			continue
+		}
+		for j := e.first; j < e.last && len(names) < 20; j++ {
+			b := &s.blocks[j]
+			for name := range strings.FieldsFuncSeq(string(s.text[b.start:b.end]), isArrow) {
+				if name = strings.TrimSpace(name); name != "" {
+					names = append(names, name)
+				}
+			}
+		}
+		return names
+	}
+	return nil
+}
+
+func isBreadcrumb(n *html.Node) bool {
+	for _, key := range []string{"class", "id", "aria-label"} {
+		if strings.Contains(strings.ToLower(attr(n, key)), "breadcrumb") {
+			return true
+		}
+	}
+	return false
+}
+
+// isArrow reports what templates put between two crumbs.
+func isArrow(r rune) bool {
+	switch r {
+	case '>', '›', '»', '/', '|', '→', '⟩', '❯', '·':
+		return true
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+package extract
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// kind is what an element means for the text.
+type kind uint8
+
+const (
+	inline  kind = iota // runs on in the line: <b>, <a>, <span>
+	group               // begins and ends a line: <div>, <section>
+	para                // a group that holds one paragraph: <p>, <blockquote>, <figcaption>
+	heading             // <h1> to <h6>
+	item                // <li>, <dt>, <dd>, <option>
+	list                // <ul>, <ol>, <dl>
+	table
+	row     // <tr>
+	cell    // <td>, <th>
+	pre     // keeps its lines
+	muted   // shows controls or fallbacks, no text, but may hold links: <button>, <select>, <svg>
+	skipped // nothing inside is of the page: <script>, <style>
+	lineBreak
+)
+
+func kindOf(n *html.Node) kind {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Iframe, atom.Frame, atom.Textarea, atom.Xmp, atom.Noembed, atom.Noframes, atom.Annotation, atom.Title:
+		return skipped
+	case atom.Button, atom.Select, atom.Datalist, atom.Svg, atom.Video, atom.Audio, atom.Canvas, atom.Progress, atom.Meter, atom.Rp, atom.Rt:
+		return muted
+	case atom.Br:
+		return lineBreak
+	case atom.P, atom.Blockquote, atom.Address, atom.Summary, atom.Caption:
+		return para
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return heading
+	case atom.Li, atom.Dt, atom.Dd:
+		return item
+	case atom.Ul, atom.Ol, atom.Dl, atom.Menu, atom.Dir:
+		return list
+	case atom.Table:
+		return table
+	case atom.Tr:
+		return row
+	case atom.Td, atom.Th:
+		return cell
+	case atom.Pre, atom.Listing, atom.Plaintext:
+		return pre
+	case atom.Html, atom.Head, atom.Body, atom.Div, atom.Section, atom.Article, atom.Main, atom.Header, atom.Footer, atom.Nav, atom.Aside,
+		atom.Form, atom.Fieldset, atom.Legend, atom.Figure, atom.Details, atom.Dialog, atom.Hgroup, atom.Center, atom.Search,
+		atom.Tbody, atom.Thead, atom.Tfoot, atom.Hr, atom.Noscript, atom.Template, atom.Figcaption, atom.Frameset, atom.Object:
+		return group
+	case 0:
+		// Frameworks build pages of elements of their own, and lay them out as boxes.
+		if strings.IndexByte(n.Data, '-') > 0 {
+			return group
+		}
+	}
+	return inline
+}

@@ -1,0 +1,149 @@
+package extract
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// marked is a page and what was taken from it.
+type marked struct {
+	root   *html.Node
+	survey *survey
+}
+
+// placed is where a text node went: into blocks[first:last].
+type placed struct {
+	node        *html.Node
+	first, last int
+}
+
+// WriteHTML writes the page with the taken text marked, for a person to see what was taken and why the rest was not. The page must have
+// been parsed with [Options].Page.
+//
+// What is written is safe to open: the page's elements are written without their attributes, and none that loads, runs or
+// sends anything is; a policy forbids it besides. So it has the page's words in the page's order, but not its looks.
+func (d *Document) WriteHTML(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, markedHead, html.EscapeString(d.Title), html.EscapeString(d.Title), d.Root, d.Words, d.Sure*100)
+	if d.page == nil {
+		fmt.Fprintf(out, "<p class=taken>%s</p>\n", strings.ReplaceAll(html.EscapeString(d.Text), "\n", "<br>\n"))
+	} else {
+		d.page.write(out)
+	}
+	fmt.Fprint(out, "\n</body></html>\n")
+	return out.Flush()
+}
+
+const markedHead = `<!doctype html>
+<html><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>%s</title>
+<style>
+body { font: 16px/1.5 sans-serif; max-width: 60em; margin: auto; padding: 1em; color: #777 }
+.taken { background: #dfd; color: #000 }
+[title] { border-left: 3px solid #e99; padding-left: .5em }
+.about { border-bottom: 1px solid #777; color: #000 }
+</style></head><body>
+<p class=about><b>%s</b><br>main text found by: %s; words: %d; share of the running text: %.0f %%.
+Green is taken; a red bar is a box that a rule suspects, with the rule as its tooltip.</p>
+`
+
+func (m *marked) write(out *bufio.Writer) {
+	at := map[*html.Node]*placed{}
+	for i := range m.survey.placed {
+		p := &m.survey.placed[i]
+		at[p.node] = p
+	}
+	suspect := map[*html.Node]mark{}
+	for i := range m.survey.elems {
+		if e := &m.survey.elems[i]; e.mark != 0 {
+			suspect[e.node] = e.mark
+		}
+	}
+	leave := func(n *html.Node) {
+		if name := safeElement(n); name != "" && name != "br" {
+			fmt.Fprintf(out, "</%s>", name)
+		}
+	}
+	n := m.root
+	for {
+		enter := true
+		switch n.Type {
+		case html.ElementNode:
+			name := safeElement(n)
+			enter = kindOf(n) != skipped
+			if why := suspect[n].String(); why != "" && name != "" {
+				fmt.Fprintf(out, "<%s title=%q>", name, why)
+			} else if name != "" {
+				fmt.Fprintf(out, "<%s>", name)
+			}
+		case html.TextNode:
+			m.text(out, at[n], n.Data)
+		}
+		if enter && n.FirstChild != nil {
+			n = n.FirstChild
+			continue
+		}
+		for leave(n); n != m.root && n.NextSibling == nil; leave(n) {
+			n = n.Parent
+		}
+		if n == m.root {
+			return
+		}
+		n = n.NextSibling
+	}
+}
+
+func (m *marked) text(out *bufio.Writer, p *placed, data string) {
+	taken := false
+	for i := 0; p != nil && i < p.last-max(p.first, 0); i++ {
+		taken = taken || m.survey.blocks[max(p.first, 0)+i].taken
+	}
+	data = html.EscapeString(strings.ToValidUTF8(data, "\ufffd"))
+	if taken && strings.TrimSpace(data) != "" {
+		fmt.Fprintf(out, "<span class=taken>%s</span>", data)
+		return
+	}
+	out.WriteString(data)
+}
+
+// safeElement is the name under which an element is written, "" if only what is inside it is.
+func safeElement(n *html.Node) string {
+	if n.Type != html.ElementNode || n.Namespace != "" {
+		return ""
+	}
+	switch kindOf(n) {
+	case para, heading, item, list, table, row, cell, pre:
+		switch n.Data {
+		case "listing", "plaintext", "dir":
+			return "div"
+		}
+		return n.Data
+	case lineBreak:
+		return "br"
+	case group:
+		switch n.Data {
+		case "tbody", "thead", "tfoot":
+			return n.Data
+		case "html", "head", "body":
+			return ""
+		}
+		return "div"
+	}
+	return ""
+}
+
+// String says what a mark suspects.
+func (m mark) String() string {
+	var all []string
+	for i, name := range []string{"never content", "hidden", "navigation", "named as no content", "", "about a user", "comments", "reviews", "byline", "signature", "call to the reader"} {
+		if m&(1<<i) != 0 && name != "" {
+			all = append(all, name)
+		}
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,180 @@
+package extract
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// metadata reads the elements that say something about the page. Where two say the same, the first counts.
+func (s *survey) metadata(n *html.Node) {
+	d := s.doc
+	switch n.DataAtom {
+	case atom.Html:
+		setOnce(&d.Lang, attr(n, "lang"))
+		setOnce(&d.Lang, attr(n, "xml:lang"))
+	case atom.Title:
+		if n.Namespace == "" && n.FirstChild != nil && (d.Title == "" || s.ogTitle) {
+			d.Title, s.ogTitle = oneSpace(n.FirstChild.Data), false
+		}
+	case atom.Base:
+		setOnce(&d.Base, cleanHref(attr(n, "href")))
+	case atom.Link:
+		s.relation(n)
+	case atom.Meta:
+		s.meta(n)
+	}
+}
+
+// relation reads a <link>, and the rel of an <a>: pages of a series say their neighbours in either.
+func (s *survey) relation(n *html.Node) {
+	d := s.doc
+	rel := attr(n, "rel")
+	if rel == "" {
+		return
+	}
+	href := cleanHref(attr(n, "href"))
+	if href == "" {
+		return
+	}
+	if hasToken(rel, "next") {
+		setOnce(&d.Next, href)
+	}
+	if hasToken(rel, "prev") || hasToken(rel, "previous") {
+		setOnce(&d.Prev, href)
+	}
+	if n.DataAtom != atom.Link {
+		return
+	}
+	if hasToken(rel, "canonical") {
+		setOnce(&d.Canonical, href)
+	}
+	if hasToken(rel, "alternate") && !hasToken(rel, "stylesheet") {
+		d.Alternates = append(d.Alternates, Alternate{
+			Href: href, Type: mediaType(attr(n, "type")), Hreflang: strings.TrimSpace(attr(n, "hreflang")), Title: oneSpace(attr(n, "title")),
+		})
+	}
+}
+
+// time reads a <time> that is said to be of the page's publication.
+func (s *survey) time(n *html.Node) {
+	if s.published == "" && (hasToken(attr(n, "itemprop"), "datePublished") || hasAttr(n, "pubdate") || hasToken(attr(n, "class"), "published")) {
+		s.published = oneSpace(attr(n, "datetime"))
+	}
+}
+
+func (s *survey) meta(n *html.Node) {
+	d := s.doc
+	content := attr(n, "content")
+	name := attr(n, "name")
+	if name == "" {
+		name = attr(n, "property")
+	}
+	if name == "" {
+		name = attr(n, "itemprop")
+	}
+	switch name := strings.ToLower(strings.TrimSpace(name)); name {
+	default:
+		s.robotsOf(name, content)
+	case "robots":
+		ask := robots(content)
+		d.NoIndex, d.NoFollow = d.NoIndex || ask.NoIndex, d.NoFollow || ask.NoFollow
+	case "description":
+		if text := oneSpace(content); text != "" && (d.Description == "" || s.ogDescription) {
+			d.Description, s.ogDescription = text, false
+		}
+	case "og:site_name":
+		d.SiteName = oneSpace(content)
+	case "application-name":
+		setOnce(&d.SiteName, oneSpace(content))
+	case "author":
+		setOnce(&d.Author, oneSpace(content))
+	case "article:published_time", "datepublished":
+		setOnce(&d.Published, oneSpace(content))
+	case "article:modified_time", "datemodified", "og:updated_time":
+		setOnce(&d.Modified, oneSpace(content))
+	case "og:title":
+		if d.Title == "" {
+			d.Title, s.ogTitle = oneSpace(content), true
+		}
+	case "og:description":
+		if d.Description == "" {
+			d.Description, s.ogDescription = oneSpace(content), true
+		}
+	}
+	if strings.EqualFold(attr(n, "http-equiv"), "content-language") {
+		setOnce(&d.Lang, content)
+	}
+}
+
+// robotsOf keeps what an element of a name that may be a crawler's asks of it. One
+// that forbids is never taken back by another that allows.
+func (s *survey) robotsOf(name, content string) {
+	ask := robots(content)
+	if ask == (Ask{}) || name == "" {
+		return
+	}
+	if s.doc.Asks == nil {
+		s.doc.Asks = map[string]Ask{}
+	}
+	before := s.doc.Asks[name]
+	s.doc.Asks[name] = Ask{ask.NoIndex || before.NoIndex, ask.NoFollow || before.NoFollow}
+}
+
+// robots reads the directives for robots in an attribute.
+func robots(content string) (ask Ask) {
+	for directive := range strings.SplitSeq(content, ",") {
+		switch strings.ToLower(strings.TrimSpace(directive)) {
+		case "noindex":
+			ask.NoIndex = true
+		case "nofollow":
+			ask.NoFollow = true
+		case "none":
+			ask = Ask{true, true}
+		}
+	}
+	return ask
+}
+
+func setOnce(field *string, value string) {
+	if *field == "" {
+		*field = value
+	}
+}
+
+func attr(n *html.Node, key string) string {
+	for i := range n.Attr {
+		if n.Attr[i].Key == key {
+			return n.Attr[i].Val
+		}
+	}
+	return ""
+}
+
+func hasAttr(n *html.Node, key string) bool {
+	for i := range n.Attr {
+		if n.Attr[i].Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// hasToken reports whether a list of tokens between white space holds token, in any case.
+func hasToken(list, token string) bool {
+	for t := range strings.FieldsSeq(list) {
+		if strings.EqualFold(t, token) {
+			return true
+		}
+	}
+	return false
+}
+
+// oneSpace cleans a text that is one line.
+func oneSpace(s string) string {
+	var w writer
+	w.write(s)
+	w.flush()
+	return string(w.text)
+}

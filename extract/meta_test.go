@@ -1,0 +1,101 @@
+package extract
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// TestDescribed reads what a page says about itself besides its text. Where the page and its JSON-LD differ, the page counts.
+func TestDescribed(t *testing.T) {
+	const ld = `<script type="application/ld+json">`
+	for _, test := range []struct {
+		name, page string
+		got        func(*Document) any
+		want       any
+	}{
+		{"site name", `<meta name=application-name content=App><meta property=og:site_name content=" The  Site ">`, siteName, "The Site"},
+		{"site name by application", `<meta name=application-name content=App>`, siteName, "App"},
+		{"author", `<meta name=author content="A. Bee">` + ld + `{"author":"C. Dee"}</script>`, author, "A. Bee"},
+		{"author of JSON-LD", ld + `{"@type":"Article","author":{"@type":"Person","name":"A &amp; B"}}</script>`, author, "A & B"},
+		{"authors of JSON-LD", ld + `{"@graph":[{"author":[{"name":"A"},"B",{"name":3}]}]}</script>`, author, "A, B"},
+		{"author in a list", ld + `[{"@type":"WebSite"},{"author":"A"}]</script>`, author, "A"},
+		{"published", `<meta property=article:published_time content=2020-01-02>` + ld + `{"datePublished":"2019-01-01"}</script>`, dates, "2020-01-02 "},
+		{"published in JSON-LD", ld + `{"datePublished":"2019-01-01","dateModified":"2019-02-01"}</script>`, dates, "2019-01-01 2019-02-01"},
+		{"published in microdata", `<meta itemprop=datePublished content=2018-01-01><p><time itemprop=datePublished datetime=2017-01-01>then</time>`, dates, "2018-01-01 "},
+		{"published in time", `<p><time datetime=2016-01-01>a date of something</time> <time itemprop=datePublished datetime=2017-01-01>then</time>`, dates, "2017-01-01 "},
+		{"wrong types in JSON-LD", ld + `{"datePublished":7,"author":[[["A"]]],"dateModified":"2019-02-01"}</script>`, dates, " 2019-02-01"},
+		{"broken JSON-LD", ld + `{"datePublished":</script>`, dates, " "},
+		{"series", `<link rel=prev href=/1><p><a rel="nofollow next" href=/3>on</a>`, series, "/1 /3"},
+		{"series, head first", `<link rel=next href=/3><p><a rel=next href=/4>on</a>`, series, " /3"},
+		{"crumbs of JSON-LD", ld + `{"@type":"BreadcrumbList","itemListElement":[{"name":"Home"},{"item":{"name":"Lizards"}}]}</script>`, crumbs, "[Home Lizards]"},
+		{"crumbs of the page", `<nav aria-label=Breadcrumb><a href=/>Home</a> › <a href=/l>Lizards</a> › Skinks</nav><p>x`, crumbs, "[Home Lizards Skinks]"},
+		{"crumbs in a list", `<ol class=breadcrumb><li><a href=/>Home</a><li>Lizards</ol><p>x`, crumbs, "[Home Lizards]"},
+		{"no crumbs", `<nav><a href=/>Home</a></nav><p>x`, crumbs, "[]"},
+	} {
+		d, err := Parse([]byte("<!doctype html>"+test.page), "text/html")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := test.got(d); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func siteName(d *Document) any { return d.SiteName }
+func author(d *Document) any   { return d.Author }
+func dates(d *Document) any    { return d.Published + " " + d.Modified }
+func series(d *Document) any   { return d.Prev + " " + d.Next }
+func crumbs(d *Document) any   { return fmt.Sprint(d.Breadcrumbs) }
+
+func TestAlternates(t *testing.T) {
+	d, err := Parse([]byte(`<!doctype html><link rel=alternate hreflang=de href=" /de "><link rel=alternate type="Application/RSS+XML" title=" All  news " href=/feed>
+<link rel="alternate stylesheet" href=/dark.css><link rel=alternate>`), "text/html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Alternate{{Href: "/de", Hreflang: "de"}, {Href: "/feed", Type: "application/rss+xml", Title: "All news"}}
+	if !slices.Equal(d.Alternates, want) {
+		t.Errorf("got %+v, want %+v", d.Alternates, want)
+	}
+}
+
+func TestImages(t *testing.T) {
+	const page = `<!doctype html><nav><a href=/><img alt=Logo></a> <a href=/2>Home</a></nav><main><p>The skink is a lizard with a smooth skin of overlapping scales, and it moves through sand.<p><img alt=" A skink  in sand "><p><img alt=""><p>Most of its kind live in warm countries, where they hide under stones by day and hunt by night.</main><footer><img alt=Seal> All rights reserved</footer>`
+	for _, test := range []struct {
+		opt  Options
+		want []string
+	}{{Options{}, nil}, {Options{Images: true}, []string{"A skink in sand"}}} {
+		d, err := test.opt.Parse([]byte(page), "text/html")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(d.Images, test.want) {
+			t.Errorf("%+v: got %q, want %q", test.opt, d.Images, test.want)
+		}
+	}
+}
+
+// TestSure shows what the share tells: a page that is all article, one that is half comments, and one that says nothing.
+func TestSure(t *testing.T) {
+	const sentence = "<p>The skink is a lizard with a smooth skin of overlapping scales, and it moves through sand."
+	for _, test := range []struct {
+		name, page string
+		low, high  float64
+		has        bool
+	}{
+		{"all of it", "<main>" + sentence, 1, 1, true},
+		{"beside a long menu", "<main>" + sentence + "</main><nav>" + sentence + "</nav>", 0.4, 0.6, true},
+		{"nothing", "<nav><a href=/>Home</a></nav>", 0, 0, false},
+		{"scripts alone", "<script>document.write('x')</script>", 0, 0, false},
+	} {
+		d, err := Parse([]byte("<!doctype html>"+test.page), "text/html")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Sure < test.low || d.Sure > test.high || d.HasText() != test.has {
+			t.Errorf("%s: sure %.2f, has text %v", test.name, d.Sure, d.HasText())
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package extract
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// The root is the box whose text is the page's. Markup that names it is believed when it holds enough of the running text
+// that pruning left: pages have empty <main>s, and <article>s that are teasers. Otherwise the tree shows it: from the top down, as
+// long as one child holds nearly all. Last, where one box holds most of the running text in paragraphs of its own, it is the
+// column of an article, and what lies beside it in the root is left behind.
+//
+// What it gets wrong: pages of several columns that are equal, which stay whole, and texts cut in two by a wrapper around
+// one half, which lose the other.
+
+const (
+	short     = 600  // bytes of running text; a page with less trusts <main> whatever its share
+	nearlyAll = 0.85 // of a box's weight in one child
+	minRuns   = 4    // paragraphs that make a column
+
+	columnShare  = 0.8 // of a root's weight that a column holds
+	articleShare = 0.7 // the same where the page says it is an article
+)
+
+// findRoot is the box of the main text, -1 for the whole page.
+func (s *survey) findRoot() (root int32, how string) {
+	root, how = s.chooseRoot()
+	switch {
+	case s.thread:
+		return root, how
+	case s.article:
+		return s.column(root, articleShare), how
+	}
+	return s.column(root, columnShare), how
+}
+
+func (s *survey) chooseRoot() (root int32, how string) {
+	whole := s.whole().weight
+	if i := s.only(hintBody); i >= 0 && s.holds(i, whole, 0.5) {
+		return i, RootArticleBody
+	}
+	if i := s.foremost(hintArticle); i >= 0 && !s.thread && s.holds(i, whole, 0.5) {
+		return i, RootArticle
+	}
+	if i := s.only(hintMain); i >= 0 && (s.holds(i, whole, 0.4) || whole < 8*short) {
+		return s.descend(i), RootMain
+	}
+	for i := int32(0); i < int32(len(s.elems)); i = s.elems[i].end {
+		if j := s.descend(i); j != i {
+			return j, RootDescent
+		}
+	}
+	return -1, RootBody
+}
+
+func (s *survey) holds(i int32, whole int, share float64) bool {
+	return float64(s.within(i).weight) >= share*float64(whole)
+}
+
+// only is the one outermost box with a hint and text, -1 if there are none or several.
+func (s *survey) only(hint rootHint) int32 {
+	found := int32(-1)
+	for i := int32(0); i < int32(len(s.elems)); {
+		if s.elems[i].roots&hint == 0 || s.within(i).size == 0 {
+			i++
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found = i
+		i = s.elems[i].end
+	}
+	return found
+}
+
+// foremost is the outermost box with a hint beside which all others are small: an article among the cards of related ones,
+// but no thread of posts.
+func (s *survey) foremost(hint rootHint) int32 {
+	found, most, next := int32(-1), 0, 0
+	for i := int32(0); i < int32(len(s.elems)); {
+		if s.elems[i].roots&hint == 0 {
+			i++
+			continue
+		}
+		switch w := s.within(i).weight; {
+		case w > most:
+			found, most, next = i, w, most
+		case w > next:
+			next = w
+		}
+		i = s.elems[i].end
+	}
+	if next*5 >= most {
+		return -1
+	}
+	return found
+}
+
+// descend goes down while one child holds nearly all, but not into one of several of a kind, for a long post is not
+// its thread, and not past code, for only text has that, no menu.
+func (s *survey) descend(i int32) int32 {
+	for {
+		next := s.heavyChild(i)
+		if next < 0 || s.oneOfMany(i, next) || s.within(next).code < s.within(i).code {
+			return i
+		}
+		switch s.elems[next].kind {
+		case group, cell, table, row:
+			i = next
+		default:
+			return i
+		}
+	}
+}
+
+// heavyChild is the child that holds nearly all of a box's weight, -1 if none does.
+func (s *survey) heavyChild(i int32) int32 {
+	whole := s.within(i)
+	if whole.weight < 8*short {
+		return s.longChild(i, whole)
+	}
+	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
+		if s.holds(j, whole.weight, nearlyAll) {
+			return j
+		}
+	}
+	return -1
+}
+
+// longChild is the same for a short page, by all that is no link: one sentence among labels, an author's or a lawyer's,
+// is not what a stub says.
+func (s *survey) longChild(i int32, whole sum) int32 {
+	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
+		if in := s.within(j); whole.size > whole.link && float64(in.size-in.link) >= nearlyAll*float64(whole.size-whole.link) {
+			return j
+		}
+	}
+	return -1
+}
+
+// oneOfMany reports a child of i that has siblings of its name and first class.
+func (s *survey) oneOfMany(i, child int32) bool {
+	node := s.elems[child].node
+	class := firstClass(node)
+	if class == "" {
+		return false
+	}
+	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
+		if n := s.elems[j].node; j != child && n.Data == node.Data && firstClass(n) == class && s.within(j).size > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func firstClass(n *html.Node) string {
+	for class := range strings.FieldsSeq(attr(n, "class")) {
+		return class
+	}
+	return ""
+}
+
+// column is the box inside root that holds share of its weight in paragraphs, lists and tables of its own, else root.
+func (s *survey) column(root int32, share float64) int32 {
+	from, to, first, last := s.span(root)
+	type own struct{ weight, runs int }
+	owns := make([]own, to-from)
+	whole, best := 0, from
+	for i := first; i < last; i++ {
+		b := &s.blocks[i]
+		if b.dropped {
+			continue
+		}
+		whole += b.weight()
+		e := s.boxOf(b)
+		if e < from {
+			continue
+		}
+		o := &owns[e-from]
+		o.weight += b.weight()
+		if b.runs() {
+			o.runs++
+		}
+		if o.weight > owns[best-from].weight {
+			best = e
+		}
+	}
+	if len(owns) == 0 || float64(owns[best-from].weight) < share*float64(whole) || owns[best-from].runs < minRuns {
+		return root
+	}
+	return best
+}
+
+// boxOf is the innermost box around a block that is no paragraph, list or table.
+func (s *survey) boxOf(b *block) int32 {
+	e := b.elem
+	for e >= 0 && s.elems[e].kind != group {
+		e = s.elems[e].parent
+	}
+	return e
+}
+
+// span is the elements and the blocks of a root.
+func (s *survey) span(root int32) (from, to, first, last int32) {
+	if root < 0 {
+		return 0, int32(len(s.elems)), 0, int32(len(s.blocks))
+	}
+	e := &s.elems[root]
+	return root, e.end, e.first, e.last
+}

@@ -1,0 +1,70 @@
+package extract
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+const xhtmlSpace = "http://www.w3.org/1999/xhtml"
+
+// xmlTree parses XHTML that was sent as what it is: <script/> and <div/> are empty, CDATA is text, and nothing is repaired. What
+// is not well formed gives nil and is left to the HTML parser: a browser would show an error, a reader wants the page.
+func xmlTree(text []byte) *html.Node {
+	root := &html.Node{Type: html.DocumentNode}
+	at := root
+	dec := xml.NewDecoder(bytes.NewReader(text))
+	dec.Entity = xml.HTMLEntity
+	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // decoded already
+	for depth := 0; ; {
+		token, err := dec.Token()
+		if err == io.EOF {
+			if depth > 0 || root.FirstChild == nil {
+				return nil
+			}
+			return root
+		}
+		if err != nil {
+			return nil
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			n := xmlElement(t)
+			at.AppendChild(n)
+			at = n
+			depth++
+		case xml.EndElement:
+			at = at.Parent
+			depth--
+		case xml.CharData:
+			if depth > 0 {
+				at.AppendChild(&html.Node{Type: html.TextNode, Data: string(t)})
+			}
+		}
+	}
+}
+
+func xmlElement(t xml.StartElement) *html.Node {
+	n := &html.Node{Type: html.ElementNode, Data: t.Name.Local}
+	switch t.Name.Space {
+	case "", xhtmlSpace:
+		n.DataAtom = atom.Lookup([]byte(n.Data))
+	default:
+		n.Namespace = t.Name.Space[strings.LastIndexByte(t.Name.Space, '/')+1:]
+		if n.Data == "svg" || n.Data == "annotation" {
+			n.DataAtom = atom.Lookup([]byte(n.Data))
+		}
+	}
+	for _, a := range t.Attr {
+		key := a.Name.Local
+		if key == "lang" && a.Name.Space != "" {
+			key = "xml:lang"
+		}
+		n.Attr = append(n.Attr, html.Attribute{Key: key, Val: a.Value})
+	}
+	return n
+}
