@@ -1,0 +1,149 @@
+package badger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/dedup"
+)
+
+// A batch is a sequence of operations on their way into the store. It puts as
+// many as fit into one transaction, which is what makes a commit cheap, and
+// starts another when they do not. Operations stay in their order, and none is
+// torn apart: room says how much the next one writes.
+//
+// The counters are written with each transaction that changes them, so they are
+// exact whenever the process ends. What it adds to the index is one value, and
+// is to be found after it.
+type batch struct {
+	s       *Store
+	txn     *badgerdb.Txn
+	keys    int64
+	bytes   int64
+	counted bool         // the counters changed
+	journal journalEntry // what the transaction adds to the index
+	// recorded are the pages that are found by their id in the index, which
+	// does not know them yet.
+	recorded map[dedup.Hash]uint64
+}
+
+const (
+	// keyOverhead is more than badger adds to a key and its value when it
+	// estimates the size of a transaction.
+	keyOverhead = 32
+	// countersRoom is kept for the counters, which are a few hundred bytes but
+	// have an entry for every kind of error.
+	countersRoom = 64 << 10
+)
+
+// write runs fn with a batch and commits it. A store that could not write is
+// broken: the memory may already know what the disk does not. It says so from
+// then on, and opening it again brings it back to its last transaction.
+func (s *Store) write(ctx context.Context, fn func(*batch) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.broken != nil {
+		return s.broken
+	}
+	b := &batch{s: s, txn: s.db.NewTransaction(true), recorded: map[dedup.Hash]uint64{}}
+	defer func() { b.txn.Discard() }()
+	err := fn(b)
+	if err == nil {
+		err = b.flush()
+	}
+	if err != nil {
+		err = fmt.Errorf("write to store %s: %w", s.dir, err)
+		s.broken = err
+	}
+	return err
+}
+
+// room makes sure that an operation of that many keys and bytes comes into one
+// transaction.
+func (b *batch) room(keys, bytes int) error {
+	b.keys += int64(keys)
+	b.bytes += int64(bytes + keys*keyOverhead)
+	if b.keys+2 < b.s.db.MaxBatchCount() && b.bytes+countersRoom < b.s.db.MaxBatchSize() && b.journal.size < entryBound {
+		return nil
+	}
+	if err := b.flush(); err != nil {
+		return err
+	}
+	b.txn = b.s.db.NewTransaction(true)
+	b.keys, b.bytes, b.counted = int64(keys), int64(bytes+keys*keyOverhead), false
+	return nil
+}
+
+// flush commits the transaction.
+func (b *batch) flush() error {
+	if b.s.beforeFlush != nil {
+		if err := b.s.beforeFlush(); err != nil {
+			return err
+		}
+	}
+	if b.counted {
+		value, err := b.s.counters.encode()
+		if err != nil {
+			return err
+		}
+		if err := b.txn.Set([]byte{keyCounters}, value); err != nil {
+			return err
+		}
+	}
+	if b.journal.empty() {
+		return b.txn.Commit()
+	}
+	if err := b.txn.Set(journalKey(b.s.last, b.s.seq+1), b.journal.encode()); err != nil {
+		return err
+	}
+	if err := b.txn.Commit(); err != nil {
+		return err
+	}
+	b.s.seq++
+	err := b.s.index.post(b.s.seq, &b.journal)
+	b.journal.reset()
+	clear(b.recorded)
+	return err
+}
+
+// counters returns the counters for a change to them.
+func (b *batch) counters() *counters {
+	b.counted = true
+	return &b.s.counters
+}
+
+func (b *batch) set(key, value []byte) error { return b.txn.Set(key, value) }
+
+func (b *batch) delete(key []byte) error { return b.txn.Delete(key) }
+
+// get calls fn with the value of key and says whether there was one. What the
+// batch wrote it sees.
+func (b *batch) get(key []byte, fn func(value []byte) error) (bool, error) {
+	return get(b.txn, key, fn)
+}
+
+// get calls fn with the value of key, valid until fn returns.
+func get(txn *badgerdb.Txn, key []byte, fn func(value []byte) error) (bool, error) {
+	item, err := txn.Get(key)
+	if errors.Is(err, badgerdb.ErrKeyNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, item.Value(fn)
+}
+
+// view runs fn with a transaction that only reads.
+func (s *Store) view(ctx context.Context, fn func(*badgerdb.Txn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.db.View(fn)
+}

@@ -1,0 +1,177 @@
+package badger
+
+import (
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// The benchmarks write what a crawl of ordinary sites writes: texts of some
+// 400 words, 14 postings and 30 links a page, of which two are new, and ask
+// before each page for its text and its 14 keys, as the workers do.
+//
+//	GOMEMLIMIT=140MiB go test -run=- -bench=Commit -benchtime=100000x ./store/badger
+
+// BenchmarkCommit commits one page at a time and sixteen.
+func BenchmarkCommit(b *testing.B) {
+	for _, group := range []int{1, 16} {
+		b.Run(fmt.Sprint("pages=", group), func(b *testing.B) { benchmarkCommit(b, group) })
+	}
+}
+
+func benchmarkCommit(b *testing.B, group int) {
+	dir := b.TempDir()
+	s, err := Open(dir, Options{Create: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	gen := newGenerator()
+	if _, err := s.Discover(b.Context(), gen.links(1)); err != nil {
+		b.Fatal(err)
+	}
+	var entries []*store.Entry
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		e := gen.entry()
+		if e.Record.Num, err = s.Next(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		lookUp(b, s, e)
+		entries = append(entries, e)
+		if len(entries) < group && i < b.N-1 {
+			continue
+		}
+		if err := s.Commit(b.Context(), entries); err != nil {
+			b.Fatal(err)
+		}
+		entries = entries[:0]
+	}
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pages/s")
+	anon, file := resident()
+	b.ReportMetric(anon, "MB-anon")
+	b.ReportMetric(file, "MB-file")
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(folderSize(b, dir))/float64(b.N), "disk-B/page")
+}
+
+// lookUp asks what a worker asks before a page is judged.
+func lookUp(b *testing.B, s *Store, e *store.Entry) {
+	if _, _, err := s.ByHash(b.Context(), e.Hash); err != nil {
+		b.Fatal(err)
+	}
+	for _, key := range e.Keys {
+		if _, _, err := s.Leaders(b.Context(), key, 1000, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A generator makes pages of a site that grows by two pages a page. Texts are
+// made and packed beforehand: that is work for others.
+type generator struct {
+	rand  *rand.Rand
+	texts [][]byte
+	page  int
+	found int
+}
+
+func newGenerator() *generator {
+	g := &generator{rand: rand.New(rand.NewPCG(1, 2))}
+	for range 500 {
+		g.texts = append(g.texts, store.Pack(g.text(400)))
+	}
+	return g
+}
+
+// text is words with the skew of a language, so that it packs like one.
+func (g *generator) text(words int) []byte {
+	var b strings.Builder
+	zipf := rand.NewZipf(g.rand, 1.1, 4, 20000)
+	for range words {
+		fmt.Fprintf(&b, "%s ", strconv.FormatUint(0x9E3779B9*(zipf.Uint64()+1)%(26*26*26*26), 26))
+	}
+	return []byte(b.String())
+}
+
+func pageURL(n int) string {
+	return fmt.Sprintf("https://site%d.example/section/page-%d.html", n%50, n)
+}
+
+// links are n new ones and the rest of thirty that were found before.
+func (g *generator) links(n int) []frontier.Item {
+	list := make([]frontier.Item, 0, 30)
+	for len(list) < n {
+		list = append(list, frontier.Item{URL: pageURL(g.found), Depth: g.found / 10000})
+		g.found++
+	}
+	for len(list) < 30 {
+		known := g.rand.IntN(min(g.found, 20)) // the menu
+		if len(list) > 20 {
+			known = g.rand.IntN(g.found) // anything
+		}
+		list = append(list, frontier.Item{URL: pageURL(known)})
+	}
+	return list
+}
+
+func (g *generator) entry() *store.Entry {
+	url := pageURL(g.page)
+	e := &store.Entry{
+		Record: store.Record{
+			ID: dedup.Hash(frontier.ID(url)), URL: url, Kind: store.Page, Status: 200, ContentType: "text/html; charset=utf-8",
+			Lang: "en", Title: "A page about something or other", Description: "What it says in one or two sentences, for a list of results",
+			Root: "main", Words: 400, Size: 15000, Verdict: dedup.Unique,
+		},
+		State:  frontier.Fetched,
+		Text:   g.texts[g.page%len(g.texts)],
+		Sketch: new(dedup.Sketch),
+		Hash:   dedup.HashOf([]byte(url)),
+		Links:  g.links(2),
+	}
+	e.Record.Hash = e.Hash
+	for i := range e.Sketch {
+		e.Sketch[i] = g.rand.Uint32() >> 10 // minima are small
+	}
+	for range 14 {
+		e.Keys = append(e.Keys, g.rand.Uint64())
+	}
+	g.page++
+	return e
+}
+
+// resident is the memory of this process, its own and that of mapped files,
+// which the system takes back when it wants to.
+func resident() (anon, file float64) {
+	kB := status("RssAnon", "RssFile")
+	return kB[0] / 1000, kB[1] / 1000
+}
+
+func folderSize(t testing.TB, dir string) (size int64) {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			size += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return size
+}

@@ -1,0 +1,80 @@
+package badger
+
+import (
+	"context"
+	"slices"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+)
+
+// A block holds what a run of pages left, see keys.go. On disk the newest comes
+// first, inside it numbers ascend. So a scan by number first asks which blocks
+// there are, from the newest down to the one where it begins, a seek for each,
+// and then goes through them the other way round.
+
+// scanRecords calls fn with the record of each page from a number on, in order.
+func (s *Store) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
+	return s.view(ctx, func(txn *badgerdb.Txn) error {
+		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
+		defer it.Close()
+		first := from / pagesInBlock
+		list := blocks(it, func(block uint64) bool { return block <= first })
+		return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), fn)
+	})
+}
+
+// scanJournal calls fn with each entry of the journal from one on, in order.
+// No block says which entries are in it; it begins with its first.
+func (s *Store) scanJournal(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
+	return s.view(ctx, func(txn *badgerdb.Txn) error {
+		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
+		defer it.Close()
+		list := blocks(it, func(block uint64) bool {
+			prefix := letterKey(block, keyJournal)
+			it.Seek(prefix)
+			return it.ValidForPrefix(prefix) && lastNum(it.Item().Key()) <= from
+		})
+		if len(list) == 0 {
+			return nil
+		}
+		return scanBlocks(ctx, it, list, keyJournal, journalKey(list[0]*pagesInBlock, from), fn)
+	})
+}
+
+// blocks returns the blocks there are, ascending, from the newest that is the
+// first of those asked for.
+func blocks(it *badgerdb.Iterator, isFirst func(block uint64) bool) []uint64 {
+	var list []uint64
+	for it.Rewind(); it.Valid(); it.Seek(blockKey(list[len(list)-1] - 1)) {
+		block := blockOf(it.Item().Key())
+		list = append(list, block)
+		if block == 0 || isFirst(block) {
+			break
+		}
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// scanBlocks calls fn with the keys of a letter in blocks, from one key on.
+func scanBlocks(ctx context.Context, it *badgerdb.Iterator, list []uint64, letter byte, from []byte, fn func(*badgerdb.Item) error) error {
+	first := blockOf(from)
+	for _, block := range list {
+		prefix := letterKey(block, letter)
+		switch {
+		case block < first:
+			continue
+		case block > first:
+			from = prefix
+		}
+		for it.Seek(from); it.ValidForPrefix(prefix); it.Next() {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := fn(it.Item()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

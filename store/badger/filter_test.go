@@ -1,0 +1,81 @@
+package badger
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// A filter never forgets, and takes few absent keys for present, also when it
+// has grown.
+func TestFilter(t *testing.T) {
+	if f := new(filter); f.has(0) || f.has(1) {
+		t.Error("an empty filter has something")
+	}
+	const first = 1 << 15
+	f := filter{parts: []bloom{newBloom(first, bitsPerKey)}}
+	const keys = 3 * first // fills two parts
+	r := rand.New(rand.NewPCG(1, 2))
+	for range keys {
+		f.add(r.Uint64())
+	}
+	r = rand.New(rand.NewPCG(1, 2))
+	for i := range keys {
+		if key := r.Uint64(); !f.has(key) {
+			t.Fatalf("key %d was forgotten", i)
+		}
+	}
+	wrong := 0
+	const absent = 1 << 17
+	for range absent {
+		if f.has(r.Uint64()) {
+			wrong++
+		}
+	}
+	share := float64(wrong) / absent
+	t.Logf("%d parts, %.2f %% of absent keys pass", len(f.parts), 100*share)
+	if share > 0.035 {
+		t.Errorf("%.2f %% of absent keys pass, want less than 3.5", 100*share)
+	}
+}
+
+// Small numbers in a row are as good as hashes.
+func TestFilterOfPlainNumbers(t *testing.T) {
+	const keys = 1 << 15
+	f := filter{parts: []bloom{newBloom(keys, bitsPerKey)}}
+	for key := range uint64(keys) {
+		f.add(key)
+	}
+	wrong := 0
+	for key := range uint64(1 << 17) {
+		if f.has(key + 1<<30) {
+			wrong++
+		}
+	}
+	if share := float64(wrong) / (1 << 17); share > 0.02 {
+		t.Errorf("%.2f %% of absent keys pass, want less than 2", 100*share)
+	}
+}
+
+// A key that comes again takes no room.
+func TestFilterCountsAKeyOnce(t *testing.T) {
+	var f filter
+	for range 1000 {
+		f.add(42)
+	}
+	if len(f.parts) != 1 || f.parts[0].free != firstPart-1 {
+		t.Errorf("%d parts, %d free", len(f.parts), f.parts[0].free)
+	}
+}
+
+func BenchmarkFilterMiss(b *testing.B) {
+	var f filter
+	for key := range uint64(1 << 22) {
+		f.add(key)
+	}
+	b.ReportAllocs()
+	key := uint64(1 << 40)
+	for b.Loop() {
+		key++
+		f.has(key)
+	}
+}

@@ -1,0 +1,357 @@
+package badger
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// TestIndex measures the look-ups and writes of pages that are judged by their
+// sketch alone, and holds the index to what it must find. Sketches are random,
+// 14 bands of 6 minima each. One page in fifty is planted: each of its minima is
+// that of some earlier page with probability J. Workers look a page up, by its
+// text hash and 14 keys, and one committer writes what they found, 64 pages at a
+// time: a unique page with record, sketch and keys, a found one without keys;
+// no texts and no links, which cost what they cost without an index.
+//
+// The short form is 20,000 pages. The sizes to measure are named so:
+//
+//	SKINK_INDEX=1000000,5000000 go test -run=TestIndex$ -v -timeout=2h ./store/badger
+func TestIndex(t *testing.T) {
+	sizes := []int{20_000}
+	if list := os.Getenv("SKINK_INDEX"); list != "" {
+		sizes = nil
+		for s := range strings.SplitSeq(list, ",") {
+			n, err := strconv.Atoi(s)
+			if err != nil {
+				t.Fatalf("SKINK_INDEX: %v", err)
+			}
+			sizes = append(sizes, n)
+		}
+	}
+	for _, n := range sizes {
+		t.Run(fmt.Sprint(n), func(t *testing.T) { measureIndex(t, n) })
+	}
+}
+
+const (
+	indexGroup  = 64   // pages in one commit
+	indexAhead  = 8    // groups looked up before the first of them is committed
+	indexFresh  = 1024 // pages before a planted one that are not its original: they may be in flight
+	plantedEach = 50
+)
+
+var plantedJ = []float64{0.7, 0.8, 0.9, 0.95}
+
+// A sample is one synthetic page.
+type sample struct {
+	sketch   dedup.Sketch
+	keys     []uint64
+	original int  // the page it was planted from; -1: none
+	grade    int  // of plantedJ
+	shares   bool // a key with its original
+	found    bool // the index named its original
+	hash     dedup.Hash
+}
+
+// sampler makes page n, always the same one.
+func sampler(n int) *rand.Rand { return rand.New(rand.NewPCG(0x5C, uint64(n))) }
+
+func isPlanted(r *rand.Rand, n int) bool { return r.IntN(plantedEach) == 0 && n > 2*indexFresh }
+
+func makeSample(scheme dedup.Scheme, n int) *sample {
+	r := sampler(n)
+	s := &sample{original: -1, hash: dedup.Hash(frontier.ID(strconv.Itoa(n)))}
+	planted := isPlanted(r, n)
+	for i := range s.sketch {
+		s.sketch[i] = r.Uint32()
+	}
+	if !planted {
+		s.keys = scheme.Keys(nil, &s.sketch)
+		return s
+	}
+	s.grade = r.IntN(len(plantedJ))
+	for {
+		s.original = r.IntN(n - indexFresh)
+		if !isPlanted(sampler(s.original), s.original) {
+			break
+		}
+	}
+	o := makeSample(scheme, s.original)
+	for i := range s.sketch {
+		if r.Float64() < plantedJ[s.grade] {
+			s.sketch[i] = o.sketch[i]
+		}
+	}
+	s.keys = scheme.Keys(nil, &s.sketch)
+	for i, k := range s.keys {
+		s.shares = s.shares || k == o.keys[i]
+	}
+	return s
+}
+
+// lookUp asks the store what a worker asks.
+func (s *sample) lookUp(ctx context.Context, st *Store, nums []uint64) ([]uint64, error) {
+	if num, found, err := st.ByHash(ctx, s.hash); found || err != nil {
+		return nums, fmt.Errorf("a text that is new has page %d: %v", num, err)
+	}
+	for _, key := range s.keys {
+		var err error
+		if nums, _, err = st.Leaders(ctx, key, dedup.MaxPosting, nums[:0]); err != nil {
+			return nums, err
+		}
+		s.found = s.found || s.original >= 0 && slices.Contains(nums, uint64(s.original)+1)
+	}
+	return nums, nil
+}
+
+func (s *sample) entry(num uint64) *store.Entry {
+	url := "https://example.com/" + strconv.FormatUint(num, 10)
+	e := &store.Entry{
+		Record: store.Record{
+			Num: num, ID: dedup.Hash(frontier.ID(url)), URL: url, Kind: store.Page, Status: 200, Hash: s.hash,
+			Verdict: dedup.Unique,
+		},
+		State:  frontier.Fetched,
+		Sketch: &s.sketch,
+		Hash:   s.hash,
+	}
+	if s.found {
+		e.Record.Verdict, e.Record.Leader, e.Record.Resemblance = dedup.Near, uint64(s.original)+1, plantedJ[s.grade]
+	} else {
+		e.Keys = s.keys
+	}
+	return e
+}
+
+func measureIndex(t *testing.T, size int) {
+	scheme, err := dedup.BandsFor(0.8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "store")
+	s, err := Open(dir, Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+
+	step := min(1_000_000, max(size/4, 1))
+	var took []time.Duration
+	var planted, found [4]int
+	var work []float64 // seconds; who else uses the machine is not in them
+	start, before, last := time.Now(), processorTime(), 0
+	err = judgeSamples(t.Context(), s, scheme, size, func(n int, p *sample) error {
+		if p.original >= 0 {
+			planted[p.grade]++
+			if p.found {
+				found[p.grade]++
+			}
+			if p.found != p.shares {
+				return fmt.Errorf("page %d shares a band with page %d: %v, found: %v", n, p.original, p.shares, p.found)
+			}
+		}
+		if (n+1)%step == 0 {
+			now := time.Now()
+			took = append(took, now.Sub(start))
+			spent := processorTime()
+			work = append(work, spent-before)
+			t.Logf("pages %8d to %8d: %6.0f pages/s, %.0f µs of processor a page; %s", last, n+1,
+				float64(step)/now.Sub(start).Seconds(), 1e6*(spent-before)/float64(step), memory())
+			start, before, last = now, spent, n+1
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all time.Duration
+	for _, d := range took {
+		all += d
+	}
+	end := len(took) - 1
+	t.Logf("%d pages: %.0f pages/s; last of %d steps costs %.2f times the first, in processor time %.2f times", size,
+		float64(step*len(took))/all.Seconds(), len(took), float64(took[end])/float64(took[0]), work[end]/work[0])
+	for i, j := range plantedJ {
+		share, want := float64(found[i])/float64(planted[i]), scheme.Probability(j)
+		t.Logf("resemblance %.2f: %6d planted, %.4f found, %.4f expected", j, planted[i], share, want)
+		if se := math.Sqrt(want*(1-want)/float64(planted[i])) + 1/float64(planted[i]); math.Abs(share-want) > 4*se {
+			t.Errorf("resemblance %.2f: %.4f found, want %.4f", j, share, want)
+		}
+	}
+	reopenIndex(t, s, dir, size)
+}
+
+// reopenIndex measures how long a store takes to open, closed in order and with
+// its index damaged.
+func reopenIndex(t *testing.T, s *Store, dir string, size int) {
+	start := time.Now()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	bytes := float64(folderSize(t, dir)) / float64(size)
+	closed := time.Now()
+	again, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := time.Now()
+	t.Logf("closed in %.2f s, opened in %.2f s; %.0f bytes a page on disk; %s",
+		closed.Sub(start).Seconds(), opened.Sub(closed).Seconds(), bytes, memory())
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*"+segmentExt))
+	if err != nil || len(names) == 0 {
+		return // too few pages for a segment
+	}
+	if err := os.Remove(names[0]); err != nil {
+		t.Fatal(err)
+	}
+	start = time.Now()
+	if again, err = Open(dir, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("opened without %s in %.2f s", filepath.Base(names[0]), time.Since(start).Seconds())
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// judgeSamples looks up and commits samples as the pipeline does pages: in
+// parallel, and then in their order. It calls seen with each one.
+func judgeSamples(ctx context.Context, s *Store, scheme dedup.Scheme, size int, seen func(n int, p *sample) error) error {
+	type group struct {
+		first int
+		pages []*sample
+		ready chan struct{}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	work, ordered := make(chan *group), make(chan *group, indexAhead)
+	g.Go(func() error {
+		defer close(work)
+		defer close(ordered)
+		for n := 0; n < size; n += indexGroup {
+			c := &group{first: n, pages: make([]*sample, min(indexGroup, size-n)), ready: make(chan struct{})}
+			for _, to := range []chan *group{ordered, work} {
+				select {
+				case to <- c:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		}
+		return nil
+	})
+	for range max(2, runtime.GOMAXPROCS(0)) {
+		g.Go(func() error {
+			var nums []uint64
+			for c := range work {
+				for i := range c.pages {
+					p := makeSample(scheme, c.first+i)
+					var err error
+					if nums, err = p.lookUp(ctx, s, nums); err != nil {
+						return err
+					}
+					c.pages[i] = p
+				}
+				close(c.ready)
+			}
+			return nil
+		})
+	}
+	g.Go(func() error {
+		for c := range ordered {
+			select {
+			case <-c.ready:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			if err := commitSamples(ctx, s, c.first, c.pages); err != nil {
+				return err
+			}
+			for i, p := range c.pages {
+				if err := seen(c.first+i, p); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return g.Wait()
+}
+
+// commitSamples writes a group; page n has number n+1.
+func commitSamples(ctx context.Context, s *Store, first int, pages []*sample) error {
+	entries := make([]*store.Entry, len(pages))
+	for i, p := range pages {
+		num, err := s.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if num != uint64(first+i)+1 {
+			return fmt.Errorf("page %d has number %d", first+i, num)
+		}
+		entries[i] = p.entry(num)
+	}
+	return s.Commit(ctx, entries)
+}
+
+// memory describes this process: what it holds now, its own and that of mapped
+// files, the most it ever held of both, and the heap.
+func memory() string {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	kb := status("RssAnon", "RssFile", "VmHWM")
+	return fmt.Sprintf("%.0f MB own and %.0f MB of files, at most %.0f MB; heap %.0f MB in use, %.0f MB taken",
+		kb[0]/1000, kb[1]/1000, kb[2]/1000, float64(m.HeapAlloc)/1e6, float64(m.HeapSys-m.HeapReleased)/1e6)
+}
+
+// processorTime is what this process used of all processors, in seconds.
+func processorTime() float64 {
+	b, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseFloat(fields[11], 64)
+	system, _ := strconv.ParseFloat(fields[12], 64)
+	return (user + system) / 100 // Linux counts in hundredths, everywhere
+}
+
+// status reads numbers from the process's status, 0 where there are none.
+func status(names ...string) []float64 {
+	values := make([]float64, len(names))
+	f, err := os.Open("/proc/self/status")
+	if err != nil {
+		return values
+	}
+	defer f.Close()
+	for in := bufio.NewScanner(f); in.Scan(); {
+		name, rest, _ := strings.Cut(in.Text(), ":")
+		if i := slices.Index(names, name); i >= 0 {
+			fmt.Sscan(rest, &values[i])
+		}
+	}
+	return values
+}

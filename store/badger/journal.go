@@ -1,0 +1,116 @@
+package badger
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/store"
+)
+
+// A journalEntry is what one transaction adds to what is kept in memory of the store:
+// URLs that were not known before, and postings. Entries are numbered without
+// gaps from 1. The value of a j key is, in varints unless their size is said:
+//
+//	how many URLs, then the first 8 bytes of each one's id
+//	for each page: its number with the kind of what is posted as the low bit,
+//	how many keys, then the keys, 8 bytes each, little-endian
+type journalEntry struct {
+	urls   []uint64
+	posted []posted
+	size   int // of its value, or a little more
+}
+
+// posted is what a page is posted under.
+type posted struct {
+	num  uint64 // with its kind
+	keys []uint64
+}
+
+// entryBound is the size from which on a transaction ends for its entry's sake:
+// values must stay small enough for the tables, see [partSize].
+const entryBound = partSize
+
+func (e *journalEntry) addURL(key uint64) {
+	e.urls = append(e.urls, key)
+	e.size += 8
+}
+
+func (e *journalEntry) post(num uint64, kind kind, keys ...uint64) {
+	e.posted = append(e.posted, posted{withKind(num, kind), keys})
+	e.size += postedSize(len(keys))
+}
+
+// postedSize is the most that postings of one page take.
+func postedSize(keys int) int { return 2*binary.MaxVarintLen64 + 8*keys }
+
+func (e *journalEntry) empty() bool { return len(e.urls) == 0 && len(e.posted) == 0 }
+
+// reset empties an entry. What it held others may hold now.
+func (e *journalEntry) reset() { *e = journalEntry{urls: e.urls[:0]} }
+
+func (e *journalEntry) encode() []byte {
+	b := make([]byte, 0, binary.MaxVarintLen64+e.size)
+	b = binary.AppendUvarint(b, uint64(len(e.urls)))
+	b = appendWords(b, e.urls)
+	for _, p := range e.posted {
+		b = binary.AppendUvarint(b, p.num)
+		b = binary.AppendUvarint(b, uint64(len(p.keys)))
+		b = appendWords(b, p.keys)
+	}
+	return b
+}
+
+func appendWords(b []byte, words []uint64) []byte {
+	for _, w := range words {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b
+}
+
+func decodeEntry(b []byte) (*journalEntry, error) {
+	d := decoder{b: b}
+	e := &journalEntry{urls: d.words(d.varint())}
+	for len(d.b) > 0 {
+		num := d.varint()
+		e.posted = append(e.posted, posted{num, d.words(d.varint())})
+	}
+	return e, d.err
+}
+
+// words reads n of 8 bytes.
+func (d *decoder) words(n uint64) []uint64 {
+	if n > uint64(len(d.b)/8) {
+		d.b, d.err = nil, store.ErrCorrupt
+		return nil
+	}
+	words := make([]uint64, n)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint64(d.b[8*i:])
+	}
+	d.b = d.b[8*n:]
+	return words
+}
+
+// replay calls fn with the entries of the journal after one, in order, and
+// returns the number of the last.
+func (s *Store) replay(after uint64, fn func(seq uint64, e *journalEntry) error) (last uint64, err error) {
+	last = after
+	err = s.scanJournal(context.Background(), after+1, func(item *badgerdb.Item) error {
+		seq := lastNum(item.Key())
+		if seq != last+1 {
+			return fmt.Errorf("%w: entry %d of the journal is missing", store.ErrCorrupt, last+1)
+		}
+		last = seq
+		return item.Value(func(value []byte) error {
+			e, err := decodeEntry(value)
+			if err != nil {
+				return fmt.Errorf("entry %d of the journal: %w", seq, err)
+			}
+			return fn(seq, e)
+		})
+	})
+	return last, err
+}

@@ -1,0 +1,288 @@
+package badger
+
+import (
+	"encoding/binary"
+	"math"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// # The layout on disk, version 2
+//
+// The version is the low byte of the application's number in the head of
+// badger's MANIFEST; the high byte says that the folder is skink's. So a folder
+// can be judged by its first eight bytes, before anything is written into it.
+// See [checkManifest].
+//
+// A key begins with one letter. All integers in keys are big-endian, so that
+// the order of bytes is the order of numbers. In values, "varint" is an unsigned
+// varint as in encoding/binary; JSON may gain fields.
+//
+//	c                          → JSON of [counters]
+//	f HOST                     → JSON of [hostSettings]: when HOST may be asked
+//	i                          → JSON of [manifest]: the files of the index
+//	k LEADER8 RANK8 NUM8       → empty; a member of LEADER's cluster. RANK is the
+//	                             complement of the bits of the resemblance, a
+//	                             float64 of at least 0, so the most alike is first
+//	m NAME                     → a named value, as it was given
+//	q HOST 00 DEPTH4 SEQ8      → a pending URL: hops, tries, length of via (three
+//	                             varints), via, URL. SEQ is the order of arrival
+//	u ID16                     → what is known of a URL that was discovered: its
+//	                             state (a byte), the number of its record or 0 (a
+//	                             varint), if it is pending the DEPTH and SEQ of
+//	                             its q (varints), if it is outside the crawl the
+//	                             URL itself. The record of a URL that was never
+//	                             discovered is found by its ID in the index
+//	z BLOCK8 j SEQ8            → what a transaction adds to the index, a [journalEntry]
+//	z BLOCK8 r NUM8            → HASH16, the text hash under which the page is found
+//	                             or zero, then JSON of [store.Record]
+//	z BLOCK8 s NUM8            → the 84 minima, 4 bytes each, little-endian
+//	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] made it, in parts
+//	z BLOCK8 w NUM8 PART2      → the raw exchange, packed, in parts: SHA-256, length
+//	                             of request, length of response (varints), request,
+//	                             response, body
+//
+// BLOCK is the complement of NUM / [pagesInBlock]; in the key of a journal entry
+// NUM is the last number that was given before it. The order of keys decides what
+// a store costs: badger carries a table down a level together with all tables
+// there that overlap it, and some table always holds the end of one letter and
+// the beginning of the next. If each letter were a list by number, then that table
+// would reach from a new row over all the old ones of its letter, and all of
+// them would be written again each time: the larger the store, the more. So what
+// grows by number is one list, the last of all, and its newest block comes
+// first: between a new block and whatever stands before it there is nothing
+// old. Inside a block the letters are apart, so that reading all records passes
+// over no texts.
+//
+// Beside badger's files there are those of the index: NUMBER.postings, see
+// [segment], and NUMBER.urls, see [filter]. They can be made again from the journal, j.
+//
+// Values of t and w are cut into parts of [partSize], because a transaction of
+// badger's ends at 15 % of a memtable, and because a value of more than 1 MiB
+// would go to the value log, which then would have to be collected.
+//
+// A URL's state and its record's number share one key: a page ends with one
+// write to u, or to j, and that write is in the transaction of its record. So the record
+// is the commit point, and what lies before it (t, s, w, j, and the links' u
+// and q) may be found without it after a crash, and is never looked at.
+const (
+	layoutVersion = 2
+	skinkMagic    = 0x5C
+
+	keyCounters byte = 'c'
+	keyHost     byte = 'f'
+	keyIndex    byte = 'i'
+	keyMember   byte = 'k'
+	keyMeta     byte = 'm'
+	keyQueue    byte = 'q'
+	keyURL      byte = 'u'
+	keyBlock    byte = 'z' // nothing may come after it
+
+	// Inside a block.
+	keyJournal byte = 'j'
+	keyRecord  byte = 'r'
+	keySketch  byte = 's'
+	keyText    byte = 't'
+	keyRaw     byte = 'w'
+)
+
+// pagesInBlock makes a block a few of badger's tables large. One that straddles
+// two of its letters drags no more than the block along.
+const pagesInBlock = 4096
+
+// partSize is a tenth of what fits into one transaction.
+const partSize = 256 << 10
+
+// key1 is a letter and a string of bytes.
+func key1[T ~string | ~[]byte](letter byte, rest T) []byte {
+	return append(append(make([]byte, 0, 1+len(rest)), letter), rest...)
+}
+
+// numKey is a letter and a number.
+func numKey(letter byte, num uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{letter}, num)
+}
+
+// blockKey is before all keys of a block and of older ones, and after all of
+// newer ones.
+func blockKey(block uint64) []byte { return numKey(keyBlock, ^block) }
+
+// blockOf is the block that a key is in.
+func blockOf(key []byte) uint64 { return ^binary.BigEndian.Uint64(key[1:]) }
+
+// letterKey is what the keys of one letter in a block have in common.
+func letterKey(block uint64, letter byte) []byte { return append(blockKey(block), letter) }
+
+// pageKey is a letter and a number in the block of that number.
+func pageKey(letter byte, num uint64) []byte {
+	return binary.BigEndian.AppendUint64(letterKey(num/pagesInBlock, letter), num)
+}
+
+// journalKey is the key of an entry written when last was the last number given.
+func journalKey(last, seq uint64) []byte {
+	return binary.BigEndian.AppendUint64(letterKey(last/pagesInBlock, keyJournal), seq)
+}
+
+func partKey(letter byte, num uint64, part int) []byte {
+	return binary.BigEndian.AppendUint16(pageKey(letter, num), uint16(part))
+}
+
+func memberKey(leader uint64, resemblance float64, num uint64) []byte {
+	k := numKey(keyMember, leader)
+	k = binary.BigEndian.AppendUint64(k, ^math.Float64bits(max(resemblance, 0)))
+	return binary.BigEndian.AppendUint64(k, num)
+}
+
+// lanePrefix is what the keys of one host and depth have in common.
+func lanePrefix(host string, depth uint32) []byte {
+	k := make([]byte, 0, 1+len(host)+1+4+8)
+	k = append(k, keyQueue)
+	k = append(k, host...)
+	k = append(k, 0)
+	return binary.BigEndian.AppendUint32(k, depth)
+}
+
+func queueKey(host string, p place) []byte {
+	return binary.BigEndian.AppendUint64(lanePrefix(host, p.depth), p.seq)
+}
+
+// splitQueueKey is the inverse of queueKey.
+func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
+	end := len(key) - 8 - 4 - 1
+	if end < 1 || key[end] != 0 {
+		return nil, place{}, false
+	}
+	p.depth = binary.BigEndian.Uint32(key[end+1:])
+	p.seq = binary.BigEndian.Uint64(key[end+5:])
+	return key[1:end], p, true
+}
+
+// lastNum is the number at the end of a key.
+func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
+
+// known is the value of a u key; its zero value is a URL never heard of.
+type known struct {
+	state frontier.State
+	num   uint64 // of its record; 0: none
+	place place  // in the queue, while it is pending
+	url   string // while it is outside the crawl
+}
+
+func (k known) encode() []byte {
+	b := make([]byte, 0, 16)
+	b = append(b, byte(k.state))
+	b = binary.AppendUvarint(b, k.num)
+	if k.state == frontier.Pending {
+		b = binary.AppendUvarint(b, uint64(k.place.depth))
+		b = binary.AppendUvarint(b, k.place.seq)
+	}
+	return append(b, k.url...)
+}
+
+func decodeKnown(b []byte) (k known, err error) {
+	d := decoder{b: b}
+	k.state = frontier.State(d.byte())
+	k.num = d.varint()
+	if k.state == frontier.Pending {
+		k.place.depth = uint32(d.varint())
+		k.place.seq = d.varint()
+	}
+	if k.state == frontier.Outside {
+		k.url = string(d.b)
+	}
+	return k, d.err
+}
+
+// encodeItem leaves out the depth, which stands in the key.
+func encodeItem(it frontier.Item) []byte {
+	b := make([]byte, 0, 8+len(it.Via)+len(it.URL))
+	b = binary.AppendUvarint(b, uint64(max(it.Hops, 0)))
+	b = binary.AppendUvarint(b, uint64(max(it.Tries, 0)))
+	b = binary.AppendUvarint(b, uint64(len(it.Via)))
+	b = append(b, it.Via...)
+	return append(b, it.URL...)
+}
+
+func decodeItem(b []byte) (it frontier.Item, err error) {
+	d := decoder{b: b}
+	it.Hops = int(d.varint())
+	it.Tries = int(d.varint())
+	it.Via = string(d.bytes(d.varint()))
+	it.URL = string(d.b)
+	return it, d.err
+}
+
+func encodeRaw(r *store.Raw) []byte {
+	b := make([]byte, 0, 64+len(r.Request)+len(r.Response)+len(r.Body))
+	b = append(b, r.SHA256[:]...)
+	b = binary.AppendUvarint(b, uint64(len(r.Request)))
+	b = binary.AppendUvarint(b, uint64(len(r.Response)))
+	b = append(b, r.Request...)
+	b = append(b, r.Response...)
+	return append(b, r.Body...)
+}
+
+func decodeRaw(b []byte) (*store.Raw, error) {
+	d := decoder{b: b}
+	var r store.Raw
+	copy(r.SHA256[:], d.bytes(uint64(len(r.SHA256))))
+	request, response := d.varint(), d.varint()
+	r.Request = d.bytes(request)
+	r.Response = d.bytes(response)
+	r.Body = d.b
+	return &r, d.err
+}
+
+func encodeSketch(s *dedup.Sketch) []byte {
+	b := make([]byte, 0, 4*len(s))
+	for _, v := range s {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	return b
+}
+
+func decodeSketch(b []byte) (s dedup.Sketch, err error) {
+	if len(b) != 4*len(s) {
+		return s, store.ErrCorrupt
+	}
+	for i := range s {
+		s[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	return s, nil
+}
+
+// A decoder takes a value apart. After the first thing that is missing err is
+// set and everything else is zero.
+type decoder struct {
+	b   []byte
+	err error
+}
+
+func (d *decoder) varint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.b, d.err = nil, store.ErrCorrupt
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) bytes(n uint64) []byte {
+	if n > uint64(len(d.b)) {
+		d.b, d.err = nil, store.ErrCorrupt
+		return nil
+	}
+	head := d.b[:n:n]
+	d.b = d.b[n:]
+	return head
+}
+
+func (d *decoder) byte() byte {
+	if b := d.bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}

@@ -1,0 +1,162 @@
+package badger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/store"
+)
+
+// load reads into memory what a store keeps there: the counters, the index with
+// the journal's end, and the ends of the queues, which are all keys q.
+func (s *Store) load() error {
+	found := false
+	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
+		found, err = get(txn, []byte{keyCounters}, func(value []byte) error {
+			s.counters, err = decodeCounters(value)
+			return err
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.last = s.counters.Numbers
+	if err := s.loadIndex(); err != nil {
+		return err
+	}
+	err = s.scan(context.Background(), []byte{keyQueue}, nil, func(item *badgerdb.Item) error {
+		host, p, ok := splitQueueKey(item.Key())
+		if !ok {
+			return fmt.Errorf("%w: key %q", store.ErrCorrupt, item.Key())
+		}
+		s.queue.load(string(host), p)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if found {
+		return s.loadHosts()
+	}
+	if s.seq > 0 || len(s.queue.hosts) > 0 {
+		return fmt.Errorf("%w: it has no counters", store.ErrCorrupt)
+	}
+	return s.writeCounters() // at birth
+}
+
+// loadIndex opens the files that the manifest names, and reads the journal from
+// where they end. What cannot be opened is made again from all of the journal.
+func (s *Store) loadIndex() error {
+	m, err := s.readManifestKey()
+	if err != nil {
+		return err
+	}
+	x := s.index
+	if err := x.open(m); err != nil {
+		if !isDamage(err) {
+			return err
+		}
+		m.Segments, m.Seq = nil, 0
+	}
+	if m.URLs != 0 {
+		if err := s.urls.read(x.urlFile(m.URLs)); err != nil {
+			if !isDamage(err) {
+				return err
+			}
+			m.URLs, m.URLsSeq = 0, 0
+		}
+	}
+	x.manifest = m
+	if err := x.removeOrphans(); err != nil {
+		return err
+	}
+	x.start()
+	s.seq, err = s.replay(min(m.Seq, m.URLsSeq), func(seq uint64, e *journalEntry) error {
+		if seq <= m.URLsSeq {
+			e.urls = nil
+		}
+		if seq <= m.Seq {
+			e.posted = nil
+		}
+		for _, key := range e.urls {
+			s.urls.add(key)
+		}
+		return x.post(seq, e)
+	})
+	if err == nil && s.seq < max(m.Seq, m.URLsSeq) {
+		return fmt.Errorf("%w: the journal ends at %d, before its index", store.ErrCorrupt, s.seq)
+	}
+	return err
+}
+
+// isDamage says whether a file is missing or is not what was written.
+func isDamage(err error) bool {
+	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
+}
+
+// readManifestKey returns the manifest of the index, at birth an empty one.
+func (s *Store) readManifestKey() (manifest, error) {
+	m := manifest{Next: 1}
+	err := s.db.View(func(txn *badgerdb.Txn) error {
+		_, err := get(txn, []byte{keyIndex}, func(value []byte) error {
+			if err := json.Unmarshal(value, &m); err != nil {
+				return fmt.Errorf("%w: manifest of the index: %v", store.ErrCorrupt, err)
+			}
+			return nil
+		})
+		return err
+	})
+	return m, err
+}
+
+// saveManifest is called by the index's goroutine. The transaction is its own,
+// and nobody else writes that key.
+func (s *Store) saveManifest(m manifest) error {
+	value, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return s.db.Update(func(txn *badgerdb.Txn) error { return txn.Set([]byte{keyIndex}, value) })
+}
+
+func (s *Store) roomFor(bytes int64) bool { return s.disk.hasRoom(bytes) }
+
+func (s *Store) writeURLs(name string) error { return s.urls.write(name) }
+
+// loadHosts reads the settings of the hosts in the queue.
+func (s *Store) loadHosts() error {
+	return s.scan(context.Background(), []byte{keyHost}, nil, func(item *badgerdb.Item) error {
+		h := s.queue.hosts[string(item.Key()[1:])]
+		if h == nil {
+			return nil
+		}
+		return item.Value(h.set.decode)
+	})
+}
+
+// scan calls fn with each item under prefix, from the key from on if there is
+// one, until fn returns an error. Values are read only if fn asks for them.
+func (s *Store) scan(ctx context.Context, prefix, from []byte, fn func(*badgerdb.Item) error) error {
+	return s.view(ctx, func(txn *badgerdb.Txn) error {
+		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: prefix})
+		defer it.Close()
+		if from == nil {
+			from = prefix
+		}
+		for it.Seek(from); it.Valid(); it.Next() {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := fn(it.Item()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,255 @@
+package badger
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+)
+
+// start lets the goroutine run that writes segments and merges them. close
+// waits for it.
+func (x *index) start() {
+	x.ended.Go(func() {
+		err := x.run()
+		if err == nil || errors.Is(err, errClosing) {
+			return
+		}
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.err = fmt.Errorf("index: %w", err)
+		x.changed.Broadcast()
+	})
+	x.wakeUp() // a merge may have been left undone
+}
+
+func (x *index) run() error {
+	for {
+		select {
+		case <-x.closing:
+			return nil
+		case <-x.wake:
+		}
+		if err := x.flush(); err != nil {
+			return err
+		}
+		if err := x.saveURLs(); err != nil {
+			return err
+		}
+		for list := x.ripe(); list != nil; list = x.ripe() {
+			if err := x.merge(list); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// at says that a step is done.
+func (x *index) at(step string) {
+	if x.step != nil {
+		x.step(step)
+	}
+}
+
+// flush writes the full table as a segment, if there is one.
+func (x *index) flush() error {
+	x.mu.RLock()
+	t := x.full
+	x.mu.RUnlock()
+	if t == nil {
+		return nil
+	}
+	list := t.postings()
+	slices.SortFunc(list, comparePostings)
+	s, err := x.write(len(list), 0, func(w *segmentWriter) error {
+		for _, p := range list {
+			if err := w.add(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	x.at("table written")
+	return x.replace(nil, s, t)
+}
+
+// write makes the file of a segment of at most so many postings, by fill.
+func (x *index) write(postings, level int, fill func(*segmentWriter) error) (*segment, error) {
+	id := x.manifest.Next
+	x.manifest.Next++
+	w, err := newSegmentWriter(x.file(id), postings)
+	if err != nil {
+		return nil, err
+	}
+	err = fill(w)
+	var s *segment
+	if err == nil {
+		s, err = w.finish()
+	}
+	if err != nil {
+		w.abandon()
+		return nil, err
+	}
+	s.id, s.level = id, level
+	return s, nil
+}
+
+// replace puts a segment in the place of those it was made of, first in badger,
+// which is the moment it counts. If it was made of a table, that is free again.
+func (x *index) replace(old []*segment, by *segment, of *postingTable) error {
+	list := slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return slices.Contains(old, s) })
+	list = append(list, by)
+	x.manifest.Segments = nil
+	for _, s := range list {
+		x.manifest.Segments = append(x.manifest.Segments, segmentEntry{s.id, s.level})
+	}
+	if of != nil {
+		x.manifest.Seq = of.seq
+	}
+	if err := x.store.saveManifest(x.manifest); err != nil {
+		return err
+	}
+	x.at("manifest switched")
+	x.mu.Lock()
+	x.segments = list
+	if of != nil {
+		of.reset()
+		x.full, x.spare = nil, of
+		x.waiting.Store(false)
+		x.changed.Broadcast()
+	}
+	x.mu.Unlock()
+	return nil
+}
+
+// ripe returns the segments of the lowest level that has enough of them to be
+// merged, or nil; also nil if there is no room on the disk for the result
+// beside them.
+func (x *index) ripe() []*segment {
+	byLevel := map[int][]*segment{}
+	for _, s := range x.segments {
+		byLevel[s.level] = append(byLevel[s.level], s)
+	}
+	for _, level := range slices.Sorted(maps.Keys(byLevel)) {
+		list := byLevel[level]
+		if len(list) < x.fan {
+			continue
+		}
+		var size int64
+		for _, s := range list {
+			size += int64(s.fences[s.blocks()].start) + int64(8*len(s.filter.words))
+		}
+		if x.store.roomFor(size) {
+			return list
+		}
+	}
+	return nil
+}
+
+// saveURLs writes the filter of URLs to a file, if there are enough new ones.
+func (x *index) saveURLs() error {
+	x.mu.RLock()
+	seq, n := x.seq, x.newURLs
+	x.mu.RUnlock()
+	if n < x.urls {
+		return nil
+	}
+	id := x.manifest.Next
+	x.manifest.Next++
+	if err := x.store.writeURLs(x.urlFile(id)); err != nil {
+		return err
+	}
+	x.at("URLs written")
+	old := x.manifest.URLs
+	x.manifest.URLs, x.manifest.URLsSeq = id, seq
+	if err := x.store.saveManifest(x.manifest); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	x.newURLs -= n
+	x.mu.Unlock()
+	if old != 0 {
+		os.Remove(x.urlFile(old))
+	}
+	x.at("URLs switched")
+	return nil
+}
+
+// merge makes one segment of several. Meanwhile it writes tables that become
+// full, so that nobody waits for it.
+func (x *index) merge(old []*segment) error {
+	postings := 0
+	var readers []*segmentReader
+	for _, s := range old {
+		postings += s.postings
+		if r := (&segmentReader{s: s}); r.next() {
+			readers = append(readers, r)
+		} else if r.err != nil {
+			return r.err
+		}
+	}
+	s, err := x.write(postings, old[0].level+1, func(w *segmentWriter) error { return x.mergeInto(w, readers) })
+	if err != nil {
+		return err
+	}
+	x.at("merge written")
+	if err := x.replace(old, s, nil); err != nil {
+		return err
+	}
+	for _, s := range old {
+		// Who still reads it can: the file goes with its last reader. Where that
+		// cannot be, it stays until the store is opened again.
+		os.Remove(s.file.Name())
+	}
+	x.at("merged removed")
+	return nil
+}
+
+func (x *index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
+	for n := 1; len(readers) > 0; n++ {
+		first := 0
+		for i, r := range readers[1:] {
+			if comparePostings(r.p, readers[first].p) < 0 {
+				first = i + 1
+			}
+		}
+		r := readers[first]
+		if err := w.add(r.p); err != nil {
+			return err
+		}
+		if !r.next() {
+			if r.err != nil {
+				return r.err
+			}
+			readers = slices.Delete(readers, first, first+1)
+		}
+		if n%pauseEach == 0 {
+			if err := x.pause(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pauseEach is how many postings a merge writes before it looks up.
+const pauseEach = 1024
+
+// pause is where a merge looks up from its work.
+func (x *index) pause() error {
+	select {
+	case <-x.closing:
+		return errClosing
+	default:
+	}
+	if x.waiting.Load() {
+		return x.flush()
+	}
+	return nil
+}
+
+var errClosing = errors.New("store is being closed")

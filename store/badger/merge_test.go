@@ -1,0 +1,303 @@
+package badger
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+	"skink/store/storetest"
+)
+
+// openSmall opens a store whose index writes a segment every few postings.
+func openSmall(t testing.TB, dir string, step func(string)) *Store {
+	t.Helper()
+	s, err := Open(dir, Options{
+		Create: true, Reserve: -1,
+		tune:      func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 },
+		tuneIndex: func(x *index) { x.limit, x.fan, x.urls, x.step = 5, 2, 3, step },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// All promises hold when nearly every commit writes a segment and merges some.
+func TestStoreOfSmallSegments(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store { return openSmall(t, t.TempDir(), nil) })
+	storetest.RunDurable(t, func(t *testing.T, dir string) store.Store { return openSmall(t, dir, nil) })
+}
+
+// settle waits until the index has nothing to do: it takes a wake-up only after
+// it has done what the one before was for.
+func settle(s *Store) {
+	for range 3 {
+		s.index.wake <- struct{}{}
+	}
+}
+
+// A posting model is what should be found.
+type postingModel struct {
+	keys   map[uint64][]uint64
+	hashes map[dedup.Hash]uint64
+	urls   []string
+}
+
+// commit writes a page with a few of a few keys, and remembers it.
+func (m *postingModel) commit(t *testing.T, s *Store, r *rand.Rand, num uint64) {
+	t.Helper()
+	e := entry(int(num))
+	e.Keys = nil
+	for range r.IntN(4) {
+		key := r.Uint64N(6) * 0x0123456789ABCDEF
+		e.Keys = append(e.Keys, key)
+		if !slices.Contains(m.keys[key], num) {
+			m.keys[key] = append(m.keys[key], num)
+			slices.Sort(m.keys[key])
+		}
+	}
+	e.Hash = dedup.Hash{0: byte(r.IntN(3)), 9: byte(r.IntN(5)), 15: 1} // many share their first half
+	if first, ok := m.hashes[e.Hash]; !ok || num < first {
+		m.hashes[e.Hash] = num
+	}
+	m.urls = append(m.urls, e.Record.URL)
+	if err := s.Commit(t.Context(), []*store.Entry{e}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compare asks for everything.
+func (m *postingModel) compare(t *testing.T, what string, s *Store) {
+	t.Helper()
+	for key, want := range m.keys {
+		for _, limit := range []int{0, 1, 2, len(want) - 1, len(want), 1000} {
+			limit = max(limit, 0)
+			got, more, err := s.Leaders(t.Context(), key, limit, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if !slices.Equal(got, want[:min(limit, len(want))]) || more != (limit < len(want)) {
+				t.Fatalf("%s: key %x, limit %d: got %d, more %v; want of %d", what, key, limit, got, more, want)
+			}
+		}
+	}
+	for h, want := range m.hashes {
+		if got, found, err := s.ByHash(t.Context(), h); err != nil || !found || got != want {
+			t.Fatalf("%s: text %s: %d, %v, %v; want %d", what, h, got, found, err, want)
+		}
+	}
+	if _, found, err := s.ByHash(t.Context(), dedup.Hash{15: 2}); found || err != nil {
+		t.Fatalf("%s: a text that shares half its hash with others is found; %v", what, err)
+	}
+	for _, url := range m.urls {
+		if !s.urls.has(filterKey(dedup.Hash(frontier.ID(url)))) {
+			t.Fatalf("%s: %s is not in the filter", what, url)
+		}
+	}
+}
+
+func (m *postingModel) clone() *postingModel {
+	c := &postingModel{keys: map[uint64][]uint64{}, hashes: maps.Clone(m.hashes), urls: slices.Clone(m.urls)}
+	for key, nums := range m.keys {
+		c.keys[key] = slices.Clone(nums)
+	}
+	return c
+}
+
+func newPostingModel() *postingModel {
+	return &postingModel{keys: map[uint64][]uint64{}, hashes: map[dedup.Hash]uint64{}}
+}
+
+// Whatever the index does, a process killed after it finds everything when the
+// store is opened again, and can go on. Numbers come in no order.
+func TestIndexKilledAtEachStep(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	m := newPostingModel()
+	type copied struct{ dir, step string }
+	var copies []copied
+	seen := map[string]int{}
+	var dir string
+	s := openSmall(t, filepath.Join(t.TempDir(), "store"), func(step string) {
+		if seen[step]++; seen[step] > 4 && seen[step]%8 != 0 {
+			return
+		}
+		c := copied{filepath.Join(t.TempDir(), "copy"), fmt.Sprint(step, " ", seen[step])}
+		copyDir(t, dir, c.dir)
+		copies = append(copies, c)
+	})
+	settle(s)
+	dir = s.dir
+	for _, i := range r.Perm(60) {
+		m.commit(t, s, r, uint64(i)+1)
+		settle(s)
+		m.compare(t, "running", s)
+		for _, c := range copies {
+			again := openSmall(t, c.dir, nil)
+			now := m.clone()
+			now.compare(t, "killed after "+c.step, again)
+			for n := range uint64(9) {
+				now.commit(t, again, r, 1000+n)
+			}
+			now.compare(t, "killed after "+c.step+", and on", again)
+			if err := again.Close(); err != nil {
+				t.Fatal(err)
+			}
+			now.compare(t, "and opened again", openSmall(t, c.dir, nil))
+		}
+		copies = nil
+	}
+	for _, step := range []string{"table written", "manifest switched", "merge written", "merged removed", "URLs written", "URLs switched"} {
+		if seen[step] == 0 {
+			t.Errorf("%s: never seen", step)
+		}
+	}
+	t.Logf("steps: %v", seen)
+}
+
+// Closing does not wait for a merge, and what it leaves is whole.
+func TestCloseInTheMiddleOfAMerge(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	m := newPostingModel()
+	dir := t.TempDir()
+	for round := range uint64(20) {
+		s := openSmall(t, dir, nil)
+		m.compare(t, fmt.Sprint("round ", round), s)
+		for n := range uint64(20) {
+			m.commit(t, s, r, round*20+n+1)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Files of the index that are missing or damaged are made again from the
+// journal, and files nobody knows are removed. Damage in the middle of one is an
+// error of whoever reads there, and is made good by the next opening.
+func TestIndexDamaged(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	m := newPostingModel()
+	whole := t.TempDir()
+	s := openSmall(t, whole, nil)
+	for n := range uint64(50) {
+		m.commit(t, s, r, n+1)
+	}
+	settle(s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, ext := range []string{segmentExt, urlsExt} {
+		for _, tt := range []struct {
+			name string
+			edit func([]byte) []byte
+		}{
+			{"missing", nil},
+			{"empty", func([]byte) []byte { return nil }},
+			{"cut", func(b []byte) []byte { return b[:len(b)-1] }},
+			{"end garbled", func(b []byte) []byte { b[len(b)-20] ^= 1; return b }},
+			{"filter garbled", func(b []byte) []byte { b[len(b)-50] ^= 1; return b }},
+		} {
+			t.Run(tt.name+ext, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "copy")
+				copyDir(t, whole, dir)
+				names, _ := filepath.Glob(filepath.Join(dir, "*"+ext)) // before the left-overs are among them
+				write(t, dir, "000000"+segmentExt, "left over")
+				write(t, dir, "999999"+urlsExt, "left over")
+				if len(names) == 0 {
+					t.Fatal("no file", ext)
+				}
+				if tt.edit != nil {
+					edit(t, names[0], tt.edit)
+				} else if err := os.Remove(names[0]); err != nil {
+					t.Fatal(err)
+				}
+				s := openSmall(t, dir, nil)
+				m.compare(t, "opened", s)
+				settle(s)
+				m.compare(t, "settled", s)
+				for _, name := range list(t, dir) {
+					if strings.HasPrefix(name, "999999") || strings.HasPrefix(name, "000000"+segmentExt) {
+						t.Errorf("%s is still there", name)
+					}
+				}
+			})
+		}
+	}
+	t.Run("block garbled", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "copy")
+		copyDir(t, whole, dir)
+		names, _ := filepath.Glob(filepath.Join(dir, "*"+segmentExt))
+		for _, name := range names {
+			edit(t, name, func(b []byte) []byte { b[0] ^= 1; return b })
+		}
+		s, err := Open(dir, Options{Reserve: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last error
+		for key := range m.keys {
+			if _, _, err := s.Leaders(t.Context(), key, 9, nil); err != nil {
+				last = err
+			}
+		}
+		if !errors.Is(last, store.ErrCorrupt) {
+			t.Errorf("error is %v, want %v", last, store.ErrCorrupt)
+		}
+		s.Close() // it may say so too, if a merge found it first
+		m.compare(t, "opened again", openSmall(t, dir, nil))
+	})
+}
+
+// An entry of the journal that cannot be read is missed.
+func TestJournalWithAGap(t *testing.T) {
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	fill(t, s, 5)
+	if err := s.db.Update(func(txn *badgerdb.Txn) error { return txn.Delete(journalKey(s.last, 3)) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(dir, Options{})
+	wantError(t, dir, err, store.ErrCorrupt)
+}
+
+// A journal's values stay in the tables, however many keys a page has.
+func TestManyKeys(t *testing.T) {
+	ctx := t.Context()
+	s := openTest(t, t.TempDir())
+	e := entry(1)
+	e.Keys = nil
+	for key := range uint64(300_000) {
+		e.Keys = append(e.Keys, key)
+	}
+	if err := s.Commit(ctx, []*store.Entry{e}); err != nil {
+		t.Fatal(err)
+	}
+	again := killed(t, s)
+	for _, key := range []uint64{0, 1023, 1024, 299_999} {
+		if nums, _, err := again.Leaders(ctx, key, 9, nil); err != nil || !slices.Equal(nums, []uint64{1}) {
+			t.Errorf("key %d: %d, %v", key, nums, err)
+		}
+	}
+	if s.seq < 5 {
+		t.Errorf("the journal has %d entries, too few to test anything", s.seq)
+	}
+}

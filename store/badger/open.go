@@ -1,0 +1,231 @@
+// Package badger is the embedded store: one folder, one process, one writer.
+//
+// [Open] makes or opens it. It keeps every promise of package store, also to a
+// process that is killed; what was committed before [Store.Sync] survives a
+// power cut as well. It refuses folders that are not its own before it writes
+// anything into them, and stops writing before the disk is full.
+//
+// How a store looks on disk stands in keys.go, and how a page is found by what
+// it says in index.go. In memory it keeps filters of the keys there are, the
+// postings that came last, the ends of each host's queue, and the counters.
+package badger
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+
+	"skink/store"
+)
+
+// Options says how to open a store. The zero value opens one that exists.
+type Options struct {
+	Create  bool         // make the store if there is none
+	Reserve int64        // bytes of disk to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
+	Logger  *slog.Logger // where badger's own messages go; nil: nowhere
+
+	tune      func(*badgerdb.Options) // changes badger's settings, for tests
+	tuneIndex func(*index)
+}
+
+// A Store is a crawl remembered in a folder.
+type Store struct {
+	dir  string
+	db   *badgerdb.DB
+	disk disk
+
+	// A filter of the keys u, and what is posted under keys and text hashes. They
+	// have their own locks.
+	urls  filter
+	index *index
+
+	mu       sync.Mutex // held by every writer, and guards everything below
+	counters counters   // as they will be after the transaction being built
+	last     uint64     // the last number given
+	seq      uint64     // the last journal entry
+	queue    queue
+	recent   recent
+	broken   error // why nothing more can be written
+	closed   bool
+
+	beforeFlush func() error // if set, a test's way to stop between transactions
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the store in dir. Its errors wrap [store.ErrNotExist],
+// [store.ErrInUse] and [store.ErrCorrupt], and name dir.
+func Open(dir string, opt Options) (*Store, error) {
+	s, err := open(dir, opt)
+	for tries := 0; errors.Is(err, store.ErrInUse) && tries < 5; tries++ {
+		time.Sleep(20 * time.Millisecond) // badger leaves its lock for a moment to a child, see tryLock
+		s, err = open(dir, opt)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func open(dir string, opt Options) (*Store, error) {
+	born, err := isStore(dir)
+	if err != nil {
+		return nil, err
+	}
+	if born {
+		err = checkStore(dir)
+	} else if !opt.Create {
+		err = store.ErrNotExist
+	} else {
+		err = os.MkdirAll(dir, 0o777)
+	}
+	if err != nil {
+		return nil, err
+	}
+	db, err := openDB(dir, opt)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		dir:    dir,
+		db:     db,
+		disk:   disk{dir: dir, reserve: opt.Reserve, space: diskSpace},
+		queue:  newQueue(),
+		recent: newRecent(),
+	}
+	s.index = newIndex(dir, s)
+	if opt.tuneIndex != nil {
+		opt.tuneIndex(s.index)
+	}
+	if err := s.load(); err != nil {
+		return nil, errors.Join(err, s.index.close(), db.Close())
+	}
+	return s, nil
+}
+
+// openDB opens badger, which panics over some damaged files.
+func openDB(dir string, opt Options) (db *badgerdb.DB, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %v", store.ErrCorrupt, r)
+		}
+	}()
+	db, err = badgerdb.Open(dbOptions(dir, opt))
+	switch {
+	case err == nil:
+		return db, nil
+	case strings.Contains(err.Error(), "Another process is using this Badger database"):
+		return nil, store.ErrInUse // badger has no error value for it
+	case errors.Is(err, os.ErrPermission):
+		return nil, err
+	}
+	return nil, fmt.Errorf("%w: %v", store.ErrCorrupt, err)
+}
+
+// blockSize is that of badger's tables.
+const blockSize = 16 << 10
+
+// dbOptions are badger's settings. Its defaults are for a server: they keep
+// some 500 MB.
+func dbOptions(dir string, o Options) badgerdb.Options {
+	opt := badgerdb.DefaultOptions(dir)
+	opt.ExternalMagicVersion = skinkMagic<<8 | layoutVersion
+	opt.MetricsEnabled = false
+
+	// Memory. Up to three memtables are alive, one being filled and two being
+	// written out, each with an arena a third larger and a mapped log. More than
+	// they, it is badger's pool of table builders that counts: up to eight, each
+	// with a first buffer of twice a table, and then others that double. So the
+	// tables are such that what a memtable becomes fits into that first buffer, in
+	// blocks that a journal entry of 64 pages fits into: for a value longer than
+	// its block memory is taken twice. With memtables of 8 MiB and blocks of 4 KiB
+	// half a million pages of TestIndex had 200 MB in builders and held 440 MB in
+	// all, now 280. The price is a thousand files for five million pages without texts.
+	opt.MemTableSize = 7 << 20
+	opt.NumMemtables = 2
+	opt.BlockSize = blockSize
+	opt.BaseTableSize = 4 << 20
+	opt.TableSizeMultiplier = 1
+	// Every table of the first level has keys of all letters, so what goes down
+	// from it meets all of the next level but old blocks, and drags it along:
+	// better seldom, and with much to bring.
+	opt.NumLevelZeroTables = 14
+	opt.NumLevelZeroTablesStall = 28
+	// Blocks of pages pass through a level at the cost of one more writing, and
+	// never come back up, so there should be few levels: two up to 5 GB, three up
+	// to 200. It is the first of them, which every compaction meets, that must
+	// stay small.
+	opt.BaseLevelSize = 128 << 20
+	opt.LevelSizeMultiplier = 40
+	// Texts are packed already, keys are hashes: only records would shrink, from
+	// 2.7 to 2.1 KB a page in all, and each builder would hold both forms of
+	// its blocks, half as much memory again.
+	opt.Compression = options.None
+	// Blocks are read from the mapped tables; what is cached is that they were
+	// found undamaged. What a crawl reads again is little: the filters and recent
+	// stand in front.
+	opt.BlockCacheSize = 8 << 20
+	// Only used with encryption, else an index is read from its mapped table.
+	// 0 would mean no bound.
+	opt.IndexCacheSize = 8 << 20
+	// The least that badger takes; one of them is for the first level.
+	opt.NumCompactors = 2
+
+	// Values stay in the tables: none is larger than a part, see keys.go. So the
+	// value log stays empty, and there is nothing in it to collect. Its file is
+	// sparse, twice this size.
+	opt.ValueThreshold = 2 * partSize
+	opt.ValueLogFileSize = 4 << 20
+
+	// One writer under a lock: nothing can conflict.
+	opt.DetectConflicts = false
+	// The log is mapped, so what is written to it survives the process. Sync
+	// makes it survive a power cut.
+	opt.SyncWrites = false
+
+	// A damaged block is an error instead of nonsense.
+	opt.ChecksumVerificationMode = options.OnBlockRead
+
+	opt.Logger = nil
+	if o.Logger != nil {
+		opt.Logger = logger{o.Logger}
+	}
+	if o.tune != nil {
+		o.tune(&opt)
+	}
+	return opt
+}
+
+// Sync makes all that was committed survive a power cut.
+func (s *Store) Sync() error {
+	if err := s.db.Sync(); err != nil {
+		return fmt.Errorf("sync store %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+// Close ends all leases and closes the files, which syncs them. Closing again
+// does nothing.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	err := errors.Join(s.returnNumbers(), s.index.close())
+	s.broken = errClosed
+	if err := errors.Join(err, s.db.Close()); err != nil {
+		return fmt.Errorf("close store %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+var errClosed = errors.New("store is closed")

@@ -1,0 +1,317 @@
+package badger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/frontier"
+	"skink/store"
+)
+
+// wantError expects an error that wraps want and names the folder.
+func wantError(t *testing.T, dir string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("error is %v, want one that wraps %q", err, want)
+	}
+	if !strings.Contains(err.Error(), dir) {
+		t.Errorf("error %q does not name the folder", err)
+	}
+}
+
+func TestOpenMissing(t *testing.T) {
+	empty := t.TempDir()
+	for _, dir := range []string{filepath.Join(empty, "none"), empty} {
+		_, err := Open(dir, Options{})
+		wantError(t, dir, err, store.ErrNotExist)
+	}
+	if names := list(t, empty); len(names) > 0 {
+		t.Errorf("Open without Create made %q", names)
+	}
+}
+
+func TestOpenInUse(t *testing.T) {
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	if err := s.SetMeta(t.Context(), "name", []byte("value")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(dir, Options{})
+	wantError(t, dir, err, store.ErrInUse)
+	if v, err := s.Meta(t.Context(), "name"); err != nil || string(v) != "value" {
+		t.Errorf("after the attempt, Meta = %q, %v", v, err)
+	}
+}
+
+// A folder of something else is refused, and nothing in it changes.
+func TestOpenNotAStore(t *testing.T) {
+	foreign := func(dir string) {
+		db, err := badgerdb.Open(badgerdb.DefaultOptions(dir).WithLogger(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		make func(dir string)
+		says string
+	}{
+		{"other files", func(dir string) { write(t, dir, "thesis.doc", "years of work") }, `"thesis.doc"`},
+		{"tables only", func(dir string) { write(t, dir, "000001.sst", "") }, "no MANIFEST"},
+		{"a MANIFEST of something else", func(dir string) { write(t, dir, "MANIFEST", "Main-Class: com.example.Main\n") }, "not badger's"},
+		{"an empty MANIFEST", func(dir string) { write(t, dir, "MANIFEST", "") }, "not badger's"},
+		{"another program's badger", foreign, "another program"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			tt.make(dir)
+			before := contents(t, dir)
+			_, err := Open(dir, Options{Create: true})
+			wantError(t, dir, err, store.ErrCorrupt)
+			if !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("error %q does not say %q", err, tt.says)
+			}
+			if after := contents(t, dir); !slices.Equal(before, after) {
+				t.Errorf("the folder changed from %q to %q", before, after)
+			}
+		})
+	}
+}
+
+func TestOpenFile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "file", "text")
+	name := filepath.Join(dir, "file")
+	_, err := Open(name, Options{Create: true})
+	wantError(t, name, err, store.ErrCorrupt)
+}
+
+func TestOpenOtherVersion(t *testing.T) {
+	for version, says := range map[byte]string{0: "older", layoutVersion + 1: "newer"} {
+		dir := t.TempDir()
+		openTest(t, dir).Close()
+		edit(t, filepath.Join(dir, "MANIFEST"), func(b []byte) []byte { b[5] = version; return b })
+		_, err := Open(dir, Options{})
+		wantError(t, dir, err, store.ErrCorrupt)
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("version %d: error %q does not say %q", version, err, says)
+		}
+	}
+}
+
+// A store killed at its birth is none yet.
+func TestOpenUnborn(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "LOCK", "1\n")
+	write(t, dir, "MANIFEST-REWRITE", "Bd")
+	openTest(t, dir)
+}
+
+// A damaged file is an error that says so, never a panic and never a store with
+// less in it.
+func TestOpenDamaged(t *testing.T) {
+	whole := t.TempDir()
+	s := openTest(t, whole)
+	fill(t, s, 300)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	half := func(b []byte) []byte { return b[:len(b)/2] }
+	garble := func(from, to int) func(b []byte) []byte {
+		return func(b []byte) []byte {
+			for i := range b[len(b)*from/100 : len(b)*to/100] {
+				b[len(b)*from/100+i] ^= 0xA5
+			}
+			return b
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		file string
+		edit func([]byte) []byte // nil: remove it
+	}{
+		{"MANIFEST cut", "MANIFEST", func(b []byte) []byte { return b[:len(b)-3] }},
+		{"MANIFEST without its last entry", "MANIFEST", func(b []byte) []byte { return b[:16] }},
+		{"MANIFEST garbled", "MANIFEST", garble(50, 100)},
+		{"MANIFEST with an entry of 4 GB", "MANIFEST", func(b []byte) []byte { binary.BigEndian.PutUint32(b[8:], 1<<32-1); return b }},
+		{"table missing", "*.sst", nil},
+		{"table empty", "*.sst", func([]byte) []byte { return nil }},
+		{"table cut", "*.sst", half},
+		{"table cut by a byte", "*.sst", func(b []byte) []byte { return b[:len(b)-1] }},
+		{"table of zeros", "*.sst", func(b []byte) []byte { clear(b); return b }},
+		{"table's end zero", "*.sst", func(b []byte) []byte { clear(b[len(b)-1000:]); return b }},
+		{"table's index garbled", "*.sst", garble(97, 99)},
+		{"table's foot garbled", "*.sst", func(b []byte) []byte { b[len(b)-1] ^= 1; return b }},
+		{"table garbled", "*.sst", garble(0, 100)},
+		{"key registry garbled", "KEYREGISTRY", garble(0, 100)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "copy")
+			copyDir(t, whole, dir)
+			names, err := filepath.Glob(filepath.Join(dir, tt.file))
+			if err != nil || len(names) == 0 {
+				t.Fatalf("no file %s: %v", tt.file, err)
+			}
+			if tt.edit != nil {
+				edit(t, names[0], tt.edit)
+			} else if err := os.Remove(names[0]); err != nil {
+				t.Fatal(err)
+			}
+			s, err := Open(dir, Options{})
+			if err == nil {
+				s.Close()
+			}
+			wantError(t, dir, err, store.ErrCorrupt)
+			t.Log(err)
+		})
+	}
+}
+
+// What is damaged inside a table is found when it is read: records that cannot
+// be read are missed.
+func TestDamagedBlockIsNoticed(t *testing.T) {
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	fill(t, s, 300)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, _ := filepath.Glob(filepath.Join(dir, "*.sst"))
+	edit(t, names[0], func(b []byte) []byte {
+		i := strings.Index(string(b), `"url":"https://example.com/150"`)
+		if i < 0 {
+			t.Skip("the record's text is not to be seen in the table")
+		}
+		b[i+10] ^= 1
+		return b
+	})
+	s = openTest(t, dir)
+	var last error
+	for _, err := range s.Records(t.Context(), 0) {
+		last = err
+	}
+	if !errors.Is(last, store.ErrCorrupt) {
+		t.Errorf("reading all records ends with %v, want %v", last, store.ErrCorrupt)
+	}
+}
+
+// Values stay in the tables, so the value log holds a header and no more.
+func TestValueLogStaysEmpty(t *testing.T) {
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	e := entry(1)
+	e.Text = make([]byte, 3<<20)
+	if err := s.Commit(t.Context(), []*store.Entry{e}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, _ := filepath.Glob(filepath.Join(dir, "*.vlog"))
+	for _, name := range names {
+		if info, err := os.Stat(name); err != nil || info.Size() > 100 {
+			t.Errorf("%s has %d bytes, %v", name, info.Size(), err)
+		}
+	}
+}
+
+func entry(n int) *store.Entry {
+	url := fmt.Sprintf("https://example.com/%d", n)
+	return &store.Entry{
+		Record: store.Record{Num: uint64(n), ID: frontier.ID(url), URL: url, Kind: store.Page, Verdict: "unique"},
+		State:  frontier.Fetched,
+		Keys:   []uint64{uint64(n) << 40},
+	}
+}
+
+func fill(t *testing.T, s *Store, n int) {
+	t.Helper()
+	for i := range n {
+		if err := s.Commit(t.Context(), []*store.Entry{entry(i + 1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func edit(t *testing.T, name string, fn func([]byte) []byte) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err == nil {
+		err = os.WriteFile(name, fn(b), 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func list(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// contents are the files of a folder, name and text.
+func contents(t *testing.T, dir string) []string {
+	t.Helper()
+	var all []string
+	for _, name := range list(t, dir) {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, name, string(b))
+	}
+	return all
+}
+
+// copyDir copies the files of a folder as they are now. Badger's logs are
+// sparse: their holes stay holes.
+func copyDir(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.MkdirAll(to, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(to, d.Name())
+		if err := os.WriteFile(name, []byte(strings.TrimRight(string(b), "\x00")), 0o666); err != nil {
+			return err
+		}
+		return os.Truncate(name, int64(len(b)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

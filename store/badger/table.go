@@ -1,0 +1,117 @@
+package badger
+
+import (
+	"cmp"
+	"math/bits"
+)
+
+// A posting says that a page is to be found under a key.
+type posting struct{ key, num uint64 }
+
+// comparePostings is the order of a segment.
+func comparePostings(a, b posting) int {
+	if a.key != b.key {
+		return cmp.Compare(a.key, b.key)
+	}
+	return cmp.Compare(a.num, b.num)
+}
+
+// A postingTable is the postings that are in no segment yet: a hash table of keys with
+// open addressing, and for each key the list of its numbers in the order in
+// which they came. It grows by doubling, and is emptied to be used again.
+//
+// Keys are mixed already, see [index]: their high bits are their slots. The
+// index's lock guards a table that still grows.
+type postingTable struct {
+	slots []slot
+	shift int // from a key to its slot
+	keys  int
+	nums  []uint64 // from 1 on; 0 is no posting
+	next  []uint32 // the posting after each one under the same key
+	// unordered is set by a number below one before it. Then a list has to be
+	// read to its end for its lowest numbers.
+	unordered bool
+	seq       uint64 // of the last journal entry that is in it
+}
+
+type slot struct {
+	key         uint64
+	first, last uint32 // postings; 0: the slot is free
+}
+
+const firstSlots = 1 << 10
+
+func newPostingTable() *postingTable {
+	t := &postingTable{nums: make([]uint64, 1), next: make([]uint32, 1)}
+	t.resize(firstSlots)
+	return t
+}
+
+func (t *postingTable) resize(slots int) {
+	old := t.slots
+	t.slots = make([]slot, slots)
+	t.shift = 64 - bits.TrailingZeros(uint(slots))
+	for _, s := range old {
+		if s.first != 0 {
+			*t.slot(s.key) = s
+		}
+	}
+}
+
+// reset empties the table and keeps its memory.
+func (t *postingTable) reset() {
+	clear(t.slots)
+	t.keys, t.nums, t.next, t.unordered = 0, t.nums[:1], t.next[:1], false
+}
+
+// slot is where key is, or where it will be.
+func (t *postingTable) slot(key uint64) *slot {
+	for i := key >> t.shift; ; i = (i + 1) & uint64(len(t.slots)-1) {
+		if s := &t.slots[i]; s.first == 0 || s.key == key {
+			return s
+		}
+	}
+}
+
+func (t *postingTable) len() int { return len(t.nums) - 1 }
+
+func (t *postingTable) add(p posting) {
+	t.unordered = t.unordered || p.num < t.nums[len(t.nums)-1]
+	n := uint32(len(t.nums))
+	t.nums, t.next = append(t.nums, p.num), append(t.next, 0)
+	s := t.slot(p.key)
+	if s.first != 0 {
+		t.next[s.last], s.last = n, n
+		return
+	}
+	*s = slot{p.key, n, n} // one slot in four stays free
+	if t.keys++; 4*t.keys > 3*len(t.slots) {
+		t.resize(2 * len(t.slots))
+	}
+}
+
+// find appends the numbers of a kind under key to dst. If they are in order it
+// stops after want of them.
+func (t *postingTable) find(key uint64, kind kind, want int, dst []uint64) []uint64 {
+	for n := t.slot(key).first; n != 0 && want > 0; n = t.next[n] {
+		if kindOf(t.nums[n]) != kind {
+			continue
+		}
+		dst = append(dst, numOf(t.nums[n]))
+		if !t.unordered {
+			want--
+		}
+	}
+	return dst
+}
+
+// postings lists all of them.
+func (t *postingTable) postings() []posting {
+	list := make([]posting, 0, t.len())
+	for _, s := range t.slots {
+		for n := s.first; n != 0; n = t.next[n] {
+			list = append(list, posting{s.key, t.nums[n]})
+		}
+	}
+	return list
+}

@@ -1,0 +1,139 @@
+package store
+
+import (
+	"time"
+
+	"skink/dedup"
+	"skink/frontier"
+)
+
+// A Kind says what a URL turned out to be.
+type Kind string
+
+const (
+	Page     Kind = "page"     // text, and so a verdict
+	Other    Kind = "other"    // answered, but not with text: an image, a PDF
+	Redirect Kind = "redirect" // answered with another URL, in Location
+	Error    Kind = "error"    // no answer, an error status, or a truncated body; Problem says which
+	Blocked  Kind = "blocked"  // robots.txt says no
+	Skipped  Kind = "skipped"  // a file that was passed over because it holds no text
+)
+
+// A Record is what is remembered of one URL. Stored as JSON: fields may be
+// added, their names and meaning do not change.
+type Record struct {
+	Num uint64     `json:"num"` // orders the judging inside one store; never exported
+	ID  dedup.Hash `json:"id"`  // hash of URL
+	URL string     `json:"url"` // canonical form of the URL that answered
+	Via string     `json:"via,omitempty"`
+
+	Kind        Kind      `json:"kind"`
+	Problem     string    `json:"problem,omitempty"` // of an Error: its kind, such as "timeout" or "status 404"
+	Detail      string    `json:"detail,omitempty"`  // of an Error: what a person may want to know
+	FetchedAt   time.Time `json:"fetched_at,omitzero"`
+	Status      int       `json:"status,omitempty"` // HTTP status; 0: no answer, or a file
+	Location    string    `json:"location,omitempty"`
+	ContentType string    `json:"content_type,omitempty"`
+	Depth       int       `json:"depth,omitempty"`
+	Hops        int       `json:"hops,omitempty"`
+	Tries       int       `json:"tries,omitempty"`     // of an Error that may pass: how often it was tried before it was given up
+	Size        int64     `json:"size,omitempty"`      // bytes of the decoded body
+	Truncated   bool      `json:"truncated,omitempty"` // those bytes are not all: an Error, never judged
+
+	CanonicalURL string `json:"canonical_url,omitempty"` // what rel=canonical says, resolved
+	Lang         string `json:"lang,omitempty"`
+	Title        string `json:"title,omitempty"`
+	Description  string `json:"description,omitempty"`
+	Root         string `json:"root,omitempty"`    // how the main text was found
+	NoIndex      bool   `json:"noindex,omitempty"` // judged, never fed
+
+	Words       int          `json:"words,omitempty"` // tokens of the canonical text
+	Hash        dedup.Hash   `json:"hash,omitzero"`   // of the canonical text; of the body for Other
+	Verdict     dedup.Kind   `json:"verdict,omitempty"`
+	Leader      uint64       `json:"leader,omitempty"`       // number of the leader
+	DuplicateOf string       `json:"duplicate_of,omitempty"` // URL of the leader
+	Resemblance float64      `json:"resemblance,omitempty"`  // exact, to the leader
+	Found       dedup.Method `json:"found,omitempty"`        // how the leader was found
+	Capped      bool         `json:"capped,omitempty"`       // a posting list was longer than is read
+	NoText      bool         `json:"no_text,omitempty"`      // a duplicate kept without its text
+}
+
+// End is the state in which the record's URL ended in the frontier.
+func (r *Record) End() frontier.State {
+	switch {
+	case r.Kind == Redirect:
+		return frontier.Redirected
+	case r.Kind == Blocked:
+		return frontier.Blocked
+	case r.Kind == Error && r.Tries > 0:
+		return frontier.GivenUp
+	case r.Kind == Error:
+		return frontier.Failed
+	}
+	return frontier.Fetched
+}
+
+// Fed says whether the record belongs in the feed of deduplicated content.
+func (r *Record) Fed() bool {
+	return r.Kind == Page && !r.NoIndex && (r.Verdict == dedup.Unique || r.Verdict == dedup.Thin)
+}
+
+// A Tally counts records. Pages = Unique + Exact + Near + Thin.
+type Tally struct {
+	Unique    int64 `json:"unique"`
+	Exact     int64 `json:"exact"`
+	Near      int64 `json:"near"`
+	Thin      int64 `json:"thin"`
+	Other     int64 `json:"other"`
+	Redirects int64 `json:"redirects"`
+	Errors    int64 `json:"errors"`
+	Blocked   int64 `json:"blocked"`
+	Skipped   int64 `json:"skipped"` // files passed over, and duplicates kept without text
+	Capped    int64 `json:"capped"`  // pages for which a posting list was not read to its end
+
+	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
+}
+
+// Pages is how many pages were judged.
+func (t *Tally) Pages() int64 { return t.Unique + t.Exact + t.Near + t.Thin }
+
+// Add counts one record.
+func (t *Tally) Add(r *Record) {
+	switch r.Kind {
+	case Other:
+		t.Other++
+	case Redirect:
+		t.Redirects++
+	case Blocked:
+		t.Blocked++
+	case Skipped:
+		t.Skipped++
+	case Error:
+		t.Errors++
+		if t.Problems == nil {
+			t.Problems = map[string]int64{}
+		}
+		t.Problems[r.Problem]++
+	case Page:
+		t.addPage(r)
+	}
+}
+
+func (t *Tally) addPage(r *Record) {
+	switch r.Verdict {
+	case dedup.Unique:
+		t.Unique++
+	case dedup.Exact:
+		t.Exact++
+	case dedup.Near:
+		t.Near++
+	case dedup.Thin:
+		t.Thin++
+	}
+	if r.NoText {
+		t.Skipped++
+	}
+	if r.Capped {
+		t.Capped++
+	}
+}

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// FormatVersion is the version of the records and of Settings.
+const FormatVersion = 1
+
+// Settings is what a store was written with, set at its birth. Sketches made
+// with different settings cannot be compared, so a store keeps one set for good.
+type Settings struct {
+	Format     int     `json:"format"`    // of this struct and the records
+	Extractor  int     `json:"extractor"` // version of package extract
+	Tokenizer  int     `json:"tokenizer"` // version of dedup's canonical text
+	Sketch     int     `json:"sketch"`    // version of dedup's 84 functions, their seeds included
+	Form       string  `json:"form"`      // of the canonical text
+	Unit       string  `json:"unit"`      // of a shingle: "word" or "char"
+	Shingle    int     `json:"shingle"`   // units in one shingle
+	Step       int     `json:"step"`      // units between the starts of two shingles
+	Unordered  bool    `json:"unordered"` // whether words are sorted inside a shingle
+	Similarity float64 `json:"similarity"`
+	Scheme     string  `json:"scheme"` // how candidates are found: bands, super or mega
+	MinWords   int     `json:"min_words"`
+}
+
+const settingsName = "settings"
+
+// ReadSettings returns the settings of s, or nil for a store just born.
+func ReadSettings(ctx context.Context, s Store) (*Settings, error) {
+	b, err := s.Meta(ctx, settingsName)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	var set Settings
+	if err := json.Unmarshal(b, &set); err != nil {
+		return nil, fmt.Errorf("read settings: %w: %v", ErrCorrupt, err)
+	}
+	return &set, nil
+}
+
+// WriteSettings gives s its settings.
+func WriteSettings(ctx context.Context, s Store, set Settings) error {
+	b, err := json.Marshal(set)
+	if err != nil {
+		return err
+	}
+	return s.SetMeta(ctx, settingsName, b)
+}
