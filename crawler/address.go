@@ -1,0 +1,217 @@
+package crawler
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// What a crawler may connect to
+//
+// Any page can link or redirect to http://127.0.0.1:6379/ or to the router next
+// door, and any name can be made to resolve there. A URL therefore says nothing;
+// the address is looked at when the connection is made, after the name was
+// resolved and with nothing in between, once for every connection, whatever it
+// is for.
+//
+// The table follows the IANA special-purpose address registries (RFC 6890), and
+// is stricter: blocks that are reachable in principle but hold no web sites
+// (6to4 relays, all of 2001::/23) are left out too. What it cannot know: a
+// public address that is only reachable from inside, such as some clouds use for
+// their metadata.
+
+// special are the blocks of addresses that are not of the public internet.
+var special = parsePrefixes(
+	"0.0.0.0/8",       // this network, RFC 1122 3.2.1.3
+	"10.0.0.0/8",      // private, RFC 1918
+	"100.64.0.0/10",   // shared by carriers, RFC 6598
+	"127.0.0.0/8",     // loopback, RFC 1122 3.2.1.3
+	"169.254.0.0/16",  // link-local, and the metadata of most clouds, RFC 3927
+	"172.16.0.0/12",   // private, RFC 1918
+	"192.0.0.0/24",    // IETF protocols, RFC 6890
+	"192.0.2.0/24",    // documentation, RFC 5737
+	"192.88.99.0/24",  // 6to4 relays, withdrawn, RFC 7526
+	"192.168.0.0/16",  // private, RFC 1918
+	"198.18.0.0/15",   // benchmarks, RFC 2544
+	"198.51.100.0/24", // documentation, RFC 5737
+	"203.0.113.0/24",  // documentation, RFC 5737
+	"224.0.0.0/4",     // multicast, RFC 5771
+	"240.0.0.0/4",     // reserved, RFC 1112, with broadcast, RFC 919
+
+	"::/96",          // unspecified, loopback, IPv4-compatible, RFC 4291 2.5
+	"64:ff9b:1::/48", // local translation, RFC 8215
+	"100::/64",       // discard, RFC 6666
+	"100:0:0:1::/64", // dummy, RFC 9780
+	"2001::/23",      // IETF protocols, RFC 2928, with Teredo, RFC 4380
+	"2001:db8::/32",  // documentation, RFC 3849
+	"3fff::/20",      // documentation, RFC 9637
+	"5f00::/16",      // segment routing, RFC 9602
+	"fc00::/7",       // unique local, RFC 4193
+	"fe80::/10",      // link-local, RFC 4291 2.5.6
+	"fec0::/10",      // site-local, withdrawn, RFC 3879
+	"ff00::/8",       // multicast, RFC 4291 2.7
+)
+
+// embedding are the blocks of IPv6 whose addresses lead to an IPv4 address that
+// they hold, and at which byte it starts. IPv4-mapped ones (RFC 4291 2.5.5.2)
+// need no row: they are IPv4 to the system too.
+var embedding = []struct {
+	block netip.Prefix
+	at    int
+}{
+	{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64, RFC 6052
+	{netip.MustParsePrefix("2002::/16"), 2},     // 6to4, RFC 3056
+}
+
+func parsePrefixes(blocks ...string) []netip.Prefix {
+	all := make([]netip.Prefix, len(blocks))
+	for i, b := range blocks {
+		all[i] = netip.MustParsePrefix(b)
+	}
+	return all
+}
+
+// IsSpecial says whether an address is not of the public internet: loopback,
+// private, link-local, multicast, reserved and so on, also where an IPv6 address
+// is only a wrapping of such an IPv4 address. The zero Addr is special.
+func IsSpecial(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	if !addr.IsValid() || within(addr, special) {
+		return true
+	}
+	for _, e := range embedding {
+		if e.block.Contains(addr) {
+			b := addr.As16()
+			return IsSpecial(netip.AddrFrom4([4]byte(b[e.at : e.at+4])))
+		}
+	}
+	return false
+}
+
+func within(addr netip.Addr, blocks []netip.Prefix) bool {
+	for _, b := range blocks {
+		if b.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// A privateError is an address that was not connected to.
+type privateError struct {
+	host string // host and port, as in the URL
+	addr netip.Addr
+}
+
+func (e *privateError) Error() string {
+	return fmt.Sprintf("%s is at %s, which is not on the public internet; --allow-private %s would fetch it all the same", e.host, e.addr, e.host)
+}
+
+// A dialer makes the connections, and refuses special addresses.
+type dialer struct {
+	hosts   map[string]bool // names, and names with ports, that may be anywhere
+	nets    []netip.Prefix  // special addresses that may be connected to
+	folders *folderServer   // nil: there are none
+	timeout time.Duration
+
+	resolver *net.Resolver  // nil: the system's
+	roots    *x509.CertPool // nil: the system's
+}
+
+// connectTimeout bounds the look-up of a name, a connection, and a TLS handshake, each.
+// Who has not answered by then will not, and a worker waits for it.
+const connectTimeout = 10 * time.Second
+
+// newDialer makes the dialer of a crawl. folders may be nil.
+func newDialer(opt Options, folders *folderServer) *dialer {
+	d := &dialer{hosts: map[string]bool{}, nets: opt.AllowNets, folders: folders, timeout: min(opt.Timeout, connectTimeout)}
+	for _, h := range opt.AllowHosts {
+		h = strings.ToLower(h)
+		if addr, err := netip.ParseAddr(h); err == nil && addr.Is6() {
+			h = "[" + h + "]"
+		}
+		d.hosts[h] = true
+	}
+	return d
+}
+
+// dial connects to a host and port. Of a name's addresses only those are tried
+// that are permitted; the error is a privateError if none is.
+func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	plain := net.Dialer{Timeout: d.timeout, Resolver: d.resolver}
+	if d.folders.serves(address) {
+		return plain.DialContext(ctx, network, d.folders.address())
+	}
+	if d.allows(address) {
+		return plain.DialContext(ctx, network, lookedUpAs(address))
+	}
+	var permitted atomic.Bool // the dialer tries IPv4 and IPv6 side by side
+	guarded := plain
+	guarded.ControlContext = func(_ context.Context, _, to string, _ syscall.RawConn) error {
+		target, err := netip.ParseAddrPort(to)
+		if err != nil || !d.permits(target.Addr()) {
+			return &privateError{address, target.Addr()}
+		}
+		permitted.Store(true)
+		return nil
+	}
+	conn, err := guarded.DialContext(ctx, network, lookedUpAs(address))
+	var private *privateError
+	if permitted.Load() && errors.As(err, &private) {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: errNoneAnswers}
+	}
+	return conn, err
+}
+
+// lookup is the address that stands for a host, a name with or without a port; the
+// zero Addr if none has to. A name that cannot be resolved is not known, and fails
+// when it is fetched.
+func (f *fetcher) lookup(ctx context.Context, host string) (at netip.Addr, known bool) {
+	u := url.URL{Host: host}
+	name := u.Hostname()
+	if addr, err := netip.ParseAddr(name); err == nil {
+		return standsFor([]netip.Addr{addr}), true
+	}
+	if strings.HasSuffix(name, "localhost") {
+		return netip.Addr{}, true
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.transport.dialer.timeout)
+	defer cancel()
+	resolver := cmp.Or(f.transport.dialer.resolver, net.DefaultResolver)
+	addrs, err := resolver.LookupNetIP(ctx, "ip", name)
+	return standsFor(addrs), err == nil
+}
+
+// errNoneAnswers stands for the error of a permitted address where the dialer
+// reports that of another, which was not.
+var errNoneAnswers = errors.New("none of its public addresses answers")
+
+// allows says whether a host may have any address, for its name's sake.
+func (d *dialer) allows(address string) bool {
+	address = strings.ToLower(address)
+	name := address[:max(strings.LastIndexByte(address, ':'), 0)]
+	return d.hosts[address] || d.hosts[name]
+}
+
+func (d *dialer) permits(addr netip.Addr) bool {
+	return !IsSpecial(addr) || within(addr.Unmap().WithZone(""), d.nets)
+}
+
+// lookedUpAs spares the resolver names below .localhost, which always mean
+// loopback (RFC 6761 6.3) but which many resolvers do not know.
+func lookedUpAs(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || !strings.HasSuffix(strings.TrimSuffix(strings.ToLower(host), "."), ".localhost") {
+		return address
+	}
+	return net.JoinHostPort("localhost", port)
+}

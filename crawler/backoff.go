@@ -1,0 +1,120 @@
+package crawler
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// # When a host does not answer
+//
+// It is left alone for a second, then two, four and so on to five minutes, each
+// up to a quarter more or less, so that hosts that failed together do not come
+// back together; a Retry-After of the host counts up to an hour. A URL that was tried
+// Options.Retries times more is given up. But where nobody answers at all (no
+// such name, no connection, no robots.txt) the URL is not to blame: a host that
+// is down for a minute would else cost one URL after the other. So after the
+// first such failure in a row the URL's tries count no more, and it waits until
+// the host is back.
+//
+// Not for ever: a host is hopeless that never answered in this crawl and failed
+// more often in a row than Options.Retries, or that has failed for ten minutes.
+// It is still asked, at the pace of its back-off, and each URL that fails then is
+// given up, so that the reason is on record. But nobody waits for it: a crawl
+// ends when only hopeless hosts are left, and what they have pending is still
+// pending when the crawl is resumed. So a seed on a dead host is reported after
+// three seconds, a restart of a server in a long crawl costs nothing, and a crawl
+// whose own network is gone ends without losing its frontier.
+//
+// A status 500 is the trouble of one page, and does not count against its host.
+//
+// A back-off of ours ends with the run: who starts it again wants to know now.
+// What the host itself asked for is remembered in the frontier.
+
+const (
+	firstBackOff  = time.Second
+	longestOff    = 5 * time.Minute
+	backOffDouble = 9                // doublings until longestOff is passed
+	jitterShare   = 0.25             // of a back-off, at most, that it is longer or shorter
+	longestRetry  = time.Hour        // that a host can ask for
+	patience      = 10 * time.Minute // longer than a restart, shorter than anyone wants to watch a crawl do nothing
+)
+
+// trouble is what a host's failures in a row amount to.
+type trouble struct {
+	answered bool      // something, in this crawl
+	fails    int       // in a row; those in flight together are one
+	since    time.Time // when the first of them ended
+	last     time.Time // when the last of them ended
+	hopeless bool
+}
+
+func (t *trouble) hopeful() bool { return !t.hopeless }
+
+// fail counts a failure that began at a time and ends now.
+func (t *trouble) fail(began, now time.Time, retries int) {
+	if t.fails == 0 {
+		t.since = now
+	}
+	if t.fails == 0 || began.After(t.last) {
+		t.fails++
+		t.last = now
+	}
+	t.hopeless = t.fails > retries && (!t.answered || now.Sub(t.since) > patience)
+}
+
+func (t *trouble) backOff() time.Duration {
+	return min(firstBackOff<<min(max(t.fails-1, 0), backOffDouble), longestOff)
+}
+
+// failed ends the request of a turn that came to a transient problem, and leaves
+// its host alone for a while. It says whether to give up the URL.
+func (s *schedule) failed(ctx context.Context, t *turn, page *Page) (giveUp bool, err error) {
+	asked := retryAfter(page.Header, page.FetchedAt)
+	s.mu.Lock()
+	h, now := t.host, time.Now()
+	if page.Status == http.StatusInternalServerError {
+		h.trouble = trouble{answered: true}
+	} else {
+		h.fail(t.began, now, s.opt.Retries)
+	}
+	h.until = latest(h.until, now.Add(max(s.jittered(h.backOff()), asked)))
+	if asked > 0 {
+		h.blocked = latest(h.blocked, now.Add(asked))
+	}
+	blocked := h.blocked
+	giveUp = h.hopeless || t.item.Tries >= s.opt.Retries && !(unreachable(page) && h.fails > 1)
+	s.free(t)
+	s.mu.Unlock()
+	if asked == 0 {
+		return giveUp, nil
+	}
+	return giveUp, s.front.Block(ctx, h.name, blocked)
+}
+
+func (s *schedule) jittered(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (1 + jitterShare*(2*s.jitter()-1)))
+}
+
+// unreachable says whether a problem is that nobody answers, whatever the URL.
+func unreachable(page *Page) bool {
+	switch page.Problem {
+	case ProblemDNS, ProblemConnect, ProblemUnrobots:
+		return true
+	}
+	return false
+}
+
+// retryAfter is how long a server asks to be left alone, as seconds or as a date.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.Atoi(v); err == nil {
+		return time.Duration(min(max(s, 0), int(longestRetry/time.Second))) * time.Second
+	}
+	if t, err := http.ParseTime(v); err == nil {
+		return min(max(t.Sub(now), 0), longestRetry)
+	}
+	return 0
+}

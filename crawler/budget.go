@@ -1,0 +1,38 @@
+package crawler
+
+// Spent is what was fetched: answers with a page or a file, and the bytes of
+// their bodies, decoded.
+type Spent struct{ Pages, Bytes int64 }
+
+// Budget bounds what is fetched. 0: no bound. What was in flight when a bound was
+// reached is kept, so Bytes may be passed by that much; Pages never is.
+type Budget = Spent
+
+// of counts an answer.
+func (s *Spent) of(p *Page) {
+	if p.Problem == "" && p.Location == "" {
+		s.Pages++
+	}
+	s.Bytes += int64(len(p.Body))
+}
+
+// allows says whether another request may start when so many are in flight.
+func (b *Budget) allows(s Spent, open int) bool {
+	return (b.Pages <= 0 || s.Pages+int64(open) < b.Pages) && (b.Bytes <= 0 || s.Bytes < b.Bytes)
+}
+
+// exceeded says whether the bounds of a whole crawl let no request start now.
+func (s *schedule) exceeded() bool {
+	return s.opt.MaxPages > 0 && s.pages()+int64(s.active) >= s.opt.MaxPages ||
+		s.opt.MaxBytes > 0 && s.bytes >= s.opt.MaxBytes
+}
+
+// account counts what a turn has brought.
+func (s *schedule) account(t *turn, p *Page) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes += int64(len(p.Body))
+	if s.opt.HostBudget != (Budget{}) {
+		t.host.spent.of(p)
+	}
+}

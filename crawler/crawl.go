@@ -1,0 +1,313 @@
+// Package crawler turns URLs into pages: it fetches what a frontier holds,
+// politely, within a scope, and hands every answer to a handler.
+//
+// A [Crawl] runs a bounded pool of workers. Each takes the URL that is due from
+// the schedule, asks robots.txt, fetches through Colly, and gives the [Page] to
+// the [Handler], which stores it and says which hosts got new URLs by it. A
+// worker holds one page at a time, so what a kill can make us fetch again is
+// what was in flight and no more.
+//
+// What it refuses to do: run scripts, log in, or solve puzzles. It reads what a
+// server sends to anyone who asks.
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skink/frontier"
+)
+
+// A Handler makes something of the pages.
+type Handler interface {
+	// Handle stores what became of a URL, its links in the frontier, and last
+	// that the URL is done. It returns the hosts of the links. It is called from
+	// several goroutines. An error ends the crawl.
+	Handle(ctx context.Context, p *Page) (hosts []string, err error)
+
+	// Pages is how many pages the store holds, for Options.MaxPages.
+	Pages() int64
+}
+
+// A Crawl is one run over a frontier.
+type Crawl struct {
+	opt       Options
+	front     frontier.Frontier
+	handler   Handler
+	fetch     func(context.Context, frontier.Item) *Page
+	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // nil: it does not matter where hosts are
+	close     func()
+	closeIdle func() // of all connections that nobody uses
+	robots    *robotsCache
+	schedule  *schedule
+}
+
+// New makes a crawl of what front holds and will hold. Close it after Run.
+func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) {
+	f, err := newFetcher(opt)
+	if err != nil {
+		return nil, err
+	}
+	c := newCrawl(front, opt, handler, f.fetch, f.fetchRobots)
+	c.close, c.closeIdle = f.close, f.transport.http.CloseIdleConnections
+	f.hop = c.schedule.hop
+	if opt.PerIP > 0 {
+		c.lookup = f.lookup
+	}
+	return c, nil
+}
+
+func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(context.Context, frontier.Item) *Page, robots robotsFetch) *Crawl {
+	c := &Crawl{opt: opt, front: front, handler: handler, fetch: fetch, close: func() {}, closeIdle: func() {}}
+	c.schedule = newSchedule(front, opt, handler.Pages)
+	c.robots = newRobotsCache(c.counted(robots), time.Now)
+	return c
+}
+
+// Close ends the connections and the servers of folders.
+func (c *Crawl) Close() { c.close() }
+
+// Waiting is how many hosts have URLs to fetch, now or later.
+func (c *Crawl) Waiting() int { return c.schedule.waiting() }
+
+// Run crawls until nothing is left that can be had or that the limits of Options
+// allow, the handler returns an error, or ctx ends. When ctx ends nothing new is started,
+// and what is in flight is finished within Options.Grace; the error is then that
+// of ctx. What is left in the frontier may stay leased until that is opened anew.
+func (c *Crawl) Run(ctx context.Context) error {
+	if err := c.schedule.load(ctx); err != nil {
+		return err
+	}
+	work, cancel := c.withGrace(ctx)
+	defer cancel()
+	var failure failure
+	workers, stop := errgroup.WithContext(ctx)
+	for range c.opt.Parallel {
+		workers.Go(func() error {
+			err := c.worker(stop, work)
+			if !errors.Is(err, errFinished) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+				failure.keep(err)
+				cancel() // nobody could store what is in flight
+			}
+			return err
+		})
+	}
+	switch err := workers.Wait(); {
+	case failure.err != nil:
+		return failure.err
+	case errors.Is(err, errFinished):
+		return nil
+	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, ctx.Err())):
+		return ctx.Err()
+	default:
+		return err
+	}
+}
+
+// A failure is the first error that is not the end of a context. What follows from
+// it, in other workers, would only hide it.
+type failure struct {
+	once sync.Once
+	err  error // read when the workers have ended
+}
+
+func (f *failure) keep(err error) { f.once.Do(func() { f.err = err }) }
+
+// withGrace is a context that ends Options.Grace after ctx, or when it is
+// cancelled.
+func (c *Crawl) withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(c.opt.Grace):
+			cancel()
+		case <-work.Done():
+		}
+	})
+	return work, func() { stop(); cancel() }
+}
+
+// worker visits URLs until stop ends or nothing is left; work is the context of
+// what it does meanwhile.
+func (c *Crawl) worker(stop, work context.Context) error {
+	for {
+		t, err := c.schedule.next(stop)
+		if err != nil {
+			return err
+		}
+		if err := c.visit(work, t); err != nil {
+			return err
+		}
+	}
+}
+
+// visit brings one URL to its end: a page handed over, or a later try.
+func (c *Crawl) visit(ctx context.Context, t *turn) error {
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { c.schedule.sent(t) }})
+	ctx, ok := c.locate(ctx, t)
+	if !ok {
+		return ctx.Err()
+	}
+	page, err := c.askRobots(ctx, t)
+	switch {
+	case errors.Is(err, errPutBack):
+		return nil
+	case err != nil:
+		return err
+	}
+	ended := c.schedule.unused
+	if page == nil {
+		page, ended = c.fetch(ctx, t.item), c.schedule.answered
+		c.schedule.account(t, page)
+		if c.opt.OnPage != nil {
+			c.opt.OnPage(page)
+		}
+	}
+	if ctx.Err() != nil { // stopped by force: the page is what it looks like by chance
+		return ctx.Err()
+	}
+	if page.Transient() {
+		return c.later(ctx, t, page)
+	}
+	return c.hand(ctx, t, page, ended)
+}
+
+// locate finds out where the host of a turn is, if it matters, and says whether the
+// turn may go on. The context it returns is the one to go on with.
+func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
+	if c.lookup == nil || t.host.folder {
+		return ctx, true
+	}
+	if !t.placed {
+		if at, known := c.lookup(ctx, t.host.name); known && !c.schedule.locate(t, at) {
+			return ctx, false
+		}
+	}
+	crowded, newly := c.schedule.crowded(t.host)
+	if newly {
+		c.closeIdle()
+	}
+	if crowded {
+		ctx = withoutReuse(ctx)
+	}
+	return ctx, true
+}
+
+// hand gives a page to the handler, and tells the schedule what came of it. The
+// next page of a host is asked for while this one is read, but for a folder: its
+// pages are judged in the order of their links, so that one folder always gets
+// the same verdicts (with PerHost 1).
+func (c *Crawl) hand(ctx context.Context, t *turn, page *Page, ended func(*turn, *Page)) error {
+	if !t.host.folder {
+		ended(t, page)
+	}
+	hosts, err := c.handler.Handle(ctx, page)
+	if err != nil {
+		return err
+	}
+	if t.host.folder {
+		ended(t, page)
+	}
+	depth := page.Item.Depth + 1
+	if page.Location != "" {
+		depth = page.Item.Depth
+	}
+	c.schedule.finish(depth, hosts...)
+	return nil
+}
+
+// later puts the URL of a transient problem back, unless it is to be given up.
+func (c *Crawl) later(ctx context.Context, t *turn, page *Page) error {
+	giveUp, err := c.schedule.failed(ctx, t, page)
+	if err != nil {
+		return fmt.Errorf("block %s: %w", t.host.name, err)
+	}
+	if giveUp {
+		return c.hand(ctx, t, page, func(*turn, *Page) {}) // failed has ended its turn
+	}
+	item := t.item
+	item.Tries++
+	if err := c.front.Release(ctx, item); err != nil {
+		return fmt.Errorf("release %s: %w", item.URL, err)
+	}
+	c.schedule.finish(item.Depth, t.host.name)
+	return nil
+}
+
+var errPutBack = errors.New("its turn has yet to come")
+
+// askRobots returns nil if a URL may be fetched, else the page that says why not.
+// The error errPutBack means that the turn is over and the URL has to wait for
+// another.
+func (c *Crawl) askRobots(ctx context.Context, t *turn) (*Page, error) {
+	if c.opt.IgnoreRobots {
+		return nil, nil
+	}
+	rules, err := c.robots.get(ctx, t.item.URL)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return c.noRobots(t.item, err), nil
+	}
+	origin, _, _ := strings.Cut(t.item.URL, "://")
+	if err := c.schedule.slow(ctx, t.host, origin, rules.CrawlDelay(c.opt.UserAgent)); err != nil {
+		return nil, fmt.Errorf("set delay of %s: %w", t.host.name, err)
+	}
+	if !rules.Allowed(c.opt.UserAgent, t.item.URL) {
+		return &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow it"}, nil
+	}
+	if c.schedule.putBack(t) {
+		return nil, errPutBack
+	}
+	return nil, nil
+}
+
+// noRobots is the page of a URL whose robots.txt cannot be had.
+//
+// The cache would hold a failure for ten minutes. But a URL comes back here only
+// when the back-off of its host is over, and a try that does not try would lose
+// the only seed of a site to a moment's trouble. So what may be over soon is
+// forgotten at once, and the schedule alone decides when the host is asked again.
+func (c *Crawl) noRobots(item frontier.Item, err error) *Page {
+	page := robotsProblem(item, err)
+	if page.Transient() {
+		c.robots.forget(item.URL)
+	}
+	return page
+}
+
+// robotsProblem is the page of a URL whose robots.txt cannot be had. If that is
+// because nobody answers, so is it for the page.
+func robotsProblem(item frontier.Item, err error) *Page {
+	page := &Page{Item: item, FetchedAt: time.Now(), Problem: ProblemUnrobots, Detail: err.Error()}
+	cause := errors.Unwrap(err)
+	if busy, ok := errors.AsType[*robotsBusy](err); ok {
+		page.Header = http.Header{"Retry-After": {busy.retryAfter}}
+	} else if _, answered := errors.AsType[robotsStatus](err); cause != nil && !answered {
+		page.Problem, page.Detail = classify(cause)
+		page.Detail = "robots.txt: " + page.Detail
+	}
+	return page
+}
+
+// counted makes the schedule know of requests for robots.txt.
+func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
+	return func(ctx context.Context, robotsURL string) (int, []byte, error) {
+		host := frontier.HostOf(robotsURL)
+		c.schedule.askRobots(host)
+		status, body, err := fetch(ctx, robotsURL)
+		_, busy := errors.AsType[*robotsBusy](err)
+		c.schedule.gotRobots(host, busy || err == nil && status < 500)
+		return status, body, err
+	}
+}

@@ -1,0 +1,10 @@
+package crawler
+
+// For the tests of hostile servers, which stand outside to use the whole
+// pipeline.
+var (
+	Encode       = encode
+	ResolverOf   = resolverOf
+	CutAtRobots  = maxRobotsBytes
+	MostRedirect = MaxHops
+)

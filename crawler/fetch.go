@@ -1,0 +1,283 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gocolly/colly/v2"
+
+	"skink/frontier"
+)
+
+// A fetcher makes pages of URLs, one exchange each: redirects are not followed,
+// nothing is remembered, nothing is tried again. It may be used by several
+// goroutines.
+type fetcher struct {
+	opt       Options
+	collector *colly.Collector
+	transport *transport
+	folders   *folderServer                                // nil: there are none
+	hop       func(ctx context.Context, host string) error // waits for a host's turn to be asked for a robots.txt that another leads to; nil: nobody waits
+
+	pageHeader   http.Header // sent for a page; not changed
+	robotsHeader http.Header // sent for a robots.txt; not changed
+}
+
+// newFetcher starts the servers of opt.Folders, and opens nothing else. The
+// fetcher must be closed. Of opt, limits that are 0 get their defaults.
+func newFetcher(opt Options) (*fetcher, error) {
+	if opt.Timeout <= 0 {
+		opt.Timeout = Defaults().Timeout
+	}
+	if opt.MaxSize <= 0 {
+		opt.MaxSize = Defaults().MaxSize
+	}
+	folders, err := newFolderServer(opt.Folders)
+	if err != nil {
+		return nil, err
+	}
+	t := newTransport(opt, newDialer(opt, folders))
+	return &fetcher{
+		opt:          opt,
+		collector:    newCollector(t),
+		transport:    t,
+		folders:      folders,
+		pageHeader:   header(opt.UserAgent, "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"),
+		robotsHeader: header(opt.UserAgent, "text/plain,*/*;q=0.5"),
+	}, nil
+}
+
+// newCollector sets Colly up to do one thing: pass a request to t, and its answer
+// to the callback. Init is used in place of NewCollector because that reads
+// settings from COLLY_ variables of the environment.
+func newCollector(t http.RoundTripper) *colly.Collector {
+	c := new(colly.Collector)
+	c.Init()
+	c.AllowURLRevisit = true        // what is visited is the frontier's to say
+	c.IgnoreRobotsTxt = true        // robots.go
+	c.ParseHTTPErrorResponse = true // a 404 is an answer
+	c.MaxBodySize = 0               // t bounds the body
+	c.SetRequestTimeout(0)          // and the time
+	c.DisableCookies()
+	c.SetRedirectHandler(func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse })
+	c.WithTransport(t)
+	c.OnResponse(func(r *colly.Response) {
+		if answered, ok := r.Ctx.GetAny(answeredKey).(func()); ok {
+			answered()
+		}
+	})
+	return c
+}
+
+// answeredKey is where a request's Colly context holds what to do with its
+// answer.
+const answeredKey = "answered"
+
+func header(agent, accept string) http.Header {
+	return http.Header{"User-Agent": {agent}, "Accept": {accept}, "Accept-Encoding": {acceptEncoding}}
+}
+
+// close ends the connections, and the servers of folders. Nothing may be fetched
+// any more.
+func (f *fetcher) close() {
+	f.transport.http.CloseIdleConnections()
+	f.folders.close()
+}
+
+// fetch asks for one URL. The page is never nil; if ctx ends, what it says is
+// left to chance.
+func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
+	page = &Page{Item: item, FetchedAt: time.Now()}
+	defer func() {
+		if v := recover(); v != nil {
+			page = &Page{Item: item, FetchedAt: page.FetchedAt}
+			page.fail(&panicError{item.URL, v})
+		}
+	}()
+	ctx, cancel := f.limit(ctx)
+	defer cancel()
+	request, err := newRequest(ctx, item.URL, f.pageHeader)
+	if err != nil {
+		page.fail(err)
+		return page
+	}
+	x := &exchange{request: request, limit: f.opt.MaxSize}
+	err = f.throughColly(item.URL, x, func() { page.fill(x) })
+	page.Took = time.Since(page.FetchedAt)
+	page.Request, page.Response = x.requestHead, x.responseHead
+	if err != nil {
+		page.fail(err)
+	}
+	return page
+}
+
+// A panicError is a mistake of ours, or of a library, that an answer brought to
+// light. It is one URL's problem, and must not be the end of the crawl.
+type panicError struct {
+	url   string
+	value any
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic at %s: %v", e.url, e.value) }
+
+// throughColly makes the exchange for a URL by way of Colly, and calls answered if
+// there is an answer.
+func (f *fetcher) throughColly(rawURL string, x *exchange, answered func()) error {
+	number := f.transport.begin(x)
+	defer f.transport.end(number)
+	ctx := colly.NewContext()
+	ctx.Put(answeredKey, answered)
+	return f.collector.Request(http.MethodGet, rawURL, nil, ctx, http.Header{numberHeader: {number}})
+}
+
+// limit gives one exchange its time.
+func (f *fetcher) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, f.opt.Timeout, &timeoutError{f.opt.Timeout})
+}
+
+// A timeoutError is an exchange that took too long.
+type timeoutError struct{ limit time.Duration }
+
+func (e *timeoutError) Error() string { return fmt.Sprintf("no whole answer within %v", e.limit) }
+func (e *timeoutError) Timeout() bool { return true }
+
+// fill takes the answer of an exchange over into the page.
+func (p *Page) fill(x *exchange) {
+	p.Status, p.Header, p.Body = x.status, x.header, x.body
+	if isRedirect(x.status) {
+		p.redirect()
+		return
+	}
+	p.Truncated = x.bodyErr != nil
+	switch {
+	case !isPage(x.status):
+		p.Problem, p.Detail = ProblemStatus, statusText(x.status)
+	case x.bodyErr != nil:
+		p.fail(x.bodyErr)
+	}
+}
+
+// fail records why there is no page, or no whole one.
+func (p *Page) fail(err error) { p.Problem, p.Detail = classify(err) }
+
+func statusText(status int) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
+}
+
+// isRedirect says whether a status sends a GET elsewhere. 300 has a list of
+// choices, and 304 to 306 mean something else.
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// redirect finds out where the page leads.
+func (p *Page) redirect() {
+	target, err := location(p.Item.URL, p.Header)
+	switch {
+	case err != nil:
+		p.Problem, p.Detail = ProblemLocation, cut(err.Error())
+	case p.Item.Hops >= MaxHops:
+		p.Problem, p.Detail = ProblemRedirects, cut(fmt.Sprintf("the last of %d leads to %s", p.Item.Hops+1, target))
+	case target == p.Item.URL:
+		p.Problem, p.Detail = ProblemRedirects, "leads to itself; it may want a cookie"
+	default:
+		p.Location = target
+	}
+}
+
+// location returns the canonical URL that a redirect from a canonical URL leads to.
+func location(from string, h http.Header) (string, error) {
+	to := h.Get("Location")
+	if to == "" {
+		return "", errors.New("no Location header")
+	}
+	base, err := frontier.NewBase(from, "")
+	if err != nil {
+		return "", err
+	}
+	return base.Resolve(to)
+}
+
+// maxRobotsHops is how many redirects of a robots.txt are followed (RFC 9309,
+// section 2.3.1.2).
+const maxRobotsHops = 5
+
+// fetchRobots asks for a robots.txt and follows its redirects, each when its host
+// may be asked again, all within the time of one exchange but for those waits. A
+// status of 3xx means that they lead nowhere, or too far. The body has up to
+// maxRobotsBytes+1 bytes; one that is broken is an error, for what is missing may
+// be a rule. So is an answer that says when to come back.
+func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int, body []byte, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			status, body, err = 0, nil, &panicError{robotsURL, v}
+		}
+	}()
+	left := f.opt.Timeout
+	for hops := 0; ; hops++ {
+		began := time.Now()
+		x, err := f.askRobots(ctx, robotsURL, left)
+		left -= time.Since(began)
+		if err != nil {
+			return 0, nil, err
+		}
+		if isRedirect(x.status) && hops < maxRobotsHops {
+			if robotsURL, err = location(robotsURL, x.header); err == nil {
+				if err := f.waitHop(ctx, robotsURL); err != nil {
+					return 0, nil, err
+				}
+				continue
+			}
+		}
+		later := x.header.Get("Retry-After")
+		switch {
+		case later != "" && (x.status == http.StatusTooManyRequests || x.status >= 500):
+			return 0, nil, &robotsBusy{x.status, later}
+		case x.status == http.StatusPartialContent:
+			return 0, nil, errors.New("answered with a part of the file, which was not asked for")
+		case !isPage(x.status):
+			return x.status, nil, nil
+		case x.bodyErr != nil && !errors.Is(x.bodyErr, errTooLarge):
+			return 0, nil, x.bodyErr
+		}
+		return x.status, x.body, nil
+	}
+}
+
+// askRobots makes one exchange of fetchRobots, in the time that is left.
+func (f *fetcher) askRobots(ctx context.Context, robotsURL string, left time.Duration) (*exchange, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, left, &timeoutError{f.opt.Timeout})
+	defer cancel()
+	request, err := newRequest(ctx, robotsURL, f.robotsHeader)
+	if err != nil {
+		return nil, err
+	}
+	x := &exchange{request: request, limit: maxRobotsBytes + 1}
+	return x, f.transport.do(x)
+}
+
+func (f *fetcher) waitHop(ctx context.Context, robotsURL string) error {
+	if f.hop == nil {
+		return nil
+	}
+	return f.hop(ctx, frontier.HostOf(robotsURL))
+}
+
+// A robotsBusy is a host that answers the request for robots.txt with when to come
+// back.
+type robotsBusy struct {
+	status     int
+	retryAfter string // as sent
+}
+
+func (e *robotsBusy) Error() string {
+	return fmt.Sprintf("status %d, Retry-After %s", e.status, cut(e.retryAfter))
+}

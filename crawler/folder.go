@@ -1,0 +1,278 @@
+package crawler
+
+import (
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"log"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Folders as sites
+//
+// A folder of HTML files is crawled like any site, over HTTP, so that what is
+// true of one is true of the other. Its name does not depend on where the folder
+// lies or which port is free: the crawl knows http://docs.localhost/, and only
+// the dialer knows that one server on loopback answers for all such names.
+//
+// A file's character set is not ours to say: Content-Type has no charset, except
+// for listings, which we write.
+
+// maxFolderLabel leaves room for a number within the 63 octets that DNS allows.
+const maxFolderLabel = 56
+
+func folderLabel(dir string) string {
+	words := strings.FieldsFunc(strings.ToLower(filepath.Base(dir)), func(c rune) bool {
+		return !('a' <= c && c <= 'z' || '0' <= c && c <= '9')
+	})
+	label := strings.Join(words, "-")
+	label = strings.TrimSuffix(label[:min(len(label), maxFolderLabel)], "-")
+	if label == "" {
+		return "folder"
+	}
+	return label
+}
+
+// FolderHosts gives each folder the name under which it is served, in the order
+// given: the last part of its path in lower-case letters, digits and single
+// hyphens, below .localhost. Where nothing is left of it, it is "folder.localhost".
+// The second of one name gets -2, and so on. A folder that is given twice is there
+// once.
+func FolderHosts(dirs []string) []Folder {
+	var folders []Folder
+	for _, dir := range dirs {
+		if abs, err := filepath.Abs(dir); err == nil {
+			dir = abs
+		}
+		if slices.ContainsFunc(folders, func(f Folder) bool { return f.Dir == dir }) {
+			continue
+		}
+		label := folderLabel(dir)
+		host := label + ".localhost"
+		for n := 2; slices.ContainsFunc(folders, func(f Folder) bool { return f.Host == host }); n++ {
+			host = label + "-" + strconv.Itoa(n) + ".localhost"
+		}
+		folders = append(folders, Folder{Host: host, Dir: dir})
+	}
+	return folders
+}
+
+// A folderServer is the server behind the names of all folders. A nil one serves
+// nothing.
+type folderServer struct {
+	sites    map[string]*os.Root // by host
+	listener net.Listener
+	server   *http.Server
+	done     chan struct{} // closed when server has returned
+}
+
+// newFolderServer opens the folders and starts to serve them. Without folders it
+// returns nil.
+func newFolderServer(folders []Folder) (*folderServer, error) {
+	if len(folders) == 0 {
+		return nil, nil
+	}
+	s := &folderServer{sites: map[string]*os.Root{}, done: make(chan struct{})}
+	for _, f := range folders {
+		root, err := os.OpenRoot(f.Dir)
+		if err != nil {
+			s.closeSites()
+			return nil, fmt.Errorf("open folder %s: %w", f.Host, err)
+		}
+		s.sites[f.Host] = root
+	}
+	var err error
+	if s.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		s.closeSites()
+		return nil, fmt.Errorf("serve folders: %w", err)
+	}
+	s.server = &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          log.New(io.Discard, "", 0), // the crawler sees what goes wrong
+	}
+	go func() {
+		defer close(s.done)
+		_ = s.server.Serve(s.listener) // ends with close
+	}()
+	return s, nil
+}
+
+// serves says whether the server answers for a host and port.
+func (s *folderServer) serves(address string) bool {
+	if s == nil {
+		return false
+	}
+	host, ok := strings.CutSuffix(address, ":80")
+	return ok && s.sites[host] != nil
+}
+
+// address is where the server listens.
+func (s *folderServer) address() string { return s.listener.Addr().String() }
+
+// close ends the server, and waits for it.
+func (s *folderServer) close() {
+	if s == nil {
+		return
+	}
+	_ = s.server.Close() // nothing is lost by what it cuts off
+	<-s.done
+	s.closeSites()
+}
+
+func (s *folderServer) closeSites() {
+	for _, root := range s.sites {
+		_ = root.Close() // it was only read from
+	}
+}
+
+func (s *folderServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	root := s.sites[r.Host]
+	if root == nil {
+		http.NotFound(w, r)
+		return
+	}
+	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
+	if name == "" {
+		name = "."
+	}
+	if err := serveFile(w, r, root, name); err != nil {
+		refuse(w, err)
+	}
+}
+
+// refuse answers for a file that cannot be served.
+func refuse(w http.ResponseWriter, err error) {
+	status := http.StatusNotFound // also for what leads out of the folder
+	if errors.Is(err, fs.ErrPermission) {
+		status = http.StatusForbidden
+	}
+	http.Error(w, http.StatusText(status), status)
+}
+
+// serveFile answers for what a path names: a file, or a folder.
+func serveFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
+	info, err := root.Stat(name) // before opening: that waits for ever at a named pipe
+	slash := strings.HasSuffix(r.URL.Path, "/")
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir() && !slash:
+		w.Header().Set("Location", relative(path.Base(name))+"/")
+		w.WriteHeader(http.StatusMovedPermanently)
+		return nil
+	case info.IsDir():
+		return serveDir(w, r, root, name)
+	case !info.Mode().IsRegular() || slash:
+		return fs.ErrNotExist
+	}
+	return sendFile(w, r, root, name)
+}
+
+func sendFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
+	f, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w.Header().Set("Content-Type", fileType(name, f))
+	http.ServeContent(w, r, "", time.Time{}, f)
+	return nil
+}
+
+// serveDir answers with a folder's index page, or its listing.
+func serveDir(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
+	for _, index := range []string{"index.html", "index.htm"} {
+		index = path.Join(name, index)
+		if info, err := root.Stat(index); err == nil && info.Mode().IsRegular() {
+			return sendFile(w, r, root, index)
+		}
+	}
+	entries, err := fs.ReadDir(root.FS(), name) // sorted
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	return listing.Execute(w, struct {
+		Path  string
+		Links []link
+	}{r.URL.Path, links(entries)})
+}
+
+type link struct{ Href, Name string }
+
+// links are the entries of a folder but the hidden ones.
+func links(entries []fs.DirEntry) []link {
+	var all []link
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		l := link{relative(e.Name()), e.Name()}
+		if e.IsDir() {
+			l.Href += "/"
+			l.Name += "/"
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// relative is the URL of a file from its folder. Without the dot a name such as
+// "a:b" would have a scheme.
+func relative(name string) string { return "./" + url.PathEscape(name) }
+
+var listing = template.Must(template.New("listing").Parse(`<!DOCTYPE html>
+<html>
+<head><title>Files in {{.Path}}</title></head>
+<body>
+<h1>Files in {{.Path}}</h1>
+<ul>
+{{- range .Links}}
+<li><a href="{{.Href}}">{{.Name}}</a></li>
+{{- end}}
+</ul>
+</body>
+</html>
+`))
+
+// fileTypes are the types that must not depend on the tables of the system.
+var fileTypes = map[string]string{
+	".htm":   "text/html",
+	".html":  "text/html",
+	".xhtml": "application/xhtml+xml",
+	".xht":   "application/xhtml+xml",
+	".txt":   "text/plain",
+}
+
+// fileType returns the Content-Type of a file: by its name, or else by its first
+// bytes, as for the "about" and the "index.php?id=3" of a saved site.
+func fileType(name string, f io.ReadSeeker) string {
+	ext := strings.ToLower(path.Ext(name))
+	if t := fileTypes[ext]; t != "" {
+		return t
+	}
+	t := mime.TypeByExtension(ext)
+	if t == "" {
+		head := make([]byte, 512) // all that DetectContentType looks at
+		n, _ := io.ReadFull(f, head)
+		t = http.DetectContentType(head[:n])
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return "application/octet-stream"
+		}
+	}
+	t, _, _ = strings.Cut(t, ";")
+	return t
+}

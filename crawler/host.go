@@ -1,0 +1,159 @@
+package crawler
+
+import (
+	"container/heap"
+	"time"
+
+	"skink/frontier"
+)
+
+// A host is what the schedule knows of one authority. The schedule's lock guards
+// it.
+type host struct {
+	name   string
+	urls   []frontier.Item // leased, not started
+	depth  int             // of the next URL, as far as is known while urls is empty
+	dry    bool            // the frontier had no more when last asked
+	sure   bool            // the frontier has some: it said so
+	folder bool            // ours, on disk: it needs no rest
+
+	heap  *hostHeap // the one it waits in; nil: in none
+	place int       // in it
+
+	open    int           // requests in flight
+	unsent  int           // of them, still on their way out
+	most    int           // requests at once
+	delay   time.Duration // between the starts of two requests, as the user or robots.txt says
+	took    time.Duration // an answer takes, smoothed
+	asked   time.Time     // when the last request was sent, or began if it was not sent yet
+	until   time.Time     // left alone until then
+	blocked time.Time     // the same, as far as it asked for it
+
+	crawlDelay time.Duration // what a robots.txt asks for, as far as it is granted
+	teller     string        // the origin of that robots.txt; "": nobody knows
+	first      bool          // comes before others: its robots.txt was just asked for
+
+	requests int      // started so far
+	robots   int      // how often robots.txt was asked for or answered
+	located  bool     // its name was looked up
+	at       *address // where that leads; nil: not known, or of no interest
+	parked   bool     // waits for a place there
+	spent    Spent    // in this crawl, counted if there is a budget
+
+	trouble // with it lately
+}
+
+// # How long a host is left alone between two requests
+//
+// At least as long as the user says, and as robots.txt asks. A server that takes
+// its time to answer has not enough of it, so it also gets a pause of
+// restPerAnswer times what its answers take, smoothed over the last few. (Heritrix
+// waits five times as long as an answer took, Scrapy's AutoThrottle once.) Neither
+// is more than Options.MaxDelay. Who asks for no delay at all, for a server of
+// his own, gets none.
+const (
+	restPerAnswer = 2
+	smoothing     = 4 // an answer counts for a quarter, those before it for the rest
+)
+
+// rest is the time between the starts of two requests.
+func (h *host) rest(most time.Duration) time.Duration {
+	if h.delay == 0 || h.folder {
+		return 0
+	}
+	rest := max(h.delay, restPerAnswer*h.took)
+	if most > 0 && rest > most {
+		rest = max(most, h.delay)
+	}
+	return rest
+}
+
+// rested is when a host has had its rest, and is no longer to be left alone.
+func (h *host) rested(most time.Duration) time.Time {
+	return latest(h.until, h.asked.Add(h.rest(most)))
+}
+
+// told takes in what robots.txt asks for. A folder takes no delay: the Crawl-delay in
+// a copy of a site is for those who ask the site.
+func (h *host) told(crawlDelay, least time.Duration) {
+	if !h.folder {
+		h.crawlDelay, h.delay = crawlDelay, max(crawlDelay, least)
+	}
+}
+
+// learn takes in how long an answer took.
+func (h *host) learn(took time.Duration) {
+	if h.took == 0 {
+		h.took = took
+		return
+	}
+	h.took += (took - h.took) / smoothing
+}
+
+// next is the depth of the host's next URL, as far as is known.
+func (h *host) next() int {
+	if len(h.urls) > 0 {
+		return h.urls[0].Depth
+	}
+	return h.depth
+}
+
+// idle says whether there is nothing to be lost by forgetting a host: it has
+// nothing to fetch, and could be asked at once.
+func (h *host) idle(now time.Time, most time.Duration) bool {
+	return h.open == 0 && h.heap == nil && !h.parked && h.dry && len(h.urls) == 0 && h.fails == 0 && h.spent == Spent{} &&
+		!now.Before(h.rested(most))
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// A hostHeap holds hosts, the first by some order at its root. A host is in one
+// heap at most, and knows its place there.
+type hostHeap struct {
+	hosts  []*host
+	before func(a, b *host) bool
+}
+
+func (q *hostHeap) first() *host { return q.hosts[0] }
+
+// put puts a host where it belongs, whatever heap it was in.
+func (q *hostHeap) put(h *host) {
+	if h.heap == q {
+		heap.Fix(q, h.place)
+		return
+	}
+	h.leave()
+	heap.Push(q, h)
+}
+
+// leave takes a host out of the heap it is in.
+func (h *host) leave() {
+	if h.heap != nil {
+		heap.Remove(h.heap, h.place)
+	}
+}
+
+// Len, Less, Swap, Push and Pop are for container/heap.
+func (q *hostHeap) Len() int           { return len(q.hosts) }
+func (q *hostHeap) Less(i, j int) bool { return q.before(q.hosts[i], q.hosts[j]) }
+func (q *hostHeap) Swap(i, j int) {
+	q.hosts[i], q.hosts[j] = q.hosts[j], q.hosts[i]
+	q.hosts[i].place, q.hosts[j].place = i, j
+}
+func (q *hostHeap) Push(x any) {
+	h := x.(*host)
+	h.heap, h.place = q, len(q.hosts)
+	q.hosts = append(q.hosts, h)
+}
+func (q *hostHeap) Pop() any {
+	last := q.hosts[len(q.hosts)-1]
+	q.hosts[len(q.hosts)-1] = nil
+	q.hosts = q.hosts[:len(q.hosts)-1]
+	last.heap = nil
+	return last
+}

@@ -1,0 +1,55 @@
+package crawler
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Options is how to crawl. The zero value of a field that says so means its
+// default; see [Defaults].
+type Options struct {
+	Parallel  int           // fetches at once, in all
+	PerHost   int           // fetches at once from one host
+	PerIP     int           // fetches at once from an address that several hosts share, loopback excepted; 0: any number
+	Delay     time.Duration // least time between the starts of two requests to one host; 0: none, however slow it answers
+	MaxDelay  time.Duration // the longest of what robots.txt or slow answers make of it; 0: any
+	Timeout   time.Duration // for one whole exchange, from the look-up of the name to the last byte
+	MaxSize   int64         // bytes of a decoded body that are read
+	Retries   int           // further tries after a transient problem
+	Grace     time.Duration // for what is in flight when the crawl is stopped
+	UserAgent string        // as sent; robots.txt is asked for its product token
+	KeepRaw   bool          // keep request and response heads with the page
+
+	IgnoreRobots bool           // do not ask robots.txt
+	AllowHosts   []string       // hosts (name, or name:port) that may have private addresses
+	AllowNets    []netip.Prefix // private addresses that may be connected to
+	Folders      []Folder       // sites that are folders on disk
+
+	MaxPages   int64            // pages in the store after which the crawl stops; 0: never
+	MaxBytes   int64            // of bodies, fetched by this crawl, after which it stops; 0: never
+	HostBudget Budget           // of each host
+	OnPage     func(*Page)      // told of every fetch, also of one to be tried again; nil: nobody is
+	Spent      map[string]Spent // by host, of HostBudget, before this crawl
+}
+
+// A Folder is a site on disk, served over loopback under a stable name.
+type Folder struct {
+	Host string // such as "docs.localhost"
+	Dir  string
+}
+
+// Defaults are the options of a polite crawl.
+func Defaults() Options {
+	return Options{
+		Parallel:  16,
+		PerHost:   1,
+		PerIP:     4,
+		Delay:     time.Second,
+		MaxDelay:  time.Minute,
+		Timeout:   30 * time.Second,
+		MaxSize:   10 << 20,
+		Retries:   2,
+		Grace:     10 * time.Second,
+		UserAgent: "skink/0.1 (near-duplicate detection crawler)",
+	}
+}

@@ -1,0 +1,64 @@
+package crawler
+
+import (
+	"net/http"
+	"time"
+
+	"skink/frontier"
+)
+
+// A Page is what became of one URL: an answer, or a problem. One page failing is
+// data, not an error.
+type Page struct {
+	Item      frontier.Item
+	FetchedAt time.Time
+	Took      time.Duration // from the request to the last byte read
+	Status    int           // HTTP status; 0: there was no answer
+	Header    http.Header   // of the answer, as received
+	Body      []byte        // decoded, and cut at Options.MaxSize
+	Truncated bool          // Body is not the whole body; Problem says why
+	Location  string        // canonical URL a redirect leads to; "": none, or none that can be used
+
+	Problem Problem // "": there is none
+	Detail  string  // for a person: what exactly went wrong
+
+	Request  []byte // request line and headers, with Options.KeepRaw
+	Response []byte // status line and headers, with Options.KeepRaw
+}
+
+// A Problem is why a URL has no page. The words are stored and printed: they do
+// not change.
+type Problem string
+
+const (
+	ProblemDNS       Problem = "dns"                // the host's name has no address
+	ProblemConnect   Problem = "connect"            // nobody answers at the address
+	ProblemTimeout   Problem = "timeout"            // no whole answer within Options.Timeout
+	ProblemTLS       Problem = "tls"                // no certificate that can be trusted, or no handshake
+	ProblemPrivate   Problem = "private address"    // the address is not on the public internet
+	ProblemReset     Problem = "connection broken"  // the answer ended in the middle
+	ProblemHTTP      Problem = "not http"           // the answer makes no sense
+	ProblemEncoding  Problem = "content encoding"   // the body cannot be decoded
+	ProblemSize      Problem = "too large"          // the body is over Options.MaxSize
+	ProblemRedirects Problem = "too many redirects" // more than MaxHops in a row
+	ProblemLocation  Problem = "bad redirect"       // a redirect to nowhere, or to no http URL
+	ProblemRobots    Problem = "robots.txt"         // robots.txt says no
+	ProblemUnrobots  Problem = "robots.txt unreachable"
+	ProblemStatus    Problem = "status" // an error status; stored as "status 404"
+	ProblemInternal  Problem = "internal"
+)
+
+// Transient says whether a problem may be gone when the URL is tried again.
+func (p *Page) Transient() bool {
+	switch p.Problem {
+	case ProblemConnect, ProblemTimeout, ProblemReset, ProblemDNS, ProblemUnrobots:
+		return true
+	case ProblemStatus:
+		return p.Status == 429 || p.Status >= 500
+	}
+	return false
+}
+
+// MaxHops is how many redirects in a row are followed. Browsers stop at twenty,
+// and no honest site needs ten.
+const MaxHops = 10

@@ -1,0 +1,328 @@
+package crawler
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"skink/frontier"
+)
+
+// A host that takes long to answer is asked less often, up to MaxDelay, and
+// forgiven when it is quick again. No delay stays no delay.
+func TestScheduleAdapts(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		delay time.Duration
+		most  time.Duration
+		takes []float64 // seconds, of one answer after the other
+		want  []float64 // when they were asked for
+	}{
+		{"a quick host", time.Second, time.Minute, []float64{.1, .1, .1, .1}, []float64{0, 1, 2, 3}},
+		{"a slow host rests twice what it takes", time.Second, time.Minute, []float64{4, 4, 4, 4}, []float64{0, 8, 16, 24}},
+		{"it recovers by quarters", time.Second, time.Minute, []float64{4, 0, 0, 0}, []float64{0, 8, 14, 18.5}},
+		{"up to MaxDelay", time.Second, 5 * time.Second, []float64{4, 4, 4}, []float64{0, 5, 10}},
+		{"never less than what was asked for", 10 * time.Second, 5 * time.Second, []float64{4, 4, 4}, []float64{0, 10, 20}},
+		{"no delay", 0, time.Minute, []float64{4, 4, 4}, []float64{0, 4, 8}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(urls("a.test", len(c.takes))...)
+				n := -1
+				w.takes = func(string) time.Duration {
+					n++
+					return time.Duration(c.takes[n] * float64(time.Second))
+				}
+				err := w.run(t.Context(), func(o *Options) { o.Delay, o.MaxDelay, o.IgnoreRobots = c.delay, c.most, true })
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, "asked at", w.at("a.test"), c.want)
+			})
+		})
+	}
+}
+
+// What counts is when a request is on the wire. Connections that take longer than
+// the delay must not bring two requests close together, whether one follows on the
+// connection of the first or several are opened at once.
+func TestScheduleCountsFromTheWire(t *testing.T) {
+	for _, perHost := range []int{1, 4} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(urls("a.test", 12)...)
+			n := 0
+			w.connects = func(string) time.Duration {
+				n++
+				return []time.Duration{3 * time.Second, 0, 1500 * time.Millisecond}[n%3]
+			}
+			w.takes = func(string) time.Duration { return 2500 * time.Millisecond }
+			if err := w.run(t.Context(), func(o *Options) { o.Delay, o.MaxDelay, o.PerHost = time.Second, time.Second, perHost }); err != nil {
+				t.Fatal(err)
+			}
+			same(t, "pages", w.Pages(), 12)
+			for i, r := range w.sent {
+				if i > 0 && r.at-w.sent[i-1].at < time.Second {
+					t.Errorf("per host %d: %s was sent %v after the one before", perHost, r.url, r.at-w.sent[i-1].at)
+				}
+			}
+		})
+	}
+}
+
+// A Crawl-delay counts up to MaxDelay, and who asks for more is named.
+func TestScheduleDemandingHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(slices.Concat(urls("a.test", 3), urls("b.test", 3), urls("c.test", 2))...)
+		w.robots = func(origin string, _ int) (int, string, error) {
+			return 200, map[string]string{
+				"http://a.test": "User-agent: *\nCrawl-delay: 3600", "http://b.test": "User-agent: *\nCrawl-delay: 20",
+				"http://c.test": "User-agent: *\nCrawl-delay: 90",
+			}[origin], nil
+		}
+		c := w.crawl(Options{Parallel: 8, PerHost: 1, Delay: time.Second, MaxDelay: time.Minute, UserAgent: "skink", Grace: time.Second})
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "a at", w.at("a.test"), []float64{60, 120, 180})
+		same(t, "b at", w.at("b.test"), []float64{20, 40, 60})
+		same(t, "demanding", c.Demanding(), []Demand{{"a.test", time.Hour}, {"c.test", 90 * time.Second}})
+	})
+}
+
+// Hosts that failed together do not come back together.
+func TestScheduleJitter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const hosts = 50
+		w := newWorld()
+		for h := range hosts {
+			w.discover(fmt.Sprintf("http://h%d.test/", h))
+		}
+		w.answer = func(_ string, n int) *Page {
+			if n == 1 {
+				return status(503)
+			}
+			return nil
+		}
+		opt := Options{Parallel: hosts, PerHost: 1, Retries: 2, IgnoreRobots: true, Grace: time.Second}
+		if err := newCrawl(w.front, opt, w, w.fetch, w.fetchRobots).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		moments := map[float64]bool{}
+		for h := range hosts {
+			at := w.at(fmt.Sprintf("h%d.test", h))
+			if len(at) != 2 || at[1] < 0.75 || at[1] > 1.25 {
+				t.Errorf("h%d asked at %v", h, at)
+			}
+			moments[at[1]] = true
+		}
+		if len(moments) < hosts/2 {
+			t.Errorf("%d hosts came back at %d different moments", hosts, len(moments))
+		}
+	})
+}
+
+// What is nearer to a seed is fetched first, over all hosts that are due; a host
+// that rests does not hold up those with deeper URLs.
+func TestScheduleDepthFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		for h, depths := range [][]int{{2, 2, 5}, {0, 0, 1}, {1, 3, 3}} {
+			for i, d := range depths {
+				w.front.Discover(t.Context(), []frontier.Item{{URL: fmt.Sprintf("http://h%d.test/%d-%d", h, d, i), Depth: d}})
+			}
+		}
+		w.takes = func(string) time.Duration { return time.Millisecond }
+		if err := w.run(t.Context(), func(o *Options) { o.Parallel, o.IgnoreRobots = 1, true }); err != nil {
+			t.Fatal(err)
+		}
+		var depths []string
+		for _, r := range w.asked {
+			path := r.url[strings.LastIndexByte(r.url, '/')+1:]
+			depths = append(depths, path[:1])
+		}
+		same(t, "depths", depths, []string{"0", "0", "1", "1", "2", "2", "3", "3", "5"})
+	})
+}
+
+// Hosts at one address share its connections, those elsewhere do not wait for
+// them, and no worker does. One host alone has no bound but its own; loopback
+// never has.
+func TestSchedulePerIP(t *testing.T) {
+	shared, alone := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		for h := range 20 {
+			w.discover(urls(fmt.Sprintf("shared%d.test", h), 5)...)
+		}
+		w.discover(urls("alone.test", 40)...)
+		w.address = func(host string) netip.Addr {
+			if host == "alone.test" {
+				return alone
+			}
+			return shared
+		}
+		w.takes = func(string) time.Duration { return time.Second }
+		open := perAddress(w)
+		if err := w.run(t.Context(), func(o *Options) { o.Parallel, o.PerHost, o.PerIP, o.IgnoreRobots = 12, 8, 3, true }); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "URLs", len(w.ended), 140)
+		same(t, "at once to the shared address", open()[shared], 3)
+		same(t, "at once to the other", open()[alone], 8)
+		same(t, "took", time.Since(w.start), 34*time.Second) // 100 URLs, 3 at once
+	})
+}
+
+// perAddress counts the most requests at once to each address.
+func perAddress(w *world) func() map[netip.Addr]int {
+	return func() map[netip.Addr]int {
+		// Requests last a second and start at whole seconds.
+		now := map[string]map[netip.Addr]int{}
+		most := map[netip.Addr]int{}
+		for _, r := range w.asked {
+			second := fmt.Sprint(int(r.at.Seconds()))
+			if now[second] == nil {
+				now[second] = map[netip.Addr]int{}
+			}
+			at := w.address(frontier.HostOf(r.url))
+			now[second][at]++
+			most[at] = max(most[at], now[second][at])
+		}
+		return most
+	}
+}
+
+func TestStandsFor(t *testing.T) {
+	for _, c := range []struct{ addrs, want string }{
+		{"", "invalid IP"},
+		{"192.0.2.9 192.0.2.1 2001:db8::1", "192.0.2.1"},
+		{"2001:db8::1 192.0.2.9 192.0.2.1", "192.0.2.1"},
+		{"::ffff:192.0.2.7", "192.0.2.7"},
+		{"127.0.0.1 192.0.2.1", "invalid IP"},
+		{"::1", "invalid IP"},
+	} {
+		var all []netip.Addr
+		for a := range strings.FieldsSeq(c.addrs) {
+			all = append(all, netip.MustParseAddr(a))
+		}
+		same(t, c.addrs, standsFor(all).String(), c.want)
+	}
+}
+
+// A host that has spent its budget is left, with what is pending still pending;
+// the others go on. What was spent before counts.
+func TestScheduleHostBudget(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		budget Budget
+		spent  map[string]Spent
+		want   map[string]int
+	}{
+		{"pages", Budget{Pages: 4}, nil, map[string]int{"a.test": 4, "b.test": 4, "c.test": 2}},
+		{"pages, some of them before", Budget{Pages: 4}, map[string]Spent{"a.test": {Pages: 3}, "b.test": {Pages: 9}}, map[string]int{"a.test": 1, "c.test": 2}},
+		{"bytes", Budget{Bytes: 250}, nil, map[string]int{"a.test": 3, "b.test": 3, "c.test": 2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(slices.Concat(urls("a.test", 10), urls("b.test", 10), urls("c.test", 2))...)
+				w.takes = func(string) time.Duration { return time.Second }
+				w.answer = func(string, int) *Page { return &Page{Status: 200, Body: make([]byte, 100)} }
+				err := w.run(t.Context(), func(o *Options) { o.IgnoreRobots, o.HostBudget, o.Spent = true, c.budget, c.spent })
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := map[string]int{}
+				for _, r := range w.asked {
+					got[frontier.HostOf(r.url)]++
+				}
+				same(t, "pages", got, c.want)
+				total := 0
+				for n := range maps.Values(got) {
+					total += n
+				}
+				same(t, "pending", w.pending(t), int64(22-total))
+			})
+		})
+	}
+}
+
+// What robots.txt forbids and what fails costs no budget.
+func TestScheduleBudgetIsForPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(urls("a.test", 10)...)
+		w.answer = func(url string, _ int) *Page {
+			if url < "http://a.test/5" {
+				return status(404)
+			}
+			return nil
+		}
+		if err := w.run(t.Context(), func(o *Options) { o.HostBudget = Budget{Pages: 3} }); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "pages", w.Pages(), 3)
+	})
+}
+
+func TestScheduleMaxBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		for h := range 10 {
+			w.discover(urls(fmt.Sprintf("h%d.test", h), 10)...)
+		}
+		w.takes = func(string) time.Duration { return time.Second }
+		w.answer = func(string, int) *Page { return &Page{Status: 200, Body: make([]byte, 1000)} }
+		c := w.crawl(Options{Parallel: 4, PerHost: 1, IgnoreRobots: true, MaxBytes: 10_000, Grace: time.Second})
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Fetched(); got < 10_000 || got > 10_000+4*1000 { // what was in flight is kept
+			t.Errorf("%d bytes were fetched", got)
+		}
+		same(t, "pending", w.pending(t), 100-c.Fetched()/1000)
+	})
+}
+
+// The hosts of a crawl that wanders are forgotten when nothing is left of them,
+// and none of them is asked too soon for it.
+func TestScheduleForgetsHosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const hosts = 3 * firstSweep
+		w := newWorld("http://h0.test/")
+		w.links = map[string][]string{}
+		for h := range hosts - 1 {
+			w.links[fmt.Sprintf("http://h%d.test/", h)] = []string{fmt.Sprintf("http://h%d.test/", h+1)}
+		}
+		w.links[fmt.Sprintf("http://h%d.test/", firstSweep)] = append(w.links[fmt.Sprintf("http://h%d.test/", firstSweep)],
+			fmt.Sprintf("http://h%d.test/again", firstSweep-1))
+		w.takes = func(string) time.Duration { return time.Millisecond }
+		c := w.crawl(Options{Parallel: 2, PerHost: 1, Delay: time.Second, IgnoreRobots: true, Grace: time.Second})
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "URLs", len(w.ended), hosts+1)
+		if n := len(c.schedule.hosts); n > firstSweep+1000 {
+			t.Errorf("%d hosts are remembered of %d", n, hosts)
+		}
+		spaced(t, w, fmt.Sprintf("h%d.test", firstSweep-1), 1)
+	})
+}
+
+// With very many hosts each holds fewer URLs in memory.
+func TestScheduleLeasesLess(t *testing.T) {
+	w := newWorld()
+	w.discover(urls("a.test", leaseBatch+1)...)
+	s := newSchedule(w.front, Options{PerHost: 1}, func() int64 { return 0 })
+	for i := range leasedMost {
+		s.hosts[fmt.Sprint(i)] = &host{open: 1}
+	}
+	h := s.host("a.test")
+	if err := s.lease(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "URLs leased", len(h.urls), 1)
+}

@@ -1,0 +1,170 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"skink/frontier"
+	"skink/store"
+	"skink/store/badger"
+)
+
+// TestFrontierScale fills the frontier of a real store with the URLs of very many
+// hosts, opens it anew, and crawls for a while, with a fetch that answers at once.
+// It states what that takes in time and memory, and holds every host to its delay
+// and every turn to the depth that was due.
+//
+// The short form is 20,000 URLs of 200 hosts. The size to measure is named so:
+//
+//	SKINK_FRONTIER=10000000/100000 go test -run FrontierScale -v -timeout 1h ./crawler
+func TestFrontierScale(t *testing.T) {
+	urls, hosts, fetches := 20_000, 200, int64(2_000)
+	if named := os.Getenv("SKINK_FRONTIER"); named != "" {
+		if n, err := fmt.Sscanf(named, "%d/%d", &urls, &hosts); n != 2 {
+			t.Fatalf("SKINK_FRONTIER=URLS/HOSTS: %v", err)
+		}
+		fetches = 200_000
+	}
+	dir := filepath.Join(t.TempDir(), "store")
+	s := openScale(t, dir)
+	began := time.Now()
+	fill(t, s, urls, hosts)
+	t.Logf("%d URLs of %d hosts discovered in %v, %.0f a second; %s", urls, hosts, time.Since(began).Round(time.Millisecond),
+		float64(urls)/time.Since(began).Seconds(), memory())
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	began = time.Now()
+	s = openScale(t, dir)
+	t.Logf("opened again in %v; %s", time.Since(began).Round(time.Millisecond), memory())
+	defer s.Close()
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	h := &scaleHandler{s: s, most: fetches, stop: cancel, last: map[string]time.Time{}, delay: 50 * time.Millisecond}
+	opt := Options{Parallel: 64, PerHost: 1, Delay: h.delay, Grace: time.Second, IgnoreRobots: true}
+	c := newCrawl(s, opt, h, h.fetch, nil)
+	began = time.Now()
+	if err := c.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	took := time.Since(began)
+	t.Logf("%d fetches in %v, %.0f a second, of %d hosts; %d URLs leased; %s", h.n.Load(), took.Round(time.Millisecond),
+		float64(h.n.Load())/took.Seconds(), len(h.last), c.schedule.leased(), memory())
+	if h.tooSoon > 0 {
+		t.Errorf("%d of %d requests came too soon after another to their host", h.tooSoon, h.n.Load())
+	}
+	if want := min(hosts, int(fetches)); len(h.last) < want {
+		t.Errorf("%d hosts were asked, want %d: all are due at once", len(h.last), want)
+	}
+	if most := max(leasedMost, hosts) + leaseBatch*64; c.schedule.leased() > most {
+		t.Errorf("%d URLs are leased, want %d at most", c.schedule.leased(), most)
+	}
+	counts, err := s.Counts(t.Context())
+	if err != nil || counts.Pending+counts.Fetched != int64(urls) || counts.Fetched < fetches {
+		t.Errorf("counts %+v, %v", counts, err)
+	}
+}
+
+func openScale(t *testing.T, dir string) *badger.Store {
+	t.Helper()
+	s, err := badger.Open(dir, badger.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fill discovers URLs as pages do: a few of many hosts at a time.
+func fill(t *testing.T, s store.Store, urls, hosts int) {
+	t.Helper()
+	var items []frontier.Item
+	for i := range urls {
+		items = append(items, frontier.Item{
+			URL:   fmt.Sprintf("https://www.host-%d.example/section/%d/some-page-with-a-name-%d.html", i%hosts, i%7, i),
+			Depth: 1 + i/hosts%3,
+		})
+		if len(items) == 100 || i == urls-1 {
+			if n, err := s.Discover(t.Context(), items); err != nil || n != len(items) {
+				t.Fatalf("discovered %d of %d: %v", n, len(items), err)
+			}
+			items = items[:0]
+		}
+	}
+}
+
+// leased is how many URLs are in memory.
+func (s *schedule) leased() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.hosts {
+		n += len(h.urls)
+	}
+	return n
+}
+
+// A scaleHandler answers and ends URLs, and stops the crawl after so many.
+type scaleHandler struct {
+	s     store.Store
+	most  int64
+	delay time.Duration
+	stop  context.CancelFunc
+	n     atomic.Int64
+
+	mu      sync.Mutex
+	last    map[string]time.Time
+	tooSoon int
+}
+
+func (h *scaleHandler) fetch(_ context.Context, it frontier.Item) *Page {
+	now := time.Now()
+	host := frontier.HostOf(it.URL)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	// A turn begins before its fetch is called, by a moment that the machine chooses.
+	if last, ok := h.last[host]; ok && now.Sub(last) < h.delay/2 {
+		h.tooSoon++
+	}
+	h.last[host] = now
+	return &Page{Item: it, Status: 200, FetchedAt: now}
+}
+
+func (h *scaleHandler) Handle(ctx context.Context, p *Page) ([]string, error) {
+	if h.n.Add(1) == h.most {
+		h.stop()
+	}
+	return nil, h.s.Done(ctx, p.Item.URL, frontier.Fetched)
+}
+
+func (h *scaleHandler) Pages() int64 { return 0 }
+
+// memory is what the process uses.
+func memory() string {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	text := fmt.Sprintf("%d MB of heap", m.HeapAlloc>>20)
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return text
+	}
+	for line := range strings.Lines(string(status)) {
+		for _, name := range []string{"RssAnon:", "VmHWM:"} {
+			if value, ok := strings.CutPrefix(line, name); ok {
+				kb, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
+				text += fmt.Sprintf(", %s %d MB", strings.TrimSuffix(name, ":"), kb>>10)
+			}
+		}
+	}
+	return text
+}

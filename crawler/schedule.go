@@ -1,0 +1,507 @@
+package crawler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"skink/frontier"
+)
+
+// errFinished: nothing is left to fetch.
+var errFinished = errors.New("crawl is finished")
+
+// leaseBatch is how many URLs of one host are taken from the frontier at a time:
+// enough to spare it a call a page. leasedMost is how many are to be in memory of
+// all hosts together, some 10 MB; each host may have one all the same.
+const (
+	leaseBatch = 32
+	leasedMost = 1 << 16
+)
+
+// leaseTime is how long a shared frontier keeps a URL for us.
+const leaseTime = time.Hour
+
+// failingShare is which part of the workers, one at least, may wait for hosts that
+// did not answer the last time: each can take a time limit to fail again, and a few
+// hundred of them would else hold up all that are well.
+const failingShare = 4
+
+// A schedule decides which URL is fetched next. Hosts that must rest are in a heap
+// by the time they may next be asked, so that a slow host never makes others
+// wait. Of those that are due the one whose next URL is nearest to a seed comes
+// first, and among equals the one that waited longest. A host that was asked for
+// its robots.txt comes before all, so that the answer is still known; hosts that
+// did not answer the last time come after all.
+type schedule struct {
+	front  frontier.Frontier
+	opt    Options
+	pages  func() int64   // pages in the store
+	jitter func() float64 // from 0 to 1
+
+	mu        sync.Mutex
+	hosts     map[string]*host         // guarded by mu, with all they hold
+	addresses map[netip.Addr]*address  // guarded by mu, with all they hold
+	resting   hostHeap                 // guarded by mu: hosts that may have URLs and a free connection, by when they are due
+	ready     hostHeap                 // guarded by mu: those of them that are due
+	doubtful  hostHeap                 // guarded by mu: those that are due, and failed the last time
+	doubts    int                      // guarded by mu: turns of such hosts with a request in flight
+	parked    int                      // guarded by mu: hosts that wait for a place at their address
+	busy      map[*host]bool           // guarded by mu: hosts with a request in flight
+	active    int                      // guarded by mu: turns begun and not finished
+	bytes     int64                    // guarded by mu: of the bodies fetched
+	sweepAt   int                      // guarded by mu: hosts at which those that are idle are looked for
+	demanding map[string]time.Duration // guarded by mu: hosts that ask for more than MaxDelay, and what they ask for
+	wake      chan struct{}            // guarded by mu: closed and renewed when something changed
+}
+
+// A turn is a host's leave to be asked for one URL.
+type turn struct {
+	item   frontier.Item
+	host   *host
+	began  time.Time
+	before time.Time // when the host had been asked before
+	placed bool      // its host was located when it began
+	doubt  bool      // its host had failed the last time
+	sent   bool      // its request, or one for robots.txt on its behalf
+
+	requests, robots int // of the host, when the turn began
+}
+
+func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *schedule {
+	s := &schedule{
+		front: front, opt: opt, pages: pages, jitter: rand.Float64,
+		hosts: map[string]*host{}, addresses: map[netip.Addr]*address{}, busy: map[*host]bool{},
+		demanding: map[string]time.Duration{}, sweepAt: firstSweep, wake: make(chan struct{}),
+	}
+	s.resting.before = func(a, b *host) bool { return s.due(a).Before(s.due(b)) }
+	s.ready.before = func(a, b *host) bool {
+		if a.first != b.first {
+			return a.first
+		}
+		return cmp.Or(cmp.Compare(a.next(), b.next()), a.asked.Compare(b.asked)) < 0
+	}
+	s.doubtful.before = s.ready.before
+	return s
+}
+
+// load takes up what the frontier holds from before.
+func (s *schedule) load(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, spent := range s.opt.Spent {
+		s.host(name).spent = spent
+	}
+	for known, err := range s.front.Hosts(ctx) {
+		if err != nil {
+			return fmt.Errorf("read hosts of the frontier: %w", err)
+		}
+		h := s.host(known.Name)
+		h.sure, h.dry, h.until, h.blocked, h.depth = true, false, known.Until, known.Until, known.Depth
+		h.told(s.bounded(known.Delay), s.opt.Delay)
+		s.offer(h)
+	}
+	return nil
+}
+
+// host returns what is known of a host, which may be nothing yet.
+func (s *schedule) host(name string) *host {
+	h := s.hosts[name]
+	if h == nil {
+		s.sweep()
+		h = &host{name: name, most: s.opt.PerHost, delay: s.opt.Delay, dry: true}
+		if slices.ContainsFunc(s.opt.Folders, func(f Folder) bool { return f.Host == name }) {
+			h.folder, h.delay = true, 0
+		}
+		s.hosts[name] = h
+	}
+	return h
+}
+
+// due is when a host's next URL may be started. A host of which nobody knows
+// whether it has one is due at once: asking the frontier costs the host nothing,
+// and the crawl may be over.
+func (s *schedule) due(h *host) time.Time {
+	if len(h.urls) == 0 && !h.sure {
+		return time.Time{}
+	}
+	return h.rested(s.opt.MaxDelay)
+}
+
+// offer puts a host where it belongs: among those that are due, those that rest,
+// those that wait for a place at their address, or nowhere if it cannot be asked.
+// It is called after every change of a host.
+func (s *schedule) offer(h *host) {
+	full := h.at.full(s.opt.PerIP)
+	if h.parked && !full {
+		h.parked = false // its place in the line is passed over when it is reached
+		s.parked--
+	}
+	switch {
+	case h.open >= h.most, h.unsent > 0 && h.delay > 0, len(h.urls) == 0 && h.dry, !s.opt.HostBudget.allows(h.spent, h.open):
+		h.leave()
+	case full:
+		s.park(h)
+	case s.due(h).After(time.Now()):
+		s.resting.put(h)
+	case h.fails > 0:
+		s.doubtful.put(h)
+	default:
+		s.ready.put(h)
+	}
+}
+
+// firstSweep is how many hosts are known before any is forgotten.
+const firstSweep = 4096
+
+// sweep forgets the hosts that are idle, when there are twice as many as were
+// left the last time.
+func (s *schedule) sweep() {
+	if len(s.hosts) < s.sweepAt {
+		return
+	}
+	now := time.Now()
+	for name, h := range s.hosts {
+		if h.idle(now, s.opt.MaxDelay) {
+			s.leaveAddress(h)
+			delete(s.hosts, name)
+		}
+	}
+	s.sweepAt = max(firstSweep, 2*len(s.hosts))
+}
+
+// changed wakes all who wait in next.
+func (s *schedule) changed() {
+	close(s.wake)
+	s.wake = make(chan struct{})
+}
+
+// next waits for a URL that may be fetched now, and begins its turn. The turn
+// ends its request with one of answered, failed and unused, and then itself with
+// finish; or both at once with putBack. next returns errFinished when nothing is
+// left, and the error of ctx when that ends.
+func (s *schedule) next(ctx context.Context) (*turn, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		t, wait, err := s.try(ctx)
+		if t != nil || err != nil {
+			return t, err
+		}
+		if err := wait.sleep(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// A pause ends when something changed, or after a time if there is one.
+type pause struct {
+	wake <-chan struct{}
+	most time.Duration // 0: any time
+}
+
+func (p pause) sleep(ctx context.Context) error {
+	var timer <-chan time.Time
+	if p.most > 0 {
+		t := time.NewTimer(p.most)
+		defer t.Stop()
+		timer = t.C
+	}
+	select {
+	case <-p.wake:
+	case <-timer:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// rest lasts as long as the pause may, whatever changes.
+func (p pause) rest(ctx context.Context) error {
+	if p.most <= 0 {
+		return ctx.Err()
+	}
+	return p.sleep(ctx)
+}
+
+// try begins the turn that is due, if there is one, and else says how long to
+// wait.
+func (s *schedule) try(ctx context.Context) (*turn, pause, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.exceeded() {
+		return s.wait(0, false)
+	}
+	now := time.Now()
+	for s.resting.Len() > 0 && !s.due(s.resting.first()).After(now) {
+		s.offer(s.resting.first())
+	}
+	for h := s.firstReady(); h != nil; h = s.firstReady() {
+		switch now := time.Now(); { // a lease takes time: what was to rest may be due by now
+		case h.at.full(s.opt.PerIP), s.due(h).After(now):
+			s.offer(h)
+		case len(h.urls) > 0:
+			return s.begin(h, now), pause{}, nil
+		default:
+			if err := s.lease(ctx, h); err != nil {
+				return nil, pause{}, err
+			}
+		}
+	}
+	if s.resting.Len() == 0 {
+		return s.wait(0, false)
+	}
+	hope := s.active > 0 || slices.ContainsFunc(s.resting.hosts, (*host).hopeful)
+	return s.wait(max(time.Until(s.due(s.resting.first())), 1), hope)
+}
+
+// firstReady is the host to be asked next, nil if there is none.
+func (s *schedule) firstReady() *host {
+	switch {
+	case s.ready.Len() > 0:
+		return s.ready.first()
+	case s.doubtful.Len() > 0 && s.doubts < max(s.opt.Parallel/failingShare, 1):
+		return s.doubtful.first()
+	}
+	return nil
+}
+
+// wait pauses as long as anything is under way or hoped for; else all is done.
+func (s *schedule) wait(d time.Duration, hope bool) (*turn, pause, error) {
+	if s.active == 0 && !hope {
+		return nil, pause{}, errFinished
+	}
+	return nil, pause{s.wake, d}, nil
+}
+
+// begin starts the first URL of a host.
+func (s *schedule) begin(h *host, now time.Time) *turn {
+	t := &turn{item: h.urls[0], host: h, began: now, before: h.asked, robots: h.robots, placed: h.located, doubt: h.fails > 0}
+	if t.doubt {
+		s.doubts++
+	}
+	h.urls, h.first = h.urls[1:], false
+	h.asked = now
+	h.requests++
+	t.requests = h.requests
+	h.open++
+	h.unsent++
+	if h.at != nil {
+		h.at.open++
+	}
+	s.active++
+	s.busy[h] = true
+	s.offer(h)
+	return t
+}
+
+// lease fills a host's list from the frontier.
+func (s *schedule) lease(ctx context.Context, h *host) error {
+	n := min(max(leasedMost/len(s.hosts), 1), leaseBatch)
+	urls, err := s.front.Lease(ctx, h.name, n, leaseTime)
+	if err != nil {
+		return fmt.Errorf("lease URLs of %s: %w", h.name, err)
+	}
+	h.urls, h.sure, h.dry = urls, false, len(urls) == 0
+	s.offer(h)
+	return nil
+}
+
+// sent says that a request of a turn is on the wire. A host counts its rest from
+// here: to look up a name, connect and shake hands can take longer than the rest,
+// and the next request, on the same connection, would then follow at once.
+func (s *schedule) sent(t *turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := t.host
+	h.asked = time.Now()
+	s.send(t)
+	s.offer(h)
+	s.changed()
+}
+
+func (s *schedule) send(t *turn) {
+	if !t.sent {
+		t.sent = true
+		t.host.unsent--
+	}
+}
+
+// free ends the request of a turn, of which its host can now have another.
+func (s *schedule) free(t *turn) {
+	h := t.host
+	h.leave() // what it is ordered by may have changed; others move before it has its new place
+	s.send(t)
+	if t.doubt {
+		s.doubts--
+	}
+	h.open--
+	if h.open == 0 {
+		delete(s.busy, h)
+	}
+	s.vacate(h.at)
+	s.offer(h)
+	s.changed()
+}
+
+// answered ends the request of a turn: its host is well.
+func (s *schedule) answered(t *turn, page *Page) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.host.trouble = trouble{answered: true}
+	t.host.learn(page.Took)
+	s.free(t)
+}
+
+// unused ends a turn without a request. Its host can be asked as if it had never
+// begun.
+func (s *schedule) unused(t *turn, _ *Page) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.unasked()
+	s.free(t)
+}
+
+// unasked takes back that the host of a turn was asked, unless it was asked for
+// something else since.
+func (t *turn) unasked() {
+	if t.host.requests == t.requests {
+		t.host.asked = t.before
+	}
+}
+
+// putBack undoes a turn if its host was asked for robots.txt, or answered, since
+// it began: then the moment it was given has passed, and with it that of all
+// others who waited for the same answer. It says whether it did.
+func (s *schedule) putBack(t *turn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := t.host
+	if h.delay == 0 || h.robots == t.robots {
+		return false
+	}
+	h.first = true
+	s.undo(t)
+	return true
+}
+
+// undo ends a turn as if it had not begun: its URL is the host's next.
+func (s *schedule) undo(t *turn) {
+	h := t.host
+	h.urls = append([]frontier.Item{t.item}, h.urls...)
+	t.unasked()
+	s.active--
+	s.free(t)
+}
+
+// finish ends a turn, when all that came of it is stored. hosts are those that
+// may have got new URLs by it, of that depth.
+func (s *schedule) finish(depth int, hosts ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active--
+	for _, name := range hosts {
+		h := s.host(name)
+		if h.dry || depth < h.depth {
+			h.depth = depth
+		}
+		h.dry = false
+		s.offer(h)
+	}
+	s.changed()
+}
+
+// askRobots says that a request for robots.txt starts: what comes next from that
+// host has to wait for its turn.
+func (s *schedule) askRobots(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.host(name)
+	h.asked = time.Now()
+	h.requests++
+	h.robots++
+	s.offer(h)
+}
+
+// gotRobots says that the request for robots.txt has ended.
+func (s *schedule) gotRobots(name string, answered bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.host(name)
+	h.robots++
+	h.answered = h.answered || answered
+}
+
+// slow makes a host's delay what a robots.txt of it asks, up to MaxDelay, and
+// remembers it. A host can have two of them, of http and of https: the one that asks
+// for more counts, and may later ask for less.
+func (s *schedule) slow(ctx context.Context, h *host, origin string, asked time.Duration) error {
+	s.mu.Lock()
+	d := s.bounded(asked)
+	if d < asked && !h.folder && len(s.demanding) < mostNamed {
+		s.demanding[h.name] = asked
+	}
+	before := h.delay
+	if d >= h.crawlDelay || h.teller == origin || h.teller == "" {
+		h.teller = origin
+		h.told(d, s.opt.Delay)
+	}
+	changed := h.delay != before
+	if changed {
+		s.offer(h)
+	}
+	s.mu.Unlock()
+	if !changed {
+		return nil
+	}
+	return s.front.SetDelay(ctx, h.name, d)
+}
+
+// bounded is a delay that a host asks for, as far as it is granted.
+func (s *schedule) bounded(asked time.Duration) time.Duration {
+	if s.opt.MaxDelay > 0 {
+		return min(asked, s.opt.MaxDelay)
+	}
+	return asked
+}
+
+// hop waits until a host may be asked for a robots.txt that another URL redirected
+// to, and counts that request.
+func (s *schedule) hop(ctx context.Context, name string) error {
+	s.mu.Lock()
+	h := s.host(name)
+	at := latest(h.rested(s.opt.MaxDelay), time.Now())
+	if s.opt.Timeout > 0 && time.Until(at) > s.opt.Timeout {
+		s.mu.Unlock()
+		return &timeoutError{s.opt.Timeout} // a worker has better things to do
+	}
+	h.asked = at // those who come meanwhile wait after this one
+	h.requests++
+	h.robots++
+	s.offer(h)
+	s.mu.Unlock()
+	return pause{most: time.Until(at)}.rest(ctx)
+}
+
+// mostNamed bounds the hosts that are remembered only to be named at the end.
+const mostNamed = 1000
+
+// waiting is how many hosts have URLs to fetch, now or later, or one in flight.
+func (s *schedule) waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.ready.Len() + s.resting.Len() + s.doubtful.Len() + s.parked
+	for h := range s.busy {
+		if h.heap == nil && !h.parked {
+			n++
+		}
+	}
+	return n
+}

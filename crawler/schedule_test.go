@@ -1,0 +1,749 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"skink/frontier"
+	"skink/store"
+)
+
+// A world is a web without wires: it answers what a test says, after the time
+// the test says, by the clock of a synctest bubble. It is also the handler of
+// its crawl, and knows all that was asked and handed over.
+type world struct {
+	answer   func(url string, n int) *Page // to the nth request for a URL, from 1; nil: 200
+	robots   func(origin string, n int) (status int, body string, err error)
+	takes    func(url string) time.Duration // nil: no time
+	links    map[string][]string
+	connects func(url string) time.Duration // before a request is sent; nil: no time
+	address  func(host string) netip.Addr   // nil: nobody asks
+
+	front *store.Memory
+	start time.Time
+
+	mu    sync.Mutex
+	asked []request        // guarded by mu: in order, robots.txt too
+	sent  []request        // guarded by mu: the same, when each was on the wire
+	times map[string]int   // guarded by mu: requests by URL
+	open  map[string]int   // guarded by mu: requests in flight, by host
+	most  map[string]int   // guarded by mu: of open
+	ended map[string]*Page // guarded by mu: handed over
+	pages int64            // guarded by mu
+}
+
+type request struct {
+	url string
+	at  time.Duration // since the start
+}
+
+// newWorld is a world whose frontier holds some URLs. Without robots it has none
+// of them on any host.
+func newWorld(urls ...string) *world {
+	w := &world{front: store.NewMemory(), start: time.Now(), times: map[string]int{}, open: map[string]int{}, most: map[string]int{}, ended: map[string]*Page{}}
+	w.discover(urls...)
+	return w
+}
+
+func (w *world) discover(urls ...string) {
+	for _, u := range urls {
+		w.front.Discover(context.Background(), []frontier.Item{{URL: u}})
+	}
+}
+
+// run crawls the world, without delays and retries unless change says so.
+func (w *world) run(ctx context.Context, change func(*Options)) error {
+	opt := Options{Parallel: 8, PerHost: 1, Retries: 2, Grace: 10 * time.Second, UserAgent: "skink"}
+	if change != nil {
+		change(&opt)
+	}
+	return w.crawl(opt).Run(ctx)
+}
+
+// crawl makes a crawl of the world, without jitter.
+func (w *world) crawl(opt Options) *Crawl {
+	c := newCrawl(w.front, opt, w, w.fetch, w.fetchRobots)
+	c.schedule.jitter = func() float64 { return 0.5 }
+	if w.address != nil {
+		c.lookup = func(_ context.Context, host string) (netip.Addr, bool) { return w.address(host), true }
+	}
+	return c
+}
+
+func (w *world) fetch(ctx context.Context, it frontier.Item) *Page {
+	began := time.Now()
+	n := w.request(ctx, it.URL)
+	if ctx.Err() != nil {
+		return &Page{Item: it, Problem: ProblemReset}
+	}
+	page := &Page{Status: 200}
+	if w.answer != nil {
+		if p := w.answer(it.URL, n); p != nil {
+			page = p
+		}
+	}
+	answer := *page
+	answer.Item, answer.FetchedAt, answer.Took = it, time.Now(), time.Since(began)
+	return &answer
+}
+
+func (w *world) fetchRobots(ctx context.Context, url string) (int, []byte, error) {
+	n := w.request(ctx, url)
+	if ctx.Err() != nil {
+		return 0, nil, ctx.Err()
+	}
+	if w.robots == nil {
+		return 404, nil, nil
+	}
+	status, body, err := w.robots(strings.TrimSuffix(url, "/robots.txt"), n)
+	return status, []byte(body), err
+}
+
+// request notes a request and takes the time it takes.
+func (w *world) request(ctx context.Context, url string) (n int) {
+	host := frontier.HostOf(url)
+	w.mu.Lock()
+	w.asked = append(w.asked, request{url, time.Since(w.start)})
+	w.times[url]++
+	n = w.times[url]
+	w.open[host]++
+	w.most[host] = max(w.most[host], w.open[host])
+	w.mu.Unlock()
+	if w.connects != nil {
+		select {
+		case <-time.After(w.connects(url)):
+		case <-ctx.Done():
+		}
+	}
+	w.mu.Lock()
+	w.sent = append(w.sent, request{url, time.Since(w.start)})
+	w.mu.Unlock()
+	if trace := httptrace.ContextClientTrace(ctx); trace != nil {
+		trace.WroteRequest(httptrace.WroteRequestInfo{})
+	}
+	if w.takes != nil {
+		select {
+		case <-time.After(w.takes(url)):
+		case <-ctx.Done():
+		}
+	}
+	w.mu.Lock()
+	w.open[host]--
+	w.mu.Unlock()
+	return n
+}
+
+func (w *world) Handle(ctx context.Context, p *Page) (hosts []string, err error) {
+	for _, u := range w.links[p.Item.URL] {
+		w.discover(u)
+		hosts = append(hosts, frontier.HostOf(u))
+	}
+	state := frontier.Fetched
+	if p.Problem != "" {
+		state = frontier.Failed
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended[p.Item.URL] != nil {
+		return nil, fmt.Errorf("%s was handed over twice", p.Item.URL)
+	}
+	w.ended[p.Item.URL] = p
+	if p.Problem == "" {
+		w.pages++
+	}
+	return hosts, w.front.Done(ctx, p.Item.URL, state)
+}
+
+func (w *world) Pages() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pages
+}
+
+// at is when the requests of a host began, robots.txt apart, in seconds.
+func (w *world) at(host string) (seconds []float64) {
+	for _, r := range w.asked {
+		if frontier.HostOf(r.url) == host && !strings.HasSuffix(r.url, "/robots.txt") {
+			seconds = append(seconds, r.at.Seconds())
+		}
+	}
+	return seconds
+}
+
+func (w *world) pending(t *testing.T) int64 {
+	t.Helper()
+	counts, err := w.front.Counts(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return counts.Pending
+}
+
+// urls are n URLs of a host.
+func urls(host string, n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf("http://%s/%d", host, i))
+	}
+	return all
+}
+
+func status(code int, header ...string) *Page {
+	p := &Page{Status: code, Header: http.Header{}}
+	if code >= 400 {
+		p.Problem = ProblemStatus
+	}
+	for i := 0; i < len(header); i += 2 {
+		p.Header.Set(header[i], header[i+1])
+	}
+	return p
+}
+
+var refused = &Page{Problem: ProblemConnect, Detail: "connection refused"}
+
+func same[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {
+		t.Errorf("%s:\n got %s\nwant %s", what, g, w)
+	}
+}
+
+// However long answers take, however many connections are allowed and however
+// many pages wait for a robots.txt that is slow itself: two requests to one host,
+// robots.txt included, start no closer than its delay.
+func TestScheduleDelay(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 0))
+			perHost, parallel := 1+rng.IntN(4), 1+rng.IntN(12)
+			w := newWorld()
+			for h := range 4 {
+				w.discover(urls(fmt.Sprintf("h%d.test", h), 20)...)
+				w.discover(fmt.Sprintf("https://h%d.test/safe", h)) // the same host, another robots.txt
+			}
+			w.robots = func(origin string, _ int) (int, string, error) {
+				switch origin {
+				case "http://h1.test":
+					return 200, "User-agent: *\nCrawl-delay: 3\n", nil
+				case "http://h2.test":
+					return 200, "User-agent: *\nDisallow: /1\n", nil
+				}
+				return 404, "", nil
+			}
+			var mu sync.Mutex
+			w.takes = func(string) time.Duration {
+				mu.Lock()
+				defer mu.Unlock()
+				return time.Duration(rng.IntN(5000)) * time.Millisecond
+			}
+			w.links = map[string][]string{"http://h0.test/3": append(urls("h1.test", 30), urls("h4.test", 5)...)}
+			if err := w.run(t.Context(), func(o *Options) { o.Delay, o.PerHost, o.Parallel = time.Second, perHost, parallel }); err != nil {
+				t.Fatal(err)
+			}
+			for h := range 5 {
+				host := fmt.Sprintf("h%d.test", h)
+				spaced(t, w, host, perHost)
+			}
+			if got, want := len(w.ended), 4*21+10+5; got != want {
+				t.Errorf("%d URLs ended, want %d", got, want)
+			}
+		})
+	}
+}
+
+func spaced(t *testing.T, w *world, host string, perHost int) {
+	t.Helper()
+	if w.most[host] > perHost {
+		t.Errorf("%s had %d requests at once, want %d at most", host, w.most[host], perHost)
+	}
+	var last *request
+	delay := time.Second
+	for _, r := range w.asked {
+		if frontier.HostOf(r.url) != host {
+			continue
+		}
+		if last != nil && r.at-last.at < delay {
+			t.Errorf("%s at %v, only %v after %s", r.url, r.at, r.at-last.at, last.url)
+		}
+		if r.url == "http://h1.test/0" { // by then its robots.txt was read
+			delay = 3 * time.Second
+		}
+		last = &r
+	}
+}
+
+func TestScheduleSlowHostDelaysNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(append(urls("slow.test", 5), urls("fast.test", 30)...)...)
+		w.takes = func(url string) time.Duration {
+			if strings.Contains(url, "slow") {
+				return time.Minute
+			}
+			return 0
+		}
+		if err := w.run(t.Context(), func(o *Options) { o.Delay, o.Parallel, o.PerHost = time.Second, 6, 5 }); err != nil {
+			t.Fatal(err)
+		}
+		fast := w.at("fast.test")
+		same(t, "the fast host was through after", fast[len(fast)-1], 30.0) // robots.txt, and a second a page
+	})
+}
+
+// Hosts take turns, whatever the length of their queues.
+func TestScheduleIsFair(t *testing.T) {
+	for _, delay := range []time.Duration{0, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			for h := range 4 {
+				w.discover(urls(fmt.Sprintf("h%d.test", h), 10*(h+1))...)
+			}
+			w.takes = func(string) time.Duration { return 10 * time.Millisecond }
+			if err := w.run(t.Context(), func(o *Options) { o.Parallel, o.Delay, o.IgnoreRobots = 1, delay, true }); err != nil {
+				t.Fatal(err)
+			}
+			for i := 0; i < 40; i += 4 {
+				turn := map[string]bool{}
+				for _, r := range w.asked[i : i+4] {
+					turn[frontier.HostOf(r.url)] = true
+				}
+				if len(turn) != 4 {
+					t.Errorf("delay %v: requests %d to %d went to %v", delay, i, i+3, slices.Sorted(maps.Keys(turn)))
+				}
+			}
+		})
+	}
+}
+
+// A page that robots.txt forbids costs its host no turn.
+func TestScheduleForbiddenCostsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(append(urls("a.test", 500), "http://a.test/open")...)
+		w.robots = func(string, int) (int, string, error) {
+			return 200, "User-agent: *\nDisallow: /\nAllow: /open\n", nil
+		}
+		if err := w.run(t.Context(), func(o *Options) { o.Delay = time.Second }); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "requests", w.asked, []request{{"http://a.test/robots.txt", 0}, {"http://a.test/open", time.Second}})
+	})
+}
+
+// The end is seen when it comes, not when the last host could be asked again.
+func TestScheduleEndsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("http://a.test/")
+		w.links = map[string][]string{"http://a.test/": {"http://a.test/"}}
+		w.robots = func(string, int) (int, string, error) { return 200, "User-agent: *\nCrawl-delay: 60", nil }
+		if err := w.run(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "took", time.Since(w.start), time.Minute) // between robots.txt and the page
+	})
+}
+
+func TestScheduleBackOff(t *testing.T) {
+	down := func(from, to float64) func(w *world) func(string, int) *Page {
+		return func(w *world) func(string, int) *Page {
+			return func(string, int) *Page {
+				if s := time.Since(w.start).Seconds(); s >= from && s < to {
+					return refused
+				}
+				return nil
+			}
+		}
+	}
+	always := func(p *Page) func(*world) func(string, int) *Page {
+		return func(*world) func(string, int) *Page { return func(string, int) *Page { return p } }
+	}
+	first := func(k int, p *Page) func(*world) func(string, int) *Page {
+		return func(*world) func(string, int) *Page {
+			return func(_ string, n int) *Page {
+				if n <= k {
+					return p
+				}
+				return nil
+			}
+		}
+	}
+	date := time.Date(2000, 1, 1, 0, 0, 30, 0, time.UTC).Format(http.TimeFormat) // 30 s after a bubble's beginning
+	for _, c := range []struct {
+		name   string
+		urls   int
+		answer func(*world) func(string, int) *Page
+		robots bool // asked, and answered
+		want   []float64
+		failed int
+		left   int64
+	}{
+		{"a dead seed is reported after three tries", 1, always(refused), false, []float64{0, 1, 3}, 1, 0},
+		{"of a dead host one URL is given up, the others are left", 5, always(refused), false, []float64{0, 1, 3}, 1, 4},
+		{"503, then 200", 1, first(1, status(503)), true, []float64{0, 1}, 0, 0},
+		{"always 503", 1, always(status(503)), true, []float64{0, 1, 3}, 1, 0},
+		{"a time limit is tried again", 1, first(2, &Page{Problem: ProblemTimeout}), true, []float64{0, 1, 3}, 0, 0},
+		{"a 404 is not", 1, always(status(404)), true, []float64{0}, 1, 0},
+		{"a 500 rests a second, without end to the others", 3, always(status(500)), true, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8}, 3, 0},
+		{"Retry-After in seconds", 1, first(1, status(429, "Retry-After", "7")), true, []float64{0, 7}, 0, 0},
+		{"Retry-After as a date", 1, first(1, status(503, "Retry-After", date)), true, []float64{0, 30}, 0, 0},
+		{"Retry-After below the back-off", 1, first(1, status(503, "Retry-After", "0")), true, []float64{0, 1}, 0, 0},
+		{"Retry-After of a day", 1, first(1, status(503, "Retry-After", "86400")), true, []float64{0, 3600}, 0, 0},
+		{"Retry-After beyond any number", 1, first(1, status(503, "Retry-After", "9000000000000000000")), true, []float64{0, 3600}, 0, 0},
+		{"Retry-After that is none", 1, first(1, status(503, "Retry-After", "soon")), true, []float64{0, 1}, 0, 0},
+		{"down for a minute: nothing is lost", 4, down(0, 60), true, []float64{0, 1, 3, 7, 15, 31, 63, 63, 63, 63}, 0, 0},
+		{"down for good: after ten minutes one is given up", 3, down(0, 1e9), true, []float64{0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 811}, 1, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(urls("a.test", c.urls)...)
+				w.answer = c.answer(w)
+				if err := w.run(t.Context(), func(o *Options) { o.IgnoreRobots = !c.robots }); err != nil {
+					t.Fatal(err)
+				}
+				same(t, "requests at", w.at("a.test"), c.want)
+				failed := 0
+				for _, p := range w.ended {
+					if p.Problem != "" {
+						failed++
+					}
+				}
+				same(t, "given up", failed, c.failed)
+				same(t, "pending", w.pending(t), c.left)
+			})
+		})
+	}
+}
+
+// A host that answers again starts anew.
+func TestScheduleForgives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(urls("a.test", 3)...)
+		bad := map[int]bool{1: true, 2: true, 3: true, 5: true, 6: true}
+		n := 0
+		w.answer = func(string, int) *Page {
+			n++
+			if bad[n] {
+				return refused
+			}
+			return nil
+		}
+		if err := w.run(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "requests at", w.at("a.test"), []float64{0, 1, 3, 7, 7, 8, 10, 10})
+		same(t, "pages", w.Pages(), 3)
+	})
+}
+
+// Requests in flight together that fail together are one failure.
+func TestScheduleCountsOutagesOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(urls("a.test", 8)...)
+		w.takes = func(string) time.Duration { return 100 * time.Millisecond }
+		w.answer = func(string, int) *Page {
+			if time.Since(w.start) < time.Second {
+				return refused
+			}
+			return nil
+		}
+		if err := w.run(t.Context(), func(o *Options) { o.Parallel, o.PerHost, o.IgnoreRobots = 8*failingShare, 8, true }); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "the last request began at", w.at("a.test")[15], 1.1)
+		same(t, "pages", w.Pages(), 8)
+	})
+}
+
+// The robots.txt of a host is asked for again with each try, at the host's own
+// pace: its first answer may have been an accident.
+func TestScheduleRobotsOutOfReach(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		fails  int
+		status int
+		err    error
+		want   string // robots.txt asked at
+		pages  int64
+	}{
+		{"503 once", 1, 503, nil, "[0s 1s]", 5},
+		{"refused twice", 2, 0, errors.New("what the system said"), "[0s]", 0}, // an answer that makes no sense is no outage
+		{"503 for good", 1e9, 503, nil, "[0s 1s 3s]", 0},
+		{"429 twice", 2, 429, nil, "[0s 1s 3s]", 5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(urls("a.test", 5)...)
+				w.robots = func(_ string, n int) (int, string, error) {
+					if n <= c.fails {
+						return c.status, "", c.err
+					}
+					return 404, "", nil
+				}
+				if err := w.run(t.Context(), nil); err != nil {
+					t.Fatal(err)
+				}
+				var at []time.Duration
+				for _, r := range w.asked {
+					if strings.HasSuffix(r.url, "/robots.txt") {
+						at = append(at, r.at)
+					}
+				}
+				same(t, "robots.txt asked at", fmt.Sprint(at), c.want)
+				same(t, "pages", w.Pages(), c.pages)
+			})
+		})
+	}
+}
+
+// While a crawl goes on, a host that was given up is still asked now and then.
+func TestScheduleHopelessHostMayComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(append(urls("late.test", 10), urls("busy.test", 200)...)...)
+		w.answer = func(url string, _ int) *Page {
+			if strings.Contains(url, "late") && time.Since(w.start) < time.Minute {
+				return refused
+			}
+			return nil
+		}
+		if err := w.run(t.Context(), func(o *Options) { o.Delay, o.IgnoreRobots = time.Second, true }); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "the late host was asked at", w.at("late.test"), []float64{0, 1, 3, 7, 15, 31, 63, 64, 65, 66, 67, 68})
+		same(t, "pages", w.Pages(), 206) // those asked at 3, 7, 15 and 31 s were given up
+		same(t, "took", time.Since(w.start), 199*time.Second)
+	})
+}
+
+// When our own network is gone, a resumed crawl of many hosts ends soon and loses
+// no more than a URL a host.
+func TestScheduleOffline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		for h := range 50 {
+			w.discover(urls(fmt.Sprintf("h%d.test", h), 100)...)
+		}
+		w.answer = func(string, int) *Page { return &Page{Problem: ProblemDNS} }
+		if err := w.run(t.Context(), func(o *Options) { o.IgnoreRobots = true }); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "took", time.Since(w.start), 3*time.Second)
+		same(t, "pending", w.pending(t), 50*99)
+	})
+}
+
+// One origin of a host that nobody answers for does not live off the other.
+func TestScheduleHalfAHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("https://a.test/", "http://a.test/")
+		for i := range 20 {
+			w.discover(fmt.Sprintf("https://a.test/%d", i), fmt.Sprintf("http://a.test/%d", i))
+		}
+		w.answer = func(url string, _ int) *Page {
+			if strings.HasPrefix(url, "https:") {
+				return refused
+			}
+			return nil
+		}
+		if err := w.run(t.Context(), func(o *Options) { o.IgnoreRobots = true }); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "pages", w.Pages(), 21)
+		if d := time.Since(w.start); d > 20*time.Minute {
+			t.Errorf("took %v", d)
+		}
+	})
+}
+
+func TestScheduleResumes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(urls("a.test", 3)...)
+		w.front.Block(t.Context(), "a.test", time.Now().Add(100*time.Second))
+		w.front.SetDelay(t.Context(), "a.test", 5*time.Second)
+		if err := w.run(t.Context(), func(o *Options) { o.IgnoreRobots = true }); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "requests at", w.at("a.test"), []float64{100, 105, 110})
+	})
+}
+
+// A Retry-After is remembered for the next run, a back-off of ours is not.
+func TestScheduleRemembers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("http://a.test/", "http://b.test/", "http://a.test/2", "http://b.test/2")
+		w.answer = func(url string, _ int) *Page {
+			if strings.Contains(url, "a.test") {
+				return status(503, "Retry-After", "600")
+			}
+			return status(503)
+		}
+		w.robots = func(string, int) (int, string, error) { return 200, "User-agent: *\nCrawl-delay: 2", nil }
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		if err := w.run(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		for h, err := range w.front.Hosts(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]float64{"a.test": 602, "b.test": 0}[h.Name]
+			got := 0.0
+			if !h.Until.IsZero() {
+				got = h.Until.Sub(w.start).Seconds()
+			}
+			same(t, h.Name+" is blocked until", got, want)
+			same(t, h.Name+" has a delay of", h.Delay, 2*time.Second)
+		}
+	})
+}
+
+// A copy of a site on disk is read as fast as it goes.
+func TestScheduleFolderHasNoDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(urls("docs.localhost", 100)...)
+		w.robots = func(string, int) (int, string, error) { return 200, "User-agent: *\nCrawl-delay: 10", nil }
+		err := w.run(t.Context(), func(o *Options) { o.Delay, o.Folders = time.Second, []Folder{{Host: "docs.localhost"}} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "took", time.Since(w.start), 0)
+	})
+}
+
+func TestScheduleMaxPages(t *testing.T) {
+	for _, most := range []int64{1, 5, 20, 34} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			for h := range 5 {
+				w.discover(urls(fmt.Sprintf("h%d.test", h), 10)...)
+			}
+			w.takes = func(string) time.Duration { return 100 * time.Millisecond }
+			w.answer = func(url string, _ int) *Page {
+				if strings.HasSuffix(url, "/3") || strings.HasSuffix(url, "/7") || strings.HasPrefix(url, "http://h4") {
+					return status(404)
+				}
+				return nil
+			}
+			if err := w.run(t.Context(), func(o *Options) { o.MaxPages, o.PerHost, o.Parallel = most, 4, 16 }); err != nil {
+				t.Fatal(err)
+			}
+			same(t, "pages", w.Pages(), min(most, 32)) // 5*10 less 3*5 less the 8 of h4, and 10 of 18 are left
+		})
+	}
+}
+
+// When a crawl is stopped, what is in flight is finished if it can be in time;
+// what cannot is not on record, and everything else is still to be fetched.
+func TestScheduleStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(append(urls("quick.test", 50), urls("slow.test", 3)...)...)
+		w.takes = func(url string) time.Duration {
+			if strings.Contains(url, "slow") {
+				return 60 * time.Second
+			}
+			return 5 * time.Second
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(12*time.Second, cancel)
+		if err := w.run(ctx, func(o *Options) { o.IgnoreRobots = true }); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want that the context ended", err)
+		}
+		same(t, "took", time.Since(w.start), 22*time.Second) // Grace is 10 s
+		same(t, "pages", w.Pages(), 3)                       // at 5, 10 and 15 s
+		same(t, "asked", len(w.asked), 4)
+		same(t, "pending", w.pending(t), 50)
+	})
+}
+
+// failing is a handler that cannot store.
+type failing struct{ *world }
+
+func (f failing) Handle(context.Context, *Page) ([]string, error) {
+	return nil, errors.New("the disk is full")
+}
+
+// An error of the handler ends the crawl at once, whatever is in flight.
+func TestScheduleHandlerFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("http://a.test/", "http://b.test/")
+		w.takes = func(url string) time.Duration {
+			if strings.Contains(url, "b.test") {
+				return time.Hour
+			}
+			return time.Second
+		}
+		opt := Options{Parallel: 4, PerHost: 1, IgnoreRobots: true, Grace: time.Minute}
+		err := newCrawl(w.front, opt, failing{w}, w.fetch, w.fetchRobots).Run(t.Context())
+		same(t, "error", err, errors.New("the disk is full"))
+		same(t, "took", time.Since(w.start), time.Second)
+	})
+}
+
+func TestScheduleWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("http://quick.test/", "http://slow.test/", "http://slow.test/2")
+		w.takes = func(url string) time.Duration {
+			if strings.Contains(url, "quick") {
+				return time.Second
+			}
+			return 2 * time.Second
+		}
+		opt := Options{Parallel: 2, PerHost: 1, IgnoreRobots: true, Grace: time.Minute}
+		c := newCrawl(w.front, opt, w, w.fetch, w.fetchRobots)
+		time.AfterFunc(500*time.Millisecond, func() { same(t, "hosts while both are asked", c.Waiting(), 2) })
+		time.AfterFunc(1500*time.Millisecond, func() { same(t, "hosts while the slow one is asked", c.Waiting(), 1) })
+		time.AfterFunc(3500*time.Millisecond, func() { same(t, "hosts while its last URL is asked", c.Waiting(), 1) })
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "hosts at the end", c.Waiting(), 0)
+	})
+}
+
+// Many workers find and end URLs of many hosts in any order, in real time: each
+// URL is fetched exactly once, and no wake-up is missed, or this test would hang.
+func TestScheduleStress(t *testing.T) {
+	const hosts, each = 20, 60
+	w := newWorld("http://h0.test/0")
+	w.links = map[string][]string{}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for h := range hosts {
+		for i := range each {
+			from := fmt.Sprintf("http://h%d.test/%d", h, i)
+			to := []string{fmt.Sprintf("http://h%d.test/%d", h, (i+1)%each), fmt.Sprintf("http://h%d.test/%d", (h+1)%hosts, i)}
+			for range rng.IntN(3) {
+				to = append(to, fmt.Sprintf("http://h%d.test/%d", rng.IntN(hosts), rng.IntN(each)))
+			}
+			w.links[from] = to
+		}
+	}
+	w.answer = func(url string, n int) *Page {
+		if strings.HasSuffix(url, "9") {
+			return status(404)
+		}
+		return nil
+	}
+	if err := w.run(t.Context(), func(o *Options) { o.Parallel, o.PerHost = 64, 3 }); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "URLs ended", len(w.ended), hosts*each)
+	for url, n := range w.times {
+		if n != 1 {
+			t.Errorf("%s was asked for %d times", url, n)
+		}
+	}
+	for host, n := range w.most {
+		if n > 3 {
+			t.Errorf("%s had %d requests at once", host, n)
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package crawler
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"skink/frontier"
+)
+
+// Exchanges
+//
+// Colly gives a request neither a context nor limits of its own, and between it
+// and the wire much is done to what a server said: bodies are decoded a second
+// time for the sake of a file name, URLs are written anew (a lone "%" becomes
+// "%25"), the whole body is copied to change its character set. So an [exchange]
+// is prepared beside Colly, with context, limits and the request as it is to be
+// sent; what goes through Colly is its number, in a header that ends here. The
+// transport makes the exchange, reads the body, and answers Colly with the bare
+// status: nothing is left there to decode, to copy or to follow.
+
+// numberHeader holds the number of an exchange, between Colly and the transport.
+const numberHeader = "Skink-Exchange"
+
+const (
+	// maxHeaderBytes bounds the head of an answer. Servers of our days stop at
+	// 8 to 64 KB; a megabyte of headers is an attack, or a bug.
+	maxHeaderBytes = 256 << 10
+
+	idleTimeout = 30 * time.Second // longer than the delay between two requests to a host
+	maxIdle     = 256              // connections kept in all; a process may often open 1,024 files
+)
+
+// An exchange is one request and what came of it.
+type exchange struct {
+	request *http.Request
+	limit   int64 // bytes of the decoded body
+
+	status  int
+	header  http.Header
+	body    []byte
+	bodyErr error // why body is not the whole body
+
+	requestHead, responseHead []byte // with Options.KeepRaw
+}
+
+// A transport makes exchanges. It is an http.RoundTripper only to those that
+// were registered with begin.
+type transport struct {
+	http    *http.Transport
+	dialer  *dialer
+	keepRaw bool
+
+	last atomic.Uint64
+	open sync.Map // of *exchange, by number as text
+}
+
+// newTransport makes the transport of a crawl. It uses no proxy, whatever the
+// environment says: behind one, nobody here could tell which address is asked.
+func newTransport(opt Options, d *dialer) *transport {
+	perHost := opt.PerHost
+	if len(opt.Folders) > 0 {
+		perHost = opt.Parallel // folders are crawled as fast as they go
+	}
+	return &transport{
+		dialer:  d,
+		keepRaw: opt.KeepRaw,
+		http: &http.Transport{
+			DialContext:            d.dial,
+			DialTLSContext:         d.dialTLS,
+			ForceAttemptHTTP2:      true,
+			DisableCompression:     true, // bodies are decoded here, within limits
+			MaxResponseHeaderBytes: maxHeaderBytes,
+			MaxIdleConns:           maxIdle,
+			MaxIdleConnsPerHost:    max(perHost, 1),
+			IdleConnTimeout:        idleTimeout,
+			HTTP2:                  &http.HTTP2Config{SendPingTimeout: idleTimeout / 2}, // or one dead connection fails every page of its host
+		},
+	}
+}
+
+// begin registers an exchange; end must be called with its number.
+func (t *transport) begin(x *exchange) (number string) {
+	number = strconv.FormatUint(t.last.Add(1), 10)
+	t.open.Store(number, x)
+	return number
+}
+
+func (t *transport) end(number string) { t.open.Delete(number) }
+
+// RoundTrip makes the exchange whose number a request carries.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	found, ok := t.open.Load(r.Header.Get(numberHeader))
+	if !ok {
+		return nil, fmt.Errorf("%s %s: a request that nobody asked for", r.Method, r.URL)
+	}
+	x := found.(*exchange)
+	if err := t.do(x); err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: x.status, Status: strconv.Itoa(x.status) + " " + http.StatusText(x.status),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{}, Body: http.NoBody,
+		Uncompressed: true, // or a path that ends in .xml.gz is taken for gzip
+		Request:      r,
+	}, nil
+}
+
+// do makes an exchange. An error means that there is no answer; if only its body
+// is broken, x.bodyErr says so.
+func (t *transport) do(x *exchange) error {
+	if t.keepRaw {
+		x.requestHead = requestHead(x.request)
+	}
+	resp, err := t.http.RoundTrip(x.request)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	x.status, x.header = resp.StatusCode, resp.Header
+	if t.keepRaw {
+		x.responseHead = responseHead(resp)
+	}
+	if !hasBody(x.status) {
+		return nil
+	}
+	limit := x.limit
+	if !isPage(x.status) {
+		limit = min(limit, maxOtherBody)
+	}
+	x.body, x.bodyErr = readBody(resp, limit)
+	return nil
+}
+
+// maxOtherBody is how much is read of the body of an error or a redirect.
+const maxOtherBody = 64 << 10
+
+// isPage says whether a status comes with what the URL names.
+func isPage(status int) bool {
+	return status >= 200 && status < 300 && status != http.StatusPartialContent
+}
+
+// hasBody says whether a body is worth reading. 101 has a connection in its
+// place, and 205 must have none (RFC 9110, section 15.3.6).
+func hasBody(status int) bool {
+	return status >= 200 && status != http.StatusNoContent && status != http.StatusResetContent && status != http.StatusNotModified
+}
+
+// newRequest makes the request for a canonical URL.
+func newRequest(ctx context.Context, canonicalURL string, header http.Header) (*http.Request, error) {
+	u, err := requestURL(canonicalURL)
+	if err != nil {
+		return nil, err
+	}
+	r := &http.Request{
+		Method: http.MethodGet, URL: u, Host: u.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	r.Close = ctx.Value(noReuse{}) != nil
+	return r.WithContext(ctx), nil
+}
+
+// noReuse marks the context of requests whose connection is to be closed after
+// the answer.
+type noReuse struct{}
+
+func withoutReuse(ctx context.Context) context.Context {
+	return context.WithValue(ctx, noReuse{}, true)
+}
+
+// requestURL makes a url.URL of which the canonical URL is asked for, byte for
+// byte, with one exception: a per cent sign that escapes nothing is sent as %25.
+// The URL standard leaves it alone, and most servers answer it with 400; sent
+// escaped, it finds the page that the author of the link meant. Package net/url
+// has its own opinion of what is valid: it makes "/a/b%7Cc" of "/a%2Fb|c", which
+// is another page.
+func requestURL(canonicalURL string) (*url.URL, error) {
+	scheme, rest, _ := strings.Cut(canonicalURL, "://")
+	host := frontier.HostOf(canonicalURL)
+	target := escapeLone(rest[len(host):])
+	if u, err := url.Parse(scheme + "://" + host + target); err == nil && u.RequestURI() == target {
+		return u, nil
+	}
+	u, err := url.Parse(scheme + "://" + host)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(target, "//") {
+		target = "//" + host + target // the absolute form, RFC 9112 3.2.2: "//a" alone would be a host
+	}
+	u.Opaque = target
+	return u, nil
+}
+
+// escapeLone escapes the per cent signs that are not followed by two hex digits.
+func escapeLone(target string) string {
+	isHex := func(i int) bool {
+		return i < len(target) && strings.IndexByte("0123456789abcdefABCDEF", target[i]) >= 0
+	}
+	var b strings.Builder
+	done := 0
+	for i := range len(target) {
+		if target[i] == '%' && !(isHex(i+1) && isHex(i+2)) {
+			b.WriteString(target[done:i])
+			b.WriteString("%25")
+			done = i + 1
+		}
+	}
+	return b.String() + target[done:]
+}
+
+// requestHead is a request as it was sent, but for the order of its headers.
+func requestHead(r *http.Request) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\n", r.URL.RequestURI(), r.Host)
+	return endHead(&b, r.Header)
+}
+
+// responseHead is the head of an answer as it was read: names in their canonical
+// spelling, in alphabetical order, and without Transfer-Encoding.
+func responseHead(r *http.Response) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s %s\r\n", r.Proto, r.Status)
+	return endHead(&b, r.Header)
+}
+
+func endHead(b *bytes.Buffer, h http.Header) []byte {
+	_ = h.Write(b) // a buffer takes everything
+	b.WriteString("\r\n")
+	return bytes.Clone(b.Bytes())
+}
+
+// A handshakeError is a host that was reached, and with which TLS failed.
+type handshakeError struct{ err error }
+
+func (e *handshakeError) Error() string { return "tls handshake: " + e.err.Error() }
+func (e *handshakeError) Unwrap() error { return e.err }
+
+// dialTLS connects and shakes hands. It is the transport's own way but for the
+// error, which would not say where it comes from.
+func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
+	raw, err := d.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		_ = raw.Close()
+		return nil, err
+	}
+	conn := tls.Client(raw, &tls.Config{ServerName: host, RootCAs: d.roots, NextProtos: []string{"h2", "http/1.1"}})
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	if err := conn.HandshakeContext(ctx); err != nil {
+		_ = raw.Close()
+		return nil, &handshakeError{err}
+	}
+	return conn, nil
+}

@@ -1,0 +1,228 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"skink/frontier"
+	"skink/store"
+)
+
+// A slowFrontier takes its time to lease, as a disk does.
+type slowFrontier struct {
+	frontier.Frontier
+	takes time.Duration
+}
+
+func (f slowFrontier) Lease(ctx context.Context, host string, n int, ttl time.Duration) ([]frontier.Item, error) {
+	time.Sleep(f.takes)
+	return f.Frontier.Lease(ctx, host, n, ttl)
+}
+
+// A host whose rest ends while URLs are leased, of it or of another, is neither lost
+// nor looked at without end. In real time: the clock of a bubble stands still there.
+func TestScheduleSlowLease(t *testing.T) {
+	w := newWorld()
+	w.links = map[string][]string{}
+	for h := range 4 {
+		w.discover(fmt.Sprintf("http://h%d.test/0", h))
+		for i := range 20 {
+			w.links[fmt.Sprintf("http://h%d.test/%d", h, i)] = []string{fmt.Sprintf("http://h%d.test/%d", h, i+1)}
+		}
+	}
+	opt := Options{Parallel: 3, PerHost: 1, Delay: 3 * time.Millisecond, IgnoreRobots: true, Grace: time.Second}
+	c := newCrawl(slowFrontier{w.front, 2 * time.Millisecond}, opt, w, w.fetch, w.fetchRobots)
+	if err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "URLs", len(w.ended), 4*21)
+}
+
+// With more hosts in turn than the cache of robots.txt holds, a page still follows
+// its robots.txt: what was asked for is not forgotten before it is used.
+func TestScheduleManyRobots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const hosts = 100
+		w := newWorld()
+		for h := range hosts {
+			w.discover(urls(fmt.Sprintf("h%d.test", h), 2)...)
+		}
+		w.takes = func(string) time.Duration { return 100 * time.Millisecond }
+		c := w.crawl(Options{Parallel: 4, PerHost: 1, Delay: time.Second, UserAgent: "skink", Grace: time.Second})
+		c.robots.mostHosts = 50 // those in turn are some four a tenth of a second, for a second
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "pages", w.Pages(), 2*hosts)
+		if robots := len(w.asked) - 2*hosts; robots > 2*hosts {
+			t.Errorf("robots.txt was asked for %d times for %d pages", robots, 2*hosts)
+		}
+	})
+}
+
+// Hosts that run into the time limit again and again do not take the workers of
+// those that answer.
+func TestScheduleDeadHosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		for h := range 60 {
+			w.discover(urls(fmt.Sprintf("dead%d.test", h), 30)...)
+		}
+		for h := range 20 {
+			w.discover(urls(fmt.Sprintf("live%d.test", h), 2000)...)
+		}
+		w.takes = func(u string) time.Duration {
+			if strings.Contains(u, "dead") {
+				return 30 * time.Second
+			}
+			return 100 * time.Millisecond
+		}
+		w.answer = func(u string, n int) *Page {
+			if strings.Contains(u, "dead") {
+				return &Page{Problem: ProblemTimeout}
+			}
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		err := w.run(ctx, func(o *Options) { o.Parallel, o.Delay, o.IgnoreRobots = 16, time.Second, true })
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		late := 0
+		for _, r := range w.asked {
+			if strings.Contains(r.url, "live") && r.at >= 5*time.Minute {
+				late++
+			}
+		}
+		if want := 20 * 5 * 60 * 95 / 100; late < want { // a page a second and host, less a little
+			t.Errorf("%d pages of live hosts in the second five minutes, want %d", late, want)
+		}
+	})
+}
+
+// reopen ends all leases, as opening a store does.
+func (w *world) reopen(t *testing.T) {
+	t.Helper()
+	again := store.NewMemory()
+	for url, err := range w.front.URLs(t.Context(), frontier.Pending) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Discover(t.Context(), []frontier.Item{{URL: url}})
+	}
+	for h, err := range w.front.Hosts(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Block(t.Context(), h.Name, h.Until)
+		again.SetDelay(t.Context(), h.Name, h.Delay)
+	}
+	w.front = again
+}
+
+// A robots.txt that says when to come back is asked for then, also after the crawl
+// was stopped; no URL is given up for it.
+func TestScheduleRobotsRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("http://a.test/")
+		w.robots = func(_ string, n int) (int, string, error) {
+			if n == 1 {
+				return 0, "", &robotsBusy{503, "600"}
+			}
+			return 404, "", nil
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := w.run(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		for h := range w.front.Hosts(t.Context()) {
+			same(t, "blocked until", h.Until.Sub(w.start), 600*time.Second)
+		}
+		w.reopen(t)
+		if err := w.run(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "asked", w.asked, []request{{"http://a.test/robots.txt", 0}, {"http://a.test/robots.txt", 600 * time.Second}, {"http://a.test/", 600 * time.Second}})
+	})
+}
+
+// A shorter Retry-After does not shorten a longer one.
+func TestScheduleLongestRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(urls("a.test", 2)...)
+		w.takes = func(u string) time.Duration { // the answer that asks for less comes last
+			return map[string]time.Duration{"http://a.test/0": time.Second, "http://a.test/1": 2 * time.Second}[u]
+		}
+		w.answer = func(u string, _ int) *Page {
+			return status(503, "Retry-After", map[string]string{"http://a.test/0": "600", "http://a.test/1": "5"}[u])
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_ = w.run(ctx, func(o *Options) { o.PerHost, o.IgnoreRobots = 2, true })
+		for h := range w.front.Hosts(t.Context()) {
+			if left := h.Until.Sub(w.start); left < 600*time.Second {
+				t.Errorf("blocked for %v", left)
+			}
+		}
+	})
+}
+
+// A Crawl-delay that gets shorter is followed, and one that was stored counts up to
+// the MaxDelay of today.
+func TestScheduleCrawlDelayChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(urls("a.test", 4)...)
+		delay := "60"
+		w.robots = func(string, int) (int, string, error) { return 200, "User-agent: *\nCrawl-delay: " + delay, nil }
+		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+		defer cancel()
+		_ = w.run(ctx, func(o *Options) { o.Delay, o.MaxDelay = time.Second, time.Minute })
+		delay = "2"
+		w.reopen(t)
+		if err := w.run(t.Context(), func(o *Options) { o.Delay, o.MaxDelay = time.Second, 30*time.Second }); err != nil {
+			t.Fatal(err)
+		}
+		// At 90 s the store says 60, of which 30 are granted, until the new robots.txt is read.
+		same(t, "asked at", w.at("a.test"), []float64{60, 92, 94, 96})
+	})
+}
+
+// Redirects of a robots.txt keep to the delay of each host they lead to.
+func TestFetchRobotsHops(t *testing.T) {
+	var mu sync.Mutex
+	var at []time.Time
+	host := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		at = append(at, time.Now())
+		mu.Unlock()
+		if len(r.URL.Path) < len("/robots.txt")+3 {
+			http.Redirect(w, r, r.URL.Path+"x", http.StatusMovedPermanently)
+		}
+	})
+	w := newWorld("http://" + host + "/")
+	opt := Defaults()
+	opt.Delay, opt.AllowHosts = 100*time.Millisecond, []string{host}
+	c, err := New(w.front, opt, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "requests", len(at), 5) // four hops, and the page
+	for i := range at[1:] {
+		if gap := at[i+1].Sub(at[i]); gap < opt.Delay/2 { // half: the machine may be slow to see the first
+			t.Errorf("request %d came %v after the one before", i+1, gap)
+		}
+	}
+}
