@@ -1,0 +1,10 @@
+package feed
+
+// Spill writes out what is buffered, as a full buffer does by itself.
+func (f *File) Spill() error { return f.out.Flush() }
+
+// Abandon leaves the file as a killed process does.
+func (f *File) Abandon() { f.f.Close() }
+
+// Marked is how many bytes of the file are certain.
+func (f *File) Marked() int64 { return f.marked.Offset }

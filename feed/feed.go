@@ -1,0 +1,108 @@
+// Package feed writes the content a crawl found, one page a line, for whatever
+// builds an index from it. Its form is JSON Lines, specified in jsonl.go.
+//
+// [Write] exports a store. [OpenFile] keeps a file in step with a crawl that is
+// running, may be killed, and goes on later. Both give the same lines in the
+// same order: a page appears when it was judged, and nothing about it changes
+// afterwards.
+//
+// The package decides nothing: which pages are fed follows from their verdicts. A
+// page marked noindex is written only to who asks for [All].
+package feed
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+
+	"skink/store"
+)
+
+// Include says which pages a feed holds.
+type Include string
+
+const (
+	Unique Include = "unique" // unique and thin pages, without noindex: what an index wants
+	All    Include = "all"    // every judged page, with its verdict, noindex or not
+)
+
+// ParseInclude returns the Include of that name.
+func ParseInclude(name string) (Include, error) {
+	switch in := Include(name); in {
+	case Unique, All:
+		return in, nil
+	}
+	return "", fmt.Errorf("unknown choice of pages %q: try unique or all", name)
+}
+
+func (in Include) holds(r *store.Record) bool {
+	if in == All {
+		return r.Kind == store.Page
+	}
+	return r.Fed()
+}
+
+// Options says what Write writes. The zero value is good: all that is to be fed.
+type Options struct {
+	Include Include // default Unique
+	From    uint64  // number of the first record; 0: from the beginning
+}
+
+// Write writes the pages of s to w, in the order in which they were judged, and
+// returns how many lines it wrote. After an error w may end in half a line.
+func Write(ctx context.Context, w io.Writer, s store.Store, opt Options) (lines int, err error) {
+	if opt.Include != "" {
+		if _, err := ParseInclude(string(opt.Include)); err != nil {
+			return 0, err
+		}
+	}
+	out := bufio.NewWriterSize(w, bufferSize)
+	var line []byte
+	for r, err := range s.Records(ctx, opt.From) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return lines, fmt.Errorf("write feed: %w", err)
+		}
+		if !opt.Include.holds(r) {
+			continue
+		}
+		if line, err = appendStored(ctx, line[:0], s, r); err != nil {
+			return lines, fmt.Errorf("write feed: %w", err)
+		}
+		if _, err := out.Write(line); err != nil {
+			return lines, fmt.Errorf("write feed: %w", err)
+		}
+		lines++
+	}
+	if err := out.Flush(); err != nil {
+		return lines, fmt.Errorf("write feed: %w", err)
+	}
+	return lines, nil
+}
+
+const bufferSize = 256 << 10 // some dozens of pages to one system call
+
+// appendStored appends the line of a record whose text is in s, if one was kept.
+func appendStored(ctx context.Context, dst []byte, s store.Store, r *store.Record) ([]byte, error) {
+	text, err := textOf(ctx, s, r)
+	if err != nil {
+		return dst, err
+	}
+	return Append(dst, r, text)
+}
+
+// textOf is the text of a record. One that has words and was kept with its text,
+// but has none, is a sign of damage.
+func textOf(ctx context.Context, s store.Store, r *store.Record) (string, error) {
+	text, ok, err := s.Text(ctx, r.Num)
+	if err == nil && !ok && r.Words > 0 && !r.NoText {
+		err = store.ErrCorrupt
+	}
+	if err != nil {
+		return "", fmt.Errorf("text of %s: %w", r.URL, err)
+	}
+	return text, nil
+}

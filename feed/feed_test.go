@@ -1,0 +1,196 @@
+package feed_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"skink/dedup"
+	"skink/feed"
+	"skink/store"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestGolden(t *testing.T) {
+	for _, test := range []struct {
+		file  string
+		s     store.Store
+		opt   feed.Options
+		lines int
+	}{
+		{"unique.jsonl", nasty(t), feed.Options{}, 4},
+		{"all.jsonl", nasty(t), feed.Options{Include: feed.All}, 7},
+		{"from5.jsonl", nasty(t), feed.Options{Include: feed.Unique, From: 5}, 2},
+		{"empty.jsonl", store.NewMemory(), feed.Options{Include: feed.All}, 0},
+	} {
+		t.Run(test.file, func(t *testing.T) {
+			got, lines := write(t, test.s, test.opt)
+			if lines != test.lines || bytes.Count(got, []byte("\n")) != test.lines {
+				t.Errorf("%d lines returned, %d written, want %d", lines, bytes.Count(got, []byte("\n")), test.lines)
+			}
+			golden(t, filepath.Join("testdata", test.file), got)
+		})
+	}
+}
+
+func write(t testing.TB, s store.Store, opt feed.Options) ([]byte, int) {
+	t.Helper()
+	var b bytes.Buffer
+	lines, err := feed.Write(context.Background(), &b, s, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes(), lines
+}
+
+func golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (go test -update accepts it); got:\n%s", file, got)
+	}
+}
+
+// Every name, in the order that programs may rely on.
+func TestNames(t *testing.T) {
+	r := &store.Record{
+		URL: "u", Via: "v", CanonicalURL: "c", FetchedAt: fetched, Status: 200, ContentType: "t", Lang: "l", Title: "t",
+		Description: "d", Words: 1, Hash: dedup.Hash{1}, Verdict: dedup.Near, DuplicateOf: "d", Resemblance: 0.9,
+	}
+	want := strings.Fields(`id url final_url canonical_url fetched_at status content_type lang title description
+		text words hash verdict duplicate_of resemblance`)
+	if got := names(t, r, "text"); !slices.Equal(got, want) {
+		t.Errorf("full\n got %q\nwant %q", got, want)
+	}
+	// A leader has no leader, whatever else the record may hold.
+	r = &store.Record{URL: "u", Verdict: dedup.Unique, DuplicateOf: "d", Resemblance: 0.7}
+	if got, want := names(t, r, ""), []string{"id", "url", "verdict"}; !slices.Equal(got, want) {
+		t.Errorf("bare\n got %q\nwant %q", got, want)
+	}
+}
+
+func names(t *testing.T, r *store.Record, text string) []string {
+	t.Helper()
+	line, err := feed.Append(nil, r, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	var list []string
+	dec.Token() // {
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, name.(string))
+		dec.Token() // value
+	}
+	return list
+}
+
+// Append must keep what is before it and end every line once, whatever the text.
+func FuzzAppend(f *testing.F) {
+	for _, text := range []string{"", "plain", "a\nb\r\n\u2028", "\u009b\x1b", "caf\xe9\xc2", "\xc2", "é\u00a0", "\ufeff<&>"} {
+		f.Add(text, text)
+	}
+	f.Fuzz(func(t *testing.T, title, text string) {
+		const before = "before \u009b"
+		got, err := feed.Append([]byte(before), &store.Record{URL: "u", Title: title}, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, ok := bytes.CutPrefix(got, []byte(before))
+		if !ok || !utf8.Valid(line) || bytes.IndexByte(line, '\n') != len(line)-1 {
+			t.Fatalf("bad line %q", got)
+		}
+		if i := bytes.IndexFunc(line[:len(line)-1], func(r rune) bool { return r < ' ' || 0x80 <= r && r <= 0x9f }); i >= 0 {
+			t.Errorf("control character at %d in %q", i, line)
+		}
+		var back struct{ Title, Text string }
+		if err := json.Unmarshal(line, &back); err != nil {
+			t.Fatal(err)
+		}
+		if want := string([]rune(text)); back.Text != want { // []rune puts U+FFFD for each bad byte, as the feed does
+			t.Errorf("text\n got %q\nwant %q", back.Text, want)
+		}
+	})
+}
+
+func TestParseInclude(t *testing.T) {
+	for _, in := range []feed.Include{feed.Unique, feed.All} {
+		if got, err := feed.ParseInclude(string(in)); got != in || err != nil {
+			t.Errorf("ParseInclude(%q) = %q, %v", in, got, err)
+		}
+	}
+	if _, err := feed.ParseInclude("some"); err == nil {
+		t.Error("ParseInclude(some): no error")
+	}
+	if _, err := feed.Write(context.Background(), nil, store.NewMemory(), feed.Options{Include: "some"}); err == nil {
+		t.Error("Write including some: no error")
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	if _, err := feed.Write(context.Background(), fullDisk{}, nasty(t), feed.Options{}); !errors.Is(err, errFull) {
+		t.Errorf("full disk: error %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := feed.Write(ctx, new(bytes.Buffer), nasty(t), feed.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+var errFull = errors.New("no space left")
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+
+// A stream gives the lines of an export, each as one write.
+func TestStream(t *testing.T) {
+	ctx, s := context.Background(), nasty(t)
+	var got writes
+	stream := feed.NewStream(&got)
+	for r, err := range s.Records(ctx, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _, err := s.Text(ctx, r.Num)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stream.Add(r, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, lines := write(t, s, feed.Options{})
+	if joined := strings.Join(got, ""); joined != string(want) || len(got) != lines {
+		t.Errorf("%d writes, want %d\n got %s\nwant %s", len(got), lines, joined, want)
+	}
+}
+
+type writes []string
+
+func (w *writes) Write(b []byte) (int, error) {
+	*w = append(*w, string(b))
+	return len(b), nil
+}

@@ -1,0 +1,233 @@
+package feed
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"skink/store"
+)
+
+// A file and a store cannot be written in one step, so a crash leaves the file
+// behind or ahead of the store. The order of a checkpoint makes both harmless:
+//
+//  1. the store's records to the disk;
+//  2. lines to the file, and the file to the disk;
+//  3. the mark, which says how far the file holds what the store holds.
+//
+// Cut off before 3, the old mark is found: what the file has after it is cut
+// away, and written again from the store, which has every record or will judge
+// its page again. Cut off after 3, nothing follows the mark. So no line is lost
+// and none is repeated, whichever of the three survived.
+//
+// Two things are on the disk before the first line can be: a mark, without which
+// the file would look like a stranger's, and the record of that line, by which
+// the file is known again.
+
+// ErrNotOurs: a file is in the way that does not hold this store's feed.
+var ErrNotOurs = errors.New("not the feed of this store")
+
+// A File is the live feed of a crawl. Its methods are called by one goroutine:
+// the judge, which alone knows the order of the records.
+type File struct {
+	path string
+	s    store.Store
+	f    *os.File
+	out  *bufio.Writer
+	line []byte
+
+	last   uint64 // number of the last record written or passed over
+	offset int64  // bytes of the file with what out still holds
+	marked mark   // what the store says
+}
+
+// OpenFile brings the file at path in step with s: it creates it, or cuts it to
+// where the store's mark says, and writes the records since. A file that was
+// deleted or cut short is written again from the start. One that holds anything
+// else is refused with an ErrNotOurs and left as it is.
+func OpenFile(ctx context.Context, path string, s store.Store) (*File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open feed: %w", err)
+	}
+	file := &File{path: path, s: s, f: f, out: bufio.NewWriterSize(f, bufferSize)}
+	if err := file.resume(ctx); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("open feed %s: %w", path, err)
+	}
+	return file, nil
+}
+
+func (f *File) resume(ctx context.Context) error {
+	info, err := f.f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("not a regular file, so it cannot be resumed: try - for standard output")
+	}
+	m, err := readMark(ctx, f.s)
+	if err != nil {
+		return err
+	}
+	start, err := f.start(ctx, info.Size(), m)
+	if err != nil {
+		return err
+	}
+	if err := f.cut(ctx, start); err != nil {
+		return err
+	}
+	if err := f.catchUp(ctx); err != nil {
+		return err
+	}
+	return f.checkpoint(ctx)
+}
+
+// start is where writing goes on in a file of size bytes: at the mark m, at the
+// very beginning, or not at all.
+func (f *File) start(ctx context.Context, size int64, m *mark) (mark, error) {
+	if size == 0 {
+		return mark{}, nil
+	}
+	if m == nil {
+		return mark{}, fmt.Errorf("%w, which never wrote one: try another file, or move this one away", ErrNotOurs)
+	}
+	ours, err := beginsLike(ctx, f.f, size, f.s)
+	if err != nil {
+		return mark{}, err
+	}
+	if !ours {
+		return mark{}, fmt.Errorf("%w: it begins with something else; try another file, or move this one away", ErrNotOurs)
+	}
+	if size < m.Offset {
+		return mark{}, nil
+	}
+	tail, err := tailOf(f.f, m.Offset)
+	if err != nil {
+		return mark{}, err
+	}
+	if m.Offset > 0 && tail != m.Tail {
+		return mark{}, fmt.Errorf("%w any more: it was changed since the crawl wrote it; move it away, and it is written again", ErrNotOurs)
+	}
+	return *m, nil
+}
+
+// cut makes the file end where m says. The store's mark goes there first, and is
+// synced with the first line: it must never say more than the file holds.
+func (f *File) cut(ctx context.Context, m mark) error {
+	if err := writeMark(ctx, f.s, m); err != nil {
+		return err
+	}
+	if err := f.f.Truncate(m.Offset); err != nil {
+		return err
+	}
+	if _, err := f.f.Seek(m.Offset, io.SeekStart); err != nil {
+		return err
+	}
+	f.last, f.offset, f.marked = m.Num, m.Offset, m
+	return nil
+}
+
+// catchUp writes what the store holds and the file does not.
+func (f *File) catchUp(ctx context.Context) error {
+	for r, err := range f.s.Records(ctx, f.last+1) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		var text string
+		if r.Fed() {
+			if text, err = textOf(ctx, f.s, r); err != nil {
+				return err
+			}
+		}
+		if err := f.add(r, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Add writes the line of r if it is to be fed. It is called after the commit,
+// with the record as the store keeps it, in the order of the numbers: a record
+// that is already written or passed over is ignored.
+func (f *File) Add(r *store.Record, text string) error {
+	if err := f.add(r, text); err != nil {
+		return fmt.Errorf("write feed %s: %w", f.path, err)
+	}
+	return nil
+}
+
+func (f *File) add(r *store.Record, text string) error {
+	if r.Num <= f.last {
+		return nil
+	}
+	if r.Fed() {
+		if err := f.write(r, text); err != nil {
+			return err
+		}
+	}
+	f.last = r.Num
+	return nil
+}
+
+func (f *File) write(r *store.Record, text string) error {
+	line, err := Append(f.line[:0], r, text)
+	if err != nil {
+		return err
+	}
+	f.line = line
+	if f.offset == 0 { // the mark that cut wrote, and this record
+		if err := f.s.Sync(); err != nil {
+			return err
+		}
+	}
+	n, err := f.out.Write(line)
+	f.offset += int64(n)
+	return err
+}
+
+// Checkpoint makes what was added survive a power cut, and syncs the store.
+func (f *File) Checkpoint(ctx context.Context) error {
+	if f.last == f.marked.Num {
+		return nil
+	}
+	if err := f.checkpoint(ctx); err != nil {
+		return fmt.Errorf("write feed %s: %w", f.path, err)
+	}
+	return nil
+}
+
+func (f *File) checkpoint(ctx context.Context) error {
+	if err := f.s.Sync(); err != nil {
+		return err
+	}
+	if err := f.out.Flush(); err != nil {
+		return err
+	}
+	if err := f.f.Sync(); err != nil {
+		return err
+	}
+	m := mark{Num: f.last, Offset: f.offset}
+	if m.Offset > 0 {
+		var err error
+		if m.Tail, err = tailOf(f.f, m.Offset); err != nil {
+			return err
+		}
+	}
+	if err := writeMark(ctx, f.s, m); err != nil {
+		return err
+	}
+	f.marked = m
+	return nil
+}
+
+// Close ends the feed with a checkpoint. It must come before the store's Close.
+func (f *File) Close(ctx context.Context) error {
+	return errors.Join(f.Checkpoint(ctx), f.f.Close())
+}

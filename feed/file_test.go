@@ -1,0 +1,363 @@
+package feed_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"skink/dedup"
+	"skink/feed"
+	"skink/store"
+)
+
+// A crawl is seven pages, judged in order, with a checkpoint after every third.
+// Two of three are fed. It can be stopped anywhere, and goes on with the pages
+// that its store does not know.
+type crawl struct {
+	t    *testing.T
+	s    *powered
+	path string
+}
+
+const pages = 7
+
+func (c *crawl) page(i int) (store.Record, string) {
+	r := store.Record{URL: fmt.Sprintf("https://example.com/%d", i), Kind: store.Page, Verdict: dedup.Unique}
+	if i%3 == 1 {
+		r.Verdict = dedup.Exact
+	}
+	// Some texts are longer than what is looked at to know the file again.
+	return r, strings.Repeat(fmt.Sprintf("text of page %d\n", i), 1+i%5*200)
+}
+
+// run crawls until stop events have happened, and returns the file as it is
+// then; nil: the crawl ended before, and closed its feed. Events are commits,
+// lines added, buffers that spill by themselves, and checkpoints.
+func (c *crawl) run(stop int) *feed.File {
+	c.t.Helper()
+	ctx := context.Background()
+	f, err := feed.OpenFile(ctx, c.path, c.s)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	events := 0
+	stopped := func(err error) bool {
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		events++
+		return events > stop
+	}
+	if stopped(nil) {
+		return f
+	}
+	for i := range pages {
+		r, text := c.page(i)
+		if known, err := c.s.Record(ctx, dedup.HashOf([]byte(r.URL))); err != nil || known != nil {
+			continue
+		}
+		added := commit(c.t, c.s, r, text)
+		if stopped(nil) || stopped(f.Add(added, text)) {
+			return f
+		}
+		if i%2 == 0 && stopped(f.Spill()) {
+			return f
+		}
+		if i%3 == 2 && stopped(f.Checkpoint(ctx)) {
+			return f
+		}
+	}
+	if err := f.Close(ctx); err != nil {
+		c.t.Fatal(err)
+	}
+	return nil
+}
+
+// finish lets a crawl that was stopped go on to its end, and compares.
+func (c *crawl) finish(what string) {
+	c.t.Helper()
+	if c.run(1000) != nil {
+		c.t.Fatalf("%s: the crawl did not end", what)
+	}
+	c.compare(what)
+}
+
+func (c *crawl) compare(what string) {
+	c.t.Helper()
+	got, err := os.ReadFile(c.path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if want, _ := write(c.t, c.s, feed.Options{}); !bytes.Equal(got, want) {
+		c.t.Fatalf("%s: the file is not the feed\n got %.300q\nwant %.300q", what, got, want)
+	}
+}
+
+func newCrawl(t *testing.T, dir string) *crawl {
+	return &crawl{t, &powered{Store: store.NewMemory()}, filepath.Join(dir, "feed.jsonl")}
+}
+
+// everyStop runs f with crawls that stop after each number of events.
+func everyStop(t *testing.T, f func(t *testing.T, stop int)) {
+	const events = 21 // of a whole crawl: 1 + 7 commits, 7 lines, 4 spills, 2 checkpoints
+	if newCrawl(t, t.TempDir()).run(events) != nil || newCrawl(t, t.TempDir()).run(events-1) == nil {
+		t.Fatalf("a crawl has not %d events", events)
+	}
+	for stop := range events {
+		t.Run(fmt.Sprint(stop), func(t *testing.T) {
+			t.Parallel() // they mostly wait for the disk
+			f(t, stop)
+		})
+	}
+}
+
+// Killed at any point, once or twice, the file ends as if nothing had happened.
+func TestFileKilled(t *testing.T) {
+	everyStop(t, func(t *testing.T, stop int) {
+		for second := range 2 {
+			c := newCrawl(t, t.TempDir())
+			c.run(stop).Abandon()
+			if f := c.run(second * 7); f != nil {
+				f.Abandon()
+			}
+			c.finish(fmt.Sprintf("killed after %d more events", second*7))
+		}
+	})
+}
+
+// After a power cut the store has what was synced, and perhaps more, in any
+// order; so has the file, and after that perhaps garbage.
+func TestFilePowerCut(t *testing.T) {
+	everyStop(t, func(t *testing.T, stop int) {
+		for _, kept := range []struct{ file, store string }{
+			{"synced", "nothing"}, {"synced", "marks"}, {"half", "marks"},
+			{"all", "nothing"}, {"all", "marks"}, {"garbage", "all"},
+		} {
+			c := newCrawl(t, t.TempDir())
+			f := c.run(stop)
+			f.Abandon()
+			cutPower(t, c.path, f.Marked(), kept.file)
+			c.s = c.s.cut(t, kept.store)
+			c.finish(fmt.Sprintf("of what was not synced are kept %+v", kept))
+		}
+	})
+}
+
+func cutPower(t *testing.T, path string, synced int64, after string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch after {
+	case "synced":
+		b = b[:synced]
+	case "half":
+		b = b[:(synced+int64(len(b)))/2]
+	case "garbage":
+		if synced > 0 { // before the first checkpoint a file is known by its first line alone
+			b = append(b[:synced:synced], make([]byte, 5000)...)
+		}
+	}
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// powered is a store that can lose what was not synced. Next is spared: numbers
+// are never given twice.
+type powered struct {
+	store.Store
+	synced, pending []written // before the last Sync, and since
+}
+
+type written struct {
+	mark bool
+	do   func(store.Store) error
+}
+
+func (p *powered) Commit(ctx context.Context, entries []*store.Entry) error {
+	return p.write(written{false, func(s store.Store) error { return s.Commit(ctx, entries) }})
+}
+
+func (p *powered) SetMeta(ctx context.Context, name string, value []byte) error {
+	return p.write(written{true, func(s store.Store) error { return s.SetMeta(ctx, name, value) }})
+}
+
+func (p *powered) write(w written) error {
+	p.pending = append(p.pending, w)
+	return w.do(p.Store)
+}
+
+func (p *powered) Sync() error {
+	p.synced, p.pending = append(p.synced, p.pending...), nil
+	return p.Store.Sync()
+}
+
+// cut returns the store after a power cut that spared some of what was pending.
+func (p *powered) cut(t *testing.T, spared string) *powered {
+	after := &powered{Store: store.NewMemory()}
+	redo := slices.Clone(p.synced)
+	for _, w := range p.pending {
+		if spared == "all" || spared == "marks" && w.mark {
+			redo = append(redo, w)
+		}
+	}
+	for _, w := range redo {
+		if err := after.write(w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := context.Background()
+	last, err := p.Next(ctx)
+	for n := uint64(0); n < last && err == nil; {
+		n, err = after.Next(ctx)
+	}
+	if err := errors.Join(err, after.Sync()); err != nil {
+		t.Fatal(err)
+	}
+	return after
+}
+
+// What may be at the file's place when a store with a finished feed is opened.
+func TestFileInTheWay(t *testing.T) {
+	other := func(b []byte) []byte { return append([]byte(`{"id":"00`), b[9:]...) }
+	for _, test := range []struct {
+		name    string
+		change  func([]byte) []byte // of the feed; nil: the file is deleted
+		refused bool
+	}{
+		{"as it was", func(b []byte) []byte { return b }, false},
+		{"deleted", nil, false},
+		{"emptied", func([]byte) []byte { return nil }, false},
+		{"cut in a line", func(b []byte) []byte { return b[:len(b)/2] }, false},
+		{"cut in the first id", func(b []byte) []byte { return b[:12] }, false},
+		{"with more lines", func(b []byte) []byte { return append(b, "{}\n"...) }, false},
+		{"changed at its end", func(b []byte) []byte { b[len(b)-5] ^= 1; return b }, true},
+		{"lines taken out", func(b []byte) []byte { return append(bytes.Clone(b[:300]), b...) }, true},
+		{"of another store", other, true},
+		{"of another store, shorter", func(b []byte) []byte { return other(b[:200]) }, true},
+		{"something else", func([]byte) []byte { return []byte("notes\n") }, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCrawl(t, t.TempDir())
+			c.finish("first run")
+			b, err := os.ReadFile(c.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.change == nil {
+				err = os.Remove(c.path)
+			} else {
+				b = test.change(b)
+				err = os.WriteFile(c.path, b, 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !test.refused {
+				c.finish("second run")
+				return
+			}
+			refused(t, c, b)
+			// What the refusal says to try must work.
+			if err := os.Rename(c.path, c.path+".old"); err != nil {
+				t.Fatal(err)
+			}
+			c.finish("after moving it away")
+		})
+	}
+}
+
+func refused(t *testing.T, c *crawl, content []byte) {
+	t.Helper()
+	_, err := feed.OpenFile(context.Background(), c.path, c.s)
+	if !errors.Is(err, feed.ErrNotOurs) {
+		t.Fatalf("error %v, want %v", err, feed.ErrNotOurs)
+	}
+	if got, err := os.ReadFile(c.path); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("the file was changed: %.100q, %v", got, err)
+	}
+}
+
+// A store that never wrote a feed takes over no file, and catches up in a new one.
+func TestFileFirstFeed(t *testing.T) {
+	dir := t.TempDir()
+	c := newCrawl(t, dir)
+	for i := range pages {
+		r, text := c.page(i)
+		commit(t, c.s, r, text)
+	}
+	if err := os.WriteFile(c.path, []byte("{}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, c, []byte("{}\n"))
+	c.path = filepath.Join(dir, "new.jsonl")
+	c.finish("new file")
+}
+
+// The feed moves with its file: into another folder, or on to a new file.
+func TestFileMoved(t *testing.T) {
+	dir := t.TempDir()
+	c := newCrawl(t, dir)
+	f := c.run(9)
+	f.Abandon()
+	old := c.path
+	c.path = filepath.Join(dir, "moved.jsonl")
+	if err := os.Rename(old, c.path); err != nil {
+		t.Fatal(err)
+	}
+	c.finish("moved")
+	c.path = old
+	c.finish("a new file")
+	c.path = filepath.Join(dir, "moved.jsonl")
+	c.finish("back again")
+}
+
+func TestFileNotRegular(t *testing.T) {
+	c := newCrawl(t, t.TempDir())
+	for _, path := range []string{os.DevNull, t.TempDir(), filepath.Join(t.TempDir(), "no", "folder")} {
+		if _, err := feed.OpenFile(context.Background(), path, c.s); err == nil {
+			t.Errorf("OpenFile(%s): no error", path)
+		}
+	}
+}
+
+func TestFileDamagedMark(t *testing.T) {
+	c := newCrawl(t, t.TempDir())
+	if err := c.s.SetMeta(context.Background(), "feed", []byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := feed.OpenFile(context.Background(), c.path, c.s); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("error %v, want %v", err, store.ErrCorrupt)
+	}
+}
+
+// Only what is fed and not yet written becomes a line.
+func TestFileAddsOnce(t *testing.T) {
+	ctx := context.Background()
+	c := newCrawl(t, t.TempDir())
+	f, err := feed.OpenFile(ctx, c.path, c.s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range pages {
+		r, text := c.page(i)
+		added := commit(t, c.s, r, text)
+		for range 2 {
+			if err := f.Add(added, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := f.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	c.compare("added twice")
+}

@@ -1,0 +1,64 @@
+package feed_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+var fetched = time.Date(2025, 3, 1, 9, 30, 0, 0, time.FixedZone("", 2*60*60))
+
+// nasty is a store with one record of every kind, and strings that break lines,
+// terminals and careless escaping.
+func nasty(t testing.TB) store.Store {
+	s := store.NewMemory()
+	add := func(text string, r store.Record) {
+		t.Helper()
+		commit(t, s, r, text)
+	}
+	add("<script>alert(1)</script>\n\"quoted\" & 'single'\tand \\ a backslash", store.Record{
+		URL: "https://example.com/a?x=1&y=2", Kind: store.Page, Verdict: dedup.Unique, FetchedAt: fetched, Status: 200,
+		ContentType: "text/html; charset=utf-8", Lang: "en", Title: "All of it <b>&amp;</b>", Description: "described",
+		CanonicalURL: "https://example.com/a", Words: 9, Hash: dedup.HashOf([]byte("a")),
+	})
+	add("a copy", store.Record{
+		URL: "https://example.com/b", Kind: store.Page, Verdict: dedup.Exact, Leader: 1, Resemblance: 1,
+		DuplicateOf: "https://example.com/a?x=1&y=2", Hash: dedup.HashOf([]byte("a")), Words: 9,
+	})
+	add("", store.Record{
+		URL: "https://example.com/c", Kind: store.Page, Verdict: dedup.Near, Leader: 1, Resemblance: 0.8125,
+		DuplicateOf: "https://example.com/a?x=1&y=2", NoText: true,
+	})
+	add("Terminal \x1b[31m, CSI \u009b2J, NEL \u0085, \u202eturned\u2066 \u200f, line \u2028 paragraph \u2029, not UTF-8 caf\xe9 \xc2", store.Record{
+		URL: "https://example.com/new", Via: "http://example.com/old", Kind: store.Page, Verdict: dedup.Thin, Title: "\x00\x7f",
+	})
+	add("", store.Record{URL: "javascript:alert(1)", Kind: store.Page, Verdict: dedup.Thin})
+	add("not to be fed", store.Record{URL: "https://example.com/hidden", Kind: store.Page, Verdict: dedup.Unique, NoIndex: true})
+	for _, kind := range []store.Kind{store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped} {
+		add("", store.Record{URL: "https://example.com/" + string(kind), Kind: kind})
+	}
+	add("Ящерица, 猫, ©, שלום", store.Record{URL: "=notes/тест.txt", Kind: store.Page, Verdict: dedup.Unique, Lang: "ru"})
+	return s
+}
+
+// commit gives r a number and its identity, stores it, and returns it.
+func commit(t testing.TB, s store.Store, r store.Record, text string) *store.Record {
+	t.Helper()
+	ctx := context.Background()
+	num, err := s.Next(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Num, r.ID = num, dedup.HashOf([]byte(r.URL))
+	e := &store.Entry{Record: r}
+	if text != "" {
+		e.Text = store.Pack([]byte(text))
+	}
+	if err := s.Commit(ctx, []*store.Entry{e}); err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}

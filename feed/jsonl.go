@@ -1,0 +1,97 @@
+package feed
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// The form is JSON Lines: UTF-8, one object a line, each line ended by \n. Names
+// and order are those of this struct and do not change; new ones may be added at
+// the end. What a page has not is left out.
+type line struct {
+	ID           dedup.Hash `json:"id"`                      // hash of the URL that answered
+	URL          string     `json:"url"`                     // as it was linked: where a chain of redirects began
+	FinalURL     string     `json:"final_url,omitempty"`     // where the chain ended, if there was one
+	CanonicalURL string     `json:"canonical_url,omitempty"` // what rel=canonical says
+	FetchedAt    time.Time  `json:"fetched_at,omitzero"`     // RFC 3339, UTC
+	Status       int        `json:"status,omitempty"`
+	ContentType  string     `json:"content_type,omitempty"`
+	Lang         string     `json:"lang,omitempty"`
+	Title        string     `json:"title,omitempty"`
+	Description  string     `json:"description,omitempty"`
+	Text         string     `json:"text,omitempty"`  // main text, a block a line
+	Words        int        `json:"words,omitempty"` // tokens of the canonical text
+	Hash         dedup.Hash `json:"hash,omitzero"`   // of the canonical text
+	Verdict      dedup.Kind `json:"verdict,omitempty"`
+	DuplicateOf  string     `json:"duplicate_of,omitempty"` // URL of the leader
+	Resemblance  float64    `json:"resemblance,omitzero"`   // exact, to the leader; of exact and near
+}
+
+// Append appends the line of one page to dst, its \n included. A string that is
+// not UTF-8 gets U+FFFD where it is not. On an error dst is as it was.
+func Append(dst []byte, r *store.Record, text string) ([]byte, error) {
+	l := line{
+		ID: r.ID, URL: r.URL, CanonicalURL: r.CanonicalURL,
+		Status: r.Status, ContentType: r.ContentType,
+		Lang: r.Lang, Title: r.Title, Description: r.Description,
+		Text: text, Words: r.Words, Hash: r.Hash, Verdict: r.Verdict,
+	}
+	if r.Via != "" {
+		l.URL, l.FinalURL = r.Via, r.URL
+	}
+	if !r.FetchedAt.IsZero() {
+		l.FetchedAt = r.FetchedAt.UTC()
+	}
+	if r.Verdict == dedup.Exact || r.Verdict == dedup.Near {
+		l.DuplicateOf, l.Resemblance = r.DuplicateOf, r.Resemblance
+	}
+	b := bytes.NewBuffer(dst)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(l); err != nil {
+		return dst, fmt.Errorf("feed line of %s: %w", r.URL, err)
+	}
+	return escapeC1(b.Bytes(), len(dst)), nil
+}
+
+// escapeC1 escapes the controls from U+0080 to U+009F after start. JSON allows
+// them as they are, but a feed may end up on a terminal, and that takes U+009B
+// for the beginning of a command. They are so rare that a second pass is free.
+func escapeC1(b []byte, start int) []byte {
+	at := indexC1(b[start:])
+	if at < 0 {
+		return b
+	}
+	tail := bytes.Clone(b[start+at:])
+	b = b[:start+at]
+	for len(tail) > 0 {
+		r, n := utf8.DecodeRune(tail)
+		if 0x80 <= r && r <= 0x9F {
+			b = fmt.Appendf(b, `\u%04x`, r)
+		} else {
+			b = append(b, tail[:n]...)
+		}
+		tail = tail[n:]
+	}
+	return b
+}
+
+// indexC1 finds the first of U+0080 to U+009F: in UTF-8, C2 and then 80 to 9F.
+func indexC1(b []byte) int {
+	for i := 0; i+1 < len(b); i++ {
+		at := bytes.IndexByte(b[i:], 0xC2)
+		if at < 0 || i+at+1 == len(b) {
+			return -1
+		}
+		if i += at; b[i+1] <= 0x9F {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,86 @@
+package feed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// A mark says how far a file holds the feed of a store. It is kept in the store,
+// under the name "feed", as JSON. It does not name the file: a file may be moved
+// with its store, and another may have come to its name. It knows the file by
+// what is in it instead.
+type mark struct {
+	Num    uint64     `json:"num"`           // of the last record written or passed over
+	Offset int64      `json:"offset"`        // bytes the file had then
+	Tail   dedup.Hash `json:"tail,omitzero"` // of its last bytes then, at most tailSize
+}
+
+const (
+	markName = "feed"
+	tailSize = 4 << 10 // enough to hold the end of a text, cheap enough to read always
+)
+
+// readMark returns the mark of s, or nil if it never had a feed.
+func readMark(ctx context.Context, s store.Store) (*mark, error) {
+	b, err := s.Meta(ctx, markName)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	var m mark
+	if err := json.Unmarshal(b, &m); err != nil {
+		return nil, fmt.Errorf("read the feed's mark: %w: %v", store.ErrCorrupt, err)
+	}
+	return &m, nil
+}
+
+func writeMark(ctx context.Context, s store.Store, m mark) error {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return s.SetMeta(ctx, markName, b)
+}
+
+// tailOf is the hash of the last bytes before offset.
+func tailOf(f io.ReaderAt, offset int64) (dedup.Hash, error) {
+	tail := make([]byte, min(offset, tailSize))
+	if _, err := f.ReadAt(tail, offset-int64(len(tail))); err != nil {
+		return dedup.Hash{}, err
+	}
+	return dedup.HashOf(tail), nil
+}
+
+// beginsLike says whether a file of size bytes, as far as it goes, begins with
+// the id of the first page that s feeds. A file that does not was never a feed
+// of s, and nothing of it may be lost.
+func beginsLike(ctx context.Context, f io.ReaderAt, size int64, s store.Store) (bool, error) {
+	want, err := beginning(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	got := make([]byte, min(size, int64(len(want))))
+	if _, err := f.ReadAt(got, 0); err != nil {
+		return false, err
+	}
+	return len(want) > 0 && bytes.HasPrefix(want, got), nil
+}
+
+// beginning is how the first line of the feed of s begins, up to and with its
+// id; empty if s feeds no page.
+func beginning(ctx context.Context, s store.Store) ([]byte, error) {
+	for r, err := range s.Records(ctx, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Fed() {
+			return fmt.Appendf(nil, `{"id":"%s"`, r.ID), nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,96 @@
+package report_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"skink/dedup"
+	"skink/report"
+	"skink/store"
+)
+
+// nasty is a store whose pages were written by someone who means harm: to the
+// terminal, the spreadsheet and the browser that will show the report.
+func nasty(t testing.TB) store.Store {
+	return fill(t, []store.Record{
+		page(1, "https://example.com/a?x=1&y=2", `<script>alert("a")</script>`, dedup.Unique),
+		copyOf(1, page(2, "https://example.com/b", "Terminal \x1b[31mred\x1b[0m, bell \a, CSI \u009b2J", dedup.Near), 0.9),
+		copyOf(1, page(3, "https://mirror.example:8443/a", "line one\nline two\r\nline three", dedup.Exact), 1),
+		copyOf(1, page(4, `javascript:alert(1)//"><img src=x onerror=alert(1)>`, "a link that must not be one", dedup.Near), 0.9999),
+		copyOf(1, page(5, "https://example.com/c", "\u202egnisrever \u2066isolate \u200fmark", dedup.Near), 0.8123456),
+		page(6, "=HYPERLINK(\"https://evil.example/\")", "@SUM(1+1)", dedup.Thin),
+		copyOf(6, page(7, "\tnotes/tab.txt", "-2+3", dedup.Exact), 1),
+		page(8, "https://mirror.example:8443/latin1", "caf\xe9 \u009b2J \"quoted\" 'single' `back`", dedup.Unique),
+		copyOf(8, page(9, "https://xn--e1afmkfd.example/%D0%B0", "Кошка, שלום, 猫, می\u200cخواهم", dedup.Near), 1-1e-12),
+		page(10, "https://alone.example/", "", dedup.Unique),
+		page(11, "https://alone.example/tiny", "Tiny", dedup.Thin),
+		{Num: 12, URL: "https://example.com/logo.png", Kind: store.Other},
+		{Num: 13, URL: "https://example.com/old", Kind: store.Redirect},
+		{Num: 14, URL: "https://example.com/404", Kind: store.Error, Problem: "status 404"},
+		{Num: 15, URL: "https://example.com/405", Kind: store.Error, Problem: "status 404"},
+		{Num: 16, URL: "https://example.com/slow", Kind: store.Error, Problem: "timeout\x1b]0;title\a"},
+		{Num: 17, URL: "https://example.com/private", Kind: store.Blocked},
+		{Num: 18, URL: "photo.jpg", Kind: store.Skipped},
+		noindex(page(19, "https://example.com/hidden", "Not for an index", dedup.Unique)),
+		copyOf(19, noindex(page(20, "data:text/html,<script>alert(2)</script>", "</title></style>", dedup.Near)), 0.85),
+		capped(page(21, "http://docs.example/?q=%22%3E", "<!-- {{.}} ]]>", dedup.Unique)),
+	})
+}
+
+// without is a source that did not compare all text.
+type without struct {
+	report.Source
+	left []report.LeftOut
+}
+
+func (w without) LeftOut(context.Context) ([]report.LeftOut, error) { return w.left, nil }
+
+// nastyWithout is nasty, compared without what its hosts repeat: that was written
+// by the same hands.
+func nastyWithout(t testing.TB) report.Source {
+	return without{report.FromStore(nasty(t)), []report.LeftOut{
+		{Host: "", Pages: 20, Blocks: 1, Shortened: 1, Top: []report.Block{{Text: "=1+1", Pages: 20}}},
+		{Host: "example.com", Pages: 1234, Blocks: 1007, Shortened: 2345, Top: []report.Block{
+			{Text: "All rights reserved", Pages: 1200},
+			{Text: "<script>alert(1)</script>", Pages: 1100},
+			{Text: "red \x1b[31m, bell \a, CSI \u009b2J, \u202egnisrever, caf\xe9", Pages: 1000},
+			{Text: strings.Repeat("a long paragraph ", 40), Pages: 900},
+			{Text: "Impressum", Pages: 800},
+			{Text: "Datenschutz", Pages: 700},
+		}},
+		{Host: "mirror.example:8443", Shortened: 2, Top: []report.Block{}},
+		{Host: "evil\x1b[2J.example", Pages: 30, Blocks: 1, Shortened: 30, Top: []report.Block{{Text: "@SUM(1+1)\tx", Pages: 30}}},
+	}}
+}
+
+func page(num uint64, url, title string, verdict dedup.Kind) store.Record {
+	return store.Record{Num: num, URL: url, Title: title, Kind: store.Page, Verdict: verdict}
+}
+
+func copyOf(leader uint64, r store.Record, resemblance float64) store.Record {
+	r.Leader, r.Resemblance = leader, resemblance
+	return r
+}
+
+func noindex(r store.Record) store.Record {
+	r.NoIndex = true
+	return r
+}
+
+func capped(r store.Record) store.Record {
+	r.Capped = true
+	return r
+}
+
+func fill(t testing.TB, records []store.Record) store.Store {
+	t.Helper()
+	s := store.NewMemory()
+	for _, r := range records {
+		r.ID = dedup.HashOf([]byte(r.URL))
+		if err := s.Commit(context.Background(), []*store.Entry{{Record: r}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}

@@ -1,0 +1,40 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+)
+
+// A Format is a form a report can be written in.
+type Format string
+
+const (
+	Text Format = "text" // for a person at a terminal
+	JSON Format = "json" // for a program; see [Report]
+	CSV  Format = "csv"  // for a spreadsheet: the clusters, a page a line
+	HTML Format = "html" // for a browser: one file that needs no other
+)
+
+// ParseFormat returns the format of that name.
+func ParseFormat(name string) (Format, error) {
+	switch f := Format(name); f {
+	case Text, JSON, CSV, HTML:
+		return f, nil
+	}
+	return "", fmt.Errorf("unknown report format %q: try text, json, csv or html", name)
+}
+
+func newPrinter(w *bufio.Writer, opt Options) (printer, error) {
+	switch opt.Format {
+	case Text, "":
+		return &textPrinter{w: w}, nil
+	case JSON:
+		return &jsonPrinter{w: w}, nil
+	case CSV:
+		return newCSVPrinter(w), nil
+	case HTML:
+		return newHTMLPrinter(w, opt.Top), nil
+	}
+	_, err := ParseFormat(string(opt.Format))
+	return nil, err
+}

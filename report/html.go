@@ -1,0 +1,198 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	_ "embed"
+	"html/template"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// The HTML form is one file that opens from disk and asks for nothing: no
+// script, no font, no image, and a policy that forbids them all, so that even a
+// hole in the escaping would fetch and run nothing. Each part of it is a
+// template of its own, executed when its turn comes: the file grows with the
+// clusters shown, memory does not.
+//
+//go:embed report.html
+var pageSource string
+
+var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
+	"group":   group,
+	"count":   count,
+	"percent": share,
+	"width":   width,
+}).Parse(pageSource))
+
+const (
+	hostsShown   = 12  // unfolded: what leaves the summary on one screen
+	membersShown = 500 // of a cluster; a site of one template can have 100,000
+	clustersOpen = 3   // unfolded, to show what is inside
+	blockShown   = 300 // runes of a block that was left out
+	openRows     = 8   // a cluster that opens by itself has no more members
+)
+
+type htmlPrinter struct {
+	w        *bufio.Writer
+	top      int
+	pages    int64
+	clusters int
+	rest     struct{ Clusters, Members int } // counted, not shown
+}
+
+func newHTMLPrinter(w *bufio.Writer, top int) *htmlPrinter {
+	if top <= 0 {
+		top = DefaultTop
+	}
+	return &htmlPrinter{w: w, top: top}
+}
+
+// A summary is what the page says before its clusters.
+type summary struct {
+	Totals
+	Problems       string
+	HostCount      int // without files
+	Hosts          []hostRow
+	FoldedHosts    []hostRow
+	UncountedHosts int
+	LeftOut        []leftOutRow
+	UncountedLeft  int // hosts that are not in LeftOut
+}
+
+// A leftOutRow is what was left out on one host.
+type leftOutRow struct {
+	LeftOut
+	Name string
+	Rest int // blocks not shown
+}
+
+type hostRow struct {
+	Host
+	Name string
+}
+
+func (p *htmlPrinter) begin(h head) error {
+	t, hosts := h.Totals, h.Hosts
+	p.pages = t.Pages
+	sum := summary{Totals: t, Problems: visible(Problems(t.Problems))}
+	rows := make([]hostRow, min(len(hosts), p.top+hostsShown))
+	for i := range rows {
+		rows[i] = hostRow{hosts[i], hostName(hosts[i].Host)}
+	}
+	for _, h := range hosts {
+		if h.Host != "" {
+			sum.HostCount++
+		}
+	}
+	sum.Hosts = rows[:min(len(rows), hostsShown)]
+	sum.FoldedHosts = rows[len(sum.Hosts):]
+	sum.UncountedHosts = len(hosts) - len(rows)
+	sum.LeftOut = leftOutRows(h.LeftOut[:min(len(h.LeftOut), p.top)])
+	sum.UncountedLeft = len(h.LeftOut) - len(sum.LeftOut)
+	return p.execute("begin", sum)
+}
+
+func leftOutRows(all []LeftOut) (rows []leftOutRow) {
+	for _, l := range all {
+		top := slices.Clone(l.Top)
+		for i := range top {
+			top[i].Text = plain(clip(top[i].Text, blockShown))
+		}
+		rest := l.Blocks - len(top)
+		l.Top = top
+		rows = append(rows, leftOutRow{l, hostName(l.Host), rest})
+	}
+	return rows
+}
+
+// A pageRow is one page of a cluster.
+type pageRow struct {
+	Verdict     string
+	Resemblance string // "" for the leader
+	Link        string // "" for what is not an http or https URL
+	URL         string
+	Title       string
+}
+
+func (p *htmlPrinter) cluster(c Cluster) error {
+	if p.clusters == p.top {
+		p.rest.Clusters++
+		p.rest.Members += c.Size
+		return nil
+	}
+	p.clusters++
+	l := c.Leader
+	err := p.execute("cluster", struct {
+		Name, Why string
+		Size      int
+		Open      bool
+		Leader    pageRow
+	}{
+		cmp.Or(plain(l.Title), plain(l.URL)), l.Why,
+		c.Size, p.clusters <= clustersOpen && c.Size <= openRows,
+		pageRow{Verdict: l.Verdict, Link: webLink(l.URL), URL: plain(l.URL), Title: plain(l.Title)},
+	})
+	if err != nil {
+		return err
+	}
+	shown, err := p.members(c)
+	if err != nil {
+		return err
+	}
+	return p.execute("end cluster", c.Size-shown)
+}
+
+func (p *htmlPrinter) members(c Cluster) (shown int, err error) {
+	for m, err := range c.Members {
+		if err != nil {
+			return shown, err
+		}
+		if shown == membersShown {
+			break
+		}
+		row := pageRow{m.Verdict, resemblance(m.Resemblance), webLink(m.URL), plain(m.URL), plain(m.Title)}
+		if m.Title == c.Leader.Title {
+			row.Title = ""
+		}
+		if err := p.execute("member", row); err != nil {
+			return shown, err
+		}
+		shown++
+	}
+	return shown, nil
+}
+
+func (p *htmlPrinter) end() error {
+	return p.execute("end", struct {
+		Alone bool
+		Rest  struct{ Clusters, Members int }
+	}{p.pages > 0 && p.clusters == 0, p.rest})
+}
+
+func (p *htmlPrinter) execute(name string, data any) error {
+	return page.ExecuteTemplate(p.w, name, data)
+}
+
+func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
+
+// webLink is rawURL if a browser may be sent there, else "".
+func webLink(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil || !isWeb(u) || u.Host == "" || !utf8.ValidString(rawURL) {
+		return ""
+	}
+	return rawURL
+}
+
+// plain is s without what HTML may not hold; the template escapes the rest, and
+// its <bdi> keeps marks that turn the direction of writing inside.
+func plain(s string) string { return strings.TrimSpace(oneLine(s)) }
+
+// width is a share for the style of a bar.
+func width(n, of int64) template.CSS {
+	return template.CSS("width:" + strconv.FormatFloat(percent(n, of), 'f', 2, 64) + "%")
+}

@@ -1,0 +1,125 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// jsonPrinter writes the JSON of a [Report] without ever holding one. The
+// totals are one member a line; a host, a leader and a member of a cluster are
+// one line each, so that the file can also be read with line tools.
+type jsonPrinter struct {
+	w        *bufio.Writer
+	clusters int
+}
+
+func (p *jsonPrinter) begin(h head) error {
+	b, err := json.MarshalIndent(h.Totals, "", "  ")
+	if err != nil {
+		return err
+	}
+	p.w.Write(bytes.TrimSuffix(b, []byte("\n}")))
+	if err := array(p, "hosts", h.Hosts); err != nil {
+		return err
+	}
+	if h.LeftOut != nil {
+		if err := array(p, "left_out", h.LeftOut); err != nil {
+			return err
+		}
+	}
+	_, err = p.w.WriteString(",\n  \"clusters\": [")
+	return err
+}
+
+// array writes a member whose elements are one line each.
+func array[T any](p *jsonPrinter, name string, all []T) error {
+	fmt.Fprintf(p.w, ",\n  %q: [", name)
+	for i, v := range all {
+		if err := p.element(i, "\n    ", v); err != nil {
+			return err
+		}
+	}
+	return p.endArray(len(all), "\n  ]")
+}
+
+func (p *jsonPrinter) cluster(c Cluster) error {
+	if err := p.element(p.clusters, "\n    {\"leader\": ", c.Leader); err != nil {
+		return err
+	}
+	p.clusters++
+	p.w.WriteString(",\n     \"members\": [")
+	members := 0
+	for m, err := range c.Members {
+		if err != nil {
+			return err
+		}
+		if err := p.element(members, "\n      ", m); err != nil {
+			return err
+		}
+		members++
+	}
+	return p.endArray(members, "\n     ]}")
+}
+
+func (p *jsonPrinter) end() error {
+	p.endArray(p.clusters, "\n  ]")
+	_, err := p.w.WriteString("\n}\n")
+	return err
+}
+
+// element writes the i-th element of an array, or its beginning, after lead.
+func (p *jsonPrinter) element(i int, lead string, v any) error {
+	if i > 0 {
+		p.w.WriteByte(',')
+	}
+	p.w.WriteString(lead)
+	b, err := compact(v)
+	if err != nil {
+		return err
+	}
+	_, err = p.w.Write(b)
+	return err
+}
+
+// endArray closes an array of n elements; an empty one stays on its line.
+func (p *jsonPrinter) endArray(n int, bracket string) error {
+	if n == 0 {
+		bracket = strings.TrimLeft(bracket, "\n ")
+	}
+	_, err := p.w.WriteString(bracket)
+	return err
+}
+
+// compact is v on one line, with the & of a URL as it is.
+func compact(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return escapeC1(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+// escapeC1 escapes the controls from U+0080 to U+009F in JSON. JSON allows them
+// as they are, but a terminal takes U+009B for the beginning of a command.
+func escapeC1(line []byte) []byte {
+	if bytes.IndexByte(line, 0xC2) < 0 {
+		return line
+	}
+	var b bytes.Buffer
+	for len(line) > 0 {
+		r, n := utf8.DecodeRune(line)
+		if 0x80 <= r && r <= 0x9F {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.Write(line[:n])
+		}
+		line = line[n:]
+	}
+	return b.Bytes()
+}

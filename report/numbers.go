@@ -1,0 +1,61 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// How numbers are written for people. Programs read JSON or CSV.
+
+// group writes a whole number with a comma between thousands.
+func group(n any) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// count writes a number of things.
+func count(n any, noun string) string {
+	if s := group(n); s != "1" {
+		return s + " " + noun + "s"
+	}
+	return "1 " + noun
+}
+
+// share is n of a whole, in percent with one decimal.
+func share(n, of int64) string {
+	return strconv.FormatFloat(percent(n, of), 'f', 1, 64) + " %"
+}
+
+func percent(n, of int64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return 100 * float64(n) / float64(of)
+}
+
+// resemblance has three decimals; 1.000 is kept for 1 alone.
+func resemblance(x float64) string {
+	if x < 1 {
+		x = min(x, 0.999)
+	}
+	return strconv.FormatFloat(x, 'f', 3, 64)
+}
+
+// Problems lists errors by kind, most frequent first, as one line.
+func Problems(byKind map[string]int64) string {
+	kinds := slices.SortedFunc(maps.Keys(byKind), func(a, b string) int {
+		return cmp.Or(cmp.Compare(byKind[b], byKind[a]), cmp.Compare(a, b))
+	})
+	list := make([]string, len(kinds))
+	for i, kind := range kinds {
+		list[i] = fmt.Sprintf("%s: %d", cmp.Or(kind, "unknown"), byKind[kind])
+	}
+	return strings.Join(list, ", ")
+}

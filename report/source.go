@@ -1,0 +1,130 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// A Source is what a report is written from. [FromStore] is the ordinary one;
+// another may group the same pages differently.
+type Source interface {
+	// Totals counts all records.
+	Totals(ctx context.Context) (Totals, error)
+	// Hosts counts the judged pages of each host, in any order.
+	Hosts(ctx context.Context) ([]Host, error)
+	// Clusters yields every leader that has members, largest cluster first.
+	Clusters(ctx context.Context) iter.Seq2[Cluster, error]
+}
+
+// A LeftOutSource is a source that did not compare all text.
+type LeftOutSource interface {
+	Source
+	// LeftOut says what was left out on which host, in any order; nil if texts were
+	// compared whole.
+	LeftOut(ctx context.Context) ([]LeftOut, error)
+}
+
+// FromStore is the report of the verdicts given during the crawl.
+func FromStore(s store.Store) Source { return stored{s} }
+
+type stored struct{ s store.Store }
+
+func (src stored) Totals(ctx context.Context) (Totals, error) {
+	t, err := src.s.Tally(ctx)
+	if err != nil {
+		return Totals{}, err
+	}
+	return TotalsOf(t), nil
+}
+
+func (src stored) Hosts(ctx context.Context) ([]Host, error) {
+	var count HostCount
+	for r, err := range src.s.Records(ctx, 0) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		count.Add(r)
+	}
+	return count.Hosts(), nil
+}
+
+func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
+	return func(yield func(Cluster, error) bool) {
+		for c, err := range src.s.Clusters(ctx) {
+			if err != nil {
+				yield(Cluster{}, err)
+				return
+			}
+			cluster, err := src.cluster(ctx, c)
+			if !yield(cluster, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (src stored) cluster(ctx context.Context, c store.Cluster) (Cluster, error) {
+	leader, err := src.s.RecordAt(ctx, c.Leader)
+	if err != nil {
+		return Cluster{}, err
+	}
+	if leader == nil {
+		return Cluster{}, fmt.Errorf("cluster of page %d, which has no record: %w", c.Leader, store.ErrCorrupt)
+	}
+	return Cluster{LeaderOf(leader, whyLeader(leader)), c.Members, src.members(ctx, c.Leader)}, nil
+}
+
+func (src stored) members(ctx context.Context, leader uint64) iter.Seq2[Member, error] {
+	return func(yield func(Member, error) bool) {
+		for r, err := range src.s.Members(ctx, leader) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(Member{}, err)
+				return
+			}
+			if !yield(MemberOf(r), nil) {
+				return
+			}
+		}
+	}
+}
+
+// TotalsOf is a store's tally in a report's names.
+func TotalsOf(t store.Tally) Totals {
+	return Totals{
+		Pages: t.Pages(), Unique: t.Unique, Exact: t.Exact, Near: t.Near, Thin: t.Thin,
+		Other: t.Other, Redirects: t.Redirects, Errors: t.Errors,
+		Skipped: t.Skipped, Capped: t.Capped, Blocked: t.Blocked, Problems: t.Problems,
+	}
+}
+
+// LeaderOf is r as a leader, with the reason why it leads.
+func LeaderOf(r *store.Record, why string) Leader {
+	return Leader{URL: r.URL, Title: r.Title, Why: why, Verdict: string(r.Verdict)}
+}
+
+// MemberOf is r as a member of the cluster its record names.
+func MemberOf(r *store.Record) Member {
+	return Member{URL: r.URL, Verdict: string(r.Verdict), Resemblance: r.Resemblance, Title: r.Title}
+}
+
+// whyLeader says why a page leads during a crawl: it came first among those it
+// may lead, and two kinds of page may not lead everything.
+func whyLeader(r *store.Record) string {
+	switch {
+	case r.NoIndex:
+		return "first seen, noindex: leads other noindex pages only"
+	case r.Verdict == dedup.Thin:
+		return "first seen, thin: leads exact copies only"
+	}
+	return "first seen"
+}

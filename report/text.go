@@ -1,0 +1,145 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// textPrinter writes what a person reads in a terminal: totals, hosts, clusters.
+type textPrinter struct {
+	w        *bufio.Writer
+	totals   Totals
+	clusters int
+	members  int
+}
+
+const (
+	hostWidth  = 60  // of the host column at most: a longer name moves its own row only
+	titleWidth = 100 // runes shown of a title
+	blockWidth = 100 // runes shown of a block that was left out
+	blocksText = 5   // blocks shown of a host; JSON and HTML show more
+)
+
+func (p *textPrinter) begin(h head) error {
+	t := h.Totals
+	p.totals = t
+	p.printTotals(t)
+	if len(h.Hosts) > 0 {
+		p.printHosts(h.Hosts)
+	}
+	for _, l := range h.LeftOut {
+		p.printLeftOut(l)
+	}
+	if t.Pages == 0 {
+		_, err := fmt.Fprintln(p.w, "\nNo page has been judged yet, so there is nothing to compare.")
+		return err
+	}
+	return nil
+}
+
+func (p *textPrinter) printTotals(t Totals) {
+	width := len(group(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Capped)))
+	line := func(label string, n int64, note string) {
+		fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf("%-11s %*s  %s", label, width, group(n), note), " "))
+	}
+	ofPages := func(n int64) string {
+		if t.Pages == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%7s", share(n, t.Pages))
+	}
+	line("pages", t.Pages, "")
+	line("  unique", t.Unique, ofPages(t.Unique))
+	line("  exact", t.Exact, ofPages(t.Exact))
+	line("  near", t.Near, ofPages(t.Near))
+	line("  thin", t.Thin, ofPages(t.Thin))
+	for _, rest := range []struct {
+		label string
+		n     int64
+		note  string
+	}{
+		{"other", t.Other, "not text"},
+		{"redirects", t.Redirects, ""},
+		{"errors", t.Errors, visible(Problems(t.Problems))},
+		{"blocked", t.Blocked, "by robots.txt"},
+		{"skipped", t.Skipped, "files without text, and duplicates whose text was not kept"},
+		{"capped", t.Capped, "not compared with every candidate; may have missed a duplicate"},
+	} {
+		if rest.n > 0 {
+			line(rest.label, rest.n, rest.note)
+		}
+	}
+}
+
+func (p *textPrinter) printHosts(hosts []Host) {
+	width := len("host")
+	for _, h := range hosts {
+		width = max(width, min(utf8.RuneCountInString(hostName(h.Host)), hostWidth))
+	}
+	const row = "%-*s %9s %9s %9s %9s %9s %11s\n"
+	fmt.Fprintf(p.w, "\n"+row, width, "host", "pages", "unique", "exact", "near", "thin", "duplicates")
+	for _, h := range hosts {
+		fmt.Fprintf(p.w, row, width, hostName(h.Host), group(h.Pages), group(h.Unique),
+			group(h.Exact), group(h.Near), group(h.Thin), share(h.Duplicates(), h.Pages))
+	}
+}
+
+// printLeftOut says what a host repeats.
+func (p *textPrinter) printLeftOut(l LeftOut) {
+	fmt.Fprintf(p.w, "\nleft out of the comparison on %s: ", hostName(l.Host))
+	if l.Blocks > 0 {
+		fmt.Fprintf(p.w, "%s, on many of %s", count(l.Blocks, "block"), count(l.Pages, "different page"))
+	} else {
+		fmt.Fprint(p.w, "what other hosts repeat")
+	}
+	fmt.Fprintf(p.w, "; %s compared without\n", count(l.Shortened, "page"))
+	shown := l.Top[:min(len(l.Top), blocksText)]
+	for _, b := range shown {
+		fmt.Fprintf(p.w, "  %9s  %s\n", group(b.Pages), visible(clip(b.Text, blockWidth)))
+	}
+	if rest := l.Blocks - len(shown); rest > 0 {
+		fmt.Fprintf(p.w, "  and %s\n", count(rest, "more block"))
+	}
+}
+
+func (p *textPrinter) cluster(c Cluster) error {
+	p.clusters++
+	p.members += c.Size
+	l := c.Leader
+	fmt.Fprintf(p.w, "\nleader  %s", visible(l.URL))
+	if l.Title != "" {
+		fmt.Fprintf(p.w, "  \"%s\"", strings.ReplaceAll(visible(clip(l.Title, titleWidth)), `"`, `\"`))
+	}
+	fmt.Fprintf(p.w, "  (%s)\n", visible(l.Why))
+	for m, err := range c.Members {
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(p.w, "  %-5s %s  %s\n", visible(m.Verdict), resemblance(m.Resemblance), visible(m.URL)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *textPrinter) end() error {
+	if p.totals.Pages == 0 && p.clusters == 0 {
+		return nil
+	}
+	if p.clusters == 0 {
+		_, err := fmt.Fprintln(p.w, "\nNo page repeats another.")
+		return err
+	}
+	_, err := fmt.Fprintf(p.w, "\n%s, %s\n", count(p.clusters, "cluster"), count(p.members, "duplicate"))
+	return err
+}
+
+// hostName is a host as it may be shown.
+func hostName(host string) string {
+	if host == "" {
+		return "(files)"
+	}
+	return visible(host)
+}
