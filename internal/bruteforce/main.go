@@ -1,0 +1,182 @@
+// Bruteforce holds the verdicts of a crawl against the truth: the exact
+// resemblance of every pair of pages, counted without sketches, bands, index or
+// cache.
+//
+//	skink export --include all | go run ./internal/bruteforce --similarity 0.8
+//
+// It prints two shares. Recall: of the pairs of pages on different hosts that
+// resemble each other at least as much as was asked for, those that are not both
+// unique. Precision: of the verdicts near, those whose page resembles its leader
+// that much. Thin pages are compared with nobody by the crawl, and so not here.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+
+	"skink/dedup"
+)
+
+// A page is a line of the export.
+type page struct {
+	URL         string     `json:"url"`
+	FinalURL    string     `json:"final_url"`
+	Text        string     `json:"text"`
+	Verdict     dedup.Kind `json:"verdict"`
+	DuplicateOf string     `json:"duplicate_of"`
+	Resemblance float64    `json:"resemblance"`
+
+	host string
+	set  dedup.Set
+}
+
+func main() {
+	similarity := flag.Float64("similarity", dedup.DefaultSimilarity, "the similarity that was asked for")
+	shingle := flag.Int("shingle", dedup.DefaultShingle, "words in a shingle")
+	flag.Parse()
+	result, err := measure(os.Stdin, *similarity, *shingle)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bruteforce:", err)
+		os.Exit(1)
+	}
+	fmt.Println(result)
+	if result.lost > 0 {
+		os.Exit(1)
+	}
+}
+
+// A result is what was counted.
+type result struct {
+	pages              int
+	pairs, found       int     // across hosts, at or above the similarity; not both unique
+	within, foundInOne int     // the same on one host
+	near, right        int     // verdicts; those that are at or above the similarity
+	lost               int     // duplicates whose leader is not in the export
+	worst              float64 // difference between a verdict's resemblance and the truth
+}
+
+func (r result) String() string {
+	share := func(n, of int) float64 {
+		if of == 0 {
+			return 1
+		}
+		return float64(n) / float64(of)
+	}
+	return fmt.Sprintf("pages %d\nrecall    %.4f  %d of %d pairs across hosts\n          %.4f  %d of %d pairs on one host\nprecision %.4f  %d of %d verdicts near; their resemblance off by at most %.2g\nleaders missing %d",
+		r.pages, share(r.found, r.pairs), r.found, r.pairs, share(r.foundInOne, r.within), r.foundInOne, r.within,
+		share(r.right, r.near), r.right, r.near, r.worst, r.lost)
+}
+
+func measure(r io.Reader, similarity float64, shingle int) (result, error) {
+	pages, err := read(r, shingle)
+	if err != nil {
+		return result{}, err
+	}
+	res := result{pages: len(pages)}
+	res.comparePairs(pages, similarity)
+	res.checkVerdicts(pages, similarity)
+	return res, nil
+}
+
+func read(r io.Reader, shingle int) ([]*page, error) {
+	var pages []*page
+	var canon dedup.Text
+	in := bufio.NewReaderSize(r, 1<<20)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 1 {
+			p := new(page)
+			if err := json.Unmarshal(line, p); err != nil {
+				return nil, err
+			}
+			if p.FinalURL != "" {
+				p.URL = p.FinalURL
+			}
+			if u, err := url.Parse(p.URL); err == nil {
+				p.host = u.Host
+			}
+			canon.Read([]byte(p.Text))
+			p.set, p.Text = canon.Set(shingle), ""
+			pages = append(pages, p)
+		}
+		if errors.Is(err, io.EOF) {
+			return pages, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// comparePairs counts the similar pairs. To compare a page with all before it, it
+// counts, shingle by shingle, with whom it shares it.
+func (res *result) comparePairs(pages []*page, similarity float64) {
+	holders := map[uint64][]int32{}
+	shared := make([]int32, len(pages))
+	for i, p := range pages {
+		if p.Verdict == dedup.Thin {
+			continue
+		}
+		var met []int32
+		for _, s := range p.set {
+			for _, j := range holders[s] {
+				if shared[j] == 0 {
+					met = append(met, j)
+				}
+				shared[j]++
+			}
+			holders[s] = append(holders[s], int32(i))
+		}
+		for _, j := range met {
+			q := pages[j]
+			c := float64(shared[j])
+			shared[j] = 0
+			if c/(float64(len(p.set)+len(q.set))-c) >= similarity {
+				res.pair(p, q)
+			}
+		}
+	}
+}
+
+func (res *result) pair(p, q *page) {
+	all, found := &res.within, &res.foundInOne
+	if p.host != q.host {
+		all, found = &res.pairs, &res.found
+	}
+	*all++
+	if p.Verdict != dedup.Unique || q.Verdict != dedup.Unique {
+		*found++
+	}
+}
+
+// checkVerdicts compares each duplicate with the leader it names.
+func (res *result) checkVerdicts(pages []*page, similarity float64) {
+	byURL := map[string]*page{}
+	for _, p := range pages {
+		byURL[p.URL] = p
+	}
+	for _, p := range pages {
+		if p.DuplicateOf == "" {
+			continue
+		}
+		leader := byURL[p.DuplicateOf]
+		if leader == nil {
+			res.lost++
+			continue
+		}
+		truth := dedup.Resemblance(p.set, leader.set)
+		res.worst = max(res.worst, truth-p.Resemblance, p.Resemblance-truth)
+		if p.Verdict == dedup.Near {
+			res.near++
+			if truth >= similarity {
+				res.right++
+			}
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// A given flag is one that the command line had, as it would be typed again.
+type givenFlag struct{ name, text string }
+
+// givenFlags are those of a command line, in its order.
+func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
+	flags.Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			text := "--" + f.Name + " " + quoted(v)
+			if f.Value.Type() == "bool" {
+				text = strings.TrimSuffix("--"+f.Name+"="+v, "=true")
+			}
+			all = append(all, givenFlag{f.Name, text})
+		}
+	})
+	return all
+}
+
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:@%+=,", r)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// again is the command that goes on with a crawl. The store keeps the seeds and the
+// rule; scope, manners and what to keep it does not know, and without them the
+// crawl would go on as another one. Only what stopped it is left out.
+func (f *crawlFlags) again(end ending) string {
+	words := []string{"skink crawl"}
+	for _, g := range f.given {
+		kept := slices.Contains(ruleFlagNames, g.name)
+		stopped := strings.HasPrefix(end.limit, "--"+g.name+" ") || end.spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
+		if !kept && !stopped {
+			words = append(words, g.text)
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,155 @@
+// Package cli is the command line: flags to options, wiring, printing. One file
+// a verb. What a command computes is another package's business.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Exit codes.
+const (
+	exitDone    = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitDiffers = 3 // compare --check: no duplicates
+)
+
+// A Console is the streams of a process, and whether a person is at the other end.
+type Console struct {
+	In         io.Reader
+	Out, Err   io.Writer
+	Terminal   bool       // Err is a terminal
+	InTerminal bool       // In is one
+	Columns    func() int // its width; used if Terminal
+}
+
+// A command is one verb.
+type command struct {
+	name  string
+	args  string // what follows the flags
+	short string // one line
+	long  string // what it does, and an example
+	setup func(flags *pflag.FlagSet) func(ctx context.Context, con Console, args []string) error
+}
+
+func commands() []command {
+	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, tuneCommand}
+}
+
+// A usageError is a command line that cannot be understood. Exit code 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// An exitError ends the process with a code and without a word.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// Run runs the command that args name, without the program's own name, and
+// returns the exit code. ctx ends when the user wants the command to stop.
+func Run(ctx context.Context, args []string, con Console) int {
+	log.SetOutput(io.Discard) // net/http reports there what servers say out of turn; a page's record says what went wrong
+	err := run(ctx, args, con)
+	var code exitError
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &usage):
+		fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
+		return exitUsage
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
+	fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
+	return exitFailed
+}
+
+// oneLine keeps an error from filling a screen: some libraries write paragraphs.
+func oneLine(err error) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " ")
+}
+
+func run(ctx context.Context, args []string, con Console) error {
+	if len(args) == 0 {
+		printUsage(con.Err)
+		return exitError(exitUsage)
+	}
+	switch args[0] {
+	case "help", "-h", "--help":
+		if len(args) > 1 {
+			return run(ctx, []string{args[1], "--help"}, con)
+		}
+		printUsage(con.Out)
+		return nil
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.run(ctx, args[1:], con)
+		}
+	}
+	return usagef("no command is called %q: try skink help", args[0])
+}
+
+func (c command) run(ctx context.Context, args []string, con Console) error {
+	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
+	flags.SortFlags = false
+	flags.Usage = func() {}
+	body := c.setup(flags)
+	help := flags.BoolP("help", "h", false, "print this")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			c.printHelp(con.Out, flags)
+			return nil
+		}
+		return usagef("%s: %w", c.name, flagError(err, c.name))
+	}
+	if *help {
+		c.printHelp(con.Out, flags)
+		return nil
+	}
+	return body(ctx, con, flags.Args())
+}
+
+// flagError says what a flag wants, where pflag says which parser did not get it.
+func flagError(err error, command string) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return fmt.Errorf("%w: try skink %s --help", err, command)
+	}
+	wants := map[string]string{
+		"int":      "a whole number",
+		"int64":    "a whole number",
+		"intSlice": "whole numbers, such as 3 or 3,5,8",
+		"float64":  "a number, such as 0.8",
+		"duration": "a duration, such as 500ms or 2s",
+		"size":     "a size, such as 500KB or 10MB",
+		"bool":     "true or false",
+	}[invalid.GetFlag().Value.Type()]
+	return fmt.Errorf("--%s %q: try %s", invalid.GetFlag().Name, invalid.GetValue(), wants)
+}
+
+func printUsage(w io.Writer) {
+	fmt.Fprint(w, "skink crawls sites and knows which pages say the same thing.\n\nCommands:\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  skink %-28s %s\n", c.name+" "+c.args, c.short)
+	}
+	fmt.Fprint(w, "\nskink COMMAND --help prints its flags and an example.\nA first crawl, of a folder of HTML files, needs no network:\n\n  skink crawl testdata/site\n")
+}
+
+func (c command) printHelp(w io.Writer, flags *pflag.FlagSet) {
+	fmt.Fprintf(w, "skink %s %s\n\n%s\n\nFlags:\n%s", c.name, c.args, strings.TrimSpace(c.long), flags.FlagUsages())
+}

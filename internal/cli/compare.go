@@ -1,0 +1,316 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/extract"
+)
+
+var compareCommand = command{
+	name:  "compare",
+	args:  "[flags] A B",
+	short: "compare two pages by every measure",
+	long: `
+Compares the main texts of two files or URLs (- is standard input): every measure,
+and the passages they have in common. With --check the exit code is 3 when they
+are not duplicates at the similarity asked for. --profile compares them as a
+published system does, and prints its score alone.
+
+Example: how alike are an article and its printed version?
+
+  skink compare testdata/site/nature/fog.html testdata/site/print/fog.html`,
+	setup: setupCompare,
+}
+
+// compareFlags is what the flags of skink compare say.
+type compareFlags struct {
+	rule    *ruleFlags
+	json    bool
+	check   bool
+	html    string
+	profile string
+}
+
+func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
+	f := &compareFlags{rule: addRuleFlags(flags)}
+	f.rule.shingle.mayBeAuto = true
+	flags.Lookup("shingle").Usage += ", or auto: 8 words up to 3,500 characters, 9 up to 7,000, 10 above"
+	minWords := flags.Lookup("min-words") // 0 unless given: see run
+	minWords.Usage, minWords.DefValue = "words under which a page is thin and compared with nobody (default: none is)", "0"
+	_ = flags.MarkHidden("scheme") // what each scheme finds is printed
+	flags.BoolVar(&f.json, "json", false, "print a JSON object")
+	flags.BoolVar(&f.check, "check", false, "exit with 3 if they are not duplicates")
+	flags.StringVar(&f.html, "html", "", "write a page to this file that shows both, with what they have in common marked")
+	flags.StringVar(&f.profile, "profile", "", "compare as a published system does: "+profileNames())
+	return f.run
+}
+
+func profileNames() string {
+	var names []string
+	for _, p := range dedup.Profiles() {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (f *compareFlags) run(ctx context.Context, con Console, args []string) error {
+	if len(args) != 2 {
+		return usagef("compare: two pages are compared, and %d named: try skink compare --help", len(args))
+	}
+	if args[0] == "-" && args[1] == "-" {
+		return usagef("compare: only one of the two pages can be standard input")
+	}
+	switch {
+	case f.profile != "" && (f.check || f.html != ""):
+		return usagef("compare: --profile prints its score alone: leave --check and --html out")
+	case f.html == "-":
+		return usagef("compare: --html needs a file: standard output gets the measures")
+	}
+	if !f.rule.flags.Changed("min-words") {
+		f.rule.minWords = 0 // who asks about two texts means these two, however short
+	}
+	rule, err := check(f.rule.settings())
+	if err != nil {
+		return err
+	}
+	var profile dedup.Profile
+	if f.profile != "" {
+		if profile, err = dedup.ParseProfile(f.profile); err != nil {
+			return usageError{err}
+		}
+	}
+	var docs [2]*extract.Document
+	for i, name := range args {
+		if docs[i], err = readPage(ctx, con, name); err != nil {
+			return err
+		}
+	}
+	if f.rule.shingle.auto {
+		rule.Shingling.K = dedup.AutoShingle(max(utf8.RuneCountInString(docs[0].Text), utf8.RuneCountInString(docs[1].Text)))
+	}
+	if f.profile != "" {
+		return f.printProfile(con.Out, profile, docs, rule.Shingling)
+	}
+	c, err := compare(args, docs, rule)
+	if err != nil {
+		return err
+	}
+	return f.print(con, c)
+}
+
+func (f *compareFlags) print(con Console, c *comparison) error {
+	if f.html != "" {
+		if err := writeFile(f.html, c.printHTML); err != nil {
+			return err
+		}
+	}
+	printed := c.printText
+	if f.json {
+		printed = func(w io.Writer) error { return writeJSON(w, c) }
+	}
+	if err := printed(con.Out); err != nil {
+		return err
+	}
+	if f.check && c.Verdict != dedup.Near && c.Verdict != dedup.Exact {
+		return exitError(exitDiffers)
+	}
+	return nil
+}
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// printProfile compares as a published system does.
+func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extract.Document, s dedup.Shingling) error {
+	r := p.Score(docs[0].Text, docs[1].Text, dedup.ProfileInput{LangA: docs[0].Lang, LangB: docs[1].Lang, Shingling: s})
+	if f.json {
+		return writeJSON(w, r)
+	}
+	unit := ""
+	if r.Unit == "percent" {
+		unit = " %"
+	}
+	fmt.Fprintf(w, "%s\n%.4f%s\n%s of A, %d of B, %d in common\n", p.About, r.Score, unit, plural(int64(r.A), "shingle"), r.B, r.Common)
+	if r.Super != nil {
+		fmt.Fprintf(w, "%d of 6 super-shingles, %d of 15 mega-shingles\n", *r.Super, *r.Mega)
+	}
+	if r.Without != "" {
+		fmt.Fprintf(w, "no rules for %s in %s or %s: words stay as they are\n", r.Without, languageName(docs[0].Lang), languageName(docs[1].Lang))
+	}
+	return nil
+}
+
+// A comparison is what skink compare prints. The names in JSON are stable.
+type comparison struct {
+	A             side       `json:"a"`
+	B             side       `json:"b"`
+	Form          string     `json:"form"`
+	Unit          dedup.Unit `json:"unit"`
+	Shingle       int        `json:"shingle"`
+	Step          int        `json:"step"`
+	Unordered     bool       `json:"unordered"`
+	Common        int        `json:"common"` // shingles
+	Resemblance   float64    `json:"resemblance"`
+	Uniqueness    float64    `json:"uniqueness"`
+	Estimate      float64    `json:"estimate"`
+	AInB          float64    `json:"containment_a_in_b"`
+	BInA          float64    `json:"containment_b_in_a"`
+	ShareA        float64    `json:"share_of_a"` // its shingles with repeats
+	ShareB        float64    `json:"share_of_b"`
+	Dice          float64    `json:"dice"`
+	SuperShingles int        `json:"super_shingles"`
+	MegaShingles  int        `json:"mega_shingles"`
+	Bands         int        `json:"bands"`
+	Similarity    float64    `json:"similarity"`
+	Verdict       dedup.Kind `json:"verdict"`
+	Remark        string     `json:"remark,omitempty"` // what the verdict alone does not say
+	Passages      []passage  `json:"passages"`         // in common, longest first
+
+	scheme dedup.Scheme
+}
+
+// A side is one of the two pages.
+type side struct {
+	Name       string     `json:"name"`
+	Title      string     `json:"title"`
+	Lang       string     `json:"lang"`
+	Characters int        `json:"characters"` // of the canonical text
+	Words      int        `json:"words"`
+	Shingles   int        `json:"shingles"` // different ones
+	Hash       dedup.Hash `json:"hash"`
+	Without    string     `json:"form_without,omitempty"` // parts of the form that its language has no rules for
+
+	text  string
+	canon dedup.Text
+}
+
+// A passage is a run of words that both have.
+type passage struct {
+	A     int    `json:"a"` // its first word in A, counted from 0
+	B     int    `json:"b"` // and in B
+	Words int    `json:"words"`
+	Text  string `json:"text"` // as A spells it
+}
+
+func compare(names []string, docs [2]*extract.Document, rule dedup.Rule) (*comparison, error) {
+	s := rule.Shingling
+	bands, err := dedup.BandsFor(rule.Similarity)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	c := &comparison{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Step: s.Step, Unordered: s.Unordered, Similarity: rule.Similarity, scheme: bands}
+	c.A.read(names[0], docs[0], rule)
+	c.B.read(names[1], docs[1], rule)
+	m := dedup.Compare(&c.A.canon, &c.B.canon, s, bands)
+	c.A.Shingles, c.B.Shingles, c.Common = m.ShinglesA, m.ShinglesB, m.Common
+	c.Resemblance, c.Uniqueness, c.Estimate, c.Dice = m.Resemblance, m.Uniqueness, m.Estimate, m.Dice
+	c.AInB, c.BInA, c.ShareA, c.ShareB = m.AInB, m.BInA, m.ShareA, m.ShareB
+	c.SuperShingles, c.MegaShingles, c.Bands = m.Super, m.Mega, m.Bands
+	c.Verdict = c.verdict(rule)
+	c.Remark = c.remark()
+	c.Passages = c.passages(s)
+	return c, nil
+}
+
+func (s *side) read(name string, doc *extract.Document, rule dedup.Rule) {
+	s.canon.Locate()
+	rule.Read(&s.canon, doc.Text, doc.Lang)
+	s.Name, s.Title, s.Lang, s.text = name, doc.Title, doc.Lang, doc.Text
+	if missing := rule.Form.Without(doc.Lang); missing != dedup.Plain {
+		s.Without = missing.String()
+	}
+	s.Characters, s.Words, s.Hash = utf8.RuneCount(s.canon.Bytes()), s.canon.Len(), s.canon.Hash()
+}
+
+// span is where a run of words stands in the side's text.
+func (s *side) span(first, words int) dedup.Span {
+	return dedup.Span{Start: s.canon.Span(first).Start, End: s.canon.Span(first + words - 1).End}
+}
+
+// passages are runs of whole words, also where shingles are characters: then of
+// the default length.
+func (c *comparison) passages(s dedup.Shingling) []passage {
+	k := s.K
+	if s.Unit == dedup.Chars {
+		k = dedup.DefaultShingle
+	}
+	all := []passage{}
+	for _, p := range dedup.Passages(&c.A.canon, &c.B.canon, k) {
+		at := c.A.span(p.A, p.Tokens)
+		all = append(all, passage{p.A, p.B, p.Tokens, c.A.text[at.Start:at.End]})
+	}
+	return all
+}
+
+func (c *comparison) verdict(rule dedup.Rule) dedup.Kind {
+	switch {
+	case c.A.Words == 0 || c.B.Words == 0:
+		return dedup.Thin
+	case c.A.Hash == c.B.Hash:
+		return dedup.Exact
+	case rule.Short(c.A.Words) || rule.Short(c.B.Words):
+		return dedup.Thin
+	case c.Resemblance >= rule.Similarity:
+		return dedup.Near
+	}
+	return dedup.Unique
+}
+
+// remark says what the verdict alone does not.
+func (c *comparison) remark() string {
+	const whole = 0.9 // of a text in another makes it an excerpt
+	switch {
+	case c.A.Words == 0 && c.B.Words == 0:
+		return "neither has any text"
+	case c.A.Words == 0:
+		return "A has no text"
+	case c.B.Words == 0:
+		return "B has no text"
+	case c.Verdict != dedup.Unique:
+		return ""
+	case c.AInB >= whole && c.AInB > c.BInA:
+		return "A is an excerpt of B"
+	case c.BInA >= whole:
+		return "B is an excerpt of A"
+	}
+	return ""
+}
+
+// readPage reads a file, standard input, or a URL.
+func readPage(ctx context.Context, con Console, name string) (*extract.Document, error) {
+	if !strings.Contains(name, "://") {
+		return extractFile(con, name)
+	}
+	var all seeds
+	if err := all.addURL(name); err != nil {
+		return nil, err
+	}
+	opt := crawler.Defaults()
+	opt.AllowHosts = all.special()
+	page, err := crawler.Get(ctx, all.URLs[0], opt)
+	if err != nil {
+		return nil, err
+	}
+	if page.Problem != "" {
+		return nil, fmt.Errorf("%s: %s: %s", name, page.Problem, page.Detail)
+	}
+	doc, err := extract.Parse(page.Body, page.Header.Get("Content-Type"))
+	if errors.Is(err, extract.ErrNotText) {
+		return nil, fmt.Errorf("%s holds no text: it is %s", name, extract.MediaType(page.Body, page.Header.Get("Content-Type")))
+	}
+	return doc, err
+}

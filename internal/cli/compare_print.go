@@ -1,0 +1,168 @@
+package cli
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"skink/dedup"
+)
+
+// printText prints the comparison as one table, and the longest passages.
+func (c *comparison) printText(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, s := range []struct {
+		letter string
+		*side
+	}{{"A", &c.A}, {"B", &c.B}} {
+		fmt.Fprintf(t, "%s\t%s\t%s, %s, %s\n", s.letter, printable(s.Name), plural(int64(s.Words), "word"), plural(int64(s.Characters), "character"), plural(int64(s.Shingles), "shingle"))
+		if s.Without != "" {
+			fmt.Fprintf(t, "\t\tno rules for %s in %s: its words stay as they are\n", s.Without, languageName(s.Lang))
+		}
+	}
+	for _, r := range c.rows() {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", r.Name, r.Value, r.About)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return c.printPassages(w)
+}
+
+func languageName(lang string) string {
+	if lang == "" {
+		return "a text of no known language"
+	}
+	return "language " + printable(lang)
+}
+
+// A row is one measure.
+type row struct{ Name, Value, About string }
+
+func (c *comparison) rows() []row {
+	number := func(v float64) string { return fmt.Sprintf("%.4f", v) }
+	of := func(n int) string { return fmt.Sprint(n) }
+	verdict := fmt.Sprintf("at similarity %v", c.Similarity)
+	if c.Remark != "" {
+		verdict += ": " + c.Remark
+	}
+	return []row{
+		{"resemblance", number(c.Resemblance), "exact, over " + c.shingles() + ": " + plural(int64(c.Common), "shingle") + " in common"},
+		{"uniqueness", number(c.Uniqueness), "what each has of its own: 1 - resemblance"},
+		{"estimate", number(c.Estimate), fmt.Sprintf("%.0f of %d minima are equal", c.Estimate*dedup.Minima, dedup.Minima)},
+		{"containment", number(c.AInB), "of A in B"},
+		{"", number(c.BInA), "of B in A"},
+		{"share", number(c.ShareA), "of A's shingles, repeats counted, that B has"},
+		{"", number(c.ShareB), "of B's that A has"},
+		{"Dice", number(c.Dice), "2c/(a+b)"},
+		{"super-shingles", of(c.SuperShingles), fmt.Sprintf("of %d", dedup.SuperShingles)},
+		{"mega-shingles", of(c.MegaShingles), fmt.Sprintf("of %d", dedup.MegaShingles)},
+		{"bands", of(c.Bands), fmt.Sprintf("of %d, of %d minima each", c.scheme.Bands(), c.scheme.Rows)},
+		{"verdict", string(c.Verdict), verdict},
+	}
+}
+
+// shingles says what the shingles are.
+func (c *comparison) shingles() string {
+	noun := "word"
+	if c.Unit == dedup.Chars {
+		noun = "character"
+	}
+	text := "shingles of " + plural(int64(c.Shingle), noun)
+	if c.Step > 1 {
+		text += fmt.Sprintf(", every %d", c.Step)
+	}
+	if c.Unordered {
+		text += ", in any order"
+	}
+	if c.Form != dedup.Plain.String() {
+		text += ", form " + c.Form
+	}
+	return text
+}
+
+// shown is how many passages a terminal gets, and how much of each.
+const (
+	shownPassages = 5
+	shownText     = 60
+)
+
+func (c *comparison) printPassages(w io.Writer) error {
+	if len(c.Passages) > 0 {
+		fmt.Fprintf(w, "\n%s in common\n", plural(int64(len(c.Passages)), "passage"))
+	}
+	for i, p := range c.Passages {
+		if i == shownPassages {
+			fmt.Fprintf(w, "  and %d more: --json lists them, --html shows them\n", len(c.Passages)-i)
+			break
+		}
+		text := []rune(printable(strings.Join(strings.Fields(p.Text), " ")))
+		if len(text) > shownText {
+			text = append(text[:shownText-1], '…')
+		}
+		fmt.Fprintf(w, "  %4d words  A %d  B %d  %s\n", p.Words, p.A, p.B, string(text))
+	}
+	return nil
+}
+
+//go:embed compare.html
+var compareHTML string
+
+var compareTemplate = template.Must(template.New("compare").Parse(compareHTML))
+
+// printHTML writes one page that opens from disk: the measures, and both texts
+// with the passages marked, each linked to its place in the other.
+func (c *comparison) printHTML(w io.Writer) error {
+	return compareTemplate.Execute(w, struct {
+		*comparison
+		Rows  []row
+		Sides []shownSide
+	}{c, c.rows(), []shownSide{c.shown(&c.A, "A", func(p passage) int { return p.A }), c.shown(&c.B, "B", func(p passage) int { return p.B })}})
+}
+
+// A shownSide is a text cut where passages begin and end.
+type shownSide struct {
+	*side
+	Letter, Other string
+	Pieces        []piece
+}
+
+// A piece of a text: in a passage, whose number is given, or in none: 0.
+type piece struct {
+	Text    string
+	Passage int
+}
+
+// shown cuts a side's text. Passages are disjoint in A; in B two may overlap, and
+// then the first in the text has the words that both want.
+func (c *comparison) shown(s *side, letter string, first func(passage) int) shownSide {
+	out := shownSide{side: s, Letter: letter, Other: map[string]string{"A": "B", "B": "A"}[letter]}
+	order := make([]int, len(c.Passages))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return first(c.Passages[i]) - first(c.Passages[j]) })
+	done := 0
+	for _, i := range order {
+		p := c.Passages[i]
+		at := s.span(first(p), p.Words)
+		if at.End <= done { // all its words are marked, but its place must be there to link to
+			out.Pieces = append(out.Pieces, piece{Passage: i + 1})
+			continue
+		}
+		start := max(at.Start, done)
+		if done < start {
+			out.Pieces = append(out.Pieces, piece{Text: s.text[done:start]})
+		}
+		out.Pieces = append(out.Pieces, piece{s.text[start:at.End], i + 1})
+		done = at.End
+	}
+	if done < len(s.text) {
+		out.Pieces = append(out.Pieces, piece{Text: s.text[done:]})
+	}
+	return out
+}

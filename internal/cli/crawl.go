@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"skink/crawler"
+	"skink/internal/monitor"
+	"skink/store"
+)
+
+var crawlCommand = command{
+	name:  "crawl",
+	args:  "[flags] SEED...",
+	short: "crawl sites, and judge each page as it comes",
+	long: `
+Crawls from the seeds, judges each page against those before it, and keeps all of
+it in a store. A SEED is a URL, a file of URLs (# begins a comment), - for URLs on
+standard input, or a folder of HTML files, which is served on loopback as
+http://FOLDER.localhost/ and crawled like a site.
+
+A crawl that was stopped or killed is resumed by the same command, or without
+seeds; new seeds are added to it. The store knows how pages are judged; all other
+flags are to be given again, as the last line of the summary does. While it runs,
+the signal USR1, or Enter at a terminal, shows which hosts are slow and which are
+left alone.
+
+Example: two sites, near-duplicates kept without their text
+
+  skink crawl --on-duplicate skip https://example.org/ https://example.com/docs/`,
+	setup: setupCrawl,
+}
+
+// crawlFlags is what the flags of skink crawl say.
+type crawlFlags struct {
+	store   *string
+	rule    *ruleFlags
+	options crawler.Options
+	given   []givenFlag
+
+	onDuplicate      string
+	scope            string
+	include, exclude []string
+	maxDepth         int
+	maxSize          size
+	maxBytes         size
+	maxHostBytes     size
+	maxTime          time.Duration
+	obeyNoFollow     bool
+	contact          string
+	allowPrivate     []string
+	feed             string
+	metrics          string
+	logFormat        string
+	quiet            bool
+}
+
+func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
+	f := &crawlFlags{options: crawler.Defaults()}
+	f.store = addStoreFlag(flags)
+	f.rule = addRuleFlags(flags)
+	o := &f.options
+	f.maxSize = size(o.MaxSize)
+	flags.StringVar(&f.onDuplicate, "on-duplicate", "tag", "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only)")
+	flags.BoolVar(&o.KeepRaw, "keep-raw", false, "keep each response as it was received")
+	flags.StringVar(&f.feed, "feed", "", "write unique and thin pages to FILE as they come, - for standard output")
+
+	flags.StringVar(&f.scope, "scope", crawler.ScopeHost, "what to follow: host, domain, prefix (the seed's folder) or any")
+	flags.StringArrayVar(&f.include, "include", nil, "follow only URLs that match this regular expression (may be repeated)")
+	flags.StringArrayVar(&f.exclude, "exclude", nil, "follow no URL that matches this regular expression (may be repeated)")
+	flags.BoolVar(&f.obeyNoFollow, "obey-nofollow", false, "follow no link that says rel=nofollow; pages that say so of all their links are always obeyed")
+	flags.IntVar(&f.maxDepth, "max-depth", 0, "follow links so many steps from a seed, 0: any number")
+
+	flags.Int64Var(&o.MaxPages, "max-pages", 0, "stop when the store holds so many pages, 0: never")
+	flags.DurationVar(&f.maxTime, "max-time", 0, "stop this run after so long, 0: never")
+	flags.Var(&f.maxBytes, "max-bytes", "stop this run after fetching so much, 0: never")
+	flags.Int64Var(&o.HostBudget.Pages, "max-host-pages", 0, "fetch so many pages and files from a host at most, 0: any number")
+	flags.Var(&f.maxHostBytes, "max-host-bytes", "fetch so much from a host at most, 0: any amount")
+
+	flags.IntVar(&o.Parallel, "parallel", o.Parallel, "requests at once")
+	flags.IntVar(&o.PerHost, "per-host", o.PerHost, "requests at once to one host")
+	flags.IntVar(&o.PerIP, "per-ip", o.PerIP, "requests at once to an address that several hosts share, 0: any number")
+	flags.DurationVar(&o.Delay, "delay", o.Delay, "least time between two requests to one host, more if it answers slowly; 0: none; a folder needs none")
+	flags.DurationVar(&o.MaxDelay, "max-delay", o.MaxDelay, "longest delay that robots.txt or slow answers can ask for, 0: any")
+	flags.DurationVar(&o.Timeout, "timeout", o.Timeout, "longest time for one request and its answer")
+	flags.IntVar(&o.Retries, "retries", o.Retries, "further tries after a problem that may pass")
+	flags.DurationVar(&o.Grace, "grace", o.Grace, "time for what is in flight when the crawl is stopped")
+	flags.Var(&f.maxSize, "max-size", "largest page; of a larger one nothing is judged")
+	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "what to call ourselves")
+	flags.StringVar(&f.contact, "contact", "", "where owners of sites can reach you, a URL or an email address; sent with --user-agent")
+	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not ask robots.txt: for your own sites")
+	flags.StringArrayVar(&f.allowPrivate, "allow-private", nil, "connect to this HOST or CIDR although it is not on the public internet (may be repeated)")
+
+	flags.StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics and profiles at this address; a port alone is one of loopback")
+	flags.StringVar(&f.logFormat, "log-format", "text", "how to say how it goes: text or json, a line each")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
+	return f.run
+}
+
+func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error {
+	f.given = givenFlags(f.rule.flags) // before check completes some
+	if err := f.check(); err != nil {
+		return err
+	}
+	say := newSayer(con.Err, f.logFormat == "json", f.quiet)
+	return say.error(f.start(ctx, con, say, args))
+}
+
+// start opens the store and crawls into it.
+func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, args []string) error {
+	scope, err := crawler.NewScope(f.scope, f.include, f.exclude)
+	var pattern *syntax.Error
+	switch {
+	case errors.As(err, &pattern):
+		return usagef("%w: the syntax is that of https://go.dev/s/re2syntax", err)
+	case err != nil:
+		return usageError{err}
+	}
+	var given seeds
+	if err := given.parse(args, con.In); err != nil {
+		return err
+	}
+	if len(args) > 0 && len(given.items()) == 0 {
+		return usagef("the seeds hold no URL: try one, such as https://example.org/")
+	}
+	if _, err := check(f.rule.settings()); err != nil {
+		return err
+	}
+	s, err := openStore(*f.store, len(args) > 0)
+	if err != nil {
+		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
+			return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", *f.store)
+		}
+		return err
+	}
+	c := &crawlRun{crawlFlags: f, con: con, say: say, store: s, scope: scope, stdinIsSeeds: slices.Contains(args, "-")}
+	err = c.run(ctx, args, given)
+	if err := errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	return c.result
+}
+
+// check refuses numbers that make no sense.
+func (f *crawlFlags) check() error {
+	o := &f.options
+	o.MaxSize, o.MaxBytes, o.HostBudget.Bytes = int64(f.maxSize), int64(f.maxBytes), int64(f.maxHostBytes)
+	switch {
+	case f.logFormat != "text" && f.logFormat != "json":
+		return usagef("--log-format %q: try text or json", f.logFormat)
+	case o.PerIP < 0:
+		return usagef("--per-ip %d: try 0 for no limit", o.PerIP)
+	case o.MaxDelay < 0:
+		return usagef("--max-delay %v: try 0 for no limit", o.MaxDelay)
+	case o.Retries < 0:
+		return usagef("--retries %d: try 0 for none", o.Retries)
+	case o.Grace < 0:
+		return usagef("--grace %v: try 0 for none", o.Grace)
+	case f.maxTime < 0:
+		return usagef("--max-time %v: try 0 for no limit", f.maxTime)
+	case o.HostBudget.Pages < 0:
+		return usagef("--max-host-pages %d: try 0 for no limit", o.HostBudget.Pages)
+	case f.onDuplicate != "tag" && f.onDuplicate != "skip":
+		return usagef("--on-duplicate %q: try tag or skip", f.onDuplicate)
+	case o.Parallel < 1:
+		return usagef("--parallel %d: try 1 or more", o.Parallel)
+	case o.PerHost < 1:
+		return usagef("--per-host %d: try 1 or more", o.PerHost)
+	case o.Delay < 0:
+		return usagef("--delay %v: try 0 or more", o.Delay)
+	case o.Timeout <= 0:
+		return usagef("--timeout %v: try 30s", o.Timeout)
+	case o.MaxSize < 1:
+		return usagef("--max-size %q: try a size, such as 500KB or 10MB", f.maxSize.String())
+	case o.MaxPages < 0:
+		return usagef("--max-pages %d: try 0 for no limit", o.MaxPages)
+	case f.maxDepth < 0:
+		return usagef("--max-depth %d: try 0 for no limit", f.maxDepth)
+	case o.UserAgent == "":
+		return usagef("--user-agent is empty: servers want to know who asks: leave it out, or name a contact")
+	}
+	if err := f.checkIdentity(); err != nil {
+		return err
+	}
+	if f.metrics != "" {
+		address, err := monitor.Address(f.metrics)
+		if err != nil {
+			return usagef("--metrics %q: %w: try a port, such as 9464, or an address with one", f.metrics, err)
+		}
+		f.metrics = address
+	}
+	return f.checkPrivate()
+}
+
+// checkIdentity puts the contact into the user agent. What is sent as a header has
+// to be one.
+func (f *crawlFlags) checkIdentity() error {
+	printable := func(s string) bool {
+		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+	}
+	o := &f.options
+	switch {
+	case !printable(o.UserAgent):
+		return usagef("--user-agent %q: a header takes printable ASCII only", o.UserAgent)
+	case f.contact == "":
+		return nil
+	case !printable(f.contact) || strings.ContainsAny(f.contact, "() ") || !strings.Contains(f.contact, "@") && !strings.Contains(f.contact, "://"):
+		return usagef("--contact %q: try a URL, such as https://example.org/crawler, or an email address", f.contact)
+	}
+	o.UserAgent += " (+" + f.contact + ")"
+	return nil
+}
+
+// namesContact says whether the user agent holds a URL or an email address.
+func (f *crawlFlags) namesContact() bool {
+	return strings.ContainsAny(f.options.UserAgent, "@+") || strings.Contains(f.options.UserAgent, "://")
+}
+
+func (f *crawlFlags) checkPrivate() error {
+	o := &f.options
+	for _, p := range f.allowPrivate {
+		if net, err := netip.ParsePrefix(p); err == nil {
+			o.AllowNets = append(o.AllowNets, net.Masked())
+		} else if addr, err := netip.ParseAddr(p); err == nil {
+			o.AllowNets = append(o.AllowNets, netip.PrefixFrom(addr, addr.BitLen()))
+		} else if p == "" || strings.ContainsAny(p, "/ ") {
+			return usagef("--allow-private %q: try a host, such as intranet.example or localhost:8080, or a CIDR, such as 10.0.0.0/8", p)
+		} else {
+			o.AllowHosts = append(o.AllowHosts, p)
+		}
+	}
+	return nil
+}

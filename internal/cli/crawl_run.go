@@ -1,0 +1,310 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"skink/crawler"
+	"skink/feed"
+	"skink/frontier"
+	"skink/internal/ingest"
+	"skink/store"
+)
+
+// A crawlRun is one run of skink crawl, with its store open.
+type crawlRun struct {
+	*crawlFlags
+	con     Console
+	store   store.Store
+	scope   *crawler.Scope
+	movedMu sync.Mutex
+	seeds   seeds // guarded by movedMu once the crawl runs
+	result  error // what the run says by its exit code when nothing went wrong
+
+	say          sayer
+	stdinIsSeeds bool
+}
+
+func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
+	rule, err := c.rule.agree(ctx, c.store, c.name())
+	if err != nil {
+		return err
+	}
+	if err := c.plant(ctx, given); err != nil {
+		return err
+	}
+	counts, err := c.store.Counts(ctx)
+	if err != nil {
+		return err
+	}
+	if counts.Pending == 0 {
+		return c.nothingLeft(ctx, args)
+	}
+	opt := ingest.Options{
+		Rule:           rule,
+		SkipDuplicates: c.onDuplicate == "skip",
+		KeepRaw:        c.options.KeepRaw,
+		Agent:          crawler.ProductToken(c.options.UserAgent),
+		Scope:          c.scope,
+		MaxDepth:       c.maxDepth,
+		ObeyNoFollow:   c.obeyNoFollow,
+		OnSeed:         func(url string) error { return c.moved(ctx, url) },
+	}
+	closeFeed, err := c.openFeed(ctx, &opt)
+	if err != nil {
+		return err
+	}
+	pipeline, err := ingest.New(ctx, c.store, opt)
+	if err != nil {
+		return errors.Join(err, closeFeed())
+	}
+	err = c.crawl(ctx, pipeline, counts)
+	return errors.Join(err, closeFeed())
+}
+
+func (c *crawlRun) name() string { return *c.crawlFlags.store }
+
+// plant adds the seeds to those the store has, and to the frontier.
+func (c *crawlRun) plant(ctx context.Context, given seeds) error {
+	all, err := readSeeds(ctx, c.store)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.name(), err)
+	}
+	all.merge(given)
+	if err := all.write(ctx, c.store); err != nil {
+		return fmt.Errorf("write seeds: %w", err)
+	}
+	items := all.items()
+	if _, err := c.store.Discover(ctx, items); err != nil {
+		return fmt.Errorf("write seeds: %w", err)
+	}
+	for _, i := range items {
+		c.scope.AddSeed(i.URL)
+	}
+	c.seeds = all
+	c.options.Folders = crawler.FolderHosts(all.Folders)
+	special := all.special()
+	c.options.AllowHosts = append(c.options.AllowHosts, special...)
+	if len(all.URLs) > len(special) && !c.namesContact() {
+		c.say.line("It is good manners to say who crawls: --contact takes a URL or an email address, and is sent with each request.")
+	}
+	return nil
+}
+
+// moved adds the address to which a seed's site moved.
+func (c *crawlRun) moved(ctx context.Context, url string) error {
+	c.movedMu.Lock()
+	defer c.movedMu.Unlock()
+	c.seeds.merge(seeds{Moved: []string{url}})
+	return c.seeds.write(ctx, c.store)
+}
+
+// nothingLeft ends a crawl that has nothing to do.
+func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
+	tally, err := c.store.Tally(ctx)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 && len(c.seeds.items()) == 0 {
+		return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", c.name())
+	}
+	if fetchedNothing(tally) {
+		return c.nothingFetched(ctx)
+	}
+	c.say.line("Nothing is left to do: the crawl in %s is finished, with %s. To crawl again, choose another --store.", c.name(), plural(tally.Pages(), "page"))
+	return nil
+}
+
+// openFeed makes the live feed the pipeline's sink, if one is asked for.
+func (c *crawlRun) openFeed(ctx context.Context, opt *ingest.Options) (closeFeed func() error, err error) {
+	switch c.feed {
+	case "":
+		return func() error { return nil }, nil
+	case "-":
+		stream := feed.NewStream(c.con.Out)
+		opt.Sink = stream
+		return func() error { return stream.Close(ctx) }, nil
+	}
+	file, err := feed.OpenFile(ctx, c.feed, c.store)
+	if err != nil {
+		return nil, err
+	}
+	opt.Sink = file
+	return func() error { return file.Close(context.WithoutCancel(ctx)) }, nil
+}
+
+// errMaxTime: the time of this run is over.
+var errMaxTime = errors.New("--max-time has passed")
+
+// crawl runs the crawler into the pipeline, and says how it goes and how it ended.
+func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, counts frontier.Counts) error {
+	if err := c.readSpent(ctx); err != nil {
+		return errors.Join(err, pipeline.Close())
+	}
+	outside, err := c.openMonitor()
+	if err != nil {
+		return errors.Join(err, pipeline.Close())
+	}
+	crawl, err := crawler.New(c.store, c.options, pipeline)
+	if err != nil {
+		return errors.Join(err, outside.close(), pipeline.Close())
+	}
+	c.say.line("%s", c.greeting(counts, pipeline.Pages()))
+	started := time.Now()
+	v := &view{c.store, pipeline, crawl, started}
+	outside.show(v)
+	stop := c.watch(ctx, v)
+	err = c.runFor(ctx, crawl)
+	crawl.Close()
+	if closeErr := pipeline.Close(); closeErr != nil && (err == nil || isStop(err)) {
+		err = closeErr // what was in flight at the stop could not be stored
+	}
+	stop()
+	err = keepFirst(err, outside.close())
+
+	if err != nil && !isStop(err) {
+		return c.hint(err)
+	}
+	after, countErr := c.store.Counts(context.WithoutCancel(ctx))
+	if countErr != nil {
+		return countErr
+	}
+	end := c.endOf(err, pipeline, crawl)
+	c.say.summary(summary{
+		added: pipeline.Added(), all: pipeline.Tally(), pending: after.Pending, took: time.Since(started),
+		store: c.name(), bytes: diskUse(c.name()), feed: c.feed, demanding: crawl.Demanding(),
+		end: end, again: c.again(end),
+	})
+	if end.interrupted {
+		c.result = exitError(exitFailed)
+	} else if fetchedNothing(pipeline.Tally()) {
+		c.result = c.nothingFetched(ctx)
+	}
+	return nil
+}
+
+// isStop says whether a crawl ended because it was told to.
+func isStop(err error) bool {
+	return errors.Is(err, errMaxTime) || errors.Is(err, context.Canceled)
+}
+
+// runFor runs the crawl for as long as it may. The error is errMaxTime when that is
+// over.
+func (c *crawlRun) runFor(ctx context.Context, crawl *crawler.Crawl) error {
+	if c.maxTime == 0 {
+		return crawl.Run(ctx)
+	}
+	timed, cancel := context.WithTimeout(ctx, c.maxTime)
+	defer cancel()
+	err := crawl.Run(timed)
+	if errors.Is(err, context.DeadlineExceeded) { // what came after, in its grace, changes nothing
+		return errMaxTime
+	}
+	return err
+}
+
+// readSpent counts what was fetched from each host before, if hosts have a budget.
+// It reads all records; nobody else needs these numbers, so nobody else pays.
+func (c *crawlRun) readSpent(ctx context.Context) error {
+	if c.options.HostBudget == (crawler.Budget{}) {
+		return nil
+	}
+	c.options.Spent = map[string]crawler.Spent{}
+	for r, err := range c.store.Records(ctx, 0) {
+		if err != nil {
+			return fmt.Errorf("count what hosts have spent: %w", err)
+		}
+		host := frontier.HostOf(r.URL)
+		spent := c.options.Spent[host]
+		if r.Kind == store.Page || r.Kind == store.Other {
+			spent.Pages++
+		}
+		spent.Bytes += r.Size
+		c.options.Spent[host] = spent
+	}
+	return nil
+}
+
+// endOf says why a crawl ended while URLs are pending.
+func (c *crawlRun) endOf(err error, pipeline *ingest.Pipeline, crawl *crawler.Crawl) ending {
+	o := &c.options
+	switch {
+	case errors.Is(err, errMaxTime):
+		return ending{limit: fmt.Sprintf("--max-time %v", c.maxTime)}
+	case err != nil:
+		return ending{interrupted: true}
+	case o.MaxPages > 0 && pipeline.Pages() >= o.MaxPages:
+		return ending{limit: fmt.Sprintf("--max-pages %d", o.MaxPages)}
+	case o.MaxBytes > 0 && crawl.Fetched() >= o.MaxBytes:
+		return ending{limit: "--max-bytes " + c.maxBytes.String()}
+	}
+	var end ending
+	for _, h := range crawl.Hosts() {
+		if h.Budget {
+			end.spent++
+		}
+	}
+	return end
+}
+
+// keepFirst is the error that came first: what follows from it would only hide it.
+func keepFirst(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+// hint adds to an error of a running crawl what to do about it.
+func (c *crawlRun) hint(err error) error {
+	if errors.Is(err, store.ErrFull) {
+		return fmt.Errorf("the crawl stopped, nothing is lost: %w: it is resumed with: %s", err, c.again(ending{}))
+	}
+	return err
+}
+
+func (c *crawlRun) greeting(counts frontier.Counts, pages int64) string {
+	if pages == 0 && counts.Fetched == 0 {
+		return fmt.Sprintf("Crawling %s into %s", plural(counts.Pending, "seed"), c.name())
+	}
+	return fmt.Sprintf("Resuming the crawl in %s: %s stored, %s to fetch", c.name(), plural(pages, "page"), plural(counts.Pending, "URL"))
+}
+
+// fetchedNothing says whether no server ever answered with anything of use.
+func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
+
+// nothingFetched says why a crawl has no page: the first problem, else the first
+// redirect out of it.
+func (c *crawlRun) nothingFetched(ctx context.Context) error {
+	why := errors.New("no page was fetched")
+	moved := false
+	for r, err := range c.store.Records(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		if r.Problem != "" {
+			return fmt.Errorf("no page was fetched: %s: %s", r.URL, problemText(r))
+		}
+		if moved || r.Location == "" {
+			continue
+		}
+		switch state, err := c.store.State(ctx, r.Location); {
+		case err != nil:
+			return err
+		case state == frontier.Outside:
+			moved = true
+			why = fmt.Errorf("no page was fetched: %s leads to %s, which is outside the crawl: add it as a seed, or widen --scope", r.URL, r.Location)
+		}
+	}
+	return why
+}
+
+func problemText(r *store.Record) string {
+	if r.Detail == "" || r.Detail == r.Problem {
+		return r.Problem
+	}
+	return r.Problem + ": " + r.Detail
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"skink/internal/ingest"
+	"skink/report"
+	"skink/store"
+)
+
+var dedupCommand = command{
+	name:  "dedup",
+	args:  "[flags] PATH...",
+	short: "judge files that are on disk already",
+	long: `
+Judges files as a crawl judges pages, and prints the report: HTML, JSON Lines
+({"url","text"} or {"url","html"} a line, such as skink export writes), any other
+UTF-8 file as text, and folders of them. Files that hold no text are skipped and
+counted.
+
+Example: every pair of texts that are at least 90 % the same
+
+  skink dedup --pairs --similarity 0.9 testdata/site`,
+	setup: setupDedup,
+}
+
+func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
+	d := &dedupRun{}
+	flags.StringVar(&d.dir, "store", "", "folder of a store to keep the judgement in (default: a temporary one)")
+	d.rule = addRuleFlags(flags)
+	flags.BoolVar(&d.pairs, "pairs", false, `print every similar pair instead: {"a","b","resemblance"} a line`)
+	form := addReportFlags(flags)
+	write := addOutFlag(flags)
+	flags.BoolVarP(&d.quiet, "quiet", "q", false, "print errors only, beside the report")
+	return func(ctx context.Context, con Console, args []string) (err error) {
+		if d.report, err = form(); err != nil {
+			return err
+		}
+		if d.pairs && (flags.Changed("format") || flags.Changed("top")) {
+			return usagef("dedup: --pairs prints its own lines instead of the report: leave --format and --top out")
+		}
+		d.con, d.write = con, write
+		return d.run(ctx, args)
+	}
+}
+
+// A dedupRun is one run of skink dedup.
+type dedupRun struct {
+	con    Console
+	dir    string
+	rule   *ruleFlags
+	pairs  bool
+	quiet  bool
+	report report.Options
+	write  func(con Console, write func(w io.Writer) error) error
+}
+
+func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
+	if len(args) == 0 {
+		return usagef("dedup: no file or folder is named: try skink dedup --help")
+	}
+	for _, path := range args {
+		if _, err := os.Stat(path); err != nil {
+			return usagef("dedup: %w", plainError(path, err))
+		}
+	}
+	if _, err := check(d.rule.settings()); err != nil {
+		return err
+	}
+	dir := d.dir
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "skink-dedup-"); err != nil {
+			return fmt.Errorf("make a temporary store: %w: --store names a place for it", err)
+		}
+		defer os.RemoveAll(dir)
+	}
+	s, err := openStore(dir, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = keepFirst(err, s.Close()) }()
+	return d.judge(ctx, s, dir, args)
+}
+
+func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, paths []string) error {
+	rule, err := d.rule.agree(ctx, s, name)
+	if err != nil {
+		return err
+	}
+	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule})
+	if err != nil {
+		return err
+	}
+	repeated, err := pipeline.Files(ctx, readFiles(paths))
+	if err := keepFirst(err, pipeline.Close()); err != nil {
+		return err
+	}
+	if t := pipeline.Added(); !d.quiet {
+		fmt.Fprintf(d.con.Err, "%s: %d unique, %d exact, %d near, %d thin; skipped without text: %d; repeated names: %d\n",
+			plural(t.Pages(), "text"), t.Unique, t.Exact, t.Near, t.Thin, t.Skipped, repeated)
+	}
+	return d.write(d.con, func(w io.Writer) error {
+		if !d.pairs {
+			return report.Write(ctx, w, report.FromStore(s), d.report)
+		}
+		found, err := ingest.SimilarPairs(ctx, s, rule)
+		if err != nil {
+			return err
+		}
+		return writePairs(w, found)
+	})
+}
+
+func writePairs(w io.Writer, pairs []ingest.SimilarPair) error {
+	out := bufio.NewWriter(w)
+	for _, p := range pairs {
+		if err := writeLine(out, p); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"mime"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"skink/dedup"
+	"skink/extract"
+)
+
+const extractorVersion = extract.Version
+
+var extractCommand = command{
+	name:  "extract",
+	args:  "[flags] FILE...",
+	short: "print what a crawl would take as the main text",
+	long: `
+Prints the main text of HTML or text files, as a crawl would take it: - is
+standard input. A file that holds no text is named on standard error and passed
+over, and the exit code is then 1.
+
+With --html it is the page that is printed, its words without its looks: what is
+taken is green, a box that a rule suspects has a red bar. It is safe to open.
+
+Examples: a line of JSON for each file; a page to look at
+
+  skink extract --json testdata/site/index.html
+  skink extract --html testdata/site/index.html > marked.html`,
+	setup: setupExtract,
+}
+
+// extracted is a line of skink extract --json.
+type extracted struct {
+	Path  string `json:"path"`
+	Title string `json:"title"`
+	Lang  string `json:"lang"`
+	Text  string `json:"text"`
+	Words int    `json:"words"` // tokens of the canonical text
+
+	Root        string              `json:"root"` // how the text was found
+	Sure        float64             `json:"sure"` // share of the running text that was taken
+	SiteName    string              `json:"site_name,omitempty"`
+	Description string              `json:"description,omitempty"`
+	Author      string              `json:"author,omitempty"`
+	Published   string              `json:"published,omitempty"`
+	Modified    string              `json:"modified,omitempty"`
+	Canonical   string              `json:"canonical,omitempty"`
+	Prev        string              `json:"prev,omitempty"`
+	Next        string              `json:"next,omitempty"`
+	Breadcrumbs []string            `json:"breadcrumbs,omitempty"`
+	Alternates  []extract.Alternate `json:"alternates,omitempty"`
+	Images      []string            `json:"images,omitempty"`
+	Charset     string              `json:"charset,omitempty"`
+}
+
+func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
+	asJSON := flags.Bool("json", false, `print {"path","title","lang","text","words",...} a line`)
+	asHTML := flags.Bool("html", false, "print the page with the taken text marked, safe to open; of one file")
+	images := flags.Bool("alt", false, "with --json, add the alternative texts of the pictures in the text")
+	return func(ctx context.Context, con Console, args []string) error {
+		if len(args) == 0 {
+			return usagef("extract: no file is named: try skink extract --help")
+		}
+		switch {
+		case *asHTML && *asJSON:
+			return usagef("extract: --html and --json are two forms of one answer: choose one")
+		case *asHTML && len(args) > 1:
+			return usagef("extract: --html shows one page: name one file")
+		case *images && !*asJSON:
+			return usagef("extract: --alt adds to --json: give both")
+		}
+		options := extract.Options{Images: *images, Page: *asHTML}
+		out := bufio.NewWriter(con.Out)
+		failed := 0
+		for _, name := range args {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			doc, err := extractWith(options, con, name)
+			if err != nil {
+				fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
+				failed++
+				continue
+			}
+			if err := printExtracted(out, name, doc, *asJSON, *asHTML); err != nil {
+				return err
+			}
+		}
+		if err := out.Flush(); err != nil {
+			return err
+		}
+		if failed > 0 {
+			return exitError(exitFailed)
+		}
+		return nil
+	}
+}
+
+func printExtracted(w io.Writer, name string, doc *extract.Document, asJSON, asHTML bool) error {
+	if asHTML {
+		return doc.WriteHTML(w)
+	}
+	if !asJSON {
+		_, err := fmt.Fprintln(w, printable(doc.Text))
+		return err
+	}
+	var canon dedup.Text
+	canon.Read([]byte(doc.Text))
+	return writeLine(w, extracted{
+		Path: name, Title: doc.Title, Lang: doc.Lang, Text: doc.Text, Words: canon.Len(),
+		Root: doc.Root, Sure: math.Round(doc.Sure*100) / 100, SiteName: doc.SiteName, Description: doc.Description,
+		Author: doc.Author, Published: doc.Published, Modified: doc.Modified, Canonical: doc.Canonical,
+		Prev: doc.Prev, Next: doc.Next, Breadcrumbs: doc.Breadcrumbs, Alternates: doc.Alternates, Images: doc.Images, Charset: doc.Charset,
+	})
+}
+
+// printable takes out what could command a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || 0x7F <= r && r < 0xA0 {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// extractFile reads a file, or standard input, as a page.
+func extractFile(con Console, name string) (*extract.Document, error) {
+	return extractWith(extract.Options{}, con, name)
+}
+
+func extractWith(options extract.Options, con Console, name string) (*extract.Document, error) {
+	body, err := readInput(con, name)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := options.Parse(body, typeOf(name))
+	if errors.Is(err, extract.ErrNotText) {
+		return nil, fmt.Errorf("%s holds no text: it is %s", name, extract.MediaType(body, typeOf(name)))
+	}
+	return doc, err
+}
+
+func readInput(con Console, name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(con.In)
+	}
+	body, err := os.ReadFile(name)
+	if err != nil {
+		return nil, plainError(name, err)
+	}
+	return body, nil
+}
+
+// plainError says without the names of system calls why a path cannot be read.
+func plainError(name string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && strings.Contains(name, "://"):
+		return fmt.Errorf("%q is a URL, and this command reads files: skink crawl and skink compare take URLs", name)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no file %q: check its name, and the folder you are in", name)
+	case errors.Is(err, syscall.EISDIR):
+		return fmt.Errorf("%q is a folder: name files in it", name)
+	}
+	return err
+}
+
+// typeOf is the media type that a file's name promises, "" if it promises none:
+// then its bytes decide.
+func typeOf(name string) string {
+	switch ext := strings.ToLower(filepath.Ext(name)); ext {
+	case ".html", ".htm":
+		return "text/html"
+	case ".xhtml", ".xht":
+		return "application/xhtml+xml"
+	case ".md", ".markdown":
+		return "text/markdown"
+	case ".txt", ".text":
+		return "text/plain"
+	case "":
+		return ""
+	default:
+		kind, _, _ := mime.ParseMediaType(mime.TypeByExtension(ext))
+		return kind
+	}
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"skink/crawler"
+)
+
+// mostHosts is how many hosts each list shows.
+const mostHosts = 10
+
+// asked tells of each time that somebody wants to see the hosts: by a signal, or by
+// Enter at a terminal.
+func (c *crawlRun) asked() (asked <-chan struct{}, release func()) {
+	ask := make(chan struct{}, 1)
+	tell := func() {
+		select {
+		case ask <- struct{}{}:
+		default: // it is told already
+		}
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, askSignals...)
+	go func() {
+		for range signals {
+			tell()
+		}
+	}()
+	if c.con.InTerminal && !c.stdinIsSeeds {
+		ignoreBackground()
+		go func() { // ends with the process, as a read from a terminal does
+			for lines := bufio.NewScanner(c.con.In); lines.Scan(); {
+				tell()
+			}
+		}()
+	}
+	return ask, func() { signal.Stop(signals); close(signals) }
+}
+
+// slowest lists the hosts that take longest to answer.
+func slowest(all []crawler.HostState) []crawler.HostState {
+	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return h.Took == 0 })
+	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return cmp.Compare(b.Took, a.Took) })
+	return list[:min(len(list), mostHosts)]
+}
+
+// leftAlone lists the hosts that are not asked now, those for longest first, and
+// how many there are.
+func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
+	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget })
+	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })
+	return list[:min(len(list), mostHosts)], len(list)
+}
+
+// whyAlone says why a host is not asked now.
+func whyAlone(h crawler.HostState, now time.Time) string {
+	switch wait := h.Until.Sub(now).Round(time.Second); {
+	case h.Budget:
+		return "its budget is spent"
+	case h.Hopeless:
+		return fmt.Sprintf("does not answer, %s now; asked again in %v", plural(int64(h.Fails), "time"), wait)
+	case h.Fails > 0:
+		return fmt.Sprintf("failed %s; asked again in %v", plural(int64(h.Fails), "time"), wait)
+	default:
+		return fmt.Sprintf("asked us to wait; asked again in %v", wait)
+	}
+}
+
+// hostsText shows a person the slowest hosts and those left alone.
+func hostsText(all []crawler.HostState, now time.Time) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "the slowest of %s:\n", plural(int64(len(all)), "host"))
+	for _, h := range slowest(all) {
+		fmt.Fprintf(w, "  %s\t%s an answer\tevery %s\t%s\n", h.Name, durationText(h.Took), durationText(h.Rest), plural(int64(h.Requests), "request"))
+	}
+	alone, n := leftAlone(all, now)
+	fmt.Fprintf(w, "left alone: %d\n", n)
+	for _, h := range alone {
+		fmt.Fprintf(w, "  %s\t%s\n", h.Name, whyAlone(h, now))
+	}
+	w.Flush() // a builder takes everything
+	return b.String()
+}
+
+// logHosts shows the same to a program.
+func logHosts(log *slog.Logger, all []crawler.HostState, now time.Time) {
+	for _, h := range slowest(all) {
+		log.Info("slow host", "host", h.Name, "answer_seconds", h.Took.Seconds(), "rest_seconds", h.Rest.Seconds(), "requests", h.Requests)
+	}
+	alone, _ := leftAlone(all, now)
+	for _, h := range alone {
+		log.Info("host left alone", "host", h.Name, "why", whyAlone(h, now), "fails", h.Fails)
+	}
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"sync"
+	"time"
+
+	"skink/crawler"
+	"skink/internal/ingest"
+	"skink/store"
+)
+
+// How often progress is shown: a line that is overwritten, or lines in a log.
+const (
+	statusEvery = 200 * time.Millisecond
+	logEvery    = 10 * time.Second
+)
+
+// A moment is what a running crawl shows of itself.
+type moment struct {
+	pages, added, unique, exact, near, errors, pending int64
+	hosts                                              int
+	took                                               time.Duration
+}
+
+func (m moment) rate() float64 { return float64(m.added) / max(m.took.Seconds(), 1e-3) }
+
+func (m moment) line() string {
+	return fmt.Sprintf("%d pages  %.0f/s  unique %d  exact %d  near %d  errors %d  pending %d  hosts %d",
+		m.pages, m.rate(), m.unique, m.exact, m.near, m.errors, m.pending, m.hosts)
+}
+
+// A view is what can be seen of a running crawl.
+type view struct {
+	store    store.Store
+	pipeline *ingest.Pipeline
+	crawl    *crawler.Crawl
+	started  time.Time
+}
+
+// now is how it stands. A count that fails is shown as 0: the crawl says why.
+func (v *view) now() moment {
+	all, added := v.pipeline.Tally(), v.pipeline.Added()
+	counts, _ := v.store.Counts(context.Background())
+	return moment{all.Pages(), added.Pages(), all.Unique, all.Exact, all.Near, all.Errors, counts.Pending, v.crawl.Waiting(), time.Since(v.started)}
+}
+
+// watch shows how the crawl goes until the function it returns is called. One that
+// is to be quiet still answers when it is asked.
+func (c *crawlRun) watch(ctx context.Context, v *view) (stop func()) {
+	done := make(chan struct{})
+	asked, release := c.asked()
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if c.con.Terminal && c.say.log == nil && !c.quiet {
+			c.statusLine(ctx, done, asked, v)
+		} else {
+			c.logLines(done, asked, v)
+		}
+	})
+	return func() { close(done); wait.Wait(); release() }
+}
+
+// clearLine takes away what the status line shows.
+const clearLine = "\r\x1b[K"
+
+// statusLine keeps one line up to date, and leaves none behind.
+func (c *crawlRun) statusLine(ctx context.Context, done, asked <-chan struct{}, v *view) {
+	tick := time.NewTicker(statusEvery)
+	defer tick.Stop()
+	stopping := ""
+	interrupted := ctx.Done()
+	for {
+		select {
+		case <-done:
+			fmt.Fprint(c.con.Err, clearLine)
+			return
+		case <-interrupted:
+			interrupted = nil
+			stopping = "finishing what is in flight  "
+		case <-asked:
+			fmt.Fprint(c.con.Err, clearLine+hostsText(v.crawl.Hosts(), time.Now()))
+		case <-tick.C:
+		}
+		line := stopping + v.now().line()
+		fmt.Fprintf(c.con.Err, clearLine+"%s", line[:min(len(line), max(c.con.Columns()-1, 20))])
+	}
+}
+
+func (c *crawlRun) logLines(done, asked <-chan struct{}, v *view) {
+	log := c.say.log
+	if log == nil {
+		log = slog.New(slog.NewTextHandler(c.con.Err, nil))
+	}
+	tick := time.NewTicker(logEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-asked:
+			if c.say.log != nil {
+				logHosts(log, v.crawl.Hosts(), time.Now())
+			} else {
+				fmt.Fprint(c.con.Err, hostsText(v.crawl.Hosts(), time.Now()))
+			}
+		case <-tick.C:
+			if c.quiet {
+				continue
+			}
+			m := v.now()
+			log.Info("crawling", "pages", m.pages, "per_second", math.Round(10*m.rate())/10, "unique", m.unique, "exact", m.exact,
+				"near", m.near, "errors", m.errors, "pending", m.pending, "hosts", m.hosts)
+		}
+	}
+}

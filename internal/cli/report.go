@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"skink/dedup"
+	"skink/internal/ingest"
+	"skink/report"
+	"skink/store"
+)
+
+var reportCommand = command{
+	name:  "report",
+	args:  "[flags]",
+	short: "print the duplicate report of a store",
+	long: `
+Prints who repeats whom: totals, the share of duplicates of each host, and the
+clusters with their leaders. --complete compares all pages with all others after
+the crawl, so that the clusters do not depend on the order in which pages came.
+Text that returns on many pages of a host is left out of that comparison, and
+named in the report; --whole-text compares it, too.
+
+Example: a page to open in a browser
+
+  skink report --format html --out report.html`,
+	setup: setupReport,
+}
+
+func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
+	dir := addStoreFlag(flags)
+	form := addReportFlags(flags)
+	complete := addCompleteFlags(flags)
+	write := addOutFlag(flags)
+	return func(ctx context.Context, con Console, args []string) error {
+		opt, err := form()
+		if err != nil {
+			return err
+		}
+		return withStore(ctx, *dir, args, complete, func(s store.Store, w *ingest.Whole) error {
+			source := report.FromStore(s)
+			if w != nil {
+				source = w.Report()
+			}
+			return write(con, func(out io.Writer) error { return report.Write(ctx, out, source, opt) })
+		})
+	}
+}
+
+// addReportFlags adds how a report looks.
+func addReportFlags(flags *pflag.FlagSet) func() (report.Options, error) {
+	format := flags.String("format", "text", "text, json, csv or html")
+	top := flags.Int("top", report.DefaultTop, "clusters that the html format shows; the rest is counted")
+	return func() (report.Options, error) {
+		f, err := report.ParseFormat(*format)
+		if err != nil {
+			return report.Options{}, usagef("--format %q: try text, json, csv or html", *format)
+		}
+		if *top < 1 {
+			return report.Options{}, usagef("--top %d: try 1 or more", *top)
+		}
+		return report.Options{Format: f, Top: *top}, nil
+	}
+}
+
+// completeFlags say whether a store is judged as a whole, and how.
+type completeFlags struct{ complete, wholeText bool }
+
+func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
+	c := &completeFlags{}
+	flags.BoolVar(&c.complete, "complete", false, "judge all pages against all others, whatever the order of the crawl was")
+	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete, compare also text that returns on many pages of a host")
+	return c
+}
+
+// withStore opens a store for reading, judges it as a whole if asked to, and
+// closes it. whole is nil if not.
+func withStore(ctx context.Context, dir string, args []string, how *completeFlags, do func(s store.Store, whole *ingest.Whole) error) (err error) {
+	if len(args) > 0 {
+		return usagef("unexpected %q: a store is named by --store", args[0])
+	}
+	if how.wholeText && !how.complete {
+		return usagef("--whole-text adds to --complete: give both")
+	}
+	s, err := openStore(dir, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = keepFirst(err, s.Close()) }()
+	if !how.complete {
+		return do(s, nil)
+	}
+	rule, err := storedRule(ctx, s, dir)
+	if err != nil {
+		return err
+	}
+	whole, err := ingest.JudgeWhole(ctx, s, ingest.WholeOptions{Rule: rule, WholeText: how.wholeText})
+	if err != nil {
+		return err
+	}
+	return do(whole, whole)
+}
+
+// storedRule is the rule by which a store was judged; the default for one just
+// born.
+func storedRule(ctx context.Context, s store.Store, name string) (dedup.Rule, error) {
+	set, err := store.ReadSettings(ctx, s)
+	switch {
+	case err != nil:
+		return dedup.Rule{}, err
+	case set == nil:
+		return dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
+	}
+	return ruleOf(*set, name)
+}

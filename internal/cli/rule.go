@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// ruleFlags are the flags by which pages are judged. A store is born with their
+// values and keeps them.
+type ruleFlags struct {
+	flags      *pflag.FlagSet
+	similarity float64
+	shingle    shingleSize
+	unit       string
+	step       int
+	unordered  bool
+	form       string
+	scheme     string
+	minWords   int
+}
+
+// ruleFlagNames are the flags that addRuleFlags adds.
+var ruleFlagNames = []string{"similarity", "shingle", "unit", "step", "unordered", "form", "scheme", "min-words"}
+
+func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
+	r := &ruleFlags{flags: flags, shingle: shingleSize{units: dedup.DefaultShingle}}
+	flags.Float64Var(&r.similarity, "similarity", dedup.DefaultSimilarity, "resemblance to its leader from which a page is near, above 0 to 1")
+	flags.Var(&r.shingle, "shingle", "words, or --unit, in a shingle")
+	flags.StringVar(&r.unit, "unit", string(dedup.Words), "what a shingle is made of: word or char")
+	flags.IntVar(&r.step, "step", 1, "units between the starts of two shingles; as many as are in one lays them end to end")
+	flags.BoolVar(&r.unordered, "unordered", false, "let the order of the units inside a shingle not count")
+	flags.StringVar(&r.form, "form", dedup.Plain.String(), "what else to take from the words, in de en es fr it nl pl pt ru sv uk: nofunction, noadjectives, singular, stem, joined by commas (other languages: at most stem)")
+	flags.StringVar(&r.scheme, "scheme", "bands", "how candidates are found: bands, super or mega")
+	flags.IntVar(&r.minWords, "min-words", dedup.DefaultMinWords, "words under which a page is thin and compared with nobody")
+	return r
+}
+
+// settings are those that the flags ask for.
+func (r *ruleFlags) settings() store.Settings {
+	return store.Settings{
+		Format:     store.FormatVersion,
+		Extractor:  extractorVersion,
+		Tokenizer:  dedup.TokenizerVersion,
+		Sketch:     dedup.SketchVersion,
+		Form:       r.form,
+		Unit:       r.unit,
+		Shingle:    r.shingle.units,
+		Step:       r.step,
+		Unordered:  r.unordered,
+		Similarity: r.similarity,
+		Scheme:     r.scheme,
+		MinWords:   r.minWords,
+	}
+}
+
+// shinglingOf is how settings cut a text into shingles.
+func shinglingOf(set store.Settings) dedup.Shingling {
+	return dedup.Shingling{Unit: dedup.Unit(set.Unit), K: set.Shingle, Step: set.Step, Unordered: set.Unordered}
+}
+
+// A shingleSize is a number of units, or auto where two texts are compared: a
+// rule of thumb by their length.
+type shingleSize struct {
+	units     int
+	mayBeAuto bool
+	auto      bool
+}
+
+func (s *shingleSize) String() string {
+	if s.auto {
+		return "auto"
+	}
+	return strconv.Itoa(s.units)
+}
+
+func (s *shingleSize) Set(text string) error {
+	if s.mayBeAuto && text == "auto" {
+		s.auto = true
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	s.units, s.auto = n, false
+	return err
+}
+
+func (s *shingleSize) Type() string { return "int" }
+
+// check refuses values that make no sense.
+func check(set store.Settings) (dedup.Rule, error) {
+	if err := shinglingOf(set).Check(); err != nil {
+		return dedup.Rule{}, usagef("--unit %s --shingle %d --step %d: %w", set.Unit, set.Shingle, set.Step, err)
+	}
+	form, err := dedup.ParseForm(set.Form)
+	if err != nil {
+		return dedup.Rule{}, usagef("--form: %w", err)
+	}
+	if set.MinWords < 0 {
+		return dedup.Rule{}, usagef("--min-words %d: try 0 to compare every page that has a word", set.MinWords)
+	}
+	rule, err := dedup.NewRule(set.Similarity, set.Scheme, set.MinWords)
+	if err != nil {
+		return rule, usageError{err}
+	}
+	rule.Form, rule.Shingling = form, shinglingOf(set)
+	return rule, nil
+}
+
+// agree settles what a store is judged by: the store's own settings, which a flag
+// that was given must not contradict, or at its birth those of the flags.
+func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedup.Rule, error) {
+	want := r.settings()
+	rule, err := check(want)
+	if err != nil {
+		return rule, err
+	}
+	has, err := store.ReadSettings(ctx, s)
+	if err != nil {
+		return rule, fmt.Errorf("%s: %w", name, err)
+	}
+	if has == nil {
+		return rule, store.WriteSettings(ctx, s, want)
+	}
+	if err := r.contradicts(*has, name); err != nil {
+		return rule, err
+	}
+	if has.Extractor != extractorVersion { // what is there can be read, but what is added would be other texts of the same pages
+		return rule, otherVersion(name, "extractor", has.Extractor, extractorVersion)
+	}
+	return ruleOf(*has, name)
+}
+
+// ruleOf is the rule by which a store was judged.
+func ruleOf(has store.Settings, name string) (dedup.Rule, error) {
+	if err := readable(has, name); err != nil {
+		return dedup.Rule{}, err
+	}
+	return check(has)
+}
+
+// contradicts says which flag was given with another value than the store's.
+func (r *ruleFlags) contradicts(has store.Settings, name string) error {
+	for _, f := range []struct {
+		flag      string
+		given, is any
+	}{
+		{"similarity", r.similarity, has.Similarity},
+		{"shingle", r.shingle.units, has.Shingle},
+		{"unit", r.unit, has.Unit},
+		{"step", r.step, has.Step},
+		{"unordered", r.unordered, has.Unordered},
+		{"form", r.form, has.Form},
+		{"scheme", r.scheme, has.Scheme},
+		{"min-words", r.minWords, has.MinWords},
+	} {
+		if r.flags.Changed(f.flag) && f.given != f.is {
+			return usagef("--%s %v, but %s was written with --%s %v: leave the flag out, or choose another --store", f.flag, f.given, name, f.flag, f.is)
+		}
+	}
+	return nil
+}
+
+// readable refuses a store whose values another version computed: they cannot be
+// compared with ours.
+func readable(has store.Settings, name string) error {
+	for _, v := range []struct {
+		what    string
+		has, is int
+	}{
+		{"format", has.Format, store.FormatVersion},
+		{"tokenizer", has.Tokenizer, dedup.TokenizerVersion},
+		{"sketch", has.Sketch, dedup.SketchVersion},
+	} {
+		if v.has != v.is {
+			return otherVersion(name, v.what, v.has, v.is)
+		}
+	}
+	return nil
+}
+
+func otherVersion(name, what string, has, is int) error {
+	return fmt.Errorf("%s was written by another version of skink (%s version %d, this one has %d): use that version, or choose another --store", name, what, has, is)
+}

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"skink/crawler"
+	"skink/frontier"
+	"skink/store"
+)
+
+// seeds is where a crawl starts. The store keeps them, so that a crawl can be
+// resumed without naming them again.
+type seeds struct {
+	URLs    []string `json:"urls,omitempty"`    // canonical
+	Moved   []string `json:"moved,omitempty"`   // where sites of URLs moved to: they belong to the crawl, and nobody vouches for them
+	Folders []string `json:"folders,omitempty"` // absolute paths, in the order they were given
+}
+
+const seedsName = "seeds"
+
+func readSeeds(ctx context.Context, s store.Store) (all seeds, err error) {
+	b, err := s.Meta(ctx, seedsName)
+	if err != nil || b == nil {
+		return all, err
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return all, fmt.Errorf("read seeds: %w: %v", store.ErrCorrupt, err)
+	}
+	return all, nil
+}
+
+func (all *seeds) write(ctx context.Context, s store.Store) error {
+	b, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return s.SetMeta(ctx, seedsName, b)
+}
+
+// parse adds what the arguments name: URLs, files of URLs, standard input, and
+// folders of HTML files.
+func (all *seeds) parse(args []string, in io.Reader) error {
+	for _, arg := range args {
+		if err := all.parseOne(arg, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (all *seeds) parseOne(arg string, in io.Reader) error {
+	if arg == "-" {
+		return all.readList("standard input", in)
+	}
+	if strings.Contains(arg, "://") {
+		if err := all.addURL(arg); err != nil {
+			return usagef("seed: %w", err)
+		}
+		return nil
+	}
+	info, err := os.Stat(arg)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return usagef("seed %q is no URL, and there is no such file or folder: a URL begins with https:// or http://", arg)
+	case err != nil:
+		return usagef("seed %q: %w", arg, err)
+	case info.IsDir():
+		dir, err := filepath.Abs(arg)
+		if err == nil && !slices.Contains(all.Folders, dir) {
+			all.Folders = append(all.Folders, dir)
+		}
+		return err
+	}
+	f, err := os.Open(arg)
+	if err != nil {
+		return usagef("seed file: %w", err)
+	}
+	defer f.Close()
+	return all.readList(arg, f)
+}
+
+func (all *seeds) addURL(raw string) error {
+	u, err := frontier.Canonical(raw)
+	if err != nil {
+		return usageError{err}
+	}
+	if !slices.Contains(all.URLs, u) {
+		all.URLs = append(all.URLs, u)
+	}
+	return nil
+}
+
+// readList reads a URL a line. What follows a # at the beginning of a line or
+// after a space is a comment.
+func (all *seeds) readList(name string, r io.Reader) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimPrefix(lines.Text(), "\uFEFF")
+		if i := strings.IndexByte(line, '#'); i == 0 || i > 0 && strings.ContainsRune(" \t", rune(line[i-1])) {
+			line = line[:i]
+		}
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		if !strings.Contains(line, "://") {
+			return usagef("%s, line %d: %q is no URL: a URL begins with https:// or http://", name, n, line)
+		}
+		if err := all.addURL(line); err != nil {
+			return usagef("%s, line %d: %w", name, n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return usagef("%s: %w", name, err)
+	}
+	return nil
+}
+
+// merge adds other seeds after those that are there.
+func (all *seeds) merge(other seeds) {
+	for _, u := range other.URLs {
+		if !slices.Contains(all.URLs, u) {
+			all.URLs = append(all.URLs, u)
+		}
+	}
+	for _, u := range other.Moved {
+		if !slices.Contains(all.Moved, u) {
+			all.Moved = append(all.Moved, u)
+		}
+	}
+	for _, dir := range other.Folders {
+		if !slices.Contains(all.Folders, dir) {
+			all.Folders = append(all.Folders, dir)
+		}
+	}
+}
+
+// items are the URLs a crawl starts from, the folders' own included.
+func (all *seeds) items() []frontier.Item {
+	var items []frontier.Item
+	for _, u := range slices.Concat(all.URLs, all.Moved) {
+		items = append(items, frontier.Item{URL: u})
+	}
+	for _, f := range crawler.FolderHosts(all.Folders) {
+		items = append(items, frontier.Item{URL: "http://" + f.Host + "/"})
+	}
+	return items
+}
+
+// special are the hosts, with ports, of seeds that say themselves that they are
+// not on the public internet. An address to which a server sent us says nothing.
+func (all *seeds) special() []string {
+	var hosts []string
+	for _, raw := range all.URLs {
+		u, err := url.Parse(raw)
+		if err != nil {
+			continue // canonical URLs parse
+		}
+		if name := u.Hostname(); isLocalhost(name) || isSpecialAddress(name) {
+			hosts = append(hosts, hostPort(u))
+		}
+	}
+	return hosts
+}
+
+func isLocalhost(name string) bool {
+	return name == "localhost" || strings.HasSuffix(name, ".localhost")
+}
+
+func isSpecialAddress(name string) bool {
+	a, err := netip.ParseAddr(name)
+	return err == nil && crawler.IsSpecial(a)
+}
+
+// hostPort is the host of a URL with its port, also where it is the default.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	if strings.Contains(u.Hostname(), ":") {
+		return "[" + u.Hostname() + "]:" + port
+	}
+	return u.Hostname() + ":" + port
+}

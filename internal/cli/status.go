@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"skink/frontier"
+	"skink/report"
+	"skink/store"
+)
+
+var statusCommand = command{
+	name:  "status",
+	args:  "[flags]",
+	short: "print how far a crawl has come",
+	long: `
+Counts the URLs of a store by how they ended, or lists those of one state with the
+reason:
+
+  pending      still to fetch
+  fetched      answered with a page or a file
+  redirected   answered with another URL
+  blocked      robots.txt says no
+  failed       no page there
+  given-up     tried as often as --retries allows
+  outside      linked to, but out of scope or too deep
+
+Example: what could not be fetched, and why
+
+  skink status --urls failed`,
+	setup: setupStatus,
+}
+
+type namedState struct {
+	name  string
+	state frontier.State
+	note  string
+}
+
+// states are the names by which a person asks for them, in the order of a URL's
+// way.
+var states = []namedState{
+	{"pending", frontier.Pending, "still to fetch"},
+	{"fetched", frontier.Fetched, "pages and files"},
+	{"redirected", frontier.Redirected, "to another URL"},
+	{"blocked", frontier.Blocked, "robots.txt says no"},
+	{"failed", frontier.Failed, "no page there"},
+	{"given-up", frontier.GivenUp, "tried as often as is allowed"},
+	{"outside", frontier.Outside, "linked to, but out of scope or too deep"},
+}
+
+func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
+	dir := addStoreFlag(flags)
+	urls := flags.String("urls", "", "list the URLs of a state instead: pending, fetched, redirected, blocked, failed, given-up or outside")
+	format := flags.String("format", "text", "text, or json: one object, with --urls one a line")
+	return func(ctx context.Context, con Console, args []string) (err error) {
+		asked := slices.IndexFunc(states, func(s namedState) bool { return s.name == *urls })
+		switch {
+		case len(args) > 0:
+			return usagef("status takes no argument, but %q: --store names the store", args[0])
+		case *urls != "" && asked < 0:
+			return usagef("--urls %q: try pending, fetched, redirected, blocked, failed, given-up or outside", *urls)
+		case *format != "text" && *format != "json":
+			return usagef("--format %q: try text or json", *format)
+		}
+		s, err := openStore(*dir, false)
+		if err != nil {
+			return err
+		}
+		defer func() { err = keepFirst(err, s.Close()) }()
+		out := bufio.NewWriter(con.Out)
+		if *urls != "" {
+			err = listURLs(ctx, out, s, states[asked].state, *format == "json")
+		} else {
+			err = printStatus(ctx, out, s, *format == "json")
+		}
+		return keepFirst(err, out.Flush())
+	}
+}
+
+// A status is what skink status prints.
+type status struct {
+	URLs     map[string]int64 `json:"urls"`
+	Problems map[string]int64 `json:"problems,omitempty"`
+	Hosts    []hostStatus     `json:"hosts,omitempty"` // with URLs pending, most first
+}
+
+type hostStatus struct {
+	Host    string     `json:"host"`
+	Pending int        `json:"pending"`
+	Until   *time.Time `json:"blocked_until,omitempty"`
+	Delay   float64    `json:"delay_seconds,omitempty"`
+}
+
+func printStatus(ctx context.Context, out io.Writer, s store.Store, asJSON bool) error {
+	st, err := readStatus(ctx, s, time.Now())
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return writeLine(out, st)
+	}
+	for _, row := range states {
+		note := row.note
+		if row.state == frontier.Failed && len(st.Problems) > 0 {
+			note = "with those given up: " + report.Problems(st.Problems)
+		}
+		fmt.Fprintf(out, "%-11s%8d   %s\n", row.name, st.URLs[row.name], note)
+	}
+	if len(st.Hosts) == 0 {
+		return nil
+	}
+	fmt.Fprintf(out, "%s with URLs pending\n", plural(int64(len(st.Hosts)), "host"))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, h := range st.Hosts[:min(len(st.Hosts), mostHosts)] {
+		fmt.Fprintf(w, "  %s\t%d\t%s\n", h.Host, h.Pending, h.note())
+	}
+	return w.Flush()
+}
+
+func (h hostStatus) note() string {
+	var notes []string
+	if h.Until != nil {
+		notes = append(notes, "asked to be left alone until "+h.Until.Format(time.RFC3339))
+	}
+	if h.Delay > 0 {
+		notes = append(notes, fmt.Sprintf("asked for %v between requests", time.Duration(h.Delay*float64(time.Second))))
+	}
+	return strings.Join(notes, ", ")
+}
+
+func readStatus(ctx context.Context, s store.Store, now time.Time) (st status, err error) {
+	n, err := s.Counts(ctx)
+	if err != nil {
+		return st, err
+	}
+	tally, err := s.Tally(ctx)
+	if err != nil {
+		return st, err
+	}
+	st.Problems = tally.Problems
+	st.URLs = countsByName(n)
+	for h, err := range s.Hosts(ctx) {
+		if err != nil {
+			return st, err
+		}
+		row := hostStatus{Host: h.Name, Pending: h.Pending, Delay: h.Delay.Seconds()}
+		if h.Until.After(now) {
+			until := h.Until.UTC()
+			row.Until = &until
+		}
+		st.Hosts = append(st.Hosts, row)
+	}
+	slices.SortFunc(st.Hosts, func(a, b hostStatus) int {
+		return cmp.Or(cmp.Compare(b.Pending, a.Pending), cmp.Compare(a.Host, b.Host))
+	})
+	return st, nil
+}
+
+func countsByName(n frontier.Counts) map[string]int64 {
+	return map[string]int64{
+		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked,
+		"failed": n.Failed, "given-up": n.GivenUp, "outside": n.Outside,
+	}
+}
+
+// An urlStatus is a line of skink status --urls.
+type urlStatus struct {
+	URL      string `json:"url"`
+	Status   int    `json:"status,omitempty"`
+	Problem  string `json:"problem,omitempty"`
+	Detail   string `json:"detail,omitempty"`
+	Tries    int    `json:"tries,omitempty"`
+	Location string `json:"location,omitempty"`
+}
+
+// listURLs lists the URLs of a state. All but those pending and outside have a
+// record that says why.
+func listURLs(ctx context.Context, out io.Writer, s store.Store, state frontier.State, asJSON bool) error {
+	print := func(u urlStatus) error {
+		if asJSON {
+			return writeLine(out, u)
+		}
+		_, err := fmt.Fprintln(out, strings.TrimSuffix(u.URL+"\t"+u.why(), "\t"))
+		return err
+	}
+	if state == frontier.Pending || state == frontier.Outside {
+		for url, err := range s.URLs(ctx, state) {
+			if err != nil {
+				return err
+			}
+			if err := print(urlStatus{URL: url}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for r, err := range s.Records(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		if r.End() != state {
+			continue
+		}
+		if err := print(urlStatus{r.URL, r.Status, r.Problem, r.Detail, r.Tries, r.Location}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u urlStatus) why() string {
+	var why []string
+	if u.Problem != "" {
+		why = append(why, u.Problem)
+	}
+	if u.Detail != "" && u.Detail != u.Problem {
+		why = append(why, u.Detail)
+	}
+	if u.Tries > 0 {
+		why = append(why, "tried "+plural(int64(u.Tries), "time"))
+	}
+	if u.Location != "" {
+		why = append(why, "leads to "+u.Location)
+	}
+	return strings.Join(why, "; ")
+}
+
+// writeLine writes a value as one line of JSON.
+func writeLine(out io.Writer, v any) error {
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

@@ -1,0 +1,429 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+
+	"skink/dedup"
+	"skink/extract"
+)
+
+var tuneCommand = command{
+	name:  "tune",
+	args:  "[flags] PAIRS",
+	short: "find which shingle and threshold fit labelled pairs",
+	long: `
+Reads labelled pairs, one JSON object a line: {"a_path" or "a_text", "b_path" or
+"b_text", "duplicate": true or false}, paths as seen from the file. Tries every
+combination of form, unit, shingle length, measure and threshold, and recommends
+one by ten-fold cross-validation. Of measures with two directions the greater counts,
+in containment-lesser the lesser; super and mega are the shares of equal super- and
+mega-shingles. --curve prints instead with what probability each scheme makes
+candidates of two pages, by their resemblance.
+
+Example: the curve of the bands for a similarity of 0.9
+
+  skink tune --curve --similarity 0.9`,
+	setup: setupTune,
+}
+
+// tuneFlags is what the flags of skink tune say.
+type tuneFlags struct {
+	flags      *pflag.FlagSet
+	forms      []string
+	units      []string
+	shingles   []int
+	measures   []string
+	all        bool
+	json       bool
+	curve      bool
+	similarity float64
+}
+
+// What is tried unless flags say otherwise. A word has five or six characters, so
+// the lengths in characters reach about as far as those in words.
+var (
+	triedForms    = []string{"plain", "nofunction", "noadjectives", "singular", "stem", "nofunction,stem"}
+	triedShingles = map[dedup.Unit][]int{
+		dedup.Words: {1, 2, 3, 4, 5, 6, 8, 10, 12},
+		dedup.Chars: {4, 6, 9, 13, 20, 30, 50},
+	}
+)
+
+func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
+	f := &tuneFlags{flags: flags}
+	flags.StringArrayVar(&f.forms, "form", triedForms, "form to try (may be repeated)")
+	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "what to make shingles of")
+	flags.IntSliceVar(&f.shingles, "shingle", nil, "lengths to try, in words or characters (default 1 to 12 words, 4 to 50 characters)")
+	flags.StringSliceVar(&f.measures, "measure", measureNames(), "measure to try")
+	flags.BoolVar(&f.all, "all", false, "print every combination with every threshold, not only the best")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+	flags.BoolVar(&f.curve, "curve", false, "print the probability curves of the schemes")
+	flags.Float64Var(&f.similarity, "similarity", dedup.DefaultSimilarity, "the similarity whose bands --curve shows")
+	return f.run
+}
+
+// measures are the scores that can be tried, by name, each from 0 to 1. Of those
+// with two directions the greater counts, so that an excerpt scores high; "lesser"
+// is the other. Uniqueness is the resemblance read backwards, and decides alike.
+var measures = []struct {
+	name  string
+	score func(dedup.Comparison) float64
+}{
+	{"resemblance", func(c dedup.Comparison) float64 { return c.Resemblance }},
+	{"estimate", func(c dedup.Comparison) float64 { return c.Estimate }},
+	{"containment", func(c dedup.Comparison) float64 { return max(c.AInB, c.BInA) }},
+	{"containment-lesser", func(c dedup.Comparison) float64 { return min(c.AInB, c.BInA) }},
+	{"share", func(c dedup.Comparison) float64 { return max(c.ShareA, c.ShareB) }},
+	{"dice", func(c dedup.Comparison) float64 { return c.Dice }},
+	{"super", func(c dedup.Comparison) float64 { return float64(c.Super) / dedup.SuperShingles }},
+	{"mega", func(c dedup.Comparison) float64 { return float64(c.Mega) / dedup.MegaShingles }},
+}
+
+func measureNames() (names []string) {
+	for _, m := range measures {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
+	if f.curve {
+		if len(args) > 0 {
+			return usagef("tune: --curve needs no pairs")
+		}
+		return f.printCurve(con.Out)
+	}
+	if f.flags.Changed("similarity") {
+		return usagef("tune: --similarity adds to --curve: give both")
+	}
+	if len(args) != 1 {
+		return usagef("tune: one file of labelled pairs is wanted, and %d named: try skink tune --help", len(args))
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	pairs, err := readLabelled(con, args[0])
+	if err != nil {
+		return err
+	}
+	ways := f.ways()
+	scores, err := f.score(ctx, pairs, ways)
+	if err != nil {
+		return err
+	}
+	result := tuning{Pairs: len(pairs), Tried: dedup.Tune(ways, scores), NotKnown: f.notKnown(pairs)}
+	for _, p := range pairs {
+		if p.Duplicate {
+			result.Duplicates++
+		}
+	}
+	if f.all {
+		result.Combinations = dedup.Combinations(ways, scores)
+	}
+	result.Recommendation = result.Tried[0]
+	if f.json {
+		return writeJSON(con.Out, result)
+	}
+	return result.print(con.Out)
+}
+
+func (f *tuneFlags) check() error {
+	for _, form := range f.forms {
+		if _, err := dedup.ParseForm(form); err != nil {
+			return usagef("--form: %w", err)
+		}
+	}
+	for _, k := range f.shingles {
+		if k < 1 {
+			return usagef("--shingle %d: a shingle has at least 1 unit", k)
+		}
+	}
+	for _, u := range f.units {
+		if triedShingles[dedup.Unit(u)] == nil {
+			return usagef("--unit %q: try word, char", u)
+		}
+	}
+	for _, m := range f.measures {
+		if !slices.Contains(measureNames(), m) {
+			return usagef("--measure %q: try %s", m, strings.Join(measureNames(), ", "))
+		}
+	}
+	if len(f.ways()) == 0 {
+		return usagef("tune: nothing to try: name a --form, a --unit, a --shingle and a --measure")
+	}
+	return nil
+}
+
+// A labelled pair, as a line of the file.
+type labelled struct {
+	APath     *string `json:"a_path"`
+	AText     *string `json:"a_text"`
+	BPath     *string `json:"b_path"`
+	BText     *string `json:"b_text"`
+	Duplicate *bool   `json:"duplicate"`
+}
+
+// A labelledPair has its texts at hand.
+type labelledPair struct {
+	A, B      *extract.Document
+	Duplicate bool
+}
+
+func readLabelled(con Console, name string) ([]labelledPair, error) {
+	in, dir := con.In, "."
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, usagef("tune: %w", plainError(name, err))
+		}
+		defer f.Close()
+		in, dir = f, filepath.Dir(name)
+	}
+	var pairs []labelledPair
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 64<<20)
+	for n := 1; lines.Scan(); n++ {
+		if strings.TrimSpace(lines.Text()) == "" {
+			continue
+		}
+		p, err := readPair(con, lines.Bytes(), dir)
+		if err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", name, n, err)
+		}
+		pairs = append(pairs, p)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(pairs) < 10 {
+		return nil, fmt.Errorf("%s: too few labelled pairs to tell anything, %d: try at least 10, better hundreds", name, len(pairs))
+	}
+	return pairs, nil
+}
+
+func readPair(con Console, raw []byte, dir string) (p labelledPair, err error) {
+	var l labelled
+	if json.Unmarshal(raw, &l) != nil || l.Duplicate == nil {
+		return p, errors.New(`no labelled pair: try {"a_text":"…","b_text":"…","duplicate":true}, or a_path and b_path`)
+	}
+	p.Duplicate = *l.Duplicate
+	if p.A, err = readSide(con, "a", l.APath, l.AText, dir); err != nil {
+		return p, err
+	}
+	p.B, err = readSide(con, "b", l.BPath, l.BText, dir)
+	return p, err
+}
+
+func readSide(con Console, side string, path, text *string, dir string) (*extract.Document, error) {
+	switch {
+	case path != nil && text == nil:
+		name := *path
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		return extractFile(con, name)
+	case text != nil && path == nil:
+		return extract.Parse([]byte(*text), "text/plain; charset=utf-8")
+	}
+	return nil, fmt.Errorf(`one of "%s_path" and "%s_text" is wanted`, side, side)
+}
+
+// ways are all that is to be tried: forms, of each the shinglings, of each the
+// measures.
+func (f *tuneFlags) ways() (ways []dedup.Way) {
+	for _, form := range f.forms {
+		for _, s := range f.shinglings() {
+			for _, m := range f.measures {
+				ways = append(ways, dedup.Way{Form: form, Unit: s.Unit, Shingle: s.K, Measure: m})
+			}
+		}
+	}
+	return ways
+}
+
+func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
+	for _, unit := range f.units {
+		lengths := f.shingles
+		if !f.flags.Changed("shingle") {
+			lengths = triedShingles[dedup.Unit(unit)]
+		}
+		for _, k := range lengths {
+			all = append(all, dedup.Shingling{Unit: dedup.Unit(unit), K: k, Step: 1})
+		}
+	}
+	return all
+}
+
+// score measures every pair in every way, as many pairs at once as there are
+// processors.
+func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedup.Way) ([][]dedup.Scored, error) {
+	bands, err := dedup.BandsFor(dedup.DefaultSimilarity)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([][]dedup.Scored, len(ways))
+	for i := range scores {
+		scores[i] = make([]dedup.Scored, len(pairs))
+	}
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for i, p := range pairs {
+		workers.Go(func() error {
+			way := 0
+			for _, c := range f.compare(ctx, p, bands) {
+				for _, name := range f.measures {
+					scores[way][i] = dedup.Scored{Score: measured(c, name), Duplicate: p.Duplicate}
+					way++
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return scores, workers.Wait()
+}
+
+// compare compares a pair in each form by each shingling, until ctx ends.
+func (f *tuneFlags) compare(ctx context.Context, p labelledPair, bands dedup.Scheme) (all []dedup.Comparison) {
+	var a, b dedup.Text
+	for _, name := range f.forms {
+		form, _ := dedup.ParseForm(name) // checked
+		a.ReadForm([]byte(p.A.Text), form, p.A.Lang)
+		b.ReadForm([]byte(p.B.Text), form, p.B.Lang)
+		for _, s := range f.shinglings() {
+			if ctx.Err() != nil {
+				return nil
+			}
+			all = append(all, dedup.Compare(&a, &b, s, bands))
+		}
+	}
+	return all
+}
+
+func measured(c dedup.Comparison, name string) float64 {
+	for _, m := range measures {
+		if m.name == name {
+			return m.score(c)
+		}
+	}
+	panic("no measure is called " + name) // they were checked
+}
+
+// notKnown says of each form in how many pairs a text's language has no rules for
+// some of it, so that its words stayed as they are.
+func (f *tuneFlags) notKnown(pairs []labelledPair) map[string]int {
+	missing := map[string]int{}
+	for _, name := range f.forms {
+		form, _ := dedup.ParseForm(name) // checked
+		for _, p := range pairs {
+			if form.Without(p.A.Lang)|form.Without(p.B.Lang) != dedup.Plain {
+				missing[name]++
+			}
+		}
+	}
+	return missing
+}
+
+// A tuning is what skink tune prints. The names in JSON are stable.
+type tuning struct {
+	Pairs          int                 `json:"pairs"`
+	Duplicates     int                 `json:"duplicates"`
+	Recommendation dedup.Tuned         `json:"recommendation"`
+	Tried          []dedup.Tuned       `json:"tried"` // best first, each with its best threshold
+	Combinations   []dedup.Combination `json:"combinations,omitempty"`
+	NotKnown       map[string]int      `json:"form_without_rules,omitempty"` // pairs, by form
+}
+
+// shownWays is how many ways the text form shows unless all are asked for.
+const shownWays = 20
+
+func (t *tuning) print(w io.Writer) error {
+	r := t.Recommendation
+	fmt.Fprintf(w, "%s, %d of them duplicates\n", plural(int64(t.Pairs), "pair"), t.Duplicates)
+	fmt.Fprintf(w, "recommended: --form %s --unit %s --shingle %d, duplicates from a %s of %.2f: F1 %.3f (95 %%: %.3f to %.3f), cross-validated\n",
+		r.Form, r.Unit, r.Shingle, r.Measure, r.Threshold, r.CrossValidated.F1, r.CrossValidated.F1I[0], r.CrossValidated.F1I[1])
+	for _, form := range slices.Sorted(maps.Keys(t.NotKnown)) {
+		fmt.Fprintf(w, "form %s: in %s a text's language has no rules for some of it\n", form, plural(int64(t.NotKnown[form]), "pair"))
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1")
+	for i, c := range t.Tried {
+		if i == shownWays && t.Combinations == nil {
+			break
+		}
+		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%.2f\t%s\t%s\n", c.Form, c.Unit, c.Shingle, c.Measure, c.Threshold, columns(c.Quality), columns(c.CrossValidated))
+	}
+	for i, c := range t.Combinations {
+		if i == 0 {
+			fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold\tprecision\trecall\tF1")
+		}
+		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%.2f\t%s\n", c.Form, c.Unit, c.Shingle, c.Measure, c.Threshold, columns(c.Quality))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if n := len(t.Tried) - shownWays; n > 0 && t.Combinations == nil {
+		fmt.Fprintf(w, "and %d more ways: --all prints them, with every threshold\n", n)
+	}
+	return nil
+}
+
+// columns are the three figures of a quality, each with its interval of 95 %.
+func columns(q dedup.Quality) string {
+	return fmt.Sprintf("%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)", q.Precision, q.PrecisionI[0], q.PrecisionI[1],
+		q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1])
+}
+
+// A point of the curves.
+type point struct {
+	Resemblance float64            `json:"resemblance"`
+	Found       map[string]float64 `json:"found"` // probability, by scheme
+}
+
+// printCurve prints, for each resemblance, with what probability each scheme makes
+// candidates of two pages.
+func (f *tuneFlags) printCurve(w io.Writer) error {
+	var schemes []dedup.Scheme
+	for _, name := range []string{"bands", "super", "mega"} {
+		s, err := dedup.ParseScheme(name, f.similarity)
+		if err != nil {
+			return usageError{err}
+		}
+		schemes = append(schemes, s)
+	}
+	var points []point
+	for i := 0; i <= 20; i++ {
+		p := point{float64(i) / 20, map[string]float64{}}
+		for _, s := range schemes {
+			p.Found[s.Name] = s.Probability(p.Resemblance)
+		}
+		points = append(points, p)
+	}
+	if f.json {
+		return writeJSON(w, points)
+	}
+	for _, s := range schemes {
+		fmt.Fprintln(w, s)
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\nresemblance\tbands\tsuper\tmega\t")
+	for _, p := range points {
+		bar := strings.Repeat("█", int(40*p.Found["bands"]+.5))
+		fmt.Fprintf(table, "%.2f\t%.4f\t%.4f\t%.4f\t%s\n", p.Resemblance, p.Found["bands"], p.Found["super"], p.Found["mega"], bar)
+	}
+	return table.Flush()
+}

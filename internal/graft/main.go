@@ -1,0 +1,95 @@
+// Graft measures how steady the main text is. A copy of an article keeps its
+// sentences and changes everything around them: another site, another menu,
+// other lists of what else to read. So the tool cuts the body out of one page,
+// sets it into the place of another page's, and compares what the extractor
+// takes from the two.
+//
+//	go run ./internal/graft                          on pages of its own making
+//	go run ./internal/graft -articles DIR -site DIR  on real ones
+//
+// It prints three figures, each a resemblance of ten-word shingles:
+//
+//   - grafts: an article on its own page and in the template of another. A copy
+//     is to be found to be one.
+//   - strangers: two articles in one template. They must not look alike.
+//   - site: two different pages of one site.
+//
+// DIR of -articles holds html/ID.html, and the text of each article: in
+// ground-truth.json, {ID: {"articleBody"}}, as Scrapinghub's article extraction
+// benchmark has it, or in ground-truth/ID.json, {"_internal": {"page_type":
+// {"primary"}}, "ground_truth": {"main_content"}}, as the web content extraction
+// benchmark of Foley has it, of which the articles are taken. DIR of -site holds
+// HTML files. With -worst N the N pages that spoil most grafts are shown, each
+// with what the two texts do not share.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+)
+
+func main() {
+	o := options{out: os.Stdout}
+	flag.StringVar(&o.articles, "articles", "", "folder of pages with the text of their articles; without it pages are made")
+	flag.StringVar(&o.site, "site", "", "folder of a site's pages; without it pages are made")
+	flag.IntVar(&o.templates, "templates", 10, "templates that each article is set into")
+	flag.BoolVar(&o.ownBox, "own-box", false, "set an article into a template with the box around it, instead of into the template's own")
+	flag.IntVar(&o.pairs, "pairs", 20_000, "pairs of a site's pages to compare")
+	flag.Uint64Var(&o.seed, "seed", 1, "of what is drawn")
+	flag.IntVar(&o.worst, "worst", 0, "pages at fault to show, worst first")
+	flag.Parse()
+	if err := run(o); err != nil {
+		fmt.Fprintln(os.Stderr, "graft:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	articles, site          string
+	templates, pairs, worst int
+	ownBox                  bool
+	seed                    uint64
+	out                     io.Writer
+}
+
+func run(o options) error {
+	pages, left, err := articlePages(o)
+	if err != nil {
+		return err
+	}
+	site, err := sitePages(o)
+	if err != nil {
+		return err
+	}
+	random := rand.New(rand.NewPCG(o.seed, 0))
+	grafts := graftAll(pages, o.templates, o.ownBox, random)
+	fmt.Fprintf(o.out, "articles   %d, and %d left out: no box holds the article and little else\n", len(pages), left)
+	fmt.Fprintf(o.out, "grafts     %v\n", likeness(resemblances(grafts)))
+	fmt.Fprintf(o.out, "strangers  %v\n", unlikeness(strangers(grafts)))
+	fmt.Fprintf(o.out, "site       %d pages, %v\n", len(site), unlikeness(different(site, o.pairs, random)))
+	spoilt := blame(grafts)
+	for _, reason := range reasons(spoilt) {
+		fmt.Fprintf(o.out, "below .8   %s\n", reason)
+	}
+	for _, b := range spoilt[:min(o.worst, len(spoilt))] {
+		fmt.Fprintf(o.out, "\n%s", b.story())
+	}
+	return nil
+}
+
+func articlePages(o options) (pages []*page, left int, err error) {
+	if o.articles == "" {
+		return madeArticles(o.seed), 0, nil
+	}
+	return readArticles(o.articles)
+}
+
+func sitePages(o options) ([]string, error) {
+	if o.site == "" {
+		return madeSite(o.seed), nil
+	}
+	return readSite(o.site)
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"skink/dedup"
+	"skink/extract"
+)
+
+// shingle is what the figures are measured in.
+const shingle = dedup.DefaultShingle
+
+// A page is one that holds an article, in a box of its own.
+type page struct {
+	name string
+	root *html.Node
+	body *html.Node // the box
+
+	own  taken     // what the extractor takes from the page as it is
+	text dedup.Set // of the article, as a person marked it
+}
+
+// A taken text is what the extractor took.
+type taken struct {
+	text string
+	how  string // Document.Root
+	set  dedup.Set
+}
+
+func take(root *html.Node) taken {
+	var b bytes.Buffer
+	if err := html.Render(&b, root); err != nil {
+		panic(err) // a buffer takes everything, and the tree came from a parser
+	}
+	return takeHTML(b.Bytes())
+}
+
+func takeHTML(body []byte) taken {
+	doc, err := extract.Parse(body, "text/html; charset=utf-8")
+	if err != nil {
+		return taken{}
+	}
+	return taken{doc.Text, doc.Root, setOf(doc.Text, shingle)}
+}
+
+func setOf(text string, k int) dedup.Set {
+	var t dedup.Text
+	t.Read([]byte(text))
+	return t.Set(k)
+}
+
+// A box must hold most of the article, and not much else.
+const (
+	most    = .95 // of those of the article's shingles that are on the page at all
+	present = .9  // of the article's shingles on the page
+	pure    = .6  // of the box's shingles in the article
+	probe   = 4   // words in a shingle that looks for the article: short, so that a link inside does not hide it
+)
+
+// newPage finds the box of an article; nil: there is none.
+func newPage(name string, source []byte, article string) *page {
+	root, err := html.ParseWithOptions(bytes.NewReader(source), html.ParseOptionEnableScripting(false))
+	if err != nil {
+		return nil
+	}
+	want := setOf(article, probe)
+	box := find(root, atom.Body)
+	if box == nil || len(want) == 0 {
+		return nil
+	}
+	whole := held(box, want)
+	if whole < present {
+		return nil
+	}
+	for next := box; next != nil; {
+		box, next = next, nil
+		for c := range box.ChildNodes() {
+			if c.Type == html.ElementNode && held(c, want) >= most*whole {
+				next = c
+				break
+			}
+		}
+	}
+	if box.DataAtom == atom.Body || dedup.Containment(setOf(words(box), probe), want) < pure {
+		return nil
+	}
+	return &page{name: name, root: root, body: box, own: take(root), text: setOf(article, shingle)}
+}
+
+func held(n *html.Node, want dedup.Set) float64 {
+	return dedup.Containment(want, setOf(words(n), probe))
+}
+
+func find(n *html.Node, a atom.Atom) *html.Node {
+	for d := range n.Descendants() {
+		if d.DataAtom == a {
+			return d
+		}
+	}
+	return nil
+}
+
+// words is all text under n that could be shown.
+func words(n *html.Node) string {
+	var b strings.Builder
+	addWords(&b, n)
+	return b.String()
+}
+
+func addWords(b *strings.Builder, n *html.Node) {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Noscript, atom.Template:
+		return
+	}
+	if n.Type == html.TextNode {
+		b.WriteString(n.Data)
+	}
+	block := n.Type == html.ElementNode && !inline[n.DataAtom]
+	if block {
+		b.WriteByte('\n')
+	}
+	for c := range n.ChildNodes() {
+		addWords(b, c)
+	}
+	if block {
+		b.WriteByte('\n')
+	}
+}
+
+// inline elements do not end a word.
+var inline = map[atom.Atom]bool{
+	atom.A: true, atom.Abbr: true, atom.B: true, atom.Cite: true, atom.Code: true, atom.Em: true, atom.Font: true,
+	atom.I: true, atom.Mark: true, atom.Q: true, atom.S: true, atom.Small: true, atom.Span: true, atom.Strong: true,
+	atom.Sub: true, atom.Sup: true, atom.U: true,
+}
+
+// in is what the extractor takes from p's article in the template of q: q's box
+// with its tag and attributes, which are the template's, and p's content in it; or,
+// with p's own box, that in the place of q's.
+func (p *page) in(q *page, ownBox bool) taken {
+	if ownBox {
+		box := clone(p.body)
+		parent := q.body.Parent
+		parent.InsertBefore(box, q.body)
+		parent.RemoveChild(q.body)
+		t := take(q.root)
+		parent.InsertBefore(q.body, box)
+		parent.RemoveChild(box)
+		return t
+	}
+	old := empty(q.body)
+	for c := range p.body.ChildNodes() {
+		q.body.AppendChild(clone(c))
+	}
+	t := take(q.root)
+	empty(q.body)
+	for _, c := range old {
+		q.body.AppendChild(c)
+	}
+	return t
+}
+
+// empty takes the children out of n.
+func empty(n *html.Node) (children []*html.Node) {
+	for n.FirstChild != nil {
+		children = append(children, n.FirstChild)
+		n.RemoveChild(n.FirstChild)
+	}
+	return children
+}
+
+func clone(n *html.Node) *html.Node {
+	c := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace, Attr: n.Attr}
+	for child := range n.ChildNodes() {
+		c.AppendChild(clone(child))
+	}
+	return c
+}

@@ -1,0 +1,210 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"skink/dedup"
+	"skink/report"
+)
+
+// # What a host repeats
+//
+// A block of text, a line of what is stored, that returns on many pages of its host
+// is the host's, not the page's, though no rule of the extractor knew it for a
+// menu. It is left out of what is compared.
+//
+// Many pages means many different ones: different.go. How many are many:
+// [dedup.Recurring].
+//
+// What one host repeats is left out on all: on both sides of a comparison the same
+// blocks are missing. A block that only just returns often enough on a host, and
+// on its mirror only just not, must not part a page from its copy; nor must a
+// footer that came along with a copy to another host. Where it is text, and returns
+// on no page, it is missing too, but not on one side alone.
+//
+//   - What is left of both is long enough to compare: their resemblance is that of
+//     what is left. Copies in two templates find each other by it.
+//   - What is left of one is shorter than that: few words agree too easily. Their
+//     resemblance is the lesser of that of what is left and that of the whole texts.
+//   - Nothing is left of one, and something of the other: they are different pages.
+//   - Nothing is left of both: they are compared whole.
+//
+// A page that is thin by its whole text stays thin, and equal whole texts stay exact
+// copies.
+
+// A boilerplate is what one host repeats.
+type boilerplate struct {
+	host      string
+	pages     int            // different ones that were counted; 0: too few to count
+	blocks    map[uint64]int // number of a block → on how many of those it is
+	top       []report.Block // most pages first
+	shortened int            // pages that were compared without some block, of this host or another
+}
+
+// topBlocks is how many blocks of a host are reported with their text.
+const topBlocks = 20
+
+// learn finds what each host repeats, by the clusters of the whole texts.
+func (w *Whole) learn(ctx context.Context) error {
+	different, err := w.different(ctx)
+	if err != nil {
+		return err
+	}
+	w.repeated = map[uint64]bool{}
+	for _, host := range slices.Sorted(maps.Keys(different)) {
+		pages := different[host]
+		if len(pages) < dedup.RecurringHost {
+			continue
+		}
+		b, err := w.learnHost(ctx, host, pages)
+		if err != nil {
+			return err
+		}
+		w.hosts = append(w.hosts, b)
+		for number := range b.blocks {
+			w.repeated[number] = true
+		}
+	}
+	return nil
+}
+
+// learnHost finds what a host repeats.
+func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*boilerplate, error) {
+	returning := dedup.NewRecurring(len(pages))
+	for _, take := range []func([]uint64){returning.Read, returning.Count} {
+		for _, p := range pages {
+			blocks, err := w.blocksOf(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			take(slices.Collect(maps.Keys(blocks)))
+		}
+	}
+	b := &boilerplate{host: host, pages: len(pages), blocks: returning.Blocks()}
+	return b, w.showTop(ctx, b, pages)
+}
+
+// blocksOf are the blocks of a page by their numbers.
+func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	text, lang, err := w.textOf(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var canon dedup.Text
+	blocks := map[uint64]string{}
+	for line := range strings.Lines(text) {
+		if number, ok := w.rule.Block(&canon, line, lang); ok && blocks[number] == "" {
+			blocks[number] = strings.TrimSpace(line)
+		}
+	}
+	return blocks, nil
+}
+
+// showTop finds the text of the blocks that are on most pages, as the first page
+// has it.
+func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) error {
+	most := slices.SortedFunc(maps.Keys(b.blocks), func(x, y uint64) int {
+		return cmp.Or(cmp.Compare(b.blocks[y], b.blocks[x]), cmp.Compare(x, y))
+	})
+	wanted := map[uint64]bool{}
+	for _, number := range most[:min(len(most), topBlocks)] {
+		wanted[number] = true
+	}
+	for _, p := range pages {
+		if len(wanted) == 0 {
+			break
+		}
+		blocks, err := w.blocksOf(ctx, p)
+		if err != nil {
+			return err
+		}
+		for number := range wanted {
+			if text := blocks[number]; text != "" {
+				b.top = append(b.top, report.Block{Text: text, Pages: b.blocks[number]})
+				delete(wanted, number)
+			}
+		}
+	}
+	slices.SortFunc(b.top, func(x, y report.Block) int {
+		return cmp.Or(cmp.Compare(y.Pages, x.Pages), cmp.Compare(x.Text, y.Text))
+	})
+	return nil
+}
+
+// shorten takes in what was learned. Texts are then found by the sketches of what is
+// left of them, and those of which nothing is left by their whole ones.
+func (c *comparison) shorten(ctx context.Context) error {
+	shortened := map[string]int{}
+	sketches := slices.Clone(c.w.sketches)
+	var left, nothing []int32
+	for _, i := range c.w.long() {
+		t := &c.w.texts[i]
+		if err := c.shortenText(ctx, t, &sketches[i]); err != nil {
+			return err
+		}
+		if t.words > 0 {
+			left = append(left, i)
+		} else {
+			nothing = append(nothing, i)
+		}
+		for _, p := range t.pages {
+			if t.shorter {
+				shortened[report.HostOf(p.url)]++
+			}
+		}
+	}
+	c.indexes = []sketchIndex{c.index(sketches, left), c.index(c.w.sketches, nothing)}
+	c.w.countShortened(shortened)
+	return nil
+}
+
+// shortenText sees what is left of a text, and sketches it.
+func (c *comparison) shortenText(ctx context.Context, t *text, sketch *dedup.Sketch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	text, lang, err := c.w.textOf(ctx, &t.pages[0])
+	if err != nil {
+		return err
+	}
+	if text, t.shorter = c.w.without(&c.canon, text, lang); t.shorter {
+		c.w.rule.Read(&c.canon, text, lang)
+		t.words = c.canon.Len()
+		*sketch = dedup.NewSketch(c.w.rule.Shingles(&c.canon))
+	}
+	return nil
+}
+
+// countShortened says how many pages of each host were compared without a block.
+func (w *Whole) countShortened(pages map[string]int) {
+	for _, h := range w.hosts {
+		h.shortened = pages[h.host]
+		delete(pages, h.host)
+	}
+	for _, host := range slices.Sorted(maps.Keys(pages)) {
+		w.hosts = append(w.hosts, &boilerplate{host: host, shortened: pages[host]})
+	}
+}
+
+// LeftOut is what was left out of what was compared, by host; nil if texts were
+// compared whole.
+func (r wholeReport) LeftOut(context.Context) ([]report.LeftOut, error) {
+	if r.w.wholeText {
+		return nil, nil
+	}
+	all := []report.LeftOut{}
+	for _, b := range r.w.hosts {
+		if len(b.blocks) == 0 && b.shortened == 0 {
+			continue
+		}
+		all = append(all, report.LeftOut{Host: b.host, Pages: b.pages, Shortened: b.shortened, Blocks: len(b.blocks), Top: append([]report.Block{}, b.top...)})
+	}
+	return all, nil
+}

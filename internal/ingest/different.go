@@ -1,0 +1,144 @@
+package ingest
+
+import (
+	"context"
+	"iter"
+
+	"skink/dedup"
+	"skink/report"
+)
+
+// # Which pages are different ones
+//
+// What a host repeats is counted on its different pages. A hundred addresses of
+// one article, each with another session in its query or another number of visits
+// in its text, repeat all of it, and are its copies and not its template. A hundred
+// short pages in one template resemble each other as much. What tells the two apart
+// is not the resemblance but what is left to be different: a copy keeps the title
+// of what it copies, and has no more than a few words of its own.
+//
+//   - Pages with one canonical text are one page.
+//   - So are pages that stand in one cluster by their whole texts and have one title,
+//     unless the title is no page's own: empty, or that of pages in several clusters.
+//     Old revisions of an article are such pages.
+//   - Under a title that is no page's own, those are that have fewer than ten words
+//     beside those of a page that was counted. Fifty pages of one cluster and title
+//     are counted: what they repeat is known by then.
+//
+// What it gets wrong: a host whose pages have one title, are nearly all template,
+// and so stand in one cluster, is taken for one page, so that nothing is learned;
+// and copies under many titles are taken for different pages, so that what they
+// share is taken for a template where there are dozens of them.
+
+const (
+	ownWords     = dedup.DefaultShingle  // so many make a page another one: a shingle of its own
+	mostOneTitle = dedup.RecurringAlways // pages of one cluster and title that are counted
+)
+
+// A kind is the pages of a host that may be copies of each other.
+type kind struct {
+	titled
+	leader int
+}
+
+// A titled page is one of a host with a title.
+type titled struct {
+	host  string
+	title dedup.Hash
+}
+
+// different are the different pages of each host, by rank.
+func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
+	telling := w.tellingTitles()
+	vocabulary := newLastUsed[uint64](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
+	counted := map[kind][]*ranked{}
+	pages := map[string][]*ranked{}
+	for k, p := range w.kinds() {
+		before := counted[k]
+		if len(before) > 0 && telling[k.titled] || len(before) == mostOneTitle {
+			continue
+		}
+		another, err := w.another(ctx, vocabulary, p, before)
+		if err != nil {
+			return nil, err
+		}
+		if another {
+			counted[k] = append(before, p)
+			pages[k.host] = append(pages[k.host], p)
+		}
+	}
+	return pages, nil
+}
+
+// kinds yields, by rank, the first page of each text on each host.
+func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
+	return func(yield func(kind, *ranked) bool) {
+		for i := range w.texts {
+			hosts := map[string]bool{}
+			for j := range w.texts[i].pages {
+				p := &w.texts[i].pages[j]
+				host := report.HostOf(p.url)
+				if hosts[host] {
+					continue
+				}
+				hosts[host] = true
+				if !yield(kind{titled{host, p.title}, w.places[i].Leader}, p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// tellingTitles are those that all their pages on a host have in one cluster.
+func (w *Whole) tellingTitles() map[titled]bool {
+	leaders := map[titled]int{}
+	telling := map[titled]bool{}
+	none := dedup.HashOf(nil)
+	for k := range w.kinds() {
+		if leader, known := leaders[k.titled]; known {
+			telling[k.titled] = telling[k.titled] && leader == k.leader
+			continue
+		}
+		leaders[k.titled] = k.leader
+		telling[k.titled] = k.title != none
+	}
+	return telling
+}
+
+// another says whether a page has words of its own beside each of those before.
+func (w *Whole) another(ctx context.Context, vocabulary *lastUsed[uint64, dedup.Set], p *ranked, before []*ranked) (bool, error) {
+	if len(before) == 0 {
+		return true, nil
+	}
+	words, err := w.wordsOf(ctx, vocabulary, p)
+	if err != nil {
+		return false, err
+	}
+	for _, q := range before {
+		others, err := w.wordsOf(ctx, vocabulary, q)
+		if err != nil {
+			return false, err
+		}
+		if own := (1 - dedup.Containment(words, others)) * float64(len(words)); own < ownWords-.5 {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// wordsOf are the different words of a page.
+func (w *Whole) wordsOf(ctx context.Context, vocabulary *lastUsed[uint64, dedup.Set], p *ranked) (dedup.Set, error) {
+	if words, ok := vocabulary.get(p.num); ok {
+		return words, nil
+	}
+	text, lang, err := w.textOf(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var canon dedup.Text
+	w.rule.Read(&canon, text, lang)
+	words := canon.Set(1)
+	vocabulary.put(p.num, words)
+	return words, nil
+}

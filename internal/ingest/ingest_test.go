@@ -1,0 +1,829 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/extract"
+	"skink/frontier"
+	"skink/store"
+	"skink/store/badger"
+)
+
+func TestMain(m *testing.M) {
+	flag.Set("rapid.checks", "40") // unless the command line says more
+	goleak.VerifyTestMain(m)
+}
+
+// words makes a text of n words, the same for the same seed.
+func words(seed uint64, n int) string {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	var b strings.Builder
+	for range n {
+		fmt.Fprintf(&b, "w%d ", rng.IntN(10_000))
+	}
+	return b.String()
+}
+
+// but replaces the first word of a text: of 100 words that leaves 90 of 91
+// shingles, a resemblance of 90/92.
+func but(text, word string) string {
+	_, rest, _ := strings.Cut(text, " ")
+	return word + " " + rest
+}
+
+func testOptions(t testing.TB) Options {
+	t.Helper()
+	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{Rule: rule}
+}
+
+func start(t testing.TB, s store.Store, opt Options) *Pipeline {
+	t.Helper()
+	p, err := New(context.Background(), s, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// page is an answer with some HTML.
+func page(url, html string) *crawler.Page {
+	return &crawler.Page{
+		Item: frontier.Item{URL: url}, FetchedAt: time.Unix(1e9, 0), Status: 200,
+		Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: []byte(html),
+	}
+}
+
+func article(url, text string) *crawler.Page {
+	return page(url, "<html lang=en><title>T</title><article><p>"+text+"</p></article>")
+}
+
+func noindex(p *crawler.Page) *crawler.Page {
+	p.Header.Set("X-Robots-Tag", "noindex")
+	return p
+}
+
+func handle(t testing.TB, p *Pipeline, pages ...*crawler.Page) {
+	t.Helper()
+	for _, page := range pages {
+		if _, err := p.Handle(context.Background(), page); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func records(t testing.TB, s store.Store) (all []*store.Record) {
+	t.Helper()
+	for r, err := range s.Records(context.Background(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// verdicts are the records of a store, a line each.
+func verdicts(t testing.TB, s store.Store) string {
+	t.Helper()
+	var b strings.Builder
+	for _, r := range records(t, s) {
+		b.WriteString(verdict(r) + "\n")
+	}
+	return b.String()
+}
+
+func verdict(r *store.Record) string {
+	line := fmt.Sprintf("%s %s", r.URL, r.Kind)
+	if r.Verdict != "" {
+		line = fmt.Sprintf("%s %s", r.URL, r.Verdict)
+	}
+	if r.Leader != 0 {
+		line += fmt.Sprintf(" of %s %.3f by %s", r.DuplicateOf, r.Resemblance, r.Found)
+	}
+	if r.Capped {
+		line += " capped"
+	}
+	return line
+}
+
+func same(t testing.TB, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s:\n got %s\nwant %s", what, got, want)
+	}
+}
+
+// A gate is a store that gives out no number, and so commits nothing, until it is
+// opened.
+type gate struct {
+	store.Store
+	open chan struct{}
+}
+
+func (g gate) Next(ctx context.Context) (uint64, error) {
+	<-g.open
+	return g.Store.Next(ctx)
+}
+
+// Pages that all looked up before any was committed get the verdicts that they
+// would have got one after the other.
+func TestAtOnce(t *testing.T) {
+	a, b := words(1, 100), words(2, 100)
+	near, nearer := but(a, "changed"), but(a, "different")
+	short := words(3, 20)
+	before, middle, after := words(6, 12), words(7, 100), words(8, 12)
+	hidden := func(text string) string { return "noindex:" + text }
+	for _, c := range []struct {
+		name  string
+		texts []string
+		want  string
+	}{
+		{"nothing alike", []string{a, b}, "0 unique; 1 unique"},
+		{"exact copies", []string{a, a, b, a}, "0 unique; 1 exact of 0 1.000 by text; 2 unique; 3 exact of 0 1.000 by text"},
+		{"near copies", []string{a, near, nearer}, "0 unique; 1 near of 0 0.978 by bands; 2 near of 0 0.978 by bands"},
+		{"a copy of a near member has its verdict", []string{a, near, near}, "0 unique; 1 near of 0 0.978 by bands; 2 near of 0 0.978 by bands"},
+		{"copies in other clothes", []string{a, strings.ToUpper(a) + "!"}, "0 unique; 1 exact of 0 1.000 by text"},
+		{"thin", []string{short, but(short, "x"), short}, "0 thin; 1 thin; 2 exact of 0 1.000 by text"},
+		{"no words", []string{"", "", "!?"}, "0 thin; 1 thin; 2 thin"},
+		{"noindex after ordinary", []string{a, hidden(a), hidden(near), near}, "0 unique; 1 exact of 0 1.000 by text; 2 near of 0 0.978 by bands; 3 near of 0 0.978 by bands"},
+		{"noindex before ordinary leads its like only", []string{hidden(a), a, hidden(near), near, hidden(a)},
+			"0 unique; 1 unique; 2 near of 0 0.978 by bands; 3 near of 1 0.978 by bands; 4 exact of 0 1.000 by text"},
+		{"thin noindex", []string{hidden(short), short, hidden(short)}, "0 thin; 1 thin; 2 exact of 0 1.000 by text"},
+		{"ties go to the earliest", []string{words(4, 12) + before + middle, middle + after + words(5, 12), before + middle + after}, "0 unique; 1 unique; 2 near of 0 0.811 by bands"},
+	} {
+		together, alone := judgeTexts(t, testOptions(t), c.texts, true), judgeTexts(t, testOptions(t), c.texts, false)
+		same(t, c.name+", one after another", alone, c.want)
+		same(t, c.name+", all at once", together, c.want)
+	}
+}
+
+// judgeTexts returns the verdicts on texts, all of them looked up before the
+// first is committed, or each after the one before it.
+func judgeTexts(t *testing.T, opt Options, texts []string, atOnce bool) string {
+	t.Helper()
+	s := store.NewMemory()
+	p := start(t, s, opt)
+	var all []*subject
+	submit := func() {
+		for _, sub := range all {
+			sub.done = make(chan struct{})
+			if err := p.judge.submit(t.Context(), sub); err != nil {
+				t.Fatal(err)
+			}
+			<-sub.done
+		}
+		all = nil
+	}
+	for i, text := range texts {
+		text, aside := strings.CutPrefix(text, "noindex:")
+		sub, err := p.file(t.Context(), File{URL: fmt.Sprint(i), Doc: &extract.Document{Text: text, NoIndex: aside}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, sub)
+		if !atOnce {
+			submit()
+		}
+	}
+	submit()
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(strings.TrimSpace(verdicts(t, s)), "\n", "; ")
+}
+
+// A shaky store answers after a moment that differs from call to call, so that
+// subjects overtake each other in every way.
+type shaky struct {
+	store.Store
+	mu  sync.Mutex
+	rng *rand.Rand // guarded by mu
+}
+
+func (s *shaky) pause() {
+	s.mu.Lock()
+	d := time.Duration(s.rng.IntN(300)) * time.Microsecond
+	if s.rng.IntN(4) > 0 {
+		d = 0
+	}
+	s.mu.Unlock()
+	if d > 0 {
+		time.Sleep(d)
+	}
+}
+
+func (s *shaky) ByHash(ctx context.Context, h dedup.Hash) (uint64, bool, error) {
+	s.pause()
+	return s.Store.ByHash(ctx, h)
+}
+
+func (s *shaky) Leaders(ctx context.Context, key uint64, limit int, dst []uint64) ([]uint64, bool, error) {
+	s.pause()
+	return s.Store.Leaders(ctx, key, limit, dst)
+}
+
+func (s *shaky) Commit(ctx context.Context, all []*store.Entry) error {
+	s.pause()
+	return s.Store.Commit(ctx, all)
+}
+
+// similarTexts draws texts that share paragraphs, some of them wholly.
+func similarTexts(t *rapid.T) (texts []string) {
+	parts := rapid.IntRange(4, 10).Draw(t, "parts")
+	n := rapid.IntRange(2, 40).Draw(t, "texts")
+	for i := range n {
+		var b strings.Builder
+		own := rapid.IntRange(0, parts-1).Draw(t, "own parts")
+		for part := range parts {
+			seed := uint64(part)
+			if part < own {
+				seed = uint64(1000 + rapid.IntRange(0, i).Draw(t, "of"))
+			}
+			b.WriteString(words(seed, 8) + "\n")
+		}
+		texts = append(texts, b.String())
+	}
+	return texts
+}
+
+// Whatever overtakes what, verdicts are those of the same pages judged one after
+// another: with low limits on lists and comparisons, with noindex pages among
+// them, and when the judge remembers next to nothing.
+func TestOrderAloneDecides(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		texts := similarTexts(rt)
+		opt := testOptions(t)
+		var err error
+		opt.Rule, err = dedup.NewRule(rapid.SampledFrom([]float64{.2, .5, .8}).Draw(rt, "similarity"), rapid.SampledFrom([]string{"bands", "super", "mega"}).Draw(rt, "scheme"), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opt.Rule.Shingling.K = 2
+		posting := rapid.SampledFrom([]int{1, 3, dedup.MaxPosting}).Draw(rt, "posting")
+		hidden := rapid.SliceOfN(rapid.IntRange(0, 5), len(texts), len(texts)).Draw(rt, "hidden")
+		at := func(i int) *crawler.Page {
+			p := article(fmt.Sprintf("http://a.test/%d", i), texts[i])
+			if hidden[i] == 0 {
+				p = noindex(p)
+			}
+			return p
+		}
+
+		s := store.NewMemory()
+		p := start(t, &shaky{Store: s, rng: rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))}, opt)
+		p.posting = posting
+		var wait sync.WaitGroup
+		next := make(chan int)
+		for range 12 {
+			wait.Go(func() {
+				for i := range next {
+					handle(t, p, at(i))
+				}
+			})
+		}
+		for i := range texts {
+			next <- i
+		}
+		close(next)
+		wait.Wait()
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		calm := store.NewMemory()
+		q := start(t, calm, opt)
+		q.posting = posting
+		for _, r := range records(t, s) {
+			var i int
+			fmt.Sscanf(r.URL, "http://a.test/%d", &i)
+			handle(t, q, at(i))
+		}
+		if err := q.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := verdicts(t, s), verdicts(t, calm); got != want {
+			rt.Fatalf("at once:\n%s\none after another:\n%s", got, want)
+		}
+		sound(rt, s, opt)
+	})
+}
+
+// sound checks every verdict against the texts.
+func sound(t *rapid.T, s store.Store, opt Options) {
+	set := func(num uint64) dedup.Set {
+		text, ok, err := s.Text(context.Background(), num)
+		if err != nil || !ok {
+			t.Fatalf("text of %d: %v %v", num, ok, err)
+		}
+		var canon dedup.Text
+		canon.Read([]byte(text))
+		return canon.Set(opt.Rule.Shingling.K)
+	}
+	for r, err := range s.Records(context.Background(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Leader == 0 {
+			continue
+		}
+		leader, err := s.RecordAt(context.Background(), r.Leader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case leader == nil || leader.Leader != 0:
+			t.Fatalf("%s is led by %s, which does not lead", r.URL, r.DuplicateOf)
+		case leader.URL != r.DuplicateOf || leader.Num >= r.Num:
+			t.Fatalf("%s is led by %d (%s), and says %s", r.URL, leader.Num, leader.URL, r.DuplicateOf)
+		case leader.NoIndex && !r.NoIndex:
+			t.Fatalf("%s may be fed and is led by %s, which may not", r.URL, leader.URL)
+		}
+		if got := dedup.Resemblance(set(r.Num), set(leader.Num)); got != r.Resemblance || got < opt.Rule.Similarity {
+			t.Fatalf("%s resembles its leader by %v, and says %v", r.URL, got, r.Resemblance)
+		}
+	}
+}
+
+// Of more candidates than are compared, the same are chosen whether a look-up or
+// the judge met them.
+func TestManyCandidates(t *testing.T) {
+	opt := testOptions(t)
+	opt.Rule, _ = dedup.NewRule(.2, "bands", 10)
+	opt.Rule.Shingling.K = 2
+	for seed := range uint64(3) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		var texts []string
+		var all strings.Builder
+		for part := range uint64(12) {
+			all.WriteString(words(part, 6))
+		}
+		for i := range uint64(2 * dedup.MaxVerify) {
+			var b strings.Builder
+			for _, part := range rng.Perm(12)[:5] {
+				b.WriteString(words(uint64(part), 6))
+			}
+			texts = append(texts, b.String()+words(1000+i, 40))
+		}
+		texts = append(texts, all.String(), all.String()+" more")
+		same(t, "all at once", judgeTexts(t, opt, texts, true), judgeTexts(t, opt, texts, false))
+	}
+}
+
+// A subject that took so long that the judge has forgotten whom it has to be
+// compared with is looked up again.
+func TestForgotten(t *testing.T) {
+	s := store.NewMemory()
+	p := start(t, s, testOptions(t))
+	a, short := words(1, 100), words(2, 10)
+	var slow []*subject
+	for i, text := range []string{a, but(a, "x"), short, words(3, 100)} {
+		sub, err := p.crawled(t.Context(), article(fmt.Sprintf("http://slow.test/%d", i), text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow = append(slow, sub)
+	}
+	handle(t, p, article("http://a.test/first", a), article("http://a.test/short", short))
+	for i := range uint64(remembered + 2*batch) {
+		handle(t, p, article(fmt.Sprintf("http://a.test/%d", i), words(100+i, 60)))
+	}
+	if n := len(p.judge.recent); n > remembered+batch {
+		t.Errorf("%d subjects are remembered, want %d at most", n, remembered+batch)
+	}
+	for _, sub := range slow {
+		if sub.seen >= p.judge.forgot {
+			t.Errorf("nothing was forgotten since a look-up at %d", sub.seen)
+		}
+		if err := p.judge.submit(t.Context(), sub); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all := records(t, s)
+	var got []string
+	for _, r := range all[len(all)-4:] {
+		got = append(got, verdict(r))
+	}
+	same(t, "verdicts", strings.Join(got, "\n"), `http://slow.test/0 exact of http://a.test/first 1.000 by text
+http://slow.test/1 near of http://a.test/first 0.978 by bands
+http://slow.test/2 exact of http://a.test/short 1.000 by text
+http://slow.test/3 unique`)
+}
+
+// However large pages are, what is remembered of them is bounded.
+func TestRememberedIsBounded(t *testing.T) {
+	p := &Pipeline{opt: testOptions(t)}
+	j := newJudge(p, store.Tally{})
+	for i := range 20 {
+		j.remember(&subject{place: uint64(i + 1), tokens: 1, shingles: make([]uint64, rememberedShingles/4)})
+		j.forget()
+	}
+	if n := len(j.recent); n != 5 {
+		t.Errorf("%d huge pages are remembered, want 5", n)
+	}
+	if j.forgot != 15 {
+		t.Errorf("the judge forgot up to %d, want 15", j.forgot)
+	}
+}
+
+// What a page that may be fed is led by does not change when a posting was left
+// behind by a crash.
+func TestPostingWithoutRecord(t *testing.T) {
+	s := store.NewMemory()
+	a := words(1, 100)
+	var canon dedup.Text
+	canon.Read([]byte(a))
+	sketch := dedup.NewSketch(canon.Shingles(nil, dedup.DefaultShingle))
+	opt := testOptions(t)
+	p := start(t, leftover{s, opt.Rule.Scheme.Keys(nil, &sketch), canon.Hash(), sketch}, opt)
+	s.Next(t.Context()) // the number of the page that was lost
+	handle(t, p, article("http://a.test/1", a), article("http://a.test/2", but(a, "x")), article("http://a.test/3", a))
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "verdicts", verdicts(t, s), `http://a.test/1 unique
+http://a.test/2 near of http://a.test/1 0.978 by bands
+http://a.test/3 exact of http://a.test/1 1.000 by text
+`)
+}
+
+// leftover is a store in which page 1 left postings and a sketch, and no record.
+type leftover struct {
+	*store.Memory
+	keys   []uint64
+	hash   dedup.Hash
+	sketch dedup.Sketch
+}
+
+func (l leftover) Leaders(ctx context.Context, key uint64, limit int, dst []uint64) ([]uint64, bool, error) {
+	if slices.Contains(l.keys, key) {
+		dst = append(dst, 1)
+	}
+	return l.Memory.Leaders(ctx, key, limit-1, dst)
+}
+
+func (l leftover) Sketch(ctx context.Context, num uint64) (dedup.Sketch, bool, error) {
+	if num == 1 {
+		return l.sketch, true, nil
+	}
+	return l.Memory.Sketch(ctx, num)
+}
+
+func TestSkipDuplicates(t *testing.T) {
+	for _, skip := range []bool{false, true} {
+		s := store.NewMemory()
+		opt := testOptions(t)
+		opt.SkipDuplicates, opt.KeepRaw = skip, true
+		opt.Scope, _ = crawler.NewScope(crawler.ScopeAny, nil, nil)
+		sink := &sink{}
+		opt.Sink = sink
+		p := start(t, s, opt)
+		a, short := words(1, 100), words(2, 20)
+		with := func(url, text string) *crawler.Page {
+			p := article(url, text)
+			p.Body = append(p.Body, []byte(`<nav><a href="`+url+`/next">next</a></nav>`)...)
+			return p
+		}
+		handle(t, p, with("http://a.test/1", a), with("http://a.test/2", a), with("http://a.test/3", but(a, "x")), with("http://a.test/4", short), with("http://a.test/5", short))
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range records(t, s) {
+			_, hasText, _ := s.Text(t.Context(), r.Num)
+			_, hasSketch, _ := s.Sketch(t.Context(), r.Num)
+			raw, _ := s.Raw(t.Context(), r.Num)
+			followed, _ := s.State(t.Context(), r.URL+"/next")
+			kept := !skip || r.Leader == 0
+			if hasText != kept || (raw != nil) != kept || r.NoText == kept || !hasSketch || r.Hash.IsZero() {
+				t.Errorf("skip %v, %s: text %v, raw %v, sketch %v, no_text %v", skip, verdict(r), hasText, raw != nil, hasSketch, r.NoText)
+			}
+			if want := kept || r.Words < 50; (followed == frontier.Pending) != want {
+				t.Errorf("skip %v, %s: its links are followed: %v, want %v", skip, verdict(r), followed == frontier.Pending, want)
+			}
+			if got := sink.texts[r.Num] != ""; got != kept {
+				t.Errorf("skip %v, %s: the sink got a text: %v, want %v", skip, verdict(r), got, kept)
+			}
+		}
+		if tally := p.Added(); tally.Skipped != map[bool]int64{false: 0, true: 3}[skip] {
+			t.Errorf("skip %v: %d were counted as skipped", skip, tally.Skipped)
+		}
+	}
+}
+
+// A sink notes what it gets.
+type sink struct {
+	nums        []uint64
+	texts       map[uint64]string
+	checkpoints atomic.Int64
+	err         error
+}
+
+func (s *sink) Add(r *store.Record, text string) error {
+	if s.texts == nil {
+		s.texts = map[uint64]string{}
+	}
+	s.nums = append(s.nums, r.Num)
+	s.texts[r.Num] = text
+	return s.err
+}
+
+func (s *sink) Checkpoint(context.Context) error { s.checkpoints.Add(1); return nil }
+
+// The sink is told of every record once, in the order of their numbers, whatever
+// became of the URL.
+func TestSink(t *testing.T) {
+	s := store.NewMemory()
+	opt := testOptions(t)
+	sink := &sink{}
+	opt.Sink = sink
+	p := start(t, s, opt)
+	var wait sync.WaitGroup
+	for w := range uint64(10) {
+		wait.Go(func() {
+			for i := range uint64(20) {
+				pg := article(fmt.Sprintf("http://a.test/%d/%d", w, i), words(i%7, 60))
+				switch i {
+				case 3:
+					pg.Problem = crawler.ProblemTimeout
+				case 4:
+					pg.Status, pg.Location = 301, "http://a.test/"
+				case 5:
+					pg.Header.Set("Content-Type", "image/png")
+				}
+				handle(t, p, pg)
+			}
+		})
+	}
+	wait.Wait()
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var want []uint64
+	for _, r := range records(t, s) {
+		want = append(want, r.Num)
+	}
+	if !slices.Equal(sink.nums, want) || len(want) != 200 {
+		t.Errorf("the sink got\n%v\nand the store holds\n%v", sink.nums, want)
+	}
+	if sink.checkpoints.Load() == 0 {
+		t.Error("no checkpoint at the end")
+	}
+}
+
+// A page that is handed over again, as after a crash before its URL was done,
+// keeps its record, is not counted or fed again, and ends.
+func TestReplay(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	open := func() store.Store {
+		s, err := badger.Open(dir, badger.Options{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open()
+	a := words(1, 100)
+	first := article("http://a.test/1", a)
+	p := start(t, s, testOptions(t))
+	sub, err := p.crawled(t.Context(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub.entry.State = frontier.Unknown // as if the end of the URL had been lost
+	s.Discover(t.Context(), []frontier.Item{first.Item})
+	if err := p.judge.submit(t.Context(), sub); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(p.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	s = open()
+	defer s.Close()
+	opt := testOptions(t)
+	sink := &sink{}
+	opt.Sink = sink
+	p = start(t, s, opt)
+	gone := *first
+	gone.Problem, gone.Status = crawler.ProblemStatus, 404 // the site has changed meanwhile
+	handle(t, p, &gone, article("http://a.test/2", a))
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "verdicts", verdicts(t, s), "http://a.test/1 unique\nhttp://a.test/2 exact of http://a.test/1 1.000 by text\n")
+	if all, added := p.Tally(), p.Added(); all.Pages() != 2 || added.Pages() != 1 || all.Errors != 0 || len(sink.nums) != 1 {
+		t.Errorf("counted %+v, added %+v, sink %v", all, added, sink.nums)
+	}
+	if state, _ := s.State(t.Context(), first.Item.URL); state != frontier.Fetched {
+		t.Errorf("the URL ended in state %d, want that of its record", state)
+	}
+}
+
+var errDisk = errors.New("no space left")
+
+// failing is a store whose nth commit fails, and all after it.
+type failing struct {
+	store.Store
+	mu   sync.Mutex
+	left int // guarded by mu
+}
+
+func (f *failing) Commit(ctx context.Context, all []*store.Entry) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.left--; f.left < 0 {
+		return errDisk
+	}
+	return f.Store.Commit(ctx, all)
+}
+
+// When the judge fails, all who wait for it and all who come later are told, and
+// so is who closes it; nobody hangs.
+func TestJudgeFails(t *testing.T) {
+	for _, way := range []string{"store", "sink"} {
+		opt := testOptions(t)
+		var s store.Store = store.NewMemory()
+		if way == "store" {
+			s = &failing{Store: s, left: 2}
+		} else {
+			opt.Sink = &sink{err: errDisk}
+		}
+		p := start(t, s, opt)
+		var wait sync.WaitGroup
+		errs := make([]error, 200)
+		for i := range errs {
+			wait.Go(func() {
+				_, errs[i] = p.Handle(context.Background(), article(fmt.Sprintf("http://a.test/%d", i), words(uint64(i), 60)))
+			})
+		}
+		wait.Wait()
+		told := 0
+		for _, err := range errs {
+			if errors.Is(err, errDisk) {
+				told++
+			} else if err != nil {
+				t.Errorf("%s: got %v", way, err)
+			}
+		}
+		if told == 0 {
+			t.Errorf("%s: nobody was told", way)
+		}
+		if _, err := p.Handle(context.Background(), article("http://a.test/late", "")); !errors.Is(err, errDisk) {
+			t.Errorf("%s: a late page got %v", way, err)
+		}
+		if _, err := p.Files(context.Background(), manyFiles(500)); err != nil && !errors.Is(err, errDisk) {
+			t.Errorf("%s: files got %v", way, err)
+		}
+		if err := p.Close(); !errors.Is(err, errDisk) {
+			t.Errorf("%s: close got %v", way, err)
+		}
+	}
+}
+
+func manyFiles(n int) func(func(File, error) bool) {
+	return func(yield func(File, error) bool) {
+		for i := range n {
+			if !yield(File{URL: fmt.Sprint("file", i), Doc: &extract.Document{Text: words(uint64(i%20), 60)}}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A cancelled page is not submitted, and nobody waits for it.
+func TestHandleCancelled(t *testing.T) {
+	g := gate{store.NewMemory(), make(chan struct{})}
+	p := start(t, g, testOptions(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	for i := range 2*batch + 10 { // more than the queue holds
+		wait.Go(func() { p.Handle(ctx, article(fmt.Sprintf("http://a.test/%d", i), "")) })
+	}
+	for len(p.judge.queue) < batch {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if _, err := p.Handle(ctx, article("http://a.test/x", "")); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	close(g.open)
+	wait.Wait()
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A panic of the code that reads a page is a record, not the end of the crawl.
+func TestPanicIsRecorded(t *testing.T) {
+	s := store.NewMemory()
+	opt := testOptions(t)
+	opt.Rule.Shingling.K = -1 // of which there are none
+	p := start(t, s, opt)
+	handle(t, p, article("http://a.test/1", words(1, 100)), page("http://a.test/2", ""))
+	if _, err := p.Files(t.Context(), manyFiles(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range records(t, s) {
+		want := []string{"error internal", "page ", "error internal"}[i]
+		same(t, r.URL, fmt.Sprintf("%s %s", r.Kind, r.Problem), want)
+		if r.Kind == store.Error && (!strings.HasPrefix(r.Detail, "panic: ") || r.Words != 0 || !r.Hash.IsZero()) {
+			t.Errorf("recorded as %+v", r)
+		}
+	}
+}
+
+// The same files get the same verdicts whatever runs beside, and a name counts
+// once.
+func TestFiles(t *testing.T) {
+	var want string
+	for _, procs := range []int{1, 8} {
+		s := store.NewMemory()
+		p := start(t, &shaky{Store: s, rng: rand.New(rand.NewPCG(uint64(procs), 1))}, testOptions(t))
+		files := func(yield func(File, error) bool) {
+			for f := range manyFiles(60) {
+				if !yield(f, nil) {
+					return
+				}
+			}
+			yield(File{URL: "file3", Doc: &extract.Document{Text: "again"}}, nil)
+			yield(File{URL: "picture.png"}, nil)
+		}
+		for round, again := range []int{1, 62} {
+			repeated, err := p.Files(t.Context(), files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if repeated != again {
+				t.Errorf("round %d: %d names were repeated, want %d", round, repeated, again)
+			}
+			for p.Pages() != 60 || p.Tally().Skipped != 1 {
+				time.Sleep(100 * time.Microsecond)
+			}
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got := verdicts(t, s)
+		if want == "" {
+			want = got
+		}
+		same(t, "verdicts", got, want)
+	}
+}
+
+func TestFilesErrors(t *testing.T) {
+	s := store.NewMemory()
+	p := start(t, s, testOptions(t))
+	broken := errors.New("unreadable")
+	_, err := p.Files(t.Context(), func(yield func(File, error) bool) {
+		for f := range manyFiles(10) {
+			if !yield(f, nil) {
+				return
+			}
+		}
+		yield(File{}, broken)
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v, want %v", err, broken)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = p.Files(ctx, func(yield func(File, error) bool) {
+		for i := 0; yield(File{URL: fmt.Sprint(i)}, nil); i++ {
+			if i == 20 {
+				cancel()
+			}
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that the context ended", err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,370 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"skink/crawler"
+	"skink/frontier"
+	"skink/store"
+)
+
+// linksOf lists what a page leads to: in the frontier, and as hosts told to the
+// crawler.
+func linksOf(t *testing.T, opt Options, page *crawler.Page) (links, hosts string) {
+	t.Helper()
+	s := store.NewMemory()
+	p := start(t, s, opt)
+	names, err := p.Handle(t.Context(), page)
+	if err := errors.Join(err, p.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for h, err := range s.Hosts(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		items, err := s.Lease(t.Context(), h.Name, 100, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range items {
+			all = append(all, fmt.Sprintf("%s@%d", it.URL, it.Depth))
+		}
+	}
+	return strings.Join(all, " "), strings.Join(names, " ")
+}
+
+// What a page leads to outside the crawl is noted once, and can be told from what
+// was never met. A redirect that leaves the crawl is noted too.
+func TestBeyond(t *testing.T) {
+	const body = `<a href="/in"><a href="http://other.test/"><a href="http://other.test/#again"><a href="/paid" rel="sponsored nofollow">`
+	redirect := page("http://a.test/", "")
+	redirect.Status, redirect.Location = 301, "http://other.test/"
+	for _, c := range []struct {
+		name              string
+		page              *crawler.Page
+		maxDepth          int
+		obey              bool
+		pending, excluded string
+	}{
+		{"links", page("http://a.test/", body), 0, false, "http://a.test/in http://a.test/paid", "http://other.test/"},
+		{"nofollow is obeyed", page("http://a.test/", body), 0, true, "http://a.test/in", "http://other.test/"},
+		{"redirect", redirect, 0, false, "", "http://other.test/"},
+		{"too deep", func() *crawler.Page { p := page("http://a.test/", body); p.Item.Depth = 1; return p }(), 1, false, "",
+			"http://a.test/in http://a.test/paid http://other.test/"},
+	} {
+		opt := testOptions(t)
+		opt.MaxDepth, opt.ObeyNoFollow = c.maxDepth, c.obey
+		opt.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil)
+		opt.Scope.AddSeed("http://a.test/")
+		s := store.NewMemory()
+		p := start(t, s, opt)
+		_, err := p.Handle(t.Context(), c.page)
+		if err := errors.Join(err, p.Close()); err != nil {
+			t.Fatal(err)
+		}
+		same(t, c.name+": pending", inState(t, s, frontier.Pending), c.pending)
+		same(t, c.name+": outside", inState(t, s, frontier.Outside), c.excluded)
+	}
+}
+
+func inState(t *testing.T, s store.Store, state frontier.State) string {
+	t.Helper()
+	var all []string
+	for url, err := range s.URLs(t.Context(), state) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, url)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestLinks(t *testing.T) {
+	some := `<a href="/x#top"><a href="/x"><a href="x" rel=other><a href=""><a href="?q"><a href="http://other.test/"><a href="mailto:a@b"><a href="http://[">`
+	deep := func(depth int) *crawler.Page {
+		p := page("http://a.test/", some)
+		p.Item.Depth = depth
+		return p
+	}
+	for _, c := range []struct {
+		name     string
+		page     *crawler.Page
+		maxDepth int
+		want     string
+	}{
+		{"each once, not itself, within scope", page("http://a.test/", some), 0, "http://a.test/x@1 http://a.test/?q@1"},
+		{"deeper", deep(3), 0, "http://a.test/x@4 http://a.test/?q@4"},
+		{"not yet too deep", deep(1), 2, "http://a.test/x@2 http://a.test/?q@2"},
+		{"too deep", deep(2), 2, ""},
+		{"base", page("http://a.test/", `<base href="/sub/"><a href="x">`), 0, "http://a.test/sub/x@1"},
+		{"base elsewhere", page("http://a.test/", `<base href="http://other.test/"><a href="x"><a href="http://a.test/y">`), 0, "http://a.test/y@1"},
+		{"nofollow", page("http://a.test/", `<meta name=robots content="nofollow">`+some), 0, ""},
+		{"noindex is followed", page("http://a.test/", `<meta name=robots content="noindex">`+some), 0, "http://a.test/x@1 http://a.test/?q@1"},
+		{"next, previous and other languages", page("http://a.test/", `<link rel=next href="/2"><link rel=prev href="/0"><link rel=alternate hreflang=de href="/de/">`+
+			`<link rel=alternate type="application/rss+xml" href="/feed"><link rel=alternate hreflang=fr href="http://other.test/fr"><a href="/2">2</a>`), 0,
+			"http://a.test/2@1 http://a.test/0@1 http://a.test/de/@1"},
+		{"of an error page", func() *crawler.Page { p := deep(0); p.Problem, p.Status = crawler.ProblemStatus, 404; return p }(), 0, ""},
+	} {
+		opt := testOptions(t)
+		opt.MaxDepth = c.maxDepth
+		opt.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil)
+		opt.Scope.AddSeed("http://a.test/")
+		links, hosts := linksOf(t, opt, c.page)
+		same(t, c.name, links, c.want)
+		wantHosts := ""
+		if c.want != "" {
+			wantHosts = "a.test"
+		}
+		same(t, c.name+": hosts", hosts, wantHosts)
+	}
+	if links, _ := linksOf(t, testOptions(t), page("http://a.test/", some)); links != "" {
+		t.Errorf("without a scope %q are followed", links)
+	}
+}
+
+// A page can have more links than anyone will follow.
+func TestManyLinks(t *testing.T) {
+	var b strings.Builder
+	for i := range maxLinks + 1000 {
+		fmt.Fprintf(&b, "<a href=%d>", i)
+	}
+	opt := testOptions(t)
+	opt.Scope, _ = crawler.NewScope(crawler.ScopeAny, nil, nil)
+	s := store.NewMemory()
+	p := start(t, s, opt)
+	handle(t, p, page("http://a.test/", b.String()))
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	counts, err := s.Counts(t.Context())
+	if err != nil || counts.Pending != maxLinks {
+		t.Errorf("%d links are followed, want %d (%v)", counts.Pending, maxLinks, err)
+	}
+}
+
+// A page can lead to a hundred thousand hosts.
+func TestManyHosts(t *testing.T) {
+	items := make([]frontier.Item, 100_000)
+	for i := range items {
+		items[i].URL = fmt.Sprintf("http://h%d.test/", i/2)
+	}
+	if n := len(hostsOf(items)); n != 50_000 {
+		t.Errorf("%d hosts, want 50000", n)
+	}
+}
+
+// What a page asks of one crawler is for the one that the user agent names.
+func TestRobotsForOne(t *testing.T) {
+	for _, c := range []struct{ agent, want string }{
+		{"", "/meta false, /header false, /none true, /other false"}, // skink
+		{"otherbot", "/meta true, /header true, /none true, /other true"},
+	} {
+		s := store.NewMemory()
+		opt := testOptions(t)
+		opt.Agent = c.agent
+		p := start(t, s, opt)
+		header := article("http://a.test/header", words(2, 100))
+		header.Header.Set("X-Robots-Tag", "OtherBot: noindex")
+		handle(t, p,
+			page("http://a.test/meta", "<meta name=OtherBot content='noarchive, NOINDEX'><p>"+words(1, 100)),
+			header,
+			page("http://a.test/none", "<meta name=robots content=none><p>"+words(3, 100)),
+			page("http://a.test/other", "<meta name=otherbot content=noindex><meta name=otherbot content=index><p>"+words(4, 100)),
+		)
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range records(t, s) {
+			got = append(got, fmt.Sprintf("%s %v", strings.TrimPrefix(r.URL, "http://a.test"), r.NoIndex))
+		}
+		same(t, "noindex for "+c.agent, strings.Join(got, ", "), c.want)
+	}
+}
+
+func TestRobotsTag(t *testing.T) {
+	for _, c := range []struct {
+		values string // separated by |
+		want   tag
+	}{
+		{"", tag{}},
+		{"noindex", tag{noindex: true}},
+		{"NoIndex, NOFOLLOW", tag{true, true}},
+		{"none", tag{true, true}},
+		{"all", tag{}},
+		{"noarchive, nofollow", tag{nofollow: true}},
+		{"noarchive|noindex", tag{noindex: true}},
+		{"googlebot: noindex", tag{}},
+		{"skink: noindex", tag{noindex: true}},
+		{"Skink : none", tag{true, true}},
+		{"otherbot: noindex|nofollow", tag{nofollow: true}},
+		{"unavailable_after: 25 Jun 2010 15:00:00 PST", tag{}},
+		{"unavailable_after: 25 Jun 2010 15:00:00 PST, noindex", tag{noindex: true}},
+		{"noindex, unavailable_after: 25 Jun 2010 15:00:00 PST", tag{noindex: true}},
+		{"max-snippet:20, nofollow", tag{nofollow: true}},
+		{"noindexing", tag{}},
+		{"otherbot: noindex, nofollow", tag{}},
+		{"otherbot: noindex, skink: nofollow", tag{nofollow: true}},
+		{"skink: nofollow, otherbot: noindex", tag{nofollow: true}},
+		{"noindex, otherbot: nofollow", tag{noindex: true}},
+		{"skink: unavailable_after: Wednesday, 03-Aug-2010 15:00:00 GMT, noindex", tag{noindex: true}},
+		{"otherbot: noarchive|none", tag{true, true}},
+		{":noindex", tag{}},
+	} {
+		h := http.Header{}
+		for v := range strings.SplitSeq(c.values, "|") {
+			h.Add("x-robots-tag", v)
+		}
+		if got := robotsTag(h, "skink"); got != c.want {
+			t.Errorf("%q: got %+v, want %+v", c.values, got, c.want)
+		}
+	}
+	if got := robotsTag(nil, "skink"); got != (tag{}) {
+		t.Errorf("no header: got %+v", got)
+	}
+}
+
+func TestRedirects(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		from     frontier.Item
+		to       string
+		want     frontier.Item // zero: not followed
+		newSeeds string
+	}{
+		{"within the site", frontier.Item{URL: "http://a.test/1", Depth: 2}, "http://a.test/2", frontier.Item{URL: "http://a.test/2", Via: "http://a.test/1", Depth: 2, Hops: 1}, ""},
+		{"the second hop knows the first", frontier.Item{URL: "http://a.test/2", Via: "http://a.test/1", Depth: 2, Hops: 1}, "http://a.test/3", frontier.Item{URL: "http://a.test/3", Via: "http://a.test/1", Depth: 2, Hops: 2}, ""},
+		{"out of scope", frontier.Item{URL: "http://a.test/1", Depth: 1}, "http://www.a.test/", frontier.Item{}, ""},
+		{"a seed's site is its scope", frontier.Item{URL: "http://a.test/"}, "https://www.a.test/home", frontier.Item{URL: "https://www.a.test/home", Via: "http://a.test/", Hops: 1}, "https://www.a.test/home"},
+		{"a seed that leads to another site", frontier.Item{URL: "http://a.test/"}, "http://b.test/", frontier.Item{}, ""},
+		{"to what is excluded", frontier.Item{URL: "http://a.test/"}, "http://a.test/login", frontier.Item{}, ""},
+	} {
+		s := store.NewMemory()
+		opt := testOptions(t)
+		opt.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, []string{"/login"})
+		opt.Scope.AddSeed("http://a.test/")
+		var seeds []string
+		opt.OnSeed = func(u string) error { seeds = append(seeds, u); return nil }
+		p := start(t, s, opt)
+		s.Discover(t.Context(), []frontier.Item{c.from})
+		s.Lease(t.Context(), frontier.HostOf(c.from.URL), 1, time.Hour)
+		moved := page(c.from.URL, "")
+		moved.Item, moved.Status, moved.Location = c.from, 301, c.to
+		handle(t, p, moved)
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := s.Lease(t.Context(), frontier.HostOf(c.to), 9, time.Hour)
+		if fmt.Sprint(got) != fmt.Sprint([]frontier.Item{c.want}) && !(c.want == frontier.Item{} && got == nil) {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
+		}
+		same(t, c.name+": new seeds", strings.Join(seeds, " "), c.newSeeds)
+		if c.newSeeds != "" && !opt.Scope.Contains(c.newSeeds+"/deeper") {
+			t.Errorf("%s: the scope did not follow", c.name)
+		}
+		r := records(t, s)[0]
+		if r.Kind != store.Redirect || r.Location != c.to || r.Via != c.from.Via || r.Hops != c.from.Hops || r.Verdict != "" {
+			t.Errorf("%s: recorded as %+v", c.name, r)
+		}
+		if state, _ := s.State(t.Context(), c.from.URL); state != frontier.Redirected {
+			t.Errorf("%s: ended in state %d", c.name, state)
+		}
+	}
+}
+
+// A seed that cannot be remembered ends the crawl: resumed, it would stop at the
+// old address.
+func TestSeedNotRemembered(t *testing.T) {
+	opt := testOptions(t)
+	opt.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil)
+	opt.OnSeed = func(string) error { return errDisk }
+	p := start(t, store.NewMemory(), opt)
+	moved := page("http://a.test/", "")
+	moved.Status, moved.Location = 301, "http://www.a.test/"
+	if _, err := p.Handle(t.Context(), moved); !errors.Is(err, errDisk) {
+		t.Errorf("got %v", err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What each kind of answer is recorded as, and how its URL ends.
+func TestKinds(t *testing.T) {
+	for _, c := range []struct {
+		change func(*crawler.Page)
+		want   string
+		state  frontier.State
+	}{
+		{func(*crawler.Page) {}, "page thin", frontier.Fetched},
+		{func(p *crawler.Page) { p.Header.Set("Content-Type", "image/png"); p.Body = []byte("\x89PNG\r\n\x1a\n") }, "other", frontier.Fetched},
+		{func(p *crawler.Page) { p.Problem = crawler.ProblemRobots }, "blocked robots.txt", frontier.Blocked},
+		{func(p *crawler.Page) { p.Problem, p.Status = crawler.ProblemStatus, 404 }, "error status 404", frontier.Failed},
+		{func(p *crawler.Page) { p.Problem, p.Header, p.Status = crawler.ProblemDNS, nil, 0 }, "error dns", frontier.GivenUp},
+		{func(p *crawler.Page) { p.Problem, p.Truncated = crawler.ProblemSize, true }, "error too large", frontier.Failed},
+	} {
+		s := store.NewMemory()
+		p := start(t, s, testOptions(t))
+		pg := article("http://a.test/", "few words")
+		c.change(pg)
+		s.Discover(t.Context(), []frontier.Item{pg.Item})
+		handle(t, p, pg)
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r := records(t, s)[0]
+		same(t, "kind", strings.TrimSpace(fmt.Sprintf("%s %s%s", r.Kind, r.Problem, r.Verdict)), c.want)
+		if state, _ := s.State(t.Context(), r.URL); state != c.state {
+			t.Errorf("%s: ended in state %d, want %d", c.want, state, c.state)
+		}
+		if (r.Kind == store.Other) == r.Hash.IsZero() && r.Kind != store.Page {
+			t.Errorf("%s: the hash is %v", c.want, r.Hash)
+		}
+	}
+}
+
+// synced counts how often a store was made safe.
+type synced struct {
+	store.Store
+	n *atomic.Int64
+}
+
+func (s synced) Sync() error { s.n.Add(1); return nil }
+
+// A page is in the feed soon after its commit, and on the disk, also when no
+// other page follows.
+func TestCheckpoints(t *testing.T) {
+	store.Pack(nil) // its encoder is for all, not for one bubble
+	synctest.Test(t, func(t *testing.T) {
+		opt := testOptions(t)
+		var sink sink
+		var syncs atomic.Int64
+		opt.Sink = &sink
+		p := start(t, synced{store.NewMemory(), &syncs}, opt)
+		if _, err := p.Handle(context.Background(), article("http://a.test/", "few words")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(flushEvery + time.Millisecond)
+		synctest.Wait()
+		if n := sink.checkpoints.Load(); n != 1 {
+			t.Errorf("%d checkpoints after %v, want 1", n, flushEvery)
+		}
+		time.Sleep(syncEvery)
+		synctest.Wait()
+		if n := syncs.Load(); n != 1 {
+			t.Errorf("%d syncs after %v, want 1", n, syncEvery)
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

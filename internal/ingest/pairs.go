@@ -1,0 +1,85 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// A SimilarPair is two pages and their exact resemblance.
+type SimilarPair struct {
+	A           string  `json:"a"` // URL
+	B           string  `json:"b"` // URL, greater than A
+	Resemblance float64 `json:"resemblance"`
+}
+
+// SimilarPairs finds the pairs of pages of at least the rule's least length whose
+// resemblance is at or above its similarity, in the order of their URLs. Each is
+// exact. A pair just at the similarity is missed once in some ten thousand, as sketches
+// decide what is compared, a more similar one less often: see [dedup.AllPairs].
+func SimilarPairs(ctx context.Context, s store.Store, rule dedup.Rule) ([]SimilarPair, error) {
+	w, err := readWhole(ctx, s, rule)
+	if err != nil {
+		return nil, err
+	}
+	pairs := w.copies()
+	found, err := w.similar(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range found {
+		for _, p := range w.texts[f.A].pages {
+			for _, q := range w.texts[f.B].pages {
+				pairs = append(pairs, pairOf(p, q, f.Resemblance))
+			}
+		}
+	}
+	slices.SortFunc(pairs, func(x, y SimilarPair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+	return pairs, nil
+}
+
+// A textPair is two texts, by their places, and their exact resemblance.
+type textPair struct {
+	A, B        int
+	Resemblance float64
+}
+
+// similar finds the pairs of texts that resemble each other enough.
+func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
+	c, err := newComparison(w)
+	if err != nil {
+		return nil, err
+	}
+	none := make([]bool, len(w.texts))
+	for i := range w.texts {
+		err := c.alike(ctx, i, none, func(other int, resemblance float64) {
+			pairs = append(pairs, textPair{i, other, resemblance})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return pairs, nil
+}
+
+// copies are the pairs of pages that share a text.
+func (w *Whole) copies() (pairs []SimilarPair) {
+	for _, t := range w.texts {
+		if t.short {
+			continue
+		}
+		for k, p := range t.pages {
+			for _, q := range t.pages[k+1:] {
+				pairs = append(pairs, pairOf(p, q, 1))
+			}
+		}
+	}
+	return pairs
+}
+
+func pairOf(p, q ranked, resemblance float64) SimilarPair {
+	return SimilarPair{min(p.url, q.url), max(p.url, q.url), resemblance}
+}

@@ -1,0 +1,71 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/store"
+)
+
+// recordOf is what a page's record says before anyone has read the page.
+func recordOf(page *crawler.Page) store.Record {
+	r := store.Record{
+		ID:          dedup.HashOf([]byte(page.Item.URL)),
+		URL:         page.Item.URL,
+		Via:         page.Item.Via,
+		Kind:        store.Page,
+		Problem:     string(page.Problem),
+		Detail:      page.Detail,
+		FetchedAt:   page.FetchedAt.UTC(),
+		Status:      page.Status,
+		Location:    page.Location,
+		ContentType: cut(page.Header.Get("Content-Type"), maxType),
+		Depth:       page.Item.Depth,
+		Hops:        page.Item.Hops,
+		Size:        int64(len(page.Body)),
+		Truncated:   page.Truncated,
+	}
+	switch {
+	case page.Problem == crawler.ProblemRobots:
+		r.Kind = store.Blocked
+	case page.Problem == crawler.ProblemStatus:
+		r.Kind = store.Error
+		r.Problem += " " + strconv.Itoa(page.Status)
+	case page.Problem != "":
+		r.Kind = store.Error
+	case page.Location != "":
+		r.Kind = store.Redirect
+	}
+	if page.Transient() { // the crawler hands it over when it will not try again
+		r.Tries = page.Item.Tries + 1
+	}
+	return r
+}
+
+// What a record keeps of what a page says of itself, in bytes. No honest page says
+// as much; others say megabytes, and a record is read often.
+const (
+	maxTitle       = 2000
+	maxDescription = 4000
+	maxType        = 250
+	maxLang        = 35 // RFC 5646, section 4.4.1: enough for every tag in use
+)
+
+// cut shortens a text to so many bytes, at the border of a character.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return strings.Clone(s[:most]) // without what was cut off behind it
+}
+
+func rawOf(page *crawler.Page) *store.Raw {
+	return &store.Raw{Request: page.Request, Response: page.Response, Body: page.Body, SHA256: sha256.Sum256(page.Body)}
+}

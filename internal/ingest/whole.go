@@ -1,0 +1,219 @@
+package ingest
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// # All pages against all
+//
+// During a crawl a page is compared with the leaders before it, so who leads
+// depends on who came first. A Whole is the other judgement, after the crawl:
+// every pair of texts at or above the similarity counts, each verified exactly,
+// and clusters are built in an order that is the pages' own. The same pages give
+// the same clusters, whatever the order of the crawl was.
+//
+// Pages are ranked: what another page names as its canonical URL, then https,
+// the shortest path, the longest text, the smallest URL; pages that must not be
+// indexed come last, so that they never lead one that may be fed. In that order
+// each page not yet in a cluster leads one and takes every such page that
+// resembles it enough.
+//
+// What a host repeats on many of its pages is left out of what is compared, unless
+// the texts are to be compared whole: boilerplate.go.
+//
+// Pages kept without their text cannot be compared. They keep the verdict of the
+// crawl, and stand in no cluster here.
+//
+// Memory grows with the pages, by about a kilobyte for each, and not with the
+// pairs: a leader is compared with those not yet in a cluster, one after another,
+// and no list of pairs is kept. Texts are read from the store when they are
+// compared, and a bounded number is held.
+
+// A Whole is the pages of a store, judged against all others. It reads as the
+// store it was made from, with other verdicts; it changes no record.
+type Whole struct {
+	store.Store
+	rule      dedup.Rule
+	wholeText bool
+	texts     []text           // distinct, by rank
+	sketches  []dedup.Sketch   // of texts
+	of        map[uint64]int32 // number of a page → place of its text
+	hosts     []*boilerplate   // by name: what each repeats
+	repeated  map[uint64]bool  // numbers of the blocks that any host repeats
+	places    []dedup.Place    // of texts, by place in texts
+	led       [][]int          // by a text's place: those it leads, itself first, then by resemblance
+}
+
+// A text is a canonical text and the pages that have it.
+type text struct {
+	pages   []ranked // by rank
+	short   bool
+	shorter bool // whether it has blocks that a host repeats
+	words   int  // without those
+}
+
+// WholeOptions say how a whole is judged.
+type WholeOptions struct {
+	Rule      dedup.Rule
+	WholeText bool // whether what a host repeats on many pages is compared, too
+}
+
+// JudgeWhole judges all pages of s against all others.
+func JudgeWhole(ctx context.Context, s store.Store, opt WholeOptions) (*Whole, error) {
+	w, err := readWhole(ctx, s, opt.Rule)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newComparison(w)
+	if err != nil {
+		return nil, err
+	}
+	if w.places, err = w.cluster(ctx, c); err != nil {
+		return nil, err
+	}
+	if w.wholeText = opt.WholeText; !w.wholeText {
+		if err := w.learn(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if len(w.repeated) > 0 {
+		if err := c.shorten(ctx); err != nil {
+			return nil, err
+		}
+		if w.places, err = w.cluster(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	w.led = ledBy(w.places)
+	return w, nil
+}
+
+// readWhole collects the texts of a store, by rank.
+func readWhole(ctx context.Context, s store.Store, rule dedup.Rule) (*Whole, error) {
+	w := &Whole{Store: s, rule: rule, of: map[uint64]int32{}}
+	var pages []ranked
+	named := map[dedup.Hash]bool{}
+	for r, err := range s.Records(ctx, 0) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if r.CanonicalURL != "" && r.CanonicalURL != r.URL {
+			named[dedup.HashOf([]byte(r.CanonicalURL))] = true
+		}
+		if r.Kind == store.Page && !r.NoText && r.Words > 0 {
+			pages = append(pages, rankedOf(r))
+		}
+	}
+	for i := range pages {
+		pages[i].named = named[dedup.HashOf([]byte(pages[i].url))]
+	}
+	slices.SortFunc(pages, byRank)
+	return w, w.group(ctx, pages)
+}
+
+// group makes one text of the pages that share it.
+func (w *Whole) group(ctx context.Context, pages []ranked) error {
+	at := map[dedup.Hash]int32{}
+	for _, p := range pages {
+		i, ok := at[p.hash]
+		if !ok {
+			i = int32(len(w.texts))
+			at[p.hash] = i
+			sketch, found, err := w.Store.Sketch(ctx, p.num)
+			if err != nil {
+				return err
+			}
+			w.texts = append(w.texts, text{short: !found || w.rule.Short(p.words), words: p.words})
+			w.sketches = append(w.sketches, sketch)
+		}
+		w.texts[i].pages = append(w.texts[i].pages, p)
+		w.of[p.num] = i
+	}
+	return nil
+}
+
+// long are the places of the texts that are long enough to compare.
+func (w *Whole) long() (places []int32) {
+	for i := range w.texts {
+		if !w.texts[i].short {
+			places = append(places, int32(i))
+		}
+	}
+	return places
+}
+
+// cluster gives each text its place.
+func (w *Whole) cluster(ctx context.Context, c *comparison) ([]dedup.Place, error) {
+	return dedup.Clusters(len(w.texts), func(leader int, taken []bool, take func(int, float64)) error {
+		return c.alike(ctx, leader, taken, take)
+	})
+}
+
+// apply gives a record the verdict of the whole.
+func (w *Whole) apply(r *store.Record) *store.Record {
+	if r == nil {
+		return nil
+	}
+	i, ok := w.of[r.Num]
+	if !ok {
+		return r
+	}
+	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = dedup.Unique, 0, "", 0, "", false
+	first := &w.texts[i].pages[0]
+	switch place := w.places[i]; {
+	case place.Leader != int(i):
+		leader := &w.texts[place.Leader].pages[0]
+		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Near, leader.num, leader.url, place.Resemblance, dedup.ByPairs
+	case first.num != r.Num:
+		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Exact, first.num, first.url, 1, dedup.ByText
+	case w.texts[i].short:
+		r.Verdict = dedup.Thin
+	}
+	return r
+}
+
+// Record is that of the store, with the verdict of the whole.
+func (w *Whole) Record(ctx context.Context, id dedup.Hash) (*store.Record, error) {
+	r, err := w.Store.Record(ctx, id)
+	return w.apply(r), err
+}
+
+// RecordAt is that of the store, with the verdict of the whole.
+func (w *Whole) RecordAt(ctx context.Context, num uint64) (*store.Record, error) {
+	r, err := w.Store.RecordAt(ctx, num)
+	return w.apply(r), err
+}
+
+// Records yields the records of the store, with the verdicts of the whole.
+func (w *Whole) Records(ctx context.Context, from uint64) iter.Seq2[*store.Record, error] {
+	return func(yield func(*store.Record, error) bool) {
+		for r, err := range w.Store.Records(ctx, from) {
+			if err == nil {
+				r = w.apply(r)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// Tally counts the records with the verdicts of the whole.
+func (w *Whole) Tally(ctx context.Context) (store.Tally, error) {
+	var t store.Tally
+	for r, err := range w.Records(ctx, 0) {
+		if err != nil {
+			return t, err
+		}
+		t.Add(r)
+	}
+	return t, nil
+}

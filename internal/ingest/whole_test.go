@@ -1,0 +1,280 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/store"
+)
+
+// clustersOf are the clusters of a whole, a line each.
+func clustersOf(t testing.TB, w *Whole) string {
+	t.Helper()
+	var b strings.Builder
+	for c, err := range w.Report().Clusters(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s (%s), %d:", c.Leader.URL, c.Leader.Why, c.Size)
+		for m, err := range c.Members {
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&b, " %s %s %.3f;", m.URL, m.Verdict, m.Resemblance)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func judgeWhole(t testing.TB, s store.Store, opt Options) *Whole {
+	t.Helper()
+	w, err := JudgeWhole(context.Background(), s, WholeOptions{Rule: opt.Rule})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// crawl judges pages in their order.
+func crawl(t testing.TB, opt Options, pages ...*crawler.Page) *store.Memory {
+	t.Helper()
+	s := store.NewMemory()
+	p := start(t, s, opt)
+	handle(t, p, pages...)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Who leads a cluster, and what is said of it.
+func TestWholeRanks(t *testing.T) {
+	a := words(1, 100)
+	long := a + "and some words more"
+	canonical := func(p *crawler.Page, to string) *crawler.Page {
+		p.Body = append([]byte(`<link rel=canonical href="`+to+`">`), p.Body...)
+		return p
+	}
+	for _, c := range []struct {
+		pages []*crawler.Page
+		want  string
+	}{
+		{[]*crawler.Page{article("http://a.test/2", a), article("http://a.test/1", words(2, 100))}, ""},
+		{[]*crawler.Page{noindex(article("https://a.test/", a)), article("http://a.test/longer", a)},
+			"http://a.test/longer (may be indexed), 1: https://a.test/ exact 1.000;\n"},
+		{[]*crawler.Page{article("https://a.test/1", a), canonical(article("http://a.test/22", a), "/333"), article("http://a.test/333", a)},
+			"http://a.test/333 (canonical link), 2: https://a.test/1 exact 1.000; http://a.test/22 exact 1.000;\n"},
+		{[]*crawler.Page{canonical(article("http://a.test/22", a), "/22"), article("http://a.test/1", a)}, // its own word counts nothing
+			"http://a.test/1 (shortest path), 1: http://a.test/22 exact 1.000;\n"},
+		{[]*crawler.Page{article("http://a.test/1", a), article("https://a.test/long", a)},
+			"https://a.test/long (https), 1: http://a.test/1 exact 1.000;\n"},
+		{[]*crawler.Page{article("http://b.test/1?q", a), article("http://longer.test/1", a)},
+			"http://longer.test/1 (shortest path), 1: http://b.test/1?q exact 1.000;\n"},
+		{[]*crawler.Page{article("http://a.test/1", a), article("http://a.test/2", long)},
+			"http://a.test/2 (longest text), 1: http://a.test/1 near 0.958;\n"},
+		{[]*crawler.Page{article("http://b.test/1", a), article("http://a.test/1", a)},
+			"http://a.test/1 (smallest URL), 1: http://b.test/1 exact 1.000;\n"},
+		// Only exact copies of a short text are a cluster, and the largest cluster is first.
+		{[]*crawler.Page{article("http://a.test/1", "a short text"), article("http://a.test/2", "a short text"), article("http://a.test/3", "a short text too"),
+			article("http://b.test/1", a), article("http://b.test/2", a), article("http://b.test/3", but(a, "x")), article("http://c.test/1", ""), article("http://c.test/2", "")},
+			"http://b.test/1 (smallest URL), 2: http://b.test/2 exact 1.000; http://b.test/3 near 0.978;\n" +
+				"http://a.test/1 (smallest URL), 1: http://a.test/2 exact 1.000;\n"},
+		// A copy of a member has the member's verdict.
+		{[]*crawler.Page{article("http://a.test/1", long), article("http://a.test/2", a), article("http://a.test/3", a)},
+			"http://a.test/1 (longest text), 2: http://a.test/2 near 0.958; http://a.test/3 near 0.958;\n"},
+		// The most similar member is first, though another is ranked before it.
+		{[]*crawler.Page{article("http://a.test/1", a), article("http://a.test/2", but(a, "x")+"y z"), article("http://a.test/3", but(a, "x"))},
+			"http://a.test/2 (longest text), 2: http://a.test/3 near 0.978; http://a.test/1 near 0.957;\n"},
+		// noindex pages lead each other.
+		{[]*crawler.Page{noindex(article("http://a.test/1", a)), noindex(article("http://a.test/2", a))},
+			"http://a.test/1 (smallest URL), 1: http://a.test/2 exact 1.000;\n"},
+	} {
+		opt := testOptions(t)
+		same(t, "clusters", clustersOf(t, judgeWhole(t, crawl(t, opt, c.pages...), opt)), c.want)
+	}
+}
+
+// The same pages give the same clusters, whatever the order of the crawl was; and
+// each member is as near to its leader as its text says.
+func TestWholeKnowsNoOrder(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		texts := similarTexts(rt)
+		opt := testOptions(t)
+		var err error
+		if opt.Rule, err = dedup.NewRule(rapid.SampledFrom([]float64{.3, .5, .8}).Draw(rt, "similarity"), "bands", 10); err != nil {
+			t.Fatal(err)
+		}
+		opt.Rule.Shingling.K = 2
+		hidden := rapid.SliceOfN(rapid.IntRange(0, 5), len(texts), len(texts)).Draw(rt, "hidden")
+		pages := make([]*crawler.Page, len(texts))
+		for i := range texts {
+			pages[i] = article(fmt.Sprintf("http://a.test/%d", i), texts[i])
+			if hidden[i] == 0 {
+				noindex(pages[i])
+			}
+		}
+		first := crawl(t, opt, pages...)
+		w := judgeWhole(t, first, opt)
+		want := clustersOf(t, w)
+		rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "order"), 3)).Shuffle(len(pages), func(i, k int) { pages[i], pages[k] = pages[k], pages[i] })
+		if got := clustersOf(t, judgeWhole(t, crawl(t, opt, pages...), opt)); got != want {
+			rt.Fatalf("in another order:\n%s\nwant\n%s", got, want)
+		}
+		soundWhole(rt, first, w, opt)
+	})
+}
+
+// soundWhole checks a whole against its texts, and what it says as a store against
+// what it says as a report.
+func soundWhole(t *rapid.T, s store.Store, w *Whole, opt Options) {
+	ctx := context.Background()
+	set := func(num uint64) dedup.Set {
+		text, _, _ := s.Text(ctx, num)
+		var canon dedup.Text
+		canon.Read([]byte(text))
+		return canon.Set(opt.Rule.Shingling.K)
+	}
+	members := map[uint64]int{}
+	var tally store.Tally
+	for r, err := range w.Records(ctx, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tally.Add(r)
+		at, _ := w.RecordAt(ctx, r.Num)
+		by, _ := w.Record(ctx, r.ID)
+		if *at != *r || *by != *r {
+			t.Fatalf("a record differs by the way to it:\n%+v\n%+v\n%+v", r, at, by)
+		}
+		if r.Leader == 0 {
+			continue
+		}
+		members[r.Leader]++
+		leader, _ := w.RecordAt(ctx, r.Leader)
+		got := dedup.Resemblance(set(r.Num), set(r.Leader))
+		switch {
+		case leader.Leader != 0 || leader.URL != r.DuplicateOf:
+			t.Fatalf("%s is led by %+v", r.URL, leader)
+		case got != r.Resemblance || got < opt.Rule.Similarity:
+			t.Fatalf("%s resembles its leader by %v, and says %v", r.URL, got, r.Resemblance)
+		case leader.NoIndex && !r.NoIndex:
+			t.Fatalf("%s may be fed, and its leader %s not", r.URL, leader.URL)
+		}
+	}
+	if got, _ := w.Tally(ctx); got.Pages() != tally.Pages() || got.Near != tally.Near || got.Unique != tally.Unique {
+		t.Fatalf("tally %+v, want %+v", got, tally)
+	}
+	for c, err := range w.Clusters(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for r, err := range w.Members(ctx, c.Leader) {
+			if err != nil || r.Leader != c.Leader {
+				t.Fatalf("member %+v of %d: %v", r, c.Leader, err)
+			}
+			n++
+		}
+		if n != c.Members || n != members[c.Leader] {
+			t.Fatalf("the cluster of %d has %d members, says %d, and the records say %d", c.Leader, n, c.Members, members[c.Leader])
+		}
+		delete(members, c.Leader)
+	}
+	if len(members) > 0 {
+		t.Fatalf("leaders without a cluster: %v", members)
+	}
+}
+
+// Pairs are those that comparing every text with every other finds. Sketches may
+// miss a few of those that are just similar enough: of a hundred runs' pairs, far
+// fewer than the two in a hundred that are promised at the similarity itself.
+func TestSimilarPairs(t *testing.T) {
+	total, missed := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		texts := similarTexts(rt)
+		opt := testOptions(t)
+		var err error
+		if opt.Rule, err = dedup.NewRule(rapid.SampledFrom([]float64{.3, .5, .8}).Draw(rt, "similarity"), "super", 10); err != nil {
+			t.Fatal(err)
+		}
+		opt.Rule.Shingling.K = 2
+		var pages []*crawler.Page
+		for i, text := range texts {
+			pages = append(pages, article(fmt.Sprintf("http://a.test/%d", i), text))
+		}
+		got, err := SimilarPairs(t.Context(), crawl(t, opt, pages...), opt.Rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := bruteForce(pages, texts, opt)
+		total += len(want)
+		for _, p := range got {
+			i, ok := slices.BinarySearchFunc(want, p, comparePairs)
+			if !ok || want[i] != p {
+				rt.Fatalf("%+v is no pair", p)
+			}
+		}
+		if !slices.IsSortedFunc(got, comparePairs) {
+			rt.Fatalf("not in order: %+v", got)
+		}
+		missed += len(want) - len(got)
+	})
+	t.Logf("%d of %d pairs missed", missed, total)
+	if missed*50 > total {
+		t.Errorf("%d of %d pairs were missed", missed, total)
+	}
+}
+
+func comparePairs(x, y SimilarPair) int {
+	return strings.Compare(x.A+" "+x.B, y.A+" "+y.B)
+}
+
+func bruteForce(pages []*crawler.Page, texts []string, opt Options) (pairs []SimilarPair) {
+	sets := make([]dedup.Set, len(texts))
+	for i, text := range texts {
+		var canon dedup.Text
+		canon.Read([]byte(text))
+		sets[i] = canon.Set(opt.Rule.Shingling.K)
+	}
+	for i := range texts {
+		for k := range i {
+			if r := dedup.Resemblance(sets[i], sets[k]); r >= opt.Rule.Similarity {
+				a, b := pages[i].Item.URL, pages[k].Item.URL
+				pairs = append(pairs, SimilarPair{min(a, b), max(a, b), r})
+			}
+		}
+	}
+	slices.SortFunc(pairs, comparePairs)
+	return pairs
+}
+
+// Pages kept without their text keep the verdict of the crawl, and stand in no
+// cluster.
+func TestWholeSkipped(t *testing.T) {
+	opt := testOptions(t)
+	opt.SkipDuplicates = true
+	a := words(1, 100)
+	s := crawl(t, opt, article("http://a.test/long", a), article("http://a.test/2", a), article("http://a.test/3", but(a, "x")))
+	w := judgeWhole(t, s, opt)
+	same(t, "clusters", clustersOf(t, w), "")
+	same(t, "verdicts", verdicts(t, w), verdicts(t, s))
+}
+
+func TestWholeStops(t *testing.T) {
+	opt := testOptions(t)
+	s := crawl(t, opt, article("http://a.test/1", words(1, 100)), article("http://a.test/2", but(words(1, 100), "x")))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := JudgeWhole(ctx, s, WholeOptions{Rule: opt.Rule}); err != context.Canceled {
+		t.Errorf("got %v, want that the context ended", err)
+	}
+}

@@ -1,0 +1,150 @@
+// Package monitor shows a running crawl to the outside: its numbers to Prometheus
+// under /metrics, and the process to pprof under /debug/pprof/.
+//
+// Start with [Listen]. It knows nothing of crawls: it is given the numbers. What it
+// refuses to do is to be reached from other machines unless its address says so,
+// for profiles tell what is in memory.
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Numbers are how a crawl stands at one moment.
+type Numbers struct {
+	Pages    map[string]int64 // in the store, by verdict
+	Others   map[string]int64 // other records in the store, by kind
+	Problems map[string]int64 // errors in the store, by kind
+	URLs     map[string]int64 // in the frontier, by state
+	InFlight int              // requests under way
+	Hosts    int              // with URLs to fetch
+	Bytes    int64            // of bodies fetched by this run, decoded
+}
+
+// A Server serves until Close.
+type Server struct {
+	http     *http.Server
+	listener net.Listener
+	done     chan error
+	requests *prometheus.HistogramVec
+}
+
+// Address completes what a person writes for an address: a port alone, with or
+// without a colon, is one of loopback.
+func Address(s string) (string, error) {
+	if !strings.Contains(s, ":") {
+		s = ":" + s
+	}
+	host, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return "", err
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return "", fmt.Errorf("%q is no port", port)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// Listen serves at an address as [Address] makes it. now is asked at every visit.
+func Listen(address string, now func() Numbers) (*Server, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{listener: listener, done: make(chan error, 1)}
+	s.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "skink_request_duration_seconds",
+		Help:    "Time from a request for a page to the last byte of its answer, by the answer's status.",
+		Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30},
+	}, []string{"status"})
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(s.requests, numbers(now), collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go func() { s.done <- s.http.Serve(listener) }()
+	return s, nil
+}
+
+// URL is where the metrics are.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/metrics" }
+
+// Observe counts a request and how long it took. status 0: there was no answer.
+func (s *Server) Observe(status int, took time.Duration) {
+	class := "none"
+	if status > 0 {
+		class = strconv.Itoa(status/100) + "xx"
+	}
+	s.requests.WithLabelValues(class).Observe(took.Seconds())
+}
+
+// Close ends the server. A visit under way has a second to end.
+func (s *Server) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := s.http.Shutdown(ctx); err != nil {
+		s.http.Close()
+	}
+	if err := <-s.done; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// numbers is a collector of what a function says.
+type numbers func() Numbers
+
+var (
+	pages    = describe("pages", "Pages in the store, by verdict.", "verdict")
+	others   = describe("other_records", "Records in the store that are no pages, by kind.", "kind")
+	problems = describe("errors", "URLs in the store without a page, by what went wrong.", "problem")
+	urls     = describe("urls", "URLs in the frontier, by state.", "state")
+	inFlight = describe("requests_in_flight", "Requests under way.")
+	hosts    = describe("hosts_waiting", "Hosts with URLs to fetch.")
+	fetched  = describe("fetched_bytes_total", "Bytes of the bodies fetched by this run, decoded.")
+)
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("skink_"+name, help, labels, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (n numbers) Describe(to chan<- *prometheus.Desc) { prometheus.DescribeByCollect(n, to) }
+
+// Collect implements prometheus.Collector.
+func (n numbers) Collect(to chan<- prometheus.Metric) {
+	now := n()
+	for _, family := range []struct {
+		desc   *prometheus.Desc
+		values map[string]int64
+	}{{pages, now.Pages}, {others, now.Others}, {problems, now.Problems}, {urls, now.URLs}} {
+		for label, v := range family.values {
+			to <- prometheus.MustNewConstMetric(family.desc, prometheus.GaugeValue, float64(v), label)
+		}
+	}
+	to <- prometheus.MustNewConstMetric(inFlight, prometheus.GaugeValue, float64(now.InFlight))
+	to <- prometheus.MustNewConstMetric(hosts, prometheus.GaugeValue, float64(now.Hosts))
+	to <- prometheus.MustNewConstMetric(fetched, prometheus.CounterValue, float64(now.Bytes))
+}

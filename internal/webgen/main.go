@@ -1,0 +1,93 @@
+// Webgen makes up a web and serves it on loopback: thousands of hosts behind one
+// server, of which everything is known beforehand. Which pages there are, how
+// they link, which of them say the same, what cannot be had and why.
+//
+//	go run ./internal/webgen --hosts 2000 --pages 200000 --truth truth.jsonl
+//
+// It prints the truth in one line of JSON: where to start, and what a crawl of
+// the whole must count. From there, a crawl of it is
+//
+//	skink crawl --scope any --allow-private 127.0.0.0/8 --delay 0 URL
+//
+// --truth FILE writes what must become of each address, a line each. The same
+// seed, sizes and port make the same web, on any machine. It runs until it is
+// interrupted or its standard input ends.
+//
+// The hosts are h0.localhost, h1.localhost and so on, which always mean loopback
+// (RFC 6761, section 6.3); one listener serves them by their names. It answers
+// no other host but its own address: there it says what it was asked so far.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+)
+
+func main() {
+	var opt options
+	flag.IntVar(&opt.hosts, "hosts", 100, "how many hosts")
+	flag.IntVar(&opt.pages, "pages", 5000, "how many pages they have together")
+	flag.Uint64Var(&opt.seed, "seed", 1, "another number makes another web")
+	listen := flag.String("listen", "127.0.0.1:0", "address to serve at, on loopback")
+	truth := flag.String("truth", "", "file for what must become of each address")
+	flag.Parse()
+	if err := run(opt, *listen, *truth); err != nil {
+		fmt.Fprintln(os.Stderr, "webgen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(opt options, address, truthFile string) error {
+	if opt.hosts < 1 || opt.pages < opt.hosts {
+		return fmt.Errorf("%d pages on %d hosts: each host needs one", opt.pages, opt.hosts)
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	opt.port = listener.Addr().(*net.TCPAddr).Port
+	w := newWeb(opt)
+	if truthFile != "" {
+		if err := writeTruth(truthFile, w); err != nil {
+			return err
+		}
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(w.totals()); err != nil {
+		return err
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		_ = listener.Close()
+	}()
+	server := &http.Server{Handler: newServer(w), ReadHeaderTimeout: time.Minute}
+	if err := server.Serve(listener); !isClosed(err) {
+		return err
+	}
+	return nil
+}
+
+func writeTruth(name string, w *web) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	out := bufio.NewWriter(f)
+	lines := json.NewEncoder(out)
+	for a := range w.addresses() {
+		if err := lines.Encode(a); err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+// A server answers for all hosts of a web, and counts what it is asked.
+type server struct {
+	web    *web
+	asked  []atomic.Int32 // how often each page was asked for
+	robots atomic.Int64   // how often any robots.txt was
+	wrong  atomic.Int64   // requests for what no page links to, or what robots.txt forbids
+}
+
+func newServer(w *web) *server { return &server{web: w, asked: make([]atomic.Int32, len(w.pages))} }
+
+func isClosed(err error) bool {
+	return errors.Is(err, net.ErrClosed) || errors.Is(err, http.ErrServerClosed)
+}
+
+// Asked is what a server says of itself.
+type Asked struct {
+	Pages  int   `json:"pages"`  // pages asked for at least once
+	Again  int   `json:"again"`  // requests for a page beyond its first, and beyond the second where it was busy
+	Robots int64 `json:"robots"` // requests for robots.txt
+	Wrong  int64 `json:"wrong"`  // requests for what no page links to, or what robots.txt forbids
+}
+
+func (s *server) sofar() (a Asked) {
+	a.Robots, a.Wrong = s.robots.Load(), s.wrong.Load()
+	for n := range s.asked {
+		times, due := int(s.asked[n].Load()), 1
+		if s.web.busy(n) {
+			due = 2
+		}
+		if times > 0 {
+			a.Pages++
+		}
+		a.Again += max(times-due, 0)
+	}
+	return a
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	host, ok := s.host(r.Host)
+	switch {
+	case !ok && strings.HasPrefix(r.Host, "127.0.0.1:"):
+		_ = json.NewEncoder(w).Encode(s.sofar())
+	case !ok:
+		s.refuse(w)
+	case r.URL.Path == "/robots.txt":
+		s.robots.Add(1)
+		io.WriteString(w, "User-agent: *\nDisallow: /private/\n")
+	default:
+		s.answer(w, r, host)
+	}
+}
+
+// host is the number in a name such as h12.localhost:8080.
+func (s *server) host(name string) (int, bool) {
+	label, ok := strings.CutSuffix(name, fmt.Sprintf(".localhost:%d", s.web.port))
+	if !ok || !strings.HasPrefix(label, "h") {
+		return 0, false
+	}
+	n, err := strconv.Atoi(label[1:])
+	return n, err == nil && n >= 0 && n < s.web.hosts
+}
+
+// refuse answers for what nobody should have asked for.
+func (s *server) refuse(w http.ResponseWriter) {
+	s.wrong.Add(1)
+	http.Error(w, "no such address in this web", http.StatusNotFound)
+}
+
+func (s *server) answer(w http.ResponseWriter, r *http.Request, host int) {
+	n, kind := s.web.first[host], "page"
+	if path := r.URL.Path; path != "/" {
+		first, second, _ := strings.Cut(path[1:], "/")
+		number, err := strconv.Atoi(second)
+		if err != nil || number < n || number >= s.web.first[host+1] || first == "page" && number == n {
+			s.refuse(w)
+			return
+		}
+		n, kind = number, first
+	}
+	switch {
+	case kind == "page":
+		s.page(w, n)
+	case kind == string(s.web.extraOf(n)):
+		s.extra(w, n, extra(kind))
+	default:
+		s.refuse(w)
+	}
+}
+
+func (s *server) page(w http.ResponseWriter, n int) {
+	if s.asked[n].Add(1) == 1 && s.web.busy(n) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	out := bufio.NewWriter(w)
+	s.web.writePage(out, n)
+	_ = out.Flush()
+}
+
+func (s *server) extra(w http.ResponseWriter, n int, e extra) {
+	switch e {
+	case gone:
+		http.Error(w, "gone", http.StatusNotFound)
+	case moved:
+		w.Header().Set("Location", s.web.url(s.web.target(n)))
+		w.WriteHeader(http.StatusMovedPermanently)
+	case picture:
+		w.Header().Set("Content-Type", "image/png")
+		io.WriteString(w, "\x89PNG\r\n\x1a\n")
+	case broken:
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Content-Length", "1000")
+		io.WriteString(w, "<p>The rest of this page")
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	case private:
+		s.refuse(w)
+	}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"math/rand/v2"
+	"strings"
+)
+
+// The lengths of stories, in words. Those of near pages are long, so that one
+// word, which is in ten shingles, leaves 571 of 611 the same.
+const (
+	leastWords, mostWords = 120, 360
+	nearWords             = 600
+	thinWords             = 20
+	wordsInParagraph      = 40
+)
+
+// vocabulary is some hundred words of three syllables. Ten of them in a row are
+// never drawn twice.
+var vocabulary = func() (words []string) {
+	syllables := strings.Fields("ba ce di fo gu ka le mi no pu ra se ti vo wu")
+	for i, a := range syllables {
+		for j, b := range syllables {
+			words = append(words, a+b+syllables[(i+2*j)%len(syllables)])
+		}
+	}
+	return words
+}()
+
+// story is the text of a page, a slice of words.
+func (w *web) story(n int) []string {
+	p := &w.pages[n]
+	rng := rand.New(rand.NewPCG(w.seed, uint64(p.group)+1<<32))
+	size := leastWords + rng.IntN(mostWords-leastWords)
+	switch p.form {
+	case near:
+		size = nearWords
+	case thin, thinCopy:
+		size = thinWords
+	}
+	words := make([]string, size)
+	for i := range words {
+		words[i] = vocabulary[rng.IntN(len(vocabulary))]
+	}
+	if p.form == near { // a word in another place for each, far enough from the others
+		words[50+100*p.copy] = fmt.Sprintf("changed%d", p.copy)
+	}
+	return words
+}
+
+// writePage writes a page: its story, and around it what a site has on each.
+func (w *web) writePage(out io.Writer, n int) {
+	p := &w.pages[n]
+	fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>Story %d</title></head>\n<body><header><a href=/>Host %d</a></header>\n<main><article>", p.group, p.host)
+	for i, word := range w.story(n) {
+		if i%wordsInParagraph == 0 {
+			io.WriteString(out, "\n<p>")
+		}
+		io.WriteString(out, word+" ")
+	}
+	io.WriteString(out, "\n</article></main>\n<nav><ul>")
+	for link := range w.links(n) {
+		fmt.Fprintf(out, "\n<li><a href=\"%s\">more</a></li>", html.EscapeString(link))
+	}
+	fmt.Fprintf(out, "\n</ul></nav><footer>Page %d of %d</footer></body></html>\n", n-w.first[p.host]+1, w.first[p.host+1]-w.first[p.host])
+}

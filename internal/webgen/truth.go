@@ -1,0 +1,109 @@
+package main
+
+import "iter"
+
+// Totals are what a crawl of the whole web must count.
+type Totals struct {
+	Seed  uint64 `json:"seed"`
+	Hosts int    `json:"hosts"`
+	URL   string `json:"url"`  // where to start: all else is reached from there
+	Busy  int    `json:"busy"` // pages that answer 503 when they are first asked for
+
+	Pages  int `json:"pages"` // unique + exact + near + thin
+	Unique int `json:"unique"`
+	Exact  int `json:"exact"`
+	Near   int `json:"near"`
+	Thin   int `json:"thin"`
+
+	Gone      int `json:"gone"`   // errors: status 404
+	Broken    int `json:"broken"` // errors: connection broken
+	Redirects int `json:"redirects"`
+	Blocked   int `json:"blocked"`
+	Other     int `json:"other"`
+}
+
+func (w *web) totals() Totals {
+	t := Totals{Seed: w.seed, Hosts: w.hosts, URL: w.url(0), Pages: len(w.pages)}
+	led := make([]bool, w.groups)
+	for n, p := range w.pages {
+		t.addPage(p.form, led[p.group])
+		led[p.group] = true
+		if w.busy(n) {
+			t.Busy++
+		}
+		t.addExtra(w.extraOf(n))
+	}
+	return t
+}
+
+// addPage counts a page of a form, whose group has been met before or not.
+func (t *Totals) addPage(f form, again bool) {
+	switch {
+	case f == thin || f == thinCopy && !again:
+		t.Thin++
+	case !again:
+		t.Unique++
+	case f == near:
+		t.Near++
+	default:
+		t.Exact++
+	}
+}
+
+func (t *Totals) addExtra(e extra) {
+	switch e {
+	case gone:
+		t.Gone++
+	case moved:
+		t.Redirects++
+	case private:
+		t.Blocked++
+	case picture:
+		t.Other++
+	case broken:
+		t.Broken++
+	}
+}
+
+// An Address is what must become of one URL.
+type Address struct {
+	URL      string `json:"url"`                // canonical
+	Kind     string `json:"kind"`               // as in a record: page, other, redirect, error or blocked
+	Problem  string `json:"problem,omitempty"`  // of an error
+	Location string `json:"location,omitempty"` // of a redirect
+	Form     string `json:"form,omitempty"`     // of a page: alone, exact, near or thin
+	Group    int    `json:"group,omitempty"`    // of a page, from 1: pages of one group are duplicates of each other, and of no other
+}
+
+var formNames = map[form]string{alone: "alone", exact: "exact", near: "near", thin: "thin", thinCopy: "thin"}
+
+// addresses are all there are, robots.txt apart.
+func (w *web) addresses() iter.Seq[Address] {
+	return func(yield func(Address) bool) {
+		for n, p := range w.pages {
+			if !yield(Address{URL: w.url(n), Kind: "page", Form: formNames[p.form], Group: p.group + 1}) {
+				return
+			}
+			e := w.extraOf(n)
+			if e == "" {
+				continue
+			}
+			a := Address{URL: w.extraURL(n, e)}
+			switch e {
+			case gone:
+				a.Kind, a.Problem = "error", "status 404"
+			case broken:
+				a.Kind, a.Problem = "error", "connection broken"
+			case moved:
+				a.Kind, a.Location = "redirect", w.url(w.target(n))
+			case private:
+				a.Kind = "blocked"
+			case picture:
+				a.Kind = "other"
+			}
+			if !yield(a) {
+				return
+			}
+		}
+	}
+}

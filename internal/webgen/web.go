@@ -1,0 +1,228 @@
+package main
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+)
+
+// A web that is known
+//
+// Pages are numbered through all hosts. Which of them tell the same story is
+// drawn at random, so that copies lie on any host; but only such groups are made
+// of which every order of crawling must count the same:
+//
+//   - alone: a story of its own, unique;
+//   - exact: some pages with one story, of which whichever comes first is unique
+//     and all others exact;
+//   - near: some pages with one story and another word changed in each. Any two
+//     of them resemble each other by 0.93, so that whichever comes first is
+//     unique, and all others are near;
+//   - thin: a story of twenty words, alone or as copies of each other.
+//
+// Two stories share no run of ten words: nothing else is alike. With 84 minima in
+// 14 bands of 6, a pair at 0.93 is missed once in three million times.
+//
+// Every page can be reached from the first: the pages of a host are a binary
+// tree, and so are the hosts. To that come links to anywhere, some of them in
+// spellings that mean the same address, and links to what is no page: addresses
+// that are gone, moved, forbidden, no text, or break off in the middle. Some
+// pages are busy when they are first asked for.
+
+type options struct {
+	hosts, pages int
+	seed         uint64
+	port         int
+}
+
+type web struct {
+	options
+	first  []int // of each host, the number of its first page; one more for the end
+	pages  []page
+	groups int
+}
+
+// A page is what is not to be seen from its number.
+type page struct {
+	host  int
+	group int // pages of one group tell one story
+	form  form
+	copy  int // which of its group
+}
+
+type form uint8
+
+const (
+	alone form = iota
+	exact
+	near
+	thin
+	thinCopy
+)
+
+func newWeb(opt options) *web {
+	w := &web{options: opt, pages: make([]page, opt.pages)}
+	w.divide()
+	w.group()
+	return w
+}
+
+// divide gives each host its pages: few have many, and most have few, as on the
+// real web.
+func (w *web) divide() {
+	left := w.options.pages - w.hosts
+	w.first = make([]int, 1, w.hosts+1)
+	for h := range w.hosts {
+		more := left / 20 // the largest has a twentieth, the next one that of the rest
+		if h == w.hosts-1 {
+			more = left
+		} else if even := left / (w.hosts - h); more < even {
+			more = even
+		}
+		left -= more
+		end := w.first[h] + 1 + more
+		for n := w.first[h]; n < end; n++ {
+			w.pages[n].host = h
+		}
+		w.first = append(w.first, end)
+	}
+}
+
+// group deals the pages out to stories.
+func (w *web) group() {
+	rng := rand.New(rand.NewPCG(w.seed, 1))
+	deck := rng.Perm(len(w.pages))
+	for len(deck) > 0 {
+		f, size := alone, 1
+		switch p := rng.IntN(100); {
+		case p < 10:
+			f, size = exact, 2+rng.IntN(4)
+		case p < 20:
+			f, size = near, 2+rng.IntN(3)
+		case p < 26:
+			f = thin
+		case p < 28:
+			f, size = thinCopy, 2+rng.IntN(2)
+		}
+		size = min(size, len(deck))
+		for i, n := range deck[:size] {
+			w.pages[n].group, w.pages[n].form, w.pages[n].copy = w.groups, f, i
+		}
+		deck = deck[size:]
+		w.groups++
+	}
+}
+
+// luck is a number below n that always is the same for a page and a purpose.
+func (w *web) luck(page int, purpose uint64, n int) int {
+	return rand.New(rand.NewPCG(w.seed^purpose<<32, uint64(page))).IntN(n)
+}
+
+const (
+	forLinks = 2 + iota
+	forTarget
+	forExtras
+	forBusy
+)
+
+// An extra is an address that is no page, linked from the page of its number.
+type extra string
+
+const (
+	gone    extra = "gone"    // answers 404
+	moved   extra = "moved"   // redirects to a page somewhere
+	private extra = "private" // robots.txt forbids it
+	picture extra = "picture" // is a PNG
+	broken  extra = "broken"  // breaks off in the middle
+)
+
+// extraOf is the extra that a page links to, "" for none.
+func (w *web) extraOf(n int) extra {
+	switch p := w.luck(n, forExtras, 1000); {
+	case p < 20:
+		return gone
+	case p < 50:
+		return moved
+	case p < 70:
+		return private
+	case p < 80:
+		return picture
+	case p == 80:
+		return broken
+	}
+	return ""
+}
+
+// target is where the extra of a page moved to.
+func (w *web) target(n int) int { return w.luck(n, forTarget, len(w.pages)) }
+
+// busy says whether a page answers 503 when it is first asked for.
+func (w *web) busy(n int) bool { return w.luck(n, forBusy, 500) == 0 }
+
+func (w *web) origin(host int) string {
+	return fmt.Sprintf("http://h%d.localhost:%d", host, w.port)
+}
+
+// path of a page on its host.
+func (w *web) path(n int) string {
+	if n == w.first[w.pages[n].host] {
+		return "/"
+	}
+	return fmt.Sprintf("/page/%d", n)
+}
+
+func (w *web) url(n int) string { return w.origin(w.pages[n].host) + w.path(n) }
+
+func (w *web) extraURL(n int, e extra) string {
+	return fmt.Sprintf("%s/%s/%d", w.origin(w.pages[n].host), e, n)
+}
+
+// links of a page, as written into it.
+func (w *web) links(n int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		p := &w.pages[n]
+		start, end := w.first[p.host], w.first[p.host+1]
+		rng := rand.New(rand.NewPCG(w.seed^forLinks<<32, uint64(n)))
+		own := func(to int) string { return spell(rng, w.origin(p.host), w.path(to)) }
+		for child := start + 2*(n-start) + 1; child <= start+2*(n-start)+2; child++ {
+			if child < end && !yield(own(child)) {
+				return
+			}
+		}
+		for child := 2*p.host + 1; n == start && child <= 2*p.host+2; child++ {
+			if child < w.hosts && !yield(w.url(w.first[child])) {
+				return
+			}
+		}
+		for range 3 {
+			if !yield(own(start + rng.IntN(end-start))) {
+				return
+			}
+		}
+		if !yield(w.url(rng.IntN(len(w.pages)))) {
+			return
+		}
+		if e := w.extraOf(n); e != "" {
+			yield(w.extraURL(n, e))
+		}
+	}
+}
+
+// spell writes the address of a page in one of several ways.
+func spell(rng *rand.Rand, origin, path string) string {
+	switch rng.IntN(12) {
+	case 0:
+		return origin + path
+	case 1:
+		return "HTTP" + origin[len("http"):] + path + "#part"
+	case 2:
+		return "/." + path
+	case 3:
+		return "/x/.." + path
+	case 4:
+		return " " + path + "\n"
+	case 5:
+		return "/%70age/../" + path[1:]
+	}
+	return path
+}
