@@ -1,0 +1,655 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"skink/store"
+	"skink/store/badger"
+)
+
+// # Terminal sessions as tests
+//
+// Each file of testdata/script is a session: what a person types, and what must
+// come of it. In it, skink is this test binary, which runs main when it is
+// called by that name. So it is the real program in a process of its own, with
+// its streams, its signals and its exit code. All servers are on loopback.
+//
+// To the commands of testscript these are added:
+//
+//	exits CODE skink ...    the command ends with that exit code
+//	fails CODE skink ...    so it does, with one line on standard error and nothing else
+//	start NAME skink ...    begins a command in the background
+//	signal NAME INT|KILL|TERM|USR1  sends it a signal
+//	says NAME PATTERN       waits until it has said that on standard error
+//	shows NAME PATTERN      sends it USR1 until it has said that
+//	metrics NAME PATH       writes what it serves there with --metrics
+//	ends NAME CODE          waits for it; CODE is "killed" if a signal ended it
+//	serve NAME KIND ...     starts a server, $NAME is its URL without the last slash; see kinds
+//	await NAME N            waits until the server was asked N times
+//	requests NAME FILE      writes what it was asked for, sorted, and how often
+//	expand FILE             puts in the values of variables
+//	records STORE FILE      writes a line for each record of a store: URL, kind, problem, location
+//	fields FILE OUT F,F...  writes fields of JSON Lines, sorted
+//	disk DIR SIZE           mounts a file system in memory, or changes its size
+//	verdicts STORE HOW      compares a store of testdata/site with testdata/site.verdicts.tsv
+//
+// In what they write, $NAME/ stands for a server's address. The site of testdata is
+// in $SITE. The condition [long] says that SKINK_LONG is set, to short or to full,
+// and [mount] that file systems may be mounted.
+
+func TestMain(m *testing.M) {
+	// Most sessions wait for servers most of the time. -parallel overrules this.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+	testscript.Main(m, map[string]func(){"skink": main})
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testdata, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("SITE", filepath.Join(testdata, "site"))
+			s := &session{servers: map[string]*server{}, processes: map[string]*process{}}
+			env.Values[sessionKey{}] = s
+			env.Defer(s.end)
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":    exits,
+			"fails":    fails,
+			"start":    start,
+			"signal":   signalTo,
+			"ends":     ends,
+			"says":     says,
+			"shows":    shows,
+			"metrics":  fetchMetrics,
+			"serve":    serve,
+			"await":    await,
+			"requests": requests,
+			"expand":   expand,
+			"records":  records,
+			"fields":   fields,
+			"disk":     disk,
+			"verdicts": verdicts,
+		},
+		Condition: func(name string) (bool, error) {
+			switch name {
+			case "long":
+				return os.Getenv("SKINK_LONG") != "", nil
+			case "mount":
+				return mayMount(), nil
+			}
+			return false, fmt.Errorf("no condition is called %q", name)
+		},
+	})
+}
+
+// A session is what the commands of one script share.
+type session struct {
+	servers   map[string]*server
+	processes map[string]*process
+}
+
+func sessionOf(ts *testscript.TestScript) *session { return ts.Value(sessionKey{}).(*session) }
+
+// sessionKey is where testscript keeps it.
+type sessionKey struct{}
+
+// end leaves nothing running.
+func (s *session) end() {
+	for _, p := range s.processes {
+		_ = p.cmd.Process.Kill() // it may have ended
+		<-p.ended
+	}
+	for _, v := range s.servers {
+		v.close()
+	}
+}
+
+// want ends a script whose command was called in a wrong way.
+func want(ts *testscript.TestScript, ok bool, usage string) {
+	if !ok {
+		ts.Fatalf("usage: %s", usage)
+	}
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) > 1, "exits CODE COMMAND...")
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = e.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// fails wants what a person can act on: one line, not a stack, and no output that
+// looks like a result.
+func fails(ts *testscript.TestScript, neg bool, args []string) {
+	exits(ts, neg, args)
+	if out := ts.ReadFile("stdout"); out != "" {
+		ts.Fatalf("on standard output: %q", out)
+	}
+	if e := ts.ReadFile("stderr"); !strings.HasPrefix(e, "skink: ") || strings.Count(e, "\n") != 1 || len(e) > 500 {
+		ts.Fatalf("on standard error, where one line should be: %q", e)
+	}
+}
+
+// A process is a command in the background.
+type process struct {
+	cmd      *exec.Cmd
+	out, err transcript
+	ended    chan struct{}
+}
+
+// A transcript is what a process has said so far.
+type transcript struct {
+	mu   sync.Mutex
+	text []byte // guarded by mu
+}
+
+func (t *transcript) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	return len(p), nil
+}
+
+func (t *transcript) Bytes() []byte { return []byte(t.String()) }
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}
+
+// says waits until a process has said something on standard error that a regular
+// expression matches, and returns the match with its groups.
+func (p *process) says(ts *testscript.TestScript, pattern string) []string {
+	re := regexp.MustCompile("(?m)" + pattern)
+	for range 3000 {
+		if found := re.FindStringSubmatch(p.err.String()); found != nil {
+			return found
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("nobody says %s: %s", pattern, p.err.String())
+	return nil
+}
+
+// shows asks a crawl for its hosts until it says what it is to say: what a server
+// was asked for tells nobody how far the crawl has got with the answer.
+func shows(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "shows NAME PATTERN")
+	p, re := sessionOf(ts).processes[args[0]], regexp.MustCompile("(?m)"+args[1])
+	for range 150 {
+		ts.Check(p.cmd.Process.Signal(syscall.SIGUSR1))
+		time.Sleep(200 * time.Millisecond)
+		if re.MatchString(p.err.String()) {
+			return
+		}
+	}
+	ts.Fatalf("nobody shows %s: %s", args[1], p.err.String())
+}
+
+func says(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "says NAME PATTERN")
+	sessionOf(ts).processes[args[0]].says(ts, args[1])
+}
+
+// fetchMetrics writes what a crawl shows of itself at a path beside its metrics.
+func fetchMetrics(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "metrics NAME PATH")
+	url := sessionOf(ts).processes[args[0]].says(ts, `Metrics are at (http://127\.0\.0\.1:\d+)/metrics`)[1]
+	resp, err := http.Get(url + args[1])
+	ts.Check(err)
+	defer resp.Body.Close()
+	_, err = io.Copy(ts.Stdout(), resp.Body)
+	ts.Check(err)
+}
+
+func start(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) > 1, "start NAME COMMAND...")
+	p := &process{cmd: exec.Command(args[1], args[2:]...), ended: make(chan struct{})}
+	p.cmd.Dir = ts.MkAbs(".")
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
+	ts.Check(p.cmd.Start())
+	go func() {
+		defer close(p.ended)
+		_ = p.cmd.Wait() // ends looks at the state
+	}()
+	sessionOf(ts).processes[args[0]] = p
+}
+
+func signalTo(ts *testscript.TestScript, neg bool, args []string) {
+	s := map[string]os.Signal{"INT": syscall.SIGINT, "KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "USR1": syscall.SIGUSR1}[args[1]]
+	want(ts, !neg && len(args) == 2 && s != nil, "signal NAME INT|KILL|TERM|USR1")
+	ts.Check(sessionOf(ts).processes[args[0]].cmd.Process.Signal(s))
+}
+
+func ends(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "ends NAME CODE|killed")
+	p := sessionOf(ts).processes[args[0]]
+	select {
+	case <-p.ended:
+	case <-time.After(30 * time.Second):
+		ts.Fatalf("%s has not ended", args[0])
+	}
+	_, _ = ts.Stdout().Write(p.out.Bytes())
+	_, _ = ts.Stderr().Write(p.err.Bytes())
+	got := strconv.Itoa(p.cmd.ProcessState.ExitCode())
+	if got == "-1" {
+		got = "killed"
+	}
+	if got != args[1] {
+		ts.Fatalf("%s ended with %s, want %s: %s", args[0], got, args[1], p.err.String())
+	}
+}
+
+// A server answers on loopback, and remembers what it was asked for.
+type server struct {
+	close func()
+
+	mu    sync.Mutex
+	paths []string // guarded by mu: with their queries
+}
+
+func (s *server) asked() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.paths)
+}
+
+// kinds of servers. What they get is an argument of serve; they return the address
+// they listen on.
+var kinds = map[string]func(s *server, arg string) (address string){
+	"files":    serveFiles,    // the files of a folder
+	"pages":    servePages,    // N/MS[/BALLAST]: so many pages, each after so many ms, with so many words in a comment
+	"site":     serveSite,     // testdata/site with the answers of testdata/redirects.tsv
+	"table":    serveTable,    // the answers of a file: path, status, and a body, or for 3xx a location; 429 is for two minutes
+	"nonsense": serveNonsense, // bytes that are no HTTP
+	"nobody":   serveNobody,   // nobody listens
+}
+
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && (len(args) == 2 || len(args) == 3) && kinds[args[1]] != nil, "serve NAME KIND [ARG]")
+	arg := ""
+	if len(args) == 3 {
+		arg = args[2]
+		if args[1] == "files" || args[1] == "table" {
+			arg = ts.MkAbs(arg)
+		}
+	}
+	s := &server{}
+	address := kinds[args[1]](s, arg)
+	sessionOf(ts).servers[args[0]] = s
+	ts.Setenv(args[0], "http://"+address)
+}
+
+// listen starts an HTTP server.
+func (s *server) listen(h http.HandlerFunc) (address string) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.paths = append(s.paths, r.URL.RequestURI())
+		s.mu.Unlock()
+		h(w, r)
+	}))
+	s.close = func() {
+		web.CloseClientConnections()
+		web.Close()
+	}
+	return web.Listener.Addr().String()
+}
+
+func serveFiles(s *server, dir string) string {
+	return s.listen(http.FileServer(http.Dir(dir)).ServeHTTP)
+}
+
+func servePages(s *server, arg string) string {
+	var count, wait, ballast int
+	if n, _ := fmt.Sscanf(arg, "%d/%d/%d", &count, &wait, &ballast); n < 2 {
+		panic("pages wants N/MS or N/MS/BALLAST: " + arg)
+	}
+	return s.listen(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		select {
+		case <-time.After(time.Duration(wait) * time.Millisecond):
+		case <-r.Context().Done():
+		}
+		fmt.Fprintf(w, "<title>%s</title><main><p>", r.URL.Path)
+		page, _ := strconv.ParseUint(strings.TrimPrefix(r.URL.Path, "/"), 10, 64)
+		random := rand.New(rand.NewPCG(page, 1)) // no page is like another, and none packs well
+		for i := range 100 + ballast {
+			if i == 100 {
+				fmt.Fprint(w, "</main><!-- ")
+			}
+			fmt.Fprintf(w, "%x ", random.Uint64())
+		}
+		fmt.Fprint(w, "--></main>")
+		for i := 1; i < count && r.URL.Path == "/"; i++ {
+			fmt.Fprintf(w, `<a href="/%d">%d</a> `, i, i)
+		}
+	})
+}
+
+// serveSite answers for http://site.localhost/ on its own address, so the table's
+// Locations are changed to lead there.
+func serveSite(s *server, _ string) (address string) {
+	files := http.FileServer(http.Dir("testdata/site"))
+	table := map[string][]string{}
+	for _, row := range rows("testdata/redirects.tsv") {
+		table[row[0]] = row
+	}
+	address = s.listen(func(w http.ResponseWriter, r *http.Request) {
+		row := table[r.URL.Path]
+		if row == nil {
+			files.ServeHTTP(w, r)
+			return
+		}
+		status, _ := strconv.Atoi(row[1])
+		if to := row[2]; to != "-" {
+			w.Header().Set("Location", strings.ReplaceAll(to, "//site.localhost/", "//"+r.Host+"/"))
+		}
+		w.WriteHeader(status)
+	})
+	return address
+}
+
+func serveTable(s *server, name string) string {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		panic(err)
+	}
+	type answer struct {
+		status int
+		rest   string
+	}
+	table := map[string]answer{}
+	for line := range strings.Lines(string(text)) {
+		path, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		code, rest, _ := strings.Cut(rest, " ")
+		status, _ := strconv.Atoi(code)
+		table[path] = answer{status, rest}
+	}
+	return s.listen(func(w http.ResponseWriter, r *http.Request) {
+		a, ok := table[r.URL.Path]
+		switch {
+		case !ok:
+			http.NotFound(w, r)
+			return
+		case a.status/100 == 3:
+			w.Header().Set("Location", a.rest)
+		case a.status == http.StatusTooManyRequests:
+			w.Header().Set("Retry-After", "120")
+		}
+		w.WriteHeader(a.status)
+		if a.status/100 != 3 {
+			fmt.Fprintln(w, strings.ReplaceAll(a.rest, `\n`, "\n"))
+		}
+	})
+}
+
+func serveNonsense(s *server, _ string) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	s.close = func() { l.Close() }
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte("\x00\x01SSH-2.0-not a web server\r\n\xff\xfe\x1b[2J\r\n\r\n"))
+			conn.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func serveNobody(s *server, _ string) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	l.Close()
+	s.close = func() {}
+	return l.Addr().String()
+}
+
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "await NAME N")
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	s := sessionOf(ts).servers[args[0]]
+	for end := time.Now().Add(20 * time.Second); len(s.asked()) < n; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			ts.Fatalf("%s was asked %d times, not %d", args[0], len(s.asked()), n)
+		}
+	}
+}
+
+func requests(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "requests NAME FILE")
+	asked := map[string]int{}
+	for _, path := range sessionOf(ts).servers[args[0]].asked() {
+		asked[path]++
+	}
+	var lines []string
+	for path, times := range asked {
+		lines = append(lines, fmt.Sprintf("%s %d", path, times))
+	}
+	writeLines(ts, args[1], lines)
+}
+
+func expand(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 1, "expand FILE")
+	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o666))
+}
+
+// writeLines sorts lines, and writes them with the names of servers for their
+// addresses, which are others each time.
+func writeLines(ts *testscript.TestScript, name string, lines []string) {
+	for server := range sessionOf(ts).servers {
+		for i := range lines {
+			lines[i] = strings.ReplaceAll(lines[i], ts.Getenv(server)+"/", "$"+server+"/")
+		}
+	}
+	slices.Sort(lines)
+	ts.Check(os.WriteFile(ts.MkAbs(name), []byte(strings.Join(lines, "\n")+"\n"), 0o666))
+}
+
+func records(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "records STORE FILE")
+	s, err := badger.Open(ts.MkAbs(args[0]), badger.Options{})
+	ts.Check(err)
+	defer s.Close()
+	var lines []string
+	for r, err := range s.Records(context.Background(), 0) {
+		ts.Check(err)
+		lines = append(lines, recordLine(r))
+	}
+	writeLines(ts, args[1], lines)
+}
+
+func recordLine(r *store.Record) string {
+	line := r.URL + " " + string(r.Kind)
+	if r.Problem != "" {
+		line += " (" + r.Problem + ")"
+	}
+	if r.Location != "" {
+		line += " -> " + r.Location
+	}
+	return line
+}
+
+func fields(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 3, "fields FILE OUT FIELD,FIELD...")
+	var lines []string
+	for l := range strings.Lines(ts.ReadFile(args[0])) {
+		var object map[string]any
+		ts.Check(json.Unmarshal([]byte(l), &object))
+		var values []string
+		for f := range strings.SplitSeq(args[2], ",") {
+			v, ok := object[f]
+			if !ok {
+				v = "-"
+			}
+			values = append(values, fmt.Sprint(v))
+		}
+		lines = append(lines, strings.Join(values, " "))
+	}
+	writeLines(ts, args[1], lines)
+}
+
+// disk gives a script a file system that can be filled, or another size to it.
+func disk(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "disk DIR SIZE")
+	dir, options := ts.MkAbs(args[0]), "size="+args[1]
+	if _, err := os.Stat(dir); err == nil {
+		ts.Check(tmpfs(dir, "remount,"+options))
+		return
+	}
+	ts.Check(os.Mkdir(dir, 0o777))
+	ts.Check(tmpfs(dir, options))
+	ts.Defer(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+			ts.Logf("umount: %v: %s", err, out)
+		}
+	})
+}
+
+func tmpfs(dir, options string) error {
+	out, err := exec.Command("mount", "-t", "tmpfs", "-o", options, "tmpfs", dir).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("mount: %w: %s", err, out)
+	}
+	return nil
+}
+
+// mayMount tries it: root of a container may be refused.
+func mayMount() bool {
+	dir, err := os.MkdirTemp("", "skink-mount-")
+	if err != nil {
+		return false
+	}
+	defer os.Remove(dir)
+	return tmpfs(dir, "size=1m") == nil && exec.Command("umount", dir).Run() == nil
+}
+
+// rows reads a table of testdata without its heading.
+func rows(name string) [][]string {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		panic(err)
+	}
+	var all [][]string
+	for i, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+		if i > 0 {
+			all = append(all, strings.Split(line, "\t"))
+		}
+	}
+	return all
+}
+
+const siteHost = "http://site.localhost"
+
+// verdicts compares what a store says of the site with the table. A second
+// argument is a path that the store must not have.
+func verdicts(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && (len(args) == 1 || len(args) == 2), "verdicts STORE [WITHOUT]")
+	table := map[string]judged{}
+	for _, row := range rows("testdata/site.verdicts.tsv") {
+		if len(args) == 2 && row[0] == args[1] {
+			continue
+		}
+		of := strings.TrimPrefix(row[2], "-")
+		table[row[0]] = judged{row[1], of}
+	}
+	store := map[string]judged{}
+	for l := range strings.Lines(output(ts, "export", "--store", args[0], "--include", "all")) {
+		var page struct{ URL, Verdict, Duplicate_of string }
+		ts.Check(json.Unmarshal([]byte(l), &page))
+		store[strings.TrimPrefix(page.URL, siteHost)] = judged{page.Verdict, strings.TrimPrefix(page.Duplicate_of, siteHost)}
+	}
+	counts := countKinds(table)
+	var report struct{ Other, Errors, Blocked int }
+	ts.Check(json.Unmarshal([]byte(output(ts, "report", "--store", args[0], "--format", "json")), &report))
+	if report.Other != counts["other"] || report.Errors != counts["error"] || report.Blocked != counts["blocked"] {
+		ts.Fatalf("the report counts %+v, the table has %v", report, counts)
+	}
+	wrong := 0
+	for _, path := range slices.Sorted(maps.Keys(table)) {
+		if got := store[path]; got != table[path] && !notText(table[path].verdict) {
+			ts.Logf("%s is %v, and %v in the table", path, got, table[path])
+			wrong++
+		}
+		delete(store, path)
+	}
+	if wrong+len(store) > 0 {
+		ts.Fatalf("%d verdicts are wrong; in the store and not in the table: %v", wrong, store)
+	}
+}
+
+// output is what skink prints. Unlike that of exec it is not logged.
+func output(ts *testscript.TestScript, args ...string) string {
+	cmd := exec.Command("skink", args...)
+	cmd.Dir = ts.MkAbs(".")
+	out, err := cmd.Output()
+	ts.Check(err)
+	return string(out)
+}
+
+// judged is what the table or a store says of a page.
+type judged struct{ verdict, of string }
+
+func notText(verdict string) bool {
+	return verdict == "other" || verdict == "error" || verdict == "blocked"
+}
+
+func countKinds(table map[string]judged) map[string]int {
+	n := map[string]int{}
+	for _, j := range table {
+		n[j.verdict]++
+	}
+	return n
+}
