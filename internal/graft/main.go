@@ -66,7 +66,16 @@ func run(o options) error {
 	}
 	random := rand.New(rand.NewPCG(o.seed, 0))
 	grafts := graftAll(pages, o.templates, o.ownBox, random)
+	twice := 0
+	for _, p := range pages {
+		if p.twice {
+			twice++
+		}
+	}
 	fmt.Fprintf(o.out, "articles   %d, and %d left out: no box holds the article and little else\n", len(pages), left)
+	if twice > 0 {
+		fmt.Fprintf(o.out, "templates  %d, the others hold their article twice\n", len(pages)-twice)
+	}
 	fmt.Fprintf(o.out, "grafts     %v\n", likeness(resemblances(grafts)))
 	fmt.Fprintf(o.out, "strangers  %v\n", unlikeness(strangers(grafts)))
 	fmt.Fprintf(o.out, "site       %d pages, %v\n", len(site), unlikeness(different(site, o.pairs, random)))

@@ -17,13 +17,14 @@ type graft struct {
 	resemblance       float64 // to what was taken from the article's own page
 }
 
-// graftAll sets each article into n templates other than its own. The templates
-// are drawn in rounds, so that each has several articles to compare.
+// graftAll sets each article into n templates other than its own, less those that
+// would keep an article of theirs. The templates are drawn in rounds, so that each has
+// several articles to compare.
 func graftAll(pages []*page, n int, ownBox bool, random *rand.Rand) (grafts []graft) {
 	for _, step := range steps(len(pages), n, random) {
 		for i, p := range pages {
 			q := pages[(i+step)%len(pages)]
-			if p == q {
+			if p == q || q.twice {
 				continue
 			}
 			t := p.in(q, ownBox)

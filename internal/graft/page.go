@@ -20,6 +20,8 @@ type page struct {
 	root *html.Node
 	body *html.Node // the box
 
+	twice bool // the article is on the page outside the box as well, so that a copy of it would stay
+
 	own  taken     // what the extractor takes from the page as it is
 	text dedup.Set // of the article, as a person marked it
 }
@@ -58,6 +60,7 @@ const (
 	most    = .95 // of those of the article's shingles that are on the page at all
 	present = .9  // of the article's shingles on the page
 	pure    = .6  // of the box's shingles in the article
+	again   = .5  // of the article's shingles on the page without the box
 	probe   = 4   // words in a shingle that looks for the article: short, so that a link inside does not hide it
 )
 
@@ -88,7 +91,11 @@ func newPage(name string, source []byte, article string) *page {
 	if box.DataAtom == atom.Body || dedup.Containment(setOf(words(box), probe), want) < pure {
 		return nil
 	}
-	return &page{name: name, root: root, body: box, own: take(root), text: setOf(article, shingle)}
+	p := &page{name: name, root: root, body: box, own: take(root), text: setOf(article, shingle)}
+	content := empty(box)
+	p.twice = held(find(root, atom.Body), want) >= again
+	fill(box, content)
+	return p
 }
 
 func held(n *html.Node, want dedup.Set) float64 {
@@ -158,9 +165,7 @@ func (p *page) in(q *page, ownBox bool) taken {
 	}
 	t := take(q.root)
 	empty(q.body)
-	for _, c := range old {
-		q.body.AppendChild(c)
-	}
+	fill(q.body, old)
 	return t
 }
 
@@ -171,6 +176,12 @@ func empty(n *html.Node) (children []*html.Node) {
 		n.RemoveChild(n.FirstChild)
 	}
 	return children
+}
+
+func fill(n *html.Node, children []*html.Node) {
+	for _, c := range children {
+		n.AppendChild(c)
+	}
 }
 
 func clone(n *html.Node) *html.Node {
