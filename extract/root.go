@@ -21,18 +21,18 @@ const (
 
 	columnShare  = 0.8 // of a root's weight that a column holds
 	articleShare = 0.7 // the same where the page says it is an article
+	loneShare    = 0.6 // the same where no other box of an article's page is a column too
+	loneTimes    = 4   // times as much as any other that a lone column holds
+	loneRuns     = 2   // paragraphs of it
 )
 
 // findRoot is the box of the main text, -1 for the whole page.
 func (s *survey) findRoot() (root int32, how string) {
 	root, how = s.chooseRoot()
-	switch {
-	case s.thread:
-		return root, how
-	case s.article:
-		return s.column(root, articleShare), how
+	if !s.thread {
+		root = s.column(root)
 	}
-	return s.column(root, columnShare), how
+	return root, how
 }
 
 func (s *survey) chooseRoot() (root int32, how string) {
@@ -162,35 +162,45 @@ func firstClass(n *html.Node) string {
 	return ""
 }
 
-// column is the box inside root that holds share of its weight in paragraphs, lists and tables of its own, else root.
-func (s *survey) column(root int32, share float64) int32 {
+// column is the box inside root that holds most of its weight in paragraphs, lists and tables of its own, if that is enough, else root. An
+// article is one such box, and what lies around it, teasers, forms, who wrote it, has a paragraph a box; so there less is enough.
+func (s *survey) column(root int32) int32 {
 	from, to, first, last := s.span(root)
 	type own struct{ weight, runs int }
 	owns := make([]own, to-from)
-	whole, best := 0, from
+	whole := 0
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]
 		if b.dropped {
 			continue
 		}
 		whole += b.weight()
-		e := s.boxOf(b)
-		if e < from {
-			continue
-		}
-		o := &owns[e-from]
-		o.weight += b.weight()
-		if b.runs() {
-			o.runs++
-		}
-		if o.weight > owns[best-from].weight {
-			best = e
+		if e := s.boxOf(b); e >= from {
+			o := &owns[e-from]
+			o.weight += b.weight()
+			if b.runs() {
+				o.runs++
+			}
 		}
 	}
-	if len(owns) == 0 || float64(owns[best-from].weight) < share*float64(whole) || owns[best-from].runs < minRuns {
+	at, best, next := root, own{}, 0
+	for i, o := range owns {
+		switch {
+		case o.weight > best.weight:
+			at, best, next = from+int32(i), o, best.weight
+		case o.weight > next:
+			next = o.weight
+		}
+	}
+	share := float64(best.weight) / float64(max(whole, 1))
+	switch {
+	case share >= columnShare && best.runs >= minRuns:
+	case s.article && share >= articleShare && best.runs >= minRuns:
+	case s.article && share >= loneShare && best.runs >= loneRuns && best.weight >= loneTimes*next:
+	default:
 		return root
 	}
-	return best
+	return at
 }
 
 // boxOf is the innermost box around a block that is no paragraph, list or table.
