@@ -36,6 +36,7 @@ you might also like
 you may also be interested
 you might also be interested
 you might be interested
+you may be interested
 more like this
 more from
 more articles
@@ -140,7 +141,7 @@ func words(list string) map[string]bool {
 
 const (
 	appendixHeading = 64 // bytes of a heading
-	appendixWords   = 6  // words of it
+	appendixWords   = 10 // words of it
 	appendixShare   = 3  // times what stands above it that a section may hold
 
 	fewBlocks = 6 // blocks that a company ends with

@@ -99,7 +99,7 @@ func (s *survey) isRow(i int32) bool {
 // isCard reports a box with a headline that is a link, and little else.
 func (s *survey) isCard(i int32) bool {
 	e := &s.elems[i]
-	if e.kind != group && e.kind != item || e.mark&markPanel != 0 || e.last-e.first < 2 || e.last-e.first > cardBlocks {
+	if e.kind != group && e.kind != item || e.mark&markPanel != 0 || e.last-e.first < 1 || e.last-e.first > cardBlocks {
 		return false
 	}
 	if in := s.within(i); in.size > cardSize || in.runs > 2 {

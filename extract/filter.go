@@ -111,7 +111,7 @@ func (s *survey) isLabel(b *block) bool {
 	linked := b.link*2 > b.size()
 	switch b.kind {
 	case group:
-		return b.words <= label || s.isArticle() && b.words <= kicker || linked && b.words < sentence || !s.hasLetters(b)
+		return b.words <= label || s.isText() && b.words <= kicker || linked && b.words < sentence || !s.hasLetters(b)
 	case para:
 		return linked && b.words < sentence || !s.hasLetters(b)
 	case item:

@@ -13,7 +13,8 @@ import (
 // comment, and what stands beside each post about its writer is dropped. A page of questions and answers has remarks on
 // them besides, which are comments as below an article.
 //
-// An article is one text by one hand. Comments below it are somebody else's, however many.
+// An article is one text by one hand. Comments below it are somebody else's, however many. That a page is one is its template's
+// word, and a copy has another template; so what can be told without it, the column and the labels, is.
 //
 // A product is described by its seller; reviews and questions below it are the buyers', and most of what lies around it are other
 // things to buy. An article that judges one names it to search engines too, so the word of the shop's own markup counts for more.
@@ -83,6 +84,7 @@ func containsAny(s string, parts []string) bool {
 func (g *genre) anything() bool   { return true }
 func (g *genre) isThread() bool   { return g.thread }
 func (g *genre) isArticle() bool  { return g.article && !g.thread && !g.shop }
+func (g *genre) isText() bool     { return !g.thread && !g.isProduct() }
 func (g *genre) notThread() bool  { return !g.thread }
 func (g *genre) isProduct() bool  { return g.shop || g.product && !g.article }
 func (g *genre) hasRemarks() bool { return !g.thread || g.answers }

@@ -91,7 +91,7 @@ func (s *survey) dropMenuLines() {
 		b := &s.blocks[i]
 		switch b.kind {
 		case group, row, cell:
-			if b.links >= 4 && b.link*10 >= b.size()*8 && b.link < 16*b.links {
+			if b.links >= 4 && b.link*20 >= b.size()*19 && b.link < 18*b.links {
 				b.dropped = true
 			}
 		}

@@ -19,9 +19,9 @@ const (
 	nearlyAll = 0.85 // of a box's weight in one child
 	minRuns   = 4    // paragraphs that make a column
 
-	columnShare  = 0.8 // of a root's weight that a column holds
-	articleShare = 0.7 // the same where the page says it is an article
-	loneShare    = 0.6 // the same where no other box of an article's page is a column too
+	columnShare  = 0.7 // of a root's weight that a column holds
+	productShare = 0.8 // the same of a product's page
+	loneShare    = 0.6 // the same of an article, where no other box comes near
 	loneTimes    = 4   // times as much as any other that a lone column holds
 	loneRuns     = 2   // paragraphs of it
 )
@@ -192,11 +192,14 @@ func (s *survey) column(root int32) int32 {
 			next = o.weight
 		}
 	}
+	if at == root || s.within(at).code < s.total(first, last).code {
+		return root // see descend
+	}
 	share := float64(best.weight) / float64(max(whole, 1))
 	switch {
-	case share >= columnShare && best.runs >= minRuns:
-	case s.article && share >= articleShare && best.runs >= minRuns:
-	case s.article && share >= loneShare && best.runs >= loneRuns && best.weight >= loneTimes*next:
+	case share >= productShare && best.runs >= minRuns:
+	case s.isText() && share >= columnShare && best.runs >= minRuns:
+	case s.isArticle() && share >= loneShare && best.runs >= loneRuns && best.weight >= loneTimes*next:
 	default:
 		return root
 	}

@@ -9,7 +9,7 @@ import (
 type block struct {
 	start, end int  // in writer.text
 	words      int  // runs between white space; two characters of a script without spaces count as one
-	link       int  // bytes inside <a>
+	link       int  // bytes inside <a>, the spaces between its words too
 	links      int  // number of <a> that begin in it
 	kind       kind // of the element it stands in
 	elem       int32
@@ -109,6 +109,9 @@ func (w *writer) put(s string, alone bool) {
 	if w.pending != 0 {
 		w.text = append(w.text, w.pending)
 		w.pending, w.inWord = 0, false
+		if w.link > 0 && !w.fresh {
+			b.link++
+		}
 	}
 	switch {
 	case alone:
