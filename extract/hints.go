@@ -143,15 +143,22 @@ func inlineHidden(n *html.Node) bool {
 	return true
 }
 
+// screenReaderOnly reports the names that frameworks have for what is read aloud and not shown.
 func screenReaderOnly(class string) bool {
-	if len(class) < len("sr-only") || !strings.Contains(class, "-only") && !strings.Contains(class, "hidden") &&
-		!strings.Contains(class, "reader") && !strings.Contains(class, "headerlink") {
-		return false // nearly always, and for less than taking the names apart
-	}
-	for t := range strings.FieldsSeq(class) {
-		switch t {
-		case "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only", "headerlink":
-			return true
+	for i := 0; i < len(class); i++ {
+		if i > 0 && class[i-1] > ' ' {
+			continue
+		}
+		switch class[i] { // nearly always another, and for less than taking the names apart
+		case 's', 'v', 'h':
+			end := i
+			for end < len(class) && class[end] > ' ' {
+				end++
+			}
+			switch class[i:end] {
+			case "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only", "headerlink":
+				return true
+			}
 		}
 	}
 	return false

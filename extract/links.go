@@ -26,13 +26,16 @@ func (s *survey) addLink(n *html.Node) {
 	s.doc.Links = append(s.doc.Links, l)
 }
 
+var space = strings.NewReplacer("\t", "", "\n", "", "\r", "")
+
 // cleanHref drops what the URL standard drops before it reads an address: white space around it, tabs and line ends in it.
 func cleanHref(href string) string {
-	href = strings.Trim(href, " \t\n\f\r")
-	if strings.ContainsAny(href, "\t\n\r") {
-		href = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(href)
+	for i := range len(href) {
+		if href[i] <= ' ' {
+			return space.Replace(strings.Trim(href, " \t\n\f\r"))
+		}
 	}
-	return href
+	return href // nearly always, and for less
 }
 
 // leadsSomewhere reports an address that may be a page: not this one's own fragment, not a script, a mail or a call.

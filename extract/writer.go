@@ -44,12 +44,9 @@ func (w *writer) write(s string) {
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
-			j := i
-			for j < len(s) && ' ' < s[j] && s[j] < 0x7f {
-				j++
-			}
-			if j > i {
+			if j, words := w.line(s, i); j > i {
 				w.put(s[i:j], false)
+				w.blocks[len(w.blocks)-1].words += words - 1
 				i = j
 				continue
 			}
@@ -73,6 +70,22 @@ func (w *writer) write(s string) {
 		}
 		i += size
 	}
+}
+
+// line is the end of the ASCII words from s[i] on that are one space apart, as they are to stay, and their number. Most of a text is
+// such lines.
+func (w *writer) line(s string, i int) (end, words int) {
+	words = 1
+	for end = i; end < len(s); end++ {
+		if c := s[end]; ' ' < c && c < 0x7f {
+			continue
+		}
+		if s[end] != ' ' || w.pre > 0 || end == i || end+1 == len(s) || s[end+1] <= ' ' || s[end+1] >= 0x7f {
+			break
+		}
+		words++
+	}
+	return end, words
 }
 
 // separate handles ASCII white space and controls. A separator is one space whatever the source has, except in <pre>.
