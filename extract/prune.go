@@ -91,7 +91,7 @@ func (s *survey) dropMenuLines() {
 		b := &s.blocks[i]
 		switch b.kind {
 		case group, row, cell:
-			if b.links >= 4 && b.link*20 >= b.size()*19 && b.link < 18*b.links {
+			if b.links >= 4 && b.size()-b.link <= b.links && b.link < 18*b.links {
 				b.dropped = true
 			}
 		}

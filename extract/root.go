@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // The root is the box whose text is the page's. Markup that names it is believed when it holds enough of the running text
@@ -175,10 +176,10 @@ func (s *survey) column(root int32) int32 {
 			continue
 		}
 		whole += b.weight()
-		if e := s.boxOf(b); e >= from {
+		if e, paragraph := s.boxOf(b); e >= from {
 			o := &owns[e-from]
 			o.weight += b.weight()
-			if b.runs() {
+			if paragraph && b.runs() {
 				o.runs++
 			}
 		}
@@ -203,16 +204,53 @@ func (s *survey) column(root int32) int32 {
 	default:
 		return root
 	}
+	if s.isSection(at, root) {
+		return root
+	}
 	return at
 }
 
-// boxOf is the innermost box around a block that is no paragraph, list or table.
-func (s *survey) boxOf(b *block) int32 {
-	e := b.elem
-	for e >= 0 && s.elems[e].kind != group {
-		e = s.elems[e].parent
+// isSection reports a box that is, or is in, one of several of a kind that each begin with a heading: of the sections of a text, one may
+// be much longer than the others.
+func (s *survey) isSection(i, root int32) bool {
+	for ; i > root && i >= 0; i = s.elems[i].parent {
+		p := s.elems[i].parent
+		if p < 0 || !s.isHeaded(i) {
+			continue
+		}
+		node, class := s.elems[i].node, firstClass(s.elems[i].node)
+		if class == "" && node.DataAtom != atom.Section {
+			continue
+		}
+		for j := p + 1; j < s.elems[p].end; j = s.elems[j].end {
+			if n := s.elems[j].node; j != i && n.Data == node.Data && firstClass(n) == class && s.isHeaded(j) {
+				return true
+			}
+		}
 	}
-	return e
+	return false
+}
+
+// isHeaded reports a box that begins with a heading.
+func (s *survey) isHeaded(i int32) bool {
+	for _, b := range s.blocks[s.elems[i].first:s.elems[i].last] {
+		if !b.dropped {
+			return b.kind == heading
+		}
+	}
+	return false
+}
+
+// boxOf is the innermost box around a block that is no paragraph, list or table; paragraph says that there is no list, table or code between.
+func (s *survey) boxOf(b *block) (e int32, paragraph bool) {
+	paragraph = true
+	for e = b.elem; e >= 0 && s.elems[e].kind != group; e = s.elems[e].parent {
+		switch s.elems[e].kind {
+		case item, cell, pre:
+			paragraph = false
+		}
+	}
+	return e, paragraph
 }
 
 // span is the elements and the blocks of a root.
