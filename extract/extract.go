@@ -62,7 +62,7 @@ type Alternate struct {
 // Ask is what a page asks of a crawler.
 type Ask struct{ NoIndex, NoFollow bool }
 
-// Link is an address the page points to, by <a>, <area>, <iframe> or <frame>.
+// Link is an address the page points to, by <a>, <area>, <iframe>, <frame> or <meta http-equiv=refresh>.
 type Link struct {
 	Href     string // as written, without the white space a browser ignores
 	Rel      string // as written

@@ -13,17 +13,38 @@ func (s *survey) addLink(n *html.Node) {
 	if n.DataAtom == atom.Iframe || n.DataAtom == atom.Frame {
 		key = "src"
 	}
-	href := cleanHref(attr(n, key))
+	s.addHref(cleanHref(attr(n, key)), strings.TrimSpace(attr(n, "rel")))
+}
+
+func (s *survey) addHref(href, rel string) {
 	if !leadsSomewhere(href) {
 		return
 	}
-	rel := strings.TrimSpace(attr(n, "rel"))
 	l := Link{Href: href, Rel: rel, NoFollow: hasToken(rel, "nofollow")}
 	if s.links[l] {
 		return
 	}
 	s.links[l] = true
 	s.doc.Links = append(s.doc.Links, l)
+}
+
+// refresh is the address in what <meta http-equiv=refresh> says, "" if there is none: a number of seconds, and after a semicolon or
+// a comma an address, mostly with "url=" and in quotes. A browser goes there by itself.
+func refresh(content string) string {
+	i := strings.IndexAny(content, ";,")
+	if i < 0 || strings.Trim(content[:i], " \t\n\f\r.0123456789") != "" {
+		return ""
+	}
+	href := cleanHref(content[i+1:])
+	if len(href) >= 3 && strings.EqualFold(href[:3], "url") {
+		if after, ok := strings.CutPrefix(cleanHref(href[3:]), "="); ok {
+			href = cleanHref(after)
+		}
+	}
+	if href != "" && (href[0] == '"' || href[0] == '\'') {
+		href, _, _ = strings.Cut(href[1:], href[:1])
+	}
+	return cleanHref(href)
 }
 
 var space = strings.NewReplacer("\t", "", "\n", "", "\r", "")

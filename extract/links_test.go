@@ -21,6 +21,8 @@ func TestLinks(t *testing.T) {
 		{"scheme hidden by a tab", "<a href='java\tscript:x()'>", nil},
 		{"in menus and hidden boxes", `<nav hidden><a href=/1>x</a></nav><button><a href=/2>y</a></button><noscript><a href=/3>z</a></noscript>`, []Link{{Href: "/1"}, {Href: "/2"}, {Href: "/3"}}},
 		{"permalinks", `<h2>a <a href=/p>¶</a></h2>`, []Link{{Href: "/p"}}},
+		{"refresh", `<meta http-equiv=Refresh content="0; URL = '/1'"><meta http-equiv=refresh content="5,/2"><meta http-equiv=refresh content=" 1.5 ;url=/3?a=b">`, []Link{{Href: "/1"}, {Href: "/2"}, {Href: "/3?a=b"}}},
+		{"refresh of itself", `<meta http-equiv=refresh content=300><meta http-equiv=refresh content="0;"><meta http-equiv=refresh content="soon; url=/1"><meta http-equiv=refresh content="0;url=javascript:x()">`, nil},
 		{"not in templates or scripts", `<template><a href=/1></a></template><script>"<a href=/2>"</script><!-- <a href=/3> -->`, nil},
 	} {
 		d, err := Parse([]byte("<!doctype html>"+test.page), "text/html")

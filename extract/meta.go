@@ -103,8 +103,11 @@ func (s *survey) meta(n *html.Node) {
 			d.Description, s.ogDescription = oneSpace(content), true
 		}
 	}
-	if strings.EqualFold(attr(n, "http-equiv"), "content-language") {
+	switch equiv := attr(n, "http-equiv"); {
+	case strings.EqualFold(equiv, "content-language"):
 		setOnce(&d.Lang, content)
+	case strings.EqualFold(equiv, "refresh"):
+		s.addHref(refresh(content), "")
 	}
 }
 

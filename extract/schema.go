@@ -9,7 +9,9 @@ import (
 )
 
 // What a page says of itself in the words of schema.org, as JSON-LD. It is written for search engines and read by nobody
-// else, so it is believed only where the page itself says nothing, and never about the text.
+// else, so it is believed only where the page itself says nothing, and never about the text. Its articleBody, where the page shows
+// the same words, was tried as the measure of where an article ends: it is cut short too often, and of 793 articles the few it
+// mends weigh no more than those it spoils.
 
 const maxJSONLD = 1 << 20 // bytes; more is a catalogue
 
