@@ -64,7 +64,7 @@ func TestKilled(t *testing.T) {
 
 	again, most := sites.fetchedAgain()
 	t.Logf("seed %d: %d of %d runs killed; %d pages; %d URLs fetched again, at most %d a kill in flight", seed, killed, kills, len(got), again, parallel)
-	if killed < kills/2+1 {
+	if killed < max(kills/2, 1) { // who ends before its moment leaves nothing for those after it
 		t.Errorf("only %d of %d runs were killed before they ended", killed, kills)
 	}
 	if again > killed*parallel {

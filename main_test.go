@@ -90,6 +90,7 @@ func TestScripts(t *testing.T) {
 			"fails":    fails,
 			"start":    start,
 			"signal":   signalTo,
+			"presses":  presses,
 			"ends":     ends,
 			"says":     says,
 			"shows":    shows,
@@ -259,6 +260,20 @@ func signalTo(ts *testscript.TestScript, neg bool, args []string) {
 	s := map[string]os.Signal{"INT": syscall.SIGINT, "KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "USR1": syscall.SIGUSR1}[args[1]]
 	want(ts, !neg && len(args) == 2 && s != nil, "signal NAME INT|KILL|TERM|USR1")
 	ts.Check(sessionOf(ts).processes[args[0]].cmd.Process.Signal(s))
+}
+
+// presses is a person who presses Ctrl-C until it helps.
+func presses(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 1, "presses NAME")
+	p := sessionOf(ts).processes[args[0]]
+	for range 200 {
+		_ = p.cmd.Process.Signal(syscall.SIGINT) // it may just have ended
+		select {
+		case <-p.ended:
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 func ends(ts *testscript.TestScript, neg bool, args []string) {
@@ -445,14 +460,27 @@ func serveNonsense(s *server, _ string) string {
 	return l.Addr().String()
 }
 
-func serveNobody(s *server, _ string) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// closedPort is an address of loopback where nobody listens, and nobody else will:
+// the port is taken.
+func closedPort() (addr string, release func()) {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		panic(err)
 	}
-	l.Close()
-	s.close = func() {}
-	return l.Addr().String()
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		panic(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		panic(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port), func() { syscall.Close(fd) }
+}
+
+func serveNobody(s *server, _ string) string {
+	addr, release := closedPort()
+	s.close = release
+	return addr
 }
 
 func await(ts *testscript.TestScript, neg bool, args []string) {

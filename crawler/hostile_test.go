@@ -66,7 +66,7 @@ type hostile struct {
 const (
 	hostileMaxSize = 1 << 20
 	hostileTimeout = 10 * time.Second // generous: only what never answers waits for it
-	impatience     = 300 * time.Millisecond
+	impatience     = time.Second      // the head has to come first, on a busy machine too
 
 	mostTime  = time.Minute // for busy machines; on an idle one each takes under two seconds
 	mostAlloc = 64 << 20

@@ -146,7 +146,7 @@ func measureIndex(t *testing.T, size int) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "store")
-	s, err := Open(dir, Options{Create: true})
+	s, err := Open(dir, Options{Create: true, Reserve: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
