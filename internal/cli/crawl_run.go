@@ -86,6 +86,10 @@ func (c *crawlRun) plant(ctx context.Context, given seeds) error {
 	}
 	c.seeds = all
 	c.options.Folders = crawler.FolderHosts(all.Folders)
+	c.options.Hidden = []string{c.name()}
+	if c.feed != "" && c.feed != "-" {
+		c.options.Hidden = append(c.options.Hidden, c.feed)
+	}
 	special := all.special()
 	c.options.AllowHosts = append(c.options.AllowHosts, special...)
 	if len(all.URLs) > len(special) && !c.namesContact() {
