@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +24,7 @@ type crawlRun struct {
 	scope   *crawler.Scope
 	movedMu sync.Mutex
 	seeds   seeds // guarded by movedMu once the crawl runs
+	lost    []lostFolder
 	result  error // what the run says by its exit code when nothing went wrong
 
 	say          sayer
@@ -33,14 +36,13 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 	if err != nil {
 		return err
 	}
-	if err := c.plant(ctx, given); err != nil {
+	if err := c.gather(ctx, given); err != nil {
 		return err
 	}
-	counts, err := c.store.Counts(ctx)
-	if err != nil {
+	switch left, err := c.anythingLeft(ctx); {
+	case err != nil:
 		return err
-	}
-	if counts.Pending == 0 {
+	case !left:
 		return c.nothingLeft(ctx, args)
 	}
 	opt := ingest.Options{
@@ -61,31 +63,28 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 	if err != nil {
 		return errors.Join(err, closeFeed())
 	}
-	err = c.crawl(ctx, pipeline, counts)
+	err = c.crawl(ctx, pipeline)
 	return errors.Join(err, closeFeed())
 }
 
 func (c *crawlRun) name() string { return *c.crawlFlags.store }
 
-// plant adds the seeds to those the store has, and to the frontier.
-func (c *crawlRun) plant(ctx context.Context, given seeds) error {
+// gather adds the seeds to those the store has, and sets the crawl up for them. It
+// writes nothing: a command that goes wrong before its crawl leaves no seeds.
+func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 	all, err := readSeeds(ctx, c.store)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.name(), err)
 	}
+	lost, folders := all.relocate(given.Folders)
+	given.Folders = folders
 	all.merge(given)
-	if err := all.write(ctx, c.store); err != nil {
-		return fmt.Errorf("write seeds: %w", err)
-	}
-	items := all.items()
-	if _, err := c.store.Discover(ctx, items); err != nil {
-		return fmt.Errorf("write seeds: %w", err)
-	}
-	for _, i := range items {
+	c.seeds = all
+	for _, i := range all.items() {
 		c.scope.AddSeed(i.URL)
 	}
-	c.seeds = all
 	c.options.Folders = crawler.FolderHosts(all.Folders)
+	c.leave(lost)
 	c.options.Hidden = []string{c.name()}
 	if c.feed != "" && c.feed != "-" {
 		c.options.Hidden = append(c.options.Hidden, c.feed)
@@ -94,6 +93,74 @@ func (c *crawlRun) plant(ctx context.Context, given seeds) error {
 	c.options.AllowHosts = append(c.options.AllowHosts, special...)
 	if len(all.URLs) > len(special) && !c.namesContact() {
 		c.say.line("It is good manners to say who crawls: --contact takes a URL or an email address, and is sent with each request.")
+	}
+	return nil
+}
+
+// leave lets the crawl go on without the folders that are lost. What is pending of
+// them is kept for when they are back.
+func (c *crawlRun) leave(lost []lostFolder) {
+	for _, l := range lost {
+		if l.found != "" {
+			c.say.line("The folder %s is gone: %s is now crawled as http://%s/.", l.Dir, l.found, l.Host)
+			continue
+		}
+		c.say.line("The folder %s is missing (%v): http://%s/ is left out. Put it back, or give the folder by the same name where it is now.", l.Dir, reason(l.err), l.Host)
+		c.lost = append(c.lost, l)
+		c.options.Away = append(c.options.Away, l.Host)
+		c.options.Folders = slices.DeleteFunc(c.options.Folders, func(f crawler.Folder) bool { return f == l.Folder })
+	}
+}
+
+// reason is an error of a file without its name.
+func reason(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// pendingLost are the folders that are lost and of which URLs are pending.
+func (c *crawlRun) pendingLost(ctx context.Context) (dirs []string, err error) {
+	if len(c.lost) == 0 {
+		return nil, nil
+	}
+	for h, err := range c.store.Hosts(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(c.lost, func(l lostFolder) bool { return l.Host == h.Name }); i >= 0 {
+			dirs = append(dirs, c.lost[i].Dir)
+		}
+	}
+	slices.Sort(dirs)
+	return dirs, nil
+}
+
+// anythingLeft says whether a URL is pending, or a seed is new.
+func (c *crawlRun) anythingLeft(ctx context.Context) (bool, error) {
+	counts, err := c.store.Counts(ctx)
+	if err != nil || counts.Pending > 0 {
+		return true, err
+	}
+	for _, i := range c.seeds.items() {
+		state, err := c.store.State(ctx, i.URL)
+		if err != nil || state == frontier.Unknown || state == frontier.Outside {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// plant writes the seeds into the store, and into its frontier.
+func (c *crawlRun) plant(ctx context.Context) error {
+	c.movedMu.Lock()
+	defer c.movedMu.Unlock()
+	if err := c.seeds.write(ctx, c.store); err != nil {
+		return fmt.Errorf("write seeds: %w", err)
+	}
+	if _, err := c.store.Discover(ctx, c.seeds.items()); err != nil {
+		return fmt.Errorf("write seeds: %w", err)
 	}
 	return nil
 }
@@ -114,6 +181,9 @@ func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
 	}
 	if len(args) == 0 && len(c.seeds.items()) == 0 {
 		return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", c.name())
+	}
+	if err := c.plant(ctx); err != nil { // they may name a folder that moved
+		return err
 	}
 	if fetchedNothing(tally) {
 		return c.nothingFetched(ctx)
@@ -144,7 +214,7 @@ func (c *crawlRun) openFeed(ctx context.Context, opt *ingest.Options) (closeFeed
 var errMaxTime = errors.New("--max-time has passed")
 
 // crawl runs the crawler into the pipeline, and says how it goes and how it ended.
-func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, counts frontier.Counts) error {
+func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline) error {
 	if err := c.readSpent(ctx); err != nil {
 		return errors.Join(err, pipeline.Close())
 	}
@@ -154,6 +224,11 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, counts 
 	}
 	crawl, err := crawler.New(c.store, c.options, pipeline)
 	if err != nil {
+		return errors.Join(err, outside.close(), pipeline.Close())
+	}
+	counts, err := c.begin(ctx)
+	if err != nil {
+		crawl.Close()
 		return errors.Join(err, outside.close(), pipeline.Close())
 	}
 	c.say.line("%s", c.greeting(counts, pipeline.Pages()))
@@ -177,6 +252,9 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, counts 
 		return countErr
 	}
 	end := c.endOf(err, pipeline, crawl)
+	if end.lost, err = c.pendingLost(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
 	c.say.summary(summary{
 		added: pipeline.Added(), all: pipeline.Tally(), pending: after.Pending, took: time.Since(started),
 		store: c.name(), bytes: diskUse(c.name()), feed: c.feed, demanding: crawl.Demanding(),
@@ -188,6 +266,14 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, counts 
 		c.result = c.nothingFetched(ctx)
 	}
 	return nil
+}
+
+// begin plants the seeds, now that nothing stands in the way of the crawl.
+func (c *crawlRun) begin(ctx context.Context) (frontier.Counts, error) {
+	if err := c.plant(ctx); err != nil {
+		return frontier.Counts{}, err
+	}
+	return c.store.Counts(ctx)
 }
 
 // isStop says whether a crawl ended because it was told to.
@@ -284,6 +370,9 @@ func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 // redirect out of it.
 func (c *crawlRun) nothingFetched(ctx context.Context) error {
 	why := errors.New("no page was fetched")
+	if len(c.lost) > 0 {
+		why = fmt.Errorf("no page was fetched: the folder %s is missing", c.lost[0].Dir)
+	}
 	moved := false
 	for r, err := range c.store.Records(ctx, 0) {
 		if err != nil {

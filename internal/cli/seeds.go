@@ -147,6 +147,46 @@ func (all *seeds) merge(other seeds) {
 	}
 }
 
+// A lostFolder is one of an earlier crawl that is no longer where it was.
+type lostFolder struct {
+	crawler.Folder
+	err   error
+	found string // what is now served under its name, "" if nothing is
+}
+
+// lost lists the folders that cannot be read.
+func (all *seeds) lost() (lost []lostFolder) {
+	for _, f := range crawler.FolderHosts(all.Folders) {
+		root, err := os.OpenRoot(f.Dir)
+		if err != nil {
+			lost = append(lost, lostFolder{Folder: f, err: err})
+			continue
+		}
+		root.Close() // it was not used
+	}
+	return lost
+}
+
+// relocate lets folders that are given take the places of earlier ones that are
+// lost, if they would have the same name but for a number: then they are most
+// likely these, moved. It returns the lost, and the others that are given.
+func (all *seeds) relocate(given []string) (lost []lostFolder, others []string) {
+	lost = all.lost()
+	for _, dir := range given {
+		name := crawler.FolderHosts([]string{dir})[0].Host
+		i := slices.IndexFunc(lost, func(l lostFolder) bool {
+			return l.found == "" && crawler.FolderHosts([]string{l.Dir})[0].Host == name
+		})
+		if i < 0 || slices.Contains(all.Folders, dir) {
+			others = append(others, dir)
+			continue
+		}
+		lost[i].found = dir
+		all.Folders[slices.Index(all.Folders, lost[i].Dir)] = dir
+	}
+	return lost, others
+}
+
 // items are the URLs a crawl starts from, the folders' own included.
 func (all *seeds) items() []frontier.Item {
 	var items []frontier.Item
