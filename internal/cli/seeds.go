@@ -12,9 +12,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/publicsuffix"
+	"golang.org/x/text/encoding"
+	xunicode "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"skink/crawler"
+	"skink/extract"
 	"skink/frontier"
 	"skink/store"
 )
@@ -63,7 +72,7 @@ func (all *seeds) parseOne(arg string, in io.Reader) error {
 	if arg == "-" {
 		return all.readList("standard input", in)
 	}
-	if strings.Contains(arg, "://") {
+	if hasScheme(arg) {
 		if err := all.addURL(arg); err != nil {
 			return usagef("seed: %w", err)
 		}
@@ -72,9 +81,11 @@ func (all *seeds) parseOne(arg string, in io.Reader) error {
 	info, err := os.Stat(arg)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return usagef("seed %q is no URL, and there is no such file or folder: a URL begins with https:// or http://", arg)
+		return usagef("seed %s is no URL, and there is no such file or folder: %s", brief(arg), urlHint(arg))
 	case err != nil:
-		return usagef("seed %q: %w", arg, err)
+		return usagef("seed %s: %w", brief(arg), reason(err))
+	case info.IsDir() && crawler.IsStore(arg):
+		return usagef("seed %q is a store, no site: its crawl is resumed by skink crawl --store %s", arg, quoted(arg))
 	case info.IsDir():
 		dir, err := filepath.Abs(arg)
 		if err == nil && !slices.Contains(all.Folders, dir) {
@@ -102,12 +113,19 @@ func (all *seeds) addURL(raw string) error {
 }
 
 // readList reads a URL a line. What follows a # at the beginning of a line or
-// after a space is a comment.
+// after a space is a comment. A list is UTF-8, or UTF-16 that says so with its first
+// bytes, as some editors write it.
 func (all *seeds) readList(name string, r io.Reader) error {
-	lines := bufio.NewScanner(r)
+	in := bufio.NewReaderSize(transform.NewReader(r, xunicode.BOMOverride(encoding.Nop.NewDecoder())), listHead)
+	head, _ := in.Peek(listHead) // an error comes up again when the lines are read
+	if err := checkList(name, head); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimPrefix(lines.Text(), "\uFEFF")
+	n := 1
+	for ; lines.Scan(); n++ {
+		line := lines.Text()
 		if i := strings.IndexByte(line, '#'); i == 0 || i > 0 && strings.ContainsRune(" \t", rune(line[i-1])) {
 			line = line[:i]
 		}
@@ -115,17 +133,98 @@ func (all *seeds) readList(name string, r io.Reader) error {
 		if line == "" {
 			continue
 		}
-		if !strings.Contains(line, "://") {
-			return usagef("%s, line %d: %q is no URL: a URL begins with https:// or http://", name, n, line)
+		if !hasScheme(line) {
+			return usagef("%s, line %d: %s is no URL: %s", name, n, brief(line), urlHint(line))
 		}
 		if err := all.addURL(line); err != nil {
 			return usagef("%s, line %d: %w", name, n, err)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return usagef("%s: %w", name, err)
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return usagef("%s, line %d: longer than 1 MB: a list of seeds has a URL a line", name, n)
+	case err != nil:
+		return usagef("%s, line %d: %w", name, n, err)
 	}
 	return nil
+}
+
+// listHead is how many bytes of a file are looked at to see whether it is a list.
+const listHead = 4096
+
+// checkList refuses files that are no lists of URLs, whose lines would say nothing
+// to a person.
+func checkList(name string, head []byte) error {
+	kind := extract.MediaType(head, "")
+	switch kind {
+	case "text/plain":
+		return nil
+	case "text/html":
+		return usagef("%s is an HTML page, no list of seeds: give its folder, or use skink extract or skink dedup", name)
+	case "application/xml":
+		return usagef("%s is a feed, no list of seeds: give its URL, or a file with a URL a line", name)
+	}
+	return usagef("%s is no text (%s): a list of seeds has a URL a line", name, kind)
+}
+
+// hasScheme says whether a word begins as a URL does. Prose can have one further on.
+func hasScheme(word string) bool {
+	scheme, _, ok := strings.Cut(word, "://")
+	return ok && !strings.ContainsAny(scheme, " \t\"'<>()=/")
+}
+
+// brief quotes what was read, as much of it as a line has room for.
+func brief(s string) string {
+	const most = 80
+	shown := []rune(s[:min(len(s), most*utf8.UTFMax)])
+	more := len(shown) > most || len(s) > most*utf8.UTFMax
+	shown = shown[:min(len(shown), most)]
+	for i, r := range shown {
+		if !unicode.IsPrint(r) { // would be six characters when quoted
+			shown[i] = utf8.RuneError
+		}
+	}
+	if more {
+		return strconv.Quote(string(shown)) + "…"
+	}
+	return strconv.Quote(string(shown))
+}
+
+// urlHint says what to try in place of a word that is no URL: the same with a scheme,
+// if it then is one of a host that may exist.
+func urlHint(word string) string {
+	if u := withScheme(word); u != "" {
+		return "did you mean " + u + "?"
+	}
+	return "a URL begins with https:// or http://"
+}
+
+// withScheme is the URL that a word such as www.example.com stands for, "" if it looks
+// like none.
+func withScheme(word string) string {
+	if strings.ContainsAny(word, " \t@\\") || len(word) > 200 {
+		return ""
+	}
+	u, err := url.Parse("//" + word)
+	if err != nil {
+		return ""
+	}
+	scheme, name := "https://", u.Hostname()
+	switch _, ipErr := netip.ParseAddr(name); {
+	case isLocalhost(name), isSpecialAddress(name): // few of these have a certificate
+		scheme = "http://"
+	case ipErr == nil:
+	default:
+		suffix, icann := publicsuffix.PublicSuffix(strings.ToLower(name))
+		if suffix == name || !icann && !strings.Contains(suffix, ".") { // missing.txt
+			return ""
+		}
+	}
+	canonical, err := frontier.Canonical(scheme + word)
+	if err != nil {
+		return ""
+	}
+	return canonical
 }
 
 // merge adds other seeds after those that are there.
