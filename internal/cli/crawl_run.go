@@ -185,11 +185,39 @@ func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
 	if err := c.plant(ctx); err != nil { // they may name a folder that moved
 		return err
 	}
+	if err := c.completeFeed(ctx); err != nil {
+		return err
+	}
 	if fetchedNothing(tally) {
 		return c.nothingFetched(ctx)
 	}
 	c.say.line("Nothing is left to do: the crawl in %s is finished, with %s. To crawl again, choose another --store.", c.name(), plural(tally.Pages(), "page"))
+	switch c.feed {
+	case "":
+	case "-":
+		c.say.line("This run judged no page, so --feed - prints none: all of them are printed by %s", c.withStore("skink export"))
+	default:
+		c.say.line("the feed is in %s", c.feed)
+	}
 	return nil
+}
+
+// withStore is a command with the store it is to be about.
+func (c *crawlRun) withStore(command string) string {
+	if c.name() == defaultStore {
+		return command
+	}
+	return command + " --store " + quoted(c.name())
+}
+
+// completeFeed brings the feed's file in step with the store, as a crawl that has
+// something to do does when it begins.
+func (c *crawlRun) completeFeed(ctx context.Context) error {
+	closeFeed, err := c.openFeed(ctx, new(ingest.Options))
+	if err != nil {
+		return err
+	}
+	return closeFeed()
 }
 
 // openFeed makes the live feed the pipeline's sink, if one is asked for.
