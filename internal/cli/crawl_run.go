@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"slices"
 	"sync"
 	"time"
 
@@ -69,110 +67,6 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 
 func (c *crawlRun) name() string { return *c.crawlFlags.store }
 
-// gather adds the seeds to those the store has, and sets the crawl up for them. It
-// writes nothing: a command that goes wrong before its crawl leaves no seeds.
-func (c *crawlRun) gather(ctx context.Context, given seeds) error {
-	all, err := readSeeds(ctx, c.store)
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.name(), err)
-	}
-	lost, folders := all.relocate(given.Folders)
-	given.Folders = folders
-	all.merge(given)
-	c.seeds = all
-	for _, i := range all.items() {
-		c.scope.AddSeed(i.URL)
-	}
-	c.options.Folders = crawler.FolderHosts(all.Folders)
-	c.leave(lost)
-	c.options.Hidden = []string{c.name()}
-	if c.feed != "" && c.feed != "-" {
-		c.options.Hidden = append(c.options.Hidden, c.feed)
-	}
-	special := all.special()
-	c.options.AllowHosts = append(c.options.AllowHosts, special...)
-	if len(all.URLs) > len(special) && !c.namesContact() {
-		c.say.line("It is good manners to say who crawls: --contact takes a URL or an email address, and is sent with each request.")
-	}
-	return nil
-}
-
-// leave lets the crawl go on without the folders that are lost. What is pending of
-// them is kept for when they are back.
-func (c *crawlRun) leave(lost []lostFolder) {
-	for _, l := range lost {
-		if l.found != "" {
-			c.say.line("The folder %s is gone: %s is now crawled as http://%s/.", l.Dir, l.found, l.Host)
-			continue
-		}
-		c.say.line("The folder %s is missing (%v): http://%s/ is left out. Put it back, or give the folder by the same name where it is now.", l.Dir, reason(l.err), l.Host)
-		c.lost = append(c.lost, l)
-		c.options.Away = append(c.options.Away, l.Host)
-		c.options.Folders = slices.DeleteFunc(c.options.Folders, func(f crawler.Folder) bool { return f == l.Folder })
-	}
-}
-
-// reason is an error of a file without its name.
-func reason(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
-}
-
-// pendingLost are the folders that are lost and of which URLs are pending.
-func (c *crawlRun) pendingLost(ctx context.Context) (dirs []string, err error) {
-	if len(c.lost) == 0 {
-		return nil, nil
-	}
-	for h, err := range c.store.Hosts(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if i := slices.IndexFunc(c.lost, func(l lostFolder) bool { return l.Host == h.Name }); i >= 0 {
-			dirs = append(dirs, c.lost[i].Dir)
-		}
-	}
-	slices.Sort(dirs)
-	return dirs, nil
-}
-
-// anythingLeft says whether a URL is pending, or a seed is new.
-func (c *crawlRun) anythingLeft(ctx context.Context) (bool, error) {
-	counts, err := c.store.Counts(ctx)
-	if err != nil || counts.Pending > 0 {
-		return true, err
-	}
-	for _, i := range c.seeds.items() {
-		state, err := c.store.State(ctx, i.URL)
-		if err != nil || state == frontier.Unknown || state == frontier.Outside {
-			return true, err
-		}
-	}
-	return false, nil
-}
-
-// plant writes the seeds into the store, and into its frontier.
-func (c *crawlRun) plant(ctx context.Context) error {
-	c.movedMu.Lock()
-	defer c.movedMu.Unlock()
-	if err := c.seeds.write(ctx, c.store); err != nil {
-		return fmt.Errorf("write seeds: %w", err)
-	}
-	if _, err := c.store.Discover(ctx, c.seeds.items()); err != nil {
-		return fmt.Errorf("write seeds: %w", err)
-	}
-	return nil
-}
-
-// moved adds the address to which a seed's site moved.
-func (c *crawlRun) moved(ctx context.Context, url string) error {
-	c.movedMu.Lock()
-	defer c.movedMu.Unlock()
-	c.seeds.merge(seeds{Moved: []string{url}})
-	return c.seeds.write(ctx, c.store)
-}
-
 // nothingLeft ends a crawl that has nothing to do.
 func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
 	tally, err := c.store.Tally(ctx)
@@ -182,10 +76,10 @@ func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
 	if len(args) == 0 && len(c.seeds.items()) == 0 {
 		return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", c.name())
 	}
-	if err := c.plant(ctx); err != nil { // they may name a folder that moved
+	if err := c.completeFeed(ctx); err != nil {
 		return err
 	}
-	if err := c.completeFeed(ctx); err != nil {
+	if err := c.plant(ctx); err != nil { // they may name a folder that moved
 		return err
 	}
 	if fetchedNothing(tally) {
@@ -294,14 +188,6 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline) error {
 		c.result = c.nothingFetched(ctx)
 	}
 	return nil
-}
-
-// begin plants the seeds, now that nothing stands in the way of the crawl.
-func (c *crawlRun) begin(ctx context.Context) (frontier.Counts, error) {
-	if err := c.plant(ctx); err != nil {
-		return frontier.Counts{}, err
-	}
-	return c.store.Counts(ctx)
 }
 
 // isStop says whether a crawl ended because it was told to.

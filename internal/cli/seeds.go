@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,18 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"golang.org/x/net/publicsuffix"
-	"golang.org/x/text/encoding"
-	xunicode "golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 
 	"skink/crawler"
-	"skink/extract"
 	"skink/frontier"
 	"skink/store"
 )
@@ -112,121 +102,6 @@ func (all *seeds) addURL(raw string) error {
 	return nil
 }
 
-// readList reads a URL a line. What follows a # at the beginning of a line or
-// after a space is a comment. A list is UTF-8, or UTF-16 that says so with its first
-// bytes, as some editors write it.
-func (all *seeds) readList(name string, r io.Reader) error {
-	in := bufio.NewReaderSize(transform.NewReader(r, xunicode.BOMOverride(encoding.Nop.NewDecoder())), listHead)
-	head, _ := in.Peek(listHead) // an error comes up again when the lines are read
-	if err := checkList(name, head); err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<20)
-	n := 1
-	for ; lines.Scan(); n++ {
-		line := lines.Text()
-		if i := strings.IndexByte(line, '#'); i == 0 || i > 0 && strings.ContainsRune(" \t", rune(line[i-1])) {
-			line = line[:i]
-		}
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
-		if !hasScheme(line) {
-			return usagef("%s, line %d: %s is no URL: %s", name, n, brief(line), urlHint(line))
-		}
-		if err := all.addURL(line); err != nil {
-			return usagef("%s, line %d: %w", name, n, err)
-		}
-	}
-	switch err := lines.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return usagef("%s, line %d: longer than 1 MB: a list of seeds has a URL a line", name, n)
-	case err != nil:
-		return usagef("%s, line %d: %w", name, n, err)
-	}
-	return nil
-}
-
-// listHead is how many bytes of a file are looked at to see whether it is a list.
-const listHead = 4096
-
-// checkList refuses files that are no lists of URLs, whose lines would say nothing
-// to a person.
-func checkList(name string, head []byte) error {
-	kind := extract.MediaType(head, "")
-	switch kind {
-	case "text/plain":
-		return nil
-	case "text/html":
-		return usagef("%s is an HTML page, no list of seeds: give its folder, or use skink extract or skink dedup", name)
-	case "application/xml":
-		return usagef("%s is a feed, no list of seeds: give its URL, or a file with a URL a line", name)
-	}
-	return usagef("%s is no text (%s): a list of seeds has a URL a line", name, kind)
-}
-
-// hasScheme says whether a word begins as a URL does. Prose can have one further on.
-func hasScheme(word string) bool {
-	scheme, _, ok := strings.Cut(word, "://")
-	return ok && !strings.ContainsAny(scheme, " \t\"'<>()=/")
-}
-
-// brief quotes what was read, as much of it as a line has room for.
-func brief(s string) string {
-	const most = 80
-	shown := []rune(s[:min(len(s), most*utf8.UTFMax)])
-	more := len(shown) > most || len(s) > most*utf8.UTFMax
-	shown = shown[:min(len(shown), most)]
-	for i, r := range shown {
-		if !unicode.IsPrint(r) { // would be six characters when quoted
-			shown[i] = utf8.RuneError
-		}
-	}
-	if more {
-		return strconv.Quote(string(shown)) + "…"
-	}
-	return strconv.Quote(string(shown))
-}
-
-// urlHint says what to try in place of a word that is no URL: the same with a scheme,
-// if it then is one of a host that may exist.
-func urlHint(word string) string {
-	if u := withScheme(word); u != "" {
-		return "did you mean " + u + "?"
-	}
-	return "a URL begins with https:// or http://"
-}
-
-// withScheme is the URL that a word such as www.example.com stands for, "" if it looks
-// like none.
-func withScheme(word string) string {
-	if strings.ContainsAny(word, " \t@\\") || len(word) > 200 {
-		return ""
-	}
-	u, err := url.Parse("//" + word)
-	if err != nil {
-		return ""
-	}
-	scheme, name := "https://", u.Hostname()
-	switch _, ipErr := netip.ParseAddr(name); {
-	case isLocalhost(name), isSpecialAddress(name): // few of these have a certificate
-		scheme = "http://"
-	case ipErr == nil:
-	default:
-		suffix, icann := publicsuffix.PublicSuffix(strings.ToLower(name))
-		if suffix == name || !icann && !strings.Contains(suffix, ".") { // missing.txt
-			return ""
-		}
-	}
-	canonical, err := frontier.Canonical(scheme + word)
-	if err != nil {
-		return ""
-	}
-	return canonical
-}
-
 // merge adds other seeds after those that are there.
 func (all *seeds) merge(other seeds) {
 	for _, u := range other.URLs {
@@ -244,46 +119,6 @@ func (all *seeds) merge(other seeds) {
 			all.Folders = append(all.Folders, dir)
 		}
 	}
-}
-
-// A lostFolder is one of an earlier crawl that is no longer where it was.
-type lostFolder struct {
-	crawler.Folder
-	err   error
-	found string // what is now served under its name, "" if nothing is
-}
-
-// lost lists the folders that cannot be read.
-func (all *seeds) lost() (lost []lostFolder) {
-	for _, f := range crawler.FolderHosts(all.Folders) {
-		root, err := os.OpenRoot(f.Dir)
-		if err != nil {
-			lost = append(lost, lostFolder{Folder: f, err: err})
-			continue
-		}
-		root.Close() // it was not used
-	}
-	return lost
-}
-
-// relocate lets folders that are given take the places of earlier ones that are
-// lost, if they would have the same name but for a number: then they are most
-// likely these, moved. It returns the lost, and the others that are given.
-func (all *seeds) relocate(given []string) (lost []lostFolder, others []string) {
-	lost = all.lost()
-	for _, dir := range given {
-		name := crawler.FolderHosts([]string{dir})[0].Host
-		i := slices.IndexFunc(lost, func(l lostFolder) bool {
-			return l.found == "" && crawler.FolderHosts([]string{l.Dir})[0].Host == name
-		})
-		if i < 0 || slices.Contains(all.Folders, dir) {
-			others = append(others, dir)
-			continue
-		}
-		lost[i].found = dir
-		all.Folders[slices.Index(all.Folders, lost[i].Dir)] = dir
-	}
-	return lost, others
 }
 
 // items are the URLs a crawl starts from, the folders' own included.
