@@ -36,7 +36,7 @@ func newFetcher(opt Options) (*fetcher, error) {
 	if opt.MaxSize <= 0 {
 		opt.MaxSize = Defaults().MaxSize
 	}
-	folders, err := newFolderServer(opt.Folders)
+	folders, err := newFolderServer(opt.Folders, opt.Hidden)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,10 @@
 package crawler
 
 import (
+	"bytes"
+	"encoding/xml"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"io/fs"
 	"log"
@@ -29,6 +30,12 @@ import (
 //
 // A file's character set is not ours to say: Content-Type has no charset, except
 // for listings, which we write.
+//
+// Nobody wrote a listing for readers, so it must not be judged, fed or counted as a
+// page. It is an Atom feed: of feeds a crawl takes the links and nothing else.
+//
+// What the crawl itself keeps in the folder, its store and its feed, is no part of
+// the site: it is neither served nor listed. Nor is any other store.
 
 // maxFolderLabel leaves room for a number within the 63 octets that DNS allows.
 const maxFolderLabel = 56
@@ -73,6 +80,7 @@ func FolderHosts(dirs []string) []Folder {
 // nothing.
 type folderServer struct {
 	sites    map[string]*os.Root // by host
+	hidden   []os.FileInfo       // files and folders that are not served
 	listener net.Listener
 	server   *http.Server
 	done     chan struct{} // closed when server has returned
@@ -80,11 +88,16 @@ type folderServer struct {
 
 // newFolderServer opens the folders and starts to serve them. Without folders it
 // returns nil.
-func newFolderServer(folders []Folder) (*folderServer, error) {
+func newFolderServer(folders []Folder, hidden []string) (*folderServer, error) {
 	if len(folders) == 0 {
 		return nil, nil
 	}
 	s := &folderServer{sites: map[string]*os.Root{}, done: make(chan struct{})}
+	for _, name := range hidden {
+		if info, err := os.Stat(name); err == nil { // what is not there is not served either
+			s.hidden = append(s.hidden, info)
+		}
+	}
 	for _, f := range folders {
 		root, err := os.OpenRoot(f.Dir)
 		if err != nil {
@@ -148,9 +161,58 @@ func (s *folderServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if name == "" {
 		name = "."
 	}
-	if err := serveFile(w, r, root, name); err != nil {
+	err := fs.ErrNotExist
+	if !s.hides(root, name) {
+		err = s.serveFile(w, r, root, name)
+	}
+	if err != nil {
 		refuse(w, err)
 	}
+}
+
+// hides says whether a path, or a folder on the way to it, is not to be served.
+func (s *folderServer) hides(root *os.Root, name string) bool {
+	if s.hidesOne(root, ".") {
+		return true
+	}
+	for i, c := range name {
+		if c == '/' && s.hidesOne(root, name[:i]) {
+			return true
+		}
+	}
+	return s.hidesOne(root, name)
+}
+
+// hidesOne looks at nothing above it.
+func (s *folderServer) hidesOne(root *os.Root, name string) bool {
+	info, err := root.Stat(name)
+	if err != nil {
+		return false
+	}
+	if slices.ContainsFunc(s.hidden, func(h os.FileInfo) bool { return os.SameFile(h, info) }) {
+		return true
+	}
+	return info.IsDir() && isStore(root, name)
+}
+
+// storeMarks are files that every store has, from its birth on, and no site.
+var storeMarks = []string{"MANIFEST", "KEYREGISTRY"}
+
+// IsStore says whether a folder is a store, of which nothing is served as a site.
+func IsStore(dir string) bool {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	return isStore(root, ".")
+}
+
+func isStore(root *os.Root, dir string) bool {
+	return !slices.ContainsFunc(storeMarks, func(mark string) bool {
+		info, err := root.Stat(path.Join(dir, mark))
+		return err != nil || !info.Mode().IsRegular()
+	})
 }
 
 // refuse answers for a file that cannot be served.
@@ -163,7 +225,7 @@ func refuse(w http.ResponseWriter, err error) {
 }
 
 // serveFile answers for what a path names: a file, or a folder.
-func serveFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
+func (s *folderServer) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
 	info, err := root.Stat(name) // before opening: that waits for ever at a named pipe
 	slash := strings.HasSuffix(r.URL.Path, "/")
 	switch {
@@ -174,7 +236,7 @@ func serveFile(w http.ResponseWriter, r *http.Request, root *os.Root, name strin
 		w.WriteHeader(http.StatusMovedPermanently)
 		return nil
 	case info.IsDir():
-		return serveDir(w, r, root, name)
+		return s.serveDir(w, r, root, name)
 	case !info.Mode().IsRegular() || slash:
 		return fs.ErrNotExist
 	}
@@ -193,7 +255,7 @@ func sendFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string
 }
 
 // serveDir answers with a folder's index page, or its listing.
-func serveDir(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
+func (s *folderServer) serveDir(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
 	for _, index := range []string{"index.html", "index.htm"} {
 		index = path.Join(name, index)
 		if info, err := root.Stat(index); err == nil && info.Mode().IsRegular() {
@@ -204,28 +266,24 @@ func serveDir(w http.ResponseWriter, r *http.Request, root *os.Root, name string
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	return listing.Execute(w, struct {
-		Path  string
-		Links []link
-	}{r.URL.Path, links(entries)})
+	w.Header().Set("Content-Type", "application/atom+xml; charset=utf-8")
+	_, err = w.Write(listing(s.links(root, name, entries)))
+	return err
 }
 
-type link struct{ Href, Name string }
-
-// links are the entries of a folder but the hidden ones.
-func links(entries []fs.DirEntry) []link {
-	var all []link
+// links are the URLs of a folder's entries, but for those that begin with a dot and
+// those that are not served.
+func (s *folderServer) links(root *os.Root, dir string, entries []fs.DirEntry) []string {
+	var all []string
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
+		if strings.HasPrefix(e.Name(), ".") || s.hidesOne(root, path.Join(dir, e.Name())) {
 			continue
 		}
-		l := link{relative(e.Name()), e.Name()}
+		href := relative(e.Name())
 		if e.IsDir() {
-			l.Href += "/"
-			l.Name += "/"
+			href += "/"
 		}
-		all = append(all, l)
+		all = append(all, href)
 	}
 	return all
 }
@@ -234,19 +292,21 @@ func links(entries []fs.DirEntry) []link {
 // "a:b" would have a scheme.
 func relative(name string) string { return "./" + url.PathEscape(name) }
 
-var listing = template.Must(template.New("listing").Parse(`<!DOCTYPE html>
-<html>
-<head><title>Files in {{.Path}}</title></head>
-<body>
-<h1>Files in {{.Path}}</h1>
-<ul>
-{{- range .Links}}
-<li><a href="{{.Href}}">{{.Name}}</a></li>
-{{- end}}
-</ul>
-</body>
-</html>
-`))
+// listing is an Atom feed of links, with as little else as it takes to be one.
+func listing(links []string) []byte {
+	var b bytes.Buffer
+	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+<title>Files</title>
+`)
+	for _, href := range links {
+		b.WriteString(`<entry><link href="`)
+		_ = xml.EscapeText(&b, []byte(href)) // a buffer takes everything
+		b.WriteString("\"/></entry>\n")
+	}
+	b.WriteString("</feed>\n")
+	return b.Bytes()
+}
 
 // fileTypes are the types that must not depend on the tables of the system.
 var fileTypes = map[string]string{

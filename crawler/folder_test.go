@@ -132,7 +132,7 @@ func TestFolder(t *testing.T) {
 		{path: "/old", status: 301, location: "/old/"},
 		{path: "/old/", status: 200, typ: "text/html", body: "Old"},
 		{path: "//old", status: 301, location: "//old/"}, // not to a host called old
-		{path: "/list/", status: 200, typ: "text/html; charset=utf-8", body: "Files in /list/"},
+		{path: "/list/", status: 200, typ: "application/atom+xml; charset=utf-8", body: `href="./b.txt"`},
 		{path: "/list/b.txt", status: 200, typ: "text/plain", body: "b"},
 		{path: "/list/a%20&%20%3Cb%3E.html", status: 200, body: "a", typ: "text/html"},
 		{path: "/list/100%25.html", status: 200, body: "percent", typ: "text/html"},
@@ -167,23 +167,76 @@ func TestFolderListing(t *testing.T) {
 	dir := writeSite(t, "site", site)
 	f := testFetcher(t, func(o *Options) { o.Folders = []Folder{{"site.localhost", filepath.Join(dir, "list")}} })
 	p := f.fetch(t.Context(), item("http://site.localhost/"))
-	const want = `<!DOCTYPE html>
-<html>
-<head><title>Files in /</title></head>
-<body>
-<h1>Files in /</h1>
-<ul>
-<li><a href="./100%25.html">100%.html</a></li>
-<li><a href="./a%20&amp;%20%3Cb%3E.html">a &amp; &lt;b&gt;.html</a></li>
-<li><a href="./a:b.html">a:b.html</a></li>
-<li><a href="./b.txt">b.txt</a></li>
-<li><a href="./sub/">sub/</a></li>
-</ul>
-</body>
-</html>
+	const want = `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+<title>Files</title>
+<entry><link href="./100%25.html"/></entry>
+<entry><link href="./a%20&amp;%20%3Cb%3E.html"/></entry>
+<entry><link href="./a:b.html"/></entry>
+<entry><link href="./b.txt"/></entry>
+<entry><link href="./sub/"/></entry>
+</feed>
 `
 	if string(p.Body) != want {
 		t.Errorf("got\n%s\nwant\n%s", p.Body, want)
+	}
+}
+
+// A store in a folder is no part of the site, nor is what the options hide, however
+// it is asked for.
+func TestFolderHides(t *testing.T) {
+	dir := writeSite(t, "site", `
+-- a.html --
+a
+-- feed.jsonl --
+feed
+-- store/MANIFEST --
+m
+-- store/KEYREGISTRY --
+k
+-- store/deep/x.html --
+x
+-- ship/MANIFEST --
+a list of goods
+-- tmp/x.html --
+x
+`)
+	links := map[string]string{"store": "data", "feed.jsonl": "latest"}
+	for target, link := range links {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	f := testFetcher(t, func(o *Options) {
+		o.Folders = []Folder{{"site.localhost", dir}, {"store.localhost", filepath.Join(dir, "store")}}
+		o.Hidden = []string{filepath.Join(dir, "feed.jsonl"), filepath.Join(dir, "tmp"), filepath.Join(dir, "missing")}
+	})
+	for url, want := range map[string]int{
+		"http://site.localhost/":                  200,
+		"http://site.localhost/a.html":            200,
+		"http://site.localhost/ship/":             200,
+		"http://site.localhost/ship/MANIFEST":     200,
+		"http://site.localhost/feed.jsonl":        404,
+		"http://site.localhost/latest":            404,
+		"http://site.localhost/tmp/":              404,
+		"http://site.localhost/tmp/x.html":        404,
+		"http://site.localhost/store":             404,
+		"http://site.localhost/store/":            404,
+		"http://site.localhost/store/MANIFEST":    404,
+		"http://site.localhost/store/deep/x.html": 404,
+		"http://site.localhost/data/MANIFEST":     404,
+		"http://store.localhost/":                 404,
+		"http://store.localhost/deep/x.html":      404,
+	} {
+		if p := f.fetch(t.Context(), item(url)); p.Status != want {
+			t.Errorf("%s: got %d, want %d", url, p.Status, want)
+		}
+	}
+	p := f.fetch(t.Context(), item("http://site.localhost/"))
+	for name, want := range map[string]bool{"a.html": true, "ship": true, "feed.jsonl": false, "latest": false, "store": false, "data": false, "tmp": false} {
+		if got := strings.Contains(string(p.Body), "./"+name); got != want {
+			t.Errorf("%s is listed: %v, want %v", name, got, want)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ type host struct {
 	dry    bool            // the frontier had no more when last asked
 	sure   bool            // the frontier has some: it said so
 	folder bool            // ours, on disk: it needs no rest
+	away   bool            // not there: it is never asked
 
 	heap  *hostHeap // the one it waits in; nil: in none
 	place int       // in it

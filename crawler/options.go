@@ -24,6 +24,8 @@ type Options struct {
 	AllowHosts   []string       // hosts (name, or name:port) that may have private addresses
 	AllowNets    []netip.Prefix // private addresses that may be connected to
 	Folders      []Folder       // sites that are folders on disk
+	Away         []string       // hosts that are not asked; what is pending of them stays so
+	Hidden       []string       // files and folders that no such site shows: what the crawl itself writes
 
 	MaxPages   int64            // pages in the store after which the crawl stops; 0: never
 	MaxBytes   int64            // of bodies, fetched by this crawl, after which it stops; 0: never

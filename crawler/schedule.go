@@ -119,6 +119,7 @@ func (s *schedule) host(name string) *host {
 		if slices.ContainsFunc(s.opt.Folders, func(f Folder) bool { return f.Host == name }) {
 			h.folder, h.delay = true, 0
 		}
+		h.away = slices.Contains(s.opt.Away, name)
 		s.hosts[name] = h
 	}
 	return h
@@ -144,7 +145,7 @@ func (s *schedule) offer(h *host) {
 		s.parked--
 	}
 	switch {
-	case h.open >= h.most, h.unsent > 0 && h.delay > 0, len(h.urls) == 0 && h.dry, !s.opt.HostBudget.allows(h.spent, h.open):
+	case h.away, h.open >= h.most, h.unsent > 0 && h.delay > 0, len(h.urls) == 0 && h.dry, !s.opt.HostBudget.allows(h.spent, h.open):
 		h.leave()
 	case full:
 		s.park(h)

@@ -22,6 +22,7 @@ type crawlRun struct {
 	scope   *crawler.Scope
 	movedMu sync.Mutex
 	seeds   seeds // guarded by movedMu once the crawl runs
+	lost    []lostFolder
 	result  error // what the run says by its exit code when nothing went wrong
 
 	say          sayer
@@ -33,14 +34,13 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 	if err != nil {
 		return err
 	}
-	if err := c.plant(ctx, given); err != nil {
+	if err := c.gather(ctx, given); err != nil {
 		return err
 	}
-	counts, err := c.store.Counts(ctx)
-	if err != nil {
+	switch left, err := c.anythingLeft(ctx); {
+	case err != nil:
 		return err
-	}
-	if counts.Pending == 0 {
+	case !left:
 		return c.nothingLeft(ctx, args)
 	}
 	opt := ingest.Options{
@@ -61,46 +61,11 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 	if err != nil {
 		return errors.Join(err, closeFeed())
 	}
-	err = c.crawl(ctx, pipeline, counts)
+	err = c.crawl(ctx, pipeline)
 	return errors.Join(err, closeFeed())
 }
 
 func (c *crawlRun) name() string { return *c.crawlFlags.store }
-
-// plant adds the seeds to those the store has, and to the frontier.
-func (c *crawlRun) plant(ctx context.Context, given seeds) error {
-	all, err := readSeeds(ctx, c.store)
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.name(), err)
-	}
-	all.merge(given)
-	if err := all.write(ctx, c.store); err != nil {
-		return fmt.Errorf("write seeds: %w", err)
-	}
-	items := all.items()
-	if _, err := c.store.Discover(ctx, items); err != nil {
-		return fmt.Errorf("write seeds: %w", err)
-	}
-	for _, i := range items {
-		c.scope.AddSeed(i.URL)
-	}
-	c.seeds = all
-	c.options.Folders = crawler.FolderHosts(all.Folders)
-	special := all.special()
-	c.options.AllowHosts = append(c.options.AllowHosts, special...)
-	if len(all.URLs) > len(special) && !c.namesContact() {
-		c.say.line("It is good manners to say who crawls: --contact takes a URL or an email address, and is sent with each request.")
-	}
-	return nil
-}
-
-// moved adds the address to which a seed's site moved.
-func (c *crawlRun) moved(ctx context.Context, url string) error {
-	c.movedMu.Lock()
-	defer c.movedMu.Unlock()
-	c.seeds.merge(seeds{Moved: []string{url}})
-	return c.seeds.write(ctx, c.store)
-}
 
 // nothingLeft ends a crawl that has nothing to do.
 func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
@@ -111,11 +76,42 @@ func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
 	if len(args) == 0 && len(c.seeds.items()) == 0 {
 		return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", c.name())
 	}
+	if err := c.completeFeed(ctx); err != nil {
+		return err
+	}
+	if err := c.plant(ctx); err != nil { // they may name a folder that moved
+		return err
+	}
 	if fetchedNothing(tally) {
 		return c.nothingFetched(ctx)
 	}
 	c.say.line("Nothing is left to do: the crawl in %s is finished, with %s. To crawl again, choose another --store.", c.name(), plural(tally.Pages(), "page"))
+	switch c.feed {
+	case "":
+	case "-":
+		c.say.line("This run judged no page, so --feed - prints none: all of them are printed by %s", c.withStore("skink export"))
+	default:
+		c.say.line("the feed is in %s", c.feed)
+	}
 	return nil
+}
+
+// withStore is a command with the store it is to be about.
+func (c *crawlRun) withStore(command string) string {
+	if c.name() == defaultStore {
+		return command
+	}
+	return command + " --store " + quoted(c.name())
+}
+
+// completeFeed brings the feed's file in step with the store, as a crawl that has
+// something to do does when it begins.
+func (c *crawlRun) completeFeed(ctx context.Context) error {
+	closeFeed, err := c.openFeed(ctx, new(ingest.Options))
+	if err != nil {
+		return err
+	}
+	return closeFeed()
 }
 
 // openFeed makes the live feed the pipeline's sink, if one is asked for.
@@ -140,7 +136,7 @@ func (c *crawlRun) openFeed(ctx context.Context, opt *ingest.Options) (closeFeed
 var errMaxTime = errors.New("--max-time has passed")
 
 // crawl runs the crawler into the pipeline, and says how it goes and how it ended.
-func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, counts frontier.Counts) error {
+func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline) error {
 	if err := c.readSpent(ctx); err != nil {
 		return errors.Join(err, pipeline.Close())
 	}
@@ -150,6 +146,11 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, counts 
 	}
 	crawl, err := crawler.New(c.store, c.options, pipeline)
 	if err != nil {
+		return errors.Join(err, outside.close(), pipeline.Close())
+	}
+	counts, err := c.begin(ctx)
+	if err != nil {
+		crawl.Close()
 		return errors.Join(err, outside.close(), pipeline.Close())
 	}
 	c.say.line("%s", c.greeting(counts, pipeline.Pages()))
@@ -173,6 +174,9 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, counts 
 		return countErr
 	}
 	end := c.endOf(err, pipeline, crawl)
+	if end.lost, err = c.pendingLost(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
 	c.say.summary(summary{
 		added: pipeline.Added(), all: pipeline.Tally(), pending: after.Pending, took: time.Since(started),
 		store: c.name(), bytes: diskUse(c.name()), feed: c.feed, demanding: crawl.Demanding(),
@@ -280,6 +284,9 @@ func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 // redirect out of it.
 func (c *crawlRun) nothingFetched(ctx context.Context) error {
 	why := errors.New("no page was fetched")
+	if len(c.lost) > 0 {
+		why = fmt.Errorf("no page was fetched: the folder %s is missing", c.lost[0].Dir)
+	}
 	moved := false
 	for r, err := range c.store.Records(ctx, 0) {
 		if err != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,7 +62,7 @@ func (all *seeds) parseOne(arg string, in io.Reader) error {
 	if arg == "-" {
 		return all.readList("standard input", in)
 	}
-	if strings.Contains(arg, "://") {
+	if hasScheme(arg) {
 		if err := all.addURL(arg); err != nil {
 			return usagef("seed: %w", err)
 		}
@@ -72,9 +71,11 @@ func (all *seeds) parseOne(arg string, in io.Reader) error {
 	info, err := os.Stat(arg)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return usagef("seed %q is no URL, and there is no such file or folder: a URL begins with https:// or http://", arg)
+		return usagef("seed %s is no URL, and there is no such file or folder: %s", brief(arg), urlHint(arg))
 	case err != nil:
-		return usagef("seed %q: %w", arg, err)
+		return usagef("seed %s: %w", brief(arg), reason(err))
+	case info.IsDir() && crawler.IsStore(arg):
+		return usagef("seed %q is a store, no site: its crawl is resumed by skink crawl --store %s", arg, quoted(arg))
 	case info.IsDir():
 		dir, err := filepath.Abs(arg)
 		if err == nil && !slices.Contains(all.Folders, dir) {
@@ -97,33 +98,6 @@ func (all *seeds) addURL(raw string) error {
 	}
 	if !slices.Contains(all.URLs, u) {
 		all.URLs = append(all.URLs, u)
-	}
-	return nil
-}
-
-// readList reads a URL a line. What follows a # at the beginning of a line or
-// after a space is a comment.
-func (all *seeds) readList(name string, r io.Reader) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimPrefix(lines.Text(), "\uFEFF")
-		if i := strings.IndexByte(line, '#'); i == 0 || i > 0 && strings.ContainsRune(" \t", rune(line[i-1])) {
-			line = line[:i]
-		}
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
-		if !strings.Contains(line, "://") {
-			return usagef("%s, line %d: %q is no URL: a URL begins with https:// or http://", name, n, line)
-		}
-		if err := all.addURL(line); err != nil {
-			return usagef("%s, line %d: %w", name, n, err)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return usagef("%s: %w", name, err)
 	}
 	return nil
 }

@@ -27,8 +27,9 @@ type summary struct {
 // left are of hosts that do not answer.
 type ending struct {
 	interrupted bool
-	limit       string // the flag that stopped it
-	spent       int    // hosts whose budget is spent
+	limit       string   // the flag that stopped it
+	spent       int      // hosts whose budget is spent
+	lost        []string // folders that are missing, of which URLs are pending
 }
 
 func (s summary) String() string {
@@ -115,6 +116,8 @@ func (s summary) next(b *strings.Builder) {
 		fmt.Fprintf(b, "stopped at %s with %s to fetch; go on with: %s\n", s.end.limit, plural(s.pending, "URL"), s.again)
 	case s.pending > 0 && s.end.spent > 0:
 		fmt.Fprintf(b, "%s left; %s with a spent budget; go on with more: %s\n", plural(s.pending, "URL"), plural(int64(s.end.spent), "host"), s.again)
+	case s.pending > 0 && len(s.end.lost) > 0:
+		fmt.Fprintf(b, "%s left; missing: %s; put it back and go on with: %s\n", plural(s.pending, "URL"), strings.Join(s.end.lost, ", "), s.again)
 	case s.pending > 0:
 		fmt.Fprintf(b, "%s left, of hosts that do not answer; try them again with: %s\n", plural(s.pending, "URL"), s.again)
 	case s.store != defaultStore:

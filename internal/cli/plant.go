@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"skink/crawler"
+	"skink/frontier"
+)
+
+// gather adds the seeds to those the store has, and sets the crawl up for them. It
+// writes nothing: a command that goes wrong before its crawl leaves no seeds.
+func (c *crawlRun) gather(ctx context.Context, given seeds) error {
+	all, err := readSeeds(ctx, c.store)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.name(), err)
+	}
+	lost, folders := all.relocate(given.Folders)
+	given.Folders = folders
+	all.merge(given)
+	c.seeds = all
+	for _, i := range all.items() {
+		c.scope.AddSeed(i.URL)
+	}
+	c.options.Folders = crawler.FolderHosts(all.Folders)
+	c.leave(lost)
+	c.options.Hidden = []string{c.name()}
+	if c.feed != "" && c.feed != "-" {
+		c.options.Hidden = append(c.options.Hidden, c.feed)
+	}
+	special := all.special()
+	c.options.AllowHosts = append(c.options.AllowHosts, special...)
+	if len(all.URLs) > len(special) && !c.namesContact() {
+		c.say.line("It is good manners to say who crawls: --contact takes a URL or an email address, and is sent with each request.")
+	}
+	return nil
+}
+
+// anythingLeft says whether a URL is pending, or a seed is new.
+func (c *crawlRun) anythingLeft(ctx context.Context) (bool, error) {
+	counts, err := c.store.Counts(ctx)
+	if err != nil || counts.Pending > 0 {
+		return true, err
+	}
+	for _, i := range c.seeds.items() {
+		state, err := c.store.State(ctx, i.URL)
+		if err != nil || state == frontier.Unknown || state == frontier.Outside {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// begin plants the seeds, now that nothing stands in the way of the crawl.
+func (c *crawlRun) begin(ctx context.Context) (frontier.Counts, error) {
+	if err := c.plant(ctx); err != nil {
+		return frontier.Counts{}, err
+	}
+	return c.store.Counts(ctx)
+}
+
+// plant writes the seeds into the store, and into its frontier.
+func (c *crawlRun) plant(ctx context.Context) error {
+	c.movedMu.Lock()
+	defer c.movedMu.Unlock()
+	if err := c.seeds.write(ctx, c.store); err != nil {
+		return fmt.Errorf("write seeds: %w", err)
+	}
+	if _, err := c.store.Discover(ctx, c.seeds.items()); err != nil {
+		return fmt.Errorf("write seeds: %w", err)
+	}
+	return nil
+}
+
+// moved adds the address to which a seed's site moved.
+func (c *crawlRun) moved(ctx context.Context, url string) error {
+	c.movedMu.Lock()
+	defer c.movedMu.Unlock()
+	c.seeds.merge(seeds{Moved: []string{url}})
+	return c.seeds.write(ctx, c.store)
+}

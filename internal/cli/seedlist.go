@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/publicsuffix"
+	"golang.org/x/text/encoding"
+	xunicode "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"skink/extract"
+	"skink/frontier"
+)
+
+// readList reads a URL a line. What follows a # at the beginning of a line or
+// after a space is a comment. A list is UTF-8, or UTF-16 that says so with its first
+// bytes, as some editors write it.
+func (all *seeds) readList(name string, r io.Reader) error {
+	in := bufio.NewReaderSize(transform.NewReader(r, xunicode.BOMOverride(encoding.Nop.NewDecoder())), listHead)
+	head, _ := in.Peek(listHead) // an error comes up again when the lines are read
+	if err := checkList(name, head); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	n := 1
+	for ; lines.Scan(); n++ {
+		line := lines.Text()
+		if i := strings.IndexByte(line, '#'); i == 0 || i > 0 && strings.ContainsRune(" \t", rune(line[i-1])) {
+			line = line[:i]
+		}
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		if !hasScheme(line) {
+			return usagef("%s, line %d: %s is no URL: %s", name, n, brief(line), urlHint(line))
+		}
+		if err := all.addURL(line); err != nil {
+			return usagef("%s, line %d: %w", name, n, err)
+		}
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return usagef("%s, line %d: longer than 1 MB: a list of seeds has a URL a line", name, n)
+	case err != nil:
+		return usagef("%s, line %d: %w", name, n, err)
+	}
+	return nil
+}
+
+// listHead is how many bytes of a file are looked at to see whether it is a list.
+const listHead = 4096
+
+// checkList refuses files that are no lists of URLs, whose lines would say nothing
+// to a person.
+func checkList(name string, head []byte) error {
+	kind := extract.MediaType(head, "")
+	switch kind {
+	case "text/plain":
+		return nil
+	case "text/html":
+		return usagef("%s is an HTML page, no list of seeds: give its folder, or use skink extract or skink dedup", name)
+	case "application/xml":
+		return usagef("%s is a feed, no list of seeds: give its URL, or a file with a URL a line", name)
+	}
+	return usagef("%s is no text (%s): a list of seeds has a URL a line", name, kind)
+}
+
+// hasScheme says whether a word begins as a URL does. Prose can have one further on.
+func hasScheme(word string) bool {
+	scheme, _, ok := strings.Cut(word, "://")
+	return ok && !strings.ContainsAny(scheme, " \t\"'<>()=/")
+}
+
+// brief quotes what was read, as much of it as a line has room for.
+func brief(s string) string {
+	const most = 80
+	shown := []rune(s[:min(len(s), most*utf8.UTFMax)])
+	more := len(shown) > most || len(s) > most*utf8.UTFMax
+	shown = shown[:min(len(shown), most)]
+	for i, r := range shown {
+		if !unicode.IsPrint(r) { // would be six characters when quoted
+			shown[i] = utf8.RuneError
+		}
+	}
+	if more {
+		return strconv.Quote(string(shown)) + "…"
+	}
+	return strconv.Quote(string(shown))
+}
+
+// urlHint says what to try in place of a word that is no URL: the same with a scheme,
+// if it then is one of a host that may exist.
+func urlHint(word string) string {
+	if u := withScheme(word); u != "" {
+		return "did you mean " + u + "?"
+	}
+	return "a URL begins with https:// or http://"
+}
+
+// withScheme is the URL that a word such as www.example.com stands for, "" if it looks
+// like none.
+func withScheme(word string) string {
+	if strings.ContainsAny(word, " \t@\\") || len(word) > 200 {
+		return ""
+	}
+	u, err := url.Parse("//" + word)
+	if err != nil {
+		return ""
+	}
+	scheme, name := "https://", u.Hostname()
+	switch _, ipErr := netip.ParseAddr(name); {
+	case isLocalhost(name), isSpecialAddress(name): // few of these have a certificate
+		scheme = "http://"
+	case ipErr == nil:
+	default:
+		suffix, icann := publicsuffix.PublicSuffix(strings.ToLower(name))
+		if suffix == name || !icann && !strings.Contains(suffix, ".") { // missing.txt
+			return ""
+		}
+	}
+	canonical, err := frontier.Canonical(scheme + word)
+	if err != nil {
+		return ""
+	}
+	return canonical
+}

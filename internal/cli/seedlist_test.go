@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/unicode"
+)
+
+// Editors write lists in UTF-16, or with a mark at the beginning.
+func TestSeedListEncoding(t *testing.T) {
+	const list = "# sites\r\nhttps://example.org/\r\n\r\nhttps://example.com/größe # with a comment\r\n"
+	want := []string{"https://example.org/", "https://example.com/gr%C3%B6%C3%9Fe"}
+	lists := map[string]string{"UTF-8": list, "UTF-8 with a mark": "\uFEFF" + list}
+	for name, order := range map[string]unicode.Endianness{"UTF-16LE": unicode.LittleEndian, "UTF-16BE": unicode.BigEndian} {
+		encoded, err := unicode.UTF16(order, unicode.UseBOM).NewEncoder().String(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists[name] = encoded
+	}
+	for name, list := range lists {
+		var all seeds
+		if err := all.readList("list", strings.NewReader(list)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if !slices.Equal(all.URLs, want) {
+			t.Errorf("%s: got %q, want %q", name, all.URLs, want)
+		}
+	}
+}
+
+// What is no list is refused in a few words, whatever is in it.
+func TestNoSeedList(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"program", "\x7fELF\x02\x01\x01\x00\x00\x00", "list is no text (application/x-elf): a list of seeds has a URL a line"},
+		{"bytes", strings.Repeat("\x00\x01", 5000), "list is no text (application/octet-stream): a list of seeds has a URL a line"},
+		{"UTF-16 that does not say so", "h\x00t\x00t\x00p\x00", "list is no text (application/octet-stream): a list of seeds has a URL a line"},
+		{"page in UTF-16", "\xff\xfe<\x00h\x00t\x00m\x00l\x00>\x00", "list is an HTML page, no list of seeds: give its folder, or use skink extract or skink dedup"},
+		{"bytes further on", strings.Repeat("https://example.org/\n", 500) + strings.Repeat("\x00\xff", 50), `list, line 501: "` + strings.Repeat("\ufffd", 80) + `"… is no URL: a URL begins with https:// or http://`},
+		{"endless line", strings.Repeat("a", 2<<20), "list, line 1: longer than 1 MB: a list of seeds has a URL a line"},
+	} {
+		var all seeds
+		if err := all.readList("list", strings.NewReader(tt.text)); err == nil || err.Error() != tt.want {
+			t.Errorf("%s: got %.300v, want %s", tt.name, err, tt.want)
+		}
+	}
+}
