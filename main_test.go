@@ -42,7 +42,7 @@ import (
 //	exits CODE skink ...    the command ends with that exit code
 //	fails CODE skink ...    so it does, with one line on standard error and nothing else
 //	start NAME skink ...    begins a command in the background
-//	signal NAME INT|KILL|TERM|USR1  sends it a signal
+//	signal NAME INT|HUP|KILL|TERM|USR1  sends it a signal
 //	says NAME PATTERN       waits until it has said that on standard error
 //	shows NAME PATTERN      sends it USR1 until it has said that
 //	metrics NAME PATH       writes what it serves there with --metrics
@@ -53,12 +53,14 @@ import (
 //	expand FILE             puts in the values of variables
 //	records STORE FILE      writes a line for each record of a store: URL, kind, problem, location
 //	fields FILE OUT F,F...  writes fields of JSON Lines, sorted
+//	empty DIR               the folder holds nothing
+//	sink DIR                makes a file and a folder in it so deep that nobody can open them by their paths
 //	disk DIR SIZE           mounts a file system in memory, or changes its size
 //	verdicts STORE HOW      compares a store of testdata/site with testdata/site.verdicts.tsv
 //
 // In what they write, $NAME/ stands for a server's address. The site of testdata is
 // in $SITE. The condition [long] says that SKINK_LONG is set, to short or to full,
-// and [mount] that file systems may be mounted.
+// [mount] that file systems may be mounted.
 
 func TestMain(m *testing.M) {
 	// Most sessions wait for servers most of the time. -parallel overrules this.
@@ -101,6 +103,8 @@ func TestScripts(t *testing.T) {
 			"expand":   expand,
 			"records":  records,
 			"fields":   fields,
+			"sink":     sink,
+			"empty":    empty,
 			"disk":     disk,
 			"verdicts": verdicts,
 		},
@@ -110,6 +114,8 @@ func TestScripts(t *testing.T) {
 				return os.Getenv("SKINK_LONG") != "", nil
 			case "mount":
 				return mayMount(), nil
+			case "unbound":
+				return os.Geteuid() == 0, nil
 			}
 			return false, fmt.Errorf("no condition is called %q", name)
 		},
@@ -257,8 +263,8 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func signalTo(ts *testscript.TestScript, neg bool, args []string) {
-	s := map[string]os.Signal{"INT": syscall.SIGINT, "KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "USR1": syscall.SIGUSR1}[args[1]]
-	want(ts, !neg && len(args) == 2 && s != nil, "signal NAME INT|KILL|TERM|USR1")
+	s := map[string]os.Signal{"INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "USR1": syscall.SIGUSR1}[args[1]]
+	want(ts, !neg && len(args) == 2 && s != nil, "signal NAME INT|HUP|KILL|TERM|USR1")
 	ts.Check(sessionOf(ts).processes[args[0]].cmd.Process.Signal(s))
 }
 
@@ -567,6 +573,33 @@ func fields(ts *testscript.TestScript, neg bool, args []string) {
 		lines = append(lines, strings.Join(values, " "))
 	}
 	writeLines(ts, args[1], lines)
+}
+
+func empty(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 1, "empty DIR")
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(entries) > 0 {
+		ts.Fatalf("%s holds %v", args[0], entries)
+	}
+}
+
+// sink makes what cannot be read, whoever tries: rights do not bind root.
+func sink(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 1, "sink DIR")
+	root, err := os.OpenRoot(ts.MkAbs(args[0]))
+	ts.Check(err)
+	name := strings.Repeat("deep", 60)
+	for range 16 {
+		ts.Check(root.Mkdir(name, 0o777))
+		below, err := root.OpenRoot(name)
+		ts.Check(err)
+		root.Close()
+		root = below
+	}
+	defer root.Close()
+	ts.Check(root.WriteFile(name+".txt", nil, 0o666)) // 4096 bytes is the longest path
+	ts.Check(root.Mkdir(name, 0o777))
 }
 
 // disk gives a script a file system that can be filled, or another size to it.

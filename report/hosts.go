@@ -70,7 +70,7 @@ func HostOf(rawURL string) string {
 			return ""
 		}
 	}
-	if end := strings.IndexAny(rest, "/?#\\"); end >= 0 {
+	if end := strings.IndexAny(rest, "/?#\\ "); end >= 0 { // after a space: where skink dedup had it from
 		rest = rest[:end]
 	}
 	return rest[strings.LastIndexByte(rest, '@')+1:]

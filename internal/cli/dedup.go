@@ -21,12 +21,20 @@ var dedupCommand = command{
 	long: `
 Judges files as a crawl judges pages, and prints the report: HTML, JSON Lines
 ({"url","text"} or {"url","html"} a line, such as skink export writes), any other
-UTF-8 file as text, and folders of them. Files that hold no text are skipped and
-counted.
+UTF-8 file as text, and folders of them: - is standard input. A file is JSON Lines
+if its name ends in .jsonl or .ndjson, or if its first line is such an object.
+What gzip packed has to be unpacked first.
 
-Example: every pair of texts that are at least 90 % the same
+In a folder, hidden files are left alone, those that hold no text are skipped and
+counted, and so are those that cannot be read, which are named, too. A file that is
+named twice is read once. The second line with one url is judged as "URL (FILE:LINE)".
+With --store, a text that the store has under its name is known, and counted.
 
-  skink dedup --pairs --similarity 0.9 testdata/site`,
+Examples: every pair of texts that are at least 90 % the same; JSON Lines that are
+packed
+
+  skink dedup --pairs --similarity 0.9 testdata/site
+  gzip -dc pages.jsonl.gz | skink dedup -`,
 	setup: setupDedup,
 }
 
@@ -45,7 +53,7 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 		if d.pairs && (flags.Changed("format") || flags.Changed("top")) {
 			return usagef("dedup: --pairs prints its own lines instead of the report: leave --format and --top out")
 		}
-		d.con, d.write = con, write
+		d.con, d.write, d.out = con, write, flags.Lookup("out").Value.String()
 		return d.run(ctx, args)
 	}
 }
@@ -57,7 +65,9 @@ type dedupRun struct {
 	rule   *ruleFlags
 	pairs  bool
 	quiet  bool
+	unread int // files and folders in folders that could not be read
 	report report.Options
+	out    string // what --out says
 	write  func(con Console, write func(w io.Writer) error) error
 }
 
@@ -66,9 +76,13 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		return usagef("dedup: no file or folder is named: try skink dedup --help")
 	}
 	for _, path := range args {
-		if _, err := os.Stat(path); err != nil {
+		if _, err := os.Stat(path); err != nil && path != "-" {
 			return usagef("dedup: %w", plainError(path, err))
 		}
+	}
+	in := &inputs{paths: args, stdin: d.con.In, unreadable: d.missed}
+	if err := d.checkOut(in); err != nil {
+		return err
 	}
 	if _, err := check(d.rule.settings()); err != nil {
 		return err
@@ -85,10 +99,28 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
-	return d.judge(ctx, s, dir, args)
+	return d.judge(ctx, s, dir, in)
 }
 
-func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, paths []string) error {
+// checkOut refuses to write over what is read.
+func (d *dedupRun) checkOut(in *inputs) error {
+	info, err := os.Stat(d.out)
+	if d.out == "-" || err != nil || !info.Mode().IsRegular() {
+		return nil // nothing is lost by writing there
+	}
+	if read, err := in.among(info); err != nil || !read {
+		return err
+	}
+	return usagef("dedup: --out %s is a file that is to be read: name another one", d.out)
+}
+
+// missed says what in a folder cannot be read, and counts it.
+func (d *dedupRun) missed(err error) {
+	fmt.Fprintf(d.con.Err, "skink: %s\n", oneLine(err))
+	d.unread++
+}
+
+func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *inputs) error {
 	rule, err := d.rule.agree(ctx, s, name)
 	if err != nil {
 		return err
@@ -97,13 +129,12 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, paths 
 	if err != nil {
 		return err
 	}
-	repeated, err := pipeline.Files(ctx, readFiles(paths))
+	names, err := pipeline.Files(ctx, in.texts(ctx))
 	if err := keepFirst(err, pipeline.Close()); err != nil {
 		return err
 	}
-	if t := pipeline.Added(); !d.quiet {
-		fmt.Fprintf(d.con.Err, "%s: %d unique, %d exact, %d near, %d thin; skipped without text: %d; repeated names: %d\n",
-			plural(t.Pages(), "text"), t.Unique, t.Exact, t.Near, t.Thin, t.Skipped, repeated)
+	if !d.quiet {
+		d.summarize(pipeline.Added(), names)
 	}
 	return d.write(d.con, func(w io.Writer) error {
 		if !d.pairs {
@@ -115,6 +146,19 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, paths 
 		}
 		return writePairs(w, found)
 	})
+}
+
+// summarize says what came of the files.
+func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
+	fmt.Fprintf(d.con.Err, "%s: %d unique, %d exact, %d near, %d thin; skipped without text: %d; repeated names: %d",
+		plural(t.Pages(), "text"), t.Unique, t.Exact, t.Near, t.Thin, t.Skipped, names.Repeated)
+	if names.Known > 0 {
+		fmt.Fprintf(d.con.Err, "; in the store before: %d", names.Known)
+	}
+	if d.unread > 0 {
+		fmt.Fprintf(d.con.Err, "; could not be read: %d", d.unread)
+	}
+	fmt.Fprintln(d.con.Err)
 }
 
 func writePairs(w io.Writer, pairs []ingest.SimilarPair) error {

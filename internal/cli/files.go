@@ -3,13 +3,12 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -17,66 +16,116 @@ import (
 	"skink/internal/ingest"
 )
 
-// readFiles yields the texts of files and of folders, in the order of their
-// names, which are their URLs.
-func readFiles(paths []string) iter.Seq2[ingest.File, error] {
+// texts yields the texts of the inputs. Their names are their URLs.
+func (in *inputs) texts(ctx context.Context) iter.Seq2[ingest.File, error] {
 	return func(yield func(ingest.File, error) bool) {
-		more := true
-		for _, root := range paths {
-			err := filepath.WalkDir(walkable(root), func(name string, d fs.DirEntry, err error) error {
-				switch {
-				case err != nil:
-					return err
-				case d.IsDir():
-					return nil
-				case !d.Type().IsRegular() && name != root:
-					return nil // a link or a pipe: what it leads to has a name of its own
-				}
-				if more = readInto(name, yield); !more {
-					return fs.SkipAll
-				}
-				return nil
-			})
+		for i, err := range in.files(in.unreadable) {
 			if err != nil {
 				yield(ingest.File{}, err)
 				return
 			}
-			if !more {
+			if !in.read(ctx, i, yield) {
 				return
 			}
 		}
 	}
 }
 
-// walkable is a path as WalkDir wants it: it goes into a folder behind a link only
-// if the path ends in a slash.
-func walkable(root string) string {
-	if info, err := os.Stat(root); err == nil && info.IsDir() && !strings.HasSuffix(root, "/") {
-		if link, err := os.Lstat(root); err == nil && link.Mode()&fs.ModeSymlink != 0 {
-			return root + "/"
+// read yields the texts of one file, and says whether more are wanted.
+func (in *inputs) read(ctx context.Context, i input, yield func(ingest.File, error) bool) bool {
+	failed := func(err error) bool {
+		if i.inside {
+			in.unreadable(err)
+			return true
 		}
-	}
-	return root
-}
-
-// readInto yields the texts of one file, and says whether more are wanted.
-func readInto(name string, yield func(ingest.File, error) bool) bool {
-	if strings.EqualFold(filepath.Ext(name), ".jsonl") {
-		return readLines(name, yield)
-	}
-	body, err := os.ReadFile(name)
-	if err != nil {
 		return yield(ingest.File{}, err)
 	}
-	return yield(fileOf(name, body, diskType(name, body)), nil)
+	f, err := in.open(ctx, i)
+	if err != nil {
+		return failed(err)
+	}
+	defer f.Close()
+	b := bufio.NewReaderSize(f, 1<<16)
+	if start, _ := b.Peek(512); isGzip(start) {
+		if i.inside {
+			return yield(fileOf(i.name, start, "application/gzip"), nil)
+		}
+		return yield(ingest.File{}, gzipError(i))
+	}
+	head, isLines, err := beginsAsLines(i.name, b)
+	if err != nil {
+		return failed(err)
+	}
+	whole := io.MultiReader(bytes.NewReader(head), b)
+	if isLines {
+		return readLines(i, bufio.NewReaderSize(whole, 1<<16), yield, failed)
+	}
+	body, err := io.ReadAll(whole)
+	if err != nil {
+		return failed(err)
+	}
+	return yield(fileOf(i.name, body, diskType(i.name, body)), nil)
 }
+
+func isGzip(start []byte) bool { return bytes.HasPrefix(start, []byte("\x1F\x8B")) }
+
+func gzipError(i input) error {
+	if i.name == "-" {
+		return fmt.Errorf("%s is packed with gzip: unpack it first, as in: gzip -dc FILE | skink dedup -", i)
+	}
+	return fmt.Errorf("%s is packed with gzip: unpack it first, as in: gzip -dc %s | skink dedup -", i, i)
+}
+
+const bom = "\uFEFF" // some editors write one
+
+// beginsAsLines says whether a file is JSON Lines, and returns what it had to read
+// of it. A name may say so; that of HTML says no; else the first line that is not
+// blank decides: an object with a text, or with what else a line may hold.
+func beginsAsLines(name string, b *bufio.Reader) (head []byte, yes bool, err error) {
+	switch ext := strings.ToLower(filepath.Ext(name)); {
+	case ext == ".jsonl" || ext == ".ndjson":
+		return nil, true, nil
+	case isHTML(typeOf(name)):
+		return nil, false, nil
+	}
+	if start, _ := b.Peek(512); !mayBeObject(start) {
+		return nil, false, nil
+	}
+	for {
+		raw, err := b.ReadBytes('\n')
+		head = append(head, raw...)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, false, err
+		}
+		if raw := bytes.TrimSpace(bytes.TrimPrefix(raw, []byte(bom))); len(raw) > 0 || err != nil {
+			return head, isLine(raw), nil
+		}
+	}
+}
+
+// mayBeObject says whether a file may begin with an object, by its first bytes.
+func mayBeObject(start []byte) bool {
+	start = bytes.TrimSpace(bytes.TrimPrefix(start, []byte(bom)))
+	return len(start) == 0 || start[0] == '{'
+}
+
+// isLine says whether a line is one of JSON Lines that hold texts.
+func isLine(raw []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return false
+	}
+	isString := func(name string) bool { return bytes.HasPrefix(members[name], []byte(`"`)) }
+	return isString("text") || isString("url") && (isString("html") || isString("verdict"))
+}
+
+func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
 
 // diskType is what a file on disk is taken for: by its name if that says HTML,
 // else by its bytes. Source code and the like have names that say all sorts of
 // things, and are text.
 func diskType(name string, body []byte) string {
-	switch t := typeOf(name); t {
-	case "text/html", "application/xhtml+xml", "text/markdown":
+	if t := typeOf(name); isHTML(t) || t == "text/markdown" {
 		return t
 	}
 	if t := extract.MediaType(body, ""); t != "text/html" && !strings.HasPrefix(t, "text/") {
@@ -102,33 +151,28 @@ type line struct {
 	Verdict string  `json:"verdict"` // of a line that skink export wrote
 }
 
-// readLines yields the texts of a JSON Lines file.
-func readLines(name string, yield func(ingest.File, error) bool) bool {
-	f, err := os.Open(name)
-	if err != nil {
-		return yield(ingest.File{}, err)
-	}
-	defer f.Close()
-	in := bufio.NewReaderSize(f, 1<<16)
+// readLines yields the texts of a JSON Lines file, a line at a time.
+func readLines(i input, in *bufio.Reader, yield func(ingest.File, error) bool, failed func(error) bool) bool {
 	for n := 1; ; n++ {
 		raw, err := in.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return failed(err)
+		}
 		if n == 1 {
-			raw = bytes.TrimPrefix(raw, []byte("\uFEFF")) // some editors write one
+			raw = bytes.TrimPrefix(raw, []byte(bom))
 		}
 		if len(bytes.TrimSpace(raw)) > 0 {
 			file, err := parseLine(raw)
 			if err != nil {
-				return yield(ingest.File{}, fmt.Errorf("%s, line %d: %w", name, n, err))
+				return yield(ingest.File{}, fmt.Errorf("%s, line %d: %w", i, n, err))
 			}
+			file.Source = fmt.Sprintf("%s:%d", i, n)
 			if !yield(file, nil) {
 				return false
 			}
 		}
-		if errors.Is(err, io.EOF) {
-			return true
-		}
 		if err != nil {
-			return yield(ingest.File{}, err)
+			return true
 		}
 	}
 }

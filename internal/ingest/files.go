@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
 	"skink/store"
@@ -15,14 +16,21 @@ import (
 
 // A File is a text from disk, or from a line of a JSON Lines file.
 type File struct {
-	URL  string            // its name: a path, or what the line says
-	Doc  *extract.Document // nil: the file holds no text
-	Type string            // its media type
+	URL    string            // its name: a path, or what the line says
+	Source string            // FILE:LINE of such a line; "": the path says where it is from
+	Doc    *extract.Document // nil: the file holds no text
+	Type   string            // its media type
+}
+
+// Names counts names that were not new.
+type Names struct {
+	Repeated int // files whose name another had; they are judged under one of their own
+	Known    int // files that the store holds already; they are passed over
 }
 
 // Files judges files in their order, so that the same files always give the same
-// verdicts. A file whose URL has a record is passed over and counted.
-func (p *Pipeline) Files(ctx context.Context, files iter.Seq2[File, error]) (repeated int, err error) {
+// verdicts.
+func (p *Pipeline) Files(ctx context.Context, files iter.Seq2[File, error]) (names Names, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	places := make(chan chan *subject, 2*runtime.GOMAXPROCS(0)) // in order; each gives one subject
 	begin := func(f File) error {
@@ -41,37 +49,111 @@ func (p *Pipeline) Files(ctx context.Context, files iter.Seq2[File, error]) (rep
 	}
 	group.Go(func() (err error) {
 		defer close(places)
-		repeated, err = p.unknown(ctx, files, begin)
+		names, err = p.unknown(ctx, files, begin)
 		return err
 	})
 	group.Go(func() error { return p.submitAll(ctx, places) })
 	err = group.Wait()
-	return repeated, err
+	return names, err
 }
 
-// unknown does something with each file whose URL has no record yet, and counts
-// the others.
-func (p *Pipeline) unknown(ctx context.Context, files iter.Seq2[File, error], do func(File) error) (repeated int, err error) {
-	seen := map[dedup.Hash]bool{}
+// # Names that repeat
+//
+// A record is found by its URL, so no two files of a run may share one: shards
+// whose lines are numbered from 0 each hold different texts under one name, and a
+// copy in another file is a copy. The first keeps the name; each after it is named
+// for where it is from as well, as "NAME (FILE:LINE)".
+//
+// A store that is given the same files again must not grow. So a file is known if
+// the store has its text under the name it would get, or got when it was not the
+// first of its name. With another text, it is a new file, and named like one that
+// repeats. What this gets wrong: a line that moved is taken for a copy of itself
+// if its name was not its own.
+
+// unknown does something with each file that the store does not hold yet, under a
+// name of its own, and counts the others.
+func (p *Pipeline) unknown(ctx context.Context, files iter.Seq2[File, error], do func(File) error) (names Names, err error) {
+	taken := map[dedup.Hash]bool{} // in this run
 	for f, err := range files {
 		if err != nil {
-			return repeated, err
+			return names, err
 		}
-		id := dedup.HashOf([]byte(f.URL))
-		known, err := p.store.Record(ctx, id)
-		if err != nil {
-			return repeated, err
+		name, known, err := p.nameOf(ctx, f, taken)
+		switch {
+		case err != nil:
+			return names, err
+		case known:
+			names.Known++
+		case name != f.URL:
+			names.Repeated++
 		}
-		if seen[id] || known != nil {
-			repeated++
+		taken[dedup.HashOf([]byte(name))] = true
+		if known {
 			continue
 		}
-		seen[id] = true
+		f.URL = name
 		if err := do(f); err != nil {
-			return repeated, err
+			return names, err
 		}
 	}
-	return repeated, nil
+	return names, nil
+}
+
+// nameOf is the name under which a file is judged, or that under which it is known.
+func (p *Pipeline) nameOf(ctx context.Context, f File, taken map[dedup.Hash]bool) (name string, known bool, err error) {
+	look := func(name string) (known, free bool, err error) {
+		id := dedup.HashOf([]byte(name))
+		if taken[id] {
+			return false, false, nil
+		}
+		r, err := p.store.Record(ctx, id)
+		if err != nil || r == nil {
+			return false, true, err
+		}
+		known = p.holds(r, f)
+		return known, known, nil
+	}
+	if f.Source != "" {
+		name := f.qualified(2)
+		if known, _, err := look(name); err != nil || known {
+			return name, known, err
+		}
+	}
+	for n := 1; ; n++ {
+		name := f.qualified(n)
+		if known, free, err := look(name); err != nil || free {
+			return name, known, err
+		}
+	}
+}
+
+// qualified is the nth name that a file may have, counted from 1.
+func (f File) qualified(n int) string {
+	switch {
+	case n == 1:
+		return f.URL
+	case f.Source == "":
+		return fmt.Sprintf("%s (%d)", f.URL, n)
+	case n == 2:
+		return fmt.Sprintf("%s (%s)", f.URL, f.Source)
+	}
+	return fmt.Sprintf("%s (%s, %d)", f.URL, f.Source, n-1)
+}
+
+// holds says whether a record is that of a file's text. A file without one adds
+// nothing to whatever is there.
+func (p *Pipeline) holds(r *store.Record, f File) bool {
+	if f.Doc == nil || r.Problem == string(crawler.ProblemInternal) { // it broke then, and would now
+		return true
+	}
+	canon := p.texts.Get().(*dedup.Text)
+	defer p.texts.Put(canon)
+	var s subject
+	s.describe(f.Doc)
+	if err := guard(func() error { p.opt.Rule.Read(canon, f.Doc.Text, s.entry.Record.Lang); return nil }); err != nil {
+		return false
+	}
+	return r.Kind == store.Page && r.Hash == canon.Hash()
 }
 
 // submitAll hands subjects to the judge in the order of their places.

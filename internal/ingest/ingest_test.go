@@ -758,8 +758,8 @@ func TestPanicIsRecorded(t *testing.T) {
 	}
 }
 
-// The same files get the same verdicts whatever runs beside, and a name counts
-// once.
+// The same files get the same verdicts whatever runs beside. A name that comes
+// again is judged under another, and what the store has is known.
 func TestFiles(t *testing.T) {
 	var want string
 	for _, procs := range []int{1, 8} {
@@ -771,18 +771,19 @@ func TestFiles(t *testing.T) {
 					return
 				}
 			}
-			yield(File{URL: "file3", Doc: &extract.Document{Text: "again"}}, nil)
+			yield(File{URL: "file3", Source: "more:1", Doc: &extract.Document{Text: "again"}}, nil)
+			yield(File{URL: "file3", Source: "more:2", Doc: &extract.Document{Text: words(3, 60)}}, nil)
 			yield(File{URL: "picture.png"}, nil)
 		}
-		for round, again := range []int{1, 62} {
-			repeated, err := p.Files(t.Context(), files)
+		for round, want := range []Names{{Repeated: 2}, {Known: 63}} {
+			names, err := p.Files(t.Context(), files)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if repeated != again {
-				t.Errorf("round %d: %d names were repeated, want %d", round, repeated, again)
+			if names != want {
+				t.Errorf("round %d: got %+v, want %+v", round, names, want)
 			}
-			for p.Pages() != 60 || p.Tally().Skipped != 1 {
+			for p.Pages() != 62 || p.Tally().Skipped != 1 {
 				time.Sleep(100 * time.Microsecond)
 			}
 		}
@@ -795,6 +796,56 @@ func TestFiles(t *testing.T) {
 		}
 		same(t, "verdicts", got, want)
 	}
+}
+
+// What a store holds is known in whatever order it comes again, and a file that has
+// another text by now is a new one.
+func TestFilesKnown(t *testing.T) {
+	s := store.NewMemory()
+	text := func(name, source string, seed uint64) File {
+		return File{URL: name, Source: source, Doc: &extract.Document{Text: words(seed, 60)}}
+	}
+	run := func(files ...File) Names {
+		t.Helper()
+		p := start(t, s, testOptions(t))
+		names, err := p.Files(t.Context(), func(yield func(File, error) bool) {
+			for _, f := range files {
+				if !yield(f, nil) {
+					return
+				}
+			}
+		})
+		if err := errors.Join(err, p.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	a, copied, other := text("0", "a:1", 1), text("0", "b:1", 1), text("0", "c:1", 2)
+	for _, c := range []struct {
+		why   string
+		files []File
+		want  Names
+		holds int
+	}{
+		{"one name in three files", []File{a, copied, other}, Names{Repeated: 2}, 3},
+		{"the same again", []File{a, copied, other}, Names{Known: 3}, 3},
+		{"the other way round", []File{other, copied, a}, Names{Known: 3}, 3},
+		{"one of them alone", []File{other}, Names{Known: 1}, 3},
+		{"a line that changed", []File{text("0", "c:1", 3)}, Names{Repeated: 1}, 4},
+		{"again", []File{text("0", "c:1", 3)}, Names{Known: 1}, 4},
+		{"a file", []File{text("a.txt", "", 4)}, Names{}, 5},
+		{"that changed", []File{text("a.txt", "", 5)}, Names{Repeated: 1}, 6},
+		{"again, and back", []File{text("a.txt", "", 5), text("a.txt", "", 4)}, Names{Known: 2}, 6},
+	} {
+		if got := run(c.files...); got != c.want || len(records(t, s)) != c.holds {
+			t.Errorf("%s: got %+v and %d records, want %+v and %d", c.why, got, len(records(t, s)), c.want, c.holds)
+		}
+	}
+	var names []string
+	for _, r := range records(t, s) {
+		names = append(names, r.URL)
+	}
+	same(t, "names", strings.Join(names, ", "), "0, 0 (b:1), 0 (c:1), 0 (c:1, 2), a.txt, a.txt (2)")
 }
 
 func TestFilesErrors(t *testing.T) {
