@@ -18,11 +18,14 @@
 // and 3 when compare --check finds no duplicates.
 //
 // The first interrupt ends a crawl in order, after what is in flight; a second
-// one ends it at once, which loses nothing either.
+// one ends it at once, which loses nothing either. A terminal that is closed is an
+// interrupt, and so is a pipe that nobody reads any more: then nothing is said, and
+// the exit code is 141, as of a program that such a pipe ended at once.
 package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -33,13 +36,14 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	heard, unheard := context.WithCancelCause(context.Background())
+	ctx, stop := signal.NotifyContext(heard, endings()...)
 	context.AfterFunc(ctx, stop) // from then on, signals do what they do by default
 	fd := int(os.Stderr.Fd())
 	os.Exit(cli.Run(ctx, os.Args[1:], cli.Console{
 		In:         os.Stdin,
-		Out:        os.Stdout,
-		Err:        os.Stderr,
+		Out:        listener{os.Stdout, unheard},
+		Err:        listener{os.Stderr, unheard},
 		Terminal:   term.IsTerminal(fd),
 		InTerminal: term.IsTerminal(int(os.Stdin.Fd())),
 		Columns: func() int {
@@ -49,4 +53,33 @@ func main() {
 			return 80
 		},
 	}))
+}
+
+// endings are the signals that end a command in order. Of a terminal that closes,
+// more than one may come, and none is to end what is putting its files away; who
+// asked for none with nohup gets none. A pipe's is caught too: by default it would
+// end the process at the first write that nobody reads.
+func endings() []os.Signal {
+	caught := make(chan os.Signal, 1) // nobody looks
+	signal.Notify(caught, syscall.SIGPIPE)
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(caught, syscall.SIGHUP)
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
+}
+
+// A listener is a stream that tells when nobody is at its other end any more.
+type listener struct {
+	to   *os.File
+	gone context.CancelCauseFunc
+}
+
+func (l listener) Write(p []byte) (int, error) {
+	n, err := l.to.Write(p)
+	if errors.Is(err, syscall.EPIPE) {
+		l.gone(syscall.EPIPE)
+	}
+	return n, err
 }

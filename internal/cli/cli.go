@@ -9,6 +9,7 @@ import (
 	"io"
 	"log"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 )
@@ -18,7 +19,8 @@ const (
 	exitDone    = 0
 	exitFailed  = 1
 	exitUsage   = 2
-	exitDiffers = 3 // compare --check: no duplicates
+	exitDiffers = 3   // compare --check: no duplicates
+	exitUnheard = 141 // nobody reads what is printed: what a shell says of a process that SIGPIPE ended
 )
 
 // A Console is the streams of a process, and whether a person is at the other end.
@@ -56,13 +58,16 @@ type exitError int
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // Run runs the command that args name, without the program's own name, and
-// returns the exit code. ctx ends when the user wants the command to stop.
+// returns the exit code. ctx ends when the user wants the command to stop; its
+// cause is syscall.EPIPE when nobody reads any more what is printed.
 func Run(ctx context.Context, args []string, con Console) int {
 	log.SetOutput(io.Discard) // net/http reports there what servers say out of turn; a page's record says what went wrong
 	err := run(ctx, args, con)
 	var code exitError
 	var usage usageError
 	switch {
+	case errors.Is(context.Cause(ctx), syscall.EPIPE):
+		return exitUnheard
 	case err == nil:
 		return exitDone
 	case errors.As(err, &code):
