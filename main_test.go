@@ -53,12 +53,12 @@ import (
 //	expand FILE             puts in the values of variables
 //	records STORE FILE      writes a line for each record of a store: URL, kind, problem, location
 //	fields FILE OUT F,F...  writes fields of JSON Lines, sorted
-//	disk DIR SIZE           mounts a file system in memory, or changes its size
+//	disk DIR SIZE           mounts a file system in memory, or changes its size; SIZE,ro makes it read only
 //	verdicts STORE HOW      compares a store of testdata/site with testdata/site.verdicts.tsv
 //
 // In what they write, $NAME/ stands for a server's address. The site of testdata is
 // in $SITE. The condition [long] says that SKINK_LONG is set, to short or to full,
-// and [mount] that file systems may be mounted.
+// [mount] that file systems may be mounted, and [root] that no permission binds us.
 
 func TestMain(m *testing.M) {
 	// Most sessions wait for servers most of the time. -parallel overrules this.
@@ -109,6 +109,8 @@ func TestScripts(t *testing.T) {
 				return os.Getenv("SKINK_LONG") != "", nil
 			case "mount":
 				return mayMount(), nil
+			case "root":
+				return os.Geteuid() == 0, nil
 			}
 			return false, fmt.Errorf("no condition is called %q", name)
 		},

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -35,6 +36,12 @@ func openStore(dir string, create bool) (*badger.Store, error) {
 		return nil, fmt.Errorf("%s: %w: wait until it ends, or choose another --store", dir, store.ErrInUse)
 	case errors.Is(err, store.ErrCorrupt):
 		return nil, fmt.Errorf("%w: choose another --store, or put a copy in its place", err)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("%w: opening a store takes the right to write to its folder and files: have it given to you, or open a copy", err)
+	case errors.Is(err, syscall.EROFS):
+		return nil, fmt.Errorf("%w: opening a store writes to its folder: open a copy of it elsewhere", err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return nil, fmt.Errorf("%w: opening a store takes some room: make some, and run the command again", err)
 	}
 	return nil, err
 }

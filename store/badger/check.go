@@ -77,15 +77,15 @@ func checkStore(dir string) error {
 	defer release()
 	manifest, err := readManifest(dir)
 	if err != nil {
-		return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
+		return damage(err)
 	}
 	if err := checkNames(dir, manifest); err != nil {
-		return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
+		return damage(err)
 	}
 	for id, t := range manifest.Tables {
 		name := table.NewFilename(id, dir)
 		if err := checkTable(name, t.Compression); err != nil {
-			return fmt.Errorf("%w: table %s: %v", store.ErrCorrupt, filepath.Base(name), err)
+			return damage(fmt.Errorf("table %s: %w", filepath.Base(name), err))
 		}
 	}
 	return nil
