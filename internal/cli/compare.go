@@ -76,6 +76,11 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	case f.html == "-":
 		return usagef("compare: --html needs a file: standard output gets the measures")
 	}
+	if f.html != "" {
+		if err := mayWrite("--html", f.html, args); err != nil {
+			return err
+		}
+	}
 	if !f.rule.flags.Changed("min-words") {
 		f.rule.minWords = 0 // who asks about two texts means these two, however short
 	}

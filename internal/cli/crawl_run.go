@@ -128,6 +128,9 @@ func (c *crawlRun) openFeed(ctx context.Context, opt *ingest.Options) (closeFeed
 		opt.Sink = stream
 		return func() error { return stream.Close(ctx) }, nil
 	}
+	if err := mayWrite("--feed", c.feed, nil); err != nil {
+		return nil, err
+	}
 	file, err := feed.OpenFile(ctx, c.feed, c.store)
 	if err != nil {
 		return nil, err
