@@ -298,7 +298,7 @@ func (c *comparison) remark() string {
 // readPage reads a file, standard input, or a URL.
 func readPage(ctx context.Context, con Console, name string) (*extract.Document, error) {
 	if !strings.Contains(name, "://") {
-		return extractFile(con, name)
+		return await(ctx, func() (*extract.Document, error) { return extractFile(con, name) })
 	}
 	var all seeds
 	if err := all.addURL(name); err != nil {

@@ -67,7 +67,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	}
 	for _, path := range args {
 		if _, err := os.Stat(path); err != nil {
-			return usagef("dedup: %w", plainError(path, err))
+			return fmt.Errorf("dedup: %w", plainError(path, err))
 		}
 	}
 	if _, err := check(d.rule.settings()); err != nil {
@@ -97,7 +97,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, paths 
 	if err != nil {
 		return err
 	}
-	repeated, err := pipeline.Files(ctx, readFiles(paths))
+	repeated, err := pipeline.Files(ctx, readFiles(ctx, paths))
 	if err := keepFirst(err, pipeline.Close()); err != nil {
 		return err
 	}
