@@ -62,7 +62,7 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 		return errors.Join(err, closeFeed())
 	}
 	err = c.crawl(ctx, pipeline, counts)
-	return errors.Join(err, closeFeed())
+	return keepFirst(err, closeFeed())
 }
 
 func (c *crawlRun) name() string { return *c.crawlFlags.store }
