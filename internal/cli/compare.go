@@ -102,6 +102,9 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	}
 	if f.rule.shingle.auto {
 		rule.Shingling.K = dedup.AutoShingle(max(utf8.RuneCountInString(docs[0].Text), utf8.RuneCountInString(docs[1].Text)))
+		if err := rule.Shingling.Check(); err != nil {
+			return usagef("--shingle auto --step %d: %w", rule.Shingling.Step, err)
+		}
 	}
 	if f.profile != "" {
 		return f.printProfile(con.Out, profile, docs, rule.Shingling)

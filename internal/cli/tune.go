@@ -149,8 +149,8 @@ func (f *tuneFlags) check() error {
 		}
 	}
 	for _, k := range f.shingles {
-		if k < 1 {
-			return usagef("--shingle %d: a shingle has at least 1 unit", k)
+		if err := (dedup.Shingling{Unit: dedup.Words, K: k, Step: 1}).Check(); err != nil {
+			return usagef("--shingle %d: %w", k, err)
 		}
 	}
 	for _, u := range f.units {
