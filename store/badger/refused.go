@@ -20,18 +20,26 @@ var refusals = []syscall.Errno{
 // were read or opened. An error that the system gave for another reason it leaves
 // as it is: a store that may not be written to is whole.
 func damage(err error) error {
-	if errno := refusal(err); errno != 0 {
-		if errors.Is(err, errno) {
-			return err
-		}
-		// Badger passes the text of an error on, and not the error. The text is
-		// "what badger wanted err: what the system said".
-		text := err.Error()
-		text = text[strings.LastIndex(text, " err: ")+1:]
-		text = strings.TrimSuffix(strings.TrimPrefix(text, "err: "), errno.Error())
-		return fmt.Errorf("%s%w", text, errno)
+	errno := refusal(err)
+	switch {
+	case errno != 0 && errors.Is(err, errno):
+		return err
+	case errno != 0:
+		return fmt.Errorf("%s%w", strings.TrimSuffix(said(err), errno.Error()), errno)
+	case strings.HasPrefix(err.Error(), "Cannot write pid file"): // LOCK, in which nothing is kept
+		return errors.New(said(err))
 	}
 	return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
+}
+
+// said is what the system said. Badger passes on the text of an error, and not the
+// error: "what it wanted err: what the system said".
+func said(err error) string {
+	text := err.Error()
+	if i := strings.LastIndex(text, " err: "); i >= 0 {
+		return text[i+len(" err: "):]
+	}
+	return text
 }
 
 // refusal is the refusal that an error ends with, 0 if it is none.
