@@ -59,7 +59,7 @@ import (
 //
 // In what they write, $NAME/ stands for a server's address. The site of testdata is
 // in $SITE. The condition [long] says that SKINK_LONG is set, to short or to full,
-// [mount] that file systems may be mounted, and [root] that no permission binds us.
+// [mount] that file systems may be mounted, and [unbound] that permissions do not bind us.
 
 func TestMain(m *testing.M) {
 	// Most sessions wait for servers most of the time. -parallel overrules this.
@@ -111,7 +111,7 @@ func TestScripts(t *testing.T) {
 				return os.Getenv("SKINK_LONG") != "", nil
 			case "mount":
 				return mayMount(), nil
-			case "root":
+			case "unbound":
 				return os.Geteuid() == 0, nil
 			}
 			return false, fmt.Errorf("no condition is called %q", name)

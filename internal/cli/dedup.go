@@ -97,7 +97,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, paths 
 	if err != nil {
 		return err
 	}
-	repeated, err := pipeline.Files(ctx, readFiles(ctx, paths))
+	repeated, err := pipeline.Files(ctx, readFiles(paths))
 	if err := keepFirst(err, pipeline.Close()); err != nil {
 		return err
 	}

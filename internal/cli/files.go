@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,8 +18,8 @@ import (
 )
 
 // readFiles yields the texts of files and of folders, in the order of their
-// names, which are their URLs, until ctx ends.
-func readFiles(ctx context.Context, paths []string) iter.Seq2[ingest.File, error] {
+// names, which are their URLs.
+func readFiles(paths []string) iter.Seq2[ingest.File, error] {
 	return func(yield func(ingest.File, error) bool) {
 		more := true
 		for _, root := range paths {
@@ -33,7 +32,7 @@ func readFiles(ctx context.Context, paths []string) iter.Seq2[ingest.File, error
 				case !d.Type().IsRegular() && name != root:
 					return nil // a link or a pipe: what it leads to has a name of its own
 				}
-				if more = readInto(ctx, name, yield); !more {
+				if more = readInto(name, yield); !more {
 					return fs.SkipAll
 				}
 				return nil
@@ -61,11 +60,11 @@ func walkable(root string) string {
 }
 
 // readInto yields the texts of one file, and says whether more are wanted.
-func readInto(ctx context.Context, name string, yield func(ingest.File, error) bool) bool {
+func readInto(name string, yield func(ingest.File, error) bool) bool {
 	if strings.EqualFold(filepath.Ext(name), ".jsonl") {
-		return readLines(ctx, name, yield)
+		return readLines(name, yield)
 	}
-	body, err := await(ctx, func() ([]byte, error) { return os.ReadFile(name) })
+	body, err := os.ReadFile(name)
 	if err != nil {
 		return yield(ingest.File{}, err)
 	}
@@ -104,15 +103,15 @@ type line struct {
 }
 
 // readLines yields the texts of a JSON Lines file.
-func readLines(ctx context.Context, name string, yield func(ingest.File, error) bool) bool {
-	f, err := await(ctx, func() (*os.File, error) { return os.Open(name) })
+func readLines(name string, yield func(ingest.File, error) bool) bool {
+	f, err := os.Open(name)
 	if err != nil {
 		return yield(ingest.File{}, err)
 	}
 	defer f.Close()
 	in := bufio.NewReaderSize(f, 1<<16)
 	for n := 1; ; n++ {
-		raw, err := await(ctx, func() ([]byte, error) { return in.ReadBytes('\n') })
+		raw, err := in.ReadBytes('\n')
 		if n == 1 {
 			raw = bytes.TrimPrefix(raw, []byte("\uFEFF")) // some editors write one
 		}

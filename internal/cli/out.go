@@ -26,7 +26,7 @@ func addOutFlag(flags *pflag.FlagSet) func(con Console, write func(w io.Writer) 
 		case err == nil && info.IsDir():
 			return usagef("--out %s is a folder: name a file in it", *out)
 		}
-		if err := mayWrite("--out", *out, flags.Args()); err != nil {
+		if err := mayWrite("--out", *out, nil); err != nil {
 			return err
 		}
 		return writeFile(*out, write)
