@@ -42,7 +42,9 @@ import (
 //	exits CODE skink ...    the command ends with that exit code
 //	fails CODE skink ...    so it does, with one line on standard error and nothing else
 //	start NAME skink ...    begins a command in the background
+//	hold NAME skink ...     so it does, waits until it reads its standard input, and leaves that open
 //	signal NAME INT|HUP|KILL|TERM|USR1  sends it a signal
+//	presses NAME            sends it INT until it ends
 //	says NAME PATTERN       waits until it has said that on standard error
 //	shows NAME PATTERN      sends it USR1 until it has said that
 //	metrics NAME PATH       writes what it serves there with --metrics
@@ -55,12 +57,12 @@ import (
 //	fields FILE OUT F,F...  writes fields of JSON Lines, sorted
 //	empty DIR               the folder holds nothing
 //	sink DIR                makes a file and a folder in it so deep that nobody can open them by their paths
-//	disk DIR SIZE           mounts a file system in memory, or changes its size
+//	disk DIR SIZE           mounts a file system in memory, or changes its size; SIZE,ro makes it read only
 //	verdicts STORE HOW      compares a store of testdata/site with testdata/site.verdicts.tsv
 //
 // In what they write, $NAME/ stands for a server's address. The site of testdata is
 // in $SITE. The condition [long] says that SKINK_LONG is set, to short or to full,
-// [mount] that file systems may be mounted.
+// [mount] that file systems may be mounted, and [unbound] that permissions do not bind us.
 
 func TestMain(m *testing.M) {
 	// Most sessions wait for servers most of the time. -parallel overrules this.
@@ -91,6 +93,7 @@ func TestScripts(t *testing.T) {
 			"exits":    exits,
 			"fails":    fails,
 			"start":    start,
+			"hold":     hold,
 			"signal":   signalTo,
 			"presses":  presses,
 			"ends":     ends,
@@ -251,15 +254,35 @@ func fetchMetrics(ts *testscript.TestScript, neg bool, args []string) {
 
 func start(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) > 1, "start NAME COMMAND...")
+	begin(ts, args, nil)
+}
+
+func begin(ts *testscript.TestScript, args []string, in *os.File) {
 	p := &process{cmd: exec.Command(args[1], args[2:]...), ended: make(chan struct{})}
 	p.cmd.Dir = ts.MkAbs(".")
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
+	if in != nil {
+		p.cmd.Stdin = in
+	}
 	ts.Check(p.cmd.Start())
 	go func() {
 		defer close(p.ended)
 		_ = p.cmd.Wait() // ends looks at the state
 	}()
 	sessionOf(ts).processes[args[0]] = p
+}
+
+// hold gives a command more than a pipe holds: when all is written, it reads.
+func hold(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) > 1, "hold NAME COMMAND...")
+	r, w, err := os.Pipe()
+	ts.Check(err)
+	ts.Defer(func() { w.Close() })
+	begin(ts, args, r)
+	r.Close()
+	ts.Check(w.SetWriteDeadline(time.Now().Add(30 * time.Second)))
+	_, err = w.WriteString(strings.Repeat("\n", 2<<20))
+	ts.Check(err)
 }
 
 func signalTo(ts *testscript.TestScript, neg bool, args []string) {

@@ -35,13 +35,13 @@ const surely = 0.9999
 // BandsFor is the scheme "bands" for a similarity t: of all ways to cut the 84
 // minima into equal bands, the one with the longest bands that lets two pages of
 // resemblance t share a band with probability at least 0.98. Longer bands mean
-// fewer look-ups and fewer false candidates. A t that even 84 bands of one
-// minimum cannot serve, or that is above 1, is an error.
+// fewer look-ups and fewer false candidates. A t below [LeastSimilarity], which even
+// 84 bands of one minimum cannot serve, or above 1 is an error.
 func BandsFor(t float64) (Scheme, error) {
-	if s, ok := longestBands(t, found); ok {
+	if s, ok := longestBands(t, found); ok && t >= LeastSimilarity() {
 		return s, nil
 	}
-	return Scheme{}, fmt.Errorf("similarity %v cannot be served: a sketch of %d values finds pairs from %.2f to 1", t, Minima, lowest())
+	return Scheme{}, fmt.Errorf("similarity %v cannot be served: a sketch of %d values finds pairs from %.2f to 1", t, Minima, LeastSimilarity())
 }
 
 // AllPairs is the scheme for a search of all pairs at a similarity of t or above:
@@ -69,8 +69,9 @@ func longestBands(t, p float64) (Scheme, bool) {
 	return Scheme{}, false
 }
 
-// lowest similarity that BandsFor accepts, rounded up.
-func lowest() float64 {
+// LeastSimilarity is the lowest that BandsFor accepts: what it can serve, rounded
+// up to hundredths.
+func LeastSimilarity() float64 {
 	t := 1 - math.Pow(1-found, 1.0/Minima)
 	return math.Ceil(t*100) / 100
 }

@@ -10,6 +10,10 @@ import (
 // for: Zelenkov and Segalovich's ten words.
 const DefaultShingle = 10
 
+// MaxShingle is the longest shingle, in units. Most pages are shorter, and so a
+// single shingle each: then only equal texts resemble each other.
+const MaxShingle = 10_000
+
 // # Shingles
 //
 // A shingle is w tokens in a row. A text of n tokens has n-w+1 of them; a
@@ -54,8 +58,8 @@ const (
 // see [DefaultShingling].
 type Shingling struct {
 	Unit      Unit
-	K         int  // units in a shingle, at least 1
-	Step      int  // units between the starts of two shingles: 1 overlaps them, K lays them end to end
+	K         int  // units in a shingle, 1 to MaxShingle
+	Step      int  // units between the starts of two shingles, 1 to K: 1 overlaps them, K lays them end to end
 	Unordered bool // whether the order of the units inside a shingle does not count
 }
 
@@ -69,8 +73,12 @@ func (s Shingling) Check() error {
 		return fmt.Errorf("no unit is called %q: try word or char", s.Unit)
 	case s.K < 1:
 		return fmt.Errorf("a shingle of %d units: it has at least 1", s.K)
+	case s.K > MaxShingle:
+		return fmt.Errorf("a shingle of %d units: it has at most %d, and most texts are shorter", s.K, MaxShingle)
 	case s.Step < 1:
 		return fmt.Errorf("a step of %d units: try 1 for overlapping shingles, or %d for shingles end to end", s.Step, s.K)
+	case s.Step > s.K:
+		return fmt.Errorf("a step of %d units over shingles of %d would leave units out of every shingle: try at most %d", s.Step, s.K, s.K)
 	}
 	return nil
 }

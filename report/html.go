@@ -24,7 +24,7 @@ var pageSource string
 var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
 	"group":   group,
 	"count":   count,
-	"percent": share,
+	"percent": Share,
 	"width":   width,
 }).Parse(pageSource))
 

@@ -28,8 +28,8 @@ func count(n any, noun string) string {
 	return "1 " + noun
 }
 
-// share is n of a whole, in percent with one decimal.
-func share(n, of int64) string {
+// Share is n of a whole, in percent with one decimal.
+func Share(n, of int64) string {
 	return strconv.FormatFloat(percent(n, of), 'f', 1, 64) + " %"
 }
 

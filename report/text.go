@@ -48,7 +48,7 @@ func (p *textPrinter) printTotals(t Totals) {
 		if t.Pages == 0 {
 			return ""
 		}
-		return fmt.Sprintf("%7s", share(n, t.Pages))
+		return fmt.Sprintf("%7s", Share(n, t.Pages))
 	}
 	line("pages", t.Pages, "")
 	line("  unique", t.Unique, ofPages(t.Unique))
@@ -82,7 +82,7 @@ func (p *textPrinter) printHosts(hosts []Host) {
 	fmt.Fprintf(p.w, "\n"+row, width, "host", "pages", "unique", "exact", "near", "thin", "duplicates")
 	for _, h := range hosts {
 		fmt.Fprintf(p.w, row, width, hostName(h.Host), group(h.Pages), group(h.Unique),
-			group(h.Exact), group(h.Near), group(h.Thin), share(h.Duplicates(), h.Pages))
+			group(h.Exact), group(h.Near), group(h.Thin), Share(h.Duplicates(), h.Pages))
 	}
 }
 

@@ -62,7 +62,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // cause is syscall.EPIPE when nobody reads any more what is printed.
 func Run(ctx context.Context, args []string, con Console) int {
 	log.SetOutput(io.Discard) // net/http reports there what servers say out of turn; a page's record says what went wrong
-	err := run(ctx, args, con)
+	err := interrupted(ctx, run(ctx, args, con))
 	var code exitError
 	var usage usageError
 	switch {
@@ -76,11 +76,16 @@ func Run(ctx context.Context, args []string, con Console) int {
 		fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
 		return exitUsage
 	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted")
-	}
 	fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
 	return exitFailed
+}
+
+// interrupted calls by its name the error of a command that was told to stop.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return errors.New("interrupted")
+	}
+	return err
 }
 
 // oneLine keeps an error from filling a screen: some libraries write paragraphs.

@@ -76,6 +76,11 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	case f.html == "-":
 		return usagef("compare: --html needs a file: standard output gets the measures")
 	}
+	if f.html != "" {
+		if err := mayWrite("--html", f.html, args); err != nil {
+			return err
+		}
+	}
 	if !f.rule.flags.Changed("min-words") {
 		f.rule.minWords = 0 // who asks about two texts means these two, however short
 	}
@@ -97,6 +102,9 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	}
 	if f.rule.shingle.auto {
 		rule.Shingling.K = dedup.AutoShingle(max(utf8.RuneCountInString(docs[0].Text), utf8.RuneCountInString(docs[1].Text)))
+		if err := rule.Shingling.Check(); err != nil {
+			return usagef("--shingle auto --step %d: %w", rule.Shingling.Step, err)
+		}
 	}
 	if f.profile != "" {
 		return f.printProfile(con.Out, profile, docs, rule.Shingling)
@@ -293,7 +301,7 @@ func (c *comparison) remark() string {
 // readPage reads a file, standard input, or a URL.
 func readPage(ctx context.Context, con Console, name string) (*extract.Document, error) {
 	if !strings.Contains(name, "://") {
-		return extractFile(con, name)
+		return await(ctx, func() (*extract.Document, error) { return extractFile(con, name) })
 	}
 	var all seeds
 	if err := all.addURL(name); err != nil {

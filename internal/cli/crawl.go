@@ -110,7 +110,7 @@ func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error 
 		return err
 	}
 	say := newSayer(con.Err, f.logFormat == "json", f.quiet)
-	return say.error(f.start(ctx, con, say, args))
+	return say.error(interrupted(ctx, f.start(ctx, con, say, args)))
 }
 
 // start opens the store and crawls into it.
@@ -123,8 +123,11 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, args []s
 	case err != nil:
 		return usageError{err}
 	}
-	var given seeds
-	if err := given.parse(args, con.In); err != nil {
+	given, err := await(ctx, func() (all seeds, err error) {
+		err = all.parse(args, con.In)
+		return all, err
+	})
+	if err != nil {
 		return err
 	}
 	if len(args) > 0 && len(given.items()) == 0 {

@@ -62,7 +62,7 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 		return errors.Join(err, closeFeed())
 	}
 	err = c.crawl(ctx, pipeline)
-	return errors.Join(err, closeFeed())
+	return keepFirst(err, closeFeed())
 }
 
 func (c *crawlRun) name() string { return *c.crawlFlags.store }
@@ -123,6 +123,9 @@ func (c *crawlRun) openFeed(ctx context.Context, opt *ingest.Options) (closeFeed
 		stream := feed.NewStream(c.con.Out)
 		opt.Sink = stream
 		return func() error { return stream.Close(ctx) }, nil
+	}
+	if err := mayWrite("--feed", c.feed, nil); err != nil {
+		return nil, err
 	}
 	file, err := feed.OpenFile(ctx, c.feed, c.store)
 	if err != nil {

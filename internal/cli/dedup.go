@@ -77,7 +77,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	}
 	for _, path := range args {
 		if _, err := os.Stat(path); err != nil && path != "-" {
-			return usagef("dedup: %w", plainError(path, err))
+			return fmt.Errorf("dedup: %w", plainError(path, err))
 		}
 	}
 	in := &inputs{paths: args, stdin: d.con.In, unreadable: d.missed}

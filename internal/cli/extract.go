@@ -85,10 +85,10 @@ func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string)
 		out := bufio.NewWriter(con.Out)
 		failed := 0
 		for _, name := range args {
-			if err := ctx.Err(); err != nil {
-				return err
+			doc, err := await(ctx, func() (*extract.Document, error) { return extractWith(options, con, name) })
+			if ctx.Err() != nil {
+				return keepFirst(out.Flush(), ctx.Err())
 			}
-			doc, err := extractWith(options, con, name)
 			if err != nil {
 				fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
 				failed++

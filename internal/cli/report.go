@@ -61,6 +61,9 @@ func addReportFlags(flags *pflag.FlagSet) func() (report.Options, error) {
 		if *top < 1 {
 			return report.Options{}, usagef("--top %d: try 1 or more", *top)
 		}
+		if f != report.HTML && flags.Changed("top") {
+			return report.Options{}, usagef("--top adds to --format html: the other formats show every cluster")
+		}
 		return report.Options{Format: f, Top: *top}, nil
 	}
 }

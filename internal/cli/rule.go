@@ -30,10 +30,11 @@ var ruleFlagNames = []string{"similarity", "shingle", "unit", "step", "unordered
 
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	r := &ruleFlags{flags: flags, shingle: shingleSize{units: dedup.DefaultShingle}}
-	flags.Float64Var(&r.similarity, "similarity", dedup.DefaultSimilarity, "resemblance to its leader from which a page is near, above 0 to 1")
+	flags.Float64Var(&r.similarity, "similarity", dedup.DefaultSimilarity,
+		fmt.Sprintf("resemblance to its leader from which a page is near, %.2f to 1", dedup.LeastSimilarity()))
 	flags.Var(&r.shingle, "shingle", "words, or --unit, in a shingle")
 	flags.StringVar(&r.unit, "unit", string(dedup.Words), "what a shingle is made of: word or char")
-	flags.IntVar(&r.step, "step", 1, "units between the starts of two shingles; as many as are in one lays them end to end")
+	flags.IntVar(&r.step, "step", 1, "units between the starts of two shingles; as many as are in one, which is the most, lays them end to end")
 	flags.BoolVar(&r.unordered, "unordered", false, "let the order of the units inside a shingle not count")
 	flags.StringVar(&r.form, "form", dedup.Plain.String(), "what else to take from the words, in de en es fr it nl pl pt ru sv uk: nofunction, noadjectives, singular, stem, joined by commas (other languages: at most stem)")
 	flags.StringVar(&r.scheme, "scheme", "bands", "how candidates are found: bands, super or mega")

@@ -83,7 +83,7 @@ func (s summary) saved(b *strings.Builder) {
 	t := s.all
 	if t.Pages() > 0 {
 		duplicates := t.Exact + t.Near
-		fmt.Fprintf(b, "%s of %s (%.0f %%) need not be indexed\n", plural(duplicates, "duplicate"), plural(t.Pages(), "page"), 100*float64(duplicates)/float64(t.Pages()))
+		fmt.Fprintf(b, "%s of %s (%s) need not be indexed\n", plural(duplicates, "duplicate"), plural(t.Pages(), "page"), report.Share(duplicates, t.Pages()))
 		fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.store, bytesText(s.bytes), bytesText(s.bytes/t.Pages()))
 	}
 	if s.feed != "" && s.feed != "-" {

@@ -117,7 +117,7 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	pairs, err := readLabelled(con, args[0])
+	pairs, err := await(ctx, func() ([]labelledPair, error) { return readLabelled(con, args[0]) })
 	if err != nil {
 		return err
 	}
@@ -149,8 +149,8 @@ func (f *tuneFlags) check() error {
 		}
 	}
 	for _, k := range f.shingles {
-		if k < 1 {
-			return usagef("--shingle %d: a shingle has at least 1 unit", k)
+		if err := (dedup.Shingling{Unit: dedup.Words, K: k, Step: 1}).Check(); err != nil {
+			return usagef("--shingle %d: %w", k, err)
 		}
 	}
 	for _, u := range f.units {
@@ -189,7 +189,7 @@ func readLabelled(con Console, name string) ([]labelledPair, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, usagef("tune: %w", plainError(name, err))
+			return nil, fmt.Errorf("tune: %w", plainError(name, err))
 		}
 		defer f.Close()
 		in, dir = f, filepath.Dir(name)

@@ -77,39 +77,57 @@ func checkStore(dir string) error {
 	defer release()
 	manifest, err := readManifest(dir)
 	if err != nil {
-		return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
+		return damage(err)
 	}
 	if err := checkNames(dir, manifest); err != nil {
-		return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
+		return damage(err)
 	}
 	for id, t := range manifest.Tables {
 		name := table.NewFilename(id, dir)
 		if err := checkTable(name, t.Compression); err != nil {
-			return fmt.Errorf("%w: table %s: %v", store.ErrCorrupt, filepath.Base(name), err)
+			return damage(fmt.Errorf("table %s: %w", filepath.Base(name), err))
 		}
 	}
 	return nil
 }
 
-// checkHead reads whose store it is, and of which version, from the first eight
-// bytes of the MANIFEST: "Bdgr", the application's number, badger's version.
-func checkHead(dir string) error {
+// IsStore says whether dir holds a store, of whatever version and state, without a
+// change to it.
+func IsStore(dir string) bool {
+	head, err := readHead(dir)
+	return err == nil && head.owner == skinkMagic
+}
+
+// A head is the first eight bytes of a MANIFEST: "Bdgr", the application's number,
+// the version of its layout, badger's version.
+type head struct{ owner, version byte }
+
+func readHead(dir string) (h head, err error) {
 	f, err := os.Open(filepath.Join(dir, badgerdb.ManifestFilename))
+	if err != nil {
+		return h, err
+	}
+	defer f.Close()
+	var b [8]byte
+	if _, err := io.ReadFull(f, b[:]); err != nil || string(b[:4]) != "Bdgr" {
+		return h, fmt.Errorf("%w: its MANIFEST is not badger's", store.ErrCorrupt)
+	}
+	return head{b[4], b[5]}, nil
+}
+
+// checkHead reads whose store it is, and of which version.
+func checkHead(dir string) error {
+	h, err := readHead(dir)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	var head [8]byte
-	if _, err := io.ReadFull(f, head[:]); err != nil || string(head[:4]) != "Bdgr" {
-		return fmt.Errorf("%w: its MANIFEST is not badger's", store.ErrCorrupt)
-	}
-	switch owner, version := head[4], head[5]; {
-	case owner != skinkMagic:
+	switch {
+	case h.owner != skinkMagic:
 		return fmt.Errorf("%w: it is the database of another program", store.ErrCorrupt)
-	case version > layoutVersion:
-		return fmt.Errorf("%w: it was written by a newer skink (layout %d, this one reads %d)", store.ErrCorrupt, version, layoutVersion)
-	case version < layoutVersion:
-		return fmt.Errorf("%w: it was written by an older skink (layout %d, this one reads %d)", store.ErrCorrupt, version, layoutVersion)
+	case h.version > layoutVersion:
+		return fmt.Errorf("%w: it was written by a newer skink (layout %d, this one reads %d)", store.ErrCorrupt, h.version, layoutVersion)
+	case h.version < layoutVersion:
+		return fmt.Errorf("%w: it was written by an older skink (layout %d, this one reads %d)", store.ErrCorrupt, h.version, layoutVersion)
 	}
 	return nil
 }

@@ -60,8 +60,9 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens the store in dir. Its errors wrap [store.ErrNotExist],
-// [store.ErrInUse] and [store.ErrCorrupt], and name dir.
+// Open opens the store in dir. Its errors name dir, and wrap [store.ErrNotExist],
+// [store.ErrInUse] and [store.ErrCorrupt], or what the system said: it takes the
+// right to write and room on the disk, also to read what is there.
 func Open(dir string, opt Options) (*Store, error) {
 	s, err := open(dir, opt)
 	for tries := 0; errors.Is(err, store.ErrInUse) && tries < 5; tries++ {
@@ -114,7 +115,7 @@ func open(dir string, opt Options) (*Store, error) {
 func openDB(dir string, opt Options) (db *badgerdb.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: %v", store.ErrCorrupt, r)
+			err = damage(fmt.Errorf("%v", r))
 		}
 	}()
 	db, err = badgerdb.Open(dbOptions(dir, opt))
@@ -123,10 +124,8 @@ func openDB(dir string, opt Options) (db *badgerdb.DB, err error) {
 		return db, nil
 	case strings.Contains(err.Error(), "Another process is using this Badger database"):
 		return nil, store.ErrInUse // badger has no error value for it
-	case errors.Is(err, os.ErrPermission):
-		return nil, err
 	}
-	return nil, fmt.Errorf("%w: %v", store.ErrCorrupt, err)
+	return nil, damage(err)
 }
 
 // blockSize is that of badger's tables.

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"skink/store/badger"
+)
+
+// addOutFlag adds --out, and returns how to write to what it names: standard
+// output, or a file that appears only when it is complete.
+func addOutFlag(flags *pflag.FlagSet) func(con Console, write func(w io.Writer) error) error {
+	out := flags.String("out", "-", "file to write, - for standard output")
+	return func(con Console, write func(w io.Writer) error) error {
+		switch info, err := os.Stat(*out); {
+		case *out == "-":
+			return write(con.Out)
+		case *out == "":
+			return usagef("--out is empty: name a file, or - for standard output")
+		case err == nil && info.IsDir():
+			return usagef("--out %s is a folder: name a file in it", *out)
+		}
+		if err := mayWrite("--out", *out, nil); err != nil {
+			return err
+		}
+		return writeFile(*out, write)
+	}
+}
+
+// writeFile writes a file beside its place and then moves it there, so that an
+// interrupted write leaves what was there before. What is there and is no file, a
+// device or a pipe, is written to as it is: a move would put a file in its place. A
+// link stays one, and who may read a file that is there stays as it is.
+func writeFile(name string, write func(w io.Writer) error) (err error) {
+	if to, err := filepath.EvalSymlinks(name); err == nil {
+		name = to
+	}
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(name); err == nil {
+		if !info.Mode().IsRegular() {
+			return writeInto(name, write)
+		}
+		mode = info.Mode().Perm()
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write %s: there is no folder %s: make it first", name, filepath.Dir(name))
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err := write(f); err != nil {
+		return err
+	}
+	if err := f.Chmod(mode); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return os.Rename(f.Name(), name)
+}
+
+func writeInto(name string, write func(w io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
+
+// mayWrite refuses to write over a file that is read, and into the folder of a
+// store, where every file is needed. It looks before anything is written.
+func mayWrite(flag, name string, inputs []string) error {
+	for at := filepath.Dir(landing(name)); ; at = filepath.Dir(at) {
+		if badger.IsStore(at) {
+			return usagef("%s %s is in the folder of a store, %s, which is no place for other files: name another", flag, name, at)
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	to, err := os.Stat(name)
+	if err != nil || !to.Mode().IsRegular() {
+		return nil
+	}
+	for _, in := range inputs {
+		if info, err := os.Stat(in); err == nil && os.SameFile(info, to) {
+			return usagef("%s %s would write over %s, which is read: name another file", flag, name, in)
+		}
+	}
+	return nil
+}
+
+// landing is the path without links where a file comes to be that is written by a
+// name, whether it is there or not.
+func landing(name string) string {
+	const most = 40 // links in a row, as many as Linux follows
+	for range most {
+		name, _ = filepath.Abs(name) // fails only where there is no working folder
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
+			name = filepath.Join(dir, filepath.Base(name))
+		}
+		to, err := os.Readlink(name)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(name), to)
+		}
+		name = to
+	}
+	return name
+}
