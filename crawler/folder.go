@@ -198,16 +198,7 @@ func (s *folderServer) hidesOne(root *os.Root, name string) bool {
 // storeMarks are files that every store has, from its birth on, and no site.
 var storeMarks = []string{"MANIFEST", "KEYREGISTRY"}
 
-// IsStore says whether a folder is a store, of which nothing is served as a site.
-func IsStore(dir string) bool {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return false
-	}
-	defer root.Close()
-	return isStore(root, ".")
-}
-
+// isStore says whether a folder is a store, of which nothing is served as a site.
 func isStore(root *os.Root, dir string) bool {
 	return !slices.ContainsFunc(storeMarks, func(mark string) bool {
 		info, err := root.Stat(path.Join(dir, mark))

@@ -16,6 +16,7 @@ import (
 	"skink/crawler"
 	"skink/frontier"
 	"skink/store"
+	"skink/store/badger"
 )
 
 // seeds is where a crawl starts. The store keeps them, so that a crawl can be
@@ -74,7 +75,7 @@ func (all *seeds) parseOne(arg string, in io.Reader) error {
 		return usagef("seed %s is no URL, and there is no such file or folder: %s", brief(arg), urlHint(arg))
 	case err != nil:
 		return usagef("seed %s: %w", brief(arg), reason(err))
-	case info.IsDir() && crawler.IsStore(arg):
+	case info.IsDir() && badger.IsStore(arg):
 		return usagef("seed %q is a store, no site: its crawl is resumed by skink crawl --store %s", arg, quoted(arg))
 	case info.IsDir():
 		dir, err := filepath.Abs(arg)
