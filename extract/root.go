@@ -143,13 +143,15 @@ func (s *survey) longChild(i int32, whole sum) int32 {
 
 // oneOfMany reports a child of i that has siblings of its name and first class.
 func (s *survey) oneOfMany(i, child int32) bool {
+	return firstClass(s.elems[child].node) != "" && s.hasTwin(i, child, func(j int32) bool { return s.within(j).size > 0 })
+}
+
+// hasTwin reports a child of i that has a sibling of its name and first class of which like is true.
+func (s *survey) hasTwin(i, child int32, like func(int32) bool) bool {
 	node := s.elems[child].node
 	class := firstClass(node)
-	if class == "" {
-		return false
-	}
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
-		if n := s.elems[j].node; j != child && n.Data == node.Data && firstClass(n) == class && s.within(j).size > 0 {
+		if n := s.elems[j].node; j != child && n.Data == node.Data && firstClass(n) == class && like(j) {
 			return true
 		}
 	}
@@ -218,14 +220,11 @@ func (s *survey) isSection(i, root int32) bool {
 		if p < 0 || !s.isHeaded(i) {
 			continue
 		}
-		node, class := s.elems[i].node, firstClass(s.elems[i].node)
-		if class == "" && node.DataAtom != atom.Section {
+		if node := s.elems[i].node; firstClass(node) == "" && node.DataAtom != atom.Section {
 			continue
 		}
-		for j := p + 1; j < s.elems[p].end; j = s.elems[j].end {
-			if n := s.elems[j].node; j != i && n.Data == node.Data && firstClass(n) == class && s.isHeaded(j) {
-				return true
-			}
+		if s.hasTwin(p, i, s.isHeaded) {
+			return true
 		}
 	}
 	return false

@@ -102,10 +102,17 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	return d.judge(ctx, s, dir, in)
 }
 
-// checkOut refuses to write over what is read.
+// checkOut refuses to write over what is read, and what --out refuses in any case,
+// before the work is done and not after it.
 func (d *dedupRun) checkOut(in *inputs) error {
+	if d.out == "-" {
+		return nil
+	}
+	if err := mayWrite("--out", d.out, nil); err != nil {
+		return err
+	}
 	info, err := os.Stat(d.out)
-	if d.out == "-" || err != nil || !info.Mode().IsRegular() {
+	if err != nil || !info.Mode().IsRegular() {
 		return nil // nothing is lost by writing there
 	}
 	if read, err := in.among(info); err != nil || !read {
