@@ -47,18 +47,19 @@ var special = parsePrefixes(
 	"224.0.0.0/4",     // multicast, RFC 5771
 	"240.0.0.0/4",     // reserved, RFC 1112, with broadcast, RFC 919
 
-	"::/96",          // unspecified, loopback, IPv4-compatible, RFC 4291 2.5
-	"64:ff9b:1::/48", // local translation, RFC 8215
-	"100::/64",       // discard, RFC 6666
-	"100:0:0:1::/64", // dummy, RFC 9780
-	"2001::/23",      // IETF protocols, RFC 2928, with Teredo, RFC 4380
-	"2001:db8::/32",  // documentation, RFC 3849
-	"3fff::/20",      // documentation, RFC 9637
-	"5f00::/16",      // segment routing, RFC 9602
-	"fc00::/7",       // unique local, RFC 4193
-	"fe80::/10",      // link-local, RFC 4291 2.5.6
-	"fec0::/10",      // site-local, withdrawn, RFC 3879
-	"ff00::/8",       // multicast, RFC 4291 2.7
+	"::/96",           // unspecified, loopback, IPv4-compatible, RFC 4291 2.5
+	"::ffff:0:0:0/96", // IPv4-translated, inside one network, RFC 2765 2.1
+	"64:ff9b:1::/48",  // local translation, RFC 8215
+	"100::/64",        // discard, RFC 6666
+	"100:0:0:1::/64",  // dummy, RFC 9780
+	"2001::/23",       // IETF protocols, RFC 2928, with Teredo, RFC 4380
+	"2001:db8::/32",   // documentation, RFC 3849
+	"3fff::/20",       // documentation, RFC 9637
+	"5f00::/16",       // segment routing, RFC 9602
+	"fc00::/7",        // unique local, RFC 4193
+	"fe80::/10",       // link-local, RFC 4291 2.5.6
+	"fec0::/10",       // site-local, withdrawn, RFC 3879
+	"ff00::/8",        // multicast, RFC 4291 2.7
 )
 
 // embedding are the blocks of IPv6 whose addresses lead to an IPv4 address that

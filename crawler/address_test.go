@@ -56,6 +56,11 @@ func TestIsSpecial(t *testing.T) {
 		{"::808:808", true},
 		{"::ffff:127.0.0.1", true}, // IPv4-mapped
 		{"::ffff:8.8.8.8", false},
+		{"::fffe:ffff:ffff:ffff", false},
+		{"::ffff:0:0:0", true}, // IPv4-translated
+		{"::ffff:0:7f00:1", true},
+		{"::ffff:0:808:808", true},
+		{"::ffff:1:0:0", false},
 		{"64:ff9b::7f00:1", true}, // NAT64
 		{"64:ff9b::a9fe:a9fe", true},
 		{"64:ff9b::808:808", false},

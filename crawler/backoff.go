@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -107,11 +108,12 @@ func unreachable(page *Page) bool {
 	return false
 }
 
-// retryAfter is how long a server asks to be left alone, as seconds or as a date.
+// retryAfter is how long a server asks to be left alone, as seconds or as a date. A
+// number beyond 64 bits is the largest there is, which ParseInt returns with its error.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
-	if s, err := strconv.Atoi(v); err == nil {
-		return time.Duration(min(max(s, 0), int(longestRetry/time.Second))) * time.Second
+	if s, err := strconv.ParseInt(v, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(max(s, 0), int64(longestRetry/time.Second))) * time.Second
 	}
 	if t, err := http.ParseTime(v); err == nil {
 		return min(max(t.Sub(now), 0), longestRetry)

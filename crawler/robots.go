@@ -31,6 +31,8 @@ import (
 //     What follows the token ("/1.0") is passed over.
 //   - Paths may start with "*", as in the RFC's own example 5.1. One that starts
 //     with neither "/" nor "*" matches nothing.
+//   - What is often mistyped is taken as it was meant, where that makes the crawl
+//     more polite; robotsNames says what.
 //   - Crawl-delay is in no RFC. It is read because sites mean it: in seconds,
 //     the longest where there are several.
 //
@@ -117,9 +119,8 @@ func robotsAllowFirst(a, b bool) int {
 	return 1
 }
 
-// robotsLines yields the lines that have the form of a record, the name in
-// lower case, both parts without blanks and comments. CR, LF and CRLF end a
-// line; an empty line means nothing.
+// robotsLines yields the records of a file, without comments. CR, LF and CRLF end
+// a line; an empty line means nothing.
 func robotsLines(body []byte) func(yield func(name, value string) bool) {
 	return func(yield func(name, value string) bool) {
 		text := strings.TrimPrefix(cutRobots(body), "\ufeff")
@@ -131,8 +132,7 @@ func robotsLines(body []byte) func(yield func(name, value string) bool) {
 				text = ""
 			}
 			line, _, _ = strings.Cut(line, "#")
-			name, value, ok := strings.Cut(line, ":")
-			if ok && !yield(strings.ToLower(strings.Trim(name, " \t")), strings.Trim(value, " \t")) {
+			if name, value := robotsRecord(line); name != "" && !yield(name, value) {
 				return
 			}
 		}

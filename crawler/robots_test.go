@@ -74,8 +74,8 @@ func TestRobotsAllowed(t *testing.T) {
 		{"2.2 a value may hold colons", "user-agent: a\ndisallow: /x:y:z\n", "a", []string{"/x"}, []string{"/x:y:z"}},
 		{"2.2 nothing but comments", "# user-agent: *\n#disallow: /\n", "a", []string{"/x"}, nil},
 		{"2.2 nothing at all", "", "a", []string{"/x"}, nil},
-		{"2.2 a colon is needed", "user-agent: a\ndisallow /x\ndisallow\n", "a", []string{"/x"}, nil},
-		{"2.2 similar names are other records", "user-agent: a\ndisallow: /x\nuseragent: b\nuser agent: b\ndisalow: /z\ndisallow: /y\n", "a", []string{"/z"}, []string{"/x", "/y"}},
+		{"2.2 a name alone is no record", "user-agent: a\ndisallow\n", "a", []string{"/x"}, nil},
+		{"2.2 other names are other records", "user-agent: a\ndisallow: /x\nuser_agent: b\nagent: b\nno-allow: /z\ndisallow: /y\n", "a", []string{"/z"}, []string{"/x", "/y"}},
 		{"2.3 a byte order mark elsewhere is", "user-agent: a\n\ufeffdisallow: /x\n", "a", []string{"/x"}, nil},
 		{"2.3 a byte order mark is no part of the first line", "\ufeffuser-agent: a\ndisallow: /x\n", "a", []string{"/y"}, []string{"/x"}},
 
@@ -166,7 +166,7 @@ func TestRobotsAllowed(t *testing.T) {
 		{"2.2.4 a record between agents ends none of them", "user-agent: a\nhost: example.com\nclean-param: ref /x\nuser-agent: b\nrequest-rate: 1/5\ndisallow: /x\n", "b", []string{"/y"}, []string{"/x"}},
 		{"2.2.4 noindex is no rule of this protocol", "user-agent: a\nnoindex: /x\n", "a", []string{"/x"}, nil},
 		{"2.3.1.5 a file of noise", "\x00\x01\x02\xff\xfe\n\x80: \x81\n", "a", []string{"/x"}, nil},
-		{"2.3.1.5 lines that cannot be read are passed over", "<html>\nuser-agent a\nuser-agent: a\nnonsense\n: /z\ndisallow /y\n\x00\xff: \xff\ndisallow: /x\n", "a", []string{"/y", "/z"}, []string{"/x"}},
+		{"2.3.1.5 lines that cannot be read are passed over", "<html>\nuser-agent a\nuser-agent: a\nnonsense\n: /z\ndeny /y\n\x00\xff: \xff\ndisallow: /x\n", "a", []string{"/y", "/z"}, []string{"/x"}},
 	}
 	examples := []robotsCase{
 		{"5.1 everyone", robotsExample, "anybot", []string{"/", "/publications/", "/a.gif?x"}, []string{"/a.gif", "/example/", "/example/page.html"}},
@@ -191,6 +191,82 @@ func TestRobotsAllowed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRobotsMistyped: what is often mistyped, after the spellings that Google's parser
+// takes (github.com/google/robotstxt, robots.cc: its typos of user-agent and disallow,
+// and the colon that may be missing between two words; robots_test.cc has the same
+// cases of missing colons). Each line stands for one of a file that forbids all to
+// skink, or allows it; the rest of the file is well-formed.
+func TestRobotsMistyped(t *testing.T) {
+	tests := []struct {
+		line   string
+		agent  bool // it stands for "User-agent: skink"
+		forbid bool // it stands for "Disallow: /", or else for nothing
+	}{
+		{line: "user-agent skink", agent: true},
+		{line: "User-Agent\tskink", agent: true},
+		{line: "  user-agent   skink  # us", agent: true},
+		{line: "useragent: skink", agent: true},
+		{line: "useragent skink", agent: true},
+		{line: "user agent: skink", agent: true},
+		{line: "User Agent : skink", agent: true},
+		{line: "user-agents: skink", agent: true},
+
+		{line: "disallow /", forbid: true},
+		{line: "Disallow\t/", forbid: true},
+		{line: " \tdisallow  \t /  ", forbid: true},
+		{line: "disallow : /", forbid: true},
+		{line: "disallow :/", forbid: true},
+		{line: "dissallow: /", forbid: true},
+		{line: "dissalow: /", forbid: true},
+		{line: "disalow: /", forbid: true},
+		{line: "diasllow: /", forbid: true},
+		{line: "disallaw: /", forbid: true},
+		{line: "Disallowed: /", forbid: true},
+		{line: "disalow /", forbid: true},
+		{line: "disallow /*:*\ndisallow: /x", forbid: true},
+
+		{line: "disallow this site"},    // three words are prose
+		{line: "disallowed /"},          // so may be two
+		{line: "do not disallow: /"},    // and what ends in a name
+		{line: "disallow for a: /"},     // or has more words than it
+		{line: "deny: /"},               // a word that no parser takes
+		{line: "\u00a0disallow /"},      // no blank
+		{line: "disallow\u00a0/"},       // nor here
+		{line: "user agent skink\n#"},   // three words
+		{line: "disallow"},              // forbids nothing
+		{line: "disallow\ndisallow /y"}, // another path
+	}
+	for _, tt := range tests {
+		file := "User-agent: *\n" + tt.line + "\n"
+		if tt.agent {
+			file = "User-agent: *\nDisallow:\n\n" + tt.line + "\nDisallow: /\n"
+		}
+		robots := ParseRobots([]byte(file))
+		if got, want := robots.Allowed("skink", "https://example.com/x:1"), !tt.agent && !tt.forbid; got != want {
+			t.Errorf("%q: allowed %v, want %v", tt.line, got, want)
+		}
+		if tt.agent && !robots.Allowed("another", "https://example.com/x") {
+			t.Errorf("%q: the rule is for everyone", tt.line)
+		}
+	}
+	// A mistyped Allow opens nothing.
+	for _, line := range []string{"allow /", "alow: /", "allowed: /", "allow/", "al low: /"} {
+		if ParseRobots([]byte("user-agent: *\ndisallow: /\n"+line)).Allowed("skink", "https://example.com/") {
+			t.Errorf("%q opens what is forbidden", line)
+		}
+	}
+	for _, line := range []string{"crawl-delay 7", "crawldelay: 7", "Crawl delay: 7", "crawl-delay :7", "crawldelay 7"} {
+		if got := ParseRobots([]byte("user-agent: *\n" + line)).CrawlDelay("skink"); got != 7*time.Second {
+			t.Errorf("%q: %v, want 7s", line, got)
+		}
+	}
+	for _, line := range []string{"sitemap https://example.com/s.xml", "site-map: https://example.com/s.xml", "Sitemaps: https://example.com/s.xml"} {
+		if got := ParseRobots([]byte(line)).Sitemaps(); !slices.Equal(got, []string{"https://example.com/s.xml"}) {
+			t.Errorf("%q: %q", line, got)
+		}
 	}
 }
 

@@ -398,6 +398,8 @@ func TestScheduleBackOff(t *testing.T) {
 		{"Retry-After below the back-off", 1, first(1, status(503, "Retry-After", "0")), true, []float64{0, 1}, 0, 0},
 		{"Retry-After of a day", 1, first(1, status(503, "Retry-After", "86400")), true, []float64{0, 3600}, 0, 0},
 		{"Retry-After beyond any number", 1, first(1, status(503, "Retry-After", "9000000000000000000")), true, []float64{0, 3600}, 0, 0},
+		{"Retry-After beyond 64 bits", 1, first(1, status(503, "Retry-After", "99999999999999999999")), true, []float64{0, 3600}, 0, 0},
+		{"Retry-After of less than nothing", 1, first(1, status(503, "Retry-After", "-99999999999999999999")), true, []float64{0, 1}, 0, 0},
 		{"Retry-After that is none", 1, first(1, status(503, "Retry-After", "soon")), true, []float64{0, 1}, 0, 0},
 		{"down for a minute: nothing is lost", 4, down(0, 60), true, []float64{0, 1, 3, 7, 15, 31, 63, 63, 63, 63}, 0, 0},
 		{"down for good: after ten minutes one is given up", 3, down(0, 1e9), true, []float64{0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 811}, 1, 2},

@@ -1,0 +1,62 @@
+package crawler
+
+import "strings"
+
+// robotsNames are the records that are read, with the spellings in which site
+// owners write them. Those of user-agent, disallow and sitemap are the ones that
+// Google's parser takes (github.com/google/robotstxt, robots.cc), which has seen
+// more files than anyone; those of crawl-delay follow its example.
+//
+// Google's parser takes a name by how it begins, so that "disallowed" is one too.
+// We do so for the names where longer is true. Allow has no other spelling here,
+// and needs its colon: a rule that is passed over costs pages, while one that opens
+// what the owner did not mean to open costs the owner.
+var robotsNames = []struct {
+	name      string
+	spellings []string
+	longer    bool // what begins with a spelling is the name too
+	bare      bool // the colon may be missing
+}{
+	{"user-agent", []string{"user-agent", "useragent", "user agent"}, true, true},
+	{"disallow", []string{"disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"}, true, true},
+	{"allow", []string{"allow"}, false, false},
+	{"crawl-delay", []string{"crawl-delay", "crawldelay", "crawl delay"}, false, true},
+	{"sitemap", []string{"sitemap", "site-map"}, true, true},
+}
+
+// robotsRecord reads a line without its comment: which record of robotsNames it is,
+// "" if none, and its value, both without blanks around them. A line of two words
+// without a colon after the first is a record too. The path of one that has lost its
+// colon may hold another ("disallow /a:b"), so this is tried first.
+func robotsRecord(line string) (name, value string) {
+	if words := strings.FieldsFunc(line, isRobotsBlank); len(words) == 2 {
+		if name := robotsName(words[0], false); name != "" && words[1][0] != ':' {
+			return name, words[1]
+		}
+	}
+	name, value, found := strings.Cut(line, ":")
+	if !found {
+		return "", ""
+	}
+	return robotsName(strings.Trim(name, " \t"), true), strings.Trim(value, " \t")
+}
+
+// robotsName is the record that a word before a colon, or before a blank, stands for;
+// "" if it is none.
+func robotsName(word string, colon bool) string {
+	word = strings.ToLower(word)
+	for _, n := range robotsNames {
+		for _, spelling := range n.spellings {
+			rest, ok := strings.CutPrefix(word, spelling)
+			exact := rest == ""
+			switch {
+			case !ok || !colon && !(n.bare && exact):
+			case exact, n.longer && !strings.ContainsFunc(rest, isRobotsBlank):
+				return n.name
+			}
+		}
+	}
+	return ""
+}
+
+func isRobotsBlank(c rune) bool { return c == ' ' || c == '\t' }
