@@ -3,8 +3,7 @@
 //
 // A [Crawl] runs a bounded pool of workers. Each takes the URL that is due from
 // the schedule, asks robots.txt, fetches through Colly, and gives the [Page] to
-// the [Handler], which stores it and says which hosts got new URLs by it. A
-// worker holds one page at a time, so what a kill can make us fetch again is
+// the [Handler], which stores it with what it leads to ([Leads]). A worker holds one page at a time, so what a kill can make us fetch again is
 // what was in flight and no more.
 //
 // What it refuses to do: run scripts, log in, or solve puzzles. It reads what a
@@ -29,10 +28,11 @@ import (
 
 // A Handler makes something of the pages.
 type Handler interface {
-	// Handle stores what became of a URL, its links in the frontier, and last
-	// that the URL is done. It returns the hosts of the links. It is called from
+	// Handle stores what became of a URL. It tells leads which links the page has,
+	// and writes in this order, so that a crawl that is killed loses no URL: the
+	// page, what leads then holds, and last that the URL has ended. It is called from
 	// several goroutines. An error ends the crawl.
-	Handle(ctx context.Context, p *Page) (hosts []string, err error)
+	Handle(ctx context.Context, p *Page, leads *Leads) error
 
 	// Pages is how many pages the store holds, for Options.MaxPages.
 	Pages() int64
@@ -210,18 +210,17 @@ func (c *Crawl) hand(ctx context.Context, t *turn, page *Page, ended func(*turn,
 	if !t.host.folder {
 		ended(t, page)
 	}
-	hosts, err := c.handler.Handle(ctx, page)
+	leads, err := LeadsOf(page, &c.opt)
 	if err != nil {
+		return err
+	}
+	if err := c.handler.Handle(ctx, page, leads); err != nil {
 		return err
 	}
 	if t.host.folder {
 		ended(t, page)
 	}
-	depth := page.Item.Depth + 1
-	if page.Location != "" {
-		depth = page.Item.Depth
-	}
-	c.schedule.finish(depth, hosts...)
+	c.schedule.finish(leads.depth(), leads.hosts()...)
 	return nil
 }
 

@@ -16,13 +16,11 @@ import (
 	"go.uber.org/goleak"
 
 	"skink/frontier"
-	"skink/store"
 )
 
-// A keeper is a handler that follows links within a scope, and keeps the pages.
+// A keeper is a handler that follows links, and keeps the pages.
 type keeper struct {
-	front *store.Memory
-	scope *Scope
+	front *frontier.Memory
 
 	mu    sync.Mutex
 	pages map[string]*Page // guarded by mu
@@ -31,7 +29,7 @@ type keeper struct {
 
 func newKeeper(t *testing.T, seeds ...string) *keeper {
 	t.Helper()
-	k := &keeper{front: store.NewMemory(), scope: newScope(t, ScopeAny, nil, nil), pages: map[string]*Page{}}
+	k := &keeper{front: frontier.NewMemory(), pages: map[string]*Page{}}
 	for _, u := range seeds {
 		if _, err := k.front.Discover(t.Context(), []frontier.Item{{URL: u}}); err != nil {
 			t.Fatal(err)
@@ -42,29 +40,17 @@ func newKeeper(t *testing.T, seeds ...string) *keeper {
 
 var href = regexp.MustCompile(`href="([^"]*)"`)
 
-func (k *keeper) Handle(ctx context.Context, p *Page) (hosts []string, err error) {
-	var items []frontier.Item
-	if p.Location != "" {
-		items = append(items, frontier.Item{URL: p.Location, Via: p.Item.URL, Hops: p.Item.Hops + 1})
-	}
-	base, err := frontier.NewBase(p.Item.URL, "")
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range href.FindAllSubmatch(p.Body, -1) {
-		if u, err := base.Resolve(string(m[1])); err == nil && k.scope.Contains(u) {
-			items = append(items, frontier.Item{URL: u})
+func (k *keeper) Handle(ctx context.Context, p *Page, leads *Leads) error {
+	err := leads.Follow(Links{Hrefs: func(yield func(string, bool) bool) {
+		for _, m := range href.FindAllSubmatch(p.Body, -1) {
+			yield(string(m[1]), false)
 		}
+	}})
+	if err != nil {
+		return err
 	}
-	if _, err := k.front.Discover(ctx, items); err != nil {
-		return nil, err
-	}
-	for _, it := range items {
-		hosts = append(hosts, frontier.HostOf(it.URL))
-	}
-	state := frontier.Fetched
-	if p.Problem != "" {
-		state = frontier.Failed
+	if _, err := k.front.Discover(ctx, leads.Items); err != nil {
+		return err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -72,7 +58,7 @@ func (k *keeper) Handle(ctx context.Context, p *Page) (hosts []string, err error
 		k.twice = append(k.twice, p.Item.URL)
 	}
 	k.pages[p.Item.URL] = p
-	return hosts, k.front.Done(ctx, p.Item.URL, state)
+	return k.front.Done(ctx, p.Item.URL, p.End())
 }
 
 func (k *keeper) Pages() int64 {
@@ -139,6 +125,7 @@ func TestCrawl(t *testing.T) {
 
 	k := newKeeper(t, site.URL+"/")
 	opt := Defaults()
+	opt.Scope = newScope(t, ScopeAny, nil, nil)
 	opt.Delay, opt.PerHost, opt.Retries, opt.AllowHosts = 0, 8, 1, []string{strings.TrimPrefix(site.URL, "http://"), "gone.localhost"}
 	c, err := New(k.front, opt, k)
 	if err != nil {
@@ -200,6 +187,7 @@ func TestCrawlStopped(t *testing.T) {
 
 	k := newKeeper(t, site.URL+"/")
 	opt := Defaults()
+	opt.Scope = newScope(t, ScopeAny, nil, nil)
 	opt.Delay, opt.PerHost, opt.Parallel, opt.IgnoreRobots, opt.Grace = 0, 3, 3, true, 50*time.Millisecond
 	opt.AllowHosts = []string{strings.TrimPrefix(site.URL, "http://")}
 	c, err := New(k.front, opt, k)

@@ -198,7 +198,8 @@ func crawlScope(t *testing.T, server *hostileServer, s store.Store, opt crawler.
 			t.Fatal(err)
 		}
 	}
-	options := ingest.Options{Rule: rule, Scope: scope}
+	options := ingest.Options{Rule: rule}
+	opt.Scope = scope
 	if change != nil {
 		change(&options)
 	}

@@ -27,6 +27,11 @@ type Options struct {
 	Away         []string       // hosts that are not asked; what is pending of them stays so
 	Hidden       []string       // files and folders that no such site shows: what the crawl itself writes
 
+	Scope        *Scope                 // of the URLs to follow; nil: none are followed
+	MaxDepth     int                    // links from a seed that are followed; 0: any number
+	ObeyNoFollow bool                   // leave links alone that say rel=nofollow
+	OnSeed       func(url string) error // told of an address to which a seed's site moved; nil: nobody is
+
 	MaxPages   int64            // pages in the store after which the crawl stops; 0: never
 	MaxBytes   int64            // of bodies, fetched by this crawl, after which it stops; 0: never
 	HostBudget Budget           // of each host

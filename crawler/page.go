@@ -59,6 +59,22 @@ func (p *Page) Transient() bool {
 	return false
 }
 
+// End is the state in which the page's URL ends in the frontier, once the crawl has
+// handed the page over.
+func (p *Page) End() frontier.State {
+	switch {
+	case p.Problem == ProblemRobots:
+		return frontier.Blocked
+	case p.Transient():
+		return frontier.GivenUp
+	case p.Problem != "":
+		return frontier.Failed
+	case p.Location != "":
+		return frontier.Redirected
+	}
+	return frontier.Fetched
+}
+
 // MaxHops is how many redirects in a row are followed. Browsers stop at twenty,
 // and no honest site needs ten.
 const MaxHops = 10

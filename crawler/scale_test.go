@@ -140,11 +140,11 @@ func (h *scaleHandler) fetch(_ context.Context, it frontier.Item) *Page {
 	return &Page{Item: it, Status: 200, FetchedAt: now}
 }
 
-func (h *scaleHandler) Handle(ctx context.Context, p *Page) ([]string, error) {
+func (h *scaleHandler) Handle(ctx context.Context, p *Page, _ *Leads) error {
 	if h.n.Add(1) == h.most {
 		h.stop()
 	}
-	return nil, h.s.Done(ctx, p.Item.URL, frontier.Fetched)
+	return h.s.Done(ctx, p.Item.URL, frontier.Fetched)
 }
 
 func (h *scaleHandler) Pages() int64 { return 0 }

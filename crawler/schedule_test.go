@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"skink/frontier"
-	"skink/store"
 )
 
 // A world is a web without wires: it answers what a test says, after the time
@@ -31,7 +30,7 @@ type world struct {
 	connects func(url string) time.Duration // before a request is sent; nil: no time
 	address  func(host string) netip.Addr   // nil: nobody asks
 
-	front *store.Memory
+	front *frontier.Memory
 	start time.Time
 
 	mu    sync.Mutex
@@ -52,7 +51,7 @@ type request struct {
 // newWorld is a world whose frontier holds some URLs. Without robots it has none
 // of them on any host.
 func newWorld(urls ...string) *world {
-	w := &world{front: store.NewMemory(), start: time.Now(), times: map[string]int{}, open: map[string]int{}, most: map[string]int{}, ended: map[string]*Page{}}
+	w := &world{front: frontier.NewMemory(), start: time.Now(), times: map[string]int{}, open: map[string]int{}, most: map[string]int{}, ended: map[string]*Page{}}
 	w.discover(urls...)
 	return w
 }
@@ -145,25 +144,21 @@ func (w *world) request(ctx context.Context, url string) (n int) {
 	return n
 }
 
-func (w *world) Handle(ctx context.Context, p *Page) (hosts []string, err error) {
+func (w *world) Handle(ctx context.Context, p *Page, leads *Leads) error {
 	for _, u := range w.links[p.Item.URL] {
 		w.discover(u)
-		hosts = append(hosts, frontier.HostOf(u))
-	}
-	state := frontier.Fetched
-	if p.Problem != "" {
-		state = frontier.Failed
+		leads.Items = append(leads.Items, frontier.Item{URL: u})
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended[p.Item.URL] != nil {
-		return nil, fmt.Errorf("%s was handed over twice", p.Item.URL)
+		return fmt.Errorf("%s was handed over twice", p.Item.URL)
 	}
 	w.ended[p.Item.URL] = p
 	if p.Problem == "" {
 		w.pages++
 	}
-	return hosts, w.front.Done(ctx, p.Item.URL, state)
+	return w.front.Done(ctx, p.Item.URL, p.End())
 }
 
 func (w *world) Pages() int64 {
@@ -669,8 +664,8 @@ func TestScheduleStops(t *testing.T) {
 // failing is a handler that cannot store.
 type failing struct{ *world }
 
-func (f failing) Handle(context.Context, *Page) ([]string, error) {
-	return nil, errors.New("the disk is full")
+func (f failing) Handle(context.Context, *Page, *Leads) error {
+	return errors.New("the disk is full")
 }
 
 // An error of the handler ends the crawl at once, whatever is in flight.

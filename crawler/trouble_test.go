@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"skink/frontier"
-	"skink/store"
 )
 
 // A slowFrontier takes its time to lease, as a disk does.
@@ -111,7 +110,7 @@ func TestScheduleDeadHosts(t *testing.T) {
 // reopen ends all leases, as opening a store does.
 func (w *world) reopen(t *testing.T) {
 	t.Helper()
-	again := store.NewMemory()
+	again := frontier.NewMemory()
 	for url, err := range w.front.URLs(t.Context(), frontier.Pending) {
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ package extract
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"strings"
 
 	"github.com/PuerkitoBio/goquery"
@@ -50,6 +51,32 @@ type Document struct {
 
 // HasText reports a page that can be compared. Menus alone, and a text that only scripts would write, are none.
 func (d *Document) HasText() bool { return d.Root != RootNone }
+
+// Hrefs yields what the page leads to, as written, and whether it says rel=nofollow: its links, the pages before and after
+// it in a row, and itself in other languages. It yields nothing if the page asks everyone to follow nothing (NoFollow).
+// Feeds that only its head names are left out: many sites have one for each page.
+func (d *Document) Hrefs() iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		if d.NoFollow {
+			return
+		}
+		for _, l := range d.Links {
+			if !yield(l.Href, l.NoFollow) {
+				return
+			}
+		}
+		for _, href := range []string{d.Prev, d.Next} {
+			if href != "" && !yield(href, false) {
+				return
+			}
+		}
+		for _, a := range d.Alternates {
+			if (a.Type == "" || a.Type == "text/html") && !yield(a.Href, false) {
+				return
+			}
+		}
+	}
+}
 
 // Alternate is what <link rel=alternate> names.
 type Alternate struct {

@@ -18,7 +18,7 @@ import (
 // with judgements that nobody wants to keep; no command uses it. It is written to
 // be obviously right: maps and sorted slices under a lock.
 type Memory struct {
-	memoryFrontier
+	*frontier.Memory
 
 	mu       sync.Mutex // guards everything below
 	last     uint64     // the last number given
@@ -40,16 +40,16 @@ var _ Store = (*Memory)(nil)
 // NewMemory returns an empty store.
 func NewMemory() *Memory {
 	return &Memory{
-		memoryFrontier: newMemoryFrontier(),
-		records:        map[uint64]Record{},
-		ids:            map[dedup.Hash]uint64{},
-		texts:          map[uint64][]byte{},
-		sketches:       map[uint64]dedup.Sketch{},
-		raws:           map[uint64]Raw{},
-		hashes:         map[dedup.Hash]uint64{},
-		postings:       map[uint64][]uint64{},
-		members:        map[uint64][]uint64{},
-		meta:           map[string][]byte{},
+		Memory:   frontier.NewMemory(),
+		records:  map[uint64]Record{},
+		ids:      map[dedup.Hash]uint64{},
+		texts:    map[uint64][]byte{},
+		sketches: map[uint64]dedup.Sketch{},
+		raws:     map[uint64]Raw{},
+		hashes:   map[dedup.Hash]uint64{},
+		postings: map[uint64][]uint64{},
+		members:  map[uint64][]uint64{},
+		meta:     map[string][]byte{},
 	}
 }
 
@@ -75,15 +75,28 @@ func (m *Memory) Commit(ctx context.Context, entries []*Entry) error {
 			return fmt.Errorf("commit %s: state %d is not an end", e.Record.URL, e.State)
 		}
 	}
+	ctx = context.WithoutCancel(ctx) // an entry is written whole
 	for _, e := range entries {
 		m.keep(e)
-		m.discover(e.Links)
-		m.exclude(e.Beyond)
-		if e.State != frontier.Unknown {
-			m.done(e.Record.URL, e.State)
+		if err := m.end(ctx, e); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// end tells the frontier what an entry led to, and how its URL ended.
+func (m *Memory) end(ctx context.Context, e *Entry) error {
+	if _, err := m.Discover(ctx, e.Links); err != nil {
+		return err
+	}
+	if err := m.Exclude(ctx, e.Beyond); err != nil {
+		return err
+	}
+	if e.State == frontier.Unknown {
+		return nil
+	}
+	return m.Done(ctx, e.Record.URL, e.State)
 }
 
 // keep remembers all of e but what concerns the frontier.

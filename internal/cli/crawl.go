@@ -48,12 +48,10 @@ type crawlFlags struct {
 	onDuplicate      string
 	scope            string
 	include, exclude []string
-	maxDepth         int
 	maxSize          size
 	maxBytes         size
 	maxHostBytes     size
 	maxTime          time.Duration
-	obeyNoFollow     bool
 	contact          string
 	allowPrivate     []string
 	feed             string
@@ -75,8 +73,8 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	flags.StringVar(&f.scope, "scope", crawler.ScopeHost, "what to follow: host, domain, prefix (the seed's folder) or any")
 	flags.StringArrayVar(&f.include, "include", nil, "follow only URLs that match this regular expression (may be repeated)")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "follow no URL that matches this regular expression (may be repeated)")
-	flags.BoolVar(&f.obeyNoFollow, "obey-nofollow", false, "follow no link that says rel=nofollow; pages that say so of all their links are always obeyed")
-	flags.IntVar(&f.maxDepth, "max-depth", 0, "follow links so many steps from a seed, 0: any number")
+	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "follow no link that says rel=nofollow; pages that say so of all their links are always obeyed")
+	flags.IntVar(&o.MaxDepth, "max-depth", 0, "follow links so many steps from a seed, 0: any number")
 
 	flags.Int64Var(&o.MaxPages, "max-pages", 0, "stop when the store holds so many pages, 0: never")
 	flags.DurationVar(&f.maxTime, "max-time", 0, "stop this run after so long, 0: never")
@@ -115,7 +113,8 @@ func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error 
 
 // start opens the store and crawls into it.
 func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, args []string) error {
-	scope, err := crawler.NewScope(f.scope, f.include, f.exclude)
+	var err error
+	f.options.Scope, err = crawler.NewScope(f.scope, f.include, f.exclude)
 	var pattern *syntax.Error
 	switch {
 	case errors.As(err, &pattern):
@@ -143,7 +142,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, args []s
 		}
 		return err
 	}
-	c := &crawlRun{crawlFlags: f, con: con, say: say, store: s, scope: scope, stdinIsSeeds: slices.Contains(args, "-")}
+	c := &crawlRun{crawlFlags: f, con: con, say: say, store: s, stdinIsSeeds: slices.Contains(args, "-")}
 	err = c.run(ctx, args, given)
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
@@ -184,8 +183,8 @@ func (f *crawlFlags) check() error {
 		return usagef("--max-size %q: try a size, such as 500KB or 10MB", f.maxSize.String())
 	case o.MaxPages < 0:
 		return usagef("--max-pages %d: try 0 for no limit", o.MaxPages)
-	case f.maxDepth < 0:
-		return usagef("--max-depth %d: try 0 for no limit", f.maxDepth)
+	case o.MaxDepth < 0:
+		return usagef("--max-depth %d: try 0 for no limit", o.MaxDepth)
 	case o.UserAgent == "":
 		return usagef("--user-agent is empty: servers want to know who asks: leave it out, or name a contact")
 	}

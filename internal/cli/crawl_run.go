@@ -19,7 +19,6 @@ type crawlRun struct {
 	*crawlFlags
 	con     Console
 	store   store.Store
-	scope   *crawler.Scope
 	movedMu sync.Mutex
 	seeds   seeds // guarded by movedMu once the crawl runs
 	lost    []lostFolder
@@ -48,10 +47,6 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 		SkipDuplicates: c.onDuplicate == "skip",
 		KeepRaw:        c.options.KeepRaw,
 		Agent:          crawler.ProductToken(c.options.UserAgent),
-		Scope:          c.scope,
-		MaxDepth:       c.maxDepth,
-		ObeyNoFollow:   c.obeyNoFollow,
-		OnSeed:         func(url string) error { return c.moved(ctx, url) },
 	}
 	closeFeed, err := c.openFeed(ctx, &opt)
 	if err != nil {
@@ -147,6 +142,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline) error {
 	if err != nil {
 		return errors.Join(err, pipeline.Close())
 	}
+	c.options.OnSeed = func(url string) error { return c.moved(ctx, url) }
 	crawl, err := crawler.New(c.store, c.options, pipeline)
 	if err != nil {
 		return errors.Join(err, outside.close(), pipeline.Close())

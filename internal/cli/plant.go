@@ -20,7 +20,7 @@ func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 	all.merge(given)
 	c.seeds = all
 	for _, i := range all.items() {
-		c.scope.AddSeed(i.URL)
+		c.options.Scope.AddSeed(i.URL)
 	}
 	c.options.Folders = crawler.FolderHosts(all.Folders)
 	c.leave(lost)

@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"sync"
 
 	"skink/crawler"
@@ -25,14 +24,10 @@ import (
 // Options is how pages are judged and what is kept of them.
 type Options struct {
 	Rule           dedup.Rule
-	SkipDuplicates bool                   // keep no text of a duplicate, and follow none of its links
-	KeepRaw        bool                   // keep each exchange as it was received
-	Agent          string                 // product token that pages may name in what they ask of crawlers; "": that of the default agent
-	Scope          *crawler.Scope         // of the links to follow; nil: none are followed
-	MaxDepth       int                    // links from a seed that are followed; 0: any number
-	ObeyNoFollow   bool                   // leave links alone that say rel=nofollow
-	OnSeed         func(url string) error // told of an address to which a seed moved
-	Sink           Sink                   // gets every record after its commit; nil: nobody does
+	SkipDuplicates bool   // keep no text of a duplicate, and follow none of its links
+	KeepRaw        bool   // keep each exchange as it was received
+	Agent          string // product token that pages may name in what they ask of crawlers; "": that of the default agent
+	Sink           Sink   // gets every record after its commit; nil: nobody does
 }
 
 // A Sink is told of records in the order of their numbers, after their commit.
@@ -86,38 +81,25 @@ func (p *Pipeline) Added() store.Tally { return p.judge.snapshot(&p.judge.news) 
 // Handle judges and stores what became of a URL, and returns when it is stored.
 // It implements [crawler.Handler]. No two calls at once may be about the same
 // URL; the frontier's leases see to that.
-func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page) (hosts []string, err error) {
-	s, err := p.crawled(ctx, page)
+func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawler.Leads) error {
+	s, err := p.crawled(ctx, page, leads)
 	if err != nil {
-		return nil, fmt.Errorf("judge %s: %w", page.Item.URL, err)
+		return fmt.Errorf("judge %s: %w", page.Item.URL, err)
 	}
-	hosts = hostsOf(s.entry.Links)
 	s.done = make(chan struct{})
 	if err := p.judge.submit(ctx, s); err != nil {
-		return nil, err
+		return err
 	}
 	select {
 	case <-s.done:
-		return hosts, nil
+		return nil
 	case <-p.judge.failed:
-		return nil, p.judge.err
+		return p.judge.err
 	}
-}
-
-// hostsOf lists the hosts of URLs, each once: a page can lead to 100,000.
-func hostsOf(items []frontier.Item) (hosts []string) {
-	seen := map[string]bool{}
-	for _, it := range items {
-		if h := frontier.HostOf(it.URL); !seen[h] {
-			seen[h] = true
-			hosts = append(hosts, h)
-		}
-	}
-	return hosts
 }
 
 // crawled makes a subject of a page.
-func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page) (s *subject, err error) {
+func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (s *subject, err error) {
 	s = &subject{}
 	r := &s.entry.Record
 	*r = recordOf(page)
@@ -135,17 +117,17 @@ func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page) (s *subject,
 	}
 	switch r.Kind {
 	case store.Redirect:
-		err = p.redirected(s, page)
+		s.leadTo(leads)
 	case store.Page:
-		err = p.judged(ctx, s, page)
+		err = p.judged(ctx, s, page, leads)
 	}
 	s.entry.State = r.End()
 	return s, err
 }
 
 // judged reads a page, and judges it by what the store holds now.
-func (p *Pipeline) judged(ctx context.Context, s *subject, page *crawler.Page) error {
-	err := guard(func() error { return p.read(s, page) })
+func (p *Pipeline) judged(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads) error {
+	err := guard(func() error { return p.read(s, page, leads) })
 	switch {
 	case errors.Is(err, extract.ErrNotText): // a feed has links all the same
 		s.entry.Record.Kind = store.Other
@@ -176,110 +158,41 @@ func (s *subject) broken(r store.Record, err error) {
 }
 
 // read takes from a page all that is judged or followed. It is pure.
-func (p *Pipeline) read(s *subject, page *crawler.Page) error {
-	doc, err := extract.Parse(page.Body, page.Header.Get("Content-Type"))
-	tag := robotsTag(page.Header, p.opt.Agent)
-	if err != nil {
-		if doc != nil && !tag.nofollow { // a feed: no text, but links
-			if base, err := frontier.NewBase(s.entry.Record.URL, ""); err == nil {
-				p.links(s, doc, base, page.Item)
-			}
-		}
+func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads) error {
+	doc, notText := extract.Parse(page.Body, page.Header.Get("Content-Type"))
+	if doc == nil {
+		return notText
+	}
+	p.obey(doc, page)
+	if err := leads.Follow(crawler.Links{Base: doc.Base, Hrefs: doc.Hrefs()}); err != nil {
 		return err
 	}
-	ask := doc.Asks[p.opt.Agent]
-	doc.NoIndex = doc.NoIndex || ask.NoIndex || tag.noindex
-	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.nofollow
-	r := &s.entry.Record
-	base, err := frontier.NewBase(r.URL, doc.Base)
-	if err != nil {
-		return err
+	s.leadTo(leads)
+	if notText != nil {
+		return notText
 	}
 	s.describe(doc)
 	if doc.Canonical != "" {
-		r.CanonicalURL, _ = base.Resolve(doc.Canonical) // one that cannot be resolved names nothing
-	}
-	if !doc.NoFollow {
-		p.links(s, doc, base, page.Item)
+		base, err := frontier.NewBase(s.entry.Record.URL, doc.Base)
+		if err != nil {
+			return err
+		}
+		s.entry.Record.CanonicalURL, _ = base.Resolve(doc.Canonical) // one that cannot be resolved names nothing
 	}
 	p.sketch(s, doc.Text)
 	return nil
 }
 
-// redirected queues where a page led to. A seed's own site is its scope.
-func (p *Pipeline) redirected(s *subject, page *crawler.Page) error {
-	scope, from := p.opt.Scope, page.Item
-	if scope == nil {
-		return nil
-	}
-	target := page.Location
-	if from.Depth == 0 && !scope.Contains(target) && scope.Moved(from.URL, target) {
-		scope.AddSeed(target)
-		if p.opt.OnSeed != nil {
-			if err := p.opt.OnSeed(target); err != nil {
-				return err
-			}
-		}
-	}
-	if scope.Contains(target) {
-		via := from.Via
-		if via == "" {
-			via = from.URL
-		}
-		s.entry.Links = []frontier.Item{{URL: target, Via: via, Depth: from.Depth, Hops: from.Hops + 1}}
-		return nil
-	}
-	s.entry.Beyond = []string{target}
-	return nil
+// obey adds to what a document asks of everyone what it, or its answer, asks of us.
+func (p *Pipeline) obey(doc *extract.Document, page *crawler.Page) {
+	ask, tag := doc.Asks[p.opt.Agent], robotsTag(page.Header, p.opt.Agent)
+	doc.NoIndex = doc.NoIndex || ask.NoIndex || tag.noindex
+	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.nofollow
 }
 
-// maxLinks is how many links of a page are looked at. The longest lists of honest
-// sites have some ten thousand; a page of 10 MB has room for a million.
-const maxLinks = 100_000
-
-// links finds the URLs to follow from a page, and those that lead out of the
-// crawl or too deep, each once.
-func (p *Pipeline) links(s *subject, doc *extract.Document, base *frontier.Base, from frontier.Item) {
-	if p.opt.Scope == nil {
-		return
-	}
-	deepest := p.opt.MaxDepth > 0 && from.Depth >= p.opt.MaxDepth
-	seen := make(map[string]bool, min(len(doc.Links), maxLinks))
-	for href := range p.hrefs(doc) {
-		url, err := base.Resolve(href)
-		if err != nil || url == from.URL || seen[url] {
-			continue
-		}
-		seen[url] = true
-		if !deepest && p.opt.Scope.Contains(url) {
-			s.entry.Links = append(s.entry.Links, frontier.Item{URL: url, Depth: from.Depth + 1})
-		} else {
-			s.entry.Beyond = append(s.entry.Beyond, url)
-		}
-	}
-}
-
-// hrefs yields what a page leads to, as written: its links, the pages before and
-// after it in a row, and itself in other languages. Feeds that only its head names
-// are left out: many sites have one for each page.
-func (p *Pipeline) hrefs(doc *extract.Document) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, l := range doc.Links[:min(len(doc.Links), maxLinks)] {
-			if !(l.NoFollow && p.opt.ObeyNoFollow) && !yield(l.Href) {
-				return
-			}
-		}
-		for _, href := range []string{doc.Prev, doc.Next} {
-			if href != "" && !yield(href) {
-				return
-			}
-		}
-		for _, a := range doc.Alternates {
-			if (a.Type == "" || a.Type == "text/html") && !yield(a.Href) {
-				return
-			}
-		}
-	}
+// leadTo writes down what a page leads to.
+func (s *subject) leadTo(leads *crawler.Leads) {
+	s.entry.Links, s.entry.Beyond = leads.Items, leads.Beyond
 }
 
 // describe copies what a document says of itself.

@@ -86,7 +86,7 @@ func noindex(p *crawler.Page) *crawler.Page {
 func handle(t testing.TB, p *Pipeline, pages ...*crawler.Page) {
 	t.Helper()
 	for _, page := range pages {
-		if _, err := p.Handle(context.Background(), page); err != nil {
+		if err := p.Handle(context.Background(), page, new(crawler.Leads)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -398,7 +398,7 @@ func TestForgotten(t *testing.T) {
 	a, short := words(1, 100), words(2, 10)
 	var slow []*subject
 	for i, text := range []string{a, but(a, "x"), short, words(3, 100)} {
-		sub, err := p.crawled(t.Context(), article(fmt.Sprintf("http://slow.test/%d", i), text))
+		sub, err := p.crawled(t.Context(), article(fmt.Sprintf("http://slow.test/%d", i), text), new(crawler.Leads))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -497,7 +497,6 @@ func TestSkipDuplicates(t *testing.T) {
 		s := store.NewMemory()
 		opt := testOptions(t)
 		opt.SkipDuplicates, opt.KeepRaw = skip, true
-		opt.Scope, _ = crawler.NewScope(crawler.ScopeAny, nil, nil)
 		sink := &sink{}
 		opt.Sink = sink
 		p := start(t, s, opt)
@@ -507,7 +506,7 @@ func TestSkipDuplicates(t *testing.T) {
 			p.Body = append(p.Body, []byte(`<nav><a href="`+url+`/next">next</a></nav>`)...)
 			return p
 		}
-		handle(t, p, with("http://a.test/1", a), with("http://a.test/2", a), with("http://a.test/3", but(a, "x")), with("http://a.test/4", short), with("http://a.test/5", short))
+		follow(t, p, within(t, crawler.ScopeAny), with("http://a.test/1", a), with("http://a.test/2", a), with("http://a.test/3", but(a, "x")), with("http://a.test/4", short), with("http://a.test/5", short))
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -608,7 +607,7 @@ func TestReplay(t *testing.T) {
 	a := words(1, 100)
 	first := article("http://a.test/1", a)
 	p := start(t, s, testOptions(t))
-	sub, err := p.crawled(t.Context(), first)
+	sub, err := p.crawled(t.Context(), first, new(crawler.Leads))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -676,7 +675,7 @@ func TestJudgeFails(t *testing.T) {
 		errs := make([]error, 200)
 		for i := range errs {
 			wait.Go(func() {
-				_, errs[i] = p.Handle(context.Background(), article(fmt.Sprintf("http://a.test/%d", i), words(uint64(i), 60)))
+				errs[i] = p.Handle(context.Background(), article(fmt.Sprintf("http://a.test/%d", i), words(uint64(i), 60)), new(crawler.Leads))
 			})
 		}
 		wait.Wait()
@@ -691,7 +690,7 @@ func TestJudgeFails(t *testing.T) {
 		if told == 0 {
 			t.Errorf("%s: nobody was told", way)
 		}
-		if _, err := p.Handle(context.Background(), article("http://a.test/late", "")); !errors.Is(err, errDisk) {
+		if err := p.Handle(context.Background(), article("http://a.test/late", ""), new(crawler.Leads)); !errors.Is(err, errDisk) {
 			t.Errorf("%s: a late page got %v", way, err)
 		}
 		if _, err := p.Files(context.Background(), manyFiles(500)); err != nil && !errors.Is(err, errDisk) {
@@ -720,13 +719,13 @@ func TestHandleCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
 	for i := range 2*batch + 10 { // more than the queue holds
-		wait.Go(func() { p.Handle(ctx, article(fmt.Sprintf("http://a.test/%d", i), "")) })
+		wait.Go(func() { p.Handle(ctx, article(fmt.Sprintf("http://a.test/%d", i), ""), new(crawler.Leads)) })
 	}
 	for len(p.judge.queue) < batch {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
-	if _, err := p.Handle(ctx, article("http://a.test/x", "")); !errors.Is(err, context.Canceled) {
+	if err := p.Handle(ctx, article("http://a.test/x", ""), new(crawler.Leads)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	close(g.open)

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -16,14 +15,38 @@ import (
 	"skink/store"
 )
 
-// linksOf lists what a page leads to: in the frontier, and as hosts told to the
-// crawler.
-func linksOf(t *testing.T, opt Options, page *crawler.Page) (links, hosts string) {
+// within is how a crawl of http://a.test/ follows links, within a scope of a kind.
+func within(t *testing.T, kind string, exclude ...string) *crawler.Options {
+	t.Helper()
+	scope, err := crawler.NewScope(kind, nil, exclude)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope.AddSeed("http://a.test/")
+	return &crawler.Options{Scope: scope}
+}
+
+// follow handles pages as a crawl does that follows their links.
+func follow(t *testing.T, p *Pipeline, opt *crawler.Options, pages ...*crawler.Page) {
+	t.Helper()
+	for _, page := range pages {
+		leads, err := crawler.LeadsOf(page, opt)
+		if err == nil {
+			err = p.Handle(t.Context(), page, leads)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// linksOf lists what a page leads to in the frontier.
+func linksOf(t *testing.T, opt *crawler.Options, page *crawler.Page) (links string) {
 	t.Helper()
 	s := store.NewMemory()
-	p := start(t, s, opt)
-	names, err := p.Handle(t.Context(), page)
-	if err := errors.Join(err, p.Close()); err != nil {
+	p := start(t, s, testOptions(t))
+	follow(t, p, opt, page)
+	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
 	var all []string
@@ -39,7 +62,7 @@ func linksOf(t *testing.T, opt Options, page *crawler.Page) (links, hosts string
 			all = append(all, fmt.Sprintf("%s@%d", it.URL, it.Depth))
 		}
 	}
-	return strings.Join(all, " "), strings.Join(names, " ")
+	return strings.Join(all, " ")
 }
 
 // What a page leads to outside the crawl is noted once, and can be told from what
@@ -61,14 +84,12 @@ func TestBeyond(t *testing.T) {
 		{"too deep", func() *crawler.Page { p := page("http://a.test/", body); p.Item.Depth = 1; return p }(), 1, false, "",
 			"http://a.test/in http://a.test/paid http://other.test/"},
 	} {
-		opt := testOptions(t)
+		opt := within(t, crawler.ScopeHost)
 		opt.MaxDepth, opt.ObeyNoFollow = c.maxDepth, c.obey
-		opt.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil)
-		opt.Scope.AddSeed("http://a.test/")
 		s := store.NewMemory()
-		p := start(t, s, opt)
-		_, err := p.Handle(t.Context(), c.page)
-		if err := errors.Join(err, p.Close()); err != nil {
+		p := start(t, s, testOptions(t))
+		follow(t, p, opt, c.page)
+		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
 		same(t, c.name+": pending", inState(t, s, frontier.Pending), c.pending)
@@ -114,51 +135,12 @@ func TestLinks(t *testing.T) {
 			"http://a.test/2@1 http://a.test/0@1 http://a.test/de/@1"},
 		{"of an error page", func() *crawler.Page { p := deep(0); p.Problem, p.Status = crawler.ProblemStatus, 404; return p }(), 0, ""},
 	} {
-		opt := testOptions(t)
+		opt := within(t, crawler.ScopeHost)
 		opt.MaxDepth = c.maxDepth
-		opt.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil)
-		opt.Scope.AddSeed("http://a.test/")
-		links, hosts := linksOf(t, opt, c.page)
-		same(t, c.name, links, c.want)
-		wantHosts := ""
-		if c.want != "" {
-			wantHosts = "a.test"
-		}
-		same(t, c.name+": hosts", hosts, wantHosts)
+		same(t, c.name, linksOf(t, opt, c.page), c.want)
 	}
-	if links, _ := linksOf(t, testOptions(t), page("http://a.test/", some)); links != "" {
+	if links := linksOf(t, new(crawler.Options), page("http://a.test/", some)); links != "" {
 		t.Errorf("without a scope %q are followed", links)
-	}
-}
-
-// A page can have more links than anyone will follow.
-func TestManyLinks(t *testing.T) {
-	var b strings.Builder
-	for i := range maxLinks + 1000 {
-		fmt.Fprintf(&b, "<a href=%d>", i)
-	}
-	opt := testOptions(t)
-	opt.Scope, _ = crawler.NewScope(crawler.ScopeAny, nil, nil)
-	s := store.NewMemory()
-	p := start(t, s, opt)
-	handle(t, p, page("http://a.test/", b.String()))
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
-	counts, err := s.Counts(t.Context())
-	if err != nil || counts.Pending != maxLinks {
-		t.Errorf("%d links are followed, want %d (%v)", counts.Pending, maxLinks, err)
-	}
-}
-
-// A page can lead to a hundred thousand hosts.
-func TestManyHosts(t *testing.T) {
-	items := make([]frontier.Item, 100_000)
-	for i := range items {
-		items[i].URL = fmt.Sprintf("http://h%d.test/", i/2)
-	}
-	if n := len(hostsOf(items)); n != 50_000 {
-		t.Errorf("%d hosts, want 50000", n)
 	}
 }
 
@@ -249,17 +231,15 @@ func TestRedirects(t *testing.T) {
 		{"to what is excluded", frontier.Item{URL: "http://a.test/"}, "http://a.test/login", frontier.Item{}, ""},
 	} {
 		s := store.NewMemory()
-		opt := testOptions(t)
-		opt.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, []string{"/login"})
-		opt.Scope.AddSeed("http://a.test/")
+		opt := within(t, crawler.ScopeHost, "/login")
 		var seeds []string
 		opt.OnSeed = func(u string) error { seeds = append(seeds, u); return nil }
-		p := start(t, s, opt)
+		p := start(t, s, testOptions(t))
 		s.Discover(t.Context(), []frontier.Item{c.from})
 		s.Lease(t.Context(), frontier.HostOf(c.from.URL), 1, time.Hour)
 		moved := page(c.from.URL, "")
 		moved.Item, moved.Status, moved.Location = c.from, 301, c.to
-		handle(t, p, moved)
+		follow(t, p, opt, moved)
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -278,23 +258,6 @@ func TestRedirects(t *testing.T) {
 		if state, _ := s.State(t.Context(), c.from.URL); state != frontier.Redirected {
 			t.Errorf("%s: ended in state %d", c.name, state)
 		}
-	}
-}
-
-// A seed that cannot be remembered ends the crawl: resumed, it would stop at the
-// old address.
-func TestSeedNotRemembered(t *testing.T) {
-	opt := testOptions(t)
-	opt.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil)
-	opt.OnSeed = func(string) error { return errDisk }
-	p := start(t, store.NewMemory(), opt)
-	moved := page("http://a.test/", "")
-	moved.Status, moved.Location = 301, "http://www.a.test/"
-	if _, err := p.Handle(t.Context(), moved); !errors.Is(err, errDisk) {
-		t.Errorf("got %v", err)
-	}
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -323,8 +286,8 @@ func TestKinds(t *testing.T) {
 		}
 		r := records(t, s)[0]
 		same(t, "kind", strings.TrimSpace(fmt.Sprintf("%s %s%s", r.Kind, r.Problem, r.Verdict)), c.want)
-		if state, _ := s.State(t.Context(), r.URL); state != c.state {
-			t.Errorf("%s: ended in state %d, want %d", c.want, state, c.state)
+		if state, _ := s.State(t.Context(), r.URL); state != c.state || pg.End() != c.state {
+			t.Errorf("%s: ended in state %d, its page in %d, want %d", c.want, state, pg.End(), c.state)
 		}
 		if (r.Kind == store.Other) == r.Hash.IsZero() && r.Kind != store.Page {
 			t.Errorf("%s: the hash is %v", c.want, r.Hash)
@@ -350,7 +313,7 @@ func TestCheckpoints(t *testing.T) {
 		var syncs atomic.Int64
 		opt.Sink = &sink
 		p := start(t, synced{store.NewMemory(), &syncs}, opt)
-		if _, err := p.Handle(context.Background(), article("http://a.test/", "few words")); err != nil {
+		if err := p.Handle(context.Background(), article("http://a.test/", "few words"), new(crawler.Leads)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(flushEvery + time.Millisecond)
