@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"skink/dedup"
+	"skink/internal/harmless"
 	"skink/store"
 )
 
@@ -57,41 +57,5 @@ func Append(dst []byte, r *store.Record, text string) ([]byte, error) {
 	if err := enc.Encode(l); err != nil {
 		return dst, fmt.Errorf("feed line of %s: %w", r.URL, err)
 	}
-	return escapeC1(b.Bytes(), len(dst)), nil
-}
-
-// escapeC1 escapes the controls from U+0080 to U+009F after start. JSON allows
-// them as they are, but a feed may end up on a terminal, and that takes U+009B
-// for the beginning of a command. They are so rare that a second pass is free.
-func escapeC1(b []byte, start int) []byte {
-	at := indexC1(b[start:])
-	if at < 0 {
-		return b
-	}
-	tail := bytes.Clone(b[start+at:])
-	b = b[:start+at]
-	for len(tail) > 0 {
-		r, n := utf8.DecodeRune(tail)
-		if 0x80 <= r && r <= 0x9F {
-			b = fmt.Appendf(b, `\u%04x`, r)
-		} else {
-			b = append(b, tail[:n]...)
-		}
-		tail = tail[n:]
-	}
-	return b
-}
-
-// indexC1 finds the first of U+0080 to U+009F: in UTF-8, C2 and then 80 to 9F.
-func indexC1(b []byte) int {
-	for i := 0; i+1 < len(b); i++ {
-		at := bytes.IndexByte(b[i:], 0xC2)
-		if at < 0 || i+at+1 == len(b) {
-			return -1
-		}
-		if i += at; b[i+1] <= 0x9F {
-			return i
-		}
-	}
-	return -1
+	return harmless.AppendJSON(b.Bytes(), len(dst)), nil
 }

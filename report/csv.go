@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"encoding/csv"
 	"strconv"
+
+	"skink/internal/harmless"
 )
 
 // csvPrinter writes the pages of the clusters, one a line:
@@ -31,7 +33,7 @@ func (p *csvPrinter) cluster(c Cluster) error {
 	p.clusters++
 	n := strconv.Itoa(p.clusters)
 	l := c.Leader
-	if err := p.w.Write([]string{n, "leader", l.Verdict, "", cell(l.URL), cell(l.Title)}); err != nil {
+	if err := p.w.Write([]string{n, "leader", l.Verdict, "", harmless.Cell(l.URL), harmless.Cell(l.Title)}); err != nil {
 		return err
 	}
 	for m, err := range c.Members {
@@ -39,7 +41,7 @@ func (p *csvPrinter) cluster(c Cluster) error {
 			return err
 		}
 		resemblance := strconv.FormatFloat(m.Resemblance, 'f', -1, 64)
-		if err := p.w.Write([]string{n, "member", m.Verdict, resemblance, cell(m.URL), cell(m.Title)}); err != nil {
+		if err := p.w.Write([]string{n, "member", m.Verdict, resemblance, harmless.Cell(m.URL), harmless.Cell(m.Title)}); err != nil {
 			return err
 		}
 	}

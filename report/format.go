@@ -3,6 +3,9 @@ package report
 import (
 	"bufio"
 	"fmt"
+	"io"
+
+	"skink/internal/harmless"
 )
 
 // A Format is a form a report can be written in.
@@ -22,6 +25,17 @@ func ParseFormat(name string) (Format, error) {
 		return f, nil
 	}
 	return "", fmt.Errorf("unknown report format %q: try text, json, csv or html", name)
+}
+
+// guardOf keeps what a page says from doing harm where a format is read.
+func guardOf(f Format, w io.Writer) *harmless.Guard {
+	switch f {
+	case JSON:
+		return harmless.JSON(w)
+	case HTML:
+		return harmless.HTML(w)
+	}
+	return harmless.Text(w)
 }
 
 func newPrinter(w *bufio.Writer, opt Options) (printer, error) {

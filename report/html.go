@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"skink/internal/harmless"
 )
 
 // The HTML form is one file that opens from disk and asks for nothing: no
@@ -78,7 +80,7 @@ type hostRow struct {
 func (p *htmlPrinter) begin(h head) error {
 	t, hosts := h.Totals, h.Hosts
 	p.pages = t.Pages
-	sum := summary{Totals: t, Problems: visible(Problems(t.Problems))}
+	sum := summary{Totals: t, Problems: harmless.Line(Problems(t.Problems))}
 	rows := make([]hostRow, min(len(hosts), p.top+hostsShown))
 	for i := range rows {
 		rows[i] = hostRow{hosts[i], hostName(hosts[i].Host)}
@@ -188,9 +190,9 @@ func webLink(rawURL string) string {
 	return rawURL
 }
 
-// plain is s without what HTML may not hold; the template escapes the rest, and
-// its <bdi> keeps marks that turn the direction of writing inside.
-func plain(s string) string { return strings.TrimSpace(oneLine(s)) }
+// plain is s on one line; the template escapes it, and its <bdi> keeps writing that
+// runs the other way inside.
+func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 
 // width is a share for the style of a bar.
 func width(n, of int64) template.CSS {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
 // jsonPrinter writes the JSON of a [Report] without ever holding one. The
@@ -102,24 +101,5 @@ func compact(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return escapeC1(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
-}
-
-// escapeC1 escapes the controls from U+0080 to U+009F in JSON. JSON allows them
-// as they are, but a terminal takes U+009B for the beginning of a command.
-func escapeC1(line []byte) []byte {
-	if bytes.IndexByte(line, 0xC2) < 0 {
-		return line
-	}
-	var b bytes.Buffer
-	for len(line) > 0 {
-		r, n := utf8.DecodeRune(line)
-		if 0x80 <= r && r <= 0x9F {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.Write(line[:n])
-		}
-		line = line[n:]
-	}
-	return b.Bytes()
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

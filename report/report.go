@@ -139,7 +139,8 @@ type head struct {
 // Write writes the report of src to w. An error of the source, the writer or
 // the context ends it in the middle: what w has got by then is no report.
 func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
-	out := bufio.NewWriterSize(w, 64<<10)
+	guard := guardOf(opt.Format, w)
+	out := bufio.NewWriterSize(guard, 64<<10)
 	p, err := newPrinter(out, opt)
 	if err != nil {
 		return err
@@ -147,7 +148,7 @@ func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
 	if err := stream(ctx, p, src); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	if err := out.Flush(); err != nil {
+	if err := cmp.Or(out.Flush(), guard.Flush()); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"skink/internal/harmless"
 )
 
 // textPrinter writes what a person reads in a terminal: totals, hosts, clusters.
@@ -62,7 +64,7 @@ func (p *textPrinter) printTotals(t Totals) {
 	}{
 		{"other", t.Other, "not text"},
 		{"redirects", t.Redirects, ""},
-		{"errors", t.Errors, visible(Problems(t.Problems))},
+		{"errors", t.Errors, harmless.Line(Problems(t.Problems))},
 		{"blocked", t.Blocked, "by robots.txt"},
 		{"skipped", t.Skipped, "files without text, and duplicates whose text was not kept"},
 		{"capped", t.Capped, "not compared with every candidate; may have missed a duplicate"},
@@ -97,7 +99,7 @@ func (p *textPrinter) printLeftOut(l LeftOut) {
 	fmt.Fprintf(p.w, "; %s compared without\n", count(l.Shortened, "page"))
 	shown := l.Top[:min(len(l.Top), blocksText)]
 	for _, b := range shown {
-		fmt.Fprintf(p.w, "  %9s  %s\n", group(b.Pages), visible(clip(b.Text, blockWidth)))
+		fmt.Fprintf(p.w, "  %9s  %s\n", group(b.Pages), harmless.Line(clip(b.Text, blockWidth)))
 	}
 	if rest := l.Blocks - len(shown); rest > 0 {
 		fmt.Fprintf(p.w, "  and %s\n", count(rest, "more block"))
@@ -108,16 +110,16 @@ func (p *textPrinter) cluster(c Cluster) error {
 	p.clusters++
 	p.members += c.Size
 	l := c.Leader
-	fmt.Fprintf(p.w, "\nleader  %s", visible(l.URL))
+	fmt.Fprintf(p.w, "\nleader  %s", harmless.Line(l.URL))
 	if l.Title != "" {
-		fmt.Fprintf(p.w, "  \"%s\"", strings.ReplaceAll(visible(clip(l.Title, titleWidth)), `"`, `\"`))
+		fmt.Fprintf(p.w, "  \"%s\"", strings.ReplaceAll(harmless.Line(clip(l.Title, titleWidth)), `"`, `\"`))
 	}
-	fmt.Fprintf(p.w, "  (%s)\n", visible(l.Why))
+	fmt.Fprintf(p.w, "  (%s)\n", harmless.Line(l.Why))
 	for m, err := range c.Members {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(p.w, "  %-5s %s  %s\n", visible(m.Verdict), resemblance(m.Resemblance), visible(m.URL)); err != nil {
+		if _, err := fmt.Fprintf(p.w, "  %-5s %s  %s\n", harmless.Line(m.Verdict), resemblance(m.Resemblance), harmless.Line(m.URL)); err != nil {
 			return err
 		}
 	}
@@ -141,5 +143,5 @@ func hostName(host string) string {
 	if host == "" {
 		return "(files)"
 	}
-	return visible(host)
+	return harmless.Line(host)
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
+
+	"skink/internal/harmless"
 )
 
 // Exit codes.
@@ -30,6 +32,19 @@ type Console struct {
 	Terminal   bool       // Err is a terminal
 	InTerminal bool       // In is one
 	Columns    func() int // its width; used if Terminal
+
+	screen io.Writer // Err unguarded: for the escapes of the status line, which are ours
+}
+
+// guard lets nothing out that commands a terminal, whoever wrote it, until the
+// function it returns is called.
+func (con *Console) guard() (end func()) {
+	out, err := harmless.Text(con.Out), harmless.Text(con.Err)
+	con.screen, con.Out, con.Err = con.Err, out, err
+	return func() {
+		_ = out.Flush() // the rest of a character; whoever cannot be told what went before has said so
+		_ = err.Flush()
+	}
 }
 
 // A command is one verb.
@@ -61,6 +76,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // returns the exit code. ctx ends when the user wants the command to stop; its
 // cause is syscall.EPIPE when nobody reads any more what is printed.
 func Run(ctx context.Context, args []string, con Console) int {
+	defer con.guard()()
 	log.SetOutput(io.Discard) // net/http reports there what servers say out of turn; a page's record says what went wrong
 	err := interrupted(ctx, run(ctx, args, con))
 	var code exitError

@@ -14,6 +14,7 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
+	"skink/internal/harmless"
 )
 
 var compareCommand = command{
@@ -136,7 +137,7 @@ func (f *compareFlags) print(con Console, c *comparison) error {
 }
 
 func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(harmless.JSON(w))
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"skink/dedup"
+	"skink/internal/harmless"
 )
 
 // printText prints the comparison as one table, and the longest passages.
@@ -19,7 +20,7 @@ func (c *comparison) printText(w io.Writer) error {
 		letter string
 		*side
 	}{{"A", &c.A}, {"B", &c.B}} {
-		fmt.Fprintf(t, "%s\t%s\t%s, %s, %s\n", s.letter, printable(s.Name), plural(int64(s.Words), "word"), plural(int64(s.Characters), "character"), plural(int64(s.Shingles), "shingle"))
+		fmt.Fprintf(t, "%s\t%s\t%s, %s, %s\n", s.letter, harmless.Line(s.Name), plural(int64(s.Words), "word"), plural(int64(s.Characters), "character"), plural(int64(s.Shingles), "shingle"))
 		if s.Without != "" {
 			fmt.Fprintf(t, "\t\tno rules for %s in %s: its words stay as they are\n", s.Without, languageName(s.Lang))
 		}
@@ -37,7 +38,7 @@ func languageName(lang string) string {
 	if lang == "" {
 		return "a text of no known language"
 	}
-	return "language " + printable(lang)
+	return "language " + harmless.Line(lang)
 }
 
 // A row is one measure.
@@ -100,7 +101,7 @@ func (c *comparison) printPassages(w io.Writer) error {
 			fmt.Fprintf(w, "  and %d more: --json lists them, --html shows them\n", len(c.Passages)-i)
 			break
 		}
-		text := []rune(printable(strings.Join(strings.Fields(p.Text), " ")))
+		text := []rune(harmless.Line(strings.Join(strings.Fields(p.Text), " ")))
 		if len(text) > shownText {
 			text = append(text[:shownText-1], '…')
 		}
@@ -117,11 +118,13 @@ var compareTemplate = template.Must(template.New("compare").Parse(compareHTML))
 // printHTML writes one page that opens from disk: the measures, and both texts
 // with the passages marked, each linked to its place in the other.
 func (c *comparison) printHTML(w io.Writer) error {
-	return compareTemplate.Execute(w, struct {
+	guard := harmless.HTML(w)
+	err := compareTemplate.Execute(guard, struct {
 		*comparison
 		Rows  []row
 		Sides []shownSide
 	}{c, c.rows(), []shownSide{c.shown(&c.A, "A", func(p passage) int { return p.A }), c.shown(&c.B, "B", func(p passage) int { return p.B })}})
+	return keepFirst(err, guard.Flush())
 }
 
 // A shownSide is a text cut where passages begin and end.

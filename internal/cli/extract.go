@@ -18,6 +18,7 @@ import (
 
 	"skink/dedup"
 	"skink/extract"
+	"skink/internal/harmless"
 )
 
 const extractorVersion = extract.Version
@@ -110,10 +111,11 @@ func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string)
 
 func printExtracted(w io.Writer, name string, doc *extract.Document, asJSON, asHTML bool) error {
 	if asHTML {
-		return doc.WriteHTML(w)
+		guard := harmless.HTML(w)
+		return keepFirst(doc.WriteHTML(guard), guard.Flush())
 	}
 	if !asJSON {
-		_, err := fmt.Fprintln(w, printable(doc.Text))
+		_, err := fmt.Fprintln(w, harmless.Lines(doc.Text))
 		return err
 	}
 	var canon dedup.Text
@@ -124,16 +126,6 @@ func printExtracted(w io.Writer, name string, doc *extract.Document, asJSON, asH
 		Author: doc.Author, Published: doc.Published, Modified: doc.Modified, Canonical: doc.Canonical,
 		Prev: doc.Prev, Next: doc.Next, Breadcrumbs: doc.Breadcrumbs, Alternates: doc.Alternates, Images: doc.Images, Charset: doc.Charset,
 	})
-}
-
-// printable takes out what could command a terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || 0x7F <= r && r < 0xA0 {
-			return -1
-		}
-		return r
-	}, text)
 }
 
 // extractFile reads a file, or standard input, as a page.

@@ -76,17 +76,19 @@ func (c *crawlRun) statusLine(ctx context.Context, done, asked <-chan struct{}, 
 	for {
 		select {
 		case <-done:
-			fmt.Fprint(c.con.Err, clearLine)
+			fmt.Fprint(c.con.screen, clearLine)
 			return
 		case <-interrupted:
 			interrupted = nil
 			stopping = "finishing what is in flight  "
 		case <-asked:
-			fmt.Fprint(c.con.Err, clearLine+hostsText(v.crawl.Hosts(), time.Now()))
+			fmt.Fprint(c.con.screen, clearLine)
+			fmt.Fprint(c.con.Err, hostsText(v.crawl.Hosts(), time.Now()))
 		case <-tick.C:
 		}
 		line := stopping + v.now().line()
-		fmt.Fprintf(c.con.Err, clearLine+"%s", line[:min(len(line), max(c.con.Columns()-1, 20))])
+		fmt.Fprint(c.con.screen, clearLine)
+		fmt.Fprint(c.con.Err, line[:min(len(line), max(c.con.Columns()-1, 20))])
 	}
 }
 

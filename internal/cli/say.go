@@ -6,6 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+
+	"skink/internal/harmless"
 )
 
 // A sayer says how a crawl goes, to a person or, as lines of JSON, to a program.
@@ -18,7 +20,7 @@ type sayer struct {
 func newSayer(to io.Writer, json, quiet bool) sayer {
 	s := sayer{to: to, quiet: quiet}
 	if json {
-		s.log = slog.New(slog.NewJSONHandler(to, nil))
+		s.log = slog.New(slog.NewJSONHandler(harmless.JSON(to), nil))
 	}
 	return s
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/frontier"
+	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
 )
@@ -123,7 +124,7 @@ func printStatus(ctx context.Context, out io.Writer, s store.Store, asJSON bool)
 	fmt.Fprintf(out, "%s with URLs pending\n", plural(int64(len(st.Hosts)), "host"))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, h := range st.Hosts[:min(len(st.Hosts), mostHosts)] {
-		fmt.Fprintf(w, "  %s\t%d\t%s\n", h.Host, h.Pending, h.note())
+		fmt.Fprintf(w, "  %s\t%d\t%s\n", harmless.Line(h.Host), h.Pending, h.note())
 	}
 	return w.Flush()
 }
@@ -191,7 +192,7 @@ func listURLs(ctx context.Context, out io.Writer, s store.Store, state frontier.
 		if asJSON {
 			return writeLine(out, u)
 		}
-		_, err := fmt.Fprintln(out, strings.TrimSuffix(u.URL+"\t"+u.why(), "\t"))
+		_, err := fmt.Fprintln(out, strings.TrimSuffix(harmless.Line(u.URL)+"\t"+harmless.Line(u.why()), "\t"))
 		return err
 	}
 	if state == frontier.Pending || state == frontier.Outside {
@@ -238,7 +239,7 @@ func (u urlStatus) why() string {
 
 // writeLine writes a value as one line of JSON.
 func writeLine(out io.Writer, v any) error {
-	enc := json.NewEncoder(out)
+	enc := json.NewEncoder(harmless.JSON(out))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }

@@ -1,0 +1,228 @@
+// Package harmless is the one way by which what strangers wrote reaches people and
+// programs: titles, texts, names of files and of certificates, headers, errors that
+// quote a server. A terminal obeys control characters, marks of bidirectional text
+// make a line read other than it is, and a line break forges a line.
+//
+// A guard stands where output leaves, one for each form: [Text] before a terminal
+// or a text file, [JSON] and [HTML] behind an encoder or a template. So no printer
+// has to remember anything for the dangerous bytes to stay out. What a guard cannot
+// know is where a field ends: a field of a line goes through [Line], one of a table
+// through [Cell], and a text of many lines through [Lines].
+package harmless
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Dangerous says whether a character commands a terminal or turns the direction of
+// writing: the controls C0 and C1, DEL, and those of the Unicode property
+// Bidi_Control. Line breaks and tabs are dangerous too: only who lays out a text
+// knows which of them are its own.
+func Dangerous(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// Line makes a field of one line of a string: what cannot be seen, and bytes that
+// are not UTF-8, are spelled out as in a Go string. The two joiners stay: Persian
+// words and family emoji need them.
+func Line(s string) string { return spelled(s, showable) }
+
+func showable(r rune) bool {
+	const nonJoiner, joiner = '\u200c', '\u200d'
+	return strconv.IsPrint(r) || r == nonJoiner || r == joiner
+}
+
+// Lines takes out of a text what is dangerous but its line breaks and tabs. Words
+// stay as they are for the programs that read the text; Line would add to them.
+func Lines(s string) string {
+	return strings.Map(func(r rune) rune {
+		if Dangerous(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// Plain makes one line of a string for a page with a layout of its own: controls
+// become spaces. What turns the direction of writing is left to [HTML].
+func Plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// Cell makes a cell of a table: one line, without what turns the direction of
+// writing. A spreadsheet takes one with certain first characters for a formula: a
+// leading apostrophe makes it text.
+func Cell(s string) string {
+	command := s != "" && strings.IndexByte("\t\r", s[0]) >= 0
+	s = Lines(Plain(s))
+	if command || s != "" && strings.IndexByte("=+-@", s[0]) >= 0 {
+		s = "'" + s
+	}
+	return s
+}
+
+// spelled is s with everything spelled out that may not be shown.
+func spelled(s string, shown func(rune) bool) string {
+	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !shown(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case shown(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// Text guards what is printed for people: what is dangerous is spelled out as in a
+// Go string, all but line breaks and tabs.
+func Text(w io.Writer) *Guard {
+	return &Guard{to: w, spell: func(dst []byte, r rune, bad byte) []byte {
+		if r == utf8.RuneError {
+			return fmt.Appendf(dst, `\x%02x`, bad)
+		}
+		quoted := strconv.QuoteRuneToASCII(r)
+		return append(dst, quoted[1:len(quoted)-1]...)
+	}}
+}
+
+// JSON guards encoded JSON. Its values stay the same: what is dangerous can only be
+// in a string, and is written as the escape that stands for it there.
+func JSON(w io.Writer) *Guard { return &Guard{to: w, spell: spellJSON} }
+
+func spellJSON(dst []byte, r rune, _ byte) []byte { return fmt.Appendf(dst, `\u%04x`, r) } // none is beyond U+FFFF
+
+// HTML guards a page. Marks of direction are written as references, so a browser
+// still lays the words out as they were written; for controls HTML has no way.
+func HTML(w io.Writer) *Guard {
+	return &Guard{to: w, spell: func(dst []byte, r rune, _ byte) []byte {
+		if unicode.Is(unicode.Bidi_Control, r) {
+			return fmt.Appendf(dst, "&#x%x;", r)
+		}
+		return utf8.AppendRune(dst, utf8.RuneError)
+	}}
+}
+
+// AppendJSON guards the JSON in b from start on, as [JSON] does.
+func AppendJSON(b []byte, start int) []byte {
+	at := firstDangerous(b[start:])
+	if at < 0 {
+		return b
+	}
+	tail := append([]byte(nil), b[start+at:]...)
+	return guarded(b[:start+at], tail, spellJSON)
+}
+
+// A Guard is a writer that lets nothing dangerous through.
+type Guard struct {
+	to    io.Writer
+	spell func(dst []byte, r rune, bad byte) []byte // bad is the byte, where r is utf8.RuneError
+	part  []byte                                    // the beginning of a character that the last Write cut
+}
+
+// Write writes p without what is dangerous. A character of which p has only the
+// beginning is kept for the next call.
+func (g *Guard) Write(p []byte) (int, error) {
+	whole := p
+	if len(g.part) > 0 {
+		whole = append(g.part, p...)
+		g.part = nil
+	}
+	if cut := cutRune(whole); cut > 0 {
+		g.part = append([]byte(nil), whole[len(whole)-cut:]...)
+		whole = whole[:len(whole)-cut]
+	}
+	if firstDangerous(whole) >= 0 {
+		whole = guarded(make([]byte, 0, len(whole)+64), whole, g.spell)
+	}
+	if len(whole) > 0 {
+		if _, err := g.to.Write(whole); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}
+
+// Flush writes what is left of a character that never ended.
+func (g *Guard) Flush() error {
+	if len(g.part) == 0 {
+		return nil
+	}
+	rest := guarded(nil, g.part, g.spell)
+	g.part = nil
+	_, err := g.to.Write(rest)
+	return err
+}
+
+// cutRune is how many bytes at the end of p begin a character that is not whole.
+func cutRune(p []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
+		if tail := p[len(p)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+func guarded(dst, p []byte, spell func([]byte, rune, byte) []byte) []byte {
+	for len(p) > 0 {
+		r, n := utf8.DecodeRune(p)
+		switch {
+		case r == utf8.RuneError && n == 1, Dangerous(r) && r != '\n' && r != '\t':
+			dst = spell(dst, r, p[0])
+		default:
+			dst = append(dst, p[:n]...)
+		}
+		p = p[n:]
+	}
+	return dst
+}
+
+// firstDangerous is where the first byte of something dangerous, or not UTF-8, may
+// be, -1 if there is none. It looks closer only where a byte may begin one: nearly
+// all output has none, and passes at the speed of reading it.
+func firstDangerous(p []byte) int {
+	if !utf8.Valid(p) {
+		return 0
+	}
+	for i, c := range p {
+		if suspect[c] {
+			if r, _ := utf8.DecodeRune(p[i:]); Dangerous(r) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// suspect are the bytes with which the UTF-8 of a dangerous character begins, but
+// for those of line breaks and tabs.
+var suspect = func() (table [256]bool) {
+	for r := range rune(0x10000) {
+		if Dangerous(r) && r != '\n' && r != '\t' {
+			table[utf8.AppendRune(nil, r)[0]] = true
+		}
+	}
+	return table
+}()

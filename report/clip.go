@@ -1,0 +1,15 @@
+package report
+
+import "unicode/utf8"
+
+// clip shortens s to at most n runes.
+func clip(s string, n int) string {
+	count := 0
+	for i := range s {
+		if count == n-1 && utf8.RuneCountInString(s[i:]) > 1 {
+			return s[:i] + "…"
+		}
+		count++
+	}
+	return s
+}

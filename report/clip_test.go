@@ -1,0 +1,29 @@
+package report
+
+import "testing"
+
+func TestClip(t *testing.T) {
+	for _, test := range []struct {
+		in   string
+		n    int
+		want string
+	}{{"", 3, ""}, {"猫猫猫", 3, "猫猫猫"}, {"猫猫猫猫", 3, "猫猫…"}, {"ab", 3, "ab"}} {
+		if got := clip(test.in, test.n); got != test.want {
+			t.Errorf("clip(%q, %d) = %q, want %q", test.in, test.n, got, test.want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := group(n); got != want {
+			t.Errorf("group(%d) = %q, want %q", n, got, want)
+		}
+	}
+	// 1.000 would promise the same text.
+	for x, want := range map[float64]string{0: "0.000", 0.8: "0.800", 0.9996: "0.999", 1: "1.000"} {
+		if got := resemblance(x); got != want {
+			t.Errorf("resemblance(%v) = %q, want %q", x, got, want)
+		}
+	}
+}
