@@ -32,9 +32,11 @@ var table = map[string]struct {
 	"feed":                {[]string{"store", "dedup", "internal/harmless"}, nil},
 	"internal/language":   {nil, nil},
 	"internal/harmless":   {nil, nil},
-	"internal/ingest":     {[]string{"frontier", "crawler", "extract", "dedup", "store", "report", "feed", "internal/language"}, nil},
+	"internal/lastused":   {nil, nil},
+	"internal/ingest":     {[]string{"frontier", "crawler", "extract", "dedup", "store", "internal/lastused"}, nil},
+	"internal/complete":   {[]string{"dedup", "store", "internal/lastused"}, nil},
 	"internal/monitor":    {nil, []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":        {[]string{"internal/harmless", "internal/monitor", "frontier", "crawler", "extract", "dedup", "store", "store/badger", "report", "feed", "internal/ingest", "internal/language"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":        {[]string{"internal/harmless", "internal/monitor", "frontier", "crawler", "extract", "dedup", "store", "store/badger", "report", "feed", "internal/ingest", "internal/complete", "internal/language"}, []string{"github.com/spf13/pflag"}},
 	"internal/bruteforce": {[]string{"dedup"}, nil},            // a test tool over what skink printed
 	"internal/labelpairs": {[]string{"extract"}, nil},          // a tool that makes pairs for skink tune
 	"internal/webgen":     {nil, nil},                          // a web that is known, for the soak

@@ -51,7 +51,7 @@ type Options struct {
 
 // Write writes the pages of s to w, in the order in which they were judged, and
 // returns how many lines it wrote. After an error w may end in half a line.
-func Write(ctx context.Context, w io.Writer, s store.Store, opt Options) (lines int, err error) {
+func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (lines int, err error) {
 	if opt.Include != "" {
 		if _, err := ParseInclude(string(opt.Include)); err != nil {
 			return 0, err
@@ -86,7 +86,7 @@ func Write(ctx context.Context, w io.Writer, s store.Store, opt Options) (lines 
 const bufferSize = 256 << 10 // some dozens of pages to one system call
 
 // appendStored appends the line of a record whose text is in s, if one was kept.
-func appendStored(ctx context.Context, dst []byte, s store.Store, r *store.Record) ([]byte, error) {
+func appendStored(ctx context.Context, dst []byte, s store.Reader, r *store.Record) ([]byte, error) {
 	text, err := textOf(ctx, s, r)
 	if err != nil {
 		return dst, err
@@ -96,7 +96,7 @@ func appendStored(ctx context.Context, dst []byte, s store.Store, r *store.Recor
 
 // textOf is the text of a record. One that has words and was kept with its text,
 // but has none, is a sign of damage.
-func textOf(ctx context.Context, s store.Store, r *store.Record) (string, error) {
+func textOf(ctx context.Context, s store.Reader, r *store.Record) (string, error) {
 	text, ok, err := s.Text(ctx, r.Num)
 	if err == nil && !ok && r.Words > 0 && !r.NoText {
 		err = store.ErrCorrupt

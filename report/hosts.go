@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"skink/dedup"
 	"skink/store"
@@ -19,7 +18,7 @@ func (c *HostCount) Add(r *store.Record) {
 	if r.Kind != store.Page {
 		return
 	}
-	h := c.host(HostOf(r.URL))
+	h := c.host(store.HostOf(r.URL))
 	switch r.Verdict {
 	case dedup.Unique:
 		h.Unique++
@@ -57,23 +56,6 @@ func (c *HostCount) Hosts() []Host {
 	}
 	sortHosts(hosts)
 	return hosts
-}
-
-// HostOf is the authority of an http or https URL, under which a report counts it.
-// Everything else, above all the path of a file, has none. It cuts instead of
-// parsing: a URL of the web may hold a "%" that encodes nothing, which net/url
-// refuses, and keeps its host all the same.
-func HostOf(rawURL string) string {
-	rest, ok := strings.CutPrefix(rawURL, "https://")
-	if !ok {
-		if rest, ok = strings.CutPrefix(rawURL, "http://"); !ok {
-			return ""
-		}
-	}
-	if end := strings.IndexAny(rest, "/?#\\ "); end >= 0 { // after a space: where skink dedup had it from
-		rest = rest[:end]
-	}
-	return rest[strings.LastIndexByte(rest, '@')+1:]
 }
 
 func sortHosts(hosts []Host) {

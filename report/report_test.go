@@ -178,27 +178,6 @@ func TestParseFormat(t *testing.T) {
 }
 
 // Hosts come with most duplicates first, then by name, whoever counted them.
-func TestHostOf(t *testing.T) {
-	for url, want := range map[string]string{
-		"http://example.com/":                "example.com",
-		"https://example.com:8443/a?b#c":     "example.com:8443",
-		"http://example.com":                 "example.com",
-		"http://example.com?q=http://x.test": "example.com",
-		"http://example.com (a.jsonl:3)":     "example.com", // a name that came twice
-		"http://[::1]:8080/":                 "[::1]:8080",
-		"http://user:pass@example.com/@":     "example.com",
-		"http://example.com/operator%.html":  "example.com", // the web allows it, net/url does not
-		"docs/http://example.com/":           "",
-		"ftp://example.com/":                 "",
-		"notes.txt":                          "",
-		"":                                   "",
-	} {
-		if got := report.HostOf(url); got != want {
-			t.Errorf("HostOf(%q) = %q, want %q", url, got, want)
-		}
-	}
-}
-
 func TestHostOrder(t *testing.T) {
 	src := fake{hosts: []report.Host{
 		{Host: "b", Pages: 9, Unique: 9}, {Host: "a", Pages: 9, Unique: 9},

@@ -29,9 +29,16 @@ type LeftOutSource interface {
 }
 
 // FromStore is the report of the verdicts given during the crawl.
-func FromStore(s store.Store) Source { return stored{s} }
+func FromStore(s store.Reader) Source { return From(s, whyLeader) }
 
-type stored struct{ s store.Store }
+// From is the report of s's verdicts, in which the leader of a cluster leads for the
+// reason that why says.
+func From(s store.Reader, why func(leader *store.Record) string) Source { return stored{s, why} }
+
+type stored struct {
+	s   store.Reader
+	why func(leader *store.Record) string
+}
 
 func (src stored) Totals(ctx context.Context) (Totals, error) {
 	t, err := src.s.Tally(ctx)
@@ -78,7 +85,7 @@ func (src stored) cluster(ctx context.Context, c store.Cluster) (Cluster, error)
 	if leader == nil {
 		return Cluster{}, fmt.Errorf("cluster of page %d, which has no record: %w", c.Leader, store.ErrCorrupt)
 	}
-	return Cluster{LeaderOf(leader, whyLeader(leader)), c.Members, src.members(ctx, c.Leader)}, nil
+	return Cluster{leaderOf(leader, src.why(leader)), c.Members, src.members(ctx, c.Leader)}, nil
 }
 
 func (src stored) members(ctx context.Context, leader uint64) iter.Seq2[Member, error] {
@@ -91,7 +98,7 @@ func (src stored) members(ctx context.Context, leader uint64) iter.Seq2[Member, 
 				yield(Member{}, err)
 				return
 			}
-			if !yield(MemberOf(r), nil) {
+			if !yield(memberOf(r), nil) {
 				return
 			}
 		}
@@ -107,13 +114,13 @@ func TotalsOf(t store.Tally) Totals {
 	}
 }
 
-// LeaderOf is r as a leader, with the reason why it leads.
-func LeaderOf(r *store.Record, why string) Leader {
+// leaderOf is r as a leader, with the reason why it leads.
+func leaderOf(r *store.Record, why string) Leader {
 	return Leader{URL: r.URL, Title: r.Title, Why: why, Verdict: string(r.Verdict)}
 }
 
-// MemberOf is r as a member of the cluster its record names.
-func MemberOf(r *store.Record) Member {
+// memberOf is r as a member of the cluster its record names.
+func memberOf(r *store.Record) Member {
 	return Member{URL: r.URL, Verdict: string(r.Verdict), Resemblance: r.Resemblance, Title: r.Title}
 }
 

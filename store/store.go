@@ -40,21 +40,9 @@ var (
 	ErrNotExist = errors.New("no such store")
 )
 
-// A Store remembers one crawl. All methods may be called from several
-// goroutines; Commit is called by one at a time, the judge.
-type Store interface {
-	frontier.Frontier
-
-	// Next reserves the running number of a page about to be committed. Numbers
-	// rise and are never given twice, also not after a crash; they start at 1,
-	// may have gaps, and are never exported.
-	Next(ctx context.Context) (uint64, error)
-
-	// Commit writes entries in their order. An entry whose record's URL already
-	// has a record keeps the old record and its number, writes no text, sketch
-	// or posting, but still discovers its links and ends its URL.
-	Commit(ctx context.Context, entries []*Entry) error
-
+// A Reader reads what a store remembers of its pages, and cannot change it. All
+// methods may be called from several goroutines.
+type Reader interface {
 	// Record returns what is known of a canonical URL, or nil.
 	Record(ctx context.Context, id dedup.Hash) (*Record, error)
 	// RecordAt returns the record of a number, or nil.
@@ -67,14 +55,6 @@ type Store interface {
 	Sketch(ctx context.Context, num uint64) (dedup.Sketch, bool, error)
 	// Text returns a page's main text; false: none was kept.
 	Text(ctx context.Context, num uint64) (string, bool, error)
-	// Raw returns the exchange a page came from; nil: it was not kept.
-	Raw(ctx context.Context, num uint64) (*Raw, error)
-
-	// ByHash returns the lowest number committed with a text hash; false: none.
-	ByHash(ctx context.Context, h dedup.Hash) (uint64, bool, error)
-	// Leaders appends to dst the numbers posted under key, lowest first, at
-	// most limit of them; more says that there are others.
-	Leaders(ctx context.Context, key uint64, limit int, dst []uint64) (nums []uint64, more bool, err error)
 
 	// Clusters yields the leaders that have members, largest cluster first, ties
 	// by the lower number.
@@ -85,6 +65,32 @@ type Store interface {
 
 	// Tally is the number of records of each kind and verdict.
 	Tally(ctx context.Context) (Tally, error)
+}
+
+// A Store remembers one crawl. All methods may be called from several
+// goroutines; Commit is called by one at a time, the judge.
+type Store interface {
+	frontier.Frontier
+	Reader
+
+	// Next reserves the running number of a page about to be committed. Numbers
+	// rise and are never given twice, also not after a crash; they start at 1,
+	// may have gaps, and are never exported.
+	Next(ctx context.Context) (uint64, error)
+
+	// Commit writes entries in their order. An entry whose record's URL already
+	// has a record keeps the old record and its number, writes no text, sketch
+	// or posting, but still discovers its links and ends its URL.
+	Commit(ctx context.Context, entries []*Entry) error
+
+	// Raw returns the exchange a page came from; nil: it was not kept.
+	Raw(ctx context.Context, num uint64) (*Raw, error)
+
+	// ByHash returns the lowest number committed with a text hash; false: none.
+	ByHash(ctx context.Context, h dedup.Hash) (uint64, bool, error)
+	// Leaders appends to dst the numbers posted under key, lowest first, at
+	// most limit of them; more says that there are others.
+	Leaders(ctx context.Context, key uint64, limit int, dst []uint64) (nums []uint64, more bool, err error)
 
 	// Meta returns a small named value, nil if it was never set. Settings,
 	// seeds and the feed's mark are kept here.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/internal/complete"
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
@@ -147,7 +148,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *in
 		if !d.pairs {
 			return report.Write(ctx, w, report.FromStore(s), d.report)
 		}
-		found, err := ingest.SimilarPairs(ctx, s, rule)
+		found, err := complete.Pairs(ctx, s, rule)
 		if err != nil {
 			return err
 		}
@@ -168,7 +169,7 @@ func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
 	fmt.Fprintln(d.con.Err)
 }
 
-func writePairs(w io.Writer, pairs []ingest.SimilarPair) error {
+func writePairs(w io.Writer, pairs []complete.Pair) error {
 	out := bufio.NewWriter(w)
 	for _, p := range pairs {
 		if err := writeLine(out, p); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/feed"
-	"skink/internal/ingest"
+	"skink/internal/complete"
 	"skink/store"
 )
 
@@ -31,7 +31,7 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	dir := addStoreFlag(flags)
 	format := flags.String("format", "jsonl", "jsonl")
 	include := flags.String("include", string(feed.Unique), "unique (and thin) pages, or all judged pages")
-	complete := addCompleteFlags(flags)
+	how := addCompleteFlags(flags)
 	write := addOutFlag(flags)
 	return func(ctx context.Context, con Console, args []string) error {
 		if *format != "jsonl" {
@@ -41,7 +41,7 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 		if err != nil {
 			return usagef("--include %q: try unique or all", *include)
 		}
-		return withStore(ctx, *dir, args, complete, func(s store.Store, _ *ingest.Whole) error {
+		return withStore(ctx, *dir, args, how, func(s store.Reader, _ *complete.Whole) error {
 			lines := 0
 			err := write(con, func(out io.Writer) (err error) {
 				lines, err = feed.Write(ctx, out, s, feed.Options{Include: in})

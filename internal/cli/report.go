@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
-	"skink/internal/ingest"
+	"skink/internal/complete"
 	"skink/report"
 	"skink/store"
 )
@@ -32,17 +32,17 @@ Example: a page to open in a browser
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	dir := addStoreFlag(flags)
 	form := addReportFlags(flags)
-	complete := addCompleteFlags(flags)
+	how := addCompleteFlags(flags)
 	write := addOutFlag(flags)
 	return func(ctx context.Context, con Console, args []string) error {
 		opt, err := form()
 		if err != nil {
 			return err
 		}
-		return withStore(ctx, *dir, args, complete, func(s store.Store, w *ingest.Whole) error {
+		return withStore(ctx, *dir, args, how, func(s store.Reader, w *complete.Whole) error {
 			source := report.FromStore(s)
 			if w != nil {
-				source = w.Report()
+				source = ofWhole(w)
 			}
 			return write(con, func(out io.Writer) error { return report.Write(ctx, out, source, opt) })
 		})
@@ -80,7 +80,7 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 
 // withStore opens a store for reading, judges it as a whole if asked to, and
 // closes it. whole is nil if not.
-func withStore(ctx context.Context, dir string, args []string, how *completeFlags, do func(s store.Store, whole *ingest.Whole) error) (err error) {
+func withStore(ctx context.Context, dir string, args []string, how *completeFlags, do func(s store.Reader, whole *complete.Whole) error) (err error) {
 	if len(args) > 0 {
 		return usagef("unexpected %q: a store is named by --store", args[0])
 	}
@@ -99,7 +99,7 @@ func withStore(ctx context.Context, dir string, args []string, how *completeFlag
 	if err != nil {
 		return err
 	}
-	whole, err := ingest.JudgeWhole(ctx, s, ingest.WholeOptions{Rule: rule, WholeText: how.wholeText})
+	whole, err := complete.Judge(ctx, s, complete.Options{Rule: rule, WholeText: how.wholeText})
 	if err != nil {
 		return err
 	}

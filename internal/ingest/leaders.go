@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"skink/dedup"
+	"skink/internal/lastused"
 	"skink/store"
 )
 
@@ -26,11 +27,11 @@ type leaderCache struct {
 	texts sync.Pool // of *dedup.Text
 
 	mu   sync.Mutex
-	last *lastUsed[uint64, *leader] // guarded by mu: by number
+	last *lastused.Cache[uint64, *leader] // guarded by mu: by number
 }
 
 func newLeaderCache(s store.Store, rule dedup.Rule) *leaderCache {
-	c := &leaderCache{store: s, rule: rule, last: newLastUsed[uint64](cacheBytes, func(l *leader) int { return 8 * len(l.set) })}
+	c := &leaderCache{store: s, rule: rule, last: lastused.New[uint64](cacheBytes, func(l *leader) int { return 8 * len(l.set) })}
 	c.texts.New = func() any { return new(dedup.Text) }
 	return c
 }
@@ -39,7 +40,7 @@ func newLeaderCache(s store.Store, rule dedup.Rule) *leaderCache {
 // a crash before its commit.
 func (c *leaderCache) get(ctx context.Context, num uint64) (*leader, error) {
 	c.mu.Lock()
-	held, ok := c.last.get(num)
+	held, ok := c.last.Get(num)
 	c.mu.Unlock()
 	if ok {
 		return held, nil
@@ -49,7 +50,7 @@ func (c *leaderCache) get(ctx context.Context, num uint64) (*leader, error) {
 		return nil, err
 	}
 	c.mu.Lock()
-	c.last.put(num, l)
+	c.last.Put(num, l)
 	c.mu.Unlock()
 	return l, nil
 }

@@ -1,4 +1,4 @@
-package ingest
+package complete
 
 import (
 	"context"
@@ -6,8 +6,13 @@ import (
 	"strings"
 
 	"skink/dedup"
+	"skink/internal/lastused"
 	"skink/store"
 )
+
+// cacheBytes bounds the shingles held in memory: 64 MiB are some 8,000 pages of a
+// thousand words.
+const cacheBytes = 64 << 20
 
 // A comparison finds the texts of a whole that resemble each other. It is for one
 // goroutine.
@@ -18,7 +23,7 @@ type comparison struct {
 	indexes []sketchIndex // where candidates are looked for
 	round   int           // counts the texts that were compared with others
 	met     []int         // by place of a text: the last round in which it was compared
-	sets    *lastUsed[part, dedup.Set]
+	sets    *lastused.Cache[part, dedup.Set]
 	canon   dedup.Text
 }
 
@@ -42,7 +47,7 @@ func newComparison(w *Whole) (*comparison, error) {
 	}
 	c := &comparison{
 		w: w, bands: bands, least: w.rule.Similarity - 4*dedup.StandardError(w.rule.Similarity), met: make([]int, len(w.texts)),
-		sets: newLastUsed[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) }),
+		sets: lastused.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) }),
 	}
 	c.indexes = []sketchIndex{c.index(w.sketches, w.long())}
 	return c, nil
@@ -114,7 +119,7 @@ func (c *comparison) between(ctx context.Context, a, b int, left bool) (float64,
 // set is the shingles of a text.
 func (c *comparison) set(ctx context.Context, t *text, left bool) (dedup.Set, error) {
 	key := part{t.pages[0].num, left && t.shorter}
-	if s, ok := c.sets.get(key); ok {
+	if s, ok := c.sets.Get(key); ok {
 		return s, nil
 	}
 	text, lang, err := c.w.textOf(ctx, &t.pages[0])
@@ -126,17 +131,17 @@ func (c *comparison) set(ctx context.Context, t *text, left bool) (dedup.Set, er
 	}
 	c.w.rule.Read(&c.canon, text, lang)
 	s := dedup.NewSet(c.w.rule.Shingles(&c.canon))
-	c.sets.put(key, s)
+	c.sets.Put(key, s)
 	return s, nil
 }
 
 // textOf is the text of a page that was there when the whole was read.
 func (w *Whole) textOf(ctx context.Context, page *ranked) (text, lang string, err error) {
-	r, err := w.Store.RecordAt(ctx, page.num)
+	r, err := w.Reader.RecordAt(ctx, page.num)
 	if err != nil {
 		return "", "", err
 	}
-	text, ok, err := w.Store.Text(ctx, page.num)
+	text, ok, err := w.Reader.Text(ctx, page.num)
 	if err == nil && (!ok || r == nil) {
 		err = fmt.Errorf("the text of %s is gone: %w", page.url, store.ErrCorrupt)
 	}

@@ -1,4 +1,4 @@
-package ingest
+package complete
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"skink/dedup"
-	"skink/report"
 	"skink/store"
 )
 
@@ -80,17 +79,24 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 // first, ties by rank.
 func (w *Whole) Members(ctx context.Context, leader uint64) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
-		i, ok := w.of[leader]
-		if !ok || w.texts[i].pages[0].num != leader {
+		text, leads := w.ledFrom(leader)
+		if !leads {
 			return
 		}
-		for p := range w.followers(int(i)) {
+		for p := range w.followers(text) {
 			r, err := w.recordOf(ctx, p)
 			if !yield(r, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// ledFrom is the text of a page that leads others.
+func (w *Whole) ledFrom(leader uint64) (text int, leads bool) {
+	i, known := w.of[leader]
+	text = int(i)
+	return text, known && w.texts[text].pages[0].num == leader && w.members(text) > 0
 }
 
 // recordOf is the record of a page that was there when the whole was judged.
@@ -102,56 +108,13 @@ func (w *Whole) recordOf(ctx context.Context, p *ranked) (*store.Record, error) 
 	return r, err
 }
 
-// Report is the whole as a source of a report.
-func (w *Whole) Report() report.Source { return wholeReport{report.FromStore(w), w} }
-
-type wholeReport struct {
-	report.Source
-	w *Whole
-}
-
-// Clusters yields the clusters of the whole, and why each leader leads.
-func (r wholeReport) Clusters(ctx context.Context) iter.Seq2[report.Cluster, error] {
-	return func(yield func(report.Cluster, error) bool) {
-		for _, i := range r.w.leaders() {
-			c, err := r.cluster(ctx, i)
-			if !yield(c, err) || err != nil {
-				return
-			}
-		}
+// WhyLeads is the criterion by which a leader is ranked before the best of its
+// members; "" for a page that leads nobody.
+func (w *Whole) WhyLeads(leader *store.Record) string {
+	text, leads := w.ledFrom(leader.Num)
+	if !leads {
+		return ""
 	}
-}
-
-func (r wholeReport) cluster(ctx context.Context, text int) (report.Cluster, error) {
-	lead := &r.w.texts[text].pages[0]
-	rec, err := r.w.recordOf(ctx, lead)
-	if err != nil {
-		return report.Cluster{}, err
-	}
-	return report.Cluster{
-		Leader:  report.LeaderOf(rec, r.w.whyLeads(text)),
-		Size:    r.w.members(text),
-		Members: asMembers(r.w.Members(ctx, lead.num)),
-	}, nil
-}
-
-func asMembers(records iter.Seq2[*store.Record, error]) iter.Seq2[report.Member, error] {
-	return func(yield func(report.Member, error) bool) {
-		for r, err := range records {
-			if err != nil {
-				yield(report.Member{}, err)
-				return
-			}
-			if !yield(report.MemberOf(r), nil) {
-				return
-			}
-		}
-	}
-}
-
-// whyLeads is the criterion by which the first page of a cluster is ranked before
-// the best of the others.
-func (w *Whole) whyLeads(text int) string {
 	var second *ranked
 	for p := range w.followers(text) {
 		if second == nil || byRank(*p, *second) < 0 {

@@ -1,11 +1,12 @@
-package ingest
+package complete
 
 import (
 	"context"
 	"iter"
 
 	"skink/dedup"
-	"skink/report"
+	"skink/internal/lastused"
+	"skink/store"
 )
 
 // # Which pages are different ones
@@ -50,7 +51,7 @@ type titled struct {
 // different are the different pages of each host, by rank.
 func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	telling := w.tellingTitles()
-	vocabulary := newLastUsed[uint64](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
+	vocabulary := lastused.New[uint64](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
 	counted := map[kind][]*ranked{}
 	pages := map[string][]*ranked{}
 	for k, p := range w.kinds() {
@@ -77,7 +78,7 @@ func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
 			hosts := map[string]bool{}
 			for j := range w.texts[i].pages {
 				p := &w.texts[i].pages[j]
-				host := report.HostOf(p.url)
+				host := store.HostOf(p.url)
 				if hosts[host] {
 					continue
 				}
@@ -107,7 +108,7 @@ func (w *Whole) tellingTitles() map[titled]bool {
 }
 
 // another says whether a page has words of its own beside each of those before.
-func (w *Whole) another(ctx context.Context, vocabulary *lastUsed[uint64, dedup.Set], p *ranked, before []*ranked) (bool, error) {
+func (w *Whole) another(ctx context.Context, vocabulary *lastused.Cache[uint64, dedup.Set], p *ranked, before []*ranked) (bool, error) {
 	if len(before) == 0 {
 		return true, nil
 	}
@@ -128,8 +129,8 @@ func (w *Whole) another(ctx context.Context, vocabulary *lastUsed[uint64, dedup.
 }
 
 // wordsOf are the different words of a page.
-func (w *Whole) wordsOf(ctx context.Context, vocabulary *lastUsed[uint64, dedup.Set], p *ranked) (dedup.Set, error) {
-	if words, ok := vocabulary.get(p.num); ok {
+func (w *Whole) wordsOf(ctx context.Context, vocabulary *lastused.Cache[uint64, dedup.Set], p *ranked) (dedup.Set, error) {
+	if words, ok := vocabulary.Get(p.num); ok {
 		return words, nil
 	}
 	text, lang, err := w.textOf(ctx, p)
@@ -139,6 +140,6 @@ func (w *Whole) wordsOf(ctx context.Context, vocabulary *lastUsed[uint64, dedup.
 	var canon dedup.Text
 	w.rule.Read(&canon, text, lang)
 	words := canon.Set(1)
-	vocabulary.put(p.num, words)
+	vocabulary.Put(p.num, words)
 	return words, nil
 }

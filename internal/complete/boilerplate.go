@@ -1,4 +1,4 @@
-package ingest
+package complete
 
 import (
 	"cmp"
@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"skink/dedup"
-	"skink/report"
+	"skink/store"
 )
 
 // # What a host repeats
@@ -41,7 +41,7 @@ type boilerplate struct {
 	host      string
 	pages     int            // different ones that were counted; 0: too few to count
 	blocks    map[uint64]int // number of a block → on how many of those it is
-	top       []report.Block // most pages first
+	top       []Block        // most pages first
 	shortened int            // pages that were compared without some block, of this host or another
 }
 
@@ -127,12 +127,12 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 		}
 		for number := range wanted {
 			if text := blocks[number]; text != "" {
-				b.top = append(b.top, report.Block{Text: text, Pages: b.blocks[number]})
+				b.top = append(b.top, Block{Text: text, Pages: b.blocks[number]})
 				delete(wanted, number)
 			}
 		}
 	}
-	slices.SortFunc(b.top, func(x, y report.Block) int {
+	slices.SortFunc(b.top, func(x, y Block) int {
 		return cmp.Or(cmp.Compare(y.Pages, x.Pages), cmp.Compare(x.Text, y.Text))
 	})
 	return nil
@@ -156,7 +156,7 @@ func (c *comparison) shorten(ctx context.Context) error {
 		}
 		for _, p := range t.pages {
 			if t.shorter {
-				shortened[report.HostOf(p.url)]++
+				shortened[store.HostOf(p.url)]++
 			}
 		}
 	}
@@ -193,18 +193,33 @@ func (w *Whole) countShortened(pages map[string]int) {
 	}
 }
 
+// A LeftOut is what was left out of the comparison of a host's pages.
+type LeftOut struct {
+	Host      string
+	Pages     int     // different ones on which blocks were counted; 0: too few to count
+	Blocks    int     // different ones left out
+	Shortened int     // pages compared without some block, of this host or another
+	Top       []Block // some of the blocks, most pages first
+}
+
+// A Block is a line of text that returns on many pages of its host.
+type Block struct {
+	Text  string
+	Pages int // different ones that have it
+}
+
 // LeftOut is what was left out of what was compared, by host; nil if texts were
 // compared whole.
-func (r wholeReport) LeftOut(context.Context) ([]report.LeftOut, error) {
-	if r.w.wholeText {
-		return nil, nil
+func (w *Whole) LeftOut() []LeftOut {
+	if w.wholeText {
+		return nil
 	}
-	all := []report.LeftOut{}
-	for _, b := range r.w.hosts {
+	all := []LeftOut{}
+	for _, b := range w.hosts {
 		if len(b.blocks) == 0 && b.shortened == 0 {
 			continue
 		}
-		all = append(all, report.LeftOut{Host: b.host, Pages: b.pages, Shortened: b.shortened, Blocks: len(b.blocks), Top: append([]report.Block{}, b.top...)})
+		all = append(all, LeftOut{Host: b.host, Pages: b.pages, Shortened: b.shortened, Blocks: len(b.blocks), Top: b.top})
 	}
-	return all, nil
+	return all
 }

@@ -1,4 +1,10 @@
-package ingest
+// Package complete judges all pages of a store against all others: who leads no
+// longer depends on who came first. [Judge] gives a store's records other verdicts,
+// and [Pairs] lists the pairs of pages that resemble each other. What hosts repeat on
+// many of their pages is learned on the way, and left out of what is compared.
+//
+// It reads a store, and cannot change it.
+package complete
 
 import (
 	"context"
@@ -35,9 +41,9 @@ import (
 // compared, and a bounded number is held.
 
 // A Whole is the pages of a store, judged against all others. It reads as the
-// store it was made from, with other verdicts; it changes no record.
+// store it was made from, with other verdicts.
 type Whole struct {
-	store.Store
+	store.Reader
 	rule      dedup.Rule
 	wholeText bool
 	texts     []text           // distinct, by rank
@@ -57,14 +63,14 @@ type text struct {
 	words   int  // without those
 }
 
-// WholeOptions say how a whole is judged.
-type WholeOptions struct {
+// Options say how pages are judged.
+type Options struct {
 	Rule      dedup.Rule
 	WholeText bool // whether what a host repeats on many pages is compared, too
 }
 
-// JudgeWhole judges all pages of s against all others.
-func JudgeWhole(ctx context.Context, s store.Store, opt WholeOptions) (*Whole, error) {
+// Judge judges all pages of s against all others.
+func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	w, err := readWhole(ctx, s, opt.Rule)
 	if err != nil {
 		return nil, err
@@ -94,8 +100,8 @@ func JudgeWhole(ctx context.Context, s store.Store, opt WholeOptions) (*Whole, e
 }
 
 // readWhole collects the texts of a store, by rank.
-func readWhole(ctx context.Context, s store.Store, rule dedup.Rule) (*Whole, error) {
-	w := &Whole{Store: s, rule: rule, of: map[uint64]int32{}}
+func readWhole(ctx context.Context, s store.Reader, rule dedup.Rule) (*Whole, error) {
+	w := &Whole{Reader: s, rule: rule, of: map[uint64]int32{}}
 	var pages []ranked
 	named := map[dedup.Hash]bool{}
 	for r, err := range s.Records(ctx, 0) {
@@ -127,7 +133,7 @@ func (w *Whole) group(ctx context.Context, pages []ranked) error {
 		if !ok {
 			i = int32(len(w.texts))
 			at[p.hash] = i
-			sketch, found, err := w.Store.Sketch(ctx, p.num)
+			sketch, found, err := w.Reader.Sketch(ctx, p.num)
 			if err != nil {
 				return err
 			}
@@ -182,20 +188,20 @@ func (w *Whole) apply(r *store.Record) *store.Record {
 
 // Record is that of the store, with the verdict of the whole.
 func (w *Whole) Record(ctx context.Context, id dedup.Hash) (*store.Record, error) {
-	r, err := w.Store.Record(ctx, id)
+	r, err := w.Reader.Record(ctx, id)
 	return w.apply(r), err
 }
 
 // RecordAt is that of the store, with the verdict of the whole.
 func (w *Whole) RecordAt(ctx context.Context, num uint64) (*store.Record, error) {
-	r, err := w.Store.RecordAt(ctx, num)
+	r, err := w.Reader.RecordAt(ctx, num)
 	return w.apply(r), err
 }
 
 // Records yields the records of the store, with the verdicts of the whole.
 func (w *Whole) Records(ctx context.Context, from uint64) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
-		for r, err := range w.Store.Records(ctx, from) {
+		for r, err := range w.Reader.Records(ctx, from) {
 			if err == nil {
 				r = w.apply(r)
 			}

@@ -1,4 +1,4 @@
-package ingest
+package complete
 
 import (
 	"cmp"
@@ -9,18 +9,18 @@ import (
 	"skink/store"
 )
 
-// A SimilarPair is two pages and their exact resemblance.
-type SimilarPair struct {
+// A Pair is two pages and their exact resemblance.
+type Pair struct {
 	A           string  `json:"a"` // URL
 	B           string  `json:"b"` // URL, greater than A
 	Resemblance float64 `json:"resemblance"`
 }
 
-// SimilarPairs finds the pairs of pages of at least the rule's least length whose
+// Pairs finds the pairs of pages of at least the rule's least length whose
 // resemblance is at or above its similarity, in the order of their URLs. Each is
 // exact. A pair just at the similarity is missed once in some ten thousand, as sketches
 // decide what is compared, a more similar one less often: see [dedup.AllPairs].
-func SimilarPairs(ctx context.Context, s store.Store, rule dedup.Rule) ([]SimilarPair, error) {
+func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) ([]Pair, error) {
 	w, err := readWhole(ctx, s, rule)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func SimilarPairs(ctx context.Context, s store.Store, rule dedup.Rule) ([]Simila
 			}
 		}
 	}
-	slices.SortFunc(pairs, func(x, y SimilarPair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+	slices.SortFunc(pairs, func(x, y Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
 	return pairs, nil
 }
 
@@ -66,7 +66,7 @@ func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
 }
 
 // copies are the pairs of pages that share a text.
-func (w *Whole) copies() (pairs []SimilarPair) {
+func (w *Whole) copies() (pairs []Pair) {
 	for _, t := range w.texts {
 		if t.short {
 			continue
@@ -80,6 +80,6 @@ func (w *Whole) copies() (pairs []SimilarPair) {
 	return pairs
 }
 
-func pairOf(p, q ranked, resemblance float64) SimilarPair {
-	return SimilarPair{min(p.url, q.url), max(p.url, q.url), resemblance}
+func pairOf(p, q ranked, resemblance float64) Pair {
+	return Pair{min(p.url, q.url), max(p.url, q.url), resemblance}
 }

@@ -1,17 +1,15 @@
-package ingest
+package complete
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"skink/crawler"
 	"skink/dedup"
-	"skink/report"
 )
 
 // # A site with a template
@@ -30,17 +28,12 @@ func lines(seed uint64, n, length int) (all []string) {
 func templateOf(host string) []string { return lines(900+uint64(host[0]), 8, 30) }
 
 // onHost is a page of a host, in its template.
-func onHost(host, path, title string, own ...string) *crawler.Page {
-	var b strings.Builder
-	fmt.Fprintf(&b, "<html lang=en><title>%s</title><article>", title)
-	for _, l := range append(own, templateOf(host)...) {
-		fmt.Fprintf(&b, "<p>%s</p>\n", l)
-	}
-	return page("http://"+host+path, b.String())
+func onHost(host, path, title string, own ...string) page {
+	return page{url: "http://" + host + path, title: title, text: strings.Join(append(own, templateOf(host)...), "\n")}
 }
 
 // articles are 25 pages of 200 words of their own each.
-func articles(host string) (pages []*crawler.Page) {
+func articles(host string) (pages []page) {
 	for i := range 25 {
 		pages = append(pages, onHost(host, fmt.Sprintf("/article/%d", i), fmt.Sprintf("Article %d", i), lines(uint64(i), 4, 50)...))
 	}
@@ -48,7 +41,7 @@ func articles(host string) (pages []*crawler.Page) {
 }
 
 // stubs are 30 pages of 20 words of their own each.
-func stubs(host string) (pages []*crawler.Page) {
+func stubs(host string) (pages []page) {
 	for i := range 30 {
 		pages = append(pages, onHost(host, fmt.Sprintf("/stub/%d", i), fmt.Sprintf("Stub %d", i), words(500+uint64(i), 20)))
 	}
@@ -56,7 +49,7 @@ func stubs(host string) (pages []*crawler.Page) {
 }
 
 // sessions are copies of an article that differ in a line of four words.
-func sessions(host string, n int, title func(i int) string) (pages []*crawler.Page) {
+func sessions(host string, n int, title func(i int) string) (pages []page) {
 	for i := range n {
 		own := append(lines(77, 4, 50), fmt.Sprintf("You are visitor n%d", i))
 		pages = append(pages, onHost(host, fmt.Sprintf("/read?sid=%d", i), title(i), own...))
@@ -71,40 +64,27 @@ func plainTitle(int) string { return "An article" }
 func found(t testing.TB, w *Whole) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for c, err := range w.Report().Clusters(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, c := range clusters(t, w) {
 		exact, near, least := 0, 0, 1.
-		for m, err := range c.Members {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if m.Verdict == string(dedup.Exact) {
+		for _, m := range c.members {
+			if m.Verdict == dedup.Exact {
 				exact++
 			} else {
 				near++
 			}
 			least = min(least, m.Resemblance)
 		}
-		all[strings.TrimPrefix(c.Leader.URL, "http://")] = fmt.Sprintf("%d exact, %d near from %.2f", exact, near, least)
+		all[strings.TrimPrefix(c.leader.URL, "http://")] = fmt.Sprintf("%d exact, %d near from %.2f", exact, near, least)
 	}
 	return all
 }
 
-func judgeBoth(t testing.TB, pages ...[]*crawler.Page) (whole, without *Whole) {
+// judgeBoth judges pages by their whole texts, and without what hosts repeat.
+func judgeBoth(t testing.TB, pages ...[]page) (whole, without *Whole) {
 	t.Helper()
-	opt := testOptions(t)
-	var all []*crawler.Page
-	for _, p := range pages {
-		all = append(all, p...)
-	}
-	s := crawl(t, opt, all...)
-	whole, err := JudgeWhole(context.Background(), s, WholeOptions{Rule: opt.Rule, WholeText: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return whole, judgeWhole(t, s, opt)
+	rule := defaultRule(t)
+	s := storeOf(t, rule, slices.Concat(pages...)...)
+	return judge(t, s, Options{Rule: rule, WholeText: true}), judge(t, s, Options{Rule: rule})
 }
 
 // wantFound checks some clusters; "" stands for no cluster.
@@ -128,9 +108,9 @@ func TestStubsDifferWithoutTemplate(t *testing.T) {
 	wantFound(t, whole, 1, map[string]string{"a.test/stub/0": "0 exact, 29 near from 0.85"})
 	wantFound(t, without, 0, nil)
 
-	left, err := without.Report().(report.LeftOutSource).LeftOut(t.Context())
-	if err != nil || len(left) != 1 {
-		t.Fatalf("left out: %+v, %v", left, err)
+	left := without.LeftOut()
+	if len(left) != 1 {
+		t.Fatalf("left out: %+v", left)
 	}
 	l := left[0]
 	if l.Host != "a.test" || l.Pages != 55 || l.Blocks != 8 || l.Shortened != 55 || len(l.Top) != 8 {
@@ -141,7 +121,7 @@ func TestStubsDifferWithoutTemplate(t *testing.T) {
 			t.Errorf("left out: %+v", b)
 		}
 	}
-	if left, _ := whole.Report().(report.LeftOutSource).LeftOut(t.Context()); left != nil {
+	if left := whole.LeftOut(); left != nil {
 		t.Errorf("nothing was to be left out, and %+v was", left)
 	}
 }
@@ -149,7 +129,7 @@ func TestStubsDifferWithoutTemplate(t *testing.T) {
 // Copies of an article on one host find each other: those with its very text, and
 // those with a session in it. They are not taken for a template.
 func TestCopiesOnOneHost(t *testing.T) {
-	var exact []*crawler.Page
+	var exact []page
 	for i := range 100 {
 		exact = append(exact, onHost("a.test", fmt.Sprintf("/same?sid=%d", i), "The same", lines(78, 4, 50)...))
 	}
@@ -182,9 +162,10 @@ func TestNothingButCopies(t *testing.T) {
 // Copies on other hosts find each other: on a mirror, short ones too, and in
 // another template, where they did not while that was compared.
 func TestCopiesAcrossHosts(t *testing.T) {
-	var mirror []*crawler.Page
+	var mirror []page
 	for _, p := range append(articles("a.test"), stubs("a.test")...) {
-		mirror = append(mirror, page(strings.Replace(p.Item.URL, "a.test", "mirror.test", 1), string(p.Body)))
+		p.url = strings.Replace(p.url, "a.test", "mirror.test", 1)
+		mirror = append(mirror, p)
 	}
 	whole, without := judgeBoth(t, articles("a.test"), stubs("a.test"), mirror, articles("b.test"))
 	wantFound(t, whole, 26, map[string]string{
@@ -201,13 +182,13 @@ func TestCopiesAcrossHosts(t *testing.T) {
 // along finds its original, and the report says where that was left out.
 func TestFooterThatTravels(t *testing.T) {
 	own := lines(3, 4, 50) // of the article numbered 3
-	copied := page("http://c.test/copied", "<title>Copied</title><article><p>"+strings.Join(append(own, templateOf("a.test")[:4]...), "</p><p>")+"</p></article>")
-	whole, without := judgeBoth(t, articles("a.test"), []*crawler.Page{copied})
+	copied := page{url: "http://c.test/copied", title: "Copied", text: strings.Join(append(own, templateOf("a.test")[:4]...), "\n")}
+	whole, without := judgeBoth(t, articles("a.test"), []page{copied})
 	wantFound(t, whole, 0, nil)
 	wantFound(t, without, 1, map[string]string{"c.test/copied": "0 exact, 1 near from 1.00"})
-	left, err := without.Report().(report.LeftOutSource).LeftOut(t.Context())
-	if err != nil || len(left) != 2 || left[1].Host != "c.test" || left[1].Blocks != 0 || left[1].Shortened != 1 {
-		t.Errorf("left out: %+v, %v", left, err)
+	left := without.LeftOut()
+	if len(left) != 2 || left[1].Host != "c.test" || left[1].Blocks != 0 || left[1].Shortened != 1 {
+		t.Errorf("left out: %+v", left)
 	}
 }
 
@@ -216,9 +197,9 @@ func TestFooterThatTravels(t *testing.T) {
 func TestNothingOfItsOwn(t *testing.T) {
 	template := templateOf("a.test")
 	turned := append(template[1:], template[0])
-	empty := []*crawler.Page{
+	empty := []page{
 		onHost("a.test", "/empty/1", "Nothing here"),
-		page("http://a.test/empty/2", "<html lang=en><title>Nor here</title><article><p>"+strings.Join(turned, "</p>\n<p>")+"</p>\n"),
+		{url: "http://a.test/empty/2", title: "Nor here", text: strings.Join(turned, "\n")},
 	}
 	_, without := judgeBoth(t, articles("a.test"), stubs("a.test"), empty)
 	wantFound(t, without, 1, map[string]string{"a.test/empty/1": "0 exact, 1 near from 0.93"})
@@ -239,14 +220,10 @@ func TestOneTitleForAll(t *testing.T) {
 func TestLeftOutKnowsNoOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pages := mixedSite(rt)
-		opt := testOptions(t)
+		rule := defaultRule(t)
 		say := func() string {
-			w := judgeWhole(t, crawl(t, opt, pages...), opt)
-			left, err := w.Report().(report.LeftOutSource).LeftOut(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return fmt.Sprintf("%+v\n%s", left, clustersOf(t, w))
+			w := judge(t, storeOf(t, rule, pages...), Options{Rule: rule})
+			return fmt.Sprintf("%+v\n%s", w.LeftOut(), clustersOf(t, w))
 		}
 		want := say()
 		rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "order"), 5)).Shuffle(len(pages), func(i, j int) { pages[i], pages[j] = pages[j], pages[i] })
@@ -258,7 +235,7 @@ func TestLeftOutKnowsNoOrder(t *testing.T) {
 
 // mixedSite is pages of two hosts: with own paragraphs, shared ones, copies and
 // the template.
-func mixedSite(t *rapid.T) (pages []*crawler.Page) {
+func mixedSite(t *rapid.T) (pages []page) {
 	for i := range rapid.IntRange(20, 60).Draw(t, "pages") {
 		host := rapid.SampledFrom([]string{"a.test", "a.test", "b.test"}).Draw(t, "host")
 		title := rapid.SampledFrom([]string{"", "One title", fmt.Sprint("Page ", i)}).Draw(t, "title")
@@ -268,7 +245,7 @@ func mixedSite(t *rapid.T) (pages []*crawler.Page) {
 		}
 		p := onHost(host, fmt.Sprintf("/%d", i), title, own...)
 		if rapid.IntRange(0, 9).Draw(t, "hidden") == 0 {
-			noindex(p)
+			p = noindex(p)
 		}
 		pages = append(pages, p)
 	}
@@ -277,20 +254,12 @@ func mixedSite(t *rapid.T) (pages []*crawler.Page) {
 
 // A thin page stays thin, and copies whose texts were not kept stay what they were.
 func TestLeftOutKeepsVerdicts(t *testing.T) {
-	opt := testOptions(t)
-	opt.SkipDuplicates = true
-	pages := append(articles("a.test"), onHost("a.test", "/article/copy", "A copy", lines(3, 4, 50)...),
-		page("http://a.test/thin", "<title>Thin</title><article><p>"+words(4, 30)))
-	s := crawl(t, opt, pages...)
-	w := judgeWhole(t, s, opt)
+	rule := defaultRule(t)
+	copied := onHost("a.test", "/article/copy", "A copy", lines(3, 4, 50)...)
+	copied.verdict, copied.noText = dedup.Exact, true
+	thin := page{url: "http://a.test/thin", title: "Thin", text: words(4, 30), verdict: dedup.Thin}
+	s := storeOf(t, rule, append(articles("a.test"), copied, thin)...)
+	w := judge(t, s, Options{Rule: rule})
 	wantFound(t, w, 0, nil)
 	same(t, "verdicts", verdicts(t, w), verdicts(t, s))
-	for _, r := range records(t, w) {
-		if r.URL == "http://a.test/article/copy" && (r.Verdict != dedup.Exact || !r.NoText) {
-			t.Errorf("%+v", r)
-		}
-	}
-	if tally, err := w.Tally(t.Context()); err != nil || tally.Skipped != 1 || tally.Thin != 1 {
-		t.Errorf("%+v, %v", tally, err)
-	}
 }

@@ -1,4 +1,4 @@
-package ingest
+package complete
 
 import (
 	"context"
@@ -10,96 +10,50 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skink/crawler"
 	"skink/dedup"
 	"skink/store"
 )
-
-// clustersOf are the clusters of a whole, a line each.
-func clustersOf(t testing.TB, w *Whole) string {
-	t.Helper()
-	var b strings.Builder
-	for c, err := range w.Report().Clusters(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&b, "%s (%s), %d:", c.Leader.URL, c.Leader.Why, c.Size)
-		for m, err := range c.Members {
-			if err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprintf(&b, " %s %s %.3f;", m.URL, m.Verdict, m.Resemblance)
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
-}
-
-func judgeWhole(t testing.TB, s store.Store, opt Options) *Whole {
-	t.Helper()
-	w, err := JudgeWhole(context.Background(), s, WholeOptions{Rule: opt.Rule})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
-
-// crawl judges pages in their order.
-func crawl(t testing.TB, opt Options, pages ...*crawler.Page) *store.Memory {
-	t.Helper()
-	s := store.NewMemory()
-	p := start(t, s, opt)
-	handle(t, p, pages...)
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 // Who leads a cluster, and what is said of it.
 func TestWholeRanks(t *testing.T) {
 	a := words(1, 100)
 	long := a + "and some words more"
-	canonical := func(p *crawler.Page, to string) *crawler.Page {
-		p.Body = append([]byte(`<link rel=canonical href="`+to+`">`), p.Body...)
-		return p
-	}
 	for _, c := range []struct {
-		pages []*crawler.Page
+		pages []page
 		want  string
 	}{
-		{[]*crawler.Page{article("http://a.test/2", a), article("http://a.test/1", words(2, 100))}, ""},
-		{[]*crawler.Page{noindex(article("https://a.test/", a)), article("http://a.test/longer", a)},
+		{[]page{article("http://a.test/2", a), article("http://a.test/1", words(2, 100))}, ""},
+		{[]page{noindex(article("https://a.test/", a)), article("http://a.test/longer", a)},
 			"http://a.test/longer (may be indexed), 1: https://a.test/ exact 1.000;\n"},
-		{[]*crawler.Page{article("https://a.test/1", a), canonical(article("http://a.test/22", a), "/333"), article("http://a.test/333", a)},
+		{[]page{article("https://a.test/1", a), canonical(article("http://a.test/22", a), "http://a.test/333"), article("http://a.test/333", a)},
 			"http://a.test/333 (canonical link), 2: https://a.test/1 exact 1.000; http://a.test/22 exact 1.000;\n"},
-		{[]*crawler.Page{canonical(article("http://a.test/22", a), "/22"), article("http://a.test/1", a)}, // its own word counts nothing
+		{[]page{canonical(article("http://a.test/22", a), "http://a.test/22"), article("http://a.test/1", a)}, // its own word counts nothing
 			"http://a.test/1 (shortest path), 1: http://a.test/22 exact 1.000;\n"},
-		{[]*crawler.Page{article("http://a.test/1", a), article("https://a.test/long", a)},
+		{[]page{article("http://a.test/1", a), article("https://a.test/long", a)},
 			"https://a.test/long (https), 1: http://a.test/1 exact 1.000;\n"},
-		{[]*crawler.Page{article("http://b.test/1?q", a), article("http://longer.test/1", a)},
+		{[]page{article("http://b.test/1?q", a), article("http://longer.test/1", a)},
 			"http://longer.test/1 (shortest path), 1: http://b.test/1?q exact 1.000;\n"},
-		{[]*crawler.Page{article("http://a.test/1", a), article("http://a.test/2", long)},
+		{[]page{article("http://a.test/1", a), article("http://a.test/2", long)},
 			"http://a.test/2 (longest text), 1: http://a.test/1 near 0.958;\n"},
-		{[]*crawler.Page{article("http://b.test/1", a), article("http://a.test/1", a)},
+		{[]page{article("http://b.test/1", a), article("http://a.test/1", a)},
 			"http://a.test/1 (smallest URL), 1: http://b.test/1 exact 1.000;\n"},
 		// Only exact copies of a short text are a cluster, and the largest cluster is first.
-		{[]*crawler.Page{article("http://a.test/1", "a short text"), article("http://a.test/2", "a short text"), article("http://a.test/3", "a short text too"),
+		{[]page{article("http://a.test/1", "a short text"), article("http://a.test/2", "a short text"), article("http://a.test/3", "a short text too"),
 			article("http://b.test/1", a), article("http://b.test/2", a), article("http://b.test/3", but(a, "x")), article("http://c.test/1", ""), article("http://c.test/2", "")},
 			"http://b.test/1 (smallest URL), 2: http://b.test/2 exact 1.000; http://b.test/3 near 0.978;\n" +
 				"http://a.test/1 (smallest URL), 1: http://a.test/2 exact 1.000;\n"},
 		// A copy of a member has the member's verdict.
-		{[]*crawler.Page{article("http://a.test/1", long), article("http://a.test/2", a), article("http://a.test/3", a)},
+		{[]page{article("http://a.test/1", long), article("http://a.test/2", a), article("http://a.test/3", a)},
 			"http://a.test/1 (longest text), 2: http://a.test/2 near 0.958; http://a.test/3 near 0.958;\n"},
 		// The most similar member is first, though another is ranked before it.
-		{[]*crawler.Page{article("http://a.test/1", a), article("http://a.test/2", but(a, "x")+"y z"), article("http://a.test/3", but(a, "x"))},
+		{[]page{article("http://a.test/1", a), article("http://a.test/2", but(a, "x")+"y z"), article("http://a.test/3", but(a, "x"))},
 			"http://a.test/2 (longest text), 2: http://a.test/3 near 0.978; http://a.test/1 near 0.957;\n"},
 		// noindex pages lead each other.
-		{[]*crawler.Page{noindex(article("http://a.test/1", a)), noindex(article("http://a.test/2", a))},
+		{[]page{noindex(article("http://a.test/1", a)), noindex(article("http://a.test/2", a))},
 			"http://a.test/1 (smallest URL), 1: http://a.test/2 exact 1.000;\n"},
 	} {
-		opt := testOptions(t)
-		same(t, "clusters", clustersOf(t, judgeWhole(t, crawl(t, opt, c.pages...), opt)), c.want)
+		rule := defaultRule(t)
+		same(t, "clusters", clustersOf(t, judge(t, storeOf(t, rule, c.pages...), Options{Rule: rule})), c.want)
 	}
 }
 
@@ -108,40 +62,36 @@ func TestWholeRanks(t *testing.T) {
 func TestWholeKnowsNoOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		texts := similarTexts(rt)
-		opt := testOptions(t)
-		var err error
-		if opt.Rule, err = dedup.NewRule(rapid.SampledFrom([]float64{.3, .5, .8}).Draw(rt, "similarity"), "bands", 10); err != nil {
-			t.Fatal(err)
-		}
-		opt.Rule.Shingling.K = 2
+		rule := ruleFor(t, rapid.SampledFrom([]float64{.3, .5, .8}).Draw(rt, "similarity"), 10)
+		rule.Shingling.K = 2
 		hidden := rapid.SliceOfN(rapid.IntRange(0, 5), len(texts), len(texts)).Draw(rt, "hidden")
-		pages := make([]*crawler.Page, len(texts))
+		pages := make([]page, len(texts))
 		for i := range texts {
 			pages[i] = article(fmt.Sprintf("http://a.test/%d", i), texts[i])
 			if hidden[i] == 0 {
-				noindex(pages[i])
+				pages[i] = noindex(pages[i])
 			}
 		}
-		first := crawl(t, opt, pages...)
-		w := judgeWhole(t, first, opt)
+		first := storeOf(t, rule, pages...)
+		w := judge(t, first, Options{Rule: rule})
 		want := clustersOf(t, w)
 		rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "order"), 3)).Shuffle(len(pages), func(i, k int) { pages[i], pages[k] = pages[k], pages[i] })
-		if got := clustersOf(t, judgeWhole(t, crawl(t, opt, pages...), opt)); got != want {
+		if got := clustersOf(t, judge(t, storeOf(t, rule, pages...), Options{Rule: rule})); got != want {
 			rt.Fatalf("in another order:\n%s\nwant\n%s", got, want)
 		}
-		soundWhole(rt, first, w, opt)
+		soundWhole(rt, first, w, rule)
 	})
 }
 
 // soundWhole checks a whole against its texts, and what it says as a store against
 // what it says as a report.
-func soundWhole(t *rapid.T, s store.Store, w *Whole, opt Options) {
+func soundWhole(t *rapid.T, s store.Reader, w *Whole, rule dedup.Rule) {
 	ctx := context.Background()
 	set := func(num uint64) dedup.Set {
 		text, _, _ := s.Text(ctx, num)
 		var canon dedup.Text
 		canon.Read([]byte(text))
-		return canon.Set(opt.Rule.Shingling.K)
+		return canon.Set(rule.Shingling.K)
 	}
 	members := map[uint64]int{}
 	var tally store.Tally
@@ -164,7 +114,7 @@ func soundWhole(t *rapid.T, s store.Store, w *Whole, opt Options) {
 		switch {
 		case leader.Leader != 0 || leader.URL != r.DuplicateOf:
 			t.Fatalf("%s is led by %+v", r.URL, leader)
-		case got != r.Resemblance || got < opt.Rule.Similarity:
+		case got != r.Resemblance || got < rule.Similarity:
 			t.Fatalf("%s resembles its leader by %v, and says %v", r.URL, got, r.Resemblance)
 		case leader.NoIndex && !r.NoIndex:
 			t.Fatalf("%s may be fed, and its leader %s not", r.URL, leader.URL)
@@ -201,21 +151,17 @@ func TestSimilarPairs(t *testing.T) {
 	total, missed := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		texts := similarTexts(rt)
-		opt := testOptions(t)
-		var err error
-		if opt.Rule, err = dedup.NewRule(rapid.SampledFrom([]float64{.3, .5, .8}).Draw(rt, "similarity"), "super", 10); err != nil {
-			t.Fatal(err)
-		}
-		opt.Rule.Shingling.K = 2
-		var pages []*crawler.Page
+		rule := ruleFor(t, rapid.SampledFrom([]float64{.3, .5, .8}).Draw(rt, "similarity"), 10)
+		rule.Shingling.K = 2
+		var pages []page
 		for i, text := range texts {
 			pages = append(pages, article(fmt.Sprintf("http://a.test/%d", i), text))
 		}
-		got, err := SimilarPairs(t.Context(), crawl(t, opt, pages...), opt.Rule)
+		got, err := Pairs(t.Context(), storeOf(t, rule, pages...), rule)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := bruteForce(pages, texts, opt)
+		want := bruteForce(pages, rule)
 		total += len(want)
 		for _, p := range got {
 			i, ok := slices.BinarySearchFunc(want, p, comparePairs)
@@ -234,22 +180,22 @@ func TestSimilarPairs(t *testing.T) {
 	}
 }
 
-func comparePairs(x, y SimilarPair) int {
+func comparePairs(x, y Pair) int {
 	return strings.Compare(x.A+" "+x.B, y.A+" "+y.B)
 }
 
-func bruteForce(pages []*crawler.Page, texts []string, opt Options) (pairs []SimilarPair) {
-	sets := make([]dedup.Set, len(texts))
-	for i, text := range texts {
+func bruteForce(pages []page, rule dedup.Rule) (pairs []Pair) {
+	sets := make([]dedup.Set, len(pages))
+	for i, p := range pages {
 		var canon dedup.Text
-		canon.Read([]byte(text))
-		sets[i] = canon.Set(opt.Rule.Shingling.K)
+		canon.Read([]byte(p.text))
+		sets[i] = canon.Set(rule.Shingling.K)
 	}
-	for i := range texts {
+	for i := range pages {
 		for k := range i {
-			if r := dedup.Resemblance(sets[i], sets[k]); r >= opt.Rule.Similarity {
-				a, b := pages[i].Item.URL, pages[k].Item.URL
-				pairs = append(pairs, SimilarPair{min(a, b), max(a, b), r})
+			if r := dedup.Resemblance(sets[i], sets[k]); r >= rule.Similarity {
+				a, b := pages[i].url, pages[k].url
+				pairs = append(pairs, Pair{min(a, b), max(a, b), r})
 			}
 		}
 	}
@@ -260,21 +206,33 @@ func bruteForce(pages []*crawler.Page, texts []string, opt Options) (pairs []Sim
 // Pages kept without their text keep the verdict of the crawl, and stand in no
 // cluster.
 func TestWholeSkipped(t *testing.T) {
-	opt := testOptions(t)
-	opt.SkipDuplicates = true
+	rule := defaultRule(t)
 	a := words(1, 100)
-	s := crawl(t, opt, article("http://a.test/long", a), article("http://a.test/2", a), article("http://a.test/3", but(a, "x")))
-	w := judgeWhole(t, s, opt)
+	without := func(url, text string, verdict dedup.Kind) page {
+		return page{url: url, text: text, verdict: verdict, noText: true}
+	}
+	s := storeOf(t, rule, article("http://a.test/long", a), without("http://a.test/2", a, dedup.Exact), without("http://a.test/3", but(a, "x"), dedup.Near))
+	w := judge(t, s, Options{Rule: rule})
 	same(t, "clusters", clustersOf(t, w), "")
 	same(t, "verdicts", verdicts(t, w), verdicts(t, s))
 }
 
+// verdicts are the records of a store, a line each.
+func verdicts(t testing.TB, s store.Reader) string {
+	t.Helper()
+	var b strings.Builder
+	for _, r := range collect(t, s.Records(context.Background(), 0)) {
+		fmt.Fprintf(&b, "%s %s %t\n", r.URL, r.Verdict, r.NoText)
+	}
+	return b.String()
+}
+
 func TestWholeStops(t *testing.T) {
-	opt := testOptions(t)
-	s := crawl(t, opt, article("http://a.test/1", words(1, 100)), article("http://a.test/2", but(words(1, 100), "x")))
+	rule := defaultRule(t)
+	s := storeOf(t, rule, article("http://a.test/1", words(1, 100)), article("http://a.test/2", but(words(1, 100), "x")))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := JudgeWhole(ctx, s, WholeOptions{Rule: opt.Rule}); err != context.Canceled {
+	if _, err := Judge(ctx, s, Options{Rule: rule}); err != context.Canceled {
 		t.Errorf("got %v, want that the context ended", err)
 	}
 }

@@ -1,0 +1,193 @@
+package complete
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+func TestMain(m *testing.M) {
+	flag.Set("rapid.checks", "40") // unless the command line says more
+	goleak.VerifyTestMain(m)
+}
+
+// words makes a text of n words, the same for the same seed.
+func words(seed uint64, n int) string {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	var b strings.Builder
+	for range n {
+		fmt.Fprintf(&b, "w%d ", rng.IntN(10_000))
+	}
+	return b.String()
+}
+
+// but replaces the first word of a text: of 100 words that leaves 90 of 91
+// shingles, a resemblance of 90/92.
+func but(text, word string) string {
+	_, rest, _ := strings.Cut(text, " ")
+	return word + " " + rest
+}
+
+// similarTexts draws texts that share paragraphs, some of them wholly.
+func similarTexts(t *rapid.T) (texts []string) {
+	parts := rapid.IntRange(4, 10).Draw(t, "parts")
+	for i := range rapid.IntRange(2, 40).Draw(t, "texts") {
+		own := rapid.IntRange(0, parts-1).Draw(t, "own parts")
+		var paragraphs []string
+		for part := range uint64(parts) {
+			if part < uint64(own) {
+				part = uint64(1000 + rapid.IntRange(0, i).Draw(t, "of"))
+			}
+			paragraphs = append(paragraphs, words(part, 8))
+		}
+		texts = append(texts, strings.Join(paragraphs, " ")) // one block, which does not return
+	}
+	return texts
+}
+
+func ruleFor(t testing.TB, similarity float64, minWords int) dedup.Rule {
+	t.Helper()
+	rule, err := dedup.NewRule(similarity, "bands", minWords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rule
+}
+
+func defaultRule(t testing.TB) dedup.Rule {
+	return ruleFor(t, dedup.DefaultSimilarity, dedup.DefaultMinWords)
+}
+
+// A page is what a crawl would have kept of one.
+type page struct {
+	url, title, text string
+	canonical        string // URL
+	noindex          bool
+	verdict          dedup.Kind // of the crawl
+	noText           bool       // whether its text was not kept
+}
+
+func article(url, text string) page { return page{url: url, title: "T", text: text} }
+
+func noindex(p page) page {
+	p.noindex = true
+	return p
+}
+
+func canonical(p page, to string) page {
+	p.canonical = to
+	return p
+}
+
+// entry is what a commit of the page writes.
+func (p page) entry(num uint64, rule dedup.Rule) *store.Entry {
+	var canon dedup.Text
+	rule.Read(&canon, p.text, "en")
+	e := &store.Entry{Record: store.Record{
+		Num: num, ID: dedup.HashOf([]byte(p.url)), URL: p.url, Kind: store.Page, Verdict: p.verdict,
+		Title: p.title, Lang: "en", CanonicalURL: p.canonical, NoIndex: p.noindex, NoText: p.noText,
+		Words: canon.Len(), Hash: canon.Hash(),
+	}}
+	if e.Record.Verdict == "" {
+		e.Record.Verdict = dedup.Unique
+	}
+	if canon.Len() > 0 {
+		sketch := dedup.NewSketch(rule.Shingles(&canon))
+		e.Sketch = &sketch
+	}
+	if !p.noText {
+		e.Text = store.Pack([]byte(p.text))
+	}
+	return e
+}
+
+// storeOf is a store of pages that came in their order.
+func storeOf(t testing.TB, rule dedup.Rule, pages ...page) *store.Memory {
+	t.Helper()
+	s := store.NewMemory()
+	for _, p := range pages {
+		num, err := s.Next(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Commit(context.Background(), []*store.Entry{p.entry(num, rule)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func judge(t testing.TB, s store.Reader, opt Options) *Whole {
+	t.Helper()
+	w, err := Judge(context.Background(), s, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// A cluster is a leader and its members, best first.
+type cluster struct {
+	leader  *store.Record
+	members []*store.Record
+}
+
+func clusters(t testing.TB, w *Whole) (all []cluster) {
+	t.Helper()
+	for c, err := range w.Clusters(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		leader, err := w.RecordAt(context.Background(), c.Leader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		members := collect(t, w.Members(context.Background(), c.Leader))
+		if len(members) != c.Members {
+			t.Errorf("the cluster of %s has %d members, and says %d", leader.URL, len(members), c.Members)
+		}
+		all = append(all, cluster{leader, members})
+	}
+	return all
+}
+
+func collect(t testing.TB, records func(func(*store.Record, error) bool)) (all []*store.Record) {
+	t.Helper()
+	for r, err := range records {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// clustersOf are the clusters of a whole, a line each.
+func clustersOf(t testing.TB, w *Whole) string {
+	t.Helper()
+	var b strings.Builder
+	for _, c := range clusters(t, w) {
+		fmt.Fprintf(&b, "%s (%s), %d:", c.leader.URL, w.WhyLeads(c.leader), len(c.members))
+		for _, m := range c.members {
+			fmt.Fprintf(&b, " %s %s %.3f;", m.URL, m.Verdict, m.Resemblance)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func same(t testing.TB, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s:\n got %s\nwant %s", what, got, want)
+	}
+}

@@ -1,0 +1,29 @@
+package store_test
+
+import (
+	"testing"
+
+	"skink/store"
+)
+
+// The host of a URL is its authority, and other names have none.
+func TestHostOf(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://example.com/":                "example.com",
+		"https://example.com:8443/a?b#c":     "example.com:8443",
+		"http://example.com":                 "example.com",
+		"http://example.com?q=http://x.test": "example.com",
+		"http://example.com (a.jsonl:3)":     "example.com", // a name that came twice
+		"http://[::1]:8080/":                 "[::1]:8080",
+		"http://user:pass@example.com/@":     "example.com",
+		"http://example.com/operator%.html":  "example.com", // the web allows it, net/url does not
+		"docs/http://example.com/":           "",
+		"ftp://example.com/":                 "",
+		"notes.txt":                          "",
+		"":                                   "",
+	} {
+		if got := store.HostOf(url); got != want {
+			t.Errorf("HostOf(%q) = %q, want %q", url, got, want)
+		}
+	}
+}
