@@ -1,10 +1,22 @@
 // Package crawler turns URLs into pages: it fetches what a frontier holds,
 // politely, within a scope, and hands every answer to a handler.
 //
+// Start with [Walk], which does it all in memory:
+//
+//	err := crawler.Walk(ctx, []string{"https://example.com/"}, crawler.Defaults(), func(p *crawler.Page) (crawler.Links, error) {
+//		doc, err := extract.Parse(p.Body, p.Header.Get("Content-Type"))
+//		if err != nil || p.Problem != "" {
+//			return crawler.Links{}, nil
+//		}
+//		fmt.Println(p.Item.URL, doc.Title)
+//		return crawler.Links{Base: doc.Base, Hrefs: doc.Hrefs()}, nil
+//	})
+//
 // A [Crawl] runs a bounded pool of workers. Each takes the URL that is due from
 // the schedule, asks robots.txt, fetches through Colly, and gives the [Page] to
-// the [Handler], which stores it with what it leads to ([Leads]). A worker holds one page at a time, so what a kill can make us fetch again is
-// what was in flight and no more.
+// the [Handler], which stores it with what it leads to ([Leads]). A worker holds
+// one page at a time, so what a kill can make us fetch again is what was in flight and
+// no more.
 //
 // What it refuses to do: run scripts, log in, or solve puzzles. It reads what a
 // server sends to anyone who asks.
@@ -28,10 +40,10 @@ import (
 
 // A Handler makes something of the pages.
 type Handler interface {
-	// Handle stores what became of a URL. It tells leads which links the page has,
-	// and writes in this order, so that a crawl that is killed loses no URL: the
-	// page, what leads then holds, and last that the URL has ended. It is called from
-	// several goroutines. An error ends the crawl.
+	// Handle stores what became of a URL. It tells leads which links the page has, and
+	// writes in this order, so that a crawl that is killed loses no URL: what leads then
+	// holds, the page, and last that the URL has ended. It is called from several
+	// goroutines. An error ends the crawl.
 	Handle(ctx context.Context, p *Page, leads *Leads) error
 
 	// Pages is how many pages the store holds, for Options.MaxPages.
@@ -53,6 +65,7 @@ type Crawl struct {
 
 // New makes a crawl of what front holds and will hold. Close it after Run.
 func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) {
+	opt = opt.orDefaults()
 	f, err := newFetcher(opt)
 	if err != nil {
 		return nil, err

@@ -28,14 +28,9 @@ type fetcher struct {
 }
 
 // newFetcher starts the servers of opt.Folders, and opens nothing else. The
-// fetcher must be closed. Of opt, limits that are 0 get their defaults.
+// fetcher must be closed.
 func newFetcher(opt Options) (*fetcher, error) {
-	if opt.Timeout <= 0 {
-		opt.Timeout = Defaults().Timeout
-	}
-	if opt.MaxSize <= 0 {
-		opt.MaxSize = Defaults().MaxSize
-	}
+	opt = opt.orDefaults()
 	folders, err := newFolderServer(opt.Folders, opt.Hidden)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ type Leads struct {
 	Beyond []string        // canonical URLs outside the crawl, each once
 
 	from frontier.Item
-	opt  *Options // nil: nothing is followed
+	opt  *Options // nil: no links are followed
 }
 
 // Links is what a document leads to, as found in it.
@@ -34,20 +34,24 @@ type Links struct {
 // LeadsOf begins what a page leads to by opt. Of a redirect that is all; of a document it
 // is nothing yet. The error is that of opt.OnSeed.
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
-	l := &Leads{from: p.Item, opt: opt}
-	if p.Location == "" || opt.Scope == nil {
+	l := &Leads{from: p.Item}
+	switch {
+	case opt.Scope == nil:
 		return l, nil
+	case p.Location != "":
+		return l, l.redirect(p.Location, opt)
 	}
-	return l, l.redirect(p.Location)
+	l.opt = opt
+	return l, nil
 }
 
 // redirect takes up the target of a redirect. A seed's own site is its scope.
-func (l *Leads) redirect(target string) error {
-	scope, from := l.opt.Scope, l.from
+func (l *Leads) redirect(target string, opt *Options) error {
+	scope, from := opt.Scope, l.from
 	if from.Depth == 0 && !scope.Contains(target) && scope.Moved(from.URL, target) {
 		scope.AddSeed(target)
-		if l.opt.OnSeed != nil {
-			if err := l.opt.OnSeed(target); err != nil {
+		if opt.OnSeed != nil {
+			if err := opt.OnSeed(target); err != nil {
 				return fmt.Errorf("remember that %s moved: %w", from.URL, err)
 			}
 		}
@@ -72,7 +76,7 @@ const MaxLinks = 100_000
 // page itself, are left out. The errors are those of [frontier.Canonical] for the
 // page's URL.
 func (l *Leads) Follow(links Links) error {
-	if l.opt == nil || l.opt.Scope == nil || links.Hrefs == nil {
+	if l.opt == nil || links.Hrefs == nil {
 		return nil
 	}
 	base, err := frontier.NewBase(l.from.URL, links.Base)

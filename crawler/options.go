@@ -1,12 +1,13 @@
 package crawler
 
 import (
+	"cmp"
 	"net/netip"
 	"time"
 )
 
-// Options is how to crawl. The zero value of a field that says so means its
-// default; see [Defaults].
+// Options is how to crawl. Begin with [Defaults]. What a crawl cannot do without
+// (Parallel, PerHost, Timeout, MaxSize, UserAgent) has its default where it is left zero.
 type Options struct {
 	Parallel  int           // fetches at once, in all
 	PerHost   int           // fetches at once from one host
@@ -43,6 +44,23 @@ type Options struct {
 type Folder struct {
 	Host string // such as "docs.localhost"
 	Dir  string
+}
+
+// orDefaults fills in what a crawl cannot do without.
+func (o Options) orDefaults() Options {
+	d := Defaults()
+	o.Parallel, o.PerHost = positive(o.Parallel, d.Parallel), positive(o.PerHost, d.PerHost)
+	o.Timeout, o.MaxSize = positive(o.Timeout, d.Timeout), positive(o.MaxSize, d.MaxSize)
+	o.UserAgent = cmp.Or(o.UserAgent, d.UserAgent)
+	return o
+}
+
+// positive is n if it is, else another number.
+func positive[N int | int64 | time.Duration](n, other N) N {
+	if n > 0 {
+		return n
+	}
+	return other
 }
 
 // Defaults are the options of a polite crawl.

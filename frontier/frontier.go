@@ -3,6 +3,14 @@
 //
 // The contract follows crawler-commons URLFrontier: URLs are discovered, leased,
 // and done; hosts can be blocked. A frontier remembers; it does not decide.
+// [NewMemory] makes one that lives as long as the process; those that outlive it are
+// the stores' (package store).
+//
+//	front := frontier.NewMemory()
+//	url, err := frontier.Canonical("HTTP://Example.com/%7Ejo#top") // http://example.com/~jo
+//	n, err := front.Discover(ctx, []frontier.Item{{URL: url}})     // 1: it was not known
+//	items, err := front.Lease(ctx, "example.com", 10, time.Hour)
+//
 // When a host may be asked again is the scheduler's question (package crawler),
 // which URLs belong to a crawl is its caller's.
 package frontier

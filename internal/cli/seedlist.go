@@ -16,6 +16,7 @@ import (
 	xunicode "golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
+	"skink/crawler"
 	"skink/extract"
 	"skink/frontier"
 )
@@ -119,7 +120,7 @@ func withScheme(word string) string {
 	}
 	scheme, name := "https://", u.Hostname()
 	switch _, ipErr := netip.ParseAddr(name); {
-	case isLocalhost(name), isSpecialAddress(name): // few of these have a certificate
+	case crawler.IsSpecialHost(name): // few of these have a certificate
 		scheme = "http://"
 	case ipErr == nil:
 	default:

@@ -6,12 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"skink/crawler"
 	"skink/frontier"
@@ -134,39 +131,6 @@ func (all *seeds) items() []frontier.Item {
 	return items
 }
 
-// special are the hosts, with ports, of seeds that say themselves that they are
-// not on the public internet. An address to which a server sent us says nothing.
-func (all *seeds) special() []string {
-	var hosts []string
-	for _, raw := range all.URLs {
-		u, err := url.Parse(raw)
-		if err != nil {
-			continue // canonical URLs parse
-		}
-		if name := u.Hostname(); isLocalhost(name) || isSpecialAddress(name) {
-			hosts = append(hosts, hostPort(u))
-		}
-	}
-	return hosts
-}
-
-func isLocalhost(name string) bool {
-	return name == "localhost" || strings.HasSuffix(name, ".localhost")
-}
-
-func isSpecialAddress(name string) bool {
-	a, err := netip.ParseAddr(name)
-	return err == nil && crawler.IsSpecial(a)
-}
-
-// hostPort is the host of a URL with its port, also where it is the default.
-func hostPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	if strings.Contains(u.Hostname(), ":") {
-		return "[" + u.Hostname() + "]:" + port
-	}
-	return u.Hostname() + ":" + port
-}
+// special are the hosts of seeds that may have private addresses, since who named
+// them said so. Where sites moved to says nothing.
+func (all *seeds) special() []string { return crawler.SpecialHosts(all.URLs...) }

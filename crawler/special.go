@@ -1,0 +1,40 @@
+package crawler
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// SpecialHosts lists, for Options.AllowHosts, the hosts of those canonical URLs that
+// say themselves that they are not on the public internet, each with its port. It is
+// meant for URLs that a person named. An address to which a server sent us says nothing.
+func SpecialHosts(urls ...string) (hosts []string) {
+	for _, raw := range urls {
+		u, err := url.Parse(raw)
+		if err == nil && IsSpecialHost(u.Hostname()) {
+			hosts = append(hosts, withPort(u))
+		}
+	}
+	return hosts
+}
+
+// IsSpecialHost says whether a name, or an address without a port, says itself that
+// it is not on the public internet.
+func IsSpecialHost(name string) bool {
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(name)
+	return err == nil && IsSpecial(a)
+}
+
+// withPort is the host of a URL with its port, also where that is the default.
+func withPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}

@@ -1,0 +1,103 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"skink/frontier"
+)
+
+// Walk crawls from seeds with all it needs to remember in memory, and calls visit
+// once for each URL with what became of it: a page, a problem ([Page.Problem]), or a
+// redirect ([Page.Location]), which is followed by itself. visit returns what the page
+// leads to, to be followed, or the zero Links; its error ends the crawl. It is called
+// by one goroutine at a time.
+//
+// Without opt.Scope the crawl keeps to the hosts of the seeds. A seed that names a
+// private address allows it, see [SpecialHosts]. opt.MaxPages counts what was fetched,
+// without errors and redirects. The error is that of [New], of [Crawl.Run], or of a
+// seed that is no URL.
+//
+// What must outlive the process, or be done on many pages at once, is for a [Handler].
+func Walk(ctx context.Context, seeds []string, opt Options, visit func(*Page) (Links, error)) error {
+	w := &walk{front: frontier.NewMemory(), visit: visit}
+	items, err := w.begin(ctx, seeds)
+	if err != nil {
+		return err
+	}
+	if opt.Scope == nil {
+		if opt.Scope, err = NewScope(ScopeHost, nil, nil); err != nil {
+			return err
+		}
+	}
+	opt.AllowHosts = slices.Clip(opt.AllowHosts)
+	for _, it := range items {
+		opt.Scope.AddSeed(it.URL)
+		opt.AllowHosts = append(opt.AllowHosts, SpecialHosts(it.URL)...)
+	}
+	c, err := New(w.front, opt, w)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Run(ctx)
+}
+
+// A walk is the handler of [Walk].
+type walk struct {
+	front *frontier.Memory
+
+	mu    sync.Mutex
+	visit func(*Page) (Links, error) // guarded by mu
+	err   error                      // guarded by mu: of visit
+	pages int64                      // guarded by mu
+}
+
+// begin plants the seeds.
+func (w *walk) begin(ctx context.Context, seeds []string) (items []frontier.Item, err error) {
+	for _, seed := range seeds {
+		url, err := frontier.Canonical(seed)
+		if err != nil {
+			return nil, fmt.Errorf("seed: %w", err)
+		}
+		items = append(items, frontier.Item{URL: url})
+	}
+	_, err = w.front.Discover(ctx, items)
+	return items, err
+}
+
+func (w *walk) Handle(ctx context.Context, p *Page, leads *Leads) error {
+	links, err := w.show(p)
+	if err != nil {
+		return err
+	}
+	if err := leads.Follow(links); err != nil {
+		return err
+	}
+	if _, err := w.front.Discover(ctx, leads.Items); err != nil {
+		return err
+	}
+	return w.front.Done(ctx, p.Item.URL, p.End())
+}
+
+// show calls visit, but not again after its error: other workers may have pages in hand.
+func (w *walk) show(p *Page) (links Links, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return links, w.err
+	}
+	if p.End() == frontier.Fetched {
+		w.pages++
+	}
+	links, w.err = w.visit(p)
+	return links, w.err
+}
+
+func (w *walk) Pages() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pages
+}
