@@ -94,7 +94,7 @@ func buildSkink(t *testing.T) string {
 // little time that is left to chance, unless that is 0. It says whether it did.
 func crawlOnce(t *testing.T, skink, store string, sites *sites, answers int) (killed bool) {
 	t.Helper()
-	args := append([]string{"crawl", "--store", store, "--delay", "0", "--per-host", fmt.Sprint(parallel), "--parallel", fmt.Sprint(parallel), "--quiet"}, sites.seeds...)
+	args := append([]string{"crawl", "--store", store, "--delay", "0", "--per-host", fmt.Sprint(parallel), "--parallel", fmt.Sprint(parallel), "--connections", fmt.Sprint(parallel), "--quiet"}, sites.seeds...)
 	cmd := exec.Command(skink, args...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -10,7 +10,7 @@ import (
 // A machine that serves a thousand names is one machine. The delay of each name
 // does not spare it, so the requests in flight to one address are bounded by
 // Options.PerIP as soon as two hosts are known to be there. A host whose turn
-// comes while its address is busy waits for a place there, and takes no worker.
+// comes while its address is busy waits for a place there, and takes none on the network.
 //
 // A name may lead to several addresses, in another order each time it is asked
 // for. The lowest of them stands for all, so that names with the same addresses
@@ -115,7 +115,7 @@ func (s *schedule) vacate(a *address) {
 			continue // it got a place by other ways
 		}
 		s.offer(h)
-		if h.heap == &s.ready && len(h.urls) > 0 {
+		if h.heap == &s.ready[h.pace()] && len(h.urls) > 0 {
 			break
 		}
 	}

@@ -1,5 +1,7 @@
 package crawler
 
+import "math"
+
 // Spent is what was fetched: answers with a page or a file, and the bytes of
 // their bodies, decoded.
 type Spent struct{ Pages, Bytes int64 }
@@ -21,10 +23,15 @@ func (b *Budget) allows(s Spent, open int) bool {
 	return (b.Pages <= 0 || s.Pages+int64(open) < b.Pages) && (b.Bytes <= 0 || s.Bytes < b.Bytes)
 }
 
-// exceeded says whether the bounds of a whole crawl let no request start now.
-func (s *schedule) exceeded() bool {
-	return s.opt.MaxPages > 0 && s.pages()+int64(s.active) >= s.opt.MaxPages ||
-		s.opt.MaxBytes > 0 && s.bytes >= s.opt.MaxBytes
+// room is how many turns the bounds of a whole crawl allow to be under way.
+func (s *schedule) room() int {
+	switch {
+	case s.opt.MaxBytes > 0 && s.bytes >= s.opt.MaxBytes:
+		return 0
+	case s.opt.MaxPages > 0:
+		return int(min(s.opt.MaxPages-s.pages(), math.MaxInt32))
+	}
+	return math.MaxInt32
 }
 
 // account counts what a turn has brought.

@@ -12,11 +12,11 @@
 //		return crawler.Links{Base: doc.Base, Hrefs: doc.Hrefs()}, nil
 //	})
 //
-// A [Crawl] runs a bounded pool of workers. Each takes the URL that is due from
-// the schedule, asks robots.txt, fetches through Colly, and gives the [Page] to
-// the [Handler], which stores it with what it leads to ([Leads]). A worker holds
-// one page at a time, so what a kill can make us fetch again is what was in flight and
-// no more.
+// A [Crawl] takes from the schedule the URL that is due, as long as there is a place
+// on the network, asks robots.txt and fetches through Colly. A bounded pool of
+// workers gives each [Page] that arrived to the [Handler], which stores it with what
+// it leads to ([Leads]). What a kill can make us fetch again is what was under way and
+// no more, see [Options].Connections.
 //
 // What it refuses to do: run scripts, log in, or solve puzzles. It reads what a
 // server sends to anyone who asks.
@@ -103,22 +103,25 @@ func (c *Crawl) Run(ctx context.Context) error {
 	work, cancel := c.withGrace(ctx)
 	defer cancel()
 	var failure failure
-	workers, stop := errgroup.WithContext(ctx)
-	for range c.opt.Parallel {
-		workers.Go(func() error {
-			err := c.worker(stop, work)
-			if !errors.Is(err, errFinished) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	parts, stop := errgroup.WithContext(ctx)
+	start := func(part func() error) {
+		parts.Go(func() error {
+			err := part()
+			if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 				failure.keep(err)
-				cancel() // nobody could store what is in flight
+				cancel() // nobody could store what is under way
 			}
 			return err
 		})
 	}
-	switch err := workers.Wait(); {
+	arrived := make(chan *arrival)
+	start(func() error { return c.ask(stop, work, start, arrived) })
+	for range max(c.opt.Parallel, 1) {
+		start(func() error { return c.work(work, arrived) })
+	}
+	switch err := parts.Wait(); {
 	case failure.err != nil:
 		return failure.err
-	case errors.Is(err, errFinished):
-		return nil
 	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, ctx.Err())):
 		return ctx.Err()
 	default:
@@ -149,33 +152,68 @@ func (c *Crawl) withGrace(ctx context.Context) (context.Context, context.CancelF
 	return work, func() { stop(); cancel() }
 }
 
-// worker visits URLs until stop ends or nothing is left; work is the context of
-// what it does meanwhile.
-func (c *Crawl) worker(stop, work context.Context) error {
+// ask begins the turns that are due until stop ends or nothing is left. Each starts as
+// a part of the crawl of its own, with the context ctx, and hands over what arrived,
+// unless its URL is to have another turn.
+func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived chan<- *arrival) error {
+	defer close(arrived)
+	var turns sync.WaitGroup
+	defer turns.Wait()
 	for {
 		t, err := c.schedule.next(stop)
-		if err != nil {
+		switch {
+		case errors.Is(err, errFinished):
+			return nil
+		case err != nil:
 			return err
 		}
-		if err := c.visit(work, t); err != nil {
-			return err
-		}
+		turns.Add(1)
+		start(func() error {
+			defer turns.Done()
+			a, err := c.visit(ctx, t)
+			if a == nil {
+				return err
+			}
+			select {
+			case arrived <- a:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
 	}
 }
 
-// visit brings one URL to its end: a page handed over, or a later try.
-func (c *Crawl) visit(ctx context.Context, t *turn) error {
+// An arrival is what came of a turn, for a worker to end it with.
+type arrival struct {
+	turn  *turn
+	page  *Page
+	ended func(*turn, *Page) // tells the schedule once the page is stored; nil: it was told
+}
+
+// work ends turns until no more arrive.
+func (c *Crawl) work(ctx context.Context, arrived <-chan *arrival) error {
+	for a := range arrived {
+		if err := c.hand(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visit asks for one URL. It returns what arrived; nil if the URL is to have another turn.
+func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { c.schedule.sent(t) }})
 	ctx, ok := c.locate(ctx, t)
 	if !ok {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	page, err := c.askRobots(ctx, t)
 	switch {
 	case errors.Is(err, errPutBack):
-		return nil
+		return nil, nil
 	case err != nil:
-		return err
+		return nil, err
 	}
 	ended := c.schedule.unused
 	if page == nil {
@@ -186,12 +224,12 @@ func (c *Crawl) visit(ctx context.Context, t *turn) error {
 		}
 	}
 	if ctx.Err() != nil { // stopped by force: the page is what it looks like by chance
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	if page.Transient() {
 		return c.later(ctx, t, page)
 	}
-	return c.hand(ctx, t, page, ended)
+	return c.arrive(t, page, ended), nil
 }
 
 // locate finds out where the host of a turn is, if it matters, and says whether the
@@ -215,44 +253,51 @@ func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 	return ctx, true
 }
 
-// hand gives a page to the handler, and tells the schedule what came of it. The
+// arrive tells the schedule that a turn is over for its host, and makes it one for a worker. The
 // next page of a host is asked for while this one is read, but for a folder: its
 // pages are judged in the order of their links, so that one folder always gets
 // the same verdicts (with PerHost 1).
-func (c *Crawl) hand(ctx context.Context, t *turn, page *Page, ended func(*turn, *Page)) error {
-	if !t.host.folder {
-		ended(t, page)
+func (c *Crawl) arrive(t *turn, page *Page, ended func(*turn, *Page)) *arrival {
+	c.schedule.arrived(t)
+	if t.host.folder {
+		return &arrival{t, page, ended}
 	}
-	leads, err := LeadsOf(page, &c.opt)
+	ended(t, page)
+	return &arrival{turn: t, page: page}
+}
+
+// hand gives a page to the handler, and tells the schedule what came of it.
+func (c *Crawl) hand(ctx context.Context, a *arrival) error {
+	leads, err := LeadsOf(a.page, &c.opt)
 	if err != nil {
 		return err
 	}
-	if err := c.handler.Handle(ctx, page, leads); err != nil {
+	if err := c.handler.Handle(ctx, a.page, leads); err != nil {
 		return err
 	}
-	if t.host.folder {
-		ended(t, page)
+	if a.ended != nil {
+		a.ended(a.turn, a.page)
 	}
-	c.schedule.finish(leads.depth(), leads.hosts()...)
+	c.schedule.finish(a.turn, leads.depth(), leads.hosts()...)
 	return nil
 }
 
 // later puts the URL of a transient problem back, unless it is to be given up.
-func (c *Crawl) later(ctx context.Context, t *turn, page *Page) error {
+func (c *Crawl) later(ctx context.Context, t *turn, page *Page) (*arrival, error) {
 	giveUp, err := c.schedule.failed(ctx, t, page)
 	if err != nil {
-		return fmt.Errorf("block %s: %w", t.host.name, err)
+		return nil, fmt.Errorf("block %s: %w", t.host.name, err)
 	}
 	if giveUp {
-		return c.hand(ctx, t, page, func(*turn, *Page) {}) // failed has ended its turn
+		return c.arrive(t, page, func(*turn, *Page) {}), nil // failed has ended its turn
 	}
 	item := t.item
 	item.Tries++
 	if err := c.front.Release(ctx, item); err != nil {
-		return fmt.Errorf("release %s: %w", item.URL, err)
+		return nil, fmt.Errorf("release %s: %w", item.URL, err)
 	}
-	c.schedule.finish(item.Depth, t.host.name)
-	return nil
+	c.schedule.finish(t, item.Depth, t.host.name)
+	return nil, nil
 }
 
 var errPutBack = errors.New("its turn has yet to come")
@@ -317,9 +362,10 @@ func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
 	return func(ctx context.Context, robotsURL string) (int, []byte, error) {
 		host := frontier.HostOf(robotsURL)
 		c.schedule.askRobots(host)
+		began := time.Now()
 		status, body, err := fetch(ctx, robotsURL)
 		_, busy := errors.AsType[*robotsBusy](err)
-		c.schedule.gotRobots(host, busy || err == nil && status < 500)
+		c.schedule.gotRobots(host, busy || err == nil && status < 500, time.Since(began))
 		return status, body, err
 	}
 }

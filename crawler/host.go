@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"cmp"
 	"container/heap"
 	"time"
 
@@ -10,22 +11,23 @@ import (
 // A host is what the schedule knows of one authority. The schedule's lock guards
 // it.
 type host struct {
-	name   string
-	urls   []frontier.Item // leased, not started
-	depth  int             // of the next URL, as far as is known while urls is empty
-	dry    bool            // the frontier had no more when last asked
-	sure   bool            // the frontier has some: it said so
-	folder bool            // ours, on disk: it needs no rest
-	away   bool            // not there: it is never asked
+	name    string
+	urls    []frontier.Item // leased, not started
+	depth   int             // of the next URL, as far as is known while urls is empty
+	dry     bool            // the frontier had no more when last asked
+	sure    bool            // the frontier has some: it said so
+	stirred bool            // it may have got more since it was last asked
+	folder  bool            // ours, on disk: it needs no rest
+	away    bool            // not there: it is never asked
 
 	heap  *hostHeap // the one it waits in; nil: in none
 	place int       // in it
 
 	open    int           // requests in flight
 	unsent  int           // of them, still on their way out
-	most    int           // requests at once
+	most    int           // requests at once, see atOnce
 	delay   time.Duration // between the starts of two requests, as the user or robots.txt says
-	took    time.Duration // an answer takes, smoothed
+	took    time.Duration // an answer with a page takes, smoothed
 	asked   time.Time     // when the last request was sent, or began if it was not sent yet
 	until   time.Time     // left alone until then
 	blocked time.Time     // the same, as far as it asked for it
@@ -34,12 +36,13 @@ type host struct {
 	teller     string        // the origin of that robots.txt; "": nobody knows
 	first      bool          // comes before others: its robots.txt was just asked for
 
-	requests int      // started so far
-	robots   int      // how often robots.txt was asked for or answered
-	located  bool     // its name was looked up
-	at       *address // where that leads; nil: not known, or of no interest
-	parked   bool     // waits for a place there
-	spent    Spent    // in this crawl, counted if there is a budget
+	requests   int           // started so far
+	robots     int           // how often robots.txt was asked for or answered
+	robotsTook time.Duration // until it answered for robots.txt, the first time
+	located    bool          // its name was looked up
+	at         *address      // where that leads; nil: not known, or of no interest
+	parked     bool          // waits for a place there
+	spent      Spent         // in this crawl, counted if there is a budget
 
 	trouble // with it lately
 }
@@ -82,13 +85,35 @@ func (h *host) told(crawlDelay, least time.Duration) {
 	}
 }
 
-// learn takes in how long an answer took.
-func (h *host) learn(took time.Duration) {
+// well takes in that the host answered, and how long that took.
+func (h *host) well(took time.Duration) {
+	h.trouble = trouble{answered: true}
 	if h.took == 0 {
 		h.took = took
 		return
 	}
 	h.took += (took - h.took) / smoothing
+}
+
+// pace is how soon the host is expected to answer.
+func (h *host) pace() pace {
+	switch {
+	case h.fails > 0:
+		return failing
+	case h.folder:
+		return quick
+	case !h.answered, cmp.Or(h.took, h.robotsTook) > slowAnswer:
+		return slow
+	}
+	return quick
+}
+
+// atOnce is how many requests the host may have at once.
+func (h *host) atOnce() int {
+	if !h.answered || h.fails > 0 {
+		return 1
+	}
+	return h.most
 }
 
 // next is the depth of the host's next URL, as far as is known.
@@ -104,6 +129,13 @@ func (h *host) next() int {
 func (h *host) idle(now time.Time, most time.Duration) bool {
 	return h.open == 0 && h.heap == nil && !h.parked && h.dry && len(h.urls) == 0 && h.fails == 0 && h.spent == Spent{} &&
 		!now.Before(h.rested(most))
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 func latest(a, b time.Time) time.Time {

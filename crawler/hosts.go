@@ -68,9 +68,9 @@ func (c *Crawl) Fetched() int64 {
 	return c.schedule.bytes
 }
 
-// InFlight is how many requests are under way.
+// InFlight is how many URLs are under way: asked for, or worked on.
 func (c *Crawl) InFlight() int {
 	c.schedule.mu.Lock()
 	defer c.schedule.mu.Unlock()
-	return c.schedule.active
+	return c.schedule.places.begun
 }

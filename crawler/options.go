@@ -9,17 +9,18 @@ import (
 // Options is how to crawl. Begin with [Defaults]. What a crawl cannot do without
 // (Parallel, PerHost, Timeout, MaxSize, UserAgent) has its default where it is left zero.
 type Options struct {
-	Parallel  int           // fetches at once, in all
-	PerHost   int           // fetches at once from one host
-	PerIP     int           // fetches at once from an address that several hosts share, loopback excepted; 0: any number
-	Delay     time.Duration // least time between the starts of two requests to one host; 0: none, however slow it answers
-	MaxDelay  time.Duration // the longest of what robots.txt or slow answers make of it; 0: any
-	Timeout   time.Duration // for one whole exchange, from the look-up of the name to the last byte
-	MaxSize   int64         // bytes of a decoded body that are read
-	Retries   int           // further tries after a transient problem
-	Grace     time.Duration // for what is in flight when the crawl is stopped
-	UserAgent string        // as sent; robots.txt is asked for its product token
-	KeepRaw   bool          // keep request and response heads with the page
+	Parallel    int           // pages worked on at once
+	Connections int           // URLs under way at once, most of which wait for an answer; 0: 1024
+	PerHost     int           // fetches at once from one host that is known to answer
+	PerIP       int           // fetches at once from an address that several hosts share, loopback excepted; 0: any number
+	Delay       time.Duration // least time between the starts of two requests to one host; 0: none, however slow it answers
+	MaxDelay    time.Duration // the longest of what robots.txt or slow answers make of it; 0: any
+	Timeout     time.Duration // for one whole exchange, from the look-up of the name to the last byte
+	MaxSize     int64         // bytes of a decoded body that are read
+	Retries     int           // further tries after a transient problem
+	Grace       time.Duration // for what is in flight when the crawl is stopped
+	UserAgent   string        // as sent; robots.txt is asked for its product token
+	KeepRaw     bool          // keep request and response heads with the page
 
 	IgnoreRobots bool           // do not ask robots.txt
 	AllowHosts   []string       // hosts (name, or name:port) that may have private addresses
@@ -66,15 +67,16 @@ func positive[N int | int64 | time.Duration](n, other N) N {
 // Defaults are the options of a polite crawl.
 func Defaults() Options {
 	return Options{
-		Parallel:  16,
-		PerHost:   1,
-		PerIP:     4,
-		Delay:     time.Second,
-		MaxDelay:  time.Minute,
-		Timeout:   30 * time.Second,
-		MaxSize:   10 << 20,
-		Retries:   2,
-		Grace:     10 * time.Second,
-		UserAgent: "skink/0.1 (near-duplicate detection crawler)",
+		Parallel:    16,
+		Connections: 1024,
+		PerHost:     1,
+		PerIP:       4,
+		Delay:       time.Second,
+		MaxDelay:    time.Minute,
+		Timeout:     30 * time.Second,
+		MaxSize:     10 << 20,
+		Retries:     2,
+		Grace:       10 * time.Second,
+		UserAgent:   "skink/0.1 (near-duplicate detection crawler)",
 	}
 }

@@ -137,7 +137,7 @@ func TestScheduleDepthFirst(t *testing.T) {
 			}
 		}
 		w.takes = func(string) time.Duration { return time.Millisecond }
-		if err := w.run(t.Context(), func(o *Options) { o.Parallel, o.IgnoreRobots = 1, true }); err != nil {
+		if err := w.run(t.Context(), func(o *Options) { o.Connections, o.IgnoreRobots = 1, true }); err != nil {
 			t.Fatal(err)
 		}
 		var depths []string
@@ -320,9 +320,10 @@ func TestScheduleLeasesLess(t *testing.T) {
 	for i := range leasedMost {
 		s.hosts[fmt.Sprint(i)] = &host{open: 1}
 	}
-	h := s.host("a.test")
-	if err := s.lease(t.Context(), h); err != nil {
+	s.knows("a.test", func(h *host) { h.dry = false })
+	turn, err := s.next(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "URLs leased", len(h.urls), 1)
+	same(t, "URLs leased beside the first", len(turn.host.urls), 0)
 }

@@ -28,17 +28,17 @@ const (
 // leaseTime is how long a shared frontier keeps a URL for us.
 const leaseTime = time.Hour
 
-// failingShare is which part of the workers, one at least, may wait for hosts that
-// did not answer the last time: each can take a time limit to fail again, and a few
-// hundred of them would else hold up all that are well.
-const failingShare = 4
-
 // A schedule decides which URL is fetched next. Hosts that must rest are in a heap
-// by the time they may next be asked, so that a slow host never makes others
+// by the time they may next be asked, so that a host that rests never makes others
 // wait. Of those that are due the one whose next URL is nearest to a seed comes
 // first, and among equals the one that waited longest. A host that was asked for
 // its robots.txt comes before all, so that the answer is still known; hosts that
-// did not answer the last time come after all.
+// did not answer the last time come after all. How many of each pace may be asked
+// at once is the business of places.go.
+//
+// Many goroutines say what became of their turns; one alone calls next. No call of
+// the frontier is made under the lock, or a slow disk would hold up those who only
+// want to say that they are done.
 type schedule struct {
 	front  frontier.Frontier
 	opt    Options
@@ -49,12 +49,10 @@ type schedule struct {
 	hosts     map[string]*host         // guarded by mu, with all they hold
 	addresses map[netip.Addr]*address  // guarded by mu, with all they hold
 	resting   hostHeap                 // guarded by mu: hosts that may have URLs and a free connection, by when they are due
-	ready     hostHeap                 // guarded by mu: those of them that are due
-	doubtful  hostHeap                 // guarded by mu: those that are due, and failed the last time
-	doubts    int                      // guarded by mu: turns of such hosts with a request in flight
+	ready     [paces]hostHeap          // guarded by mu: those of them that are due, by pace
+	places    places                   // guarded by mu
 	parked    int                      // guarded by mu: hosts that wait for a place at their address
 	busy      map[*host]bool           // guarded by mu: hosts with a request in flight
-	active    int                      // guarded by mu: turns begun and not finished
 	bytes     int64                    // guarded by mu: of the bodies fetched
 	sweepAt   int                      // guarded by mu: hosts at which those that are idle are looked for
 	demanding map[string]time.Duration // guarded by mu: hosts that ask for more than MaxDelay, and what they ask for
@@ -68,8 +66,8 @@ type turn struct {
 	began  time.Time
 	before time.Time // when the host had been asked before
 	placed bool      // its host was located when it began
-	doubt  bool      // its host had failed the last time
 	sent   bool      // its request, or one for robots.txt on its behalf
+	place  place     // what it holds
 
 	requests, robots int // of the host, when the turn began
 }
@@ -79,35 +77,49 @@ func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *sche
 		front: front, opt: opt, pages: pages, jitter: rand.Float64,
 		hosts: map[string]*host{}, addresses: map[netip.Addr]*address{}, busy: map[*host]bool{},
 		demanding: map[string]time.Duration{}, sweepAt: firstSweep, wake: make(chan struct{}),
+		places: newPlaces(opt),
 	}
 	s.resting.before = func(a, b *host) bool { return s.due(a).Before(s.due(b)) }
-	s.ready.before = func(a, b *host) bool {
-		if a.first != b.first {
-			return a.first
-		}
-		return cmp.Or(cmp.Compare(a.next(), b.next()), a.asked.Compare(b.asked)) < 0
+	for p := range s.ready {
+		s.ready[p].before = nearer
 	}
-	s.doubtful.before = s.ready.before
 	return s
+}
+
+// nearer says whether host a, both being due, is to be asked before b.
+func nearer(a, b *host) bool {
+	if a.first != b.first {
+		return a.first
+	}
+	return cmp.Or(cmp.Compare(a.next(), b.next()), a.asked.Compare(b.asked)) < 0
 }
 
 // load takes up what the frontier holds from before.
 func (s *schedule) load(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for name, spent := range s.opt.Spent {
-		s.host(name).spent = spent
+		s.knows(name, func(h *host) { h.spent = spent })
 	}
 	for known, err := range s.front.Hosts(ctx) {
 		if err != nil {
 			return fmt.Errorf("read hosts of the frontier: %w", err)
 		}
-		h := s.host(known.Name)
-		h.sure, h.dry, h.until, h.blocked, h.depth = true, false, known.Until, known.Until, known.Depth
-		h.told(s.bounded(known.Delay), s.opt.Delay)
-		s.offer(h)
+		// Nobody can ask for more than longestRetry: a date beyond it was written by a clock that was wrong.
+		until := earliest(known.Until, time.Now().Add(longestRetry))
+		s.knows(known.Name, func(h *host) {
+			h.sure, h.dry, h.until, h.blocked, h.depth = true, false, until, until, known.Depth
+			h.told(s.bounded(known.Delay), s.opt.Delay)
+		})
 	}
 	return nil
+}
+
+// knows takes in what is known of a host.
+func (s *schedule) knows(name string, learn func(*host)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.host(name)
+	learn(h)
+	s.offer(h)
 }
 
 // host returns what is known of a host, which may be nothing yet.
@@ -145,16 +157,14 @@ func (s *schedule) offer(h *host) {
 		s.parked--
 	}
 	switch {
-	case h.away, h.open >= h.most, h.unsent > 0 && h.delay > 0, len(h.urls) == 0 && h.dry, !s.opt.HostBudget.allows(h.spent, h.open):
+	case h.away, h.open >= h.atOnce(), h.unsent > 0 && h.delay > 0, len(h.urls) == 0 && h.dry, !s.opt.HostBudget.allows(h.spent, h.open):
 		h.leave()
 	case full:
 		s.park(h)
 	case s.due(h).After(time.Now()):
 		s.resting.put(h)
-	case h.fails > 0:
-		s.doubtful.put(h)
 	default:
-		s.ready.put(h)
+		s.ready[h.pace()].put(h)
 	}
 }
 
@@ -186,17 +196,24 @@ func (s *schedule) changed() {
 // next waits for a URL that may be fetched now, and begins its turn. The turn
 // ends its request with one of answered, failed and unused, and then itself with
 // finish; or both at once with putBack. next returns errFinished when nothing is
-// left, and the error of ctx when that ends.
+// left, and the error of ctx when that ends. One goroutine calls it.
 func (s *schedule) next(ctx context.Context) (*turn, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		t, wait, err := s.try(ctx)
-		if t != nil || err != nil {
-			return t, err
+		var err error
+		switch step := s.step(); {
+		case step.turn != nil:
+			return step.turn, nil
+		case step.finished:
+			return nil, errFinished
+		case step.lease != nil:
+			err = s.lease(ctx, step.lease, step.urls)
+		default:
+			err = step.wait.sleep(ctx)
 		}
-		if err := wait.sleep(ctx); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -232,62 +249,70 @@ func (p pause) rest(ctx context.Context) error {
 	return p.sleep(ctx)
 }
 
-// try begins the turn that is due, if there is one, and else says how long to
-// wait.
-func (s *schedule) try(ctx context.Context) (*turn, pause, error) {
+// A step is what next has to do: hand out a turn, say that the crawl is over, take
+// URLs of a host from the frontier, or wait.
+type step struct {
+	turn     *turn
+	finished bool
+	lease    *host
+	urls     int // to lease
+	wait     pause
+}
+
+// step decides what next has to do, and begins the turn that is due if there is one.
+func (s *schedule) step() step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.exceeded() {
+	now := time.Now()
+	room := s.room()
+	if room <= s.places.begun {
 		return s.wait(0, false)
 	}
-	now := time.Now()
 	for s.resting.Len() > 0 && !s.due(s.resting.first()).After(now) {
 		s.offer(s.resting.first())
 	}
-	for h := s.firstReady(); h != nil; h = s.firstReady() {
-		switch now := time.Now(); { // a lease takes time: what was to rest may be due by now
+	for h := s.firstReady(room); h != nil; h = s.firstReady(room) {
+		switch {
 		case h.at.full(s.opt.PerIP), s.due(h).After(now):
 			s.offer(h)
 		case len(h.urls) > 0:
-			return s.begin(h, now), pause{}, nil
+			return step{turn: s.begin(h, now)}
 		default:
-			if err := s.lease(ctx, h); err != nil {
-				return nil, pause{}, err
-			}
+			h.sure, h.stirred = false, false
+			return step{lease: h, urls: min(max(leasedMost/len(s.hosts), 1), leaseBatch)}
 		}
 	}
 	if s.resting.Len() == 0 {
 		return s.wait(0, false)
 	}
-	hope := s.active > 0 || slices.ContainsFunc(s.resting.hosts, (*host).hopeful)
+	hope := slices.ContainsFunc(s.resting.hosts, (*host).hopeful)
 	return s.wait(max(time.Until(s.due(s.resting.first())), 1), hope)
 }
 
-// firstReady is the host to be asked next, nil if there is none.
-func (s *schedule) firstReady() *host {
-	switch {
-	case s.ready.Len() > 0:
-		return s.ready.first()
-	case s.doubtful.Len() > 0 && s.doubts < max(s.opt.Parallel/failingShare, 1):
-		return s.doubtful.first()
+// firstReady is the host to be asked next, nil if there is none or no place for it
+// when room turns may be under way.
+func (s *schedule) firstReady(room int) *host {
+	var first *host
+	for p := range s.ready {
+		line := &s.ready[p]
+		if line.Len() == 0 || !s.places.free(pace(p), room) {
+			continue
+		}
+		if h := line.first(); first == nil || pace(p) < failing && nearer(h, first) {
+			first = h
+		}
 	}
-	return nil
+	return first
 }
 
 // wait pauses as long as anything is under way or hoped for; else all is done.
-func (s *schedule) wait(d time.Duration, hope bool) (*turn, pause, error) {
-	if s.active == 0 && !hope {
-		return nil, pause{}, errFinished
-	}
-	return nil, pause{s.wake, d}, nil
+func (s *schedule) wait(d time.Duration, hope bool) step {
+	return step{finished: s.places.begun == 0 && !hope, wait: pause{s.wake, d}}
 }
 
 // begin starts the first URL of a host.
 func (s *schedule) begin(h *host, now time.Time) *turn {
-	t := &turn{item: h.urls[0], host: h, began: now, before: h.asked, robots: h.robots, placed: h.located, doubt: h.fails > 0}
-	if t.doubt {
-		s.doubts++
-	}
+	t := &turn{item: h.urls[0], host: h, began: now, before: h.asked, robots: h.robots, placed: h.located, place: s.places.take(h.pace())}
 	h.urls, h.first = h.urls[1:], false
 	h.asked = now
 	h.requests++
@@ -297,20 +322,22 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 	if h.at != nil {
 		h.at.open++
 	}
-	s.active++
 	s.busy[h] = true
 	s.offer(h)
 	return t
 }
 
-// lease fills a host's list from the frontier.
-func (s *schedule) lease(ctx context.Context, h *host) error {
-	n := min(max(leasedMost/len(s.hosts), 1), leaseBatch)
+// lease fills a host's list from the frontier. Meanwhile pages may lead to more URLs
+// of the host, of which the frontier did not know when it was asked.
+func (s *schedule) lease(ctx context.Context, h *host, n int) error {
 	urls, err := s.front.Lease(ctx, h.name, n, leaseTime)
 	if err != nil {
 		return fmt.Errorf("lease URLs of %s: %w", h.name, err)
 	}
-	h.urls, h.sure, h.dry = urls, false, len(urls) == 0
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h.urls = append(h.urls, urls...)
+	h.dry = len(urls) == 0 && !h.stirred
 	s.offer(h)
 	return nil
 }
@@ -340,9 +367,7 @@ func (s *schedule) free(t *turn) {
 	h := t.host
 	h.leave() // what it is ordered by may have changed; others move before it has its new place
 	s.send(t)
-	if t.doubt {
-		s.doubts--
-	}
+	s.places.answered(&t.place)
 	h.open--
 	if h.open == 0 {
 		delete(s.busy, h)
@@ -356,9 +381,15 @@ func (s *schedule) free(t *turn) {
 func (s *schedule) answered(t *turn, page *Page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.host.trouble = trouble{answered: true}
-	t.host.learn(page.Took)
+	t.host.well(page.Took)
 	s.free(t)
+}
+
+// arrived says that what came of a turn is to be worked on.
+func (s *schedule) arrived(t *turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.places.arrive(&t.place)
 }
 
 // unused ends a turn without a request. Its host can be asked as if it had never
@@ -398,22 +429,22 @@ func (s *schedule) undo(t *turn) {
 	h := t.host
 	h.urls = append([]frontier.Item{t.item}, h.urls...)
 	t.unasked()
-	s.active--
 	s.free(t)
+	s.places.leave(&t.place)
 }
 
 // finish ends a turn, when all that came of it is stored. hosts are those that
 // may have got new URLs by it, of that depth.
-func (s *schedule) finish(depth int, hosts ...string) {
+func (s *schedule) finish(t *turn, depth int, hosts ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.active--
+	s.places.leave(&t.place)
 	for _, name := range hosts {
 		h := s.host(name)
 		if h.dry || depth < h.depth {
 			h.depth = depth
 		}
-		h.dry = false
+		h.dry, h.stirred = false, true
 		s.offer(h)
 	}
 	s.changed()
@@ -431,13 +462,17 @@ func (s *schedule) askRobots(name string) {
 	s.offer(h)
 }
 
-// gotRobots says that the request for robots.txt has ended.
-func (s *schedule) gotRobots(name string, answered bool) {
+// gotRobots says that the request for robots.txt has ended: with an answer, and how
+// long that took, or without one.
+func (s *schedule) gotRobots(name string, answered bool, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.host(name)
 	h.robots++
-	h.answered = h.answered || answered
+	if answered && !h.answered {
+		h.answered, h.robotsTook = true, took
+	}
+	s.offer(h)
 }
 
 // slow makes a host's delay what a robots.txt of it asks, up to MaxDelay, and
@@ -481,7 +516,7 @@ func (s *schedule) hop(ctx context.Context, name string) error {
 	at := latest(h.rested(s.opt.MaxDelay), time.Now())
 	if s.opt.Timeout > 0 && time.Until(at) > s.opt.Timeout {
 		s.mu.Unlock()
-		return &timeoutError{s.opt.Timeout} // a worker has better things to do
+		return &timeoutError{s.opt.Timeout} // its place is worth more to others
 	}
 	h.asked = at // those who come meanwhile wait after this one
 	h.requests++
@@ -498,7 +533,10 @@ const mostNamed = 1000
 func (s *schedule) waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.ready.Len() + s.resting.Len() + s.doubtful.Len() + s.parked
+	n := s.resting.Len() + s.parked
+	for p := range s.ready {
+		n += s.ready[p].Len()
+	}
 	for h := range s.busy {
 		if h.heap == nil && !h.parked {
 			n++

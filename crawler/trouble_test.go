@@ -54,7 +54,7 @@ func TestScheduleManyRobots(t *testing.T) {
 			w.discover(urls(fmt.Sprintf("h%d.test", h), 2)...)
 		}
 		w.takes = func(string) time.Duration { return 100 * time.Millisecond }
-		c := w.crawl(Options{Parallel: 4, PerHost: 1, Delay: time.Second, UserAgent: "skink", Grace: time.Second})
+		c := w.crawl(Options{Parallel: 4, Connections: 4, PerHost: 1, Delay: time.Second, UserAgent: "skink", Grace: time.Second})
 		c.robots.mostHosts = 50 // those in turn are some four a tenth of a second, for a second
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)

@@ -82,7 +82,8 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	flags.Int64Var(&o.HostBudget.Pages, "max-host-pages", 0, "fetch so many pages and files from a host at most, 0: any number")
 	flags.Var(&f.maxHostBytes, "max-host-bytes", "fetch so much from a host at most, 0: any amount")
 
-	flags.IntVar(&o.Parallel, "parallel", o.Parallel, "requests at once")
+	flags.IntVar(&o.Parallel, "parallel", o.Parallel, "pages worked on at once")
+	flags.IntVar(&o.Connections, "connections", o.Connections, "URLs under way at once, of which most wait for an answer; three quarters of them at most for hosts that are slow or not known")
 	flags.IntVar(&o.PerHost, "per-host", o.PerHost, "requests at once to one host")
 	flags.IntVar(&o.PerIP, "per-ip", o.PerIP, "requests at once to an address that several hosts share, 0: any number")
 	flags.DurationVar(&o.Delay, "delay", o.Delay, "least time between two requests to one host, more if it answers slowly; 0: none; a folder needs none")
@@ -173,6 +174,8 @@ func (f *crawlFlags) check() error {
 		return usagef("--on-duplicate %q: try tag or skip", f.onDuplicate)
 	case o.Parallel < 1:
 		return usagef("--parallel %d: try 1 or more", o.Parallel)
+	case o.Connections < 1:
+		return usagef("--connections %d: try 1 or more", o.Connections)
 	case o.PerHost < 1:
 		return usagef("--per-host %d: try 1 or more", o.PerHost)
 	case o.Delay < 0:
