@@ -201,7 +201,8 @@ func (c *Crawl) work(ctx context.Context, arrived <-chan *arrival) error {
 	return nil
 }
 
-// visit asks for one URL. It returns what arrived; nil if the URL is to have another turn.
+// visit asks for one URL. It returns what arrived; nil if the URL is to have another
+// turn.
 func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { c.schedule.sent(t) }})
 	ctx, ok := c.locate(ctx, t)
@@ -253,10 +254,10 @@ func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 	return ctx, true
 }
 
-// arrive tells the schedule that a turn is over for its host, and makes it one for a worker. The
-// next page of a host is asked for while this one is read, but for a folder: its
-// pages are judged in the order of their links, so that one folder always gets
-// the same verdicts (with PerHost 1).
+// arrive tells the schedule that a turn is over for its host, and hands it on to the
+// workers. The next page of a host is asked for while this one is read, but for a
+// folder: its pages are judged in the order of their links, so that one folder always
+// gets the same verdicts (with PerHost 1).
 func (c *Crawl) arrive(t *turn, page *Page, ended func(*turn, *Page)) *arrival {
 	c.schedule.arrived(t)
 	if t.host.folder {
