@@ -8,6 +8,7 @@
 //	skink export  [flags]           write the pages of a store for an index
 //	skink status  [flags]           print how far a crawl has come
 //	skink tune    [flags] PAIRS     find which shingle and threshold fit labelled pairs
+//	skink version                   print which version this is
 //
 // A page is unique, exact (the text of another), near (it resembles another at
 // least as much as --similarity says), or thin (too short to compare). The page

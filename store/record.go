@@ -90,6 +90,7 @@ type Tally struct {
 	Blocked   int64 `json:"blocked"`
 	Skipped   int64 `json:"skipped"` // files passed over, and duplicates kept without text
 	Capped    int64 `json:"capped"`  // pages for which a posting list was not read to its end
+	Bytes     int64 `json:"bytes"`   // of the decoded bodies of all records
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
 }
@@ -99,6 +100,7 @@ func (t *Tally) Pages() int64 { return t.Unique + t.Exact + t.Near + t.Thin }
 
 // Add counts one record.
 func (t *Tally) Add(r *Record) {
+	t.Bytes += r.Size
 	switch r.Kind {
 	case Other:
 		t.Other++

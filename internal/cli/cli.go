@@ -57,7 +57,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, tuneCommand}
+	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, tuneCommand, versionCommand}
 }
 
 // A usageError is a command line that cannot be understood. Exit code 2.
@@ -121,6 +121,8 @@ func run(ctx context.Context, args []string, con Console) error {
 		}
 		printUsage(con.Out)
 		return nil
+	case "--version":
+		return versionCommand.run(ctx, args[1:], con)
 	}
 	for _, c := range commands() {
 		if c.name == args[0] {
@@ -177,5 +179,5 @@ func printUsage(w io.Writer) {
 }
 
 func (c command) printHelp(w io.Writer, flags *pflag.FlagSet) {
-	fmt.Fprintf(w, "skink %s %s\n\n%s\n\nFlags:\n%s", c.name, c.args, strings.TrimSpace(c.long), flags.FlagUsages())
+	fmt.Fprintf(w, "%s\n\n%s\n\nFlags:\n%s", strings.TrimSpace("skink "+c.name+" "+c.args), strings.TrimSpace(c.long), flags.FlagUsages())
 }

@@ -23,7 +23,7 @@ func (c *crawlRun) openMonitor() (o outside, err error) {
 		return o, nil
 	}
 	o.view = new(atomic.Pointer[view])
-	o.server, err = monitor.Listen(c.metrics, o.numbers)
+	o.server, err = monitor.Listen(c.metrics, readBuild(), o.numbers)
 	if err != nil {
 		return o, fmt.Errorf("--metrics %s: %w: try another port", c.metrics, err)
 	}
@@ -58,6 +58,6 @@ func (o outside) numbers() monitor.Numbers {
 		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked},
 		Problems: t.Problems,
 		URLs:     countsByName(counts),
-		InFlight: v.crawl.InFlight(), Hosts: v.crawl.Waiting(), Bytes: v.crawl.Fetched(),
+		InFlight: v.crawl.InFlight(), Hosts: v.crawl.Waiting(), Bytes: t.Bytes, Fetched: v.crawl.Fetched(),
 	}
 }

@@ -1,15 +1,17 @@
 // Package monitor shows a running crawl to the outside: its numbers to Prometheus
-// under /metrics, and the process to pprof under /debug/pprof/.
+// under /metrics, and the process to pprof under /debug/pprof/. A page at / names both.
 //
 // Start with [Listen]. It knows nothing of crawls: it is given the numbers. What it
 // refuses to do is to be reached from other machines unless its address says so,
-// for profiles tell what is in memory.
+// for profiles tell what is in memory; and to answer under a name that is not its
+// own, see [ownNames].
 package monitor
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -30,8 +32,12 @@ type Numbers struct {
 	URLs     map[string]int64 // in the frontier, by state
 	InFlight int              // requests under way
 	Hosts    int              // with URLs to fetch
-	Bytes    int64            // of bodies fetched by this run, decoded
+	Bytes    int64            // of the bodies of all URLs in the store, decoded: whichever run fetched them
+	Fetched  int64            // of bodies fetched by this process, decoded
 }
+
+// A Build is what the running program was made of.
+type Build struct{ Version, Revision, Go string }
 
 // A Server serves until Close.
 type Server struct {
@@ -61,7 +67,7 @@ func Address(s string) (string, error) {
 }
 
 // Listen serves at an address as [Address] makes it. now is asked at every visit.
-func Listen(address string, now func() Numbers) (*Server, error) {
+func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
@@ -73,19 +79,42 @@ func Listen(address string, now func() Numbers) (*Server, error) {
 		Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30},
 	}, []string{"status"})
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(s.requests, numbers(now), collectors.NewGoCollector(),
+	registry.MustRegister(s.requests, numbers(now), build.info(), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", front)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	s.http = &http.Server{Handler: ownNames(address).only(mux), ReadHeaderTimeout: 10 * time.Second}
 	go func() { s.done <- s.http.Serve(listener) }()
 	return s, nil
+}
+
+// front names what there is to be seen.
+func front(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = io.WriteString(w, `<!doctype html><html lang="en"><title>skink</title><h1>A skink that crawls</h1>
+<ul>
+<li><a href="/metrics">/metrics</a>: its numbers, for Prometheus
+<li><a href="/debug/pprof/">/debug/pprof/</a>: profiles of the process, for go tool pprof
+</ul>
+`) // whoever went away needs no page
+}
+
+// info is a metric that is always 1; what it says is in its labels.
+func (b Build) info() prometheus.Collector {
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name:        "skink_build_info",
+		Help:        "What the program was made of.",
+		ConstLabels: prometheus.Labels{"version": b.Version, "revision": b.Revision, "goversion": b.Go},
+	})
+	info.Set(1)
+	return info
 }
 
 // URL is where the metrics are.
@@ -123,7 +152,8 @@ var (
 	urls     = describe("urls", "URLs in the frontier, by state.", "state")
 	inFlight = describe("requests_in_flight", "Requests under way.")
 	hosts    = describe("hosts_waiting", "Hosts with URLs to fetch.")
-	fetched  = describe("fetched_bytes_total", "Bytes of the bodies fetched by this run, decoded.")
+	bytes    = describe("crawl_bytes", "Bytes of the bodies of all URLs in the store, decoded, whichever process fetched them.")
+	fetched  = describe("process_fetched_bytes_total", "Bytes of the bodies fetched by this process, decoded.")
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -146,5 +176,6 @@ func (n numbers) Collect(to chan<- prometheus.Metric) {
 	}
 	to <- prometheus.MustNewConstMetric(inFlight, prometheus.GaugeValue, float64(now.InFlight))
 	to <- prometheus.MustNewConstMetric(hosts, prometheus.GaugeValue, float64(now.Hosts))
-	to <- prometheus.MustNewConstMetric(fetched, prometheus.CounterValue, float64(now.Bytes))
+	to <- prometheus.MustNewConstMetric(fetched, prometheus.CounterValue, float64(now.Fetched))
+	to <- prometheus.MustNewConstMetric(bytes, prometheus.GaugeValue, float64(now.Bytes))
 }

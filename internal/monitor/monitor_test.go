@@ -31,10 +31,10 @@ func TestAddress(t *testing.T) {
 
 func TestServer(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	s, err := Listen("127.0.0.1:0", func() Numbers {
+	s, err := Listen("127.0.0.1:0", Build{"v1.2.3", "abc", "go1.26"}, func() Numbers {
 		return Numbers{
 			Pages: map[string]int64{"unique": 7, "near": 2}, Problems: map[string]int64{"status 404": 3},
-			URLs: map[string]int64{"pending": 5}, InFlight: 4, Hosts: 6, Bytes: 12345,
+			URLs: map[string]int64{"pending": 5}, InFlight: 4, Hosts: 6, Bytes: 54321, Fetched: 12345,
 		}
 	})
 	if err != nil {
@@ -45,13 +45,19 @@ func TestServer(t *testing.T) {
 	got := get(t, s.URL())
 	for _, want := range []string{
 		`skink_pages{verdict="unique"} 7`, `skink_pages{verdict="near"} 2`, `skink_errors{problem="status 404"} 3`,
-		`skink_urls{state="pending"} 5`, `skink_requests_in_flight 4`, `skink_hosts_waiting 6`, `skink_fetched_bytes_total 12345`,
+		`skink_urls{state="pending"} 5`, `skink_requests_in_flight 4`, `skink_hosts_waiting 6`, `skink_process_fetched_bytes_total 12345`, `skink_crawl_bytes 54321`,
+		`skink_build_info{goversion="go1.26",revision="abc",version="v1.2.3"} 1`,
 		`skink_request_duration_seconds_bucket{status="2xx",le="0.1"} 1`,
 		`skink_request_duration_seconds_bucket{status="none",le="30"} 0`, `skink_request_duration_seconds_count{status="none"} 1`,
 		`go_goroutines `,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	for _, path := range []string{"/metrics", "/debug/pprof/"} {
+		if got := get(t, strings.TrimSuffix(s.URL(), "metrics")); !strings.Contains(got, `href="`+path+`"`) {
+			t.Errorf("/ does not name %s: %s", path, got)
 		}
 	}
 	if got := get(t, strings.TrimSuffix(s.URL(), "metrics")+"debug/pprof/"); !strings.Contains(got, "goroutine") {

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/pflag"
+
+	"skink/internal/monitor"
+)
+
+// version is that of a release, whose build sets it:
+//
+//	go build -ldflags "-X skink/internal/cli.version=v1.2.3"
+var version string
+
+var versionCommand = command{
+	name:  "version",
+	short: "print which version this is",
+	long: `
+Prints the version, the revision of the source, and what it was built with and for.
+
+Example: what to say when you report a problem
+
+  skink version`,
+	setup: func(*pflag.FlagSet) func(context.Context, Console, []string) error {
+		return func(_ context.Context, con Console, args []string) error {
+			if len(args) > 0 {
+				return usagef("version takes no argument, but %q", args[0])
+			}
+			b := readBuild()
+			_, err := fmt.Fprintf(con.Out, "skink %s\nrevision %s\nbuilt with %s for %s/%s\n", b.Version, b.Revision, b.Go, runtime.GOOS, runtime.GOARCH)
+			return err
+		}
+	},
+}
+
+// readBuild reads what the toolchain wrote into the program.
+func readBuild() monitor.Build {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	return buildOf(info)
+}
+
+func buildOf(info *debug.BuildInfo) monitor.Build {
+	b := monitor.Build{Version: version, Go: runtime.Version()}
+	changed := ""
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				changed = " with changes"
+			}
+		}
+	}
+	b.Version = cmp.Or(b.Version, info.Main.Version, "(devel)")
+	b.Revision = cmp.Or(b.Revision, "unknown") + changed
+	return b
+}
