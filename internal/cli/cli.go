@@ -129,7 +129,20 @@ func run(ctx context.Context, args []string, con Console) error {
 			return c.run(ctx, args[1:], con)
 		}
 	}
-	return usagef("no command is called %q: try skink help", args[0])
+	return noCommand(args[0])
+}
+
+// noCommand says which command a word was meant to be. A seed alone is a crawl that
+// lacks its verb.
+func noCommand(word string) error {
+	names := []string{"help"}
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	if nearest(word, names) == "" && hasScheme(word) {
+		return usagef("no command is called %s: did you mean skink crawl %s?", brief(word), brief(word))
+	}
+	return usagef("no command is called %s: %s", brief(word), didYouMean(word, names, "", "try skink help"))
 }
 
 func (c command) run(ctx context.Context, args []string, con Console) error {
@@ -143,31 +156,13 @@ func (c command) run(ctx context.Context, args []string, con Console) error {
 			c.printHelp(con.Out, flags)
 			return nil
 		}
-		return usagef("%s: %w", c.name, flagError(err, c.name))
+		return usagef("%s: %w", c.name, flagError(err, c.name, flags))
 	}
 	if *help {
 		c.printHelp(con.Out, flags)
 		return nil
 	}
 	return body(ctx, con, flags.Args())
-}
-
-// flagError says what a flag wants, where pflag says which parser did not get it.
-func flagError(err error, command string) error {
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
-		return fmt.Errorf("%w: try skink %s --help", err, command)
-	}
-	wants := map[string]string{
-		"int":      "a whole number",
-		"int64":    "a whole number",
-		"intSlice": "whole numbers, such as 3 or 3,5,8",
-		"float64":  "a number, such as 0.8",
-		"duration": "a duration, such as 500ms or 2s",
-		"size":     "a size, such as 500KB or 10MB",
-		"bool":     "true or false",
-	}[invalid.GetFlag().Value.Type()]
-	return fmt.Errorf("--%s %q: try %s", invalid.GetFlag().Name, invalid.GetValue(), wants)
 }
 
 func printUsage(w io.Writer) {

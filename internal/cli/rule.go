@@ -104,6 +104,9 @@ func check(set store.Settings) (dedup.Rule, error) {
 	if set.MinWords < 0 {
 		return dedup.Rule{}, usagef("--min-words %d: try 0 to compare every page that has a word", set.MinWords)
 	}
+	if err := checkSimilarity(set.Similarity); err != nil {
+		return dedup.Rule{}, err
+	}
 	rule, err := dedup.NewRule(set.Similarity, set.Scheme, set.MinWords)
 	if err != nil {
 		return rule, usageError{err}

@@ -397,6 +397,9 @@ type point struct {
 // printCurve prints, for each resemblance, with what probability each scheme makes
 // candidates of two pages.
 func (f *tuneFlags) printCurve(w io.Writer) error {
+	if err := checkSimilarity(f.similarity); err != nil {
+		return err
+	}
 	var schemes []dedup.Scheme
 	for _, name := range []string{"bands", "super", "mega"} {
 		s, err := dedup.ParseScheme(name, f.similarity)
