@@ -1,0 +1,67 @@
+package cli
+
+import "testing"
+
+func TestNearest(t *testing.T) {
+	flags := []string{"store", "similarity", "max-pages", "max-host-pages", "max-depth", "user-agent", "delay", "max-delay", "feed"}
+	for word, want := range map[string]string{
+		"maxpages":   "max-pages",
+		"max_pages":  "max-pages",
+		"pages":      "max-pages", // the shorter of two that end so
+		"dept":       "max-depth",
+		"dealy":      "delay",
+		"similarty":  "similarity",
+		"Similarity": "similarity",
+		"agent":      "user-agent",
+		"stor":       "store",
+		"x":          "",
+		"format":     "",
+		"verbose":    "",
+		"":           "",
+	} {
+		if got := nearest(word, flags); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestSlips(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"crawl", "crawl", 0}, {"crwal", "crawl", 1}, {"crawl", "craw", 1}, {"report", "export", 2}, {"kitten", "sitting", 3}} {
+		if got, back := slips(c.a, c.b), slips(c.b, c.a); got != c.want || back != c.want {
+			t.Errorf("slips(%q, %q) = %d, and back %d; want %d", c.a, c.b, got, back, c.want)
+		}
+	}
+}
+
+func TestMeant(t *testing.T) {
+	for _, c := range []struct{ kind, value, want string }{
+		{"int64", "1,000", "1000"},
+		{"int64", "10k", "10000"},
+		{"int", "2M", "2000000"},
+		{"int", "5.0", "5"},
+		{"int", "1.5", ""},
+		{"int", "many", ""},
+		{"float64", "0,8", "0.8"},
+		{"float64", "80%", "0.8"},
+		{"float64", "80 %", "0.8"},
+		{"float64", "high", ""},
+		{"duration", "5", "5s"},
+		{"duration", "0.5", "0.5s"},
+		{"duration", "2 s", "2s"}, // the space is what was wrong
+		{"duration", "3 days", "72h"},
+		{"duration", "1w", "168h"},
+		{"duration", "10min", "10m"},
+		{"duration", "2 hours", "2h"},
+		{"duration", "soon", ""},
+		{"size", "10MiB", "10MB"},
+		{"size", "big", ""},
+		{"bool", "maybe", ""},
+	} {
+		if got := meant(c.kind, c.value); got != c.want {
+			t.Errorf("meant(%s, %q) = %q, want %q", c.kind, c.value, got, c.want)
+		}
+	}
+}
