@@ -145,9 +145,18 @@ func newDialer(opt Options, folders *folderServer) *dialer {
 	return d
 }
 
-// dial connects to a host and port. Of a name's addresses only those are tried
-// that are permitted; the error is a privateError if none is.
+// dial connects to a host and port, by a [wire].
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := d.connect(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return newWire(conn), nil
+}
+
+// connect connects to a host and port. Of a name's addresses only those are tried
+// that are permitted; the error is a privateError if none is.
+func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	plain := net.Dialer{Timeout: d.timeout, Resolver: d.resolver}
 	if d.folders.serves(address) {
 		return plain.DialContext(ctx, network, d.folders.address())

@@ -473,6 +473,16 @@ honest site among them that loses nothing.
 `
 
 const hostileTail = `
+## HTTP/2, and connections that are used again
+
+A request goes over the wire once a turn, at the crawl's own delay, whatever net/http would do
+by itself: ` + "`TestOneRequestATurn`" + ` counts at servers that refuse a request with GOAWAY, with
+REFUSED_STREAM or with PROTOCOL_ERROR, that close a connection which had been used before, for
+pages, for robots.txt and behind redirects. What may come over a connection is bounded by what is
+delivered from it: ` + "`TestFloods`" + ` has servers that send empty frames, padding, pings and priorities
+without end, ` + "`TestFloodWhileIdle`" + ` one that does so when nobody asks, and ` + "`TestNoFlood`" + ` honest
+ones that cut their answers small.
+
 ## Addresses that are not public
 
 Each is crawled twice: once as it is, when nothing may reach the private server, not even a

@@ -65,7 +65,7 @@ func isDial(err error) bool {
 
 // isBroken knows connections that ended early, those that the caller ended too.
 func isBroken(err error) bool {
-	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed, context.Canceled} {
+	for _, end := range []error{errUnanswered, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed, context.Canceled} {
 		if errors.Is(err, end) {
 			return true
 		}

@@ -83,7 +83,10 @@ func newTransport(opt Options, d *dialer) *transport {
 			MaxIdleConns:           maxIdle,
 			MaxIdleConnsPerHost:    max(perHost, 1),
 			IdleConnTimeout:        idleTimeout,
-			HTTP2:                  &http.HTTP2Config{SendPingTimeout: idleTimeout / 2}, // or one dead connection fails every page of its host
+			HTTP2: &http.HTTP2Config{
+				SendPingTimeout:           idleTimeout / 2, // or one dead connection fails every page of its host
+				MaxReceiveBufferPerStream: streamBuffer,
+			},
 		},
 	}
 }
@@ -116,17 +119,20 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// do makes an exchange. An error means that there is no answer; if only its body
+// do makes an exchange, with one request on the wire. An error means that there is no answer; if only its body
 // is broken, x.bodyErr says so.
 func (t *transport) do(x *exchange) error {
 	if t.keepRaw {
 		x.requestHead = requestHead(x.request)
 	}
-	resp, err := t.http.RoundTrip(x.request)
+	attempt, request := watch(x.request)
+	defer attempt.end()
+	resp, err := t.http.RoundTrip(request)
 	if err != nil {
-		return err
+		return attempt.why(err)
 	}
 	defer resp.Body.Close()
+	resp.Body = attempt.body(resp.Body)
 	x.status, x.header = resp.StatusCode, resp.Header
 	if t.keepRaw {
 		x.responseHead = responseHead(resp)
@@ -139,6 +145,7 @@ func (t *transport) do(x *exchange) error {
 		limit = min(limit, maxOtherBody)
 	}
 	x.body, x.bodyErr = readBody(resp, limit)
+	x.bodyErr = attempt.why(x.bodyErr)
 	return nil
 }
 
