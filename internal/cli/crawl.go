@@ -143,6 +143,9 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, args []s
 		}
 		return err
 	}
+	if text := lossText(s.Loss()); text != "" {
+		say.line("%s", text)
+	}
 	c := &crawlRun{crawlFlags: f, con: con, say: say, store: s, stdinIsSeeds: slices.Contains(args, "-")}
 	err = c.run(ctx, args, given)
 	if err := errors.Join(err, s.Close()); err != nil {

@@ -100,6 +100,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
+	warn(d.con.Err, s)
 	return d.judge(ctx, s, dir, in)
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,6 +44,24 @@ func openStore(dir string, create bool) (*badger.Store, error) {
 		return nil, fmt.Errorf("%w: opening a store takes some room: make some, and run the command again", err)
 	}
 	return nil, err
+}
+
+// lossText says what opening a store found to be lost, "" if that is nothing.
+func lossText(l badger.Loss) string {
+	switch {
+	case l.Transactions == 0:
+		return ""
+	case l.Records <= 0:
+		return "A power cut or a damaged file took the last moments of the store: what it knew before is whole, and a crawl goes on from there."
+	}
+	return fmt.Sprintf("A power cut or a damaged file took the last %s of the store: what came before is whole, and the next crawl fetches them again.", plural(l.Records, "answer"))
+}
+
+// warn says to a person what opening a store found to be lost.
+func warn(to io.Writer, s *badger.Store) {
+	if text := lossText(s.Loss()); text != "" {
+		fmt.Fprintf(to, "skink: %s\n", text)
+	}
 }
 
 // diskUse is the number of bytes that the files of a folder take.

@@ -39,7 +39,7 @@ func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 		if err != nil {
 			return err
 		}
-		return withStore(ctx, *dir, args, how, func(s store.Reader, w *complete.Whole) error {
+		return withStore(ctx, con, *dir, args, how, func(s store.Reader, w *complete.Whole) error {
 			source := report.FromStore(s)
 			if w != nil {
 				source = ofWhole(w)
@@ -80,7 +80,7 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 
 // withStore opens a store for reading, judges it as a whole if asked to, and
 // closes it. whole is nil if not.
-func withStore(ctx context.Context, dir string, args []string, how *completeFlags, do func(s store.Reader, whole *complete.Whole) error) (err error) {
+func withStore(ctx context.Context, con Console, dir string, args []string, how *completeFlags, do func(s store.Reader, whole *complete.Whole) error) (err error) {
 	if len(args) > 0 {
 		return usagef("unexpected %q: a store is named by --store", args[0])
 	}
@@ -92,6 +92,7 @@ func withStore(ctx context.Context, dir string, args []string, how *completeFlag
 		return err
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
+	warn(con.Err, s)
 	if !how.complete {
 		return do(s, nil)
 	}

@@ -79,6 +79,7 @@ func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 			return err
 		}
 		defer func() { err = keepFirst(err, s.Close()) }()
+		warn(con.Err, s)
 		out := bufio.NewWriter(con.Out)
 		if *urls != "" {
 			err = listURLs(ctx, out, s, states[asked].state, *format == "json")

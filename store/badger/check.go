@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
@@ -22,15 +22,15 @@ import (
 // Badger opens a folder in the belief that it is in order. In a folder of other
 // files it starts a database; tables that a cut-off MANIFEST does not name it
 // deletes; a table with a damaged index it leaves out, with a line in the log,
-// or it ends the process. So a folder is looked at first, without a change to
-// it: the head of the MANIFEST, all of the MANIFEST, and the index of each
-// table.
+// or it ends the process; logs with a gap between them it reads as if there were
+// none. So a folder is looked at first: the head of the MANIFEST, all of the
+// MANIFEST, the index of each table, and the logs, see [memLog]. Nothing is changed
+// in it but what holds nothing, see [holdsNothing], and what a gap parts from all
+// that came before.
 //
 // What is not found here: a damaged block inside a table. Blocks carry checksums
 // and are checked when they are read; then badger takes what is in them for
 // absent. Reading all records notices, see [Store.Records].
-// And the log of a killed process ends where its first damaged entry is, as it
-// must: what comes after is lost.
 
 // isStore says whether there is a store in dir, without opening it; a folder
 // that does not exist or is empty holds none yet. Any other folder, and a file,
@@ -62,33 +62,38 @@ func isStore(dir string) (bool, error) {
 	return manifest, nil
 }
 
-// checkStore looks at the files of a store that exists.
-func checkStore(dir string) error {
+// checkStore looks at the files of a store that exists, and puts in order what a
+// killed process or a power cut left.
+func checkStore(dir string) (Loss, error) {
 	if err := checkHead(dir); err != nil {
-		return err
+		return Loss{}, err
 	}
 	release, ok, err := tryLock(dir)
 	if err != nil {
-		return err
+		return Loss{}, err
 	}
 	if !ok {
-		return store.ErrInUse
+		return Loss{}, store.ErrInUse
 	}
 	defer release()
-	manifest, err := readManifest(dir)
+	if err := removeLeftovers(dir); err != nil {
+		return Loss{}, err
+	}
+	manifest, torn, err := readManifest(dir)
 	if err != nil {
-		return damage(err)
+		return Loss{}, damage(err)
 	}
-	if err := checkNames(dir, manifest); err != nil {
-		return damage(err)
+	reached, err := checkTables(dir, manifest)
+	if err == nil {
+		err = checkNames(dir, manifest, reached)
 	}
-	for id, t := range manifest.Tables {
-		name := table.NewFilename(id, dir)
-		if err := checkTable(name, t.Compression); err != nil {
-			return damage(fmt.Errorf("table %s: %w", filepath.Base(name), err))
-		}
+	if err != nil && torn {
+		err = fmt.Errorf("MANIFEST ends in the middle of an entry: %w", err)
 	}
-	return nil
+	if err != nil {
+		return Loss{}, damage(err)
+	}
+	return mendLogs(dir, reached)
 }
 
 // IsStore says whether dir holds a store, of whatever version and state, without a
@@ -132,9 +137,10 @@ func checkHead(dir string) error {
 	return nil
 }
 
-// readManifest reads which tables there are. A MANIFEST that ends inside an
-// entry is an error: badger would drop that entry, and delete its tables.
-func readManifest(dir string) (m badgerdb.Manifest, err error) {
+// readManifest reads which tables there are. A power cut may tear the last entry:
+// then badger drops it, which costs nothing if what it said was not done yet. See
+// [checkNames].
+func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("MANIFEST: %v", r)
@@ -142,52 +148,61 @@ func readManifest(dir string) (m badgerdb.Manifest, err error) {
 	}()
 	f, err := os.Open(filepath.Join(dir, badgerdb.ManifestFilename))
 	if err != nil {
-		return m, err
+		return m, false, err
 	}
 	defer f.Close()
 	m, end, err := badgerdb.ReplayManifestFile(f, skinkMagic<<8|layoutVersion, badgerdb.Options{})
 	if err != nil {
-		return m, fmt.Errorf("MANIFEST: %w", err)
+		return m, false, fmt.Errorf("MANIFEST: %w", err)
 	}
-	if info, err := f.Stat(); err != nil || info.Size() != end {
-		return m, fmt.Errorf("MANIFEST ends in the middle of an entry")
-	}
-	return m, nil
+	info, err := f.Stat()
+	return m, err == nil && info.Size() != end, err
 }
 
-// checkNames compares the tables that are there with those that should be. A
-// killed process may leave tables that nobody knows yet; it then leaves its log
-// (.mem) too. Without a log such tables were known, and the MANIFEST is not whole.
-func checkNames(dir string, m badgerdb.Manifest) error {
+// checkTables looks at the tables that should be there, and returns the number of
+// the last transaction that is in them.
+func checkTables(dir string, m badgerdb.Manifest) (reached uint64, err error) {
+	for id, t := range m.Tables {
+		name := table.NewFilename(id, dir)
+		last, err := checkTable(name, t.Compression)
+		if errors.Is(err, fs.ErrNotExist) {
+			return 0, fmt.Errorf("table %s is missing", filepath.Base(name))
+		}
+		if err != nil {
+			return 0, fmt.Errorf("table %s: %w", filepath.Base(name), err)
+		}
+		reached = max(reached, last)
+	}
+	return reached, nil
+}
+
+// checkNames looks at the tables that are there and that the MANIFEST does not name,
+// which badger removes. A killed process may leave such: one that it was writing of a
+// log, which then is there too, or of other tables, which then are still named, or
+// tables that it had made others of. In none of them is a transaction that is not
+// also elsewhere. One that has later ones was known, and the MANIFEST is not whole.
+func checkNames(dir string, m badgerdb.Manifest, reached uint64) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	there := map[uint64]bool{}
-	killed := false
+	killed := slices.ContainsFunc(entries, func(e os.DirEntry) bool { return filepath.Ext(e.Name()) == logExt })
 	for _, e := range entries {
-		if id, ok := table.ParseFileID(e.Name()); ok {
-			there[id] = true
+		id, isTable := table.ParseFileID(e.Name())
+		if _, named := m.Tables[id]; !isTable || named || killed {
+			continue
 		}
-		killed = killed || strings.HasSuffix(e.Name(), ".mem")
-	}
-	for id := range m.Tables {
-		if !there[id] {
-			return fmt.Errorf("table %s is missing", table.IDToFilename(id))
-		}
-		delete(there, id)
-	}
-	if !killed {
-		for id := range there {
-			return fmt.Errorf("table %s is not in the MANIFEST", table.IDToFilename(id))
+		last, err := checkTable(filepath.Join(dir, e.Name()), options.None)
+		if err == nil && last > reached {
+			return fmt.Errorf("table %s is not in the MANIFEST", e.Name())
 		}
 	}
 	return nil
 }
 
 // checkTable opens a table as badger will: it reads the index, its checksum, and
-// the last block.
-func checkTable(name string, compression options.CompressionType) (err error) {
+// the last block. It returns the number of the last transaction in it.
+func checkTable(name string, compression options.CompressionType) (last uint64, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("its index is damaged")
@@ -195,7 +210,7 @@ func checkTable(name string, compression options.CompressionType) (err error) {
 	}()
 	f, err := z.OpenMmapFile(name, os.O_RDONLY, 0)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer f.Close(-1)
 	opt := table.Options{
@@ -203,6 +218,9 @@ func checkTable(name string, compression options.CompressionType) (err error) {
 		Compression: compression,
 		ChkMode:     options.OnBlockRead,
 	}
-	_, err = table.OpenTable(f, opt)
-	return err
+	t, err := table.OpenTable(f, opt)
+	if err != nil {
+		return 0, err
+	}
+	return t.MaxVersion(), nil
 }

@@ -54,8 +54,10 @@ type Store struct {
 	recent   recent
 	broken   error // why nothing more can be written
 	closed   bool
+	loss     Loss
 
-	beforeFlush func() error // if set, a test's way to stop between transactions
+	syncFile    func(*os.File) error // (*os.File).Sync but in a test
+	beforeFlush func() error         // if set, a test's way to stop between transactions
 }
 
 var _ store.Store = (*Store)(nil)
@@ -80,8 +82,9 @@ func open(dir string, opt Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	var loss Loss
 	if born {
-		err = checkStore(dir)
+		loss, err = checkStore(dir)
 	} else if !opt.Create {
 		err = store.ErrNotExist
 	} else {
@@ -101,12 +104,16 @@ func open(dir string, opt Options) (*Store, error) {
 		queue:  newQueue(),
 		recent: newRecent(),
 	}
+	s.loss, s.syncFile = loss, (*os.File).Sync
 	s.index = newIndex(dir, s)
 	if opt.tuneIndex != nil {
 		opt.tuneIndex(s.index)
 	}
 	if err := s.load(); err != nil {
 		return nil, errors.Join(err, s.index.close(), db.Close())
+	}
+	if c := s.loss.counters; c != nil {
+		s.loss.Records = c.Records - s.counters.Records
 	}
 	return s, nil
 }
@@ -202,12 +209,20 @@ func dbOptions(dir string, o Options) badgerdb.Options {
 	return opt
 }
 
-// Sync makes all that was committed survive a power cut.
+// Sync makes all that was committed survive a power cut. Badger syncs only the log
+// that is being filled, so the others are synced before it.
 func (s *Store) Sync() error {
-	if err := s.db.Sync(); err != nil {
+	if err := errors.Join(syncLogs(s.dir, s.syncFile), s.db.Sync()); err != nil {
 		return fmt.Errorf("sync store %s: %w", s.dir, err)
 	}
 	return nil
+}
+
+// Loss is what was found to be lost when the store was opened. It is pending again.
+func (s *Store) Loss() Loss {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.loss
 }
 
 // Close ends all leases and closes the files, which syncs them. Closing again

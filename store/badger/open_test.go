@@ -155,7 +155,6 @@ func TestOpenDamaged(t *testing.T) {
 		{"table's index garbled", "*.sst", garble(97, 99)},
 		{"table's foot garbled", "*.sst", func(b []byte) []byte { b[len(b)-1] ^= 1; return b }},
 		{"table garbled", "*.sst", garble(0, 100)},
-		{"key registry garbled", "KEYREGISTRY", garble(0, 100)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "copy")

@@ -1,0 +1,316 @@
+package badger
+
+import (
+	"bytes"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/frontier"
+	"skink/store"
+)
+
+// A power cut takes from each log what was written after its last sync, or not: a file
+// system may write the newer log before the older. At every rotation a store is copied
+// as such a cut would leave it, the older logs as they were when they were last synced,
+// the newest whole. It opens with what came before the gap, says what it lost, and has
+// the rest pending.
+func TestPowerCutAtRotation(t *testing.T) {
+	ctx := t.Context()
+	s, err := Open(t.TempDir(), Options{Create: true, Reserve: -1, tune: smallLogs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	synced := map[string][]byte{}
+	s.syncFile = func(f *os.File) error {
+		if filepath.Ext(f.Name()) == logExt {
+			b, err := os.ReadFile(f.Name())
+			if err != nil {
+				return err
+			}
+			synced[filepath.Base(f.Name())] = b
+		}
+		return f.Sync()
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var newest string
+	durable, cuts, gaps := 0, 0, 0
+	for num := 1; cuts < 6 && num < 3000; num++ {
+		e := entry(num)
+		e.Text = randomBytes(rng, 20<<10)
+		if _, err := s.Discover(ctx, []frontier.Item{{URL: e.Record.URL}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Commit(ctx, []*store.Entry{e}); err != nil {
+			t.Fatal(err)
+		}
+		if num%140 == 0 { // about twice in three logs, so that it meets every place in one
+			if err := s.Sync(); err != nil {
+				t.Fatal(err)
+			}
+			durable = num
+		}
+		names, err := logNames(s.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := names[len(names)-1]; last == newest {
+			continue
+		} else {
+			newest = last
+		}
+		dir := filepath.Join(t.TempDir(), "cut")
+		if snapshot(t, s.dir, dir) {
+			cut(t, dir, synced)
+			if gap := checkCut(t, dir, durable, num); gap {
+				gaps++
+			}
+			cuts++
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d cuts at rotations, %d of them with a gap", cuts, gaps)
+	if gaps == 0 {
+		t.Error("no cut left a gap")
+	}
+}
+
+func smallLogs(o *badgerdb.Options) { o.MemTableSize = 4 << 20 }
+
+func randomBytes(rng *rand.Rand, n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(rng.Uint32())
+	}
+	return b
+}
+
+// snapshot copies an open store as it is at one moment; false: a table was written or
+// removed meanwhile.
+func snapshot(t *testing.T, from, to string) bool {
+	t.Helper()
+	manifest := func() string {
+		b, err := os.ReadFile(filepath.Join(from, "MANIFEST"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	if err := os.Mkdir(to, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	before := manifest()
+	names, err := logNames(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, _ := filepath.Glob(filepath.Join(from, "*.sst"))
+	for _, name := range append(names, tables...) {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return false
+		}
+		name = filepath.Join(to, filepath.Base(name))
+		if err := os.WriteFile(name, bytes.TrimRight(b, "\x00"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(name, int64(len(b))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, to, "MANIFEST", before)
+	return manifest() == before
+}
+
+// cut makes all logs but the newest what they were when they were last synced.
+func cut(t *testing.T, dir string, synced map[string][]byte) {
+	t.Helper()
+	names, err := logNames(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names[:len(names)-1] {
+		edit(t, name, func(b []byte) []byte {
+			clear(b)
+			copy(b, synced[filepath.Base(name)])
+			return b
+		})
+	}
+}
+
+// checkCut opens a store after a power cut. It has the first pages, at least those that
+// were synced, and the others can be judged again.
+func checkCut(t *testing.T, dir string, durable, committed int) (gap bool) {
+	t.Helper()
+	s, err := Open(dir, Options{Reserve: -1, tune: smallLogs})
+	if err != nil {
+		t.Fatalf("after %d pages, %d of them synced: %v", committed, durable, err)
+	}
+	defer s.Close()
+	kept := 0
+	for r, err := range s.Records(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept++; r.Num != uint64(kept) {
+			t.Fatalf("record %d comes after %d", r.Num, kept-1)
+		}
+	}
+	loss := s.Loss()
+	if kept < durable || loss.Transactions == 0 && kept < committed-1 {
+		t.Errorf("%d of %d pages are there, %d were synced; loss: %+v", kept, committed, durable, loss)
+	}
+	if loss.Transactions > 0 && int64(kept)+loss.Records > int64(committed) {
+		t.Errorf("%d pages are there, and %d of %d are said to be lost", kept, loss.Records, committed)
+	}
+	for num := kept + 1; num <= committed; num++ {
+		e := entry(num)
+		if _, err := s.Discover(t.Context(), []frontier.Item{{URL: e.Record.URL}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Commit(t.Context(), []*store.Entry{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkCounts(t, s, frontier.Counts{Fetched: int64(committed)})
+	return loss.Transactions > 0
+}
+
+// After Sync nothing is lost, whichever logs there are and whatever of them the file
+// system would have written by itself.
+func TestSyncReachesAllLogs(t *testing.T) {
+	s, err := Open(t.TempDir(), Options{Create: true, Reserve: -1, tune: smallLogs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	rng := rand.New(rand.NewPCG(3, 4))
+	several := 0
+	for num := 1; several < 3 && num < 3000; num++ {
+		e := entry(num)
+		e.Text = randomBytes(rng, 20<<10)
+		if err := s.Commit(t.Context(), []*store.Entry{e}); err != nil {
+			t.Fatal(err)
+		}
+		before, err := logNames(s.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(before) < 2 {
+			continue
+		}
+		synced := map[string]bool{}
+		s.syncFile = func(f *os.File) error { synced[f.Name()] = true; return f.Sync() }
+		if err := s.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		after, err := logNames(s.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range before {
+			if slices.Contains(after, name) && !synced[name] {
+				t.Errorf("%s was not synced, only %v", name, slices.Sorted(maps.Keys(synced)))
+			}
+		}
+		if !synced[s.dir] {
+			t.Error("the folder was not synced")
+		}
+		several++
+	}
+}
+
+// A rotten byte in a log, or a page of it that was never written, costs what comes
+// after it, and is said.
+func TestDamageInLog(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	fill(t, s, 100)
+	whole := filepath.Join(t.TempDir(), "whole")
+	if !snapshot(t, s.dir, whole) {
+		t.Fatal("the store changed by itself")
+	}
+	names, err := logNames(whole)
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	b, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Damage in the last transaction looks as if a process had been killed while it
+	// wrote it: nobody can tell.
+	end := bytes.LastIndex(b, []byte("https://example.com/100"))
+	for at := 0; at < end; at += end / 20 {
+		dir := filepath.Join(t.TempDir(), "copy")
+		copyDir(t, whole, dir)
+		edit(t, filepath.Join(dir, filepath.Base(names[0])), func(b []byte) []byte { b[at] ^= 0x20; return b })
+		s := openTest(t, dir)
+		kept := int64(0)
+		for _, err := range s.Records(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept++
+		}
+		if kept+s.Loss().Records != 100 {
+			t.Errorf("byte %d of %d: %d pages are there, and %+v is said to be lost", at, end, kept, s.Loss())
+		}
+	}
+}
+
+// A process that is killed while it opens or closes a store leaves files that are not
+// yet, or no longer, what badger expects.
+func TestLeftovers(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		leave func(dir string)
+	}{
+		{"a log that was made and not sized", func(dir string) { write(t, dir, "00007.mem", "") }},
+		{"a value log that was made and not sized", func(dir string) { write(t, dir, "000007.vlog", "") }},
+		{"a value log with a damaged head", func(dir string) { write(t, dir, "000001.vlog", "12345678901234567890") }},
+		{"DISCARD that was made and not sized", func(dir string) { write(t, dir, "DISCARD", "") }},
+		{"half a registry of keys", func(dir string) { write(t, dir, "KEYREGISTRY", "1234") }},
+		{"a table that was made and not sized", func(dir string) { write(t, dir, "000900.sst", "") }},
+		{"a table that was not written", func(dir string) { write(t, dir, "000900.sst", string(make([]byte, 9000))) }},
+		{"a table that was merged into another", func(dir string) {
+			b, err := os.ReadFile(filepath.Join(dir, "000001.sst"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, dir, "000900.sst", string(b))
+		}},
+		{"a MANIFEST with the beginning of an entry", func(dir string) {
+			edit(t, filepath.Join(dir, "MANIFEST"), func(b []byte) []byte { return append(b, 0, 0, 0, 9, 1, 2) })
+		}},
+		{"a MANIFEST that was to be rewritten", func(dir string) { write(t, dir, "MANIFEST-REWRITE", "Bdgr") }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := openTest(t, dir)
+			fill(t, s, 10)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			tt.leave(dir)
+			s = openTest(t, dir)
+			got := 0
+			for _, err := range s.Records(t.Context(), 0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got++
+			}
+			if got != 10 || s.Loss() != (Loss{}) {
+				t.Errorf("%d records, loss %+v", got, s.Loss())
+			}
+		})
+	}
+}
