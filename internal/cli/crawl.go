@@ -136,7 +136,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, args []s
 	if _, err := check(f.rule.settings()); err != nil {
 		return err
 	}
-	s, err := openStore(*f.store, len(args) > 0)
+	s, err := openStore(*f.store, len(args) > 0, 16+f.options.Parallel)
 	if err != nil {
 		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
 			return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", *f.store)

@@ -95,7 +95,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		}
 		defer os.RemoveAll(dir)
 	}
-	s, err := openStore(dir, true)
+	s, err := openStore(dir, true, 16)
 	if err != nil {
 		return err
 	}

@@ -21,12 +21,22 @@ func addStoreFlag(flags *pflag.FlagSet) *string {
 	return flags.String("store", defaultStore, "folder of the store")
 }
 
-// openStore opens the store in a folder. Its errors say what to try.
-func openStore(dir string, create bool) (*badger.Store, error) {
+// openStore opens the store in a folder to write to it. files are those that will be
+// open beside it. Its errors say what to try.
+func openStore(dir string, create bool, files int) (*badger.Store, error) {
+	return open(dir, badger.Options{Create: create, Files: files})
+}
+
+// openToRead opens a store without a change to its folder.
+func openToRead(dir string) (*badger.Store, error) {
+	return open(dir, badger.Options{ReadOnly: true})
+}
+
+func open(dir string, opt badger.Options) (*badger.Store, error) {
 	if dir == "" {
 		return nil, usagef("--store is empty: name a folder")
 	}
-	s, err := badger.Open(dir, badger.Options{Create: create})
+	s, err := badger.Open(dir, opt)
 	switch {
 	case err == nil:
 		return s, nil
@@ -36,10 +46,12 @@ func openStore(dir string, create bool) (*badger.Store, error) {
 		return nil, fmt.Errorf("%s: %w: wait until it ends, or choose another --store", dir, store.ErrInUse)
 	case errors.Is(err, store.ErrCorrupt):
 		return nil, fmt.Errorf("%w: choose another --store, or put a copy in its place", err)
+	case errors.Is(err, fs.ErrPermission) && opt.ReadOnly:
+		return nil, fmt.Errorf("%w: reading a store takes the right to read its folder and files", err)
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("%w: opening a store takes the right to write to its folder and files: have it given to you, or open a copy", err)
+		return nil, fmt.Errorf("%w: a crawl takes the right to write to the store's folder and files: have it given to you, or crawl into a copy", err)
 	case errors.Is(err, syscall.EROFS):
-		return nil, fmt.Errorf("%w: opening a store writes to its folder: open a copy of it elsewhere", err)
+		return nil, fmt.Errorf("%w: a crawl writes to the store's folder: crawl into a copy of it elsewhere", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return nil, fmt.Errorf("%w: opening a store takes some room: make some, and run the command again", err)
 	}

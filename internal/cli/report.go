@@ -87,7 +87,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	if how.wholeText && !how.complete {
 		return usagef("--whole-text adds to --complete: give both")
 	}
-	s, err := openStore(dir, false)
+	s, err := openToRead(dir)
 	if err != nil {
 		return err
 	}

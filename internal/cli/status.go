@@ -74,7 +74,7 @@ func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 		case *format != "text" && *format != "json":
 			return usagef("--format %q: try text or json", *format)
 		}
-		s, err := openStore(*dir, false)
+		s, err := openToRead(*dir)
 		if err != nil {
 			return err
 		}

@@ -65,9 +65,6 @@ func isStore(dir string) (bool, error) {
 // checkStore looks at the files of a store that exists, and puts in order what a
 // killed process or a power cut left.
 func checkStore(dir string) (Loss, error) {
-	if err := checkHead(dir); err != nil {
-		return Loss{}, err
-	}
 	release, ok, err := tryLock(dir)
 	if err != nil {
 		return Loss{}, err
@@ -79,21 +76,30 @@ func checkStore(dir string) (Loss, error) {
 	if err := removeLeftovers(dir); err != nil {
 		return Loss{}, err
 	}
-	manifest, torn, err := readManifest(dir)
+	_, reached, err := lookAt(dir)
 	if err != nil {
-		return Loss{}, damage(err)
+		return Loss{}, err
 	}
-	reached, err := checkTables(dir, manifest)
+	return mendLogs(dir, reached)
+}
+
+// lookAt reads which tables there are, and up to which transaction they reach.
+func lookAt(dir string) (m badgerdb.Manifest, reached uint64, err error) {
+	m, torn, err := readManifest(dir)
+	if err != nil {
+		return m, 0, damage(err)
+	}
+	reached, err = checkTables(dir, m)
 	if err == nil {
-		err = checkNames(dir, manifest, reached)
+		err = checkNames(dir, m, reached)
 	}
 	if err != nil && torn {
 		err = fmt.Errorf("MANIFEST ends in the middle of an entry: %w", err)
 	}
 	if err != nil {
-		return Loss{}, damage(err)
+		return m, 0, damage(err)
 	}
-	return mendLogs(dir, reached)
+	return m, reached, nil
 }
 
 // IsStore says whether dir holds a store, of whatever version and state, without a

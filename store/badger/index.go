@@ -56,6 +56,8 @@ type index struct {
 	fan   int // segments of a level that are merged
 	urls  int // URLs between two files of them
 	store indexStore
+	// readOnly: nothing is written. What the segments do not have stays in memory.
+	readOnly bool
 
 	mu       sync.RWMutex  // guards everything up to err; not what a segment holds
 	changed  sync.Cond     // when full is written, or err set
@@ -161,7 +163,7 @@ func (x *index) open(m manifest) error {
 			closeSegments(list)
 			return err
 		}
-		s.id, s.level = e.ID, e.Level
+		s.id, s.level, s.readOnly = e.ID, e.Level, x.readOnly
 		list = append(list, s)
 	}
 	x.segments = list
@@ -219,7 +221,7 @@ func (x *index) post(seq uint64, e *journalEntry) error {
 		}
 	}
 	x.fresh.seq = seq
-	if x.fresh.len() < x.limit {
+	if x.fresh.len() < x.limit || x.readOnly {
 		return nil
 	}
 	for x.full != nil && x.err == nil {

@@ -47,6 +47,9 @@ func (s *Store) load() error {
 	if s.seq > 0 || len(s.queue.hosts) > 0 {
 		return fmt.Errorf("%w: it has no counters", store.ErrCorrupt)
 	}
+	if s.reading != nil {
+		return nil
+	}
 	return s.writeCounters() // at birth
 }
 
@@ -73,10 +76,12 @@ func (s *Store) loadIndex() error {
 		}
 	}
 	x.manifest = m
-	if err := x.removeOrphans(); err != nil {
-		return err
+	if !x.readOnly {
+		if err := x.removeOrphans(); err != nil {
+			return err
+		}
+		x.start()
 	}
-	x.start()
 	s.seq, err = s.replay(min(m.Seq, m.URLsSeq), func(seq uint64, e *journalEntry) error {
 		if seq <= m.URLsSeq {
 			e.urls = nil

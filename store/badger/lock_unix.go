@@ -12,11 +12,20 @@ import (
 // tryLock takes the lock that badger takes when it opens dir, so that its files
 // can be looked at while nobody changes them. False: someone else has it.
 func tryLock(dir string) (release func(), ok bool, err error) {
+	return lockDir(dir, unix.LOCK_EX)
+}
+
+// tryLockShared takes the lock that any number of readers may have, and no writer.
+func tryLockShared(dir string) (release func(), ok bool, err error) {
+	return lockDir(dir, unix.LOCK_SH)
+}
+
+func lockDir(dir string, how int) (release func(), ok bool, err error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil, false, err
 	}
-	switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
+	switch err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		f.Close()
 		return nil, false, nil

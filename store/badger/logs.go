@@ -43,6 +43,7 @@ type memLog struct {
 	name        string
 	first, last uint64    // numbers of its transactions up to the first damage; 0: there is none
 	highest     uint64    // number of any transaction that is in it, also after damage
+	end         int       // of the last whole transaction before any damage
 	counters    *counters // as they were written last, also after damage
 }
 
@@ -94,7 +95,7 @@ func logNumber(name string) int {
 }
 
 func readLog(name string, b []byte) memLog {
-	l := memLog{name: name}
+	l := memLog{name: name, end: min(logHead, len(b))}
 	at, open := logHead, uint64(0) // the transaction that an entry belongs to; 0: none has begun
 	for {
 		e, ok := readEntry(b, at)
@@ -109,7 +110,7 @@ func readLog(name string, b []byte) memLog {
 		if l.first == 0 {
 			l.first = e.txn
 		}
-		l.last, open = e.txn, 0
+		l.last, l.end, open = e.txn, at, 0
 	}
 	l.salvage(b, at)
 	return l

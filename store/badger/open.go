@@ -30,9 +30,22 @@ type Options struct {
 	Create  bool         // make the store if there is none
 	Reserve int64        // bytes of disk to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
 	Logger  *slog.Logger // where badger's own messages go; nil: nowhere
+	// ReadOnly opens a store that exists and changes nothing in its folder. Others may
+	// read it at the same time. What writes is refused.
+	ReadOnly bool
+	Files    int // that the caller will have open beside the store, at most
 
 	tune      func(*badgerdb.Options) // changes badger's settings, for tests
 	tuneIndex func(*index)
+	diskSpace func(dir string) (free, total int64, err error) // nil: the system's
+}
+
+// space is how the free space of a folder is looked up.
+func (o *Options) space() func(dir string) (free, total int64, err error) {
+	if o.diskSpace != nil {
+		return o.diskSpace
+	}
+	return diskSpace
 }
 
 // A Store is a crawl remembered in a folder.
@@ -55,6 +68,7 @@ type Store struct {
 	broken   error // why nothing more can be written
 	closed   bool
 	loss     Loss
+	reading  *view // of a store that is only read
 
 	syncFile    func(*os.File) error // (*os.File).Sync but in a test
 	beforeFlush func() error         // if set, a test's way to stop between transactions
@@ -66,6 +80,9 @@ var _ store.Store = (*Store)(nil)
 // [store.ErrInUse] and [store.ErrCorrupt], or what the system said: it takes the
 // right to write and room on the disk, also to read what is there.
 func Open(dir string, opt Options) (*Store, error) {
+	if opt.ReadOnly {
+		opt.Create = false
+	}
 	s, err := open(dir, opt)
 	for tries := 0; errors.Is(err, store.ErrInUse) && tries < 5; tries++ {
 		time.Sleep(20 * time.Millisecond) // badger leaves its lock for a moment to a child, see tryLock
@@ -79,53 +96,96 @@ func Open(dir string, opt Options) (*Store, error) {
 
 func open(dir string, opt Options) (*Store, error) {
 	born, err := isStore(dir)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	var loss Loss
-	if born {
-		loss, err = checkStore(dir)
-	} else if !opt.Create {
-		err = store.ErrNotExist
-	} else {
+	case born:
+		err = checkHead(dir)
+	case opt.Create:
 		err = os.MkdirAll(dir, 0o777)
+	default:
+		err = store.ErrNotExist
 	}
 	if err != nil {
 		return nil, err
 	}
-	db, err := openDB(dir, opt)
-	if err != nil {
+	if err := checkFiles(dir, opt.Files, fileLimit()); err != nil {
 		return nil, err
 	}
+	if opt.ReadOnly {
+		return openToRead(dir, opt)
+	}
+	return openToWrite(dir, born, opt)
+}
+
+func openToWrite(dir string, born bool, opt Options) (*Store, error) {
+	s := newStore(dir, opt)
+	if err := s.disk.check(); err != nil {
+		return nil, err
+	}
+	var err error
+	if born {
+		if s.loss, err = checkStore(dir); err != nil {
+			return nil, err
+		}
+	}
+	if s.db, err = openDB(dbOptions(dir, opt)); err != nil {
+		return nil, err
+	}
+	return s, s.start(opt)
+}
+
+// openToRead opens a view of a store.
+func openToRead(dir string, opt Options) (*Store, error) {
+	s := newStore(dir, opt)
+	var err error
+	if s.reading, s.loss, err = openView(dir, opt); err != nil {
+		return nil, err
+	}
+	how := dbOptions(s.reading.dir, opt)
+	how.ReadOnly, how.BypassLockGuard = true, true
+	if s.db, err = openDB(how); err != nil {
+		return nil, errors.Join(err, s.reading.close())
+	}
+	s.broken = errReadOnly
+	return s, s.start(opt)
+}
+
+func newStore(dir string, opt Options) *Store {
 	s := &Store{
-		dir:    dir,
-		db:     db,
-		disk:   disk{dir: dir, reserve: opt.Reserve, space: diskSpace},
-		queue:  newQueue(),
-		recent: newRecent(),
+		dir:      dir,
+		disk:     disk{dir: dir, reserve: opt.Reserve, space: opt.space()},
+		queue:    newQueue(),
+		recent:   newRecent(),
+		syncFile: (*os.File).Sync,
 	}
-	s.loss, s.syncFile = loss, (*os.File).Sync
 	s.index = newIndex(dir, s)
+	return s
+}
+
+// start reads what is kept in memory.
+func (s *Store) start(opt Options) error {
+	s.index.readOnly = s.reading != nil
 	if opt.tuneIndex != nil {
 		opt.tuneIndex(s.index)
 	}
 	if err := s.load(); err != nil {
-		return nil, errors.Join(err, s.index.close(), db.Close())
+		return errors.Join(err, s.index.close(), s.closeFiles())
 	}
 	if c := s.loss.counters; c != nil {
 		s.loss.Records = c.Records - s.counters.Records
 	}
-	return s, nil
+	return nil
 }
 
 // openDB opens badger, which panics over some damaged files.
-func openDB(dir string, opt Options) (db *badgerdb.DB, err error) {
+func openDB(opt badgerdb.Options) (db *badgerdb.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = damage(fmt.Errorf("%v", r))
 		}
 	}()
-	db, err = badgerdb.Open(dbOptions(dir, opt))
+	db, err = badgerdb.Open(opt)
 	switch {
 	case err == nil:
 		return db, nil
@@ -212,6 +272,9 @@ func dbOptions(dir string, o Options) badgerdb.Options {
 // Sync makes all that was committed survive a power cut. Badger syncs only the log
 // that is being filled, so the others are synced before it.
 func (s *Store) Sync() error {
+	if s.reading != nil {
+		return nil
+	}
 	if err := errors.Join(syncLogs(s.dir, s.syncFile), s.db.Sync()); err != nil {
 		return fmt.Errorf("sync store %s: %w", s.dir, err)
 	}
@@ -236,10 +299,20 @@ func (s *Store) Close() error {
 	s.closed = true
 	err := errors.Join(s.returnNumbers(), s.index.close())
 	s.broken = errClosed
-	if err := errors.Join(err, s.db.Close()); err != nil {
+	if err := errors.Join(err, s.closeFiles()); err != nil {
 		return fmt.Errorf("close store %s: %w", s.dir, err)
 	}
 	return nil
 }
+
+func (s *Store) closeFiles() error {
+	err := s.db.Close()
+	if s.reading != nil {
+		err = errors.Join(err, s.reading.close())
+	}
+	return err
+}
+
+var errReadOnly = errors.New("store was opened to be read")
 
 var errClosed = errors.New("store is closed")

@@ -40,6 +40,7 @@ type segment struct {
 	file     *os.File
 	id       uint64
 	level    int
+	readOnly bool // the file stays, whatever is in it
 	postings int
 	fences   []fence // and one more, for the end of the last block
 	filter   bloom
@@ -296,7 +297,9 @@ func (s *segment) readBlock(i int, buf *[]byte) (blockReader, error) {
 // damaged removes a file that cannot be trusted: without it, the next opening
 // makes the index again from the journal.
 func (s *segment) damaged(block int) error {
-	os.Remove(s.file.Name())
+	if !s.readOnly {
+		os.Remove(s.file.Name())
+	}
 	return fmt.Errorf("segment %s: %w: block %d; run the command again, and the index is made anew", s.file.Name(), store.ErrCorrupt, block)
 }
 

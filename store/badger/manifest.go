@@ -1,0 +1,60 @@
+package badger
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"os"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/pb"
+	"github.com/dgraph-io/badger/v4/table"
+	"google.golang.org/protobuf/proto"
+)
+
+// tableName is the file of a table.
+func tableName(id uint64) string { return table.IDToFilename(id) }
+
+// badgerVersion is that of badger's files.
+const badgerVersion = 8
+
+// writeManifest writes a MANIFEST as badger does: "Bdgr", the number of the
+// application, badger's version, then one entry with its length and check, which
+// names all tables. It is whole under its name, or it is not there.
+func writeManifest(name string, m badgerdb.Manifest) error {
+	var set pb.ManifestChangeSet
+	for id, t := range m.Tables {
+		set.Changes = append(set.Changes, &pb.ManifestChange{
+			Id: id, Op: pb.ManifestChange_CREATE, Level: uint32(t.Level), KeyId: t.KeyID, Compression: uint32(t.Compression),
+		})
+	}
+	entry, err := proto.Marshal(&set)
+	if err != nil {
+		return err
+	}
+	b := append([]byte("Bdgr"), skinkMagic, layoutVersion, 0, badgerVersion)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(entry)))
+	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(entry, castagnoli))
+	return replaceFile(name, append(b, entry...))
+}
+
+// replaceFile writes a file that is whole under its name, also after a power cut.
+func replaceFile(name string, b []byte) error {
+	f, err := os.OpenFile(name+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(name+".new", name)
+	}
+	if err != nil {
+		os.Remove(name + ".new")
+	}
+	return err
+}

@@ -1,0 +1,187 @@
+package badger
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"skink/frontier"
+	"skink/store"
+)
+
+// listed is what a folder's listing says: names, sizes, times.
+func listed(t *testing.T, dir string) (lines []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, fs.FormatFileInfo(info))
+	}
+	return lines
+}
+
+func openReader(t *testing.T, dir string) *Store {
+	t.Helper()
+	s, err := Open(dir, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// A reader sees everything, of a store that was closed and of one whose writer was
+// killed, and changes nothing.
+func TestReadOnly(t *testing.T) {
+	ctx := t.Context()
+	s := openTest(t, t.TempDir())
+	fill(t, s, 200)
+	if _, err := s.Discover(ctx, []frontier.Item{{URL: "https://example.com/pending"}}); err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(t.TempDir(), "killed")
+	if !snapshot(t, s.dir, left) {
+		t.Fatal("the store changed by itself")
+	}
+	write(t, left, "00009.mem", "") // made, and not yet sized
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{s.dir, left} {
+		before := listed(t, dir)
+		one, two := openReader(t, dir), openReader(t, dir)
+		if _, err := Open(dir, Options{Reserve: -1}); !errors.Is(err, store.ErrInUse) {
+			t.Errorf("a writer beside readers: %v", err)
+		}
+		for _, r := range []*Store{one, two} {
+			checkCounts(t, r, frontier.Counts{Pending: 1})
+			got := 0
+			for _, err := range r.Records(ctx, 0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got++
+			}
+			if record, err := r.Record(ctx, dedupHash(7)); err != nil || record == nil || record.Num != 7 {
+				t.Errorf("Record = %v, %v", record, err)
+			}
+			nums, _, err := r.Leaders(ctx, 7<<40, 9, nil)
+			if got != 200 || err != nil || !slices.Equal(nums, []uint64{7}) {
+				t.Errorf("%d records; leaders %v, %v", got, nums, err)
+			}
+			if err := r.SetMeta(ctx, "name", nil); !errors.Is(err, errReadOnly) {
+				t.Errorf("SetMeta: %v", err)
+			}
+			if _, err := r.Discover(ctx, []frontier.Item{{URL: "https://example.com/new"}}); !errors.Is(err, errReadOnly) {
+				t.Errorf("Discover: %v", err)
+			}
+		}
+		if err := errors.Join(one.Close(), two.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if after := listed(t, dir); !slices.Equal(before, after) {
+			t.Errorf("the folder changed:\n%s\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
+		}
+		openTest(t, dir).Close() // and a writer may come after them
+	}
+}
+
+func dedupHash(n int) [16]byte { return entry(n).Record.ID }
+
+// Nobody reads what is being written.
+func TestReadOnlyInUse(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	_, err := Open(s.dir, Options{ReadOnly: true})
+	wantError(t, s.dir, err, store.ErrInUse)
+}
+
+// A full disk is looked at before a byte is written: one who writes is refused, a
+// reader finds another place for its view, or is told which it wants.
+func TestOpenOnFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	fill(t, s, 10)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	full := map[string]bool{dir: true, os.TempDir(): true}
+	space := func(dir string) (int64, int64, error) {
+		if full[dir] {
+			return 1 << 20, 1 << 30, nil
+		}
+		return 1 << 30, 1 << 30, nil
+	}
+	before := listed(t, dir)
+	_, err := Open(dir, Options{diskSpace: space})
+	wantError(t, dir, err, store.ErrFull)
+	_, err = Open(filepath.Join(dir, "new"), Options{diskSpace: func(string) (int64, int64, error) { return 0, 1 << 30, nil }, Create: true})
+	wantError(t, dir, err, store.ErrFull)
+	if err := os.Remove(filepath.Join(dir, "new")); err != nil { // an empty folder is all there is
+		t.Error(err)
+	}
+	if _, err := os.Stat("/dev/shm"); err == nil {
+		s, err := Open(dir, Options{ReadOnly: true, diskSpace: space})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkCounts(t, s, frontier.Counts{})
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	full["/dev/shm"] = true
+	_, err = Open(dir, Options{ReadOnly: true, diskSpace: space})
+	wantError(t, dir, err, store.ErrFull)
+	if !strings.Contains(err.Error(), "TMPDIR") {
+		t.Errorf("%q does not say what to try", err)
+	}
+	if after := listed(t, dir); !slices.Equal(names(before), names(after)) {
+		t.Errorf("the folder changed from %q to %q", before, after)
+	}
+}
+
+// names are the names of a listing.
+func names(lines []string) (all []string) {
+	for _, l := range lines {
+		all = append(all, l[strings.LastIndexByte(l, ' ')+1:])
+	}
+	return all
+}
+
+func TestTooFewFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name := range 10 {
+		write(t, dir, tableName(uint64(name)), "")
+	}
+	for _, tt := range []struct {
+		limit int64
+		extra int
+		says  string
+	}{
+		{18, 0, "too few files may be open: 18, and 58 are needed; raise the limit, as with: ulimit -n 1024"},
+		{20, 16, "20, and 74 are needed"},
+		{57, 0, "57, and 58 are needed"},
+		{58, 0, ""},
+		{0, 0, ""}, // nobody knows
+		{1024, 5000, "ulimit -n 16384"},
+	} {
+		err := checkFiles(dir, tt.extra, tt.limit)
+		if tt.says == "" && err != nil || tt.says != "" && (!errors.Is(err, ErrFiles) || !strings.Contains(err.Error(), tt.says)) {
+			t.Errorf("%d and %d: %v, want %q", tt.limit, tt.extra, err, tt.says)
+		}
+	}
+}
