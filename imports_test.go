@@ -37,10 +37,12 @@ var table = map[string]struct {
 	"internal/complete":   {[]string{"dedup", "store", "internal/lastused"}, nil},
 	"internal/monitor":    {nil, []string{"github.com/prometheus/client_golang"}},
 	"internal/cli":        {[]string{"internal/harmless", "internal/monitor", "frontier", "crawler", "extract", "dedup", "store", "store/badger", "report", "feed", "internal/ingest", "internal/complete", "internal/language"}, []string{"github.com/spf13/pflag"}},
-	"internal/bruteforce": {[]string{"dedup"}, nil},            // a test tool over what skink printed
-	"internal/labelpairs": {[]string{"extract"}, nil},          // a tool that makes pairs for skink tune
-	"internal/webgen":     {nil, nil},                          // a web that is known, for the soak
-	"internal/graft":      {[]string{"extract", "dedup"}, nil}, // a test tool: how steady the main text is
+	"examples/dedup":      {[]string{"dedup"}, nil},                       // the libraries in use, a page each
+	"examples/crawl":      {[]string{"crawler", "extract", "dedup"}, nil}, // the same
+	"internal/bruteforce": {[]string{"dedup"}, nil},                       // a test tool over what skink printed
+	"internal/labelpairs": {[]string{"extract"}, nil},                     // a tool that makes pairs for skink tune
+	"internal/webgen":     {nil, nil},                                     // a web that is known, for the soak
+	"internal/graft":      {[]string{"extract", "dedup"}, nil},            // a test tool: how steady the main text is
 }
 
 // pure packages may not reach the network, the disk, the clock or a log.

@@ -17,6 +17,49 @@ func Example() {
 	// Output: 7 and 7 shingles, resemblance 0.75
 }
 
+// Texts judged as they come, each against those before it.
+func ExampleIndex() {
+	rule, err := dedup.NewRule(0.6, "bands", 5)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rule.Shingling.K = 3 // for texts of one sentence; a page has ten
+	index := dedup.NewIndex(rule)
+	for _, page := range []struct{ id, text string }{
+		{"harbour", "The lamp was lit in 1884, in a gale, and has burned every night since then."},
+		{"copy", "THE LAMP WAS LIT in 1884 — in a gale — and has burned every night since then!"},
+		{"archive", "The lamp was lit in 1884, in a storm, and has burned every night since then."},
+		{"menu", "Home, about us"},
+		{"ferry", "The ferry leaves from the north pier every hour, but for Sundays."},
+	} {
+		v := index.Add(page.id, page.text)
+		fmt.Printf("%s: %s %s %.2f\n", page.id, v.Kind, v.DuplicateOf, v.Resemblance)
+	}
+	// Output:
+	// harbour: unique  0.00
+	// copy: exact harbour 1.00
+	// archive: near harbour 0.65
+	// menu: thin  0.00
+	// ferry: unique  0.00
+}
+
+// To ask whether a text is known changes nothing.
+func ExampleIndex_Match() {
+	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", 5)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	index := dedup.NewIndex(rule)
+	index.Add("first", "A text of more than five words that the index knows.")
+	fmt.Println(index.Match("A text of more than five words that the index knows?").DuplicateOf)
+	fmt.Println(index.Match("A text of more than five words that it was never told.").Kind)
+	// Output:
+	// first
+	// unique
+}
+
 // The three ways to look at the shingles of Broder's rose: as a list, as a list
 // without repeats, and as a set, whose numbers have an order of their own.
 func ExampleShingling() {

@@ -47,6 +47,7 @@ func (r Rule) Short(tokens int) bool { return tokens == 0 || tokens < r.MinWords
 // A Candidate is a leader that may resemble a page.
 type Candidate struct {
 	Num      uint64  // its number: the lower was first
+	Name     string  // its URL, or what else it goes by in a verdict
 	Estimate float64 // of the resemblance, by sketches
 	Set      Set     // its shingles, for Judge
 }
@@ -67,6 +68,7 @@ func (r Rule) Shortlist(all []Candidate) []Candidate {
 type Verdict struct {
 	Kind        Kind
 	Leader      uint64  // number of the leader it duplicates; 0: none
+	DuplicateOf string  // name of that leader
 	Resemblance float64 // exact, to the leader
 	Method      Method  // how the leader was found
 }
@@ -77,7 +79,7 @@ func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
 	best := Verdict{Kind: Unique}
 	for _, c := range candidates {
 		if got := Resemblance(page, c.Set); got >= r.Similarity {
-			best = Better(best, Verdict{Near, c.Num, got, r.Scheme.Method()})
+			best = Better(best, Verdict{Near, c.Num, c.Name, got, r.Scheme.Method()})
 		}
 	}
 	return best
@@ -96,12 +98,12 @@ func Better(a, b Verdict) Verdict {
 	return a
 }
 
-// Copy is the verdict on a page whose canonical text was seen before, on a page
-// numbered num with the verdict first: exact if that page leads or is thin, else
-// what that page was found to be.
-func Copy(num uint64, first Verdict) Verdict {
+// Copy is the verdict on a page whose canonical text was seen before, on a page of
+// that number and name with the verdict first: exact if that page leads or is thin,
+// else what that page was found to be.
+func Copy(num uint64, name string, first Verdict) Verdict {
 	if first.Kind == Exact || first.Kind == Near {
 		return first
 	}
-	return Verdict{Kind: Exact, Leader: num, Resemblance: 1, Method: ByText}
+	return Verdict{Kind: Exact, Leader: num, DuplicateOf: name, Resemblance: 1, Method: ByText}
 }

@@ -1,6 +1,10 @@
 // Package extract turns the bytes of a page into its text: charset, title, links, language, and the main text without
 // menus, sidebars and footers. It is pure: no network, disk, clock or log.
 //
+//	doc, err := extract.Parse(body, "text/html; charset=utf-8")
+//	fmt.Println(doc.Title, doc.Lang, doc.Text)
+//	for href, nofollow := range doc.Hrefs() { ... }
+//
 // Start with [Parse]. What has no text, an image or a PDF, is [ErrNotText]; a page whose text is only in scripts gives a
 // Document with an empty Text, which says so and is not an error.
 //

@@ -1,6 +1,8 @@
 // Package feed writes the content a crawl found, one page a line, for whatever
 // builds an index from it. Its form is JSON Lines, specified in jsonl.go.
 //
+//	lines, err := feed.Write(ctx, os.Stdout, s, feed.Options{Include: feed.Unique})
+//
 // [Write] exports a store. [OpenFile] keeps a file in step with a crawl that is
 // running, may be killed, and goes on later. Both give the same lines in the
 // same order: a page appears when it was judged, and nothing about it changes

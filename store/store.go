@@ -3,6 +3,11 @@
 // its memory version; store/badger is the embedded default, and
 // store/storetest the promises as tests, which both pass.
 //
+//	s := store.NewMemory() // or badger.Open
+//	r, err := s.Record(ctx, dedup.HashOf([]byte("https://example.com/"))) // nil: unknown
+//	for r, err := range s.Records(ctx, 0) { ... }                         // all, in the order they were judged
+//	text, ok, err := s.Text(ctx, r.Num)
+//
 // # The order of writing
 //
 // [Store.Commit] is the one way in. It makes everything known about some pages

@@ -223,7 +223,10 @@ func (s *subject) compareWith(since []*subject, rule dedup.Rule) {
 	for _, r := range since {
 		if r.entry.Keys != nil && s.sees(r) && s.meet(r) >= rule.Scheme.Meet() {
 			met = true
-			s.shortlist(dedup.Candidate{Num: r.entry.Record.Num, Estimate: dedup.Estimate(s.entry.Sketch, r.entry.Sketch), Set: r.shingleSet()}, r.entry.Record.URL)
+			s.shortlist(dedup.Candidate{
+				Num: r.entry.Record.Num, Name: r.entry.Record.URL,
+				Estimate: dedup.Estimate(s.entry.Sketch, r.entry.Sketch), Set: r.shingleSet(),
+			})
 		}
 	}
 	if met {
@@ -237,7 +240,7 @@ func (s *subject) compareWith(since []*subject, rule dedup.Rule) {
 func (j *judge) settle(s *subject) {
 	e, v := &s.entry, s.verdict
 	r := &e.Record
-	r.Verdict, r.Leader, r.DuplicateOf, r.Found = v.Kind, v.Leader, s.leader, v.Method
+	r.Verdict, r.Leader, r.DuplicateOf, r.Found = v.Kind, v.Leader, v.DuplicateOf, v.Method
 	if v.Leader != 0 {
 		r.Resemblance = v.Resemblance
 	}
@@ -305,7 +308,7 @@ func (j *judge) tell(all []*subject) error {
 func (s *subject) drop() {
 	s.text, s.entry.Text, s.entry.Raw = "", nil, nil
 	s.entry.Links, s.entry.Beyond = nil, nil
-	s.lists, s.short, s.urls = nil, nil, nil
+	s.lists, s.short = nil, nil
 	if s.entry.Keys == nil { // it leads nothing that is like it
 		s.shingles, s.set = nil, nil
 	}

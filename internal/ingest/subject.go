@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"slices"
 
 	"skink/dedup"
 	"skink/store"
@@ -21,10 +22,8 @@ type subject struct {
 	seen    uint64            // how many subjects were committed when its look-up began
 	lists   []reading         // what was read under each of keys
 	short   []dedup.Candidate // the leaders worth an exact comparison, best first
-	urls    map[uint64]string // of those in short, by number
 	copied  uint64            // number of the earlier copy whose verdict it has; 0: of none
 	verdict dedup.Verdict
-	leader  string // URL of the verdict's leader
 
 	place uint64        // which subject it was, counted from 1; set by the judge
 	done  chan struct{} // closed after the commit; nil: nobody waits
@@ -126,8 +125,8 @@ func (p *Pipeline) sketch(s *subject, text string) {
 // lookUp judges a subject by what the store holds.
 func (p *Pipeline) lookUp(ctx context.Context, s *subject) error {
 	s.seen = p.judge.committed.Load()
-	s.verdict, s.leader, s.copied = dedup.Verdict{Kind: dedup.Thin}, "", 0
-	s.lists, s.short, s.urls, s.entry.Record.Capped = nil, nil, nil, false
+	s.verdict, s.copied = dedup.Verdict{Kind: dedup.Thin}, 0
+	s.lists, s.short, s.entry.Record.Capped = nil, nil, false
 	if s.tokens == 0 {
 		return nil
 	}
@@ -177,11 +176,9 @@ func (p *Pipeline) firstCopy(ctx context.Context, s *subject) (first *store.Reco
 // copyOf gives a subject the verdict of a copy of first.
 func (s *subject) copyOf(first *store.Record) {
 	s.copied, s.entry.Record.Capped = first.Num, false
-	s.verdict = dedup.Copy(first.Num, dedup.Verdict{Kind: first.Verdict, Leader: first.Leader, Resemblance: first.Resemblance, Method: first.Found})
-	s.leader = first.URL
-	if s.verdict.Leader != first.Num {
-		s.leader = first.DuplicateOf
-	}
+	s.verdict = dedup.Copy(first.Num, first.URL, dedup.Verdict{
+		Kind: first.Verdict, Leader: first.Leader, DuplicateOf: first.DuplicateOf, Resemblance: first.Resemblance, Method: first.Found,
+	})
 }
 
 // candidates are the leaders met under the subject's keys.
@@ -236,19 +233,17 @@ func (p *Pipeline) fetchSets(ctx context.Context, s *subject, candidates []dedup
 			return err
 		}
 		if l != nil {
-			c.Set = l.set
-			s.shortlist(c, l.url)
+			c.Name, c.Set = l.url, l.set
+			s.shortlist(c)
 		}
 	}
 	return nil
 }
 
-func (s *subject) shortlist(c dedup.Candidate, url string) {
-	if s.urls == nil {
-		s.urls = map[uint64]string{}
-	}
-	if _, ok := s.urls[c.Num]; !ok {
-		s.short, s.urls[c.Num] = append(s.short, c), url
+// shortlist puts a candidate on the short list, unless it is there.
+func (s *subject) shortlist(c dedup.Candidate) {
+	if !slices.ContainsFunc(s.short, func(other dedup.Candidate) bool { return other.Num == c.Num }) {
+		s.short = append(s.short, c)
 	}
 }
 
@@ -259,7 +254,6 @@ func (s *subject) weigh(rule dedup.Rule) {
 		set = s.shingleSet()
 	}
 	s.verdict = rule.Judge(set, s.short)
-	s.leader = s.urls[s.verdict.Leader]
 }
 
 // meet counts the keys under which a look-up would find r by now, a leader

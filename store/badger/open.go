@@ -1,5 +1,8 @@
 // Package badger is the embedded store: one folder, one process, one writer.
 //
+//	s, err := badger.Open("skink-data", badger.Options{Create: true})
+//	defer s.Close()
+//
 // [Open] makes or opens it. It keeps every promise of package store, also to a
 // process that is killed; what was committed before [Store.Sync] survives a
 // power cut as well. It refuses folders that are not its own before it writes

@@ -1,0 +1,137 @@
+package dedup
+
+import (
+	"sync"
+
+	"skink/internal/language"
+)
+
+// An Index judges texts against those added to it before, in memory, as a crawl
+// judges its pages against those in its store: the same texts in the same order get
+// the same verdicts. It may be used by several goroutines. Of equal texts that are
+// added at once, exactly one is unique.
+//
+// It keeps the hash of every text. Of those that lead it keeps the shingles too: in all
+// some 9 KB for a text of a thousand words, and nothing is ever forgotten. A collection
+// that outgrows the memory is for skink dedup, whose index is on disk.
+type Index struct {
+	rule  Rule
+	canon sync.Pool // of *Text
+
+	mu       sync.RWMutex
+	added    uint64               // guarded by mu: texts, which are numbered from 1
+	copies   map[Hash]first       // guarded by mu: the first text of each hash
+	postings map[uint64][]*leader // guarded by mu: by key, the earliest first
+}
+
+// A first is the first text of its hash.
+type first struct {
+	num     uint64
+	id      string
+	verdict Verdict
+}
+
+// A leader is a text that others may resemble.
+type leader struct {
+	num    uint64
+	id     string
+	sketch Sketch
+	set    Set
+}
+
+// NewIndex makes an empty index. The rule is one that [NewRule] made.
+func NewIndex(rule Rule) *Index {
+	x := &Index{rule: rule, copies: map[Hash]first{}, postings: map[uint64][]*leader{}}
+	x.canon.New = func() any { return new(Text) }
+	return x
+}
+
+// Add judges a text and adds it. id is what later verdicts will call it; the index
+// never looks at it.
+func (x *Index) Add(id, text string) Verdict {
+	s := x.read(text)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	v := x.judge(&s)
+	x.keep(id, &s, v)
+	return v
+}
+
+// Match is what Add would answer, but adds nothing.
+func (x *Index) Match(text string) Verdict {
+	s := x.read(text)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.judge(&s)
+}
+
+// A subject is all that is compared of a text.
+type subject struct {
+	tokens int
+	hash   Hash
+	sketch Sketch
+	set    Set
+	keys   []uint64
+}
+
+// read makes a subject of a text. It costs much more than to judge one, and needs no
+// lock. What a form does to words depends on their language, which is found by the words.
+func (x *Index) read(text string) (s subject) {
+	canon := x.canon.Get().(*Text)
+	defer x.canon.Put(canon)
+	lang := ""
+	if x.rule.Form != Plain {
+		lang, _ = language.Detect(text)
+	}
+	x.rule.Read(canon, text, lang)
+	s.tokens, s.hash = canon.Len(), canon.Hash()
+	if !x.rule.Short(s.tokens) {
+		shingles := x.rule.Shingles(canon)
+		s.sketch, s.set = NewSketch(shingles), NewSet(shingles)
+		s.keys = x.rule.Scheme.Keys(nil, &s.sketch)
+	}
+	return s
+}
+
+// judge compares a subject with the texts added so far. x.mu is held.
+func (x *Index) judge(s *subject) Verdict {
+	if s.tokens == 0 {
+		return Verdict{Kind: Thin}
+	}
+	if f, known := x.copies[s.hash]; known {
+		return Copy(f.num, f.id, f.verdict)
+	}
+	if x.rule.Short(s.tokens) {
+		return Verdict{Kind: Thin}
+	}
+	return x.rule.Judge(s.set, x.rule.Shortlist(x.candidates(s)))
+}
+
+// candidates are the leaders met under enough of the subject's keys. x.mu is held.
+func (x *Index) candidates(s *subject) (all []Candidate) {
+	met := map[*leader]int{}
+	for _, key := range s.keys {
+		list := x.postings[key]
+		for _, l := range list[:min(len(list), MaxPosting)] {
+			if met[l]++; met[l] == x.rule.Scheme.Meet() {
+				all = append(all, Candidate{Num: l.num, Name: l.id, Estimate: Estimate(&s.sketch, &l.sketch), Set: l.set})
+			}
+		}
+	}
+	return all
+}
+
+// keep adds a subject that was judged. x.mu is held for writing.
+func (x *Index) keep(id string, s *subject, v Verdict) {
+	x.added++
+	if _, known := x.copies[s.hash]; !known && s.tokens > 0 {
+		x.copies[s.hash] = first{x.added, id, v}
+	}
+	if v.Kind != Unique {
+		return
+	}
+	l := &leader{x.added, id, s.sketch, s.set}
+	for _, key := range s.keys {
+		x.postings[key] = append(x.postings[key], l)
+	}
+}

@@ -1,0 +1,197 @@
+package dedup
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// bySearch judges texts one after another as the definition has it, without an index:
+// it looks at every leader there is.
+func bySearch(rule Rule, texts []string) (all []Verdict) {
+	var sets []Set
+	var sketches []Sketch
+	for i, text := range texts {
+		var t Text
+		rule.Read(&t, text, "")
+		shingles := rule.Shingles(&t)
+		sketches = append(sketches, NewSketch(shingles))
+		sets = append(sets, NewSet(shingles))
+		v := Verdict{Kind: Unique}
+		switch earlier := earlierCopy(texts[:i], string(t.Bytes())); {
+		case t.Len() == 0:
+			v.Kind = Thin
+		case earlier >= 0:
+			v = Copy(uint64(earlier+1), fmt.Sprint(earlier), all[earlier])
+		case rule.Short(t.Len()):
+			v.Kind = Thin
+		default:
+			for j := range i {
+				if all[j].Kind == Unique && meet(rule.Scheme, &sketches[i], &sketches[j]) {
+					c := Candidate{Num: uint64(j + 1), Name: fmt.Sprint(j), Estimate: Estimate(&sketches[i], &sketches[j]), Set: sets[j]}
+					v = Better(v, rule.Judge(sets[i], rule.Shortlist([]Candidate{c})))
+				}
+			}
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// earlierCopy is the first of some texts with a canonical text, -1 if there is none.
+func earlierCopy(texts []string, canonical string) int {
+	for i, text := range texts {
+		var t Text
+		t.Read([]byte(text))
+		if string(t.Bytes()) == canonical {
+			return i
+		}
+	}
+	return -1
+}
+
+// meet says whether two sketches share as many keys as make a candidate.
+func meet(s Scheme, a, b *Sketch) bool {
+	return agree(s.Keys(nil, a), s.Keys(nil, b)) >= s.Meet()
+}
+
+// The verdicts of an index are those of a search through all leaders, and Match says
+// what Add is about to.
+func TestIndexFindsAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rule, err := NewRule(rapid.SampledFrom([]float64{.2, .5, .8}).Draw(t, "similarity"), rapid.SampledFrom([]string{"bands", "super", "mega"}).Draw(t, "scheme"), 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rule.Shingling.K = 2
+		texts := rapid.SliceOfN(rapid.Custom(drawText), 0, 30).Draw(t, "texts")
+		want := bySearch(rule, texts)
+		x := NewIndex(rule)
+		for i, text := range texts {
+			if got := x.Match(text); got != want[i] {
+				t.Errorf("text %d matches %+v, want %+v", i, got, want[i])
+			}
+			if got := x.Add(fmt.Sprint(i), text); got != want[i] {
+				t.Errorf("text %d is %+v, want %+v", i, got, want[i])
+			}
+		}
+	})
+}
+
+// drawText draws a text of whole sentences, of which there are few.
+func drawText(t *rapid.T) string {
+	var b strings.Builder
+	for _, n := range rapid.SliceOfN(rapid.IntRange(0, 9), 0, 8).Draw(t, "sentences") {
+		fmt.Fprintf(&b, "The %dth of ten sentences has words of its own such as a%d b%d c%d.\n", n, n, n, n)
+	}
+	return b.String()
+}
+
+// Of equal texts that several goroutines add at once, exactly one is unique, and the
+// others name it.
+func TestIndexAtOnce(t *testing.T) {
+	rule, err := NewRule(.8, "bands", 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const workers, texts = 8, 50
+	x := NewIndex(rule)
+	verdicts := make([][]Verdict, workers)
+	var wait sync.WaitGroup
+	for w := range workers {
+		verdicts[w] = make([]Verdict, texts)
+		wait.Go(func() {
+			for i := range texts {
+				id := fmt.Sprintf("%d by %d", i, w)
+				verdicts[w][i] = x.Add(id, numbered(i))
+				if m := x.Match(numbered(i)); m.Kind != Exact {
+					t.Errorf("%s was added, and is now %+v", id, m)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	for i := range texts {
+		unique, leaders := 0, map[string]bool{}
+		for w := range workers {
+			switch v := verdicts[w][i]; v.Kind {
+			case Unique:
+				unique++
+				leaders[fmt.Sprintf("%d by %d", i, w)] = true
+			case Exact:
+				leaders[v.DuplicateOf] = true
+			default:
+				t.Errorf("text %d: %+v", i, v)
+			}
+		}
+		if unique != 1 || len(leaders) != 1 {
+			t.Errorf("text %d: %d were unique, led by %v", i, unique, leaders)
+		}
+	}
+}
+
+// numbered is a text that has no words in common with those of other numbers.
+func numbered(i int) string {
+	var b strings.Builder
+	for n := range 30 {
+		fmt.Fprintf(&b, "w%dn%d ", i, n)
+	}
+	return b.String()
+}
+
+// The form of words depends on their language, which the index finds out.
+func TestIndexForm(t *testing.T) {
+	rule, err := NewRule(.8, "bands", 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const a = "The cats and the dogs were sitting in the house when it was raining, and nobody had been there to see them for a long time."
+	b := strings.NewReplacer("cats", "cat", "dogs", "dog", "sitting", "sit").Replace(a)
+	for form, want := range map[Form]Kind{Plain: Unique, Stem: Exact} {
+		rule.Form = form
+		x := NewIndex(rule)
+		x.Add("a", a)
+		if got := x.Match(b); got.Kind != want {
+			t.Errorf("%v: got %+v, want %s", form, got, want)
+		}
+	}
+}
+
+// A template can flood an index: then the first leaders under a key are compared.
+func TestIndexIsBounded(t *testing.T) {
+	rule, err := NewRule(.9, "bands", 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := NewIndex(rule)
+	s := x.read(numbered(1))
+	for n := range MaxPosting + 1 {
+		l := &leader{num: uint64(n + 1), id: fmt.Sprint(n)}
+		if n == MaxPosting {
+			l.sketch, l.set = s.sketch, s.set
+		}
+		for _, key := range s.keys {
+			x.postings[key] = append(x.postings[key], l)
+		}
+	}
+	if got := x.Match(numbered(1)); got.Kind != Unique {
+		t.Errorf("behind %d others it found %+v", MaxPosting, got)
+	}
+}
+
+func BenchmarkIndexAdd(b *testing.B) {
+	rule, err := NewRule(.8, "bands", DefaultMinWords)
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := NewIndex(rule)
+	text := string(english)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		x.Add("a", fmt.Sprintf("%d %s", i, text))
+	}
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"skink/crawler"
+)
+
+func TestRun(t *testing.T) {
+	text := strings.Repeat("The lamp of the harbour was lit in a gale, by a keeper who had rowed out to it. ", 4)
+	page := func(body string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("<article>" + body + "</article>")}
+	}
+	site := httptest.NewServer(http.FileServerFS(fstest.MapFS{
+		"index.html":     page(`<a href="lamp.html">The lamp</a> <a href="old">Archive</a> <a href="none.html">The keeper</a>`),
+		"lamp.html":      page("<p>" + text),
+		"old/index.html": page("<p>" + text),
+	}))
+	defer site.Close()
+	opt := crawler.Defaults()
+	opt.Delay = 0
+	var out strings.Builder
+	if err := run(t.Context(), &out, []string{site.URL}, opt); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.ReplaceAll(out.String(), site.URL, "")
+	const want = "/ thin \n/lamp.html unique \n/old leads to /old/\n/none.html status 404 Not Found\n/old/ exact /lamp.html\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
