@@ -15,6 +15,7 @@ import (
 	"unicode/utf16"
 
 	"skink/extract"
+	"skink/store"
 )
 
 // prose is a text of eighty words that no other name has.
@@ -77,6 +78,37 @@ func monsterPages() []hostile {
 			check:  foundBy("nested-100000", extract.RootStripped),
 		},
 		{
+			name: "formatting", does: "46 KB in which each of 11,000 paragraphs opens 50 formatting elements again", skink: "builds no tree that is so much larger than the page, takes the text between the tags, and says so",
+			answer: says(func(r *http.Request) string { return prose(r.Host) + openFormatting(50, 11_000) }),
+			want:   "/ unique", alloc: 512 << 20,
+			check: boundBy("formatting", store.BoundTree),
+		},
+		{
+			name: "formatting-1mb", does: "the same in 1 MB", skink: "the same",
+			answer: says(func(r *http.Request) string { return prose(r.Host) + openFormatting(50, 250_000) }),
+			want:   "/ unique", maxSize: 2 << 20, alloc: 512 << 20,
+			check: boundBy("formatting-1mb", store.BoundTree),
+		},
+		{
+			name: "paragraphs", does: "7 MB of paragraphs of one letter", skink: "builds no tree of more than 128 MB, and says so",
+			answer: says(func(r *http.Request) string { return prose(r.Host) + strings.Repeat("<p>a", 7<<20/4) }),
+			want:   "/ unique", maxSize: 8 << 20, alloc: 1 << 30,
+			check: boundBy("paragraphs", store.BoundTree),
+		},
+		{
+			name: "base", does: "100,000 links below a <base> of 7.9 KB", skink: "follows as many as are 8 MB of URLs, and says so",
+			answer: says(func(r *http.Request) string {
+				var b strings.Builder
+				b.WriteString(`<base href="http://out.localhost/` + strings.Repeat("b", 7900) + `/">` + prose(r.Host))
+				for i := range 100_000 {
+					fmt.Fprintf(&b, "<a href=%d>", i)
+				}
+				return b.String()
+			}),
+			want: "/ unique", maxSize: 2 << 20, alloc: 512 << 20,
+			check: boundBy("base", store.BoundLinks),
+		},
+		{
 			name: "attributes", does: "an element of a million attributes", skink: "reads the page",
 			answer: says(func(r *http.Request) string { return millionAttributes() + prose(r.Host) }),
 			want:   "/ unique", maxSize: 8 << 20, alloc: 1 << 30,
@@ -93,6 +125,16 @@ func monsterPages() []hostile {
 	}
 }
 
+// openFormatting has n different formatting elements opened again in each of some blocks.
+func openFormatting(n, blocks int) string {
+	var b strings.Builder
+	b.WriteString("<p>")
+	for i := range n {
+		fmt.Fprintf(&b, "<font size=%d>", i)
+	}
+	return b.String() + strings.Repeat("<p>x", blocks)
+}
+
 var millionAttributes = sync.OnceValue(func() string {
 	var b strings.Builder
 	b.WriteString("<p")
@@ -107,6 +149,15 @@ func foundBy(name, root string) func(*testing.T, *crawl) {
 	return func(t *testing.T, c *crawl) {
 		if got := c.record(t, c.server.url(name, "/")).Root; got != root {
 			t.Errorf("the text was found by %q, want %q", got, root)
+		}
+	}
+}
+
+// boundBy wants the record of the first page to say what it had too much of; "": nothing.
+func boundBy(name, bound string) func(*testing.T, *crawl) {
+	return func(t *testing.T, c *crawl) {
+		if got := c.record(t, c.server.url(name, "/")).Bounds; got != bound {
+			t.Errorf("the page had too much of %q, want %q", got, bound)
 		}
 	}
 }

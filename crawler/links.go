@@ -20,6 +20,7 @@ import (
 type Leads struct {
 	Items  []frontier.Item // URLs of the crawl, each once
 	Beyond []string        // canonical URLs outside the crawl, each once
+	Cut    bool            // the page has more links than are followed
 
 	from frontier.Item
 	opt  *Options // nil: no links are followed
@@ -68,9 +69,13 @@ func (l *Leads) redirect(target string, opt *Options) error {
 	return nil
 }
 
-// MaxLinks is how many links of a page are looked at. The longest lists of honest
-// sites have some ten thousand; a page of 10 MB has room for a million.
-const MaxLinks = 100_000
+// What is looked at of a page's links. The longest lists of honest sites have some ten
+// thousand; a page of 10 MB has room for a million, and with a long <base> each of them is
+// a URL of kilobytes.
+const (
+	MaxLinks     = 100_000
+	MaxLinkBytes = 8 << 20 // of the URLs that they lead to, resolved
+)
 
 // Follow takes up the links of the page's document. What cannot be resolved, and the
 // page itself, are left out. The errors are those of [frontier.Canonical] for the
@@ -85,19 +90,26 @@ func (l *Leads) Follow(links Links) error {
 	}
 	seen := make(map[string]bool, 64) // as many as most pages have
 	seen[l.from.URL] = true
-	left := MaxLinks
+	left, leftBytes := MaxLinks, MaxLinkBytes
 	for href, nofollow := range links.Hrefs {
 		if left == 0 {
+			l.Cut = true
 			break
 		}
 		left--
 		if nofollow && l.opt.ObeyNoFollow {
 			continue
 		}
-		if url, err := base.Resolve(href); err == nil && !seen[url] {
-			seen[url] = true
-			l.link(url)
+		url, err := base.Resolve(href)
+		if err != nil || seen[url] {
+			continue
 		}
+		if leftBytes -= len(url); leftBytes < 0 {
+			l.Cut = true
+			break
+		}
+		seen[url] = true
+		l.link(url)
 	}
 	return nil
 }

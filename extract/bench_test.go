@@ -67,7 +67,7 @@ func BenchmarkExtract(b *testing.B) {
 	var trees []*goquery.Document
 	for _, page := range pages {
 		text, _ := decode(page, "text/html", true)
-		if root, ok := tree(text); ok {
+		if root, _ := tree(text, MaxTree); root != nil {
 			trees = append(trees, goquery.NewDocumentFromNode(root))
 		}
 	}

@@ -12,7 +12,6 @@
 package extract
 
 import (
-	"bytes"
 	"errors"
 	"iter"
 	"strings"
@@ -49,6 +48,8 @@ type Document struct {
 	Words int     // of Text: runs between white space, and single characters of scripts that write none
 	Root  string  // how the main text was found, one of the Root constants
 	Sure  float64 // the share of the page's running text that Text holds, 0 to 1: low where much was left out or none runs on
+
+	Bound string // why no tree was built of it, one of the Bound constants; "": there was no need to do without
 
 	page *marked // for WriteHTML
 }
@@ -114,13 +115,21 @@ const (
 	RootNone        = "none"        // no text at all
 )
 
+// Why a page has no tree, so that its text is all that stands between its tags.
+const (
+	BoundDepth = "depth" // more elements open at once than the parser's 512
+	BoundTree  = "tree"  // its tree would be larger than Options.Tree
+)
+
 // ErrNotText says that a body is of a kind that has no text to extract.
 var ErrNotText = errors.New("not a text page")
 
-// Options ask for more than the text.
+// Options ask for more than the text, or for less memory.
 type Options struct {
 	Images bool // collect the alternative texts of pictures
 	Page   bool // keep the page for [Document.WriteHTML]
+
+	Tree int64 // bytes that the page's tree may take, 0: [MaxTree]
 }
 
 // Parse reads a page. contentType is the Content-Type header as sent, "" if there was none.
@@ -146,41 +155,47 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 	}
 
 	d := &Document{Charset: charset}
-	if root, ok := o.tree(text, media); ok {
+	root, bound := o.tree(text, media)
+	if root != nil {
 		o.read(goquery.NewDocumentFromNode(root), d)
 	} else {
 		strip(text, d)
+		d.Bound = bound
 	}
 	d.Words = countWords(d.Text)
 	d.Lang = lang(d)
 	return d, nil
 }
 
-// tree parses a page by what it was sent as.
-func (o Options) tree(text []byte, media string) (root *html.Node, ok bool) {
+// tree parses a page by what it was sent as. If no tree can be built of it, root is nil and bound says why.
+func (o Options) tree(text []byte, media string) (root *html.Node, bound string) {
+	limit := mostTree(len(text), o.Tree)
 	if media == "application/xhtml+xml" {
-		if root := xmlTree(text); root != nil {
-			return root, true
+		if root := xmlTree(text, limit); root != nil {
+			return root, ""
 		}
 	}
-	return tree(text)
+	return tree(text, limit)
 }
 
 // tree parses a page as a browser without scripts would: with scripts on, everything in <noscript> would be one string
-// of markup, and forums that keep whole threads there would lose them. It reports false for pages no tree can be built of.
-func tree(text []byte) (root *html.Node, ok bool) {
-	if explodes(text) {
-		return nil, false
-	}
+// of markup, and forums that keep whole threads there would lose them.
+func tree(text []byte, limit int64) (root *html.Node, bound string) {
 	// The parser gives up above 512 open elements, with an error. Should it ever panic instead, that page is no reason
 	// for the crawl to end.
 	defer func() {
 		if recover() != nil {
-			root, ok = nil, false
+			root, bound = nil, BoundDepth
 		}
 	}()
-	root, err := html.ParseWithOptions(bytes.NewReader(text), html.ParseOptionEnableScripting(false))
-	return root, err == nil
+	root, err := parseWithin(text, limit)
+	switch {
+	case errors.Is(err, errOutgrown), errors.Is(err, errTangled):
+		return nil, BoundTree
+	case err != nil:
+		return nil, BoundDepth
+	}
+	return root, ""
 }
 
 // read fills d from the tree, in one walk.

@@ -223,8 +223,8 @@ func checkText(t *testing.T, text string) {
 
 // lettersOf are the letters of a page's text nodes, or of all of it where no tree can be built.
 func lettersOf(text []byte, media string) int {
-	root, ok := Options{}.tree(text, media)
-	if !ok || !isMarkup(media) {
+	root, _ := Options{}.tree(text, media)
+	if root == nil || !isMarkup(media) {
 		return countLetters(string(text))
 	}
 	n := 0

@@ -1,44 +1,319 @@
 package extract
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
 
-// explodes reports markup whose tree would be out of all proportion. The standard has formatting elements that were never closed
-// opened again in every paragraph: 400 <font> and 20,000 <p>, 200 KB, become eight million nodes. An estimate from the tags alone is
-// enough: honest pages leave a handful open.
-func explodes(text []byte) bool {
-	const budget = 4 << 20 // nodes, some 500 MB
-	open, most, tags := 0, 0, 0
-	for i := 0; ; {
-		j := bytes.IndexByte(text[i:], '<')
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// # A tree in proportion
+//
+// The standard has formatting elements that were never closed opened again in every paragraph: 50 <font> and 10,000 <p>, 46 KB,
+// become half a million nodes, each with its attributes. Nor does a page need that: "<p>a" is four bytes and two nodes. So the tree has a
+// bound in bytes, and it is kept while the parser works, not by a guess about the page.
+//
+// The parser asks for its input piece by piece. Between two pieces its tree is weighed, and a piece is only given if the tree stays
+// within the bound whatever the piece does: each token in it makes at most so many nodes of its own, opens again at most the
+// formatting elements that are active or that the piece itself can add, and at most 32 more by the adoption agency, which takes
+// eight rounds of four. That is far more than honest pieces make, so the sum over the pieces is not the weight of the tree: when
+// the sum reaches the bound, the tree is weighed anew, and the sum goes on from there. The bound holds for every input, and an
+// honest page is weighed seldom or never. What makes the work of weighing out of proportion is out of proportion itself.
+//
+// The parser tells nobody which formatting elements are active. A growth reads that from the parser's own fields, whose names
+// [TestParserFields] holds.
+
+// MaxTree is how many bytes the tree of a page may take, some million nodes: the longest page of the standard itself has half of it.
+// The tree of a shorter page may take 8 MB and 64 bytes for each of its own, which is what "<p>a" needs: a page that takes more has
+// its elements multiplied.
+const (
+	MaxTree   = 128 << 20
+	freeTree  = 8 << 20
+	treeAByte = 64
+)
+
+var (
+	errOutgrown = errors.New("the tree is larger than its bound")
+	errTangled  = errors.New("to keep the tree within its bound would be more work than to build it")
+)
+
+// What a tree is made of, in bytes.
+const (
+	nodeBytes  = 112 // an html.Node, as it is allocated
+	attrBytes  = 80  // an attribute of a copied element: its slot, and a share of its strings
+	newAttr    = 160 // an attribute as it is read, with room that the list of them grew into
+	ownNodes   = 4   // nodes that a token makes at most: itself, and three that it implies, such as tbody, tr and td
+	adoptions  = 32  // nodes that the adoption agency copies at most for a tag
+	activeMost = 1024
+	pieceBytes = 1 << 10
+	pieceLeast = 64
+	beginning  = 16 * nodeBytes // html, head, body, and what the end of a page implies
+	copies     = 64             // times the length of a page that its bytes may be moved in tokens that do not end
+	weighings  = 16             // nodes that may be weighed for each byte
+	free       = 4 << 20        // nodes that may be weighed, and bytes that may be moved 16 times, in any page
+)
+
+// A growth hands a page to the parser, and holds the parser's tree within limit.
+type growth struct {
+	text  []byte
+	at    int // bytes handed over
+	limit int64
+
+	weighed int64 // the tree, when it was last weighed
+	since   int64 // what can have come to it since, at most
+	copied  int64 // bytes of unfinished tokens that the tokenizer has moved
+	nodes   int64 // weighed, in all
+	last    int   // bytes of the last piece
+
+	doc       **html.Node // of the parser
+	active    *[]*html.Node
+	tokenizer **html.Tokenizer
+	raw       *string // name of the element, such as script, in whose text the tokenizer is; "" elsewhere
+
+	watch func(most int64) // told in tests how heavy the tree can be by now; nil: nobody is
+}
+
+// mostTree is how many bytes the tree of a page of so many may take, if limit lets it.
+func mostTree(size int, limit int64) int64 {
+	if limit <= 0 {
+		limit = MaxTree
+	}
+	return min(limit, freeTree+treeAByte*int64(size))
+}
+
+// parseWithin parses a page as a browser without scripts would, with a tree of at most limit bytes.
+func parseWithin(text []byte, limit int64) (*html.Node, error) {
+	return (&growth{text: text, limit: limit, since: beginning}).parse()
+}
+
+func (g *growth) parse() (*html.Node, error) {
+	return html.ParseWithOptions(g, html.ParseOptionEnableScripting(false), option(html.ParseOption(nil), g.look))
+}
+
+// option makes an option of a function that wants to see the parser, whose type has no name outside its package.
+func option[O ~func(P), P any](_ O, see func(any)) O { return func(p P) { see(p) } }
+
+// look finds the fields of a parser.
+func (g *growth) look(parser any) {
+	p := reflect.ValueOf(parser).Elem()
+	g.doc = field[*html.Node](p, "doc")
+	g.active = field[[]*html.Node](p, "afe")
+	g.tokenizer = field[*html.Tokenizer](p, "tokenizer")
+	g.raw = field[string](p.FieldByName("tokenizer").Elem(), "rawTag")
+}
+
+func field[T any](of reflect.Value, name string) *T {
+	f := of.FieldByName(name)
+	if !f.IsValid() || !f.Type().ConvertibleTo(reflect.TypeFor[T]()) {
+		panic("the HTML parser has no field " + name + " as it is known here")
+	}
+	return (*T)(f.Addr().UnsafePointer())
+}
+
+// Read implements [io.Reader].
+func (g *growth) Read(p []byte) (int, error) {
+	pending := len((*g.tokenizer).Raw())
+	if g.copied += int64(pending); g.copied > copies*int64(len(g.text))+16*free {
+		return 0, errTangled
+	}
+	// As much again as the token has that is being read, for the tokenizer moves that each time.
+	n := min(max(pieceBytes, min(pending, 2*g.last)), len(p), len(g.text)-g.at)
+	most := g.most(pending, n)
+	for most > g.limit/8 && n > pieceLeast {
+		n /= 2
+		most = g.most(pending, n)
+	}
+	if g.since+most > g.limit-g.weighed {
+		g.weighed, g.since = weigh(*g.doc), 0
+		if g.nodes += g.weighed / nodeBytes; g.nodes > weighings*int64(len(g.text))+free {
+			return 0, errTangled
+		}
+	}
+	if g.since += most; g.since > g.limit-g.weighed || len(*g.active) > activeMost {
+		return 0, errOutgrown
+	}
+	if g.watch != nil {
+		g.watch(g.weighed + g.since)
+	}
+	copy(p, g.text[g.at:g.at+n])
+	g.at, g.last = g.at+n, n
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// weigh adds up a tree.
+func weigh(root *html.Node) int64 {
+	sum := int64(nodeBytes)
+	for n := range root.Descendants() {
+		sum += nodeBytes + int64(attrBytes-48)*int64(len(n.Attr)) + 48*int64(cap(n.Attr))
+	}
+	return sum
+}
+
+// most is how much can come to the tree while the parser reads the next n bytes behind a token of which it has read some already.
+func (g *growth) most(pending, n int) int64 {
+	piece := g.text[g.at : g.at+n]
+	now := g.tags(pending, n)
+	all, largest := now.weight, now.largest
+	for _, e := range *g.active {
+		w := weightOf(len(e.Attr))
+		all, largest = all+w, max(largest, w)
+	}
+	tokens, formatting := int64(2*now.tags+3), int64(now.formatting)
+	sum := tokens*ownNodes*nodeBytes + newAttr*int64(separators(piece)+1)
+	return sum + (tokens+formatting)*all + adoptions*formatting*largest
+}
+
+// weightOf is what a copy of an element with so many attributes takes.
+func weightOf(attrs int) int64 { return nodeBytes + attrBytes*int64(attrs) }
+
+// separators counts the bytes of which one is before each attribute.
+func separators(piece []byte) (n int) {
+	for _, b := range []string{" ", "\n", "\t", "\r", "\f", "/", `"`, "'"} {
+		n += bytes.Count(piece, []byte(b))
+	}
+	return n
+}
+
+// tagsSeen counts the tags of a piece, and its formatting elements.
+type tagsSeen struct {
+	tags       int
+	formatting int   // tags of formatting elements, of any kind
+	weight     int64 // of those that can open one
+	largest    int64
+	scan       int // bytes that may still be looked at for attributes: behind a quote that does not end each tag may reach to the end
+}
+
+// tags finds everything in a piece that can be a tag. Not all of it is: some may stand in a comment, a script or an attribute.
+func (g *growth) tags(pending, n int) (seen tagsSeen) {
+	end := g.at + n
+	seen.scan = pending + 4*n + pieceBytes
+	if pending > 0 && g.text[g.at-pending] == '<' {
+		seen.add(g.text[g.at-pending : end])
+	}
+	for i := g.firstTag(pending, end); i < end; i++ {
+		j := bytes.IndexByte(g.text[i:end], '<')
 		if j < 0 {
 			break
 		}
-		i += j + 1
-		tags++
-		closing := i < len(text) && text[i] == '/'
-		if closing {
-			i++
-		}
-		if formatting(text[i:]) {
-			if closing {
-				open = max(open-1, 0)
-			} else if open++; open > most {
-				most = open
-			}
-		}
+		i += j
+		seen.add(g.text[i:end])
 	}
-	return most > 50 && most*tags > budget
+	return seen
+}
+
+// firstTag is where the first tag that is not being read yet can begin, and in the text of a script where that may end.
+func (g *growth) firstTag(pending, end int) int {
+	ending := "</" + *g.raw
+	if ending == "</" {
+		return g.at - min(pending, 1) // a "<" does not end the text before it until it is known what follows
+	}
+	at := g.at - min(pending, len(ending))
+	for {
+		i := bytes.Index(g.text[at:end], []byte("</"))
+		if i < 0 {
+			return end - min(end-at, 1)
+		}
+		if at += i; end-at < len(ending) || strings.EqualFold(string(g.text[at:at+len(ending)]), ending) {
+			return at
+		}
+		at += 2
+	}
+}
+
+// add counts what begins with a "<".
+func (s *tagsSeen) add(rest []byte) {
+	s.tags++
+	rest = rest[1:]
+	closing := len(rest) > 0 && rest[0] == '/'
+	if closing {
+		rest = rest[1:]
+	}
+	name := 0
+	for name < len(rest) && name <= len("strike") && 'a' <= rest[name]|0x20 && rest[name]|0x20 <= 'z' {
+		name++
+	}
+	if name < len(rest) && !formatting(rest[:name]) {
+		return
+	}
+	s.formatting++
+	if closing {
+		return
+	}
+	most := len(rest) / 2 // an attribute has a letter, and something before it
+	if s.scan > 0 {
+		n, read := attributes(rest[name:])
+		s.scan -= read
+		most = n
+	}
+	w := weightOf(most)
+	s.weight, s.largest = s.weight+w, max(s.largest, w)
 }
 
 // formatting reports one of the standard's formatting elements by its name.
-func formatting(rest []byte) bool {
-	n := 0
-	for n < len(rest) && n < 7 && 'a' <= rest[n]|0x20 && rest[n]|0x20 <= 'z' {
-		n++
+func formatting(name []byte) bool {
+	var lower [8]byte
+	for i, c := range name {
+		lower[i] = c | 0x20
 	}
-	switch string(bytes.ToLower(rest[:n])) {
-	case "a", "b", "i", "u", "s", "big", "code", "em", "font", "nobr", "small", "strike", "strong", "tt":
+	switch atom.Lookup(lower[:len(name)]) {
+	case atom.A, atom.B, atom.I, atom.U, atom.S, atom.Big, atom.Code, atom.Em, atom.Font, atom.Nobr, atom.Small, atom.Strike, atom.Strong, atom.Tt:
 		return true
 	}
 	return false
 }
+
+// attributes counts those of a tag, from behind its name to its end, as the tokenizer does, and perhaps some too many. It says how far it read.
+func attributes(rest []byte) (n, i int) {
+	for i < len(rest) {
+		switch c := rest[i]; {
+		case c == '>':
+			return n, i
+		case isSpace(c) || c == '/':
+			i++
+			continue
+		}
+		n++
+		i++ // a "=" here is the name's
+		for i < len(rest) && !isSpace(rest[i]) && rest[i] != '/' && rest[i] != '>' && rest[i] != '=' {
+			i++
+		}
+		i = skipSpace(rest, i)
+		if i < len(rest) && rest[i] == '=' {
+			i = value(rest, skipSpace(rest, i+1))
+		}
+	}
+	return n, i
+}
+
+// value returns where an attribute's value ends.
+func value(rest []byte, i int) int {
+	if i >= len(rest) || rest[i] == '>' {
+		return i
+	}
+	if q := rest[i]; q == '"' || q == '\'' {
+		if j := bytes.IndexByte(rest[i+1:], q); j >= 0 {
+			return i + 1 + j + 1
+		}
+		return len(rest)
+	}
+	for i < len(rest) && !isSpace(rest[i]) && rest[i] != '>' {
+		i++
+	}
+	return i
+}
+
+func skipSpace(rest []byte, i int) int {
+	for i < len(rest) && isSpace(rest[i]) {
+		i++
+	}
+	return i
+}
+
+func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c != '\v' }

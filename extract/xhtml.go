@@ -13,8 +13,9 @@ import (
 const xhtmlSpace = "http://www.w3.org/1999/xhtml"
 
 // xmlTree parses XHTML that was sent as what it is: <script/> and <div/> are empty, CDATA is text, and nothing is repaired. What
-// is not well formed gives nil and is left to the HTML parser: a browser would show an error, a reader wants the page.
-func xmlTree(text []byte) *html.Node {
+// is not well formed gives nil and is left to the HTML parser: a browser would show an error, a reader wants the page. So does what
+// outgrows limit, in bytes of the tree.
+func xmlTree(text []byte, limit int64) *html.Node {
 	root := &html.Node{Type: html.DocumentNode}
 	at := root
 	dec := xml.NewDecoder(bytes.NewReader(text))
@@ -31,9 +32,13 @@ func xmlTree(text []byte) *html.Node {
 		if err != nil {
 			return nil
 		}
+		if limit < 0 {
+			return nil
+		}
 		switch t := token.(type) {
 		case xml.StartElement:
 			n := xmlElement(t)
+			limit -= weightOf(len(n.Attr))
 			at.AppendChild(n)
 			at = n
 			depth++
@@ -42,6 +47,7 @@ func xmlTree(text []byte) *html.Node {
 			depth--
 		case xml.CharData:
 			if depth > 0 {
+				limit -= nodeBytes
 				at.AppendChild(&html.Node{Type: html.TextNode, Data: string(t)})
 			}
 		}

@@ -47,6 +47,8 @@ type Record struct {
 	Root         string `json:"root,omitempty"`    // how the main text was found
 	NoIndex      bool   `json:"noindex,omitempty"` // judged, never fed
 
+	Bounds string `json:"bounds,omitempty"` // what the page had too much of, and was read all the same: Bound constants, with a comma between
+
 	Words       int          `json:"words,omitempty"` // tokens of the canonical text
 	Hash        dedup.Hash   `json:"hash,omitzero"`   // of the canonical text; of the body for Other
 	Verdict     dedup.Kind   `json:"verdict,omitempty"`
@@ -57,6 +59,13 @@ type Record struct {
 	Capped      bool         `json:"capped,omitempty"`       // a posting list was longer than is read
 	NoText      bool         `json:"no_text,omitempty"`      // a duplicate kept without its text
 }
+
+// What a page can have too much of.
+const (
+	BoundTree  = "tree"  // its tree would take too much memory: its text is all that stands between its tags
+	BoundDepth = "depth" // its elements stand too deep in each other: the same
+	BoundLinks = "links" // its links are too many, or too long: those behind were left alone
+)
 
 // End is the state in which the record's URL ended in the frontier.
 func (r *Record) End() frontier.State {

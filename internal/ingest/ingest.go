@@ -193,6 +193,9 @@ func (p *Pipeline) obey(doc *extract.Document, page *crawler.Page) {
 // leadTo writes down what a page leads to.
 func (s *subject) leadTo(leads *crawler.Leads) {
 	s.entry.Links, s.entry.Beyond = leads.Items, leads.Beyond
+	if leads.Cut {
+		s.bound(store.BoundLinks)
+	}
 }
 
 // describe copies what a document says of itself.
@@ -200,4 +203,16 @@ func (s *subject) describe(doc *extract.Document) {
 	r := &s.entry.Record
 	r.Title, r.Description, r.Lang, r.Root = cut(doc.Title, maxTitle), cut(doc.Description, maxDescription), cut(doc.Lang, maxLang), doc.Root
 	r.NoIndex = doc.NoIndex
+	if doc.Bound != "" {
+		s.bound(doc.Bound)
+	}
+}
+
+// bound says in the record of a page what it had too much of.
+func (s *subject) bound(what string) {
+	r := &s.entry.Record
+	if r.Bounds != "" {
+		what = r.Bounds + "," + what
+	}
+	r.Bounds = what
 }

@@ -1,0 +1,127 @@
+package extract
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// parser is the HTML parser's own state, which has a name only in this way.
+func TestParserFields(t *testing.T) {
+	g := &growth{text: []byte("<p>a<b>b<i>c"), limit: MaxTree}
+	seen := 0
+	g.watch = func(int64) { seen = max(seen, len(*g.active)) }
+	root, err := g.parse()
+	if err != nil {
+		t.Fatalf("the parser's fields are no longer as they are known: %v", err)
+	}
+	if seen != 2 || *g.doc != root {
+		t.Errorf("%d active formatting elements were seen, want 2; the document is %p, want %p", seen, *g.doc, root)
+	}
+}
+
+// openFormatting has n different formatting elements opened again in each of some blocks.
+func openFormatting(n, blocks int) string {
+	var b strings.Builder
+	b.WriteString("<p>")
+	for i := range n {
+		fmt.Fprintf(&b, "<font size=%d>", i)
+	}
+	return b.String() + strings.Repeat("<p>x", blocks)
+}
+
+// A bomb is a page whose tree would be out of proportion.
+var bombs = []struct {
+	name, page string
+	bound      string // "" if the tree is built all the same
+}{
+	{"5 formatting elements", openFormatting(5, 5_000), ""},
+	{"50 formatting elements", openFormatting(50, 11_000), BoundTree},
+	{"50 formatting elements, 1 MB", openFormatting(50, 250_000), BoundTree},
+	{"300 formatting elements", openFormatting(300, 50_000), BoundTree},
+	{"formatting elements without end", openFormatting(100_000, 0), BoundDepth},
+	{"formatting elements of many attributes", "<b " + manyAttributes(100) + ">" + strings.Repeat("<i><p>x", 5000), ""},
+	{"formatting elements of 10,000 attributes", "<b " + manyAttributes(10_000) + ">" + strings.Repeat("<p>x", 5000), BoundTree},
+	{"paragraphs", strings.Repeat("<p>a", 1<<18), BoundTree},
+	{"end tags that move blocks", strings.Repeat("<a>"+strings.Repeat("<div>", 20)+strings.Repeat("</a>", 10), 20), ""},
+	{"closed where it does not count", strings.Repeat("<b><table><td>"+strings.Repeat("</b>", 10), 100), ""},
+	{"a quote that does not end", "<a x=\"" + strings.Repeat("<b x='", 1<<18), BoundTree},
+	{"a comment of tags", "<!--" + strings.Repeat("<b", 1<<19), BoundTree},
+	{"a script of tags", "<script>" + strings.Repeat("<a href='/x'>x</a> and text for it\n", 40_000) + "</script><p>text", ""},
+	{"XHTML", `<html xmlns="http://www.w3.org/1999/xhtml">` + strings.Repeat("<p/>", 1<<18) + "</html>", BoundTree},
+}
+
+func manyAttributes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "a%d ", i)
+	}
+	return b.String()
+}
+
+func TestBombs(t *testing.T) {
+	for _, bomb := range bombs {
+		t.Run(bomb.name, func(t *testing.T) {
+			kind := "text/html"
+			if bomb.name == "XHTML" {
+				kind = "application/xhtml+xml"
+			}
+			limit := mostTree(len(bomb.page), 16<<20)
+			root, bound := Options{Tree: limit}.tree([]byte(bomb.page), kind)
+			if bound != bomb.bound {
+				t.Errorf("its bound is %q, want %q", bound, bomb.bound)
+			}
+			if root != nil && weigh(root) > limit {
+				t.Errorf("its tree takes %d bytes, more than %d", weigh(root), limit)
+			}
+		})
+	}
+}
+
+// FuzzGrowth holds that a tree is never heavier than was foreseen when the parser got the piece of input before, and that a tree
+// which is within its bound is the parser's own.
+func FuzzGrowth(f *testing.F) {
+	for _, m := range monsters {
+		f.Add([]byte(m.page(20)), int64(1<<20))
+	}
+	for _, s := range []string{
+		"<b><i><u><p>x<p>y</b>z</u>", "<a><div><a><div><a>", "<table><b><tr><td><i>x</table>y", "<svg><b><font color=x><title><b>",
+		"<nobr><div><nobr><p>", "<b a b=c d='e' f=\"g\"><p>x", "<template><b><td></template><p>", "<object><b></object></b><p>x", "<frameset><b>",
+		"<script><b></script><b><p>", "<!--<b>--><b><p>", "<b x='<p>'><p>", "<b/><p><b / a/b><p>", "<html a=b><body c d>", "<select><b><option>",
+	} {
+		f.Add([]byte(s), int64(1<<14))
+		f.Add([]byte(strings.Repeat(s, 40)), int64(1<<18))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, limit int64) {
+		limit = 1<<12 + limit&(1<<20-1)
+		g := &growth{text: text, limit: limit, since: beginning}
+		before := int64(beginning)
+		check := func() {
+			if got := weigh(*g.doc); got > before {
+				t.Fatalf("at byte %d the tree takes %d bytes, %d were foreseen", g.at, got, before)
+			}
+		}
+		g.watch = func(most int64) { check(); before = most }
+		root, err := g.parse()
+		check()
+		want, wantErr := html.ParseWithOptions(bytes.NewReader(text), html.ParseOptionEnableScripting(false))
+		if err == nil && weigh(root) > limit {
+			t.Fatalf("the tree takes %d bytes, more than %d", weigh(root), limit)
+		}
+		if (err == nil) != (wantErr == nil) && err != errOutgrown && err != errTangled {
+			t.Fatalf("%v, want %v", err, wantErr)
+		}
+		if err == nil && render(root) != render(want) {
+			t.Fatalf("another tree than the parser's: %s, want %s", render(root), render(want))
+		}
+	})
+}
+
+func render(n *html.Node) string {
+	var b strings.Builder
+	_ = html.Render(&b, n)
+	return b.String()
+}
