@@ -12,7 +12,7 @@ import (
 // added at once, exactly one is unique.
 //
 // It keeps the hash of every text. Of those that lead it keeps the shingles too: in all
-// some 9 KB for a text of a thousand words, and nothing is ever forgotten. A collection
+// some 10 KB for a text of a thousand words, and nothing is ever forgotten. A collection
 // that outgrows the memory is for skink dedup, whose index is on disk.
 type Index struct {
 	rule  Rule

@@ -10,7 +10,7 @@ import (
 )
 
 // Memory is a frontier that lives as long as the process, for crawls that nobody
-// wants to resume. It holds every URL it was ever told of, some 300 bytes each. It is
+// wants to resume. It holds every URL it was ever told of, some 200 bytes each. It is
 // written to be obviously right: maps and slices under a lock.
 type Memory struct {
 	mu     sync.Mutex // guards everything below
