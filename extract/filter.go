@@ -6,18 +6,12 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The filter looks at the blocks that are left in the root, one by one. Labels, counts and lone links stand between the
-// paragraphs of every template: "Share", "12 comments", "Read more". Their words are no guide, there are too many languages; that
-// they are short, in boxes without a meaning of their own, beside text that runs on, is.
+// The filter looks at the blocks that are left in the root, one by one, and drops the labels: see labels.
 //
 // It is not for short pages: where there is no running text beside them, labels are what a page says. Nor for references: the
 // names of parameters, beside code, are labels too.
 
-const (
-	enough = 400 // bytes of running text that make a page more than its labels
-	label  = 3   // words
-	kicker = 5   // words of what stands above and below an article: its section, its writer, where to go next
-)
+const enough = 400 // bytes of running text that make a page more than its labels
 
 // findText sets the main text.
 func (s *survey) findText(d *Document) {
@@ -25,7 +19,6 @@ func (s *survey) findText(d *Document) {
 		d.Title = s.h1
 	}
 	s.recount()
-	s.weight = s.whole().weight
 	if len(s.scripts) > 0 && s.whole().weight < 8*short {
 		s.addTemplates()
 		s.recount()
@@ -33,6 +26,7 @@ func (s *survey) findText(d *Document) {
 	s.dropMenuLines()
 	s.dropRepeats()
 	s.recount()
+	s.keepFlow()
 	s.prune()
 	s.dropCards()
 	root, how := s.findRoot()
@@ -62,7 +56,7 @@ func (s *survey) fallBack(d *Document) {
 		s.blocks[i].dropped = false
 	}
 	for i := int32(0); i < int32(len(s.elems)); i++ {
-		if e := &s.elems[i]; e.mark&(markNever|markNav|markClass) != 0 {
+		if e := &s.elems[i]; e.mark&(markNever|markNav|markClass|markPlace) != 0 {
 			s.drop(e.first, e.last)
 			i = e.end - 1
 		}
@@ -98,35 +92,8 @@ func (s *survey) filter(first, last int32) {
 	if running < enough || running*5 < whole*prose || code*20 > whole {
 		return
 	}
-	for i := first; i < last; i++ {
-		if b := &s.blocks[i]; !b.dropped && s.isLabel(b) {
-			b.dropped = true
-		}
-	}
+	s.dropLabels(first, last)
 	s.dropOrphans(first, last)
-}
-
-// isLabel reports a block to leave out of prose.
-func (s *survey) isLabel(b *block) bool {
-	linked := b.link*2 > b.size()
-	switch b.kind {
-	case group:
-		return b.words <= label || s.isText() && b.words <= kicker || linked && b.words < sentence || !s.hasLetters(b)
-	case para:
-		return linked && b.words < sentence || !s.hasLetters(b)
-	case item:
-		return (linked || s.thread) && b.words <= label
-	}
-	return false
-}
-
-func (s *survey) hasLetters(b *block) bool {
-	for _, c := range s.text[b.start:b.end] {
-		if 'a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80 {
-			return true
-		}
-	}
-	return false
 }
 
 // dropTitle drops the headline of an article, which is its Title: copies of one article in other templates have it elsewhere, in

@@ -16,20 +16,39 @@ func (s *survey) finish() {
 	if d.Breadcrumbs = s.schema.crumbs; d.Breadcrumbs == nil {
 		d.Breadcrumbs = s.breadcrumbs()
 	}
-	kept := 0
-	for i := range s.blocks {
-		if b := &s.blocks[i]; b.taken {
-			kept += b.weight()
-		}
-	}
-	if d.Text != "" && s.weight > 0 {
-		d.Sure = float64(kept) / float64(s.weight)
-	}
+	d.Sure = s.share()
 	for _, m := range s.images {
 		if s.inText(m.elem) {
 			d.Images = append(d.Images, m.alt)
 		}
 	}
+}
+
+// share is how much was taken of what could have been. Links beside the text are no loss, nor is what is said twice, nor a notice of
+// copyright.
+func (s *survey) share() float64 {
+	taken, left := 0, 0
+	for i := range s.blocks {
+		switch b := &s.blocks[i]; {
+		case b.taken:
+			taken += b.size()
+		case !b.again:
+			left += b.size() - b.link
+		}
+	}
+	for i := int32(0); i < int32(len(s.elems)); i++ {
+		e := &s.elems[i]
+		if e.mark&markNever == 0 {
+			continue
+		}
+		for _, b := range s.blocks[e.first:e.last] {
+			if !b.taken && !b.again {
+				left -= b.size() - b.link
+			}
+		}
+		i = e.end - 1
+	}
+	return float64(taken) / float64(max(taken+left, 1))
 }
 
 // inText reports an element of the main text: the innermost around it with any text has some that was taken.

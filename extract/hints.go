@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -24,6 +25,11 @@ const (
 	markCall                       // asks the reader of an article for something: a form, a banner, a box to compare offers
 	markRelated                    // other articles of the site, or of those who pay it
 	markSpeech                     // in a name: what somebody says, and not who
+	markAside                      // beside the text by its element or role
+	markSidebar                    // beside the text by its class or id
+
+	// markPlace says where a box stands, and not what it is: see flow.
+	markPlace = markAside | markSidebar
 )
 
 // rootHint says that a box may be the main text.
@@ -41,8 +47,12 @@ func (g *genre) hints(n *html.Node) (m mark, roots rootHint) {
 	case atom.Html, atom.Head, atom.Body:
 		g.schema(attr(n, "itemtype"))
 		return 0, 0 // their classes speak of the whole page: "has sidebar", "no comments"
-	case atom.Nav, atom.Menu, atom.Dialog, atom.Aside, atom.Search:
+	case atom.Nav, atom.Menu, atom.Dialog, atom.Search:
 		m = markNav
+	case atom.Aside:
+		if first := firstElement(n); !isNote(n) && (first == nil || !isNote(first)) {
+			m = markAside
+		}
 	case atom.Footer:
 		m = markNever
 	case atom.Noscript:
@@ -59,8 +69,12 @@ func (g *genre) hints(n *html.Node) (m mark, roots rootHint) {
 	for i := range n.Attr {
 		value := n.Attr[i].Val
 		switch n.Attr[i].Key {
-		case "class", "id", "data-role":
+		case "class", "data-role":
 			m |= classMark(value)
+		case "id":
+			if im := classMark(value); im != 0 && !isAnchor(n, value) {
+				m |= im
+			}
 		case "data-elementor-type": // "footer", "popup": the part of the page a builder's template is for
 			m |= classMark(value)
 		case "role":
@@ -89,6 +103,65 @@ func (g *genre) hints(n *html.Node) (m mark, roots rootHint) {
 	return m, roots
 }
 
+// isAnchor reports an id made for links to lead to: that of a heading, and that of a section named after its heading inside another such
+// section, as documentation generators nest them. Such an id is a sentence of the text, and "respond-to-review-comments" speaks of
+// comments but holds none.
+func isAnchor(n *html.Node, id string) bool {
+	return kindOf(n) == heading || n.Parent != nil && isNamedAfterHeading(n, id) && isNamedAfterHeading(n.Parent, attr(n.Parent, "id"))
+}
+
+// isNamedAfterHeading reports a box that begins with a heading and has its words for an id.
+func isNamedAfterHeading(n *html.Node, id string) bool {
+	for depth := 0; id != "" && depth < 5; depth++ {
+		if n = firstElement(n); n == nil {
+			return false
+		}
+		if kindOf(n) == heading {
+			return isSlug(id, n)
+		}
+	}
+	return false
+}
+
+func firstElement(n *html.Node) *html.Node {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode {
+			return c
+		}
+	}
+	return nil
+}
+
+// isSlug reports an id that ends with the letters of a heading.
+func isSlug(id string, h *html.Node) bool {
+	var letters []byte
+	for n := range h.Descendants() {
+		if n.Type == html.TextNode && len(letters) <= len(id) {
+			letters = appendLetters(letters, n.Data[:min(len(n.Data), len(id))])
+		}
+	}
+	return len(letters) > 0 && bytes.HasSuffix(appendLetters(nil, id), letters)
+}
+
+// appendLetters appends the ASCII letters and digits of s in lower case.
+func appendLetters(to []byte, s string) []byte {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'A' <= c && c <= 'Z':
+			to = append(to, c|0x20)
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+			to = append(to, c)
+		}
+	}
+	return to
+}
+
+// isNote reports a role of ARIA or its module for publishing, such as doc-footnote: it says what an <aside> has to do with the text.
+func isNote(n *html.Node) bool {
+	role := attr(n, "role")
+	return role == "note" || strings.HasPrefix(role, "doc-")
+}
+
 // roleHints reads the landmark roles of WAI-ARIA.
 func roleHints(role string) (mark, rootHint) {
 	switch strings.ToLower(strings.TrimSpace(role)) {
@@ -100,8 +173,10 @@ func roleHints(role string) (mark, rootHint) {
 		return markPanel, 0
 	case "article":
 		return 0, hintArticle
-	case "navigation", "menu", "menubar", "banner", "complementary", "search", "dialog", "alertdialog", "toolbar", "tooltip":
+	case "navigation", "menu", "menubar", "banner", "search", "dialog", "alertdialog", "toolbar", "tooltip":
 		return markNav, 0
+	case "complementary":
+		return markAside, 0
 	}
 	return 0, 0
 }

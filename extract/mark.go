@@ -48,7 +48,7 @@ body { font: 16px/1.5 sans-serif; max-width: 60em; margin: auto; padding: 1em; c
 [title] { border-left: 3px solid #e99; padding-left: .5em }
 .about { border-bottom: 1px solid #777; color: #000 }
 </style></head><body>
-<p class=about><b>%s</b><br>main text found by: %s; words: %d; share of the running text: %.0f %%.
+<p class=about><b>%s</b><br>main text found by: %s; words: %d; share of what could be taken: %.0f %%.
 Green is taken; a red bar is a box that a rule suspects, with the rule as its tooltip.</p>
 `
 
@@ -140,7 +140,8 @@ func safeElement(n *html.Node) string {
 // String says what a mark suspects.
 func (m mark) String() string {
 	var all []string
-	for i, name := range []string{"never content", "hidden", "navigation", "named as no content", "", "about a user", "comments", "reviews", "byline", "signature", "call to the reader"} {
+	for i, name := range []string{"never content", "hidden", "navigation", "named as no content", "", "about a user", "comments", "reviews", "byline", "signature", "call to the reader",
+		"", "", "beside the text by its element", "beside the text by its name"} {
 		if m&(1<<i) != 0 && name != "" {
 			all = append(all, name)
 		}

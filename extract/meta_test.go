@@ -79,14 +79,19 @@ func TestImages(t *testing.T) {
 
 // TestSure shows what the share tells: a page that is all article, one that is half comments, and one that says nothing.
 func TestSure(t *testing.T) {
-	const sentence = "<p>The skink is a lizard with a smooth skin of overlapping scales, and it moves through sand."
+	const (
+		sentence = "<p>The skink is a lizard with a smooth skin of overlapping scales, and it moves through sand."
+		another  = "<p>What else this site has to say would fill a long page, were it not put into its menu."
+	)
 	for _, test := range []struct {
 		name, page string
 		low, high  float64
 		has        bool
 	}{
 		{"all of it", "<main>" + sentence, 1, 1, true},
-		{"beside a long menu", "<main>" + sentence + "</main><nav>" + sentence + "</nav>", 0.4, 0.6, true},
+		{"beside a long menu", "<main>" + sentence + "</main><nav>" + another + "</nav>", 0.4, 0.6, true},
+		{"said twice", "<main>" + sentence + "</main><nav>" + sentence + "</nav>", 1, 1, true},
+		{"a reference in words and code", "<nav><a href=/>A long menu of other pages</a></nav><main><dl><dt>open<dd>opens it<dt>close<dd>closes it</dl><pre>open(x)\nclose(x)</pre></main><footer>2024</footer>", 0.9, 1, true},
 		{"nothing", "<nav><a href=/>Home</a></nav>", 0, 0, false},
 		{"scripts alone", "<script>document.write('x')</script>", 0, 0, false},
 	} {

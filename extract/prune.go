@@ -18,10 +18,10 @@ type guard struct {
 var guards = []guard{
 	{markNever, 1, 1, (*genre).anything},
 	{markHidden, 0.5, 0.6, (*genre).anything},
-	{markNav, 0.6, 0.8, (*genre).anything},
-	{markClass, 0.4, 0.6, (*genre).anything},
-	{markRelated, 1, 1, (*genre).isArticle},   // below a short article there is more of others than of it
-	{markClass, 0.6, 0.8, (*genre).isProduct}, // carousels of other things to buy outweigh a short description
+	{markNav | markAside, 0.6, 0.8, (*genre).anything},
+	{markClass | markSidebar, 0.4, 0.6, (*genre).anything},
+	{markRelated, 1, 1, (*genre).isArticle},                 // below a short article there is more of others than of it
+	{markClass | markSidebar, 0.6, 0.8, (*genre).isProduct}, // carousels of other things to buy outweigh a short description
 	{markByline, 0.4, 0.6, (*genre).notThread},
 	{markCall, 0.4, 0.6, (*genre).isArticle},
 	{markSignature, 1, 0.8, (*genre).isThread},
@@ -132,7 +132,7 @@ func (s *survey) suspects(g guard) (boxes []int32, taken int) {
 			continue
 		}
 		in := s.within(i)
-		if g.mark == markNav && in.runs == 0 && in.link*2 > in.size {
+		if g.mark&markNav != 0 && in.runs == 0 && in.link*2 > in.size {
 			in.weight = 0
 		}
 		if float64(in.weight) > most {

@@ -20,7 +20,7 @@ func (s *survey) dropRepeats() {
 		}
 		text := s.text[b.start:b.end]
 		if seen[string(text)] {
-			b.dropped = true
+			b.dropped, b.again = true, true
 			continue
 		}
 		seen[string(text)] = true

@@ -104,7 +104,7 @@ func (s *survey) foremost(hint rootHint) int32 {
 func (s *survey) descend(i int32) int32 {
 	for {
 		next := s.heavyChild(i)
-		if next < 0 || s.oneOfMany(i, next) || s.within(next).code < s.within(i).code {
+		if next < 0 || s.oneOfMany(i, next) || s.isChapter(i, next) || s.within(next).code < s.within(i).code {
 			return i
 		}
 		switch s.elems[next].kind {
@@ -212,13 +212,16 @@ func (s *survey) column(root int32) int32 {
 	return at
 }
 
-// isSection reports a box that is, or is in, one of several of a kind that each begin with a heading: of the sections of a text, one may
-// be much longer than the others.
+// isSection reports a box that is, or is in, a section of a chapter or one of several of a kind that each begin with a heading: of the
+// sections of a text, one may be much longer than the others.
 func (s *survey) isSection(i, root int32) bool {
 	for ; i > root && i >= 0; i = s.elems[i].parent {
 		p := s.elems[i].parent
 		if p < 0 || !s.isHeaded(i) {
 			continue
+		}
+		if s.isChapter(p, i) {
+			return true
 		}
 		if node := s.elems[i].node; firstClass(node) == "" && node.DataAtom != atom.Section {
 			continue
@@ -231,13 +234,19 @@ func (s *survey) isSection(i, root int32) bool {
 }
 
 // isHeaded reports a box that begins with a heading.
-func (s *survey) isHeaded(i int32) bool {
-	for _, b := range s.blocks[s.elems[i].first:s.elems[i].last] {
-		if !b.dropped {
-			return b.kind == heading
+func (s *survey) isHeaded(i int32) bool { return s.headOf(i) >= 0 }
+
+// headOf is the heading that a box begins with, -1 if it begins with something else.
+func (s *survey) headOf(i int32) int32 {
+	for j := s.elems[i].first; j < s.elems[i].last; j++ {
+		if b := &s.blocks[j]; !b.dropped {
+			if b.kind == heading {
+				return j
+			}
+			break
 		}
 	}
-	return false
+	return -1
 }
 
 // boxOf is the innermost box around a block that is no paragraph, list or table; paragraph says that there is no list, table or code between.
@@ -259,4 +268,14 @@ func (s *survey) span(root int32) (from, to, first, last int32) {
 	}
 	e := &s.elems[root]
 	return root, e.end, e.first, e.last
+}
+
+// isChapter reports that a child of i is a section of it: a heading and running text stand in i, and the child begins with a heading of a
+// lower rank. An article has what introduces it there, which copies of it leave out.
+func (s *survey) isChapter(i, child int32) bool {
+	first := s.elems[child].first
+	if s.isArticle() || !s.isHeaded(i) || !s.isHeaded(child) || s.total(s.elems[i].first, first).runs == 0 {
+		return false
+	}
+	return s.rank(s.headOf(i)) < s.rank(s.headOf(child))
 }

@@ -81,6 +81,15 @@ var monsters = []struct {
 	{"appendices in boxes", func(n int) string {
 		return article + strings.Repeat(strings.Repeat("<div>", 200)+"<h2>Related articles</h2>"+strings.Repeat("<p>About us</div>", 200), n/200+1)
 	}},
+	{"remarks in the text", func(n int) string {
+		return strings.Repeat("<p>one sentence of ten words or more that is said again<aside class=sidebar><p>another sentence of ten words or more that is not one</aside>", n)
+	}},
+	{"remarks in lists in lists", func(n int) string {
+		return strings.Repeat("<ul><li>", 200) + strings.Repeat("<p>one sentence of ten words or more that is said again<div class=sidebar>x</div>", n)
+	}},
+	{"short heads", func(n int) string {
+		return "<p>" + strings.Repeat("one sentence that runs on, ", 500) + strings.Repeat("<div class=a><div class=b>x</div>one sentence of ten words or more that is said again</div>", n)
+	}},
 	{"line breaks", func(n int) string { return strings.Repeat("x<br><br>", n) }},
 }
 

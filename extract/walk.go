@@ -21,6 +21,7 @@ type survey struct {
 	genre
 	scripts []*html.Node // text/x-handlebars-template and the like
 	mute    int          // depth of elements whose text is not shown
+	fields  int32        // fields to fill in so far
 	row     int32        // the row of data the walk is in, -1 if none
 
 	ogTitle, ogDescription bool // the value is of Open Graph, and yields to a proper one
@@ -29,7 +30,6 @@ type survey struct {
 	schema schema   // what the page says of itself in the words of schema.org
 	images []image  // only if asked for
 	placed []placed // where the text nodes went; only if asked for
-	weight int      // of the running text before any was left out
 
 	published string // of the first <time> that says so
 }
@@ -46,6 +46,7 @@ type elem struct {
 	parent      int32
 	end         int32 // after its last descendant
 	first, last int32 // its blocks are blocks[first:last]
+	controls    int32 // fields to fill in that are inside it
 	kind        kind
 	mark        mark
 	roots       rootHint
@@ -144,6 +145,8 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 		s.note(n)
 	case atom.Img:
 		s.image(n)
+	case atom.Input, atom.Textarea, atom.Select:
+		s.fields++
 	case atom.Script:
 		s.note(n)
 		s.jsonLD(n)
@@ -240,7 +243,7 @@ func (s *survey) leave(n *html.Node) {
 		b := s.blocks[e.first]
 		s.h1 = string(s.text[b.start:max(b.end, b.start)])
 	}
-	e.end, e.last = int32(len(s.elems)), int32(len(s.blocks))
+	e.end, e.last, e.controls = int32(len(s.elems)), int32(len(s.blocks)), s.fields-e.controls
 	s.elem = e.parent
 	s.kind = s.kindAbove()
 }
@@ -269,7 +272,7 @@ func (s *survey) push(n *html.Node, k kind) {
 			mark |= s.elems[s.elem].mark & markPanel
 		}
 	}
-	s.elems = append(s.elems, elem{node: n, parent: s.elem, first: int32(first), kind: k, mark: mark, roots: roots})
+	s.elems = append(s.elems, elem{node: n, parent: s.elem, first: int32(first), controls: s.fields, kind: k, mark: mark, roots: roots})
 	s.elem = int32(len(s.elems) - 1)
 	s.kind = k
 }
@@ -296,7 +299,7 @@ func oneLine(n *html.Node, depth int) bool {
 		case inline, muted, skipped, lineBreak:
 			continue
 		case group, para:
-			if m, _ := new(genre).hints(c); m&(markNever|markNav|markClass) != 0 {
+			if m, _ := new(genre).hints(c); m&(markNever|markNav|markClass|markPlace) != 0 {
 				return false
 			}
 			box = c

@@ -14,6 +14,7 @@ type block struct {
 	kind       kind // of the element it stands in
 	elem       int32
 	dropped    bool
+	again      bool // the page has shown it before
 	taken      bool // into the main text
 }
 

@@ -1,0 +1,147 @@
+package extract
+
+import "golang.org/x/net/html/atom"
+
+// A class, a role or <aside> may say that a box stands beside the text. That is a place, not a kind: documentation generators call their
+// boxed remarks "sidebar" too, and magazines put what they quote in <aside>. Such a box stands
+// between two paragraphs of one text, where nothing is beside anything, and its reader meets it there. So what the text flows around
+// is part of it, unless it is links, a card or a form; those are what templates put there. In a thread it is a quotation, and the post it
+// is from stands on the page already.
+//
+// Words that say what a box is, "related" or "newsletter", hold wherever it stands.
+
+// keepFlow takes back the suspicion against boxes that the text flows around, and against others of their name beside a paragraph: the
+// last box of a chapter has no text below it.
+func (s *survey) keepFlow() {
+	if s.thread {
+		return
+	}
+	var boxes []int32
+	for i := int32(0); i < int32(len(s.elems)); {
+		if !s.isPlaced(i) {
+			i++
+			continue
+		}
+		boxes = append(boxes, i)
+		i = s.elems[i].end
+	}
+	if boxes == nil {
+		return
+	}
+	text := s.stretches()
+	flowing := make(map[string]bool)
+	for _, i := range boxes {
+		if text.flowsAround(s, i) || text.begins(s, i) {
+			flowing[s.nameOf(i)] = true
+		}
+	}
+	for _, i := range boxes {
+		if e := &s.elems[i]; flowing[s.nameOf(i)] && text.right[e.parent] {
+			for j := i; j < e.end; j++ {
+				s.elems[j].mark &^= markPlace // its parts are named after it
+			}
+		}
+	}
+}
+
+// isPlaced reports a box that is suspected for its place alone, and is text.
+func (s *survey) isPlaced(i int32) bool {
+	e := &s.elems[i]
+	if e.mark&markPlace == 0 || e.mark&^(markPlace|markPanel) != 0 || e.parent < 0 || e.controls > 0 {
+		return false
+	}
+	in := s.within(i)
+	return in.size > 0 && in.link*2 <= in.size && !s.isCard(i)
+}
+
+// boxKind is what boxes of a kind have in common: the name of their element and their first class. A box without a class is alone.
+type boxKind struct {
+	name  atom.Atom
+	class string
+	alone int32
+}
+
+func (s *survey) kindOfBox(i int32) boxKind {
+	n := s.elems[i].node
+	class := firstClass(n)
+	if class == "" && n.DataAtom != atom.Section && s.elems[i].kind != item {
+		return boxKind{alone: i + 1}
+	}
+	return boxKind{name: n.DataAtom, class: class}
+}
+
+// stretches are where running text is.
+type stretches struct {
+	right []bool              // boxes that have some right in them, in a paragraph of theirs or in a list
+	kinds map[boxKind]stretch // where it begins and ends in all boxes of a kind
+}
+
+// stretch is from the first block of running text to the last.
+type stretch struct{ first, last int32 }
+
+// flowsAround reports a box with running text above and below it in boxes of the kind it stands in.
+func (t *stretches) flowsAround(s *survey, i int32) bool {
+	e := &s.elems[i]
+	if !t.right[e.parent] {
+		return false
+	}
+	around := t.kinds[s.kindOfBox(e.parent)]
+	return around.first < e.first && around.last >= e.last
+}
+
+// begins reports a box between a heading and the running text below it.
+func (t *stretches) begins(s *survey, i int32) bool {
+	e := &s.elems[i]
+	if !t.right[e.parent] || e.first <= s.elems[e.parent].first || s.blocks[e.first-1].kind != heading {
+		return false
+	}
+	around := t.kinds[s.kindOfBox(e.parent)]
+	return around.first == e.last || around.first > e.last && s.total(e.last, around.first).size == 0
+}
+
+const wrappers = 12 // boxes around a paragraph, and lists in lists, that are looked through
+
+func (s *survey) stretches() *stretches {
+	t := &stretches{make([]bool, len(s.elems)), make(map[boxKind]stretch)}
+	for i := range s.blocks {
+		b := &s.blocks[i]
+		if b.dropped || !b.runs() || b.elem < 0 {
+			continue
+		}
+		t.extend(s, b.elem, int32(i))
+		e := s.elems[b.elem].parent
+		for up := 0; e >= 0 && up < wrappers && s.isPart(e); up++ {
+			t.extend(s, e, int32(i))
+			e = s.elems[e].parent
+		}
+		if e >= 0 {
+			t.extend(s, e, int32(i))
+		}
+	}
+	return t
+}
+
+func (t *stretches) extend(s *survey, e, block int32) {
+	k := s.kindOfBox(e)
+	at, seen := t.kinds[k]
+	if !seen {
+		at.first = block
+	}
+	at.last = block
+	t.kinds[k], t.right[e] = at, true
+}
+
+// isPart reports an item, a list, and a box around nothing but a list or a paragraph: what is in them is said in the box around them.
+func (s *survey) isPart(i int32) bool {
+	e := &s.elems[i]
+	if e.kind == item || e.kind == list || e.last == e.first+1 {
+		return true
+	}
+	return e.kind == group && i+1 < e.end && s.elems[i+1].kind == list && s.elems[i+1].first == e.first && s.elems[i+1].last == e.last
+}
+
+// nameOf is what the markup calls a box.
+func (s *survey) nameOf(i int32) string {
+	n := s.elems[i].node
+	return n.Data + "." + attr(n, "class")
+}
