@@ -56,9 +56,10 @@ type encodingError struct {
 func (e *encodingError) Error() string { return e.coding + ": " + e.err.Error() }
 func (e *encodingError) Unwrap() error { return e.err }
 
-// readBody returns the decoded body of an answer, up to limit bytes. With an
-// error it returns what came before that.
-func readBody(resp *http.Response, limit int64) ([]byte, error) {
+// readBody returns the decoded body of an answer, up to limit bytes, which it reads by
+// the reader that within makes of its source. With an error it returns what came
+// before that.
+func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader) ([]byte, error) {
 	codings, err := contentCodings(resp.Header)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func readBody(resp *http.Response, limit int64) ([]byte, error) {
 		top = &layer{name: name, src: src, below: top, left: encodedBound(limit)}
 	}
 	top.left = limit
-	body, err := readAll(top)
+	body, err := readAll(within(top))
 	if err == nil && top != wire {
 		_, _ = io.CopyN(io.Discard, wire, 4<<10) // to the end, so that the connection can be used again
 	}

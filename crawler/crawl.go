@@ -60,6 +60,7 @@ type Crawl struct {
 	close     func()
 	closeIdle func() // of all connections that nobody uses
 	robots    *robotsCache
+	rooms     *rooms
 	schedule  *schedule
 }
 
@@ -80,7 +81,7 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 }
 
 func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(context.Context, frontier.Item) *Page, robots robotsFetch) *Crawl {
-	c := &Crawl{opt: opt, front: front, handler: handler, fetch: fetch, close: func() {}, closeIdle: func() {}}
+	c := &Crawl{opt: opt, front: front, handler: handler, fetch: fetch, rooms: newRooms(), close: func() {}, closeIdle: func() {}}
 	c.schedule = newSchedule(front, opt, handler.Pages)
 	c.robots = newRobotsCache(c.counted(robots), time.Now)
 	return c
@@ -170,10 +171,13 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 		turns.Add(1)
 		start(func() error {
 			defer turns.Done()
-			a, err := c.visit(ctx, t)
+			bodies := c.rooms.share(t.place.pace)
+			a, err := c.visit(withShare(ctx, bodies), t)
 			if a == nil {
+				bodies.leave()
 				return err
 			}
+			a.bodies = bodies
 			select {
 			case arrived <- a:
 				return nil
@@ -186,9 +190,10 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 
 // An arrival is what came of a turn, for a worker to end it with.
 type arrival struct {
-	turn  *turn
-	page  *Page
-	ended func(*turn, *Page) // tells the schedule once the page is stored; nil: it was told
+	turn   *turn
+	page   *Page
+	bodies *share             // to be given back
+	ended  func(*turn, *Page) // tells the schedule once the page is stored; nil: it was told
 }
 
 // work ends turns until no more arrive.
@@ -261,7 +266,7 @@ func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 func (c *Crawl) arrive(t *turn, page *Page, ended func(*turn, *Page)) *arrival {
 	c.schedule.arrived(t)
 	if t.host.folder {
-		return &arrival{t, page, ended}
+		return &arrival{turn: t, page: page, ended: ended}
 	}
 	ended(t, page)
 	return &arrival{turn: t, page: page}
@@ -269,6 +274,7 @@ func (c *Crawl) arrive(t *turn, page *Page, ended func(*turn, *Page)) *arrival {
 
 // hand gives a page to the handler, and tells the schedule what came of it.
 func (c *Crawl) hand(ctx context.Context, a *arrival) error {
+	defer a.bodies.leave()
 	leads, err := LeadsOf(a.page, &c.opt)
 	if err != nil {
 		return err

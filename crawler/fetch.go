@@ -93,16 +93,16 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 			page.fail(&panicError{item.URL, v})
 		}
 	}()
-	ctx, cancel := f.limit(ctx)
+	ctx, clock, cancel := startClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
 	request, err := newRequest(ctx, item.URL, f.pageHeader)
 	if err != nil {
 		page.fail(err)
 		return page
 	}
-	x := &exchange{request: request, limit: f.opt.MaxSize}
+	x := &exchange{request: request, limit: f.opt.MaxSize, clock: clock}
 	err = f.throughColly(item.URL, x, func() { page.fill(x) })
-	page.Took = time.Since(page.FetchedAt)
+	page.Took = clock.used()
 	page.Request, page.Response = x.requestHead, x.responseHead
 	if err != nil {
 		page.fail(err)
@@ -127,11 +127,6 @@ func (f *fetcher) throughColly(rawURL string, x *exchange, answered func()) erro
 	ctx := colly.NewContext()
 	ctx.Put(answeredKey, answered)
 	return f.collector.Request(http.MethodGet, rawURL, nil, ctx, http.Header{numberHeader: {number}})
-}
-
-// limit gives one exchange its time.
-func (f *fetcher) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, f.opt.Timeout, &timeoutError{f.opt.Timeout})
 }
 
 // A timeoutError is an exchange that took too long.
@@ -218,9 +213,7 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 	}()
 	left := f.opt.Timeout
 	for hops := 0; ; hops++ {
-		began := time.Now()
-		x, err := f.askRobots(ctx, robotsURL, left)
-		left -= time.Since(began)
+		x, err := f.askRobots(ctx, robotsURL, &left)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -247,15 +240,17 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 	}
 }
 
-// askRobots makes one exchange of fetchRobots, in the time that is left.
-func (f *fetcher) askRobots(ctx context.Context, robotsURL string, left time.Duration) (*exchange, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, left, &timeoutError{f.opt.Timeout})
+// askRobots makes one exchange of fetchRobots, in the time that is left, of which it
+// takes what it needed.
+func (f *fetcher) askRobots(ctx context.Context, robotsURL string, left *time.Duration) (*exchange, error) {
+	ctx, clock, cancel := startClock(ctx, *left, f.opt.Timeout)
 	defer cancel()
+	defer func() { *left -= clock.used() }()
 	request, err := newRequest(ctx, robotsURL, f.robotsHeader)
 	if err != nil {
 		return nil, err
 	}
-	x := &exchange{request: request, limit: maxRobotsBytes + 1}
+	x := &exchange{request: request, limit: maxRobotsBytes + 1, clock: clock}
 	return x, f.transport.do(x)
 }
 

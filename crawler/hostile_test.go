@@ -483,6 +483,20 @@ delivered from it: ` + "`TestFloods`" + ` has servers that send empty frames, pa
 without end, ` + "`TestFloodWhileIdle`" + ` one that does so when nobody asks, and ` + "`TestNoFlood`" + ` honest
 ones that cut their answers small.
 
+## Many hosts together
+
+A good host may be asked ten times a second. It is asked at least nine times in each, by the
+clock of the test, whatever the others do with their time.
+
+| the others | what skink does | test |
+|---|---|---|
+| 500 hosts, or 64, that take requests and never answer, for robots.txt or for pages | hosts that are slow or not known leave a quarter of the connections to those that answer, and waiting takes no worker | ` + "`TestScheduleSlowHosts`" + ` |
+| 50 hosts, or 500, that take ten seconds and answer | the same | ` + "`TestScheduleSlowHosts`" + ` |
+| more hosts that hang than there are places for them | the good host waits for its first turn, and then no more | ` + "`TestScheduleMoreSlowHostsThanPlaces`" + ` |
+| hosts that are quick, then slow, then quick again | learns it from each answer | ` + "`TestScheduleMoodyHosts`" + ` |
+| 60 hosts that hang, over real connections | two workers fetch all pages of the good host meanwhile | ` + "`TestCrawlBesideHostsThatHang`" + ` |
+| large pages of many hosts at once | bodies wait for room, and their time limits with them | ` + "`TestCrawlOfLargePages`, `TestRoom`" + ` |
+
 ## Addresses that are not public
 
 Each is crawled twice: once as it is, when nothing may reach the private server, not even a

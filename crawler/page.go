@@ -12,7 +12,7 @@ import (
 type Page struct {
 	Item      frontier.Item
 	FetchedAt time.Time
-	Took      time.Duration // from the request to the last byte read
+	Took      time.Duration // from the request to the last byte read, but for the time that we kept the server waiting
 	Status    int           // HTTP status; 0: there was no answer
 	Header    http.Header   // of the answer, as received
 	Body      []byte        // decoded, and cut at Options.MaxSize

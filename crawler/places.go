@@ -10,7 +10,7 @@ import "time"
 //  1. A place on the network, from the beginning of its turn until its answer has
 //     arrived whole, or is known not to come: for the look-up of the name, for
 //     robots.txt if that is not known, for the request and the body. A goroutine of
-//     its own waits with it.
+//     its own waits with it. The body takes memory as it comes, see bodies.go.
 //  2. A place for work, which is one of Options.Parallel workers: to be parsed,
 //     judged and stored.
 //

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -43,7 +44,8 @@ const (
 // An exchange is one request and what came of it.
 type exchange struct {
 	request *http.Request
-	limit   int64 // bytes of the decoded body
+	limit   int64  // bytes of the decoded body
+	clock   *clock // of its time
 
 	status  int
 	header  http.Header
@@ -140,11 +142,11 @@ func (t *transport) do(x *exchange) error {
 	if !hasBody(x.status) {
 		return nil
 	}
-	limit := x.limit
+	ctx, limit := x.request.Context(), x.limit
 	if !isPage(x.status) {
 		limit = min(limit, maxOtherBody)
 	}
-	x.body, x.bodyErr = readBody(resp, limit)
+	x.body, x.bodyErr = readBody(resp, limit, func(body io.Reader) io.Reader { return shareOf(ctx).within(ctx, body, x.clock) })
 	x.bodyErr = attempt.why(x.bodyErr)
 	return nil
 }

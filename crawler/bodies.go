@@ -1,0 +1,185 @@
+package crawler
+
+import (
+	"context"
+	"io"
+	"slices"
+	"sync"
+)
+
+// # Memory for bodies on their way
+//
+// A thousand turns may wait on the network, and each body may have Options.MaxSize
+// bytes. So a body takes its share of a room while it is read, step by step, and the
+// share is given back when the page is stored, or when the turn ends otherwise. A body
+// that gets no more is not read further meanwhile: its server waits, as it does for a
+// slow line, and the time limit of the exchange stands still. The first step of a body
+// is free, so that small pages never wait; Options.Connections bounds those.
+//
+// When bodies that want more hold all there is, none of them would ever end. So the
+// one that has waited longest may pass the bound, one at a time and up to MaxSize. It
+// ends by itself or at its time limit, then the next one may: nobody waits in a circle.
+//
+// Hosts that are slow or not known have a room of their own: bodies of theirs that
+// stop in the middle keep no quick host waiting.
+//
+// What is counted is bodies as they are kept. While one is read, the buffer that it
+// grows in can be twice as large again. What a page costs when it is parsed is not
+// counted here: whoever parses it takes memory for that, and holds up the workers,
+// which hold up the rest.
+
+const (
+	roomForBodies = 32 << 20 // bytes, for quick hosts, and as many for all others
+	roomStep      = 64 << 10
+)
+
+// A room is memory that bodies share.
+type room struct {
+	most int64
+
+	mu     sync.Mutex
+	held   int64   // guarded by mu: sum of all shares
+	line   []*wish // guarded by mu: those that wait; the first came first
+	beyond *share  // guarded by mu: the one that may pass the bound; nil: none
+}
+
+// A share is what the bodies of one turn hold of a room. A nil share is of one without
+// bounds.
+type share struct {
+	of    *room
+	bytes int64 // guarded by of.mu
+}
+
+// A wish is for more of a room.
+type wish struct {
+	by      *share
+	bytes   int64
+	granted chan struct{} // closed when it is
+}
+
+// grow takes more room, and stops the clock while it waits for that.
+func (s *share) grow(ctx context.Context, bytes int64, clock *clock) error {
+	w := &wish{s, bytes, make(chan struct{})}
+	s.of.want(w)
+	select {
+	case <-w.granted:
+		return nil
+	default:
+	}
+	clock.stop()
+	defer clock.start()
+	select {
+	case <-w.granted:
+		return nil
+	case <-ctx.Done():
+		s.of.forget(w)
+		return context.Cause(ctx)
+	}
+}
+
+func (r *room) want(w *wish) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.beyond == w.by {
+		r.grant(w)
+		return
+	}
+	r.line = append(r.line, w)
+	r.serve()
+}
+
+func (r *room) forget(w *wish) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.line = slices.DeleteFunc(r.line, func(other *wish) bool { return other == w })
+	r.serve()
+}
+
+// leave gives a share back.
+func (s *share) leave() {
+	if s == nil {
+		return
+	}
+	r := s.of
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held -= s.bytes
+	s.bytes = 0
+	if r.beyond == s {
+		r.beyond = nil
+	}
+	r.serve()
+}
+
+// serve grants what can be granted. It is called with the lock held.
+func (r *room) serve() {
+	for len(r.line) > 0 {
+		w := r.line[0]
+		if r.held+w.bytes > r.most {
+			if r.beyond != nil {
+				return
+			}
+			r.beyond = w.by
+		}
+		r.line = r.line[1:]
+		r.grant(w)
+	}
+}
+
+func (r *room) grant(w *wish) {
+	r.held += w.bytes
+	w.by.bytes += w.bytes
+	close(w.granted)
+}
+
+// A sharing reader reads a body as far as there is room for it.
+type sharing struct {
+	src  io.Reader
+	ctx  context.Context
+	by   *share
+	at   *clock
+	left int64 // bytes it has room for
+}
+
+// within returns a reader of src that takes from the share what it reads.
+func (s *share) within(ctx context.Context, src io.Reader, clock *clock) io.Reader {
+	if s == nil {
+		return src
+	}
+	return &sharing{src, ctx, s, clock, roomStep}
+}
+
+func (r *sharing) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		if err := r.by.grow(r.ctx, roomStep, r.at); err != nil {
+			return 0, err
+		}
+		r.left = roomStep
+	}
+	n, err := r.src.Read(p[:min(int64(len(p)), r.left)])
+	r.left -= int64(n)
+	return n, err
+}
+
+// rooms are those of a crawl: for quick hosts, and for the others.
+type rooms [2]room
+
+func newRooms() *rooms {
+	return &rooms{{most: roomForBodies}, {most: roomForBodies}}
+}
+
+func (r *rooms) share(of pace) *share {
+	return &share{of: &r[min(of, slow)]}
+}
+
+// inShare marks the context of requests whose bodies take their room from a share.
+type inShare struct{}
+
+func withShare(ctx context.Context, s *share) context.Context {
+	return context.WithValue(ctx, inShare{}, s)
+}
+
+func shareOf(ctx context.Context) *share {
+	s, _ := ctx.Value(inShare{}).(*share)
+	return s
+}
