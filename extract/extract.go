@@ -47,7 +47,7 @@ type Document struct {
 	Text  string  // the main text, one block a line
 	Words int     // of Text: runs between white space, and single characters of scripts that write none
 	Root  string  // how the main text was found, one of the Root constants
-	Sure  float64 // the share that Text holds of all that could be in it, which links and repetitions beside it are not, 0 to 1
+	Sure  float64 // the share that Text holds of all that could be in it, which links, labels and repetitions are not, 0 to 1
 
 	Bound string // why no tree was built of it, one of the Bound constants; "": there was no need to do without
 

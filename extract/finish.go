@@ -24,16 +24,15 @@ func (s *survey) finish() {
 	}
 }
 
-// share is how much was taken of what could have been. Links beside the text are no loss, nor is what is said twice, nor a notice of
-// copyright.
+// share is how much was taken of what could have been. Links and labels beside the text are no loss, nor is what is said twice, nor a
+// notice of copyright.
 func (s *survey) share() float64 {
 	taken, left := 0, 0
 	for i := range s.blocks {
-		switch b := &s.blocks[i]; {
-		case b.taken:
+		if b := &s.blocks[i]; b.taken {
 			taken += b.size()
-		case !b.again:
-			left += b.size() - b.link
+		} else {
+			left += b.lost()
 		}
 	}
 	for i := int32(0); i < int32(len(s.elems)); i++ {
@@ -42,13 +41,21 @@ func (s *survey) share() float64 {
 			continue
 		}
 		for _, b := range s.blocks[e.first:e.last] {
-			if !b.taken && !b.again {
-				left -= b.size() - b.link
+			if !b.taken {
+				left -= b.lost()
 			}
 		}
 		i = e.end - 1
 	}
 	return float64(taken) / float64(max(taken+left, 1))
+}
+
+// lost is how much of the text is missing without a block, in bytes.
+func (b *block) lost() int {
+	if b.again || b.words <= label {
+		return 0
+	}
+	return b.size() - b.link
 }
 
 // inText reports an element of the main text: the innermost around it with any text has some that was taken.
