@@ -101,7 +101,7 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 		return page
 	}
 	x := &exchange{request: request, limit: f.opt.MaxSize, clock: clock}
-	err = f.throughColly(item.URL, x, func() { page.fill(x) })
+	err = f.throughColly(x, func() { page.fill(x) })
 	page.Took = clock.used()
 	page.Request, page.Response = x.requestHead, x.responseHead
 	if err != nil {
@@ -119,14 +119,18 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic at %s: %v", e.url, e.value) }
 
-// throughColly makes the exchange for a URL by way of Colly, and calls answered if
-// there is an answer.
-func (f *fetcher) throughColly(rawURL string, x *exchange, answered func()) error {
+// collyURL is what Colly is told to fetch. The URL itself is the transport's affair:
+// Colly would parse it, and refuse some that are URLs by today's standard.
+const collyURL = "http://exchange.invalid/"
+
+// throughColly makes an exchange by way of Colly, and calls answered if there is an
+// answer.
+func (f *fetcher) throughColly(x *exchange, answered func()) error {
 	number := f.transport.begin(x)
 	defer f.transport.end(number)
 	ctx := colly.NewContext()
 	ctx.Put(answeredKey, answered)
-	return f.collector.Request(http.MethodGet, rawURL, nil, ctx, http.Header{numberHeader: {number}})
+	return f.collector.Request(http.MethodGet, collyURL, nil, ctx, http.Header{numberHeader: {number}})
 }
 
 // A timeoutError is an exchange that took too long.

@@ -741,3 +741,14 @@ func BenchmarkFetch(b *testing.B) {
 		}
 	})
 }
+
+// TestFetchInvalidPunycode: a host in ASCII is asked for as it is, whatever libraries
+// on the way think of its labels.
+func TestFetchInvalidPunycode(t *testing.T) {
+	host := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) })
+	name := "xn--pokxncvks.localhost:" + port(host)
+	f := testFetcher(t, nil, name)
+	if p := f.fetch(t.Context(), item("http://"+name+"/")); p.Problem != "" || string(p.Body) != name {
+		t.Errorf("got %q %q %q, want %s", p.Problem, p.Detail, p.Body, name)
+	}
+}

@@ -19,7 +19,7 @@ import (
 //   - The URL Standard (https://url.spec.whatwg.org) says what a browser would
 //     ask for. Its serialisation has a lower-case host in ASCII, no default
 //     port, no dot segments, slashes for backslashes, and no tabs, line ends or
-//     outer spaces.
+//     outer spaces. Of hosts in ASCII see punycode.go.
 //   - The fragment never reaches the server, and user info is not the page's.
 //     Both go. A fetch that needs a password does not belong to a public crawl.
 //   - RFC 3986, section 6.2.2: the digits of %XX in capitals, and the unreserved
@@ -104,11 +104,20 @@ func canonicalParsed(rawURL string) (string, error) {
 	if err := checkBounds(rawURL, ref); err != nil {
 		return "", err
 	}
+	hidden, host, isHidden := hideHost(ref)
+	if isHidden {
+		ref = hidden
+	}
 	u, err := parser.Parse(ref)
 	if err != nil {
 		return "", invalid(rawURL, err)
 	}
-	return serialize(rawURL, u)
+	s, err = serialize(rawURL, u)
+	if err != nil || !isHidden {
+		return s, err
+	}
+	s = showHost(s, host)
+	return s, checkBounds(rawURL, s)
 }
 
 // serialize writes a parsed URL in canonical form; rawURL is for messages. It

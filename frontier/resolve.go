@@ -16,6 +16,7 @@ type Base struct {
 	origin string // "https://example.com:8080"
 	path   string // page without its query
 	dir    string // path up to and with its last slash
+	shown  string // origin as the parser gets it: see hideHost
 
 	parse func() (*whatwg.Url, error) // page, parsed when a link first needs it
 }
@@ -47,10 +48,14 @@ func newBase(page string) *Base {
 	host := strings.Index(page, "://") + len("://")
 	b.scheme = page[:host-len("//")]
 	b.origin = page[:host+hostLen(page[host:])]
+	b.shown = b.origin
+	if hidden, _, ok := hideHost(b.origin); ok {
+		b.shown = hidden
+	}
 	b.path, _, _ = strings.Cut(page, "?")
 	b.dir = b.path[:strings.LastIndexByte(b.path, '/')+1]
 	b.parse = sync.OnceValues(func() (*whatwg.Url, error) {
-		u, err := parser.Parse(page)
+		u, err := parser.Parse(b.shown + page[len(b.origin):])
 		if err != nil {
 			return nil, err
 		}
@@ -85,6 +90,44 @@ func (b *Base) resolveParsed(href string) (string, error) {
 	if err := checkBounds(href, ref); err != nil {
 		return "", err
 	}
+	return b.hiding(href, ref, b.resolveShown)
+}
+
+// hiding resolves a reference without blanks by a way that uses the parser, which
+// must not see some hosts: see hideHost.
+func (b *Base) hiding(href, ref string, resolve func(href, ref string) (string, error)) (string, error) {
+	absolute, own := b.withHost(ref)
+	if own {
+		if _, _, ok := hideHost(absolute); ok {
+			return canonicalParsed(absolute)
+		}
+	}
+	u, err := resolve(href, ref)
+	if err != nil || own || b.shown == b.origin {
+		return u, err
+	}
+	u = b.origin + strings.TrimPrefix(u, b.shown)
+	return u, checkBounds(href, u)
+}
+
+// withHost makes an absolute URL of a reference without blanks that names a host.
+func (b *Base) withHost(ref string) (absolute string, ok bool) {
+	s, rest := scheme(ref), ref
+	if s != "" {
+		rest = ref[len(s)+1:]
+	}
+	slashes := len(rest) - len(strings.TrimLeft(rest, `/\`))
+	switch {
+	case s == "":
+		return b.scheme + ref, slashes >= 2
+	default:
+		return ref, slashes >= 2 || s+":" != b.scheme
+	}
+}
+
+// resolveShown resolves a reference without blanks against the page as the parser
+// gets it.
+func (b *Base) resolveShown(href, ref string) (string, error) {
 	if len(b.dir) > maxPlain {
 		if local := b.local(ref); local != "" {
 			return b.resolveShallow(href, ref, local)
@@ -126,7 +169,7 @@ func (b *Base) resolveShallow(href, ref, local string) (string, error) {
 		}
 		tail = b.dir[len(head):]
 	}
-	near, err := parser.Parse(root + tail)
+	near, err := parser.Parse(b.shown + "/" + tail)
 	if err != nil {
 		return "", invalid(b.page, err)
 	}
@@ -138,7 +181,7 @@ func (b *Base) resolveShallow(href, ref, local string) (string, error) {
 	if err != nil || head == root {
 		return s, err
 	}
-	s = head + s[len(root):]
+	s = b.shown + head[len(b.origin):] + s[len(b.shown)+len("/"):]
 	return s, checkBounds(href, s)
 }
 

@@ -108,7 +108,7 @@ func TestResolve(t *testing.T) {
 
 // A host that is not plain is still known where the link repeats it.
 func TestResolveOwnHost(t *testing.T) {
-	for _, origin := range []string{"http://127.0.0.1:8080", "http://[::1]:8080", "https://xn--bcher-kva.example"} {
+	for _, origin := range []string{"http://127.0.0.1:8080", "http://[::1]:8080", "https://xn--bcher-kva.example", "https://xn--pokxncvks", "http://a.xn--:8080"} {
 		base, err := NewBase(origin+"/a/", "")
 		if err != nil {
 			t.Fatal(err)
@@ -230,6 +230,8 @@ func FuzzResolve(f *testing.F) {
 		f.Add("https://example.com/a//b/c.html?q=1", href)
 		f.Add("http://127.0.0.1:8080", href)
 	}
+	f.Add("http://a.xn--:8080/b/c", "//XN--b:80/../d")
+	f.Add("http://xn--a/"+strings.Repeat("folder/", 80), "../e?f")
 	f.Add("http://example.com/"+strings.Repeat("folder/", 80), "\xc3\xa9/..\\../http:?a/../b")
 	f.Fuzz(func(t *testing.T, page, href string) {
 		base, err := NewBase(page, "")
@@ -249,7 +251,7 @@ func resolveWhole(base *Base, href string) (string, error) {
 	if err := checkBounds(href, ref); err != nil {
 		return "", err
 	}
-	return base.resolveDeep(href, ref)
+	return base.hiding(href, ref, base.resolveDeep)
 }
 
 // checkResolve holds the short ways against the parser: the same URL, and an
@@ -264,7 +266,8 @@ func checkResolve(t fataler, base *Base, href string) {
 	}
 	ref := stripBlanks(href)
 	if local := base.local(ref); local != "" && wantErr == nil {
-		if got, err := base.resolveShallow(href, ref, local); got != want || err != nil {
+		shallow := func(href, ref string) (string, error) { return base.resolveShallow(href, ref, local) }
+		if got, err := base.hiding(href, ref, shallow); got != want || err != nil {
 			t.Fatalf("%q on %s: shallow %q, %v, parsed %q", href, base.page, got, err, want)
 		}
 	}
