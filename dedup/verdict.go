@@ -1,5 +1,11 @@
 package dedup
 
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
 // A Kind is what was decided about a page.
 type Kind string
 
@@ -20,3 +26,30 @@ const (
 	ByMega  Method = "mega"  // an equal mega-shingle of fifteen
 	ByPairs Method = "pairs" // the search over all pages, after the crawl
 )
+
+// Explain says what a verdict means by this rule, in words for somebody who has not
+// read about shingles, to stand behind the verdict: "near: at least 80 % the same
+// as another page". Similarity is the share of word sequences that two pages have
+// in common, of all that either has.
+func (r Rule) Explain(k Kind) string {
+	same := fmt.Sprintf("at least %s the same", Percent(r.Similarity))
+	switch k {
+	case Unique:
+		return "no other page before it is " + same
+	case Exact:
+		return "the same words as another page"
+	case Near:
+		return same + " as another page"
+	case Thin:
+		if r.MinWords <= 1 {
+			return "no words to compare"
+		}
+		return fmt.Sprintf("fewer than %d words, too few to compare", r.MinWords)
+	}
+	return ""
+}
+
+// Percent writes a share for a person: "80 %", "87.5 %".
+func Percent(share float64) string {
+	return strconv.FormatFloat(math.Round(share*1e4)/100, 'f', -1, 64) + " %"
+}

@@ -31,6 +31,7 @@ type line struct {
 	Verdict      dedup.Kind `json:"verdict,omitempty"`
 	DuplicateOf  string     `json:"duplicate_of,omitempty"` // URL of the leader
 	Resemblance  float64    `json:"resemblance,omitzero"`   // exact, to the leader; of exact and near
+	NoIndex      bool       `json:"noindex,omitempty"`      // the page asks to be left out of indexes
 }
 
 // Append appends the line of one page to dst, its \n included. A string that is
@@ -40,7 +41,7 @@ func Append(dst []byte, r *store.Record, text string) ([]byte, error) {
 		ID: r.ID, URL: r.URL, CanonicalURL: r.CanonicalURL,
 		Status: r.Status, ContentType: r.ContentType,
 		Lang: r.Lang, Title: r.Title, Description: r.Description,
-		Text: text, Words: r.Words, Hash: r.Hash, Verdict: r.Verdict,
+		Text: text, Words: r.Words, Hash: r.Hash, Verdict: r.Verdict, NoIndex: r.NoIndex,
 	}
 	if r.Via != "" {
 		l.URL, l.FinalURL = r.Via, r.URL

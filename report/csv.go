@@ -13,7 +13,7 @@ import (
 //	cluster,role,verdict,resemblance,url,title
 //
 // Clusters are numbered from 1, the role is leader or member, and a leader has
-// no resemblance. Totals, hosts, and what was left out of the comparison, are in
+// no resemblance; a member's has two decimals, of which 1.00 is kept for 1 alone. Totals, hosts, and what was left out of the comparison, are in
 // the other formats: a table has one kind of row. A url or title that a
 // spreadsheet would take for a formula, one that begins with = + - @, a tab or a
 // carriage return, gets a leading apostrophe; control characters become spaces, so
@@ -40,7 +40,7 @@ func (p *csvPrinter) cluster(c Cluster) error {
 		if err != nil {
 			return err
 		}
-		resemblance := strconv.FormatFloat(m.Resemblance, 'f', -1, 64)
+		resemblance := decimals(m.Resemblance, 2)
 		if err := p.w.Write([]string{n, "member", m.Verdict, resemblance, harmless.Cell(m.URL), harmless.Cell(m.Title)}); err != nil {
 			return err
 		}

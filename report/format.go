@@ -41,13 +41,13 @@ func guardOf(f Format, w io.Writer) *harmless.Guard {
 func newPrinter(w *bufio.Writer, opt Options) (printer, error) {
 	switch opt.Format {
 	case Text, "":
-		return &textPrinter{w: w}, nil
+		return &textPrinter{w: w, rule: opt.Rule}, nil
 	case JSON:
 		return &jsonPrinter{w: w}, nil
 	case CSV:
 		return newCSVPrinter(w), nil
 	case HTML:
-		return newHTMLPrinter(w, opt.Top), nil
+		return newHTMLPrinter(w, opt.Top, opt.Rule), nil
 	}
 	_, err := ParseFormat(string(opt.Format))
 	return nil, err

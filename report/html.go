@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"skink/dedup"
 	"skink/internal/harmless"
 )
 
@@ -24,10 +25,11 @@ import (
 var pageSource string
 
 var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
-	"group":   group,
-	"count":   count,
-	"percent": Share,
-	"width":   width,
+	"group":    group,
+	"count":    count,
+	"percent":  Share,
+	"width":    width,
+	"sentence": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." },
 }).Parse(pageSource))
 
 const (
@@ -41,28 +43,41 @@ const (
 type htmlPrinter struct {
 	w        *bufio.Writer
 	top      int
+	rule     dedup.Rule
 	pages    int64
 	clusters int
 	rest     struct{ Clusters, Members int } // counted, not shown
 }
 
-func newHTMLPrinter(w *bufio.Writer, top int) *htmlPrinter {
+func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
 	if top <= 0 {
 		top = DefaultTop
 	}
-	return &htmlPrinter{w: w, top: top}
+	return &htmlPrinter{w: w, top: top, rule: rule}
 }
 
 // A summary is what the page says before its clusters.
 type summary struct {
 	Totals
-	Problems       string
+	Rule           dedup.Rule
+	Failed         ended
+	GivenUp        ended
 	HostCount      int // without files
 	Hosts          []hostRow
 	FoldedHosts    []hostRow
 	UncountedHosts int
 	LeftOut        []leftOutRow
 	UncountedLeft  int // hosts that are not in LeftOut
+}
+
+// ended are the URLs without a page that ended in one way.
+type ended struct {
+	N    int64
+	Kind string // how many of each kind
+}
+
+func endedOf(byKind map[string]int64) ended {
+	return ended{total(byKind), harmless.Line(Problems(byKind))}
 }
 
 // A leftOutRow is what was left out on one host.
@@ -80,7 +95,7 @@ type hostRow struct {
 func (p *htmlPrinter) begin(h head) error {
 	t, hosts := h.Totals, h.Hosts
 	p.pages = t.Pages
-	sum := summary{Totals: t, Problems: harmless.Line(Problems(t.Problems))}
+	sum := summary{Totals: t, Rule: p.rule, Failed: endedOf(t.Failed()), GivenUp: endedOf(t.GivenUp)}
 	rows := make([]hostRow, min(len(hosts), p.top+hostsShown))
 	for i := range rows {
 		rows[i] = hostRow{hosts[i], hostName(hosts[i].Host)}

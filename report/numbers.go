@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,12 +41,15 @@ func percent(n, of int64) float64 {
 	return 100 * float64(n) / float64(of)
 }
 
-// resemblance has three decimals; 1.000 is kept for 1 alone.
-func resemblance(x float64) string {
+// resemblance has three decimals.
+func resemblance(x float64) string { return decimals(x, 3) }
+
+// decimals writes a share with so many; 1.000 is kept for 1 alone.
+func decimals(x float64, n int) string {
 	if x < 1 {
-		x = min(x, 0.999)
+		x = min(x, 1-math.Pow10(-n))
 	}
-	return strconv.FormatFloat(x, 'f', 3, 64)
+	return strconv.FormatFloat(x, 'f', n, 64)
 }
 
 // Problems lists errors by kind, most frequent first, as one line.
@@ -58,4 +62,12 @@ func Problems(byKind map[string]int64) string {
 		list[i] = fmt.Sprintf("%s: %d", cmp.Or(kind, "unknown"), byKind[kind])
 	}
 	return strings.Join(list, ", ")
+}
+
+// total is the sum of what is counted by kind.
+func total(byKind map[string]int64) (n int64) {
+	for _, v := range byKind {
+		n += v
+	}
+	return n
 }

@@ -19,6 +19,9 @@ import (
 	"io"
 	"iter"
 	"slices"
+
+	"skink/dedup"
+	"skink/store"
 )
 
 // A Report is the whole report as its JSON form spells it, for programs that
@@ -40,11 +43,19 @@ type Totals struct {
 	Other     int64 `json:"other"` // answered, but not with text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
-	Skipped   int64 `json:"skipped"` // files passed over, and duplicates kept without text
+	Skipped   int64 `json:"skipped"` // files passed over because they hold no text
+	Unkept    int64 `json:"unkept"`  // duplicates whose text was not kept
 	Capped    int64 `json:"capped"`  // pages not compared with every candidate
 	Blocked   int64 `json:"blocked"` // by robots.txt
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
+	GivenUp  map[string]int64 `json:"given_up,omitempty"` // those of them that were tried until they were given up
+}
+
+// Failed are the errors by kind that were not tried again.
+func (t Totals) Failed() map[string]int64 {
+	tally := store.Tally{Problems: t.Problems, GivenUp: t.GivenUp}
+	return tally.Failed()
 }
 
 // Duplicates is how many pages repeat another.
@@ -118,8 +129,9 @@ const DefaultTop = 1000
 
 // Options says how a report is written. The zero value is good: text.
 type Options struct {
-	Format Format // default Text
-	Top    int    // clusters the HTML form shows before it only counts; 0: DefaultTop
+	Format Format     // default Text
+	Top    int        // clusters the HTML form shows before it only counts; 0: DefaultTop
+	Rule   dedup.Rule // by which pages were judged, to say what verdicts mean; zero: the default
 }
 
 // A printer writes one report in one format: begin, each cluster, end.
@@ -141,6 +153,9 @@ type head struct {
 func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
 	guard := guardOf(opt.Format, w)
 	out := bufio.NewWriterSize(guard, 64<<10)
+	if opt.Rule.Similarity == 0 {
+		opt.Rule.Similarity, opt.Rule.MinWords = dedup.DefaultSimilarity, dedup.DefaultMinWords
+	}
 	p, err := newPrinter(out, opt)
 	if err != nil {
 		return err

@@ -88,7 +88,7 @@ func TestJSONRoundTrip(t *testing.T) {
 	}
 	totals := report.Totals{
 		Pages: 14, Unique: 5, Exact: 2, Near: 5, Thin: 2, Other: 1, Redirects: 1, Errors: 3,
-		Skipped: 1, Capped: 1, Blocked: 1, Problems: map[string]int64{"status 404": 2, "timeout\x1b]0;title\a": 1},
+		Skipped: 1, Unkept: 0, Capped: 1, Blocked: 1, Problems: map[string]int64{"status 404": 2, "timeout\x1b]0;title\a": 1},
 	}
 	if g, w := jsonOf(t, got.Totals), jsonOf(t, totals); g != w {
 		t.Errorf("totals\n got %s\nwant %s", g, w)
@@ -157,7 +157,7 @@ func TestJSONNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"pages":0,"unique":0,"exact":0,"near":0,"thin":0,"other":0,"redirects":0,"errors":0,` +
-		`"skipped":0,"capped":0,"blocked":0,"hosts":[],"clusters":[]}`
+		`"skipped":0,"unkept":0,"capped":0,"blocked":0,"hosts":[],"clusters":[]}`
 	if got := compact.String(); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

@@ -110,7 +110,8 @@ func TotalsOf(t store.Tally) Totals {
 	return Totals{
 		Pages: t.Pages(), Unique: t.Unique, Exact: t.Exact, Near: t.Near, Thin: t.Thin,
 		Other: t.Other, Redirects: t.Redirects, Errors: t.Errors,
-		Skipped: t.Skipped, Capped: t.Capped, Blocked: t.Blocked, Problems: t.Problems,
+		Skipped: t.Skipped, Unkept: t.Unkept, Capped: t.Capped, Blocked: t.Blocked,
+		Problems: t.Problems, GivenUp: t.GivenUp,
 	}
 }
 

@@ -6,12 +6,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"skink/dedup"
 	"skink/internal/harmless"
 )
 
 // textPrinter writes what a person reads in a terminal: totals, hosts, clusters.
 type textPrinter struct {
 	w        *bufio.Writer
+	rule     dedup.Rule
 	totals   Totals
 	clusters int
 	members  int
@@ -42,31 +44,34 @@ func (p *textPrinter) begin(h head) error {
 }
 
 func (p *textPrinter) printTotals(t Totals) {
-	width := len(group(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Capped)))
+	width := len(group(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Unkept, t.Capped)))
 	line := func(label string, n int64, note string) {
 		fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf("%-11s %*s  %s", label, width, group(n), note), " "))
 	}
-	ofPages := func(n int64) string {
-		if t.Pages == 0 {
-			return ""
-		}
-		return fmt.Sprintf("%7s", Share(n, t.Pages))
-	}
 	line("pages", t.Pages, "")
-	line("  unique", t.Unique, ofPages(t.Unique))
-	line("  exact", t.Exact, ofPages(t.Exact))
-	line("  near", t.Near, ofPages(t.Near))
-	line("  thin", t.Thin, ofPages(t.Thin))
+	for _, v := range []struct {
+		kind dedup.Kind
+		n    int64
+	}{{dedup.Unique, t.Unique}, {dedup.Exact, t.Exact}, {dedup.Near, t.Near}, {dedup.Thin, t.Thin}} {
+		share := ""
+		if t.Pages > 0 {
+			share = fmt.Sprintf("%7s  %s", Share(v.n, t.Pages), p.rule.Explain(v.kind))
+		}
+		line("  "+string(v.kind), v.n, share)
+	}
+	failed, givenUp := t.Failed(), t.GivenUp
 	for _, rest := range []struct {
 		label string
 		n     int64
 		note  string
 	}{
 		{"other", t.Other, "not text"},
-		{"redirects", t.Redirects, ""},
-		{"errors", t.Errors, harmless.Line(Problems(t.Problems))},
-		{"blocked", t.Blocked, "by robots.txt"},
-		{"skipped", t.Skipped, "files without text, and duplicates whose text was not kept"},
+		{"redirected", t.Redirects, "to another URL"},
+		{"blocked", t.Blocked, "robots.txt says no"},
+		{"failed", total(failed), harmless.Line(Problems(failed))},
+		{"given-up", total(givenUp), harmless.Line(Problems(givenUp))},
+		{"skipped", t.Skipped, "files without text"},
+		{"unkept", t.Unkept, "duplicates whose text was not kept"},
 		{"capped", t.Capped, "not compared with every candidate; may have missed a duplicate"},
 	} {
 		if rest.n > 0 {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"sync"
 
@@ -302,9 +301,7 @@ func (m *Memory) membersOf(leader uint64) []*Record {
 func (m *Memory) Tally(ctx context.Context) (Tally, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	t := m.tally
-	t.Problems = maps.Clone(t.Problems)
-	return t, ctx.Err()
+	return m.tally.Clone(), ctx.Err()
 }
 
 func (m *Memory) Meta(ctx context.Context, name string) ([]byte, error) {

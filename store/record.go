@@ -1,6 +1,7 @@
 package store
 
 import (
+	"maps"
 	"time"
 
 	"skink/dedup"
@@ -97,11 +98,31 @@ type Tally struct {
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
 	Blocked   int64 `json:"blocked"`
-	Skipped   int64 `json:"skipped"` // files passed over, and duplicates kept without text
+	Skipped   int64 `json:"skipped"` // files passed over because they hold no text
+	Unkept    int64 `json:"unkept"`  // duplicates whose text was not kept
 	Capped    int64 `json:"capped"`  // pages for which a posting list was not read to its end
 	Bytes     int64 `json:"bytes"`   // of the decoded bodies of all records
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
+	GivenUp  map[string]int64 `json:"given_up,omitempty"` // those of them that were tried until they were given up
+}
+
+// Clone returns a tally that shares nothing with t.
+func (t *Tally) Clone() Tally {
+	c := *t
+	c.Problems, c.GivenUp = maps.Clone(t.Problems), maps.Clone(t.GivenUp)
+	return c
+}
+
+// Failed are the errors by kind that were not tried again.
+func (t *Tally) Failed() map[string]int64 {
+	failed := map[string]int64{}
+	for kind, n := range t.Problems {
+		if n -= t.GivenUp[kind]; n > 0 {
+			failed[kind] = n
+		}
+	}
+	return failed
 }
 
 // Pages is how many pages were judged.
@@ -120,13 +141,23 @@ func (t *Tally) Add(r *Record) {
 	case Skipped:
 		t.Skipped++
 	case Error:
-		t.Errors++
-		if t.Problems == nil {
-			t.Problems = map[string]int64{}
-		}
-		t.Problems[r.Problem]++
+		t.addError(r)
 	case Page:
 		t.addPage(r)
+	}
+}
+
+func (t *Tally) addError(r *Record) {
+	t.Errors++
+	count := func(byKind *map[string]int64) {
+		if *byKind == nil {
+			*byKind = map[string]int64{}
+		}
+		(*byKind)[r.Problem]++
+	}
+	count(&t.Problems)
+	if r.End() == frontier.GivenUp {
+		count(&t.GivenUp)
 	}
 }
 
@@ -142,7 +173,7 @@ func (t *Tally) addPage(r *Record) {
 		t.Thin++
 	}
 	if r.NoText {
-		t.Skipped++
+		t.Unkept++
 	}
 	if r.Capped {
 		t.Capped++

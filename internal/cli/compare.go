@@ -23,7 +23,8 @@ var compareCommand = command{
 	short: "compare two pages by every measure",
 	long: `
 Compares the main texts of two files or URLs (- is standard input): every measure,
-and the passages they have in common. With --check the exit code is 3 when they
+and the passages they have in common. The verdict is that of a crawl: pages of fewer
+than --min-words are thin, unless they are the same. With --check the exit code is 3 when they
 are not duplicates at the similarity asked for. --profile compares them as a
 published system does, and prints its score alone.
 
@@ -46,8 +47,6 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	f := &compareFlags{rule: addRuleFlags(flags)}
 	f.rule.shingle.mayBeAuto = true
 	flags.Lookup("shingle").Usage += ", or auto: 8 words up to 3,500 characters, 9 up to 7,000, 10 above"
-	minWords := flags.Lookup("min-words") // 0 unless given: see run
-	minWords.Usage, minWords.DefValue = "words under which a page is thin and compared with nobody (default: none is)", "0"
 	_ = flags.MarkHidden("scheme") // what each scheme finds is printed
 	flags.BoolVar(&f.json, "json", false, "print a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with 3 if they are not duplicates")
@@ -81,9 +80,6 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 		if err := mayWrite("--html", f.html, args); err != nil {
 			return err
 		}
-	}
-	if !f.rule.flags.Changed("min-words") {
-		f.rule.minWords = 0 // who asks about two texts means these two, however short
 	}
 	rule, err := check(f.rule.settings())
 	if err != nil {
@@ -190,6 +186,7 @@ type comparison struct {
 	Passages      []passage  `json:"passages"`         // in common, longest first
 
 	scheme dedup.Scheme
+	rule   dedup.Rule
 }
 
 // A side is one of the two pages.
@@ -221,7 +218,7 @@ func compare(names []string, docs [2]*extract.Document, rule dedup.Rule) (*compa
 	if err != nil {
 		return nil, usageError{err}
 	}
-	c := &comparison{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Step: s.Step, Unordered: s.Unordered, Similarity: rule.Similarity, scheme: bands}
+	c := &comparison{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Step: s.Step, Unordered: s.Unordered, Similarity: rule.Similarity, scheme: bands, rule: rule}
 	c.A.read(names[0], docs[0], rule)
 	c.B.read(names[1], docs[1], rule)
 	m := dedup.Compare(&c.A.canon, &c.B.canon, s, bands)
@@ -289,6 +286,8 @@ func (c *comparison) remark() string {
 		return "A has no text"
 	case c.B.Words == 0:
 		return "B has no text"
+	case c.Verdict == dedup.Thin:
+		return "--min-words 0 judges them all the same"
 	case c.Verdict != dedup.Unique:
 		return ""
 	case c.AInB >= whole && c.AInB > c.BInA:

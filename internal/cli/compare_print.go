@@ -47,7 +47,7 @@ type row struct{ Name, Value, About string }
 func (c *comparison) rows() []row {
 	number := func(v float64) string { return fmt.Sprintf("%.4f", v) }
 	of := func(n int) string { return fmt.Sprint(n) }
-	verdict := fmt.Sprintf("at similarity %v", c.Similarity)
+	verdict := c.meaning()
 	if c.Remark != "" {
 		verdict += ": " + c.Remark
 	}
@@ -65,6 +65,19 @@ func (c *comparison) rows() []row {
 		{"bands", of(c.Bands), fmt.Sprintf("of %d, of %d minima each", c.scheme.Bands(), c.scheme.Rows)},
 		{"verdict", string(c.Verdict), verdict},
 	}
+}
+
+// meaning is what the verdict says of the two.
+func (c *comparison) meaning() string {
+	switch same := dedup.Percent(c.Similarity) + " the same"; c.Verdict {
+	case dedup.Unique:
+		return "less than " + same
+	case dedup.Near:
+		return "at least " + same
+	case dedup.Exact:
+		return "the same words"
+	}
+	return c.rule.Explain(c.Verdict)
 }
 
 // shingles says what the shingles are.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/dedup"
 	"skink/feed"
 	"skink/frontier"
 	"skink/internal/ingest"
@@ -17,12 +18,13 @@ import (
 // A crawlRun is one run of skink crawl, with its store open.
 type crawlRun struct {
 	*crawlFlags
-	con     Console
-	store   store.Store
-	movedMu sync.Mutex
-	seeds   seeds // guarded by movedMu once the crawl runs
-	lost    []lostFolder
-	result  error // what the run says by its exit code when nothing went wrong
+	con      Console
+	judgedBy dedup.Rule
+	store    store.Store
+	movedMu  sync.Mutex
+	seeds    seeds // guarded by movedMu once the crawl runs
+	lost     []lostFolder
+	result   error // what the run says by its exit code when nothing went wrong
 
 	say          sayer
 	stdinIsSeeds bool
@@ -33,6 +35,7 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 	if err != nil {
 		return err
 	}
+	c.judgedBy = rule
 	if err := c.gather(ctx, given); err != nil {
 		return err
 	}
@@ -177,7 +180,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline) error {
 		return err
 	}
 	c.say.summary(summary{
-		added: pipeline.Added(), all: pipeline.Tally(), pending: after.Pending, took: time.Since(started),
+		added: pipeline.Added(), all: pipeline.Tally(), urls: after, rule: c.judgedBy, took: time.Since(started),
 		store: c.name(), bytes: diskUse(c.name()), feed: c.feed, demanding: crawl.Demanding(),
 		end: end, again: c.again(end),
 	})

@@ -147,7 +147,9 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *in
 	}
 	return d.write(d.con, func(w io.Writer) error {
 		if !d.pairs {
-			return report.Write(ctx, w, report.FromStore(s), d.report)
+			form := d.report
+			form.Rule = rule
+			return report.Write(ctx, w, report.FromStore(s), form)
 		}
 		found, err := complete.Pairs(ctx, s, rule)
 		if err != nil {

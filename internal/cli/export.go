@@ -41,7 +41,7 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 		if err != nil {
 			return usagef("--include %q: try unique or all", *include)
 		}
-		return withStore(ctx, con, *dir, args, how, func(s store.Reader, _ *complete.Whole) error {
+		return withStore(ctx, con, *dir, args, how, func(s store.Reader, _ store.Settings, _ *complete.Whole) error {
 			lines := 0
 			err := write(con, func(out io.Writer) (err error) {
 				lines, err = feed.Write(ctx, out, s, feed.Options{Include: in})

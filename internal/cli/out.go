@@ -29,8 +29,40 @@ func addOutFlag(flags *pflag.FlagSet) func(con Console, write func(w io.Writer) 
 		if err := mayWrite("--out", *out, nil); err != nil {
 			return err
 		}
-		return writeFile(*out, write)
+		err := writeFile(*out, func(w io.Writer) error { return writeSome(w, *out, write) })
+		if errors.Is(err, errNothing) {
+			fmt.Fprintf(con.Err, "there is nothing to write, and %s is left as it was\n", *out)
+			return nil
+		}
+		return err
 	}
+}
+
+// errNothing: a file that is there would have been replaced by nothing.
+var errNothing = errors.New("nothing to write")
+
+// writeSome refuses to write nothing where a file is.
+func writeSome(w io.Writer, name string, write func(w io.Writer) error) error {
+	c := &countingWriter{to: w}
+	if err := write(c); err != nil || c.n > 0 {
+		return err
+	}
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		return errNothing
+	}
+	return nil
+}
+
+// A countingWriter knows how much was written.
+type countingWriter struct {
+	to io.Writer
+	n  int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // writeFile writes a file beside its place and then moves it there, so that an

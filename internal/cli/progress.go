@@ -21,16 +21,16 @@ const (
 
 // A moment is what a running crawl shows of itself.
 type moment struct {
-	pages, added, unique, exact, near, errors, pending int64
-	hosts                                              int
-	took                                               time.Duration
+	pages, added, unique, exact, near, failed, givenUp, pending int64
+	hosts                                                       int
+	took                                                        time.Duration
 }
 
 func (m moment) rate() float64 { return float64(m.added) / max(m.took.Seconds(), 1e-3) }
 
 func (m moment) line() string {
-	return fmt.Sprintf("%d pages  %.0f/s  unique %d  exact %d  near %d  errors %d  pending %d  hosts %d",
-		m.pages, m.rate(), m.unique, m.exact, m.near, m.errors, m.pending, m.hosts)
+	return fmt.Sprintf("%d pages  %.0f/s  unique %d  exact %d  near %d  failed %d  given-up %d  pending %d  hosts %d",
+		m.pages, m.rate(), m.unique, m.exact, m.near, m.failed, m.givenUp, m.pending, m.hosts)
 }
 
 // A view is what can be seen of a running crawl.
@@ -45,7 +45,7 @@ type view struct {
 func (v *view) now() moment {
 	all, added := v.pipeline.Tally(), v.pipeline.Added()
 	counts, _ := v.store.Counts(context.Background())
-	return moment{all.Pages(), added.Pages(), all.Unique, all.Exact, all.Near, all.Errors, counts.Pending, v.crawl.Waiting(), time.Since(v.started)}
+	return moment{all.Pages(), added.Pages(), all.Unique, all.Exact, all.Near, counts.Failed, counts.GivenUp, counts.Pending, v.crawl.Waiting(), time.Since(v.started)}
 }
 
 // watch shows how the crawl goes until the function it returns is called. One that
@@ -115,7 +115,7 @@ func (c *crawlRun) logLines(done, asked <-chan struct{}, v *view) {
 			}
 			m := v.now()
 			log.Info("crawling", "pages", m.pages, "per_second", math.Round(10*m.rate())/10, "unique", m.unique, "exact", m.exact,
-				"near", m.near, "errors", m.errors, "pending", m.pending, "hosts", m.hosts)
+				"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts)
 		}
 	}
 }

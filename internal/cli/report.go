@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"skink/dedup"
 	"skink/internal/complete"
 	"skink/report"
 	"skink/store"
@@ -39,11 +38,12 @@ func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 		if err != nil {
 			return err
 		}
-		return withStore(ctx, con, *dir, args, how, func(s store.Reader, w *complete.Whole) error {
+		return withStore(ctx, con, *dir, args, how, func(s store.Reader, settings store.Settings, w *complete.Whole) error {
 			source := report.FromStore(s)
 			if w != nil {
 				source = ofWhole(w)
 			}
+			opt.Rule.Similarity, opt.Rule.MinWords = settings.Similarity, settings.MinWords
 			return write(con, func(out io.Writer) error { return report.Write(ctx, out, source, opt) })
 		})
 	}
@@ -80,7 +80,7 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 
 // withStore opens a store for reading, judges it as a whole if asked to, and
 // closes it. whole is nil if not.
-func withStore(ctx context.Context, con Console, dir string, args []string, how *completeFlags, do func(s store.Reader, whole *complete.Whole) error) (err error) {
+func withStore(ctx context.Context, con Console, dir string, args []string, how *completeFlags, do func(s store.Reader, settings store.Settings, whole *complete.Whole) error) (err error) {
 	if len(args) > 0 {
 		return usagef("unexpected %q: a store is named by --store", args[0])
 	}
@@ -93,10 +93,14 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
 	warn(con.Err, s)
-	if !how.complete {
-		return do(s, nil)
+	settings, err := storedSettings(ctx, s)
+	if err != nil {
+		return err
 	}
-	rule, err := storedRule(ctx, s, dir)
+	if !how.complete {
+		return do(s, settings, nil)
+	}
+	rule, err := ruleOf(settings, dir)
 	if err != nil {
 		return err
 	}
@@ -104,18 +108,18 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	if err != nil {
 		return err
 	}
-	return do(whole, whole)
+	return do(whole, settings, whole)
 }
 
-// storedRule is the rule by which a store was judged; the default for one just
+// storedSettings are those by which a store was judged; the default for one just
 // born.
-func storedRule(ctx context.Context, s store.Store, name string) (dedup.Rule, error) {
+func storedSettings(ctx context.Context, s store.Store) (store.Settings, error) {
 	set, err := store.ReadSettings(ctx, s)
 	switch {
 	case err != nil:
-		return dedup.Rule{}, err
+		return store.Settings{}, err
 	case set == nil:
-		return dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
+		return defaultSettings(), nil
 	}
-	return ruleOf(*set, name)
+	return *set, nil
 }

@@ -42,6 +42,11 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	return r
 }
 
+// defaultSettings are those of flags that were not given.
+func defaultSettings() store.Settings {
+	return addRuleFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).settings()
+}
+
 // settings are those that the flags ask for.
 func (r *ruleFlags) settings() store.Settings {
 	return store.Settings{

@@ -78,6 +78,17 @@ func durationText(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
+// latencyText writes how long an answer took: of a fast host, in milliseconds.
+func latencyText(d time.Duration) string {
+	switch {
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", float64(d)/1e6)
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return durationText(d)
+}
+
 // plural writes a number with its noun.
 func plural(n int64, noun string) string {
 	if n == 1 {

@@ -16,7 +16,6 @@ import (
 
 	"skink/frontier"
 	"skink/internal/harmless"
-	"skink/report"
 	"skink/store"
 )
 
@@ -40,24 +39,6 @@ Example: what could not be fetched, and why
 
   skink status --urls failed`,
 	setup: setupStatus,
-}
-
-type namedState struct {
-	name  string
-	state frontier.State
-	note  string
-}
-
-// states are the names by which a person asks for them, in the order of a URL's
-// way.
-var states = []namedState{
-	{"pending", frontier.Pending, "still to fetch"},
-	{"fetched", frontier.Fetched, "pages and files"},
-	{"redirected", frontier.Redirected, "to another URL"},
-	{"blocked", frontier.Blocked, "robots.txt says no"},
-	{"failed", frontier.Failed, "no page there"},
-	{"given-up", frontier.GivenUp, "tried as often as is allowed"},
-	{"outside", frontier.Outside, "linked to, but out of scope or too deep"},
 }
 
 func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -93,8 +74,14 @@ func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 // A status is what skink status prints.
 type status struct {
 	URLs     map[string]int64 `json:"urls"`
-	Problems map[string]int64 `json:"problems,omitempty"`
+	Pages    int64            `json:"pages"`              // of those fetched
+	Other    int64            `json:"other"`              // and files that are not text
+	Problems map[string]int64 `json:"problems,omitempty"` // of those failed and given up
+	GivenUp  map[string]int64 `json:"given_up,omitempty"`
 	Hosts    []hostStatus     `json:"hosts,omitempty"` // with URLs pending, most first
+
+	rows []endRow
+	all  int64
 }
 
 type hostStatus struct {
@@ -112,12 +99,9 @@ func printStatus(ctx context.Context, out io.Writer, s store.Store, asJSON bool)
 	if asJSON {
 		return writeLine(out, st)
 	}
-	for _, row := range states {
-		note := row.note
-		if row.state == frontier.Failed && len(st.Problems) > 0 {
-			note = "with those given up: " + report.Problems(st.Problems)
-		}
-		fmt.Fprintf(out, "%-11s%8d   %s\n", row.name, st.URLs[row.name], note)
+	fmt.Fprintln(out, plural(st.all, "URL"))
+	for _, row := range st.rows {
+		row.print(out)
 	}
 	if len(st.Hosts) == 0 {
 		return nil
@@ -150,8 +134,8 @@ func readStatus(ctx context.Context, s store.Store, now time.Time) (st status, e
 	if err != nil {
 		return st, err
 	}
-	st.Problems = tally.Problems
-	st.URLs = countsByName(n)
+	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = countsByName(n), tally.Pages(), tally.Other, tally.Problems, tally.GivenUp
+	st.rows, st.all = endRows(n, tally)
 	for h, err := range s.Hosts(ctx) {
 		if err != nil {
 			return st, err
@@ -167,13 +151,6 @@ func readStatus(ctx context.Context, s store.Store, now time.Time) (st status, e
 		return cmp.Or(cmp.Compare(b.Pending, a.Pending), cmp.Compare(a.Host, b.Host))
 	})
 	return st, nil
-}
-
-func countsByName(n frontier.Counts) map[string]int64 {
-	return map[string]int64{
-		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked,
-		"failed": n.Failed, "given-up": n.GivenUp, "outside": n.Outside,
-	}
 }
 
 // An urlStatus is a line of skink status --urls.

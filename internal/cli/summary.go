@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/dedup"
+	"skink/frontier"
 	"skink/report"
 	"skink/store"
 )
@@ -13,7 +15,8 @@ import (
 // A summary is what a crawl says at its end.
 type summary struct {
 	added, all store.Tally // by this run, and in the store
-	pending    int64
+	urls       frontier.Counts
+	rule       dedup.Rule
 	took       time.Duration
 	store      string
 	bytes      int64
@@ -35,7 +38,7 @@ type ending struct {
 func (s summary) String() string {
 	var b strings.Builder
 	s.pages(&b)
-	s.rest(&b)
+	s.ends(&b)
 	s.saved(&b)
 	s.slowed(&b)
 	s.next(&b)
@@ -49,32 +52,25 @@ func (s summary) pages(b *strings.Builder) {
 	if t.Pages() != a.Pages() {
 		fmt.Fprintf(b, "in the store now: %s\n", plural(t.Pages(), "page"))
 	}
-	fmt.Fprintf(b, "  unique  %6d   the first of their kind\n", t.Unique)
-	fmt.Fprintf(b, "  exact   %6d   the text of another page\n", t.Exact)
-	fmt.Fprintf(b, "  near    %6d   much like another page\n", t.Near)
-	fmt.Fprintf(b, "  thin    %6d   too short to compare\n", t.Thin)
+	for _, v := range []struct {
+		kind dedup.Kind
+		n    int64
+	}{{dedup.Unique, t.Unique}, {dedup.Exact, t.Exact}, {dedup.Near, t.Near}, {dedup.Thin, t.Thin}} {
+		endRow{string(v.kind), v.n, s.rule.Explain(v.kind)}.print(b)
+	}
+	if t.Capped > 0 {
+		fmt.Fprintf(b, "%s met so many alike that not all were compared\n", plural(t.Capped, "page"))
+	}
 }
 
-// rest says what was fetched and not judged.
-func (s summary) rest(b *strings.Builder) {
-	t := s.all
-	for _, l := range []struct {
-		n    int64
-		text string
-	}{
-		{t.Redirects, "redirects answered with another URL"},
-		{t.Other, "other    not text, recorded only"},
-		{t.Blocked, "blocked  robots.txt says no"},
-		{t.Skipped, "skipped  duplicates kept without their text"},
-		{t.Capped, "capped   so many alike that not all were compared"},
-	} {
-		if l.n > 0 {
-			name, why, _ := strings.Cut(l.text, " ")
-			fmt.Fprintf(b, "  %-9s%5d   %s\n", name, l.n, strings.TrimSpace(why))
+// ends says how all URLs ended, but for the ways in which none did.
+func (s summary) ends(b *strings.Builder) {
+	rows, all := endRows(s.urls, s.all)
+	fmt.Fprintln(b, plural(all, "URL"))
+	for _, row := range rows {
+		if row.n > 0 {
+			row.print(b)
 		}
-	}
-	if t.Errors > 0 {
-		fmt.Fprintf(b, "  errors   %5d   %s\n", t.Errors, report.Problems(t.Problems))
 	}
 }
 
@@ -84,6 +80,9 @@ func (s summary) saved(b *strings.Builder) {
 	if t.Pages() > 0 {
 		duplicates := t.Exact + t.Near
 		fmt.Fprintf(b, "%s of %s (%s) need not be indexed\n", plural(duplicates, "duplicate"), plural(t.Pages(), "page"), report.Share(duplicates, t.Pages()))
+		if t.Unkept > 0 {
+			fmt.Fprintf(b, "%s kept without text\n", plural(t.Unkept, "duplicate"))
+		}
 		fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.store, bytesText(s.bytes), bytesText(s.bytes/t.Pages()))
 	}
 	if s.feed != "" && s.feed != "-" {
@@ -111,15 +110,15 @@ func (s summary) slowed(b *strings.Builder) {
 func (s summary) next(b *strings.Builder) {
 	switch {
 	case s.end.interrupted:
-		fmt.Fprintf(b, "stopped with %s to fetch; resume with: %s\n", plural(s.pending, "URL"), s.again)
-	case s.pending > 0 && s.end.limit != "":
-		fmt.Fprintf(b, "stopped at %s with %s to fetch; go on with: %s\n", s.end.limit, plural(s.pending, "URL"), s.again)
-	case s.pending > 0 && s.end.spent > 0:
-		fmt.Fprintf(b, "%s left; %s with a spent budget; go on with more: %s\n", plural(s.pending, "URL"), plural(int64(s.end.spent), "host"), s.again)
-	case s.pending > 0 && len(s.end.lost) > 0:
-		fmt.Fprintf(b, "%s left; missing: %s; put it back and go on with: %s\n", plural(s.pending, "URL"), strings.Join(s.end.lost, ", "), s.again)
-	case s.pending > 0:
-		fmt.Fprintf(b, "%s left, of hosts that do not answer; try them again with: %s\n", plural(s.pending, "URL"), s.again)
+		fmt.Fprintf(b, "stopped with %s to fetch; resume with: %s\n", plural(s.urls.Pending, "URL"), s.again)
+	case s.urls.Pending > 0 && s.end.limit != "":
+		fmt.Fprintf(b, "stopped at %s with %s to fetch; go on with: %s\n", s.end.limit, plural(s.urls.Pending, "URL"), s.again)
+	case s.urls.Pending > 0 && s.end.spent > 0:
+		fmt.Fprintf(b, "%s left; %s with a spent budget; go on with more: %s\n", plural(s.urls.Pending, "URL"), plural(int64(s.end.spent), "host"), s.again)
+	case s.urls.Pending > 0 && len(s.end.lost) > 0:
+		fmt.Fprintf(b, "%s left; missing: %s; put it back and go on with: %s\n", plural(s.urls.Pending, "URL"), strings.Join(s.end.lost, ", "), s.again)
+	case s.urls.Pending > 0:
+		fmt.Fprintf(b, "%s left, of hosts that do not answer; try them again with: %s\n", plural(s.urls.Pending, "URL"), s.again)
 	case s.store != defaultStore:
 		fmt.Fprintf(b, "see them with: skink report --store %s\n", quoted(s.store))
 	default:
@@ -136,7 +135,7 @@ func (s summary) attrs() []any {
 	}
 	return []any{
 		"added", a.Pages(), "seconds", s.took.Seconds(), "pages", t.Pages(), "unique", t.Unique, "exact", t.Exact, "near", t.Near,
-		"thin", t.Thin, "redirects", t.Redirects, "other", t.Other, "blocked", t.Blocked, "skipped", t.Skipped, "capped", t.Capped,
-		"errors", t.Errors, "problems", t.Problems, "pending", s.pending, "stopped", stopped, "store", s.store, "bytes", s.bytes,
+		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "urls", countsByName(s.urls),
+		"problems", t.Problems, "given_up", t.GivenUp, "stopped", stopped, "store", s.store, "bytes", s.bytes,
 	}
 }

@@ -526,8 +526,8 @@ func TestSkipDuplicates(t *testing.T) {
 				t.Errorf("skip %v, %s: the sink got a text: %v, want %v", skip, verdict(r), got, kept)
 			}
 		}
-		if tally := p.Added(); tally.Skipped != map[bool]int64{false: 0, true: 3}[skip] {
-			t.Errorf("skip %v: %d were counted as skipped", skip, tally.Skipped)
+		if tally := p.Added(); tally.Unkept != map[bool]int64{false: 0, true: 3}[skip] {
+			t.Errorf("skip %v: %d were counted as kept without text", skip, tally.Unkept)
 		}
 	}
 }

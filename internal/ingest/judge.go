@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -283,9 +282,7 @@ func (j *judge) count(all []*subject) {
 func (j *judge) snapshot(t *store.Tally) store.Tally {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	now := *t
-	now.Problems = maps.Clone(t.Problems)
-	return now
+	return t.Clone()
 }
 
 // tell hands subjects to the sink, and lets go of those who wait.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 
 	"skink/frontier"
 	"skink/store"
@@ -76,9 +75,7 @@ func (s *Store) writeCounters() error {
 func (s *Store) Tally(ctx context.Context) (store.Tally, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.counters.Tally
-	t.Problems = maps.Clone(t.Problems)
-	return t, ctx.Err()
+	return s.counters.Tally.Clone(), ctx.Err()
 }
 
 // Counts is how many URLs are in each state.
