@@ -3,7 +3,7 @@
 //	skink crawl   [flags] SEED...   crawl sites, and judge each page as it comes
 //	skink dedup   [flags] PATH...   judge files that are on disk already
 //	skink compare [flags] A B       compare two pages by every measure
-//	skink extract [flags] FILE...   print what a crawl would take as the main text
+//	skink extract [flags] PAGE...   print what a crawl would take as the main text
 //	skink report  [flags]           print the duplicate report of a store
 //	skink export  [flags]           write the pages of a store for an index
 //	skink status  [flags]           print how far a crawl has come

@@ -107,6 +107,11 @@ type Tally struct {
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // those of them that were tried until they were given up
 }
 
+// Records is how many records were counted.
+func (t *Tally) Records() int64 {
+	return t.Pages() + t.Other + t.Redirects + t.Errors + t.Blocked + t.Skipped
+}
+
 // Clone returns a tally that shares nothing with t.
 func (t *Tally) Clone() Tally {
 	c := *t

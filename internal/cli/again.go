@@ -45,7 +45,7 @@ func quoted(word string) string {
 func (f *crawlFlags) again(end ending) string {
 	words := []string{"skink crawl"}
 	for _, g := range f.given {
-		kept := slices.Contains(ruleFlagNames, g.name)
+		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" // the store keeps what they said
 		stopped := strings.HasPrefix(end.limit, "--"+g.name+" ") || end.spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
 		if !kept && !stopped {
 			words = append(words, g.text)

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
 	"skink/internal/harmless"
@@ -93,7 +91,7 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	}
 	var docs [2]*extract.Document
 	for i, name := range args {
-		if docs[i], err = readPage(ctx, con, name); err != nil {
+		if docs[i], err = readPage(ctx, con, extract.Options{}, name); err != nil {
 			return err
 		}
 	}
@@ -296,29 +294,4 @@ func (c *comparison) remark() string {
 		return "B is an excerpt of A"
 	}
 	return ""
-}
-
-// readPage reads a file, standard input, or a URL.
-func readPage(ctx context.Context, con Console, name string) (*extract.Document, error) {
-	if !strings.Contains(name, "://") {
-		return await(ctx, func() (*extract.Document, error) { return extractFile(con, name) })
-	}
-	var all seeds
-	if err := all.addURL(name); err != nil {
-		return nil, err
-	}
-	opt := crawler.Defaults()
-	opt.AllowHosts = all.special()
-	page, err := crawler.Get(ctx, all.URLs[0], opt)
-	if err != nil {
-		return nil, err
-	}
-	if page.Problem != "" {
-		return nil, fmt.Errorf("%s: %s: %s", name, page.Problem, page.Detail)
-	}
-	doc, err := extract.Parse(page.Body, page.Header.Get("Content-Type"))
-	if errors.Is(err, extract.ErrNotText) {
-		return nil, fmt.Errorf("%s holds no text: it is %s", name, extract.MediaType(page.Body, page.Header.Get("Content-Type")))
-	}
-	return doc, err
 }

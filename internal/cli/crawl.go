@@ -27,7 +27,7 @@ standard input, or a folder of HTML files, which is served on loopback as
 http://FOLDER.localhost/ and crawled like a site.
 
 A crawl that was stopped or killed is resumed by the same command, or without
-seeds; new seeds are added to it. The store knows how pages are judged; all other
+seeds; new seeds are added to it, and to a finished one with --add. The store knows how pages are judged; all other
 flags are to be given again, as the last line of the summary does. While it runs,
 the signal USR1, or Enter at a terminal, shows which hosts are slow and which are
 left alone.
@@ -57,12 +57,15 @@ type crawlFlags struct {
 	feed             string
 	metrics          string
 	logFormat        string
+	logURLs          bool
+	add              bool
 	quiet            bool
 }
 
 func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &crawlFlags{options: crawler.Defaults()}
 	f.store = addStoreFlag(flags)
+	flags.BoolVar(&f.add, "add", false, "add these seeds to a store that holds a finished crawl of others")
 	f.rule = addRuleFlags(flags)
 	o := &f.options
 	f.maxSize = size(o.MaxSize)
@@ -99,6 +102,7 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 
 	flags.StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics and profiles at this address; a port alone is one of loopback")
 	flags.StringVar(&f.logFormat, "log-format", "text", "how to say how it goes: text or json, a line each")
+	flags.BoolVar(&f.logURLs, "log-urls", false, "with --log-format json, a line for each URL: how it was answered and judged")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 	return f.run
 }
@@ -136,6 +140,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, args []s
 	if _, err := check(f.rule.settings()); err != nil {
 		return err
 	}
+	place := aboutToOpen(*f.store)
 	s, err := openStore(*f.store, len(args) > 0, 16+f.options.Parallel)
 	if err != nil {
 		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
@@ -147,11 +152,11 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, args []s
 		say.line("%s", text)
 	}
 	c := &crawlRun{crawlFlags: f, con: con, say: say, store: s, stdinIsSeeds: slices.Contains(args, "-")}
-	err = c.run(ctx, args, given)
-	if err := errors.Join(err, s.Close()); err != nil {
-		return err
+	err = errors.Join(c.run(ctx, args, given), s.Close())
+	if err != nil && !c.planted { // the start failed
+		err = errors.Join(err, place.discard())
 	}
-	return c.result
+	return keepFirst(err, c.result)
 }
 
 // check refuses numbers that make no sense.
@@ -161,6 +166,8 @@ func (f *crawlFlags) check() error {
 	switch {
 	case f.logFormat != "text" && f.logFormat != "json":
 		return usagef("--log-format %q: try text or json", f.logFormat)
+	case f.logURLs && (f.logFormat != "json" || f.quiet):
+		return usagef("--log-urls adds to --log-format json: give both, and no --quiet")
 	case o.PerIP < 0:
 		return usagef("--per-ip %d: try 0 for no limit", o.PerIP)
 	case o.MaxDelay < 0:

@@ -24,7 +24,9 @@ type crawlRun struct {
 	movedMu  sync.Mutex
 	seeds    seeds // guarded by movedMu once the crawl runs
 	lost     []lostFolder
-	result   error // what the run says by its exit code when nothing went wrong
+	onPage   []func(*crawler.Page) // told of every fetch
+	planted  bool                  // the store holds the seeds
+	result   error                 // what the run says by its exit code when nothing went wrong
 
 	say          sayer
 	stdinIsSeeds bool
@@ -55,6 +57,7 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 	if err != nil {
 		return err
 	}
+	c.startURLLog(&opt)
 	pipeline, err := ingest.New(ctx, c.store, opt)
 	if err != nil {
 		return errors.Join(err, closeFeed())
@@ -146,6 +149,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline) error {
 		return errors.Join(err, pipeline.Close())
 	}
 	c.options.OnSeed = func(url string) error { return c.moved(ctx, url) }
+	c.options.OnPage = c.answered
 	crawl, err := crawler.New(c.store, c.options, pipeline)
 	if err != nil {
 		return errors.Join(err, outside.close(), pipeline.Close())
@@ -190,6 +194,13 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline) error {
 		c.result = c.nothingFetched(ctx)
 	}
 	return nil
+}
+
+// answered tells of a fetch whoever wants to know.
+func (c *crawlRun) answered(p *crawler.Page) {
+	for _, tell := range c.onPage {
+		tell(p)
+	}
 }
 
 // isStop says whether a crawl ended because it was told to.

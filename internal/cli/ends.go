@@ -28,6 +28,16 @@ var states = []namedState{
 	{"outside", frontier.Outside, "linked to, but out of scope or too deep"},
 }
 
+// nameOf is the word for a state.
+func nameOf(state frontier.State) string {
+	for _, s := range states {
+		if s.state == state {
+			return s.name
+		}
+	}
+	return ""
+}
+
 func countsByName(n frontier.Counts) map[string]int64 {
 	return map[string]int64{
 		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked,

@@ -3,16 +3,9 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
-	"mime"
-	"os"
-	"path/filepath"
-	"strings"
-	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -25,12 +18,13 @@ const extractorVersion = extract.Version
 
 var extractCommand = command{
 	name:  "extract",
-	args:  "[flags] FILE...",
+	args:  "[flags] PAGE...",
 	short: "print what a crawl would take as the main text",
 	long: `
-Prints the main text of HTML or text files, as a crawl would take it: - is
-standard input. A file that holds no text is named on standard error and passed
-over, and the exit code is then 1.
+Prints the main text of HTML or text, as a crawl would take it, of files, of URLs, or
+of standard input (-). What holds no text is named on standard error and passed over,
+and the exit code is then 1. A URL that you name is fetched at once: robots.txt is not
+asked.
 
 With --html it is the page that is printed, its words without its looks: what is
 taken is green, a box that a rule suspects has a red bar. It is safe to open.
@@ -68,17 +62,17 @@ type extracted struct {
 
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	asJSON := flags.Bool("json", false, `print {"path","title","lang","text","words",...} a line`)
-	asHTML := flags.Bool("html", false, "print the page with the taken text marked, safe to open; of one file")
+	asHTML := flags.Bool("html", false, "print the page with the taken text marked, safe to open; of one page")
 	images := flags.Bool("alt", false, "with --json, add the alternative texts of the pictures in the text")
 	return func(ctx context.Context, con Console, args []string) error {
 		if len(args) == 0 {
-			return usagef("extract: no file is named: try skink extract --help")
+			return usagef("extract: no file or URL is named: try skink extract --help")
 		}
 		switch {
 		case *asHTML && *asJSON:
 			return usagef("extract: --html and --json are two forms of one answer: choose one")
 		case *asHTML && len(args) > 1:
-			return usagef("extract: --html shows one page: name one file")
+			return usagef("extract: --html shows one page: name one")
 		case *images && !*asJSON:
 			return usagef("extract: --alt adds to --json: give both")
 		}
@@ -86,7 +80,7 @@ func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string)
 		out := bufio.NewWriter(con.Out)
 		failed := 0
 		for _, name := range args {
-			doc, err := await(ctx, func() (*extract.Document, error) { return extractWith(options, con, name) })
+			doc, err := readPage(ctx, con, options, name)
 			if ctx.Err() != nil {
 				return keepFirst(out.Flush(), ctx.Err())
 			}
@@ -126,65 +120,4 @@ func printExtracted(w io.Writer, name string, doc *extract.Document, asJSON, asH
 		Author: doc.Author, Published: doc.Published, Modified: doc.Modified, Canonical: doc.Canonical,
 		Prev: doc.Prev, Next: doc.Next, Breadcrumbs: doc.Breadcrumbs, Alternates: doc.Alternates, Images: doc.Images, Charset: doc.Charset,
 	})
-}
-
-// extractFile reads a file, or standard input, as a page.
-func extractFile(con Console, name string) (*extract.Document, error) {
-	return extractWith(extract.Options{}, con, name)
-}
-
-func extractWith(options extract.Options, con Console, name string) (*extract.Document, error) {
-	body, err := readInput(con, name)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := options.Parse(body, typeOf(name))
-	if errors.Is(err, extract.ErrNotText) {
-		return nil, fmt.Errorf("%s holds no text: it is %s", name, extract.MediaType(body, typeOf(name)))
-	}
-	return doc, err
-}
-
-func readInput(con Console, name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(con.In)
-	}
-	body, err := os.ReadFile(name)
-	if err != nil {
-		return nil, plainError(name, err)
-	}
-	return body, nil
-}
-
-// plainError says without the names of system calls why a path cannot be read.
-func plainError(name string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && strings.Contains(name, "://"):
-		return fmt.Errorf("%q is a URL, and this command reads files: skink crawl and skink compare take URLs", name)
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no file %q: check its name, and the folder you are in", name)
-	case errors.Is(err, syscall.EISDIR):
-		return fmt.Errorf("%q is a folder: name files in it", name)
-	}
-	return err
-}
-
-// typeOf is the media type that a file's name promises, "" if it promises none:
-// then its bytes decide.
-func typeOf(name string) string {
-	switch ext := strings.ToLower(filepath.Ext(name)); ext {
-	case ".html", ".htm":
-		return "text/html"
-	case ".xhtml", ".xht":
-		return "application/xhtml+xml"
-	case ".md", ".markdown":
-		return "text/markdown"
-	case ".txt", ".text":
-		return "text/plain"
-	case "":
-		return ""
-	default:
-		kind, _, _ := mime.ParseMediaType(mime.TypeByExtension(ext))
-		return kind
-	}
 }

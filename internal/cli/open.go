@@ -58,6 +58,33 @@ func open(dir string, opt badger.Options) (*badger.Store, error) {
 	return nil, err
 }
 
+// A newStore is where a command is about to make one.
+type newStore struct {
+	dir      string
+	born     bool // there was none
+	madeByUs bool // nor a folder
+}
+
+func aboutToOpen(dir string) newStore {
+	_, err := os.Stat(dir)
+	return newStore{dir: dir, born: !badger.IsStore(dir), madeByUs: errors.Is(err, fs.ErrNotExist)}
+}
+
+// discard removes a store to which nothing of use was written.
+func (n newStore) discard() error {
+	if !n.born {
+		return nil
+	}
+	files, err := os.ReadDir(n.dir)
+	for _, f := range files {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(n.dir, f.Name())))
+	}
+	if n.madeByUs {
+		err = errors.Join(err, os.Remove(n.dir))
+	}
+	return err
+}
+
 // lossText says what opening a store found to be lost, "" if that is nothing.
 func lossText(l badger.Loss) string {
 	switch {

@@ -27,7 +27,7 @@ func (c *crawlRun) openMonitor() (o outside, err error) {
 	if err != nil {
 		return o, fmt.Errorf("--metrics %s: %w: try another port", c.metrics, err)
 	}
-	c.options.OnPage = func(p *crawler.Page) { o.server.Observe(p.Status, p.Took) }
+	c.onPage = append(c.onPage, func(p *crawler.Page) { o.server.Observe(p.Status, p.Took) })
 	c.say.line("Metrics are at %s", o.server.URL())
 	return o, nil
 }

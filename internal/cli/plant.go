@@ -16,6 +16,11 @@ func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 		return fmt.Errorf("%s: %w", c.name(), err)
 	}
 	lost, folders := all.relocate(given.Folders)
+	if len(folders) == len(given.Folders) && !c.add { // none is one that moved
+		if err := c.checkOthers(ctx, all, given); err != nil {
+			return err
+		}
+	}
 	given.Folders = folders
 	all.merge(given)
 	c.seeds = all
@@ -34,6 +39,24 @@ func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 		c.say.line("It is good manners to say who crawls: --contact takes a URL or an email address, and is sent with each request.")
 	}
 	return nil
+}
+
+// checkOthers refuses seeds of which a store knows none, if it holds a finished crawl:
+// whoever forgot that the store is there would find two sites in one report.
+func (c *crawlRun) checkOthers(ctx context.Context, stored, given seeds) error {
+	counts, err := c.store.Counts(ctx)
+	if err != nil {
+		return err
+	}
+	tally, err := c.store.Tally(ctx)
+	switch {
+	case err != nil:
+		return err
+	case counts.Pending > 0, tally.Records() == 0, len(given.items()) == 0, stored.sharesWith(given):
+		return nil
+	}
+	return usagef("%s holds a finished crawl of %s, with %s: give --add to crawl these seeds into it, too, or choose another --store",
+		c.name(), stored.name(), plural(tally.Pages(), "page"))
 }
 
 // anythingLeft says whether a URL is pending, or a seed is new.
@@ -63,6 +86,7 @@ func (c *crawlRun) begin(ctx context.Context) (frontier.Counts, error) {
 func (c *crawlRun) plant(ctx context.Context) error {
 	c.movedMu.Lock()
 	defer c.movedMu.Unlock()
+	c.planted = true
 	if err := c.seeds.write(ctx, c.store); err != nil {
 		return fmt.Errorf("write seeds: %w", err)
 	}

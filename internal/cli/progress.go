@@ -71,6 +71,7 @@ const clearLine = "\r\x1b[K"
 func (c *crawlRun) statusLine(ctx context.Context, done, asked <-chan struct{}, v *view) {
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
+	pace := time.After(paceAfter)
 	stopping := ""
 	interrupted := ctx.Done()
 	for {
@@ -84,6 +85,9 @@ func (c *crawlRun) statusLine(ctx context.Context, done, asked <-chan struct{}, 
 		case <-asked:
 			fmt.Fprint(c.con.screen, clearLine)
 			fmt.Fprint(c.con.Err, hostsText(v.crawl.Hosts(), time.Now()))
+		case <-pace:
+			fmt.Fprint(c.con.screen, clearLine)
+			c.sayPace(v)
 		case <-tick.C:
 		}
 		line := stopping + v.now().line()
@@ -99,6 +103,7 @@ func (c *crawlRun) logLines(done, asked <-chan struct{}, v *view) {
 	}
 	tick := time.NewTicker(logEvery)
 	defer tick.Stop()
+	pace := time.After(paceAfter)
 	for {
 		select {
 		case <-done:
@@ -109,6 +114,8 @@ func (c *crawlRun) logLines(done, asked <-chan struct{}, v *view) {
 			} else {
 				fmt.Fprint(c.con.Err, hostsText(v.crawl.Hosts(), time.Now()))
 			}
+		case <-pace:
+			c.sayPace(v)
 		case <-tick.C:
 			if c.quiet {
 				continue
@@ -117,5 +124,12 @@ func (c *crawlRun) logLines(done, asked <-chan struct{}, v *view) {
 			log.Info("crawling", "pages", m.pages, "per_second", math.Round(10*m.rate())/10, "unique", m.unique, "exact", m.exact,
 				"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts)
 		}
+	}
+}
+
+// sayPace tells a newcomer why the crawl is slow.
+func (c *crawlRun) sayPace(v *view) {
+	if text := c.paceText(v.now(), v.crawl.Hosts()); text != "" {
+		c.say.line("%s", text)
 	}
 }

@@ -119,6 +119,24 @@ func (all *seeds) merge(other seeds) {
 	}
 }
 
+// sharesWith says whether some seed is in both.
+func (all *seeds) sharesWith(other seeds) bool {
+	return slices.ContainsFunc(other.URLs, func(u string) bool { return slices.Contains(all.URLs, u) || slices.Contains(all.Moved, u) }) ||
+		slices.ContainsFunc(other.Folders, func(dir string) bool { return slices.Contains(all.Folders, dir) })
+}
+
+// name is what a person calls them: the first, and how many more there are.
+func (all *seeds) name() string {
+	items := all.items()
+	switch len(items) {
+	case 0:
+		return "files"
+	case 1:
+		return items[0].URL
+	}
+	return fmt.Sprintf("%s and %d more", items[0].URL, len(items)-1)
+}
+
 // items are the URLs a crawl starts from, the folders' own included.
 func (all *seeds) items() []frontier.Item {
 	var items []frontier.Item

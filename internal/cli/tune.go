@@ -236,7 +236,11 @@ func readSide(con Console, side string, path, text *string, dir string) (*extrac
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
 		}
-		return extractFile(con, name)
+		body, err := readInput(con, name)
+		if err != nil {
+			return nil, err
+		}
+		return pageOf(extract.Options{}, name, body, typeOf(name))
 	case text != nil && path == nil:
 		return extract.Parse([]byte(*text), "text/plain; charset=utf-8")
 	}

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"skink/crawler"
+	"skink/extract"
+)
+
+// readPage reads the page that an argument names: a file, a URL, or - for standard
+// input.
+func readPage(ctx context.Context, con Console, options extract.Options, name string) (*extract.Document, error) {
+	var body []byte
+	var kind string
+	var err error
+	if hasScheme(name) {
+		body, kind, err = fetchPage(ctx, name)
+	} else {
+		kind = typeOf(name)
+		body, err = await(ctx, func() ([]byte, error) { return readInput(con, name) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(options, name, body, kind)
+}
+
+// pageOf reads what a file or a server gave.
+func pageOf(options extract.Options, name string, body []byte, kind string) (*extract.Document, error) {
+	doc, err := options.Parse(body, kind)
+	if errors.Is(err, extract.ErrNotText) {
+		return nil, fmt.Errorf("%s holds no text: it is %s", name, extract.MediaType(body, kind))
+	}
+	return doc, err
+}
+
+// fetchPage fetches a page that a person named, and says of what type it is.
+func fetchPage(ctx context.Context, name string) (body []byte, kind string, err error) {
+	var all seeds
+	if err := all.addURL(name); err != nil {
+		return nil, "", err
+	}
+	opt := crawler.Defaults()
+	opt.AllowHosts = all.special()
+	page, err := crawler.Get(ctx, all.URLs[0], opt)
+	if err != nil {
+		return nil, "", err
+	}
+	if page.Problem != "" {
+		return nil, "", fmt.Errorf("%s: %s: %s", name, page.Problem, page.Detail)
+	}
+	return page.Body, page.Header.Get("Content-Type"), nil
+}
+
+func readInput(con Console, name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(con.In)
+	}
+	body, err := os.ReadFile(name)
+	if err != nil {
+		return nil, plainError(name, err)
+	}
+	return body, nil
+}
+
+// plainError says without the names of system calls why a path cannot be read.
+func plainError(name string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && hasScheme(name):
+		return fmt.Errorf("%q is a URL, and this command reads files: skink crawl, compare and extract take URLs", name)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no file %q: check its name, and the folder you are in", name)
+	case errors.Is(err, syscall.EISDIR):
+		return fmt.Errorf("%q is a folder: name files in it", name)
+	}
+	return err
+}
+
+// typeOf is the media type that a file's name promises, "" if it promises none:
+// then its bytes decide.
+func typeOf(name string) string {
+	switch ext := strings.ToLower(filepath.Ext(name)); ext {
+	case ".html", ".htm":
+		return "text/html"
+	case ".xhtml", ".xht":
+		return "application/xhtml+xml"
+	case ".md", ".markdown":
+		return "text/markdown"
+	case ".txt", ".text":
+		return "text/plain"
+	case "":
+		return ""
+	default:
+		kind, _, _ := mime.ParseMediaType(mime.TypeByExtension(ext))
+		return kind
+	}
+}
