@@ -210,7 +210,7 @@ func (w *webgen) checkCounts(t *testing.T, records []*store.Record) {
 		Unique: w.truth.Unique, Exact: w.truth.Exact, Near: w.truth.Near, Thin: w.truth.Thin,
 		Redirects: w.truth.Redirects, Blocked: w.truth.Blocked, Other: w.truth.Other, Errors: w.truth.Gone + w.truth.Broken,
 	}
-	got.Problems, got.Bytes = nil, 0 // checkRecords looks at each record
+	got.Problems, got.GivenUp, got.Bytes = nil, nil, 0 // checkRecords looks at each record
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("counted %+v, want %+v", got, want)
 	}
