@@ -114,7 +114,7 @@ type privateError struct {
 }
 
 func (e *privateError) Error() string {
-	return fmt.Sprintf("%s is at %s, which is not on the public internet; --allow-private %s would fetch it all the same", e.host, e.addr, e.host)
+	return fmt.Sprintf("%s is at %s, which is not on the public internet", e.host, e.addr)
 }
 
 // A dialer makes the connections, and refuses special addresses.

@@ -33,7 +33,8 @@ type Scope struct {
 
 // NewScope makes a scope without seeds, in which only ScopeAny has room for a URL.
 // A URL must match one of the regular expressions include, if there are any, and
-// none of exclude; they are searched for in the canonical URL.
+// none of exclude; they are searched for in the canonical URL. The error for one that
+// is none is a *[PatternError].
 func NewScope(kind string, include, exclude []string) (*Scope, error) {
 	switch kind {
 	case ScopePrefix, ScopeHost, ScopeDomain, ScopeAny:
@@ -49,12 +50,25 @@ func NewScope(kind string, include, exclude []string) (*Scope, error) {
 	return s, err
 }
 
-func compile(flag string, patterns []string) ([]*regexp.Regexp, error) {
+// A PatternError is a pattern of a scope that cannot be read.
+type PatternError struct {
+	List    string // "include" or "exclude"
+	Pattern string
+	Err     error
+}
+
+func (e *PatternError) Error() string {
+	return fmt.Sprintf("%s pattern %q is no regular expression: %v", e.List, e.Pattern, e.Err)
+}
+
+func (e *PatternError) Unwrap() error { return e.Err }
+
+func compile(list string, patterns []string) ([]*regexp.Regexp, error) {
 	var all []*regexp.Regexp
 	for _, p := range patterns {
 		re, err := regexp.Compile(p)
 		if err != nil {
-			return nil, fmt.Errorf("--%s %q is no regular expression: %w", flag, p, err)
+			return nil, &PatternError{list, p, err}
 		}
 		all = append(all, re)
 	}

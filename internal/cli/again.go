@@ -44,7 +44,7 @@ func quoted(word string) string {
 // crawl would go on as another one. Only what stopped it is left out.
 func (f *crawlFlags) again(end ending) string {
 	words := []string{"skink crawl"}
-	for _, g := range f.given {
+	for _, g := range givenFlags(f.rule.flags) {
 		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" // the store keeps what they said
 		stopped := strings.HasPrefix(end.limit, "--"+g.name+" ") || end.spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
 		if !kept && !stopped {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
@@ -42,8 +41,7 @@ Example: two sites, near-duplicates kept without their text
 type crawlFlags struct {
 	store   *string
 	rule    *ruleFlags
-	options crawler.Options
-	given   []givenFlag
+	options crawler.Options // see settle
 
 	onDuplicate      string
 	scope            string
@@ -108,25 +106,16 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 }
 
 func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error {
-	f.given = givenFlags(f.rule.flags) // before check completes some
-	if err := f.check(); err != nil {
+	opt, err := f.settle()
+	if err != nil {
 		return err
 	}
 	say := newSayer(con.Err, f.logFormat == "json", f.quiet)
-	return say.error(interrupted(ctx, f.start(ctx, con, say, args)))
+	return say.error(interrupted(ctx, f.start(ctx, con, say, opt, args)))
 }
 
 // start opens the store and crawls into it.
-func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, args []string) error {
-	var err error
-	f.options.Scope, err = crawler.NewScope(f.scope, f.include, f.exclude)
-	var pattern *syntax.Error
-	switch {
-	case errors.As(err, &pattern):
-		return usagef("%w: the syntax is that of https://go.dev/s/re2syntax", err)
-	case err != nil:
-		return usageError{err}
-	}
+func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt crawler.Options, args []string) error {
 	given, err := await(ctx, func() (all seeds, err error) {
 		err = all.parse(args, con.In)
 		return all, err
@@ -141,7 +130,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, args []s
 		return err
 	}
 	place := aboutToOpen(*f.store)
-	s, err := openStore(*f.store, len(args) > 0, 16+f.options.Parallel)
+	s, err := openStore(*f.store, len(args) > 0, 16+opt.Parallel)
 	if err != nil {
 		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
 			return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", *f.store)
@@ -151,7 +140,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, args []s
 	if text := lossText(s.Loss()); text != "" {
 		say.line("%s", text)
 	}
-	c := &crawlRun{crawlFlags: f, con: con, say: say, store: s, stdinIsSeeds: slices.Contains(args, "-")}
+	c := &crawlRun{crawlFlags: f, options: opt, con: con, say: say, store: s, stdinIsSeeds: slices.Contains(args, "-")}
 	err = errors.Join(c.run(ctx, args, given), s.Close())
 	if err != nil && !c.planted { // the start failed
 		err = errors.Join(err, place.discard())
@@ -159,10 +148,38 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, args []s
 	return keepFirst(err, c.result)
 }
 
-// check refuses numbers that make no sense.
-func (f *crawlFlags) check() error {
-	o := &f.options
+// settle makes of what the flags say the options of a crawl, and refuses what makes no
+// sense.
+func (f *crawlFlags) settle() (o crawler.Options, err error) {
+	o = f.options
 	o.MaxSize, o.MaxBytes, o.HostBudget.Bytes = int64(f.maxSize), int64(f.maxBytes), int64(f.maxHostBytes)
+	if err := f.check(&o); err != nil {
+		return o, err
+	}
+	if o.UserAgent, err = f.agent(); err != nil {
+		return o, err
+	}
+	if o.AllowNets, o.AllowHosts, err = f.private(); err != nil {
+		return o, err
+	}
+	o.Scope, err = f.newScope()
+	return o, err
+}
+
+// newScope is the scope that the flags ask for.
+func (f *crawlFlags) newScope() (*crawler.Scope, error) {
+	scope, err := crawler.NewScope(f.scope, f.include, f.exclude)
+	if pattern, ok := errors.AsType[*crawler.PatternError](err); ok {
+		return nil, usagef("--%s %q is no regular expression: %w: the syntax is that of https://go.dev/s/re2syntax", pattern.List, pattern.Pattern, pattern.Err)
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return scope, nil
+}
+
+// check refuses numbers that make no sense.
+func (f *crawlFlags) check(o *crawler.Options) error {
 	switch {
 	case f.logFormat != "text" && f.logFormat != "json":
 		return usagef("--log-format %q: try text or json", f.logFormat)
@@ -201,55 +218,48 @@ func (f *crawlFlags) check() error {
 	case o.UserAgent == "":
 		return usagef("--user-agent is empty: servers want to know who asks: leave it out, or name a contact")
 	}
-	if err := f.checkIdentity(); err != nil {
-		return err
-	}
 	if f.metrics != "" {
-		address, err := monitor.Address(f.metrics)
-		if err != nil {
+		if _, err := monitor.Address(f.metrics); err != nil {
 			return usagef("--metrics %q: %w: try a port, such as 9464, or an address with one", f.metrics, err)
 		}
-		f.metrics = address
 	}
-	return f.checkPrivate()
+	return nil
 }
 
-// checkIdentity puts the contact into the user agent. What is sent as a header has
-// to be one.
-func (f *crawlFlags) checkIdentity() error {
+// agent is the user agent with the contact. What is sent as a header has to be one.
+func (f *crawlFlags) agent() (string, error) {
 	printable := func(s string) bool {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 	}
-	o := &f.options
+	agent := f.options.UserAgent
 	switch {
-	case !printable(o.UserAgent):
-		return usagef("--user-agent %q: a header takes printable ASCII only", o.UserAgent)
+	case !printable(agent):
+		return "", usagef("--user-agent %q: a header takes printable ASCII only", agent)
 	case f.contact == "":
-		return nil
+		return agent, nil
 	case !printable(f.contact) || strings.ContainsAny(f.contact, "() ") || !strings.Contains(f.contact, "@") && !strings.Contains(f.contact, "://"):
-		return usagef("--contact %q: try a URL, such as https://example.org/crawler, or an email address", f.contact)
+		return "", usagef("--contact %q: try a URL, such as https://example.org/crawler, or an email address", f.contact)
 	}
-	o.UserAgent += " (+" + f.contact + ")"
-	return nil
+	return agent + " (+" + f.contact + ")", nil
 }
 
-// namesContact says whether the user agent holds a URL or an email address.
-func (f *crawlFlags) namesContact() bool {
-	return strings.ContainsAny(f.options.UserAgent, "@+") || strings.Contains(f.options.UserAgent, "://")
+// namesContact says whether a user agent holds a URL or an email address.
+func namesContact(agent string) bool {
+	return strings.ContainsAny(agent, "@+") || strings.Contains(agent, "://")
 }
 
-func (f *crawlFlags) checkPrivate() error {
-	o := &f.options
+// private is where a crawl may connect to although it is not on the public internet.
+func (f *crawlFlags) private() (nets []netip.Prefix, hosts []string, err error) {
 	for _, p := range f.allowPrivate {
 		if net, err := netip.ParsePrefix(p); err == nil {
-			o.AllowNets = append(o.AllowNets, net.Masked())
+			nets = append(nets, net.Masked())
 		} else if addr, err := netip.ParseAddr(p); err == nil {
-			o.AllowNets = append(o.AllowNets, netip.PrefixFrom(addr, addr.BitLen()))
+			nets = append(nets, netip.PrefixFrom(addr, addr.BitLen()))
 		} else if p == "" || strings.ContainsAny(p, "/ ") {
-			return usagef("--allow-private %q: try a host, such as intranet.example or localhost:8080, or a CIDR, such as 10.0.0.0/8", p)
+			return nil, nil, usagef("--allow-private %q: try a host, such as intranet.example or localhost:8080, or a CIDR, such as 10.0.0.0/8", p)
 		} else {
-			o.AllowHosts = append(o.AllowHosts, p)
+			hosts = append(hosts, p)
 		}
 	}
-	return nil
+	return nets, hosts, nil
 }

@@ -17,16 +17,17 @@ import (
 
 // A crawlRun is one run of skink crawl, with its store open.
 type crawlRun struct {
-	*crawlFlags
-	con      Console
-	judgedBy dedup.Rule
-	store    store.Store
-	movedMu  sync.Mutex
-	seeds    seeds // guarded by movedMu once the crawl runs
-	lost     []lostFolder
-	onPage   []func(*crawler.Page) // told of every fetch
-	planted  bool                  // the store holds the seeds
-	result   error                 // what the run says by its exit code when nothing went wrong
+	*crawlFlags // what the command line said: only read
+	options     crawler.Options
+	con         Console
+	judgedBy    dedup.Rule
+	store       store.Store
+	movedMu     sync.Mutex
+	seeds       seeds // guarded by movedMu once the crawl runs
+	lost        []lostFolder
+	onPage      []func(*crawler.Page) // told of every fetch
+	planted     bool                  // the store holds the seeds
+	result      error                 // what the run says by its exit code when nothing went wrong
 
 	say          sayer
 	stdinIsSeeds bool
@@ -323,8 +324,17 @@ func (c *crawlRun) nothingFetched(ctx context.Context) error {
 }
 
 func problemText(r *store.Record) string {
-	if r.Detail == "" || r.Detail == r.Problem {
-		return r.Problem
+	text := r.Problem
+	if r.Detail != "" && r.Detail != r.Problem {
+		text += ": " + r.Detail
 	}
-	return r.Problem + ": " + r.Detail
+	return text + adviceOn(r.Problem)
+}
+
+// adviceOn names the flag that has a problem otherwise, "" if there is none.
+func adviceOn(problem string) string {
+	if problem == string(crawler.ProblemPrivate) {
+		return "; --allow-private names hosts that are fetched all the same"
+	}
+	return ""
 }

@@ -23,9 +23,13 @@ func (c *crawlRun) openMonitor() (o outside, err error) {
 		return o, nil
 	}
 	o.view = new(atomic.Pointer[view])
-	o.server, err = monitor.Listen(c.metrics, readBuild(), o.numbers)
+	address, err := monitor.Address(c.metrics)
 	if err != nil {
-		return o, fmt.Errorf("--metrics %s: %w: try another port", c.metrics, err)
+		return o, err // check has refused it
+	}
+	o.server, err = monitor.Listen(address, readBuild(), o.numbers)
+	if err != nil {
+		return o, fmt.Errorf("--metrics %s: %w: try another port", address, err)
 	}
 	c.onPage = append(c.onPage, func(p *crawler.Page) { o.server.Observe(p.Status, p.Took) })
 	c.say.line("Metrics are at %s", o.server.URL())

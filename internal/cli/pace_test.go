@@ -32,7 +32,7 @@ func TestPaceText(t *testing.T) {
 		if err := flags.Parse(c.args); err != nil {
 			t.Fatal(err)
 		}
-		if text := (&crawlRun{crawlFlags: f}).paceText(c.m, c.hosts); (text != "") != c.says {
+		if text := (&crawlRun{crawlFlags: f, options: f.options}).paceText(c.m, c.hosts); (text != "") != c.says {
 			t.Errorf("%s: %q", c.name, text)
 		}
 	}

@@ -35,7 +35,7 @@ func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 	}
 	special := all.special()
 	c.options.AllowHosts = append(c.options.AllowHosts, special...)
-	if len(all.URLs) > len(special) && !c.namesContact() {
+	if len(all.URLs) > len(special) && !namesContact(c.options.UserAgent) {
 		c.say.line("It is good manners to say who crawls: --contact takes a URL or an email address, and is sent with each request.")
 	}
 	return nil

@@ -204,7 +204,7 @@ func (u urlStatus) why() string {
 		why = append(why, u.Problem)
 	}
 	if u.Detail != "" && u.Detail != u.Problem {
-		why = append(why, u.Detail)
+		why = append(why, u.Detail+adviceOn(u.Problem))
 	}
 	if u.Tries > 0 {
 		why = append(why, "tried "+plural(int64(u.Tries), "time"))
