@@ -27,46 +27,19 @@ type Scheme struct {
 // candidates of two pages that are just as similar as was asked for.
 const found = 0.98
 
-// surely is the same for a search of all pairs, when nobody waits for a page: one
-// pair in ten thousand of those just at the similarity is missed, and fewer of
-// those above it. It costs candidates, whose sketches then say that they are none.
-const surely = 0.9999
-
 // BandsFor is the scheme "bands" for a similarity t: of all ways to cut the 84
 // minima into equal bands, the one with the longest bands that lets two pages of
 // resemblance t share a band with probability at least 0.98. Longer bands mean
 // fewer look-ups and fewer false candidates. A t below [LeastSimilarity], which even
 // 84 bands of one minimum cannot serve, or above 1 is an error.
 func BandsFor(t float64) (Scheme, error) {
-	if s, ok := longestBands(t, found); ok && t >= LeastSimilarity() {
-		return s, nil
-	}
-	return Scheme{}, fmt.Errorf("similarity %v cannot be served: a sketch of %d values finds pairs from %.2f to 1", t, Minima, LeastSimilarity())
-}
-
-// AllPairs is the scheme for a search of all pairs at a similarity of t or above:
-// bands as of BandsFor, but with a probability of at least 0.9999, or as near to that
-// as a sketch can come. It serves what BandsFor serves.
-func AllPairs(t float64) (Scheme, error) {
-	if _, err := BandsFor(t); err != nil {
-		return Scheme{}, err
-	}
-	if s, ok := longestBands(t, surely); ok {
-		return s, nil
-	}
-	return Scheme{Name: "bands", Rows: 1, Need: 1}, nil
-}
-
-// longestBands is the scheme with the longest bands that makes candidates of two
-// pages of resemblance t with probability p.
-func longestBands(t, p float64) (Scheme, bool) {
-	for rows := Minima / 3; rows >= 1 && t > 0 && t <= 1; rows-- {
+	for rows := Minima / 3; rows >= 1 && t >= LeastSimilarity() && t <= 1; rows-- {
 		s := Scheme{Name: "bands", Rows: rows, Need: 1}
-		if Minima%rows == 0 && s.Probability(t) >= p {
-			return s, true
+		if Minima%rows == 0 && s.Probability(t) >= found {
+			return s, nil
 		}
 	}
-	return Scheme{}, false
+	return Scheme{}, fmt.Errorf("similarity %v cannot be served: a sketch of %d values finds pairs from %.2f to 1", t, Minima, LeastSimilarity())
 }
 
 // LeastSimilarity is the lowest that BandsFor accepts: what it can serve, rounded

@@ -9,25 +9,6 @@ import (
 
 // TestBands is the table of the design: the longest bands that find .98 of the
 // pairs just at the similarity.
-// A search of all pairs misses next to none, and serves what the crawl's search does.
-func TestAllPairs(t *testing.T) {
-	for _, c := range []struct {
-		t    float64
-		rows int
-	}{{.95, 7}, {.9, 6}, {.8, 4}, {.7, 3}, {.5, 2}, {.3, 1}, {.05, 1}} {
-		s, err := AllPairs(c.t)
-		if err != nil || s.Rows != c.rows || s.Need != 1 {
-			t.Errorf("AllPairs(%v) = %v, %v; want bands of %d", c.t, s, err, c.rows)
-		}
-		if p := s.Probability(c.t); c.rows > 1 && p < surely {
-			t.Errorf("%v at %v finds %v", s, c.t, p)
-		}
-	}
-	if s, err := AllPairs(.01); err == nil {
-		t.Errorf("AllPairs(.01) = %v", s)
-	}
-}
-
 func TestBands(t *testing.T) {
 	for _, c := range []struct {
 		t           float64

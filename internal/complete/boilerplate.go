@@ -93,14 +93,14 @@ func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, err
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	text, lang, err := w.textOf(ctx, p)
+	text, err := w.textOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	var canon dedup.Text
 	blocks := map[uint64]string{}
 	for line := range strings.Lines(text) {
-		if number, ok := w.rule.Block(&canon, line, lang); ok && blocks[number] == "" {
+		if number, ok := w.rule.Block(&canon, line, p.lang); ok && blocks[number] == "" {
 			blocks[number] = strings.TrimSpace(line)
 		}
 	}
@@ -138,46 +138,36 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 	return nil
 }
 
-// shorten takes in what was learned. Texts are then found by the sketches of what is
-// left of them, and those of which nothing is left by their whole ones.
+// shorten takes in what was learned. Texts are then found by what is left of them, and
+// those of which nothing is left by all of them.
 func (c *comparison) shorten(ctx context.Context) error {
 	shortened := map[string]int{}
-	sketches := slices.Clone(c.w.sketches)
-	var left, nothing []int32
-	for _, i := range c.w.long() {
-		t := &c.w.texts[i]
-		if err := c.shortenText(ctx, t, &sketches[i]); err != nil {
-			return err
-		}
-		if t.words > 0 {
-			left = append(left, i)
-		} else {
-			nothing = append(nothing, i)
+	err := c.index(ctx, func(ctx context.Context, t *text) (dedup.Set, error) {
+		if err := c.shortenText(ctx, t); err != nil {
+			return nil, err
 		}
 		for _, p := range t.pages {
 			if t.shorter {
 				shortened[store.HostOf(p.url)]++
 			}
 		}
-	}
-	c.indexes = []sketchIndex{c.index(sketches, left), c.index(c.w.sketches, nothing)}
+		return c.likely(ctx, t)
+	})
 	c.w.countShortened(shortened)
-	return nil
+	return err
 }
 
-// shortenText sees what is left of a text, and sketches it.
-func (c *comparison) shortenText(ctx context.Context, t *text, sketch *dedup.Sketch) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	text, lang, err := c.w.textOf(ctx, &t.pages[0])
+// shortenText sees what is left of a text.
+func (c *comparison) shortenText(ctx context.Context, t *text) error {
+	page := &t.pages[0]
+	text, err := c.w.textOf(ctx, page)
 	if err != nil {
 		return err
 	}
-	if text, t.shorter = c.w.without(&c.canon, text, lang); t.shorter {
-		c.w.rule.Read(&c.canon, text, lang)
+	if text, t.shorter = c.w.without(&c.canon, text, page.lang); t.shorter {
+		c.w.rule.Read(&c.canon, text, page.lang)
 		t.words = c.canon.Len()
-		*sketch = dedup.NewSketch(c.w.rule.Shingles(&c.canon))
+		c.sets.Put(part{page.num, true}, dedup.NewSet(c.w.rule.Shingles(&c.canon)))
 	}
 	return nil
 }

@@ -14,24 +14,14 @@ import (
 // thousand words.
 const cacheBytes = 64 << 20
 
-// A comparison finds the texts of a whole that resemble each other. It is for one
+// A comparison finds the texts of a whole that resemble each other: a join of what is
+// compared of them names candidates, and each is compared exactly. It is for one
 // goroutine.
 type comparison struct {
-	w       *Whole
-	bands   dedup.Scheme
-	least   float64       // estimate from which two texts are worth an exact comparison
-	indexes []sketchIndex // where candidates are looked for
-	round   int           // counts the texts that were compared with others
-	met     []int         // by place of a text: the last round in which it was compared
-	sets    *lastused.Cache[part, dedup.Set]
-	canon   dedup.Text
-}
-
-// A sketchIndex is some sketches of a whole's texts, by place.
-type sketchIndex struct {
-	sketches []dedup.Sketch
-	in       []bool // whether a text is in the index
-	bands    *dedup.BandIndex
+	w     *Whole
+	join  *dedup.Join
+	sets  *lastused.Cache[part, dedup.Set]
+	canon dedup.Text
 }
 
 // A part of a text is all of it, or what is left of it.
@@ -40,50 +30,61 @@ type part struct {
 	left bool   // without what hosts repeat
 }
 
-func newComparison(w *Whole) (*comparison, error) {
-	bands, err := dedup.AllPairs(w.rule.Similarity)
-	if err != nil {
-		return nil, err
-	}
-	c := &comparison{
-		w: w, bands: bands, least: w.rule.Similarity - 4*dedup.StandardError(w.rule.Similarity), met: make([]int, len(w.texts)),
-		sets: lastused.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) }),
-	}
-	c.indexes = []sketchIndex{c.index(w.sketches, w.long())}
-	return c, nil
+// newComparison makes a comparison of whole texts.
+func newComparison(ctx context.Context, w *Whole) (*comparison, error) {
+	c := &comparison{w: w, sets: lastused.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
+	return c, c.index(ctx, c.whole)
 }
 
-// index indexes the sketches at some places.
-func (c *comparison) index(sketches []dedup.Sketch, places []int32) sketchIndex {
-	in := make([]bool, len(sketches))
-	for _, i := range places {
-		in[i] = true
+// index makes the join. Each text is read twice, the first time by read: to count how
+// rare shingles are, and to post it under its rarest.
+func (c *comparison) index(ctx context.Context, read func(context.Context, *text) (dedup.Set, error)) error {
+	c.join = nil // before there is another
+	words := 0
+	for i := range c.w.texts {
+		words += c.w.texts[i].pages[0].words
 	}
-	return sketchIndex{sketches, in, dedup.NewBandIndex(c.bands, sketches, places)}
+	order := dedup.NewOccurrences(words)
+	if err := c.long(ctx, read, order.Count, func() {}); err != nil {
+		return err
+	}
+	c.join = dedup.NewJoin(c.w.rule.Similarity, order)
+	return c.long(ctx, c.likely, c.join.Add, func() { c.join.Add(nil) })
+}
+
+// long takes the shingles of each text that is long enough to compare, and passes
+// over the others.
+func (c *comparison) long(ctx context.Context, read func(context.Context, *text) (dedup.Set, error), take func(dedup.Set), pass func()) error {
+	for i := range c.w.texts {
+		t := &c.w.texts[i]
+		if t.short {
+			pass()
+			continue
+		}
+		s, err := read(ctx, t)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		take(s)
+	}
+	return nil
 }
 
 // alike yields the texts after i, but for those taken, that resemble it enough: it
 // is the question of [dedup.Clusters].
 func (c *comparison) alike(ctx context.Context, i int, taken []bool, yield func(other int, resemblance float64)) (err error) {
-	c.round++
-	for _, x := range c.indexes {
-		if !x.in[i] {
-			continue
+	c.join.After(i, taken, func(other int) bool {
+		var got float64
+		if got, err = c.resemblance(ctx, i, other); err == nil && got >= c.w.rule.Similarity {
+			yield(other, got)
 		}
-		x.bands.After(i, func(other int) bool {
-			if taken[other] || c.met[other] == c.round || dedup.Estimate(&x.sketches[i], &x.sketches[other]) < c.least {
-				return true
-			}
-			c.met[other] = c.round
-			var got float64
-			if got, err = c.resemblance(ctx, i, other); err == nil && got >= c.w.rule.Similarity {
-				yield(other, got)
-			}
-			return err == nil
-		})
-		if err != nil {
-			return err
-		}
+		return err == nil
+	})
+	if err != nil {
+		return err
 	}
 	return ctx.Err()
 }
@@ -91,6 +92,7 @@ func (c *comparison) alike(ctx context.Context, i int, taken []bool, yield func(
 // resemblance is that of two texts, exact, without what hosts repeat. boilerplate.go
 // says how, and why.
 func (c *comparison) resemblance(ctx context.Context, a, b int) (float64, error) {
+	c.w.compared++
 	x, y := &c.w.texts[a], &c.w.texts[b]
 	if x.words == 0 && y.words == 0 || !x.shorter && !y.shorter {
 		return c.between(ctx, a, b, false)
@@ -116,39 +118,45 @@ func (c *comparison) between(ctx context.Context, a, b int, left bool) (float64,
 	return dedup.Resemblance(x, y), nil
 }
 
-// set is the shingles of a text.
+// whole is the shingles of all of a text.
+func (c *comparison) whole(ctx context.Context, t *text) (dedup.Set, error) {
+	return c.set(ctx, t, false)
+}
+
+// likely is the shingles of the part of a text by which it finds those like it: what is
+// left of it, or all if nothing is. A pair that [comparison.resemblance] finds similar
+// enough is so in these, too.
+func (c *comparison) likely(ctx context.Context, t *text) (dedup.Set, error) {
+	return c.set(ctx, t, t.words > 0)
+}
+
+// set is the shingles of a text, of all or of what is left of it.
 func (c *comparison) set(ctx context.Context, t *text, left bool) (dedup.Set, error) {
 	key := part{t.pages[0].num, left && t.shorter}
 	if s, ok := c.sets.Get(key); ok {
 		return s, nil
 	}
-	text, lang, err := c.w.textOf(ctx, &t.pages[0])
+	page := &t.pages[0]
+	text, err := c.w.textOf(ctx, page)
 	if err != nil {
 		return nil, err
 	}
 	if key.left {
-		text, _ = c.w.without(&c.canon, text, lang)
+		text, _ = c.w.without(&c.canon, text, page.lang)
 	}
-	c.w.rule.Read(&c.canon, text, lang)
+	c.w.rule.Read(&c.canon, text, page.lang)
 	s := dedup.NewSet(c.w.rule.Shingles(&c.canon))
 	c.sets.Put(key, s)
 	return s, nil
 }
 
 // textOf is the text of a page that was there when the whole was read.
-func (w *Whole) textOf(ctx context.Context, page *ranked) (text, lang string, err error) {
-	r, err := w.Reader.RecordAt(ctx, page.num)
-	if err != nil {
-		return "", "", err
-	}
+func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
 	text, ok, err := w.Reader.Text(ctx, page.num)
-	if err == nil && (!ok || r == nil) {
+	if err == nil && !ok {
 		err = fmt.Errorf("the text of %s is gone: %w", page.url, store.ErrCorrupt)
 	}
-	if err != nil {
-		return "", "", err
-	}
-	return text, r.Lang, nil
+	return text, err
 }
 
 // without is a text without the blocks that hosts repeat, and whether it lost any.

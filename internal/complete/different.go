@@ -133,12 +133,12 @@ func (w *Whole) wordsOf(ctx context.Context, vocabulary *lastused.Cache[uint64, 
 	if words, ok := vocabulary.Get(p.num); ok {
 		return words, nil
 	}
-	text, lang, err := w.textOf(ctx, p)
+	text, err := w.textOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	var canon dedup.Text
-	w.rule.Read(&canon, text, lang)
+	w.rule.Read(&canon, text, p.lang)
 	words := canon.Set(1)
 	vocabulary.Put(p.num, words)
 	return words, nil

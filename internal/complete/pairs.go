@@ -17,9 +17,8 @@ type Pair struct {
 }
 
 // Pairs finds the pairs of pages of at least the rule's least length whose
-// resemblance is at or above its similarity, in the order of their URLs. Each is
-// exact. A pair just at the similarity is missed once in some ten thousand, as sketches
-// decide what is compared, a more similar one less often: see [dedup.AllPairs].
+// resemblance is at or above its similarity, in the order of their URLs: all of them,
+// each with its exact resemblance.
 func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) ([]Pair, error) {
 	w, err := readWhole(ctx, s, rule)
 	if err != nil {
@@ -49,7 +48,7 @@ type textPair struct {
 
 // similar finds the pairs of texts that resemble each other enough.
 func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
-	c, err := newComparison(w)
+	c, err := newComparison(ctx, w)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package complete
 import (
 	"cmp"
 	"strings"
+	"unique"
 
 	"skink/dedup"
 	"skink/store"
@@ -19,6 +20,7 @@ type ranked struct {
 	noIndex bool
 	hash    dedup.Hash // of the text
 	title   dedup.Hash
+	lang    string
 }
 
 func rankedOf(r *store.Record) ranked {
@@ -26,6 +28,7 @@ func rankedOf(r *store.Record) ranked {
 		num: r.Num, url: r.URL, path: pathLen(r.URL), words: r.Words,
 		https: strings.HasPrefix(r.URL, "https:"), noIndex: r.NoIndex,
 		hash: r.Hash, title: dedup.HashOf([]byte(r.Title)),
+		lang: unique.Make(r.Lang).Value(), // few are held by many
 	}
 }
 

@@ -35,10 +35,15 @@ import (
 // Pages kept without their text cannot be compared. They keep the verdict of the
 // crawl, and stand in no cluster here.
 //
-// Memory grows with the pages, by about a kilobyte for each, and not with the
-// pairs: a leader is compared with those not yet in a cluster, one after another,
-// and no list of pairs is kept. Texts are read from the store when they are
-// compared, and a bounded number is held.
+// No pair is missed: what is compared comes from a join that is exact, [dedup.Join],
+// and so does not depend on luck, as during a crawl. Nor does it grow with the pairs
+// that resemble each other by less than was asked for, as a template makes them by the
+// million.
+//
+// Memory grows with the pages, by some hundred bytes to two kilobytes for each, and not
+// with the pairs: a leader is compared with those not yet in a cluster, one after
+// another, and no list of pairs is kept. Texts are read from the store when they are
+// indexed and when they are compared, and a bounded number of their shingles is held.
 
 // A Whole is the pages of a store, judged against all others. It reads as the
 // store it was made from, with other verdicts.
@@ -47,11 +52,11 @@ type Whole struct {
 	rule      dedup.Rule
 	wholeText bool
 	texts     []text           // distinct, by rank
-	sketches  []dedup.Sketch   // of texts
 	of        map[uint64]int32 // number of a page → place of its text
 	hosts     []*boilerplate   // by name: what each repeats
 	repeated  map[uint64]bool  // numbers of the blocks that any host repeats
 	places    []dedup.Place    // of texts, by place in texts
+	compared  int              // pairs of texts that were compared exactly
 	led       [][]int          // by a text's place: those it leads, itself first, then by resemblance
 }
 
@@ -75,7 +80,7 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := newComparison(w)
+	c, err := newComparison(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -122,38 +127,23 @@ func readWhole(ctx context.Context, s store.Reader, rule dedup.Rule) (*Whole, er
 		pages[i].named = named[dedup.HashOf([]byte(pages[i].url))]
 	}
 	slices.SortFunc(pages, byRank)
-	return w, w.group(ctx, pages)
+	w.group(pages)
+	return w, nil
 }
 
 // group makes one text of the pages that share it.
-func (w *Whole) group(ctx context.Context, pages []ranked) error {
+func (w *Whole) group(pages []ranked) {
 	at := map[dedup.Hash]int32{}
 	for _, p := range pages {
 		i, ok := at[p.hash]
 		if !ok {
 			i = int32(len(w.texts))
 			at[p.hash] = i
-			sketch, found, err := w.Reader.Sketch(ctx, p.num)
-			if err != nil {
-				return err
-			}
-			w.texts = append(w.texts, text{short: !found || w.rule.Short(p.words), words: p.words})
-			w.sketches = append(w.sketches, sketch)
+			w.texts = append(w.texts, text{short: w.rule.Short(p.words), words: p.words})
 		}
 		w.texts[i].pages = append(w.texts[i].pages, p)
 		w.of[p.num] = i
 	}
-	return nil
-}
-
-// long are the places of the texts that are long enough to compare.
-func (w *Whole) long() (places []int32) {
-	for i := range w.texts {
-		if !w.texts[i].short {
-			places = append(places, int32(i))
-		}
-	}
-	return places
 }
 
 // cluster gives each text its place.

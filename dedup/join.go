@@ -1,0 +1,259 @@
+package dedup
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// # All pairs
+//
+// A [Join] finds, among n sets, all pairs of resemblance t or above without comparing
+// all pairs. It is an exact set-similarity join: it may name pairs that are less
+// alike, and misses none. Its candidates pass two tests, both of which follow from
+// what a pair would have to share.
+//
+// The first is that of the prefix, of Chaudhuri, Ganti and Kaushik (ICDE 2006) and
+// AllPairs (Bayardo, Ma and Srikant, WWW 2007), with the positions and lengths of
+// PPJoin (Xiao, Wang, Lin and Yu, WWW 2008). Two sets of resemblance t share at least
+//
+//	o = t/(1+t) · (|A|+|B|)
+//
+// shingles. Let all shingles have one order, the rarest first, and let the first that
+// A and B share stand at place i of A and at place j of B, counted from 0. What they
+// share stands from there on, so i ≤ |A|-o and j ≤ |B|-o. Written apart by what is
+// known of each set alone, that is
+//
+//	reach(B, j) = |B| - (1+t)·j ≥ t·|A|   and   reach(A, i) ≥ t·|B|.
+//
+// So a set is posted under its first shingles alone, while its reach is t² of its
+// length, which is the longest and the shortest partner that it can have; each
+// posting says how far it reaches; and a list of postings is kept with the farthest
+// first, so that a search ends where the first inequality does. Any order of the
+// shingles gives the same pairs. The rarest first gives the fewest candidates: a
+// template's shingles stand last. Ten thousand pages that are one template and 18 %
+// of their own each resemble each other by .7; at .8 their prefixes end before the
+// template begins, or the reach of its first shingles is spent. No pair of them is
+// looked at, and the work is that of reading them.
+//
+// The second test is that of bitmaps (Sandes, Teodoro and Melo, "Bitmap filter",
+// Information Systems 88, 2020). Each shingle flips one bit of its set's bitmap. Each
+// bit in which two bitmaps differ is at least one shingle that only one of the sets
+// has, and of those a pair of resemblance t has (1-t)/(1+t) · (|A|+|B|) at most. With
+// as many bits as are used here it is passed by pairs that are a few hundredths less
+// alike than t, for the price of some words. PPJoin's count of what prefixes
+// share and its suffix test do the same with the sets themselves, which here may be on
+// disk.
+//
+// How rare a shingle is, is counted in a table of bounded size by its hash. Shingles
+// that share a counter seem less rare than they are; that costs candidates, never
+// pairs. A shingle alone on its counter is in one set only, and is not posted at all.
+//
+// What it gets wrong: nothing, but it is not always fast. Where what is rarest is
+// shared by many pages, as where each page is made of ten paragraphs out of a stock
+// of a hundred, lists are as long as a constant share of all pages, and reading them
+// is quadratic, at a nanosecond or two a posting. If such pages resemble each other
+// by just less than t, the bitmaps pass them too, and each pair is compared. At its
+// worst no exact method known is better: to find the pairs that share enough of n sets
+// in time n^(2-ε) would refute the strong exponential time hypothesis (Ahle, Pagh,
+// Razenshteyn and Silvestri, PODS 2016, for inner products). And n like sets are
+// n(n-1)/2 pairs, which [Clusters] asks for one leader at a time.
+
+// Occurrences counts in how many sets shingles are: at least as many as it says, for
+// those that share a counter with others.
+type Occurrences struct {
+	counts []uint16 // end at the greatest number
+	shift  int
+}
+
+// A table has a counter for each shingle, and 128 MiB of them at most.
+const (
+	countersLeast = 10 // as a power of two
+	countersMost  = 26
+)
+
+// NewOccurrences makes a table for sets of so many shingles altogether.
+func NewOccurrences(shingles int) *Occurrences {
+	size := min(max(bits.Len(uint(shingles)), countersLeast), countersMost)
+	return &Occurrences{make([]uint16, 1<<size), 64 - size}
+}
+
+// Count takes in a set.
+func (o *Occurrences) Count(s Set) {
+	for _, x := range s {
+		if n := &o.counts[x>>o.shift]; *n < math.MaxUint16 {
+			*n++
+		}
+	}
+}
+
+// A Join finds the sets of a list that may resemble each other. Of each set it
+// holds some twenty bytes, an eighth of a byte or two a shingle, and 16 bytes for each
+// of its rarest shingles that another set may have: at t = .8 a fifth of all at most.
+// It is for one goroutine.
+type Join struct {
+	t     float64
+	order *Occurrences
+	sizes []int32
+
+	keys  []uint32 // of the shingles posted, set by set, rarest first; of lists, once there are any
+	from  []int    // of each set's first in keys
+	alone []int32  // shingles of each set before its first in keys, which no other set has
+
+	bitmaps []uint64
+	bitsAt  []int // of each set's first in bitmaps
+
+	lists  []posting
+	starts []uint32 // of each list in lists
+	met    []int32  // the last round in which a set was met
+	round  int32
+	read   int // postings read so far
+}
+
+// A posting is a set under one of its shingles.
+type posting struct {
+	set   int32
+	reach float32 // not less than it is
+}
+
+// leeway is what rounding may cost a bound, in shingles. It is far more than that: a
+// bound that is missed by less lets a candidate pass.
+const leeway = 1e-3
+
+// NewJoin makes a join at resemblance t, above 0 and at most 1, of sets that were all
+// counted in o.
+func NewJoin(t float64, o *Occurrences) *Join {
+	return &Join{t: t, order: o, from: []int{0}, bitsAt: []int{0}}
+}
+
+// Add adds the next set of the list. An empty one is like none.
+func (x *Join) Add(s Set) {
+	x.sizes = append(x.sizes, int32(len(s)))
+	x.post(s)
+	x.from = append(x.from, len(x.keys))
+	x.draw(s)
+	x.bitsAt = append(x.bitsAt, len(x.bitmaps))
+}
+
+// post lists the keys of a set's prefix. Shingles are ordered by their counts, then by
+// their numbers, which is by their places in the set.
+func (x *Join) post(s Set) {
+	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
+	alone := 0
+	order := make([]uint64, 0, len(s))
+	for i, v := range s {
+		if n := x.order.counts[v>>x.order.shift]; n > 1 {
+			order = append(order, uint64(n)<<32|uint64(i))
+		} else {
+			alone++
+		}
+	}
+	x.alone = append(x.alone, int32(alone))
+	if alone >= prefix {
+		return
+	}
+	slices.Sort(order)
+	for _, at := range order[:prefix-alone] {
+		x.keys = append(x.keys, uint32(s[uint32(at)]>>x.order.shift))
+	}
+}
+
+// draw makes the bitmap of a set.
+func (x *Join) draw(s Set) {
+	words := 1 << bits.Len(uint(bitsPerShingle*(1-x.t)/(1+x.t)*float64(len(s)))/64)
+	at := len(x.bitmaps)
+	x.bitmaps = append(x.bitmaps, make([]uint64, words)...)
+	bitmap := x.bitmaps[at:]
+	for _, v := range s {
+		bitmap[v>>6&uint64(words-1)] ^= 1 << (v & 63)
+	}
+}
+
+// bitsPerShingle times (1-t)/(1+t) is how many bits a bitmap has for a shingle, at
+// least. Then two sets are told to be apart from where 1.15 times as many shingles as
+// may be are in one of them only: from .77 down at t = .8, from .23 down at .3.
+const bitsPerShingle = 16
+
+// apart says that two sets resemble each other less than t, by their bitmaps. The
+// longer one is folded to the length of the other.
+func (x *Join) apart(a, b int) bool {
+	p, q := x.bitmaps[x.bitsAt[a]:x.bitsAt[a+1]], x.bitmaps[x.bitsAt[b]:x.bitsAt[b+1]]
+	if len(p) > len(q) {
+		p, q = q, p
+	}
+	differ := 0
+	for i, word := range p {
+		for k := i; k < len(q); k += len(p) {
+			word ^= q[k]
+		}
+		differ += bits.OnesCount64(word)
+	}
+	return float64(differ) > (1-x.t)/(1+x.t)*float64(x.sizes[a]+x.sizes[b])+leeway
+}
+
+// reach is how far a shingle at a place of a set reaches.
+func (x *Join) reach(set, place int) float64 {
+	return float64(x.sizes[set]) - (1+x.t)*float64(place) + leeway
+}
+
+// index makes the lists of postings. There are about as many as postings, so that few
+// hold two shingles; keys become numbers of lists.
+func (x *Join) index() {
+	shift := 32 - min(max(bits.Len(uint(len(x.keys))), 1), 31)
+	x.starts = make([]uint32, 1<<(32-shift)+1)
+	for i, k := range x.keys {
+		x.keys[i] = k * keyFactor >> shift
+		x.starts[x.keys[i]]++
+	}
+	end := uint32(0)
+	for i, n := range x.starts { // each ends where the next begins, and is filled from its end
+		end += n
+		x.starts[i] = end
+	}
+	x.lists = make([]posting, len(x.keys))
+	for set := range x.sizes {
+		for i, k := range x.keysOf(set) {
+			x.starts[k]--
+			x.lists[x.starts[k]] = posting{int32(set), math.Nextafter32(float32(x.reach(set, int(x.alone[set])+i)), math.MaxFloat32)}
+		}
+	}
+	for k := range len(x.starts) - 1 {
+		slices.SortFunc(x.list(uint32(k)), func(p, q posting) int { return cmp.Compare(q.reach, p.reach) })
+	}
+	x.met = make([]int32, len(x.sizes))
+}
+
+// keyFactor is 2^32 divided by the golden ratio, made odd.
+const keyFactor = 0x9E3779B1
+
+func (x *Join) keysOf(set int) []uint32      { return x.keys[x.from[set]:x.from[set+1]] }
+func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x.starts[number+1]] }
+
+// After yields, each once and in any order, sets behind the one at a place of the list
+// which may resemble it: all that do, and some that do not. Those taken are left out.
+// No set may be added after a search.
+func (x *Join) After(at int, taken []bool, yield func(other int) bool) {
+	if x.lists == nil {
+		x.index()
+	}
+	x.round++
+	least := x.t*float64(x.sizes[at]) - leeway
+	for i, key := range x.keysOf(at) {
+		most := x.reach(at, int(x.alone[at])+i)
+		for _, p := range x.list(key) {
+			if float64(p.reach) < least {
+				break
+			}
+			x.read++
+			other := int(p.set)
+			if other <= at || x.met[other] == x.round || taken[other] || x.t*float64(x.sizes[other]) > most {
+				continue
+			}
+			x.met[other] = x.round
+			if !x.apart(at, other) && !yield(other) {
+				return
+			}
+		}
+	}
+}
