@@ -80,11 +80,7 @@ type place struct {
 }
 
 func newPlaces(opt Options) places {
-	connections := opt.Connections
-	if connections <= 0 {
-		connections = Defaults().Connections
-	}
-	return places{connections: connections, ahead: 2 * max(opt.Parallel, 1)}
+	return places{connections: positive(opt.Connections, Defaults().Connections), ahead: 2 * max(opt.Parallel, 1)}
 }
 
 // free says whether a host of a pace may have a turn, if most turns may be under way.

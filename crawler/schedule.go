@@ -272,7 +272,7 @@ func (s *schedule) step() step {
 		s.offer(s.resting.first())
 	}
 	for h := s.firstReady(room); h != nil; h = s.firstReady(room) {
-		switch {
+		switch now := time.Now(); { // offer looks at the clock too, and must not put back what is not due here
 		case h.at.full(s.opt.PerIP), s.due(h).After(now):
 			s.offer(h)
 		case len(h.urls) > 0:

@@ -13,6 +13,7 @@ import (
 	"skink/frontier"
 	"skink/internal/ingest"
 	"skink/store"
+	"skink/store/badger"
 )
 
 // A crawlRun is one run of skink crawl, with its store open.
@@ -151,7 +152,9 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline) error {
 	}
 	c.options.OnSeed = func(url string) error { return c.moved(ctx, url) }
 	c.options.OnPage = c.answered
-	crawl, err := crawler.New(c.store, c.options, pipeline)
+	options := c.options
+	options.Connections = affordable(options.Connections, badger.FileLimit())
+	crawl, err := crawler.New(c.store, options, pipeline)
 	if err != nil {
 		return errors.Join(err, outside.close(), pipeline.Close())
 	}

@@ -27,6 +27,19 @@ func openStore(dir string, create bool, files int) (*badger.Store, error) {
 	return open(dir, badger.Options{Create: create, Files: files})
 }
 
+// keptFiles are for the store, and for what else is no connection under way.
+const keptFiles = 128
+
+// affordable is how many of the connections asked for may be under way when so many
+// files may be open at once, 0 being any number. Each is a file, and as many may be
+// kept for later; a system that refuses one more would pass for a host that is down.
+func affordable(connections int, files int64) int {
+	if files == 0 {
+		return connections
+	}
+	return int(min(int64(connections), max((files-keptFiles)/2, 1)))
+}
+
 // openToRead opens a store without a change to its folder.
 func openToRead(dir string) (*badger.Store, error) {
 	return open(dir, badger.Options{ReadOnly: true})

@@ -2,5 +2,5 @@
 
 package badger
 
-// fileLimit does not know.
-func fileLimit() int64 { return 0 }
+// FileLimit does not know.
+func FileLimit() int64 { return 0 }

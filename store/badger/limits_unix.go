@@ -4,8 +4,8 @@ package badger
 
 import "golang.org/x/sys/unix"
 
-// fileLimit is how many files this process may have open at once; 0: nobody knows.
-func fileLimit() int64 {
+// FileLimit is how many files this process may have open at once; 0: nobody knows.
+func FileLimit() int64 {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > 1<<40 {
 		return 0

@@ -112,7 +112,7 @@ func open(dir string, opt Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFiles(dir, opt.Files, fileLimit()); err != nil {
+	if err := checkFiles(dir, opt.Files, FileLimit()); err != nil {
 		return nil, err
 	}
 	if opt.ReadOnly {
