@@ -33,10 +33,11 @@ var table = map[string]struct {
 	"internal/language":   {nil, nil},
 	"internal/harmless":   {nil, nil},
 	"internal/lastused":   {nil, nil},
-	"internal/ingest":     {[]string{"frontier", "crawler", "extract", "dedup", "store", "internal/lastused"}, nil},
+	"internal/memory":     {nil, nil},
+	"internal/ingest":     {[]string{"frontier", "crawler", "extract", "dedup", "store", "internal/lastused", "internal/memory"}, nil},
 	"internal/complete":   {[]string{"dedup", "store", "internal/lastused"}, nil},
 	"internal/monitor":    {nil, []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":        {[]string{"internal/harmless", "internal/monitor", "frontier", "crawler", "extract", "dedup", "store", "store/badger", "report", "feed", "internal/ingest", "internal/complete", "internal/language"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":        {[]string{"internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "extract", "dedup", "store", "store/badger", "report", "feed", "internal/ingest", "internal/complete", "internal/language"}, []string{"github.com/spf13/pflag"}},
 	"examples/dedup":      {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":      {[]string{"crawler", "extract", "dedup"}, nil}, // the same
 	"internal/bruteforce": {[]string{"dedup"}, nil},                       // a test tool over what skink printed

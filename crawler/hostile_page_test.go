@@ -92,7 +92,7 @@ func monsterPages() []hostile {
 		{
 			name: "paragraphs", does: "7 MB of paragraphs of one letter", skink: "builds no tree of more than 128 MB, and says so",
 			answer: says(func(r *http.Request) string { return prose(r.Host) + strings.Repeat("<p>a", 7<<20/4) }),
-			want:   "/ unique", maxSize: 8 << 20, alloc: 1 << 30,
+			want:   "/ unique", maxSize: 8 << 20, alloc: 2 << 30,
 			check: boundBy("paragraphs", store.BoundTree),
 		},
 		{

@@ -47,6 +47,7 @@ type crawlFlags struct {
 	scope            string
 	include, exclude []string
 	maxSize          size
+	memory           *size
 	maxBytes         size
 	maxHostBytes     size
 	maxTime          time.Duration
@@ -93,6 +94,7 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	flags.IntVar(&o.Retries, "retries", o.Retries, "further tries after a problem that may pass")
 	flags.DurationVar(&o.Grace, "grace", o.Grace, "time for what is in flight when the crawl is stopped")
 	flags.Var(&f.maxSize, "max-size", "largest page; of a larger one nothing is judged")
+	f.memory = addMemoryFlag(flags)
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "what to call ourselves")
 	flags.StringVar(&f.contact, "contact", "", "where owners of sites can reach you, a URL or an email address; sent with --user-agent")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not ask robots.txt: for your own sites")
@@ -108,6 +110,9 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error {
 	opt, err := f.settle()
 	if err != nil {
+		return err
+	}
+	if err := f.memory.heed(); err != nil {
 		return err
 	}
 	say := newSayer(con.Err, f.logFormat == "json", f.quiet)

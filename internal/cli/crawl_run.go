@@ -54,6 +54,7 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 		SkipDuplicates: c.onDuplicate == "skip",
 		KeepRaw:        c.options.KeepRaw,
 		Agent:          crawler.ProductToken(c.options.UserAgent),
+		Memory:         int64(*c.memory),
 	}
 	closeFeed, err := c.openFeed(ctx, &opt)
 	if err != nil {

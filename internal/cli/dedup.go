@@ -44,6 +44,7 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	flags.StringVar(&d.dir, "store", "", "folder of a store to keep the judgement in (default: a temporary one)")
 	d.rule = addRuleFlags(flags)
 	flags.BoolVar(&d.pairs, "pairs", false, `print every similar pair instead: {"a","b","resemblance"} a line`)
+	d.memory = addMemoryFlag(flags)
 	form := addReportFlags(flags)
 	write := addOutFlag(flags)
 	flags.BoolVarP(&d.quiet, "quiet", "q", false, "print errors only, beside the report")
@@ -64,6 +65,7 @@ type dedupRun struct {
 	con    Console
 	dir    string
 	rule   *ruleFlags
+	memory *size
 	pairs  bool
 	quiet  bool
 	unread int // files and folders in folders that could not be read
@@ -80,6 +82,9 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		if _, err := os.Stat(path); err != nil && path != "-" {
 			return fmt.Errorf("dedup: %w", plainError(path, err))
 		}
+	}
+	if err := d.memory.heed(); err != nil {
+		return err
 	}
 	in := &inputs{paths: args, stdin: d.con.In, unreadable: d.missed}
 	if err := d.checkOut(in); err != nil {
@@ -134,7 +139,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *in
 	if err != nil {
 		return err
 	}
-	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule})
+	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Memory: int64(*d.memory)})
 	if err != nil {
 		return err
 	}

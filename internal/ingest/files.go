@@ -11,6 +11,7 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
+	"skink/internal/memory"
 	"skink/store"
 )
 
@@ -40,8 +41,16 @@ func (p *Pipeline) Files(ctx context.Context, files iter.Seq2[File, error]) (nam
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		share, err := p.shareOf(ctx, f)
+		if err != nil {
+			return err
+		}
 		group.Go(func() error {
 			s, err := p.file(ctx, f)
+			if s != nil {
+				s.share = share
+				share.Keep(s.weighs())
+			}
 			place <- s // nil with an error
 			return err
 		})
@@ -55,6 +64,15 @@ func (p *Pipeline) Files(ctx context.Context, files iter.Seq2[File, error]) (nam
 	group.Go(func() error { return p.submitAll(ctx, places) })
 	err = group.Wait()
 	return names, err
+}
+
+// shareOf takes the share of memory that a file's text needs. Those before it in the order
+// have theirs, so it is always somebody's turn.
+func (p *Pipeline) shareOf(ctx context.Context, f File) (*memory.Share, error) {
+	if f.Doc == nil {
+		return nil, nil
+	}
+	return p.reading.Take(ctx, costOf(len(f.Doc.Text), 0))
 }
 
 // # Names that repeat
@@ -147,7 +165,7 @@ func (p *Pipeline) holds(r *store.Record, f File) bool {
 		return true
 	}
 	canon := p.texts.Get().(*dedup.Text)
-	defer p.texts.Put(canon)
+	defer giveBack(&p.texts, canon)
 	var s subject
 	s.describe(f.Doc)
 	if err := guard(func() error { p.opt.Rule.Read(canon, f.Doc.Text, s.entry.Record.Lang); return nil }); err != nil {

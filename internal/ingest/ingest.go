@@ -18,6 +18,7 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/frontier"
+	"skink/internal/memory"
 	"skink/store"
 )
 
@@ -27,6 +28,7 @@ type Options struct {
 	SkipDuplicates bool   // keep no text of a duplicate, and follow none of its links
 	KeepRaw        bool   // keep each exchange as it was received
 	Agent          string // product token that pages may name in what they ask of crawlers; "": that of the default agent
+	Memory         int64  // bytes that the whole process is to get along with, see [memory.Divide]; 0: [memory.Default]
 	Sink           Sink   // gets every record after its commit; nil: nobody does
 }
 
@@ -47,6 +49,10 @@ type Pipeline struct {
 	texts   sync.Pool // of *dedup.Text
 	judge   *judge
 	posting int // leaders read under one key
+
+	reading *memory.Pool // what the pages that are being read may take
+	costs   costs
+	flight  *flight
 }
 
 // New starts a pipeline into s. Close it.
@@ -55,13 +61,18 @@ func New(ctx context.Context, s store.Store, opt Options) (*Pipeline, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read counts: %w", err)
 	}
+	flight, err := newFlight(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	if opt.Agent == "" {
 		opt.Agent = crawler.ProductToken(crawler.Defaults().UserAgent)
 	}
-	p := &Pipeline{store: s, opt: opt, posting: dedup.MaxPosting}
+	parts := memory.Divide(opt.Memory)
+	p := &Pipeline{store: s, opt: opt, posting: dedup.MaxPosting, reading: memory.NewPool(parts.Reading), flight: flight}
 	p.texts.New = func() any { return new(dedup.Text) }
-	p.leaders = newLeaderCache(s, opt.Rule)
-	p.judge = newJudge(p, tally)
+	p.leaders = newLeaderCache(s, opt.Rule, parts.Leaders)
+	p.judge = newJudge(p, tally, parts.Recent)
 	go p.judge.run(context.WithoutCancel(ctx))
 	return p, nil
 }
@@ -127,8 +138,16 @@ func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page, leads *crawl
 
 // judged reads a page, and judges it by what the store holds now.
 func (p *Pipeline) judged(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads) error {
-	err := guard(func() error { return p.read(s, page, leads) })
+	if n := p.flight.suspect(page.Item.URL); n >= maxDeaths {
+		p.flight.end(page.Item.URL)
+		s.deadly(n)
+		return nil
+	}
+	err := p.readWithin(ctx, s, page, leads)
+	defer func() { s.share.Keep(s.weighs()) }()
 	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case errors.Is(err, extract.ErrNotText): // a feed has links all the same
 		s.entry.Record.Kind = store.Other
 		s.entry.Record.Hash = dedup.HashOf(page.Body)
@@ -154,14 +173,18 @@ func guard(read func() error) (err error) {
 // broken makes a subject the record of something that could not be read.
 func (s *subject) broken(r store.Record, err error) {
 	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemInternal), err.Error()
-	*s = subject{entry: store.Entry{Record: r, Raw: s.entry.Raw}}
+	*s = subject{entry: store.Entry{Record: r, Raw: s.entry.Raw}, share: s.share}
 }
 
-// read takes from a page all that is judged or followed. It is pure.
-func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads) error {
-	doc, notText := extract.Parse(page.Body, page.Header.Get("Content-Type"))
-	if doc == nil {
+// read takes from a page all that is judged or followed, with a tree of up to so many
+// bytes. It is pure.
+func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tree int64) error {
+	doc, notText := extract.Options{Tree: tree}.Parse(page.Body, page.Header.Get("Content-Type"))
+	switch {
+	case doc == nil:
 		return notText
+	case doc.Bound == extract.BoundTree && tree < most(len(page.Body)):
+		return errOutgrown
 	}
 	p.obey(doc, page)
 	if err := leads.Follow(crawler.Links{Base: doc.Base, Hrefs: doc.Hrefs()}); err != nil {

@@ -436,9 +436,9 @@ http://slow.test/3 unique`)
 // However large pages are, what is remembered of them is bounded.
 func TestRememberedIsBounded(t *testing.T) {
 	p := &Pipeline{opt: testOptions(t)}
-	j := newJudge(p, store.Tally{})
+	j := newJudge(p, store.Tally{}, 64<<20)
 	for i := range 20 {
-		j.remember(&subject{place: uint64(i + 1), tokens: 1, shingles: make([]uint64, rememberedShingles/4)})
+		j.remember(&subject{place: uint64(i + 1), tokens: 1, shingles: make([]uint64, j.shingles/4)})
 		j.forget()
 	}
 	if n := len(j.recent); n != 5 {

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -16,11 +17,10 @@ import (
 // looked up before. remembered is many more than there are workers; a subject
 // that took longer is looked up again.
 const (
-	remembered         = 256
-	rememberedShingles = 8 << 20          // of all of them: 64 MiB, should every page be huge
-	batch              = 64               // subjects in one commit
-	syncEvery          = 30 * time.Second // what a power cut can cost
-	flushEvery         = 2 * time.Second  // what a kill can cost the feed, which then writes it again
+	remembered = 256
+	batch      = 64               // subjects in one commit
+	syncEvery  = 30 * time.Second // what a power cut can cost
+	flushEvery = 2 * time.Second  // what a kill can cost the feed, which then writes it again
 )
 
 // A judge is the one goroutine that decides and writes.
@@ -37,13 +37,16 @@ type judge struct {
 	recent []*subject // the pages decided last, in order
 	forgot uint64     // place of the last page that is no longer among them
 
+	shingles int // of all in recent, at most, should every page be huge
+
 	mu   sync.Mutex
 	all  store.Tally // guarded by mu: what the store holds
 	news store.Tally // guarded by mu: what this judge added
 }
 
-func newJudge(p *Pipeline, tally store.Tally) *judge {
+func newJudge(p *Pipeline, tally store.Tally, recent int64) *judge {
 	j := &judge{p: p, queue: make(chan *subject, batch), ended: make(chan struct{}), failed: make(chan struct{}), all: tally}
+	j.shingles = int(recent / 8)
 	j.pages.Store(tally.Pages())
 	return j
 }
@@ -79,21 +82,24 @@ func (j *judge) run(ctx context.Context) {
 // work decides and commits, and looks after what a kill or a power cut can cost
 // also while there is nothing to decide.
 func (j *judge) work(ctx context.Context) error {
-	flush, sync := time.NewTicker(flushEvery), time.NewTicker(syncEvery)
+	flush, sync, look := time.NewTicker(flushEvery), time.NewTicker(syncEvery), time.NewTicker(lookEvery)
 	defer flush.Stop()
+	defer look.Stop()
 	defer sync.Stop()
 	for {
 		var err error
 		select {
 		case s, ok := <-j.queue:
 			if !ok {
-				return j.flush(ctx)
+				return errors.Join(j.flush(ctx), j.p.flight.look(ctx, time.Now()))
 			}
 			err = j.commit(ctx, j.gather(s))
 		case <-flush.C:
 			err = j.flush(ctx)
 		case <-sync.C:
 			err = j.sync()
+		case now := <-look.C:
+			err = j.p.flight.look(ctx, now)
 		}
 		if err != nil {
 			return err
@@ -306,6 +312,8 @@ func (s *subject) drop() {
 	s.text, s.entry.Text, s.entry.Raw = "", nil, nil
 	s.entry.Links, s.entry.Beyond = nil, nil
 	s.lists, s.short = nil, nil
+	s.share.Release()
+	s.share = nil
 	if s.entry.Keys == nil { // it leads nothing that is like it
 		s.shingles, s.set = nil, nil
 	}
@@ -323,11 +331,11 @@ func (j *judge) remember(s *subject) {
 // up again.
 func (j *judge) forget() {
 	keep, shingles := 0, 0
-	for keep < len(j.recent) && keep < remembered && shingles <= rememberedShingles {
+	for keep < len(j.recent) && keep < remembered && shingles <= j.shingles {
 		keep++
 		shingles += j.recent[len(j.recent)-keep].weight()
 	}
-	if n := len(j.recent) - keep; n >= batch || shingles > rememberedShingles && n > 0 {
+	if n := len(j.recent) - keep; n >= batch || shingles > j.shingles && n > 0 {
 		j.forgot = j.recent[n-1].place
 		j.recent = slices.Clone(j.recent[n:])
 	}

@@ -15,12 +15,8 @@ type leader struct {
 	set dedup.Set
 }
 
-// cacheBytes bounds the leaders' shingles held in memory: 64 MiB are some 8,000
-// pages of a thousand words. A crawl meets the leaders of one template again and
-// again, so few are enough.
-const cacheBytes = 64 << 20
-
-// A leaderCache reads leaders from a store, and holds those used last.
+// A leaderCache reads leaders from a store, and holds those used last. A crawl meets the
+// leaders of one template again and again, so few are enough.
 type leaderCache struct {
 	store store.Store
 	rule  dedup.Rule
@@ -30,8 +26,8 @@ type leaderCache struct {
 	last *lastused.Cache[uint64, *leader] // guarded by mu: by number
 }
 
-func newLeaderCache(s store.Store, rule dedup.Rule) *leaderCache {
-	c := &leaderCache{store: s, rule: rule, last: lastused.New[uint64](cacheBytes, func(l *leader) int { return 8 * len(l.set) })}
+func newLeaderCache(s store.Store, rule dedup.Rule, bytes int64) *leaderCache {
+	c := &leaderCache{store: s, rule: rule, last: lastused.New[uint64](int(bytes), func(l *leader) int { return 8 * len(l.set) })}
 	c.texts.New = func() any { return new(dedup.Text) }
 	return c
 }
@@ -66,7 +62,7 @@ func (c *leaderCache) load(ctx context.Context, num uint64) (*leader, error) {
 		return nil, err
 	}
 	canon := c.texts.Get().(*dedup.Text)
-	defer c.texts.Put(canon)
+	defer giveBack(&c.texts, canon)
 	c.rule.Read(canon, text, r.Lang)
 	return &leader{r.URL, dedup.NewSet(c.rule.Shingles(canon))}, nil
 }

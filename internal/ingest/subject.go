@@ -3,8 +3,10 @@ package ingest
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"skink/dedup"
+	"skink/internal/memory"
 	"skink/store"
 )
 
@@ -25,6 +27,7 @@ type subject struct {
 	copied  uint64            // number of the earlier copy whose verdict it has; 0: of none
 	verdict dedup.Verdict
 
+	share *memory.Share // of memory, until it is stored
 	place uint64        // which subject it was, counted from 1; set by the judge
 	done  chan struct{} // closed after the commit; nil: nobody waits
 }
@@ -88,10 +91,19 @@ func (s *subject) hashes() []dedup.Hash {
 // sees says whether r may lead s.
 func (s *subject) sees(r *subject) bool { return s.entry.Record.NoIndex || !r.entry.Record.NoIndex }
 
+// giveBack keeps a canonical text's memory for the next, unless it is so large that that
+// would be a waste.
+func giveBack(texts *sync.Pool, canon *dedup.Text) {
+	const large = 1 << 16 // tokens
+	if canon.Len() <= large {
+		texts.Put(canon)
+	}
+}
+
 // sketch takes in a subject's text.
 func (p *Pipeline) sketch(s *subject, text string) {
 	canon := p.texts.Get().(*dedup.Text)
-	defer p.texts.Put(canon)
+	defer giveBack(&p.texts, canon)
 
 	r := &s.entry.Record
 	p.opt.Rule.Read(canon, text, r.Lang)

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/pflag"
+
+	"skink/internal/memory"
+)
+
+// leastMemory is what the store and the program itself take, and a page beside them.
+const leastMemory = 64 << 20
+
+func addMemoryFlag(flags *pflag.FlagSet) *size {
+	m := size(memory.Default)
+	flags.Var(&m, "memory", "get along with so much memory: pages wait for each other where they would need more")
+	return &m
+}
+
+// heed makes the whole process get along with so much memory. The shares of the pages see to
+// that; the collector is told as well, so that it does not wait until the heap has doubled.
+func (s size) heed() error {
+	if s < leastMemory {
+		return usagef("--memory %q: try 64MB or more", s.String())
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(s))
+	}
+	return nil
+}

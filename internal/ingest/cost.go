@@ -1,0 +1,116 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+	"sync"
+
+	"skink/crawler"
+	"skink/extract"
+)
+
+// # What a page may cost
+//
+// Sixteen pages of 10 MB that are read at once must not add up. So a worker takes its share of
+// memory before it reads a page, once, and waits for it while it holds nothing that another
+// one needs. What reading costs at most is known from the page's size: a tree that
+// [extract.Options] bounds, and what is made of each byte of text. Measured, as peaks of the
+// heap, on pages of up to 10 MB: 1.9 times the tree; 9 bytes for a byte of prose, 16 for cards
+// of a listing, 20 for words of one letter.
+//
+// That a tree is as large as it may be is rare: of honest pages it takes some 10 bytes for
+// each of their own. So a page is first read with the share of such a one. If its tree
+// outgrows that, the page gives its share back, takes the largest, and is read again. Sizes at which that
+// happens often are learned, and begin with the largest.
+
+const (
+	lightTree  = 1 << 20 // and lightAByte for each byte of a page: what a tree seldom outgrows
+	lightAByte = 16
+
+	treeCost = 2.2 // bytes for a byte of a tree, itself included
+	textCost = 21  // bytes for a byte of a page
+
+	learnedIn = 32 // pages of a size
+	often     = 0.125
+)
+
+// A costs learns what pages cost, by their size.
+type costs struct {
+	mu    sync.Mutex
+	heavy [65]float64 // guarded by mu: share of the pages of up to so many bits that outgrew a light tree
+}
+
+// most is how large the tree of a page of so many bytes may become.
+func most(size int) int64 { return min(extract.MaxTree, 8<<20+64*int64(size)) }
+
+// tree is how large a tree a page of so many bytes gets at first.
+func (c *costs) tree(size int) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.heavy[bits.Len(uint(size))] > often {
+		return most(size)
+	}
+	return min(lightTree+lightAByte*int64(size), most(size))
+}
+
+// learn takes note of whether a page of so many bytes outgrew a light tree.
+func (c *costs) learn(size int, outgrown bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := 0.0
+	if outgrown {
+		now = 1
+	}
+	h := &c.heavy[bits.Len(uint(size))]
+	*h += (now - *h) / learnedIn
+}
+
+// costOf is what it takes to read so many bytes, with a tree of up to so many.
+func costOf(size int, tree int64) int64 { return int64(treeCost*float64(tree)) + textCost*int64(size) }
+
+// errOutgrown: the page needs a larger tree, and may have one.
+var errOutgrown = errors.New("the tree is larger than was expected")
+
+// readWithin reads a page within its share of memory, which it leaves with the subject.
+func (p *Pipeline) readWithin(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads) error {
+	defer p.flight.end(page.Item.URL)
+	size := len(page.Body)
+	first := p.costs.tree(size)
+	err := p.readIn(ctx, s, page, leads, first)
+	outgrown := errors.Is(err, errOutgrown)
+	if first < most(size) {
+		p.costs.learn(size, outgrown)
+	}
+	if outgrown {
+		s.share.Release()
+		err = p.readIn(ctx, s, page, leads, most(size))
+	}
+	return err
+}
+
+func (p *Pipeline) readIn(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads, tree int64) (err error) {
+	if s.share, err = p.reading.Take(ctx, p.need(page, tree)); err != nil {
+		return err
+	}
+	if err := p.flight.begin(ctx, page.Item.URL); err != nil {
+		return err
+	}
+	return guard(func() error { return p.read(s, page, leads, tree) })
+}
+
+// weighs is how many bytes a subject keeps until it is stored, without the body.
+func (s *subject) weighs() int64 {
+	n := len(s.text) + len(s.entry.Text) + 8*(len(s.shingles)+len(s.set))
+	for _, c := range s.short {
+		n += 8 * len(c.Set)
+	}
+	const item = 100 // of a list of links, without its URL
+	for _, l := range s.entry.Links {
+		n += len(l.URL) + item
+	}
+	for _, url := range s.entry.Beyond {
+		n += len(url) + item
+	}
+	return int64(n)
+}

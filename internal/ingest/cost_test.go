@@ -1,0 +1,70 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"skink/crawler"
+	"skink/extract"
+	"skink/internal/memory"
+	"skink/store"
+)
+
+// Whatever becomes of a page, its share of memory comes back.
+func TestSharesComeBack(t *testing.T) {
+	heavy := strings.Repeat("<p>a", 1<<16) // outgrows a light tree
+	s := store.NewMemory()
+	p := start(t, s, testOptions(t))
+	for i, body := range []string{"", "\x89PNG\r\n\x1a\n\x00", "<p>short", words(1, 200), words(1, 200), heavy, heavy} {
+		if err := p.Handle(t.Context(), page(fmt.Sprintf("http://a.test/%d", i), body), new(crawler.Leads)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Handle(t.Context(), page("http://a.test/0", heavy), new(crawler.Leads)); err != nil { // known already
+		t.Fatal(err)
+	}
+	_, err := p.Files(t.Context(), func(yield func(File, error) bool) {
+		for i := range 50 {
+			doc, err := extract.Parse([]byte(words(uint64(i), 200)), "text/html")
+			if !yield(File{URL: fmt.Sprint("file", i), Doc: doc, Type: "text/html"}, err) {
+				return
+			}
+		}
+	})
+	if err := errors.Join(err, p.Close()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // none of it is waited for, unless something was kept
+	defer cancel()
+	if _, err := p.reading.Take(ctx, memory.Divide(0).Reading); err != nil {
+		t.Errorf("some of the memory for reading did not come back: %v", err)
+	}
+	for i := range 2 {
+		r, err := s.RecordAt(t.Context(), uint64(6+i))
+		if err != nil || r.Root == extract.RootStripped {
+			t.Errorf("a page that outgrew a light tree was not read again: %v, %v", r, err)
+		}
+	}
+}
+
+// A size at which trees are often larger begins with the largest share, until it is seldom so.
+func TestCostsLearn(t *testing.T) {
+	var c costs
+	const size = 1 << 20
+	if c.tree(size) >= most(size) {
+		t.Fatal("nothing is known, and the largest share is taken")
+	}
+	for range learnedIn {
+		c.learn(size, true)
+	}
+	if got := c.tree(size); got != most(size) {
+		t.Errorf("after pages that all outgrew it, the tree is %d, want %d", got, most(size))
+	}
+	if c.tree(size/4) >= most(size/4) {
+		t.Error("what one size costs is taken for another")
+	}
+}

@@ -1,0 +1,74 @@
+package ingest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"skink/crawler"
+	"skink/store"
+)
+
+// die leaves a store as a process does that is killed while it reads a page for long.
+func die(t *testing.T, s store.Store, url string) {
+	t.Helper()
+	f, err := newFlight(t.Context(), s)
+	if err == nil {
+		err = f.begin(t.Context(), url)
+	}
+	if err == nil {
+		err = f.look(t.Context(), time.Now().Add(longPage))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A page that was in flight at one death is read again, and at two it is recorded as the cause.
+func TestDeadlyPage(t *testing.T) {
+	for _, c := range []struct {
+		deaths  int
+		problem string
+	}{{0, ""}, {1, ""}, {2, problemDeadly}, {3, problemDeadly}} {
+		s := store.NewMemory()
+		for range c.deaths {
+			die(t, s, "http://a.test/deadly")
+		}
+		p := start(t, s, testOptions(t))
+		for _, url := range []string{"http://a.test/deadly", "http://a.test/other"} {
+			if err := p.Handle(t.Context(), page(url, words(1, 100)), new(crawler.Leads)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.RecordAt(t.Context(), 1)
+		other, otherErr := s.RecordAt(t.Context(), 2)
+		if err := errors.Join(err, otherErr); err != nil {
+			t.Fatal(err)
+		}
+		if r.Problem != c.problem || other.Problem != "" {
+			t.Errorf("after %d deaths: the problem is %q, want %q; of the other page %q", c.deaths, r.Problem, c.problem, other.Problem)
+		}
+		if text, err := s.Meta(t.Context(), flightName); err != nil || c.deaths > 0 && string(text) != "{}" {
+			t.Errorf("after %d deaths and an end, %s is in flight: %v", c.deaths, text, err)
+		}
+	}
+}
+
+// Pages that are read as fast as others cost no write, and are not blamed.
+func TestFlightOfShortPages(t *testing.T) {
+	s := store.NewMemory()
+	f, err := newFlight(t.Context(), s)
+	if err == nil {
+		err = errors.Join(f.begin(t.Context(), "http://a.test/"), f.look(t.Context(), time.Now()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.end("http://a.test/")
+	if text, err := s.Meta(t.Context(), flightName); text != nil || err != nil {
+		t.Errorf("%s was written: %v", text, err)
+	}
+}
