@@ -7,6 +7,7 @@
 //	skink report  [flags]           print the duplicate report of a store
 //	skink export  [flags]           write the pages of a store for an index
 //	skink status  [flags]           print how far a crawl has come
+//	skink check   [flags]           read all of a store, and say what is damaged
 //	skink tune    [flags] PAIRS     find which shingle and threshold fit labelled pairs
 //	skink version                   print which version this is
 //

@@ -57,7 +57,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, tuneCommand, versionCommand}
+	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, tuneCommand, versionCommand}
 }
 
 // A usageError is a command line that cannot be understood. Exit code 2.

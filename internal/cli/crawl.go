@@ -145,6 +145,9 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt craw
 	if text := lossText(s.Loss()); text != "" {
 		say.line("%s", text)
 	}
+	if err := mayGoOn(ctx, *f.store, s); err != nil {
+		return errors.Join(err, s.Close())
+	}
 	c := &crawlRun{crawlFlags: f, options: opt, con: con, say: say, store: s, stdinIsSeeds: slices.Contains(args, "-")}
 	err = errors.Join(c.run(ctx, args, given), s.Close())
 	if err != nil && !c.planted { // the start failed

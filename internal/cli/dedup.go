@@ -106,6 +106,9 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
 	warn(d.con.Err, s)
+	if err := mayGoOn(ctx, dir, s); err != nil {
+		return err
+	}
 	return d.judge(ctx, s, dir, in)
 }
 

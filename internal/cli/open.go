@@ -50,25 +50,10 @@ func open(dir string, opt badger.Options) (*badger.Store, error) {
 		return nil, usagef("--store is empty: name a folder")
 	}
 	s, err := badger.Open(dir, opt)
-	switch {
-	case err == nil:
-		return s, nil
-	case errors.Is(err, store.ErrNotExist):
-		return nil, fmt.Errorf("%s: %w: skink crawl and skink dedup make one, --store names another", dir, store.ErrNotExist)
-	case errors.Is(err, store.ErrInUse):
-		return nil, fmt.Errorf("%s: %w: wait until it ends, or choose another --store", dir, store.ErrInUse)
-	case errors.Is(err, store.ErrCorrupt):
-		return nil, fmt.Errorf("%w: choose another --store, or put a copy in its place", err)
-	case errors.Is(err, fs.ErrPermission) && opt.ReadOnly:
-		return nil, fmt.Errorf("%w: reading a store takes the right to read its folder and files", err)
-	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("%w: a crawl takes the right to write to the store's folder and files: have it given to you, or crawl into a copy", err)
-	case errors.Is(err, syscall.EROFS):
-		return nil, fmt.Errorf("%w: a crawl writes to the store's folder: crawl into a copy of it elsewhere", err)
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return nil, fmt.Errorf("%w: opening a store takes some room: make some, and run the command again", err)
+	if err != nil {
+		return nil, openError(dir, err, opt.ReadOnly)
 	}
-	return nil, err
+	return s, nil
 }
 
 // A newStore is where a command is about to make one.
@@ -98,15 +83,25 @@ func (n newStore) discard() error {
 	return err
 }
 
-// lossText says what opening a store found to be lost, "" if that is nothing.
-func lossText(l badger.Loss) string {
+// openError adds to the error of opening a store what to try.
+func openError(dir string, err error, toRead bool) error {
 	switch {
-	case l.Transactions == 0:
-		return ""
-	case l.Records <= 0:
-		return "A power cut or a damaged file took the last moments of the store: what it knew before is whole, and a crawl goes on from there."
+	case errors.Is(err, store.ErrNotExist):
+		return fmt.Errorf("%s: %w: skink crawl and skink dedup make one, --store names another", dir, store.ErrNotExist)
+	case errors.Is(err, store.ErrInUse):
+		return fmt.Errorf("%s: %w: wait until it ends, or choose another --store", dir, store.ErrInUse)
+	case errors.Is(err, store.ErrCorrupt):
+		return fmt.Errorf("%w: choose another --store, or put a copy in its place", err)
+	case errors.Is(err, fs.ErrPermission) && toRead:
+		return fmt.Errorf("%w: reading a store takes the right to read its folder and files", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: a crawl takes the right to write to the store's folder and files: have it given to you, or crawl into a copy", err)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w: a crawl writes to the store's folder: crawl into a copy of it elsewhere", err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w: opening a store takes some room: make some, and run the command again", err)
 	}
-	return fmt.Sprintf("A power cut or a damaged file took the last %s of the store: what came before is whole, and the next crawl fetches them again.", plural(l.Records, "answer"))
+	return err
 }
 
 // warn says to a person what opening a store found to be lost.

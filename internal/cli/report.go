@@ -92,7 +92,10 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 		return err
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
-	warn(con.Err, s)
+	defer func() { err = keepFirst(err, damageError(dir, s.Loss())) }()
+	if len(s.Loss().Damage) == 0 {
+		warn(con.Err, s)
+	}
 	settings, err := storedSettings(ctx, s)
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func (s *Store) write(ctx context.Context, fn func(*batch) error) error {
 		err = b.flush()
 	}
 	if err != nil {
-		err = fmt.Errorf("write to store %s: %w", s.dir, err)
+		err = fmt.Errorf("write to store %s: %w", s.name, err)
 		s.broken = err
 	}
 	return err

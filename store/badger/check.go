@@ -1,6 +1,7 @@
 package badger
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,15 +23,11 @@ import (
 // Badger opens a folder in the belief that it is in order. In a folder of other
 // files it starts a database; tables that a cut-off MANIFEST does not name it
 // deletes; a table with a damaged index it leaves out, with a line in the log,
-// or it ends the process; logs with a gap between them it reads as if there were
-// none. So a folder is looked at first: the head of the MANIFEST, all of the
-// MANIFEST, the index of each table, and the logs, see [memLog]. Nothing is changed
-// in it but what holds nothing, see [holdsNothing], and what a gap parts from all
-// that came before.
-//
-// What is not found here: a damaged block inside a table. Blocks carry checksums
-// and are checked when they are read; then badger takes what is in them for
-// absent. Reading all records notices, see [Store.Records].
+// or it ends the process; a damaged block it takes for empty; logs with a gap between
+// them it reads as if there were none. So a folder is looked at first: all of the
+// MANIFEST, all of each table, and the logs, see [memLog]. What is damaged is
+// written anew without what is lost, see [tableContent], and the store then mended,
+// see [mending].
 
 // isStore says whether there is a store in dir, without opening it; a folder
 // that does not exist or is empty holds none yet. Any other folder, and a file,
@@ -76,30 +73,173 @@ func checkStore(dir string) (Loss, error) {
 	if err := removeLeftovers(dir); err != nil {
 		return Loss{}, err
 	}
-	_, reached, err := lookAt(dir)
+	found, err := inspect(dir)
 	if err != nil {
 		return Loss{}, err
 	}
-	return mendLogs(dir, reached)
+	if err := found.rewrite(dir); err != nil {
+		return Loss{}, err
+	}
+	loss, err := mendLogs(dir, found.reached)
+	found.loss.Transactions, found.loss.counters = loss.Transactions, loss.counters
+	return found.loss, err
 }
 
-// lookAt reads which tables there are, and up to which transaction they reach.
-func lookAt(dir string) (m badgerdb.Manifest, reached uint64, err error) {
-	m, torn, err := readManifest(dir)
+// inspection is what was found in the files of a store.
+type inspection struct {
+	manifest badgerdb.Manifest
+	rebuilt  bool // the manifest
+	tables   map[uint64]*tableContent
+	reached  uint64 // the last transaction in tables
+	loss     Loss
+}
+
+// damageFile is there while a store is being mended: the lines of what was found. So a
+// process that is killed leaves that to the next one.
+const damageFile = "DAMAGE"
+
+// inspect reads which tables there are, and all of each, without a change.
+func inspect(dir string) (*inspection, error) {
+	f := &inspection{}
+	said, err := readDamage(dir)
 	if err != nil {
-		return m, 0, damage(err)
+		return nil, err
 	}
-	reached, err = checkTables(dir, m)
-	if err == nil {
-		err = checkNames(dir, m, reached)
+	f.loss.Damage, f.loss.Names = said, len(said) > 0
+	var torn bool
+	f.manifest, torn, err = readManifest(dir)
+	if err != nil {
+		if f.loss.refuses(err) {
+			return nil, err
+		}
+		f.damaged(Damage{badgerdb.ManifestFilename, err.Error()})
+		if f.manifest, err = rebuildManifest(dir); err != nil {
+			return nil, err
+		}
+		f.rebuilt = true
 	}
-	if err != nil && torn {
-		err = fmt.Errorf("MANIFEST ends in the middle of an entry: %w", err)
+	if f.tables, said, err = damagedTables(dir, f.manifest); err != nil {
+		return nil, err
+	}
+	f.damaged(said...)
+	f.loss.Names = f.loss.Names || f.mayLack(keyMeta) && f.mayLack(keyMetaCopy)
+	if f.reached, err = f.reach(dir); err != nil {
+		return nil, err
+	}
+	if err := checkNames(dir, f.manifest, f.reached); err != nil && len(f.tables) == 0 {
+		what := err.Error()
+		if torn {
+			what = "it ends in the middle of an entry: " + what
+		}
+		f.damaged(Damage{badgerdb.ManifestFilename, what})
+		f.manifest, err = rebuildManifest(dir)
+		f.rebuilt = true
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(f.loss.Damage) > 0 { // what the tables reached is no longer known
+		logs, err := readLogs(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range slices.Backward(logs) {
+			if l.first > 0 {
+				f.reached = l.first - 1
+			}
+		}
+	}
+	return f, nil
+}
+
+// mayLack says whether a key of a letter may have been lost.
+func (f *inspection) mayLack(letter byte) bool {
+	for _, t := range f.tables {
+		if slices.ContainsFunc(t.lost, func(r keyRange) bool { return r.mayHave(letter) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *inspection) damaged(said ...Damage) {
+	for _, d := range said {
+		if !slices.Contains(f.loss.Damage, d) {
+			f.loss.Damage = append(f.loss.Damage, d)
+		}
+	}
+}
+
+// refuses says whether it was the system that would not let us read.
+func (*Loss) refuses(err error) bool { return refusal(err) != 0 }
+
+// reach is the last transaction that is in tables which are whole.
+func (f *inspection) reach(dir string) (last uint64, err error) {
+	for id, t := range f.manifest.Tables {
+		if f.tables[id] != nil {
+			continue
+		}
+		reached, err := checkTable(filepath.Join(dir, tableName(id)), t.Compression)
+		if err != nil {
+			return 0, damage(fmt.Errorf("table %s: %w", tableName(id), err))
+		}
+		last = max(last, reached)
+	}
+	return last, nil
+}
+
+// rewrite puts damaged tables, and a damaged MANIFEST, in order. What was found is
+// written down first.
+func (f *inspection) rewrite(dir string) error {
+	if len(f.loss.Damage) == 0 {
+		return nil
+	}
+	if err := writeDamage(dir, f.loss.Damage); err != nil {
+		return err
+	}
+	for id, t := range f.tables {
+		name := filepath.Join(dir, tableName(id))
+		b := t.rewrite()
+		if b != nil {
+			if err := replaceFile(name, b); err != nil {
+				return err
+			}
+			continue
+		}
+		delete(f.manifest.Tables, id)
+		f.rebuilt = true
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if !f.rebuilt {
+		return nil
+	}
+	return writeManifest(filepath.Join(dir, badgerdb.ManifestFilename), f.manifest)
+}
+
+func writeDamage(dir string, said []Damage) error {
+	b, err := json.Marshal(said)
+	if err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(dir, damageFile), b)
+}
+
+// readDamage reads what a process that was killed had found. Whatever is in the file, it
+// says that there was something.
+func readDamage(dir string) (said []Damage, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, damageFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
 	if err != nil {
-		return m, 0, damage(err)
+		return nil, err
 	}
-	return m, reached, nil
+	if json.Unmarshal(b, &said) != nil || len(said) == 0 {
+		said = []Damage{{damageFile, "it cannot be read"}}
+	}
+	return said, nil
 }
 
 // IsStore says whether dir holds a store, of whatever version and state, without a
@@ -163,23 +303,6 @@ func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 	}
 	info, err := f.Stat()
 	return m, err == nil && info.Size() != end, err
-}
-
-// checkTables looks at the tables that should be there, and returns the number of
-// the last transaction that is in them.
-func checkTables(dir string, m badgerdb.Manifest) (reached uint64, err error) {
-	for id, t := range m.Tables {
-		name := table.NewFilename(id, dir)
-		last, err := checkTable(name, t.Compression)
-		if errors.Is(err, fs.ErrNotExist) {
-			return 0, fmt.Errorf("table %s is missing", filepath.Base(name))
-		}
-		if err != nil {
-			return 0, fmt.Errorf("table %s: %w", filepath.Base(name), err)
-		}
-		reached = max(reached, last)
-	}
-	return reached, nil
 }
 
 // checkNames looks at the tables that are there and that the MANIFEST does not name,

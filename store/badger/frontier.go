@@ -97,7 +97,7 @@ func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item) error {
 		return err
 	}
 	isNew := u == known{}
-	u.state, u.url = frontier.Pending, ""
+	u.state, u.url = frontier.Pending, it.URL
 	u.place = b.s.queue.push(host, uint32(max(it.Depth, 0)))
 	if err := b.set(queueKey(host, u.place), value); err != nil {
 		return err
@@ -289,6 +289,9 @@ func (s *Store) State(ctx context.Context, url string) (frontier.State, error) {
 func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	letter, read := keyURL, func(value []byte) (string, error) {
 		u, err := decodeKnown(value)
+		if u.state != frontier.Outside {
+			return "", err
+		}
 		return u.url, err
 	}
 	switch state {

@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// # The layout on disk, version 2
+// # The layout on disk, version 3
 //
 // The version is the low byte of the application's number in the head of
 // badger's MANIFEST; the high byte says that the folder is skink's. So a folder
@@ -27,14 +27,17 @@ import (
 //	                             complement of the bits of the resemblance, a
 //	                             float64 of at least 0, so the most alike is first
 //	m NAME                     → a named value, as it was given
+//	v NAME                     → the same again, far from it: one lost block does not
+//	                             cost the settings
 //	q HOST 00 DEPTH4 SEQ8      → a pending URL: hops, tries, length of via (three
 //	                             varints), via, URL. SEQ is the order of arrival
 //	u ID16                     → what is known of a URL that was discovered: its
-//	                             state (a byte), the number of its record or 0 (a
-//	                             varint), if it is pending the DEPTH and SEQ of
-//	                             its q (varints), if it is outside the crawl the
-//	                             URL itself. The record of a URL that was never
-//	                             discovered is found by its ID in the index
+//	                             state (a byte), the number of its record or 0, its
+//	                             DEPTH, if it is pending the SEQ of its q (varints),
+//	                             and the URL: where q or z lost it, it is to be
+//	                             fetched again, see [mending]. The record of a URL
+//	                             that was never discovered is found by its ID in
+//	                             the index
 //	z BLOCK8 j SEQ8            → what a transaction adds to the index, a [journalEntry]
 //	z BLOCK8 r NUM8            → HASH16, the text hash under which the page is found
 //	                             or zero, then JSON of [store.Record]
@@ -68,7 +71,7 @@ import (
 // is the commit point, and what lies before it (t, s, w, j, and the links' u
 // and q) may be found without it after a crash, and is never looked at.
 const (
-	layoutVersion = 2
+	layoutVersion = 3
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
@@ -78,6 +81,7 @@ const (
 	keyMeta     byte = 'm'
 	keyQueue    byte = 'q'
 	keyURL      byte = 'u'
+	keyMetaCopy byte = 'v'
 	keyBlock    byte = 'z' // nothing may come after it
 
 	// Inside a block.
@@ -166,16 +170,16 @@ func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:
 type known struct {
 	state frontier.State
 	num   uint64 // of its record; 0: none
-	place place  // in the queue, while it is pending
-	url   string // while it is outside the crawl
+	place place  // in the queue, while it is pending; its depth always
+	url   string // not if its record is all that is known
 }
 
 func (k known) encode() []byte {
-	b := make([]byte, 0, 16)
+	b := make([]byte, 0, 16+len(k.url))
 	b = append(b, byte(k.state))
 	b = binary.AppendUvarint(b, k.num)
+	b = binary.AppendUvarint(b, uint64(k.place.depth))
 	if k.state == frontier.Pending {
-		b = binary.AppendUvarint(b, uint64(k.place.depth))
 		b = binary.AppendUvarint(b, k.place.seq)
 	}
 	return append(b, k.url...)
@@ -185,13 +189,11 @@ func decodeKnown(b []byte) (k known, err error) {
 	d := decoder{b: b}
 	k.state = frontier.State(d.byte())
 	k.num = d.varint()
+	k.place.depth = uint32(d.varint())
 	if k.state == frontier.Pending {
-		k.place.depth = uint32(d.varint())
 		k.place.seq = d.varint()
 	}
-	if k.state == frontier.Outside {
-		k.url = string(d.b)
-	}
+	k.url = string(d.b)
 	return k, d.err
 }
 

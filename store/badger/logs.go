@@ -176,11 +176,18 @@ func readEntry(b []byte, at int) (e logEntry, ok bool) {
 	return e, true
 }
 
-// A Loss is what a power cut cost, or a rotten byte in a log.
+// A Loss is what a power cut cost, or rotten bytes. All of it that can be known is pending
+// again.
 type Loss struct {
-	Transactions uint64 // of which something was found after the gap
+	Transactions uint64 // of which something was found after a gap in the logs
 	Records      int64  // pages and other answers that were recorded in them
-	counters     *counters
+
+	Damage  []Damage // what is wrong with which files
+	Missing int64    // pages and other answers that were in them
+	Pending int64    // URLs that are to be fetched again for it
+	Names   bool     // settings, seeds, or what is known of a feed may have been in them
+
+	counters *counters
 }
 
 // afterGap returns the logs from the first gap on, and what of them is lost: tables is

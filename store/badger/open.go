@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -54,6 +55,7 @@ func (o *Options) space() func(dir string) (free, total int64, err error) {
 // A Store is a crawl remembered in a folder.
 type Store struct {
 	dir  string
+	name string // what a person calls it: dir, or the folder that dir is a mended copy of
 	db   *badgerdb.DB
 	disk disk
 
@@ -135,28 +137,60 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 	if s.db, err = openDB(dbOptions(dir, opt)); err != nil {
 		return nil, err
 	}
+	if len(s.loss.Damage) > 0 {
+		if err := s.mendAll(); err != nil {
+			return nil, errors.Join(fmt.Errorf("mend the store: %w", err), s.db.Close())
+		}
+	}
 	return s, s.start(opt)
+}
+
+// mendAll mends what was damaged, and then forgets about it.
+func (s *Store) mendAll() error {
+	if err := s.mend(); err != nil {
+		return err
+	}
+	return os.Remove(filepath.Join(s.dir, damageFile))
 }
 
 // openToRead opens a view of a store.
 func openToRead(dir string, opt Options) (*Store, error) {
-	s := newStore(dir, opt)
-	var err error
-	if s.reading, s.loss, err = openView(dir, opt); err != nil {
+	v, loss, err := openView(dir, opt)
+	if err != nil {
 		return nil, err
 	}
-	how := dbOptions(s.reading.dir, opt)
+	s, err := v.open(dir, loss, opt)
+	if err != nil {
+		return nil, errors.Join(err, v.close())
+	}
+	return s, nil
+}
+
+// open opens badger in the view.
+func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
+	if v.damaged {
+		opt.ReadOnly, opt.Reserve = false, -1
+		if s, err = openToWrite(v.dir, true, opt); err != nil {
+			return nil, err
+		}
+		s.reading, s.broken, s.name = v, errReadOnly, dir
+		return s, nil
+	}
+	s = newStore(dir, opt)
+	s.reading, s.loss, s.broken = v, loss, errReadOnly
+	how := dbOptions(v.dir, opt)
 	how.ReadOnly, how.BypassLockGuard = true, true
 	if s.db, err = openDB(how); err != nil {
-		return nil, errors.Join(err, s.reading.close())
+		return nil, err
 	}
-	s.broken = errReadOnly
+	s.index.readOnly = true
 	return s, s.start(opt)
 }
 
 func newStore(dir string, opt Options) *Store {
 	s := &Store{
 		dir:      dir,
+		name:     dir,
 		disk:     disk{dir: dir, reserve: opt.Reserve, space: opt.space()},
 		queue:    newQueue(),
 		recent:   newRecent(),
@@ -168,7 +202,6 @@ func newStore(dir string, opt Options) *Store {
 
 // start reads what is kept in memory.
 func (s *Store) start(opt Options) error {
-	s.index.readOnly = s.reading != nil
 	if opt.tuneIndex != nil {
 		opt.tuneIndex(s.index)
 	}
@@ -279,7 +312,7 @@ func (s *Store) Sync() error {
 		return nil
 	}
 	if err := errors.Join(syncLogs(s.dir, s.syncFile), s.db.Sync()); err != nil {
-		return fmt.Errorf("sync store %s: %w", s.dir, err)
+		return fmt.Errorf("sync store %s: %w", s.name, err)
 	}
 	return nil
 }
@@ -303,7 +336,7 @@ func (s *Store) Close() error {
 	err := errors.Join(s.returnNumbers(), s.index.close())
 	s.broken = errClosed
 	if err := errors.Join(err, s.closeFiles()); err != nil {
-		return fmt.Errorf("close store %s: %w", s.dir, err)
+		return fmt.Errorf("close store %s: %w", s.name, err)
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func (s *Store) Records(ctx context.Context, from uint64) iter.Seq2[*store.Recor
 			return nil
 		})
 		if err == nil && from <= 1 && got < want {
-			err = fmt.Errorf("store %s: %w: %d of %d records can be read", s.dir, store.ErrCorrupt, got, want)
+			err = fmt.Errorf("store %s: %w: %d of %d records can be read", s.name, store.ErrCorrupt, got, want)
 		}
 		if err != nil && err != errStop {
 			yield(nil, err)
@@ -252,6 +252,6 @@ func (s *Store) SetMeta(ctx context.Context, name string, value []byte) error {
 		return err
 	}
 	return s.write(ctx, func(b *batch) error {
-		return b.set(key1(keyMeta, name), bytes.Clone(value))
+		return errors.Join(b.set(key1(keyMeta, name), bytes.Clone(value)), b.set(key1(keyMetaCopy, name), bytes.Clone(value)))
 	})
 }

@@ -18,14 +18,17 @@ import (
 // reading alone refuses the logs of a killed process. A reader gives badger a folder of its
 // own instead, a view: links to the tables, a copy of the MANIFEST, and the logs, as far as they
 // are whole. It is made where temporary files go, or in memory, and goes with the reader.
+// A damaged store is copied there as a whole, and the copy mended.
 // In the store's own folder nothing changes. Readers share a lock: any
 // number of them, and no writer.
 type view struct {
 	dir     string
+	damaged bool   // it is a copy
 	release func() // gives up the lock on the store
 }
 
-// openView makes the view of a store that exists.
+// openView makes the view of a store that exists. Of a damaged one it is a copy, which is
+// to be mended.
 func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 	release, ok, err := tryLockShared(dir)
 	if err != nil {
@@ -40,7 +43,7 @@ func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 			made.close()
 		}
 	}()
-	manifest, reached, err := lookAt(dir)
+	found, err := inspect(dir)
 	if err != nil {
 		return nil, Loss{}, err
 	}
@@ -48,15 +51,66 @@ func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 	if err != nil {
 		return nil, Loss{}, err
 	}
-	gone, loss := afterGap(logs, reached)
-	logs = logs[:len(logs)-len(gone)]
-	if made.dir, err = makeViewFolder(logs, opt); err != nil {
+	made.damaged = len(found.loss.Damage) > 0
+	if made.damaged {
+		err = made.copyStore(dir, opt)
+	} else {
+		var gone []memLog
+		gone, loss = afterGap(logs, found.reached)
+		err = made.link(dir, found.manifest, logs[:len(logs)-len(gone)], opt)
+	}
+	if err != nil {
 		return nil, Loss{}, err
 	}
-	if err := made.fill(dir, manifest, logs); err != nil {
-		return nil, Loss{}, fmt.Errorf("make a view of the store in %s: %w", made.dir, err)
-	}
 	return made, loss, nil
+}
+
+// link makes the view of a store that is whole.
+func (v *view) link(dir string, m badgerdb.Manifest, logs []memLog, opt Options) (err error) {
+	size := int64(0)
+	for _, l := range logs {
+		size += int64(l.end)
+	}
+	if v.dir, err = makeViewFolder(size, opt); err != nil {
+		return err
+	}
+	if err := v.fill(dir, m, logs); err != nil {
+		return fmt.Errorf("make a view of the store in %s: %w", v.dir, err)
+	}
+	return nil
+}
+
+// copyStore copies badger's files. The index is made anew.
+func (v *view) copyStore(dir string, opt Options) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	var names []string
+	var size int64
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if ext := filepath.Ext(e.Name()); info.Mode().IsRegular() && ext != segmentExt && ext != urlsExt && !holdsNothing(e.Name(), info.Size()) {
+			names = append(names, e.Name())
+			size += info.Size()
+		}
+	}
+	if v.dir, err = makeViewFolder(2*size+leastReserve, opt); err != nil {
+		return err
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(v.dir, name), b, 0o666)
+		}
+		if err != nil {
+			return fmt.Errorf("copy the damaged store: %w", err)
+		}
+	}
+	return nil
 }
 
 // fill puts into the view what badger is to see.
@@ -95,12 +149,9 @@ func (v *view) copyLog(l memLog) error {
 // viewRoom is more than the small files of a view take.
 const viewRoom = 4 << 20
 
-// makeViewFolder makes a folder for logs and small files where there is room.
-func makeViewFolder(logs []memLog, opt Options) (string, error) {
-	need := int64(viewRoom)
-	for _, l := range logs {
-		need += int64(l.end)
-	}
+// makeViewFolder makes a folder where there is room for so much and small files.
+func makeViewFolder(size int64, opt Options) (string, error) {
+	need := viewRoom + size
 	var full error
 	for _, place := range []string{os.TempDir(), "/dev/shm"} {
 		if free, _, err := opt.space()(place); err != nil || free < need {

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"skink/store"
+	"skink/store/badger"
+)
+
+var checkCommand = command{
+	name:  "check",
+	args:  "[flags]",
+	short: "read all of a store, and say what is damaged",
+	long: `
+Reads every file of a store, compares it with its checks, and says which are damaged
+and what that costs. It changes nothing. The exit code is 1 if something is damaged.
+
+What is damaged is not given out: report and export go on past it and say so, and the
+next crawl into the store fetches those pages again.
+
+Example: after a disk has reported errors
+
+  skink check --store docs`,
+	setup: setupCheck,
+}
+
+func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
+	dir := addStoreFlag(flags)
+	return func(_ context.Context, con Console, args []string) error {
+		if len(args) > 0 {
+			return usagef("check takes no argument, but %q: --store names the store", args[0])
+		}
+		found, err := badger.Check(*dir)
+		if err != nil {
+			return openError(*dir, err, true)
+		}
+		return printFinding(con.Out, *dir, found)
+	}
+}
+
+func printFinding(out io.Writer, dir string, f badger.Finding) error {
+	for _, d := range f.Damage {
+		fmt.Fprintf(out, "%s: %s\n", d.File, d.What)
+	}
+	for _, d := range f.Index {
+		fmt.Fprintf(out, "%s: %s; the next crawl makes it anew\n", d.File, d.What)
+	}
+	if len(f.Damage) > 0 {
+		fmt.Fprintln(out, costText(f.Loss))
+	} else if text := lossText(f.Loss); text != "" {
+		fmt.Fprintln(out, text)
+	}
+	if len(f.Damage)+len(f.Index) > 0 || f.Loss.Transactions > 0 {
+		return exitError(exitFailed)
+	}
+	_, err := fmt.Fprintf(out, "%s is whole: %s\n", dir, plural(f.Tally.Pages(), "page"))
+	return err
+}
+
+// damageError says that what was printed is not all there was, nil if it is.
+func damageError(dir string, l badger.Loss) error {
+	if len(l.Damage) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: what was printed is what is left of it. %s", dir, damageText(l))
+}
+
+// lossText says what opening a store found to be lost, "" if that is nothing.
+func lossText(l badger.Loss) string {
+	switch {
+	case len(l.Damage) > 0:
+		return damageText(l)
+	case l.Transactions == 0:
+		return ""
+	case l.Records <= 0:
+		return "A power cut or a damaged log took the last moments of the store: what it knew before is whole, and a crawl goes on from there."
+	}
+	return fmt.Sprintf("A power cut or a damaged log took the last %s of the store: what came before is whole, and the next crawl fetches them again.", plural(l.Records, "answer"))
+}
+
+func damageText(l badger.Loss) string {
+	files := fmt.Sprintf("%s: %s", l.Damage[0].File, l.Damage[0].What)
+	if more := len(l.Damage) - 1; more > 0 {
+		files += fmt.Sprintf(", and %s more, which skink check lists", plural(int64(more), "file"))
+	}
+	return "Damaged: " + files + ": " + costText(l)
+}
+
+// costText says what damage costs.
+func costText(l badger.Loss) string {
+	text := "no page is lost"
+	switch {
+	case l.Missing > l.Pending:
+		text = fmt.Sprintf("%s lost; the next crawl fetches %s again, and others if it finds a link to them", plural(l.Missing, "answer"), plural(l.Pending, "URL"))
+	case l.Missing > 0:
+		text = fmt.Sprintf("%s lost; the next crawl fetches %s again", plural(l.Missing, "answer"), plural(l.Pending, "URL"))
+	case l.Pending > 0:
+		text = fmt.Sprintf("the next crawl fetches %s again", plural(l.Pending, "URL"))
+	case l.Names:
+		text = "how much is lost is not known"
+	}
+	if l.Names {
+		text += "; the store's settings, its seeds, or how far its feed is may be lost, too"
+	}
+	return text
+}
+
+// mayGoOn refuses to add to a store that lost how its pages are judged.
+func mayGoOn(ctx context.Context, dir string, s *badger.Store) error {
+	set, err := store.ReadSettings(ctx, s)
+	if err != nil || set != nil {
+		return err
+	}
+	tally, err := s.Tally(ctx)
+	if err != nil || tally.Pages() == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: %w: it lost the settings by which its pages are judged: skink export gives out what is left; choose another --store", dir, store.ErrCorrupt)
+}

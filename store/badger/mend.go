@@ -1,0 +1,458 @@
+package badger
+
+import (
+	"bytes"
+	"context"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// # Mending
+//
+// Where blocks of tables were lost, keys are missing, and others may be as they once were:
+// what had replaced or deleted them is gone. mend makes a whole store of what is left. The
+// records are what is true. A page is lost if its record cannot be read, if its text or
+// sketch is gone, if the pages it leads could not find it any more, or if its leader is
+// lost: such a page is forgotten and its URL pending again, which u keeps for that.
+// Queue, clusters, journal and counters are made to fit.
+//
+// What cannot be known: whether a named value, what a host had asked for (f), a URL
+// outside the crawl, or a raw exchange was in a lost block. Of named values there are two
+// copies; if both may be lost, [Loss] says so.
+type mending struct {
+	s   *Store
+	out *badgerdb.WriteBatch
+
+	records map[uint64]*mended   // by number: what is left
+	gone    map[uint64]*mended   // records that can be read and are lost all the same
+	posted  map[uint64]bool      // numbers that have keys in the index
+	hashes  map[posting]bool     // what is posted of text hashes and ids
+	urls    map[uint64]bool      // those that the journal has
+	queue   map[dedup.Hash]place // where a URL is pending
+	lanes   map[dedup.Hash]frontier.Item
+	again   []frontier.Item // is to be pending
+	known   map[dedup.Hash]bool
+
+	counters counters
+	seq      uint64 // of the queue
+	journal  uint64 // the last entry
+	block    uint64 // where it is
+}
+
+// mended is what is needed of a record.
+type mended struct {
+	id, hash    dedup.Hash
+	url         string
+	location    string
+	depth, hops int
+	leader      uint64
+	resemblance float64
+	record      *store.Record
+}
+
+// mend is called before anything is read into memory.
+func (s *Store) mend() (err error) {
+	m := &mending{
+		s: s, records: map[uint64]*mended{}, gone: map[uint64]*mended{}, posted: map[uint64]bool{}, hashes: map[posting]bool{},
+		urls: map[uint64]bool{}, queue: map[dedup.Hash]place{}, lanes: map[dedup.Hash]frontier.Item{}, known: map[dedup.Hash]bool{},
+	}
+	m.out = s.db.NewWriteBatch()
+	defer m.out.Cancel()
+	had := m.oldCounters()
+	for _, step := range []func() error{m.mendNames, m.readJournal, m.readRecords, m.judge, m.readQueue, m.mendURLs, m.mendRecords, m.mendRedirects, m.pend, m.mendMembers, m.writeJournal, m.writeCounters} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if err := m.out.Flush(); err != nil {
+		return err
+	}
+	s.loss.Missing = max(had-m.counters.Records, int64(len(m.gone)))
+	s.loss.Pending = int64(len(m.again))
+	return s.db.Sync()
+}
+
+// oldCounters returns how many records there were, if that is still known.
+func (m *mending) oldCounters() (records int64) {
+	_ = m.s.db.View(func(txn *badgerdb.Txn) error {
+		_, err := get(txn, []byte{keyCounters}, func(value []byte) error {
+			c, err := decodeCounters(value)
+			m.counters.Numbers, records = c.Numbers, c.Records
+			return err
+		})
+		return err
+	})
+	return records
+}
+
+// scanAll calls fn with all keys of a letter.
+func (m *mending) scanAll(letter byte, fn func(key, value []byte) error) error {
+	return m.s.scan(context.Background(), []byte{letter}, nil, func(item *badgerdb.Item) error {
+		return item.Value(func(value []byte) error { return fn(item.KeyCopy(nil), bytes.Clone(value)) })
+	})
+}
+
+// scanBlocks calls fn with all keys of a letter inside blocks, in order.
+func (m *mending) scanBlocks(letter byte, fn func(key, value []byte) error) error {
+	each := func(item *badgerdb.Item) error {
+		return item.Value(func(value []byte) error { return fn(item.KeyCopy(nil), bytes.Clone(value)) })
+	}
+	return m.s.view(context.Background(), func(txn *badgerdb.Txn) error {
+		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
+		defer it.Close()
+		list := blocks(it, func(uint64) bool { return false })
+		if len(list) == 0 {
+			return nil
+		}
+		return scanBlocks(context.Background(), it, list, letter, letterKey(list[0], letter), each)
+	})
+}
+
+// mendNames makes both copies of each named value what the newer of them is.
+func (m *mending) mendNames() error {
+	type value struct {
+		bytes   []byte
+		version uint64
+		copies  int
+	}
+	newest := map[string]value{}
+	for _, letter := range []byte{keyMeta, keyMetaCopy} {
+		err := m.s.scan(context.Background(), []byte{letter}, nil, func(item *badgerdb.Item) error {
+			b, err := item.ValueCopy(nil)
+			name := string(item.Key()[1:])
+			v := newest[name]
+			if v.copies++; v.copies == 1 || item.Version() > v.version {
+				v.bytes, v.version = b, item.Version()
+			}
+			newest[name] = v
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for name, v := range newest {
+		for _, letter := range []byte{keyMeta, keyMetaCopy} {
+			if err := m.out.Set(key1(letter, name), v.bytes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readJournal fills its holes with entries that say nothing.
+func (m *mending) readJournal() error {
+	return m.scanBlocks(keyJournal, func(key, value []byte) error {
+		seq, block := lastNum(key), blockOf(key)
+		for m.journal+1 < seq {
+			m.journal++
+			if err := m.out.Set(journalKey(block*pagesInBlock, m.journal), new(journalEntry).encode()); err != nil {
+				return err
+			}
+		}
+		m.journal, m.block = seq, block
+		e, err := decodeEntry(value)
+		if err != nil {
+			return m.out.Set(key, new(journalEntry).encode())
+		}
+		for _, url := range e.urls {
+			m.urls[url] = true
+		}
+		for _, p := range e.posted {
+			num := numOf(p.num)
+			m.counters.Numbers = max(m.counters.Numbers, num)
+			if kindOf(p.num) == bandKind {
+				m.posted[num] = true
+				continue
+			}
+			for _, k := range p.keys {
+				m.hashes[posting{k, num}] = true
+			}
+		}
+		return nil
+	})
+}
+
+func (m *mending) readRecords() error {
+	return m.scanBlocks(keyRecord, func(key, value []byte) error {
+		num := lastNum(key)
+		m.counters.Numbers = max(m.counters.Numbers, num)
+		r, err := decodeRecord(value)
+		if err != nil || r.Num != num {
+			return m.out.Delete(key)
+		}
+		rec := &mended{
+			id: r.ID, hash: dedup.Hash(value[:len(dedup.Hash{})]), url: r.URL, location: r.Location, depth: r.Depth, hops: r.Hops,
+			leader: r.Leader, resemblance: r.Resemblance, record: r,
+		}
+		whole, err := m.wholePage(r)
+		if err != nil {
+			return err
+		}
+		if whole {
+			m.records[num] = rec
+		} else {
+			m.gone[num] = rec
+		}
+		return nil
+	})
+}
+
+// wholePage says whether a page has its text and its sketch, and is found by those it leads.
+func (m *mending) wholePage(r *store.Record) (bool, error) {
+	ctx := context.Background()
+	if raw, err := m.s.Raw(ctx, r.Num); err != nil && raw == nil {
+		return false, nil
+	}
+	if r.Kind != store.Page || r.Words == 0 {
+		return true, nil
+	}
+	if _, found, err := m.s.Sketch(ctx, r.Num); err != nil || !found {
+		return false, nil
+	}
+	if r.Verdict == dedup.Unique && !r.NoIndex && !m.posted[r.Num] {
+		return false, nil
+	}
+	if r.NoText {
+		return true, nil
+	}
+	_, found, err := m.s.Text(ctx, r.Num)
+	return err == nil && found, nil
+}
+
+// judge takes away the members of leaders that are lost, and counts what stays.
+func (m *mending) judge() error {
+	for num, r := range m.records {
+		if r.leader != 0 && r.leader != num && m.records[r.leader] == nil {
+			m.gone[num] = r
+			delete(m.records, num)
+		}
+	}
+	for num, r := range m.gone {
+		if err := m.out.Delete(pageKey(keyRecord, num)); err != nil {
+			return err
+		}
+		r.record = nil
+	}
+	for _, r := range m.records {
+		m.counters.Records++
+		m.counters.Tally.Add(r.record)
+	}
+	return nil
+}
+
+func (m *mending) readQueue() error {
+	return m.scanAll(keyQueue, func(key, value []byte) error {
+		host, p, ok := splitQueueKey(key)
+		it, err := decodeItem(value)
+		if !ok || err != nil || frontier.HostOf(it.URL) != string(host) {
+			return m.out.Delete(key)
+		}
+		m.seq = max(m.seq, p.seq)
+		it.Depth = int(p.depth)
+		id := dedup.Hash(frontier.ID(it.URL))
+		if _, twice := m.queue[id]; twice {
+			return m.out.Delete(key)
+		}
+		m.queue[id], m.lanes[id] = p, it
+		return nil
+	})
+}
+
+// mendURLs goes through what is known of URLs.
+func (m *mending) mendURLs() error {
+	err := m.scanAll(keyURL, func(key, value []byte) error {
+		var id dedup.Hash
+		copy(id[:], key[1:])
+		u, err := decodeKnown(value)
+		if err != nil || len(key) != 1+len(id) || dedup.Hash(frontier.ID(u.url)) != id {
+			return m.out.Delete(key)
+		}
+		m.known[id] = true
+		before := u
+		r := m.records[u.num]
+		if u.num != 0 && (r == nil || r.id != id) { // lost, or forgotten
+			u.num = 0
+			u.state = frontier.Pending
+		}
+		p, queued := m.queue[id]
+		switch {
+		case u.state == frontier.Pending && !queued && u.num != 0: // it ended after that
+			u.state = r.record.End()
+		case u.state == frontier.Pending && !queued:
+			m.later(frontier.Item{URL: u.url, Depth: int(u.place.depth)})
+			return nil
+		case u.state == frontier.Pending:
+			u.place = p
+		case queued: // it ended, and what deleted it from the queue is lost
+			delete(m.queue, id)
+			if err := m.out.Delete(queueKey(frontier.HostOf(u.url), p)); err != nil {
+				return err
+			}
+		}
+		return m.setURL(id, u, u != before)
+	})
+	if err != nil {
+		return err
+	}
+	for id, p := range m.queue { // queued, and unknown
+		if m.known[id] {
+			continue
+		}
+		m.known[id] = true
+		if err := m.setURL(id, known{state: frontier.Pending, place: p, url: m.lanes[id].URL}, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// later makes a URL pending again when all that are have been read.
+func (m *mending) later(it frontier.Item) {
+	m.known[dedup.Hash(frontier.ID(it.URL))] = true
+	m.again = append(m.again, it)
+}
+
+func (m *mending) setURL(id dedup.Hash, u known, write bool) error {
+	m.counters.URLs[u.state]++
+	m.urls[filterKey(id)] = m.urls[filterKey(id)] // false: the journal does not have it
+	if !write {
+		return nil
+	}
+	return m.out.Set(key1(keyURL, id[:]), u.encode())
+}
+
+// mendRecords makes sure that every record is found by its URL and its text, and that the
+// URLs of those that are lost are pending.
+func (m *mending) mendRecords() error {
+	for num, r := range m.records {
+		if !m.known[r.id] && !m.hashes[posting{filterKey(r.id), num}] {
+			u := known{state: r.record.End(), num: num, place: place{depth: uint32(max(r.depth, 0))}, url: r.url}
+			if err := m.setURL(r.id, u, true); err != nil {
+				return err
+			}
+			m.known[r.id] = true
+		}
+	}
+	for _, r := range m.gone {
+		if !m.known[r.id] {
+			m.later(frontier.Item{URL: r.url, Depth: r.depth, Hops: r.hops})
+		}
+	}
+	return nil
+}
+
+// mendRedirects finds pages to which a redirect led, which were never in the queue and
+// whose records are lost: the index still knows that there was one.
+func (m *mending) mendRedirects() error {
+	lost := map[uint64]bool{}
+	for p := range m.hashes {
+		if m.records[p.num] == nil {
+			lost[p.key] = true
+		}
+	}
+	for _, r := range m.records {
+		id := dedup.Hash(frontier.ID(r.location))
+		if r.location != "" && lost[filterKey(id)] && !m.known[id] && !m.hasRecord(id) {
+			m.later(frontier.Item{URL: r.location, Depth: r.depth})
+		}
+	}
+	return nil
+}
+
+func (m *mending) hasRecord(id dedup.Hash) bool {
+	for p := range m.hashes {
+		if r := m.records[p.num]; p.key == filterKey(id) && r != nil && r.id == id {
+			return true
+		}
+	}
+	return false
+}
+
+// pend puts URLs at the end of the queue.
+func (m *mending) pend() error {
+	for _, it := range m.again {
+		m.seq++
+		p := place{uint32(max(it.Depth, 0)), m.seq}
+		if err := m.out.Set(queueKey(frontier.HostOf(it.URL), p), encodeItem(it)); err != nil {
+			return err
+		}
+		if err := m.setURL(frontier.ID(it.URL), known{state: frontier.Pending, place: p, url: it.URL}, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *mending) mendMembers() error {
+	err := m.scanAll(keyMember, func(key, _ []byte) error {
+		if r := m.records[lastNum(key)]; r != nil && bytes.Equal(key, memberKey(r.leader, r.resemblance, lastNum(key))) {
+			return nil
+		}
+		return m.out.Delete(key)
+	})
+	if err != nil {
+		return err
+	}
+	for num, r := range m.records {
+		if r.leader == 0 || r.leader == num {
+			continue
+		}
+		if err := m.out.Set(memberKey(r.leader, r.resemblance, num), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeJournal adds what the journal lost, and lets the index be made again from it.
+func (m *mending) writeJournal() error {
+	var e journalEntry
+	flush := func() error {
+		if e.empty() {
+			return nil
+		}
+		m.journal++
+		block := max(m.block, m.counters.Numbers/pagesInBlock)
+		err := m.out.Set(journalKey(block*pagesInBlock, m.journal), e.encode())
+		e = journalEntry{}
+		return err
+	}
+	for url, there := range m.urls {
+		if there {
+			continue
+		}
+		if e.addURL(url); e.size >= entryBound {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	for num, r := range m.records {
+		if r.hash.IsZero() || m.hashes[posting{filterKey(r.hash), num}] {
+			continue
+		}
+		if e.post(num, hashKind, filterKey(r.hash)); e.size >= entryBound {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	return m.out.Delete([]byte{keyIndex})
+}
+
+func (m *mending) writeCounters() error {
+	value, err := m.counters.encode()
+	if err != nil {
+		return err
+	}
+	return m.out.Set([]byte{keyCounters}, value)
+}

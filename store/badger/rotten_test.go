@@ -1,0 +1,249 @@
+package badger
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+const rottenPages = 240
+
+// rottenStore is a killed store with files of every kind: tables, a log, segments, a
+// filter of URLs.
+func rottenStore(t *testing.T) string {
+	t.Helper()
+	ctx := t.Context()
+	dir := filepath.Join(t.TempDir(), "store")
+	open := func() *Store {
+		s, err := Open(dir, Options{Create: true, Reserve: -1,
+			tune:      func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 },
+			tuneIndex: func(x *index) { x.limit, x.urls = 100, 50 },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open()
+	rng := rand.New(rand.NewPCG(7, 8))
+	for i := range rottenPages {
+		if i == rottenPages*3/4 { // the last quarter stays in the log
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = open()
+		}
+		e := rottenPage(rng, i+1)
+		items := []frontier.Item{{URL: e.Record.URL, Depth: i % 3}, {URL: fmt.Sprintf("https://example.com/pending/%d", i), Depth: 1}}
+		if _, err := s.Discover(ctx, items); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Commit(ctx, []*store.Entry{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.SetMeta(ctx, "settings", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	whole := filepath.Join(t.TempDir(), "whole")
+	if !snapshot(t, dir, whole) {
+		t.Fatal("the store changed by itself")
+	}
+	names, _ := filepath.Glob(filepath.Join(dir, "*.[pu][or][sl]*")) // .postings and .urls
+	for _, name := range names {
+		if b, err := os.ReadFile(name); err == nil { // else it was merged just now
+			write(t, whole, filepath.Base(name), string(b))
+		}
+	}
+	for _, name := range []string{"000001.vlog", "KEYREGISTRY", "DISCARD", "LOCK"} {
+		b, _ := os.ReadFile(filepath.Join(dir, name))
+		write(t, whole, name, string(b[:min(len(b), 100)]))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return whole
+}
+
+// rottenPage is unique, or a fifth of them near to the page before.
+func rottenPage(rng *rand.Rand, n int) *store.Entry {
+	e := entry(n)
+	e.Record.Words, e.Record.Hash = 50, e.Record.ID
+	e.Text = store.Pack(randomBytes(rng, 1+rng.IntN(6000)))
+	e.Sketch = &dedup.Sketch{uint32(n)}
+	e.Hash = e.Record.ID
+	if n%5 == 0 {
+		e.Record.Verdict, e.Record.Leader, e.Record.Resemblance = dedup.Near, uint64(n-1), 0.9
+		e.Keys = nil
+	}
+	return e
+}
+
+// A byte is changed at many places of files of every kind. Nothing panics, nothing is
+// lost without a word, what is given out is what was stored, and every page that is
+// missing is pending again.
+func TestRottenBytes(t *testing.T) {
+	flips := 4
+	switch os.Getenv("SKINK_LONG") {
+	case "short":
+		flips = 25
+	case "full":
+		flips = 150
+	}
+	whole := rottenStore(t)
+	want := readAll(t, whole)
+	if len(want) != rottenPages {
+		t.Fatalf("%d pages", len(want))
+	}
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 1))
+	said, tried, lostPages := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, name := range list(t, whole) {
+		kind := filepath.Ext(name)
+		if kind == "" {
+			kind = name
+		}
+		b, err := os.ReadFile(filepath.Join(whole, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := len(strings.TrimRight(string(b), "\x00"))
+		for range flips {
+			if size == 0 {
+				break
+			}
+			at := rng.IntN(size)
+			dir := filepath.Join(t.TempDir(), "rotten")
+			copyDir(t, whole, dir)
+			edit(t, filepath.Join(dir, name), func(b []byte) []byte { b[at] ^= byte(1 + rng.IntN(255)); return b })
+			where := fmt.Sprintf("seed %d: byte %d of %s", seed, at, name)
+			tried[kind]++
+			lost, told := checkRotten(t, where, dir, want)
+			lostPages[kind] += lost
+			if told {
+				said[kind]++
+			}
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for kind, n := range tried {
+		t.Logf("%-12s %3d bytes: %3d said; %d pages lost and pending again", kind, n, said[kind], lostPages[kind])
+	}
+}
+
+// checkRotten reads a damaged store, and then opens it to write.
+func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost int, told bool) {
+	t.Helper()
+	r, err := Open(dir, Options{ReadOnly: true})
+	if err != nil {
+		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "MANIFEST") && !strings.Contains(err.Error(), "newer") && !strings.Contains(err.Error(), "older") && !strings.Contains(err.Error(), "another program") {
+			t.Errorf("%s: %v", where, err)
+		}
+		return 0, true // the head of the MANIFEST: whose store it is, and of which version
+	}
+	loss := r.Loss()
+	told = loss.Damage != nil || loss.Transactions > 0
+	got := readStore(t, r)
+	if err := r.Close(); err != nil {
+		t.Errorf("%s: %v", where, err)
+	}
+	lost = len(want) - len(got)
+	if lost > 0 && !told {
+		t.Errorf("%s: %d pages are lost without a word", where, lost)
+	}
+	for url, text := range got {
+		if want[url] != text {
+			t.Errorf("%s: %s is another", where, url)
+		}
+	}
+	s, err := Open(dir, Options{Reserve: -1})
+	if err != nil {
+		t.Errorf("%s: a writer: %v", where, err)
+		return lost, told
+	}
+	defer s.Close()
+	for url := range want {
+		r, err := s.Record(t.Context(), frontier.ID(url))
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := s.State(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r == nil && state != frontier.Pending && loss.Transactions == 0 {
+			t.Errorf("%s: %s is lost, and in state %d", where, url, state)
+		}
+		pending := "https://example.com/pending/" + fmt.Sprint(mustNumber(t, url)-1)
+		if state, err := s.State(t.Context(), pending); err != nil || state != frontier.Pending && loss.Transactions == 0 {
+			t.Errorf("%s: %s is in state %d, %v", where, pending, state, err)
+		}
+	}
+	counts, err := s.Counts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkCounts(t, s, counts)
+	if t.Failed() {
+		t.Fatalf("%s: loss %+v", where, loss)
+	}
+	return lost, told
+}
+
+func mustNumber(t *testing.T, url string) (n int) {
+	if _, err := fmt.Sscanf(url, "https://example.com/%d", &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func readAll(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	s := openReader(t, dir)
+	defer s.Close()
+	return readStore(t, s)
+}
+
+// readStore is what a store gives out of each page.
+func readStore(t *testing.T, s *Store) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for r, err := range s.Records(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, found, err := s.Text(t.Context(), r.Num)
+		if err != nil || !found {
+			t.Errorf("text of page %d: %v, %v", r.Num, found, err)
+		}
+		sketch, found, err := s.Sketch(t.Context(), r.Num)
+		if err != nil || !found || sketch[0] != uint32(r.Num) {
+			t.Errorf("sketch of page %d: %v, %v", r.Num, found, err)
+		}
+		all[r.URL] = fmt.Sprint(r.Num, r.Verdict, r.Leader, r.Resemblance, text)
+	}
+	for c, err := range s.Clusters(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for m, err := range s.Members(t.Context(), c.Leader) {
+			if err != nil || m.Leader != c.Leader {
+				t.Errorf("member %v of %d: %v", m, c.Leader, err)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,259 @@
+package badger
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/fb"
+	"github.com/dgraph-io/badger/v4/options"
+	"github.com/dgraph-io/badger/v4/pb"
+	"github.com/dgraph-io/badger/v4/table"
+	"github.com/dgraph-io/badger/v4/y"
+	"google.golang.org/protobuf/proto"
+)
+
+// # Tables with rotten bytes
+//
+// A table is blocks of some 16 KB, one after the other, an index of them, and a foot. Each
+// block has a check of its own, and the index has one. Of a block that does not match its
+// check badger says that it has no keys, nor has the rest of its table; a compaction over it
+// loses them for good, and some bytes make it panic. So before a store is opened all blocks
+// are read, a gigabyte a second, and a table with a wrong one is written anew without it.
+// Where a block ends its own check says, so the index is not needed to find the others; it
+// is needed to go on after a wrong one.
+type tableContent struct {
+	blocks  [][]byte // of entries, without their check
+	lost    []keyRange
+	noIndex bool
+}
+
+// A keyRange is what a lost block may have had: what is after one key and before another.
+// An empty key is no bound.
+type keyRange struct{ after, before []byte }
+
+func (r keyRange) mayHave(letter byte) bool {
+	return (len(r.after) == 0 || r.after[0] <= letter) && (len(r.before) == 0 || letter <= r.before[0])
+}
+
+func (c *tableContent) whole() bool { return len(c.lost) == 0 && !c.noIndex }
+
+// blockBound is more than a block takes: some entries and one part of a text.
+const blockBound = 2 << 20
+
+// readTable takes a table apart.
+func readTable(b []byte) *tableContent {
+	c := &tableContent{}
+	starts, end, ok := tableIndex(b)
+	c.noIndex = !ok
+	for at := 0; at < end; {
+		if size, block := firstBlock(b[at:end]); size > 0 {
+			c.blocks = append(c.blocks, block)
+			at += size
+			continue
+		}
+		next := end
+		if i, _ := slices.BinarySearch(starts, at+1); i < len(starts) {
+			next = starts[i]
+		}
+		// Without its index nobody knows where blocks end and the index begins; what is at
+		// the end and as small as one is taken for it.
+		if ok || end-at > len(b)/16+1024 {
+			c.lost = append(c.lost, keyRange{after: c.lastKey()})
+		}
+		at = next
+		if _, block := firstBlock(b[at:end]); block != nil && len(c.lost) > 0 {
+			c.lost[len(c.lost)-1].before = blockKeys(block)[0]
+		}
+	}
+	return c
+}
+
+func (c *tableContent) lastKey() []byte {
+	if len(c.blocks) == 0 {
+		return nil
+	}
+	keys := blockKeys(c.blocks[len(c.blocks)-1])
+	return keys[len(keys)-1]
+}
+
+// tableIndex returns where blocks start and end, by an index that matches its check.
+func tableIndex(b []byte) (starts []int, end int, ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			starts, end, ok = nil, len(b), false
+		}
+	}()
+	sumSize := int(binary.BigEndian.Uint32(b[len(b)-4:]))
+	sum := b[len(b)-4-sumSize : len(b)-4]
+	size := int(binary.BigEndian.Uint32(b[len(b)-8-sumSize:]))
+	index := b[len(b)-8-sumSize-size : len(b)-8-sumSize]
+	if !matches(index, sum) {
+		return nil, len(b), false
+	}
+	root := fb.GetRootAsTableIndex(index, 0)
+	var block fb.BlockOffset
+	for i := range root.OffsetsLength() {
+		root.Offsets(&block, i)
+		starts = append(starts, int(block.Offset()))
+	}
+	return starts, len(b) - 8 - sumSize - size, true
+}
+
+func matches(b, sum []byte) bool {
+	var check pb.Checksum
+	return proto.Unmarshal(sum, &check) == nil && y.VerifyChecksum(b, &check) == nil
+}
+
+// firstBlock returns the block that b begins with, and its size with the check; 0: there
+// is none that is whole. A block ends with its check and the size of that: a tag and up to
+// five bytes.
+func firstBlock(b []byte) (size int, block []byte) {
+	const tag, mostSum = 0x10, 6
+	for at := 16; at+4 <= min(len(b), blockBound); at++ {
+		next := bytes.Index(b[at:min(len(b), blockBound)], []byte{0, 0, 0})
+		if next < 0 || at+next+4 > len(b) {
+			return 0, nil
+		}
+		at += next
+		n := int(b[at+3])
+		if n < 2 || n > mostSum || at-n < 8 || b[at-n] != tag {
+			continue
+		}
+		if block := b[:at-n]; matches(block, b[at-n:at]) && blockKeys(block) != nil {
+			return at + 4, block
+		}
+	}
+	return 0, nil
+}
+
+// blockEntries calls fn with the entries of a block: two bytes of overlap with its first
+// key, two of the length of the rest of the key, little-endian, that rest, the value. Where
+// each starts stands at the end, 4 bytes little-endian, and then how many, big-endian.
+func blockEntries(block []byte, fn func(key, value []byte)) bool {
+	tail := len(block) - 4
+	if tail < 0 {
+		return false
+	}
+	n := int(binary.BigEndian.Uint32(block[tail:]))
+	list := tail - 4*n
+	if n < 1 || n > tail/4 || list < 4 {
+		return false
+	}
+	var base []byte
+	for i := range n {
+		from, to := int(binary.LittleEndian.Uint32(block[list+4*i:])), list
+		if i+1 < n {
+			to = int(binary.LittleEndian.Uint32(block[list+4*i+4:]))
+		}
+		if from < 0 || to > list || from+4 > to {
+			return false
+		}
+		e := block[from:to]
+		overlap, diff := int(binary.LittleEndian.Uint16(e)), int(binary.LittleEndian.Uint16(e[2:]))
+		if overlap > len(base) || 4+diff > len(e) {
+			return false
+		}
+		key := slices.Concat(base[:overlap], e[4:4+diff])
+		if i == 0 {
+			base = key
+		}
+		if len(key) < 9 {
+			return false
+		}
+		fn(key, e[4+diff:])
+	}
+	return true
+}
+
+// blockKeys are the keys of a block, nil if it is none.
+func blockKeys(block []byte) (keys [][]byte) {
+	if !blockEntries(block, func(key, _ []byte) { keys = append(keys, key) }) {
+		return nil
+	}
+	return keys
+}
+
+// rewrite is the table without what is lost, nil if nothing is left.
+func (c *tableContent) rewrite() []byte {
+	if len(c.blocks) == 0 {
+		return nil
+	}
+	b := table.NewTableBuilder(table.Options{TableSize: 8 << 20, BlockSize: blockSize, BloomFalsePositive: 0.01, ChkMode: options.OnBlockRead})
+	defer b.Close()
+	for _, block := range c.blocks {
+		blockEntries(block, func(key, encoded []byte) {
+			var value y.ValueStruct
+			value.Decode(encoded)
+			b.Add(key, value, 0)
+		})
+	}
+	return b.Finish()
+}
+
+// reaches is the number of the last transaction in a table.
+func (c *tableContent) reaches() (last uint64) {
+	for _, block := range c.blocks {
+		for _, key := range blockKeys(block) {
+			last = max(last, math.MaxUint64-binary.BigEndian.Uint64(key[len(key)-8:]))
+		}
+	}
+	return last
+}
+
+// Damage is what is wrong with the files of a store.
+type Damage struct {
+	File string // its name in the store's folder
+	What string
+}
+
+// damagedTables reads all tables, and says what is wrong with which.
+func damagedTables(dir string, m badgerdb.Manifest) (found map[uint64]*tableContent, said []Damage, err error) {
+	found = map[uint64]*tableContent{}
+	for id := range m.Tables {
+		b, err := os.ReadFile(filepath.Join(dir, tableName(id)))
+		if errors.Is(err, os.ErrNotExist) {
+			found[id] = &tableContent{lost: []keyRange{{}}}
+			said = append(said, Damage{tableName(id), "it is missing"})
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		c := readTable(b)
+		if c.whole() {
+			continue
+		}
+		found[id] = c
+		var what []string
+		if len(c.lost) > 0 {
+			what = append(what, fmt.Sprintf("%d of %d blocks cannot be read", len(c.lost), len(c.lost)+len(c.blocks)))
+		}
+		if c.noIndex {
+			what = append(what, "its index is damaged")
+		}
+		said = append(said, Damage{tableName(id), strings.Join(what, ", ")})
+	}
+	slices.SortFunc(said, func(a, b Damage) int { return strings.Compare(a.File, b.File) })
+	return found, said, nil
+}
+
+// rebuildManifest is a MANIFEST of all tables there are, for one that cannot be read. All
+// are of the first level, in which tables may overlap: badger sorts them out by itself.
+func rebuildManifest(dir string) (badgerdb.Manifest, error) {
+	m := badgerdb.Manifest{Tables: map[uint64]badgerdb.TableManifest{}}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if id, ok := table.ParseFileID(e.Name()); ok {
+			m.Tables[id] = badgerdb.TableManifest{}
+		}
+	}
+	return m, err
+}

@@ -1,0 +1,75 @@
+package badger
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"skink/store"
+)
+
+// A Finding is what [Check] found of a store.
+type Finding struct {
+	Damage []Damage // of files that hold what nothing else does
+	Index  []Damage // of files that are made anew from the others
+	Loss   Loss     // what it costs
+	Tally  store.Tally
+}
+
+// Check reads all files of a store and says what is damaged. It changes nothing.
+func Check(dir string) (f Finding, err error) {
+	s, err := Open(dir, Options{ReadOnly: true})
+	if err != nil {
+		return f, err
+	}
+	f.Loss, f.Tally = s.Loss(), s.counters.Tally
+	f.Damage = f.Loss.Damage
+	if !s.reading.damaged { // else the index is that of a copy, just made
+		f.Index, err = s.checkIndex()
+	}
+	if closeErr := s.Close(); err == nil {
+		err = closeErr
+	}
+	return f, err
+}
+
+// checkIndex reads the files that the manifest of the index names.
+func (s *Store) checkIndex() (found []Damage, err error) {
+	m, err := s.readManifestKey()
+	if err != nil {
+		return nil, err
+	}
+	note := func(name string, err error) {
+		if err != nil {
+			found = append(found, Damage{filepath.Base(name), "it cannot be read"})
+		}
+	}
+	for _, e := range m.Segments {
+		name := s.index.file(e.ID)
+		note(name, checkSegment(name))
+	}
+	if m.URLs != 0 {
+		var f filter
+		name := s.index.urlFile(m.URLs)
+		note(name, f.read(name))
+	}
+	return found, nil
+}
+
+// checkSegment reads all of a segment.
+func checkSegment(name string) error {
+	s, err := openSegment(name)
+	if err != nil {
+		return err
+	}
+	defer s.file.Close()
+	s.readOnly = true
+	r := &segmentReader{s: s}
+	n := 0
+	for r.next() {
+		n++
+	}
+	if r.err == nil && n != s.postings {
+		return fmt.Errorf("%w: %d postings of %d", store.ErrCorrupt, n, s.postings)
+	}
+	return r.err
+}
