@@ -50,30 +50,61 @@ const blockBound = 2 << 20
 
 // readTable takes a table apart.
 func readTable(b []byte) *tableContent {
-	c := &tableContent{}
 	starts, end, ok := tableIndex(b)
-	c.noIndex = !ok
-	for at := 0; at < end; {
-		if size, block := firstBlock(b[at:end]); size > 0 {
-			c.blocks = append(c.blocks, block)
-			at += size
+	if !ok {
+		return scanTable(b)
+	}
+	c := &tableContent{}
+	for i, at := range starts {
+		to := end
+		if i+1 < len(starts) {
+			to = starts[i+1]
+		}
+		if at > to || to > end {
+			return scanTable(b)
+		}
+		block := checkedBlock(b[at:to])
+		if block == nil {
+			c.lost = append(c.lost, keyRange{after: c.lastKey()})
 			continue
 		}
-		next := end
-		if i, _ := slices.BinarySearch(starts, at+1); i < len(starts) {
-			next = starts[i]
+		if n := len(c.lost); n > 0 && c.lost[n-1].before == nil {
+			c.lost[n-1].before = blockKeys(block)[0]
 		}
-		// Without its index nobody knows where blocks end and the index begins; what is at
-		// the end and as small as one is taken for it.
-		if ok || end-at > len(b)/16+1024 {
-			c.lost = append(c.lost, keyRange{after: c.lastKey()})
-		}
-		at = next
-		if _, block := firstBlock(b[at:end]); block != nil && len(c.lost) > 0 {
-			c.lost[len(c.lost)-1].before = blockKeys(block)[0]
-		}
+		c.blocks = append(c.blocks, block)
 	}
 	return c
+}
+
+// scanTable takes a table apart whose index is damaged. Where blocks end and the index
+// begins nobody knows; what is at the end and as small as one is taken for it.
+func scanTable(b []byte) *tableContent {
+	c := &tableContent{noIndex: true}
+	for at := 0; at < len(b); {
+		size, block := firstBlock(b[at:])
+		if size == 0 {
+			if len(b)-at > len(b)/16+1024 {
+				c.lost = append(c.lost, keyRange{after: c.lastKey()})
+			}
+			break
+		}
+		c.blocks = append(c.blocks, block)
+		at += size
+	}
+	return c
+}
+
+// checkedBlock is a block without its check, nil if it does not match that. A block ends
+// with its check, and the size of that in 4 bytes.
+func checkedBlock(b []byte) []byte {
+	if len(b) < 8 {
+		return nil
+	}
+	sum := len(b) - 4 - int(binary.BigEndian.Uint32(b[len(b)-4:]))
+	if sum < 4 || sum > len(b)-4 || !matches(b[:sum], b[sum:len(b)-4]) {
+		return nil
+	}
+	return b[:sum]
 }
 
 func (c *tableContent) lastKey() []byte {
@@ -113,8 +144,7 @@ func matches(b, sum []byte) bool {
 }
 
 // firstBlock returns the block that b begins with, and its size with the check; 0: there
-// is none that is whole. A block ends with its check and the size of that: a tag and up to
-// five bytes.
+// is none that is whole. Its check is a tag and up to five bytes.
 func firstBlock(b []byte) (size int, block []byte) {
 	const tag, mostSum = 0x10, 6
 	for at := 16; at+4 <= min(len(b), blockBound); at++ {
