@@ -109,7 +109,7 @@ func inspect(dir string) (*inspection, error) {
 	var torn bool
 	f.manifest, torn, err = readManifest(dir)
 	if err != nil {
-		if f.loss.refuses(err) {
+		if refusal(err) != 0 {
 			return nil, err
 		}
 		f.damaged(Damage{badgerdb.ManifestFilename, err.Error()})
@@ -169,9 +169,6 @@ func (f *inspection) damaged(said ...Damage) {
 		}
 	}
 }
-
-// refuses says whether it was the system that would not let us read.
-func (*Loss) refuses(err error) bool { return refusal(err) != 0 }
 
 // reach is the last transaction that is in tables which are whole.
 func (f *inspection) reach(dir string) (last uint64, err error) {

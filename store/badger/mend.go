@@ -73,7 +73,7 @@ func (s *Store) mend() (err error) {
 	}
 	s.loss.Missing = max(had-m.counters.Records, int64(len(m.gone)))
 	s.loss.Pending = int64(len(m.again))
-	return s.db.Sync()
+	return s.Sync()
 }
 
 // oldCounters returns how many records there were, if that is still known.

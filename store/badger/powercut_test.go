@@ -127,6 +127,23 @@ func snapshot(t *testing.T, from, to string) bool {
 	return manifest() == before
 }
 
+// oneLog copies a store that has one log, and reads that.
+func oneLog(t *testing.T, s *Store) (dir, name string, b []byte) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "whole")
+	if !snapshot(t, s.dir, dir) {
+		t.Fatal("the store changed by itself")
+	}
+	names, err := logNames(dir)
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	if b, err = os.ReadFile(names[0]); err != nil {
+		t.Fatal(err)
+	}
+	return dir, names[0], b
+}
+
 // cut makes all logs but the newest what they were when they were last synced.
 func cut(t *testing.T, dir string, synced map[string][]byte) {
 	t.Helper()
@@ -194,18 +211,7 @@ func TestGapBetweenLogs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	whole := filepath.Join(t.TempDir(), "whole")
-	if !snapshot(t, s.dir, whole) {
-		t.Fatal("the store changed by itself")
-	}
-	names, err := logNames(whole)
-	if err != nil || len(names) != 1 {
-		t.Fatal(names, err)
-	}
-	b, err := os.ReadFile(names[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole, _, b := oneLog(t, s)
 	var ends []int // of transactions
 	for at := logHead; ; {
 		e, ok := readEntry(b, at)
@@ -289,25 +295,14 @@ func TestSyncReachesAllLogs(t *testing.T) {
 func TestDamageInLog(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	fill(t, s, 100)
-	whole := filepath.Join(t.TempDir(), "whole")
-	if !snapshot(t, s.dir, whole) {
-		t.Fatal("the store changed by itself")
-	}
-	names, err := logNames(whole)
-	if err != nil || len(names) != 1 {
-		t.Fatal(names, err)
-	}
-	b, err := os.ReadFile(names[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole, name, b := oneLog(t, s)
 	// Damage in the last transaction looks as if a process had been killed while it
 	// wrote it: nobody can tell.
 	end := bytes.LastIndex(b, []byte("https://example.com/100"))
 	for at := 0; at < end; at += end / 20 {
 		dir := filepath.Join(t.TempDir(), "copy")
 		copyDir(t, whole, dir)
-		edit(t, filepath.Join(dir, filepath.Base(names[0])), func(b []byte) []byte { b[at] ^= 0x20; return b })
+		edit(t, filepath.Join(dir, filepath.Base(name)), func(b []byte) []byte { b[at] ^= 0x20; return b })
 		s := openTest(t, dir)
 		kept := int64(0)
 		for _, err := range s.Records(t.Context(), 0) {
