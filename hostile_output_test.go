@@ -74,6 +74,7 @@ func TestHostileOutput(t *testing.T) {
 		{"status", "--store", "tls", "--urls", "failed"}, {"status", "--store", "tls", "--urls", "failed", "--format", "json"},
 		{"status", "--store", "busy", "--urls", "given-up"}, {"status", "--store", "busy", "--urls", "given-up", "--format", "json"},
 		{"status", "--urls", hostile},
+		{"check"}, {"check", "--store", hostile}, {"check", hostile},
 		{"report"}, {"report", "--format", "json"}, {"report", "--format", "csv"}, {"report", "--format", "html"},
 		{"report", "--complete"}, {"report", "--complete", "--format", "json"}, {"report", "--format", "html", "--out", "report.html"},
 		{"report", "--store", "folder"}, {"report", "--store", hostile}, {"report", "--format", hostile},

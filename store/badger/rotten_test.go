@@ -94,7 +94,7 @@ func rottenPage(rng *rand.Rand, n int) *store.Entry {
 // lost without a word, what is given out is what was stored, and every page that is
 // missing is pending again.
 func TestRottenBytes(t *testing.T) {
-	flips := 4
+	flips := 1
 	switch os.Getenv("SKINK_LONG") {
 	case "short":
 		flips = 25
