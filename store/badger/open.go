@@ -81,9 +81,11 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens the store in dir. Its errors name dir, and wrap [store.ErrNotExist],
-// [store.ErrInUse] and [store.ErrCorrupt], or what the system said: it takes the
-// right to write and room on the disk, also to read what is there.
+// Open opens the store in dir, which reads all of its tables. What is damaged is mended
+// first, and [Store.Loss] says what it cost. Its errors name dir, and wrap
+// [store.ErrNotExist], [store.ErrInUse], [store.ErrCorrupt], [store.ErrFull] and
+// [ErrFiles], or what the system said: writing takes the right to write and room on the
+// disk, reading alone does not.
 func Open(dir string, opt Options) (*Store, error) {
 	if opt.ReadOnly {
 		opt.Create = false
