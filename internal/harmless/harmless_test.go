@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"html"
+	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -142,4 +143,20 @@ func FuzzGuard(f *testing.F) {
 			}
 		}
 	})
+}
+
+func BenchmarkGuard(b *testing.B) {
+	for name, text := range map[string]string{
+		"ascii":   strings.Repeat(`{"url":"https://example.org/","text":"Plain words, as most pages have them."}`+"\n", 1000),
+		"russian": strings.Repeat(`{"url":"https://example.org/","text":"Смотритель маяка поднялся — рано."}`+"\n", 1000),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			guard := Text(io.Discard)
+			for b.Loop() {
+				guard.Write([]byte(text))
+			}
+		})
+	}
 }
