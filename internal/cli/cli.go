@@ -1,5 +1,6 @@
-// Package cli is the command line: flags to options, wiring, printing. One file
-// a verb. What a command computes is another package's business.
+// Package cli is the command line: flags to options, wiring, printing. A verb has a
+// file of its name, which adds its flags to a struct that only they fill. What a
+// command computes is another package's business.
 package cli
 
 import (

@@ -39,39 +39,47 @@ packed
 	setup: setupDedup,
 }
 
+// dedupFlags is what the flags of skink dedup say.
+type dedupFlags struct {
+	store  string // "": a temporary one
+	rule   *ruleFlags
+	pairs  bool
+	memory *size
+	form   *formFlags
+	out    *outFlags
+	quiet  bool
+}
+
 func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	d := &dedupRun{}
-	flags.StringVar(&d.dir, "store", "", "folder of a store to keep the judgement in (default: a temporary one)")
-	d.rule = addRuleFlags(flags)
-	flags.BoolVar(&d.pairs, "pairs", false, `print every similar pair instead: {"a","b","resemblance"} a line`)
-	d.memory = addMemoryFlag(flags)
-	form := addReportFlags(flags)
-	write := addOutFlag(flags)
-	flags.BoolVarP(&d.quiet, "quiet", "q", false, "print errors only, beside the report")
-	return func(ctx context.Context, con Console, args []string) (err error) {
-		if d.report, err = form(); err != nil {
-			return err
-		}
-		if d.pairs && (flags.Changed("format") || flags.Changed("top")) {
-			return usagef("dedup: --pairs prints its own lines instead of the report: leave --format and --top out")
-		}
-		d.con, d.write, d.out = con, write, flags.Lookup("out").Value.String()
-		return d.run(ctx, args)
+	f := &dedupFlags{}
+	flags.StringVar(&f.store, "store", "", "folder of a store to keep the judgement in (default: a temporary one)")
+	f.rule = addRuleFlags(flags)
+	flags.BoolVar(&f.pairs, "pairs", false, `print every similar pair instead: {"a","b","resemblance"} a line`)
+	f.memory = addMemoryFlag(flags)
+	f.form = addFormFlags(flags)
+	f.out = addOutFlags(flags)
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only, beside the report")
+	return f.run
+}
+
+func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error {
+	form, err := f.form.options()
+	if err != nil {
+		return err
 	}
+	if f.pairs && f.form.given() {
+		return usagef("dedup: --pairs prints its own lines instead of the report: leave --format and --top out")
+	}
+	d := &dedupRun{dedupFlags: f, con: con, report: form}
+	return d.run(ctx, args)
 }
 
 // A dedupRun is one run of skink dedup.
 type dedupRun struct {
-	con    Console
-	dir    string
-	rule   *ruleFlags
-	memory *size
-	pairs  bool
-	quiet  bool
-	unread int // files and folders in folders that could not be read
-	report report.Options
-	out    string // what --out says
-	write  func(con Console, write func(w io.Writer) error) error
+	*dedupFlags // what the command line said: only read
+	con         Console
+	report      report.Options
+	unread      int // files and folders in folders that could not be read
 }
 
 func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
@@ -93,7 +101,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if _, err := check(d.rule.settings()); err != nil {
 		return err
 	}
-	dir := d.dir
+	dir := d.store
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "skink-dedup-"); err != nil {
 			return fmt.Errorf("make a temporary store: %w: --store names a place for it", err)
@@ -115,20 +123,20 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 // checkOut refuses to write over what is read, and what --out refuses in any case,
 // before the work is done and not after it.
 func (d *dedupRun) checkOut(in *inputs) error {
-	if d.out == "-" {
+	if d.out.out == "-" {
 		return nil
 	}
-	if err := mayWrite("--out", d.out, nil); err != nil {
+	if err := mayWrite("--out", d.out.out, nil); err != nil {
 		return err
 	}
-	info, err := os.Stat(d.out)
+	info, err := os.Stat(d.out.out)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil // nothing is lost by writing there
 	}
 	if read, err := in.among(info); err != nil || !read {
 		return err
 	}
-	return usagef("dedup: --out %s is a file that is to be read: name another one", d.out)
+	return usagef("dedup: --out %s is a file that is to be read: name another one", d.out.out)
 }
 
 // missed says what in a folder cannot be read, and counts it.
@@ -153,7 +161,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *in
 	if !d.quiet {
 		d.summarize(pipeline.Added(), names)
 	}
-	return d.write(d.con, func(w io.Writer) error {
+	return d.out.write(d.con, func(w io.Writer) error {
 		if !d.pairs {
 			form := d.report
 			form.Rule = rule

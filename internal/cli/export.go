@@ -27,30 +27,41 @@ Example: what an index wants
 	setup: setupExport,
 }
 
+// exportFlags is what the flags of skink export say.
+type exportFlags struct {
+	store    *string
+	format   string
+	include  string
+	complete *completeFlags
+	out      *outFlags
+}
+
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	dir := addStoreFlag(flags)
-	format := flags.String("format", "jsonl", "jsonl")
-	include := flags.String("include", string(feed.Unique), "unique (and thin) pages, or all judged pages")
-	how := addCompleteFlags(flags)
-	write := addOutFlag(flags)
-	return func(ctx context.Context, con Console, args []string) error {
-		if *format != "jsonl" {
-			return usagef("--format %q: try jsonl", *format)
-		}
-		in, err := feed.ParseInclude(*include)
-		if err != nil {
-			return usagef("--include %q: try unique or all", *include)
-		}
-		return withStore(ctx, con, *dir, args, how, func(s store.Reader, _ store.Settings, _ *complete.Whole) error {
-			lines := 0
-			err := write(con, func(out io.Writer) (err error) {
-				lines, err = feed.Write(ctx, out, s, feed.Options{Include: in})
-				return err
-			})
-			if err == nil && lines == 0 {
-				fmt.Fprintf(con.Err, "%s holds no page to write: see skink report --store %s\n", *dir, *dir)
-			}
+	f := &exportFlags{store: addStoreFlag(flags)}
+	flags.StringVar(&f.format, "format", "jsonl", "jsonl")
+	flags.StringVar(&f.include, "include", string(feed.Unique), "unique (and thin) pages, or all judged pages")
+	f.complete = addCompleteFlags(flags)
+	f.out = addOutFlags(flags)
+	return f.run
+}
+
+func (f *exportFlags) run(ctx context.Context, con Console, args []string) error {
+	if f.format != "jsonl" {
+		return usagef("--format %q: try jsonl", f.format)
+	}
+	in, err := feed.ParseInclude(f.include)
+	if err != nil {
+		return usagef("--include %q: try unique or all", f.include)
+	}
+	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, _ store.Settings, _ *complete.Whole) error {
+		lines := 0
+		err := f.out.write(con, func(out io.Writer) (err error) {
+			lines, err = feed.Write(ctx, out, s, feed.Options{Include: in})
 			return err
 		})
-	}
+		if err == nil && lines == 0 {
+			fmt.Fprintf(con.Err, "%s holds no page to write: see skink report --store %s\n", *f.store, quoted(*f.store))
+		}
+		return err
+	})
 }

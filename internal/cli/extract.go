@@ -60,55 +60,59 @@ type extracted struct {
 	Charset     string              `json:"charset,omitempty"`
 }
 
+// extractFlags is what the flags of skink extract say.
+type extractFlags struct{ json, html, alt bool }
+
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	asJSON := flags.Bool("json", false, `print {"path","title","lang","text","words",...} a line`)
-	asHTML := flags.Bool("html", false, "print the page with the taken text marked, safe to open; of one page")
-	images := flags.Bool("alt", false, "with --json, add the alternative texts of the pictures in the text")
-	return func(ctx context.Context, con Console, args []string) error {
-		if len(args) == 0 {
-			return usagef("extract: no file or URL is named: try skink extract --help")
-		}
-		switch {
-		case *asHTML && *asJSON:
-			return usagef("extract: --html and --json are two forms of one answer: choose one")
-		case *asHTML && len(args) > 1:
-			return usagef("extract: --html shows one page: name one")
-		case *images && !*asJSON:
-			return usagef("extract: --alt adds to --json: give both")
-		}
-		options := extract.Options{Images: *images, Page: *asHTML}
-		out := bufio.NewWriter(con.Out)
-		failed := 0
-		for _, name := range args {
-			doc, err := readPage(ctx, con, options, name)
-			if ctx.Err() != nil {
-				return keepFirst(out.Flush(), ctx.Err())
-			}
-			if err != nil {
-				fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
-				failed++
-				continue
-			}
-			if err := printExtracted(out, name, doc, *asJSON, *asHTML); err != nil {
-				return err
-			}
-		}
-		if err := out.Flush(); err != nil {
-			return err
-		}
-		if failed > 0 {
-			return exitError(exitFailed)
-		}
-		return nil
-	}
+	f := &extractFlags{}
+	flags.BoolVar(&f.json, "json", false, `print {"path","title","lang","text","words",...} a line`)
+	flags.BoolVar(&f.html, "html", false, "print the page with the taken text marked, safe to open; of one page")
+	flags.BoolVar(&f.alt, "alt", false, "with --json, add the alternative texts of the pictures in the text")
+	return f.run
 }
 
-func printExtracted(w io.Writer, name string, doc *extract.Document, asJSON, asHTML bool) error {
-	if asHTML {
+func (f *extractFlags) run(ctx context.Context, con Console, args []string) error {
+	switch {
+	case len(args) == 0:
+		return usagef("extract: no file or URL is named: try skink extract --help")
+	case f.html && f.json:
+		return usagef("extract: --html and --json are two forms of one answer: choose one")
+	case f.html && len(args) > 1:
+		return usagef("extract: --html shows one page: name one")
+	case f.alt && !f.json:
+		return usagef("extract: --alt adds to --json: give both")
+	}
+	out := bufio.NewWriter(con.Out)
+	failed := 0
+	for _, name := range args {
+		doc, err := readPage(ctx, con, extract.Options{Images: f.alt, Page: f.html}, name)
+		if ctx.Err() != nil {
+			return keepFirst(out.Flush(), ctx.Err())
+		}
+		if err != nil {
+			fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
+			failed++
+			continue
+		}
+		if err := f.print(out, name, doc); err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) error {
+	if f.html {
 		guard := harmless.HTML(w)
 		return keepFirst(doc.WriteHTML(guard), guard.Flush())
 	}
-	if !asJSON {
+	if !f.json {
 		_, err := fmt.Fprintln(w, harmless.Lines(doc.Text))
 		return err
 	}

@@ -13,29 +13,34 @@ import (
 	"skink/store/badger"
 )
 
-// addOutFlag adds --out, and returns how to write to what it names: standard
-// output, or a file that appears only when it is complete.
-func addOutFlag(flags *pflag.FlagSet) func(con Console, write func(w io.Writer) error) error {
-	out := flags.String("out", "-", "file to write, - for standard output")
-	return func(con Console, write func(w io.Writer) error) error {
-		switch info, err := os.Stat(*out); {
-		case *out == "-":
-			return write(con.Out)
-		case *out == "":
-			return usagef("--out is empty: name a file, or - for standard output")
-		case err == nil && info.IsDir():
-			return usagef("--out %s is a folder: name a file in it", *out)
-		}
-		if err := mayWrite("--out", *out, nil); err != nil {
-			return err
-		}
-		err := writeFile(*out, func(w io.Writer) error { return writeSome(w, *out, write) })
-		if errors.Is(err, errNothing) {
-			fmt.Fprintf(con.Err, "there is nothing to write, and %s is left as it was\n", *out)
-			return nil
-		}
+// outFlags say where data goes.
+type outFlags struct{ out string }
+
+func addOutFlags(flags *pflag.FlagSet) *outFlags {
+	f := &outFlags{}
+	flags.StringVar(&f.out, "out", "-", "file to write, - for standard output")
+	return f
+}
+
+// write writes to standard output, or to a file that appears only when it is complete.
+func (f *outFlags) write(con Console, write func(w io.Writer) error) error {
+	switch info, err := os.Stat(f.out); {
+	case f.out == "-":
+		return write(con.Out)
+	case f.out == "":
+		return usagef("--out is empty: name a file, or - for standard output")
+	case err == nil && info.IsDir():
+		return usagef("--out %s is a folder: name a file in it", f.out)
+	}
+	if err := mayWrite("--out", f.out, nil); err != nil {
 		return err
 	}
+	err := writeFile(f.out, func(w io.Writer) error { return writeSome(w, f.out, write) })
+	if errors.Is(err, errNothing) {
+		fmt.Fprintf(con.Err, "there is nothing to write, and %s is left as it was\n", f.out)
+		return nil
+	}
+	return err
 }
 
 // errNothing: a file that is there would have been replaced by nothing.

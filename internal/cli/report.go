@@ -28,44 +28,62 @@ Example: a page to open in a browser
 	setup: setupReport,
 }
 
-func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	dir := addStoreFlag(flags)
-	form := addReportFlags(flags)
-	how := addCompleteFlags(flags)
-	write := addOutFlag(flags)
-	return func(ctx context.Context, con Console, args []string) error {
-		opt, err := form()
-		if err != nil {
-			return err
-		}
-		return withStore(ctx, con, *dir, args, how, func(s store.Reader, settings store.Settings, w *complete.Whole) error {
-			source := report.FromStore(s)
-			if w != nil {
-				source = ofWhole(w)
-			}
-			opt.Rule.Similarity, opt.Rule.MinWords = settings.Similarity, settings.MinWords
-			return write(con, func(out io.Writer) error { return report.Write(ctx, out, source, opt) })
-		})
-	}
+// reportFlags is what the flags of skink report say.
+type reportFlags struct {
+	store    *string
+	form     *formFlags
+	complete *completeFlags
+	out      *outFlags
 }
 
-// addReportFlags adds how a report looks.
-func addReportFlags(flags *pflag.FlagSet) func() (report.Options, error) {
-	format := flags.String("format", "text", "text, json, csv or html")
-	top := flags.Int("top", report.DefaultTop, "clusters that the html format shows; the rest is counted")
-	return func() (report.Options, error) {
-		f, err := report.ParseFormat(*format)
-		if err != nil {
-			return report.Options{}, usagef("--format %q: try text, json, csv or html", *format)
-		}
-		if *top < 1 {
-			return report.Options{}, usagef("--top %d: try 1 or more", *top)
-		}
-		if f != report.HTML && flags.Changed("top") {
-			return report.Options{}, usagef("--top adds to --format html: the other formats show every cluster")
-		}
-		return report.Options{Format: f, Top: *top}, nil
+func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
+	f := &reportFlags{addStoreFlag(flags), addFormFlags(flags), addCompleteFlags(flags), addOutFlags(flags)}
+	return f.run
+}
+
+func (f *reportFlags) run(ctx context.Context, con Console, args []string) error {
+	opt, err := f.form.options()
+	if err != nil {
+		return err
 	}
+	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, settings store.Settings, w *complete.Whole) error {
+		source := report.FromStore(s)
+		if w != nil {
+			source = ofWhole(w)
+		}
+		opt.Rule.Similarity, opt.Rule.MinWords = settings.Similarity, settings.MinWords
+		return f.out.write(con, func(out io.Writer) error { return report.Write(ctx, out, source, opt) })
+	})
+}
+
+// formFlags say how a report looks.
+type formFlags struct {
+	flags  *pflag.FlagSet
+	format string
+	top    int
+}
+
+func addFormFlags(flags *pflag.FlagSet) *formFlags {
+	f := &formFlags{flags: flags}
+	flags.StringVar(&f.format, "format", "text", "text, json, csv or html")
+	flags.IntVar(&f.top, "top", report.DefaultTop, "clusters that the html format shows; the rest is counted")
+	return f
+}
+
+// given says whether a flag asks for a form.
+func (f *formFlags) given() bool { return f.flags.Changed("format") || f.flags.Changed("top") }
+
+func (f *formFlags) options() (report.Options, error) {
+	format, err := report.ParseFormat(f.format)
+	switch {
+	case err != nil:
+		return report.Options{}, usagef("--format %q: try text, json, csv or html", f.format)
+	case f.top < 1:
+		return report.Options{}, usagef("--top %d: try 1 or more", f.top)
+	case format != report.HTML && f.flags.Changed("top"):
+		return report.Options{}, usagef("--top adds to --format html: the other formats show every cluster")
+	}
+	return report.Options{Format: format, Top: f.top}, nil
 }
 
 // completeFlags say whether a store is judged as a whole, and how.

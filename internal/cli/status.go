@@ -41,34 +41,43 @@ Example: what could not be fetched, and why
 	setup: setupStatus,
 }
 
+// statusFlags is what the flags of skink status say.
+type statusFlags struct {
+	store  *string
+	urls   string
+	format string
+}
+
 func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	dir := addStoreFlag(flags)
-	urls := flags.String("urls", "", "list the URLs of a state instead: pending, fetched, redirected, blocked, failed, given-up or outside")
-	format := flags.String("format", "text", "text, or json: one object, with --urls one a line")
-	return func(ctx context.Context, con Console, args []string) (err error) {
-		asked := slices.IndexFunc(states, func(s namedState) bool { return s.name == *urls })
-		switch {
-		case len(args) > 0:
-			return usagef("status takes no argument, but %q: --store names the store", args[0])
-		case *urls != "" && asked < 0:
-			return usagef("--urls %q: try pending, fetched, redirected, blocked, failed, given-up or outside", *urls)
-		case *format != "text" && *format != "json":
-			return usagef("--format %q: try text or json", *format)
-		}
-		s, err := openToRead(*dir)
-		if err != nil {
-			return err
-		}
-		defer func() { err = keepFirst(err, s.Close()) }()
-		warn(con.Err, s)
-		out := bufio.NewWriter(con.Out)
-		if *urls != "" {
-			err = listURLs(ctx, out, s, states[asked].state, *format == "json")
-		} else {
-			err = printStatus(ctx, out, s, *format == "json")
-		}
-		return keepFirst(err, out.Flush())
+	f := &statusFlags{store: addStoreFlag(flags)}
+	flags.StringVar(&f.urls, "urls", "", "list the URLs of a state instead: pending, fetched, redirected, blocked, failed, given-up or outside")
+	flags.StringVar(&f.format, "format", "text", "text, or json: one object, with --urls one a line")
+	return f.run
+}
+
+func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err error) {
+	asked := slices.IndexFunc(states, func(s namedState) bool { return s.name == f.urls })
+	switch {
+	case len(args) > 0:
+		return usagef("status takes no argument, but %q: --store names the store", args[0])
+	case f.urls != "" && asked < 0:
+		return usagef("--urls %q: try pending, fetched, redirected, blocked, failed, given-up or outside", f.urls)
+	case f.format != "text" && f.format != "json":
+		return usagef("--format %q: try text or json", f.format)
 	}
+	s, err := openToRead(*f.store)
+	if err != nil {
+		return err
+	}
+	defer func() { err = keepFirst(err, s.Close()) }()
+	warn(con.Err, s)
+	out := bufio.NewWriter(con.Out)
+	if f.urls != "" {
+		err = listURLs(ctx, out, s, states[asked].state, f.format == "json")
+	} else {
+		err = printStatus(ctx, out, s, f.format == "json")
+	}
+	return keepFirst(err, out.Flush())
 }
 
 // A status is what skink status prints.
