@@ -30,7 +30,7 @@ type Numbers struct {
 	Others   map[string]int64 // other records in the store, by kind
 	Problems map[string]int64 // errors in the store, by kind
 	URLs     map[string]int64 // in the frontier, by state
-	InFlight int              // requests under way
+	InFlight int              // URLs under way: asked for, or being judged
 	Hosts    int              // with URLs to fetch
 	Bytes    int64            // of the bodies of all URLs in the store, decoded: whichever run fetched them
 	Fetched  int64            // of bodies fetched by this process, decoded
@@ -150,7 +150,7 @@ var (
 	others   = describe("other_records", "Records in the store that are no pages, by kind.", "kind")
 	problems = describe("errors", "URLs in the store without a page, by what went wrong.", "problem")
 	urls     = describe("urls", "URLs in the frontier, by state.", "state")
-	inFlight = describe("requests_in_flight", "Requests under way.")
+	inFlight = describe("urls_in_flight", "URLs under way: asked for, or being judged.")
 	hosts    = describe("hosts_waiting", "Hosts with URLs to fetch.")
 	bytes    = describe("crawl_bytes", "Bytes of the bodies of all URLs in the store, decoded, whichever process fetched them.")
 	fetched  = describe("process_fetched_bytes_total", "Bytes of the bodies fetched by this process, decoded.")

@@ -45,7 +45,7 @@ func TestServer(t *testing.T) {
 	got := get(t, s.URL())
 	for _, want := range []string{
 		`skink_pages{verdict="unique"} 7`, `skink_pages{verdict="near"} 2`, `skink_errors{problem="status 404"} 3`,
-		`skink_urls{state="pending"} 5`, `skink_requests_in_flight 4`, `skink_hosts_waiting 6`, `skink_process_fetched_bytes_total 12345`, `skink_crawl_bytes 54321`,
+		`skink_urls{state="pending"} 5`, `skink_urls_in_flight 4`, `skink_hosts_waiting 6`, `skink_process_fetched_bytes_total 12345`, `skink_crawl_bytes 54321`,
 		`skink_build_info{goversion="go1.26",revision="abc",version="v1.2.3"} 1`,
 		`skink_request_duration_seconds_bucket{status="2xx",le="0.1"} 1`,
 		`skink_request_duration_seconds_bucket{status="none",le="30"} 0`, `skink_request_duration_seconds_count{status="none"} 1`,
