@@ -222,7 +222,8 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 			return 0, nil, err
 		}
 		if isRedirect(x.status) && hops < maxRobotsHops {
-			if robotsURL, err = location(robotsURL, x.header); err == nil {
+			from := robotsURL
+			if robotsURL, err = location(from, x.header); err == nil && !f.opt.trespasses(from, robotsURL) {
 				if err := f.waitHop(ctx, robotsURL); err != nil {
 					return 0, nil, err
 				}

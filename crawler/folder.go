@@ -34,6 +34,17 @@ import (
 // Nobody wrote a listing for readers, so it must not be judged, fed or counted as a
 // page. It is an Atom feed: of feeds a crawl takes the links and nothing else.
 //
+// A name that begins with a dot is not there, for a folder of pages may well have a
+// .env or a .git beside them, and any page can link to it.
+//
+// A folder has one name, that of its real place: another way to it, by a symbolic
+// link, is a redirect. A link to "." would else hold the whole site again, and again
+// inside itself. A link to a file is another page, as a copy of the file would be.
+//
+// Only its own pages lead into a folder, unless Options.OpenFolders says otherwise:
+// a page of somebody else would else bring into the crawl whatever of the disk it
+// guesses the name of.
+//
 // What the crawl itself keeps in the folder, its store and its feed, is no part of
 // the site: it is neither served nor listed. Nor is any other store.
 
@@ -162,12 +173,17 @@ func (s *folderServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		name = "."
 	}
 	err := fs.ErrNotExist
-	if !s.hides(root, name) {
+	if !hasDot(name) && !s.hides(root, name) {
 		err = s.serveFile(w, r, root, name)
 	}
 	if err != nil {
 		refuse(w, err)
 	}
+}
+
+// hasDot says whether a name on a path begins with a dot.
+func hasDot(name string) bool {
+	return name != "." && (name[0] == '.' || strings.Contains(name, "/."))
 }
 
 // hides says whether a path, or a folder on the way to it, is not to be served.
@@ -218,10 +234,18 @@ func refuse(w http.ResponseWriter, err error) {
 // serveFile answers for what a path names: a file, or a folder.
 func (s *folderServer) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
 	info, err := root.Stat(name) // before opening: that waits for ever at a named pipe
+	if err != nil {
+		return err
+	}
 	slash := strings.HasSuffix(r.URL.Path, "/")
+	target, err := realName(root, name, info.IsDir())
 	switch {
 	case err != nil:
 		return err
+	case target != name:
+		w.Header().Set("Location", rooted(target, info.IsDir()))
+		w.WriteHeader(http.StatusMovedPermanently)
+		return nil
 	case info.IsDir() && !slash:
 		w.Header().Set("Location", relative(path.Base(name))+"/")
 		w.WriteHeader(http.StatusMovedPermanently)
@@ -232,6 +256,44 @@ func (s *folderServer) serveFile(w http.ResponseWriter, r *http.Request, root *o
 		return fs.ErrNotExist
 	}
 	return sendFile(w, r, root, name)
+}
+
+// realName is the name of a file or a folder without symbolic links to folders on the
+// way. There is none where the real place is outside the site, or begins with a dot.
+func realName(root *os.Root, name string, isDir bool) (string, error) {
+	dir, file := path.Dir(name), path.Base(name)
+	if isDir {
+		dir, file = name, "."
+	}
+	top, err := filepath.EvalSymlinks(root.Name())
+	if err != nil {
+		return "", err
+	}
+	place, err := filepath.EvalSymlinks(filepath.Join(top, filepath.FromSlash(dir)))
+	if err != nil {
+		return "", err
+	}
+	place, err = filepath.Rel(top, place)
+	if place = filepath.ToSlash(place); err != nil || hasDot(place) {
+		return "", fs.ErrNotExist
+	}
+	return path.Join(place, file), nil
+}
+
+// rooted is the URL of a name from its site's root.
+func rooted(name string, isDir bool) string {
+	if name == "." {
+		return "/"
+	}
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	target := "/" + strings.Join(parts, "/")
+	if isDir {
+		target += "/"
+	}
+	return target
 }
 
 func sendFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {

@@ -240,6 +240,94 @@ x
 	}
 }
 
+// A name that begins with a dot is not there, whoever asks for it and however.
+func TestFolderDotFiles(t *testing.T) {
+	dir := writeSite(t, ".site", `
+-- index.html --
+<a href=".env">
+-- .env --
+PASSWORD=x
+-- .git/config --
+[core]
+-- .git/index.html --
+git
+-- a/.hidden/x.html --
+x
+-- a/b.html --
+b
+-- .data/x.html --
+x
+`)
+	for link, target := range map[string]string{"shown.html": ".data/x.html", "shown": ".data"} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	f := testFetcher(t, func(o *Options) { o.Folders = []Folder{{"site.localhost", dir}} })
+	for path, want := range map[string]int{
+		"/": 200, "/a/b.html": 200, "/./a/../a/b.html": 200, "/shown.html": 200, // as its link is called
+		"/.env": 404, "/%2eenv": 404, "/a/..%2F.env": 404, "/.git": 404, "/.git/": 404, "/.git/config": 404, "/.git/index.html": 404,
+		"/a/.hidden/": 404, "/a/.hidden/x.html": 404, "/shown/": 404, "/shown/x.html": 404, "/.env/": 404, "/...": 404,
+	} {
+		if p := f.fetch(t.Context(), item("http://site.localhost"+path)); p.Status != want {
+			t.Errorf("%s: got %d, want %d", path, p.Status, want)
+		}
+	}
+}
+
+// TestFolderLoops crawls a folder whose symbolic links lead back into it. Each page is
+// there once; each link costs a redirect in each folder that has it, and no more.
+func TestFolderLoops(t *testing.T) {
+	dir := writeSite(t, "site", "-- a/one.html --\none\n-- b/two.html --\ntwo\n-- b/c/three.html --\nthree\n")
+	for _, link := range []string{"self", "again", "more", "b/top", "b/c/up", "a/b"} {
+		target := map[string]string{"b/top": "..", "b/c/up": "..", "a/b": "../b"}[link]
+		if target == "" {
+			target = "."
+		}
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	k := newKeeper(t, "http://site.localhost/")
+	opt := Defaults()
+	opt.Folders, opt.Scope = []Folder{{"site.localhost", dir}}, newScope(t, ScopeHost, nil, nil, "http://site.localhost/")
+	opt.MaxPages = 100 // or a loop would go on to the longest URL
+	c, err := New(k.front, opt, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "pages", k.outcomes("http://site.localhost", ""), strings.TrimSpace(`
+/ 200
+/a/ 200
+/a/b 301
+/a/one.html 200
+/again 301
+/b/ 200
+/b/c/ 200
+/b/c/three.html 200
+/b/c/up 301
+/b/top 301
+/b/two.html 200
+/more 301
+/self 301`))
+}
+
+// TestFolderRobotsElsewhere: no robots.txt of another host leads into a folder.
+func TestFolderRobotsElsewhere(t *testing.T) {
+	dir := writeSite(t, "site", "-- secret.txt --\nUser-agent: *\nDisallow: /\n")
+	host := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://site.localhost/secret.txt", http.StatusFound)
+	})
+	f := testFetcher(t, func(o *Options) { o.Folders = []Folder{{"site.localhost", dir}} }, host)
+	if status, body, err := f.fetchRobots(t.Context(), "http://"+host+"/robots.txt"); status != 302 || body != nil || err != nil {
+		t.Errorf("got %d %q %v, want the redirect", status, body, err)
+	}
+}
+
 // TestFolderIsNoWayIn: that a folder is served on loopback opens nothing else
 // there.
 func TestFolderIsNoWayIn(t *testing.T) {

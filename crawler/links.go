@@ -49,7 +49,7 @@ func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 // redirect takes up the target of a redirect. A seed's own site is its scope.
 func (l *Leads) redirect(target string, opt *Options) error {
 	scope, from := opt.Scope, l.from
-	if from.Depth == 0 && !scope.Contains(target) && scope.Moved(from.URL, target) {
+	if from.Depth == 0 && !scope.Contains(target) && scope.Moved(from.URL, target) && !opt.trespasses(from.URL, target) {
 		scope.AddSeed(target)
 		if opt.OnSeed != nil {
 			if err := opt.OnSeed(target); err != nil {
@@ -57,7 +57,7 @@ func (l *Leads) redirect(target string, opt *Options) error {
 			}
 		}
 	}
-	if !scope.Contains(target) {
+	if !opt.leads(from.URL, target) {
 		l.Beyond = append(l.Beyond, target)
 		return nil
 	}
@@ -117,7 +117,7 @@ func (l *Leads) Follow(links Links) error {
 // link takes up one link, which was not met before.
 func (l *Leads) link(url string) {
 	deepest := l.opt.MaxDepth > 0 && l.from.Depth >= l.opt.MaxDepth
-	if !deepest && l.opt.Scope.Contains(url) {
+	if !deepest && l.opt.leads(l.from.URL, url) {
 		l.Items = append(l.Items, frontier.Item{URL: url, Depth: l.from.Depth + 1})
 	} else {
 		l.Beyond = append(l.Beyond, url)

@@ -108,3 +108,36 @@ func TestSeedNotRemembered(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestLeadsIntoFolders: only a folder's own pages lead into it, by links and by
+// redirects, unless it was opened to the others.
+func TestLeadsIntoFolders(t *testing.T) {
+	folders := []Folder{{"one.localhost", "/one"}, {"two.localhost", "/two"}}
+	for _, c := range []struct {
+		from, to string
+		opt      Options
+		want     bool
+	}{
+		{"http://one.localhost/a", "http://one.localhost/b", Options{Folders: folders}, true},
+		{"http://one.localhost/a", "http://two.localhost/b", Options{Folders: folders}, false},
+		{"http://evil.test/", "http://one.localhost/b", Options{Folders: folders}, false},
+		{"http://one.localhost/a", "http://evil.test/", Options{Folders: folders}, true},
+		{"http://evil.test/", "http://lost.localhost/b", Options{Away: []string{"lost.localhost"}}, false},
+		{"http://evil.test/", "http://one.localhost/b", Options{Folders: folders, OpenFolders: true}, true},
+		{"http://one.localhost/a", "http://two.localhost/b", Options{Folders: folders, OpenFolders: true}, true},
+	} {
+		c.opt.Scope = newScope(t, ScopeAny, nil, nil)
+		for _, page := range []*Page{{Item: item(c.from)}, {Item: item(c.from), Location: c.to}} {
+			leads, err := LeadsOf(page, &c.opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := leads.Follow(hrefs(c.to)); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(leads.Items) == 1; got != c.want || len(leads.Items)+len(leads.Beyond) != 1 {
+				t.Errorf("%s leads to %s: %v, want %v (redirect to %q, open %v)", c.from, c.to, got, c.want, page.Location, c.opt.OpenFolders)
+			}
+		}
+	}
+}

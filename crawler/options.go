@@ -3,7 +3,10 @@ package crawler
 import (
 	"cmp"
 	"net/netip"
+	"slices"
 	"time"
+
+	"skink/frontier"
 )
 
 // Options is how to crawl. Begin with [Defaults]. What a crawl cannot do without
@@ -26,6 +29,7 @@ type Options struct {
 	AllowHosts   []string       // hosts (name, or name:port) that may have private addresses
 	AllowNets    []netip.Prefix // private addresses that may be connected to
 	Folders      []Folder       // sites that are folders on disk
+	OpenFolders  bool           // pages of other hosts, and of other folders, may lead into Folders
 	Away         []string       // hosts that are not asked; what is pending of them stays so
 	Hidden       []string       // files and folders that no such site shows: what the crawl itself writes
 
@@ -45,6 +49,20 @@ type Options struct {
 type Folder struct {
 	Host string // such as "docs.localhost"
 	Dir  string
+}
+
+// leads says whether a page leads to a URL of the crawl, both canonical.
+func (o *Options) leads(from, to string) bool { return o.Scope.Contains(to) && !o.trespasses(from, to) }
+
+// trespasses says whether a URL leads into a folder from elsewhere. Those that are away
+// are folders too, for as long as nobody knows where they are.
+func (o *Options) trespasses(from, to string) bool {
+	if o.OpenFolders || len(o.Folders)+len(o.Away) == 0 {
+		return false
+	}
+	host := frontier.HostOf(to)
+	isFolder := slices.Contains(o.Away, host) || slices.ContainsFunc(o.Folders, func(f Folder) bool { return f.Host == host })
+	return isFolder && host != frontier.HostOf(from)
 }
 
 // orDefaults fills in what a crawl cannot do without.

@@ -73,6 +73,7 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	flags.StringVar(&f.feed, "feed", "", "write unique and thin pages to FILE as they come, or print with - those that this run judges: skink export prints those of all runs")
 
 	flags.StringVar(&f.scope, "scope", crawler.ScopeHost, "what to follow: host, domain, prefix (the seed's folder) or any")
+	flags.BoolVar(&o.OpenFolders, "open-folders", false, "let pages of other seeds lead into folders; else only a folder's own pages do")
 	flags.StringArrayVar(&f.include, "include", nil, "follow only URLs that match this regular expression (may be repeated)")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "follow no URL that matches this regular expression (may be repeated)")
 	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "follow no link that says rel=nofollow; pages that say so of all their links are always obeyed")

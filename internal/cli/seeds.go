@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"skink/crawler"
 	"skink/frontier"
@@ -94,10 +95,23 @@ func (all *seeds) addURL(raw string) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if namesUser(raw) {
+		return usagef("a URL of %s names a user or a password: skink sends none; try %s", frontier.HostOf(u), u)
+	}
 	if !slices.Contains(all.URLs, u) {
 		all.URLs = append(all.URLs, u)
 	}
 	return nil
+}
+
+// namesUser says whether a URL has user info, which its canonical form has not.
+func namesUser(raw string) bool {
+	_, rest, _ := strings.Cut(raw, ":")
+	rest = strings.TrimLeft(rest, `/\`)
+	if end := strings.IndexAny(rest, `/\?#`); end >= 0 {
+		rest = rest[:end]
+	}
+	return strings.Contains(rest, "@")
 }
 
 // merge adds other seeds after those that are there.
