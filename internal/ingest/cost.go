@@ -25,7 +25,7 @@ import (
 // happens often are learned, and begin with the largest.
 
 const (
-	lightTree  = 1 << 20 // and lightAByte for each byte of a page: what a tree seldom outgrows
+	lightTree  = 8 << 20 // and lightAByte for each byte of a page: what a tree seldom outgrows, nor the sums that foresee it
 	lightAByte = 16
 
 	treeCost = 2.2 // bytes for a byte of a tree, itself included
