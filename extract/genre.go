@@ -20,7 +20,10 @@ import (
 // things to buy. An article that judges one names it to search engines too, so the word of the shop's own markup counts for more.
 
 // genre is what a page says it is; several may be true of one, and mostly none is.
-type genre struct{ thread, answers, article, product, shop, blog bool }
+type genre struct {
+	thread, answers, article, product, shop, blog bool
+	carts                                         int // controls that put a thing into a cart
+}
 
 var (
 	// threadSoftware are forums that name themselves in <meta name=generator> or in the class or id of <html> and <body>.
@@ -70,6 +73,39 @@ func (g *genre) schema(text string) {
 	g.answers = g.answers || strings.Contains(text, "QAPage")
 }
 
+// control notes a control that puts a thing into a cart.
+func (g *genre) control(n *html.Node) {
+	for i := range n.Attr {
+		switch n.Attr[i].Key {
+		case "id", "name", "class", "action":
+			if value := n.Attr[i].Val; len(value) < 200 && isCart(value) {
+				g.carts++
+				return
+			}
+		}
+	}
+}
+
+func isCart(value string) bool {
+	if !strings.Contains(value, "art") && !strings.Contains(value, "asket") {
+		return false // nearly always
+	}
+	value = strings.Map(func(r rune) rune {
+		switch {
+		case r == '-' || r == '_':
+			return -1
+		case 'A' <= r && r <= 'Z':
+			return r | 0x20
+		}
+		return r
+	}, value)
+	return strings.Contains(value, "addtocart") || strings.Contains(value, "addtobasket") || strings.HasSuffix(value, "/cart/add")
+}
+
+// sells reports a page with a thing to buy: a list of such things has a control for each, and the page of one has it once, and once more
+// where it sticks to the screen.
+func (g *genre) sells() bool { return 1 <= g.carts && g.carts <= 3 }
+
 func containsAny(s string, parts []string) bool {
 	for _, p := range parts {
 		if strings.Contains(s, p) {
@@ -86,5 +122,5 @@ func (g *genre) isThread() bool   { return g.thread }
 func (g *genre) isArticle() bool  { return g.article && !g.thread && !g.shop }
 func (g *genre) isText() bool     { return !g.thread && !g.isProduct() }
 func (g *genre) notThread() bool  { return !g.thread }
-func (g *genre) isProduct() bool  { return g.shop || g.product && !g.article }
+func (g *genre) isProduct() bool  { return g.shop || (g.product || g.sells()) && !g.article }
 func (g *genre) hasRemarks() bool { return !g.thread || g.answers }

@@ -75,6 +75,9 @@ func (s *survey) recount() {
 	s.sums[len(s.blocks)] = t
 }
 
+// own is the text outside of links, in bytes.
+func (s sum) own() int { return s.size - s.link }
+
 // total is what blocks[first:last] amount to.
 func (s *survey) total(first, last int32) sum {
 	a, b := s.sums[first], s.sums[last]
@@ -122,9 +125,13 @@ func (s *survey) prune() {
 	}
 }
 
+// A list of things has next to no running text, so a name is weighed by all text outside of links too: a table of two hundred books may be
+// named after its tooltips.
+//
 // suspects are the outermost boxes that a rule would drop, and what they weigh.
 func (s *survey) suspects(g guard) (boxes []int32, taken int) {
-	most := g.part * float64(s.whole().weight)
+	whole := s.whole()
+	most := g.part * float64(whole.weight)
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
 		if e.mark&g.mark == 0 || g.mark == markHidden && e.mark&markPanel != 0 {
@@ -135,7 +142,7 @@ func (s *survey) suspects(g guard) (boxes []int32, taken int) {
 		if g.mark&markNav != 0 && in.runs == 0 && in.link*2 > in.size {
 			in.weight = 0
 		}
-		if float64(in.weight) > most {
+		if float64(in.weight) > most || g.mark&markClass != 0 && float64(in.own()) > g.part*float64(whole.own()) {
 			i++ // too much to lose; what is inside is looked at on its own
 			continue
 		}

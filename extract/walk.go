@@ -147,6 +147,9 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 		s.image(n)
 	case atom.Input, atom.Textarea, atom.Select:
 		s.fields++
+		s.control(n)
+	case atom.Button, atom.Form:
+		s.control(n)
 	case atom.Script:
 		s.note(n)
 		s.jsonLD(n)
