@@ -9,7 +9,7 @@ import (
 
 // What templates put below an article has a heading of its own, and there are few: other articles, who wrote this one, what readers
 // say. Such a heading may be a chapter's as well, so a section goes only where enough of a text stands above it, and no more than three
-// times that in it; readers' comments go however many.
+// times that in it. An article has no such chapters: there it goes however long, and so do readers' comments.
 //
 // A company that tells something ends with who it is: "About" and its name, above a paragraph or two. The end is what tells that from a
 // chapter.
@@ -175,7 +175,7 @@ func (s *survey) dropAppendices(first, last int32) {
 		if end == i {
 			continue
 		}
-		if below := s.total(i, end).weight; !remark && below > appendixShare*above {
+		if below := s.total(i, end).weight; !remark && !s.isArticle() && below > appendixShare*above {
 			continue
 		}
 		s.drop(i, end)

@@ -31,6 +31,7 @@ func (s *survey) findText(d *Document) {
 	s.dropCards()
 	root, how := s.findRoot()
 	_, _, first, last := s.span(root)
+	s.dropAbove(d.Title, first, last)
 	s.dropAppendices(first, last)
 	s.filter(first, last)
 	s.dropTitle(d.Title, first, last)
@@ -94,6 +95,28 @@ func (s *survey) filter(first, last int32) {
 	}
 	s.dropLabels(first, last)
 	s.dropOrphans(first, last)
+}
+
+// dropAbove drops the teasers above the headline of an article: the site's latest, in a strip below its menu. Each has its link, and what
+// introduces an article has none.
+func (s *survey) dropAbove(title string, first, last int32) {
+	if !s.isArticle() {
+		return
+	}
+	for i := first; i < last; i++ {
+		b := &s.blocks[i]
+		if !b.dropped && b.runs() && b.link == 0 {
+			return
+		}
+		if b.kind != heading || s.rank(i) > '2' || b.words <= label || !strings.Contains(title, string(s.text[b.start:b.end])) {
+			continue
+		}
+		if s.total(first, i).runs >= 2 && s.total(i, last).weight >= 8*enough {
+			s.drop(first, i)
+			s.recount()
+		}
+		return
+	}
 }
 
 // dropTitle drops the headline of an article, which is its Title: copies of one article in other templates have it elsewhere, in

@@ -17,7 +17,8 @@ import (
 // word, and a copy has another template; so what can be told without it, the column and the labels, is.
 //
 // A product is described by its seller; reviews and questions below it are the buyers', and most of what lies around it are other
-// things to buy. An article that judges one names it to search engines too, so the word of the shop's own markup counts for more.
+// things to buy. An article that judges one names it to search engines too, so the word of the shop's own markup counts for more. A shop that says nothing
+// has a button to buy it.
 
 // genre is what a page says it is; several may be true of one, and mostly none is.
 type genre struct {

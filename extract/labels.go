@@ -17,6 +17,10 @@ const (
 // dropLabels drops the labels of blocks[first:last], which are prose.
 func (s *survey) dropLabels(first, last int32) {
 	alike, text := s.shapes(first, last), s.stretches()
+	s.dropDates(first, last)
+	if s.isArticle() {
+		s.dropLinkLists(first, last)
+	}
 	below := false // a running text
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]
@@ -35,6 +39,9 @@ func (s *survey) dropLabels(first, last int32) {
 // isLabel reports a block to leave out of prose.
 func (s *survey) isLabel(b *block) bool {
 	linked := b.link*2 > b.size()
+	if s.isArticle() && (isTagLine(b) || isPointer(b)) {
+		return true
+	}
 	switch b.kind {
 	case group:
 		return b.words <= label || s.isText() && b.words <= kicker || linked && b.words < sentence || !s.hasLetters(b)

@@ -90,6 +90,12 @@ var monsters = []struct {
 	{"short heads", func(n int) string {
 		return "<p>" + strings.Repeat("one sentence that runs on, ", 500) + strings.Repeat("<div class=a><div class=b>x</div>one sentence of ten words or more that is said again</div>", n)
 	}},
+	{"lists of links in lists", func(n int) string {
+		return article + strings.Repeat("<ul><li>", 200) + strings.Repeat("<a href=/a>three words here</a><li>", n)
+	}},
+	{"teasers above a headline", func(n int) string {
+		return "<title>A headline of five words</title>" + article + strings.Repeat("<h2>headline</h2><p>one sentence of ten words or more with a <a href=/a>link</a>", n) + "<h2>A headline of five words</h2>" + article
+	}},
 	{"line breaks", func(n int) string { return strings.Repeat("x<br><br>", n) }},
 }
 
