@@ -16,7 +16,8 @@ import (
 // outside its scope, or too many links from a seed. So whoever reads pages knows
 // nothing of scopes, and whoever decides on scopes reads no pages.
 
-// Leads is what one page leads to. It is for one goroutine at a time.
+// Leads is what one page leads to: its items are for [frontier.Frontier]'s Discover, what
+// is beyond for its Exclude. It is for one goroutine at a time.
 type Leads struct {
 	Items  []frontier.Item // URLs of the crawl, each once
 	Beyond []string        // canonical URLs outside the crawl, each once
