@@ -15,7 +15,9 @@ import (
 )
 
 // raw answers with bytes in place of an answer of net/http, and ends the
-// connection.
+// connection. So an answer that is whole by its own account has to say "Connection:
+// close". The crawl would keep the connection otherwise, and may ask for its next page
+// just before the end arrives: that costs a try, and these crawls have one.
 func raw(w http.ResponseWriter, bytes string) {
 	hijack(w, func(conn net.Conn) { _, _ = io.WriteString(conn, bytes) })
 }
@@ -216,7 +218,7 @@ func brokenAnswers() []hostile {
 				case "/too-large":
 					raw(w, fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", okHead, len(page)+100, page))
 				case "/too-small":
-					raw(w, fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s%s", okHead, len(page), page, "HTTP/1.1 200 OK\r\n\r\n and more"))
+					raw(w, fmt.Sprintf("%sConnection: close\r\nContent-Length: %d\r\n\r\n%s%s", okHead, len(page), page, "HTTP/1.1 200 OK\r\n\r\n and more"))
 				case "/twice":
 					raw(w, okHead+"Content-Length: 10\r\nContent-Length: 20\r\n\r\n"+page)
 				default:

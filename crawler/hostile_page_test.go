@@ -395,7 +395,7 @@ func addresses() []hostile {
 				case "/":
 					writeHTML(w, "<a href=\"/caf\xe9\">x</a>"+prose(r.Host))
 				case "/moved":
-					raw(w, "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /na\xefve?\xff\r\n\r\n")
+					raw(w, "HTTP/1.1 302 Found\r\nConnection: close\r\nContent-Length: 0\r\nLocation: /na\xefve?\xff\r\n\r\n")
 				default:
 					writeHTML(w, prose(r.Host+r.URL.Path))
 				}
