@@ -105,9 +105,10 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// oneLine keeps an error from filling a screen: some libraries write paragraphs.
+// oneLine is an error as people and logs get it. It does not fill a screen, since some
+// libraries write paragraphs, and repeats no password.
 func oneLine(err error) string {
-	return strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " ")
+	return withoutUser(strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " "))
 }
 
 func run(ctx context.Context, args []string, con Console) error {

@@ -74,6 +74,9 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	case f.html == "-":
 		return usagef("compare: --html needs a file: standard output gets the measures")
 	}
+	if err := checkURLs(args); err != nil {
+		return err
+	}
 	if f.html != "" {
 		if err := mayWrite("--html", f.html, args); err != nil {
 			return err

@@ -82,6 +82,9 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 	case f.alt && !f.json:
 		return usagef("extract: --alt adds to --json: give both")
 	}
+	if err := checkURLs(args); err != nil {
+		return err
+	}
 	out := bufio.NewWriter(con.Out)
 	failed := 0
 	for _, name := range args {

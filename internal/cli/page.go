@@ -34,6 +34,19 @@ func readPage(ctx context.Context, con Console, options extract.Options, name st
 	return pageOf(options, name, body, kind)
 }
 
+// checkURLs refuses URLs among the names of pages that cannot be asked for, as a crawl
+// refuses them as seeds, before anything is read.
+func checkURLs(names []string) error {
+	for _, name := range names {
+		if hasScheme(name) {
+			if err := new(seeds).addURL(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // pageOf reads what a file or a server gave.
 func pageOf(options extract.Options, name string, body []byte, kind string) (*extract.Document, error) {
 	doc, err := options.Parse(body, kind)

@@ -85,6 +85,7 @@ func hasScheme(word string) bool {
 // brief quotes what was read, as much of it as a line has room for.
 func brief(s string) string {
 	const most = 80
+	s = withoutUser(s) // while it is whole
 	shown := []rune(s[:min(len(s), most*utf8.UTFMax)])
 	more := len(shown) > most || len(s) > most*utf8.UTFMax
 	shown = shown[:min(len(shown), most)]

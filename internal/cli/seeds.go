@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -113,6 +114,13 @@ func namesUser(raw string) bool {
 	}
 	return strings.Contains(rest, "@")
 }
+
+// userInfo is all between a colon and an @ in one part of a URL, which may lack its
+// scheme.
+var userInfo = regexp.MustCompile(`(:/{0,2})[^\s/\\?#":][^\s/\\?#"]*@`)
+
+// withoutUser leaves out of a text what may be user and password of a URL.
+func withoutUser(text string) string { return userInfo.ReplaceAllString(text, "$1…@") }
 
 // merge adds other seeds after those that are there.
 func (all *seeds) merge(other seeds) {
