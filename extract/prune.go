@@ -1,5 +1,7 @@
 package extract
 
+import "bytes"
+
 // Pruning is guarded. A class name is a hint that someone wrote for another purpose: a forum keeps its threads in "comments", a
 // page wraps all it has in "modal", and pages that stream their text have it in <div hidden>. So what a rule would take is
 // weighed first, and a rule that would take most of the running text is wrong about this page. Two things need no weighing: the
@@ -142,7 +144,11 @@ func (s *survey) suspects(g guard) (boxes []int32, taken int) {
 		if g.mark&markNav != 0 && in.runs == 0 && in.link*2 > in.size {
 			in.weight = 0
 		}
-		if float64(in.weight) > most || g.mark&markClass != 0 && float64(in.own()) > g.part*float64(whole.own()) {
+		tooMuch := float64(in.weight) > most || g.mark&markClass != 0 && float64(in.own()) > g.part*float64(whole.own())
+		if tooMuch && g.mark&markClass != 0 && s.asksConsent(e) {
+			in.weight, tooMuch = 0, false
+		}
+		if tooMuch {
 			i++ // too much to lose; what is inside is looked at on its own
 			continue
 		}
@@ -151,6 +157,25 @@ func (s *survey) suspects(g guard) (boxes []int32, taken int) {
 		i = e.end
 	}
 	return boxes, taken
+}
+
+const consentBlocks = 64 // blocks of a box that asks for consent
+
+// asksConsent reports a box of which half the text is sentences about cookies, which is their name in most languages. On a short page it
+// outweighs the text.
+func (s *survey) asksConsent(e *elem) bool {
+	all, cookies := 0, 0
+	for i := e.first; i < min(e.last, e.first+consentBlocks); i++ {
+		b := &s.blocks[i]
+		if b.dropped {
+			continue
+		}
+		all += b.size()
+		if b.runs() && bytes.Contains(s.text[b.start:b.end], []byte("ookie")) {
+			cookies += b.size()
+		}
+	}
+	return e.last-e.first <= consentBlocks && cookies > 0 && all <= 2*cookies
 }
 
 func (s *survey) drop(first, last int32) {

@@ -96,6 +96,9 @@ var monsters = []struct {
 	{"teasers above a headline", func(n int) string {
 		return "<title>A headline of five words</title>" + article + strings.Repeat("<h2>headline</h2><p>one sentence of ten words or more with a <a href=/a>link</a>", n) + "<h2>A headline of five words</h2>" + article
 	}},
+	{"consent in consent", func(n int) string {
+		return strings.Repeat("<div class=modal>", 200) + strings.Repeat("<p>one sentence of ten words or more that speaks of cookies</p>", n)
+	}},
 	{"line breaks", func(n int) string { return strings.Repeat("x<br><br>", n) }},
 }
 
