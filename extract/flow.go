@@ -3,10 +3,9 @@ package extract
 import "golang.org/x/net/html/atom"
 
 // A class, a role or <aside> may say that a box stands beside the text. That is a place, not a kind: documentation generators call their
-// boxed remarks "sidebar" too, and magazines put what they quote in <aside>. Such a box stands
-// between two paragraphs of one text, where nothing is beside anything, and its reader meets it there. So what the text flows around
-// is part of it, unless it is links, a card or a form; those are what templates put there. In a thread it is a quotation, and the post it
-// is from stands on the page already.
+// boxed remarks "sidebar" too, and magazines put what they quote in <aside>. Such a box stands between two paragraphs of one text, where
+// nothing is beside anything, and its reader meets it there. So what the text flows around is part of it, unless it is links, a card or a
+// form; those are what templates put there. In a thread it is a quotation, and the post it is from stands on the page already.
 //
 // Words that say what a box is, "related" or "newsletter", hold wherever it stands.
 
@@ -36,7 +35,7 @@ func (s *survey) keepFlow() {
 		}
 	}
 	for _, i := range boxes {
-		if e := &s.elems[i]; flowing[s.nameOf(i)] && text.right[e.parent] {
+		if e := &s.elems[i]; flowing[s.nameOf(i)] && text.isIn(e.parent) {
 			for j := i; j < e.end; j++ {
 				s.elems[j].mark &^= markPlace // its parts are named after it
 			}
@@ -54,55 +53,68 @@ func (s *survey) isPlaced(i int32) bool {
 	return in.size > 0 && in.link*2 <= in.size && !s.isCard(i)
 }
 
-// boxKind is what boxes of a kind have in common: the name of their element and their first class. A box without a class is alone.
+// boxKind is what boxes of a kind have in common: the name of their element and their first class. A box without a class is of no kind.
 type boxKind struct {
 	name  atom.Atom
 	class string
-	alone int32
 }
 
 func (s *survey) kindOfBox(i int32) boxKind {
 	n := s.elems[i].node
 	class := firstClass(n)
 	if class == "" && n.DataAtom != atom.Section && s.elems[i].kind != item {
-		return boxKind{alone: i + 1}
+		return boxKind{}
 	}
-	return boxKind{name: n.DataAtom, class: class}
+	return boxKind{n.DataAtom, class}
 }
 
-// stretches are where running text is.
+// stretches are where running text begins and ends.
 type stretches struct {
-	right []bool              // boxes that have some right in them, in a paragraph of theirs or in a list
-	kinds map[boxKind]stretch // where it begins and ends in all boxes of a kind
+	boxes []stretch            // right in each box, in a paragraph of it or in a list
+	kinds map[boxKind]*stretch // in all boxes of a kind
 }
 
-// stretch is from the first block of running text to the last.
-type stretch struct{ first, last int32 }
+// stretch is from the first block of running text to the last; end is 0 where there is none.
+type stretch struct{ first, end int32 }
+
+func (t *stretch) extend(block int32) {
+	if t.end == 0 {
+		t.first = block
+	}
+	t.end = block + 1
+}
+
+// isIn reports that running text is right in a box.
+func (t *stretches) isIn(i int32) bool { return t.boxes[i].end > 0 }
+
+// around is the running text in the box that i stands in, and in all of its kind; empty if that box has none.
+func (t *stretches) around(s *survey, i int32) stretch {
+	p := s.elems[i].parent
+	if k := t.kinds[s.kindOfBox(p)]; k != nil && t.isIn(p) {
+		return *k
+	}
+	return t.boxes[p]
+}
 
 // flowsAround reports a box with running text above and below it in boxes of the kind it stands in.
 func (t *stretches) flowsAround(s *survey, i int32) bool {
-	e := &s.elems[i]
-	if !t.right[e.parent] {
-		return false
-	}
-	around := t.kinds[s.kindOfBox(e.parent)]
-	return around.first < e.first && around.last >= e.last
+	e, text := &s.elems[i], t.around(s, i)
+	return text.end > e.last && text.first < e.first
 }
 
 // begins reports a box between a heading and the running text below it.
 func (t *stretches) begins(s *survey, i int32) bool {
-	e := &s.elems[i]
-	if !t.right[e.parent] || e.first <= s.elems[e.parent].first || s.blocks[e.first-1].kind != heading {
+	e, text := &s.elems[i], t.around(s, i)
+	if text.end <= e.last || text.first < e.last || e.first <= s.elems[e.parent].first || s.blocks[e.first-1].kind != heading {
 		return false
 	}
-	around := t.kinds[s.kindOfBox(e.parent)]
-	return around.first == e.last || around.first > e.last && s.total(e.last, around.first).size == 0
+	return s.total(e.last, text.first).size == 0
 }
 
 const wrappers = 12 // boxes around a paragraph, and lists in lists, that are looked through
 
 func (s *survey) stretches() *stretches {
-	t := &stretches{make([]bool, len(s.elems)), make(map[boxKind]stretch)}
+	t := &stretches{make([]stretch, len(s.elems)), make(map[boxKind]*stretch)}
 	for i := range s.blocks {
 		b := &s.blocks[i]
 		if b.dropped || !b.runs() || b.elem < 0 {
@@ -122,13 +134,15 @@ func (s *survey) stretches() *stretches {
 }
 
 func (t *stretches) extend(s *survey, e, block int32) {
+	t.boxes[e].extend(block)
 	k := s.kindOfBox(e)
-	at, seen := t.kinds[k]
-	if !seen {
-		at.first = block
+	if k == (boxKind{}) {
+		return
 	}
-	at.last = block
-	t.kinds[k], t.right[e] = at, true
+	if t.kinds[k] == nil {
+		t.kinds[k] = new(stretch)
+	}
+	t.kinds[k].extend(block)
 }
 
 // isPart reports an item, a list, and a box around nothing but a list or a paragraph: what is in them is said in the box around them.

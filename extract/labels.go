@@ -28,7 +28,7 @@ func (s *survey) dropLabels(first, last int32) {
 			continue
 		}
 		switch {
-		case !s.isLabel(b), below && s.isAddress(b), b.link == 0 && (alike[s.shapeOf(b)] > 0 || s.isTitle(i, text)):
+		case !s.isLabel(b), below && s.isAddress(b), b.link == 0 && (b.kind == group && alike[s.shapeOf(b)] > 0 || s.isTitle(i, text)):
 		default:
 			b.dropped = true
 		}
@@ -53,8 +53,11 @@ func (s *survey) isLabel(b *block) bool {
 	return false
 }
 
-// shape is what the markup makes of a block: the kinds of the two boxes around it.
-type shape struct{ box, around boxKind }
+// shape is what the markup makes of a block: the kinds of the two boxes around it, or the outer box itself where it is of no kind.
+type shape struct {
+	box, around boxKind
+	in          int32
+}
 
 func (s *survey) shapeOf(b *block) shape {
 	if b.kind != group || b.elem < 0 {
@@ -62,10 +65,10 @@ func (s *survey) shapeOf(b *block) shape {
 	}
 	of := shape{box: s.kindOfBox(b.elem)}
 	if p := s.elems[b.elem].parent; p >= 0 {
-		of.around = s.kindOfBox(p)
-		if of.box.alone > 0 {
-			of.box = boxKind{name: s.elems[b.elem].node.DataAtom}
+		if of.around = s.kindOfBox(p); of.around == (boxKind{}) {
+			of.in = p + 1
 		}
+		of.box.name = s.elems[b.elem].node.DataAtom
 	}
 	return of
 }
@@ -85,7 +88,6 @@ func (s *survey) shapes(first, last int32) map[shape]int {
 			alike[s.shapeOf(b)]++
 		}
 	}
-	delete(alike, shape{})
 	return alike
 }
 
