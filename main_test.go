@@ -51,6 +51,7 @@ import (
 //	ends NAME CODE          waits for it; CODE is "killed" if a signal ended it
 //	serve NAME KIND ...     starts a server, $NAME is its URL without the last slash; see kinds
 //	await NAME N            waits until the server was asked N times
+//	answers NAME N|all      has it hold back what it is asked after its Nth request, or nothing any more
 //	requests NAME FILE      writes what it was asked for, sorted, and how often
 //	expand FILE             puts in the values of variables
 //	records STORE FILE      writes a line for each record of a store: URL, kind, problem, location
@@ -102,6 +103,7 @@ func TestScripts(t *testing.T) {
 			"metrics":  fetchMetrics,
 			"serve":    serve,
 			"await":    await,
+			"answers":  answers,
 			"requests": requests,
 			"expand":   expand,
 			"records":  records,
@@ -207,11 +209,15 @@ func (t *transcript) String() string {
 	return string(t.text)
 }
 
+// patience is how long a session waits for what is to come. It comes soon, but on a
+// machine that has much else to do.
+const patience = 2 * time.Minute
+
 // says waits until a process has said something on standard error that a regular
 // expression matches, and returns the match with its groups.
 func (p *process) says(ts *testscript.TestScript, pattern string) []string {
 	re := regexp.MustCompile("(?m)" + pattern)
-	for range 3000 {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		if found := re.FindStringSubmatch(p.err.String()); found != nil {
 			return found
 		}
@@ -226,7 +232,7 @@ func (p *process) says(ts *testscript.TestScript, pattern string) []string {
 func shows(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 2, "shows NAME PATTERN")
 	p, re := sessionOf(ts).processes[args[0]], regexp.MustCompile("(?m)"+args[1])
-	for range 150 {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		ts.Check(p.cmd.Process.Signal(syscall.SIGUSR1))
 		time.Sleep(200 * time.Millisecond)
 		if re.MatchString(p.err.String()) {
@@ -280,7 +286,7 @@ func hold(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { w.Close() })
 	begin(ts, args, r)
 	r.Close()
-	ts.Check(w.SetWriteDeadline(time.Now().Add(30 * time.Second)))
+	ts.Check(w.SetWriteDeadline(time.Now().Add(patience)))
 	_, err = w.WriteString(strings.Repeat("\n", 2<<20))
 	ts.Check(err)
 }
@@ -295,7 +301,7 @@ func signalTo(ts *testscript.TestScript, neg bool, args []string) {
 func presses(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 1, "presses NAME")
 	p := sessionOf(ts).processes[args[0]]
-	for range 200 {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		_ = p.cmd.Process.Signal(syscall.SIGINT) // it may just have ended
 		select {
 		case <-p.ended:
@@ -310,7 +316,7 @@ func ends(ts *testscript.TestScript, neg bool, args []string) {
 	p := sessionOf(ts).processes[args[0]]
 	select {
 	case <-p.ended:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		ts.Fatalf("%s has not ended", args[0])
 	}
 	_, _ = ts.Stdout().Write(p.out.Bytes())
@@ -330,6 +336,9 @@ type server struct {
 
 	mu    sync.Mutex
 	paths []string // guarded by mu: with their queries
+
+	most     int           // guarded by mu: requests that are answered; 0: all
+	released chan struct{} // guarded by mu: closed when most changes
 }
 
 func (s *server) asked() []string {
@@ -342,7 +351,7 @@ func (s *server) asked() []string {
 // they listen on.
 var kinds = map[string]func(s *server, arg string) (address string){
 	"files":    serveFiles,    // the files of a folder
-	"pages":    servePages,    // N/MS[/BALLAST]: so many pages, each after so many ms, with so many words in a comment
+	"pages":    servePages,    // N/MS[/BALLAST[/MOST]]: so many pages, each after so many ms, with so many words in a comment; requests after so many are held back
 	"site":     serveSite,     // testdata/site with the answers of testdata/redirects.tsv
 	"table":    serveTable,    // the answers of a file: path, status, and a body, or for 3xx a location; 429 is for two minutes
 	"nonsense": serveNonsense, // bytes that are no HTTP
@@ -369,7 +378,9 @@ func (s *server) listen(h http.HandlerFunc) (address string) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.paths = append(s.paths, r.URL.RequestURI())
+		n := len(s.paths)
 		s.mu.Unlock()
+		s.wait(r.Context(), n)
 		h(w, r)
 	}))
 	s.close = func() {
@@ -379,15 +390,54 @@ func (s *server) listen(h http.HandlerFunc) (address string) {
 	return web.Listener.Addr().String()
 }
 
+// hold has the server answer so many requests, robots.txt included, and hold back those
+// after them; 0 is for no bound.
+func (s *server) hold(most int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.released != nil {
+		close(s.released)
+	}
+	s.most, s.released = most, make(chan struct{})
+}
+
+// wait returns when the nth request may be answered, or nobody waits for its answer.
+func (s *server) wait(ctx context.Context, n int) {
+	for ctx.Err() == nil {
+		s.mu.Lock()
+		held, released := s.most > 0 && n > s.most, s.released
+		s.mu.Unlock()
+		if !held {
+			return
+		}
+		select {
+		case <-released:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func answers(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "answers NAME N|all")
+	most := 0
+	if args[1] != "all" {
+		var err error
+		most, err = strconv.Atoi(args[1])
+		ts.Check(err)
+	}
+	sessionOf(ts).servers[args[0]].hold(most)
+}
+
 func serveFiles(s *server, dir string) string {
 	return s.listen(http.FileServer(http.Dir(dir)).ServeHTTP)
 }
 
 func servePages(s *server, arg string) string {
-	var count, wait, ballast int
-	if n, _ := fmt.Sscanf(arg, "%d/%d/%d", &count, &wait, &ballast); n < 2 {
-		panic("pages wants N/MS or N/MS/BALLAST: " + arg)
+	var count, wait, ballast, most int
+	if n, _ := fmt.Sscanf(arg, "%d/%d/%d/%d", &count, &wait, &ballast, &most); n < 2 {
+		panic("pages wants N/MS[/BALLAST[/MOST]]: " + arg)
 	}
+	s.hold(most)
 	return s.listen(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
 			http.NotFound(w, r)
@@ -517,7 +567,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	s := sessionOf(ts).servers[args[0]]
-	for end := time.Now().Add(20 * time.Second); len(s.asked()) < n; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); len(s.asked()) < n; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			ts.Fatalf("%s was asked %d times, not %d", args[0], len(s.asked()), n)
 		}
