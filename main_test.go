@@ -611,9 +611,9 @@ func records(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	defer s.Close()
 	var lines []string
-	for r, err := range s.Records(context.Background(), 0) {
+	for page, err := range s.Changes(context.Background(), "", store.WantRecord) {
 		ts.Check(err)
-		lines = append(lines, recordLine(r))
+		lines = append(lines, recordLine(&page.Record))
 	}
 	writeLines(ts, args[1], lines)
 }

@@ -139,11 +139,11 @@ func readRecords(t *testing.T, dir string) (all []*store.Record) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for r, err := range s.Records(t.Context(), 0) {
+	for page, err := range s.Changes(t.Context(), "", store.WantRecord) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, r)
+		all = append(all, &page.Record)
 	}
 	counts, err := s.Counts(t.Context())
 	if err != nil {

@@ -1,12 +1,13 @@
 package crawler
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"skink/frontier"
 )
 
 // # When a host does not answer
@@ -37,9 +38,9 @@ import (
 const (
 	firstBackOff  = time.Second
 	longestOff    = 5 * time.Minute
-	backOffDouble = 9                // doublings until longestOff is passed
-	jitterShare   = 0.25             // of a back-off, at most, that it is longer or shorter
-	longestRetry  = time.Hour        // that a host can ask for
+	backOffDouble = 9    // doublings until longestOff is passed
+	jitterShare   = 0.25 // of a back-off, at most, that it is longer or shorter
+	longestRetry  = frontier.MostBlocked
 	patience      = 10 * time.Minute // longer than a restart, shorter than anyone wants to watch a crawl do nothing
 )
 
@@ -63,7 +64,12 @@ func (t *trouble) fail(began, now time.Time, retries int) {
 		t.fails++
 		t.last = now
 	}
-	t.hopeless = t.fails > retries && (!t.answered || now.Sub(t.since) > patience)
+	t.hopeless = t.beyondHope(now, retries)
+}
+
+// beyondHope says whether nobody need wait for the host.
+func (t *trouble) beyondHope(at time.Time, retries int) bool {
+	return t.fails > retries && (!t.answered || at.Sub(t.since) > patience)
 }
 
 func (t *trouble) backOff() time.Duration {
@@ -72,9 +78,10 @@ func (t *trouble) backOff() time.Duration {
 
 // failed ends the request of a turn that came to a transient problem, and leaves
 // its host alone for a while. It says whether to give up the URL.
-func (s *schedule) failed(ctx context.Context, t *turn, page *Page) (giveUp bool, err error) {
+func (s *schedule) failed(t *turn, page *Page) (giveUp bool) {
 	asked := retryAfter(page.Header, page.FetchedAt)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	h, now := t.host, time.Now()
 	if page.Status == http.StatusInternalServerError {
 		h.trouble = trouble{answered: true}
@@ -85,14 +92,8 @@ func (s *schedule) failed(ctx context.Context, t *turn, page *Page) (giveUp bool
 	if asked > 0 {
 		h.blocked = latest(h.blocked, now.Add(asked))
 	}
-	blocked := h.blocked
-	giveUp = h.hopeless || t.item.Tries >= s.opt.Retries && !(unreachable(page) && h.fails > 1)
 	s.free(t)
-	s.mu.Unlock()
-	if asked == 0 {
-		return giveUp, nil
-	}
-	return giveUp, s.front.Block(ctx, h.name, blocked)
+	return h.hopeless || t.item.Tries >= s.opt.Retries && !(unreachable(page) && h.fails > 1)
 }
 
 func (s *schedule) jittered(d time.Duration) time.Duration {

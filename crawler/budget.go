@@ -1,25 +1,29 @@
 package crawler
 
-import "math"
+import (
+	"math"
+
+	"skink/frontier"
+)
 
 // Spent is what was fetched: answers with a page or a file, and the bytes of
 // their bodies, decoded.
-type Spent struct{ Pages, Bytes int64 }
+type Spent = frontier.Spent
 
 // Budget bounds what is fetched. 0: no bound. What was in flight when a bound was
 // reached is kept, so Bytes may be passed by that much; Pages never is.
-type Budget = Spent
+type Budget Spent
 
-// of counts an answer.
-func (s *Spent) of(p *Page) {
+// spend counts an answer of a host.
+func (h *host) spend(p *Page) {
 	if p.Problem == "" && p.Location == "" {
-		s.Pages++
+		h.spent.Pages++
 	}
-	s.Bytes += int64(len(p.Body))
+	h.spent.Bytes += int64(len(p.Body))
 }
 
 // allows says whether another request may start when so many are in flight.
-func (b *Budget) allows(s Spent, open int) bool {
+func (b Budget) allows(s Spent, open int) bool {
 	return (b.Pages <= 0 || s.Pages+int64(open) < b.Pages) && (b.Bytes <= 0 || s.Bytes < b.Bytes)
 }
 
@@ -40,6 +44,6 @@ func (s *schedule) account(t *turn, p *Page) {
 	defer s.mu.Unlock()
 	s.bytes += int64(len(p.Body))
 	if s.opt.HostBudget != (Budget{}) {
-		t.host.spent.of(p)
+		t.host.spend(p)
 	}
 }

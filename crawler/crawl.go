@@ -23,6 +23,7 @@
 package crawler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,8 @@ type Handler interface {
 	// Handle stores what became of a URL. It tells leads which links the page has, and
 	// writes in this order, so that a crawl that is killed loses no URL: what leads then
 	// holds, the page, and last that the URL has ended. It is called from several
-	// goroutines. An error ends the crawl.
+	// goroutines. An error ends the crawl, but for [frontier.ErrLost]: then another worker
+	// has the page's host by now, and nothing of the page was written.
 	Handle(ctx context.Context, p *Page, leads *Leads) error
 
 	// Pages is how many pages the store holds, for Options.MaxPages.
@@ -96,13 +98,17 @@ func (c *Crawl) Waiting() int { return c.schedule.waiting() }
 // Run crawls until nothing is left that can be had or that the limits of Options
 // allow, the handler returns an error, or ctx ends. When ctx ends nothing new is started,
 // and what is in flight is finished within Options.Grace; the error is then that
-// of ctx. What is left in the frontier may stay leased until that is opened anew.
+// of ctx. Hosts that are held go back to the frontier.
 func (c *Crawl) Run(ctx context.Context) error {
-	if err := c.schedule.load(ctx); err != nil {
-		return err
-	}
+	c.schedule.load()
 	work, cancel := c.withGrace(ctx)
 	defer cancel()
+	err := c.run(ctx, work, cancel)
+	return cmp.Or(err, c.schedule.giveAllBack(context.WithoutCancel(ctx)))
+}
+
+// run is Run between the first claim and the return of the last host.
+func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
 	var failure failure
 	parts, stop := errgroup.WithContext(ctx)
 	start := func(part func() error) {
@@ -115,6 +121,16 @@ func (c *Crawl) Run(ctx context.Context) error {
 			return err
 		})
 	}
+	keeping, over := context.WithCancel(work)
+	var keeper sync.WaitGroup
+	defer keeper.Wait()
+	defer over()
+	keeper.Go(func() {
+		if err := c.schedule.keep(keeping); err != nil {
+			failure.keep(err)
+			cancel()
+		}
+	})
 	arrived := make(chan *arrival)
 	start(func() error { return c.ask(stop, work, start, arrived) })
 	for range max(c.opt.Parallel, 1) {
@@ -221,6 +237,10 @@ func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
 	case err != nil:
 		return nil, err
 	}
+	if !c.schedule.holds(t) {
+		c.schedule.drop(t)
+		return nil, nil
+	}
 	ended := c.schedule.unused
 	if page == nil {
 		page, ended = c.fetch(ctx, t.item), c.schedule.answered
@@ -265,6 +285,7 @@ func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 // gets the same verdicts (with PerHost 1).
 func (c *Crawl) arrive(t *turn, page *Page, ended func(*turn, *Page)) *arrival {
 	c.schedule.arrived(t)
+	page.Claim = t.claim
 	if t.host.folder {
 		return &arrival{turn: t, page: page, ended: ended}
 	}
@@ -279,11 +300,19 @@ func (c *Crawl) hand(ctx context.Context, a *arrival) error {
 	if err != nil {
 		return err
 	}
-	if err := c.handler.Handle(ctx, a.page, leads); err != nil {
+	lost := false
+	if err := c.handler.Handle(ctx, a.page, leads); errors.Is(err, frontier.ErrLost) {
+		lost = true // another worker fetches it, and finds its links
+	} else if err != nil {
 		return err
 	}
 	if a.ended != nil {
 		a.ended(a.turn, a.page)
+	}
+	if lost {
+		c.schedule.lose(a.turn.claim)
+		c.schedule.finish(a.turn, 0)
+		return nil
 	}
 	c.schedule.finish(a.turn, leads.depth(), leads.hosts()...)
 	return nil
@@ -291,16 +320,14 @@ func (c *Crawl) hand(ctx context.Context, a *arrival) error {
 
 // later puts the URL of a transient problem back, unless it is to be given up.
 func (c *Crawl) later(ctx context.Context, t *turn, page *Page) (*arrival, error) {
-	giveUp, err := c.schedule.failed(ctx, t, page)
-	if err != nil {
-		return nil, fmt.Errorf("block %s: %w", t.host.name, err)
-	}
-	if giveUp {
+	if c.schedule.failed(t, page) {
 		return c.arrive(t, page, func(*turn, *Page) {}), nil // failed has ended its turn
 	}
 	item := t.item
 	item.Tries++
-	if err := c.front.Release(ctx, item); err != nil {
+	if err := c.front.Release(ctx, t.claim, item); errors.Is(err, frontier.ErrLost) {
+		c.schedule.lose(t.claim)
+	} else if err != nil {
 		return nil, fmt.Errorf("release %s: %w", item.URL, err)
 	}
 	c.schedule.finish(t, item.Depth, t.host.name)
@@ -324,9 +351,7 @@ func (c *Crawl) askRobots(ctx context.Context, t *turn) (*Page, error) {
 		return c.noRobots(t.item, err), nil
 	}
 	origin, _, _ := strings.Cut(t.item.URL, "://")
-	if err := c.schedule.slow(ctx, t.host, origin, rules.CrawlDelay(c.opt.UserAgent)); err != nil {
-		return nil, fmt.Errorf("set delay of %s: %w", t.host.name, err)
-	}
+	c.schedule.slow(t.host, origin, rules.CrawlDelay(c.opt.UserAgent))
 	if !rules.Allowed(c.opt.UserAgent, t.item.URL) {
 		return &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow it"}, nil
 	}

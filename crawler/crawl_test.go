@@ -49,16 +49,13 @@ func (k *keeper) Handle(ctx context.Context, p *Page, leads *Leads) error {
 	if err != nil {
 		return err
 	}
-	if _, err := k.front.Discover(ctx, leads.Items); err != nil {
-		return err
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.pages[p.Item.URL] != nil {
 		k.twice = append(k.twice, p.Item.URL)
 	}
 	k.pages[p.Item.URL] = p
-	return k.front.Done(ctx, p.Item.URL, p.End())
+	return k.front.End(ctx, frontier.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End(), Links: leads.Items})
 }
 
 func (k *keeper) Pages() int64 {

@@ -103,7 +103,6 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	x := &exchange{request: request, limit: f.opt.MaxSize, clock: clock}
 	err = f.throughColly(x, func() { page.fill(x) })
 	page.Took = clock.used()
-	page.Request, page.Response = x.requestHead, x.responseHead
 	if err != nil {
 		page.fail(err)
 	}

@@ -12,7 +12,9 @@ import (
 // it.
 type host struct {
 	name    string
-	urls    []frontier.Item // leased, not started
+	claim   frontier.Claim  // zero: it is not held, and not asked
+	urls    []frontier.Item // taken, not started
+	turns   int             // begun and not ended
 	depth   int             // of the next URL, as far as is known while urls is empty
 	dry     bool            // the frontier had no more when last asked
 	sure    bool            // the frontier has some: it said so
@@ -124,10 +126,10 @@ func (h *host) next() int {
 	return h.depth
 }
 
-// idle says whether there is nothing to be lost by forgetting a host: it has
-// nothing to fetch, and could be asked at once.
+// idle says whether there is nothing to be lost by forgetting a host: nobody here holds
+// it, and it could be asked at once.
 func (h *host) idle(now time.Time, most time.Duration) bool {
-	return h.open == 0 && h.heap == nil && !h.parked && h.dry && len(h.urls) == 0 && h.fails == 0 && h.spent == Spent{} &&
+	return h.claim == frontier.Claim{} && h.turns == 0 && h.heap == nil && !h.parked && h.fails == 0 && h.spent == Spent{} &&
 		!now.Before(h.rested(most))
 }
 

@@ -218,11 +218,11 @@ func crawlScope(t *testing.T, server *hostileServer, s store.Store, opt crawler.
 		t.Fatalf("the crawl did not go on: %v, %v", err, closeErr)
 	}
 	done := &crawl{server: server, store: s, took: time.Since(started), tally: p.Tally()}
-	for r, err := range s.Records(ctx, 0) {
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		done.records = append(done.records, r)
+		done.records = append(done.records, &page.Record)
 	}
 	if done.counts, err = s.Counts(ctx); err != nil {
 		t.Fatal(err)

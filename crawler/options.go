@@ -12,6 +12,7 @@ import (
 // Options is how to crawl. Begin with [Defaults]. What a crawl cannot do without
 // (Parallel, PerHost, Timeout, MaxSize, UserAgent) has its default where it is left zero.
 type Options struct {
+	Worker      string        // name under which hosts are claimed; "": this machine's and process's
 	Parallel    int           // pages worked on at once
 	Connections int           // URLs under way at once, most of which wait for an answer; 0: 1024
 	PerHost     int           // fetches at once from one host that is known to answer
@@ -23,7 +24,6 @@ type Options struct {
 	Retries     int           // further tries after a transient problem
 	Grace       time.Duration // for what is in flight when the crawl is stopped
 	UserAgent   string        // as sent; robots.txt is asked for its product token
-	KeepRaw     bool          // keep request and response heads with the page
 
 	IgnoreRobots bool           // do not ask robots.txt
 	AllowHosts   []string       // hosts (name, or name:port) that may have private addresses

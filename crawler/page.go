@@ -11,6 +11,7 @@ import (
 // data, not an error.
 type Page struct {
 	Item      frontier.Item
+	Claim     frontier.Claim // under which its host was asked
 	FetchedAt time.Time
 	Took      time.Duration // from the request to the last byte read, but for the time that we kept the server waiting
 	Status    int           // HTTP status; 0: there was no answer
@@ -21,9 +22,6 @@ type Page struct {
 
 	Problem Problem // "": there is none
 	Detail  string  // for a person: what exactly went wrong
-
-	Request  []byte // request line and headers, with Options.KeepRaw
-	Response []byte // status line and headers, with Options.KeepRaw
 }
 
 // A Problem is why a URL has no page. The words are stored and printed: they do

@@ -243,7 +243,7 @@ func TestPlaces(t *testing.T) {
 func TestScheduleBlockedByAWrongClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("http://a.test/")
-		w.front.Block(t.Context(), "a.test", time.Now().AddDate(1, 0, 0))
+		w.rest(t, "a.test", frontier.Rest{Blocked: time.Now().AddDate(1, 0, 0)})
 		if err := w.run(t.Context(), func(o *Options) { o.IgnoreRobots = true }); err != nil {
 			t.Fatal(err)
 		}

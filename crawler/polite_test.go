@@ -313,17 +313,16 @@ func TestScheduleForgetsHosts(t *testing.T) {
 }
 
 // With very many hosts each holds fewer URLs in memory.
-func TestScheduleLeasesLess(t *testing.T) {
+func TestScheduleTakesLess(t *testing.T) {
 	w := newWorld()
-	w.discover(urls("a.test", leaseBatch+1)...)
+	w.discover(urls("a.test", takeBatch+1)...)
 	s := newSchedule(w.front, Options{PerHost: 1}, func() int64 { return 0 })
-	for i := range leasedMost {
-		s.hosts[fmt.Sprint(i)] = &host{open: 1}
+	for i := range takenMost {
+		s.hosts[fmt.Sprint(i)] = &host{turns: 1}
 	}
-	s.knows("a.test", func(h *host) { h.dry = false })
 	turn, err := s.next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "URLs leased beside the first", len(turn.host.urls), 0)
+	same(t, "URLs taken beside the first", len(turn.host.urls), 0)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
 	"skink/store/badger"
@@ -59,8 +60,8 @@ func TestFrontierScale(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	took := time.Since(began)
-	t.Logf("%d fetches in %v, %.0f a second, of %d hosts; %d URLs leased; %s", h.n.Load(), took.Round(time.Millisecond),
-		float64(h.n.Load())/took.Seconds(), len(h.last), c.schedule.leased(), memory())
+	t.Logf("%d fetches in %v, %.0f a second, of %d hosts; %d URLs taken; %s", h.n.Load(), took.Round(time.Millisecond),
+		float64(h.n.Load())/took.Seconds(), len(h.last), c.schedule.taken(), memory())
 	t.Logf("%d of %d requests came too soon after another to their host", h.tooSoon, h.n.Load())
 	if h.tooSoon > 0 && os.Getenv("SKINK_FRONTIER") != "" { // a machine that does other work delays some; TestScheduleDelay holds the rule
 		t.Error("some came too soon")
@@ -68,8 +69,8 @@ func TestFrontierScale(t *testing.T) {
 	if want := min(hosts, int(fetches)); len(h.last) < want {
 		t.Errorf("%d hosts were asked, want %d: all are due at once", len(h.last), want)
 	}
-	if most := max(leasedMost, hosts) + leaseBatch*64; c.schedule.leased() > most {
-		t.Errorf("%d URLs are leased, want %d at most", c.schedule.leased(), most)
+	if most := max(takenMost, hosts) + takeBatch*64; c.schedule.taken() > most {
+		t.Errorf("%d URLs are taken, want %d at most", c.schedule.taken(), most)
 	}
 	counts, err := s.Counts(t.Context())
 	if err != nil || counts.Pending+counts.Fetched != int64(urls) || counts.Fetched < fetches {
@@ -104,8 +105,8 @@ func fill(t *testing.T, s store.Store, urls, hosts int) {
 	}
 }
 
-// leased is how many URLs are in memory.
-func (s *schedule) leased() (n int) {
+// taken is how many URLs are in memory.
+func (s *schedule) taken() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range s.hosts {
@@ -144,7 +145,9 @@ func (h *scaleHandler) Handle(ctx context.Context, p *Page, _ *Leads) error {
 	if h.n.Add(1) == h.most {
 		h.stop()
 	}
-	return h.s.Done(ctx, p.Item.URL, frontier.Fetched)
+	r := store.Record{ID: dedup.Hash(frontier.ID(p.Item.URL)), URL: p.Item.URL, Kind: store.Other}
+	_, err := h.s.Commit(ctx, []*store.Entry{{Record: r, Claim: p.Claim, State: frontier.Fetched}})
+	return err
 }
 
 func (h *scaleHandler) Pages() int64 { return 0 }

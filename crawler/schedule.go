@@ -17,16 +17,13 @@ import (
 // errFinished: nothing is left to fetch.
 var errFinished = errors.New("crawl is finished")
 
-// leaseBatch is how many URLs of one host are taken from the frontier at a time:
-// enough to spare it a call a page. leasedMost is how many are to be in memory of
+// takeBatch is how many URLs of one host are taken from the frontier at a time:
+// enough to spare it a call a page. takenMost is how many are to be in memory of
 // all hosts together, some 10 MB; each host may have one all the same.
 const (
-	leaseBatch = 32
-	leasedMost = 1 << 16
+	takeBatch = 32
+	takenMost = 1 << 16
 )
-
-// leaseTime is how long a shared frontier keeps a URL for us.
-const leaseTime = time.Hour
 
 // A schedule decides which URL is fetched next. Hosts that must rest are in a heap
 // by the time they may next be asked, so that a host that rests never makes others
@@ -41,12 +38,15 @@ const leaseTime = time.Hour
 // want to say that they are done.
 type schedule struct {
 	front  frontier.Frontier
+	worker string // under which hosts are claimed
 	opt    Options
 	pages  func() int64   // pages in the store
 	jitter func() float64 // from 0 to 1
 
 	mu        sync.Mutex
 	hosts     map[string]*host         // guarded by mu, with all they hold
+	held      map[*host]bool           // guarded by mu: those that are claimed
+	unheld    unheld                   // guarded by mu
 	addresses map[netip.Addr]*address  // guarded by mu, with all they hold
 	resting   hostHeap                 // guarded by mu: hosts that may have URLs and a free connection, by when they are due
 	ready     [paces]hostHeap          // guarded by mu: those of them that are due, by pace
@@ -56,6 +56,7 @@ type schedule struct {
 	bytes     int64                    // guarded by mu: of the bodies fetched
 	sweepAt   int                      // guarded by mu: hosts at which those that are idle are looked for
 	demanding map[string]time.Duration // guarded by mu: hosts that ask for more than MaxDelay, and what they ask for
+	doubted   map[*host]bool           // guarded by mu: those that may have to be returned
 	wake      chan struct{}            // guarded by mu: closed and renewed when something changed
 }
 
@@ -63,6 +64,7 @@ type schedule struct {
 type turn struct {
 	item   frontier.Item
 	host   *host
+	claim  frontier.Claim // of the host
 	began  time.Time
 	before time.Time // when the host had been asked before
 	placed bool      // its host was located when it began
@@ -74,8 +76,8 @@ type turn struct {
 
 func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *schedule {
 	s := &schedule{
-		front: front, opt: opt, pages: pages, jitter: rand.Float64,
-		hosts: map[string]*host{}, addresses: map[netip.Addr]*address{}, busy: map[*host]bool{},
+		front: front, opt: opt, pages: pages, jitter: rand.Float64, worker: workerName(opt.Worker),
+		hosts: map[string]*host{}, held: map[*host]bool{}, doubted: map[*host]bool{}, unheld: unheld{stale: true}, addresses: map[netip.Addr]*address{}, busy: map[*host]bool{},
 		demanding: map[string]time.Duration{}, sweepAt: firstSweep, wake: make(chan struct{}),
 		places: newPlaces(opt),
 	}
@@ -94,32 +96,13 @@ func nearer(a, b *host) bool {
 	return cmp.Or(cmp.Compare(a.next(), b.next()), a.asked.Compare(b.asked)) < 0
 }
 
-// load takes up what the frontier holds from before.
-func (s *schedule) load(ctx context.Context) error {
-	for name, spent := range s.opt.Spent {
-		s.knows(name, func(h *host) { h.spent = spent })
-	}
-	for known, err := range s.front.Hosts(ctx) {
-		if err != nil {
-			return fmt.Errorf("read hosts of the frontier: %w", err)
-		}
-		// Nobody can ask for more than longestRetry: a date beyond it was written by a clock that was wrong.
-		until := earliest(known.Until, time.Now().Add(longestRetry))
-		s.knows(known.Name, func(h *host) {
-			h.sure, h.dry, h.until, h.blocked, h.depth = true, false, until, until, known.Depth
-			h.told(s.bounded(known.Delay), s.opt.Delay)
-		})
-	}
-	return nil
-}
-
-// knows takes in what is known of a host.
-func (s *schedule) knows(name string, learn func(*host)) {
+// load takes up what is known of hosts before any is held.
+func (s *schedule) load() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.host(name)
-	learn(h)
-	s.offer(h)
+	for name, spent := range s.opt.Spent {
+		s.host(name).spent = spent
+	}
 }
 
 // host returns what is known of a host, which may be nothing yet.
@@ -157,7 +140,7 @@ func (s *schedule) offer(h *host) {
 		s.parked--
 	}
 	switch {
-	case h.away, h.open >= h.atOnce(), h.unsent > 0 && h.delay > 0, len(h.urls) == 0 && h.dry, !s.opt.HostBudget.allows(h.spent, h.open):
+	case h.claim == frontier.Claim{}, h.away, h.open >= h.atOnce(), h.unsent > 0 && h.delay > 0, len(h.urls) == 0 && h.dry, !s.opt.HostBudget.allows(h.spent, h.open):
 		h.leave()
 	case full:
 		s.park(h)
@@ -208,8 +191,12 @@ func (s *schedule) next(ctx context.Context) (*turn, error) {
 			return step.turn, nil
 		case step.finished:
 			return nil, errFinished
-		case step.lease != nil:
-			err = s.lease(ctx, step.lease, step.urls)
+		case step.claim > 0:
+			err = s.claim(ctx, step.claim)
+		case len(step.back) > 0:
+			err = s.giveBack(ctx, step.back...)
+		case step.take != nil:
+			err = s.take(ctx, step.take, step.of, step.urls)
 		default:
 			err = step.wait.sleep(ctx)
 		}
@@ -249,13 +236,16 @@ func (p pause) rest(ctx context.Context) error {
 	return p.sleep(ctx)
 }
 
-// A step is what next has to do: hand out a turn, say that the crawl is over, take
-// URLs of a host from the frontier, or wait.
+// A step is what next has to do: hand out a turn, say that the crawl is over, claim
+// hosts, return some, take URLs of one, or wait.
 type step struct {
 	turn     *turn
 	finished bool
-	lease    *host
-	urls     int // to lease
+	claim    int // hosts
+	back     []returning
+	take     *host
+	of       frontier.Claim // of that host
+	urls     int            // to take
 	wait     pause
 }
 
@@ -264,9 +254,15 @@ func (s *schedule) step() step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
+	if back := s.goingBack(now); len(back) > 0 {
+		return step{back: back}
+	}
 	room := s.room()
 	if room <= s.places.begun {
-		return s.wait(0, false)
+		return step{finished: s.places.begun == 0, wait: pause{wake: s.wake}}
+	}
+	if n := s.claims(true, now); n > 0 {
+		return step{claim: n}
 	}
 	for s.resting.Len() > 0 && !s.due(s.resting.first()).After(now) {
 		s.offer(s.resting.first())
@@ -277,16 +273,28 @@ func (s *schedule) step() step {
 			s.offer(h)
 		case len(h.urls) > 0:
 			return step{turn: s.begin(h, now)}
+		case s.toReturn(h, now):
+			return step{back: []returning{s.letGo(h)}}
 		default:
 			h.sure, h.stirred = false, false
-			return step{lease: h, urls: min(max(leasedMost/len(s.hosts), 1), leaseBatch)}
+			return step{take: h, of: h.claim, urls: min(max(takenMost/len(s.hosts), 1), takeBatch)}
 		}
 	}
-	if s.resting.Len() == 0 {
-		return s.wait(0, false)
+	if n := s.claims(false, now); n > 0 {
+		return step{claim: n}
 	}
-	hope := slices.ContainsFunc(s.resting.hosts, (*host).hopeful)
-	return s.wait(max(time.Until(s.due(s.resting.first())), 1), hope)
+	return s.wait(now)
+}
+
+// goingBack lets go of the hosts that may have to be returned since something changed.
+func (s *schedule) goingBack(now time.Time) (back []returning) {
+	for h := range s.doubted {
+		if s.toReturn(h, now) {
+			back = append(back, s.letGo(h))
+		}
+	}
+	clear(s.doubted)
+	return back
 }
 
 // firstReady is the host to be asked next, nil if there is none or no place for it
@@ -305,19 +313,28 @@ func (s *schedule) firstReady(room int) *host {
 	return first
 }
 
-// wait pauses as long as anything is under way or hoped for; else all is done.
-func (s *schedule) wait(d time.Duration, hope bool) step {
-	return step{finished: s.places.begun == 0 && !hope, wait: pause{s.wake, d}}
+// wait pauses as long as anything is under way or hoped for, here or elsewhere; else
+// all is done.
+func (s *schedule) wait(now time.Time) step {
+	most := s.lookAgain(now)
+	hope := s.places.begun > 0 || slices.ContainsFunc(s.resting.hosts, (*host).hopeful)
+	if s.resting.Len() > 0 {
+		if rest := max(s.due(s.resting.first()).Sub(now), 1); most == 0 || rest < most {
+			most = rest
+		}
+	}
+	return step{finished: !hope && s.nothingLeft(), wait: pause{s.wake, most}}
 }
 
 // begin starts the first URL of a host.
 func (s *schedule) begin(h *host, now time.Time) *turn {
-	t := &turn{item: h.urls[0], host: h, began: now, before: h.asked, robots: h.robots, placed: h.located, place: s.places.take(h.pace())}
+	t := &turn{item: h.urls[0], host: h, claim: h.claim, began: now, before: h.asked, robots: h.robots, placed: h.located, place: s.places.take(h.pace())}
 	h.urls, h.first = h.urls[1:], false
 	h.asked = now
 	h.requests++
 	t.requests = h.requests
 	h.open++
+	h.turns++
 	h.unsent++
 	if h.at != nil {
 		h.at.open++
@@ -327,19 +344,34 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 	return t
 }
 
-// lease fills a host's list from the frontier. Meanwhile pages may lead to more URLs
+// take fills a host's list from the frontier. Meanwhile pages may lead to more URLs
 // of the host, of which the frontier did not know when it was asked.
-func (s *schedule) lease(ctx context.Context, h *host, n int) error {
-	urls, err := s.front.Lease(ctx, h.name, n, leaseTime)
+func (s *schedule) take(ctx context.Context, h *host, c frontier.Claim, n int) error {
+	urls, err := s.front.Take(ctx, c, n)
+	if errors.Is(err, frontier.ErrLost) {
+		s.lose(c)
+		return nil
+	}
 	if err != nil {
-		return fmt.Errorf("lease URLs of %s: %w", h.name, err)
+		return fmt.Errorf("take URLs of %s: %w", h.name, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if h.claim != c {
+		return nil // lost meanwhile
+	}
 	h.urls = append(h.urls, urls...)
 	h.dry = len(urls) == 0 && !h.stirred
+	s.doubt(h)
 	s.offer(h)
 	return nil
+}
+
+// doubt makes next ask whether a host is to be returned.
+func (s *schedule) doubt(h *host) {
+	if h.claim != (frontier.Claim{}) {
+		s.doubted[h] = true
+	}
 }
 
 // sent says that a request of a turn is on the wire. A host counts its rest from
@@ -409,6 +441,13 @@ func (t *turn) unasked() {
 	}
 }
 
+// drop ends a turn whose host was lost before its request.
+func (s *schedule) drop(t *turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.undo(t)
+}
+
 // putBack undoes a turn if its host was asked for robots.txt, or answered, since
 // it began: then the moment it was given has passed, and with it that of all
 // others who waited for the same answer. It says whether it did.
@@ -427,10 +466,19 @@ func (s *schedule) putBack(t *turn) bool {
 // undo ends a turn as if it had not begun: its URL is the host's next.
 func (s *schedule) undo(t *turn) {
 	h := t.host
-	h.urls = append([]frontier.Item{t.item}, h.urls...)
+	if t.claim == h.claim {
+		h.urls = append([]frontier.Item{t.item}, h.urls...)
+	}
 	t.unasked()
 	s.free(t)
+	s.leave(t)
+}
+
+// leave ends a turn.
+func (s *schedule) leave(t *turn) {
 	s.places.leave(&t.place)
+	t.host.turns--
+	s.doubt(t.host)
 }
 
 // finish ends a turn, when all that came of it is stored. hosts are those that
@@ -438,9 +486,13 @@ func (s *schedule) undo(t *turn) {
 func (s *schedule) finish(t *turn, depth int, hosts ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.places.leave(&t.place)
+	s.leave(t)
 	for _, name := range hosts {
-		h := s.host(name)
+		h := s.hosts[name]
+		if h == nil || h.claim == (frontier.Claim{}) {
+			s.unheld.stale = true
+			continue
+		}
 		if h.dry || depth < h.depth {
 			h.depth = depth
 		}
@@ -475,29 +527,21 @@ func (s *schedule) gotRobots(name string, answered bool, took time.Duration) {
 	s.offer(h)
 }
 
-// slow makes a host's delay what a robots.txt of it asks, up to MaxDelay, and
-// remembers it. A host can have two of them, of http and of https: the one that asks
-// for more counts, and may later ask for less.
-func (s *schedule) slow(ctx context.Context, h *host, origin string, asked time.Duration) error {
+// slow makes a host's delay what a robots.txt of it asks, up to MaxDelay. A host can
+// have two of them, of http and of https: the one that asks for more counts, and may
+// later ask for less.
+func (s *schedule) slow(h *host, origin string, asked time.Duration) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	d := s.bounded(asked)
 	if d < asked && !h.folder && len(s.demanding) < mostNamed {
 		s.demanding[h.name] = asked
 	}
-	before := h.delay
 	if d >= h.crawlDelay || h.teller == origin || h.teller == "" {
 		h.teller = origin
 		h.told(d, s.opt.Delay)
-	}
-	changed := h.delay != before
-	if changed {
 		s.offer(h)
 	}
-	s.mu.Unlock()
-	if !changed {
-		return nil
-	}
-	return s.front.SetDelay(ctx, h.name, d)
 }
 
 // bounded is a delay that a host asks for, as far as it is granted.
@@ -533,7 +577,7 @@ const mostNamed = 1000
 func (s *schedule) waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.resting.Len() + s.parked
+	n := s.resting.Len() + s.parked + s.unheld.waiting
 	for p := range s.ready {
 		n += s.ready[p].Len()
 	}

@@ -158,7 +158,25 @@ func (w *world) Handle(ctx context.Context, p *Page, leads *Leads) error {
 	if p.Problem == "" {
 		w.pages++
 	}
-	return w.front.Done(ctx, p.Item.URL, p.End())
+	return w.front.End(ctx, frontier.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End()})
+}
+
+// rest leaves in the frontier what a holder of the host would have.
+func (w *world) rest(t *testing.T, host string, rest frontier.Rest) {
+	t.Helper()
+	grant, err := w.front.Claim(t.Context(), "before", 1<<20, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range grant.Hosts {
+		leave := h.Host.Rest
+		if h.Host.Name == host {
+			leave = rest
+		}
+		if err := w.front.Return(t.Context(), h.Claim, leave); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func (w *world) Pages() int64 {
@@ -564,8 +582,7 @@ func TestScheduleHalfAHost(t *testing.T) {
 func TestScheduleResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(urls("a.test", 3)...)
-		w.front.Block(t.Context(), "a.test", time.Now().Add(100*time.Second))
-		w.front.SetDelay(t.Context(), "a.test", 5*time.Second)
+		w.rest(t, "a.test", frontier.Rest{Blocked: time.Now().Add(100 * time.Second), Delay: 5 * time.Second})
 		if err := w.run(t.Context(), func(o *Options) { o.IgnoreRobots = true }); err != nil {
 			t.Fatal(err)
 		}
@@ -595,11 +612,11 @@ func TestScheduleRemembers(t *testing.T) {
 			}
 			want := map[string]float64{"a.test": 602, "b.test": 0}[h.Name]
 			got := 0.0
-			if !h.Until.IsZero() {
-				got = h.Until.Sub(w.start).Seconds()
+			if !h.Rest.Blocked.IsZero() {
+				got = h.Rest.Blocked.Sub(w.start).Seconds()
 			}
 			same(t, h.Name+" is blocked until", got, want)
-			same(t, h.Name+" has a delay of", h.Delay, 2*time.Second)
+			same(t, h.Name+" has a delay of", h.Rest.Delay, 2*time.Second)
 		}
 	})
 }

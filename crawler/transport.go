@@ -1,7 +1,6 @@
 package crawler
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -52,15 +51,13 @@ type exchange struct {
 	body    []byte
 	bodyErr error // why body is not the whole body
 
-	requestHead, responseHead []byte // with Options.KeepRaw
 }
 
 // A transport makes exchanges. It is an http.RoundTripper only to those that
 // were registered with begin.
 type transport struct {
-	http    *http.Transport
-	dialer  *dialer
-	keepRaw bool
+	http   *http.Transport
+	dialer *dialer
 
 	last atomic.Uint64
 	open sync.Map // of *exchange, by number as text
@@ -74,8 +71,7 @@ func newTransport(opt Options, d *dialer) *transport {
 		perHost = opt.Parallel // folders are crawled as fast as they go
 	}
 	return &transport{
-		dialer:  d,
-		keepRaw: opt.KeepRaw,
+		dialer: d,
 		http: &http.Transport{
 			DialContext:            d.dial,
 			DialTLSContext:         d.dialTLS,
@@ -124,9 +120,6 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // do makes an exchange, with one request on the wire. An error means that there is no answer; if only its body
 // is broken, x.bodyErr says so.
 func (t *transport) do(x *exchange) error {
-	if t.keepRaw {
-		x.requestHead = requestHead(x.request)
-	}
 	attempt, request := watch(x.request)
 	defer attempt.end()
 	resp, err := t.http.RoundTrip(request)
@@ -136,9 +129,6 @@ func (t *transport) do(x *exchange) error {
 	defer resp.Body.Close()
 	resp.Body = attempt.body(resp.Body)
 	x.status, x.header = resp.StatusCode, resp.Header
-	if t.keepRaw {
-		x.responseHead = responseHead(resp)
-	}
 	if !hasBody(x.status) {
 		return nil
 	}
@@ -226,27 +216,6 @@ func escapeLone(target string) string {
 		}
 	}
 	return b.String() + target[done:]
-}
-
-// requestHead is a request as it was sent, but for the order of its headers.
-func requestHead(r *http.Request) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\n", r.URL.RequestURI(), r.Host)
-	return endHead(&b, r.Header)
-}
-
-// responseHead is the head of an answer as it was read: names in their canonical
-// spelling, in alphabetical order, and without Transfer-Encoding.
-func responseHead(r *http.Response) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %s\r\n", r.Proto, r.Status)
-	return endHead(&b, r.Header)
-}
-
-func endHead(b *bytes.Buffer, h http.Header) []byte {
-	_ = h.Write(b) // a buffer takes everything
-	b.WriteString("\r\n")
-	return bytes.Clone(b.Bytes())
 }
 
 // A handshakeError is a host that was reached, and with which TLS failed.

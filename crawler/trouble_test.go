@@ -14,20 +14,20 @@ import (
 	"skink/frontier"
 )
 
-// A slowFrontier takes its time to lease, as a disk does.
+// A slowFrontier takes its time to give URLs, as a disk does.
 type slowFrontier struct {
 	frontier.Frontier
 	takes time.Duration
 }
 
-func (f slowFrontier) Lease(ctx context.Context, host string, n int, ttl time.Duration) ([]frontier.Item, error) {
+func (f slowFrontier) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.Item, error) {
 	time.Sleep(f.takes)
-	return f.Frontier.Lease(ctx, host, n, ttl)
+	return f.Frontier.Take(ctx, c, n)
 }
 
-// A host whose rest ends while URLs are leased, of it or of another, is neither lost
+// A host whose rest ends while URLs are taken, of it or of another, is neither lost
 // nor looked at without end. In real time: the clock of a bubble stands still there.
-func TestScheduleSlowLease(t *testing.T) {
+func TestScheduleSlowFrontier(t *testing.T) {
 	w := newWorld()
 	w.links = map[string][]string{}
 	for h := range 4 {
@@ -107,7 +107,7 @@ func TestScheduleDeadHosts(t *testing.T) {
 	})
 }
 
-// reopen ends all leases, as opening a store does.
+// reopen ends all claims and rests of ours, as opening a store does.
 func (w *world) reopen(t *testing.T) {
 	t.Helper()
 	again := frontier.NewMemory()
@@ -117,14 +117,14 @@ func (w *world) reopen(t *testing.T) {
 		}
 		again.Discover(t.Context(), []frontier.Item{{URL: url}})
 	}
-	for h, err := range w.front.Hosts(t.Context()) {
+	before := w.front
+	w.front = again
+	for h, err := range before.Hosts(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again.Block(t.Context(), h.Name, h.Until)
-		again.SetDelay(t.Context(), h.Name, h.Delay)
+		w.rest(t, h.Name, frontier.Rest{Blocked: h.Rest.Blocked, Delay: h.Rest.Delay})
 	}
-	w.front = again
 }
 
 // A robots.txt that says when to come back is asked for then, also after the crawl
@@ -144,7 +144,7 @@ func TestScheduleRobotsRetryAfter(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		for h := range w.front.Hosts(t.Context()) {
-			same(t, "blocked until", h.Until.Sub(w.start), 600*time.Second)
+			same(t, "blocked until", h.Rest.Blocked.Sub(w.start), 600*time.Second)
 		}
 		w.reopen(t)
 		if err := w.run(t.Context(), nil); err != nil {
@@ -168,7 +168,7 @@ func TestScheduleLongestRetryAfter(t *testing.T) {
 		defer cancel()
 		_ = w.run(ctx, func(o *Options) { o.PerHost, o.IgnoreRobots = 2, true })
 		for h := range w.front.Hosts(t.Context()) {
-			if left := h.Until.Sub(w.start); left < 600*time.Second {
+			if left := h.Rest.Blocked.Sub(w.start); left < 600*time.Second {
 				t.Errorf("blocked for %v", left)
 			}
 		}

@@ -76,10 +76,7 @@ func (w *walk) Handle(ctx context.Context, p *Page, leads *Leads) error {
 	if err := leads.Follow(links); err != nil {
 		return err
 	}
-	if _, err := w.front.Discover(ctx, leads.Items); err != nil {
-		return err
-	}
-	return w.front.Done(ctx, p.Item.URL, p.End())
+	return w.front.End(ctx, frontier.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End(), Links: leads.Items})
 }
 
 // show calls visit, but not again after its error: other workers may have pages in hand.

@@ -1,5 +1,10 @@
 package feed
 
+import "context"
+
+// Take writes lines without a checkpoint.
+func (f *File) Take(ctx context.Context) error { return f.take(ctx) }
+
 // Spill writes out what is buffered, as a full buffer does by itself.
 func (f *File) Spill() error { return f.out.Flush() }
 

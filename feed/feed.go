@@ -5,8 +5,8 @@
 //
 // [Write] exports a store. [OpenFile] keeps a file in step with a crawl that is
 // running, may be killed, and goes on later. Both give the same lines in the
-// same order: a page appears when it was judged, and nothing about it changes
-// afterwards.
+// same order. What follows a crawl is a consumer of its store's changes: it keeps a
+// cursor of its own, and however slow it is, the crawl does not wait for it.
 //
 // The package decides nothing: which pages are fed follows from their verdicts. A
 // page marked noindex is written only to who asks for [All].
@@ -47,8 +47,8 @@ func (in Include) holds(r *store.Record) bool {
 
 // Options says what Write writes. The zero value is good: all that is to be fed.
 type Options struct {
-	Include Include // default Unique
-	From    uint64  // number of the first record; 0: from the beginning
+	Include Include      // default Unique
+	After   store.Cursor // where to begin; "": at the beginning
 }
 
 // Write writes the pages of s to w, in the order in which they were judged, and
@@ -61,17 +61,17 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (lines
 	}
 	out := bufio.NewWriterSize(w, bufferSize)
 	var line []byte
-	for r, err := range s.Records(ctx, opt.From) {
+	for page, err := range s.Changes(ctx, opt.After, store.WantText) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return lines, fmt.Errorf("write feed: %w", err)
 		}
-		if !opt.Include.holds(r) {
+		if !opt.Include.holds(&page.Record) {
 			continue
 		}
-		if line, err = appendStored(ctx, line[:0], s, r); err != nil {
+		if line, err = appendPage(line[:0], &page.Content); err != nil {
 			return lines, fmt.Errorf("write feed: %w", err)
 		}
 		if _, err := out.Write(line); err != nil {
@@ -87,24 +87,12 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (lines
 
 const bufferSize = 256 << 10 // some dozens of pages to one system call
 
-// appendStored appends the line of a record whose text is in s, if one was kept.
-func appendStored(ctx context.Context, dst []byte, s store.Reader, r *store.Record) ([]byte, error) {
-	text, err := textOf(ctx, s, r)
-	if err != nil {
-		return dst, err
+// appendPage appends the line of a page. One that has words and was kept with its
+// text, but has none, is a sign of damage.
+func appendPage(dst []byte, page *store.Content) ([]byte, error) {
+	r := &page.Record
+	if !page.Kept && r.Words > 0 && !r.NoText {
+		return dst, fmt.Errorf("text of %s: %w", r.URL, store.ErrCorrupt)
 	}
-	return Append(dst, r, text)
-}
-
-// textOf is the text of a record. One that has words and was kept with its text,
-// but has none, is a sign of damage.
-func textOf(ctx context.Context, s store.Reader, r *store.Record) (string, error) {
-	text, ok, err := s.Text(ctx, r.Num)
-	if err == nil && !ok && r.Words > 0 && !r.NoText {
-		err = store.ErrCorrupt
-	}
-	if err != nil {
-		return "", fmt.Errorf("text of %s: %w", r.URL, err)
-	}
-	return text, nil
+	return Append(dst, r, page.Text)
 }

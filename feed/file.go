@@ -30,25 +30,32 @@ import (
 // ErrNotOurs: a file is in the way that does not hold this store's feed.
 var ErrNotOurs = errors.New("not the feed of this store")
 
-// A File is the live feed of a crawl. Its methods are called by one goroutine:
-// the judge, which alone knows the order of the records.
+// A File is the live feed of a crawl. Its methods are called by one goroutine at a
+// time.
 type File struct {
 	path string
-	s    store.Store
+	s    Store
 	f    *os.File
 	out  *bufio.Writer
 	line []byte
 
-	last   uint64 // number of the last record written or passed over
-	offset int64  // bytes of the file with what out still holds
-	marked mark   // what the store says
+	cursor store.Cursor // after the last page written or passed over
+	offset int64        // bytes of the file with what out still holds
+	marked mark         // what the store says
+}
+
+// A Store is what a feed in a file needs of one.
+type Store interface {
+	store.Reader
+	SetMeta(ctx context.Context, name string, value []byte) error
+	Sync() error
 }
 
 // OpenFile brings the file at path in step with s: it creates it, or cuts it to
 // where the store's mark says, and writes the records since. A file that was
 // deleted or cut short is written again from the start. One that holds anything
 // else is refused with an ErrNotOurs and left as it is.
-func OpenFile(ctx context.Context, path string, s store.Store) (*File, error) {
+func OpenFile(ctx context.Context, path string, s Store) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open feed: %w", err)
@@ -80,7 +87,7 @@ func (f *File) resume(ctx context.Context) error {
 	if err := f.cut(ctx, start); err != nil {
 		return err
 	}
-	if err := f.catchUp(ctx); err != nil {
+	if err := f.take(ctx); err != nil {
 		return err
 	}
 	return f.checkpoint(ctx)
@@ -127,80 +134,52 @@ func (f *File) cut(ctx context.Context, m mark) error {
 	if _, err := f.f.Seek(m.Offset, io.SeekStart); err != nil {
 		return err
 	}
-	f.last, f.offset, f.marked = m.Num, m.Offset, m
+	f.cursor, f.offset, f.marked = m.Cursor, m.Offset, m
 	return nil
 }
 
-// catchUp writes what the store holds and the file does not.
-func (f *File) catchUp(ctx context.Context) error {
-	for r, err := range f.s.Records(ctx, f.last+1) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		var text string
-		if r.Fed() {
-			if text, err = textOf(ctx, f.s, r); err != nil {
-				return err
-			}
-		}
-		if err := f.add(r, text); err != nil {
-			return err
-		}
+// CatchUp writes what the store holds and the file does not, and makes it survive a
+// power cut.
+func (f *File) CatchUp(ctx context.Context) error {
+	err := f.take(ctx)
+	if err == nil && f.cursor != f.marked.Cursor {
+		err = f.checkpoint(ctx)
 	}
-	return nil
-}
-
-// Add writes the line of r if it is to be fed. It is called after the commit,
-// with the record as the store keeps it, in the order of the numbers: a record
-// that is already written or passed over is ignored.
-func (f *File) Add(r *store.Record, text string) error {
-	if err := f.add(r, text); err != nil {
+	if err != nil {
 		return fmt.Errorf("write feed %s: %w", f.path, err)
 	}
 	return nil
 }
 
-func (f *File) add(r *store.Record, text string) error {
-	if r.Num <= f.last {
-		return nil
-	}
-	if r.Fed() {
-		if err := f.write(r, text); err != nil {
+// take writes lines for what the store holds and the file does not.
+func (f *File) take(ctx context.Context) error {
+	for page, err := range f.s.Changes(ctx, f.cursor, store.WantText) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil && page.Record.Fed() {
+			err = f.write(&page.Content)
+		}
+		if err != nil {
 			return err
 		}
+		f.cursor = page.Cursor
 	}
-	f.last = r.Num
 	return nil
 }
 
-func (f *File) write(r *store.Record, text string) error {
-	line, err := Append(f.line[:0], r, text)
-	if err != nil {
+func (f *File) write(page *store.Content) (err error) {
+	if f.line, err = appendPage(f.line[:0], page); err != nil {
 		return err
 	}
-	f.line = line
 	if f.offset == 0 { // the mark that cut wrote, and this record
 		if err := f.s.Sync(); err != nil {
 			return err
 		}
 	}
-	n, err := f.out.Write(line)
+	n, err := f.out.Write(f.line)
 	f.offset += int64(n)
 	return err
-}
-
-// Checkpoint makes what was added survive a power cut, and syncs the store.
-func (f *File) Checkpoint(ctx context.Context) error {
-	if f.last == f.marked.Num {
-		return nil
-	}
-	if err := f.checkpoint(ctx); err != nil {
-		return fmt.Errorf("write feed %s: %w", f.path, err)
-	}
-	return nil
 }
 
 func (f *File) checkpoint(ctx context.Context) error {
@@ -213,7 +192,7 @@ func (f *File) checkpoint(ctx context.Context) error {
 	if err := f.f.Sync(); err != nil {
 		return err
 	}
-	m := mark{Num: f.last, Offset: f.offset}
+	m := mark{Cursor: f.cursor, Offset: f.offset}
 	if m.Offset > 0 {
 		var err error
 		if m.Tail, err = tailOf(f.f, m.Offset); err != nil {
@@ -227,7 +206,7 @@ func (f *File) checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the feed with a checkpoint. It must come before the store's Close.
+// Close catches up and closes the file. It comes before the store's Close.
 func (f *File) Close(ctx context.Context) error {
-	return errors.Join(f.Checkpoint(ctx), f.f.Close())
+	return errors.Join(f.CatchUp(ctx), f.f.Close())
 }

@@ -16,9 +16,9 @@ import (
 // with its store, and another may have come to its name. It knows the file by
 // what is in it instead.
 type mark struct {
-	Num    uint64     `json:"num"`           // of the last record written or passed over
-	Offset int64      `json:"offset"`        // bytes the file had then
-	Tail   dedup.Hash `json:"tail,omitzero"` // of its last bytes then, at most tailSize
+	Cursor store.Cursor `json:"cursor"`        // after the last page written or passed over
+	Offset int64        `json:"offset"`        // bytes the file had then
+	Tail   dedup.Hash   `json:"tail,omitzero"` // of its last bytes then, at most tailSize
 }
 
 const (
@@ -27,7 +27,7 @@ const (
 )
 
 // readMark returns the mark of s, or nil if it never had a feed.
-func readMark(ctx context.Context, s store.Store) (*mark, error) {
+func readMark(ctx context.Context, s Store) (*mark, error) {
 	b, err := s.Meta(ctx, markName)
 	if err != nil || b == nil {
 		return nil, err
@@ -39,7 +39,7 @@ func readMark(ctx context.Context, s store.Store) (*mark, error) {
 	return &m, nil
 }
 
-func writeMark(ctx context.Context, s store.Store, m mark) error {
+func writeMark(ctx context.Context, s Store, m mark) error {
 	b, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func tailOf(f io.ReaderAt, offset int64) (dedup.Hash, error) {
 // beginsLike says whether a file of size bytes, as far as it goes, begins with
 // the id of the first page that s feeds. A file that does not was never a feed
 // of s, and nothing of it may be lost.
-func beginsLike(ctx context.Context, f io.ReaderAt, size int64, s store.Store) (bool, error) {
+func beginsLike(ctx context.Context, f io.ReaderAt, size int64, s Store) (bool, error) {
 	want, err := beginning(ctx, s)
 	if err != nil {
 		return false, err
@@ -73,13 +73,13 @@ func beginsLike(ctx context.Context, f io.ReaderAt, size int64, s store.Store) (
 
 // beginning is how the first line of the feed of s begins, up to and with its
 // id; empty if s feeds no page.
-func beginning(ctx context.Context, s store.Store) ([]byte, error) {
-	for r, err := range s.Records(ctx, 0) {
+func beginning(ctx context.Context, s Store) ([]byte, error) {
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			return nil, err
 		}
-		if r.Fed() {
-			return fmt.Appendf(nil, `{"id":"%s"`, r.ID), nil
+		if page.Record.Fed() {
+			return fmt.Appendf(nil, `{"id":"%s"`, page.Record.ID), nil
 		}
 	}
 	return nil, nil

@@ -2,39 +2,51 @@ package feed
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"skink/store"
 )
 
 // A Stream is the live feed of a crawl to somewhere that cannot be cut, such as
-// standard output. It remembers no mark: a crawl that goes on after a crash may
-// repeat the lines of its last moments.
+// standard output. It begins with what is judged after it was made, and remembers
+// no mark: a crawl that goes on after a crash may repeat the lines of its last
+// moments.
 type Stream struct {
-	w    io.Writer
-	line []byte
+	w      io.Writer
+	s      store.Reader
+	cursor store.Cursor
+	line   []byte
 }
 
-// NewStream returns a feed to w. Each page is one call of Write, so that a
-// reader at the other end sees a page as soon as it is judged.
-func NewStream(w io.Writer) *Stream { return &Stream{w: w} }
-
-// Add writes the line of r if it is to be fed.
-func (s *Stream) Add(r *store.Record, text string) error {
-	if !r.Fed() {
-		return nil
-	}
-	line, err := Append(s.line[:0], r, text)
+// NewStream returns a feed of s to w, from this moment on. Each page is one call of
+// Write, so that a reader at the other end never sees half a line for long.
+func NewStream(ctx context.Context, w io.Writer, s store.Reader) (*Stream, error) {
+	end, err := s.End(ctx)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("open feed: %w", err)
 	}
-	s.line = line
-	_, err = s.w.Write(line)
-	return err
+	return &Stream{w: w, s: s, cursor: end}, nil
 }
 
-// Checkpoint does nothing: there is nothing in between.
-func (s *Stream) Checkpoint(context.Context) error { return nil }
+// CatchUp writes the lines of what was judged since it was last called.
+func (f *Stream) CatchUp(ctx context.Context) error {
+	for page, err := range f.s.Changes(ctx, f.cursor, store.WantText) {
+		if err != nil {
+			return fmt.Errorf("write feed: %w", err)
+		}
+		if page.Record.Fed() {
+			if f.line, err = appendPage(f.line[:0], &page.Content); err == nil {
+				_, err = f.w.Write(f.line)
+			}
+			if err != nil {
+				return fmt.Errorf("write feed: %w", err)
+			}
+		}
+		f.cursor = page.Cursor
+	}
+	return nil
+}
 
-// Close does nothing: the writer belongs to the caller.
-func (s *Stream) Close(context.Context) error { return nil }
+// Close writes the last lines. The writer belongs to the caller.
+func (f *Stream) Close(ctx context.Context) error { return f.CatchUp(ctx) }

@@ -21,15 +21,18 @@ func ExampleMemory() {
 		n, _ := front.Discover(ctx, []frontier.Item{{URL: url}})
 		fmt.Println(url, n)
 	}
-	items, _ := front.Lease(ctx, "example.com", 10, time.Hour)
-	front.Done(ctx, items[0].URL, frontier.Fetched)
+	grant, _ := front.Claim(ctx, "me", 1, time.Minute)
+	claim := grant.Hosts[0].Claim
+	items, _ := front.Take(ctx, claim, 10)
+	front.End(ctx, frontier.Ending{Claim: claim, URL: items[0].URL, State: frontier.Fetched})
+	front.Return(ctx, claim, frontier.Rest{})
 	counts, _ := front.Counts(ctx)
-	fmt.Println(len(items), "leased,", counts.Fetched, "fetched,", counts.Pending, "pending")
+	fmt.Println(len(items), "taken,", counts.Fetched, "fetched,", counts.Pending, "pending")
 	// Output:
 	// http://example.com/ 1
 	// http://example.com/ 0
 	// http://example.com/~jo 1
-	// 2 leased, 1 fetched, 1 pending
+	// 2 taken, 1 fetched, 1 pending
 }
 
 // What the links of a page lead to.

@@ -1,15 +1,25 @@
 // Package frontier is what is still to fetch: the types and the contract of a
 // queue of URLs, and the canonical form by which a URL is known.
 //
-// The contract follows crawler-commons URLFrontier: URLs are discovered, leased,
-// and done; hosts can be blocked. A frontier remembers; it does not decide.
+// The contract follows crawler-commons URLFrontier: URLs are discovered, taken and
+// ended; hosts rest and are blocked. A frontier remembers; it does not decide.
 // [NewMemory] makes one that lives as long as the process; those that outlive it are
 // the stores' (package store).
 //
 //	front := frontier.NewMemory()
 //	url, err := frontier.Canonical("HTTP://Example.com/%7Ejo#top") // http://example.com/~jo
 //	n, err := front.Discover(ctx, []frontier.Item{{URL: url}})     // 1: it was not known
-//	items, err := front.Lease(ctx, "example.com", 10, time.Hour)
+//	grant, err := front.Claim(ctx, "me", 1, time.Minute)           // a host that nobody else asks meanwhile
+//	items, err := front.Take(ctx, grant.Hosts[0].Claim, 10)
+//
+// # Hosts are claimed, not URLs
+//
+// One host has one holder at a time: that is what makes politeness hold over many
+// workers. Who holds a host takes its URLs, and hands the host back with what the
+// next holder has to know, so that he is as polite as the last. A claim ends when
+// its host is returned, or when it was not renewed in time: the holder is dead, or
+// so slow that it must be taken for dead. What it writes after that is refused with
+// [ErrLost], and its URLs are free.
 //
 // When a host may be asked again is the scheduler's question (package crawler),
 // which URLs belong to a crawl is its caller's.
@@ -17,9 +27,13 @@ package frontier
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 )
+
+// ErrLost: a claim has ended, or another worker has its host.
+var ErrLost = errors.New("the host is no longer held by this worker")
 
 // An Item is one URL to fetch, with what its record will need to know of the
 // way that led to it.
@@ -36,7 +50,7 @@ type State uint8
 
 const (
 	Unknown    State = 0 // never discovered
-	Pending    State = 1 // queued or leased
+	Pending    State = 1 // queued or taken
 	Fetched    State = 2 // answered, and a record says what
 	Redirected State = 3 // answered with another URL
 	Blocked    State = 4 // robots.txt says no
@@ -53,10 +67,68 @@ func (s State) Ends() bool { return s > Pending && s < Outside }
 // URLs waiting. Politeness is counted by host.
 type Host struct {
 	Name    string
-	Pending int           // URLs queued or leased
-	Depth   int           // of the first URL to lease, as far as is known
-	Until   time.Time     // blocked until then; zero: not blocked
-	Delay   time.Duration // least time between two requests, as set; 0: never set
+	Pending int // URLs queued or taken
+	Depth   int // of the first URL to take, as far as is known
+	Rest    Rest
+}
+
+// A Rest is what the next holder of a host has to know of it. The zero value is a
+// host of which nothing is known.
+type Rest struct {
+	Next    time.Time     // not to be asked before; nobody can claim the host before
+	Idle    bool          // nobody need wait for it: its URLs may stay pending when a crawl ends
+	Blocked time.Time     // left alone until then because it asked for it, see MostBlocked
+	Delay   time.Duration // least time between two requests, as it asked for; 0: it did not
+	Took    time.Duration // an answer takes, smoothed; 0: none yet
+	Trouble Trouble       // with it lately
+	Spent   Spent         // on it in this crawl
+}
+
+// MostBlocked is the longest that a host can ask to be left alone. What would be longer
+// was written by a clock that was wrong, and must not silence a crawl.
+const MostBlocked = time.Hour
+
+// Bounded is a rest in which nobody is blocked for longer than [MostBlocked] from now.
+func (r Rest) Bounded(now time.Time) Rest {
+	if most := now.Add(MostBlocked); r.Blocked.After(most) {
+		r.Blocked = most
+	}
+	return r
+}
+
+// Trouble is what a host's failures in a row amount to.
+type Trouble struct {
+	Answered bool      // something, in this crawl
+	Fails    int       // in a row; those in flight together are one
+	Since    time.Time // when the first of them ended
+	Last     time.Time // when the last of them ended
+}
+
+// Spent is what a host has cost.
+type Spent struct {
+	Pages int64 // pages and other things it answered with
+	Bytes int64 // of their bodies
+}
+
+// A Claim is one worker's hold on one host.
+type Claim struct {
+	Host   string
+	Worker string
+	Token  uint64 // no two claims of a host have the same
+}
+
+// A Held host is one that was claimed.
+type Held struct {
+	Claim Claim
+	Host  Host // as the last holder returned it
+}
+
+// A Grant is the answer to a wish for hosts.
+type Grant struct {
+	Hosts   []Held
+	Others  int       // hosts that other workers hold
+	Waiting int       // hosts with URLs that nobody holds, but for those that are idle
+	Next    time.Time // when the first host is due that nobody holds; zero: there is none
 }
 
 // Counts is how many URLs are in each state.
@@ -73,41 +145,46 @@ func (n *PerState) Counts() Counts {
 }
 
 // Frontier is the contract. Every method may be called from several goroutines.
-// Package store/storetest holds these promises as tests.
+// Package store/storetest holds these promises as tests. URLs end, and those that
+// a page leads to are written, with the page's record: in a store by its Commit, in
+// a [Memory] by its End.
 type Frontier interface {
+	Reader
+
 	// Discover queues the URLs that were never discovered before, or only left
 	// out, and returns how many those were. Known URLs are dropped, and of two
 	// concurrent calls with one URL exactly one counts it. Order within a host:
 	// by depth, then by arrival.
 	Discover(ctx context.Context, items []Item) (int, error)
 
-	// Exclude notes URLs that were met and are outside the crawl. Those that are
-	// known stay what they are.
-	Exclude(ctx context.Context, urls []string) error
+	// Claim gives up to n hosts that have URLs free, are due, and that nobody
+	// holds, for ttl: those whose first URL is nearest to a seed first, then those
+	// that are due the longest.
+	Claim(ctx context.Context, worker string, n int, ttl time.Duration) (Grant, error)
 
-	// Lease takes up to n URLs of host, in the host's order, that no one else
-	// holds. A lease ends with Done or Release, after ttl, or when an embedded
-	// store is opened again; a store that only one process can open may ignore
-	// ttl. No URLs and no error: nothing is waiting.
-	Lease(ctx context.Context, host string, n int, ttl time.Duration) ([]Item, error)
+	// Renew lets claims last for ttl from now on, and returns those that were lost.
+	Renew(ctx context.Context, claims []Claim, ttl time.Duration) (lost []Claim, err error)
 
-	// Release ends a lease without an answer: the URL goes to the end of its
-	// depth in its host's queue, with the Via, Depth, Hops and Tries given.
-	Release(ctx context.Context, item Item) error
+	// Take takes up to n URLs of a claimed host, in the host's order, that are free.
+	// They stay taken until they end, are released, or the claim ends. No URLs and
+	// no error: nothing is waiting.
+	Take(ctx context.Context, c Claim, n int) ([]Item, error)
 
-	// Done ends a URL in a state that [State.Ends]. Doing so twice, or for a URL
-	// never discovered, is no error: the first state stays.
-	Done(ctx context.Context, url string, state State) error
+	// Release gives back a URL that was taken, without an answer: it goes to the end
+	// of its depth in its host's queue, with the Via, Depth, Hops and Tries given.
+	Release(ctx context.Context, c Claim, item Item) error
 
+	// Return ends a claim: the host's URLs that were taken and have not ended are
+	// free, in their old places, and the next holder will know rest. A host's Blocked
+	// and Delay and Spent outlive the process where the frontier does; the rest of
+	// Rest ends with a run.
+	Return(ctx context.Context, c Claim, rest Rest) error
+}
+
+// A Reader is asked what a frontier holds.
+type Reader interface {
 	// State says how far a URL has come.
 	State(ctx context.Context, url string) (State, error)
-
-	// Block keeps a host's URLs where they are until then. The frontier only
-	// remembers it, for [Host]; it does not make Lease refuse.
-	Block(ctx context.Context, host string, until time.Time) error
-
-	// SetDelay remembers the least time between two requests to host.
-	SetDelay(ctx context.Context, host string, delay time.Duration) error
 
 	// URLs yields the URLs that are Pending, or those that are Outside, in no
 	// promised order. Those in another state have a record.

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -17,23 +18,29 @@ type Memory struct {
 	urls   map[string]*memoryURL
 	hosts  map[string]*memoryHost
 	counts PerState
+	token  uint64 // the last one given
+	seq    uint64 // of the last URL that was queued
 }
 
 var _ Frontier = (*Memory)(nil)
 
 // memoryURL is one discovered URL.
 type memoryURL struct {
-	item   Item
-	state  State
-	leased bool
+	item  Item
+	state State
+	taken bool
+	seq   uint64 // its place among those of its depth
 }
 
 // memoryHost is one host that was ever named.
 type memoryHost struct {
-	pending int          // waiting or leased
-	waiting []*memoryURL // by depth, then by arrival
-	until   time.Time
-	delay   time.Duration
+	name    string
+	pending int          // waiting or taken
+	waiting []*memoryURL // by depth, then by seq
+	taken   []*memoryURL
+	rest    Rest
+	claim   Claim     // zero: nobody holds it
+	until   time.Time // when the claim ends
 }
 
 // NewMemory returns an empty frontier.
@@ -47,6 +54,10 @@ func (f *Memory) Discover(ctx context.Context, items []Item) (found int, err err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.discover(items), nil
+}
+
+func (f *Memory) discover(items []Item) (found int) {
 	for _, it := range items {
 		switch u := f.urls[it.URL]; {
 		case u == nil:
@@ -61,111 +72,245 @@ func (f *Memory) Discover(ctx context.Context, items []Item) (found int, err err
 		f.counts[Pending]++
 		h := f.host(HostOf(it.URL))
 		h.pending++
-		h.push(u)
+		f.queue(h, u)
 	}
-	return found, nil
+	return found
 }
 
-func (f *Memory) Exclude(ctx context.Context, urls []string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (f *Memory) exclude(urls []string) {
 	for _, url := range urls {
 		if f.urls[url] == nil {
 			f.urls[url] = &memoryURL{item: Item{URL: url}, state: Outside}
 			f.counts[Outside]++
 		}
 	}
-	return nil
 }
 
 // host returns the host of that name, new if need be.
 func (f *Memory) host(name string) *memoryHost {
 	h := f.hosts[name]
 	if h == nil {
-		h = &memoryHost{}
+		h = &memoryHost{name: name}
 		f.hosts[name] = h
 	}
 	return h
 }
 
-// push queues u at the end of its depth.
+// queue puts u at the end of its depth.
+func (f *Memory) queue(h *memoryHost, u *memoryURL) {
+	f.seq++
+	u.seq = f.seq
+	h.push(u)
+}
+
+// push puts u in its place.
 func (h *memoryHost) push(u *memoryURL) {
-	i := len(h.waiting)
-	for i > 0 && h.waiting[i-1].item.Depth > u.item.Depth {
-		i--
-	}
+	u.taken = false
+	i, _ := slices.BinarySearchFunc(h.waiting, u, func(a, b *memoryURL) int {
+		return cmp.Or(cmp.Compare(a.item.Depth, b.item.Depth), cmp.Compare(a.seq, b.seq))
+	})
 	h.waiting = slices.Insert(h.waiting, i, u)
 }
 
-// take removes u from the queue, if it is waiting there.
-func (h *memoryHost) take(u *memoryURL) {
-	if i := slices.Index(h.waiting, u); i >= 0 {
-		h.waiting = slices.Delete(h.waiting, i, i+1)
+// drop takes u out of the lists it is in.
+func (h *memoryHost) drop(u *memoryURL) {
+	is := func(v *memoryURL) bool { return v == u }
+	h.waiting, h.taken = slices.DeleteFunc(h.waiting, is), slices.DeleteFunc(h.taken, is)
+}
+
+// held says whether a worker holds the host. A claim that has run out is ended here.
+func (h *memoryHost) held() bool {
+	if h.claim != (Claim{}) && !time.Now().Before(h.until) {
+		h.free()
+	}
+	return h.claim != (Claim{})
+}
+
+// free ends a claim: what was taken goes back to its place.
+func (h *memoryHost) free() {
+	h.claim = Claim{}
+	for _, u := range h.taken {
+		h.push(u)
+	}
+	h.taken = nil
+}
+
+// holder returns the host of a claim, if that has not ended.
+func (f *Memory) holder(c Claim) (*memoryHost, error) {
+	h := f.hosts[c.Host]
+	if h == nil || !h.held() || h.claim != c {
+		return nil, fmt.Errorf("%s: %w", c.Host, ErrLost)
+	}
+	return h, nil
+}
+
+func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (g Grant, err error) {
+	if err := ctx.Err(); err != nil {
+		return g, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	var due []*memoryHost
+	for _, h := range f.hosts {
+		switch {
+		case h.held():
+			if h.claim.Worker != worker {
+				g.Others++
+			}
+		case len(h.waiting) == 0:
+		case h.due().After(now):
+			g.wait(h)
+		default:
+			due = append(due, h)
+		}
+	}
+	slices.SortFunc(due, func(a, b *memoryHost) int {
+		return cmp.Or(cmp.Compare(a.waiting[0].item.Depth, b.waiting[0].item.Depth), a.due().Compare(b.due()), cmp.Compare(a.name, b.name))
+	})
+	for i, h := range due {
+		if i >= n {
+			g.wait(h)
+			continue
+		}
+		f.token++
+		h.claim, h.until = Claim{h.name, worker, f.token}, now.Add(ttl)
+		g.Hosts = append(g.Hosts, Held{h.claim, h.host()})
+	}
+	return g, nil
+}
+
+// wait counts a host that is not given.
+func (g *Grant) wait(h *memoryHost) {
+	if !h.rest.Idle {
+		g.Waiting++
+	}
+	if due := h.due(); g.Next.IsZero() || due.Before(g.Next) {
+		g.Next = due
 	}
 }
 
-func (f *Memory) Lease(ctx context.Context, host string, n int, _ time.Duration) ([]Item, error) {
+// due is when the host may be asked again.
+func (h *memoryHost) due() time.Time {
+	if h.rest.Blocked.After(h.rest.Next) {
+		return h.rest.Blocked
+	}
+	return h.rest.Next
+}
+
+func (h *memoryHost) host() Host {
+	host := Host{Name: h.name, Pending: h.pending, Rest: h.rest}
+	if len(h.waiting) > 0 {
+		host.Depth = h.waiting[0].item.Depth
+	}
+	return host
+}
+
+func (f *Memory) Renew(ctx context.Context, claims []Claim, ttl time.Duration) (lost []Claim, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	h := f.hosts[host]
-	if h == nil {
-		return nil, nil
+	for _, c := range claims {
+		if h, err := f.holder(c); err != nil {
+			lost = append(lost, c)
+		} else {
+			h.until = time.Now().Add(ttl)
+		}
+	}
+	return lost, nil
+}
+
+func (f *Memory) Take(ctx context.Context, c Claim, n int) ([]Item, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h, err := f.holder(c)
+	if err != nil {
+		return nil, fmt.Errorf("take URLs of %w", err)
 	}
 	n = min(max(n, 0), len(h.waiting))
 	var items []Item
 	for _, u := range h.waiting[:n] {
-		u.leased = true
+		u.taken = true
+		h.taken = append(h.taken, u)
 		items = append(items, u.item)
 	}
 	h.waiting = slices.Delete(h.waiting, 0, n)
 	return items, nil
 }
 
-func (f *Memory) Release(ctx context.Context, it Item) error {
+func (f *Memory) Release(ctx context.Context, c Claim, it Item) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	u := f.urls[it.URL]
-	if u == nil || u.state != Pending {
-		return nil
+	h, err := f.holder(c)
+	if err != nil {
+		return fmt.Errorf("release a URL of %w", err)
 	}
-	h := f.host(HostOf(it.URL))
-	h.take(u)
-	u.item, u.leased = it, false
-	h.push(u)
+	if u := f.urls[it.URL]; u != nil && u.taken {
+		h.drop(u)
+		u.item = it
+		f.queue(h, u)
+	}
 	return nil
 }
 
-func (f *Memory) Done(ctx context.Context, url string, state State) error {
+func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !state.Ends() {
-		return fmt.Errorf("done %s: state %d is not an end", url, state)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h, err := f.holder(c)
+	if err != nil {
+		return fmt.Errorf("return %w", err)
+	}
+	h.free()
+	h.rest = rest.Bounded(time.Now())
+	return nil
+}
+
+// An Ending is how a URL ended.
+type Ending struct {
+	Claim  Claim // of its host; zero: it is not asked for
+	URL    string
+	State  State    // Unknown: it was never in the frontier, and nothing ends
+	Links  []Item   // what its page led to
+	Beyond []string // what its page led to outside the crawl
+}
+
+// End ends a URL, queues what its page led to, and notes what lies beyond the crawl,
+// in one step. A URL that has ended stays what it is. The error is [ErrLost] if the
+// claim has ended; then nothing happens.
+func (f *Memory) End(ctx context.Context, e Ending) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	u := f.urls[url]
-	if u == nil || u.state != Pending {
+	if e.Claim != (Claim{}) {
+		if _, err := f.holder(e.Claim); err != nil {
+			return fmt.Errorf("end a URL of %w", err)
+		}
+	}
+	f.discover(e.Links)
+	f.exclude(e.Beyond)
+	u := f.urls[e.URL]
+	if e.State == Unknown || u == nil || u.state != Pending {
 		return nil
 	}
-	h := f.host(HostOf(url))
-	if !u.leased {
-		h.take(u)
-	}
+	h := f.host(HostOf(e.URL))
+	h.drop(u)
 	h.pending--
-	u.state = state
-	u.item = Item{}
+	*u = memoryURL{state: e.State}
 	f.counts[Pending]--
-	f.counts[state]++
+	f.counts[e.State]++
 	return nil
 }
 
@@ -177,26 +322,6 @@ func (f *Memory) State(ctx context.Context, url string) (State, error) {
 		return Unknown, ctx.Err()
 	}
 	return u.state, ctx.Err()
-}
-
-func (f *Memory) Block(ctx context.Context, host string, until time.Time) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.host(host).until = until
-	return nil
-}
-
-func (f *Memory) SetDelay(ctx context.Context, host string, delay time.Duration) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.host(host).delay = delay
-	return nil
 }
 
 func (f *Memory) Hosts(ctx context.Context) iter.Seq2[Host, error] {
@@ -217,13 +342,9 @@ func (f *Memory) pendingHosts() []Host {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var list []Host
-	for name, h := range f.hosts {
+	for _, h := range f.hosts {
 		if h.pending > 0 {
-			host := Host{Name: name, Pending: h.pending, Until: h.until, Delay: h.delay}
-			if len(h.waiting) > 0 {
-				host.Depth = h.waiting[0].item.Depth
-			}
-			list = append(list, host)
+			list = append(list, h.host())
 		}
 	}
 	return list

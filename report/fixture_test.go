@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // nasty is a store whose pages were written by someone who means harm: to the
 // terminal, the spreadsheet and the browser that will show the report.
 func nasty(t testing.TB) store.Store {
-	return fill(t, []store.Record{
+	return fill(t, []numbered{
 		page(1, "https://example.com/a?x=1&y=2", `<script>alert("a")</script>`, dedup.Unique),
 		copyOf(1, page(2, "https://example.com/b", "Terminal \x1b[31mred\x1b[0m, bell \a, CSI \u009b2J", dedup.Near), 0.9),
 		copyOf(1, page(3, "https://mirror.example:8443/a", "line one\nline two\r\nline three", dedup.Exact), 1),
@@ -25,13 +26,13 @@ func nasty(t testing.TB) store.Store {
 		copyOf(8, page(9, "https://xn--e1afmkfd.example/%D0%B0", "Кошка, שלום, 猫, می\u200cخواهم", dedup.Near), 1-1e-12),
 		page(10, "https://alone.example/", "", dedup.Unique),
 		page(11, "https://alone.example/tiny", "Tiny", dedup.Thin),
-		{Num: 12, URL: "https://example.com/logo.png", Kind: store.Other},
-		{Num: 13, URL: "https://example.com/old", Kind: store.Redirect},
-		{Num: 14, URL: "https://example.com/404", Kind: store.Error, Problem: "status 404"},
-		{Num: 15, URL: "https://example.com/405", Kind: store.Error, Problem: "status 404"},
-		{Num: 16, URL: "https://example.com/slow", Kind: store.Error, Problem: "timeout\x1b]0;title\a"},
-		{Num: 17, URL: "https://example.com/private", Kind: store.Blocked},
-		{Num: 18, URL: "photo.jpg", Kind: store.Skipped},
+		other(12, "https://example.com/logo.png", store.Other, ""),
+		other(13, "https://example.com/old", store.Redirect, ""),
+		other(14, "https://example.com/404", store.Error, "status 404"),
+		other(15, "https://example.com/405", store.Error, "status 404"),
+		other(16, "https://example.com/slow", store.Error, "timeout\x1b]0;title\a"),
+		other(17, "https://example.com/private", store.Blocked, ""),
+		other(18, "photo.jpg", store.Skipped, ""),
 		noindex(page(19, "https://example.com/hidden", "Not for an index", dedup.Unique)),
 		copyOf(19, noindex(page(20, "data:text/html,<script>alert(2)</script>", "</title></style>", dedup.Near)), 0.85),
 		capped(page(21, "http://docs.example/?q=%22%3E", "<!-- {{.}} ]]>", dedup.Unique)),
@@ -64,31 +65,46 @@ func nastyWithout(t testing.TB) report.Source {
 	}}
 }
 
-func page(num uint64, url, title string, verdict dedup.Kind) store.Record {
-	return store.Record{Num: num, URL: url, Title: title, Kind: store.Page, Verdict: verdict}
+// A numbered record names its leader by number.
+type numbered struct {
+	store.Record
+	num, leader uint64
 }
 
-func copyOf(leader uint64, r store.Record, resemblance float64) store.Record {
-	r.Leader, r.Resemblance = leader, resemblance
+func page(num uint64, url, title string, verdict dedup.Kind) numbered {
+	return numbered{store.Record{URL: url, Title: title, Kind: store.Page, Verdict: verdict}, num, 0}
+}
+
+func other(num uint64, url string, kind store.Kind, problem string) numbered {
+	return numbered{store.Record{URL: url, Kind: kind, Problem: problem}, num, 0}
+}
+
+func copyOf(leader uint64, r numbered, resemblance float64) numbered {
+	r.leader, r.Resemblance = leader, resemblance
 	return r
 }
 
-func noindex(r store.Record) store.Record {
+func noindex(r numbered) numbered {
 	r.NoIndex = true
 	return r
 }
 
-func capped(r store.Record) store.Record {
+func capped(r numbered) numbered {
 	r.Capped = true
 	return r
 }
 
-func fill(t testing.TB, records []store.Record) store.Store {
+func fill(t testing.TB, records []numbered) store.Store {
 	t.Helper()
 	s := store.NewMemory()
+	ids := map[uint64]dedup.Hash{}
 	for _, r := range records {
 		r.ID = dedup.HashOf([]byte(r.URL))
-		if err := s.Commit(context.Background(), []*store.Entry{{Record: r}}); err != nil {
+		ids[r.num] = r.ID
+		if r.leader != 0 {
+			r.Leader = cmp.Or(ids[r.leader], dedup.Hash{1}) // that of no page
+		}
+		if _, err := s.Commit(context.Background(), []*store.Entry{{Record: r.Record}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -29,7 +29,7 @@ func TestGolden(t *testing.T) {
 	}{
 		{"nasty", report.FromStore(nasty(t))},
 		{"empty", report.FromStore(store.NewMemory())},
-		{"unique", report.FromStore(fill(t, []store.Record{page(1, "https://example.com/", "Alone", dedup.Unique)}))},
+		{"unique", report.FromStore(fill(t, []numbered{page(1, "https://example.com/", "Alone", dedup.Unique)}))},
 		{"left-out", nastyWithout(t)},
 	} {
 		for _, f := range formats {
@@ -239,7 +239,7 @@ func TestCancelled(t *testing.T) {
 
 // A leader without a record is damage, and is said, not skipped.
 func TestLostLeader(t *testing.T) {
-	s := fill(t, []store.Record{copyOf(7, page(8, "https://example.com/", "", dedup.Near), 0.9)})
+	s := fill(t, []numbered{copyOf(7, page(8, "https://example.com/", "", dedup.Near), 0.9)})
 	err := report.Write(context.Background(), new(bytes.Buffer), report.FromStore(s), report.Options{})
 	if !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("error %v, want %v", err, store.ErrCorrupt)

@@ -50,14 +50,14 @@ func (src stored) Totals(ctx context.Context) (Totals, error) {
 
 func (src stored) Hosts(ctx context.Context) ([]Host, error) {
 	var count HostCount
-	for r, err := range src.s.Records(ctx, 0) {
+	for page, err := range src.s.Changes(ctx, "", store.WantRecord) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return nil, err
 		}
-		count.Add(r)
+		count.Add(&page.Record)
 	}
 	return count.Hosts(), nil
 }
@@ -78,17 +78,18 @@ func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 }
 
 func (src stored) cluster(ctx context.Context, c store.Cluster) (Cluster, error) {
-	leader, err := src.s.RecordAt(ctx, c.Leader)
+	pages, err := src.s.Pages(ctx, []dedup.Hash{c.Leader}, store.WantRecord)
 	if err != nil {
 		return Cluster{}, err
 	}
-	if leader == nil {
-		return Cluster{}, fmt.Errorf("cluster of page %d, which has no record: %w", c.Leader, store.ErrCorrupt)
+	if pages[0] == nil {
+		return Cluster{}, fmt.Errorf("cluster of page %s, which has no record: %w", c.Leader, store.ErrCorrupt)
 	}
+	leader := &pages[0].Record
 	return Cluster{leaderOf(leader, src.why(leader)), c.Members, src.members(ctx, c.Leader)}, nil
 }
 
-func (src stored) members(ctx context.Context, leader uint64) iter.Seq2[Member, error] {
+func (src stored) members(ctx context.Context, leader dedup.Hash) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
 		for r, err := range src.s.Members(ctx, leader) {
 			if err == nil {

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
+	"strconv"
 	"sync"
 
 	"skink/dedup"
@@ -19,19 +22,24 @@ import (
 type Memory struct {
 	*frontier.Memory
 
-	mu       sync.Mutex // guards everything below
-	last     uint64     // the last number given
-	nums     []uint64   // of all records, ascending
-	records  map[uint64]Record
-	ids      map[dedup.Hash]uint64
-	texts    map[uint64][]byte // packed
-	sketches map[uint64]dedup.Sketch
-	raws     map[uint64]Raw
-	hashes   map[dedup.Hash]uint64
-	postings map[uint64][]uint64 // numbers, ascending
-	members  map[uint64][]uint64 // numbers by leader, unordered
+	mu       sync.Mutex             // guards everything below
+	last     uint64                 // the last place given
+	visits   map[uint64]memoryVisit // by place: the last visit of each page
+	places   []uint64               // of visits, ascending
+	ids      map[dedup.Hash]uint64  // place of each page's last visit
+	hashes   map[dedup.Hash][]uint64
+	postings map[uint64][]uint64 // places, ascending
 	meta     map[string][]byte
 	tally    Tally
+}
+
+// A memoryVisit is a page as a visit left it.
+type memoryVisit struct {
+	record Record
+	text   []byte // packed; nil: none
+	sketch *dedup.Sketch
+	hash   dedup.Hash // under which it is posted
+	keys   []uint64   // under which it is posted
 }
 
 var _ Store = (*Memory)(nil)
@@ -40,95 +48,154 @@ var _ Store = (*Memory)(nil)
 func NewMemory() *Memory {
 	return &Memory{
 		Memory:   frontier.NewMemory(),
-		records:  map[uint64]Record{},
+		visits:   map[uint64]memoryVisit{},
 		ids:      map[dedup.Hash]uint64{},
-		texts:    map[uint64][]byte{},
-		sketches: map[uint64]dedup.Sketch{},
-		raws:     map[uint64]Raw{},
-		hashes:   map[dedup.Hash]uint64{},
+		hashes:   map[dedup.Hash][]uint64{},
 		postings: map[uint64][]uint64{},
-		members:  map[uint64][]uint64{},
 		meta:     map[string][]byte{},
 	}
 }
 
-func (m *Memory) Next(ctx context.Context) (uint64, error) {
+// Lookup answers each question under the lock.
+func (m *Memory) Lookup(ctx context.Context, asks []Ask) ([]Found, error) {
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.last++
-	return m.last, nil
+	all := make([]Found, len(asks))
+	for i, ask := range asks {
+		all[i] = m.lookup(ask)
+	}
+	return all, nil
 }
 
-func (m *Memory) Commit(ctx context.Context, entries []*Entry) error {
-	if err := ctx.Err(); err != nil {
-		return err
+func (m *Memory) lookup(ask Ask) Found {
+	f := Found{Mark: Mark(m.last)}
+	var copies []uint64
+	for _, h := range ask.Hashes {
+		copies = append(copies, m.hashes[h]...)
 	}
-	for _, e := range entries {
-		if e.Record.Num == 0 {
-			return fmt.Errorf("commit %s: the record has no number", e.Record.URL)
+	slices.Sort(copies)
+	for _, place := range copies {
+		if r := m.visits[place].record; r.ID != ask.ID {
+			f.Copy = &r
+			break
 		}
-		if e.State != frontier.Unknown && !e.State.Ends() {
-			return fmt.Errorf("commit %s: state %d is not an end", e.Record.URL, e.State)
+	}
+	if f.Copy != nil {
+		return f
+	}
+	met := map[uint64]int{}
+	for _, key := range ask.Keys {
+		list := m.postings[key]
+		n := min(max(ask.Limit, 0), len(list))
+		f.Full = append(f.Full, n < len(list))
+		for _, place := range list[:n] {
+			met[place]++
 		}
+	}
+	for _, place := range slices.Sorted(maps.Keys(met)) {
+		v := m.visits[place]
+		if met[place] >= ask.Meet && v.sketch != nil && v.record.ID != ask.ID {
+			f.Leaders = append(f.Leaders, Leader{v.record.ID, v.record.Hash, *v.sketch})
+		}
+	}
+	return f
+}
+
+// Commit writes entries up to the first that is stale.
+func (m *Memory) Commit(ctx context.Context, entries []*Entry) ([]Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := Valid(entries); err != nil {
+		return nil, err
 	}
 	ctx = context.WithoutCancel(ctx) // an entry is written whole
-	for _, e := range entries {
-		m.keep(e)
-		if err := m.end(ctx, e); err != nil {
-			return err
+	outcomes := make([]Outcome, len(entries))
+	for i, e := range entries {
+		outcome, err := m.commit(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		if outcomes[i] = outcome; outcome == Stale {
+			break
 		}
 	}
-	return nil
+	return outcomes, nil
 }
 
-// end tells the frontier what an entry led to, and how its URL ended.
-func (m *Memory) end(ctx context.Context, e *Entry) error {
-	if _, err := m.Discover(ctx, e.Links); err != nil {
-		return err
-	}
-	if err := m.Exclude(ctx, e.Beyond); err != nil {
-		return err
-	}
-	if e.State == frontier.Unknown {
-		return nil
-	}
-	return m.Done(ctx, e.Record.URL, e.State)
-}
-
-// keep remembers all of e but what concerns the frontier.
-func (m *Memory) keep(e *Entry) {
+// commit writes all of e. The frontier is told first, for it alone knows whether the
+// claim still holds; nobody commits meanwhile.
+func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := e.Record
-	if _, known := m.ids[r.ID]; known {
-		return
+	before, known := m.ids[e.Record.ID]
+	keeps := known && !e.Revisit
+	if !keeps && m.stale(e) {
+		return Stale, nil
 	}
-	m.last = max(m.last, r.Num)
-	if e.Text != nil {
-		m.texts[r.Num] = bytes.Clone(e.Text)
+	err := m.Memory.End(ctx, frontier.Ending{Claim: e.Claim, URL: e.Record.URL, State: e.State, Links: e.Links, Beyond: e.Beyond})
+	switch {
+	case errors.Is(err, frontier.ErrLost):
+		return Lost, nil
+	case err != nil:
+		return Stale, err
+	case keeps:
+		return Kept, nil
+	case known:
+		m.forget(before)
 	}
+	m.last++
+	v := memoryVisit{e.Record, bytes.Clone(e.Text), nil, e.Hash, slices.Clone(e.Keys)}
 	if e.Sketch != nil {
-		m.sketches[r.Num] = *e.Sketch
+		sketch := *e.Sketch
+		v.sketch = &sketch
 	}
-	if e.Raw != nil {
-		m.raws[r.Num] = *e.Raw
+	for _, key := range v.keys {
+		m.postings[key] = insert(m.postings[key], m.last)
 	}
-	for _, key := range e.Keys {
-		m.postings[key] = insert(m.postings[key], r.Num)
+	if !v.hash.IsZero() {
+		m.hashes[v.hash] = insert(m.hashes[v.hash], m.last)
 	}
-	if first, known := m.hashes[e.Hash]; !e.Hash.IsZero() && (!known || r.Num < first) {
-		m.hashes[e.Hash] = r.Num
+	m.places = append(m.places, m.last)
+	m.visits[m.last], m.ids[v.record.ID] = v, m.last
+	m.tally.Add(&v.record)
+	return Written, nil
+}
+
+// stale says whether something was posted since an entry's mark that its look-up
+// would find, or whether the leader that it names is not what it was.
+func (m *Memory) stale(e *Entry) bool {
+	mark := uint64(e.Basis.Mark)
+	for _, h := range e.Basis.Hashes {
+		if list := m.hashes[h]; len(list) > 0 && list[len(list)-1] > mark {
+			return true
+		}
 	}
-	if r.Leader != 0 && r.Leader != r.Num {
-		m.members[r.Leader] = append(m.members[r.Leader], r.Num)
+	for _, key := range e.Basis.Keys {
+		if list := m.postings[key]; len(list) > 0 && list[len(list)-1] > mark {
+			return true
+		}
 	}
-	m.nums = insert(m.nums, r.Num)
-	m.records[r.Num] = r
-	m.ids[r.ID] = r.Num
-	m.tally.Add(&r)
+	if mark == 0 || !e.Record.Follows() {
+		return false
+	}
+	place, known := m.ids[e.Record.Leader]
+	return !known || place > mark
+}
+
+// forget takes back all that was remembered of a visit.
+func (m *Memory) forget(place uint64) {
+	v := m.visits[place]
+	for _, key := range v.keys {
+		m.postings[key] = remove(m.postings[key], place)
+	}
+	m.hashes[v.hash] = remove(m.hashes[v.hash], place)
+	m.places = remove(m.places, place)
+	delete(m.visits, place)
+	m.tally.Remove(&v.record)
 }
 
 // insert puts n in its place in an ascending list, once.
@@ -140,108 +207,99 @@ func insert(list []uint64, n uint64) []uint64 {
 	return slices.Insert(list, i, n)
 }
 
-func (m *Memory) Record(ctx context.Context, id dedup.Hash) (*Record, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+// remove takes n out of an ascending list.
+func remove(list []uint64, n uint64) []uint64 {
+	if i, found := slices.BinarySearch(list, n); found {
+		return slices.Delete(list, i, i+1)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.record(m.ids[id]), nil
+	return list
 }
 
-func (m *Memory) RecordAt(ctx context.Context, num uint64) (*Record, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+// Pages returns copies, so that no caller can change what is remembered.
+func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Content, error) {
+	all := make([]*Content, len(ids))
+	for i, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		m.mu.Lock()
+		v, ok := m.visits[m.ids[id]]
+		m.mu.Unlock()
+		if !ok {
+			continue
+		}
+		c, err := v.content(want)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = &c
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.record(num), nil
+	return all, nil
 }
 
-// record returns a copy, so that no caller can change what is remembered.
-func (m *Memory) record(num uint64) *Record {
-	r, ok := m.records[num]
-	if !ok {
-		return nil
+// content is what was asked for of a visit.
+func (v memoryVisit) content(want Want) (Content, error) {
+	c := Content{Record: v.record}
+	if want&WantText != 0 && v.text != nil {
+		text, err := Unpack(v.text)
+		if err != nil {
+			return c, fmt.Errorf("text of %s: %w", v.record.URL, err)
+		}
+		c.Text, c.Kept = string(text), true
 	}
-	return &r
+	if want&WantSketch != 0 && v.sketch != nil {
+		sketch := *v.sketch
+		c.Sketch = &sketch
+	}
+	return c, nil
 }
 
-func (m *Memory) Records(ctx context.Context, from uint64) iter.Seq2[*Record, error] {
-	return func(yield func(*Record, error) bool) {
+func cursorAt(place uint64) Cursor { return Cursor(strconv.FormatUint(place, 10)) }
+
+// Changes holds the lock only while it looks for the next visit, not while the
+// caller looks at it.
+func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2[*Change, error] {
+	return func(yield func(*Change, error) bool) {
+		place, err := uint64(0), error(nil)
+		if after != "" {
+			if place, err = strconv.ParseUint(string(after), 10, 64); err != nil {
+				yield(nil, fmt.Errorf("%q is not a cursor of this store", after))
+				return
+			}
+		}
 		for {
-			if err := ctx.Err(); err != nil {
+			v, at := m.visitAfter(place)
+			if at == 0 {
+				return
+			}
+			c, err := v.content(want)
+			if err = cmp.Or(ctx.Err(), err); err != nil {
 				yield(nil, err)
 				return
 			}
-			r := m.recordFrom(from)
-			if r == nil || !yield(r, nil) {
+			if !yield(&Change{c, ChangeOf(&c.Record), cursorAt(at)}, nil) {
 				return
 			}
-			from = r.Num + 1
+			place = at
 		}
 	}
 }
 
-// recordFrom returns the record with the lowest number of at least from, or nil.
-// The lock is not held while a caller looks at the record.
-func (m *Memory) recordFrom(from uint64) *Record {
+// visitAfter returns the visit with the lowest place above one; 0: there is none.
+func (m *Memory) visitAfter(place uint64) (memoryVisit, uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	i, _ := slices.BinarySearch(m.nums, from)
-	if i == len(m.nums) {
-		return nil
+	i, _ := slices.BinarySearch(m.places, place+1)
+	if i == len(m.places) {
+		return memoryVisit{}, 0
 	}
-	return m.record(m.nums[i])
+	return m.visits[m.places[i]], m.places[i]
 }
 
-func (m *Memory) Sketch(ctx context.Context, num uint64) (dedup.Sketch, bool, error) {
+func (m *Memory) End(ctx context.Context) (Cursor, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s, ok := m.sketches[num]
-	return s, ok, ctx.Err()
-}
-
-func (m *Memory) Text(ctx context.Context, num uint64) (string, bool, error) {
-	if err := ctx.Err(); err != nil {
-		return "", false, err
-	}
-	m.mu.Lock()
-	packed, ok := m.texts[num]
-	m.mu.Unlock()
-	if !ok {
-		return "", false, nil
-	}
-	text, err := Unpack(packed)
-	if err != nil {
-		return "", false, fmt.Errorf("page %d: %w", num, err)
-	}
-	return string(text), true, nil
-}
-
-func (m *Memory) Raw(ctx context.Context, num uint64) (*Raw, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	raw, ok := m.raws[num]
-	if !ok {
-		return nil, ctx.Err()
-	}
-	return &raw, ctx.Err()
-}
-
-func (m *Memory) ByHash(ctx context.Context, h dedup.Hash) (uint64, bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	num, ok := m.hashes[h]
-	return num, ok, ctx.Err()
-}
-
-func (m *Memory) Leaders(ctx context.Context, key uint64, limit int, dst []uint64) ([]uint64, bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	list := m.postings[key]
-	n := min(max(limit, 0), len(list))
-	return append(dst, list[:n]...), n < len(list), ctx.Err()
+	return cursorAt(m.last), ctx.Err()
 }
 
 func (m *Memory) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
@@ -261,17 +319,23 @@ func (m *Memory) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 func (m *Memory) clusters() []Cluster {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	list := make([]Cluster, 0, len(m.members))
-	for leader, nums := range m.members {
-		list = append(list, Cluster{leader, len(nums)})
+	members := map[dedup.Hash]int{}
+	for _, v := range m.visits {
+		if v.record.Follows() {
+			members[v.record.Leader]++
+		}
+	}
+	var list []Cluster
+	for leader, n := range members {
+		list = append(list, Cluster{leader, n})
 	}
 	slices.SortFunc(list, func(a, b Cluster) int {
-		return cmp.Or(cmp.Compare(b.Members, a.Members), cmp.Compare(a.Leader, b.Leader))
+		return cmp.Or(cmp.Compare(b.Members, a.Members), cmp.Compare(m.ids[a.Leader], m.ids[b.Leader]), bytes.Compare(a.Leader[:], b.Leader[:]))
 	})
 	return list
 }
 
-func (m *Memory) Members(ctx context.Context, leader uint64) iter.Seq2[*Record, error] {
+func (m *Memory) Members(ctx context.Context, leader dedup.Hash) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		for _, r := range m.membersOf(leader) {
 			if err := ctx.Err(); err != nil {
@@ -285,16 +349,16 @@ func (m *Memory) Members(ctx context.Context, leader uint64) iter.Seq2[*Record, 
 	}
 }
 
-func (m *Memory) membersOf(leader uint64) []*Record {
+func (m *Memory) membersOf(leader dedup.Hash) []*Record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var list []*Record
-	for _, num := range m.members[leader] {
-		list = append(list, m.record(num))
+	for _, place := range m.places {
+		if r := m.visits[place].record; r.Follows() && r.Leader == leader {
+			list = append(list, &r)
+		}
 	}
-	slices.SortFunc(list, func(a, b *Record) int {
-		return cmp.Or(cmp.Compare(b.Resemblance, a.Resemblance), cmp.Compare(a.Num, b.Num))
-	})
+	slices.SortStableFunc(list, func(a, b *Record) int { return cmp.Compare(b.Resemblance, a.Resemblance) })
 	return list
 }
 
@@ -317,6 +381,19 @@ func (m *Memory) SetMeta(ctx context.Context, name string, value []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.meta[name] = append([]byte{}, value...) // never nil: an empty value was set
+	return nil
+}
+
+func (m *Memory) SwapMeta(ctx context.Context, name string, old, value []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now := m.meta[name]; !SameMeta(now, old) {
+		return ErrChanged
+	}
+	m.meta[name] = append([]byte{}, value...)
 	return nil
 }
 

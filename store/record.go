@@ -23,7 +23,6 @@ const (
 // A Record is what is remembered of one URL. Stored as JSON: fields may be
 // added, their names and meaning do not change.
 type Record struct {
-	Num uint64     `json:"num"` // orders the judging inside one store; never exported
 	ID  dedup.Hash `json:"id"`  // hash of URL
 	URL string     `json:"url"` // canonical form of the URL that answered
 	Via string     `json:"via,omitempty"`
@@ -53,12 +52,14 @@ type Record struct {
 	Words       int          `json:"words,omitempty"` // tokens of the canonical text
 	Hash        dedup.Hash   `json:"hash,omitzero"`   // of the canonical text; of the body for Other
 	Verdict     dedup.Kind   `json:"verdict,omitempty"`
-	Leader      uint64       `json:"leader,omitempty"`       // number of the leader
+	Leader      dedup.Hash   `json:"leader,omitzero"`        // id of the leader
 	DuplicateOf string       `json:"duplicate_of,omitempty"` // URL of the leader
 	Resemblance float64      `json:"resemblance,omitempty"`  // exact, to the leader
 	Found       dedup.Method `json:"found,omitempty"`        // how the leader was found
 	Capped      bool         `json:"capped,omitempty"`       // a posting list was longer than is read
 	NoText      bool         `json:"no_text,omitempty"`      // a duplicate kept without its text
+
+	Earlier []Visit `json:"earlier,omitempty"` // earlier visits, the latest first, at most [MostVisits]
 }
 
 // What a page can have too much of.
@@ -67,6 +68,18 @@ const (
 	BoundDepth = "depth" // its elements stand too deep in each other: the same
 	BoundLinks = "links" // its links are too many, or too long: those behind were left alone
 )
+
+// A Visit is what is remembered of a page's earlier visit.
+type Visit struct {
+	At          time.Time  `json:"at"`
+	Words       int        `json:"words,omitempty"`
+	Hash        dedup.Hash `json:"hash,omitzero"`         // of the canonical text
+	Sketch      []byte     `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian
+	Resemblance float64    `json:"resemblance,omitempty"` // exact, to the visit after it
+}
+
+// MostVisits is how many earlier visits a record keeps.
+const MostVisits = 16
 
 // End is the state in which the record's URL ended in the frontier.
 func (r *Record) End() frontier.State {
@@ -87,6 +100,9 @@ func (r *Record) End() frontier.State {
 func (r *Record) Fed() bool {
 	return r.Kind == Page && !r.NoIndex && (r.Verdict == dedup.Unique || r.Verdict == dedup.Thin)
 }
+
+// Follows says whether the record's page is a member of another's cluster.
+func (r *Record) Follows() bool { return !r.Leader.IsZero() && r.Leader != r.ID }
 
 // A Tally counts records. Pages = Unique + Exact + Near + Thin.
 type Tally struct {
@@ -134,53 +150,66 @@ func (t *Tally) Failed() map[string]int64 {
 func (t *Tally) Pages() int64 { return t.Unique + t.Exact + t.Near + t.Thin }
 
 // Add counts one record.
-func (t *Tally) Add(r *Record) {
-	t.Bytes += r.Size
+func (t *Tally) Add(r *Record) { t.count(r, 1) }
+
+// Remove takes back that a record was counted.
+func (t *Tally) Remove(r *Record) { t.count(r, -1) }
+
+func (t *Tally) count(r *Record, n int64) {
+	t.Bytes += n * r.Size
 	switch r.Kind {
 	case Other:
-		t.Other++
+		t.Other += n
 	case Redirect:
-		t.Redirects++
+		t.Redirects += n
 	case Blocked:
-		t.Blocked++
+		t.Blocked += n
 	case Skipped:
-		t.Skipped++
+		t.Skipped += n
 	case Error:
-		t.addError(r)
+		t.countError(r, n)
 	case Page:
-		t.addPage(r)
+		t.countPage(r, n)
 	}
 }
 
-func (t *Tally) addError(r *Record) {
-	t.Errors++
-	count := func(byKind *map[string]int64) {
-		if *byKind == nil {
-			*byKind = map[string]int64{}
-		}
-		(*byKind)[r.Problem]++
-	}
-	count(&t.Problems)
+func (t *Tally) countError(r *Record, n int64) {
+	t.Errors += n
+	countKind(&t.Problems, r.Problem, n)
 	if r.End() == frontier.GivenUp {
-		count(&t.GivenUp)
+		countKind(&t.GivenUp, r.Problem, n)
 	}
 }
 
-func (t *Tally) addPage(r *Record) {
+// countKind counts a kind of problem. What is 0 is left out, as it was before the first.
+func countKind(byKind *map[string]int64, kind string, n int64) {
+	if *byKind == nil {
+		*byKind = map[string]int64{}
+	}
+	(*byKind)[kind] += n
+	if (*byKind)[kind] == 0 {
+		delete(*byKind, kind)
+	}
+	if len(*byKind) == 0 {
+		*byKind = nil
+	}
+}
+
+func (t *Tally) countPage(r *Record, n int64) {
 	switch r.Verdict {
 	case dedup.Unique:
-		t.Unique++
+		t.Unique += n
 	case dedup.Exact:
-		t.Exact++
+		t.Exact += n
 	case dedup.Near:
-		t.Near++
+		t.Near += n
 	case dedup.Thin:
-		t.Thin++
+		t.Thin += n
 	}
 	if r.NoText {
-		t.Unkept++
+		t.Unkept += n
 	}
 	if r.Capped {
-		t.Capped++
+		t.Capped += n
 	}
 }

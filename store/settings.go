@@ -29,7 +29,7 @@ type Settings struct {
 const settingsName = "settings"
 
 // ReadSettings returns the settings of s, or nil for a store just born.
-func ReadSettings(ctx context.Context, s Store) (*Settings, error) {
+func ReadSettings(ctx context.Context, s Reader) (*Settings, error) {
 	b, err := s.Meta(ctx, settingsName)
 	if err != nil || b == nil {
 		return nil, err
@@ -42,10 +42,10 @@ func ReadSettings(ctx context.Context, s Store) (*Settings, error) {
 }
 
 // WriteSettings gives s its settings.
-func WriteSettings(ctx context.Context, s Store, set Settings) error {
+func WriteSettings(ctx context.Context, m Meta, set Settings) error {
 	b, err := json.Marshal(set)
 	if err != nil {
 		return err
 	}
-	return s.SetMeta(ctx, settingsName, b)
+	return m.SetMeta(ctx, settingsName, b)
 }

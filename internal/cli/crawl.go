@@ -69,7 +69,6 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	o := &f.options
 	f.maxSize = size(o.MaxSize)
 	flags.StringVar(&f.onDuplicate, "on-duplicate", "tag", "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only)")
-	flags.BoolVar(&o.KeepRaw, "keep-raw", false, "keep each response as it was received")
 	flags.StringVar(&f.feed, "feed", "", "write unique and thin pages to FILE as they come, or print with - those that this run judges: skink export prints those of all runs")
 
 	flags.StringVar(&f.scope, "scope", crawler.ScopeHost, "what to follow: host, domain, prefix (the seed's folder) or any")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 
 	"skink/crawler"
 	"skink/dedup"
-	"skink/feed"
 	"skink/frontier"
 	"skink/internal/ingest"
 	"skink/store"
@@ -52,21 +52,18 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 	opt := ingest.Options{
 		Rule:           rule,
 		SkipDuplicates: c.onDuplicate == "skip",
-		KeepRaw:        c.options.KeepRaw,
 		Agent:          crawler.ProductToken(c.options.UserAgent),
 		Memory:         int64(*c.memory),
 	}
-	closeFeed, err := c.openFeed(ctx, &opt)
+	following, err := c.openConsumers(ctx)
 	if err != nil {
 		return err
 	}
-	c.startURLLog(&opt)
 	pipeline, err := ingest.New(ctx, c.store, opt)
 	if err != nil {
-		return errors.Join(err, closeFeed())
+		return errors.Join(err, following.close(ctx))
 	}
-	err = c.crawl(ctx, pipeline)
-	return keepFirst(err, closeFeed())
+	return c.crawl(ctx, pipeline, following)
 }
 
 func (c *crawlRun) name() string { return *c.crawlFlags.store }
@@ -111,45 +108,25 @@ func (c *crawlRun) withStore(command string) string {
 // completeFeed brings the feed's file in step with the store, as a crawl that has
 // something to do does when it begins.
 func (c *crawlRun) completeFeed(ctx context.Context) error {
-	closeFeed, err := c.openFeed(ctx, new(ingest.Options))
-	if err != nil {
+	f, err := c.openFeed(ctx)
+	if err != nil || f == nil {
 		return err
 	}
-	return closeFeed()
-}
-
-// openFeed makes the live feed the pipeline's sink, if one is asked for.
-func (c *crawlRun) openFeed(ctx context.Context, opt *ingest.Options) (closeFeed func() error, err error) {
-	switch c.feed {
-	case "":
-		return func() error { return nil }, nil
-	case "-":
-		stream := feed.NewStream(c.con.Out)
-		opt.Sink = stream
-		return func() error { return stream.Close(ctx) }, nil
-	}
-	if err := mayWrite("--feed", c.feed, nil); err != nil {
-		return nil, err
-	}
-	file, err := feed.OpenFile(ctx, c.feed, c.store)
-	if err != nil {
-		return nil, err
-	}
-	opt.Sink = file
-	return func() error { return file.Close(context.WithoutCancel(ctx)) }, nil
+	return f.Close(context.WithoutCancel(ctx))
 }
 
 // errMaxTime: the time of this run is over.
 var errMaxTime = errors.New("--max-time has passed")
 
 // crawl runs the crawler into the pipeline, and says how it goes and how it ended.
-func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline) error {
+func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, following consumers) (err error) {
+	unstarted := func(err error) error { return errors.Join(err, pipeline.Close(), following.close(ctx)) }
 	if err := c.readSpent(ctx); err != nil {
-		return errors.Join(err, pipeline.Close())
+		return unstarted(err)
 	}
 	outside, err := c.openMonitor()
 	if err != nil {
-		return errors.Join(err, pipeline.Close())
+		return unstarted(err)
 	}
 	c.options.OnSeed = func(url string) error { return c.moved(ctx, url) }
 	c.options.OnPage = c.answered
@@ -157,22 +134,23 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline) error {
 	options.Connections = affordable(options.Connections, badger.FileLimit())
 	crawl, err := crawler.New(c.store, options, pipeline)
 	if err != nil {
-		return errors.Join(err, outside.close(), pipeline.Close())
+		return unstarted(errors.Join(err, outside.close()))
 	}
 	counts, err := c.begin(ctx)
 	if err != nil {
 		crawl.Close()
-		return errors.Join(err, outside.close(), pipeline.Close())
+		return unstarted(errors.Join(err, outside.close()))
 	}
 	c.say.line("%s", c.greeting(counts, pipeline.Pages()))
 	started := time.Now()
 	v := &view{c.store, pipeline, crawl, started}
 	outside.show(v)
 	stop := c.watch(ctx, v)
-	err = c.runFor(ctx, crawl)
+	err = following.while(ctx, func(ctx context.Context) error { return c.runFor(ctx, crawl) })
 	crawl.Close()
-	if closeErr := pipeline.Close(); closeErr != nil && (err == nil || isStop(err)) {
-		err = closeErr // what was in flight at the stop could not be stored
+	closeErr := errors.Join(pipeline.Close(), following.close(ctx))
+	if err == nil || isStop(err) {
+		err = cmp.Or(closeErr, err) // what was in flight at the stop could not be stored
 	}
 	stop()
 	err = keepFirst(err, outside.close())
@@ -235,10 +213,11 @@ func (c *crawlRun) readSpent(ctx context.Context) error {
 		return nil
 	}
 	c.options.Spent = map[string]crawler.Spent{}
-	for r, err := range c.store.Records(ctx, 0) {
+	for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			return fmt.Errorf("count what hosts have spent: %w", err)
 		}
+		r := &page.Record
 		host := frontier.HostOf(r.URL)
 		spent := c.options.Spent[host]
 		if r.Kind == store.Page || r.Kind == store.Other {
@@ -306,10 +285,11 @@ func (c *crawlRun) nothingFetched(ctx context.Context) error {
 		why = fmt.Errorf("no page was fetched: the folder %s is missing", c.lost[0].Dir)
 	}
 	moved := false
-	for r, err := range c.store.Records(ctx, 0) {
+	for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			return err
 		}
+		r := &page.Record
 		if r.Problem != "" {
 			return fmt.Errorf("no page was fetched: %s: %s", r.URL, problemText(r))
 		}

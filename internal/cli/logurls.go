@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math"
 	"sync"
@@ -9,15 +10,41 @@ import (
 
 	"skink/crawler"
 	"skink/dedup"
-	"skink/internal/ingest"
 	"skink/store"
 )
 
-// A urlLog says of each URL, when it is stored, how it was answered and judged.
+// A urlLog says of each URL, when it is stored, how it was answered and judged. It
+// implements [feed.Consumer].
 type urlLog struct {
-	log  *slog.Logger
-	took sync.Map // from a URL to how long its last answer took; what is stored is taken out
+	log    *slog.Logger
+	s      store.Reader
+	cursor store.Cursor
+	took   sync.Map // from a URL to how long its last answer took; what is logged is taken out
 }
+
+// newURLLog logs what is stored from this moment on.
+func newURLLog(ctx context.Context, log *slog.Logger, s store.Reader) (*urlLog, error) {
+	end, err := s.End(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("begin the log of URLs: %w", err)
+	}
+	return &urlLog{log: log, s: s, cursor: end}, nil
+}
+
+// CatchUp logs what was stored since it was last called.
+func (l *urlLog) CatchUp(ctx context.Context) error {
+	for page, err := range l.s.Changes(ctx, l.cursor, store.WantRecord) {
+		if err != nil {
+			return fmt.Errorf("log URLs: %w", err)
+		}
+		l.add(&page.Record)
+		l.cursor = page.Cursor
+	}
+	return nil
+}
+
+// Close logs the last of them.
+func (l *urlLog) Close(ctx context.Context) error { return l.CatchUp(ctx) }
 
 // answered remembers how long an answer took.
 func (l *urlLog) answered(p *crawler.Page) { l.took.Store(p.Item.URL, p.Took) }
@@ -41,39 +68,4 @@ func (l *urlLog) add(r *store.Record) {
 		attrs = append(attrs, "resemblance", r.Resemblance, "leader", r.DuplicateOf)
 	}
 	l.log.Info("url", attrs...)
-}
-
-// startURLLog begins the log, if it is asked for.
-func (c *crawlRun) startURLLog(opt *ingest.Options) {
-	if !c.logURLs {
-		return
-	}
-	l := &urlLog{log: c.say.log}
-	c.onPage = append(c.onPage, l.answered)
-	opt.Sink = loggedSink{opt.Sink, l}
-}
-
-// A loggedSink is a feed, if there is one, with the log of URLs behind it.
-type loggedSink struct {
-	feed ingest.Sink // nil: there is none
-	log  *urlLog
-}
-
-// Add implements [ingest.Sink].
-func (s loggedSink) Add(r *store.Record, text string) error {
-	if s.feed != nil {
-		if err := s.feed.Add(r, text); err != nil {
-			return err
-		}
-	}
-	s.log.add(r)
-	return nil
-}
-
-// Checkpoint implements [ingest.Sink].
-func (s loggedSink) Checkpoint(ctx context.Context) error {
-	if s.feed != nil {
-		return s.feed.Checkpoint(ctx)
-	}
-	return nil
 }

@@ -149,9 +149,9 @@ func readStatus(ctx context.Context, s store.Store, now time.Time) (st status, e
 		if err != nil {
 			return st, err
 		}
-		row := hostStatus{Host: h.Name, Pending: h.Pending, Delay: h.Delay.Seconds()}
-		if h.Until.After(now) {
-			until := h.Until.UTC()
+		row := hostStatus{Host: h.Name, Pending: h.Pending, Delay: h.Rest.Delay.Seconds()}
+		if h.Rest.Blocked.After(now) {
+			until := h.Rest.Blocked.UTC()
 			row.Until = &until
 		}
 		st.Hosts = append(st.Hosts, row)
@@ -193,10 +193,11 @@ func listURLs(ctx context.Context, out io.Writer, s store.Store, state frontier.
 		}
 		return nil
 	}
-	for r, err := range s.Records(ctx, 0) {
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			return err
 		}
+		r := &page.Record
 		if r.End() != state {
 			continue
 		}

@@ -167,7 +167,7 @@ func (c *comparison) shortenText(ctx context.Context, t *text) error {
 	if text, t.shorter = c.w.without(&c.canon, text, page.lang); t.shorter {
 		c.w.rule.Read(&c.canon, text, page.lang)
 		t.words = c.canon.Len()
-		c.sets.Put(part{page.num, true}, dedup.NewSet(c.w.rule.Shingles(&c.canon)))
+		c.sets.Put(part{page.id, true}, dedup.NewSet(c.w.rule.Shingles(&c.canon)))
 	}
 	return nil
 }

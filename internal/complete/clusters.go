@@ -68,7 +68,7 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 				yield(store.Cluster{}, err)
 				return
 			}
-			if !yield(store.Cluster{Leader: w.texts[i].pages[0].num, Members: w.members(i)}, nil) {
+			if !yield(store.Cluster{Leader: w.texts[i].pages[0].id, Members: w.members(i)}, nil) {
 				return
 			}
 		}
@@ -77,7 +77,7 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 
 // Members yields the pages that a page leads in the whole, highest resemblance
 // first, ties by rank.
-func (w *Whole) Members(ctx context.Context, leader uint64) iter.Seq2[*store.Record, error] {
+func (w *Whole) Members(ctx context.Context, leader dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		text, leads := w.ledFrom(leader)
 		if !leads {
@@ -93,25 +93,28 @@ func (w *Whole) Members(ctx context.Context, leader uint64) iter.Seq2[*store.Rec
 }
 
 // ledFrom is the text of a page that leads others.
-func (w *Whole) ledFrom(leader uint64) (text int, leads bool) {
+func (w *Whole) ledFrom(leader dedup.Hash) (text int, leads bool) {
 	i, known := w.of[leader]
 	text = int(i)
-	return text, known && w.texts[text].pages[0].num == leader && w.members(text) > 0
+	return text, known && w.texts[text].pages[0].id == leader && w.members(text) > 0
 }
 
 // recordOf is the record of a page that was there when the whole was judged.
 func (w *Whole) recordOf(ctx context.Context, p *ranked) (*store.Record, error) {
-	r, err := w.RecordAt(ctx, p.num)
-	if err == nil && r == nil {
+	pages, err := w.Pages(ctx, []dedup.Hash{p.id}, store.WantRecord)
+	if err == nil && pages[0] == nil {
 		err = fmt.Errorf("record of %s: %w", p.url, store.ErrCorrupt)
 	}
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	return &pages[0].Record, nil
 }
 
 // WhyLeads is the criterion by which a leader is ranked before the best of its
 // members; "" for a page that leads nobody.
 func (w *Whole) WhyLeads(leader *store.Record) string {
-	text, leads := w.ledFrom(leader.Num)
+	text, leads := w.ledFrom(leader.ID)
 	if !leads {
 		return ""
 	}

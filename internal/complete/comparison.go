@@ -26,8 +26,8 @@ type comparison struct {
 
 // A part of a text is all of it, or what is left of it.
 type part struct {
-	num  uint64 // of a page with the text
-	left bool   // without what hosts repeat
+	page dedup.Hash // with the text
+	left bool       // without what hosts repeat
 }
 
 // newComparison makes a comparison of whole texts.
@@ -132,7 +132,7 @@ func (c *comparison) likely(ctx context.Context, t *text) (dedup.Set, error) {
 
 // set is the shingles of a text, of all or of what is left of it.
 func (c *comparison) set(ctx context.Context, t *text, left bool) (dedup.Set, error) {
-	key := part{t.pages[0].num, left && t.shorter}
+	key := part{t.pages[0].id, left && t.shorter}
 	if s, ok := c.sets.Get(key); ok {
 		return s, nil
 	}
@@ -152,11 +152,14 @@ func (c *comparison) set(ctx context.Context, t *text, left bool) (dedup.Set, er
 
 // textOf is the text of a page that was there when the whole was read.
 func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
-	text, ok, err := w.Reader.Text(ctx, page.num)
-	if err == nil && !ok {
+	pages, err := w.Reader.Pages(ctx, []dedup.Hash{page.id}, store.WantText)
+	if err == nil && (pages[0] == nil || !pages[0].Kept) {
 		err = fmt.Errorf("the text of %s is gone: %w", page.url, store.ErrCorrupt)
 	}
-	return text, err
+	if err != nil {
+		return "", err
+	}
+	return pages[0].Text, nil
 }
 
 // without is a text without the blocks that hosts repeat, and whether it lost any.

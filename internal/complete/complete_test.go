@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -89,11 +90,11 @@ func canonical(p page, to string) page {
 }
 
 // entry is what a commit of the page writes.
-func (p page) entry(num uint64, rule dedup.Rule) *store.Entry {
+func (p page) entry(rule dedup.Rule) *store.Entry {
 	var canon dedup.Text
 	rule.Read(&canon, p.text, "en")
 	e := &store.Entry{Record: store.Record{
-		Num: num, ID: dedup.HashOf([]byte(p.url)), URL: p.url, Kind: store.Page, Verdict: p.verdict,
+		ID: dedup.HashOf([]byte(p.url)), URL: p.url, Kind: store.Page, Verdict: p.verdict,
 		Title: p.title, Lang: "en", CanonicalURL: p.canonical, NoIndex: p.noindex, NoText: p.noText,
 		Words: canon.Len(), Hash: canon.Hash(),
 	}}
@@ -115,11 +116,7 @@ func storeOf(t testing.TB, rule dedup.Rule, pages ...page) *store.Memory {
 	t.Helper()
 	s := store.NewMemory()
 	for _, p := range pages {
-		num, err := s.Next(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Commit(context.Background(), []*store.Entry{p.entry(num, rule)}); err != nil {
+		if _, err := s.Commit(context.Background(), []*store.Entry{p.entry(rule)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -135,6 +132,15 @@ func judge(t testing.TB, s store.Reader, opt Options) *Whole {
 	return w
 }
 
+// pageOf is what a reader says of a page, which must be there.
+func pageOf(t interface{ Fatalf(string, ...any) }, s store.Reader, id dedup.Hash) *store.Content {
+	pages, err := s.Pages(context.Background(), []dedup.Hash{id}, store.WantText)
+	if err != nil || pages[0] == nil {
+		t.Fatalf("page %s: %v, %v", id, pages, err)
+	}
+	return pages[0]
+}
+
 // A cluster is a leader and its members, best first.
 type cluster struct {
 	leader  *store.Record
@@ -147,10 +153,7 @@ func clusters(t testing.TB, w *Whole) (all []cluster) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		leader, err := w.RecordAt(context.Background(), c.Leader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		leader := &pageOf(t, w, c.Leader).Record
 		members := collect(t, w.Members(context.Background(), c.Leader))
 		if len(members) != c.Members {
 			t.Errorf("the cluster of %s has %d members, and says %d", leader.URL, len(members), c.Members)
@@ -160,7 +163,7 @@ func clusters(t testing.TB, w *Whole) (all []cluster) {
 	return all
 }
 
-func collect(t testing.TB, records func(func(*store.Record, error) bool)) (all []*store.Record) {
+func collect[T any](t testing.TB, records iter.Seq2[T, error]) (all []T) {
 	t.Helper()
 	for r, err := range records {
 		if err != nil {

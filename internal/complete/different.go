@@ -51,7 +51,7 @@ type titled struct {
 // different are the different pages of each host, by rank.
 func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	telling := w.tellingTitles()
-	vocabulary := lastused.New[uint64](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
+	vocabulary := lastused.New[dedup.Hash](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
 	counted := map[kind][]*ranked{}
 	pages := map[string][]*ranked{}
 	for k, p := range w.kinds() {
@@ -108,7 +108,7 @@ func (w *Whole) tellingTitles() map[titled]bool {
 }
 
 // another says whether a page has words of its own beside each of those before.
-func (w *Whole) another(ctx context.Context, vocabulary *lastused.Cache[uint64, dedup.Set], p *ranked, before []*ranked) (bool, error) {
+func (w *Whole) another(ctx context.Context, vocabulary *lastused.Cache[dedup.Hash, dedup.Set], p *ranked, before []*ranked) (bool, error) {
 	if len(before) == 0 {
 		return true, nil
 	}
@@ -129,8 +129,8 @@ func (w *Whole) another(ctx context.Context, vocabulary *lastused.Cache[uint64, 
 }
 
 // wordsOf are the different words of a page.
-func (w *Whole) wordsOf(ctx context.Context, vocabulary *lastused.Cache[uint64, dedup.Set], p *ranked) (dedup.Set, error) {
-	if words, ok := vocabulary.Get(p.num); ok {
+func (w *Whole) wordsOf(ctx context.Context, vocabulary *lastused.Cache[dedup.Hash, dedup.Set], p *ranked) (dedup.Set, error) {
+	if words, ok := vocabulary.Get(p.id); ok {
 		return words, nil
 	}
 	text, err := w.textOf(ctx, p)
@@ -140,6 +140,6 @@ func (w *Whole) wordsOf(ctx context.Context, vocabulary *lastused.Cache[uint64, 
 	var canon dedup.Text
 	w.rule.Read(&canon, text, p.lang)
 	words := canon.Set(1)
-	vocabulary.Put(p.num, words)
+	vocabulary.Put(p.id, words)
 	return words, nil
 }

@@ -11,7 +11,7 @@ import (
 
 // A ranked page.
 type ranked struct {
-	num     uint64
+	id      dedup.Hash
 	url     string
 	path    int // length of the URL's path
 	words   int
@@ -25,7 +25,7 @@ type ranked struct {
 
 func rankedOf(r *store.Record) ranked {
 	return ranked{
-		num: r.Num, url: r.URL, path: pathLen(r.URL), words: r.Words,
+		id: r.ID, url: r.URL, path: pathLen(r.URL), words: r.Words,
 		https: strings.HasPrefix(r.URL, "https:"), noIndex: r.NoIndex,
 		hash: r.Hash, title: dedup.HashOf([]byte(r.Title)),
 		lang: unique.Make(r.Lang).Value(), // few are held by many

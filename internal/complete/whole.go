@@ -51,13 +51,13 @@ type Whole struct {
 	store.Reader
 	rule      dedup.Rule
 	wholeText bool
-	texts     []text           // distinct, by rank
-	of        map[uint64]int32 // number of a page → place of its text
-	hosts     []*boilerplate   // by name: what each repeats
-	repeated  map[uint64]bool  // numbers of the blocks that any host repeats
-	places    []dedup.Place    // of texts, by place in texts
-	compared  int              // pairs of texts that were compared exactly
-	led       [][]int          // by a text's place: those it leads, itself first, then by resemblance
+	texts     []text               // distinct, by rank
+	of        map[dedup.Hash]int32 // id of a page → place of its text
+	hosts     []*boilerplate       // by name: what each repeats
+	repeated  map[uint64]bool      // numbers of the blocks that any host repeats
+	places    []dedup.Place        // of texts, by place in texts
+	compared  int                  // pairs of texts that were compared exactly
+	led       [][]int              // by a text's place: those it leads, itself first, then by resemblance
 }
 
 // A text is a canonical text and the pages that have it.
@@ -106,16 +106,17 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 
 // readWhole collects the texts of a store, by rank.
 func readWhole(ctx context.Context, s store.Reader, rule dedup.Rule) (*Whole, error) {
-	w := &Whole{Reader: s, rule: rule, of: map[uint64]int32{}}
+	w := &Whole{Reader: s, rule: rule, of: map[dedup.Hash]int32{}}
 	var pages []ranked
 	named := map[dedup.Hash]bool{}
-	for r, err := range s.Records(ctx, 0) {
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return nil, err
 		}
+		r := &page.Record
 		if r.CanonicalURL != "" && r.CanonicalURL != r.URL {
 			named[dedup.HashOf([]byte(r.CanonicalURL))] = true
 		}
@@ -142,7 +143,7 @@ func (w *Whole) group(pages []ranked) {
 			w.texts = append(w.texts, text{short: w.rule.Short(p.words), words: p.words})
 		}
 		w.texts[i].pages = append(w.texts[i].pages, p)
-		w.of[p.num] = i
+		w.of[p.id] = i
 	}
 }
 
@@ -154,48 +155,43 @@ func (w *Whole) cluster(ctx context.Context, c *comparison) ([]dedup.Place, erro
 }
 
 // apply gives a record the verdict of the whole.
-func (w *Whole) apply(r *store.Record) *store.Record {
-	if r == nil {
-		return nil
-	}
-	i, ok := w.of[r.Num]
+func (w *Whole) apply(r *store.Record) {
+	i, ok := w.of[r.ID]
 	if !ok {
-		return r
+		return
 	}
-	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = dedup.Unique, 0, "", 0, "", false
+	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = dedup.Unique, dedup.Hash{}, "", 0, "", false
 	first := &w.texts[i].pages[0]
 	switch place := w.places[i]; {
 	case place.Leader != int(i):
 		leader := &w.texts[place.Leader].pages[0]
-		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Near, leader.num, leader.url, place.Resemblance, dedup.ByPairs
-	case first.num != r.Num:
-		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Exact, first.num, first.url, 1, dedup.ByText
+		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Near, leader.id, leader.url, place.Resemblance, dedup.ByPairs
+	case first.id != r.ID:
+		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Exact, first.id, first.url, 1, dedup.ByText
 	case w.texts[i].short:
 		r.Verdict = dedup.Thin
 	}
-	return r
 }
 
-// Record is that of the store, with the verdict of the whole.
-func (w *Whole) Record(ctx context.Context, id dedup.Hash) (*store.Record, error) {
-	r, err := w.Reader.Record(ctx, id)
-	return w.apply(r), err
+// Pages are those of the store, with the verdicts of the whole.
+func (w *Whole) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	pages, err := w.Reader.Pages(ctx, ids, want)
+	for _, page := range pages {
+		if page != nil {
+			w.apply(&page.Record)
+		}
+	}
+	return pages, err
 }
 
-// RecordAt is that of the store, with the verdict of the whole.
-func (w *Whole) RecordAt(ctx context.Context, num uint64) (*store.Record, error) {
-	r, err := w.Reader.RecordAt(ctx, num)
-	return w.apply(r), err
-}
-
-// Records yields the records of the store, with the verdicts of the whole.
-func (w *Whole) Records(ctx context.Context, from uint64) iter.Seq2[*store.Record, error] {
-	return func(yield func(*store.Record, error) bool) {
-		for r, err := range w.Reader.Records(ctx, from) {
+// Changes are those of the store, with the verdicts of the whole.
+func (w *Whole) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
+	return func(yield func(*store.Change, error) bool) {
+		for change, err := range w.Reader.Changes(ctx, after, want) {
 			if err == nil {
-				r = w.apply(r)
+				w.apply(&change.Record)
 			}
-			if !yield(r, err) {
+			if !yield(change, err) {
 				return
 			}
 		}
@@ -205,11 +201,11 @@ func (w *Whole) Records(ctx context.Context, from uint64) iter.Seq2[*store.Recor
 // Tally counts the records with the verdicts of the whole.
 func (w *Whole) Tally(ctx context.Context) (store.Tally, error) {
 	var t store.Tally
-	for r, err := range w.Records(ctx, 0) {
+	for page, err := range w.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			return t, err
 		}
-		t.Add(r)
+		t.Add(&page.Record)
 	}
 	return t, nil
 }

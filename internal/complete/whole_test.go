@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -87,32 +88,30 @@ func TestWholeKnowsNoOrder(t *testing.T) {
 // what it says as a report.
 func soundWhole(t *rapid.T, s store.Reader, w *Whole, rule dedup.Rule) {
 	ctx := context.Background()
-	set := func(num uint64) dedup.Set {
-		text, _, _ := s.Text(ctx, num)
+	set := func(id dedup.Hash) dedup.Set {
 		var canon dedup.Text
-		canon.Read([]byte(text))
+		canon.Read([]byte(pageOf(t, s, id).Text))
 		return canon.Set(rule.Shingling.K)
 	}
-	members := map[uint64]int{}
+	members := map[dedup.Hash]int{}
 	var tally store.Tally
-	for r, err := range w.Records(ctx, 0) {
+	for page, err := range w.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		r := &page.Record
 		tally.Add(r)
-		at, _ := w.RecordAt(ctx, r.Num)
-		by, _ := w.Record(ctx, r.ID)
-		if *at != *r || *by != *r {
-			t.Fatalf("a record differs by the way to it:\n%+v\n%+v\n%+v", r, at, by)
+		if by := pageOf(t, w, r.ID).Record; !reflect.DeepEqual(by, *r) {
+			t.Fatalf("a record differs by the way to it:\n%+v\n%+v", *r, by)
 		}
-		if r.Leader == 0 {
+		if !r.Follows() {
 			continue
 		}
 		members[r.Leader]++
-		leader, _ := w.RecordAt(ctx, r.Leader)
-		got := dedup.Resemblance(set(r.Num), set(r.Leader))
+		leader := pageOf(t, w, r.Leader).Record
+		got := dedup.Resemblance(set(r.ID), set(r.Leader))
 		switch {
-		case leader.Leader != 0 || leader.URL != r.DuplicateOf:
+		case leader.Follows() || leader.URL != r.DuplicateOf:
 			t.Fatalf("%s is led by %+v", r.URL, leader)
 		case got != r.Resemblance || got < rule.Similarity:
 			t.Fatalf("%s resembles its leader by %v, and says %v", r.URL, got, r.Resemblance)
@@ -130,7 +129,7 @@ func soundWhole(t *rapid.T, s store.Reader, w *Whole, rule dedup.Rule) {
 		n := 0
 		for r, err := range w.Members(ctx, c.Leader) {
 			if err != nil || r.Leader != c.Leader {
-				t.Fatalf("member %+v of %d: %v", r, c.Leader, err)
+				t.Fatalf("member %+v of %s: %v", r, c.Leader, err)
 			}
 			n++
 		}
@@ -204,7 +203,8 @@ func TestWholeSkipped(t *testing.T) {
 func verdicts(t testing.TB, s store.Reader) string {
 	t.Helper()
 	var b strings.Builder
-	for _, r := range collect(t, s.Records(context.Background(), 0)) {
+	for _, page := range collect(t, s.Changes(context.Background(), "", store.WantRecord)) {
+		r := &page.Record
 		fmt.Fprintf(&b, "%s %s %t\n", r.URL, r.Verdict, r.NoText)
 	}
 	return b.String()

@@ -101,15 +101,12 @@ func (p *Pipeline) readIn(ctx context.Context, s *subject, page *crawler.Page, l
 
 // weighs is how many bytes a subject keeps until it is stored, without the body.
 func (s *subject) weighs() int64 {
-	n := len(s.text) + len(s.entry.Text) + 8*(len(s.shingles)+len(s.set))
-	for _, c := range s.short {
-		n += 8 * len(c.Set)
-	}
+	n := len(s.text) + 8*(len(s.shingles)+len(s.set))
 	const item = 100 // of a list of links, without its URL
-	for _, l := range s.entry.Links {
+	for _, l := range s.links {
 		n += len(l.URL) + item
 	}
-	for _, url := range s.entry.Beyond {
+	for _, url := range s.beyond {
 		n += len(url) + item
 	}
 	return int64(n)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -30,7 +31,8 @@ type Names struct {
 }
 
 // Files judges files in their order, so that the same files always give the same
-// verdicts.
+// verdicts: they are read and looked up in parallel, and committed one after the
+// other.
 func (p *Pipeline) Files(ctx context.Context, files iter.Seq2[File, error]) (names Names, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	places := make(chan chan *subject, 2*runtime.GOMAXPROCS(0)) // in order; each gives one subject
@@ -56,14 +58,98 @@ func (p *Pipeline) Files(ctx context.Context, files iter.Seq2[File, error]) (nam
 		})
 		return nil
 	}
+	ordered := make(chan *subject, filesAtOnce)
 	group.Go(func() (err error) {
 		defer close(places)
 		names, err = p.unknown(ctx, files, begin)
 		return err
 	})
-	group.Go(func() error { return p.submitAll(ctx, places) })
+	group.Go(func() error {
+		defer close(ordered)
+		return inOrder(ctx, places, ordered)
+	})
+	group.Go(func() error { return p.commitAll(ctx, ordered) })
 	err = group.Wait()
 	return names, err
+}
+
+// filesAtOnce is how many files one commit takes at most.
+const filesAtOnce = 64
+
+// inOrder passes subjects on in the order of their places.
+func inOrder(ctx context.Context, places <-chan chan *subject, ordered chan<- *subject) error {
+	for place := range places {
+		s := <-place
+		if s == nil {
+			return nil // its worker says why
+		}
+		select {
+		case ordered <- s:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// commitAll commits subjects in their order, as many at once as are waiting.
+func (p *Pipeline) commitAll(ctx context.Context, ordered <-chan *subject) error {
+	for s := range ordered {
+		if err := p.upkeep.failed(); err != nil {
+			return err
+		}
+		if err := p.commitInOrder(ctx, gather(s, ordered)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gather takes what is waiting behind a subject.
+func gather(first *subject, ordered <-chan *subject) []*subject {
+	all := []*subject{first}
+	for len(all) < filesAtOnce {
+		select {
+		case s, ok := <-ordered:
+			if !ok {
+				return all
+			}
+			all = append(all, s)
+		default:
+			return all
+		}
+	}
+	return all
+}
+
+// commitInOrder commits subjects that were judged. Where a verdict is stale, that
+// subject is judged again before any after it is committed.
+func (p *Pipeline) commitInOrder(ctx context.Context, all []*subject) error {
+	for len(all) > 0 {
+		entries := make([]*store.Entry, len(all))
+		for i, s := range all {
+			entries[i] = p.entry(s)
+		}
+		outcomes, err := p.store.Commit(ctx, entries)
+		if err != nil {
+			return fmt.Errorf("write to the store: %w", err)
+		}
+		n := slices.Index(outcomes, store.Stale)
+		if n < 0 {
+			n = len(all)
+		}
+		for i, s := range all[:n] {
+			p.counts.add(s, outcomes[i])
+			s.release()
+		}
+		if all = all[n:]; len(all) == 0 {
+			return nil
+		}
+		if err := p.judge(ctx, all[0]); err != nil {
+			return fmt.Errorf("judge %s: %w", all[0].record.URL, err)
+		}
+	}
+	return nil
 }
 
 // shareOf takes the share of memory that a file's text needs. Those before it in the order
@@ -124,7 +210,7 @@ func (p *Pipeline) nameOf(ctx context.Context, f File, taken map[dedup.Hash]bool
 		if taken[id] {
 			return false, false, nil
 		}
-		r, err := p.store.Record(ctx, id)
+		r, err := p.recordOf(ctx, id)
 		if err != nil || r == nil {
 			return false, true, err
 		}
@@ -168,30 +254,16 @@ func (p *Pipeline) holds(r *store.Record, f File) bool {
 	defer giveBack(&p.texts, canon)
 	var s subject
 	s.describe(f.Doc)
-	if err := guard(func() error { p.opt.Rule.Read(canon, f.Doc.Text, s.entry.Record.Lang); return nil }); err != nil {
+	if err := guard(func() error { p.opt.Rule.Read(canon, f.Doc.Text, s.record.Lang); return nil }); err != nil {
 		return false
 	}
 	return r.Kind == store.Page && r.Hash == canon.Hash()
 }
 
-// submitAll hands subjects to the judge in the order of their places.
-func (p *Pipeline) submitAll(ctx context.Context, places <-chan chan *subject) error {
-	for place := range places {
-		s := <-place
-		if s == nil {
-			return nil // its worker says why
-		}
-		if err := p.judge.submit(ctx, s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// file makes a subject of a file.
+// file makes a subject of a file, and judges it by what the store holds now.
 func (p *Pipeline) file(ctx context.Context, f File) (*subject, error) {
 	s := &subject{}
-	r := &s.entry.Record
+	r := &s.record
 	r.URL, r.ID, r.ContentType, r.Kind = f.URL, dedup.HashOf([]byte(f.URL)), f.Type, store.Page
 	if f.Doc == nil {
 		r.Kind = store.Skipped
@@ -202,9 +274,8 @@ func (p *Pipeline) file(ctx context.Context, f File) (*subject, error) {
 	unread := *r
 	if err := guard(func() error { p.sketch(s, f.Doc.Text); return nil }); err != nil {
 		s.broken(unread, err)
-		return s, nil
 	}
-	if err := p.lookUp(ctx, s); err != nil {
+	if err := p.judge(ctx, s); err != nil {
 		return nil, fmt.Errorf("judge %s: %w", f.URL, err)
 	}
 	return s, nil

@@ -43,7 +43,7 @@ const problemDeadly = "ends the process"
 
 // A flight is the pages that are being read.
 type flight struct {
-	store store.Store
+	store Store
 
 	mu       sync.Mutex
 	deaths   map[string]int       // guarded by mu: at how many deaths pages were in flight that have not ended yet
@@ -53,7 +53,7 @@ type flight struct {
 }
 
 // newFlight reads what was in flight when the store was last left.
-func newFlight(ctx context.Context, s store.Store) (*flight, error) {
+func newFlight(ctx context.Context, s Store) (*flight, error) {
 	f := &flight{store: s, deaths: map[string]int{}, began: map[string]time.Time{}, marked: map[string]bool{}}
 	text, err := s.Meta(ctx, flightName)
 	if err != nil || len(text) == 0 {
@@ -129,7 +129,7 @@ func (f *flight) write(ctx context.Context) error {
 
 // deadly makes a subject the record of a page that is not read again.
 func (s *subject) deadly(deaths int) {
-	r := &s.entry.Record
+	r := &s.record
 	r.Kind, r.Problem = store.Error, problemDeadly
 	r.Detail = fmt.Sprintf("it was being read at %d deaths of the process, and is given up", deaths)
 }

@@ -43,11 +43,7 @@ func TestDeadlyPage(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
-		r, err := s.RecordAt(t.Context(), 1)
-		other, otherErr := s.RecordAt(t.Context(), 2)
-		if err := errors.Join(err, otherErr); err != nil {
-			t.Fatal(err)
-		}
+		r, other := content(t, s, "http://a.test/deadly").Record, content(t, s, "http://a.test/other").Record
 		if r.Problem != c.problem || other.Problem != "" {
 			t.Errorf("after %d deaths: the problem is %q, want %q; of the other page %q", c.deaths, r.Problem, c.problem, other.Problem)
 		}

@@ -1,11 +1,11 @@
 // Package ingest is the pipeline: a page becomes a text, a sketch, a verdict and
 // a record.
 //
-// Many workers, one judge. Workers extract, sketch, look up and verify in
-// parallel, on what the store held when they began. The judge takes their
-// subjects one after another, compares each with the few leaders committed since
-// that one's look-up, and commits. So of two copies fetched at once exactly one
-// is unique, and the store has one writer.
+// Each page goes its way alone, from whatever goroutine brings it: it is read and
+// sketched, looked up, compared exactly with the leaders it met, and committed
+// under the mark of its look-up. If the store refuses it as stale, because a page
+// that could have changed the verdict came meanwhile, it is looked up again. So of
+// two copies fetched at once exactly one is unique, and nobody waits for a judge.
 package ingest
 
 import (
@@ -26,29 +26,30 @@ import (
 type Options struct {
 	Rule           dedup.Rule
 	SkipDuplicates bool   // keep no text of a duplicate, and follow none of its links
-	KeepRaw        bool   // keep each exchange as it was received
 	Agent          string // product token that pages may name in what they ask of crawlers; "": that of the default agent
 	Memory         int64  // bytes that the whole process is to get along with, see [memory.Divide]; 0: [memory.Default]
-	Sink           Sink   // gets every record after its commit; nil: nobody does
 }
 
-// A Sink is told of records in the order of their numbers, after their commit.
-type Sink interface {
-	// Add takes a record with its text, "" if it has none.
-	Add(r *store.Record, text string) error
-	// Checkpoint makes what was added survive a kill.
-	Checkpoint(ctx context.Context) error
+// A Store is what a pipeline needs of one.
+type Store interface {
+	store.Index
+	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
+	Tally(ctx context.Context) (store.Tally, error)
+	Meta(ctx context.Context, name string) ([]byte, error)
+	SetMeta(ctx context.Context, name string, value []byte) error
+	Sync() error
 }
 
 // A Pipeline judges pages into a store. Its methods may be called from several
 // goroutines.
 type Pipeline struct {
-	store   store.Store
+	store   Store
 	opt     Options
 	leaders *leaderCache
 	texts   sync.Pool // of *dedup.Text
-	judge   *judge
-	posting int // leaders read under one key
+	posting int       // leaders read under one key
+	counts  counts
+	upkeep  upkeep
 
 	reading *memory.Pool // what the pages that are being read may take
 	costs   costs
@@ -56,7 +57,7 @@ type Pipeline struct {
 }
 
 // New starts a pipeline into s. Close it.
-func New(ctx context.Context, s store.Store, opt Options) (*Pipeline, error) {
+func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	tally, err := s.Tally(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read counts: %w", err)
@@ -69,93 +70,84 @@ func New(ctx context.Context, s store.Store, opt Options) (*Pipeline, error) {
 		opt.Agent = crawler.ProductToken(crawler.Defaults().UserAgent)
 	}
 	parts := memory.Divide(opt.Memory)
-	p := &Pipeline{store: s, opt: opt, posting: dedup.MaxPosting, reading: memory.NewPool(parts.Reading), flight: flight}
+	p := &Pipeline{store: s, opt: opt, posting: dedup.MaxPosting, counts: counts{all: tally}, reading: memory.NewPool(parts.Reading), flight: flight}
 	p.texts.New = func() any { return new(dedup.Text) }
 	p.leaders = newLeaderCache(s, opt.Rule, parts.Leaders)
-	p.judge = newJudge(p, tally, parts.Recent)
-	go p.judge.run(context.WithoutCancel(ctx))
+	p.counts.pages.Store(tally.Pages())
+	p.upkeep.start(s, flight)
 	return p, nil
 }
 
-// Close waits for what was submitted, and returns the judge's error if it had one.
-func (p *Pipeline) Close() error { return p.judge.close() }
-
-// Pages is how many pages the store holds.
-func (p *Pipeline) Pages() int64 { return p.judge.pages.Load() }
-
-// Tally counts what the store holds.
-func (p *Pipeline) Tally() store.Tally { return p.judge.snapshot(&p.judge.all) }
-
-// Added counts what this pipeline added to it.
-func (p *Pipeline) Added() store.Tally { return p.judge.snapshot(&p.judge.news) }
+// Close ends the pipeline. What it handled is in the store already; the error is
+// that of the last attempt to make it survive a power cut.
+func (p *Pipeline) Close() error { return p.upkeep.stop() }
 
 // Handle judges and stores what became of a URL, and returns when it is stored.
 // It implements [crawler.Handler]. No two calls at once may be about the same
-// URL; the frontier's leases see to that.
+// URL; the frontier sees to that.
 func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawler.Leads) error {
+	if err := p.upkeep.failed(); err != nil {
+		return err
+	}
 	s, err := p.crawled(ctx, page, leads)
+	defer s.release()
+	if err == nil {
+		err = p.commit(ctx, s)
+	}
 	if err != nil {
 		return fmt.Errorf("judge %s: %w", page.Item.URL, err)
 	}
-	s.done = make(chan struct{})
-	if err := p.judge.submit(ctx, s); err != nil {
-		return err
-	}
-	select {
-	case <-s.done:
-		return nil
-	case <-p.judge.failed:
-		return p.judge.err
-	}
+	return nil
 }
 
 // crawled makes a subject of a page.
-func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (s *subject, err error) {
-	s = &subject{}
-	r := &s.entry.Record
-	*r = recordOf(page)
-	known, err := p.store.Record(ctx, r.ID)
+func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*subject, error) {
+	s := &subject{record: recordOf(page), claim: page.Claim}
+	known, err := p.recordOf(ctx, s.record.ID)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
 	if known != nil { // its links were written before it
-		s.known = true
-		s.entry.State = known.End()
+		s.known, s.state = true, known.End()
 		return s, nil
 	}
-	if p.opt.KeepRaw && page.Status != 0 {
-		s.entry.Raw = rawOf(page)
-	}
-	switch r.Kind {
+	switch s.record.Kind {
 	case store.Redirect:
 		s.leadTo(leads)
 	case store.Page:
-		err = p.judged(ctx, s, page, leads)
+		err = p.readInto(ctx, s, page, leads)
 	}
-	s.entry.State = r.End()
+	s.state = s.record.End()
 	return s, err
 }
 
-// judged reads a page, and judges it by what the store holds now.
-func (p *Pipeline) judged(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads) error {
+// recordOf returns what the store knows of a page, nil if that is nothing.
+func (p *Pipeline) recordOf(ctx context.Context, id dedup.Hash) (*store.Record, error) {
+	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantRecord)
+	if err != nil || pages[0] == nil {
+		return nil, err
+	}
+	return &pages[0].Record, nil
+}
+
+// readInto reads a page, whatever comes of it. The error is that of ctx.
+func (p *Pipeline) readInto(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads) error {
 	if n := p.flight.suspect(page.Item.URL); n >= maxDeaths {
 		p.flight.end(page.Item.URL)
 		s.deadly(n)
 		return nil
 	}
 	err := p.readWithin(ctx, s, page, leads)
-	defer func() { s.share.Keep(s.weighs()) }()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, extract.ErrNotText): // a feed has links all the same
-		s.entry.Record.Kind = store.Other
-		s.entry.Record.Hash = dedup.HashOf(page.Body)
+		s.record.Kind = store.Other
+		s.record.Hash = dedup.HashOf(page.Body)
 	case err != nil:
 		s.broken(recordOf(page), err)
-	default:
-		return p.lookUp(ctx, s)
 	}
+	s.share.Keep(s.weighs())
 	return nil
 }
 
@@ -173,7 +165,7 @@ func guard(read func() error) (err error) {
 // broken makes a subject the record of something that could not be read.
 func (s *subject) broken(r store.Record, err error) {
 	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemInternal), err.Error()
-	*s = subject{entry: store.Entry{Record: r, Raw: s.entry.Raw}, share: s.share}
+	*s = subject{record: r, claim: s.claim, share: s.share}
 }
 
 // read takes from a page all that is judged or followed, with a tree of up to so many
@@ -196,11 +188,11 @@ func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tr
 	}
 	s.describe(doc)
 	if doc.Canonical != "" {
-		base, err := frontier.NewBase(s.entry.Record.URL, doc.Base)
+		base, err := frontier.NewBase(s.record.URL, doc.Base)
 		if err != nil {
 			return err
 		}
-		s.entry.Record.CanonicalURL, _ = base.Resolve(doc.Canonical) // one that cannot be resolved names nothing
+		s.record.CanonicalURL, _ = base.Resolve(doc.Canonical) // one that cannot be resolved names nothing
 	}
 	p.sketch(s, doc.Text)
 	return nil
@@ -213,29 +205,25 @@ func (p *Pipeline) obey(doc *extract.Document, page *crawler.Page) {
 	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.nofollow
 }
 
-// leadTo writes down what a page leads to.
-func (s *subject) leadTo(leads *crawler.Leads) {
-	s.entry.Links, s.entry.Beyond = leads.Items, leads.Beyond
-	if leads.Cut {
-		s.bound(store.BoundLinks)
+// commit judges a subject and writes it, until its verdict holds at the moment it
+// is written. Each time it does not, another page was committed, so the pipeline as
+// a whole goes on.
+func (p *Pipeline) commit(ctx context.Context, s *subject) error {
+	for {
+		if err := p.judge(ctx, s); err != nil {
+			return err
+		}
+		outcomes, err := p.store.Commit(ctx, []*store.Entry{p.entry(s)})
+		if err != nil {
+			return fmt.Errorf("write to the store: %w", err)
+		}
+		switch outcomes[0] {
+		case store.Stale:
+			continue
+		case store.Lost:
+			return frontier.ErrLost
+		}
+		p.counts.add(s, outcomes[0])
+		return nil
 	}
-}
-
-// describe copies what a document says of itself.
-func (s *subject) describe(doc *extract.Document) {
-	r := &s.entry.Record
-	r.Title, r.Description, r.Lang, r.Root = cut(doc.Title, maxTitle), cut(doc.Description, maxDescription), cut(doc.Lang, maxLang), doc.Root
-	r.NoIndex = doc.NoIndex
-	if doc.Bound != "" {
-		s.bound(doc.Bound)
-	}
-}
-
-// bound says in the record of a page what it had too much of.
-func (s *subject) bound(what string) {
-	r := &s.entry.Record
-	if r.Bounds != "" {
-		what = r.Bounds + "," + what
-	}
-	r.Bounds = what
 }

@@ -8,10 +8,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,13 +92,23 @@ func handle(t testing.TB, p *Pipeline, pages ...*crawler.Page) {
 
 func records(t testing.TB, s store.Store) (all []*store.Record) {
 	t.Helper()
-	for r, err := range s.Records(context.Background(), 0) {
+	for page, err := range s.Changes(context.Background(), "", store.WantRecord) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, r)
+		all = append(all, &page.Record)
 	}
 	return all
+}
+
+// content is what a store holds of a page.
+func content(t testing.TB, s store.Store, url string) *store.Content {
+	t.Helper()
+	pages, err := s.Pages(context.Background(), []dedup.Hash{dedup.HashOf([]byte(url))}, store.WantText|store.WantSketch)
+	if err != nil || pages[0] == nil {
+		t.Fatalf("%s: %v, %v", url, pages, err)
+	}
+	return pages[0]
 }
 
 // verdicts are the records of a store, a line each.
@@ -118,7 +126,7 @@ func verdict(r *store.Record) string {
 	if r.Verdict != "" {
 		line = fmt.Sprintf("%s %s", r.URL, r.Verdict)
 	}
-	if r.Leader != 0 {
+	if r.Follows() {
 		line += fmt.Sprintf(" of %s %.3f by %s", r.DuplicateOf, r.Resemblance, r.Found)
 	}
 	if r.Capped {
@@ -132,18 +140,6 @@ func same(t testing.TB, what, got, want string) {
 	if got != want {
 		t.Errorf("%s:\n got %s\nwant %s", what, got, want)
 	}
-}
-
-// A gate is a store that gives out no number, and so commits nothing, until it is
-// opened.
-type gate struct {
-	store.Store
-	open chan struct{}
-}
-
-func (g gate) Next(ctx context.Context) (uint64, error) {
-	<-g.open
-	return g.Store.Next(ctx)
 }
 
 // Pages that all looked up before any was committed get the verdicts that they
@@ -185,13 +181,9 @@ func judgeTexts(t *testing.T, opt Options, texts []string, atOnce bool) string {
 	s := store.NewMemory()
 	p := start(t, s, opt)
 	var all []*subject
-	submit := func() {
-		for _, sub := range all {
-			sub.done = make(chan struct{})
-			if err := p.judge.submit(t.Context(), sub); err != nil {
-				t.Fatal(err)
-			}
-			<-sub.done
+	commit := func() {
+		if err := p.commitInOrder(t.Context(), all); err != nil {
+			t.Fatal(err)
 		}
 		all = nil
 	}
@@ -203,10 +195,10 @@ func judgeTexts(t *testing.T, opt Options, texts []string, atOnce bool) string {
 		}
 		all = append(all, sub)
 		if !atOnce {
-			submit()
+			commit()
 		}
 	}
-	submit()
+	commit()
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -233,17 +225,12 @@ func (s *shaky) pause() {
 	}
 }
 
-func (s *shaky) ByHash(ctx context.Context, h dedup.Hash) (uint64, bool, error) {
+func (s *shaky) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	s.pause()
-	return s.Store.ByHash(ctx, h)
+	return s.Store.Lookup(ctx, asks)
 }
 
-func (s *shaky) Leaders(ctx context.Context, key uint64, limit int, dst []uint64) ([]uint64, bool, error) {
-	s.pause()
-	return s.Store.Leaders(ctx, key, limit, dst)
-}
-
-func (s *shaky) Commit(ctx context.Context, all []*store.Entry) error {
+func (s *shaky) Commit(ctx context.Context, all []*store.Entry) ([]store.Outcome, error) {
 	s.pause()
 	return s.Store.Commit(ctx, all)
 }
@@ -268,9 +255,24 @@ func similarTexts(t *rapid.T) (texts []string) {
 }
 
 // Whatever overtakes what, verdicts are those of the same pages judged one after
-// another: with low limits on lists and comparisons, with noindex pages among
-// them, and when the judge remembers next to nothing.
+// another in the order of their commits: with twelve committers, with low limits on
+// lists and comparisons, and with noindex pages among them.
 func TestOrderAloneDecides(t *testing.T) {
+	t.Run("memory", func(t *testing.T) {
+		orderAloneDecides(t, func() store.Store { return store.NewMemory() })
+	})
+	t.Run("badger", func(t *testing.T) {
+		orderAloneDecides(t, func() store.Store {
+			s, err := badger.Open(t.TempDir(), badger.Options{Create: true, Reserve: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		})
+	})
+}
+
+func orderAloneDecides(t *testing.T, open func() store.Store) {
 	rapid.Check(t, func(rt *rapid.T) {
 		texts := similarTexts(rt)
 		opt := testOptions(t)
@@ -290,7 +292,8 @@ func TestOrderAloneDecides(t *testing.T) {
 			return p
 		}
 
-		s := store.NewMemory()
+		s := open()
+		defer s.Close()
 		p := start(t, &shaky{Store: s, rng: rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))}, opt)
 		p.posting = posting
 		var wait sync.WaitGroup
@@ -331,42 +334,38 @@ func TestOrderAloneDecides(t *testing.T) {
 
 // sound checks every verdict against the texts.
 func sound(t *rapid.T, s store.Store, opt Options) {
-	set := func(num uint64) dedup.Set {
-		text, ok, err := s.Text(context.Background(), num)
-		if err != nil || !ok {
-			t.Fatalf("text of %d: %v %v", num, ok, err)
-		}
+	set := func(c *store.Content) dedup.Set {
 		var canon dedup.Text
-		canon.Read([]byte(text))
+		canon.Read([]byte(c.Text))
 		return canon.Set(opt.Rule.Shingling.K)
 	}
-	for r, err := range s.Records(context.Background(), 0) {
+	before := map[dedup.Hash]*store.Content{}
+	for page, err := range s.Changes(context.Background(), "", store.WantText) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Leader == 0 {
+		r := &page.Record
+		before[r.ID] = &page.Content
+		if !r.Follows() {
 			continue
 		}
-		leader, err := s.RecordAt(context.Background(), r.Leader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		leader := before[r.Leader]
 		switch {
-		case leader == nil || leader.Leader != 0:
-			t.Fatalf("%s is led by %s, which does not lead", r.URL, r.DuplicateOf)
-		case leader.URL != r.DuplicateOf || leader.Num >= r.Num:
-			t.Fatalf("%s is led by %d (%s), and says %s", r.URL, leader.Num, leader.URL, r.DuplicateOf)
-		case leader.NoIndex && !r.NoIndex:
-			t.Fatalf("%s may be fed and is led by %s, which may not", r.URL, leader.URL)
+		case leader == nil:
+			t.Fatalf("%s is led by %s, which did not come before it", r.URL, r.DuplicateOf)
+		case leader.Record.Follows() || leader.Record.URL != r.DuplicateOf:
+			t.Fatalf("%s is led by %s, which does not lead, and says %s", r.URL, leader.Record.URL, r.DuplicateOf)
+		case leader.Record.NoIndex && !r.NoIndex:
+			t.Fatalf("%s may be fed and is led by %s, which may not", r.URL, leader.Record.URL)
 		}
-		if got := dedup.Resemblance(set(r.Num), set(leader.Num)); got != r.Resemblance || got < opt.Rule.Similarity {
+		if got := dedup.Resemblance(set(&page.Content), set(leader)); got != r.Resemblance || got < opt.Rule.Similarity {
 			t.Fatalf("%s resembles its leader by %v, and says %v", r.URL, got, r.Resemblance)
 		}
 	}
 }
 
-// Of more candidates than are compared, the same are chosen whether a look-up or
-// the judge met them.
+// Of more candidates than are compared, the same are chosen whether they were there
+// from the first look-up on or came while the page was judged.
 func TestManyCandidates(t *testing.T) {
 	opt := testOptions(t)
 	opt.Rule, _ = dedup.NewRule(.2, "bands", 10)
@@ -390,36 +389,27 @@ func TestManyCandidates(t *testing.T) {
 	}
 }
 
-// A subject that took so long that the judge has forgotten whom it has to be
-// compared with is looked up again.
-func TestForgotten(t *testing.T) {
+// A subject whose look-up is long ago is looked up again before it is committed.
+func TestLongAgo(t *testing.T) {
 	s := store.NewMemory()
 	p := start(t, s, testOptions(t))
 	a, short := words(1, 100), words(2, 10)
 	var slow []*subject
 	for i, text := range []string{a, but(a, "x"), short, words(3, 100)} {
 		sub, err := p.crawled(t.Context(), article(fmt.Sprintf("http://slow.test/%d", i), text), new(crawler.Leads))
+		if err == nil {
+			err = p.judge(t.Context(), sub)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		slow = append(slow, sub)
 	}
 	handle(t, p, article("http://a.test/first", a), article("http://a.test/short", short))
-	for i := range uint64(remembered + 2*batch) {
+	for i := range uint64(100) {
 		handle(t, p, article(fmt.Sprintf("http://a.test/%d", i), words(100+i, 60)))
 	}
-	if n := len(p.judge.recent); n > remembered+batch {
-		t.Errorf("%d subjects are remembered, want %d at most", n, remembered+batch)
-	}
-	for _, sub := range slow {
-		if sub.seen >= p.judge.forgot {
-			t.Errorf("nothing was forgotten since a look-up at %d", sub.seen)
-		}
-		if err := p.judge.submit(t.Context(), sub); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := p.Close(); err != nil {
+	if err := errors.Join(p.commitInOrder(t.Context(), slow), p.Close()); err != nil {
 		t.Fatal(err)
 	}
 	all := records(t, s)
@@ -433,22 +423,6 @@ http://slow.test/2 exact of http://a.test/short 1.000 by text
 http://slow.test/3 unique`)
 }
 
-// However large pages are, what is remembered of them is bounded.
-func TestRememberedIsBounded(t *testing.T) {
-	p := &Pipeline{opt: testOptions(t)}
-	j := newJudge(p, store.Tally{}, 64<<20)
-	for i := range 20 {
-		j.remember(&subject{place: uint64(i + 1), tokens: 1, shingles: make([]uint64, j.shingles/4)})
-		j.forget()
-	}
-	if n := len(j.recent); n != 5 {
-		t.Errorf("%d huge pages are remembered, want 5", n)
-	}
-	if j.forgot != 15 {
-		t.Errorf("the judge forgot up to %d, want 15", j.forgot)
-	}
-}
-
 // What a page that may be fed is led by does not change when a posting was left
 // behind by a crash.
 func TestPostingWithoutRecord(t *testing.T) {
@@ -458,8 +432,7 @@ func TestPostingWithoutRecord(t *testing.T) {
 	canon.Read([]byte(a))
 	sketch := dedup.NewSketch(canon.Shingles(nil, dedup.DefaultShingle))
 	opt := testOptions(t)
-	p := start(t, leftover{s, opt.Rule.Scheme.Keys(nil, &sketch), canon.Hash(), sketch}, opt)
-	s.Next(t.Context()) // the number of the page that was lost
+	p := start(t, leftover{s, store.Leader{ID: dedup.Hash{1}, Hash: canon.Hash(), Sketch: sketch}}, opt)
 	handle(t, p, article("http://a.test/1", a), article("http://a.test/2", but(a, "x")), article("http://a.test/3", a))
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
@@ -470,35 +443,27 @@ http://a.test/3 exact of http://a.test/1 1.000 by text
 `)
 }
 
-// leftover is a store in which page 1 left postings and a sketch, and no record.
+// leftover is a store in which a page left postings and a sketch, and no record.
 type leftover struct {
 	*store.Memory
-	keys   []uint64
-	hash   dedup.Hash
-	sketch dedup.Sketch
+	lost store.Leader
 }
 
-func (l leftover) Leaders(ctx context.Context, key uint64, limit int, dst []uint64) ([]uint64, bool, error) {
-	if slices.Contains(l.keys, key) {
-		dst = append(dst, 1)
+func (l leftover) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
+	all, err := l.Memory.Lookup(ctx, asks)
+	for i := range all {
+		if all[i].Copy == nil {
+			all[i].Leaders = append([]store.Leader{l.lost}, all[i].Leaders...)
+		}
 	}
-	return l.Memory.Leaders(ctx, key, limit-1, dst)
-}
-
-func (l leftover) Sketch(ctx context.Context, num uint64) (dedup.Sketch, bool, error) {
-	if num == 1 {
-		return l.sketch, true, nil
-	}
-	return l.Memory.Sketch(ctx, num)
+	return all, err
 }
 
 func TestSkipDuplicates(t *testing.T) {
 	for _, skip := range []bool{false, true} {
 		s := store.NewMemory()
 		opt := testOptions(t)
-		opt.SkipDuplicates, opt.KeepRaw = skip, true
-		sink := &sink{}
-		opt.Sink = sink
+		opt.SkipDuplicates = skip
 		p := start(t, s, opt)
 		a, short := words(1, 100), words(2, 20)
 		with := func(url, text string) *crawler.Page {
@@ -511,84 +476,19 @@ func TestSkipDuplicates(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range records(t, s) {
-			_, hasText, _ := s.Text(t.Context(), r.Num)
-			_, hasSketch, _ := s.Sketch(t.Context(), r.Num)
-			raw, _ := s.Raw(t.Context(), r.Num)
+			c := content(t, s, r.URL)
 			followed, _ := s.State(t.Context(), r.URL+"/next")
-			kept := !skip || r.Leader == 0
-			if hasText != kept || (raw != nil) != kept || r.NoText == kept || !hasSketch || r.Hash.IsZero() {
-				t.Errorf("skip %v, %s: text %v, raw %v, sketch %v, no_text %v", skip, verdict(r), hasText, raw != nil, hasSketch, r.NoText)
+			kept := !skip || !r.Follows()
+			if c.Kept != kept || r.NoText == kept || c.Sketch == nil || r.Hash.IsZero() {
+				t.Errorf("skip %v, %s: text %v, sketch %v, no_text %v", skip, verdict(r), c.Kept, c.Sketch != nil, r.NoText)
 			}
 			if want := kept || r.Words < 50; (followed == frontier.Pending) != want {
 				t.Errorf("skip %v, %s: its links are followed: %v, want %v", skip, verdict(r), followed == frontier.Pending, want)
-			}
-			if got := sink.texts[r.Num] != ""; got != kept {
-				t.Errorf("skip %v, %s: the sink got a text: %v, want %v", skip, verdict(r), got, kept)
 			}
 		}
 		if tally := p.Added(); tally.Unkept != map[bool]int64{false: 0, true: 3}[skip] {
 			t.Errorf("skip %v: %d were counted as kept without text", skip, tally.Unkept)
 		}
-	}
-}
-
-// A sink notes what it gets.
-type sink struct {
-	nums        []uint64
-	texts       map[uint64]string
-	checkpoints atomic.Int64
-	err         error
-}
-
-func (s *sink) Add(r *store.Record, text string) error {
-	if s.texts == nil {
-		s.texts = map[uint64]string{}
-	}
-	s.nums = append(s.nums, r.Num)
-	s.texts[r.Num] = text
-	return s.err
-}
-
-func (s *sink) Checkpoint(context.Context) error { s.checkpoints.Add(1); return nil }
-
-// The sink is told of every record once, in the order of their numbers, whatever
-// became of the URL.
-func TestSink(t *testing.T) {
-	s := store.NewMemory()
-	opt := testOptions(t)
-	sink := &sink{}
-	opt.Sink = sink
-	p := start(t, s, opt)
-	var wait sync.WaitGroup
-	for w := range uint64(10) {
-		wait.Go(func() {
-			for i := range uint64(20) {
-				pg := article(fmt.Sprintf("http://a.test/%d/%d", w, i), words(i%7, 60))
-				switch i {
-				case 3:
-					pg.Problem = crawler.ProblemTimeout
-				case 4:
-					pg.Status, pg.Location = 301, "http://a.test/"
-				case 5:
-					pg.Header.Set("Content-Type", "image/png")
-				}
-				handle(t, p, pg)
-			}
-		})
-	}
-	wait.Wait()
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
-	var want []uint64
-	for _, r := range records(t, s) {
-		want = append(want, r.Num)
-	}
-	if !slices.Equal(sink.nums, want) || len(want) != 200 {
-		t.Errorf("the sink got\n%v\nand the store holds\n%v", sink.nums, want)
-	}
-	if sink.checkpoints.Load() == 0 {
-		t.Error("no checkpoint at the end")
 	}
 }
 
@@ -611,21 +511,15 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub.entry.State = frontier.Unknown // as if the end of the URL had been lost
+	sub.state = frontier.Unknown // as if the end of the URL had been lost
 	s.Discover(t.Context(), []frontier.Item{first.Item})
-	if err := p.judge.submit(t.Context(), sub); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(p.Close(), s.Close()); err != nil {
+	if err := errors.Join(p.commit(t.Context(), sub), p.Close(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 
 	s = open()
 	defer s.Close()
-	opt := testOptions(t)
-	sink := &sink{}
-	opt.Sink = sink
-	p = start(t, s, opt)
+	p = start(t, s, testOptions(t))
 	gone := *first
 	gone.Problem, gone.Status = crawler.ProblemStatus, 404 // the site has changed meanwhile
 	handle(t, p, &gone, article("http://a.test/2", a))
@@ -633,8 +527,8 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "verdicts", verdicts(t, s), "http://a.test/1 unique\nhttp://a.test/2 exact of http://a.test/1 1.000 by text\n")
-	if all, added := p.Tally(), p.Added(); all.Pages() != 2 || added.Pages() != 1 || all.Errors != 0 || len(sink.nums) != 1 {
-		t.Errorf("counted %+v, added %+v, sink %v", all, added, sink.nums)
+	if all, added := p.Tally(), p.Added(); all.Pages() != 2 || added.Pages() != 1 || all.Errors != 0 {
+		t.Errorf("counted %+v, added %+v", all, added)
 	}
 	if state, _ := s.State(t.Context(), first.Item.URL); state != frontier.Fetched {
 		t.Errorf("the URL ended in state %d, want that of its record", state)
@@ -650,55 +544,43 @@ type failing struct {
 	left int // guarded by mu
 }
 
-func (f *failing) Commit(ctx context.Context, all []*store.Entry) error {
+func (f *failing) Commit(ctx context.Context, all []*store.Entry) ([]store.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.left--; f.left < 0 {
-		return errDisk
+		return nil, errDisk
 	}
 	return f.Store.Commit(ctx, all)
 }
 
-// When the judge fails, all who wait for it and all who come later are told, and
-// so is who closes it; nobody hangs.
-func TestJudgeFails(t *testing.T) {
-	for _, way := range []string{"store", "sink"} {
-		opt := testOptions(t)
-		var s store.Store = store.NewMemory()
-		if way == "store" {
-			s = &failing{Store: s, left: 2}
-		} else {
-			opt.Sink = &sink{err: errDisk}
+// When the store fails, all who write to it are told; nobody hangs.
+func TestStoreFails(t *testing.T) {
+	s := &failing{Store: store.NewMemory(), left: 2}
+	p := start(t, s, testOptions(t))
+	var wait sync.WaitGroup
+	errs := make([]error, 200)
+	for i := range errs {
+		wait.Go(func() {
+			errs[i] = p.Handle(context.Background(), article(fmt.Sprintf("http://a.test/%d", i), words(uint64(i), 60)), new(crawler.Leads))
+		})
+	}
+	wait.Wait()
+	well := 0
+	for _, err := range errs {
+		if err == nil {
+			well++
+		} else if !errors.Is(err, errDisk) {
+			t.Errorf("got %v", err)
 		}
-		p := start(t, s, opt)
-		var wait sync.WaitGroup
-		errs := make([]error, 200)
-		for i := range errs {
-			wait.Go(func() {
-				errs[i] = p.Handle(context.Background(), article(fmt.Sprintf("http://a.test/%d", i), words(uint64(i), 60)), new(crawler.Leads))
-			})
-		}
-		wait.Wait()
-		told := 0
-		for _, err := range errs {
-			if errors.Is(err, errDisk) {
-				told++
-			} else if err != nil {
-				t.Errorf("%s: got %v", way, err)
-			}
-		}
-		if told == 0 {
-			t.Errorf("%s: nobody was told", way)
-		}
-		if err := p.Handle(context.Background(), article("http://a.test/late", ""), new(crawler.Leads)); !errors.Is(err, errDisk) {
-			t.Errorf("%s: a late page got %v", way, err)
-		}
-		if _, err := p.Files(context.Background(), manyFiles(500)); err != nil && !errors.Is(err, errDisk) {
-			t.Errorf("%s: files got %v", way, err)
-		}
-		if err := p.Close(); !errors.Is(err, errDisk) {
-			t.Errorf("%s: close got %v", way, err)
-		}
+	}
+	if well != 2 {
+		t.Errorf("%d pages were stored, want 2", well)
+	}
+	if _, err := p.Files(context.Background(), manyFiles(500)); !errors.Is(err, errDisk) {
+		t.Errorf("files got %v", err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -712,26 +594,17 @@ func manyFiles(n int) func(func(File, error) bool) {
 	}
 }
 
-// A cancelled page is not submitted, and nobody waits for it.
+// A page whose context has ended is not stored.
 func TestHandleCancelled(t *testing.T) {
-	g := gate{store.NewMemory(), make(chan struct{})}
-	p := start(t, g, testOptions(t))
+	s := store.NewMemory()
+	p := start(t, s, testOptions(t))
 	ctx, cancel := context.WithCancel(t.Context())
-	var wait sync.WaitGroup
-	for i := range 2*batch + 10 { // more than the queue holds
-		wait.Go(func() { p.Handle(ctx, article(fmt.Sprintf("http://a.test/%d", i), ""), new(crawler.Leads)) })
-	}
-	for len(p.judge.queue) < batch {
-		time.Sleep(time.Millisecond)
-	}
 	cancel()
-	if err := p.Handle(ctx, article("http://a.test/x", ""), new(crawler.Leads)); !errors.Is(err, context.Canceled) {
+	if err := p.Handle(ctx, article("http://a.test/x", "words"), new(crawler.Leads)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	close(g.open)
-	wait.Wait()
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
+	if err := p.Close(); err != nil || len(records(t, s)) > 0 {
+		t.Errorf("%d records, %v", len(records(t, s)), err)
 	}
 }
 
@@ -782,8 +655,8 @@ func TestFiles(t *testing.T) {
 			if names != want {
 				t.Errorf("round %d: got %+v, want %+v", round, names, want)
 			}
-			for p.Pages() != 62 || p.Tally().Skipped != 1 {
-				time.Sleep(100 * time.Microsecond)
+			if p.Pages() != 62 || p.Tally().Skipped != 1 {
+				t.Errorf("round %d: %d pages, %d skipped", round, p.Pages(), p.Tally().Skipped)
 			}
 		}
 		if err := p.Close(); err != nil {

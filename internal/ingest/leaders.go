@@ -15,54 +15,65 @@ type leader struct {
 	set dedup.Set
 }
 
+// A visitID names one visit of a page: a page that changed is another leader.
+type visitID struct{ page, text dedup.Hash }
+
 // A leaderCache reads leaders from a store, and holds those used last. A crawl meets the
 // leaders of one template again and again, so few are enough.
 type leaderCache struct {
-	store store.Store
+	store Store
 	rule  dedup.Rule
 	texts sync.Pool // of *dedup.Text
 
 	mu   sync.Mutex
-	last *lastused.Cache[uint64, *leader] // guarded by mu: by number
+	last *lastused.Cache[visitID, *leader] // guarded by mu
 }
 
-func newLeaderCache(s store.Store, rule dedup.Rule, bytes int64) *leaderCache {
-	c := &leaderCache{store: s, rule: rule, last: lastused.New[uint64](int(bytes), func(l *leader) int { return 8 * len(l.set) })}
+func newLeaderCache(s Store, rule dedup.Rule, bytes int64) *leaderCache {
+	c := &leaderCache{store: s, rule: rule, last: lastused.New[visitID](int(bytes), func(l *leader) int { return 8 * len(l.set) })}
 	c.texts.New = func() any { return new(dedup.Text) }
 	return c
 }
 
-// get returns the leader of a number; nil: it has no record or no text, as after
-// a crash before its commit.
-func (c *leaderCache) get(ctx context.Context, num uint64) (*leader, error) {
+// get returns leaders that were met, in their order, with one question to the
+// store for all that are not held. A leader that has no record, no text or another
+// text by now is nil.
+func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, error) {
+	leaders := make([]*leader, len(met))
+	var missing []int
+	var ids []dedup.Hash
 	c.mu.Lock()
-	held, ok := c.last.Get(num)
-	c.mu.Unlock()
-	if ok {
-		return held, nil
+	for i, m := range met {
+		l, ok := c.last.Get(visitID{m.ID, m.Hash})
+		if leaders[i] = l; !ok {
+			missing, ids = append(missing, i), append(ids, m.ID)
+		}
 	}
-	l, err := c.load(ctx, num)
-	if err != nil || l == nil {
+	c.mu.Unlock()
+	if len(missing) == 0 {
+		return leaders, nil
+	}
+	pages, err := c.store.Pages(ctx, ids, store.WantText)
+	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	c.last.Put(num, l)
-	c.mu.Unlock()
-	return l, nil
+	for i, page := range pages {
+		m := met[missing[i]]
+		if page != nil && page.Kept && page.Record.Hash == m.Hash {
+			leaders[missing[i]] = c.hold(m, page)
+		}
+	}
+	return leaders, nil
 }
 
-// load reads a leader from the store.
-func (c *leaderCache) load(ctx context.Context, num uint64) (*leader, error) {
-	r, err := c.store.RecordAt(ctx, num)
-	if err != nil || r == nil {
-		return nil, err
-	}
-	text, ok, err := c.store.Text(ctx, num)
-	if err != nil || !ok {
-		return nil, err
-	}
+// hold makes a leader of a page.
+func (c *leaderCache) hold(m store.Leader, page *store.Content) *leader {
 	canon := c.texts.Get().(*dedup.Text)
 	defer giveBack(&c.texts, canon)
-	c.rule.Read(canon, text, r.Lang)
-	return &leader{r.URL, dedup.NewSet(c.rule.Shingles(canon))}, nil
+	c.rule.Read(canon, page.Text, page.Record.Lang)
+	l := &leader{page.Record.URL, dedup.NewSet(c.rule.Shingles(canon))}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last.Put(visitID{m.ID, m.Hash}, l)
+	return l
 }

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"crypto/sha256"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -64,8 +63,4 @@ func cut(s string, most int) string {
 		most--
 	}
 	return strings.Clone(s[:most]) // without what was cut off behind it
-}
-
-func rawOf(page *crawler.Page) *store.Raw {
-	return &store.Raw{Request: page.Request, Response: page.Response, Body: page.Body, SHA256: sha256.Sum256(page.Body)}
 }

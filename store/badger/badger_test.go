@@ -1,10 +1,14 @@
 package badger
 
 import (
+	"bytes"
+	"context"
+	"slices"
 	"testing"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
+	"skink/dedup"
 	"skink/store"
 	"skink/store/storetest"
 )
@@ -31,4 +35,58 @@ func TestStore(t *testing.T) {
 
 func TestDurableStore(t *testing.T) {
 	storetest.RunDurable(t, func(t *testing.T, dir string) store.Store { return openTest(t, dir) })
+}
+
+// commit writes entries, of which none may be stale.
+func commit(t testing.TB, s *Store, entries ...*store.Entry) {
+	t.Helper()
+	outcomes, err := s.Commit(context.Background(), entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Contains(outcomes, store.Stale) {
+		t.Fatalf("outcomes are %d", outcomes)
+	}
+}
+
+// commitError is the error of a commit.
+func commitError(t testing.TB, s *Store, entries ...*store.Entry) error {
+	_, err := s.Commit(t.Context(), entries)
+	return err
+}
+
+// placesUnder are the places posted under a key, at most limit of them.
+func placesUnder(t testing.TB, s *Store, key uint64, limit int) (places []uint64, more bool) {
+	t.Helper()
+	places, more, err := s.index.find(t.Context(), key, bandKind, limit, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return places, more
+}
+
+// placeOfText is the lowest place of a text; 0: none.
+func placeOfText(t testing.TB, s *Store, h dedup.Hash) (place uint64) {
+	t.Helper()
+	err := s.view(t.Context(), func(txn *badgerdb.Txn) (err error) {
+		place, _, err = s.posted(t.Context(), txn, h, func(value []byte) bool { return bytes.HasPrefix(value, h[:]) })
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return place
+}
+
+// recordOf is the record of a numbered page, nil if there is none.
+func recordOf(t testing.TB, s *Store, n int) *store.Record {
+	t.Helper()
+	pages, err := s.Pages(t.Context(), []dedup.Hash{entry(n).Record.ID}, store.WantRecord)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pages[0] == nil {
+		return nil
+	}
+	return &pages[0].Record
 }

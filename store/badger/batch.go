@@ -28,6 +28,10 @@ type batch struct {
 	// recorded are the pages that are found by their id in the index, which
 	// does not know them yet.
 	recorded map[dedup.Hash]uint64
+	// posted are the mixed keys posted under so far, with the last number.
+	posted  map[uint64]uint64
+	gone    []uint64 // places whose visits the transaction supersedes
+	refusal error    // why nothing was written, when that is not the store's fault
 }
 
 const (
@@ -48,20 +52,36 @@ func (s *Store) write(ctx context.Context, fn func(*batch) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	return s.writeLocked(fn)
+}
+
+// writeLocked is write for a caller that holds mu.
+func (s *Store) writeLocked(fn func(*batch) error) error {
 	if s.broken != nil {
 		return s.broken
 	}
-	b := &batch{s: s, txn: s.db.NewTransaction(true), recorded: map[dedup.Hash]uint64{}}
+	b := &batch{s: s, txn: s.db.NewTransaction(true), recorded: map[dedup.Hash]uint64{}, posted: map[uint64]uint64{}}
 	defer func() { b.txn.Discard() }()
 	err := fn(b)
+	if b.refusal != nil {
+		return b.refusal
+	}
 	if err == nil {
 		err = b.flush()
 	}
 	if err != nil {
 		err = fmt.Errorf("write to store %s: %w", s.name, err)
 		s.broken = err
+		return err
 	}
-	return err
+	s.visible.Store(s.last)
+	return nil
+}
+
+// refuse ends a batch that has written nothing. The store is as good as before.
+func (b *batch) refuse(why error) error {
+	b.refusal = why
+	return why
 }
 
 // room makes sure that an operation of that many keys and bytes comes into one
@@ -97,7 +117,12 @@ func (b *batch) flush() error {
 		}
 	}
 	if b.journal.empty() {
-		return b.txn.Commit()
+		if err := b.txn.Commit(); err != nil {
+			return err
+		}
+		b.s.index.forget(b.gone)
+		b.gone = nil
+		return nil
 	}
 	if err := b.txn.Set(journalKey(b.s.last, b.s.seq+1), b.journal.encode()); err != nil {
 		return err
@@ -106,6 +131,8 @@ func (b *batch) flush() error {
 		return err
 	}
 	b.s.seq++
+	b.s.index.forget(b.gone)
+	b.gone = nil
 	err := b.s.index.post(b.s.seq, &b.journal)
 	b.journal.reset()
 	clear(b.recorded)

@@ -43,17 +43,12 @@ func benchmarkCommit(b *testing.B, group int) {
 	b.ResetTimer()
 	for i := range b.N {
 		e := gen.entry()
-		if e.Record.Num, err = s.Next(b.Context()); err != nil {
-			b.Fatal(err)
-		}
 		lookUp(b, s, e)
 		entries = append(entries, e)
 		if len(entries) < group && i < b.N-1 {
 			continue
 		}
-		if err := s.Commit(b.Context(), entries); err != nil {
-			b.Fatal(err)
-		}
+		commit(b, s, entries...)
 		entries = entries[:0]
 	}
 	b.StopTimer()
@@ -69,14 +64,12 @@ func benchmarkCommit(b *testing.B, group int) {
 
 // lookUp asks what a worker asks before a page is judged.
 func lookUp(b *testing.B, s *Store, e *store.Entry) {
-	if _, _, err := s.ByHash(b.Context(), e.Hash); err != nil {
+	ask := store.Ask{ID: e.Record.ID, Hashes: []dedup.Hash{e.Hash}, Keys: e.Keys, Limit: dedup.MaxPosting}
+	found, err := s.Lookup(b.Context(), []store.Ask{ask})
+	if err != nil {
 		b.Fatal(err)
 	}
-	for _, key := range e.Keys {
-		if _, _, err := s.Leaders(b.Context(), key, 1000, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
+	e.Basis = found[0].Basis(ask)
 }
 
 // A generator makes pages of a site that grows by two pages a page. Texts are

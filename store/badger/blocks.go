@@ -13,14 +13,12 @@ import (
 // and then goes through them the other way round.
 
 // scanRecords calls fn with the record of each page from a number on, in order.
-func (s *Store) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
-	return s.view(ctx, func(txn *badgerdb.Txn) error {
-		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
-		defer it.Close()
-		first := from / pagesInBlock
-		list := blocks(it, func(block uint64) bool { return block <= first })
-		return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), fn)
-	})
+func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
+	it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
+	defer it.Close()
+	first := from / pagesInBlock
+	list := blocks(it, func(block uint64) bool { return block <= first })
+	return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), fn)
 }
 
 // scanJournal calls fn with each entry of the journal from one on, in order.

@@ -10,52 +10,57 @@ import (
 	"skink/store"
 )
 
-// Pages are found by number, and in the order of their numbers, wherever in
-// their blocks they are and whatever blocks are missing between them.
+// commitAt writes an entry at a place of the test's choice, above all before it.
+func commitAt(t *testing.T, s *Store, place uint64, e *store.Entry) {
+	t.Helper()
+	s.last = place - 1
+	commit(t, s, e)
+}
+
+// Pages are found in the order of their places, wherever in their blocks they are
+// and whatever blocks are missing between them.
 func TestBlocks(t *testing.T) {
 	ctx := t.Context()
 	s := openTest(t, t.TempDir())
 	const block = pagesInBlock
 	all := []uint64{1, block - 1, block, block + 1, 2*block + 7, 9 * block, 300*block - 1, 1 << 40, maxNum - 1, maxNum}
-	for i, num := range all {
-		if err := s.Commit(ctx, []*store.Entry{numbered(num, i)}); err != nil {
-			t.Fatal(err)
-		}
+	for i, place := range all {
+		commitAt(t, s, place, numbered(i))
 	}
 	for _, s := range []*Store{s, killed(t, s)} {
-		for _, from := range slices.Concat(all, []uint64{0, 2, block - 2, block + 2, 3 * block, 10 * block, 1<<40 + 1, 1 << 50, maxNum + 1}) {
+		for _, after := range slices.Concat(all, []uint64{0, 2, block - 2, block + 2, 3 * block, 10 * block, 1<<40 + 1, 1 << 50}) {
 			var got []uint64
-			for r, err := range s.Records(ctx, from) {
+			for c, err := range s.Changes(ctx, cursorAt(after), store.WantText) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got = append(got, r.Num)
+				place, err := placeOf(c.Cursor)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := fmt.Sprint(slices.Index(all, place)); c.Text != want {
+					t.Errorf("text at place %d is %q, want %q", place, c.Text, want)
+				}
+				got = append(got, place)
 			}
-			want := slices.DeleteFunc(slices.Clone(all), func(num uint64) bool { return num < from })
+			want := slices.DeleteFunc(slices.Clone(all), func(place uint64) bool { return place <= after })
 			if !slices.Equal(got, want) {
-				t.Errorf("records from %d are %d, want %d", from, got, want)
+				t.Errorf("changes after %d are at %d, want %d", after, got, want)
 			}
 		}
-		for i, num := range all {
-			if nums, _, err := s.Leaders(ctx, uint64(i), 9, nil); err != nil || !slices.Equal(nums, []uint64{num}) {
-				t.Errorf("key %d: %d, %v; want page %d", i, nums, err, num)
-			}
-			if text, _, err := s.Text(ctx, num); err != nil || text != fmt.Sprint(i) {
-				t.Errorf("text of page %d: %q, %v", num, text, err)
+		for i, place := range all {
+			if places, _ := placesUnder(t, s, uint64(i), 9); !slices.Equal(places, []uint64{place}) {
+				t.Errorf("key %d: %d; want place %d", i, places, place)
 			}
 		}
 	}
 }
 
-// The journal is read from any entry on. It is in the order of its numbers
-// however the pages' numbers come.
+// The journal is read from any entry on, whatever blocks its entries are in.
 func TestJournalInBlocks(t *testing.T) {
-	ctx := t.Context()
 	s := openTest(t, t.TempDir())
-	for i, num := range []uint64{5, 3, 2 * pagesInBlock, 4, pagesInBlock, 9 * pagesInBlock, 9*pagesInBlock + 1} {
-		if err := s.Commit(ctx, []*store.Entry{numbered(num, i)}); err != nil {
-			t.Fatal(err)
-		}
+	for i, place := range []uint64{3, 4, 5, pagesInBlock, 2 * pagesInBlock, 9 * pagesInBlock, 9*pagesInBlock + 1} {
+		commitAt(t, s, place, numbered(i))
 	}
 	for after := range s.seq + 2 {
 		seqs := []uint64{}
@@ -78,14 +83,12 @@ func TestJournalInBlocks(t *testing.T) {
 func TestNewBlocksComeBeforeOldOnes(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	for i, num := range []uint64{1, 2 * pagesInBlock, 3 * pagesInBlock} {
-		e := numbered(num, i)
-		e.Record.Leader = 1
-		if err := s.Commit(t.Context(), []*store.Entry{e}); err != nil {
-			t.Fatal(err)
-		}
+		e := numbered(i)
+		e.Record.Leader = entry(99).Record.ID
+		commitAt(t, s, num, e)
 	}
 	var list []uint64
-	err := s.scan(t.Context(), nil, nil, func(item *badgerdb.Item) error {
+	err := s.scan(t.Context(), nil, func(item *badgerdb.Item) error {
 		key := item.Key()
 		if key[0] == keyBlock {
 			list = append(list, blockOf(key))
@@ -99,10 +102,9 @@ func TestNewBlocksComeBeforeOldOnes(t *testing.T) {
 	}
 }
 
-// numbered is a page of its own with that number, text i and key i.
-func numbered(num uint64, i int) *store.Entry {
+// numbered is a page of its own with text i and key i.
+func numbered(i int) *store.Entry {
 	e := entry(i + 1)
-	e.Record.Num = num
 	e.Text = store.Pack([]byte(fmt.Sprint(i)))
 	e.Keys = []uint64{uint64(i)}
 	return e

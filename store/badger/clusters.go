@@ -1,24 +1,30 @@
 package badger
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"slices"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
+	"skink/dedup"
 	"skink/store"
 )
 
-// Clusters yields the clusters by size. It counts the members first, 16 bytes a
-// cluster, which is less to keep right than an order on disk that changes with
-// every member.
+// Clusters yields the clusters by size.
 func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
+	return each(s, ctx, func(r reader) iter.Seq2[store.Cluster, error] { return r.Clusters(ctx) })
+}
+
+// Clusters yields the clusters by size. It counts the members first, some 50 bytes
+// a cluster, which is less to keep right than an order on disk that changes with
+// every member.
+func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return func(yield func(store.Cluster, error) bool) {
-		list, err := s.clusters(ctx)
+		list, err := r.clusters(ctx)
 		if err != nil {
 			yield(store.Cluster{}, fmt.Errorf("clusters: %w", err))
 			return
@@ -28,48 +34,63 @@ func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 				yield(store.Cluster{}, err)
 				return
 			}
-			if !yield(c, nil) {
+			if !yield(c.Cluster, nil) {
 				return
 			}
 		}
 	}
 }
 
-func (s *Store) clusters(ctx context.Context) ([]store.Cluster, error) {
-	var list []store.Cluster
-	err := s.scan(ctx, []byte{keyMember}, nil, func(item *badgerdb.Item) error {
-		leader := binary.BigEndian.Uint64(item.Key()[1:])
+// A placedCluster knows when its leader was judged.
+type placedCluster struct {
+	store.Cluster
+	place uint64
+}
+
+func (r reader) clusters(ctx context.Context) ([]placedCluster, error) {
+	var list []placedCluster
+	err := scan(ctx, r.txn, []byte{keyMember}, func(item *badgerdb.Item) error {
+		leader := dedup.Hash(item.Key()[1 : 1+hashSize])
 		if n := len(list); n == 0 || list[n-1].Leader != leader {
-			list = append(list, store.Cluster{Leader: leader})
+			u, err := r.s.known(r.txn, leader)
+			if err != nil {
+				return err
+			}
+			list = append(list, placedCluster{store.Cluster{Leader: leader}, u.num})
 		}
 		list[len(list)-1].Members++
 		return nil
 	})
-	slices.SortFunc(list, func(a, b store.Cluster) int {
-		return cmp.Or(cmp.Compare(b.Members, a.Members), cmp.Compare(a.Leader, b.Leader))
+	slices.SortFunc(list, func(a, b placedCluster) int {
+		return cmp.Or(cmp.Compare(b.Members, a.Members), cmp.Compare(a.place, b.place), bytes.Compare(a.Leader[:], b.Leader[:]))
 	})
 	return list, err
 }
 
+// Members yields the members of a cluster.
+func (s *Store) Members(ctx context.Context, leader dedup.Hash) iter.Seq2[*store.Record, error] {
+	return each(s, ctx, func(r reader) iter.Seq2[*store.Record, error] { return r.Members(ctx, leader) })
+}
+
 // Members yields the members of a cluster in the order of their keys.
-func (s *Store) Members(ctx context.Context, leader uint64) iter.Seq2[*store.Record, error] {
+func (r reader) Members(ctx context.Context, leader dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
-		err := s.scan(ctx, numKey(keyMember, leader), nil, func(item *badgerdb.Item) error {
+		err := scan(ctx, r.txn, key1(keyMember, leader[:]), func(item *badgerdb.Item) error {
 			num := lastNum(item.Key())
-			r, err := s.RecordAt(ctx, num)
-			if err == nil && r == nil {
+			member, err := recordAt(r.txn, num)
+			if err == nil && member == nil {
 				err = fmt.Errorf("%w: member %d has no record", store.ErrCorrupt, num)
 			}
 			if err != nil {
 				return err
 			}
-			if !yield(r, nil) {
+			if !yield(member, nil) {
 				return errStop
 			}
 			return nil
 		})
 		if err != nil && err != errStop {
-			yield(nil, fmt.Errorf("members of cluster %d: %w", leader, err))
+			yield(nil, fmt.Errorf("members of cluster %s: %w", leader, err))
 		}
 	}
 }

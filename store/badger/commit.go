@@ -6,85 +6,193 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
+	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
 )
 
-// Commit writes entries in their order, as many in one transaction as fit.
-func (s *Store) Commit(ctx context.Context, entries []*store.Entry) error {
-	for _, e := range entries {
-		if e.Record.Num == 0 {
-			return fmt.Errorf("commit %s: the record has no number", e.Record.URL)
-		}
-		if e.Record.Num > maxNum {
-			return fmt.Errorf("commit %s: number %d is too high", e.Record.URL, e.Record.Num)
-		}
-		if e.State != frontier.Unknown && !e.State.Ends() {
-			return fmt.Errorf("commit %s: state %d is not an end", e.Record.URL, e.State)
-		}
+// # Commits come together
+//
+// A transaction costs more than what one page puts into it. So calls of Commit
+// that wait for the store's lock wait in a line too: whoever gets the lock first
+// writes for all of them, in the order of the line, and the others find their work
+// done. Each place in the order of judging is given here, under that lock, so a
+// place that a reader can see has all lower ones before it.
+
+// A commitLine is the calls of Commit that nobody serves yet.
+type commitLine struct {
+	mu      sync.Mutex
+	waiting []*commitCall // guarded by mu
+}
+
+// A commitCall is one call of Commit. The store's lock guards its answer.
+type commitCall struct {
+	entries  []*store.Entry
+	outcomes []store.Outcome
+	served   bool
+	err      error
+}
+
+func (l *commitLine) join(c *commitCall) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = append(l.waiting, c)
+}
+
+func (l *commitLine) take() []*commitCall {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := l.waiting
+	l.waiting = nil
+	return all
+}
+
+// Commit writes entries, together with those of other calls.
+func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := store.Valid(entries); err != nil {
+		return nil, err
 	}
 	if err := s.disk.check(); err != nil {
-		return err
+		return nil, err
 	}
-	return s.write(ctx, func(b *batch) error {
-		for _, e := range entries {
-			if err := b.entry(e); err != nil {
-				return fmt.Errorf("commit %s: %w", e.Record.URL, err)
+	c := &commitCall{entries: entries, outcomes: make([]store.Outcome, len(entries))}
+	s.line.join(c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !c.served {
+		s.serve(s.line.take())
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	return c.outcomes, nil
+}
+
+// serve writes what some calls ask for. The caller holds mu. A write that failed
+// failed for all of them.
+func (s *Store) serve(calls []*commitCall) {
+	err := s.writeLocked(func(b *batch) error {
+		for _, c := range calls {
+			if err := b.commit(c); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
+	for _, c := range calls {
+		c.served, c.err = true, err
+	}
+}
+
+// commit writes the entries of a call up to the first that is stale.
+func (b *batch) commit(c *commitCall) error {
+	for i, e := range c.entries {
+		outcome, err := b.entry(e)
+		if err != nil {
+			return fmt.Errorf("commit %s: %w", e.Record.URL, err)
+		}
+		if c.outcomes[i] = outcome; outcome == store.Stale {
+			return nil
+		}
+	}
+	return nil
 }
 
 // entry writes one entry in the order of the contract: what may be left over
-// from a crash first, the record and the frontier's done together and last.
-func (b *batch) entry(e *store.Entry) error {
+// from a crash first, the record and the frontier's end together and last.
+func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
+	if e.Claim != (frontier.Claim{}) && b.s.queue.holder(e.Claim) == nil {
+		return store.Lost, nil
+	}
 	u, err := b.known(e.Record.ID)
 	if err != nil {
-		return err
+		return store.Stale, err
 	}
-	isNew := u.num == 0
-	if isNew {
-		if err := b.content(e); err != nil {
-			return err
-		}
+	if u.num != 0 && !e.Revisit {
+		return store.Kept, b.rest(0, e)
 	}
+	if stale, err := b.stale(e); stale || err != nil {
+		return store.Stale, err
+	}
+	num := b.nextNumber()
+	if err := b.content(num, e); err != nil {
+		return store.Stale, err
+	}
+	return store.Written, b.rest(num, e)
+}
+
+// rest writes what comes after text and sketch; num 0 says that the record that is
+// there stays.
+func (b *batch) rest(num uint64, e *store.Entry) error {
 	if _, err := b.discover(e.Links); err != nil {
 		return err
 	}
 	if err := b.exclude(e.Beyond); err != nil {
 		return err
 	}
-	if isNew {
-		if err := b.post(e); err != nil {
+	if num != 0 {
+		if err := b.post(num, e); err != nil {
 			return err
 		}
 	}
-	return b.end(e, isNew)
+	return b.end(num, e)
 }
 
-// content writes text, sketch and raw exchange.
-func (b *batch) content(e *store.Entry) error {
-	num := e.Record.Num
+// stale says whether an entry's verdict may no longer hold: something was posted
+// since its mark where it looked, or its leader was visited again.
+func (b *batch) stale(e *store.Entry) (bool, error) {
+	mark := uint64(e.Basis.Mark)
+	for _, h := range e.Basis.Hashes {
+		if b.postedSince(indexKey(filterKey(h), hashKind), mark) {
+			return true, nil
+		}
+	}
+	for _, key := range e.Basis.Keys {
+		if b.postedSince(indexKey(key, bandKind), mark) {
+			return true, nil
+		}
+	}
+	if mark == 0 || !e.Record.Follows() {
+		return false, nil
+	}
+	leader, err := b.known(e.Record.Leader)
+	return leader.num == 0 || leader.num > mark, err
+}
+
+// postedSince says whether something may have been posted under a mixed key since
+// a mark.
+func (b *batch) postedSince(key, mark uint64) bool {
+	return b.posted[key] > mark || b.s.index.postedSince(key, mark)
+}
+
+// nextNumber gives the next place. It is counted in the transaction that first
+// uses it, so it is never given twice.
+func (b *batch) nextNumber() uint64 {
+	b.s.last++
+	b.counters().Numbers = b.s.last
+	return b.s.last
+}
+
+// content writes text and sketch.
+func (b *batch) content(num uint64, e *store.Entry) error {
 	if e.Text != nil {
 		if err := b.parts(keyText, num, e.Text); err != nil {
 			return err
 		}
 	}
-	if e.Sketch != nil {
-		value := encodeSketch(e.Sketch)
-		if err := b.room(1, len(value)); err != nil {
-			return err
-		}
-		if err := b.set(pageKey(keySketch, num), value); err != nil {
-			return err
-		}
+	if e.Sketch == nil {
+		return nil
 	}
-	if e.Raw != nil {
-		return b.parts(keyRaw, num, store.Pack(encodeRaw(e.Raw)))
+	value := encodeSketch(e)
+	if err := b.room(1, len(value)); err != nil {
+		return err
 	}
-	return nil
+	return b.set(pageKey(keySketch, num), value)
 }
 
 // parts writes a value of any length; an empty one is one empty part.
@@ -106,38 +214,51 @@ func (b *batch) parts(letter byte, num uint64, value []byte) error {
 // transaction takes.
 const postedAtOnce = 1024
 
-// post writes the postings of a leader.
-func (b *batch) post(e *store.Entry) error {
-	for keys := range slices.Chunk(e.Keys, postedAtOnce) {
+// post writes the postings of a page, each key once.
+func (b *batch) post(num uint64, e *store.Entry) error {
+	for some := range slices.Chunk(e.Keys, postedAtOnce) {
+		keys := make([]uint64, 0, len(some))
+		for _, key := range some {
+			if mixed := indexKey(key, bandKind); b.posted[mixed] != num {
+				b.posted[mixed] = num
+				keys = append(keys, key)
+			}
+		}
 		if err := b.room(0, postedSize(len(keys))); err != nil {
 			return err
 		}
-		b.journal.post(e.Record.Num, bandKind, keys...)
+		b.journal.post(num, bandKind, keys...)
 	}
 	return nil
 }
 
 // end writes the record, what leads to it, and how its URL ended, together.
-func (b *batch) end(e *store.Entry, isNew bool) error {
+func (b *batch) end(num uint64, e *store.Entry) error {
 	r := &e.Record
-	var value []byte
-	if isNew {
-		var err error
-		if value, err = encodeRecord(e); err != nil {
-			return err
-		}
-	}
-	if err := b.room(5, len(value)+len(r.URL)+256+2*postedSize(1)); err != nil {
-		return err
-	}
-	u, err := b.known(r.ID) // again: a page may link to itself
+	u, err := b.known(r.ID)
 	if err != nil {
 		return err
 	}
 	before := u
-	if isNew {
-		u.num = r.Num
-		if err := b.record(e, value); err != nil {
+	var value []byte
+	var earlier visit
+	if num != 0 {
+		if value, err = encodeRecord(e); err != nil {
+			return err
+		}
+		if earlier, err = b.visitAt(u.num); err != nil {
+			return err
+		}
+		u.num = num
+	}
+	if err := b.room(6+len(earlier.keys), len(value)+len(r.URL)+256+2*postedSize(1)); err != nil {
+		return err
+	}
+	if err := b.supersede(earlier); err != nil {
+		return err
+	}
+	if num != 0 {
+		if err := b.record(num, e, value); err != nil {
 			return err
 		}
 	}
@@ -155,37 +276,76 @@ func (b *batch) end(e *store.Entry, isNew bool) error {
 }
 
 // record writes the record and its entries under its text hash and its leader.
-func (b *batch) record(e *store.Entry, value []byte) error {
+func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	r := &e.Record
-	if err := b.set(pageKey(keyRecord, r.Num), value); err != nil {
+	if err := b.set(pageKey(keyRecord, num), value); err != nil {
 		return err
 	}
-	if err := b.hash(e); err != nil {
-		return err
+	if !e.Hash.IsZero() {
+		key := filterKey(e.Hash)
+		b.journal.post(num, hashKind, key)
+		b.posted[indexKey(key, hashKind)] = num
 	}
-	if r.Leader != 0 && r.Leader != r.Num {
-		if err := b.set(memberKey(r.Leader, r.Resemblance, r.Num), nil); err != nil {
+	if r.Follows() {
+		if err := b.set(memberKey(r.Leader, r.Resemblance, num), nil); err != nil {
 			return err
 		}
 	}
-	b.useNumber(r.Num)
 	c := b.counters()
 	c.Records++
 	c.Tally.Add(r)
 	return nil
 }
 
-// hash posts the page under its text hash, unless a lower number is. So a text
-// that is on a million pages is posted once, or twice if they came together.
-func (b *batch) hash(e *store.Entry) error {
-	if e.Hash.IsZero() {
+// A visit is what a place holds.
+type visit struct {
+	num    uint64 // 0: nothing
+	record *store.Record
+	keys   [][]byte // in badger
+}
+
+// visitAt finds what a place holds.
+func (b *batch) visitAt(num uint64) (v visit, err error) {
+	if num == 0 {
+		return v, nil
+	}
+	v = visit{num: num, keys: [][]byte{pageKey(keyRecord, num), pageKey(keySketch, num)}}
+	if v.record, err = recordAt(b.txn, num); err != nil || v.record == nil {
+		return visit{}, err
+	}
+	if v.record.Follows() {
+		v.keys = append(v.keys, memberKey(v.record.Leader, v.record.Resemblance, num))
+	}
+	for part, more := 0, true; more; part++ {
+		key := partKey(keyText, num, part)
+		if more, err = b.get(key, func([]byte) error { return nil }); err != nil {
+			return visit{}, err
+		}
+		if more {
+			v.keys = append(v.keys, key)
+		}
+	}
+	return v, nil
+}
+
+// supersede takes away what an earlier visit left, but its postings: they find
+// nothing from then on, and are dropped when segments are merged.
+func (b *batch) supersede(v visit) error {
+	if v.num == 0 {
 		return nil
 	}
-	first, found, err := b.s.byHash(context.Background(), b.txn, e.Hash)
-	if err != nil || found && first < e.Record.Num {
+	for _, key := range v.keys {
+		if err := b.delete(key); err != nil {
+			return err
+		}
+	}
+	if err := b.set(numKey(keyGone, v.num), nil); err != nil {
 		return err
 	}
-	b.journal.post(e.Record.Num, hashKind, filterKey(e.Hash))
+	b.gone = append(b.gone, v.num)
+	c := b.counters()
+	c.Records--
+	c.Tally.Remove(v.record)
 	return nil
 }
 
@@ -200,3 +360,7 @@ func encodeRecord(e *store.Entry) ([]byte, error) {
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
+
+// hashSize is what stands before the record in its value, and before the minima
+// twice.
+const hashSize = len(dedup.Hash{})

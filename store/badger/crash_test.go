@@ -25,39 +25,25 @@ func killed(t *testing.T, s *Store) *Store {
 func TestKilled(t *testing.T) {
 	ctx := t.Context()
 	s := openTest(t, t.TempDir())
-	var last uint64
-	var err error
-	for range 3 {
-		if last, err = s.Next(ctx); err != nil { // given, and not committed
-			t.Fatal(err)
-		}
-	}
 	urls := []frontier.Item{{URL: "https://example.com/1"}, {URL: "https://example.com/2"}, {URL: "https://example.com/3"}}
 	if _, err := s.Discover(ctx, urls); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Lease(ctx, "example.com", 2, time.Hour); err != nil {
-		t.Fatal(err)
+	if items := takeAll(t, s, 2); len(items) != 2 {
+		t.Fatalf("took %v", items)
 	}
-	if err := s.Commit(ctx, []*store.Entry{entry(1)}); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, s, entry(1))
 
 	again := killed(t, s)
-	num, err := again.Next(ctx)
-	if err != nil || num <= last || num > last+numberBlock {
-		t.Errorf("Next = %d, %v; want one after %d, and not far", num, err, last)
-	}
-	if r, err := again.RecordAt(ctx, 1); err != nil || r == nil {
-		t.Errorf("the committed record: %v, %v", r, err)
+	if recordOf(t, again, 1) == nil {
+		t.Error("the committed record is gone")
 	}
 	counts, err := again.Counts(ctx)
 	if want := (frontier.Counts{Pending: 2, Fetched: 1}); err != nil || counts != want {
 		t.Errorf("Counts = %+v, %v; want %+v", counts, err, want)
 	}
-	items, err := again.Lease(ctx, "example.com", 9, time.Hour)
-	if err != nil || len(items) != 2 || items[0] != urls[1] || items[1] != urls[2] {
-		t.Errorf("Lease = %v, %v; want the leased one again and the other", items, err)
+	if items := takeAll(t, again, 9); len(items) != 2 || items[0] != urls[1] || items[1] != urls[2] {
+		t.Errorf("Take = %v; want the one that was taken again and the other", items)
 	}
 }
 
@@ -82,13 +68,13 @@ func TestKilledInTheMiddleOfACommit(t *testing.T) {
 			}
 			return nil
 		}
-		err := s.Commit(ctx, []*store.Entry{large})
+		err := commitError(t, s, large)
 		if err != nil && !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
 		finished := err == nil
 		if !finished {
-			if err := s.Commit(ctx, []*store.Entry{entry(2)}); !errors.Is(err, errKilled) {
+			if err := commitError(t, s, entry(2)); !errors.Is(err, errKilled) {
 				t.Errorf("a store that could not write goes on: %v", err)
 			}
 		}
@@ -98,22 +84,15 @@ func TestKilledInTheMiddleOfACommit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := again.Record(ctx, large.Record.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := recordOf(t, again, 1)
 		if want := map[bool]frontier.State{false: frontier.Pending, true: frontier.Fetched}[r != nil]; state != want || (r != nil) != finished {
 			t.Errorf("stopped at %d: record %v, state %d", stop, r != nil, state)
 		}
-		second := *large
-		second.Record.Num = 7
-		if err := again.Commit(ctx, []*store.Entry{&second}); err != nil {
-			t.Fatal(err)
-		}
+		first := s.visible.Load()
+		commit(t, again, large)
 		checkCounts(t, again, frontier.Counts{Pending: 7_000, Fetched: 1})
-		num, _, err := again.ByHash(ctx, large.Hash)
-		if want := map[bool]uint64{true: 1, false: 7}[finished]; err != nil || num != want {
-			t.Errorf("stopped at %d: ByHash = %d, %v; want %d", stop, num, err, want)
+		if place := placeOfText(t, again, large.Hash); place == 0 || finished && place != first {
+			t.Errorf("stopped at %d: the text is at place %d", stop, place)
 		}
 		tally, err := again.Tally(ctx)
 		if err != nil || tally.Unique != 1 {
@@ -126,6 +105,20 @@ func TestKilledInTheMiddleOfACommit(t *testing.T) {
 			return
 		}
 	}
+}
+
+// takeAll claims the one host that is due, and takes up to n of its URLs.
+func takeAll(t *testing.T, s *Store, n int) []frontier.Item {
+	t.Helper()
+	g, err := s.Claim(t.Context(), "me", 1, time.Hour)
+	if err != nil || len(g.Hosts) != 1 {
+		t.Fatalf("Claim = %+v, %v", g, err)
+	}
+	items, err := s.Take(t.Context(), g.Hosts[0].Claim, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items
 }
 
 var errKilled = errors.New("killed")
@@ -146,7 +139,7 @@ func checkCounts(t *testing.T, s *Store, want frontier.Counts) {
 		t.Errorf("Counts = %+v, %v; want %+v", got, err, want)
 	}
 	var scanned frontier.PerState
-	err = s.scan(t.Context(), []byte{keyURL}, nil, func(item *badgerdb.Item) error {
+	err = s.scan(t.Context(), []byte{keyURL}, func(item *badgerdb.Item) error {
 		return item.Value(func(value []byte) error {
 			u, err := decodeKnown(value)
 			scanned[u.state]++
@@ -157,7 +150,7 @@ func checkCounts(t *testing.T, s *Store, want frontier.Counts) {
 		t.Errorf("a scan counts %v, %v; the counters say %v", scanned, err, s.counters.URLs)
 	}
 	var queued int64
-	err = s.scan(t.Context(), []byte{keyQueue}, nil, func(*badgerdb.Item) error { queued++; return nil })
+	err = s.scan(t.Context(), []byte{keyQueue}, func(*badgerdb.Item) error { queued++; return nil })
 	if err != nil || queued != want.Pending {
 		t.Errorf("%d URLs are queued, %v; want %d", queued, err, want.Pending)
 	}

@@ -24,17 +24,25 @@ func TestFull(t *testing.T) {
 
 	_, err := s.Discover(ctx, []frontier.Item{{URL: "https://example.com/2"}})
 	wantError(t, dir, err, store.ErrFull)
-	wantError(t, dir, s.Commit(ctx, []*store.Entry{entry(1)}), store.ErrFull)
+	wantError(t, dir, commitError(t, s, entry(1)), store.ErrFull)
 	wantError(t, dir, s.SetMeta(ctx, "name", nil), store.ErrFull)
 	checkCounts(t, s, frontier.Counts{Pending: 1}) // nothing was written
 
 	// What ends a crawl in order still works.
-	if err := s.Release(ctx, frontier.Item{URL: "https://example.com/1"}); err != nil {
+	g, err := s.Claim(ctx, "me", 1, time.Hour)
+	if err != nil || len(g.Hosts) != 1 {
+		t.Fatalf("Claim = %+v, %v", g, err)
+	}
+	c := g.Hosts[0].Claim
+	if err := s.Release(ctx, c, frontier.Item{URL: "https://example.com/1"}); err != nil {
+		t.Error(err)
+	}
+	if err := s.Return(ctx, c, frontier.Rest{Delay: time.Second}); err != nil {
 		t.Error(err)
 	}
 	free = 10 << 30
 	s.disk.asked = time.Time{}
-	if err := s.Commit(ctx, []*store.Entry{entry(1)}); err != nil {
+	if err := commitError(t, s, entry(1)); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
 }

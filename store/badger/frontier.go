@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -50,15 +49,7 @@ func (b *batch) discover(items []frontier.Item) (found int, err error) {
 	return found, nil
 }
 
-// Exclude notes URLs that are outside the crawl.
-func (s *Store) Exclude(ctx context.Context, urls []string) error {
-	if err := s.disk.check(); err != nil {
-		return err
-	}
-	return s.write(ctx, func(b *batch) error { return b.exclude(urls) })
-}
-
-// exclude has a slot among the recent URLs that no other URL has: what is left
+// exclude notes URLs that are outside the crawl. It has a slot among the recent URLs that no other URL has: what is left
 // out now may be discovered later.
 func (b *batch) exclude(urls []string) error {
 	for _, url := range urls {
@@ -105,17 +96,16 @@ func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item) error {
 	return b.setKnown(id, u, isNew)
 }
 
-// openHost brings a host that has nothing waiting back into memory, with what
-// was set for it.
+// openHost brings a host that is not in memory back there, with what was kept of it.
 func (b *batch) openHost(name string) error {
 	if b.s.queue.hosts[name] != nil {
 		return nil
 	}
-	var set hostSettings
-	if _, err := b.get(key1(keyHost, name), set.decode); err != nil {
+	var kept keptRest
+	if _, err := b.get(key1(keyHost, name), kept.decode); err != nil {
 		return err
 	}
-	b.s.queue.hosts[name] = &waitingHost{set: set}
+	b.s.queue.open(name, kept.rest())
 	return nil
 }
 
@@ -178,23 +168,49 @@ func (b *batch) setKnown(id dedup.Hash, u known, isNew bool) error {
 // filterKey is a hash as the filters know it: half of it is plenty.
 func filterKey(h dedup.Hash) uint64 { return binary.BigEndian.Uint64(h[:8]) }
 
-// Lease takes URLs of host. A lease is in memory only: when the store is opened
-// again all that is queued is free. Only one process can have the store, so a
-// lease ends with it, and ttl is not needed.
-func (s *Store) Lease(ctx context.Context, host string, n int, _ time.Duration) ([]frontier.Item, error) {
+// Claim gives hosts from memory.
+func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (frontier.Grant, error) {
+	if err := ctx.Err(); err != nil {
+		return frontier.Grant{}, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.queue.hosts[host]
-	if h == nil || n <= 0 {
-		return nil, ctx.Err()
+	return s.queue.claim(worker, n, ttl), nil
+}
+
+// Renew lets claims last.
+func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Duration) (lost []frontier.Claim, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	until := time.Now().Add(ttl)
+	for _, c := range claims {
+		if h := s.queue.holder(c); h != nil {
+			h.until = until
+		} else {
+			lost = append(lost, c)
+		}
+	}
+	return lost, nil
+}
+
+// Take takes URLs of a claimed host.
+func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.Item, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.queue.holder(c)
+	if h == nil {
+		return nil, fmt.Errorf("take URLs of %s: %w", c.Host, frontier.ErrLost)
 	}
 	var items []frontier.Item
 	err := s.view(ctx, func(txn *badgerdb.Txn) error {
 		for i := range h.lanes {
-			if len(items) == n {
+			if len(items) >= n {
 				break
 			}
-			if err := s.leaseLane(txn, host, &h.lanes[i], n-len(items), &items); err != nil {
+			if err := takeFrom(txn, h, &h.lanes[i], n-len(items), &items); err != nil {
 				return err
 			}
 		}
@@ -202,19 +218,16 @@ func (s *Store) Lease(ctx context.Context, host string, n int, _ time.Duration) 
 	})
 	h.drop()
 	if err != nil {
-		return nil, fmt.Errorf("lease URLs of %s: %w", host, err)
+		return nil, fmt.Errorf("take URLs of %s: %w", c.Host, err)
 	}
 	return items, nil
 }
 
-// leaseLane takes up to n URLs of one depth.
-func (s *Store) leaseLane(txn *badgerdb.Txn, host string, l *lane, n int, items *[]frontier.Item) error {
-	if l.waiting == 0 {
-		return nil
-	}
-	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: lanePrefix(host, l.depth)})
+// takeFrom takes up to n URLs of one depth.
+func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]frontier.Item) error {
+	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: lanePrefix(h.name, l.depth)})
 	defer it.Close()
-	it.Seek(queueKey(host, place{l.depth, l.next}))
+	it.Seek(queueKey(h.name, place{l.depth, l.next}))
 	for ; n > 0 && l.waiting > 0; n-- {
 		if !it.Valid() {
 			return fmt.Errorf("%w: %d URLs are not in the queue", store.ErrCorrupt, l.waiting)
@@ -229,19 +242,25 @@ func (s *Store) leaseLane(txn *badgerdb.Txn, host string, l *lane, n int, items 
 		}
 		item.Depth = int(l.depth)
 		*items = append(*items, item)
-		l.next = lastNum(it.Item().Key()) + 1
+		seq := lastNum(it.Item().Key())
+		h.taken[place{l.depth, seq}] = true
+		l.next = seq + 1
 		l.waiting--
 		it.Next()
 	}
 	return nil
 }
 
-// Release puts a URL at the end of its depth.
-func (s *Store) Release(ctx context.Context, it frontier.Item) error {
+// Release puts a URL that was taken at the end of its depth.
+func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item) error {
 	return s.write(ctx, func(b *batch) error {
+		h := s.queue.holder(c)
+		if h == nil {
+			return b.refuse(fmt.Errorf("release a URL of %s: %w", c.Host, frontier.ErrLost))
+		}
 		id := dedup.Hash(frontier.ID(it.URL))
 		u, err := b.known(id)
-		if err != nil || u.state != frontier.Pending {
+		if err != nil || u.state != frontier.Pending || !h.taken[u.place] {
 			return err
 		}
 		if err := b.unqueue(it.URL, u.place); err != nil {
@@ -251,42 +270,57 @@ func (s *Store) Release(ctx context.Context, it frontier.Item) error {
 	})
 }
 
-// Done ends a URL.
-func (s *Store) Done(ctx context.Context, url string, state frontier.State) error {
-	if !state.Ends() {
-		return fmt.Errorf("done %s: state %d is not an end", url, state)
-	}
+// Return ends a claim, and keeps of the rest what outlives the process.
+func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest) error {
 	return s.write(ctx, func(b *batch) error {
-		id := dedup.Hash(frontier.ID(url))
-		u, err := b.known(id)
-		if err != nil || u.state != frontier.Pending {
+		h := s.queue.holder(c)
+		if h == nil {
+			return b.refuse(fmt.Errorf("return %s: %w", c.Host, frontier.ErrLost))
+		}
+		before := keptOf(h.rest)
+		h.rest = rest.Bounded(time.Now())
+		s.queue.release(h)
+		kept := keptOf(h.rest)
+		if kept == before {
+			return nil
+		}
+		value, err := json.Marshal(kept)
+		if err != nil {
 			return err
 		}
-		if err := b.unqueue(url, u.place); err != nil {
+		if err := b.room(1, len(value)+len(c.Host)); err != nil {
 			return err
 		}
-		b.move(frontier.Pending, state)
-		u.state = state
-		return b.setKnown(id, u, false)
+		return b.set(key1(keyHost, c.Host), value)
 	})
 }
 
 // State says how far a URL has come.
-func (s *Store) State(ctx context.Context, url string) (frontier.State, error) {
-	var u known
-	err := s.view(ctx, func(txn *badgerdb.Txn) (err error) {
-		u, err = s.known(txn, frontier.ID(url))
+func (s *Store) State(ctx context.Context, url string) (state frontier.State, err error) {
+	err = s.read(ctx, func(r reader) error {
+		state, err = r.State(ctx, url)
 		return err
 	})
+	return state, err
+}
+
+// State says how far a URL has come.
+func (r reader) State(_ context.Context, url string) (frontier.State, error) {
+	u, err := r.s.known(r.txn, frontier.ID(url))
 	if err != nil {
 		return frontier.Unknown, fmt.Errorf("state of %s: %w", url, err)
 	}
 	return u.state, nil
 }
 
+// URLs yields the URLs that are pending, or those that are outside.
+func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
+	return each(s, ctx, func(r reader) iter.Seq2[string, error] { return r.URLs(ctx, state) })
+}
+
 // URLs yields the URLs that are pending, from the queue, or those that are
 // outside, from what is known of all URLs.
-func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
+func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	letter, read := keyURL, func(value []byte) (string, error) {
 		u, err := decodeKnown(value)
 		if u.state != frontier.Outside {
@@ -305,65 +339,40 @@ func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 		return func(func(string, error) bool) {}
 	}
 	return func(yield func(string, error) bool) {
-		err := s.scan(ctx, []byte{letter}, nil, func(item *badgerdb.Item) (err error) {
+		err := scan(ctx, r.txn, []byte{letter}, func(item *badgerdb.Item) (err error) {
 			var url string
 			if err := item.Value(func(value []byte) (err error) { url, err = read(value); return err }); err != nil {
 				return err
 			}
 			if url != "" && !yield(url, nil) {
-				return errStopped
+				return errStop
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, errStopped) {
+		if err != nil && err != errStop {
 			yield("", fmt.Errorf("list URLs: %w", err))
 		}
 	}
 }
 
-// errStopped: the caller has seen enough.
-var errStopped = errors.New("stopped")
-
-// hostSettings is the value of an f key.
-type hostSettings struct {
-	Until time.Time     `json:"until,omitzero"`
-	Delay time.Duration `json:"delay,omitempty"` // nanoseconds
+// keptRest is the value of an f key: what is kept of a host for the next process.
+type keptRest struct {
+	Blocked time.Time      `json:"until,omitzero"`
+	Delay   time.Duration  `json:"delay,omitempty"` // nanoseconds
+	Spent   frontier.Spent `json:"spent,omitzero"`
 }
 
-func (h *hostSettings) decode(value []byte) error {
-	if err := json.Unmarshal(value, h); err != nil {
-		return fmt.Errorf("%w: settings of a host: %v", store.ErrCorrupt, err)
+func keptOf(r frontier.Rest) keptRest { return keptRest{r.Blocked.Round(0).UTC(), r.Delay, r.Spent} }
+
+func (k keptRest) rest() frontier.Rest {
+	return frontier.Rest{Blocked: k.Blocked, Delay: k.Delay, Spent: k.Spent}.Bounded(time.Now())
+}
+
+func (k *keptRest) decode(value []byte) error {
+	if err := json.Unmarshal(value, k); err != nil {
+		return fmt.Errorf("%w: what is kept of a host: %v", store.ErrCorrupt, err)
 	}
 	return nil
-}
-
-// Block remembers until when a host is blocked.
-func (s *Store) Block(ctx context.Context, host string, until time.Time) error {
-	return s.setHost(ctx, host, func(h *hostSettings) { h.Until = until.Round(0) })
-}
-
-// SetDelay remembers the least time between two requests to host.
-func (s *Store) SetDelay(ctx context.Context, host string, delay time.Duration) error {
-	return s.setHost(ctx, host, func(h *hostSettings) { h.Delay = delay })
-}
-
-func (s *Store) setHost(ctx context.Context, host string, change func(*hostSettings)) error {
-	return s.write(ctx, func(b *batch) error {
-		key := key1(keyHost, host)
-		var set hostSettings
-		if _, err := b.get(key, set.decode); err != nil {
-			return err
-		}
-		change(&set)
-		value, err := json.Marshal(set)
-		if err != nil {
-			return err
-		}
-		if h := s.queue.hosts[host]; h != nil {
-			h.set = set
-		}
-		return b.set(key, value)
-	})
 }
 
 // Hosts yields the hosts with URLs pending as they were when it began.
@@ -381,12 +390,18 @@ func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	}
 }
 
+// Hosts yields the hosts with URLs pending as they are when it begins: hosts live in
+// memory, not in what a reader sees of the disk.
+func (r reader) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] { return r.s.Hosts(ctx) }
+
 func (s *Store) pendingHosts() []frontier.Host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := make([]frontier.Host, 0, len(s.queue.hosts))
-	for name, h := range s.queue.hosts {
-		list = append(list, frontier.Host{Name: name, Pending: h.pending, Depth: h.depth(), Until: h.set.Until, Delay: h.set.Delay})
+	for _, h := range s.queue.hosts {
+		if h.pending > 0 {
+			list = append(list, h.host())
+		}
 	}
 	return list
 }

@@ -67,9 +67,13 @@ type index struct {
 	segments []*segment    // replaced, never changed
 	seq      uint64        // the last journal entry that is in fresh
 	newURLs  int           // that no file of URLs has
+	floor    uint64        // the last place whose postings may be in segments alone
 	err      error         // what ended the goroutine
 
 	manifest manifest // what badger knows; the goroutine's, once it runs
+
+	goneMu sync.RWMutex
+	gone   map[uint64]bool // guarded by goneMu: places whose postings find nothing any more
 
 	waiting atomic.Bool   // full is not nil
 	wake    chan struct{} // there may be something to do
@@ -147,8 +151,8 @@ func newIndex(dir string, s indexStore) *index {
 	x := &index{
 		dir: dir, limit: tablePostings, fan: mergeAt, urls: urlsEvery, store: s,
 		fresh: newPostingTable(), spare: newPostingTable(),
-		manifest: manifest{Next: 1},
-		wake:     make(chan struct{}, 1), closing: make(chan struct{}),
+		manifest: manifest{Next: 1}, gone: map[uint64]bool{},
+		wake: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	x.changed.L = &x.mu
 	return x
@@ -236,6 +240,37 @@ func (x *index) post(seq uint64, e *journalEntry) error {
 	return nil
 }
 
+// knownSince says that all marks will be at least a place.
+func (x *index) knownSince(place uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.floor = max(x.floor, place)
+}
+
+// postedSince says whether anything was posted under a mixed key since a mark.
+// What is no longer in memory it does not look up: then it says yes, and the page
+// is judged again.
+func (x *index) postedSince(key, mark uint64) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return mark < x.floor || x.fresh.last(key) > mark || x.full != nil && x.full.last(key) > mark
+}
+
+// forget takes note that the postings of some places find nothing any more.
+func (x *index) forget(places []uint64) {
+	x.goneMu.Lock()
+	defer x.goneMu.Unlock()
+	for _, place := range places {
+		x.gone[place] = true
+	}
+}
+
+func (x *index) isGone(place uint64) bool {
+	x.goneMu.RLock()
+	defer x.goneMu.RUnlock()
+	return x.gone[place]
+}
+
 func (x *index) wakeUp() {
 	select {
 	case x.wake <- struct{}{}:
@@ -243,8 +278,9 @@ func (x *index) wakeUp() {
 	}
 }
 
-// find appends the numbers of a kind posted under key to dst, lowest first, at
-// most limit of them.
+// find appends the places of a kind posted under key to dst, lowest first, at
+// most limit of them; more says that there are others. Places that were given up
+// are passed over, which may take a second, longer reading.
 func (x *index) find(ctx context.Context, key uint64, kind kind, limit int, dst []uint64) (nums []uint64, more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return dst, false, err
@@ -252,10 +288,27 @@ func (x *index) find(ctx context.Context, key uint64, kind kind, limit int, dst 
 	key = indexKey(key, kind)
 	limit = max(limit, 0)
 	had := len(dst)
+	for want := limit + 1; ; want *= 4 {
+		if nums, err = x.collect(key, kind, want, dst[:had]); err != nil {
+			return dst[:had], false, err
+		}
+		got := nums[had:]
+		all := len(got) < want
+		got = x.living(got)
+		if all || len(got) > limit {
+			return nums[:had+min(len(got), limit)], len(got) > limit, nil
+		}
+	}
+}
+
+// collect appends the lowest places of a kind under a mixed key to dst, at most
+// want of them.
+func (x *index) collect(key uint64, kind kind, want int, dst []uint64) (nums []uint64, err error) {
+	had := len(dst)
 	x.mu.RLock()
-	nums = x.fresh.find(key, kind, limit+1, dst)
+	nums = x.fresh.find(key, kind, want, dst)
 	if x.full != nil {
-		nums = x.full.find(key, kind, limit+1, nums)
+		nums = x.full.find(key, kind, want, nums)
 	}
 	segments := x.segments
 	x.mu.RUnlock()
@@ -266,21 +319,28 @@ func (x *index) find(ctx context.Context, key uint64, kind kind, limit int, dst 
 			if !s.filter.has(key, g) {
 				continue
 			}
-			if nums, err = s.find(key, kind, limit+1, nums); err != nil {
-				return dst, false, err
+			if nums, err = s.find(key, kind, want, nums); err != nil {
+				return dst, err
 			}
 		}
 	}
 	got := nums[had:]
 	if len(got) == 0 {
-		return dst, false, nil
+		return dst, nil
 	}
 	slices.Sort(got)
 	got = slices.Compact(got)
-	if len(got) > limit {
-		return nums[:had+limit], true, nil
+	return nums[:had+min(len(got), want)], nil
+}
+
+// living takes the places out of a list that were given up.
+func (x *index) living(list []uint64) []uint64 {
+	x.goneMu.RLock()
+	defer x.goneMu.RUnlock()
+	if len(x.gone) == 0 {
+		return list
 	}
-	return nums[:had+len(got)], false, nil
+	return slices.DeleteFunc(list, func(place uint64) bool { return x.gone[place] })
 }
 
 // firstBits says of up to 64 segments which of them may have a key, after one bit

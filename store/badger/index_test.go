@@ -107,38 +107,35 @@ func makeSample(scheme dedup.Scheme, n int) *sample {
 }
 
 // lookUp asks the store what a worker asks.
-func (s *sample) lookUp(ctx context.Context, st *Store, nums []uint64) ([]uint64, error) {
-	if num, found, err := st.ByHash(ctx, s.hash); found || err != nil {
-		return nums, fmt.Errorf("a text that is new has page %d: %v", num, err)
+func (s *sample) lookUp(ctx context.Context, st *Store, n int) (*store.Entry, error) {
+	ask := store.Ask{ID: sampleID(n), Hashes: []dedup.Hash{s.hash}, Keys: s.keys, Limit: dedup.MaxPosting}
+	all, err := st.Lookup(ctx, []store.Ask{ask})
+	if err != nil {
+		return nil, err
 	}
-	for _, key := range s.keys {
-		var err error
-		if nums, _, err = st.Leaders(ctx, key, dedup.MaxPosting, nums[:0]); err != nil {
-			return nums, err
-		}
-		s.found = s.found || s.original >= 0 && slices.Contains(nums, uint64(s.original)+1)
+	found := &all[0]
+	if found.Copy != nil {
+		return nil, fmt.Errorf("a text that is new has page %s", found.Copy.URL)
 	}
-	return nums, nil
-}
-
-func (s *sample) entry(num uint64) *store.Entry {
-	url := "https://example.com/" + strconv.FormatUint(num, 10)
+	s.found = s.original >= 0 && slices.ContainsFunc(found.Leaders, func(l store.Leader) bool { return l.ID == sampleID(s.original) })
 	e := &store.Entry{
-		Record: store.Record{
-			Num: num, ID: dedup.Hash(frontier.ID(url)), URL: url, Kind: store.Page, Status: 200, Hash: s.hash,
-			Verdict: dedup.Unique,
-		},
+		Record: store.Record{ID: sampleID(n), URL: sampleURL(n), Kind: store.Page, Status: 200, Hash: s.hash, Verdict: dedup.Unique},
 		State:  frontier.Fetched,
+		Basis:  found.Basis(ask),
 		Sketch: &s.sketch,
 		Hash:   s.hash,
 	}
 	if s.found {
-		e.Record.Verdict, e.Record.Leader, e.Record.Resemblance = dedup.Near, uint64(s.original)+1, plantedJ[s.grade]
+		e.Record.Verdict, e.Record.Leader, e.Record.Resemblance = dedup.Near, sampleID(s.original), plantedJ[s.grade]
 	} else {
 		e.Keys = s.keys
 	}
-	return e
+	return e, nil
 }
+
+func sampleURL(n int) string { return "https://example.com/" + strconv.Itoa(n) }
+
+func sampleID(n int) dedup.Hash { return dedup.Hash(frontier.ID(sampleURL(n))) }
 
 func measureIndex(t *testing.T, size int) {
 	scheme, err := dedup.BandsFor(0.8)
@@ -238,9 +235,10 @@ func reopenIndex(t *testing.T, s *Store, dir string, size int) {
 // parallel, and then in their order. It calls seen with each one.
 func judgeSamples(ctx context.Context, s *Store, scheme dedup.Scheme, size int, seen func(n int, p *sample) error) error {
 	type group struct {
-		first int
-		pages []*sample
-		ready chan struct{}
+		first   int
+		pages   []*sample
+		entries []*store.Entry
+		ready   chan struct{}
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	work, ordered := make(chan *group), make(chan *group, indexAhead)
@@ -248,7 +246,7 @@ func judgeSamples(ctx context.Context, s *Store, scheme dedup.Scheme, size int, 
 		defer close(work)
 		defer close(ordered)
 		for n := 0; n < size; n += indexGroup {
-			c := &group{first: n, pages: make([]*sample, min(indexGroup, size-n)), ready: make(chan struct{})}
+			c := &group{first: n, pages: make([]*sample, min(indexGroup, size-n)), entries: make([]*store.Entry, min(indexGroup, size-n)), ready: make(chan struct{})}
 			for _, to := range []chan *group{ordered, work} {
 				select {
 				case to <- c:
@@ -261,15 +259,13 @@ func judgeSamples(ctx context.Context, s *Store, scheme dedup.Scheme, size int, 
 	})
 	for range max(2, runtime.GOMAXPROCS(0)) {
 		g.Go(func() error {
-			var nums []uint64
 			for c := range work {
 				for i := range c.pages {
-					p := makeSample(scheme, c.first+i)
+					c.pages[i] = makeSample(scheme, c.first+i)
 					var err error
-					if nums, err = p.lookUp(ctx, s, nums); err != nil {
+					if c.entries[i], err = c.pages[i].lookUp(ctx, s, c.first+i); err != nil {
 						return err
 					}
-					c.pages[i] = p
 				}
 				close(c.ready)
 			}
@@ -283,7 +279,7 @@ func judgeSamples(ctx context.Context, s *Store, scheme dedup.Scheme, size int, 
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-			if err := commitSamples(ctx, s, c.first, c.pages); err != nil {
+			if err := commitSamples(ctx, s, c.first, c.pages, c.entries); err != nil {
 				return err
 			}
 			for i, p := range c.pages {
@@ -297,20 +293,23 @@ func judgeSamples(ctx context.Context, s *Store, scheme dedup.Scheme, size int, 
 	return g.Wait()
 }
 
-// commitSamples writes a group; page n has number n+1.
-func commitSamples(ctx context.Context, s *Store, first int, pages []*sample) error {
-	entries := make([]*store.Entry, len(pages))
-	for i, p := range pages {
-		num, err := s.Next(ctx)
+// commitSamples writes a group in its order. What is stale is looked up again.
+func commitSamples(ctx context.Context, s *Store, first int, pages []*sample, entries []*store.Entry) error {
+	for len(entries) > 0 {
+		outcomes, err := s.Commit(ctx, entries)
 		if err != nil {
 			return err
 		}
-		if num != uint64(first+i)+1 {
-			return fmt.Errorf("page %d has number %d", first+i, num)
+		n := slices.Index(outcomes, store.Stale)
+		if n < 0 {
+			return nil
 		}
-		entries[i] = p.entry(num)
+		first, pages, entries = first+n, pages[n:], entries[n:]
+		if entries[0], err = pages[0].lookUp(ctx, s, first); err != nil {
+			return err
+		}
 	}
-	return s.Commit(ctx, entries)
+	return nil
 }
 
 // memory describes this process: what it holds now, its own and that of mapped

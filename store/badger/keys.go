@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// # The layout on disk, version 3
+// # The layout on disk, version 4
 //
 // The version is the low byte of the application's number in the head of
 // badger's MANIFEST; the high byte says that the folder is skink's. So a folder
@@ -21,11 +21,14 @@ import (
 // varint as in encoding/binary; JSON may gain fields.
 //
 //	c                          → JSON of [counters]
-//	f HOST                     → JSON of [hostSettings]: when HOST may be asked
+//	d NUM8                     → empty; the visit at that place gave way to a later
+//	                             one, and its postings may be dropped
+//	f HOST                     → JSON of [keptRest]: when HOST may be asked
 //	i                          → JSON of [manifest]: the files of the index
-//	k LEADER8 RANK8 NUM8       → empty; a member of LEADER's cluster. RANK is the
-//	                             complement of the bits of the resemblance, a
-//	                             float64 of at least 0, so the most alike is first
+//	k LEADER16 RANK8 NUM8      → empty; a member of the cluster of the page with
+//	                             id LEADER. RANK is the complement of the bits of
+//	                             the resemblance, a float64 of at least 0, so the
+//	                             most alike is first
 //	m NAME                     → a named value, as it was given
 //	v NAME                     → the same again, far from it: one lost block does not
 //	                             cost the settings
@@ -41,14 +44,17 @@ import (
 //	z BLOCK8 j SEQ8            → what a transaction adds to the index, a [journalEntry]
 //	z BLOCK8 r NUM8            → HASH16, the text hash under which the page is found
 //	                             or zero, then JSON of [store.Record]
-//	z BLOCK8 s NUM8            → the 84 minima, 4 bytes each, little-endian
+//	z BLOCK8 s NUM8            → the page's id, the hash of its canonical text, its
+//	                             84 minima, 4 bytes each, little-endian
 //	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] made it, in parts
-//	z BLOCK8 w NUM8 PART2      → the raw exchange, packed, in parts: SHA-256, length
-//	                             of request, length of response (varints), request,
-//	                             response, body
+//
+// NUM is a place in the order of judging. A page that is visited again gets a new
+// one, and what stood at the old one is deleted. The text hash of a page that must
+// not be indexed, and the keys under which it is posted, are changed by its writer,
+// so that it leads no page that may be fed; the store does not know of it.
 //
 // BLOCK is the complement of NUM / [pagesInBlock]; in the key of a journal entry
-// NUM is the last number that was given before it. The order of keys decides what
+// NUM is the last place that was given before it. The order of keys decides what
 // a store costs: badger carries a table down a level together with all tables
 // there that overlap it, and some table always holds the end of one letter and
 // the beginning of the next. If each letter were a list by number, then that table
@@ -62,19 +68,20 @@ import (
 // Beside badger's files there are those of the index: NUMBER.postings, see
 // [segment], and NUMBER.urls, see [filter]. They can be made again from the journal, j.
 //
-// Values of t and w are cut into parts of [partSize], because a transaction of
+// Values of t are cut into parts of [partSize], because a transaction of
 // badger's ends at 15 % of a memtable, and because a value of more than 1 MiB
 // would go to the value log, which then would have to be collected.
 //
 // A URL's state and its record's number share one key: a page ends with one
 // write to u, or to j, and that write is in the transaction of its record. So the record
-// is the commit point, and what lies before it (t, s, w, j, and the links' u
+// is the commit point, and what lies before it (t, s, j, and the links' u
 // and q) may be found without it after a crash, and is never looked at.
 const (
-	layoutVersion = 3
+	layoutVersion = 4
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
+	keyGone     byte = 'd'
 	keyHost     byte = 'f'
 	keyIndex    byte = 'i'
 	keyMember   byte = 'k'
@@ -89,7 +96,6 @@ const (
 	keyRecord  byte = 'r'
 	keySketch  byte = 's'
 	keyText    byte = 't'
-	keyRaw     byte = 'w'
 )
 
 // pagesInBlock makes a block a few of badger's tables large. One that straddles
@@ -133,8 +139,8 @@ func partKey(letter byte, num uint64, part int) []byte {
 	return binary.BigEndian.AppendUint16(pageKey(letter, num), uint16(part))
 }
 
-func memberKey(leader uint64, resemblance float64, num uint64) []byte {
-	k := numKey(keyMember, leader)
+func memberKey(leader dedup.Hash, resemblance float64, num uint64) []byte {
+	k := key1(keyMember, leader[:])
 	k = binary.BigEndian.AppendUint64(k, ^math.Float64bits(max(resemblance, 0)))
 	return binary.BigEndian.AppendUint64(k, num)
 }
@@ -216,43 +222,26 @@ func decodeItem(b []byte) (it frontier.Item, err error) {
 	return it, d.err
 }
 
-func encodeRaw(r *store.Raw) []byte {
-	b := make([]byte, 0, 64+len(r.Request)+len(r.Response)+len(r.Body))
-	b = append(b, r.SHA256[:]...)
-	b = binary.AppendUvarint(b, uint64(len(r.Request)))
-	b = binary.AppendUvarint(b, uint64(len(r.Response)))
-	b = append(b, r.Request...)
-	b = append(b, r.Response...)
-	return append(b, r.Body...)
-}
-
-func decodeRaw(b []byte) (*store.Raw, error) {
-	d := decoder{b: b}
-	var r store.Raw
-	copy(r.SHA256[:], d.bytes(uint64(len(r.SHA256))))
-	request, response := d.varint(), d.varint()
-	r.Request = d.bytes(request)
-	r.Response = d.bytes(response)
-	r.Body = d.b
-	return &r, d.err
-}
-
-func encodeSketch(s *dedup.Sketch) []byte {
-	b := make([]byte, 0, 4*len(s))
-	for _, v := range s {
+func encodeSketch(e *store.Entry) []byte {
+	b := make([]byte, 0, 2*hashSize+4*dedup.Minima)
+	b = append(b, e.Record.ID[:]...)
+	b = append(b, e.Record.Hash[:]...)
+	for _, v := range e.Sketch {
 		b = binary.LittleEndian.AppendUint32(b, v)
 	}
 	return b
 }
 
-func decodeSketch(b []byte) (s dedup.Sketch, err error) {
-	if len(b) != 4*len(s) {
-		return s, store.ErrCorrupt
+func decodeSketch(b []byte) (l store.Leader, err error) {
+	if len(b) != 2*hashSize+4*len(l.Sketch) {
+		return l, store.ErrCorrupt
 	}
-	for i := range s {
-		s[i] = binary.LittleEndian.Uint32(b[4*i:])
+	copy(l.ID[:], b)
+	copy(l.Hash[:], b[hashSize:])
+	for i := range l.Sketch {
+		l.Sketch[i] = binary.LittleEndian.Uint32(b[2*hashSize+4*i:])
 	}
-	return s, nil
+	return l, nil
 }
 
 // A decoder takes a value apart. After the first thing that is missing err is

@@ -27,10 +27,15 @@ func (s *Store) load() error {
 		return err
 	}
 	s.last = s.counters.Numbers
+	s.visible.Store(s.last)
+	if err := s.loadGone(); err != nil {
+		return err
+	}
 	if err := s.loadIndex(); err != nil {
 		return err
 	}
-	err = s.scan(context.Background(), []byte{keyQueue}, nil, func(item *badgerdb.Item) error {
+	s.index.knownSince(s.last)
+	err = s.scan(context.Background(), []byte{keyQueue}, func(item *badgerdb.Item) error {
 		host, p, ok := splitQueueKey(item.Key())
 		if !ok {
 			return fmt.Errorf("%w: key %q", store.ErrCorrupt, item.Key())
@@ -42,7 +47,13 @@ func (s *Store) load() error {
 		return err
 	}
 	if found {
-		return s.loadHosts()
+		if err := s.loadHosts(); err != nil {
+			return err
+		}
+		for _, h := range s.queue.hosts {
+			s.queue.offer(h)
+		}
+		return nil
 	}
 	if s.seq > 0 || len(s.queue.hosts) > 0 {
 		return fmt.Errorf("%w: it has no counters", store.ErrCorrupt)
@@ -100,6 +111,14 @@ func (s *Store) loadIndex() error {
 	return err
 }
 
+// loadGone reads which places were superseded.
+func (s *Store) loadGone() error {
+	return s.scan(context.Background(), []byte{keyGone}, func(item *badgerdb.Item) error {
+		s.index.forget([]uint64{lastNum(item.Key())})
+		return nil
+	})
+}
+
 // isDamage says whether a file is missing or is not what was written.
 func isDamage(err error) bool {
 	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
@@ -134,34 +153,39 @@ func (s *Store) roomFor(bytes int64) bool { return s.disk.hasRoom(bytes) }
 
 func (s *Store) writeURLs(name string) error { return s.urls.write(name) }
 
-// loadHosts reads the settings of the hosts in the queue.
+// loadHosts reads what is kept of the hosts in the queue.
 func (s *Store) loadHosts() error {
-	return s.scan(context.Background(), []byte{keyHost}, nil, func(item *badgerdb.Item) error {
+	return s.scan(context.Background(), []byte{keyHost}, func(item *badgerdb.Item) error {
 		h := s.queue.hosts[string(item.Key()[1:])]
 		if h == nil {
 			return nil
 		}
-		return item.Value(h.set.decode)
+		var kept keptRest
+		if err := item.Value(kept.decode); err != nil {
+			return err
+		}
+		h.rest = kept.rest()
+		return nil
 	})
 }
 
-// scan calls fn with each item under prefix, from the key from on if there is
-// one, until fn returns an error. Values are read only if fn asks for them.
-func (s *Store) scan(ctx context.Context, prefix, from []byte, fn func(*badgerdb.Item) error) error {
-	return s.view(ctx, func(txn *badgerdb.Txn) error {
-		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: prefix})
-		defer it.Close()
-		if from == nil {
-			from = prefix
+// scan is scan in a transaction of its own.
+func (s *Store) scan(ctx context.Context, prefix []byte, fn func(*badgerdb.Item) error) error {
+	return s.view(ctx, func(txn *badgerdb.Txn) error { return scan(ctx, txn, prefix, fn) })
+}
+
+// scan calls fn with each item under prefix until fn returns an error. Values are
+// read only if fn asks for them.
+func scan(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(*badgerdb.Item) error) error {
+	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: prefix})
+	defer it.Close()
+	for it.Seek(prefix); it.Valid(); it.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		for it.Seek(from); it.Valid(); it.Next() {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := fn(it.Item()); err != nil {
-				return err
-			}
+		if err := fn(it.Item()); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }

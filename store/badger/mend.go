@@ -20,19 +20,20 @@ import (
 // lost: such a page is forgotten and its URL pending again, which u keeps for that.
 // Queue, clusters, journal and counters are made to fit.
 //
-// What cannot be known: whether a named value, what a host had asked for (f), a URL
-// outside the crawl, or a raw exchange was in a lost block. Of named values there are two
-// copies; if both may be lost, [Loss] says so.
+// What cannot be known: whether a named value, what a host had asked for (f), or a URL
+// outside the crawl was in a lost block. Of named values there are two copies; if both may
+// be lost, [Loss] says so.
 type mending struct {
 	s   *Store
 	out *badgerdb.WriteBatch
 
-	records map[uint64]*mended   // by number: what is left
-	gone    map[uint64]*mended   // records that can be read and are lost all the same
-	posted  map[uint64]bool      // numbers that have keys in the index
-	hashes  map[posting]bool     // what is posted of text hashes and ids
-	urls    map[uint64]bool      // those that the journal has
-	queue   map[dedup.Hash]place // where a URL is pending
+	records map[uint64]*mended    // by place: what is left
+	ids     map[dedup.Hash]uint64 // of those
+	gone    map[uint64]*mended    // records that can be read and are lost all the same
+	posted  map[uint64]bool       // numbers that have keys in the index
+	hashes  map[posting]bool      // what is posted of text hashes and ids
+	urls    map[uint64]bool       // those that the journal has
+	queue   map[dedup.Hash]place  // where a URL is pending
 	lanes   map[dedup.Hash]frontier.Item
 	again   []frontier.Item // is to be pending
 	known   map[dedup.Hash]bool
@@ -49,15 +50,13 @@ type mended struct {
 	url         string
 	location    string
 	depth, hops int
-	leader      uint64
-	resemblance float64
 	record      *store.Record
 }
 
 // mend is called before anything is read into memory.
 func (s *Store) mend() (err error) {
 	m := &mending{
-		s: s, records: map[uint64]*mended{}, gone: map[uint64]*mended{}, posted: map[uint64]bool{}, hashes: map[posting]bool{},
+		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, posted: map[uint64]bool{}, hashes: map[posting]bool{},
 		urls: map[uint64]bool{}, queue: map[dedup.Hash]place{}, lanes: map[dedup.Hash]frontier.Item{}, known: map[dedup.Hash]bool{},
 	}
 	m.out = s.db.NewWriteBatch()
@@ -91,7 +90,7 @@ func (m *mending) oldCounters() (records int64) {
 
 // scanAll calls fn with all keys of a letter.
 func (m *mending) scanAll(letter byte, fn func(key, value []byte) error) error {
-	return m.s.scan(context.Background(), []byte{letter}, nil, func(item *badgerdb.Item) error {
+	return m.s.scan(context.Background(), []byte{letter}, func(item *badgerdb.Item) error {
 		return item.Value(func(value []byte) error { return fn(item.KeyCopy(nil), bytes.Clone(value)) })
 	})
 }
@@ -121,7 +120,7 @@ func (m *mending) mendNames() error {
 	}
 	newest := map[string]value{}
 	for _, letter := range []byte{keyMeta, keyMetaCopy} {
-		err := m.s.scan(context.Background(), []byte{letter}, nil, func(item *badgerdb.Item) error {
+		err := m.s.scan(context.Background(), []byte{letter}, func(item *badgerdb.Item) error {
 			b, err := item.ValueCopy(nil)
 			name := string(item.Key()[1:])
 			v := newest[name]
@@ -183,52 +182,61 @@ func (m *mending) readRecords() error {
 		num := lastNum(key)
 		m.counters.Numbers = max(m.counters.Numbers, num)
 		r, err := decodeRecord(value)
-		if err != nil || r.Num != num {
+		if err != nil {
 			return m.out.Delete(key)
 		}
 		rec := &mended{
-			id: r.ID, hash: dedup.Hash(value[:len(dedup.Hash{})]), url: r.URL, location: r.Location, depth: r.Depth, hops: r.Hops,
-			leader: r.Leader, resemblance: r.Resemblance, record: r,
+			id: r.ID, hash: dedup.Hash(value[:hashSize]), url: r.URL, location: r.Location, depth: r.Depth, hops: r.Hops, record: r,
 		}
-		whole, err := m.wholePage(r)
+		whole, err := m.wholePage(num, r)
 		if err != nil {
 			return err
 		}
-		if whole {
-			m.records[num] = rec
-		} else {
+		if !whole {
 			m.gone[num] = rec
+			return nil
 		}
+		if before := m.ids[r.ID]; before != 0 { // what deleted an earlier visit is lost
+			delete(m.records, before)
+			if err := m.out.Delete(pageKey(keyRecord, before)); err != nil {
+				return err
+			}
+		}
+		m.records[num], m.ids[r.ID] = rec, num
 		return nil
 	})
 }
 
 // wholePage says whether a page has its text and its sketch, and is found by those it leads.
-func (m *mending) wholePage(r *store.Record) (bool, error) {
-	ctx := context.Background()
-	if raw, err := m.s.Raw(ctx, r.Num); err != nil && raw == nil {
-		return false, nil
-	}
+func (m *mending) wholePage(num uint64, r *store.Record) (whole bool, err error) {
+	err = m.s.view(context.Background(), func(txn *badgerdb.Txn) error {
+		whole = m.wholeIn(txn, num, r)
+		return nil
+	})
+	return whole, err
+}
+
+func (m *mending) wholeIn(txn *badgerdb.Txn, num uint64, r *store.Record) bool {
 	if r.Kind != store.Page || r.Words == 0 {
-		return true, nil
+		return true
 	}
-	if _, found, err := m.s.Sketch(ctx, r.Num); err != nil || !found {
-		return false, nil
+	if _, found, err := sketchAt(txn, num); err != nil || !found {
+		return false
 	}
-	if r.Verdict == dedup.Unique && !r.NoIndex && !m.posted[r.Num] {
-		return false, nil
+	if r.Verdict == dedup.Unique && !r.NoIndex && !m.posted[num] {
+		return false
 	}
 	if r.NoText {
-		return true, nil
+		return true
 	}
-	_, found, err := m.s.Text(ctx, r.Num)
-	return err == nil && found, nil
+	_, found, err := text(txn, num)
+	return err == nil && found
 }
 
 // judge takes away the members of leaders that are lost, and counts what stays.
 func (m *mending) judge() error {
 	for num, r := range m.records {
-		if r.leader != 0 && r.leader != num && m.records[r.leader] == nil {
+		if r.record.Follows() && m.ids[r.record.Leader] == 0 {
 			m.gone[num] = r
 			delete(m.records, num)
 		}
@@ -391,7 +399,7 @@ func (m *mending) pend() error {
 
 func (m *mending) mendMembers() error {
 	err := m.scanAll(keyMember, func(key, _ []byte) error {
-		if r := m.records[lastNum(key)]; r != nil && bytes.Equal(key, memberKey(r.leader, r.resemblance, lastNum(key))) {
+		if r := m.records[lastNum(key)]; r != nil && r.record.Follows() && bytes.Equal(key, memberOf(r.record, lastNum(key))) {
 			return nil
 		}
 		return m.out.Delete(key)
@@ -400,15 +408,17 @@ func (m *mending) mendMembers() error {
 		return err
 	}
 	for num, r := range m.records {
-		if r.leader == 0 || r.leader == num {
+		if !r.record.Follows() {
 			continue
 		}
-		if err := m.out.Set(memberKey(r.leader, r.resemblance, num), nil); err != nil {
+		if err := m.out.Set(memberOf(r.record, num), nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+func memberOf(r *store.Record, num uint64) []byte { return memberKey(r.Leader, r.Resemblance, num) }
 
 // writeJournal adds what the journal lost, and lets the index be made again from it.
 func (m *mending) writeJournal() error {

@@ -117,6 +117,7 @@ func (x *index) replace(old []*segment, by *segment, of *postingTable) error {
 	x.mu.Lock()
 	x.segments = list
 	if of != nil {
+		x.floor = max(x.floor, numOf(of.nums[len(of.nums)-1]))
 		of.reset()
 		x.full, x.spare = nil, of
 		x.waiting.Store(false)
@@ -218,8 +219,10 @@ func (x *index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
 			}
 		}
 		r := readers[first]
-		if err := w.add(r.p); err != nil {
-			return err
+		if !x.isGone(numOf(r.p.num)) {
+			if err := w.add(r.p); err != nil {
+				return err
+			}
 		}
 		if !r.next() {
 			if r.err != nil {

@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
@@ -64,9 +65,12 @@ type Store struct {
 	urls  filter
 	index *index
 
+	line    commitLine
+	visible atomic.Uint64 // the last place that look-ups and readers can see
+
 	mu       sync.Mutex // held by every writer, and guards everything below
 	counters counters   // as they will be after the transaction being built
-	last     uint64     // the last number given
+	last     uint64     // the last place given
 	seq      uint64     // the last journal entry
 	queue    queue
 	recent   recent
@@ -335,7 +339,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	err := errors.Join(s.returnNumbers(), s.index.close())
+	err := s.index.close()
 	s.broken = errClosed
 	if err := errors.Join(err, s.closeFiles()); err != nil {
 		return fmt.Errorf("close store %s: %w", s.name, err)

@@ -185,16 +185,14 @@ func TestOpenDamaged(t *testing.T) {
 			}
 			t.Logf("%+v", s.Loss())
 			for i := range 300 {
-				if err := s.Commit(t.Context(), []*store.Entry{entry(i + 1)}); err != nil {
-					t.Fatal(err)
-				}
+				commit(t, s, entry(i+1))
 			}
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
 			r = openReader(t, dir)
 			got := 0
-			for _, err := range r.Records(t.Context(), 0) {
+			for _, err := range r.Changes(t.Context(), "", store.WantRecord) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -213,9 +211,7 @@ func TestValueLogStaysEmpty(t *testing.T) {
 	s := openTest(t, dir)
 	e := entry(1)
 	e.Text = make([]byte, 3<<20)
-	if err := s.Commit(t.Context(), []*store.Entry{e}); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, s, e)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +226,7 @@ func TestValueLogStaysEmpty(t *testing.T) {
 func entry(n int) *store.Entry {
 	url := fmt.Sprintf("https://example.com/%d", n)
 	return &store.Entry{
-		Record: store.Record{Num: uint64(n), ID: frontier.ID(url), URL: url, Kind: store.Page, Verdict: "unique"},
+		Record: store.Record{ID: frontier.ID(url), URL: url, Kind: store.Page, Verdict: "unique"},
 		State:  frontier.Fetched,
 		Keys:   []uint64{uint64(n) << 40},
 	}
@@ -239,9 +235,7 @@ func entry(n int) *store.Entry {
 func fill(t *testing.T, s *Store, n int) {
 	t.Helper()
 	for i := range n {
-		if err := s.Commit(t.Context(), []*store.Entry{entry(i + 1)}); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s, entry(i+1))
 	}
 }
 

@@ -47,9 +47,7 @@ func TestPowerCutAtRotation(t *testing.T) {
 		if _, err := s.Discover(ctx, []frontier.Item{{URL: e.Record.URL}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Commit(ctx, []*store.Entry{e}); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s, e)
 		if num%140 == 0 { // about twice in three logs, so that it meets every place in one
 			if err := s.Sync(); err != nil {
 				t.Fatal(err)
@@ -170,12 +168,12 @@ func checkCut(t *testing.T, dir string, durable, committed int) (gap bool) {
 	}
 	defer s.Close()
 	kept := 0
-	for r, err := range s.Records(t.Context(), 0) {
+	for c, err := range s.Changes(t.Context(), "", store.WantRecord) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kept++; r.Num != uint64(kept) {
-			t.Fatalf("record %d comes after %d", r.Num, kept-1)
+		if kept++; c.Record.URL != entry(kept).Record.URL {
+			t.Fatalf("%s comes after %d pages", c.Record.URL, kept-1)
 		}
 	}
 	loss := s.Loss()
@@ -190,9 +188,7 @@ func checkCut(t *testing.T, dir string, durable, committed int) (gap bool) {
 		if _, err := s.Discover(t.Context(), []frontier.Item{{URL: e.Record.URL}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Commit(t.Context(), []*store.Entry{e}); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s, e)
 	}
 	checkCounts(t, s, frontier.Counts{Fetched: int64(committed)})
 	return loss.Transactions > 0
@@ -207,9 +203,7 @@ func TestGapBetweenLogs(t *testing.T) {
 		if _, err := s.Discover(t.Context(), []frontier.Item{{URL: e.Record.URL}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Commit(t.Context(), []*store.Entry{e}); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s, e)
 	}
 	whole, _, b := oneLog(t, s)
 	var ends []int // of transactions
@@ -259,9 +253,7 @@ func TestSyncReachesAllLogs(t *testing.T) {
 	for num := 1; several < 3 && num < 3000; num++ {
 		e := entry(num)
 		e.Text = randomBytes(rng, 20<<10)
-		if err := s.Commit(t.Context(), []*store.Entry{e}); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s, e)
 		before, err := logNames(s.dir)
 		if err != nil {
 			t.Fatal(err)
@@ -305,7 +297,7 @@ func TestDamageInLog(t *testing.T) {
 		edit(t, filepath.Join(dir, filepath.Base(name)), func(b []byte) []byte { b[at] ^= 0x20; return b })
 		s := openTest(t, dir)
 		kept := int64(0)
-		for _, err := range s.Records(t.Context(), 0) {
+		for _, err := range s.Changes(t.Context(), "", store.WantRecord) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -353,7 +345,7 @@ func TestLeftovers(t *testing.T) {
 			tt.leave(dir)
 			s = openTest(t, dir)
 			got := 0
-			for _, err := range s.Records(t.Context(), 0) {
+			for _, err := range s.Changes(t.Context(), "", store.WantRecord) {
 				if err != nil {
 					t.Fatal(err)
 				}

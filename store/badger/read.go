@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strconv"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
@@ -14,34 +15,98 @@ import (
 	"skink/store"
 )
 
-// Record returns what is known of a URL.
-func (s *Store) Record(ctx context.Context, id dedup.Hash) (*store.Record, error) {
-	var r *store.Record
-	err := s.view(ctx, func(txn *badgerdb.Txn) error {
-		u, err := s.known(txn, id)
-		if err != nil || u.num == 0 {
-			return err
-		}
-		r, err = recordAt(txn, u.num)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("record %s: %w", id, err)
-	}
-	return r, nil
+// # Reading
+//
+// Badger keeps versions: a transaction that only reads sees the store as it was
+// when the transaction began, whatever is written meanwhile. A reader is such a
+// moment, and all that it answers is true of it. The store's own methods make a
+// reader for one question; [Store.Snapshot] makes one for many.
+
+// A reader answers from one transaction.
+type reader struct {
+	s   *Store
+	txn *badgerdb.Txn
 }
 
-// RecordAt returns the record of a number.
-func (s *Store) RecordAt(ctx context.Context, num uint64) (*store.Record, error) {
-	var r *store.Record
-	err := s.view(ctx, func(txn *badgerdb.Txn) (err error) {
-		r, err = recordAt(txn, num)
+// read calls fn with a reader of this moment.
+func (s *Store) read(ctx context.Context, fn func(reader) error) error {
+	return s.view(ctx, func(txn *badgerdb.Txn) error { return fn(reader{s, txn}) })
+}
+
+// each yields what a reader of this moment does.
+func each[T any](s *Store, ctx context.Context, list func(reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		err := s.read(ctx, func(r reader) error {
+			for v, err := range list(r) {
+				if !yield(v, err) || err != nil {
+					break
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			var none T
+			yield(none, err)
+		}
+	}
+}
+
+// Pages returns what is known of pages.
+func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) (pages []*store.Content, err error) {
+	err = s.read(ctx, func(r reader) error {
+		pages, err = r.Pages(ctx, ids, want)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("record %d: %w", num, err)
+	return pages, err
+}
+
+// Pages returns what is known of pages.
+func (r reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	pages := make([]*store.Content, len(ids))
+	for i, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		u, err := r.s.known(r.txn, id)
+		if err == nil && u.num != 0 {
+			pages[i], err = r.content(u.num, want)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("page %s: %w", id, err)
+		}
 	}
-	return r, nil
+	return pages, nil
+}
+
+// content is what is known of the page at a place; nil: nothing.
+func (r reader) content(num uint64, want store.Want) (*store.Content, error) {
+	record, err := recordAt(r.txn, num)
+	if err != nil || record == nil {
+		return nil, err
+	}
+	c := &store.Content{Record: *record}
+	return c, r.fill(c, num, want)
+}
+
+// fill adds to a page's record what is wanted of the rest.
+func (r reader) fill(c *store.Content, num uint64, want store.Want) error {
+	if want&store.WantText != 0 {
+		text, kept, err := text(r.txn, num)
+		if err != nil {
+			return fmt.Errorf("text of %s: %w", c.Record.URL, err)
+		}
+		c.Text, c.Kept = text, kept
+	}
+	if want&store.WantSketch != 0 {
+		l, ok, err := sketchAt(r.txn, num)
+		if err != nil {
+			return fmt.Errorf("sketch of %s: %w", c.Record.URL, err)
+		}
+		if ok {
+			c.Sketch = &l.Sketch
+		}
+	}
+	return nil
 }
 
 func recordAt(txn *badgerdb.Txn, num uint64) (*store.Record, error) {
@@ -55,44 +120,78 @@ func recordAt(txn *badgerdb.Txn, num uint64) (*store.Record, error) {
 
 func decodeRecord(value []byte) (*store.Record, error) {
 	r := new(store.Record)
-	if len(value) < len(dedup.Hash{}) {
+	if len(value) < hashSize {
 		return nil, store.ErrCorrupt
 	}
-	if err := json.Unmarshal(value[len(dedup.Hash{}):], r); err != nil {
+	if err := json.Unmarshal(value[hashSize:], r); err != nil {
 		return nil, fmt.Errorf("%w: %v", store.ErrCorrupt, err)
 	}
 	return r, nil
 }
 
+// sketchAt returns the sketch at a place, with the page it is of.
+func sketchAt(txn *badgerdb.Txn, num uint64) (l store.Leader, found bool, err error) {
+	found, err = get(txn, pageKey(keySketch, num), func(value []byte) error {
+		l, err = decodeSketch(value)
+		return err
+	})
+	return l, found, err
+}
+
+// text returns the text at a place.
+func text(txn *badgerdb.Txn, num uint64) (text string, found bool, err error) {
+	var packed []byte
+	for part, more := 0, true; more; part++ {
+		more = false
+		ok, err := get(txn, partKey(keyText, num, part), func(value []byte) error {
+			more = len(value) == partSize
+			packed = append(packed, value...)
+			return nil
+		})
+		if err != nil {
+			return "", false, err
+		}
+		found = found || ok
+	}
+	if !found {
+		return "", false, nil
+	}
+	b, err := store.Unpack(packed)
+	return string(b), true, err
+}
+
 // errStop ends a scan whose caller has seen enough.
 var errStop = errors.New("stop")
 
-// Records yields the records as they were when it began. If it reads them all
-// and they are fewer than were counted, a table is damaged: badger passes over
-// what it cannot read, and here it is noticed.
-func (s *Store) Records(ctx context.Context, from uint64) iter.Seq2[*store.Record, error] {
-	return func(yield func(*store.Record, error) bool) {
-		s.mu.Lock()
-		want := s.counters.Records
-		s.mu.Unlock()
+// Changes yields the pages committed after a cursor, as they were when it began.
+func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
+	return each(s, ctx, func(r reader) iter.Seq2[*store.Change, error] { return r.Changes(ctx, after, want) })
+}
+
+// Changes yields the pages committed after a cursor. If it reads them all and they
+// are fewer than were counted, a table is damaged: badger passes over what it
+// cannot read, and here it is noticed.
+func (r reader) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
+	return func(yield func(*store.Change, error) bool) {
+		num, err := placeOf(after)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		var got int64
-		err := s.scanRecords(ctx, from, func(item *badgerdb.Item) error {
-			var r *store.Record
-			err := item.Value(func(value []byte) (err error) {
-				r, err = decodeRecord(value)
-				return err
-			})
+		err = r.scanRecords(ctx, num+1, func(item *badgerdb.Item) error {
+			change, err := r.change(item, want)
 			if err != nil {
-				return fmt.Errorf("record %d: %w", lastNum(item.Key()), err)
+				return err
 			}
 			got++
-			if !yield(r, nil) {
+			if !yield(change, nil) {
 				return errStop
 			}
 			return nil
 		})
-		if err == nil && from <= 1 && got < want {
-			err = fmt.Errorf("store %s: %w: %d of %d records can be read", s.name, store.ErrCorrupt, got, want)
+		if err == nil && num == 0 {
+			err = r.countedAll(got)
 		}
 		if err != nil && err != errStop {
 			yield(nil, err)
@@ -100,150 +199,81 @@ func (s *Store) Records(ctx context.Context, from uint64) iter.Seq2[*store.Recor
 	}
 }
 
-// Sketch returns a page's minima.
-func (s *Store) Sketch(ctx context.Context, num uint64) (sketch dedup.Sketch, found bool, err error) {
-	err = s.view(ctx, func(txn *badgerdb.Txn) error {
-		found, err = get(txn, pageKey(keySketch, num), func(value []byte) error {
-			sketch, err = decodeSketch(value)
-			return err
-		})
+// change reads a record and what is wanted beside it.
+func (r reader) change(item *badgerdb.Item, want store.Want) (*store.Change, error) {
+	num := lastNum(item.Key())
+	change := &store.Change{Cursor: cursorAt(num)}
+	err := item.Value(func(value []byte) error {
+		record, err := decodeRecord(value)
+		if err == nil {
+			change.Record = *record
+		}
 		return err
 	})
 	if err != nil {
-		return sketch, false, fmt.Errorf("sketch of page %d: %w", num, err)
+		return nil, fmt.Errorf("record %d: %w", num, err)
 	}
-	return sketch, found, nil
+	change.Kind = store.ChangeOf(&change.Record)
+	return change, r.fill(&change.Content, num, want)
 }
 
-// Text returns a page's main text.
-func (s *Store) Text(ctx context.Context, num uint64) (string, bool, error) {
-	text, found, err := s.parts(ctx, keyText, num)
+// countedAll compares how many records were read with how many there are.
+func (r reader) countedAll(got int64) error {
+	c, err := r.counters()
+	if err == nil && got < c.Records {
+		err = fmt.Errorf("store %s: %w: %d of %d records can be read", r.s.dir, store.ErrCorrupt, got, c.Records)
+	}
+	return err
+}
+
+func cursorAt(num uint64) store.Cursor { return store.Cursor(strconv.FormatUint(num, 10)) }
+
+// placeOf is the inverse of cursorAt.
+func placeOf(c store.Cursor) (uint64, error) {
+	if c == "" {
+		return 0, nil
+	}
+	num, err := strconv.ParseUint(string(c), 10, 63)
 	if err != nil {
-		return "", false, fmt.Errorf("text of page %d: %w", num, err)
+		return 0, fmt.Errorf("%q is not a cursor of this store", c)
 	}
-	return string(text), found, nil
+	return num, nil
 }
 
-// Raw returns the exchange a page came from.
-func (s *Store) Raw(ctx context.Context, num uint64) (*store.Raw, error) {
-	b, found, err := s.parts(ctx, keyRaw, num)
-	if err != nil {
-		return nil, fmt.Errorf("exchange of page %d: %w", num, err)
-	}
-	if !found {
-		return nil, nil
-	}
-	raw, err := decodeRaw(b)
-	if err != nil {
-		return nil, fmt.Errorf("exchange of page %d: %w", num, err)
-	}
-	return raw, nil
+// End is the cursor after the last place.
+func (s *Store) End(ctx context.Context) (store.Cursor, error) {
+	return cursorAt(s.visible.Load()), ctx.Err()
 }
 
-// parts returns what was written in parts, unpacked.
-func (s *Store) parts(ctx context.Context, letter byte, num uint64) (b []byte, found bool, err error) {
-	var packed []byte
-	err = s.view(ctx, func(txn *badgerdb.Txn) error {
-		for part := 0; ; part++ {
-			n := 0
-			ok, err := get(txn, partKey(letter, num, part), func(value []byte) error {
-				n = len(value)
-				packed = append(packed, value...)
-				return nil
-			})
-			if err != nil || !ok {
-				return err
-			}
-			found = true
-			if n < partSize {
-				return nil
-			}
-		}
-	})
-	if err != nil || !found {
-		return nil, false, err
-	}
-	b, err = store.Unpack(packed)
-	return b, true, err
-}
-
-// ByHash returns the lowest number with a text hash.
-func (s *Store) ByHash(ctx context.Context, h dedup.Hash) (num uint64, found bool, err error) {
-	nums, _, err := s.index.find(ctx, filterKey(h), hashKind, 1, nil)
-	if err == nil && len(nums) > 0 { // nearly always there is none, and badger need not be asked
-		err = s.view(ctx, func(txn *badgerdb.Txn) error {
-			num, found, err = s.byHash(ctx, txn, h)
-			return err
-		})
-	}
-	if err != nil {
-		return 0, false, fmt.Errorf("page of text %s: %w", h, err)
-	}
-	return num, found, nil
-}
-
-func (s *Store) byHash(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash) (num uint64, found bool, err error) {
-	num, err = s.posted(ctx, txn, h, func(record []byte) (bool, error) { return bytes.HasPrefix(record, h[:]), nil })
-	return num, num != 0, err
-}
-
-// byID returns the number of a page that is posted under its id, or 0.
-func (s *Store) byID(txn *badgerdb.Txn, id dedup.Hash) (uint64, error) {
-	return s.posted(context.Background(), txn, id, func(record []byte) (bool, error) {
-		r, err := decodeRecord(record)
-		return err == nil && r.ID == id, err
-	})
-}
-
-// posted returns the lowest number posted under the first half of h whose record
-// says that it is the one, or 0. Hardly ever do two share that half, so few are
-// asked for at first.
-func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, isIt func(record []byte) (bool, error)) (num uint64, err error) {
-	var nums []uint64
-	for limit, more := 4, true; more; limit *= 16 {
-		seen := len(nums)
-		if nums, more, err = s.index.find(ctx, filterKey(h), hashKind, limit, nums[:0]); err != nil {
-			return 0, err
-		}
-		for _, num = range nums[min(seen, len(nums)):] {
-			found := false
-			_, err := get(txn, pageKey(keyRecord, num), func(value []byte) error {
-				found, err = isIt(value)
-				return err
-			})
-			if err != nil {
-				return 0, err
-			}
-			if found {
-				return num, nil
-			}
-		}
-	}
-	return 0, nil
-}
-
-// Leaders appends the numbers posted under key to dst.
-func (s *Store) Leaders(ctx context.Context, key uint64, limit int, dst []uint64) (nums []uint64, more bool, err error) {
-	nums, more, err = s.index.find(ctx, key, bandKind, limit, dst)
-	if err != nil {
-		return dst, false, fmt.Errorf("postings of %016x: %w", key, err)
-	}
-	return nums, more, nil
+// End is the cursor after the last place at the reader's moment.
+func (r reader) End(context.Context) (store.Cursor, error) {
+	c, err := r.counters()
+	return cursorAt(c.Numbers), err
 }
 
 // Meta returns a named value.
 func (s *Store) Meta(ctx context.Context, name string) (value []byte, err error) {
-	err = s.view(ctx, func(txn *badgerdb.Txn) error {
-		_, err := get(txn, key1(keyMeta, name), func(b []byte) error {
-			value = append([]byte{}, b...) // never nil: an empty value was set
-			return nil
-		})
+	err = s.read(ctx, func(r reader) error {
+		value, err = r.Meta(ctx, name)
 		return err
 	})
-	if err != nil {
+	return value, err
+}
+
+// Meta returns a named value.
+func (r reader) Meta(_ context.Context, name string) (value []byte, err error) {
+	if value, err = meta(r.txn, name); err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	return value, nil
+}
+
+func meta(txn *badgerdb.Txn, name string) (value []byte, err error) {
+	_, err = get(txn, key1(keyMeta, name), func(b []byte) error {
+		value = append([]byte{}, b...) // never nil: an empty value was set
+		return nil
+	})
+	return value, err
 }
 
 // SetMeta sets a named value.
@@ -252,6 +282,33 @@ func (s *Store) SetMeta(ctx context.Context, name string, value []byte) error {
 		return err
 	}
 	return s.write(ctx, func(b *batch) error {
-		return errors.Join(b.set(key1(keyMeta, name), bytes.Clone(value)), b.set(key1(keyMetaCopy, name), bytes.Clone(value)))
+		return b.setMeta(name, value)
 	})
+}
+
+// setMeta writes a named value twice, far from each other: see mend.go.
+func (b *batch) setMeta(name string, value []byte) error {
+	return errors.Join(b.set(key1(keyMeta, name), bytes.Clone(value)), b.set(key1(keyMetaCopy, name), bytes.Clone(value)))
+}
+
+// SwapMeta sets a named value that is still what it was.
+func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) error {
+	if err := s.disk.check(); err != nil {
+		return err
+	}
+	changed := false
+	err := s.write(ctx, func(b *batch) error {
+		now, err := meta(b.txn, name)
+		if err != nil {
+			return err
+		}
+		if changed = !store.SameMeta(now, old); changed {
+			return nil
+		}
+		return b.setMeta(name, value)
+	})
+	if err == nil && changed {
+		err = store.ErrChanged
+	}
+	return err
 }

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"skink/store"
 )
 
 // Whatever byte of a table is wrong, at most one block of it is lost.
@@ -17,9 +15,7 @@ func TestReadTable(t *testing.T) {
 	for i := range 300 {
 		e := entry(i + 1)
 		e.Text = randomBytes(rng, rng.IntN(4000))
-		if err := s.Commit(t.Context(), []*store.Entry{e}); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s, e)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

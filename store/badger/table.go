@@ -28,10 +28,7 @@ type postingTable struct {
 	keys  int
 	nums  []uint64 // from 1 on; 0 is no posting
 	next  []uint32 // the posting after each one under the same key
-	// unordered is set by a number below one before it. Then a list has to be
-	// read to its end for its lowest numbers.
-	unordered bool
-	seq       uint64 // of the last journal entry that is in it
+	seq   uint64   // of the last journal entry that is in it
 }
 
 type slot struct {
@@ -61,7 +58,7 @@ func (t *postingTable) resize(slots int) {
 // reset empties the table and keeps its memory.
 func (t *postingTable) reset() {
 	clear(t.slots)
-	t.keys, t.nums, t.next, t.unordered = 0, t.nums[:1], t.next[:1], false
+	t.keys, t.nums, t.next = 0, t.nums[:1], t.next[:1]
 }
 
 // slot is where key is, or where it will be.
@@ -76,7 +73,6 @@ func (t *postingTable) slot(key uint64) *slot {
 func (t *postingTable) len() int { return len(t.nums) - 1 }
 
 func (t *postingTable) add(p posting) {
-	t.unordered = t.unordered || p.num < t.nums[len(t.nums)-1]
 	n := uint32(len(t.nums))
 	t.nums, t.next = append(t.nums, p.num), append(t.next, 0)
 	s := t.slot(p.key)
@@ -90,17 +86,18 @@ func (t *postingTable) add(p posting) {
 	}
 }
 
-// find appends the numbers of a kind under key to dst. If they are in order it
-// stops after want of them.
+// last is the highest number under key, whatever its kind: that posted last, for
+// numbers come in their order. 0: there is none.
+func (t *postingTable) last(key uint64) uint64 { return numOf(t.nums[t.slot(key).last]) }
+
+// find appends the lowest numbers of a kind under key to dst, at most want of them.
 func (t *postingTable) find(key uint64, kind kind, want int, dst []uint64) []uint64 {
 	for n := t.slot(key).first; n != 0 && want > 0; n = t.next[n] {
 		if kindOf(t.nums[n]) != kind {
 			continue
 		}
 		dst = append(dst, numOf(t.nums[n]))
-		if !t.unordered {
-			want--
-		}
+		want--
 	}
 	return dst
 }

@@ -15,17 +15,9 @@ import (
 func TestUndiscovered(t *testing.T) {
 	ctx := t.Context()
 	s := openTest(t, t.TempDir())
-	again := func(num uint64) *store.Entry {
-		e := entry(1)
-		e.Record.Num = num
-		return e
-	}
 	linking := entry(4)
-	linking.Record.Num = 4
 	linking.Links = []frontier.Item{{URL: entry(1).Record.URL}, {URL: "https://example.com/new"}}
-	if err := s.Commit(ctx, []*store.Entry{again(1), entry(2), again(3), linking}); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, s, entry(1), entry(2), entry(1), linking)
 	checkUndiscovered(t, s, 2) // the two that were linked
 	checkUndiscovered(t, killed(t, s), 2)
 
@@ -34,11 +26,7 @@ func TestUndiscovered(t *testing.T) {
 	if n, err := s.Discover(ctx, []frontier.Item{item, item}); err != nil || n != 1 {
 		t.Errorf("Discover = %d, %v; want 1", n, err)
 	}
-	e := entry(2)
-	e.Record.Num = 9
-	if err := s.Commit(ctx, []*store.Entry{e}); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, s, entry(2))
 	checkUndiscovered(t, s, 3)
 	checkCounts(t, s, frontier.Counts{Pending: 2, Fetched: 1})
 	checkUndiscovered(t, killed(t, s), 3)
@@ -47,20 +35,20 @@ func TestUndiscovered(t *testing.T) {
 // checkUndiscovered expects pages 1, 2 and 4, and so many keys u.
 func checkUndiscovered(t *testing.T, s *Store, keys int) {
 	t.Helper()
-	for _, num := range []uint64{1, 2, 4} {
-		if r, err := s.Record(t.Context(), entry(int(num)).Record.ID); err != nil || r == nil || r.Num != num {
-			t.Errorf("page %d: record %+v, %v", num, r, err)
+	for _, n := range []int{1, 2, 4} {
+		if recordOf(t, s, n) == nil {
+			t.Errorf("page %d has no record", n)
 		}
 	}
 	records := 0
-	for _, err := range s.Records(t.Context(), 0) {
+	for _, err := range s.Changes(t.Context(), "", store.WantRecord) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		records++
 	}
 	got := 0
-	err := s.scan(t.Context(), []byte{keyURL}, nil, func(*badgerdb.Item) error { got++; return nil })
+	err := s.scan(t.Context(), []byte{keyURL}, func(*badgerdb.Item) error { got++; return nil })
 	if records != 3 || got != keys || err != nil {
 		t.Errorf("%d records and %d keys u, %v; want 3 and %d", records, got, err, keys)
 	}

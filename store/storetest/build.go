@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -62,35 +63,78 @@ func collect[T any](t tester, seq iter.Seq2[T, error]) []T {
 // hashOf is the identity of a URL or a text.
 func hashOf(s string) dedup.Hash { return dedup.HashOf([]byte(s)) }
 
-// page is a committed page as plain as can be.
-func page(num uint64, url string) *store.Entry {
+// page is a page as plain as can be.
+func page(url string) *store.Entry {
 	return &store.Entry{
-		Record: store.Record{Num: num, ID: hashOf(url), URL: url, Kind: store.Page, Verdict: dedup.Unique},
+		Record: store.Record{ID: hashOf(url), URL: url, Kind: store.Page, Verdict: dedup.Unique},
 		State:  frontier.Fetched,
 	}
 }
 
-// copyOf is a page that follows a leader.
-func copyOf(leader, num uint64, resemblance float64) *store.Entry {
-	e := page(num, fmt.Sprintf("https://example.com/copy/%d", num))
+// urlOf is the URL of a numbered page.
+func urlOf(n int) string { return fmt.Sprintf("https://example.com/%d", n) }
+
+// copyOf is a page that follows the page of another URL.
+func copyOf(leader, url string, resemblance float64) *store.Entry {
+	e := page(url)
 	e.Record.Verdict = dedup.Near
-	e.Record.Leader = leader
+	e.Record.Leader, e.Record.DuplicateOf = hashOf(leader), leader
 	e.Record.Resemblance = resemblance
 	return e
 }
 
+// full is an entry with something in every field.
+func full(url, text string) *store.Entry {
+	e := copyOf("https://example.com/leader", url, 0.9)
+	e.Record.Hash = hashOf(text)
+	e.Record.Words = 1 + len(text)
+	e.Text = store.Pack([]byte(text))
+	e.Sketch = sketchOf(text)
+	e.Hash = hashOf(text)
+	e.Keys = []uint64{keyOf(text), keyOf(text) + 1}
+	return e
+}
+
+// sketchOf is a sketch that no other text has.
+func sketchOf(text string) *dedup.Sketch {
+	return &dedup.Sketch{0: uint32(keyOf(text)), dedup.Minima - 1: uint32(keyOf(text) >> 32)}
+}
+
+// keyOf is a key that no other text has.
+func keyOf(text string) uint64 {
+	h := hashOf(text)
+	return binary.BigEndian.Uint64(h[:])
+}
+
 // fullRecord has a value in every field.
-func fullRecord(num uint64, url string) store.Record {
+func fullRecord(url string) store.Record {
 	return store.Record{
-		Num: num, ID: hashOf(url), URL: url, Via: "https://example.com/via?a=1&b=<2>",
+		ID: hashOf(url), URL: url, Via: "https://example.com/via?a=1&b=<2>",
 		Kind: store.Page, Problem: "timeout", Detail: "no answer in 10 s", FetchedAt: time.Date(2025, 3, 1, 12, 30, 0, 123456789, time.UTC),
 		Status: 200, Location: "https://example.com/location", ContentType: "text/html; charset=utf-8",
 		Depth: 3, Hops: 2, Size: 123456,
 		CanonicalURL: "https://example.com/canonical", Lang: "ru", Title: "Сцинк — <ящерица> & \"змея\"",
 		Description: "line one\nline two\u2028", Root: "main", NoIndex: true,
-		Words: 321, Hash: hashOf("its text"), Verdict: dedup.Near, Leader: 1, DuplicateOf: "https://example.com/leader",
+		Words: 321, Hash: hashOf("its text"), Verdict: dedup.Near, Leader: hashOf("https://example.com/leader"), DuplicateOf: "https://example.com/leader",
 		Resemblance: 0.8765432109876543, Found: dedup.ByBands, Capped: true, NoText: true,
+		Earlier: []store.Visit{{At: time.Date(2025, 2, 1, 0, 0, 0, 0, time.UTC), Words: 3, Hash: hashOf("before"), Sketch: []byte{1, 2}, Resemblance: 0.5}},
 	}
+}
+
+// commit writes entries and expects that all of them are new.
+func commit(t tester, s store.Store, entries ...*store.Entry) {
+	t.Helper()
+	for i, got := range must(s.Commit(ctx, entries))(t) {
+		if got != store.Written {
+			t.Errorf("outcome of %s is %d, want %d", entries[i].Record.URL, got, store.Written)
+		}
+	}
+}
+
+// wantOutcomes writes entries and compares what became of them.
+func wantOutcomes(t tester, s store.Store, entries []*store.Entry, want ...store.Outcome) {
+	t.Helper()
+	equal(t, "outcomes", must(s.Commit(ctx, entries))(t), want)
 }
 
 // items are URLs at a depth.
@@ -121,16 +165,6 @@ func noise(seed uint64, n int) []byte {
 	return b
 }
 
-// lease takes URLs and returns them without the rest of their items.
-func lease(t tester, s store.Store, host string, n int) []string {
-	t.Helper()
-	var urls []string
-	for _, it := range must(s.Lease(ctx, host, n, time.Hour))(t) {
-		urls = append(urls, it.URL)
-	}
-	return urls
-}
-
 // discover queues URLs and expects that many to be new.
 func discover(t tester, s store.Store, want int, list []frontier.Item) {
 	t.Helper()
@@ -147,42 +181,104 @@ func wantState(t tester, s store.Store, url string, want frontier.State) {
 	}
 }
 
-// leaders returns what is posted under key.
-func leaders(t tester, s store.Store, key uint64) []uint64 {
+// known returns what is known of a URL, nil for nothing.
+func known(t tester, s store.Reader, url string, want store.Want) *store.Content {
 	t.Helper()
-	nums, more, err := s.Leaders(ctx, key, 1<<20, nil)
-	check(t, err)
-	if more {
-		t.Errorf("Leaders(%d) says there are more than a million", key)
+	return must(s.Pages(ctx, []dedup.Hash{hashOf(url)}, want))(t)[0]
+}
+
+// wantRecord compares the record of a URL.
+func wantRecord(t tester, s store.Reader, want store.Record) {
+	t.Helper()
+	c := known(t, s, want.URL, store.WantRecord)
+	if c == nil {
+		t.Errorf("%s has no record", want.URL)
+		return
 	}
-	return nums
+	equal(t, "record of "+want.URL, c.Record, want)
 }
 
 // wantText compares a page's text.
-func wantText(t tester, s store.Store, num uint64, want string, wantFound bool) {
+func wantText(t tester, s store.Reader, url, want string) {
 	t.Helper()
-	text, found, err := s.Text(ctx, num)
-	check(t, err)
-	if text != want || found != wantFound {
-		t.Errorf("Text(%d) = %d bytes, %v; want %d bytes, %v", num, len(text), found, len(want), wantFound)
+	switch c := known(t, s, url, store.WantText); {
+	case c == nil:
+		t.Errorf("%s has no record", url)
+	case !c.Kept || c.Text != want:
+		t.Errorf("text of %s is %d bytes, kept: %v; want %d bytes", url, len(c.Text), c.Kept, len(want))
 	}
 }
 
-// wantByHash compares the page of a text; 0 is none.
-func wantByHash(t tester, s store.Store, h dedup.Hash, want uint64) {
+// lookup asks one question.
+func lookup(t tester, s store.Store, ask store.Ask) store.Found {
 	t.Helper()
-	num, found, err := s.ByHash(ctx, h)
-	check(t, err)
-	if num != want || found != (want != 0) {
-		t.Errorf("ByHash = %d, %v; want %d", num, found, want)
+	return must(s.Lookup(ctx, []store.Ask{ask}))(t)[0]
+}
+
+// askKeys asks for all leaders under keys.
+func askKeys(keys ...uint64) store.Ask { return store.Ask{Keys: keys, Limit: 1 << 20} }
+
+// leaders names the texts whose pages are posted under a key, in their order.
+func leaders(t tester, s store.Store, key uint64) []dedup.Hash {
+	t.Helper()
+	found := lookup(t, s, askKeys(key))
+	if found.Capped() {
+		t.Errorf("Lookup(%d) says there are more than a million", key)
+	}
+	return idsOf(found.Leaders)
+}
+
+func idsOf(list []store.Leader) []dedup.Hash {
+	var ids []dedup.Hash
+	for _, l := range list {
+		ids = append(ids, l.ID)
+	}
+	return ids
+}
+
+// hashesOf are the ids of URLs.
+func hashesOf(urls ...string) []dedup.Hash {
+	var ids []dedup.Hash
+	for _, u := range urls {
+		ids = append(ids, hashOf(u))
+	}
+	return ids
+}
+
+// wantCopy compares the earliest page of a text; "" is none.
+func wantCopy(t tester, s store.Store, text dedup.Hash, want string) {
+	t.Helper()
+	found := lookup(t, s, store.Ask{Hashes: []dedup.Hash{text}})
+	got := ""
+	if found.Copy != nil {
+		got = found.Copy.URL
+	}
+	if got != want {
+		t.Errorf("the earliest page of that text is %q, want %q", got, want)
 	}
 }
 
-// nums are the numbers of records.
-func nums(list []*store.Record) []uint64 {
-	var n []uint64
+// changes lists the changes after a cursor.
+func changes(t tester, s store.Reader, after store.Cursor) []*store.Change {
+	t.Helper()
+	return collect(t, s.Changes(ctx, after, store.WantRecord))
+}
+
+// wantChanges compares the URLs of changes.
+func wantChanges(t tester, s store.Reader, after store.Cursor, want ...string) {
+	t.Helper()
+	var got []string
+	for _, c := range changes(t, s, after) {
+		got = append(got, c.Record.URL)
+	}
+	equal(t, "changes", got, want)
+}
+
+// urlsOf are the URLs of records.
+func urlsOf(list []*store.Record) []string {
+	var urls []string
 	for _, r := range list {
-		n = append(n, r.Num)
+		urls = append(urls, r.URL)
 	}
-	return n
+	return urls
 }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"skink/dedup"
@@ -11,153 +12,229 @@ import (
 
 var commitPromises = []promise{
 	{"of_nothing", func(t *testing.T, s store.Store) {
-		check(t, s.Commit(ctx, nil))
+		equal(t, "outcomes", len(must(s.Commit(ctx, nil))(t)), 0)
 	}},
 	{"ends_the_URL_and_discovers_its_links", func(t *testing.T, s store.Store) {
 		discover(t, s, 1, items(0, "https://example.com/"))
-		lease(t, s, "example.com", 1)
-		e := page(1, "https://example.com/")
+		e := page("https://example.com/")
 		e.Links = items(1, "https://example.com/", "https://example.com/1", "https://other.example/", "https://example.com/1")
-		check(t, s.Commit(ctx, []*store.Entry{e}))
+		commit(t, s, e)
 		wantState(t, s, "https://example.com/", frontier.Fetched)
 		wantState(t, s, "https://example.com/1", frontier.Pending)
 		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Pending: 2, Fetched: 1})
-		equal(t, "leased", lease(t, s, "example.com", 9), []string{"https://example.com/1"})
+		equal(t, "left", take(t, s, claim(t, s, "example.com").Claim, 9), []string{"https://example.com/1"})
 	}},
 	{"notes_what_is_beyond_the_crawl", func(t *testing.T, s store.Store) {
 		discover(t, s, 1, items(0, "https://example.com/"))
-		lease(t, s, "example.com", 1)
-		e := page(1, "https://example.com/")
+		e := page("https://example.com/")
 		e.Links = items(1, "https://example.com/1")
 		e.Beyond = []string{"https://other.example/", "https://example.com/1", "https://other.example/"}
-		check(t, s.Commit(ctx, []*store.Entry{e}))
+		commit(t, s, e)
 		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Pending: 1, Fetched: 1, Outside: 1})
 		wantURLs(t, s, frontier.Outside, "https://other.example/")
 	}},
 	{"of_a_URL_that_never_was_in_the_frontier", func(t *testing.T, s store.Store) {
-		e := page(1, "file.txt")
+		e := page("file.txt")
 		e.State = frontier.Unknown
-		check(t, s.Commit(ctx, []*store.Entry{e}))
+		commit(t, s, e)
 		wantState(t, s, "file.txt", frontier.Unknown)
 		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{})
-		equal(t, "record", must(s.Record(ctx, e.Record.ID))(t), &e.Record)
+		wantRecord(t, s, e.Record)
 	}},
 	{"leaves_the_frontier_alone_if_the_state_is_unknown", func(t *testing.T, s store.Store) {
 		url := "https://example.com/"
-		e := page(1, url)
+		e := page(url)
 		e.State = frontier.Unknown
-		check(t, s.Commit(ctx, []*store.Entry{e}))
+		commit(t, s, e)
 		discover(t, s, 1, items(0, url)) // a record does not make a URL discovered
-		check(t, s.Commit(ctx, []*store.Entry{e}))
+		wantOutcomes(t, s, []*store.Entry{e}, store.Kept)
 		wantState(t, s, url, frontier.Pending)
-		equal(t, "leased", lease(t, s, "example.com", 9), []string{url})
-		check(t, s.Done(ctx, url, frontier.Fetched))
-		equal(t, "record", must(s.Record(ctx, e.Record.ID))(t), &e.Record)
+		equal(t, "left", take(t, s, claim(t, s, "example.com").Claim, 9), []string{url})
+		e.State = frontier.Fetched
+		wantOutcomes(t, s, []*store.Entry{e}, store.Kept)
+		wantState(t, s, url, frontier.Fetched)
+		wantRecord(t, s, e.Record)
 	}},
 	{"a_page_that_links_to_itself_only", func(t *testing.T, s store.Store) {
-		e := page(1, "https://example.com/") // never discovered before
+		e := page("https://example.com/") // never discovered before
 		e.Links = items(1, "https://example.com/")
-		check(t, s.Commit(ctx, []*store.Entry{e}))
+		commit(t, s, e)
 		wantState(t, s, "https://example.com/", frontier.Fetched)
-		equal(t, "record", must(s.Record(ctx, e.Record.ID))(t), &e.Record)
-		equal(t, "leased", lease(t, s, "example.com", 9), []string(nil))
+		wantRecord(t, s, e.Record)
+		equal(t, "given", granted(t, s, me, 9), []string(nil))
 	}},
 	{"the_first_record_stays", func(t *testing.T, s store.Store) {
 		url := "https://example.com/"
 		discover(t, s, 1, items(0, url))
-		first := full(1, url, "the first text")
-		first.State = frontier.Unknown // as after a crash before done
-		check(t, s.Commit(ctx, []*store.Entry{first}))
+		first := full(url, "the first text")
+		first.State = frontier.Unknown // as after a crash before its end
+		commit(t, s, first)
 		tally := must(s.Tally(ctx))(t)
 
-		second := full(2, url, "the second text")
+		second := full(url, "the second text")
 		second.Links = items(1, "https://example.com/new")
-		check(t, s.Commit(ctx, []*store.Entry{second}))
+		wantOutcomes(t, s, []*store.Entry{second}, store.Kept)
 
-		equal(t, "record", must(s.Record(ctx, first.Record.ID))(t), &first.Record)
-		if r := must(s.RecordAt(ctx, 2))(t); r != nil {
-			t.Errorf("the second has a record: %+v", r)
-		}
+		wantRecord(t, s, first.Record)
+		wantChanges(t, s, "", url)
 		equal(t, "tally", must(s.Tally(ctx))(t), tally)
-		wantText(t, s, 1, "the first text", true)
-		wantText(t, s, 2, "", false)
-		if _, found, err := s.Sketch(ctx, 2); found || err != nil {
-			t.Errorf("the second has a sketch; error %v", err)
-		}
-		if raw := must(s.Raw(ctx, 2))(t); raw != nil {
-			t.Errorf("the second has an exchange")
-		}
-		wantByHash(t, s, first.Hash, 1)
-		wantByHash(t, s, second.Hash, 0)
-		equal(t, "its key", leaders(t, s, second.Keys[0]), []uint64(nil))
-		equal(t, "clusters", collect(t, s.Clusters(ctx)), []store.Cluster{{Leader: 99, Members: 1}})
+		wantText(t, s, url, "the first text")
+		equal(t, "sketch", known(t, s, url, store.WantSketch).Sketch, first.Sketch)
+		wantCopy(t, s, first.Hash, url)
+		wantCopy(t, s, second.Hash, "")
+		equal(t, "its key", leaders(t, s, second.Keys[0]), []dedup.Hash(nil))
+		equal(t, "clusters", collect(t, s.Clusters(ctx)), []store.Cluster{{Leader: first.Record.Leader, Members: 1}})
 
 		wantState(t, s, url, frontier.Fetched)
 		wantState(t, s, "https://example.com/new", frontier.Pending)
 	}},
 	{"the_first_of_one_commit_stays", func(t *testing.T, s store.Store) {
-		first, second := full(1, "https://example.com/", "one"), full(2, "https://example.com/", "two")
-		check(t, s.Commit(ctx, []*store.Entry{first, second}))
-		equal(t, "record", must(s.Record(ctx, first.Record.ID))(t), &first.Record)
-		wantText(t, s, 2, "", false)
-		equal(t, "records", nums(collect(t, s.Records(ctx, 0))), []uint64{1})
-	}},
-	{"a_record_needs_a_number", func(t *testing.T, s store.Store) {
-		if err := s.Commit(ctx, []*store.Entry{page(0, "https://example.com/")}); err == nil {
-			t.Error("no error for number 0")
-		}
+		first, second := full("https://example.com/", "one"), full("https://example.com/", "two")
+		wantOutcomes(t, s, []*store.Entry{first, second}, store.Written, store.Kept)
+		wantRecord(t, s, first.Record)
+		wantText(t, s, first.Record.URL, "one")
+		wantChanges(t, s, "", first.Record.URL)
 	}},
 	{"pending_is_not_an_end", func(t *testing.T, s store.Store) {
-		e := page(1, "https://example.com/")
+		e := page(urlOf(1))
 		e.State = frontier.Pending
-		if err := s.Commit(ctx, []*store.Entry{page(2, "https://example.com/2"), e}); err == nil {
+		if _, err := s.Commit(ctx, []*store.Entry{page(urlOf(2)), e}); err == nil {
 			t.Error("no error for state pending")
 		}
-		equal(t, "records", collect(t, s.Records(ctx, 0)), []*store.Record(nil))
+		wantChanges(t, s, "")
 	}},
 	{"100000_links_in_one_entry", func(t *testing.T, s store.Store) {
-		e := full(1, "https://example.com/", "a text")
+		e := full("https://example.com/", "a text")
 		for i := range 100_000 {
 			e.Links = append(e.Links, frontier.Item{URL: fmt.Sprintf("https://h%d.example/%d", i%100, i), Depth: 1})
 		}
-		after := page(2, "https://example.com/after")
+		after := page("https://example.com/after")
 		discover(t, s, 1, items(0, "https://example.com/"))
-		check(t, s.Commit(ctx, []*store.Entry{e, after}))
+		commit(t, s, e, after)
 		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Pending: 100_000, Fetched: 1})
-		equal(t, "records", nums(collect(t, s.Records(ctx, 0))), []uint64{1, 2})
-		equal(t, "leased", lease(t, s, "h7.example", 2), []string{"https://h7.example/7", "https://h7.example/107"})
+		wantChanges(t, s, "", "https://example.com/", "https://example.com/after")
+		equal(t, "left", take(t, s, claim(t, s, "h7.example").Claim, 2), []string{"https://h7.example/7", "https://h7.example/107"})
 		discover(t, s, 0, e.Links[99_990:])
-		equal(t, "the key, posted after the links", leaders(t, s, e.Keys[0]), []uint64{1})
+		equal(t, "the key, posted after the links", leaders(t, s, e.Keys[0]), hashesOf(e.Record.URL))
 	}},
 	{"many_entries_at_once", func(t *testing.T, s store.Store) {
 		var list []*store.Entry
-		for n := uint64(1); n <= 2000; n++ {
-			e := full(n, fmt.Sprintf("https://example.com/%d", n), string(noise(n, 2000)))
-			e.Keys = []uint64{n, 77}
+		for n := range 2000 {
+			e := full(urlOf(n), string(noise(uint64(n), 2000)))
+			e.Keys = []uint64{uint64(n), 77}
 			list = append(list, e)
 		}
-		check(t, s.Commit(ctx, list))
+		commit(t, s, list...)
 		equal(t, "near", must(s.Tally(ctx))(t).Near, int64(2000))
 		equal(t, "postings", len(leaders(t, s, 77)), 2000)
-		wantText(t, s, 1999, string(noise(1999, 2000)), true)
-	}},
-	{"numbers_of_ones_own_are_not_given_again", func(t *testing.T, s store.Store) {
-		check(t, s.Commit(ctx, []*store.Entry{page(5000, "https://example.com/")}))
-		if n := must(s.Next(ctx))(t); n <= 5000 {
-			t.Errorf("Next = %d after a record with number 5000", n)
-		}
+		wantText(t, s, urlOf(1999), string(noise(1999, 2000)))
 	}},
 }
 
-// full is an entry with something in every field.
-func full(num uint64, url, text string) *store.Entry {
-	e := page(num, url)
-	e.Record.Verdict = dedup.Near
-	e.Record.Leader = 99
-	e.Text = store.Pack([]byte(text))
-	e.Sketch = &dedup.Sketch{uint32(num)}
-	e.Hash = hashOf(text)
-	e.Keys = []uint64{num << 20, num<<20 + 1}
-	e.Raw = &store.Raw{Body: []byte(text)}
+// judged is an entry as a look-up at this moment would have it.
+func judged(t tester, s store.Store, url, text string, keys ...uint64) *store.Entry {
+	t.Helper()
+	e := full(url, text)
+	e.Record.Verdict, e.Record.Leader, e.Record.DuplicateOf, e.Record.Resemblance = dedup.Unique, dedup.Hash{}, "", 0
+	e.Keys = keys
+	ask := store.Ask{ID: e.Record.ID, Hashes: []dedup.Hash{e.Hash}, Keys: keys, Limit: 3}
+	found := lookup(t, s, ask)
+	e.Basis = found.Basis(ask)
+	if first := found.Copy; first != nil {
+		e.Record.Verdict, e.Record.Leader, e.Record.DuplicateOf, e.Record.Resemblance, e.Keys = dedup.Exact, first.ID, first.URL, 1, nil
+	}
 	return e
+}
+
+var stalePromises = []promise{
+	{"what_came_under_other_keys_is_no_matter", func(t *testing.T, s store.Store) {
+		e := judged(t, s, urlOf(1), "one", 1, 2)
+		commit(t, s, judged(t, s, urlOf(2), "two", 3))
+		commit(t, s, e)
+	}},
+	{"a_leader_under_one_of_its_keys", func(t *testing.T, s store.Store) {
+		e := judged(t, s, urlOf(1), "one", 1, 2)
+		commit(t, s, judged(t, s, urlOf(2), "two", 2, 3))
+		wantOutcomes(t, s, []*store.Entry{e}, store.Stale)
+		wantChanges(t, s, "", urlOf(2))
+		equal(t, "under the other key", leaders(t, s, 1), []dedup.Hash(nil))
+		commit(t, s, judged(t, s, urlOf(1), "one", 1, 2))
+		equal(t, "under both", leaders(t, s, 2), hashesOf(urlOf(2), urlOf(1)))
+	}},
+	{"a_page_of_its_text", func(t *testing.T, s store.Store) {
+		e := judged(t, s, urlOf(1), "one", 1)
+		commit(t, s, judged(t, s, urlOf(2), "one"))
+		wantOutcomes(t, s, []*store.Entry{e}, store.Stale)
+		again := judged(t, s, urlOf(1), "one", 1)
+		equal(t, "verdict", again.Record.Verdict, dedup.Exact)
+		commit(t, s, again)
+	}},
+	{"of_two_in_one_call_the_second", func(t *testing.T, s store.Store) {
+		a, b, c := judged(t, s, urlOf(1), "one", 1), judged(t, s, urlOf(2), "two", 1), judged(t, s, urlOf(3), "three", 3)
+		wantOutcomes(t, s, []*store.Entry{a, b, c}, store.Written, store.Stale, store.Stale)
+		wantChanges(t, s, "", urlOf(1))
+		wantState(t, s, urlOf(3), frontier.Unknown)
+		commit(t, s, judged(t, s, urlOf(2), "two", 1), c)
+	}},
+	{"another_copy_is_no_matter_to_a_copy", func(t *testing.T, s store.Store) {
+		commit(t, s, judged(t, s, urlOf(1), "one", 1))
+		a, b := judged(t, s, urlOf(2), "one", 1), judged(t, s, urlOf(3), "one", 1)
+		commit(t, s, a, b)
+	}},
+	{"a_leader_under_a_key_that_is_full_is_no_matter", func(t *testing.T, s store.Store) {
+		for n := range 4 {
+			commit(t, s, judged(t, s, urlOf(n), fmt.Sprint(n), 1))
+		}
+		a, b := judged(t, s, urlOf(10), "ten", 1), judged(t, s, urlOf(11), "eleven", 1)
+		commit(t, s, a, b)
+	}},
+	{"its_leader_was_visited_again", func(t *testing.T, s store.Store) {
+		commit(t, s, judged(t, s, urlOf(1), "one", 1))
+		follower := judged(t, s, urlOf(2), "one", 1)
+		changed := judged(t, s, urlOf(1), "changed", 9)
+		changed.Revisit = true
+		commit(t, s, changed)
+		wantOutcomes(t, s, []*store.Entry{follower}, store.Stale)
+	}},
+	{"a_stale_revisit_leaves_what_is_known", func(t *testing.T, s store.Store) {
+		commit(t, s, judged(t, s, urlOf(1), "one", 1))
+		again := judged(t, s, urlOf(1), "two", 2)
+		again.Revisit = true
+		commit(t, s, judged(t, s, urlOf(2), "two", 2))
+		wantOutcomes(t, s, []*store.Entry{again}, store.Stale)
+		wantText(t, s, urlOf(1), "one")
+		wantCopy(t, s, hashOf("one"), urlOf(1))
+	}},
+	{"of_copies_that_come_at_once_one_is_unique", func(t *testing.T, s store.Store) {
+		const committers, texts = 4, 100
+		var wg sync.WaitGroup
+		for g := range committers {
+			wg.Go(func() {
+				for n := range texts {
+					text := fmt.Sprint("text ", n)
+					for outcome := store.Stale; outcome == store.Stale; {
+						e := judged(t, s, fmt.Sprintf("https://host%d.example/%d", g, n), text, keyOf(text))
+						outcomes, err := s.Commit(ctx, []*store.Entry{e})
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						outcome = outcomes[0]
+					}
+				}
+			})
+		}
+		wg.Wait()
+		tally := must(s.Tally(ctx))(t)
+		equal(t, "tally", tally, store.Tally{Unique: texts, Exact: (committers - 1) * texts})
+		for n := range texts {
+			text := fmt.Sprint("text ", n)
+			if ids := leaders(t, s, keyOf(text)); len(ids) != 1 {
+				t.Errorf("%s has %d leaders", text, len(ids))
+			}
+		}
+		for _, c := range collect(t, s.Clusters(ctx)) {
+			equal(t, "members", c.Members, committers-1)
+		}
+	}},
 }

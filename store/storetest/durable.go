@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
 )
@@ -17,37 +18,37 @@ var durablePromises = []struct {
 	{"everything_stays", func(t *testing.T, reopen func() store.Store) {
 		s := reopen()
 		discover(t, s, 2, items(0, "https://example.com/", "https://other.example/"))
-		until := time.Date(2031, 2, 3, 4, 5, 6, 789, time.UTC)
-		check(t, s.Block(ctx, "example.com", until))
-		check(t, s.SetDelay(ctx, "other.example", time.Minute))
+		until := time.Now().Add(50 * time.Minute).Round(0).UTC()
+		spent := frontier.Spent{Pages: 3, Bytes: 4}
+		check(t, s.Return(ctx, claim(t, s, "example.com").Claim, frontier.Rest{Blocked: until, Spent: spent}))
+		check(t, s.Return(ctx, claim(t, s, "other.example").Claim, frontier.Rest{Delay: time.Minute, Next: until, Idle: true}))
 		check(t, s.SetMeta(ctx, "name", []byte("value")))
 		check(t, s.SetMeta(ctx, "empty", nil))
-		e := full(1, "https://example.com/", "a text")
-		e.Record = fullRecord(1, "https://example.com/")
-		e.Record.Leader = 99
+		e := full("https://example.com/", "a text")
+		e.Record = fullRecord("https://example.com/")
 		e.Links = items(1, "https://example.com/1")
 		e.Beyond = []string{"https://beyond.example/"}
-		empty := page(2, "https://example.com/empty")
+		empty := page("https://example.com/empty")
 		empty.Text = store.Pack(nil)
-		check(t, s.Commit(ctx, []*store.Entry{e, empty}))
+		commit(t, s, e, empty)
+		end := must(s.End(ctx))(t)
 		check(t, s.Sync())
 		tally := must(s.Tally(ctx))(t)
 		counts := must(s.Counts(ctx))(t)
 
 		for range 2 { // from the log, then from a table
 			s = reopen()
-			equal(t, "record", must(s.Record(ctx, e.Record.ID))(t), &e.Record)
-			wantText(t, s, 1, "a text", true)
-			wantText(t, s, 2, "", true)
-			sketch, found, err := s.Sketch(ctx, 1)
-			check(t, err)
-			equal(t, "sketch", sketch, *e.Sketch)
-			equal(t, "sketch found", found, true)
-			equal(t, "body", must(s.Raw(ctx, 1))(t).Body, e.Raw.Body)
-			wantByHash(t, s, e.Hash, 1)
-			equal(t, "leaders", leaders(t, s, e.Keys[1]), []uint64{1})
-			equal(t, "clusters", collect(t, s.Clusters(ctx)), []store.Cluster{{Leader: 99, Members: 1}})
-			equal(t, "members", nums(collect(t, s.Members(ctx, 99))), []uint64{1})
+			wantRecord(t, s, e.Record)
+			wantText(t, s, e.Record.URL, "a text")
+			wantText(t, s, empty.Record.URL, "")
+			equal(t, "sketch", known(t, s, e.Record.URL, store.WantSketch).Sketch, e.Sketch)
+			wantCopy(t, s, e.Hash, e.Record.URL)
+			equal(t, "leaders", leaders(t, s, e.Keys[1]), hashesOf(e.Record.URL))
+			equal(t, "clusters", collect(t, s.Clusters(ctx)), []store.Cluster{{Leader: e.Record.Leader, Members: 1}})
+			equal(t, "members", urlsOf(collect(t, s.Members(ctx, e.Record.Leader))), []string{e.Record.URL})
+			wantChanges(t, s, "", e.Record.URL, empty.Record.URL)
+			equal(t, "end", must(s.End(ctx))(t), end)
+			wantChanges(t, s, end)
 			equal(t, "tally", must(s.Tally(ctx))(t), tally)
 			equal(t, "counts", must(s.Counts(ctx))(t), counts)
 			equal(t, "meta", must(s.Meta(ctx, "name"))(t), []byte("value"))
@@ -55,67 +56,94 @@ var durablePromises = []struct {
 			wantState(t, s, "https://example.com/", frontier.Fetched)
 			wantURLs(t, s, frontier.Outside, "https://beyond.example/")
 			wantHosts(t, s,
-				frontier.Host{Name: "example.com", Pending: 1, Depth: 1, Until: until},
-				frontier.Host{Name: "other.example", Pending: 1, Delay: time.Minute})
+				frontier.Host{Name: "example.com", Pending: 1, Depth: 1, Rest: frontier.Rest{Blocked: until, Spent: spent}},
+				frontier.Host{Name: "other.example", Pending: 1, Rest: frontier.Rest{Delay: time.Minute}})
 			discover(t, s, 0, items(0, "https://example.com/", "https://other.example/", "https://example.com/1"))
 		}
 	}},
-	{"leases_end", func(t *testing.T, reopen func() store.Store) {
+	{"claims_end", func(t *testing.T, reopen func() store.Store) {
 		s := reopen()
 		discover(t, s, 5, numbered("example.com", 5))
-		equal(t, "leased", lease(t, s, "example.com", 3), []string{"https://example.com/0", "https://example.com/1", "https://example.com/2"})
-		check(t, s.Done(ctx, "https://example.com/1", frontier.Fetched))
+		old := claim(t, s, "example.com").Claim
+		equal(t, "taken", take(t, s, old, 3), []string{"https://example.com/0", "https://example.com/1", "https://example.com/2"})
+		end(t, s, "https://example.com/1", frontier.Fetched)
+		check(t, s.Return(ctx, old, frontier.Rest{Next: time.Now().Add(time.Hour)})) // a rest of ours ends with the run
 		s = reopen()
-		equal(t, "leased again", lease(t, s, "example.com", 9), []string{
+		c := claim(t, s, "example.com").Claim
+		equal(t, "taken again", take(t, s, c, 9), []string{
 			"https://example.com/0", "https://example.com/2", "https://example.com/3", "https://example.com/4"})
+		s = reopen()
+		equal(t, "and again", len(take(t, s, claim(t, s, "example.com").Claim, 9)), 4)
 	}},
 	{"the_order_of_the_queue_stays", func(t *testing.T, reopen func() store.Store) {
 		s := reopen()
 		discover(t, s, 4, items(1, "https://example.com/1", "https://example.com/2", "https://example.com/3", "https://example.com/4"))
-		lease(t, s, "example.com", 1)
-		check(t, s.Release(ctx, frontier.Item{URL: "https://example.com/1", Depth: 1, Tries: 1}))
-		check(t, s.Done(ctx, "https://example.com/4", frontier.Failed)) // the last that arrived
+		c := claim(t, s, "example.com").Claim
+		take(t, s, c, 1)
+		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/1", Depth: 1, Tries: 1}))
+		end(t, s, "https://example.com/4", frontier.Failed) // the last that arrived
 		s = reopen()
 		discover(t, s, 1, items(1, "https://example.com/5"))
 		discover(t, s, 1, items(0, "https://example.com/0"))
-		equal(t, "leased", lease(t, s, "example.com", 9), []string{
+		equal(t, "taken", take(t, s, claim(t, s, "example.com").Claim, 9), []string{
 			"https://example.com/0", "https://example.com/2", "https://example.com/3", "https://example.com/1", "https://example.com/5"})
 	}},
-	{"numbers_rise", func(t *testing.T, reopen func() store.Store) {
-		s := reopen()
-		var last uint64
-		for range 5 {
-			for range 3 {
-				n := must(s.Next(ctx))(t)
-				if n <= last {
-					t.Fatalf("%d after %d", n, last)
-				}
-				last = n
+	{"later_changes_come_after_earlier_cursors", func(t *testing.T, reopen func() store.Store) {
+		var cursors []store.Cursor
+		for n := range 4 {
+			s := reopen()
+			cursors = append(cursors, must(s.End(ctx))(t))
+			commit(t, s, page(urlOf(n)))
+			for i, c := range cursors {
+				equal(t, "changes", len(changes(t, s, c)), n+1-i)
 			}
-			s = reopen()
 		}
-		if last > 100 {
-			t.Errorf("15 numbers in 5 openings reached %d: closing should give unused ones back", last)
+	}},
+	{"what_a_visit_replaced_stays_away", func(t *testing.T, reopen func() store.Store) {
+		s := reopen()
+		for n := range 20 {
+			commit(t, s, full(urlOf(n), fmt.Sprint("first ", n)))
+		}
+		for n := range 10 {
+			e := full(urlOf(n), fmt.Sprint("second ", n))
+			e.Revisit = true
+			commit(t, s, e)
+		}
+		for range 2 {
+			s = reopen()
+			for n := range 20 {
+				text, old := fmt.Sprint("first ", n), ""
+				if n < 10 {
+					text, old = fmt.Sprint("second ", n), text
+				}
+				wantText(t, s, urlOf(n), text)
+				wantCopy(t, s, hashOf(text), urlOf(n))
+				equal(t, "leaders", leaders(t, s, keyOf(text)), hashesOf(urlOf(n)))
+				if old != "" {
+					wantCopy(t, s, hashOf(old), "")
+					equal(t, "old leaders", leaders(t, s, keyOf(old)), []dedup.Hash(nil))
+				}
+			}
 		}
 	}},
 	{"a_second_run_changes_nothing", func(t *testing.T, reopen func() store.Store) {
 		s := reopen()
-		run := func(from uint64) {
-			for i := range uint64(50) {
-				url := fmt.Sprintf("https://example.com/%d", i)
+		run := func(want store.Outcome) {
+			for n := range 50 {
+				url := urlOf(n)
 				must(s.Discover(ctx, items(0, url)))(t)
-				e := full(from+i, url, url)
+				e := full(url, url)
 				e.Links = items(1, url+"/link")
-				check(t, s.Commit(ctx, []*store.Entry{e}))
+				wantOutcomes(t, s, []*store.Entry{e}, want)
 			}
 		}
-		run(1)
+		run(store.Written)
 		tally, counts := must(s.Tally(ctx))(t), must(s.Counts(ctx))(t)
-		records := collect(t, s.Records(ctx, 0))
+		records := changes(t, s, "")
 		s = reopen()
-		run(1000)
+		run(store.Kept)
 		equal(t, "tally", must(s.Tally(ctx))(t), tally)
 		equal(t, "counts", must(s.Counts(ctx))(t), counts)
-		equal(t, "records", collect(t, s.Records(ctx, 0)), records)
+		equal(t, "records", changes(t, s, ""), records)
 	}},
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,11 +21,12 @@ var frontierPromises = []promise{
 		discover(t, s, 1, items(0, a, a))
 		discover(t, s, 1, items(5, a, b))
 		discover(t, s, 0, nil)
-		lease(t, s, "example.com", 1)
-		discover(t, s, 0, items(0, a)) // leased
-		check(t, s.Done(ctx, a, frontier.Failed))
-		discover(t, s, 0, items(0, a)) // done
-		equal(t, "left", lease(t, s, "example.com", 9), []string{b})
+		c := claim(t, s, "example.com").Claim
+		take(t, s, c, 1)
+		discover(t, s, 0, items(0, a)) // taken
+		end(t, s, a, frontier.Failed)
+		discover(t, s, 0, items(0, a)) // ended
+		equal(t, "left", take(t, s, c, 9), []string{b})
 	}},
 	{"discovery_is_atomic_to_16_goroutines", func(t *testing.T, s store.Store) {
 		all := numbered("example.com", 500)
@@ -48,114 +50,131 @@ var frontierPromises = []promise{
 		wg.Wait()
 		equal(t, "found", found.Load(), int64(len(all)))
 		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Pending: int64(len(all))})
-		urls := lease(t, s, "example.com", 1000)
+		urls := take(t, s, claim(t, s, "example.com").Claim, 1000)
 		slices.Sort(urls)
-		equal(t, "leased", len(slices.Compact(urls)), len(all))
+		equal(t, "taken", len(slices.Compact(urls)), len(all))
 	}},
 	{"a_state_goes_from_unknown_to_its_end", func(t *testing.T, s store.Store) {
-		for i, end := range []frontier.State{frontier.Fetched, frontier.Redirected, frontier.Blocked, frontier.Failed, frontier.GivenUp} {
+		for i, state := range []frontier.State{frontier.Fetched, frontier.Redirected, frontier.Blocked, frontier.Failed, frontier.GivenUp} {
 			url := fmt.Sprintf("https://example.com/%d", i)
 			wantState(t, s, url, frontier.Unknown)
 			discover(t, s, 1, items(0, url))
 			wantState(t, s, url, frontier.Pending)
-			lease(t, s, "example.com", 1)
-			wantState(t, s, url, frontier.Pending)
-			check(t, s.Done(ctx, url, end))
-			wantState(t, s, url, end)
+			end(t, s, url, state)
+			wantState(t, s, url, state)
 		}
 		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Fetched: 1, Redirected: 1, Blocked: 1, Failed: 1, GivenUp: 1})
 	}},
 	{"what_is_left_out_can_be_discovered", func(t *testing.T, s store.Store) {
 		in, out, other := "https://example.com/", "https://other.example/", "https://third.example/"
 		discover(t, s, 1, items(0, in))
-		check(t, s.Exclude(ctx, []string{in, out, out, other}))
-		check(t, s.Exclude(ctx, []string{out}))
+		leaveOut(t, s, in, out, out, other)
+		leaveOut(t, s, out)
 		wantState(t, s, in, frontier.Pending)
 		wantState(t, s, out, frontier.Outside)
-		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Pending: 1, Outside: 2})
+		equal(t, "outside", must(s.Counts(ctx))(t).Outside, int64(2))
 		wantURLs(t, s, frontier.Outside, out, other)
-		check(t, s.Done(ctx, out, frontier.Fetched)) // it was never to be fetched
-		wantState(t, s, out, frontier.Outside)
 
 		discover(t, s, 1, items(3, in, out))
 		discover(t, s, 0, items(3, out))
 		wantState(t, s, out, frontier.Pending)
-		check(t, s.Exclude(ctx, []string{out}))
+		leaveOut(t, s, out)
 		wantURLs(t, s, frontier.Pending, in, out)
 		wantURLs(t, s, frontier.Outside, other)
-		equal(t, "leased", lease(t, s, "other.example", 9), []string{out})
-		check(t, s.Done(ctx, out, frontier.GivenUp))
-		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Pending: 1, GivenUp: 1, Outside: 1})
+		equal(t, "taken", take(t, s, claim(t, s, "other.example").Claim, 9), []string{out})
+		end(t, s, out, frontier.GivenUp)
+		wantURLs(t, s, frontier.Pending, in)
 		wantURLs(t, s, frontier.GivenUp)
 	}},
-	{"done_twice_keeps_the_first", func(t *testing.T, s store.Store) {
+	{"the_first_end_stays", func(t *testing.T, s store.Store) {
 		url := "https://example.com/"
 		discover(t, s, 1, items(0, url))
-		check(t, s.Done(ctx, url, frontier.Redirected))
-		check(t, s.Done(ctx, url, frontier.Fetched))
+		end(t, s, url, frontier.Redirected)
+		e := page(url)
+		wantOutcomes(t, s, []*store.Entry{e}, store.Kept)
 		wantState(t, s, url, frontier.Redirected)
 		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Redirected: 1})
-	}},
-	{"done_with_the_unknown_is_no_error", func(t *testing.T, s store.Store) {
-		url := "https://example.com/"
-		check(t, s.Done(ctx, url, frontier.Fetched))
-		wantState(t, s, url, frontier.Unknown)
-		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{})
-		discover(t, s, 1, items(0, url))
-	}},
-	{"done_needs_an_end", func(t *testing.T, s store.Store) {
-		url := "https://example.com/"
-		discover(t, s, 1, items(0, url))
-		for _, state := range []frontier.State{frontier.Unknown, frontier.Pending, frontier.Outside, frontier.Outside + 1} {
-			if err := s.Done(ctx, url, state); err == nil {
-				t.Errorf("Done(%d) is no error", state)
-			}
-		}
-		wantState(t, s, url, frontier.Pending)
 	}},
 	{"hosts_are_those_with_URLs_pending", func(t *testing.T, s store.Store) {
 		wantHosts(t, s)
 		discover(t, s, 4, items(0, "https://a.example/1", "https://a.example/2", "https://b.example/", "https://a.example:8080/"))
-		lease(t, s, "a.example", 1)
+		take(t, s, claim(t, s, "a.example").Claim, 1)
 		discover(t, s, 1, items(3, "https://deep.example/"))
 		for _, h := range collect(t, s.Hosts(ctx)) {
 			if h.Name == "deep.example" && h.Depth != 3 {
 				t.Errorf("depth %d of %s, want 3", h.Depth, h.Name)
 			}
 		}
-		check(t, s.Done(ctx, "https://deep.example/", frontier.Fetched))
+		end(t, s, "https://deep.example/", frontier.Fetched)
 		wantHosts(t, s,
 			frontier.Host{Name: "a.example", Pending: 2},
 			frontier.Host{Name: "a.example:8080", Pending: 1},
 			frontier.Host{Name: "b.example", Pending: 1})
-		check(t, s.Done(ctx, "https://a.example/1", frontier.Fetched))
-		check(t, s.Done(ctx, "https://b.example/", frontier.Fetched))
+		end(t, s, "https://a.example/1", frontier.Fetched)
+		end(t, s, "https://b.example/", frontier.Fetched)
 		wantHosts(t, s,
 			frontier.Host{Name: "a.example", Pending: 1},
 			frontier.Host{Name: "a.example:8080", Pending: 1})
 	}},
-	{"block_and_delay_are_remembered", func(t *testing.T, s store.Store) {
-		until := time.Date(2031, 2, 3, 4, 5, 6, 789, time.UTC)
-		check(t, s.Block(ctx, "example.com", until)) // before any URL
-		check(t, s.SetDelay(ctx, "example.com", time.Second))
-		check(t, s.SetDelay(ctx, "example.com", 2*time.Second))
-		want := frontier.Host{Name: "example.com", Pending: 1, Until: until, Delay: 2 * time.Second}
-		discover(t, s, 1, items(0, "https://example.com/1"))
-		wantHosts(t, s, want)
+}
 
-		check(t, s.Done(ctx, "https://example.com/1", frontier.Fetched)) // also while there is none
-		discover(t, s, 1, items(0, "https://example.com/2"))
-		wantHosts(t, s, want)
+// end ends a URL, as a page that nobody judged.
+func end(t tester, s store.Store, url string, state frontier.State) {
+	t.Helper()
+	e := page(url)
+	e.State = state
+	commit(t, s, e)
+}
 
-		check(t, s.Block(ctx, "example.com", time.Time{}))
-		want.Until = time.Time{}
-		wantHosts(t, s, want)
-	}},
-	{"a_blocked_host_can_be_leased", func(t *testing.T, s store.Store) {
-		discover(t, s, 1, items(0, "https://example.com/"))
-		check(t, s.Block(ctx, "example.com", time.Now().Add(time.Hour)))
-		equal(t, "leased", lease(t, s, "example.com", 1), []string{"https://example.com/"})
-	}},
+// leaveOut notes URLs that a page led to and that are outside the crawl.
+func leaveOut(t tester, s store.Store, urls ...string) {
+	t.Helper()
+	e := page("leading out")
+	e.State, e.Beyond = frontier.Unknown, urls
+	must(s.Commit(ctx, []*store.Entry{e}))(t)
+}
+
+// A held host was claimed by me.
+const me = "me"
+
+// claim claims a host, and returns all others that are given with it.
+func claim(t tester, s store.Store, host string) frontier.Held {
+	t.Helper()
+	return claimBy(t, s, me, host, time.Hour)
+}
+
+func claimBy(t tester, s store.Store, worker, host string, ttl time.Duration) (held frontier.Held) {
+	t.Helper()
+	for _, h := range must(s.Claim(ctx, worker, 1<<20, ttl))(t).Hosts {
+		if h.Claim.Host == host {
+			held = h
+		} else {
+			check(t, s.Return(ctx, h.Claim, h.Host.Rest))
+		}
+	}
+	if held.Claim.Host != host {
+		t.Errorf("%s was not given to %s", host, worker)
+	}
+	return held
+}
+
+// take takes URLs and returns them without the rest of their items.
+func take(t tester, s store.Store, c frontier.Claim, n int) []string {
+	t.Helper()
+	var urls []string
+	for _, it := range must(s.Take(ctx, c, n))(t) {
+		urls = append(urls, it.URL)
+	}
+	return urls
+}
+
+// granted are the names of the hosts that a worker is given, in their order.
+func granted(t tester, s store.Store, worker string, n int) (names []string) {
+	t.Helper()
+	for _, h := range must(s.Claim(ctx, worker, n, time.Hour))(t).Hosts {
+		names = append(names, h.Host.Name)
+	}
+	return names
 }
 
 // wantURLs compares the URLs of a state, in their order by name.
@@ -174,7 +193,7 @@ func wantHosts(t tester, s store.Store, want ...frontier.Host) {
 		if _, twice := got[h.Name]; twice {
 			t.Errorf("host %s comes twice", h.Name)
 		}
-		h.Until = h.Until.UTC()
+		h.Rest.Blocked = h.Rest.Blocked.UTC()
 		got[h.Name] = h
 	}
 	list := slices.Collect(maps.Values(got))
@@ -182,118 +201,322 @@ func wantHosts(t tester, s store.Store, want ...frontier.Host) {
 	equal(t, "hosts", list, want)
 }
 
-var leasePromises = []promise{
+var takePromises = []promise{
 	{"nothing_waiting_is_no_error", func(t *testing.T, s store.Store) {
-		equal(t, "unknown host", lease(t, s, "example.com", 1), []string(nil))
 		discover(t, s, 1, items(0, "https://example.com/"))
-		equal(t, "none asked for", lease(t, s, "example.com", 0), []string(nil))
-		equal(t, "another host", lease(t, s, "example.co", 1), []string(nil))
-		equal(t, "all", lease(t, s, "example.com", 2), []string{"https://example.com/"})
-		equal(t, "all leased", lease(t, s, "example.com", 2), []string(nil))
+		c := claim(t, s, "example.com").Claim
+		equal(t, "none asked for", take(t, s, c, 0), []string(nil))
+		equal(t, "all", take(t, s, c, 2), []string{"https://example.com/"})
+		equal(t, "all taken", take(t, s, c, 2), []string(nil))
 	}},
 	{"an_item_comes_back_whole", func(t *testing.T, s store.Store) {
 		want := frontier.Item{URL: "https://example.com/?a=b", Via: "https://example.com/via", Depth: 70000, Hops: 3, Tries: 2}
 		discover(t, s, 1, []frontier.Item{want})
-		equal(t, "leased", must(s.Lease(ctx, "example.com", 1, time.Minute))(t), []frontier.Item{want})
+		equal(t, "taken", must(s.Take(ctx, claim(t, s, "example.com").Claim, 1))(t), []frontier.Item{want})
 	}},
 	{"by_depth_then_by_arrival", func(t *testing.T, s store.Store) {
 		discover(t, s, 2, items(300, "https://example.com/d1", "https://example.com/d2"))
 		discover(t, s, 2, items(1, "https://example.com/b1", "https://other.example/"))
 		discover(t, s, 1, items(2, "https://example.com/c1"))
 		discover(t, s, 2, items(1, "https://example.com/b2", "https://example.com/a-later-one"))
-		equal(t, "first", lease(t, s, "example.com", 2), []string{"https://example.com/b1", "https://example.com/b2"})
-		discover(t, s, 1, items(0, "https://example.com/a1")) // before what is leased already
-		equal(t, "rest", lease(t, s, "example.com", 9), []string{
+		c := claim(t, s, "example.com").Claim
+		equal(t, "first", take(t, s, c, 2), []string{"https://example.com/b1", "https://example.com/b2"})
+		discover(t, s, 1, items(0, "https://example.com/a1")) // before what is taken already
+		equal(t, "rest", take(t, s, c, 9), []string{
 			"https://example.com/a1", "https://example.com/a-later-one",
 			"https://example.com/c1", "https://example.com/d1", "https://example.com/d2"})
 	}},
 	{"hosts_of_like_names_do_not_mix", func(t *testing.T, s store.Store) {
 		discover(t, s, 4, items(0, "https://a.example/", "https://a.example:81/", "https://a.example.org/", "https://aa.example/"))
-		equal(t, "a.example", lease(t, s, "a.example", 9), []string{"https://a.example/"})
-		equal(t, "a.example:81", lease(t, s, "a.example:81", 9), []string{"https://a.example:81/"})
+		equal(t, "a.example", take(t, s, claim(t, s, "a.example").Claim, 9), []string{"https://a.example/"})
+		equal(t, "a.example:81", take(t, s, claim(t, s, "a.example:81").Claim, 9), []string{"https://a.example:81/"})
 	}},
-	{"no_one_else_holds_it", func(t *testing.T, s store.Store) {
-		const n = 400
-		discover(t, s, n, numbered("example.com", n))
-		taken := make([][]string, 16)
+	{"released_to_the_end_of_its_depth", func(t *testing.T, s store.Store) {
+		discover(t, s, 3, items(1, "https://example.com/1", "https://example.com/2", "https://example.com/3"))
+		discover(t, s, 1, items(2, "https://example.com/deeper"))
+		c := claim(t, s, "example.com").Claim
+		take(t, s, c, 2)
+		again := frontier.Item{URL: "https://example.com/1", Via: "https://example.com/v", Depth: 1, Hops: 1, Tries: 1}
+		check(t, s.Release(ctx, c, again))
+		discover(t, s, 1, items(1, "https://example.com/4"))
+		equal(t, "third", take(t, s, c, 1), []string{"https://example.com/3"})
+		equal(t, "released", must(s.Take(ctx, c, 1))(t), []frontier.Item{again})
+		equal(t, "rest", take(t, s, c, 9), []string{"https://example.com/4", "https://example.com/deeper"})
+		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Pending: 5})
+	}},
+	{"released_with_another_depth", func(t *testing.T, s store.Store) {
+		discover(t, s, 2, items(1, "https://example.com/1", "https://example.com/2"))
+		c := claim(t, s, "example.com").Claim
+		take(t, s, c, 1)
+		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/1", Depth: 7}))
+		equal(t, "taken", take(t, s, c, 9), []string{"https://example.com/2", "https://example.com/1"})
+	}},
+	{"depths_that_were_emptied_come_back", func(t *testing.T, s store.Store) {
+		discover(t, s, 2, items(1, "https://example.com/1", "https://example.com/2"))
+		discover(t, s, 1, items(2, "https://example.com/deeper"))
+		c := claim(t, s, "example.com").Claim
+		equal(t, "all", len(take(t, s, c, 9)), 3)
+		discover(t, s, 1, items(1, "https://example.com/3"))
+		end(t, s, "https://example.com/1", frontier.Fetched)
+		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/2", Depth: 1}))
+		equal(t, "rest", take(t, s, c, 9), []string{"https://example.com/3", "https://example.com/2"})
+		end(t, s, "https://example.com/deeper", frontier.Fetched)
+		equal(t, "none", take(t, s, c, 9), []string(nil))
+		wantHosts(t, s, frontier.Host{Name: "example.com", Pending: 2})
+	}},
+	{"the_only_one_released", func(t *testing.T, s store.Store) {
+		discover(t, s, 1, items(1, "https://example.com/1"))
+		c := claim(t, s, "example.com").Claim
+		for tries := range 5 {
+			it := must(s.Take(ctx, c, 1))(t)
+			equal(t, "taken", it, []frontier.Item{{URL: "https://example.com/1", Depth: 1, Tries: tries}})
+			it[0].Tries++
+			check(t, s.Release(ctx, c, it[0]))
+			wantHosts(t, s, frontier.Host{Name: "example.com", Pending: 1, Depth: 1})
+		}
+	}},
+	{"release_of_what_is_not_taken_is_no_error", func(t *testing.T, s store.Store) {
+		discover(t, s, 3, numbered("example.com", 3))
+		c := claim(t, s, "example.com").Claim
+		take(t, s, c, 1)
+		end(t, s, "https://example.com/0", frontier.Fetched)
+		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/0"}))
+		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/1", Depth: 9})) // free as it is
+		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/unknown"}))
+		equal(t, "taken", take(t, s, c, 9), []string{"https://example.com/1", "https://example.com/2"})
+		wantState(t, s, "https://example.com/0", frontier.Fetched)
+		wantState(t, s, "https://example.com/unknown", frontier.Unknown)
+	}},
+	{"what_ended_without_being_taken_is_not_taken", func(t *testing.T, s store.Store) {
+		discover(t, s, 4, numbered("example.com", 4))
+		c := claim(t, s, "example.com").Claim
+		take(t, s, c, 1)
+		end(t, s, "https://example.com/2", frontier.Blocked)
+		equal(t, "taken", take(t, s, c, 9), []string{"https://example.com/1", "https://example.com/3"})
+		equal(t, "none left", take(t, s, c, 9), []string(nil))
+	}},
+}
+
+var claimPromises = []promise{
+	{"one_host_has_one_holder", func(t *testing.T, s store.Store) {
+		discover(t, s, 2, items(0, "https://a.example/", "https://b.example/"))
+		equal(t, "given", granted(t, s, me, 1), []string{"a.example"})
+		equal(t, "given to another", granted(t, s, "other", 9), []string{"b.example"})
+		g := must(s.Claim(ctx, "third", 9, time.Hour))(t)
+		equal(t, "given to a third", len(g.Hosts), 0)
+		equal(t, "held by others", g.Others, 2)
+		equal(t, "waiting", g.Waiting, 0)
+		equal(t, "held by others than me", must(s.Claim(ctx, me, 9, time.Hour))(t).Others, 1)
+	}},
+	{"of_many_who_claim_each_host_goes_to_one", func(t *testing.T, s store.Store) {
+		const hosts, workers = 200, 8
+		for i := range hosts {
+			discover(t, s, 1, items(0, fmt.Sprintf("https://h%d.example/", i)))
+		}
+		given := make([][]string, workers)
 		var wg sync.WaitGroup
-		for g := range taken {
+		for w := range workers {
 			wg.Go(func() {
 				for {
-					list, err := s.Lease(ctx, "example.com", 1+g%3, time.Hour)
+					g, err := s.Claim(ctx, fmt.Sprint("worker ", w), 3, time.Hour)
 					if err != nil {
 						t.Error(err)
 					}
-					if len(list) == 0 {
+					if len(g.Hosts) == 0 {
 						return
 					}
-					for _, it := range list {
-						taken[g] = append(taken[g], it.URL)
+					for _, h := range g.Hosts {
+						given[w] = append(given[w], h.Claim.Host)
 					}
 				}
 			})
 		}
 		wg.Wait()
-		all := slices.Concat(taken...)
+		all := slices.Concat(given...)
 		slices.Sort(all)
-		equal(t, "leases", len(all), n)
-		equal(t, "URLs", len(slices.Compact(all)), n)
+		equal(t, "given", len(all), hosts)
+		equal(t, "hosts", len(slices.Compact(all)), hosts)
 	}},
-	{"released_to_the_end_of_its_depth", func(t *testing.T, s store.Store) {
-		discover(t, s, 3, items(1, "https://example.com/1", "https://example.com/2", "https://example.com/3"))
-		discover(t, s, 1, items(2, "https://example.com/deeper"))
-		lease(t, s, "example.com", 2)
-		again := frontier.Item{URL: "https://example.com/1", Via: "https://example.com/v", Depth: 1, Hops: 1, Tries: 1}
-		check(t, s.Release(ctx, again))
-		discover(t, s, 1, items(1, "https://example.com/4"))
-		equal(t, "third", lease(t, s, "example.com", 1), []string{"https://example.com/3"})
-		equal(t, "released", must(s.Lease(ctx, "example.com", 1, time.Minute))(t), []frontier.Item{again})
-		equal(t, "rest", lease(t, s, "example.com", 9), []string{"https://example.com/4", "https://example.com/deeper"})
-		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Pending: 5})
+	{"nearest_to_a_seed_first", func(t *testing.T, s store.Store) {
+		discover(t, s, 3, items(2, "https://two.example/", "https://mixed.example/2", "https://later.example/"))
+		discover(t, s, 2, items(1, "https://one.example/", "https://mixed.example/1"))
+		discover(t, s, 1, items(0, "https://seed.example/"))
+		got := granted(t, s, me, 3)
+		equal(t, "first", got[0], "seed.example")
+		slices.Sort(got)
+		equal(t, "the nearest three", got, []string{"mixed.example", "one.example", "seed.example"})
 	}},
-	{"released_with_another_depth", func(t *testing.T, s store.Store) {
-		discover(t, s, 2, items(1, "https://example.com/1", "https://example.com/2"))
-		lease(t, s, "example.com", 1)
-		check(t, s.Release(ctx, frontier.Item{URL: "https://example.com/1", Depth: 7}))
-		equal(t, "leased", lease(t, s, "example.com", 9), []string{"https://example.com/2", "https://example.com/1"})
+	{"a_host_without_free_URLs_is_not_given", func(t *testing.T, s store.Store) {
+		discover(t, s, 1, items(0, "https://example.com/1"))
+		end(t, s, "https://example.com/1", frontier.Fetched)
+		equal(t, "given", granted(t, s, me, 9), []string(nil))
+		discover(t, s, 1, items(0, "https://example.com/2"))
+		equal(t, "given when there is one", granted(t, s, me, 9), []string{"example.com"})
 	}},
-	{"depths_that_were_emptied_come_back", func(t *testing.T, s store.Store) {
-		discover(t, s, 2, items(1, "https://example.com/1", "https://example.com/2"))
-		discover(t, s, 1, items(2, "https://example.com/deeper"))
-		equal(t, "all", len(lease(t, s, "example.com", 9)), 3)
-		discover(t, s, 1, items(1, "https://example.com/3"))
-		check(t, s.Done(ctx, "https://example.com/1", frontier.Fetched))
-		check(t, s.Release(ctx, frontier.Item{URL: "https://example.com/2", Depth: 1}))
-		equal(t, "rest", lease(t, s, "example.com", 9), []string{"https://example.com/3", "https://example.com/2"})
-		check(t, s.Done(ctx, "https://example.com/deeper", frontier.Fetched))
-		equal(t, "none", lease(t, s, "example.com", 9), []string(nil))
-		wantHosts(t, s, frontier.Host{Name: "example.com", Pending: 2})
+	{"returned_as_it_was_left", func(t *testing.T, s store.Store) {
+		discover(t, s, 5, numbered("example.com", 5))
+		h := claim(t, s, "example.com")
+		equal(t, "at first", h.Host, frontier.Host{Name: "example.com", Pending: 5})
+		take(t, s, h.Claim, 4)
+		end(t, s, "https://example.com/1", frontier.Fetched)
+		past := time.Now().Add(-time.Hour)
+		rest := frontier.Rest{
+			Next: past, Delay: 2 * time.Second, Took: 3 * time.Second, Blocked: past.Add(-time.Minute),
+			Trouble: frontier.Trouble{Answered: true, Fails: 3, Since: past, Last: past},
+			Spent:   frontier.Spent{Pages: 7, Bytes: 8},
+		}
+		check(t, s.Return(ctx, h.Claim, rest))
+		again := claim(t, s, "example.com")
+		if again.Claim == h.Claim {
+			t.Error("two claims are the same")
+		}
+		if got := again.Host.Rest; !got.Next.Equal(rest.Next) || got.Delay != rest.Delay || got.Took != rest.Took || !got.Blocked.Equal(rest.Blocked) ||
+			got.Trouble.Fails != 3 || !got.Trouble.Answered || got.Spent != rest.Spent {
+			t.Errorf("the next holder is told %+v, want %+v", got, rest)
+		}
+		equal(t, "pending", again.Host.Pending, 4)
+		equal(t, "free again, in their places", take(t, s, again.Claim, 9),
+			[]string{"https://example.com/0", "https://example.com/2", "https://example.com/3", "https://example.com/4"})
 	}},
-	{"the_only_one_released", func(t *testing.T, s store.Store) {
-		check(t, s.SetDelay(ctx, "example.com", time.Second))
-		discover(t, s, 1, items(1, "https://example.com/1"))
-		for tries := range 5 {
-			it := must(s.Lease(ctx, "example.com", 1, time.Minute))(t)
-			equal(t, "leased", it, []frontier.Item{{URL: "https://example.com/1", Depth: 1, Tries: tries}})
-			it[0].Tries++
-			check(t, s.Release(ctx, it[0]))
-			wantHosts(t, s, frontier.Host{Name: "example.com", Pending: 1, Depth: 1, Delay: time.Second})
+	{"not_to_be_asked_before_its_time", func(t *testing.T, s store.Store) {
+		discover(t, s, 2, items(0, "https://later.example/", "https://blocked.example/"))
+		next := time.Now().Add(50 * time.Minute)
+		check(t, s.Return(ctx, claim(t, s, "later.example").Claim, frontier.Rest{Next: next}))
+		check(t, s.Return(ctx, claim(t, s, "blocked.example").Claim, frontier.Rest{Blocked: next.Add(time.Minute), Idle: true}))
+		g := must(s.Claim(ctx, me, 9, time.Hour))(t)
+		equal(t, "given", len(g.Hosts), 0)
+		equal(t, "waiting", g.Waiting, 1) // the idle one is not waited for
+		if !g.Next.Equal(next) {
+			t.Errorf("the first is due at %v, want %v", g.Next, next)
 		}
 	}},
-	{"release_of_the_done_or_unknown_is_no_error", func(t *testing.T, s store.Store) {
+	{"a_clock_that_is_wrong_silences_nobody", func(t *testing.T, s store.Store) {
+		discover(t, s, 1, items(0, "https://example.com/"))
+		before := time.Now()
+		check(t, s.Return(ctx, claim(t, s, "example.com").Claim, frontier.Rest{Blocked: before.AddDate(1, 0, 0)}))
+		g := must(s.Claim(ctx, me, 9, time.Hour))(t)
+		if most := time.Now().Add(frontier.MostBlocked); g.Next.Before(before) || g.Next.After(most) {
+			t.Errorf("the host is due at %v, want %v at most", g.Next, most)
+		}
+	}},
+	{"a_host_without_URLs_is_not_asked_sooner_for_it", func(t *testing.T, s store.Store) {
 		discover(t, s, 1, items(0, "https://example.com/1"))
-		check(t, s.Done(ctx, "https://example.com/1", frontier.Fetched))
-		check(t, s.Release(ctx, frontier.Item{URL: "https://example.com/1"}))
-		check(t, s.Release(ctx, frontier.Item{URL: "https://example.com/2"}))
-		equal(t, "leased", lease(t, s, "example.com", 9), []string(nil))
-		wantState(t, s, "https://example.com/1", frontier.Fetched)
-		wantState(t, s, "https://example.com/2", frontier.Unknown)
+		c := claim(t, s, "example.com").Claim
+		take(t, s, c, 1)
+		end(t, s, "https://example.com/1", frontier.Fetched)
+		check(t, s.Return(ctx, c, frontier.Rest{Next: time.Now().Add(time.Hour), Spent: frontier.Spent{Pages: 1}}))
+		discover(t, s, 1, items(0, "https://example.com/2"))
+		equal(t, "given", granted(t, s, me, 9), []string(nil))
+		equal(t, "waiting", must(s.Claim(ctx, me, 9, time.Hour))(t).Waiting, 1)
 	}},
-	{"done_without_a_lease", func(t *testing.T, s store.Store) {
-		discover(t, s, 4, numbered("example.com", 4))
-		lease(t, s, "example.com", 1)
-		check(t, s.Done(ctx, "https://example.com/2", frontier.Blocked))
-		equal(t, "leased", lease(t, s, "example.com", 9), []string{"https://example.com/1", "https://example.com/3"})
-		equal(t, "none left", lease(t, s, "example.com", 9), []string(nil))
+	{"what_a_loser_writes_is_refused", func(t *testing.T, s store.Store) {
+		url := "https://example.com/0"
+		discover(t, s, 3, numbered("example.com", 3))
+		old := claim(t, s, "example.com").Claim
+		take(t, s, old, 1)
+		check(t, s.Return(ctx, old, frontier.Rest{}))
+		now := claimBy(t, s, "other", "example.com", time.Hour).Claim
+		for i, c := range []frontier.Claim{old, {Host: "example.com", Worker: "other", Token: now.Token + 1}, {Host: "never.example", Worker: me, Token: 1}} {
+			_, err := s.Take(ctx, c, 1)
+			wantLost(t, "Take", err)
+			wantLost(t, "Release", s.Release(ctx, c, frontier.Item{URL: url}))
+			wantLost(t, "Return", s.Return(ctx, c, frontier.Rest{Idle: true}))
+			equal(t, "lost", must(s.Renew(ctx, []frontier.Claim{now, c}, time.Hour))(t), []frontier.Claim{c})
+			e := page(url)
+			e.Claim, e.Links = c, items(1, "https://example.com/new")
+			wantOutcomes(t, s, []*store.Entry{e, page(urlOf(70 + i))}, store.Lost, store.Written)
+		}
+		wantState(t, s, url, frontier.Pending)
+		wantState(t, s, "https://example.com/new", frontier.Unknown)
+		if known(t, s, url, store.WantRecord) != nil {
+			t.Error("the page of a lost claim has a record")
+		}
+		e := page(url)
+		e.Claim = now
+		commit(t, s, e)
 	}},
+	{"a_claim_that_is_not_renewed_ends", func(t *testing.T, s store.Store) {
+		discover(t, s, 2, numbered("example.com", 2))
+		c := claimBy(t, s, "dead", "example.com", 20*time.Millisecond).Claim
+		take(t, s, c, 1)
+		var next frontier.Held
+		for deadline := time.Now().Add(20 * time.Second); next.Claim.Host == ""; time.Sleep(5 * time.Millisecond) {
+			if g := must(s.Claim(ctx, me, 9, time.Hour))(t); len(g.Hosts) > 0 {
+				next = g.Hosts[0]
+			} else if time.Now().After(deadline) {
+				t.Fatal("the host of a dead worker is never free")
+			}
+		}
+		equal(t, "its URLs are free", take(t, s, next.Claim, 9), []string{"https://example.com/0", "https://example.com/1"})
+		wantLost(t, "Return", s.Return(ctx, c, frontier.Rest{}))
+		e := page("https://example.com/0")
+		e.Claim = c
+		wantOutcomes(t, s, []*store.Entry{e}, store.Lost)
+	}},
+	{"a_claim_that_is_renewed_lasts", func(t *testing.T, s store.Store) {
+		discover(t, s, 1, numbered("example.com", 1))
+		c := claimBy(t, s, me, "example.com", 10*time.Second).Claim
+		equal(t, "lost", len(must(s.Renew(ctx, []frontier.Claim{c}, time.Hour))(t)), 0)
+		equal(t, "given to another", granted(t, s, "other", 9), []string(nil))
+	}},
+	{"two_who_hold_hosts_do_each_URL_once", func(t *testing.T, s store.Store) {
+		const hosts, urls = 20, 30
+		for h := range hosts {
+			discover(t, s, urls, numbered(fmt.Sprintf("h%d.example", h), urls))
+		}
+		var fetched [2]map[string]int
+		var wg sync.WaitGroup
+		for w := range fetched {
+			fetched[w] = map[string]int{}
+			wg.Go(func() { crawlAs(t, s, fmt.Sprint("worker ", w), fetched[w]) })
+		}
+		wg.Wait()
+		for url, n := range fetched[0] {
+			if n != 1 || fetched[1][url] != 0 {
+				t.Errorf("%s was fetched %d and %d times", url, n, fetched[1][url])
+			}
+		}
+		equal(t, "fetched", len(fetched[0])+len(fetched[1]), hosts*urls)
+		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Fetched: hosts * urls})
+	}},
+}
+
+// crawlAs claims hosts, takes some of their URLs, ends most of these, and returns the
+// host, until nothing is left anywhere.
+func crawlAs(t *testing.T, s store.Store, worker string, fetched map[string]int) {
+	for {
+		g, err := s.Claim(ctx, worker, 2, time.Hour)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if len(g.Hosts) == 0 && g.Others == 0 && g.Waiting == 0 {
+			return
+		}
+		for _, h := range g.Hosts {
+			list, err := s.Take(ctx, h.Claim, 7)
+			for i, it := range list {
+				if i == 5 {
+					break // the others go back with the host
+				}
+				e := page(it.URL)
+				e.Claim = h.Claim
+				if _, err := s.Commit(ctx, []*store.Entry{e}); err != nil {
+					t.Error(err)
+				}
+				fetched[it.URL]++
+			}
+			if err := errors.Join(err, s.Return(ctx, h.Claim, h.Host.Rest)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// wantLost expects the error of a claim that has ended.
+func wantLost(t tester, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, frontier.ErrLost) {
+		t.Errorf("%s with a lost claim: error %v, want %v", what, err, frontier.ErrLost)
+	}
 }

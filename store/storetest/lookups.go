@@ -9,136 +9,176 @@ import (
 )
 
 var lookupPromises = []promise{
-	{"a_text_hash_finds_its_lowest_number", func(t *testing.T, s store.Store) {
+	{"of_nothing", func(t *testing.T, s store.Store) {
+		equal(t, "answers", len(must(s.Lookup(ctx, nil))(t)), 0)
+		if found := lookup(t, s, store.Ask{}); found.Copy != nil || len(found.Leaders) > 0 || found.Capped() {
+			t.Errorf("found %+v", found)
+		}
+	}},
+	{"a_text_finds_its_earliest_page", func(t *testing.T, s store.Store) {
 		h := hashOf("a text")
-		wantByHash(t, s, h, 0)
-		for i, step := range []struct{ num, want uint64 }{{40, 40}, {50, 40}, {30, 30}, {45, 30}} {
-			e := page(step.num, fmt.Sprintf("https://example.com/%d", i))
+		wantCopy(t, s, h, "")
+		for n := range 4 {
+			e := page(urlOf(n))
 			e.Hash = h
-			check(t, s.Commit(ctx, []*store.Entry{e}))
-			wantByHash(t, s, h, step.want)
+			commit(t, s, e)
+			wantCopy(t, s, h, urlOf(0))
 		}
-		wantByHash(t, s, hashOf("another text"), 0)
+		wantCopy(t, s, hashOf("another text"), "")
 	}},
-	{"the_lowest_number_of_one_commit", func(t *testing.T, s store.Store) {
-		a, b := page(2, "https://example.com/a"), page(1, "https://example.com/b")
+	{"the_earliest_of_one_commit", func(t *testing.T, s store.Store) {
+		a, b := page(urlOf(2)), page(urlOf(1))
 		a.Hash, b.Hash = hashOf("a text"), hashOf("a text")
-		check(t, s.Commit(ctx, []*store.Entry{a, b}))
-		wantByHash(t, s, a.Hash, 1)
+		commit(t, s, a, b)
+		wantCopy(t, s, a.Hash, urlOf(2))
 	}},
-	{"no_text_hash_is_found_nowhere", func(t *testing.T, s store.Store) {
-		e := page(1, "https://example.com/")
-		e.Record.Hash = hashOf("a text") // what the page has, not what it leads
-		check(t, s.Commit(ctx, []*store.Entry{e}))
-		wantByHash(t, s, e.Record.Hash, 0)
-		wantByHash(t, s, dedup.Hash{}, 0)
-	}},
-	{"leaders_come_lowest_first", func(t *testing.T, s store.Store) {
-		for _, n := range []uint64{7, 3, 300, 5, 65536} {
-			e := page(n, fmt.Sprintf("https://example.com/%d", n))
-			e.Keys = []uint64{42, n}
-			check(t, s.Commit(ctx, []*store.Entry{e}))
+	{"the_earliest_of_several_texts", func(t *testing.T, s store.Store) {
+		for n, text := range []string{"one", "two", "three"} {
+			e := page(urlOf(n))
+			e.Hash = hashOf(text)
+			commit(t, s, e)
 		}
-		equal(t, "key 42", leaders(t, s, 42), []uint64{3, 5, 7, 300, 65536})
-		equal(t, "key 300", leaders(t, s, 300), []uint64{300})
-		equal(t, "key 43", leaders(t, s, 43), []uint64(nil))
+		found := lookup(t, s, store.Ask{Hashes: hashesOf("three", "two", "four")})
+		equal(t, "copy", found.Copy.URL, urlOf(1))
+	}},
+	{"no_text_is_found_nowhere", func(t *testing.T, s store.Store) {
+		e := page(urlOf(1))
+		e.Record.Hash = hashOf("a text") // what the page has, not what it leads
+		commit(t, s, e)
+		wantCopy(t, s, e.Record.Hash, "")
+		wantCopy(t, s, dedup.Hash{}, "")
+	}},
+	{"where_there_is_a_copy_nobody_looks_for_leaders", func(t *testing.T, s store.Store) {
+		commit(t, s, full(urlOf(1), "one"))
+		ask := askKeys(keyOf("one"))
+		ask.Hashes = hashesOf("one")
+		found := lookup(t, s, ask)
+		equal(t, "copy", found.Copy.URL, urlOf(1))
+		equal(t, "leaders", len(found.Leaders), 0)
+	}},
+	{"leaders_come_in_the_order_of_commits", func(t *testing.T, s store.Store) {
+		for n := range 5 {
+			e := full(urlOf(9-n), fmt.Sprint(n))
+			e.Keys = []uint64{42, uint64(n)}
+			commit(t, s, e)
+		}
+		equal(t, "key 42", leaders(t, s, 42), hashesOf(urlOf(9), urlOf(8), urlOf(7), urlOf(6), urlOf(5)))
+		equal(t, "key 3", leaders(t, s, 3), hashesOf(urlOf(6)))
+		equal(t, "key 43", leaders(t, s, 43), []dedup.Hash(nil))
+	}},
+	{"leaders_come_with_sketch_and_text_hash", func(t *testing.T, s store.Store) {
+		commit(t, s, full(urlOf(1), "one"))
+		equal(t, "leaders", lookup(t, s, askKeys(keyOf("one"))).Leaders, []store.Leader{{ID: hashOf(urlOf(1)), Hash: hashOf("one"), Sketch: *sketchOf("one")}})
+	}},
+	{"leaders_under_several_keys_come_once", func(t *testing.T, s store.Store) {
+		commit(t, s, full(urlOf(1), "one"), full(urlOf(2), "two"))
+		all := askKeys(keyOf("two"), keyOf("one"), keyOf("one")+1, 77)
+		equal(t, "leaders", idsOf(lookup(t, s, all).Leaders), hashesOf(urlOf(1), urlOf(2)))
+		all.Meet = 2
+		equal(t, "met twice", idsOf(lookup(t, s, all).Leaders), hashesOf(urlOf(1)))
+		all.Meet = 3
+		equal(t, "met thrice", idsOf(lookup(t, s, all).Leaders), []dedup.Hash(nil))
 	}},
 	{"leaders_stop_at_the_limit_and_say_so", func(t *testing.T, s store.Store) {
-		for n := uint64(1); n <= 4; n++ {
-			e := page(n, fmt.Sprintf("https://example.com/%d", n))
+		for n := range 4 {
+			e := full(urlOf(n), fmt.Sprint(n))
 			e.Keys = []uint64{42}
-			check(t, s.Commit(ctx, []*store.Entry{e}))
+			commit(t, s, e)
 		}
 		for _, tt := range []struct {
 			limit int
-			want  []uint64
-			more  bool
+			want  []dedup.Hash
+			full  bool
 		}{
-			{0, []uint64{99}, true},
-			{1, []uint64{99, 1}, true},
-			{3, []uint64{99, 1, 2, 3}, true},
-			{4, []uint64{99, 1, 2, 3, 4}, false},
-			{5, []uint64{99, 1, 2, 3, 4}, false},
+			{0, nil, true},
+			{1, hashesOf(urlOf(0)), true},
+			{3, hashesOf(urlOf(0), urlOf(1), urlOf(2)), true},
+			{4, hashesOf(urlOf(0), urlOf(1), urlOf(2), urlOf(3)), false},
+			{5, hashesOf(urlOf(0), urlOf(1), urlOf(2), urlOf(3)), false},
 		} {
-			got, more, err := s.Leaders(ctx, 42, tt.limit, []uint64{99})
-			check(t, err)
-			equal(t, fmt.Sprintf("limit %d", tt.limit), got, tt.want)
-			equal(t, fmt.Sprintf("limit %d, more", tt.limit), more, tt.more)
+			found := lookup(t, s, store.Ask{Keys: []uint64{43, 42}, Limit: tt.limit})
+			equal(t, fmt.Sprintf("limit %d", tt.limit), idsOf(found.Leaders), tt.want)
+			equal(t, fmt.Sprintf("limit %d, full", tt.limit), found.Full, []bool{false, tt.full})
 		}
-		got, more, err := s.Leaders(ctx, 43, 1, []uint64{99})
-		check(t, err)
-		equal(t, "of nothing", got, []uint64{99})
-		equal(t, "of nothing, more", more, false)
 	}},
-	{"the_lowest_leaders_of_many_in_whatever_order_they_came", func(t *testing.T, s store.Store) {
+	{"the_earliest_leaders_of_many", func(t *testing.T, s store.Store) {
 		const pages = 300
-		var lowest []uint64
-		for i := range uint64(pages) {
-			n := 1 + i*77%pages // each once
-			e := page(n, fmt.Sprintf("https://example.com/%d", n))
-			e.Keys = []uint64{42, 1000 + n}
-			check(t, s.Commit(ctx, []*store.Entry{e}))
-			lowest = append(lowest, i+1)
+		var all []string
+		for n := range pages {
+			e := full(urlOf(n), fmt.Sprint(n))
+			e.Keys = []uint64{42, uint64(1000 + n)}
+			commit(t, s, e)
+			all = append(all, urlOf(n))
 		}
 		for _, limit := range []int{1, 10, pages - 1, pages} {
-			got, more, err := s.Leaders(ctx, 42, limit, nil)
-			check(t, err)
-			equal(t, fmt.Sprintf("limit %d", limit), got, lowest[:limit])
-			equal(t, fmt.Sprintf("limit %d, more", limit), more, limit < pages)
+			found := lookup(t, s, store.Ask{Keys: []uint64{42}, Limit: limit})
+			equal(t, fmt.Sprintf("limit %d", limit), idsOf(found.Leaders), hashesOf(all[:limit]...))
+			equal(t, fmt.Sprintf("limit %d, full", limit), found.Capped(), limit < pages)
 		}
 	}},
 	{"a_key_given_twice_is_posted_once", func(t *testing.T, s store.Store) {
-		e := page(1, "https://example.com/")
+		e := full(urlOf(1), "one")
 		e.Keys = []uint64{42, 42, 0, 1<<64 - 1}
-		check(t, s.Commit(ctx, []*store.Entry{e}))
+		commit(t, s, e)
 		for _, key := range e.Keys {
-			equal(t, fmt.Sprintf("key %d", key), leaders(t, s, key), []uint64{1})
+			equal(t, fmt.Sprintf("key %d", key), leaders(t, s, key), hashesOf(urlOf(1)))
 		}
 	}},
 	{"neighbouring_keys_do_not_mix", func(t *testing.T, s store.Store) {
-		for n := uint64(1); n <= 600; n++ {
-			e := page(n, fmt.Sprintf("https://example.com/%d", n))
-			e.Keys = []uint64{n, n << 8, n << 56}
-			check(t, s.Commit(ctx, []*store.Entry{e}))
+		for n := 1; n <= 600; n++ {
+			e := full(urlOf(n), fmt.Sprint(n))
+			e.Keys = []uint64{uint64(n), uint64(n) << 8, uint64(n) << 56}
+			commit(t, s, e)
 		}
-		equal(t, "key 255", leaders(t, s, 255), []uint64{255})
-		equal(t, "key 512", leaders(t, s, 512), []uint64{2, 512})
-		equal(t, "key 1<<56", leaders(t, s, 1<<56), []uint64{1, 257, 513})
+		equal(t, "key 255", leaders(t, s, 255), hashesOf(urlOf(255)))
+		equal(t, "key 512", leaders(t, s, 512), hashesOf(urlOf(2), urlOf(512)))
+		equal(t, "key 1<<56", leaders(t, s, 1<<56), hashesOf(urlOf(1), urlOf(257), urlOf(513)))
+	}},
+	{"many_questions_in_their_order", func(t *testing.T, s store.Store) {
+		commit(t, s, full(urlOf(1), "one"), full(urlOf(2), "two"))
+		got := must(s.Lookup(ctx, []store.Ask{askKeys(keyOf("two")), {Hashes: hashesOf("one")}, askKeys(77)}))(t)
+		equal(t, "first", idsOf(got[0].Leaders), hashesOf(urlOf(2)))
+		equal(t, "second", got[1].Copy.URL, urlOf(1))
+		equal(t, "third", len(got[2].Leaders), 0)
 	}},
 }
 
 var clusterPromises = []promise{
-	{"largest_first_then_lower_number", func(t *testing.T, s store.Store) {
-		num := uint64(1000)
-		for _, c := range []store.Cluster{{Leader: 9, Members: 2}, {Leader: 300, Members: 3}, {Leader: 4, Members: 2}, {Leader: 5, Members: 1}} {
-			for range c.Members {
-				num++
-				check(t, s.Commit(ctx, []*store.Entry{copyOf(c.Leader, num, 0.9)}))
+	{"largest_first_then_the_earlier_leader", func(t *testing.T, s store.Store) {
+		n := 1000
+		want := []store.Cluster{}
+		for _, c := range []struct{ leader, members int }{{9, 2}, {300, 3}, {4, 2}, {5, 1}} {
+			commit(t, s, page(urlOf(c.leader)))
+			for range c.members {
+				n++
+				commit(t, s, copyOf(urlOf(c.leader), urlOf(n), 0.9))
 			}
 		}
-		equal(t, "clusters", collect(t, s.Clusters(ctx)), []store.Cluster{{Leader: 300, Members: 3}, {Leader: 4, Members: 2}, {Leader: 9, Members: 2}, {Leader: 5, Members: 1}})
+		for _, c := range []struct{ leader, members int }{{300, 3}, {9, 2}, {4, 2}, {5, 1}} {
+			want = append(want, store.Cluster{Leader: hashOf(urlOf(c.leader)), Members: c.members})
+		}
+		equal(t, "clusters", collect(t, s.Clusters(ctx)), want)
 	}},
 	{"a_leader_without_members_is_none", func(t *testing.T, s store.Store) {
-		e := page(1, "https://example.com/")
-		e.Record.Leader = 1 // itself
-		check(t, s.Commit(ctx, []*store.Entry{e, page(2, "https://example.com/2")}))
+		e := page(urlOf(1))
+		e.Record.Leader = e.Record.ID
+		commit(t, s, e, page(urlOf(2)))
 		equal(t, "clusters", collect(t, s.Clusters(ctx)), []store.Cluster(nil))
-		equal(t, "members", collect(t, s.Members(ctx, 1)), []*store.Record(nil))
+		equal(t, "members", collect(t, s.Members(ctx, e.Record.ID)), []*store.Record(nil))
 	}},
-	{"most_alike_first_then_lower_number", func(t *testing.T, s store.Store) {
-		check(t, s.Commit(ctx, []*store.Entry{page(1, "https://example.com/")}))
+	{"most_alike_first_then_the_earlier", func(t *testing.T, s store.Store) {
+		commit(t, s, page(urlOf(1)))
 		for _, m := range []struct {
-			num         uint64
+			n           int
 			resemblance float64
-		}{{10, 0.9}, {11, 1}, {12, 0.8123456789}, {13, 0.81234567891}, {300, 0.9}, {14, 0}, {9, 0.9}} {
-			check(t, s.Commit(ctx, []*store.Entry{copyOf(1, m.num, m.resemblance)}))
+		}{{9, 0.9}, {10, 0.9}, {11, 1}, {12, 0.8123456789}, {13, 0.81234567891}, {300, 0.9}, {14, 0}} {
+			commit(t, s, copyOf(urlOf(1), urlOf(m.n), m.resemblance))
 		}
-		check(t, s.Commit(ctx, []*store.Entry{copyOf(2, 15, 1)}))
-		equal(t, "members", nums(collect(t, s.Members(ctx, 1))), []uint64{11, 9, 10, 300, 13, 12, 14})
-		for r, err := range s.Members(ctx, 1) {
-			check(t, err)
-			want := must(s.RecordAt(ctx, r.Num))(t)
-			equal(t, "member", r, want)
+		commit(t, s, copyOf(urlOf(2), urlOf(15), 1))
+		members := collect(t, s.Members(ctx, hashOf(urlOf(1))))
+		equal(t, "members", urlsOf(members), []string{urlOf(11), urlOf(9), urlOf(10), urlOf(300), urlOf(13), urlOf(12), urlOf(14)})
+		for _, r := range members {
+			wantRecord(t, s, *r)
 		}
 	}},
 }

@@ -28,7 +28,7 @@ func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store)
 		m := &model{
 			open:   func() store.Store { return open(t, dir) },
 			memory: store.NewMemory(),
-			leased: map[string]frontier.Item{},
+			held:   map[string]heldPair{},
 		}
 		m.store = m.open()
 		defer func() { check(t, m.store.Close()) }()
@@ -43,8 +43,8 @@ type model struct {
 	open   func() store.Store
 	store  store.Store
 	memory *store.Memory
-	leased map[string]frontier.Item
-	num    uint64
+	held   map[string]heldPair // hosts that are claimed
+	bases  []basisPair         // of look-ups, for later commits
 }
 
 // both are the stores, in the order in which they are compared.
@@ -75,24 +75,60 @@ func drawItem(r *rapid.T) frontier.Item {
 
 var drawItems = rapid.SliceOfN(rapid.Custom(drawItem), 0, 8)
 
-func (m *model) drawEntry(r *rapid.T) *store.Entry {
-	m.num++
-	num := m.num
-	if rapid.Bool().Draw(r, "far number") {
-		num += 1000 // what is committed later may have a lower number
-		m.num += rapid.Uint64Range(0, 1).Draw(r, "gap")
-		num += 7 * m.num
-	}
-	e := page(num, drawURL(r))
+func drawEntry(r *rapid.T) *store.Entry {
+	e := page(drawURL(r))
+	e.Revisit = rapid.Bool().Draw(r, "revisit")
 	e.State = rapid.SampledFrom([]frontier.State{frontier.Unknown, frontier.Fetched, frontier.Failed}).Draw(r, "state")
-	e.Record.Leader = rapid.Uint64Range(0, 3).Draw(r, "leader")
+	if rapid.Bool().Draw(r, "follows") {
+		e.Record.Leader = hashOf(drawURL(r))
+	}
 	e.Record.Resemblance = rapid.SampledFrom([]float64{0.8, 0.9, 1}).Draw(r, "resemblance")
 	e.Record.Verdict = rapid.SampledFrom([]dedup.Kind{dedup.Unique, dedup.Exact, dedup.Near, dedup.Thin}).Draw(r, "verdict")
 	e.Hash = rapid.SampledFrom([]dedup.Hash{{}, {1}, {2}, {3}}).Draw(r, "hash")
 	e.Keys = rapid.SliceOfN(rapid.Uint64Range(0, 3), 0, 3).Draw(r, "keys")
 	e.Links = drawItems.Draw(r, "links")
-	e.Text = store.Pack(noise(num, rapid.SampledFrom([]int{0, 10}).Draw(r, "text")))
+	e.Text = store.Pack(noise(1, rapid.SampledFrom([]int{0, 10}).Draw(r, "text")))
+	if rapid.Bool().Draw(r, "sketch") {
+		e.Sketch = sketchOf(e.Record.URL)
+	}
 	return e
+}
+
+func drawAsk(r *rapid.T) store.Ask {
+	ask := store.Ask{
+		Hashes: rapid.SliceOfN(rapid.SampledFrom([]dedup.Hash{{1}, {2}, {3}}), 0, 2).Draw(r, "hashes asked"),
+		Keys:   rapid.SliceOfN(rapid.Uint64Range(0, 3), 0, 3).Draw(r, "keys asked"),
+		Meet:   rapid.IntRange(0, 2).Draw(r, "meet"),
+		Limit:  rapid.IntRange(0, 3).Draw(r, "limit"),
+	}
+	if rapid.Bool().Draw(r, "itself") {
+		ask.ID = hashOf(drawURL(r))
+	}
+	return ask
+}
+
+// Lookup asks both, and keeps what a verdict would rest on for a later commit.
+func (m *model) Lookup(r *rapid.T) {
+	ask := drawAsk(r)
+	m.bases = append(m.bases, m.look(r, ask))
+}
+
+// A basisPair is what a verdict rests on in each of two stores, whose marks are
+// their own.
+type basisPair [2]store.Basis
+
+// look asks both stores one question and compares the answers but for the marks.
+func (m *model) look(r *rapid.T, ask store.Ask) (bases basisPair) {
+	var answers [2]store.Found
+	for i, s := range m.both() {
+		answers[i] = lookup(r, s, ask)
+		bases[i] = answers[i].Basis(ask)
+		answers[i].Mark = 0
+		answers[i].Leaders = append([]store.Leader{}, answers[i].Leaders...)
+		answers[i].Full = append([]bool{}, answers[i].Full...)
+	}
+	equal(r, "found", answers[0], answers[1])
+	return bases
 }
 
 func (m *model) Discover(r *rapid.T) {
@@ -100,74 +136,121 @@ func (m *model) Discover(r *rapid.T) {
 	same(r, m, "found", func(s store.Store) (int, error) { return s.Discover(ctx, list) })
 }
 
-func (m *model) Lease(r *rapid.T) {
-	host := frontier.HostOf(drawURL(r))
-	n := rapid.IntRange(0, 4).Draw(r, "n")
-	for _, it := range same(r, m, "leased", func(s store.Store) ([]frontier.Item, error) { return s.Lease(ctx, host, n, time.Hour) }) {
-		m.leased[it.URL] = it
+// A heldPair is one host held in both stores, whose claims are their own.
+type heldPair [2]frontier.Claim
+
+// Claim claims a host in both, if it is given.
+func (m *model) Claim(r *rapid.T) {
+	var given [2][]frontier.Host
+	var claims [2]map[string]frontier.Claim
+	n := rapid.IntRange(0, 2).Draw(r, "n")
+	for i, s := range m.both() {
+		claims[i] = map[string]frontier.Claim{}
+		for _, h := range must(s.Claim(ctx, me, n, time.Hour))(r).Hosts {
+			given[i] = append(given[i], h.Host)
+			claims[i][h.Host.Name] = h.Claim
+		}
 	}
+	equal(r, "given", given[0], given[1])
+	for name, c := range claims[0] {
+		m.held[name] = heldPair{c, claims[1][name]}
+	}
+}
+
+// hold returns a host that is held, "" if none is.
+func (m *model) hold(r *rapid.T) string {
+	if len(m.held) == 0 {
+		return ""
+	}
+	return rapid.SampledFrom(sortedKeys(m.held)).Draw(r, "held")
+}
+
+func (m *model) Take(r *rapid.T) {
+	host := m.hold(r)
+	if host == "" {
+		return
+	}
+	n := rapid.IntRange(0, 4).Draw(r, "n")
+	var taken [2][]frontier.Item
+	for i, s := range m.both() {
+		taken[i] = must(s.Take(ctx, m.held[host][i], n))(r)
+	}
+	equal(r, "taken", taken[0], taken[1])
 }
 
 func (m *model) Release(r *rapid.T) {
 	it := drawItem(r)
-	for _, s := range m.both() {
-		check(r, s.Release(ctx, it))
+	pair, held := m.held[frontier.HostOf(it.URL)]
+	if !held {
+		return
 	}
-	delete(m.leased, it.URL)
+	for i, s := range m.both() {
+		check(r, s.Release(ctx, pair[i], it))
+	}
 }
 
-func (m *model) Done(r *rapid.T) {
-	url := drawURL(r)
-	state := frontier.State(rapid.IntRange(2, 5).Draw(r, "state"))
-	for _, s := range m.both() {
-		check(r, s.Done(ctx, url, state))
+func (m *model) Return(r *rapid.T) {
+	host := m.hold(r)
+	if host == "" {
+		return
 	}
-	delete(m.leased, url)
+	rest := frontier.Rest{
+		Idle:    rapid.Bool().Draw(r, "idle"),
+		Delay:   time.Duration(rapid.IntRange(0, 3).Draw(r, "delay")),
+		Blocked: time.Unix(rapid.Int64Range(1, 1e9).Draw(r, "blocked"), 0).UTC(),
+	}
+	if rapid.Bool().Draw(r, "later") {
+		rest.Next = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	for i, s := range m.both() {
+		check(r, s.Return(ctx, m.held[host][i], rest))
+	}
+	delete(m.held, host)
 }
 
 func (m *model) Commit(r *rapid.T) {
-	entries := rapid.SliceOfN(rapid.Custom(m.drawEntry), 0, 4).Draw(r, "entries")
-	for _, s := range m.both() {
-		check(r, s.Commit(ctx, entries))
-	}
+	entries := rapid.SliceOfN(rapid.Custom(drawEntry), 0, 4).Draw(r, "entries")
+	same(r, m, "outcomes", func(s store.Store) ([]store.Outcome, error) { return s.Commit(ctx, entries) })
 }
 
-func (m *model) Politeness(r *rapid.T) {
-	host := frontier.HostOf(drawURL(r))
-	delay := time.Duration(rapid.IntRange(0, 3).Draw(r, "delay"))
-	until := time.Unix(rapid.Int64Range(1, 1e9).Draw(r, "until"), 0).UTC()
-	for _, s := range m.both() {
-		check(r, s.SetDelay(ctx, host, delay))
-		check(r, s.Block(ctx, host, until))
+// CommitJudged commits a page whose verdict rests on an earlier look-up. A store
+// may refuse one that it need not; then the page is committed without.
+func (m *model) CommitJudged(r *rapid.T) {
+	if len(m.bases) == 0 {
+		return
 	}
+	e := drawEntry(r)
+	basis := rapid.SampledFrom(m.bases).Draw(r, "basis")
+	one := func(s store.Store, basis store.Basis) store.Outcome {
+		e.Basis = basis
+		return must(s.Commit(ctx, []*store.Entry{e}))(r)[0]
+	}
+	got := one(m.store, basis[0])
+	if got == store.Stale {
+		got, basis = one(m.store, store.Basis{}), basisPair{}
+	}
+	equal(r, "outcome", one(m.memory, basis[1]), got)
 }
 
-// Reopen gives back what is leased first: a lease ends with the opening, which
-// memory cannot do.
+// Reopen returns what is held first, with nothing that only memory would keep: what
+// is claimed, and our own rests, end with the opening.
 func (m *model) Reopen(r *rapid.T) {
-	if rapid.IntRange(0, 2).Draw(r, "seldom") > 0 {
+	if rapid.IntRange(0, 2).Draw(r, "seldom") > 0 || len(must(m.store.Claim(ctx, me, 0, time.Hour))(r).Hosts) > 0 {
 		return // opening takes longer than all the rest
 	}
-	for it := range m.unleased() {
-		for _, s := range m.both() {
-			check(r, s.Release(ctx, it))
+	for _, h := range collect(r, m.memory.Hosts(ctx)) {
+		if _, held := m.held[h.Name]; !held && (h.Rest.Idle || !h.Rest.Next.IsZero()) {
+			return
 		}
 	}
+	for _, host := range sortedKeys(m.held) {
+		for i, s := range m.both() {
+			check(r, s.Return(ctx, m.held[host][i], frontier.Rest{}))
+		}
+	}
+	clear(m.held)
 	check(r, m.store.Close())
-	m.store = m.open()
-}
-
-// unleased empties leased, in order of URL.
-func (m *model) unleased() func(yield func(frontier.Item) bool) {
-	return func(yield func(frontier.Item) bool) {
-		for _, url := range sortedKeys(m.leased) {
-			it := m.leased[url]
-			delete(m.leased, url)
-			if !yield(it) {
-				return
-			}
-		}
-	}
+	m.store, m.bases = m.open(), nil
 }
 
 func sortedKeys[V any](m map[string]V) []string {
@@ -193,27 +276,30 @@ func (m *model) Check(r *rapid.T) {
 // compareAll compares everything else, at the end.
 func (m *model) compareAll(r *rapid.T) {
 	same(r, m, "clusters", func(s store.Store) ([]store.Cluster, error) { return collect(r, s.Clusters(ctx)), nil })
-	records := same(r, m, "records", func(s store.Store) ([]*store.Record, error) { return collect(r, s.Records(ctx, 0)), nil })
-	for _, rec := range records {
-		same(r, m, "record", func(s store.Store) (*store.Record, error) { return s.Record(ctx, rec.ID) })
-		same(r, m, "text", func(s store.Store) (string, error) {
-			text, found, err := s.Text(ctx, rec.Num)
-			return fmt.Sprint(found, text), err
+	all := same(r, m, "changes", func(s store.Store) ([]*store.Content, error) {
+		var list []*store.Content
+		for _, c := range collect(r, s.Changes(ctx, "", store.WantText|store.WantSketch)) {
+			list = append(list, &c.Content)
+		}
+		return list, nil
+	})
+	for _, c := range all {
+		same(r, m, "page", func(s store.Store) (*store.Content, error) {
+			return known(r, s, c.Record.URL, store.WantText|store.WantSketch), nil
 		})
 	}
 	for n := range uint64(4) {
-		same(r, m, "leaders", func(s store.Store) ([]uint64, error) { return leaders(r, s, n), nil })
-		same(r, m, "members", func(s store.Store) ([]*store.Record, error) { return collect(r, s.Members(ctx, n)), nil })
-		same(r, m, "by hash", func(s store.Store) (uint64, error) {
-			num, _, err := s.ByHash(ctx, dedup.Hash{byte(n)})
-			return num, err
-		})
+		m.look(r, store.Ask{Keys: []uint64{n}, Limit: 1 << 20})
+		m.look(r, store.Ask{Hashes: []dedup.Hash{{byte(n)}}})
 	}
 	for _, host := range []string{"a.example", "a.example:81", "b.example"} {
 		for i := range 10 {
 			url := fmt.Sprintf("https://%s/%d", host, i)
 			same(r, m, "state of "+url, func(s store.Store) (frontier.State, error) { return s.State(ctx, url) })
+			same(r, m, "members of "+url, func(s store.Store) ([]*store.Record, error) { return collect(r, s.Members(ctx, hashOf(url))), nil })
 		}
-		same(r, m, "left at "+host, func(s store.Store) ([]frontier.Item, error) { return s.Lease(ctx, host, 100, time.Hour) })
+		if pair, held := m.held[host]; held {
+			equal(r, "left at "+host, must(m.store.Take(ctx, pair[0], 100))(r), must(m.memory.Take(ctx, pair[1], 100))(r))
+		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,147 +12,52 @@ import (
 	"skink/store"
 )
 
-var numberPromises = []promise{
-	{"start_at_1_and_rise", func(t *testing.T, s store.Store) {
-		last := must(s.Next(ctx))(t)
-		if last < 1 {
-			t.Errorf("first number is %d", last)
-		}
-		for range 3000 {
-			n := must(s.Next(ctx))(t)
-			if n <= last {
-				t.Fatalf("%d after %d", n, last)
-			}
-			last = n
-		}
-	}},
-	{"never_twice_to_16_goroutines", func(t *testing.T, s store.Store) {
-		given := make([][]uint64, 16)
-		var wg sync.WaitGroup
-		for i := range given {
-			wg.Go(func() {
-				for range 200 {
-					n, err := s.Next(ctx)
-					if err != nil {
-						t.Error(err)
-					}
-					given[i] = append(given[i], n)
-				}
-			})
-		}
-		wg.Wait()
-		seen := map[uint64]bool{}
-		for _, list := range given {
-			for _, n := range list {
-				if seen[n] {
-					t.Errorf("%d was given twice", n)
-				}
-				seen[n] = true
-			}
-		}
-	}},
-}
-
 var recordPromises = []promise{
 	{"unknown_is_nil", func(t *testing.T, s store.Store) {
-		if r := must(s.Record(ctx, hashOf("nothing")))(t); r != nil {
-			t.Errorf("Record = %+v, want nil", r)
+		if c := known(t, s, "nothing", store.WantText|store.WantSketch); c != nil {
+			t.Errorf("Pages = %+v, want nil", c)
 		}
-		if r := must(s.RecordAt(ctx, 1))(t); r != nil {
-			t.Errorf("RecordAt = %+v, want nil", r)
-		}
-		equal(t, "records", collect(t, s.Records(ctx, 0)), []*store.Record(nil))
+		wantChanges(t, s, "")
+		equal(t, "of no ids", len(must(s.Pages(ctx, nil, store.WantRecord))(t)), 0)
 	}},
 	{"every_field_comes_back", func(t *testing.T, s store.Store) {
-		want := fullRecord(7, "https://example.com/?q=1&r=2")
-		check(t, s.Commit(ctx, []*store.Entry{{Record: want}}))
-		equal(t, "by id", must(s.Record(ctx, want.ID))(t), &want)
-		equal(t, "by number", must(s.RecordAt(ctx, 7))(t), &want)
-		equal(t, "all", collect(t, s.Records(ctx, 0)), []*store.Record{&want})
+		want := fullRecord("https://example.com/?q=1&r=2")
+		commit(t, s, &store.Entry{Record: want})
+		wantRecord(t, s, want)
+		equal(t, "changed", changes(t, s, "")[0].Record, want)
 	}},
 	{"what_was_returned_is_the_callers", func(t *testing.T, s store.Store) {
-		check(t, s.Commit(ctx, []*store.Entry{page(1, "https://example.com/")}))
-		must(s.RecordAt(ctx, 1))(t).Title = "changed"
-		if got := must(s.RecordAt(ctx, 1))(t).Title; got != "" {
+		commit(t, s, page(urlOf(1)))
+		known(t, s, urlOf(1), store.WantRecord).Record.Title = "changed"
+		if got := known(t, s, urlOf(1), store.WantRecord).Record.Title; got != "" {
 			t.Errorf("title is %q: a caller's change reached the store", got)
 		}
 	}},
-	{"in_order_of_number_from_one_on", func(t *testing.T, s store.Store) {
-		for _, n := range []uint64{5, 300, 2, 256, 9} {
-			check(t, s.Commit(ctx, []*store.Entry{page(n, fmt.Sprintf("https://example.com/%d", n))}))
+	{"many_at_once_in_the_order_asked_for", func(t *testing.T, s store.Store) {
+		commit(t, s, full(urlOf(1), "one"), full(urlOf(2), "two"))
+		got := must(s.Pages(ctx, hashesOf(urlOf(2), "nothing", urlOf(1), urlOf(2)), store.WantText|store.WantSketch))(t)
+		if len(got) != 4 || got[0] == nil || got[1] != nil || got[2] == nil || got[3] == nil {
+			t.Fatalf("Pages = %v", got)
 		}
-		equal(t, "from 0", nums(collect(t, s.Records(ctx, 0))), []uint64{2, 5, 9, 256, 300})
-		equal(t, "from 5", nums(collect(t, s.Records(ctx, 5))), []uint64{5, 9, 256, 300})
-		equal(t, "from 6", nums(collect(t, s.Records(ctx, 6))), []uint64{9, 256, 300})
-		equal(t, "from 301", nums(collect(t, s.Records(ctx, 301))), []uint64(nil))
+		equal(t, "texts", []string{got[0].Text, got[2].Text, got[3].Text}, []string{"two", "one", "two"})
+		equal(t, "sketch", got[2].Sketch, sketchOf("one"))
 	}},
-	{"reads_and_writes_while_iterating", func(t *testing.T, s store.Store) {
-		for n := uint64(1); n <= 50; n++ {
-			e := page(n, fmt.Sprintf("https://example.com/%d", n))
-			e.Text = store.Pack([]byte(e.Record.URL))
-			check(t, s.Commit(ctx, []*store.Entry{e}))
-		}
-		seen := 0
-		for r, err := range s.Records(ctx, 0) {
-			check(t, err)
-			if r.Num > 50 {
-				break // written below, and allowed to be seen
-			}
-			seen++
-			wantText(t, s, r.Num, r.URL, true)
-			must(s.Record(ctx, r.ID))(t)
-			check(t, s.Commit(ctx, []*store.Entry{copyOf(1, r.Num+1000, 0.9)}))
-			for range s.Members(ctx, 1) {
-				break
-			}
-		}
-		if seen != 50 {
-			t.Errorf("saw %d of 50 records", seen)
-		}
-	}},
-	{"iterating_can_stop_early", func(t *testing.T, s store.Store) {
-		for n := uint64(1); n <= 20; n++ {
-			check(t, s.Commit(ctx, []*store.Entry{copyOf(1, n, 0.9)}))
-		}
-		for range s.Records(ctx, 0) {
-			break
-		}
-		for range s.Members(ctx, 1) {
-			break
-		}
-		for range s.Clusters(ctx) {
-			break
-		}
-		for range s.Hosts(ctx) {
-			break
-		}
-	}},
-	{"iterating_ends_with_its_context", func(t *testing.T, s store.Store) {
-		for n := uint64(1); n <= 20; n++ {
-			check(t, s.Commit(ctx, []*store.Entry{copyOf(1, n, 0.9)}))
-		}
-		stopping, cancel := context.WithCancel(ctx)
-		defer cancel()
-		var last error
-		seen := 0
-		for _, err := range s.Records(stopping, 0) {
-			cancel()
-			last = err
-			seen++
-		}
-		if !errors.Is(last, context.Canceled) || seen > 3 {
-			t.Errorf("ended after %d with error %v, want %v at once", seen, last, context.Canceled)
+	{"nothing_that_was_not_wanted", func(t *testing.T, s store.Store) {
+		commit(t, s, full(urlOf(1), "one"))
+		c := known(t, s, urlOf(1), store.WantRecord)
+		if c.Text != "" || c.Kept || c.Sketch != nil {
+			t.Errorf("Pages = %+v", c)
 		}
 	}},
 	{"tally_counts_each_once", func(t *testing.T, s store.Store) {
 		var want store.Tally
-		num := uint64(0)
+		n := 0
 		add := func(change func(*store.Record)) {
-			num++
-			e := page(num, fmt.Sprintf("https://example.com/%d", num))
+			n++
+			e := page(urlOf(n))
 			change(&e.Record)
 			want.Add(&e.Record)
-			check(t, s.Commit(ctx, []*store.Entry{e, e}))
+			wantOutcomes(t, s, []*store.Entry{e, e}, store.Written, store.Kept)
 		}
 		add(func(r *store.Record) {})
 		add(func(r *store.Record) { r.Verdict = dedup.Exact; r.NoText = true })
@@ -172,28 +77,148 @@ var recordPromises = []promise{
 	}},
 }
 
+var changePromises = []promise{
+	{"in_the_order_of_commits_after_a_cursor", func(t *testing.T, s store.Store) {
+		var cursors []store.Cursor
+		for n := range 5 {
+			cursors = append(cursors, must(s.End(ctx))(t))
+			commit(t, s, page(urlOf(9-n)))
+		}
+		wantChanges(t, s, "", urlOf(9), urlOf(8), urlOf(7), urlOf(6), urlOf(5))
+		wantChanges(t, s, cursors[0], urlOf(9), urlOf(8), urlOf(7), urlOf(6), urlOf(5))
+		wantChanges(t, s, cursors[3], urlOf(6), urlOf(5))
+		wantChanges(t, s, must(s.End(ctx))(t))
+		for i, c := range changes(t, s, "") {
+			equal(t, "kind", c.Kind, store.New)
+			wantChanges(t, s, c.Cursor, []string{urlOf(9), urlOf(8), urlOf(7), urlOf(6), urlOf(5)}[i+1:]...)
+			break // a slice of nothing is not nil
+		}
+	}},
+	{"a_cursor_of_nothing_is_refused", func(t *testing.T, s store.Store) {
+		for _, err := range s.Changes(ctx, "no cursor", store.WantRecord) {
+			if err == nil {
+				t.Error("no error")
+			}
+			return
+		}
+		t.Error("Changes ended without an error")
+	}},
+	{"with_texts_and_sketches", func(t *testing.T, s store.Store) {
+		commit(t, s, full(urlOf(1), "one"), page(urlOf(2)))
+		got := collect(t, s.Changes(ctx, "", store.WantText|store.WantSketch))
+		equal(t, "text", got[0].Text, "one")
+		equal(t, "sketch", got[0].Sketch, sketchOf("one"))
+		equal(t, "of a page without", got[1].Kept || got[1].Sketch != nil, false)
+	}},
+	{"reads_and_writes_while_iterating", func(t *testing.T, s store.Store) {
+		for n := range 50 {
+			e := page(urlOf(n))
+			e.Text = store.Pack([]byte(e.Record.URL))
+			commit(t, s, e)
+		}
+		seen := 0
+		for c, err := range s.Changes(ctx, "", store.WantRecord) {
+			check(t, err)
+			if c.Record.Leader == hashOf(urlOf(1)) {
+				continue // written below, and allowed to be seen
+			}
+			seen++
+			wantText(t, s, c.Record.URL, c.Record.URL)
+			commit(t, s, copyOf(urlOf(1), c.Record.URL+"/copy", 0.9))
+			for range s.Members(ctx, hashOf(urlOf(1))) {
+				break
+			}
+		}
+		if seen != 50 {
+			t.Errorf("saw %d of 50 records", seen)
+		}
+	}},
+	{"a_reader_misses_nothing_while_others_write", func(t *testing.T, s store.Store) {
+		const writers, pages = 4, 100
+		done := make(chan error, writers)
+		for w := range writers {
+			go func() {
+				for n := range pages {
+					e := page(fmt.Sprintf("https://host%d.example/%d", w, n))
+					if _, err := s.Commit(ctx, []*store.Entry{e}); err != nil {
+						done <- err
+						return
+					}
+				}
+				done <- nil
+			}()
+		}
+		seen := map[string]bool{}
+		var after store.Cursor
+		read := func() {
+			for c, err := range s.Changes(ctx, after, store.WantRecord) {
+				check(t, err)
+				if seen[c.Record.URL] {
+					t.Errorf("%s came twice", c.Record.URL)
+				}
+				seen[c.Record.URL], after = true, c.Cursor
+			}
+		}
+		for range writers {
+			read()
+			check(t, <-done)
+		}
+		read()
+		equal(t, "seen", len(seen), writers*pages)
+	}},
+	{"iterating_can_stop_early", func(t *testing.T, s store.Store) {
+		for n := range 20 {
+			commit(t, s, copyOf("https://example.com/leader", urlOf(n), 0.9))
+		}
+		for range s.Changes(ctx, "", store.WantRecord) {
+			break
+		}
+		for range s.Members(ctx, hashOf("https://example.com/leader")) {
+			break
+		}
+		for range s.Clusters(ctx) {
+			break
+		}
+		for range s.Hosts(ctx) {
+			break
+		}
+	}},
+	{"iterating_ends_with_its_context", func(t *testing.T, s store.Store) {
+		for n := range 20 {
+			commit(t, s, page(urlOf(n)))
+		}
+		stopping, cancel := context.WithCancel(ctx)
+		defer cancel()
+		var last error
+		seen := 0
+		for _, err := range s.Changes(stopping, "", store.WantRecord) {
+			cancel()
+			last = err
+			seen++
+		}
+		if !errors.Is(last, context.Canceled) || seen > 3 {
+			t.Errorf("ended after %d with error %v, want %v at once", seen, last, context.Canceled)
+		}
+	}},
+}
+
 var contentPromises = []promise{
-	{"none_until_committed", func(t *testing.T, s store.Store) {
-		check(t, s.Commit(ctx, []*store.Entry{page(1, "https://example.com/")}))
-		for num := range uint64(3) {
-			wantText(t, s, num, "", false)
-			if _, found, err := s.Sketch(ctx, num); err != nil || found {
-				t.Errorf("Sketch(%d): found %v, error %v", num, found, err)
-			}
-			if raw := must(s.Raw(ctx, num))(t); raw != nil {
-				t.Errorf("Raw(%d) = %+v", num, raw)
-			}
+	{"none_but_what_was_committed", func(t *testing.T, s store.Store) {
+		commit(t, s, page(urlOf(1)))
+		c := known(t, s, urlOf(1), store.WantText|store.WantSketch)
+		if c.Kept || c.Text != "" || c.Sketch != nil {
+			t.Errorf("Pages = %+v", c)
 		}
 	}},
 	{"texts_of_any_length", func(t *testing.T, s store.Store) {
 		// Empty is not none; the long ones are more than a back end may want to
 		// write at once, and the middle ones around where it may cut.
 		for i, size := range []int{0, 1, 1000, 512<<10 - 100, 512 << 10, 1 << 20, 5 << 20} {
-			num, text := uint64(i+1), noise(uint64(i), size)
-			e := page(num, fmt.Sprintf("https://example.com/%d", size))
+			text := noise(uint64(i), size)
+			e := page(urlOf(size))
 			e.Text = store.Pack(text)
-			check(t, s.Commit(ctx, []*store.Entry{e}))
-			wantText(t, s, num, string(text), true)
+			commit(t, s, e)
+			wantText(t, s, urlOf(size), string(text))
 		}
 	}},
 	{"a_sketch_comes_back", func(t *testing.T, s store.Store) {
@@ -201,27 +226,10 @@ var contentPromises = []promise{
 		for i := range want {
 			want[i] = uint32(i) * 0x9E3779B9
 		}
-		e := page(1, "https://example.com/")
+		e := page(urlOf(1))
 		e.Sketch = &want
-		check(t, s.Commit(ctx, []*store.Entry{e}))
-		got, found, err := s.Sketch(ctx, 1)
-		check(t, err)
-		if !found || got != want {
-			t.Errorf("Sketch = %v, %v", got, found)
-		}
-	}},
-	{"an_exchange_comes_back", func(t *testing.T, s store.Store) {
-		for i, size := range []int{10, 3 << 20} {
-			e := page(uint64(i+1), fmt.Sprintf("https://example.com/%d", i))
-			e.Raw = &store.Raw{
-				Request:  []byte("GET / HTTP/1.1\r\n\r\n"),
-				Response: []byte("HTTP/1.1 200 OK\r\n\r\n"),
-				Body:     noise(uint64(i), size),
-				SHA256:   [32]byte{1, 2, 31: 3},
-			}
-			check(t, s.Commit(ctx, []*store.Entry{e}))
-			equal(t, "raw", must(s.Raw(ctx, uint64(i+1)))(t), e.Raw)
-		}
+		commit(t, s, e)
+		equal(t, "sketch", known(t, s, urlOf(1), store.WantSketch).Sketch, &want)
 	}},
 	{"meta_is_nil_until_set", func(t *testing.T, s store.Store) {
 		if v := must(s.Meta(ctx, "name"))(t); v != nil {
@@ -238,6 +246,41 @@ var contentPromises = []promise{
 		equal(t, "name", must(s.Meta(ctx, "name"))(t), []byte("two"))
 		equal(t, "name2", must(s.Meta(ctx, "name2"))(t), []byte{})
 	}},
+	{"meta_swaps_only_what_is_there", func(t *testing.T, s store.Store) {
+		swap := func(old, value string, isNew bool, want error) {
+			t.Helper()
+			before := []byte(old)
+			if isNew {
+				before = nil
+			}
+			if err := s.SwapMeta(ctx, "name", before, []byte(value)); !errors.Is(err, want) {
+				t.Errorf("SwapMeta(%q, %q) = %v, want %v", old, value, err, want)
+			}
+		}
+		swap("", "one", false, store.ErrChanged) // the empty value is not none
+		swap("", "one", true, nil)
+		swap("", "two", true, store.ErrChanged)
+		swap("two", "three", false, store.ErrChanged)
+		swap("one", "two", false, nil)
+		equal(t, "name", must(s.Meta(ctx, "name"))(t), []byte("two"))
+	}},
+	{"of_many_who_swap_one_succeeds", func(t *testing.T, s store.Store) {
+		const all = 8
+		errs := make(chan error, all)
+		for i := range all {
+			go func() { errs <- s.SwapMeta(ctx, "name", nil, []byte{byte(i)}) }()
+		}
+		won := 0
+		for range all {
+			switch err := <-errs; {
+			case err == nil:
+				won++
+			case !errors.Is(err, store.ErrChanged):
+				t.Error(err)
+			}
+		}
+		equal(t, "that succeeded", won, 1)
+	}},
 	{"settings_come_back", func(t *testing.T, s store.Store) {
 		want := store.Settings{Format: 1, Form: "plain", Unit: "word", Shingle: 10, Similarity: 0.8, Scheme: "bands", MinWords: 50}
 		check(t, store.WriteSettings(ctx, s, want))
@@ -246,18 +289,106 @@ var contentPromises = []promise{
 	{"a_cancelled_context_writes_nothing", func(t *testing.T, s store.Store) {
 		stopped, cancel := context.WithCancel(ctx)
 		cancel()
-		if err := s.Commit(stopped, []*store.Entry{page(1, "https://example.com/")}); !errors.Is(err, context.Canceled) {
+		if _, err := s.Commit(stopped, []*store.Entry{page(urlOf(1))}); !errors.Is(err, context.Canceled) {
 			t.Errorf("Commit: %v", err)
 		}
 		if _, err := s.Discover(stopped, numbered("example.com", 1)); !errors.Is(err, context.Canceled) {
 			t.Errorf("Discover: %v", err)
 		}
-		if err := s.Block(stopped, "example.com", time.Now()); !errors.Is(err, context.Canceled) {
-			t.Errorf("Block: %v", err)
+		if _, err := s.Claim(stopped, me, 1, time.Hour); !errors.Is(err, context.Canceled) {
+			t.Errorf("Claim: %v", err)
 		}
-		if r := must(s.RecordAt(ctx, 1))(t); r != nil {
-			t.Errorf("a record was written: %+v", r)
-		}
+		wantChanges(t, s, "")
 		discover(t, s, 1, numbered("example.com", 1)) // and the store still works
+	}},
+}
+
+var visitPromises = []promise{
+	{"takes_the_place_of_the_one_before", func(t *testing.T, s store.Store) {
+		leader := "https://example.com/leader"
+		commit(t, s, page(leader), full(urlOf(1), "one"), page(urlOf(2)))
+		before := must(s.End(ctx))(t)
+		second := page(urlOf(1))
+		second.Revisit = true
+		second.Record.Title = "the second visit"
+		second.Record.Earlier = []store.Visit{{Hash: hashOf("one")}}
+		second.Text, second.Hash, second.Keys, second.Sketch = store.Pack([]byte("two")), hashOf("two"), []uint64{keyOf("two")}, sketchOf("two")
+		second.Record.Hash = second.Hash
+		commit(t, s, second)
+
+		wantRecord(t, s, second.Record)
+		wantText(t, s, urlOf(1), "two")
+		equal(t, "sketch", known(t, s, urlOf(1), store.WantSketch).Sketch, sketchOf("two"))
+		wantChanges(t, s, "", leader, urlOf(2), urlOf(1))
+		wantChanges(t, s, before, urlOf(1))
+		equal(t, "kind", changes(t, s, before)[0].Kind, store.Changed)
+		equal(t, "members", urlsOf(collect(t, s.Members(ctx, hashOf(leader)))), []string(nil))
+		equal(t, "tally", must(s.Tally(ctx))(t), store.Tally{Unique: 3})
+	}},
+	{"its_earlier_postings_find_nothing", func(t *testing.T, s store.Store) {
+		commit(t, s, full(urlOf(1), "one"), full(urlOf(2), "one"))
+		second := full(urlOf(1), "two")
+		second.Revisit = true
+		commit(t, s, second)
+		equal(t, "under the old key", leaders(t, s, keyOf("one")), hashesOf(urlOf(2)))
+		equal(t, "under the new key", leaders(t, s, keyOf("two")), hashesOf(urlOf(1)))
+		wantCopy(t, s, hashOf("one"), urlOf(2))
+		wantCopy(t, s, hashOf("two"), urlOf(1))
+	}},
+	{"a_page_does_not_meet_itself", func(t *testing.T, s store.Store) {
+		commit(t, s, full(urlOf(1), "one"))
+		ask := askKeys(keyOf("one"))
+		ask.ID, ask.Hashes = hashOf(urlOf(1)), []dedup.Hash{hashOf("one")}
+		if found := lookup(t, s, ask); found.Copy != nil || len(found.Leaders) > 0 {
+			t.Errorf("found %+v", found)
+		}
+	}},
+	{"gone_is_a_page_without_text_that_had_one", func(t *testing.T, s store.Store) {
+		commit(t, s, full(urlOf(1), "one"))
+		gone := page(urlOf(1))
+		gone.Revisit = true
+		gone.Record.Kind, gone.Record.Verdict, gone.Record.Status = store.Error, "", 404
+		gone.Record.Earlier = []store.Visit{{Words: 4}}
+		commit(t, s, gone)
+		equal(t, "kind", changes(t, s, "")[0].Kind, store.Gone)
+		equal(t, "under its key", leaders(t, s, keyOf("one")), []dedup.Hash(nil))
+		if c := known(t, s, urlOf(1), store.WantText|store.WantSketch); c.Kept || c.Sketch != nil {
+			t.Error("its text or sketch is still there")
+		}
+	}},
+	{"of_a_page_never_visited_is_its_first", func(t *testing.T, s store.Store) {
+		e := full(urlOf(1), "one")
+		e.Revisit = true
+		commit(t, s, e)
+		wantRecord(t, s, e.Record)
+		equal(t, "near", must(s.Tally(ctx))(t).Near, int64(1))
+	}},
+	{"of_a_long_text_by_a_short_one", func(t *testing.T, s store.Store) {
+		long, short := page(urlOf(1)), page(urlOf(1))
+		long.Text, short.Text = store.Pack(noise(1, 5<<20)), store.Pack([]byte("short"))
+		short.Revisit = true
+		commit(t, s, long)
+		commit(t, s, short)
+		wantText(t, s, urlOf(1), "short")
+	}},
+	{"ten_in_a_row", func(t *testing.T, s store.Store) {
+		for n := range 10 {
+			text := fmt.Sprint("text ", n%3)
+			e := full(urlOf(1), text)
+			e.Revisit = true
+			commit(t, s, e)
+			wantText(t, s, urlOf(1), text)
+			wantCopy(t, s, hashOf(text), urlOf(1))
+			equal(t, "leaders", leaders(t, s, keyOf(text)), hashesOf(urlOf(1)))
+		}
+		equal(t, "changes", len(changes(t, s, "")), 1)
+		equal(t, "tally", must(s.Tally(ctx))(t), store.Tally{Near: 1})
+		equal(t, "members", len(slices.Collect(func(yield func(*store.Record) bool) {
+			for _, r := range collect(t, s.Members(ctx, hashOf("https://example.com/leader"))) {
+				if !yield(r) {
+					return
+				}
+			}
+		})), 1)
 	}},
 }

@@ -25,14 +25,17 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		name     string
 		promises []promise
 	}{
-		{"numbers", numberPromises},
 		{"records", recordPromises},
+		{"changes", changePromises},
 		{"contents", contentPromises},
+		{"visits", visitPromises},
 		{"lookups", lookupPromises},
 		{"clusters", clusterPromises},
 		{"frontier", frontierPromises},
-		{"leases", leasePromises},
+		{"taking", takePromises},
+		{"claims", claimPromises},
 		{"commit", commitPromises},
+		{"stale", stalePromises},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, p := range group.promises {

@@ -1,0 +1,283 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"skink/frontier"
+)
+
+// # Which hosts a schedule asks
+//
+// Those that it holds. Several crawlers may have one frontier, in one process or on
+// many machines, and a host is asked by the one that claimed it. The schedule holds
+// nearly as many hosts as it is given, so that it can choose among them the URL that is
+// nearest to a seed, and hosts that are slow or rest cost it nothing. It holds a host as
+// long as it can ask it soon, and returns it with all that the next holder needs to be
+// as polite:
+//
+//   - when the host has nothing to fetch any more, and nothing of it is under way;
+//   - when it is to be left alone for longer than keepResting, or is hopeless;
+//   - when its URLs in hand are used up while others, for which there was no room, wait
+//     for a holder: so every host comes to its turn, whatever their number;
+//   - when its budget is spent, or its folder is away: then nobody need wait for it;
+//   - when the crawl ends.
+//
+// A claim is renewed every claimTime/3. If that fails for so long that the claim runs
+// out, another may have the host: its URLs in hand are forgotten, and what is under way
+// is not stored.
+//
+// The crawl is over when nothing is under way here, and the frontier says, after the
+// last of it was stored, that nobody holds a host and that nobody need wait for one. As
+// long as others hold hosts, they may still find URLs of any, so the schedule asks again
+// every pollOthers.
+//
+// No call of the frontier is made under the lock: next, which one goroutine calls, does
+// what step says. What it gets wrong: a robots.txt that redirects to another host is
+// fetched from there whoever holds that host.
+const (
+	claimTime   = 30 * time.Second // how long a claim outlives its holder
+	keepResting = 5 * time.Second  // longer than nearly all hosts rest between two requests
+	pollOthers  = time.Second
+	mostHeld    = 1 << 16               // hosts at once: some 40 MB with their first URLs
+	mostClaimed = 1 << 10               // hosts in one call
+	claimEvery  = 20 * time.Millisecond // at most, as long as there is something to do
+)
+
+// never is when a host may be asked again that this crawl will not ask any more.
+const never = 100 * 365 * 24 * time.Hour
+
+// unheld is what a schedule knows of hosts that it does not hold.
+type unheld struct {
+	asked   time.Time // when the frontier was asked
+	stale   bool      // something has changed since then
+	others  int       // hosts that other workers hold
+	waiting int       // hosts that nobody holds, and that somebody should
+	next    time.Time // when the frontier is worth asking again; zero: when something changes
+}
+
+// claims says how many hosts are to be claimed now, by a schedule that has something
+// else to do or not.
+func (s *schedule) claims(busy bool, now time.Time) int {
+	u := &s.unheld
+	if !u.next.IsZero() && !u.next.After(now) {
+		u.stale = true
+	}
+	if !u.stale || busy && now.Sub(u.asked) < claimEvery {
+		return 0
+	}
+	return min(mostHeld-len(s.held), mostClaimed)
+}
+
+// nothingLeft says whether nobody holds or waits for a host, as far as is known.
+func (s *schedule) nothingLeft() bool {
+	u := &s.unheld
+	return !u.stale && u.others == 0 && u.waiting == 0
+}
+
+// lookAgain is how long until the frontier is worth asking again; 0: nobody knows, or
+// there is no room for another host.
+func (s *schedule) lookAgain(now time.Time) time.Duration {
+	if s.unheld.next.IsZero() || len(s.held) >= mostHeld {
+		return 0
+	}
+	return max(s.unheld.next.Sub(now), 1)
+}
+
+// claim asks the frontier for hosts.
+func (s *schedule) claim(ctx context.Context, n int) error {
+	grant, err := s.front.Claim(ctx, s.worker, n, claimTime)
+	if err != nil {
+		return fmt.Errorf("claim hosts: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unheld = unheld{asked: time.Now(), others: grant.Others, waiting: grant.Waiting, next: grant.Next}
+	if grant.Others > 0 {
+		if poll := time.Now().Add(pollOthers); s.unheld.next.IsZero() || poll.Before(s.unheld.next) {
+			s.unheld.next = poll
+		}
+	}
+	for _, h := range grant.Hosts {
+		s.hold(h)
+	}
+	return nil
+}
+
+// hold takes up a host that was claimed.
+func (s *schedule) hold(held frontier.Held) {
+	h, rest := s.host(held.Claim.Host), held.Host.Rest
+	h.claim = held.Claim
+	s.held[h] = true
+	h.sure, h.dry, h.stirred, h.depth = true, false, false, held.Host.Depth
+	h.blocked = rest.Blocked
+	h.until = latest(h.until, latest(rest.Blocked, rest.Next))
+	if rest.Delay > 0 {
+		h.told(s.bounded(rest.Delay), s.opt.Delay)
+	}
+	if rest.Took > 0 {
+		h.took = rest.Took
+	}
+	if t := rest.Trouble; t != (frontier.Trouble{}) {
+		h.trouble = trouble{answered: t.Answered, fails: t.Fails, since: t.Since, last: t.Last}
+		h.hopeless = h.trouble.beyondHope(t.Last, s.opt.Retries)
+	}
+	h.spent = mostSpent(h.spent, rest.Spent)
+	s.offer(h)
+}
+
+// mostSpent is the larger of two counts of what a host has cost.
+func mostSpent(a, b Spent) Spent {
+	return Spent{Pages: max(a.Pages, b.Pages), Bytes: max(a.Bytes, b.Bytes)}
+}
+
+// toReturn says whether a host is to be returned now.
+func (s *schedule) toReturn(h *host, now time.Time) bool {
+	switch {
+	case h.claim == frontier.Claim{}, h.turns > 0:
+		return false
+	case h.away, !s.opt.HostBudget.allows(h.spent, 0):
+		return true
+	case len(h.urls) == 0 && h.dry:
+		return true
+	case len(h.urls) == 0 && !h.sure && s.unheld.due(now):
+		return true
+	}
+	rest := h.rested(s.opt.MaxDelay).Sub(now)
+	return rest > keepResting || h.hopeless && rest > 0
+}
+
+// due says whether there is a host that nobody holds and that may be asked, as far as
+// is known.
+func (u *unheld) due(now time.Time) bool {
+	return u.waiting > 0 && !u.next.IsZero() && !u.next.After(now)
+}
+
+// letGo ends the hold on a host, as far as the schedule is concerned.
+func (s *schedule) letGo(h *host) returning {
+	r := returning{h.claim, s.rest(h)}
+	s.unheld.add(len(h.urls) > 0, r.rest)
+	h.claim, h.urls = frontier.Claim{}, nil
+	delete(s.held, h)
+	s.offer(h)
+	return r
+}
+
+// add counts a host that is no longer held here. Whether one of which no URL was in
+// hand has any, the frontier knows.
+func (u *unheld) add(hasURLs bool, rest frontier.Rest) {
+	if !hasURLs {
+		u.stale = true
+		return
+	}
+	if !rest.Idle {
+		u.waiting++
+	}
+	if due := latest(rest.Next, rest.Blocked); u.next.IsZero() || due.Before(u.next) {
+		u.next = due
+	}
+}
+
+// rest is what the next holder of a host has to know.
+func (s *schedule) rest(h *host) frontier.Rest {
+	r := frontier.Rest{
+		Next: h.rested(s.opt.MaxDelay), Idle: h.hopeless, Blocked: h.blocked, Delay: h.crawlDelay, Took: h.took, Spent: h.spent,
+		Trouble: frontier.Trouble{Answered: h.answered, Fails: h.fails, Since: h.since, Last: h.last},
+	}
+	if h.away || !s.opt.HostBudget.allows(h.spent, 0) {
+		r.Next, r.Idle = time.Now().Add(never), true
+	}
+	return r
+}
+
+// A returning host is on its way back to the frontier.
+type returning struct {
+	claim frontier.Claim
+	rest  frontier.Rest
+}
+
+// giveBack returns hosts to the frontier. One that was lost needs no returning.
+func (s *schedule) giveBack(ctx context.Context, hosts ...returning) error {
+	for _, r := range hosts {
+		if err := s.front.Return(ctx, r.claim, r.rest); err != nil && !errors.Is(err, frontier.ErrLost) {
+			return fmt.Errorf("return a host: %w", err)
+		}
+	}
+	return nil
+}
+
+// giveAllBack returns all hosts that are held, when the crawl has ended.
+func (s *schedule) giveAllBack(ctx context.Context) error {
+	s.mu.Lock()
+	var all []returning
+	for h := range s.held {
+		all = append(all, s.letGo(h))
+	}
+	s.mu.Unlock()
+	return s.giveBack(ctx, all...)
+}
+
+// keep renews the claims until ctx ends.
+func (s *schedule) keep(ctx context.Context) error {
+	tick := time.NewTicker(claimTime / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		lost, err := s.front.Renew(ctx, s.claimed(), claimTime)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return fmt.Errorf("renew claims: %w", err)
+		}
+		for _, c := range lost {
+			s.lose(c)
+		}
+	}
+}
+
+func (s *schedule) claimed() (all []frontier.Claim) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for h := range s.held {
+		all = append(all, h.claim)
+	}
+	return all
+}
+
+// lose forgets a host that another worker may have by now.
+func (s *schedule) lose(c frontier.Claim) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h := s.hosts[c.Host]; h != nil && h.claim == c {
+		s.letGo(h)
+		s.changed()
+	}
+}
+
+// holds says whether the host of a turn is still the one that was claimed for it.
+func (s *schedule) holds(t *turn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return t.claim == t.host.claim
+}
+
+// workerName is the name under which a crawl claims hosts, if it was given none.
+func workerName(given string) string {
+	if given != "" {
+		return given
+	}
+	machine, err := os.Hostname()
+	if err != nil {
+		machine = "unnamed"
+	}
+	return fmt.Sprintf("%s/%d/%x", machine, os.Getpid(), rand.Uint32()) // one process may crawl twice at once
+}

@@ -1,0 +1,32 @@
+package feed
+
+import (
+	"context"
+	"time"
+)
+
+// A Consumer takes the changes of a store, in its own time.
+type Consumer interface {
+	// CatchUp takes what the store holds and the consumer has not taken.
+	CatchUp(ctx context.Context) error
+	// Close takes the rest, and ends the consumer. It comes before the store's
+	// Close.
+	Close(ctx context.Context) error
+}
+
+// Follow lets a consumer catch up every so often, until ctx ends or the consumer
+// fails. The error is the consumer's.
+func Follow(ctx context.Context, c Consumer, every time.Duration) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := c.CatchUp(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
+}

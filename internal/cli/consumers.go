@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skink/feed"
+)
+
+// consumers are those who follow a crawl: its feed, and the log of its URLs. Each takes
+// what was stored in its own time, and the crawl waits for none of them before its end.
+type consumers []consumer
+
+type consumer struct {
+	feed.Consumer
+	every time.Duration // it catches up so often
+}
+
+const (
+	fileEvery   = 2 * time.Second        // what a kill can cost a feed in a file, which then writes it again
+	streamEvery = 200 * time.Millisecond // what somebody who reads along waits for
+)
+
+// openConsumers opens who is asked for.
+func (c *crawlRun) openConsumers(ctx context.Context) (all consumers, err error) {
+	f, err := c.openFeed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if f != nil {
+		all = append(all, *f)
+	}
+	if c.logURLs {
+		l, err := newURLLog(ctx, c.say.log, c.store)
+		if err != nil {
+			return nil, errors.Join(err, all.close(ctx))
+		}
+		c.onPage = append(c.onPage, l.answered)
+		all = append(all, consumer{l, streamEvery})
+	}
+	return all, nil
+}
+
+// openFeed opens the live feed; nil: none is asked for.
+func (c *crawlRun) openFeed(ctx context.Context) (*consumer, error) {
+	switch c.feed {
+	case "":
+		return nil, nil
+	case "-":
+		stream, err := feed.NewStream(ctx, c.con.Out, c.store)
+		return &consumer{stream, streamEvery}, err
+	}
+	if err := mayWrite("--feed", c.feed, nil); err != nil {
+		return nil, err
+	}
+	file, err := feed.OpenFile(ctx, c.feed, c.store)
+	return &consumer{file, fileEvery}, err
+}
+
+// close lets each take the rest.
+func (all consumers) close(ctx context.Context) (err error) {
+	for _, one := range all {
+		err = errors.Join(err, one.Close(context.WithoutCancel(ctx)))
+	}
+	return err
+}
+
+// while does something that the consumers follow. If one of them fails, the context of
+// what is done ends, and the error is that consumer's.
+func (all consumers) while(ctx context.Context, do func(context.Context) error) error {
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	group, doing := errgroup.WithContext(following)
+	for _, one := range all {
+		group.Go(func() error { return feed.Follow(following, one.Consumer, one.every) })
+	}
+	err := do(doing)
+	stop()
+	if failed := group.Wait(); failed != nil {
+		return failed
+	}
+	return err
+}

@@ -1,0 +1,121 @@
+package ingest
+
+import (
+	"context"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// # How a page is judged
+//
+// By what the store holds at the moment of its look-up, limits on lists and
+// comparisons included. The store commits the verdict only if the same look-up
+// would find the same then. So verdicts depend on the order of commits alone, not
+// on how fast each page came through here.
+
+// judge gives a subject its verdict, if it is to have one.
+func (p *Pipeline) judge(ctx context.Context, s *subject) error {
+	if !s.wanted() {
+		return nil
+	}
+	r := &s.record
+	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Thin, dedup.Hash{}, "", 0, ""
+	r.Capped, r.NoText, s.basis = false, false, store.Basis{}
+	if s.tokens == 0 {
+		return nil
+	}
+	ask := p.ask(s)
+	all, err := p.store.Lookup(ctx, []store.Ask{ask})
+	if err != nil {
+		return err
+	}
+	found := &all[0]
+	s.basis = found.Basis(ask)
+	switch {
+	case found.Copy != nil:
+		s.copyOf(found.Copy)
+	case !p.opt.Rule.Short(s.tokens):
+		r.Capped = found.Capped()
+		if err := p.compare(ctx, s, found.Leaders); err != nil {
+			return err
+		}
+	}
+	r.NoText = p.opt.SkipDuplicates && (r.Verdict == dedup.Exact || r.Verdict == dedup.Near)
+	return nil
+}
+
+// ask is what a subject needs to know. One that is too short to be compared asks
+// for copies only.
+func (p *Pipeline) ask(s *subject) store.Ask {
+	ask := store.Ask{ID: s.record.ID, Hashes: s.hashes(), Meet: p.opt.Rule.Scheme.Meet(), Limit: p.posting}
+	if !p.opt.Rule.Short(s.tokens) {
+		ask.Keys = s.keys
+	}
+	return ask
+}
+
+// copyOf gives a subject the verdict of a copy of first.
+func (s *subject) copyOf(first *store.Record) {
+	const itself, itsLeader = 1, 2
+	v := dedup.Copy(itself, first.URL, dedup.Verdict{
+		Kind: first.Verdict, Leader: itsLeader, DuplicateOf: first.DuplicateOf, Resemblance: first.Resemblance, Method: first.Found,
+	})
+	if v.Leader == itself {
+		s.follow(v, first.ID)
+	} else {
+		s.follow(v, first.Leader)
+	}
+}
+
+// follow writes down a verdict with the leader it names.
+func (s *subject) follow(v dedup.Verdict, leader dedup.Hash) {
+	r := &s.record
+	r.Verdict, r.Found, r.Resemblance, r.Leader, r.DuplicateOf = v.Kind, v.Method, v.Resemblance, leader, v.DuplicateOf
+}
+
+// compare judges a subject by the leaders that it met. Their places among those
+// met are their numbers, so that the earlier of equals wins.
+func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) error {
+	candidates := make([]dedup.Candidate, len(met))
+	for i := range met {
+		candidates[i] = dedup.Candidate{Num: uint64(i + 1), Estimate: dedup.Estimate(s.sketch, &met[i].Sketch)}
+	}
+	short, err := p.withSets(ctx, met, p.opt.Rule.Shortlist(candidates))
+	if err != nil {
+		return err
+	}
+	var set dedup.Set
+	if len(short) > 0 {
+		set = s.shingleSet()
+	}
+	v := p.opt.Rule.Judge(set, short)
+	if v.Leader == 0 {
+		s.record.Verdict = v.Kind
+		return nil
+	}
+	s.follow(v, met[v.Leader-1].ID)
+	return nil
+}
+
+// withSets gives candidates their names and shingles. Those that have no record are
+// left out: after a crash there are postings of pages that were never committed.
+func (p *Pipeline) withSets(ctx context.Context, met []store.Leader, candidates []dedup.Candidate) ([]dedup.Candidate, error) {
+	visits := make([]store.Leader, len(candidates))
+	for i, c := range candidates {
+		visits[i] = met[c.Num-1]
+	}
+	leaders, err := p.leaders.get(ctx, visits)
+	if err != nil {
+		return nil, err
+	}
+	var short []dedup.Candidate
+	for i, l := range leaders {
+		if l != nil {
+			c := candidates[i]
+			c.Name, c.Set = l.url, l.set
+			short = append(short, c)
+		}
+	}
+	return short, nil
+}

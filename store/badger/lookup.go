@@ -1,0 +1,135 @@
+package badger
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// Lookup answers from the index, and from badger where the index has something.
+func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
+	all := make([]store.Found, len(asks))
+	for i := range asks {
+		var err error
+		if all[i], err = s.lookup(ctx, &asks[i]); err != nil {
+			return nil, fmt.Errorf("look up page %s: %w", asks[i].ID, err)
+		}
+	}
+	return all, nil
+}
+
+// lookup takes its mark before it reads: what is posted meanwhile may be found, and
+// makes the verdict stale all the same.
+func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err error) {
+	f.Mark = store.Mark(s.visible.Load())
+	if f.Copy, err = s.firstCopy(ctx, ask); err != nil || f.Copy != nil {
+		return f, err
+	}
+	met := map[uint64]int{}
+	f.Full = make([]bool, len(ask.Keys))
+	var nums []uint64
+	for i, key := range ask.Keys {
+		if nums, f.Full[i], err = s.index.find(ctx, key, bandKind, ask.Limit, nums[:0]); err != nil {
+			return f, err
+		}
+		for _, num := range nums {
+			met[num]++
+		}
+	}
+	maps.DeleteFunc(met, func(_ uint64, n int) bool { return n < ask.Meet })
+	if len(met) == 0 {
+		return f, nil
+	}
+	err = s.view(ctx, func(txn *badgerdb.Txn) error {
+		f.Leaders, err = leadersAt(txn, slices.Sorted(maps.Keys(met)), ask.ID)
+		return err
+	})
+	return f, err
+}
+
+// leadersAt reads the sketches at some places, but those of one page. A place
+// without a sketch was given up by its page.
+func leadersAt(txn *badgerdb.Txn, places []uint64, not dedup.Hash) ([]store.Leader, error) {
+	leaders := make([]store.Leader, 0, len(places))
+	for _, num := range places {
+		l, found, err := sketchAt(txn, num)
+		if err != nil {
+			return nil, err
+		}
+		if found && l.ID != not {
+			leaders = append(leaders, l)
+		}
+	}
+	return leaders, nil
+}
+
+// firstCopy is the earliest page posted under one of the hashes. Nearly always
+// there is none, and badger need not be asked.
+func (s *Store) firstCopy(ctx context.Context, ask *store.Ask) (first *store.Record, err error) {
+	var least uint64
+	for _, h := range ask.Hashes {
+		if nums, _, err := s.index.find(ctx, filterKey(h), hashKind, 1, nil); err != nil || len(nums) == 0 {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		err = s.view(ctx, func(txn *badgerdb.Txn) error {
+			num, r, err := s.posted(ctx, txn, h, func(value []byte) bool {
+				return bytes.HasPrefix(value, h[:]) && !hasID(value, ask.ID)
+			})
+			if err == nil && num != 0 && (first == nil || num < least) {
+				first, least = r, num
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return first, nil
+}
+
+// hasID says whether a record's value is that of a page.
+func hasID(value []byte, id dedup.Hash) bool {
+	r, err := decodeRecord(value)
+	return err == nil && r.ID == id
+}
+
+// byID returns the place of a page that is posted under its id, or 0.
+func (s *Store) byID(txn *badgerdb.Txn, id dedup.Hash) (uint64, error) {
+	num, _, err := s.posted(context.Background(), txn, id, func(value []byte) bool { return hasID(value, id) })
+	return num, err
+}
+
+// posted returns the lowest place posted under the first half of h whose record is
+// the one, with that record, or 0. Hardly ever do two share that half, so few are
+// asked for at first.
+func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, isIt func(value []byte) bool) (num uint64, r *store.Record, err error) {
+	var nums []uint64
+	for limit, more := 4, true; more; limit *= 16 {
+		seen := len(nums)
+		if nums, more, err = s.index.find(ctx, filterKey(h), hashKind, limit, nums[:0]); err != nil {
+			return 0, nil, err
+		}
+		for _, num = range nums[min(seen, len(nums)):] {
+			_, err := get(txn, pageKey(keyRecord, num), func(value []byte) (err error) {
+				if isIt(value) {
+					r, err = decodeRecord(value)
+				}
+				return err
+			})
+			if err != nil || r != nil {
+				return num, r, err
+			}
+		}
+	}
+	return 0, nil, nil
+}
