@@ -115,7 +115,7 @@ func installed(t *testing.T) {
 // rates and sizes, with the spaces before them, for they are aligned.
 func normal(output string) string {
 	for _, n := range []struct{ what, is string }{
-		{`[0-9.]+ s\b`, "0 s"},
+		{`[0-9.]+ m?s\b`, "0 s"},
 		{`[0-9.]+ a second`, "0 a second"},
 		{`[0-9.]+ (bytes|KB|MB)`, "0 KB"},
 	} {

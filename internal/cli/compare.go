@@ -22,9 +22,10 @@ var compareCommand = command{
 	long: `
 Compares the main texts of two files or URLs (- is standard input): every measure,
 and the passages they have in common. The verdict is that of a crawl: pages of fewer
-than --min-words are thin, unless they are the same. With --check the exit code is 3 when they
-are not duplicates at the similarity asked for. --profile compares them as a
-published system does, and prints its score alone.
+than --min-words are thin, unless they are the same. With --check the exit code is 3
+when they are not duplicates at the similarity asked for. --profile compares them as
+a published system does, and prints its score alone. A URL that you name is fetched
+at once: robots.txt is not asked.
 
 Example: how alike are an article and its printed version?
 

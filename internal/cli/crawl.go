@@ -26,10 +26,10 @@ standard input, or a folder of HTML files, which is served on loopback as
 http://FOLDER.localhost/ and crawled like a site.
 
 A crawl that was stopped or killed is resumed by the same command, or without
-seeds; new seeds are added to it, and to a finished one with --add. The store knows how pages are judged; all other
-flags are to be given again, as the last line of the summary does. While it runs,
-the signal USR1, or Enter at a terminal, shows which hosts are slow and which are
-left alone.
+seeds; new seeds are added to it, and to a finished one with --add. The store knows
+how pages are judged; all other flags are to be given again, as the last line of the
+summary does. While it runs, the signal USR1, or Enter at a terminal, shows which
+hosts are slow and which are left alone.
 
 Example: two sites, near-duplicates kept without their text
 

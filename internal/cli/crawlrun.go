@@ -271,7 +271,11 @@ func (c *crawlRun) greeting(counts frontier.Counts, pages int64) string {
 	if pages == 0 && counts.Fetched == 0 {
 		return fmt.Sprintf("Crawling %s into %s", plural(counts.Pending, "seed"), c.name())
 	}
-	return fmt.Sprintf("Resuming the crawl in %s: %s stored, %s to fetch", c.name(), plural(pages, "page"), plural(counts.Pending, "URL"))
+	verb := "Resuming"
+	if c.add {
+		verb = "Adding to"
+	}
+	return fmt.Sprintf("%s the crawl in %s: %s stored, %s to fetch", verb, c.name(), plural(pages, "page"), plural(counts.Pending, "URL"))
 }
 
 // fetchedNothing says whether no server ever answered with anything of use.

@@ -81,7 +81,7 @@ func hostsText(all []crawler.HostState, now time.Time) string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "the slowest of %s:\n", plural(int64(len(all)), "host"))
 	for _, h := range slowest(all) {
-		fmt.Fprintf(w, "  %s\t%s an answer\tevery %s\t%s\n", h.Name, latencyText(h.Took), latencyText(h.Rest), plural(int64(h.Requests), "request"))
+		fmt.Fprintf(w, "  %s\t%s an answer\tevery %s\t%s\n", h.Name, durationText(h.Took), durationText(h.Rest), plural(int64(h.Requests), "request"))
 	}
 	alone, n := leftAlone(all, now)
 	fmt.Fprintf(w, "left alone: %d\n", n)

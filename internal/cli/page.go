@@ -27,6 +27,9 @@ func readPage(ctx context.Context, con Console, options extract.Options, name st
 	} else {
 		kind = typeOf(name)
 		body, err = await(ctx, func() ([]byte, error) { return readInput(con, name) })
+		if _, missing := os.Stat(name); errors.Is(missing, fs.ErrNotExist) && withScheme(name) != "" {
+			err = fmt.Errorf("there is no file %q: check its name, or did you mean %s?", name, withScheme(name))
+		}
 	}
 	if err != nil {
 		return nil, err

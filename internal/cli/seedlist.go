@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"net/netip"
@@ -65,12 +66,14 @@ const listHead = 4096
 // to a person.
 func checkList(name string, head []byte) error {
 	kind := extract.MediaType(head, "")
-	switch kind {
-	case "text/plain":
+	switch {
+	case kind == "text/plain" && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")):
+		return usagef("%s is JSON, no list of seeds: use skink dedup, or give a file with a URL a line", name)
+	case kind == "text/plain":
 		return nil
-	case "text/html":
+	case kind == "text/html":
 		return usagef("%s is an HTML page, no list of seeds: give its folder, or use skink extract or skink dedup", name)
-	case "application/xml":
+	case kind == "application/xml":
 		return usagef("%s is a feed, no list of seeds: give its URL, or a file with a URL a line", name)
 	}
 	return usagef("%s is no text (%s): a list of seeds has a URL a line", name, kind)

@@ -119,6 +119,7 @@ func (s summary) next(b *strings.Builder) {
 		fmt.Fprintf(b, "%s left; missing: %s; put it back and go on with: %s\n", plural(s.urls.Pending, "URL"), strings.Join(s.end.lost, ", "), s.again)
 	case s.urls.Pending > 0:
 		fmt.Fprintf(b, "%s left, of hosts that do not answer; try them again with: %s\n", plural(s.urls.Pending, "URL"), s.again)
+	case s.all.Pages() == 0:
 	case s.store != defaultStore:
 		fmt.Fprintf(b, "see them with: skink report --store %s\n", quoted(s.store))
 	default:
