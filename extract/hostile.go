@@ -5,10 +5,10 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 )
 
 // # A tree in proportion
@@ -23,6 +23,12 @@ import (
 // eight rounds of four. That is far more than honest pieces make, so the sum over the pieces is not the weight of the tree: when
 // the sum reaches the bound, the tree is weighed anew, and the sum goes on from there. The bound holds for every input, and an
 // honest page is weighed seldom or never. What makes the work of weighing out of proportion is out of proportion itself.
+//
+// Most of what honest pages format is a link or a word: <a href="/x"><code>x</code></a>. While no formatting element is active,
+// one that ends properly before anything else than its like begins leaves none active either, and nothing of it is copied.
+// So such elements count as what they are, and a piece is cut where one of them begins that does not end within the piece.
+// That holds even if the tags are none, because they stand in a comment, an attribute or a script: if that ends among
+// them, what is left of them are whole elements of the same kind, and end tags that find nothing to end.
 //
 // The parser tells nobody which formatting elements are active. A growth reads that from the parser's own fields, whose names
 // [TestParserFields] holds.
@@ -122,13 +128,12 @@ func (g *growth) Read(p []byte) (int, error) {
 	}
 	// As much again as the token has that is being read, for the tokenizer moves that each time.
 	n := min(max(pieceBytes, min(pending, 2*g.last)), len(p), len(g.text)-g.at)
-	most := g.most(pending, n)
+	n, most := g.most(pending, n)
 	for most > g.limit/8 && n > pieceLeast {
-		n /= 2
-		most = g.most(pending, n)
+		n, most = g.most(pending, n/2)
 	}
 	if g.since+most > g.limit-g.weighed {
-		g.weighed, g.since = weigh(*g.doc), 0
+		g.weighed, g.since = weigh(*g.doc), g.unfinished(pending)
 		if g.nodes += g.weighed / nodeBytes; g.nodes > weighings*int64(len(g.text))+free {
 			return 0, errTangled
 		}
@@ -147,6 +152,15 @@ func (g *growth) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// unfinished is what has been foreseen for a token that is being read, and is in no tree yet: its attributes.
+func (g *growth) unfinished(pending int) int64 {
+	token := g.text[g.at-pending : g.at]
+	if pending == 0 || token[0] != '<' || *g.raw != "" {
+		return 0
+	}
+	return newAttr * int64(separators(token))
+}
+
 // weigh adds up a tree.
 func weigh(root *html.Node) int64 {
 	sum := int64(nodeBytes)
@@ -156,18 +170,29 @@ func weigh(root *html.Node) int64 {
 	return sum
 }
 
-// most is how much can come to the tree while the parser reads the next n bytes behind a token of which it has read some already.
-func (g *growth) most(pending, n int) int64 {
-	piece := g.text[g.at : g.at+n]
+// most is how much can come to the tree while the parser reads the next n bytes, or somewhat fewer, as it says, behind a token of
+// which it has read some already.
+func (g *growth) most(pending, n int) (int, int64) {
 	now := g.tags(pending, n)
+	n = now.end - g.at
 	all, largest := now.weight, now.largest
 	for _, e := range *g.active {
 		w := weightOf(len(e.Attr))
 		all, largest = all+w, max(largest, w)
 	}
-	tokens, formatting := int64(2*now.tags+3), int64(now.formatting)
-	sum := tokens*ownNodes*nodeBytes + newAttr*int64(separators(piece)+1)
-	return sum + (tokens+formatting)*all + adoptions*formatting*largest
+	tokens, reopening, formatting := int64(2*now.tags+3), int64(2*(now.tags-now.calm)+3), int64(now.formatting)
+	sum := tokens*ownNodes*nodeBytes + newAttr*int64(separators(g.text[g.at:now.end])+1)
+	return n, sum + (reopening+formatting)*all + adoptions*formatting*largest
+}
+
+// noneActive reports that no formatting element is active. The list has marks too, of table cells and such.
+func (g *growth) noneActive() bool {
+	for _, e := range *g.active {
+		if e.Type == html.ElementNode {
+			return false
+		}
+	}
+	return true
 }
 
 // weightOf is what a copy of an element with so many attributes takes.
@@ -183,29 +208,113 @@ func separators(piece []byte) (n int) {
 
 // tagsSeen counts the tags of a piece, and its formatting elements.
 type tagsSeen struct {
+	half, end  int  // of the piece
+	quiet      bool // no formatting element can be active
 	tags       int
-	formatting int   // tags of formatting elements, of any kind
+	calm       int   // tags up to where one can
+	formatting int   // tags of formatting elements behind those, of any kind
 	weight     int64 // of those that can open one
 	largest    int64
 	scan       int // bytes that may still be looked at for attributes: behind a quote that does not end each tag may reach to the end
 }
 
 // tags finds everything in a piece that can be a tag. Not all of it is: some may stand in a comment, a script or an attribute.
-func (g *growth) tags(pending, n int) (seen tagsSeen) {
-	end := g.at + n
-	seen.scan = pending + 4*n + pieceBytes
+func (g *growth) tags(pending, n int) *tagsSeen {
+	seen := &tagsSeen{half: g.at + n/2, end: g.at + n, quiet: g.noneActive(), scan: pending + 4*n + pieceBytes}
+	at := g.firstTag(pending, seen.end)
 	if pending > 0 && g.text[g.at-pending] == '<' {
-		seen.add(g.text[g.at-pending : end])
+		at = max(at, seen.count(g.text, g.at-pending))
 	}
-	for i := g.firstTag(pending, end); i < end; i++ {
-		j := bytes.IndexByte(g.text[i:end], '<')
+	for at < seen.end {
+		j := bytes.IndexByte(g.text[at:seen.end], '<')
 		if j < 0 {
 			break
 		}
-		i += j
-		seen.add(g.text[i:end])
+		at = seen.count(g.text, at+j)
 	}
 	return seen
+}
+
+// count counts the tag at i, or the whole element, and returns where to go on.
+func (s *tagsSeen) count(text []byte, i int) int {
+	rest := text[i:s.end]
+	if s.quiet {
+		length, tags, cut := quiet(rest)
+		if length > 0 {
+			s.tags += tags
+			s.calm = s.tags
+			return i + length
+		}
+		if cut && i > s.half {
+			s.end = i
+			return i
+		}
+		s.quiet = false
+	}
+	s.tags++
+	s.add(rest)
+	return i + 1
+}
+
+// quiet is how far a text that begins with a "<" goes, and with how many tags, until no formatting element is active if none was
+// before: one byte if the tag opens none, otherwise to the end of the element. The length is 0 if something comes in between
+// that is not known to be harmless, or, as cut says, the text ends before the element does.
+func quiet(text []byte) (length, tags int, cut bool) {
+	var open [8][]byte // elements
+	for at, depth := 0, 0; at < len(text); {
+		name, closing, rest := tagName(text[at:])
+		if depth == 0 && (closing || len(rest) > 0 && !formatting(name)) {
+			return 1, 1, false
+		}
+		at = len(text) - len(rest)
+		if j := bytes.IndexByte(rest, '<'); j >= 0 {
+			rest = rest[:j]
+		}
+		next := at + len(rest)
+		_, end := attributes(rest)
+		if end == len(rest) {
+			return 0, 0, next == len(text)
+		}
+		if !endsName(rest[0]) {
+			return 0, 0, false
+		}
+		tags++
+		switch {
+		case !closing && depth < len(open) && nests(name, open[:depth]):
+			open[depth] = name
+			depth++
+		case !closing || !bytes.EqualFold(open[depth-1], name):
+			return 0, 0, false
+		case depth == 1:
+			return at + end + 1, tags, false
+		default:
+			depth--
+		}
+		at = next
+	}
+	return 0, 0, true
+}
+
+// nests reports an element of which the parser does nothing but put it into those that are open.
+func nests(name []byte, open [][]byte) bool {
+	if bytes.EqualFold(name, []byte("span")) {
+		return true
+	}
+	alone := bytes.EqualFold(name, []byte("a")) || bytes.EqualFold(name, []byte("nobr")) // they end those that are open
+	return formatting(name) && !(alone && slices.ContainsFunc(open, func(o []byte) bool { return bytes.EqualFold(o, name) }))
+}
+
+// tagName reads the name of what begins with a "<", as far as one of a formatting element reaches, and returns what is behind it.
+func tagName(tag []byte) (name []byte, closing bool, rest []byte) {
+	rest = tag[1:]
+	if closing = len(rest) > 0 && rest[0] == '/'; closing {
+		rest = rest[1:]
+	}
+	i := 0
+	for i < len(rest) && i <= len("strike") && 'a' <= rest[i]|0x20 && rest[i]|0x20 <= 'z' {
+		i++
+	}
+	return rest[:i], closing, rest[i:]
 }
 
 // firstTag is where the first tag that is not being read yet can begin, and in the text of a script where that may end.
@@ -227,28 +336,19 @@ func (g *growth) firstTag(pending, end int) int {
 	}
 }
 
-// add counts what begins with a "<".
-func (s *tagsSeen) add(rest []byte) {
-	s.tags++
-	rest = rest[1:]
-	closing := len(rest) > 0 && rest[0] == '/'
-	if closing {
-		rest = rest[1:]
-	}
-	name := 0
-	for name < len(rest) && name <= len("strike") && 'a' <= rest[name]|0x20 && rest[name]|0x20 <= 'z' {
-		name++
-	}
-	if name < len(rest) && !formatting(rest[:name]) {
+// add counts what begins with a "<", if it can be a formatting element.
+func (s *tagsSeen) add(tag []byte) {
+	name, closing, rest := tagName(tag)
+	if len(rest) > 0 && !formatting(name) {
 		return
 	}
 	s.formatting++
 	if closing {
 		return
 	}
-	most := len(rest) / 2 // an attribute has a letter, and something before it
+	most := (len(name) + len(rest)) / 2 // an attribute has a letter, and something before it
 	if s.scan > 0 {
-		n, read := attributes(rest[name:])
+		n, read := attributes(rest)
 		s.scan -= read
 		most = n
 	}
@@ -262,8 +362,8 @@ func formatting(name []byte) bool {
 	for i, c := range name {
 		lower[i] = c | 0x20
 	}
-	switch atom.Lookup(lower[:len(name)]) {
-	case atom.A, atom.B, atom.I, atom.U, atom.S, atom.Big, atom.Code, atom.Em, atom.Font, atom.Nobr, atom.Small, atom.Strike, atom.Strong, atom.Tt:
+	switch string(lower[:len(name)]) {
+	case "a", "b", "i", "u", "s", "tt", "em", "big", "code", "font", "nobr", "small", "strike", "strong":
 		return true
 	}
 	return false
@@ -315,5 +415,8 @@ func skipSpace(rest []byte, i int) int {
 	}
 	return i
 }
+
+// endsName reports what ends the name of a tag.
+func endsName(c byte) bool { return isSpace(c) || c == '/' || c == '>' }
 
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c != '\v' }

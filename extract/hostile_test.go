@@ -81,6 +81,16 @@ func TestBombs(t *testing.T) {
 	}
 }
 
+// Pages are weighed if they are large or strange. A page of links and formatted words is neither: it is read once.
+func TestHonestPageIsNotWeighed(t *testing.T) {
+	item := `<li><a class="reference" href="/guide/part.html"><code><span class="pre">name</span></code></a> is <em>said</em> in <b>some</b> words.`
+	page := "<ul>" + strings.Repeat(item, 500)
+	g := &growth{text: []byte(page), limit: 8 << 20, since: beginning}
+	if _, err := g.parse(); err != nil || g.nodes > 0 {
+		t.Errorf("%d nodes of a page of %d bytes were weighed (%v), want none", g.nodes, len(page), err)
+	}
+}
+
 // FuzzGrowth holds that a tree is never heavier than was foreseen when the parser got the piece of input before, and that a tree
 // which is within its bound is the parser's own.
 func FuzzGrowth(f *testing.F) {
@@ -91,10 +101,15 @@ func FuzzGrowth(f *testing.F) {
 		"<b><i><u><p>x<p>y</b>z</u>", "<a><div><a><div><a>", "<table><b><tr><td><i>x</table>y", "<svg><b><font color=x><title><b>",
 		"<nobr><div><nobr><p>", "<b a b=c d='e' f=\"g\"><p>x", "<template><b><td></template><p>", "<object><b></object></b><p>x", "<frameset><b>",
 		"<script><b></script><b><p>", "<!--<b>--><b><p>", "<b x='<p>'><p>", "<b/><p><b / a/b><p>", "<html a=b><body c d>", "<select><b><option>",
+		"<a href=x><code><span>x</span></code></a><p>", "<a><b>x</a></b><p>", "<a><span>x</a></span><p>", "<b><i>x</i><a>y</a><p>", "<td><a>x</a><td><a><a>y</a></a>",
+		"<!--<a><span>--><b>x</b></span></a><p>", "<i x='<a>'><b>y</b></a><p>", "<i x='<a t=\"'><b y=\"></a><p>", "<a x=\"></a><p>\">", "<a/b='>'>x</a ><p>",
+		"<svg><a/><b>x</b></a><font>y</font><p>", "<b><b><b><b>x</b></b></b></b><p>", "<nobr><nobr>x</nobr></nobr><p>", "<title><b>x</title>y</b><p>",
+		"<a-b>x</a><b\x00>y</b><p>", "<a <b>x</b></a><p>", "<table><a>x</a><tr><b>y</b>", "<SPAN><A><Span>x</sPan></a></span>",
 	} {
 		f.Add([]byte(s), int64(1<<14))
 		f.Add([]byte(strings.Repeat(s, 40)), int64(1<<18))
 	}
+	f.Add([]byte("<p "+manyAttributes(42)+">"), int64(8000-1<<12)) // a tag over many pieces, weighed in between
 	f.Fuzz(func(t *testing.T, text []byte, limit int64) {
 		limit = 1<<12 + limit&(1<<20-1)
 		g := &growth{text: text, limit: limit, since: beginning}
