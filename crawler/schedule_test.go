@@ -149,6 +149,9 @@ func (w *world) Handle(ctx context.Context, p *Page, leads *Leads) error {
 		w.discover(u)
 		leads.Items = append(leads.Items, frontier.Item{URL: u})
 	}
+	if err := w.front.End(ctx, frontier.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End()}); err != nil {
+		return err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended[p.Item.URL] != nil {
@@ -158,7 +161,7 @@ func (w *world) Handle(ctx context.Context, p *Page, leads *Leads) error {
 	if p.Problem == "" {
 		w.pages++
 	}
-	return w.front.End(ctx, frontier.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End()})
+	return nil
 }
 
 // rest leaves in the frontier what a holder of the host would have.

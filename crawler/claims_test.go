@@ -1,0 +1,232 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"skink/frontier"
+)
+
+// both runs two crawls of one world at the same time.
+func both(t *testing.T, w *world, first, second *Crawl) {
+	t.Helper()
+	var wait sync.WaitGroup
+	for _, c := range []*Crawl{first, second} {
+		wait.Go(func() {
+			if err := c.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	w.allEnded(t)
+}
+
+// allEnded wants that nothing is pending, and that every URL was handed over.
+func (w *world) allEnded(t *testing.T) {
+	t.Helper()
+	same(t, "pending", w.pending(t), int64(0))
+	counts, err := w.front.Counts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "handed over", int64(len(w.ended)), counts.Fetched+counts.GivenUp+counts.Failed)
+}
+
+// apart wants that the requests to a host began so long after each other at least, whoever
+// made them.
+func apart(t *testing.T, w *world, host string, delay time.Duration) {
+	t.Helper()
+	var last *request
+	for _, r := range w.asked {
+		if frontier.HostOf(r.url) != host {
+			continue
+		}
+		if last != nil && r.at-last.at < delay {
+			t.Errorf("%s at %v, only %v after %s", r.url, r.at, r.at-last.at, last.url)
+		}
+		last = &r
+	}
+}
+
+// Two schedules on one frontier: no host is asked sooner than it may be, whoever asks, none
+// is forgotten, and no URL is fetched twice. Both see the end, also the one that finds
+// nothing to do.
+func TestClaimsOfTwoCrawls(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		hosts, urls int
+		delay       time.Duration
+	}{
+		{"many hosts", 60, 7, time.Second},
+		{"one host", 1, 40, time.Second},
+		{"hosts that are returned after each page", 10, 4, 10 * time.Second},
+		{"without a delay", 20, 50, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				w.links = map[string][]string{}
+				for h := range c.hosts {
+					first := fmt.Sprintf("http://h%d.test/0", h)
+					w.discover(first)
+					for i := range c.urls - 1 { // half of them known from the start, the others found on the way, by whoever it is
+						if url := fmt.Sprintf("http://h%d.test/%d", h, i+1); i%2 == 0 {
+							w.discover(url)
+						} else {
+							from := fmt.Sprintf("http://h%d.test/0", (h+1)%c.hosts)
+							w.links[from] = append(w.links[from], url)
+						}
+					}
+				}
+				w.takes = func(string) time.Duration { return 100 * time.Millisecond }
+				opt := Options{Parallel: 4, PerHost: 1, Delay: c.delay, UserAgent: "skink", Grace: time.Second}
+				both(t, w, w.crawl(opt), w.crawl(opt))
+				same(t, "pages", w.Pages(), int64(c.hosts*c.urls))
+				for h := range c.hosts {
+					apart(t, w, fmt.Sprintf("h%d.test", h), c.delay)
+				}
+				for host, n := range w.most {
+					if n > 1 {
+						t.Errorf("%d requests at once to %s, which had two holders", n, host)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Hosts that nobody need wait for keep neither of two crawls from its end.
+func TestClaimsOfHopelessHosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		for h := range 6 {
+			w.discover(urls(fmt.Sprintf("dead%d.test", h), 30)...)
+		}
+		w.discover(urls("live.test", 30)...)
+		w.answer = func(url string, _ int) *Page {
+			if frontier.HostOf(url) != "live.test" {
+				return refused
+			}
+			return nil
+		}
+		opt := Options{Parallel: 4, PerHost: 1, Delay: time.Second, Retries: 2, IgnoreRobots: true, Grace: time.Second}
+		var wait sync.WaitGroup
+		for range 2 {
+			wait.Go(func() {
+				if err := w.crawl(opt).Run(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		same(t, "pages", w.Pages(), int64(30))
+		if took := time.Since(w.start); took > 2*time.Minute {
+			t.Errorf("the crawls waited for hosts without hope: %v", took)
+		}
+	})
+}
+
+// A faulty frontier is one whose connection to a worker goes away.
+type faulty struct {
+	frontier.Frontier
+	cut atomic.Bool
+}
+
+var errCut = errors.New("no connection")
+
+func (f *faulty) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Duration) ([]frontier.Claim, error) {
+	if f.cut.Load() {
+		<-ctx.Done() // stopped, as by SIGSTOP: it does not even learn that it is late
+		return nil, ctx.Err()
+	}
+	return f.Frontier.Renew(ctx, claims, ttl)
+}
+
+func (f *faulty) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest) error {
+	if f.cut.Load() {
+		return errCut
+	}
+	return f.Frontier.Return(ctx, c, rest)
+}
+
+// What a worker held that died is fetched by another once its claims have run out, with
+// the rest that its hosts had when it got them.
+func TestClaimsOfADeadWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		const hosts = 20
+		for h := range hosts {
+			w.discover(urls(fmt.Sprintf("h%d.test", h), 60)...)
+		}
+		w.takes = func(string) time.Duration { return 10 * time.Millisecond }
+		opt := Options{Parallel: 4, PerHost: 1, Delay: time.Second, IgnoreRobots: true, Grace: 0}
+		connection := &faulty{Frontier: w.front}
+		dying := newCrawl(connection, opt, w, w.fetch, w.fetchRobots)
+		ctx, kill := context.WithCancel(t.Context())
+		time.AfterFunc(10*time.Second+500*time.Millisecond, func() {
+			connection.cut.Store(true)
+			kill()
+		})
+		if err := dying.Run(ctx); err == nil {
+			t.Error("the worker that died says that it did all")
+		}
+		before := w.pending(t)
+		if before == 0 || before == hosts*60 {
+			t.Fatalf("%d URLs are pending when the worker dies", before)
+		}
+		if err := w.crawl(opt).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.allEnded(t)
+		for h := range hosts {
+			apart(t, w, fmt.Sprintf("h%d.test", h), time.Second)
+		}
+		if took := time.Since(w.start); took > 10*time.Second+claimTime+80*time.Second {
+			t.Errorf("it took %v until the hosts of the dead worker were done", took)
+		}
+	})
+}
+
+// A worker that was stopped for longer than its claims last notices when it goes on: what
+// it had in hand is not stored, and not lost.
+func TestClaimsOfAStoppedWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(urls("a.test", 20)...)
+		opt := Options{Parallel: 2, PerHost: 1, Delay: time.Second, IgnoreRobots: true, Grace: time.Second}
+		connection := &faulty{Frontier: w.front}
+		stopped := newCrawl(connection, opt, w, w.fetch, w.fetchRobots)
+		var once sync.Once
+		w.takes = func(url string) time.Duration {
+			pause := 10 * time.Millisecond
+			if url == "http://a.test/5" {
+				once.Do(func() { // the first to ask for it stands still until its claim is over
+					connection.cut.Store(true)
+					time.AfterFunc(2*claimTime, func() { connection.cut.Store(false) })
+					pause = 2 * claimTime
+				})
+			}
+			return pause
+		}
+		var wait sync.WaitGroup
+		wait.Go(func() {
+			if err := stopped.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(6 * time.Second)
+		if err := w.crawl(opt).Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wait.Wait()
+		w.allEnded(t)
+		same(t, "pages", w.Pages(), int64(20))
+		same(t, "requests for the page it stood still at", w.times["http://a.test/5"], 2)
+	})
+}

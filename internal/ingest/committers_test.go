@@ -1,0 +1,120 @@
+package ingest
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+
+	"skink/dedup"
+	"skink/extract"
+	"skink/store"
+	"skink/store/badger"
+)
+
+// Several pipelines judge into one store at once, none of which knows of the others. One
+// page in three is a copy of the one before it, exact or near, and the two arrive at the
+// same moment in different pipelines. Whatever wins, of two that are alike one leads the
+// other, and none is lost.
+//
+// The short form is 1,500 pages, with SKINK_LONG 6,000, and 50,000 with SKINK_LONG=full.
+func TestCommitters(t *testing.T) {
+	pages := map[string]int{"": 1500, "short": 6000, "full": 50_000}[os.Getenv("SKINK_LONG")]
+	for _, committers := range []int{2, 4} {
+		t.Run(fmt.Sprint(committers), func(t *testing.T) {
+			s, err := badger.Open(t.TempDir(), badger.Options{Create: true, Reserve: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			opt := testOptions(t)
+			commitAtOnce(t, s, opt, committers, pages)
+			checkCommitters(t, s, opt.Rule, pages)
+		})
+	}
+}
+
+// committed makes page n. Of six the second is a copy of the first, and the fourth is nearly
+// one of the third.
+func committed(n int) File {
+	text := words(uint64(n), 100)
+	switch n % 6 {
+	case 1: // exact
+		text = words(uint64(n-1), 100)
+	case 3: // near
+		text = but(words(uint64(n-1), 100), "changed")
+	}
+	return File{URL: strconv.Itoa(n), Doc: &extract.Document{Text: text}}
+}
+
+// commitAtOnce gives each page to the next of the committers, all of which begin a round
+// together.
+func commitAtOnce(t *testing.T, s store.Store, opt Options, committers, pages int) {
+	t.Helper()
+	pipelines := make([]*Pipeline, committers)
+	for i := range pipelines {
+		pipelines[i] = start(t, s, opt)
+	}
+	var round sync.WaitGroup
+	for first := 0; first < pages; first += committers {
+		for i, p := range pipelines {
+			if n := first + i; n < pages {
+				round.Go(func() {
+					sub, err := p.file(t.Context(), committed(n))
+					if err == nil {
+						err = p.commit(t.Context(), sub)
+					}
+					if err != nil {
+						t.Errorf("page %d: %v", n, err)
+					}
+				})
+			}
+		}
+		round.Wait()
+	}
+	for _, p := range pipelines {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// checkCommitters compares every two unique pages that share a band.
+func checkCommitters(t *testing.T, s store.Store, rule dedup.Rule, pages int) {
+	t.Helper()
+	sets := map[dedup.Hash]dedup.Set{}
+	byKey := map[uint64][]dedup.Hash{}
+	known, led, compared := 0, 0, 0
+	var canon dedup.Text
+	for page, err := range s.Changes(t.Context(), "", store.WantText|store.WantSketch) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		known++
+		r := &page.Record
+		if r.Follows() {
+			led++
+			continue
+		}
+		rule.Read(&canon, page.Text, r.Lang)
+		set := dedup.NewSet(rule.Shingles(&canon))
+		for _, key := range rule.Scheme.Keys(nil, page.Sketch) {
+			for _, other := range byKey[key] {
+				compared++
+				if got := dedup.Resemblance(set, sets[other]); got >= rule.Similarity {
+					t.Errorf("%s is unique, and resembles another unique page by %.3f", r.URL, got)
+				}
+			}
+			byKey[key] = append(byKey[key], r.ID)
+		}
+		sets[r.ID] = set
+	}
+	if known != pages {
+		t.Errorf("%d pages are known, want %d", known, pages)
+	}
+	if want := pages / 3; led < want-1 || led > want+1 {
+		t.Errorf("%d pages follow another, want %d", led, want)
+	}
+	t.Logf("%d pages, %d led, %d pairs of unique pages that share a band", known, led, compared)
+}
