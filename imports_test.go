@@ -1,6 +1,7 @@
 package main
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -22,7 +23,8 @@ var table = map[string]struct {
 }{
 	".":                   {[]string{"internal/cli"}, nil},
 	"frontier":            {nil, []string{"github.com/nlnwa/whatwg-url"}},
-	"crawler":             {[]string{"frontier"}, []string{"github.com/gocolly/colly"}},
+	"crawler/robots":      {nil, nil},
+	"crawler":             {[]string{"frontier", "crawler/robots"}, []string{"github.com/gocolly/colly"}},
 	"extract":             {[]string{"internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"dedup":               {[]string{"internal/language"}, nil},
 	"store":               {[]string{"dedup", "frontier"}, nil},
@@ -34,10 +36,10 @@ var table = map[string]struct {
 	"internal/harmless":   {nil, nil},
 	"internal/lastused":   {nil, nil},
 	"internal/memory":     {nil, nil},
-	"internal/ingest":     {[]string{"frontier", "crawler", "extract", "dedup", "store", "internal/lastused", "internal/memory"}, nil},
+	"internal/ingest":     {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/lastused", "internal/memory"}, nil},
 	"internal/complete":   {[]string{"dedup", "store", "internal/lastused"}, nil},
 	"internal/monitor":    {nil, []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":        {[]string{"internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "extract", "dedup", "store", "store/badger", "report", "feed", "internal/ingest", "internal/complete", "internal/language"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":        {[]string{"internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "store/badger", "report", "feed", "internal/ingest", "internal/complete"}, []string{"github.com/spf13/pflag"}},
 	"examples/dedup":      {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":      {[]string{"crawler", "extract", "dedup"}, nil}, // the same
 	"internal/bruteforce": {[]string{"dedup"}, nil},                       // a test tool over what skink printed
@@ -46,12 +48,20 @@ var table = map[string]struct {
 	"internal/graft":      {[]string{"extract", "dedup"}, nil},            // a test tool: how steady the main text is
 }
 
-// pure packages may not reach the network, the disk, the clock or a log.
-var pure = map[string]bool{"dedup": true, "extract": true, "internal/language": true, "internal/harmless": true}
+// pure packages may not reach the network, the disk, the clock or a log. Of the package
+// time they may use what does not look at the clock: a duration is a number.
+var pure = map[string]bool{"dedup": true, "extract": true, "crawler/robots": true, "internal/language": true, "internal/harmless": true}
 
-var impure = []string{"net", "net/http", "os", "os/exec", "time", "log", "log/slog", "syscall", "io/ioutil"}
+var (
+	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}
+	clock  = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+)
+
+// granted is a permission of the table.
+type granted struct{ folder, imported string }
 
 func TestImports(t *testing.T) {
+	used := make(map[granted]bool)
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -60,12 +70,19 @@ func TestImports(t *testing.T) {
 			return fs.SkipDir
 		}
 		if strings.HasSuffix(name, ".go") {
-			checkFile(t, filepath.ToSlash(name))
+			checkFile(t, filepath.ToSlash(name), used)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for folder, rule := range table {
+		for _, imported := range slices.Concat(rule.ours, rule.heavy) {
+			if !used[granted{folder, imported}] {
+				t.Errorf("the table allows %s in %s, and nothing there imports it", imported, folder)
+			}
+		}
 	}
 }
 
@@ -76,7 +93,8 @@ func isModule(folder string) bool {
 	return err == nil
 }
 
-func checkFile(t *testing.T, name string) {
+// checkFile holds a file against the table, and notes in used what it needs of it.
+func checkFile(t *testing.T, name string, used map[granted]bool) {
 	t.Helper()
 	folder := path.Dir(name)
 	rule, ok := table[folder]
@@ -84,36 +102,59 @@ func checkFile(t *testing.T, name string) {
 		t.Errorf("%s: the folder %s is not in the import table", name, folder)
 		return
 	}
-	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+	if strings.HasSuffix(name, "_test.go") {
+		return
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	if strings.HasSuffix(name, "_test.go") {
-		return
-	}
 	for _, spec := range f.Imports {
 		imported, _ := strconv.Unquote(spec.Path.Value)
-		if ours, ok := strings.CutPrefix(imported, "skink/"); ok && !slices.Contains(rule.ours, ours) {
-			t.Errorf("%s imports %s, which the table does not allow in %s", name, imported, folder)
+		if ours, ok := strings.CutPrefix(imported, "skink/"); ok {
+			used[granted{folder, ours}] = true
+			if !slices.Contains(rule.ours, ours) {
+				t.Errorf("%s imports %s, which the table does not allow in %s", name, imported, folder)
+			}
 		}
-		if home := homeOf(imported); home != "" && home != folder {
-			t.Errorf("%s imports %s, whose home is %s", name, imported, home)
+		if heavy, home := homeOf(imported); home != "" {
+			used[granted{folder, heavy}] = true
+			if home != folder {
+				t.Errorf("%s imports %s, whose home is %s", name, imported, home)
+			}
 		}
 		if pure[folder] && slices.Contains(impure, imported) {
 			t.Errorf("%s imports %s, and %s is pure", name, imported, folder)
 		}
 	}
+	if pure[folder] {
+		checkClock(t, name, f)
+	}
 }
 
-// homeOf is the folder in which a large dependency lives, "" if it is not one.
-func homeOf(imported string) string {
+// checkClock refuses a look at the clock.
+func checkClock(t *testing.T, name string, f *ast.File) {
+	t.Helper()
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok && slices.Contains(clock, s.Sel.Name) {
+			if of, ok := s.X.(*ast.Ident); ok && of.Name == "time" {
+				t.Errorf("%s uses time.%s, and %s is pure", name, s.Sel.Name, path.Dir(name))
+			}
+		}
+		return true
+	})
+}
+
+// homeOf is the large dependency that imported belongs to, and the folder in which it
+// lives; "" if it belongs to none.
+func homeOf(imported string) (heavy, folder string) {
 	for folder, rule := range table {
 		for _, heavy := range rule.heavy {
 			if imported == heavy || strings.HasPrefix(imported, heavy+"/") {
-				return folder
+				return heavy, folder
 			}
 		}
 	}
-	return ""
+	return "", ""
 }

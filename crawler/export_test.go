@@ -5,6 +5,5 @@ package crawler
 var (
 	Encode       = encode
 	ResolverOf   = resolverOf
-	CutAtRobots  = maxRobotsBytes
 	MostRedirect = MaxHops
 )

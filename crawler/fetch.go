@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocolly/colly/v2"
 
+	"skink/crawler/robots"
 	"skink/frontier"
 )
 
@@ -53,7 +54,7 @@ func newCollector(t http.RoundTripper) *colly.Collector {
 	c := new(colly.Collector)
 	c.Init()
 	c.AllowURLRevisit = true        // what is visited is the frontier's to say
-	c.IgnoreRobotsTxt = true        // robots.go
+	c.IgnoreRobotsTxt = true        // robots_cache.go
 	c.ParseHTTPErrorResponse = true // a 404 is an answer
 	c.MaxBodySize = 0               // t bounds the body
 	c.SetRequestTimeout(0)          // and the time
@@ -206,7 +207,7 @@ const maxRobotsHops = 5
 // fetchRobots asks for a robots.txt and follows its redirects, each when its host
 // may be asked again, all within the time of one exchange but for those waits. A
 // status of 3xx means that they lead nowhere, or too far. The body has up to
-// maxRobotsBytes+1 bytes; one that is broken is an error, for what is missing may
+// robots.MaxBytes+1 bytes; one that is broken is an error, for what is missing may
 // be a rule. So is an answer that says when to come back.
 func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int, body []byte, err error) {
 	defer func() {
@@ -254,7 +255,7 @@ func (f *fetcher) askRobots(ctx context.Context, robotsURL string, left *time.Du
 	if err != nil {
 		return nil, err
 	}
-	x := &exchange{request: request, limit: maxRobotsBytes + 1, clock: clock}
+	x := &exchange{request: request, limit: robots.MaxBytes + 1, clock: clock}
 	return x, f.transport.do(x)
 }
 

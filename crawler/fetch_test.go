@@ -23,6 +23,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"skink/crawler/robots"
 	"skink/frontier"
 )
 
@@ -569,7 +570,7 @@ func TestFetchPanic(t *testing.T) {
 }
 
 func TestFetchRobots(t *testing.T) {
-	long := strings.Repeat("#\n", maxRobotsBytes)
+	long := strings.Repeat("#\n", robots.MaxBytes)
 	host := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		hops := strings.Count(r.URL.Path, "hop/")
 		switch {
@@ -605,7 +606,7 @@ func TestFetchRobots(t *testing.T) {
 		{"/hop/hop/hop/hop/hop/robots.txt", 200, len("User-agent: *"), false},
 		{"/hop/hop/hop/hop/hop/hop/robots.txt", 301, 0, false},
 		{"/nowhere", 302, 0, false},
-		{"/long", 200, maxRobotsBytes + 1, false},
+		{"/long", 200, robots.MaxBytes + 1, false},
 		{"/missing", 404, 0, false},
 		{"/busy", 503, 0, false},
 		{"/empty", 204, 0, false},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/crawler/robots"
 )
 
 // robotsFiles are sites whose robots.txt is the harm. Their hosts begin with
@@ -46,7 +47,7 @@ func robotsFiles() []hostile {
 			name: "robots-late", does: "a rule behind the first 500 KiB, and one across that border", skink: "does not know it, nor half of it",
 			answer: around(func(w http.ResponseWriter, _ *http.Request) {
 				head := "User-agent: *\n"
-				io.WriteString(w, head+filler[:crawler.CutAtRobots-len(head)-len("Disallow: /p")]+"\nDisallow: /private\nDisallow: /\n")
+				io.WriteString(w, head+filler[:robots.MaxBytes-len(head)-len("Disallow: /p")]+"\nDisallow: /private\nDisallow: /\n")
 			}),
 			want: ignored,
 		},

@@ -7,10 +7,14 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"skink/crawler/robots"
 )
 
 // How long an answer to the request for robots.txt holds (RFC 9309, 2.4 and
-// 2.3.1.4).
+// 2.3.1.4). What the RFC permits and is not done: to go by Cache-Control, and to take
+// a file that was out of reach for thirty days for missing. Nothing is fetched until
+// it is there.
 const (
 	robotsLifetime  = 24 * time.Hour      // of what the site answered
 	robotsRetry     = 10 * time.Minute    // after which a site that did not answer is asked again
@@ -20,8 +24,8 @@ const (
 )
 
 // A robotsFetch asks for one robots.txt. It follows up to five redirects, and
-// has its own time limit. Of a body it reads maxRobotsBytes and one more, so that
-// [ParseRobots] can tell a line that was cut.
+// has its own time limit. Of a body it reads robots.MaxBytes and one more, so that
+// [robots.Parse] can tell a line that was cut.
 type robotsFetch func(ctx context.Context, robotsURL string) (status int, body []byte, err error)
 
 // A robotsUnreachableError says that nobody knows what a site wants, because its
@@ -49,14 +53,14 @@ func (e *robotsUnreachableError) Unwrap() error { return e.err }
 //     robots.txt, and will guard the pages. But 429 is a server under load, and
 //     means the opposite of "all is allowed".
 //   - Anything else, and no answer: out of reach.
-func robotsFor(status int, body []byte, err error) (rules *Robots, found bool, _ error) {
+func robotsFor(status int, body []byte, err error) (rules *robots.Rules, found bool, _ error) {
 	switch {
 	case err != nil:
 		return nil, false, err
 	case status >= 200 && status < 300:
-		return ParseRobots(body), true, nil
+		return robots.Parse(body), true, nil
 	case status >= 300 && status < 500 && status != 429:
-		return &Robots{}, false, nil
+		return &robots.Rules{}, false, nil
 	}
 	return nil, false, robotsStatus(status)
 }
@@ -89,7 +93,7 @@ type robotsCache struct {
 type robotsEntry struct {
 	origin  string
 	until   time.Time     // when rules or err are out of date; zero: nothing known yet
-	rules   *Robots       // nil if err is not
+	rules   *robots.Rules // nil if err is not
 	err     error         // why there are no rules
 	copied  time.Time     // when rules were fetched, if they are the site's own; zero: not
 	pending chan struct{} // closed when the fetch under way ends; nil: none is
@@ -105,7 +109,7 @@ func newRobotsCache(fetch robotsFetch, now func() time.Time) *robotsCache {
 // get returns the rules for a canonical URL, fetching them if they are not known
 // or out of date. The error is a [robotsUnreachableError] where nothing is
 // known, or that of ctx.
-func (c *robotsCache) get(ctx context.Context, rawURL string) (*Robots, error) {
+func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, error) {
 	origin, err := robotsOrigin(rawURL)
 	if err != nil {
 		return nil, err
@@ -151,7 +155,7 @@ func (c *robotsCache) look(origin string) (entry *robotsEntry, pending chan stru
 	return entry, nil, false
 }
 
-func (c *robotsCache) answer(entry *robotsEntry) (*Robots, error) {
+func (c *robotsCache) answer(entry *robotsEntry) (*robots.Rules, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return entry.rules, entry.err
@@ -159,7 +163,7 @@ func (c *robotsCache) answer(entry *robotsEntry) (*Robots, error) {
 
 // refresh fetches the robots.txt of an entry that is pending by the caller. A
 // fetch that failed because ctx ended says nothing about the site.
-func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*Robots, error) {
+func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*robots.Rules, error) {
 	defer c.release(entry)
 	status, body, err := c.fetch(ctx, entry.origin+"/robots.txt")
 	if err != nil && ctx.Err() != nil {
@@ -180,7 +184,7 @@ func (c *robotsCache) release(entry *robotsEntry) {
 
 // keep writes down what a fetch has brought. The site's own words stay when it
 // does not answer, as long as they are not too old.
-func (c *robotsCache) keep(entry *robotsEntry, rules *Robots, found bool, err error) {
+func (c *robotsCache) keep(entry *robotsEntry, rules *robots.Rules, found bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
@@ -197,17 +201,9 @@ func (c *robotsCache) keep(entry *robotsEntry, rules *Robots, found bool, err er
 	if found {
 		entry.copied = now
 	}
-	c.rules += rules.ruleCount() - entry.rules.ruleCount()
+	c.rules += rules.Size() - entry.rules.Size()
 	entry.rules, entry.err = rules, err
 	c.shrink()
-}
-
-// ruleCount is what an entry costs; nothing where there are no rules.
-func (r *Robots) ruleCount() int {
-	if r == nil {
-		return 0
-	}
-	return r.size
 }
 
 // shrink forgets those not used for longest until the cache is within its
@@ -219,7 +215,7 @@ func (c *robotsCache) shrink() {
 		if entry.pending == nil {
 			c.recent.Remove(element)
 			delete(c.hosts, entry.origin)
-			c.rules -= entry.rules.ruleCount()
+			c.rules -= entry.rules.Size()
 		}
 		element = before
 	}

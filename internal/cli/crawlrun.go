@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/crawler/robots"
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/ingest"
@@ -52,7 +53,7 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 	opt := ingest.Options{
 		Rule:           rule,
 		SkipDuplicates: c.onDuplicate == "skip",
-		Agent:          crawler.ProductToken(c.options.UserAgent),
+		Agent:          robots.ProductToken(c.options.UserAgent),
 		Memory:         int64(*c.memory),
 	}
 	following, err := c.openConsumers(ctx)

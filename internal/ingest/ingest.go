@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"skink/crawler"
+	"skink/crawler/robots"
 	"skink/dedup"
 	"skink/extract"
 	"skink/frontier"
@@ -67,7 +68,7 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 		return nil, err
 	}
 	if opt.Agent == "" {
-		opt.Agent = crawler.ProductToken(crawler.Defaults().UserAgent)
+		opt.Agent = robots.ProductToken(crawler.Defaults().UserAgent)
 	}
 	parts := memory.Divide(opt.Memory)
 	p := &Pipeline{store: s, opt: opt, posting: dedup.MaxPosting, counts: counts{all: tally}, reading: memory.NewPool(parts.Reading), flight: flight}

@@ -1,4 +1,4 @@
-package crawler
+package robots
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// robotsCase is one statement about a file: this agent may, or may not, fetch
+// statement is one statement about a file: this agent may, or may not, fetch
 // these paths. A path stands for that path on example.com.
-type robotsCase struct {
+type statement struct {
 	name  string // section of RFC 9309 and what the case shows
 	file  string
 	agent string
@@ -21,7 +21,7 @@ type robotsCase struct {
 }
 
 // The example of section 5.1 in full.
-const robotsExample = `User-Agent: *
+const exampleFile = `User-Agent: *
 Disallow: *.gif$
 Disallow: /example/
 Allow: /publications/
@@ -39,7 +39,7 @@ User-Agent: quxbot
 `
 
 // The two groups of section 2.2.1 that are one.
-const robotsMerged = `user-agent: ExampleBot
+const mergedFile = `user-agent: ExampleBot
 disallow: /foo
 disallow: /bar
 
@@ -50,8 +50,8 @@ user-agent: *
 disallow: /everyone
 `
 
-func TestRobotsAllowed(t *testing.T) {
-	groups := []robotsCase{
+func TestAllowed(t *testing.T) {
+	groups := []statement{
 		{"2.1 a group ends where the next begins", "User-agent: a\nDisallow: /a\nUser-agent: b\nDisallow: /b\n", "a", []string{"/b"}, []string{"/a"}},
 		{"2.1 several agents share their rules", "User-agent: a\nUser-agent: b\nDisallow: /x\n", "b", []string{"/y"}, []string{"/x"}},
 		{"2.1 a group without rules allows all", "User-agent: a\n\nUser-agent: *\nDisallow: /\nUser-agent: b", "b", []string{"/x"}, nil},
@@ -96,8 +96,8 @@ func TestRobotsAllowed(t *testing.T) {
 		{"2.2.1 groups of one token, with others between", "user-agent: a\ndisallow: /x\nuser-agent: b\ndisallow: /y\nuser-agent: c\nuser-agent: a\ndisallow: /z\n", "a", []string{"/y"}, []string{"/x", "/z"}},
 		{"2.2.1 an empty group among them allows nothing more", "user-agent: a\ndisallow: /x\nuser-agent: a\n", "a", []string{"/y"}, []string{"/x"}},
 		{"2.2.1 digits are part of a token", "user-agent: skink2\ndisallow: /\n", "skink", []string{"/x"}, nil},
-		{"2.2.1 groups of one token are one", robotsMerged, "ExampleBot", []string{"/everyone", "/"}, []string{"/foo", "/bar", "/baz"}},
-		{"2.2.1 no group: that of *", robotsMerged, "OtherBot", []string{"/foo", "/baz"}, []string{"/everyone"}},
+		{"2.2.1 groups of one token are one", mergedFile, "ExampleBot", []string{"/everyone", "/"}, []string{"/foo", "/bar", "/baz"}},
+		{"2.2.1 no group: that of *", mergedFile, "OtherBot", []string{"/foo", "/baz"}, []string{"/everyone"}},
 		{"2.2.1 groups of * are one too", "user-agent: *\ndisallow: /x\nuser-agent: a\nuser-agent: *\ndisallow: /y\n", "b", []string{"/z"}, []string{"/x", "/y"}},
 		{"2.2.1 the longest match is sought in all of them", "user-agent: a\ndisallow: /x\nuser-agent: a\nallow: /x/y\n", "a", []string{"/x/y"}, []string{"/x", "/x/z"}},
 		{"2.2.1 no group at all", "user-agent: a\ndisallow: /\n", "b", []string{"/x"}, nil},
@@ -105,7 +105,7 @@ func TestRobotsAllowed(t *testing.T) {
 		{"2.2.1 what begins with * is not everyone", "user-agent: *bot\ndisallow: /\n", "bot", []string{"/x"}, nil},
 		{"2.2.1 a group of nobody keeps its rules", "user-agent: a\ndisallow: /x\nuser-agent: !\ndisallow: /y\n", "a", []string{"/y"}, []string{"/x"}},
 	}
-	matching := []robotsCase{
+	matching := []statement{
 		{"2.2.2 from the first octet", "user-agent: *\ndisallow: /x\n", "a", []string{"/", "/y/x"}, []string{"/x", "/x/", "/xy", "/x?y"}},
 		{"2.2.2 in the case written", "user-agent: *\ndisallow: /X\n", "a", []string{"/x"}, []string{"/X"}},
 		{"2.2.2 the most octets win, whatever the order", "user-agent: *\nallow: /x/y\ndisallow: /x\nallow: /\ndisallow: /x/y/z\n", "a", []string{"/", "/x/y", "/x/y/a"}, []string{"/x", "/x/y/z"}},
@@ -168,25 +168,25 @@ func TestRobotsAllowed(t *testing.T) {
 		{"2.3.1.5 a file of noise", "\x00\x01\x02\xff\xfe\n\x80: \x81\n", "a", []string{"/x"}, nil},
 		{"2.3.1.5 lines that cannot be read are passed over", "<html>\nuser-agent a\nuser-agent: a\nnonsense\n: /z\ndeny /y\n\x00\xff: \xff\ndisallow: /x\n", "a", []string{"/y", "/z"}, []string{"/x"}},
 	}
-	examples := []robotsCase{
-		{"5.1 everyone", robotsExample, "anybot", []string{"/", "/publications/", "/a.gif?x"}, []string{"/a.gif", "/example/", "/example/page.html"}},
-		{"5.1 an Allow longer than the Disallow that matches too", robotsExample, "anybot", []string{"/publications/a.gif"}, nil},
-		{"5.1 foobot", robotsExample, "foobot", []string{"/example/page.html", "/example/allowed.gif"}, []string{"/", "/a.gif", "/publications/", "/example/"}},
-		{"5.1 barbot", robotsExample, "barbot", []string{"/", "/a.gif", "/example/"}, []string{"/example/page.html"}},
-		{"5.1 bazbot", robotsExample, "bazbot", []string{"/", "/a.gif", "/example/"}, []string{"/example/page.html"}},
-		{"5.1 quxbot", robotsExample, "quxbot", []string{"/", "/a.gif", "/example/page.html"}, nil},
+	examples := []statement{
+		{"5.1 everyone", exampleFile, "anybot", []string{"/", "/publications/", "/a.gif?x"}, []string{"/a.gif", "/example/", "/example/page.html"}},
+		{"5.1 an Allow longer than the Disallow that matches too", exampleFile, "anybot", []string{"/publications/a.gif"}, nil},
+		{"5.1 foobot", exampleFile, "foobot", []string{"/example/page.html", "/example/allowed.gif"}, []string{"/", "/a.gif", "/publications/", "/example/"}},
+		{"5.1 barbot", exampleFile, "barbot", []string{"/", "/a.gif", "/example/"}, []string{"/example/page.html"}},
+		{"5.1 bazbot", exampleFile, "bazbot", []string{"/", "/a.gif", "/example/"}, []string{"/example/page.html"}},
+		{"5.1 quxbot", exampleFile, "quxbot", []string{"/", "/a.gif", "/example/page.html"}, nil},
 		{"5.2 longest match", "User-Agent: foobot\nAllow: /example/page/\nDisallow: /example/page/disallowed.gif\n", "foobot", []string{"/example/page/", "/example/page/a.gif"}, []string{"/example/page/disallowed.gif"}},
 	}
 	for _, tt := range slices.Concat(groups, matching, examples) {
 		t.Run(tt.name, func(t *testing.T) {
-			robots := ParseRobots([]byte(tt.file))
+			rules := Parse([]byte(tt.file))
 			for _, path := range tt.allow {
-				if !robots.Allowed(tt.agent, "https://example.com"+path) {
+				if !rules.Allowed(tt.agent, "https://example.com"+path) {
 					t.Errorf("%q may not fetch %s, want may, by\n%s", tt.agent, path, tt.file)
 				}
 			}
 			for _, path := range tt.deny {
-				if robots.Allowed(tt.agent, "https://example.com"+path) {
+				if rules.Allowed(tt.agent, "https://example.com"+path) {
 					t.Errorf("%q may fetch %s, want may not, by\n%s", tt.agent, path, tt.file)
 				}
 			}
@@ -194,12 +194,12 @@ func TestRobotsAllowed(t *testing.T) {
 	}
 }
 
-// TestRobotsMistyped: what is often mistyped, after the spellings that Google's parser
+// TestMistyped: what is often mistyped, after the spellings that Google's parser
 // takes (github.com/google/robotstxt, robots.cc: its typos of user-agent and disallow,
 // and the colon that may be missing between two words; robots_test.cc has the same
 // cases of missing colons). Each line stands for one of a file that forbids all to
 // skink, or allows it; the rest of the file is well-formed.
-func TestRobotsMistyped(t *testing.T) {
+func TestMistyped(t *testing.T) {
 	tests := []struct {
 		line   string
 		agent  bool // it stands for "User-agent: skink"
@@ -244,34 +244,34 @@ func TestRobotsMistyped(t *testing.T) {
 		if tt.agent {
 			file = "User-agent: *\nDisallow:\n\n" + tt.line + "\nDisallow: /\n"
 		}
-		robots := ParseRobots([]byte(file))
-		if got, want := robots.Allowed("skink", "https://example.com/x:1"), !tt.agent && !tt.forbid; got != want {
+		rules := Parse([]byte(file))
+		if got, want := rules.Allowed("skink", "https://example.com/x:1"), !tt.agent && !tt.forbid; got != want {
 			t.Errorf("%q: allowed %v, want %v", tt.line, got, want)
 		}
-		if tt.agent && !robots.Allowed("another", "https://example.com/x") {
+		if tt.agent && !rules.Allowed("another", "https://example.com/x") {
 			t.Errorf("%q: the rule is for everyone", tt.line)
 		}
 	}
 	// A mistyped Allow opens nothing.
 	for _, line := range []string{"allow /", "alow: /", "allowed: /", "allow/", "al low: /"} {
-		if ParseRobots([]byte("user-agent: *\ndisallow: /\n"+line)).Allowed("skink", "https://example.com/") {
+		if Parse([]byte("user-agent: *\ndisallow: /\n"+line)).Allowed("skink", "https://example.com/") {
 			t.Errorf("%q opens what is forbidden", line)
 		}
 	}
 	for _, line := range []string{"crawl-delay 7", "crawldelay: 7", "Crawl delay: 7", "crawl-delay :7", "crawldelay 7"} {
-		if got := ParseRobots([]byte("user-agent: *\n" + line)).CrawlDelay("skink"); got != 7*time.Second {
+		if got := Parse([]byte("user-agent: *\n" + line)).CrawlDelay("skink"); got != 7*time.Second {
 			t.Errorf("%q: %v, want 7s", line, got)
 		}
 	}
 	for _, line := range []string{"sitemap https://example.com/s.xml", "site-map: https://example.com/s.xml", "Sitemaps: https://example.com/s.xml"} {
-		if got := ParseRobots([]byte(line)).Sitemaps(); !slices.Equal(got, []string{"https://example.com/s.xml"}) {
+		if got := Parse([]byte(line)).Sitemaps(); !slices.Equal(got, []string{"https://example.com/s.xml"}) {
 			t.Errorf("%q: %q", line, got)
 		}
 	}
 }
 
 // What rules are compared with is taken from the URL as it stands.
-func TestRobotsTarget(t *testing.T) {
+func TestTarget(t *testing.T) {
 	tests := []struct{ url, want string }{
 		{"https://example.com", "/"},
 		{"https://example.com/", "/"},
@@ -282,13 +282,13 @@ func TestRobotsTarget(t *testing.T) {
 		{"", "/"},
 	}
 	for _, tt := range tests {
-		if got := newRobotsTarget(tt.url).octets; got != tt.want {
+		if got := newTarget(tt.url).octets; got != tt.want {
 			t.Errorf("target of %q = %q, want %q", tt.url, got, tt.want)
 		}
 	}
 }
 
-func TestRobotsCrawlDelay(t *testing.T) {
+func TestCrawlDelay(t *testing.T) {
 	tests := []struct {
 		name, file, agent string
 		want              time.Duration
@@ -303,29 +303,29 @@ func TestRobotsCrawlDelay(t *testing.T) {
 		{"outside a group", "crawl-delay: 5\nuser-agent: *\n", "a", 0},
 		{"negative", "user-agent: *\ncrawl-delay: -5\n", "a", 0},
 		{"no number", "user-agent: *\ncrawl-delay: NaN\ncrawl-delay: 5s\ncrawl-delay:\n", "a", 0},
-		{"too large", "user-agent: *\ncrawl-delay: 1e300\n", "a", maxRobotsDelay},
-		{"endless", "user-agent: *\ncrawl-delay: inf\n", "a", maxRobotsDelay},
+		{"too large", "user-agent: *\ncrawl-delay: 1e300\n", "a", maxDelay},
+		{"endless", "user-agent: *\ncrawl-delay: inf\n", "a", maxDelay},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := ParseRobots([]byte(tt.file)).CrawlDelay(tt.agent); got != tt.want {
+			if got := Parse([]byte(tt.file)).CrawlDelay(tt.agent); got != tt.want {
 				t.Errorf("crawl delay of %q = %v, want %v, by\n%s", tt.agent, got, tt.want, tt.file)
 			}
 		})
 	}
 }
 
-func TestRobotsSitemaps(t *testing.T) {
-	robots := ParseRobots([]byte("Sitemap: https://example.com/1.xml\nuser-agent: a\nSITEMAP:/2.xml.gz\ndisallow: /\nsitemap: https://example.com/3?a=b # all\nsitemap:\n"))
+func TestSitemaps(t *testing.T) {
+	rules := Parse([]byte("Sitemap: https://example.com/1.xml\nuser-agent: a\nSITEMAP:/2.xml.gz\ndisallow: /\nsitemap: https://example.com/3?a=b # all\nsitemap:\n"))
 	want := []string{"https://example.com/1.xml", "/2.xml.gz", "https://example.com/3?a=b"}
-	if got := robots.Sitemaps(); !slices.Equal(got, want) {
+	if got := rules.Sitemaps(); !slices.Equal(got, want) {
 		t.Errorf("sitemaps %q, want %q", got, want)
 	}
 }
 
 // RFC 9309, 2.5: at least 500 KiB are read. What is cut there is no rule: of
 // "/private/x" could be left "/".
-func TestRobotsLimit(t *testing.T) {
+func TestLimit(t *testing.T) {
 	const head = "user-agent: *\n"
 	const last = "disallow: /last"
 	pad := func(n int) string { return strings.Repeat("#\n", n/2) + strings.Repeat("\n", n%2) }
@@ -334,16 +334,16 @@ func TestRobotsLimit(t *testing.T) {
 		file string
 		want bool // whether /last is allowed
 	}{
-		{"just inside", head + pad(maxRobotsBytes-len(head)-len(last)) + last, false},
-		{"inside, the line end outside", head + pad(maxRobotsBytes-len(head)-len(last)) + last + "\nallow: /last\n", false},
-		{"cut", head + pad(maxRobotsBytes-len(head)-len(last)+1) + last + "\n", true},
-		{"cut to another rule", head + pad(maxRobotsBytes-len(head)-len(last)) + last + "/private\n", true},
-		{"after the limit", head + pad(maxRobotsBytes) + last, true},
-		{"one line and nothing else", strings.Repeat("x", 2*maxRobotsBytes), true},
+		{"just inside", head + pad(MaxBytes-len(head)-len(last)) + last, false},
+		{"inside, the line end outside", head + pad(MaxBytes-len(head)-len(last)) + last + "\nallow: /last\n", false},
+		{"cut", head + pad(MaxBytes-len(head)-len(last)+1) + last + "\n", true},
+		{"cut to another rule", head + pad(MaxBytes-len(head)-len(last)) + last + "/private\n", true},
+		{"after the limit", head + pad(MaxBytes) + last, true},
+		{"one line and nothing else", strings.Repeat("x", 2*MaxBytes), true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := ParseRobots([]byte(tt.file)).Allowed("a", "https://example.com/last"); got != tt.want {
+			if got := Parse([]byte(tt.file)).Allowed("a", "https://example.com/last"); got != tt.want {
 				t.Errorf("allowed %v, want %v", got, tt.want)
 			}
 		})
@@ -353,18 +353,18 @@ func TestRobotsLimit(t *testing.T) {
 // Files made to be slow, each of the most that is read. All are parsed and asked
 // within half a second; the bound is for busy machines. Reading all rules again
 // for each agent would take a minute, backtracking for ever.
-func TestRobotsHostileIsBounded(t *testing.T) {
-	fill := func(line string) string { return strings.Repeat(line, maxRobotsBytes/len(line)) }
+func TestHostileIsBounded(t *testing.T) {
+	fill := func(line string) string { return strings.Repeat(line, MaxBytes/len(line)) }
 	url := "https://example.com/" + strings.Repeat("a", 8000)
 	for name, file := range map[string]string{
 		"wildcards in one rule": "user-agent: *\ndisallow: /" + fill("*a") + "$",
 		"wildcards in each":     "user-agent: *\n" + fill("disallow: /*a*a*b\n"),
 		"one agent, each again": fill("user-agent: a\ndisallow: /x\n"),
-		"agents, then rules":    fill("user-agent: a\n")[:maxRobotsBytes/2] + "\n" + fill("disallow: /*b$\n")[:maxRobotsBytes/2],
+		"agents, then rules":    fill("user-agent: a\n")[:MaxBytes/2] + "\n" + fill("disallow: /*b$\n")[:MaxBytes/2],
 		"rules all alike":       "user-agent: *\n" + fill("allow: /a\n"),
 	} {
 		start := time.Now()
-		ParseRobots([]byte(file)).Allowed("a", url)
+		Parse([]byte(file)).Allowed("a", url)
 		if d := time.Since(start); d > 2*time.Minute {
 			t.Errorf("%s: %v", name, d)
 		}
@@ -372,11 +372,11 @@ func TestRobotsHostileIsBounded(t *testing.T) {
 }
 
 // Matching without backtracking, against matching by trying everything.
-func TestRobotsPatternProperties(t *testing.T) {
+func TestPatternProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := rapid.StringMatching(`/[ab*]{0,8}\$?`).Draw(t, "pattern")
 		path := rapid.StringMatching(`/[ab]{0,8}`).Draw(t, "path")
-		p := newRobotsPattern(normalRobotsPattern(pattern))
+		p := newPattern(normalPattern(pattern))
 		if got, want := p.matches(path), matchesByTrying(pattern, path); got != want {
 			t.Fatalf("%q matches %q: %v, want %v", pattern, path, got, want)
 		}
@@ -395,34 +395,34 @@ func matchesByTrying(pattern, path string) bool {
 	return path != "" && path[0] == pattern[0] && matchesByTrying(pattern[1:], path[1:])
 }
 
-func FuzzRobots(f *testing.F) {
-	f.Add(robotsExample, "foobot", "/example/page.html")
-	f.Add(robotsMerged, "ExampleBot/1.0", "/foo?bar#baz")
+func Fuzz(f *testing.F) {
+	f.Add(exampleFile, "foobot", "/example/page.html")
+	f.Add(mergedFile, "ExampleBot/1.0", "/foo?bar#baz")
 	f.Add("user-agent: *\ndisallow: /%2*%zz$$\ncrawl-delay: 1e9\n", "Mozilla/5.0 (compatible;", "/%2%25%")
 	f.Add("\ufeffUser-agent:*\rDisallow:*\r\n", "", "http://a?b")
 	f.Fuzz(func(t *testing.T, file, agent, path string) {
-		robots := ParseRobots([]byte(file))
-		allowed := robots.Allowed(agent, path)
-		if again := ParseRobots([]byte(file)).Allowed(agent, path); again != allowed {
+		rules := Parse([]byte(file))
+		allowed := rules.Allowed(agent, path)
+		if again := Parse([]byte(file)).Allowed(agent, path); again != allowed {
 			t.Errorf("allowed %v, then %v", allowed, again)
 		}
-		if d := robots.CrawlDelay(agent); d < 0 || d > maxRobotsDelay {
+		if d := rules.CrawlDelay(agent); d < 0 || d > maxDelay {
 			t.Errorf("crawl delay %v", d)
 		}
-		if !robots.Allowed(agent, "https://example.com/robots.txt") {
+		if !rules.Allowed(agent, "https://example.com/robots.txt") {
 			t.Error("/robots.txt is not allowed")
 		}
 		// What others are told changes nothing, nor does a record of another kind.
 		more := file + "\ndisallow:\nsitemap: /s.xml\nuser-agent: zz-other\ndisallow: /\nallow: /x\ncrawl-delay: 9\n"
-		if len(more) <= maxRobotsBytes && ProductToken(agent) != "zz-other" {
-			if got := ParseRobots([]byte(more)).Allowed(agent, path); got != allowed {
+		if len(more) <= MaxBytes && ProductToken(agent) != "zz-other" {
+			if got := Parse([]byte(more)).Allowed(agent, path); got != allowed {
 				t.Errorf("allowed %v, with a group for another agent %v", allowed, got)
 			}
 		}
 		// A rule matches the URL it was made of.
 		clean := strings.NewReplacer("\r", "", "\n", "", "#", "", "*", "").Replace(path)
 		if target := strings.Trim(clean, " \t"); strings.HasPrefix(target, "/") && target != "/robots.txt" && !strings.HasSuffix(target, "$") {
-			own := ParseRobots([]byte("user-agent: *\ndisallow: " + target))
+			own := Parse([]byte("user-agent: *\ndisallow: " + target))
 			if own.Allowed("a", "https://example.com"+target) {
 				t.Errorf("disallow: %q does not match itself", target)
 			}
@@ -430,7 +430,7 @@ func FuzzRobots(f *testing.F) {
 	})
 }
 
-func BenchmarkRobots(b *testing.B) {
+func Benchmark(b *testing.B) {
 	var file strings.Builder
 	file.WriteString("user-agent: *\n")
 	for i := range 100 {
@@ -440,14 +440,14 @@ func BenchmarkRobots(b *testing.B) {
 		b.SetBytes(int64(file.Len()))
 		b.ReportAllocs()
 		for b.Loop() {
-			ParseRobots([]byte(file.String()))
+			Parse([]byte(file.String()))
 		}
 	})
-	robots := ParseRobots([]byte(file.String()))
+	rules := Parse([]byte(file.String()))
 	b.Run("allowed", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			robots.Allowed("skink/1.0", "https://example.com/library/text/shingles.html?lang=en")
+			rules.Allowed("skink/1.0", "https://example.com/library/text/shingles.html?lang=en")
 		}
 	})
 }

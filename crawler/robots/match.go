@@ -1,4 +1,4 @@
-package crawler
+package robots
 
 import "strings"
 
@@ -29,24 +29,24 @@ import "strings"
 // left to right, each at its first place: if there is any way to fit all pieces,
 // fitting each as early as possible is one. So a match reads the URL once.
 
-type robotsRule struct {
+type rule struct {
 	allow   bool
 	octets  int // length, see above
-	pattern robotsPattern
-	folded  *robotsPattern // with delimiters decoded in the query; nil: the same
+	pattern pattern
+	folded  *pattern // with delimiters decoded in the query; nil: the same
 }
 
-func newRobotsRule(allow bool, path string) robotsRule {
-	normal := normalRobotsPattern(path)
-	rule := robotsRule{allow: allow, octets: len(normal), pattern: newRobotsPattern(normal)}
-	if folded := foldRobotsQuery(normal); folded != normal {
-		pattern := newRobotsPattern(folded)
-		rule.folded = &pattern
+func newRule(allow bool, path string) rule {
+	normal := normalPattern(path)
+	r := rule{allow: allow, octets: len(normal), pattern: newPattern(normal)}
+	if folded := foldQuery(normal); folded != normal {
+		p := newPattern(folded)
+		r.folded = &p
 	}
-	return rule
+	return r
 }
 
-func (r *robotsRule) matches(t robotsTarget) bool {
+func (r *rule) matches(t target) bool {
 	switch {
 	case r.pattern.matches(t.octets):
 		return true
@@ -58,15 +58,15 @@ func (r *robotsRule) matches(t robotsTarget) bool {
 	return false
 }
 
-// robotsTarget is what of a URL rules are compared with.
-type robotsTarget struct {
+// target is what of a URL rules are compared with.
+type target struct {
 	octets string // path and query
 	folded string // with delimiters decoded in the query
 }
 
-// newRobotsTarget takes path and query from an absolute URL as they stand, or
+// newTarget takes path and query from an absolute URL as they stand, or
 // from a URL that is a path.
-func newRobotsTarget(rawURL string) robotsTarget {
+func newTarget(rawURL string) target {
 	path, _, _ := strings.Cut(rawURL, "#")
 	if scheme := strings.Index(path, "://"); scheme >= 0 && !strings.ContainsAny(path[:scheme], "/?") {
 		path = path[scheme+len("://"):]
@@ -79,24 +79,24 @@ func newRobotsTarget(rawURL string) robotsTarget {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
-	octets := normalRobotsPath(path)
-	return robotsTarget{octets, foldRobotsQuery(octets)}
+	octets := normalPath(path)
+	return target{octets, foldQuery(octets)}
 }
 
-// robotsPattern is a rule's path, cut at its wildcards.
-type robotsPattern struct {
+// pattern is a rule's path, cut at its wildcards.
+type pattern struct {
 	first  string   // what the URL starts with
 	rest   []string // what follows, anything between
 	closed bool     // ended with $
 }
 
-func newRobotsPattern(normal string) robotsPattern {
+func newPattern(normal string) pattern {
 	open, closed := strings.CutSuffix(normal, "$")
 	pieces := strings.Split(open, "*")
-	return robotsPattern{pieces[0], pieces[1:], closed}
+	return pattern{pieces[0], pieces[1:], closed}
 }
 
-func (p *robotsPattern) matches(path string) bool {
+func (p *pattern) matches(path string) bool {
 	path, ok := strings.CutPrefix(path, p.first)
 	if !ok {
 		return false
@@ -113,16 +113,16 @@ func (p *robotsPattern) matches(path string) bool {
 	return !p.closed || path == ""
 }
 
-// normalRobotsPath writes path and query of a URL in the common form.
-func normalRobotsPath(path string) string {
+// normalPath writes path and query of a URL in the common form.
+func normalPath(path string) string {
 	var out strings.Builder
 	out.Grow(len(path))
-	writeRobotsOctets(&out, path)
+	writeOctets(&out, path)
 	return out.String()
 }
 
-// normalRobotsPattern does the same for a rule, and leaves its wildcards.
-func normalRobotsPattern(path string) string {
+// normalPattern does the same for a rule, and leaves its wildcards.
+func normalPattern(path string) string {
 	open, closed := strings.CutSuffix(path, "$")
 	var out strings.Builder
 	out.Grow(len(path))
@@ -130,7 +130,7 @@ func normalRobotsPattern(path string) string {
 		if i > 0 {
 			out.WriteByte('*')
 		}
-		writeRobotsOctets(&out, piece)
+		writeOctets(&out, piece)
 	}
 	if closed {
 		out.WriteByte('$')
@@ -138,7 +138,7 @@ func normalRobotsPattern(path string) string {
 	return out.String()
 }
 
-func writeRobotsOctets(out *strings.Builder, s string) {
+func writeOctets(out *strings.Builder, s string) {
 	const (
 		hex      = "0123456789ABCDEF"
 		reserved = ":/?[]@!&()+,;=" // RFC 3986, section 2.2, but for # * $ '
@@ -146,11 +146,11 @@ func writeRobotsOctets(out *strings.Builder, s string) {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		escaped := false
-		if c == '%' && i+2 < len(s) && isRobotsHex(s[i+1]) && isRobotsHex(s[i+2]) {
-			c, escaped = robotsHex(s[i+1])<<4|robotsHex(s[i+2]), true
+		if c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+			c, escaped = unhex(s[i+1])<<4|unhex(s[i+2]), true
 			i += 2
 		}
-		if isRobotsUnreserved(c) || !escaped && strings.IndexByte(reserved, c) >= 0 {
+		if isUnreserved(c) || !escaped && strings.IndexByte(reserved, c) >= 0 {
 			out.WriteByte(c)
 			continue
 		}
@@ -160,30 +160,30 @@ func writeRobotsOctets(out *strings.Builder, s string) {
 	}
 }
 
-// foldRobotsQuery decodes the escaped delimiters behind the first question mark.
-func foldRobotsQuery(normal string) string {
+// foldQuery decodes the escaped delimiters behind the first question mark.
+func foldQuery(normal string) string {
 	path, query, ok := strings.Cut(normal, "?")
 	if !ok || !strings.Contains(query, "%") {
 		return normal
 	}
-	return path + "?" + robotsDelimiters.Replace(query)
+	return path + "?" + delimiters.Replace(query)
 }
 
-var robotsDelimiters = strings.NewReplacer(
+var delimiters = strings.NewReplacer(
 	"%3A", ":", "%2F", "/", "%3F", "?", "%23", "#", "%5B", "[", "%5D", "]", "%40", "@",
 )
 
-// isRobotsUnreserved follows RFC 3986, section 2.3.
-func isRobotsUnreserved(c byte) bool {
+// isUnreserved follows RFC 3986, section 2.3.
+func isUnreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
 		c == '-' || c == '.' || c == '_' || c == '~'
 }
 
-func isRobotsHex(c byte) bool {
+func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-func robotsHex(c byte) byte {
+func unhex(c byte) byte {
 	if c <= '9' {
 		return c - '0'
 	}
