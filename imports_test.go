@@ -21,31 +21,31 @@ var table = map[string]struct {
 	ours  []string
 	heavy []string
 }{
-	".":                   {[]string{"internal/cli"}, nil},
-	"frontier":            {nil, []string{"github.com/nlnwa/whatwg-url"}},
-	"crawler/robots":      {nil, nil},
-	"crawler":             {[]string{"frontier", "crawler/robots"}, []string{"github.com/gocolly/colly"}},
-	"extract":             {[]string{"internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
-	"dedup":               {[]string{"internal/language"}, nil},
-	"store":               {[]string{"dedup", "frontier"}, nil},
-	"store/storetest":     {[]string{"store", "dedup", "frontier"}, nil},
-	"store/badger":        {[]string{"store", "dedup", "frontier"}, []string{"github.com/dgraph-io/badger"}},
-	"report":              {[]string{"store", "dedup", "internal/harmless"}, nil},
-	"feed":                {[]string{"store", "dedup", "internal/harmless"}, nil},
-	"internal/language":   {nil, nil},
-	"internal/harmless":   {nil, nil},
-	"internal/lastused":   {nil, nil},
-	"internal/memory":     {nil, nil},
-	"internal/ingest":     {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/lastused", "internal/memory"}, nil},
-	"internal/complete":   {[]string{"dedup", "store", "internal/lastused"}, nil},
-	"internal/monitor":    {nil, []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":        {[]string{"internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "store/badger", "report", "feed", "internal/ingest", "internal/complete"}, []string{"github.com/spf13/pflag"}},
-	"examples/dedup":      {[]string{"dedup"}, nil},                       // the libraries in use, a page each
-	"examples/crawl":      {[]string{"crawler", "extract", "dedup"}, nil}, // the same
-	"internal/bruteforce": {[]string{"dedup"}, nil},                       // a test tool over what skink printed
-	"internal/labelpairs": {[]string{"extract"}, nil},                     // a tool that makes pairs for skink tune
-	"internal/webgen":     {nil, nil},                                     // a web that is known, for the soak
-	"internal/graft":      {[]string{"extract", "dedup"}, nil},            // a test tool: how steady the main text is
+	".":                         {[]string{"internal/cli"}, nil},
+	"frontier":                  {nil, []string{"github.com/nlnwa/whatwg-url"}},
+	"crawler/robots":            {nil, nil},
+	"crawler":                   {[]string{"frontier", "crawler/robots"}, []string{"github.com/gocolly/colly"}},
+	"extract":                   {[]string{"internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
+	"dedup":                     {[]string{"internal/language"}, nil},
+	"store":                     {[]string{"dedup", "frontier"}, nil},
+	"store/storetest":           {[]string{"store", "dedup", "frontier"}, nil},
+	"store/badger":              {[]string{"store", "dedup", "frontier"}, []string{"github.com/dgraph-io/badger"}},
+	"report":                    {[]string{"store", "dedup", "internal/harmless"}, nil},
+	"feed":                      {[]string{"store", "dedup", "internal/harmless"}, nil},
+	"internal/language":         {nil, nil},
+	"internal/harmless":         {nil, nil},
+	"internal/lastused":         {nil, nil},
+	"internal/memory":           {nil, nil},
+	"internal/ingest":           {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/lastused", "internal/memory"}, nil},
+	"internal/complete":         {[]string{"dedup", "store", "internal/lastused"}, nil},
+	"internal/monitor":          {nil, []string{"github.com/prometheus/client_golang"}},
+	"internal/cli":              {[]string{"internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "store/badger", "report", "feed", "internal/ingest", "internal/complete"}, []string{"github.com/spf13/pflag"}},
+	"examples/dedup":            {[]string{"dedup"}, nil},                       // the libraries in use, a page each
+	"examples/crawl":            {[]string{"crawler", "extract", "dedup"}, nil}, // the same
+	"internal/tools/bruteforce": {[]string{"dedup"}, nil},                       // a test tool over what skink printed
+	"internal/tools/labelpairs": {[]string{"extract"}, nil},                     // a tool that makes pairs for skink tune
+	"internal/tools/webgen":     {nil, nil},                                     // a web that is known, for the soak
+	"internal/tools/graft":      {[]string{"extract", "dedup"}, nil},            // a test tool: how steady the main text is
 }
 
 // pure packages may not reach the network, the disk, the clock or a log. Of the package

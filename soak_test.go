@@ -25,7 +25,7 @@ import (
 	"skink/store/badger"
 )
 
-// TestSoak crawls a generated web of which everything is known (internal/webgen)
+// TestSoak crawls a generated web of which everything is known (internal/tools/webgen)
 // from one seed, and holds the store against the truth: each address has the one
 // record it must have, the verdicts count what they must, every duplicate belongs
 // to the group of its leader, nothing was fetched twice. While it runs, memory,
@@ -87,7 +87,7 @@ func startWebgen(t *testing.T, hosts, pages int) *webgen {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "webgen")
 	w := &webgen{list: filepath.Join(t.TempDir(), "truth.jsonl"), addresses: map[string]address{}}
-	if out, err := exec.Command("go", "build", "-o", bin, "./internal/webgen").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", bin, "./internal/tools/webgen").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	cmd := exec.Command(bin, "--hosts", fmt.Sprint(hosts), "--pages", fmt.Sprint(pages), "--truth", w.list)

@@ -19,7 +19,7 @@ import (
 type Form uint8
 
 // Plain takes nothing more. It is the default by measurement: skink tune on pairs
-// made of testdata/site (internal/labelpairs; 328 pairs of English, resemblance over
+// made of testdata/site (internal/tools/labelpairs; 328 pairs of English, resemblance over
 // ten words, threshold by cross-validation) gives these F1, with intervals of 95 %:
 //
 //	plain          .990 (.975 to .996)

@@ -2,7 +2,7 @@
 // server, of which everything is known beforehand. Which pages there are, how
 // they link, which of them say the same, what cannot be had and why.
 //
-//	go run ./internal/webgen --hosts 2000 --pages 200000 --truth truth.jsonl
+//	go run ./internal/tools/webgen --hosts 2000 --pages 200000 --truth truth.jsonl
 //
 // It prints the truth in one line of JSON: where to start, and what a crawl of
 // the whole must count. From there, a crawl of it is

@@ -4,8 +4,8 @@
 // sets it into the place of another page's, and compares what the extractor
 // takes from the two.
 //
-//	go run ./internal/graft                          on pages of its own making
-//	go run ./internal/graft -articles DIR -site DIR  on real ones
+//	go run ./internal/tools/graft                          on pages of its own making
+//	go run ./internal/tools/graft -articles DIR -site DIR  on real ones
 //
 // It prints three figures, each a resemblance of ten-word shingles:
 //

@@ -1,6 +1,6 @@
 // Labelpairs makes labelled pairs for skink tune out of a folder of articles.
 //
-//	go run ./internal/labelpairs testdata/site | skink tune -
+//	go run ./internal/tools/labelpairs testdata/site | skink tune -
 //
 // Each article of at least 150 words becomes pairs of eight kinds, changed by
 // chance with a fixed seed. Duplicates, because a reader would call them one

@@ -9,7 +9,7 @@ import (
 func TestRun(t *testing.T) {
 	var first, second bytes.Buffer
 	for _, w := range []*bytes.Buffer{&first, &second} {
-		if err := run("../../testdata/site", w); err != nil {
+		if err := run("../../../testdata/site", w); err != nil {
 			t.Fatal(err)
 		}
 	}

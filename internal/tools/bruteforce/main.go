@@ -2,7 +2,7 @@
 // resemblance of every pair of pages, counted without sketches, bands, index or
 // cache.
 //
-//	skink export --include all | go run ./internal/bruteforce --similarity 0.8
+//	skink export --include all | go run ./internal/tools/bruteforce --similarity 0.8
 //
 // It prints two shares. Recall: of the pairs of pages on different hosts that
 // resemble each other at least as much as was asked for, those that are not both
