@@ -61,6 +61,9 @@ func endRows(n frontier.Counts, t store.Tally) (rows []endRow, all int64) {
 		switch s.state {
 		case frontier.Fetched:
 			row.note = fmt.Sprintf("%s, %d other (not text)", plural(t.Pages(), "page"), t.Other)
+			if files := t.Pages() + t.Other - row.n; files > 0 { // skink dedup put them there
+				row.note += fmt.Sprintf(", %d of them no URLs but files", files)
+			}
 		case frontier.Failed:
 			problems = report.Problems(t.Failed())
 		case frontier.GivenUp:
