@@ -30,6 +30,7 @@ var table = map[string]struct {
 	"store":                     {[]string{"dedup", "frontier"}, nil},
 	"store/storetest":           {[]string{"store", "dedup", "frontier"}, nil},
 	"store/badger":              {[]string{"store", "dedup", "frontier"}, []string{"github.com/dgraph-io/badger"}},
+	"store/remote":              {[]string{"store", "dedup", "frontier"}, nil},
 	"report":                    {[]string{"store", "dedup", "internal/harmless"}, nil},
 	"feed":                      {[]string{"store", "dedup", "internal/harmless"}, nil},
 	"internal/language":         {nil, nil},
@@ -39,7 +40,7 @@ var table = map[string]struct {
 	"internal/ingest":           {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/lastused", "internal/memory"}, nil},
 	"internal/complete":         {[]string{"dedup", "store", "internal/lastused"}, nil},
 	"internal/monitor":          {nil, []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":              {[]string{"internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "store/badger", "report", "feed", "internal/ingest", "internal/complete"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":              {[]string{"internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "store/badger", "store/remote", "report", "feed", "internal/ingest", "internal/complete"}, []string{"github.com/spf13/pflag"}},
 	"examples/dedup":            {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":            {[]string{"crawler", "extract", "dedup"}, nil}, // the same
 	"internal/tools/bruteforce": {[]string{"dedup"}, nil},                       // a test tool over what skink printed

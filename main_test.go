@@ -47,6 +47,7 @@ import (
 //	presses NAME            sends it INT until it ends
 //	says NAME PATTERN       waits until it has said that on standard error
 //	shows NAME PATTERN      sends it USR1 until it has said that
+//	until PATTERN skink ... runs a command until it has printed that
 //	metrics NAME PATH       writes what it serves there with --metrics
 //	ends NAME CODE          waits for it; CODE is "killed" if a signal ended it
 //	serve NAME KIND ...     starts a server, $NAME is its URL without the last slash; see kinds
@@ -100,6 +101,7 @@ func TestScripts(t *testing.T) {
 			"ends":     ends,
 			"says":     says,
 			"shows":    shows,
+			"until":    until,
 			"metrics":  fetchMetrics,
 			"serve":    serve,
 			"await":    await,
@@ -240,6 +242,18 @@ func shows(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("nobody shows %s: %s", args[1], p.err.String())
+}
+
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) > 1, "until PATTERN COMMAND...")
+	re := regexp.MustCompile("(?m)" + args[0])
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		_ = ts.Exec(args[1], args[2:]...) // the store may not be there yet
+		if re.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+	}
+	ts.Fatalf("%s never came", args[0])
 }
 
 func says(ts *testscript.TestScript, neg bool, args []string) {

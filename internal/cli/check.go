@@ -17,7 +17,8 @@ var checkCommand = command{
 	short: "read all of a store, and say what is damaged",
 	long: `
 Reads every file of a store, compares it with its checks, and says which are damaged
-and what that costs. It changes nothing. The exit code is 1 if something is damaged.
+and what that costs. It changes nothing. The exit code is 1 if something is damaged. It
+does not read a store that a crawl is writing to.
 
 What is damaged is not given out: report and export go on past it and say so, and the
 next crawl into the store fetches those pages again.

@@ -148,8 +148,9 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt craw
 	if err := mayGoOn(ctx, *f.store, s); err != nil {
 		return errors.Join(err, s.Close())
 	}
+	stopAnswering := answerReaders(s, *f.store, "skink crawl", func(err error) { say.line("%v", err) })
 	c := &crawlRun{crawlFlags: f, options: opt, con: con, say: say, store: s, stdinIsSeeds: slices.Contains(args, "-")}
-	err = errors.Join(c.run(ctx, args, given), s.Close())
+	err = errors.Join(c.run(ctx, args, given), stopAnswering(), s.Close())
 	if err != nil && !c.planted { // the start failed
 		err = errors.Join(err, place.discard())
 	}

@@ -113,9 +113,13 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
-	warn(d.con.Err, s)
+	warn(d.con.Err, s.Loss())
 	if err := mayGoOn(ctx, dir, s); err != nil {
 		return err
+	}
+	if d.store != "" { // who would look for a temporary one?
+		stop := answerReaders(s, dir, "skink dedup", func(err error) { fmt.Fprintf(d.con.Err, "skink: %v\n", err) })
+		defer func() { err = keepFirst(err, stop()) }()
 	}
 	return d.judge(ctx, s, dir, in)
 }

@@ -19,7 +19,8 @@ var exportCommand = command{
 	long: `
 Writes the pages of a store, one JSON object a line: those that are unique or
 thin and do not ask to be left out of indexes, or with --include all every judged
-page with its verdict, also those that ask it (noindex).
+page with its verdict, also those that ask it (noindex). While a crawl runs, it writes
+those of one moment, and says on standard error of which.
 
 Example: what an index wants
 

@@ -40,14 +40,11 @@ func affordable(connections int, files int64) int {
 	return int(min(int64(connections), max((files-keptFiles)/2, 1)))
 }
 
-// openToRead opens a store without a change to its folder.
-func openToRead(dir string) (*badger.Store, error) {
-	return open(dir, badger.Options{ReadOnly: true})
-}
+var errNoFolder = usagef("--store is empty: name a folder")
 
 func open(dir string, opt badger.Options) (*badger.Store, error) {
 	if dir == "" {
-		return nil, usagef("--store is empty: name a folder")
+		return nil, errNoFolder
 	}
 	s, err := badger.Open(dir, opt)
 	if err != nil {
@@ -105,8 +102,8 @@ func openError(dir string, err error, toRead bool) error {
 }
 
 // warn says to a person what opening a store found to be lost.
-func warn(to io.Writer, s *badger.Store) {
-	if text := lossText(s.Loss()); text != "" {
+func warn(to io.Writer, l badger.Loss) {
+	if text := lossText(l); text != "" {
 		fmt.Fprintf(to, "skink: %s\n", text)
 	}
 }

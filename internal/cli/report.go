@@ -20,7 +20,8 @@ Prints who repeats whom: totals, the share of duplicates of each host, and the
 clusters with their leaders. --complete compares all pages with all others after
 the crawl, so that the clusters do not depend on the order in which pages came.
 Text that returns on many pages of a host is left out of that comparison, and
-named in the report; --whole-text compares it, too.
+named in the report; --whole-text compares it, too. While a crawl runs, the report is
+of one moment of it, and standard error says of which.
 
 Example: a page to open in a browser
 
@@ -105,27 +106,27 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	if how.wholeText && !how.complete {
 		return usagef("--whole-text adds to --complete: give both")
 	}
-	s, err := openToRead(dir)
+	s, err := openToRead(ctx, dir, con.Err)
 	if err != nil {
 		return err
 	}
-	defer func() { err = keepFirst(err, s.Close()) }()
-	defer func() { err = keepFirst(err, damageError(dir, s.Loss())) }()
-	if len(s.Loss().Damage) == 0 {
-		warn(con.Err, s)
+	defer func() { err = keepFirst(err, s.close()) }()
+	defer func() { err = keepFirst(err, damageError(dir, s.loss)) }()
+	if len(s.loss.Damage) == 0 {
+		warn(con.Err, s.loss)
 	}
 	settings, err := storedSettings(ctx, s)
 	if err != nil {
 		return err
 	}
 	if !how.complete {
-		return do(s, settings, nil)
+		return do(s.Reader, settings, nil)
 	}
 	rule, err := ruleOf(settings, dir)
 	if err != nil {
 		return err
 	}
-	whole, err := complete.Judge(ctx, s, complete.Options{Rule: rule, WholeText: how.wholeText})
+	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, WholeText: how.wholeText})
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 
 // storedSettings are those by which a store was judged; the default for one just
 // born.
-func storedSettings(ctx context.Context, s store.Store) (store.Settings, error) {
+func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error) {
 	set, err := store.ReadSettings(ctx, s)
 	switch {
 	case err != nil:

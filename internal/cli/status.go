@@ -35,6 +35,8 @@ reason:
   given-up     tried as often as --retries allows
   outside      linked to, but out of scope or too deep
 
+While a crawl runs, it is the crawl that answers, and standard error says as of when.
+
 Example: what could not be fetched, and why
 
   skink status --urls failed`,
@@ -65,12 +67,12 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 	case f.format != "text" && f.format != "json":
 		return usagef("--format %q: try text or json", f.format)
 	}
-	s, err := openToRead(*f.store)
+	s, err := openToRead(ctx, *f.store, con.Err)
 	if err != nil {
 		return err
 	}
-	defer func() { err = keepFirst(err, s.Close()) }()
-	warn(con.Err, s)
+	defer func() { err = keepFirst(err, s.close()) }()
+	warn(con.Err, s.loss)
 	out := bufio.NewWriter(con.Out)
 	if f.urls != "" {
 		err = listURLs(ctx, out, s, states[asked].state, f.format == "json")
@@ -100,7 +102,7 @@ type hostStatus struct {
 	Delay   float64    `json:"delay_seconds,omitempty"`
 }
 
-func printStatus(ctx context.Context, out io.Writer, s store.Store, asJSON bool) error {
+func printStatus(ctx context.Context, out io.Writer, s store.Reader, asJSON bool) error {
 	st, err := readStatus(ctx, s, time.Now())
 	if err != nil {
 		return err
@@ -134,7 +136,7 @@ func (h hostStatus) note() string {
 	return strings.Join(notes, ", ")
 }
 
-func readStatus(ctx context.Context, s store.Store, now time.Time) (st status, err error) {
+func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, err error) {
 	n, err := s.Counts(ctx)
 	if err != nil {
 		return st, err
@@ -174,7 +176,7 @@ type urlStatus struct {
 
 // listURLs lists the URLs of a state. All but those pending and outside have a
 // record that says why.
-func listURLs(ctx context.Context, out io.Writer, s store.Store, state frontier.State, asJSON bool) error {
+func listURLs(ctx context.Context, out io.Writer, s store.Reader, state frontier.State, asJSON bool) error {
 	print := func(u urlStatus) error {
 		if asJSON {
 			return writeLine(out, u)

@@ -377,8 +377,13 @@ func (k *keptRest) decode(value []byte) error {
 
 // Hosts yields the hosts with URLs pending as they were when it began.
 func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
+	return eachHost(ctx, s.pendingHosts)
+}
+
+// eachHost yields the hosts of a list that is made when it begins.
+func eachHost(ctx context.Context, list func() []frontier.Host) iter.Seq2[frontier.Host, error] {
 	return func(yield func(frontier.Host, error) bool) {
-		for _, h := range s.pendingHosts() {
+		for _, h := range list() {
 			if err := ctx.Err(); err != nil {
 				yield(frontier.Host{}, err)
 				return
@@ -390,13 +395,14 @@ func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	}
 }
 
-// Hosts yields the hosts with URLs pending as they are when it begins: hosts live in
-// memory, not in what a reader sees of the disk.
-func (r reader) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] { return r.s.Hosts(ctx) }
-
 func (s *Store) pendingHosts() []frontier.Host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.hostsLocked()
+}
+
+// hostsLocked is pendingHosts for a caller that holds mu.
+func (s *Store) hostsLocked() []frontier.Host {
 	list := make([]frontier.Host, 0, len(s.queue.hosts))
 	for _, h := range s.queue.hosts {
 		if h.pending > 0 {

@@ -12,6 +12,30 @@ import (
 	"skink/store"
 )
 
+// A group is the promises about one thing.
+type group struct {
+	name     string
+	promises []promise
+}
+
+// reading is what a store promises to those who only read it.
+var reading = []group{
+	{"records", recordPromises},
+	{"changes", changePromises},
+	{"contents", contentPromises},
+	{"visits", visitPromises},
+	{"clusters", clusterPromises},
+	{"frontier", frontierPromises},
+}
+
+var writing = []group{
+	{"lookups", lookupPromises},
+	{"taking", takePromises},
+	{"claims", claimPromises},
+	{"commit", commitPromises},
+	{"stale", stalePromises},
+}
+
 // A promise is one sentence of the contract.
 type promise struct {
 	name string
@@ -21,22 +45,16 @@ type promise struct {
 // Run tests a store's promises, each on a new and empty store from open. Open
 // closes it at the end of its test.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
-	for _, group := range []struct {
-		name     string
-		promises []promise
-	}{
-		{"records", recordPromises},
-		{"changes", changePromises},
-		{"contents", contentPromises},
-		{"visits", visitPromises},
-		{"lookups", lookupPromises},
-		{"clusters", clusterPromises},
-		{"frontier", frontierPromises},
-		{"taking", takePromises},
-		{"claims", claimPromises},
-		{"commit", commitPromises},
-		{"stale", stalePromises},
-	} {
+	run(t, open, reading)
+	run(t, open, writing)
+}
+
+// RunReader tests those promises that are about reading, for a store that is read in
+// another way than it is written.
+func RunReader(t *testing.T, open func(t *testing.T) store.Store) { run(t, open, reading) }
+
+func run(t *testing.T, open func(t *testing.T) store.Store, groups []group) {
+	for _, group := range groups {
 		t.Run(group.name, func(t *testing.T) {
 			for _, p := range group.promises {
 				t.Run(p.name, func(t *testing.T) { p.test(t, open(t)) })

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"skink/store"
+	"skink/store/badger"
+	"skink/store/remote"
+)
+
+// A readStore is a store to read from: of one that nobody writes to its files, of one
+// that a process has the answers of that process.
+type readStore struct {
+	store.Reader
+	loss  badger.Loss // found in the files; a process that has the store has said and mended its own
+	close func() error
+}
+
+// waitForAnswer is how long a reader waits for a process that has the store and does not
+// answer: it may be about to begin or to end. Opening a large store takes longer, and is
+// not waited for.
+const waitForAnswer = time.Second
+
+// openToRead opens a store without a change to it. If another process has it, that one
+// is asked, and say is told as of when it answers. The lock of the store decides who
+// has it; a process that answers holds that lock, so it is tried first.
+func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, error) {
+	if dir == "" {
+		return nil, errNoFolder
+	}
+	for until := time.Now().Add(waitForAnswer); ; {
+		r, askErr := remote.Open(ctx, dir)
+		if askErr == nil {
+			fmt.Fprintf(say, "skink: %s: %s is writing to it; this is as of %s\n", dir, r.By(), r.Moment().UTC().Format(time.RFC3339))
+			return &readStore{Reader: r, close: r.Close}, nil
+		}
+		s, err := open(dir, badger.Options{ReadOnly: true})
+		switch {
+		case err == nil:
+			return &readStore{s, s.Loss(), s.Close}, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case !errors.Is(err, store.ErrInUse):
+			return nil, err
+		case time.Now().After(until) && errors.Is(askErr, remote.ErrBusy):
+			return nil, fmt.Errorf("%s: %w: try again when one of them has ended", dir, askErr)
+		case time.Now().After(until):
+			return nil, err
+		}
+	}
+}
+
+// answerReaders lets others read a store that this process writes to. A process that
+// cannot answer goes on without.
+func answerReaders(s *badger.Store, dir, command string, say func(error)) (stop func() error) {
+	server, err := remote.Serve(dir, command, func() (remote.Snapshot, error) { return s.Snapshot() })
+	if err != nil {
+		say(fmt.Errorf("%w: until this ends, nobody else can read %s", err, dir))
+		return func() error { return nil }
+	}
+	return server.Close
+}

@@ -1,0 +1,215 @@
+package remote
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// # How a store in use is asked
+//
+// The process that has a store keeps two files in its folder while it answers:
+//
+//	READERS       where it listens, and two secrets; JSON, rights 0600
+//	readers.sock  a Unix socket, rights 0600
+//
+// Where a socket cannot be, since its path is longer than a system takes or the file
+// system knows none, the process listens on loopback instead, and READERS names the
+// port. Who can read READERS may read the store: its owner. A process that was killed
+// leaves both files. They say nothing to the next one, which has the store's lock and
+// writes them anew, nor to a reader, whom nobody answers there.
+//
+// A connection is a session, and a session is one moment: the snapshot is taken when
+// the session begins, and given up when the connection ends.
+//
+//	client  the question of READERS, 64 hexadecimal digits
+//	server  the answer of READERS, 64 hexadecimal digits
+//	server  a greeting
+//	client  a request    }
+//	server  an answer    } as often as the client likes
+//
+// The two secrets say to each side that the other has read the same file: on loopback
+// the port of a killed process may be somebody else's by now. All after them is
+// encoding/gob, one stream in each direction. A list is answered in parts: the first
+// answer names the list, and further requests name it until it is done. So a client
+// may have several lists under way, one inside the other, and who reads slowly keeps
+// nothing in the server but its place. Neither side has to be of the same version of
+// skink, but of the same [protocolVersion].
+const protocolVersion = 1
+
+const (
+	addressName     = "READERS"
+	halfAddressName = "READERS.new"
+	socketName      = "readers.sock"
+	secretSize      = 64 // hexadecimal digits
+)
+
+// An address is what READERS holds.
+type address struct {
+	Version  int    `json:"version"`
+	Network  string `json:"network"` // unix or tcp
+	Address  string `json:"address"`
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
+}
+
+func newAddress(at net.Addr) address {
+	return address{protocolVersion, at.Network(), at.String(), newSecret(), newSecret()}
+}
+
+func newSecret() string {
+	b := make([]byte, secretSize/2)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+// write puts READERS into the folder in one step: nobody reads half of it.
+func (a address) write(dir string) error {
+	b, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	half := filepath.Join(dir, halfAddressName)
+	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // leave removed an old one with its rights
+		return err
+	}
+	return os.Rename(half, filepath.Join(dir, addressName))
+}
+
+func readAddress(dir string) (a address, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, addressName))
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(b, &a); err != nil {
+		return a, fmt.Errorf("%s: %w", addressName, err)
+	}
+	if a.Version != protocolVersion {
+		return a, fmt.Errorf("%s: it was written by another version of skink (protocol %d, this one speaks %d)", addressName, a.Version, protocolVersion)
+	}
+	return a, nil
+}
+
+// leave removes what a server keeps in the folder, of this process or of one that was
+// killed.
+func leave(dir string) error {
+	var all error
+	for _, name := range []string{addressName, halfAddressName, socketName} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
+
+// A greeting opens a session.
+type greeting struct {
+	By     string    // the command that has the store
+	Moment time.Time // the snapshot's
+	Busy   bool      // there are as many sessions as there may be, and this is none
+}
+
+// What a request can ask for.
+type verb uint8
+
+const (
+	askPages verb = iota + 1
+	askChanges
+	askEnd
+	askClusters
+	askMembers
+	askTally
+	askMeta
+	askState
+	askURLs
+	askHosts
+	askCounts
+	askMore // of a list
+)
+
+// A request is one question. What its verb does not need is zero.
+type request struct {
+	Verb  verb
+	IDs   []dedup.Hash
+	Want  store.Want
+	After store.Cursor
+	Name  string // of a meta value, or a URL
+	State frontier.State
+	List  int   // to go on with
+	Ended []int // lists of which nothing more is wanted
+}
+
+// An answer is what came of a request. What its verb does not give is zero.
+type answer struct {
+	Fault *fault
+
+	Cursor store.Cursor
+	Tally  store.Tally
+	Meta   []byte
+	IsSet  bool // the meta value
+	State  frontier.State
+	Counts frontier.Counts
+
+	Part part
+	List int  // its number, from 1 on
+	Done bool // the list
+}
+
+// A part is some values of a list, all of one kind.
+type part struct {
+	Pages    []*store.Content // those that are known
+	Changes  []*store.Change
+	Clusters []store.Cluster
+	Members  []*store.Record
+	URLs     []string
+	Hosts    []frontier.Host
+}
+
+// A fault is an error on its way. Is is the place in sentinels of what it wraps, from 1
+// on; 0: none of them.
+type fault struct {
+	Text string
+	Is   int
+}
+
+// sentinels are the errors that a caller can tell apart on the other side, too. Their
+// order is part of the protocol.
+var sentinels = []error{store.ErrCorrupt, store.ErrInUse, store.ErrFull, store.ErrNotExist}
+
+func faultOf(err error) *fault {
+	if err == nil {
+		return nil
+	}
+	return &fault{err.Error(), 1 + slices.IndexFunc(sentinels, func(s error) bool { return errors.Is(err, s) })}
+}
+
+// error is the fault as the error it was.
+func (f *fault) error() error {
+	switch {
+	case f == nil:
+		return nil
+	case f.Is < 1 || f.Is > len(sentinels):
+		return errors.New(f.Text)
+	}
+	return &faultError{f.Text, sentinels[f.Is-1]}
+}
+
+type faultError struct {
+	text string
+	is   error
+}
+
+func (e *faultError) Error() string { return e.text }
+func (e *faultError) Unwrap() error { return e.is }

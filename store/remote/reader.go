@@ -1,0 +1,289 @@
+package remote
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+var (
+	// ErrNobody: no process answers for the store: none has it, or the one that does is
+	// just beginning or ending, may not be asked by us, or answers nobody.
+	ErrNobody = errors.New("no process answers for the store")
+	// ErrBusy: as many readers are at the store as its process answers.
+	ErrBusy = errors.New("the process that has the store answers as many readers as it can")
+	// ErrEnded: the process that has the store ended, or it ended the session.
+	ErrEnded = errors.New("the process that had the store ended, or did not wait for so long: try again")
+)
+
+// A Reader reads a store through the process that has it. Its methods may be called
+// from several goroutines; the questions wait for each other. When a context ends
+// during a question, so does the session.
+type Reader struct {
+	by     string
+	moment time.Time
+	conn   net.Conn
+
+	mu    sync.Mutex // held for a question and its answer, and guards everything below
+	out   *gob.Encoder
+	in    *gob.Decoder
+	ended []int // lists of which nothing more is wanted
+	err   error // why there are no more answers
+}
+
+var _ store.Reader = (*Reader)(nil)
+
+// meetTimeout is far more than it takes to begin a session.
+const meetTimeout = 5 * time.Second
+
+// Open begins a session with the process that has the store in dir. The error is
+// ErrNobody or ErrBusy if there is none to be had.
+func Open(ctx context.Context, dir string) (*Reader, error) {
+	at, err := readAddress(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNobody, err)
+	}
+	conn, err := dial(ctx, dir, at)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNobody, err)
+	}
+	r, err := meet(ctx, conn, at)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return r, nil
+}
+
+// dial connects with a server. The folder of a socket may be called otherwise here,
+// such as in a container.
+func dial(ctx context.Context, dir string, at address) (net.Conn, error) {
+	d := net.Dialer{Timeout: meetTimeout}
+	conn, err := d.DialContext(ctx, at.Network, at.Address)
+	if err != nil && at.Network == "unix" {
+		return d.DialContext(ctx, "unix", filepath.Join(dir, socketName))
+	}
+	return conn, err
+}
+
+// meet exchanges the secrets, and reads the greeting.
+func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	_ = conn.SetDeadline(time.Now().Add(meetTimeout)) // a connection without one ends by the first error
+	secret := make([]byte, secretSize)
+	_, err := io.WriteString(conn, at.Question)
+	if err == nil {
+		_, err = io.ReadFull(conn, secret)
+	}
+	if err == nil && subtle.ConstantTimeCompare(secret, []byte(at.Answer)) != 1 {
+		err = errors.New("another process listens there")
+	}
+	r := &Reader{conn: conn, out: gob.NewEncoder(conn), in: gob.NewDecoder(conn)}
+	var hello greeting
+	if err == nil {
+		err = r.in.Decode(&hello)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrNobody, err)
+	case hello.Busy:
+		return nil, ErrBusy
+	}
+	r.by, r.moment = hello.By, hello.Moment
+	return r, conn.SetDeadline(time.Time{})
+}
+
+// By is the command that has the store.
+func (r *Reader) By() string { return r.by }
+
+// Moment is when the store was as this reader shows it.
+func (r *Reader) Moment() time.Time { return r.moment }
+
+// Close ends the session.
+func (r *Reader) Close() error {
+	if err := r.conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// ask sends a request and waits for the answer.
+func (r *Reader) ask(ctx context.Context, q request) (*answer, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	q.Ended, r.ended = r.ended, nil
+	stop := context.AfterFunc(ctx, func() { r.conn.Close() })
+	defer stop()
+	a := &answer{}
+	err := r.out.Encode(q)
+	if err == nil {
+		err = r.in.Decode(a)
+	}
+	if err != nil {
+		r.err = fmt.Errorf("%w: %w", err, ErrEnded)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, r.err
+	}
+	return a, a.Fault.error()
+}
+
+// leave notes that nothing more is wanted of a list.
+func (r *Reader) leave(a *answer) {
+	if a.Done {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = append(r.ended, a.List)
+}
+
+// inParts yields the values of a list; of says which of a part they are. What came before
+// an error is yielded before it.
+func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		for q := q; ; {
+			a, err := r.ask(ctx, q)
+			if a == nil {
+				yield(none, err)
+				return
+			}
+			for _, v := range of(&a.Part) {
+				if ctx.Err() != nil {
+					break
+				}
+				if !yield(v, nil) {
+					r.leave(a)
+					return
+				}
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				r.leave(a)
+				yield(none, err)
+				return
+			}
+			if a.Done {
+				return
+			}
+			q = request{Verb: askMore, List: a.List}
+		}
+	}
+}
+
+// pagesAtOnce is how many pages are asked for in one request.
+const pagesAtOnce = 256
+
+// Pages asks for some pages at a time.
+func (r *Reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	known := make(map[dedup.Hash]*store.Content, len(ids))
+	for some := range slices.Chunk(ids, pagesAtOnce) {
+		a, err := r.ask(ctx, request{Verb: askPages, IDs: some, Want: want})
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range a.Part.Pages {
+			known[c.Record.ID] = c
+		}
+	}
+	pages := make([]*store.Content, len(ids))
+	for i, id := range ids {
+		pages[i] = known[id]
+	}
+	return pages, nil
+}
+
+// Changes yields the changes after a cursor.
+func (r *Reader) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
+	return inParts(ctx, r, request{Verb: askChanges, After: after, Want: want}, func(p *part) []*store.Change { return p.Changes })
+}
+
+// End is the cursor after the last change.
+func (r *Reader) End(ctx context.Context) (store.Cursor, error) {
+	a, err := r.ask(ctx, request{Verb: askEnd})
+	if err != nil {
+		return "", err
+	}
+	return a.Cursor, nil
+}
+
+// Clusters yields the clusters by size.
+func (r *Reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
+	return inParts(ctx, r, request{Verb: askClusters}, func(p *part) []store.Cluster { return p.Clusters })
+}
+
+// Members yields the members of a cluster.
+func (r *Reader) Members(ctx context.Context, leader dedup.Hash) iter.Seq2[*store.Record, error] {
+	return inParts(ctx, r, request{Verb: askMembers, IDs: []dedup.Hash{leader}}, func(p *part) []*store.Record { return p.Members })
+}
+
+// Tally is the number of records of each kind and verdict.
+func (r *Reader) Tally(ctx context.Context) (store.Tally, error) {
+	a, err := r.ask(ctx, request{Verb: askTally})
+	if err != nil {
+		return store.Tally{}, err
+	}
+	return a.Tally, nil
+}
+
+// Meta returns a named value. An empty one comes as none does, so the answer says which.
+func (r *Reader) Meta(ctx context.Context, name string) ([]byte, error) {
+	a, err := r.ask(ctx, request{Verb: askMeta, Name: name})
+	if err != nil || !a.IsSet {
+		return nil, err
+	}
+	return append([]byte{}, a.Meta...), nil
+}
+
+// State says how far a URL has come.
+func (r *Reader) State(ctx context.Context, url string) (frontier.State, error) {
+	a, err := r.ask(ctx, request{Verb: askState, Name: url})
+	if err != nil {
+		return frontier.Unknown, err
+	}
+	return a.State, nil
+}
+
+// URLs yields the URLs in a state.
+func (r *Reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
+	return inParts(ctx, r, request{Verb: askURLs, State: state}, func(p *part) []string { return p.URLs })
+}
+
+// Hosts yields the hosts with URLs pending.
+func (r *Reader) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
+	return inParts(ctx, r, request{Verb: askHosts}, func(p *part) []frontier.Host { return p.Hosts })
+}
+
+// Counts is how many URLs are in each state.
+func (r *Reader) Counts(ctx context.Context) (frontier.Counts, error) {
+	a, err := r.ask(ctx, request{Verb: askCounts})
+	if err != nil {
+		return frontier.Counts{}, err
+	}
+	return a.Counts, nil
+}

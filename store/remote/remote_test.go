@@ -1,0 +1,527 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+	"skink/store/badger"
+	"skink/store/storetest"
+)
+
+var ctx = context.Background()
+
+// whole is a store that is its own snapshot.
+type whole struct{ store.Reader }
+
+func (whole) Close() error { return nil }
+
+// served is a store that is written to as it is, and read through a session for each
+// question.
+type served struct {
+	store.Store
+	t   *testing.T
+	dir string
+}
+
+func serveStore(t *testing.T, s store.Store, take func() (Snapshot, error)) store.Store {
+	dir := t.TempDir()
+	server, err := Serve(dir, "a test", take)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &served{s, t, dir}
+}
+
+// The promises of a store hold for what is read through another process, too.
+func TestServedMemory(t *testing.T) {
+	t.Parallel()
+	storetest.RunReader(t, func(t *testing.T) store.Store {
+		s := store.NewMemory()
+		return serveStore(t, s, func() (Snapshot, error) { return whole{s}, nil })
+	})
+}
+
+func TestServedBadger(t *testing.T) {
+	t.Parallel()
+	storetest.RunReader(t, func(t *testing.T) store.Store {
+		s := openBadger(t, t.TempDir())
+		return serveStore(t, s, func() (Snapshot, error) { return s.Snapshot() })
+	})
+}
+
+func openBadger(t *testing.T, dir string) *badger.Store {
+	t.Helper()
+	s, err := badger.Open(dir, badger.Options{Create: true, Reserve: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func openReader(t *testing.T, dir string) *Reader {
+	t.Helper()
+	r, err := Open(ctx, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// through asks one question in a session of its own.
+func through[T any](s *served, ask func(*Reader) (T, error)) (T, error) {
+	r, err := Open(ctx, s.dir)
+	if err != nil {
+		s.t.Error(err)
+		var none T
+		return none, err
+	}
+	defer r.Close()
+	return ask(r)
+}
+
+// listThrough reads a list in a session of its own.
+func listThrough[T any](s *served, list func(*Reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		_, _ = through(s, func(r *Reader) (bool, error) {
+			for v, err := range list(r) {
+				if !yield(v, err) {
+					break
+				}
+			}
+			return true, nil
+		})
+	}
+}
+
+func (s *served) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	return through(s, func(r *Reader) ([]*store.Content, error) { return r.Pages(ctx, ids, want) })
+}
+
+func (s *served) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
+	return listThrough(s, func(r *Reader) iter.Seq2[*store.Change, error] { return r.Changes(ctx, after, want) })
+}
+
+func (s *served) End(ctx context.Context) (store.Cursor, error) {
+	return through(s, func(r *Reader) (store.Cursor, error) { return r.End(ctx) })
+}
+
+func (s *served) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
+	return listThrough(s, func(r *Reader) iter.Seq2[store.Cluster, error] { return r.Clusters(ctx) })
+}
+
+func (s *served) Members(ctx context.Context, leader dedup.Hash) iter.Seq2[*store.Record, error] {
+	return listThrough(s, func(r *Reader) iter.Seq2[*store.Record, error] { return r.Members(ctx, leader) })
+}
+
+func (s *served) Tally(ctx context.Context) (store.Tally, error) {
+	return through(s, func(r *Reader) (store.Tally, error) { return r.Tally(ctx) })
+}
+
+func (s *served) Meta(ctx context.Context, name string) ([]byte, error) {
+	return through(s, func(r *Reader) ([]byte, error) { return r.Meta(ctx, name) })
+}
+
+func (s *served) State(ctx context.Context, url string) (frontier.State, error) {
+	return through(s, func(r *Reader) (frontier.State, error) { return r.State(ctx, url) })
+}
+
+func (s *served) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
+	return listThrough(s, func(r *Reader) iter.Seq2[string, error] { return r.URLs(ctx, state) })
+}
+
+func (s *served) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
+	return listThrough(s, func(r *Reader) iter.Seq2[frontier.Host, error] { return r.Hosts(ctx) })
+}
+
+func (s *served) Counts(ctx context.Context) (frontier.Counts, error) {
+	return through(s, func(r *Reader) (frontier.Counts, error) { return r.Counts(ctx) })
+}
+
+// Lists stand inside each other, and one that is left makes room for another.
+func TestListsInLists(t *testing.T) {
+	t.Parallel()
+	s, dir := store.NewMemory(), t.TempDir()
+	for n := range 3 * partValues {
+		write(t, s, n)
+	}
+	serveMemory(t, dir, s, defaultLimits)
+	r := openReader(t, dir)
+	seen := 0
+	for c, err := range r.Changes(ctx, "", store.WantText) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for inner, err := range r.Changes(ctx, c.Cursor, store.WantRecord) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if inner.Record.URL == c.Record.URL {
+				t.Fatalf("%s comes after itself", c.Record.URL)
+			}
+			break
+		}
+		seen++
+	}
+	if seen != 3*partValues {
+		t.Errorf("saw %d of %d changes", seen, 3*partValues)
+	}
+}
+
+// What a caller tells apart by errors.Is, it can tell apart here.
+func TestErrorsKeepTheirMeaning(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	server, err := Serve(dir, "a test", func() (Snapshot, error) { return broken{whole{store.NewMemory()}}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	r := openReader(t, dir)
+	if _, err := r.Tally(ctx); !errors.Is(err, store.ErrCorrupt) || err.Error() != errBroken.Error() {
+		t.Errorf("Tally: %v", err)
+	}
+	seen := 0
+	var last error
+	for _, err := range r.Clusters(ctx) {
+		seen++
+		last = err
+	}
+	if seen != 2 || !errors.Is(last, store.ErrCorrupt) {
+		t.Errorf("Clusters came %d times and ended with %v, want one and then %v", seen, last, store.ErrCorrupt)
+	}
+	if _, err := r.Counts(ctx); err != nil {
+		t.Errorf("after an error: %v", err)
+	}
+}
+
+var errBroken = fmt.Errorf("read the tally: %w", store.ErrCorrupt)
+
+type broken struct{ whole }
+
+func (broken) Tally(context.Context) (store.Tally, error) { return store.Tally{}, errBroken }
+func (broken) Clusters(context.Context) iter.Seq2[store.Cluster, error] {
+	return func(yield func(store.Cluster, error) bool) {
+		_ = yield(store.Cluster{Members: 1}, nil) && yield(store.Cluster{}, errBroken)
+	}
+}
+
+func serveMemory(t *testing.T, dir string, s *store.Memory, l limits) *Server {
+	t.Helper()
+	server, err := serve(dir, "a test", func() (Snapshot, error) { return whole{s}, nil }, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	return server
+}
+
+// Only the owner of the files can ask, and nothing stays behind.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	server := serveMemory(t, dir, store.NewMemory(), defaultLimits)
+	for _, name := range []string{addressName, socketName} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != 0o600 {
+			t.Errorf("%s has rights %v", name, got)
+		}
+	}
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantEmpty(t, dir)
+	if _, err := Open(ctx, dir); !errors.Is(err, ErrNobody) {
+		t.Errorf("Open: %v", err)
+	}
+}
+
+func wantEmpty(t *testing.T, dir string) {
+	t.Helper()
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in the folder: %v, %v", left, err)
+	}
+}
+
+// A path longer than a socket's may be.
+func TestLongPath(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 40))
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	server := serveMemory(t, dir, store.NewMemory(), defaultLimits)
+	if server.at.Network != "tcp" || !net.ParseIP("127.0.0.1").Equal(server.listener.Addr().(*net.TCPAddr).IP) {
+		t.Errorf("listens at %s %s", server.at.Network, server.at.Address)
+	}
+	r := openReader(t, dir)
+	if r.By() != "a test" || time.Since(r.Moment()) > time.Hour {
+		t.Errorf("by %q at %v", r.By(), r.Moment())
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantEmpty(t, dir)
+}
+
+// A process that was killed leaves its files. The next one does not mind, and a reader
+// is not led astray.
+func TestStaleFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, err := net.Listen("unix", filepath.Join(dir, socketName))
+	if err != nil {
+		t.Skip(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	old := newAddress(l.Addr())
+	if err := errors.Join(l.Close(), old.write(dir), os.WriteFile(filepath.Join(dir, halfAddressName), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(ctx, dir); !errors.Is(err, ErrNobody) {
+		t.Errorf("Open: %v", err)
+	}
+	server := serveMemory(t, dir, store.NewMemory(), defaultLimits)
+	if server.at.Network != "unix" {
+		t.Errorf("listens at %s", server.at.Network)
+	}
+	if info, err := os.Stat(filepath.Join(dir, addressName)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("READERS: %v, %v", info, err)
+	}
+	openReader(t, dir)
+}
+
+// Each side wants to know that the other has read the file.
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	server := serveMemory(t, dir, store.NewMemory(), defaultLimits)
+	for _, change := range []func(*address){
+		func(a *address) { a.Question = newSecret() },
+		func(a *address) { a.Answer = newSecret() },
+		func(a *address) { a.Version++ },
+	} {
+		wrong := server.at
+		change(&wrong)
+		if err := wrong.write(dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(ctx, dir); !errors.Is(err, ErrNobody) {
+			t.Errorf("Open: %v", err)
+		}
+	}
+}
+
+// One who asks nothing gives up the snapshot in the end, and is told so.
+func TestIdleReader(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := defaultLimits
+	l.idle = time.Millisecond
+	closed := make(chan struct{})
+	server, err := serve(dir, "a test", func() (Snapshot, error) { return telling{whole{store.NewMemory()}, closed}, nil }, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	r := openReader(t, dir)
+	<-closed
+	if _, err := r.Tally(ctx); !errors.Is(err, ErrEnded) {
+		t.Errorf("Tally: %v", err)
+	}
+}
+
+type telling struct {
+	whole
+	closed chan struct{}
+}
+
+func (t telling) Close() error { close(t.closed); return nil }
+
+// There is a bound to the readers at once, and who leaves makes room.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := defaultLimits
+	l.sessions = 1
+	closed := make(chan struct{})
+	server, err := serve(dir, "a test", func() (Snapshot, error) { return telling{whole{store.NewMemory()}, closed}, nil }, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	first := openReader(t, dir)
+	if _, err := Open(ctx, dir); !errors.Is(err, ErrBusy) {
+		t.Errorf("Open: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-closed
+}
+
+// A server that ends cuts a reader that does not, and says so to him.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := defaultLimits
+	l.grace = 0
+	server := serveMemory(t, dir, store.NewMemory(), l)
+	r := openReader(t, dir)
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Tally(ctx); !errors.Is(err, ErrEnded) {
+		t.Errorf("Tally: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, socketName)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the socket: %v", err)
+	}
+}
+
+// A reader whose context ends says so.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	serveMemory(t, dir, store.NewMemory(), defaultLimits)
+	r := openReader(t, dir)
+	stopped, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := r.Tally(stopped); !errors.Is(err, context.Canceled) {
+		t.Errorf("Tally: %v", err)
+	}
+	if _, err := r.Tally(ctx); err != nil {
+		t.Errorf("the next question: %v", err)
+	}
+}
+
+// write commits a page: every third leads, those after it follow it.
+func write(t testing.TB, s store.Index, n int) {
+	url := func(n int) string { return fmt.Sprintf("https://example.com/%d", n) }
+	e := &store.Entry{State: frontier.Fetched, Text: store.Pack([]byte(url(n)))}
+	e.Record = store.Record{ID: dedup.HashOf([]byte(url(n))), URL: url(n), Kind: store.Page, Verdict: dedup.Unique, Words: 1}
+	if lead := n - n%3; lead != n {
+		e.Record.Verdict, e.Record.Resemblance = dedup.Near, 0.9
+		e.Record.Leader, e.Record.DuplicateOf = dedup.HashOf([]byte(url(lead))), url(lead)
+	}
+	if _, err := s.Commit(ctx, []*store.Entry{e}); err != nil {
+		t.Error(err)
+	}
+}
+
+// While a crawl writes, each reader sees one moment: its numbers add up, and every
+// member's leader is there.
+func TestOneMoment(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := openBadger(t, dir)
+	server, err := Serve(dir, "a test", func() (Snapshot, error) { return s.Snapshot() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	const pages, readers, rounds = 600, 3, 8
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		for n := range pages {
+			write(t, s, n)
+		}
+	}()
+	done := make(chan error, readers)
+	for range readers {
+		go func() {
+			for range rounds {
+				if err := readMoment(dir); err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for range readers {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	<-written
+	if err := readMoment(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// readMoment reads all of a store, and compares its parts with each other.
+func readMoment(dir string) error {
+	r, err := Open(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var seen store.Tally
+	for c, err := range r.Changes(ctx, "", store.WantText) {
+		if err != nil {
+			return err
+		}
+		if seen.Add(&c.Record); c.Text != c.Record.URL {
+			return fmt.Errorf("text of %s is %q", c.Record.URL, c.Text)
+		}
+	}
+	tally, err := r.Tally(ctx)
+	if err != nil {
+		return err
+	}
+	members := int64(0)
+	for c, err := range r.Clusters(ctx) {
+		if err != nil {
+			return err
+		}
+		leader, err := r.Pages(ctx, []dedup.Hash{c.Leader}, store.WantRecord)
+		if err != nil || leader[0] == nil {
+			return fmt.Errorf("leader %s: %v, %v", c.Leader, leader, err)
+		}
+		for m, err := range r.Members(ctx, c.Leader) {
+			if err != nil || m.DuplicateOf != leader[0].Record.URL {
+				return fmt.Errorf("member of %s: %+v, %v", leader[0].Record.URL, m, err)
+			}
+			members++
+		}
+	}
+	if seen.Pages() != tally.Pages() || seen.Near != tally.Near || members != tally.Near {
+		return fmt.Errorf("%d records, of them %d near; counted are %d and %d; clusters have %d members", seen.Pages(), seen.Near, tally.Pages(), tally.Near, members)
+	}
+	return nil
+}

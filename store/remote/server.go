@@ -1,0 +1,199 @@
+package remote
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"skink/store"
+)
+
+// A Snapshot is a store as it was at one moment.
+type Snapshot interface {
+	store.Reader
+	Close() error
+}
+
+// limits bound what readers can cost.
+type limits struct {
+	sessions int           // at once
+	lists    int           // under way in a session
+	hello    time.Duration // for the secrets
+	idle     time.Duration // between two requests
+	answer   time.Duration // for a client to take an answer
+	age      time.Duration // of a session
+	grace    time.Duration // that sessions have to end when the server is closed
+}
+
+// A snapshot keeps the disk from giving back what was overwritten since, so a reader
+// that hangs must not have one for ever. report --complete computes for minutes
+// between two requests of a large store.
+var defaultLimits = limits{
+	sessions: 32, lists: 32,
+	hello: 5 * time.Second, idle: 10 * time.Minute, answer: time.Minute, age: time.Hour,
+	grace: 2 * time.Second,
+}
+
+// A Server answers those who want to read a store that this process has.
+type Server struct {
+	dir    string
+	by     string
+	take   func() (Snapshot, error)
+	limits limits
+	at     address
+
+	listener net.Listener
+	ctx      context.Context // ends all sessions
+	cancel   context.CancelFunc
+	accepts  sync.WaitGroup // the loop
+	serving  sync.WaitGroup // the sessions
+	slots    chan struct{}  // one for each session under way
+}
+
+// Serve answers the readers of the store in dir until Close. By is the command that has
+// the store, as readers are told. Take is called once for each session. The caller has
+// the store's lock: what another process left in the folder is replaced.
+func Serve(dir, by string, take func() (Snapshot, error)) (*Server, error) {
+	return serve(dir, by, take, defaultLimits)
+}
+
+func serve(dir, by string, take func() (Snapshot, error), l limits) (*Server, error) {
+	s := &Server{dir: dir, by: by, take: take, limits: l, slots: make(chan struct{}, l.sessions)}
+	if err := leave(dir); err != nil {
+		return nil, fmt.Errorf("answer readers of the store: %w", err)
+	}
+	var err error
+	if s.listener, err = listen(dir); err != nil {
+		return nil, fmt.Errorf("answer readers of the store: %w", err)
+	}
+	s.at = newAddress(s.listener.Addr())
+	if err := s.at.write(dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("answer readers of the store: %w", err), s.listener.Close(), leave(dir))
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.accepts.Go(s.accept)
+	return s, nil
+}
+
+// listen listens at a socket in the folder, or else on loopback.
+func listen(dir string) (net.Listener, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Join(abs, socketName)
+	l, err := net.Listen("unix", name)
+	if err == nil {
+		if err = os.Chmod(name, 0o600); err == nil {
+			return l, nil
+		}
+		_ = l.Close() // there is another way
+	}
+	l, tcpErr := net.Listen("tcp", "127.0.0.1:0")
+	if tcpErr != nil {
+		return nil, errors.Join(err, tcpErr)
+	}
+	return l, nil
+}
+
+// Close ends the sessions and removes what stands in the folder. Those under way have a
+// moment to end by themselves; then they are cut, and their readers told so. The store
+// is closed after it.
+func (s *Server) Close() error {
+	err := errors.Join(leave(s.dir), s.listener.Close())
+	s.accepts.Wait()
+	late := time.AfterFunc(s.limits.grace, s.cancel)
+	s.serving.Wait()
+	late.Stop()
+	s.cancel()
+	if err != nil {
+		return fmt.Errorf("stop answering readers: %w", err)
+	}
+	return nil
+}
+
+func (s *Server) accept() {
+	for {
+		conn, err := s.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // too many files are open
+			select {
+			case <-s.ctx.Done():
+			case <-time.After(50 * time.Millisecond):
+			}
+			continue
+		}
+		select {
+		case s.slots <- struct{}{}:
+			s.serving.Go(func() {
+				defer func() { <-s.slots }()
+				s.serve(conn, false)
+			})
+		default:
+			s.serving.Go(func() { s.serve(conn, true) })
+		}
+	}
+}
+
+// serve is a session from its first byte to its last. What goes wrong with it is the
+// client's to tell: the connection ends.
+func (s *Server) serve(conn net.Conn, busy bool) {
+	defer conn.Close()
+	defer context.AfterFunc(s.ctx, func() { conn.Close() })()
+	oldest := time.Now().Add(s.limits.age)
+	_ = conn.SetDeadline(time.Now().Add(s.limits.hello)) // a connection without one ends by the first error
+	if !s.meet(conn) {
+		return
+	}
+	out := gob.NewEncoder(conn)
+	if busy {
+		_ = out.Encode(greeting{By: s.by, Busy: true})
+		return
+	}
+	snapshot, err := s.take()
+	if err != nil {
+		return
+	}
+	defer snapshot.Close()
+	if err := out.Encode(greeting{By: s.by, Moment: time.Now()}); err != nil {
+		return
+	}
+	in := gob.NewDecoder(conn)
+	session := newSession(s.ctx, snapshot, s.limits.lists)
+	defer session.end()
+	for time.Now().Before(oldest) {
+		var q request
+		_ = conn.SetReadDeadline(time.Now().Add(s.limits.idle))
+		if err := in.Decode(&q); err != nil {
+			return
+		}
+		a := session.answer(&q)
+		_ = conn.SetWriteDeadline(time.Now().Add(s.limits.answer))
+		if err := out.Encode(a); err != nil {
+			return
+		}
+	}
+}
+
+// meet exchanges the secrets.
+func (s *Server) meet(conn net.Conn) bool {
+	question := make([]byte, secretSize)
+	if _, err := io.ReadFull(conn, question); err != nil {
+		return false
+	}
+	if subtle.ConstantTimeCompare(question, []byte(s.at.Question)) != 1 {
+		return false
+	}
+	_, err := io.WriteString(conn, s.at.Answer)
+	return err == nil
+}

@@ -1,0 +1,156 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"skink/frontier"
+	"skink/store"
+)
+
+// Bounds of a part of a list: whichever is reached first. A round trip costs some 50 µs,
+// as much as reading a few records.
+const (
+	partValues = 256
+	partBytes  = 256 << 10
+)
+
+// A session answers the requests of one connection from one snapshot, one at a time.
+type session struct {
+	ctx   context.Context
+	from  store.Reader
+	lists map[int]*list // under way, by number
+	last  int           // number given
+	most  int           // lists at once
+}
+
+func newSession(ctx context.Context, from store.Reader, most int) *session {
+	return &session{ctx: ctx, from: from, lists: map[int]*list{}, most: most}
+}
+
+// end gives up the lists under way.
+func (s *session) end() {
+	for n := range s.lists {
+		s.drop(n)
+	}
+}
+
+func (s *session) drop(n int) {
+	if l := s.lists[n]; l != nil {
+		l.stop()
+		delete(s.lists, n)
+	}
+}
+
+// answer answers one request.
+func (s *session) answer(q *request) *answer {
+	for _, n := range q.Ended {
+		s.drop(n)
+	}
+	a := &answer{}
+	if err := s.fill(a, q); err != nil {
+		a.Fault = faultOf(err)
+	}
+	return a
+}
+
+func (s *session) fill(a *answer, q *request) (err error) {
+	switch q.Verb {
+	case askPages:
+		a.Part.Pages, err = s.from.Pages(s.ctx, q.IDs, q.Want)
+		a.Part.Pages = slices.DeleteFunc(a.Part.Pages, func(c *store.Content) bool { return c == nil })
+	case askEnd:
+		a.Cursor, err = s.from.End(s.ctx)
+	case askTally:
+		a.Tally, err = s.from.Tally(s.ctx)
+	case askMeta:
+		a.Meta, err = s.from.Meta(s.ctx, q.Name)
+		a.IsSet = a.Meta != nil
+	case askState:
+		a.State, err = s.from.State(s.ctx, q.Name)
+	case askCounts:
+		a.Counts, err = s.from.Counts(s.ctx)
+	case askMore:
+		return s.more(a, q.List)
+	default:
+		return s.begin(a, q)
+	}
+	return err
+}
+
+// begin answers with the first part of a list.
+func (s *session) begin(a *answer, q *request) error {
+	if len(s.lists) >= s.most {
+		return fmt.Errorf("more than %d lists of a store are read at once", s.most)
+	}
+	l := s.listOf(q)
+	if l == nil {
+		return fmt.Errorf("request %d is not known here", q.Verb)
+	}
+	s.last++
+	s.lists[s.last] = l
+	return s.more(a, s.last)
+}
+
+// more answers with the next part of a list.
+func (s *session) more(a *answer, n int) error {
+	l := s.lists[n]
+	if l == nil {
+		return fmt.Errorf("list %d is not under way", n)
+	}
+	a.List = n
+	done, err := l.next(&a.Part)
+	if a.Done = done || err != nil; a.Done {
+		s.drop(n)
+	}
+	return err
+}
+
+func (s *session) listOf(q *request) *list {
+	switch q.Verb {
+	case askChanges:
+		return newList(s.from.Changes(s.ctx, q.After, q.Want), func(p *part, c *store.Change) int {
+			p.Changes = append(p.Changes, c)
+			return len(c.Text)
+		})
+	case askClusters:
+		return newList(s.from.Clusters(s.ctx), func(p *part, c store.Cluster) int { p.Clusters = append(p.Clusters, c); return 0 })
+	case askMembers:
+		if len(q.IDs) != 1 {
+			return nil
+		}
+		return newList(s.from.Members(s.ctx, q.IDs[0]), func(p *part, r *store.Record) int { p.Members = append(p.Members, r); return 0 })
+	case askURLs:
+		return newList(s.from.URLs(s.ctx, q.State), func(p *part, u string) int { p.URLs = append(p.URLs, u); return len(u) })
+	case askHosts:
+		return newList(s.from.Hosts(s.ctx), func(p *part, h frontier.Host) int { p.Hosts = append(p.Hosts, h); return 0 })
+	}
+	return nil
+}
+
+// A list is read part by part.
+type list struct {
+	next func(*part) (done bool, err error)
+	stop func()
+}
+
+// newList reads seq; put adds a value to a part, and says how long it is beside its
+// record.
+func newList[T any](seq iter.Seq2[T, error], put func(*part, T) int) *list {
+	next, stop := iter.Pull2(seq)
+	return &list{
+		next: func(p *part) (bool, error) {
+			for n, size := 0, 0; n < partValues && size < partBytes; n++ {
+				v, err, ok := next()
+				if !ok || err != nil {
+					return true, err
+				}
+				size += put(p, v)
+			}
+			return false, nil
+		},
+		stop: stop,
+	}
+}
