@@ -133,13 +133,6 @@ func (h *host) idle(now time.Time, most time.Duration) bool {
 		!now.Before(h.rested(most))
 }
 
-func earliest(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
 func latest(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a

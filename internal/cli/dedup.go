@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/internal/complete"
+	"skink/internal/corpus"
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
@@ -94,7 +96,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if err := d.memory.heed(); err != nil {
 		return err
 	}
-	in := &inputs{paths: args, stdin: d.con.In, unreadable: d.missed}
+	in := &corpus.Inputs{Paths: args, Stdin: d.con.In, Unreadable: d.missed}
 	if err := d.checkOut(in); err != nil {
 		return err
 	}
@@ -126,7 +128,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 
 // checkOut refuses to write over what is read, and what --out refuses in any case,
 // before the work is done and not after it.
-func (d *dedupRun) checkOut(in *inputs) error {
+func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 	if d.out.out == "-" {
 		return nil
 	}
@@ -137,7 +139,7 @@ func (d *dedupRun) checkOut(in *inputs) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil // nothing is lost by writing there
 	}
-	if read, err := in.among(info); err != nil || !read {
+	if read, err := in.Among(info); err != nil || !read {
 		return err
 	}
 	return usagef("dedup: --out %s is a file that is to be read: name another one", d.out.out)
@@ -149,7 +151,7 @@ func (d *dedupRun) missed(err error) {
 	d.unread++
 }
 
-func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *inputs) error {
+func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *corpus.Inputs) error {
 	rule, err := d.rule.agree(ctx, s, name)
 	if err != nil {
 		return err
@@ -158,9 +160,9 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *in
 	if err != nil {
 		return err
 	}
-	names, err := pipeline.Files(ctx, in.texts(ctx))
+	names, err := pipeline.Files(ctx, in.Texts(ctx))
 	if err := keepFirst(err, pipeline.Close()); err != nil {
-		return err
+		return unpackFirst(err)
 	}
 	if !d.quiet {
 		d.summarize(pipeline.Added(), names)
@@ -177,6 +179,19 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *in
 		}
 		return writePairs(w, found)
 	})
+}
+
+// unpackFirst adds to the error about a packed input how to give it.
+func unpackFirst(err error) error {
+	packed, ok := errors.AsType[*corpus.PackedError](err)
+	if !ok {
+		return err
+	}
+	name := packed.Name
+	if name == "-" {
+		name = "FILE"
+	}
+	return fmt.Errorf("%w: unpack it first, as in: gzip -dc %s | skink dedup -", err, name)
 }
 
 // summarize says what came of the files.

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"mime"
 	"os"
-	"path/filepath"
-	"strings"
 	"syscall"
 
 	"skink/crawler"
 	"skink/extract"
+	"skink/internal/corpus"
 )
 
 // readPage reads the page that an argument names: a file, a URL, or - for standard
@@ -25,7 +23,7 @@ func readPage(ctx context.Context, con Console, options extract.Options, name st
 	if hasScheme(name) {
 		body, kind, err = fetchPage(ctx, name)
 	} else {
-		kind = typeOf(name)
+		kind = corpus.TypeOf(name)
 		body, err = await(ctx, func() ([]byte, error) { return readInput(con, name) })
 		if _, missing := os.Stat(name); errors.Is(missing, fs.ErrNotExist) && withScheme(name) != "" {
 			err = fmt.Errorf("there is no file %q: check its name, or did you mean %s?", name, withScheme(name))
@@ -99,24 +97,4 @@ func plainError(name string, err error) error {
 		return fmt.Errorf("%q is a folder: name files in it", name)
 	}
 	return err
-}
-
-// typeOf is the media type that a file's name promises, "" if it promises none:
-// then its bytes decide.
-func typeOf(name string) string {
-	switch ext := strings.ToLower(filepath.Ext(name)); ext {
-	case ".html", ".htm":
-		return "text/html"
-	case ".xhtml", ".xht":
-		return "application/xhtml+xml"
-	case ".md", ".markdown":
-		return "text/markdown"
-	case ".txt", ".text":
-		return "text/plain"
-	case "":
-		return ""
-	default:
-		kind, _, _ := mime.ParseMediaType(mime.TypeByExtension(ext))
-		return kind
-	}
 }

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -56,15 +54,6 @@ func bytesText(n int64) string {
 		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
 	}
 	return fmt.Sprintf("%d bytes", n)
-}
-
-// allocated is what a file takes on the disk: stores map files that are mostly
-// holes.
-func allocated(info os.FileInfo) int64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return st.Blocks * 512
-	}
-	return info.Size()
 }
 
 // durationText writes a duration for a person.

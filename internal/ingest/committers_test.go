@@ -9,6 +9,7 @@ import (
 
 	"skink/dedup"
 	"skink/extract"
+	"skink/internal/corpus"
 	"skink/store"
 	"skink/store/badger"
 )
@@ -37,7 +38,7 @@ func TestCommitters(t *testing.T) {
 
 // committed makes page n. Of six the second is a copy of the first, and the fourth is nearly
 // one of the third.
-func committed(n int) File {
+func committed(n int) corpus.File {
 	text := words(uint64(n), 100)
 	switch n % 6 {
 	case 1: // exact
@@ -45,7 +46,7 @@ func committed(n int) File {
 	case 3: // near
 		text = but(words(uint64(n-1), 100), "changed")
 	}
-	return File{URL: strconv.Itoa(n), Doc: &extract.Document{Text: text}}
+	return corpus.File{URL: strconv.Itoa(n), Doc: &extract.Document{Text: text}}
 }
 
 // commitAtOnce gives each page to the next of the committers, all of which begin a round

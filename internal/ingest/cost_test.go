@@ -10,6 +10,7 @@ import (
 
 	"skink/crawler"
 	"skink/extract"
+	"skink/internal/corpus"
 	"skink/internal/memory"
 	"skink/store"
 )
@@ -27,10 +28,10 @@ func TestSharesComeBack(t *testing.T) {
 	if err := p.Handle(t.Context(), page("http://a.test/0", heavy), new(crawler.Leads)); err != nil { // known already
 		t.Fatal(err)
 	}
-	_, err := p.Files(t.Context(), func(yield func(File, error) bool) {
+	_, err := p.Files(t.Context(), func(yield func(corpus.File, error) bool) {
 		for i := range 50 {
 			doc, err := extract.Parse([]byte(words(uint64(i), 200)), "text/html")
-			if !yield(File{URL: fmt.Sprint("file", i), Doc: doc, Type: "text/html"}, err) {
+			if !yield(corpus.File{URL: fmt.Sprint("file", i), Doc: doc, Type: "text/html"}, err) {
 				return
 			}
 		}

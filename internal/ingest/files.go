@@ -11,18 +11,10 @@ import (
 
 	"skink/crawler"
 	"skink/dedup"
-	"skink/extract"
+	"skink/internal/corpus"
 	"skink/internal/memory"
 	"skink/store"
 )
-
-// A File is a text from disk, or from a line of a JSON Lines file.
-type File struct {
-	URL    string            // its name: a path, or what the line says
-	Source string            // FILE:LINE of such a line; "": the path says where it is from
-	Doc    *extract.Document // nil: the file holds no text
-	Type   string            // its media type
-}
 
 // Names counts names that were not new.
 type Names struct {
@@ -33,10 +25,10 @@ type Names struct {
 // Files judges files in their order, so that the same files always give the same
 // verdicts: they are read and looked up in parallel, and committed one after the
 // other.
-func (p *Pipeline) Files(ctx context.Context, files iter.Seq2[File, error]) (names Names, err error) {
+func (p *Pipeline) Files(ctx context.Context, files iter.Seq2[corpus.File, error]) (names Names, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	places := make(chan chan *subject, 2*runtime.GOMAXPROCS(0)) // in order; each gives one subject
-	begin := func(f File) error {
+	begin := func(f corpus.File) error {
 		place := make(chan *subject, 1)
 		select {
 		case places <- place:
@@ -154,7 +146,7 @@ func (p *Pipeline) commitInOrder(ctx context.Context, all []*subject) error {
 
 // shareOf takes the share of memory that a file's text needs. Those before it in the order
 // have theirs, so it is always somebody's turn.
-func (p *Pipeline) shareOf(ctx context.Context, f File) (*memory.Share, error) {
+func (p *Pipeline) shareOf(ctx context.Context, f corpus.File) (*memory.Share, error) {
 	if f.Doc == nil {
 		return nil, nil
 	}
@@ -176,7 +168,7 @@ func (p *Pipeline) shareOf(ctx context.Context, f File) (*memory.Share, error) {
 
 // unknown does something with each file that the store does not hold yet, under a
 // name of its own, and counts the others.
-func (p *Pipeline) unknown(ctx context.Context, files iter.Seq2[File, error], do func(File) error) (names Names, err error) {
+func (p *Pipeline) unknown(ctx context.Context, files iter.Seq2[corpus.File, error], do func(corpus.File) error) (names Names, err error) {
 	taken := map[dedup.Hash]bool{} // in this run
 	for f, err := range files {
 		if err != nil {
@@ -204,7 +196,7 @@ func (p *Pipeline) unknown(ctx context.Context, files iter.Seq2[File, error], do
 }
 
 // nameOf is the name under which a file is judged, or that under which it is known.
-func (p *Pipeline) nameOf(ctx context.Context, f File, taken map[dedup.Hash]bool) (name string, known bool, err error) {
+func (p *Pipeline) nameOf(ctx context.Context, f corpus.File, taken map[dedup.Hash]bool) (name string, known bool, err error) {
 	look := func(name string) (known, free bool, err error) {
 		id := dedup.HashOf([]byte(name))
 		if taken[id] {
@@ -218,13 +210,13 @@ func (p *Pipeline) nameOf(ctx context.Context, f File, taken map[dedup.Hash]bool
 		return known, known, nil
 	}
 	if f.Source != "" {
-		name := f.qualified(2)
+		name := qualified(f, 2)
 		if known, _, err := look(name); err != nil || known {
 			return name, known, err
 		}
 	}
 	for n := 1; ; n++ {
-		name := f.qualified(n)
+		name := qualified(f, n)
 		if known, free, err := look(name); err != nil || free {
 			return name, known, err
 		}
@@ -232,7 +224,7 @@ func (p *Pipeline) nameOf(ctx context.Context, f File, taken map[dedup.Hash]bool
 }
 
 // qualified is the nth name that a file may have, counted from 1.
-func (f File) qualified(n int) string {
+func qualified(f corpus.File, n int) string {
 	switch {
 	case n == 1:
 		return f.URL
@@ -246,7 +238,7 @@ func (f File) qualified(n int) string {
 
 // holds says whether a record is that of a file's text. A file without one adds
 // nothing to whatever is there.
-func (p *Pipeline) holds(r *store.Record, f File) bool {
+func (p *Pipeline) holds(r *store.Record, f corpus.File) bool {
 	if f.Doc == nil || r.Problem == string(crawler.ProblemInternal) { // it broke then, and would now
 		return true
 	}
@@ -261,7 +253,7 @@ func (p *Pipeline) holds(r *store.Record, f File) bool {
 }
 
 // file makes a subject of a file, and judges it by what the store holds now.
-func (p *Pipeline) file(ctx context.Context, f File) (*subject, error) {
+func (p *Pipeline) file(ctx context.Context, f corpus.File) (*subject, error) {
 	s := &subject{}
 	r := &s.record
 	r.URL, r.ID, r.ContentType, r.Kind = f.URL, dedup.HashOf([]byte(f.URL)), f.Type, store.Page

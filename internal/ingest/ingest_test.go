@@ -20,6 +20,7 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/frontier"
+	"skink/internal/corpus"
 	"skink/store"
 	"skink/store/badger"
 )
@@ -189,7 +190,7 @@ func judgeTexts(t *testing.T, opt Options, texts []string, atOnce bool) string {
 	}
 	for i, text := range texts {
 		text, aside := strings.CutPrefix(text, "noindex:")
-		sub, err := p.file(t.Context(), File{URL: fmt.Sprint(i), Doc: &extract.Document{Text: text, NoIndex: aside}})
+		sub, err := p.file(t.Context(), corpus.File{URL: fmt.Sprint(i), Doc: &extract.Document{Text: text, NoIndex: aside}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -584,10 +585,10 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-func manyFiles(n int) func(func(File, error) bool) {
-	return func(yield func(File, error) bool) {
+func manyFiles(n int) func(func(corpus.File, error) bool) {
+	return func(yield func(corpus.File, error) bool) {
 		for i := range n {
-			if !yield(File{URL: fmt.Sprint("file", i), Doc: &extract.Document{Text: words(uint64(i%20), 60)}}, nil) {
+			if !yield(corpus.File{URL: fmt.Sprint("file", i), Doc: &extract.Document{Text: words(uint64(i%20), 60)}}, nil) {
 				return
 			}
 		}
@@ -637,15 +638,15 @@ func TestFiles(t *testing.T) {
 	for _, procs := range []int{1, 8} {
 		s := store.NewMemory()
 		p := start(t, &shaky{Store: s, rng: rand.New(rand.NewPCG(uint64(procs), 1))}, testOptions(t))
-		files := func(yield func(File, error) bool) {
+		files := func(yield func(corpus.File, error) bool) {
 			for f := range manyFiles(60) {
 				if !yield(f, nil) {
 					return
 				}
 			}
-			yield(File{URL: "file3", Source: "more:1", Doc: &extract.Document{Text: "again"}}, nil)
-			yield(File{URL: "file3", Source: "more:2", Doc: &extract.Document{Text: words(3, 60)}}, nil)
-			yield(File{URL: "picture.png"}, nil)
+			yield(corpus.File{URL: "file3", Source: "more:1", Doc: &extract.Document{Text: "again"}}, nil)
+			yield(corpus.File{URL: "file3", Source: "more:2", Doc: &extract.Document{Text: words(3, 60)}}, nil)
+			yield(corpus.File{URL: "picture.png"}, nil)
 		}
 		for round, want := range []Names{{Repeated: 2}, {Known: 63}} {
 			names, err := p.Files(t.Context(), files)
@@ -674,13 +675,13 @@ func TestFiles(t *testing.T) {
 // another text by now is a new one.
 func TestFilesKnown(t *testing.T) {
 	s := store.NewMemory()
-	text := func(name, source string, seed uint64) File {
-		return File{URL: name, Source: source, Doc: &extract.Document{Text: words(seed, 60)}}
+	text := func(name, source string, seed uint64) corpus.File {
+		return corpus.File{URL: name, Source: source, Doc: &extract.Document{Text: words(seed, 60)}}
 	}
-	run := func(files ...File) Names {
+	run := func(files ...corpus.File) Names {
 		t.Helper()
 		p := start(t, s, testOptions(t))
-		names, err := p.Files(t.Context(), func(yield func(File, error) bool) {
+		names, err := p.Files(t.Context(), func(yield func(corpus.File, error) bool) {
 			for _, f := range files {
 				if !yield(f, nil) {
 					return
@@ -695,19 +696,19 @@ func TestFilesKnown(t *testing.T) {
 	a, copied, other := text("0", "a:1", 1), text("0", "b:1", 1), text("0", "c:1", 2)
 	for _, c := range []struct {
 		why   string
-		files []File
+		files []corpus.File
 		want  Names
 		holds int
 	}{
-		{"one name in three files", []File{a, copied, other}, Names{Repeated: 2}, 3},
-		{"the same again", []File{a, copied, other}, Names{Known: 3}, 3},
-		{"the other way round", []File{other, copied, a}, Names{Known: 3}, 3},
-		{"one of them alone", []File{other}, Names{Known: 1}, 3},
-		{"a line that changed", []File{text("0", "c:1", 3)}, Names{Repeated: 1}, 4},
-		{"again", []File{text("0", "c:1", 3)}, Names{Known: 1}, 4},
-		{"a file", []File{text("a.txt", "", 4)}, Names{}, 5},
-		{"that changed", []File{text("a.txt", "", 5)}, Names{Repeated: 1}, 6},
-		{"again, and back", []File{text("a.txt", "", 5), text("a.txt", "", 4)}, Names{Known: 2}, 6},
+		{"one name in three files", []corpus.File{a, copied, other}, Names{Repeated: 2}, 3},
+		{"the same again", []corpus.File{a, copied, other}, Names{Known: 3}, 3},
+		{"the other way round", []corpus.File{other, copied, a}, Names{Known: 3}, 3},
+		{"one of them alone", []corpus.File{other}, Names{Known: 1}, 3},
+		{"a line that changed", []corpus.File{text("0", "c:1", 3)}, Names{Repeated: 1}, 4},
+		{"again", []corpus.File{text("0", "c:1", 3)}, Names{Known: 1}, 4},
+		{"a file", []corpus.File{text("a.txt", "", 4)}, Names{}, 5},
+		{"that changed", []corpus.File{text("a.txt", "", 5)}, Names{Repeated: 1}, 6},
+		{"again, and back", []corpus.File{text("a.txt", "", 5), text("a.txt", "", 4)}, Names{Known: 2}, 6},
 	} {
 		if got := run(c.files...); got != c.want || len(records(t, s)) != c.holds {
 			t.Errorf("%s: got %+v and %d records, want %+v and %d", c.why, got, len(records(t, s)), c.want, c.holds)
@@ -724,20 +725,20 @@ func TestFilesErrors(t *testing.T) {
 	s := store.NewMemory()
 	p := start(t, s, testOptions(t))
 	broken := errors.New("unreadable")
-	_, err := p.Files(t.Context(), func(yield func(File, error) bool) {
+	_, err := p.Files(t.Context(), func(yield func(corpus.File, error) bool) {
 		for f := range manyFiles(10) {
 			if !yield(f, nil) {
 				return
 			}
 		}
-		yield(File{}, broken)
+		yield(corpus.File{}, broken)
 	})
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = p.Files(ctx, func(yield func(File, error) bool) {
-		for i := 0; yield(File{URL: fmt.Sprint(i)}, nil); i++ {
+	_, err = p.Files(ctx, func(yield func(corpus.File, error) bool) {
+		for i := 0; yield(corpus.File{URL: fmt.Sprint(i)}, nil); i++ {
 			if i == 20 {
 				cancel()
 			}

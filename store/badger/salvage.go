@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -226,16 +225,6 @@ func (c *tableContent) rewrite() []byte {
 		})
 	}
 	return b.Finish()
-}
-
-// reaches is the number of the last transaction in a table.
-func (c *tableContent) reaches() (last uint64) {
-	for _, block := range c.blocks {
-		for _, key := range blockKeys(block) {
-			last = max(last, math.MaxUint64-binary.BigEndian.Uint64(key[len(key)-8:]))
-		}
-	}
-	return last
 }
 
 // Damage is what is wrong with the files of a store.

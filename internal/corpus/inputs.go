@@ -1,7 +1,12 @@
-package cli
+// Package corpus reads inputs on disk as one ordered stream of texts: HTML, plain text and
+// JSON Lines, from files, folders and standard input. Start with [Inputs.Texts].
+//
+// The same inputs give the same texts in the same order, each file once, so that what is
+// judged by them can be judged again. It judges nothing itself, and unpacks nothing: what is
+// packed is refused by its name ([PackedError]).
+package corpus
 
 import (
-	"context"
 	"io"
 	"io/fs"
 	"iter"
@@ -10,11 +15,11 @@ import (
 	"strings"
 )
 
-// inputs are the files that the arguments of skink dedup name.
-type inputs struct {
-	paths      []string
-	stdin      io.Reader
-	unreadable func(error) // told of what is inside a folder and cannot be read
+// Inputs are files and folders that somebody named.
+type Inputs struct {
+	Paths      []string    // "-" is standard input
+	Stdin      io.Reader   // what is read for it
+	Unreadable func(error) // told of what is inside a folder and cannot be read; required
 }
 
 // An input is a file that is to be read.
@@ -34,7 +39,7 @@ func (i input) String() string {
 // files yields the files, those of a folder in the order of their names, each once
 // however often it is named. As in a crawl, the hidden ones of a folder are left
 // alone, and one that cannot be read does not keep the others from being read.
-func (in *inputs) files(unreadable func(error)) iter.Seq2[input, error] {
+func (in *Inputs) files(unreadable func(error)) iter.Seq2[input, error] {
 	return func(yield func(input, error) bool) {
 		seen := map[string]bool{}
 		more := true
@@ -48,7 +53,7 @@ func (in *inputs) files(unreadable func(error)) iter.Seq2[input, error] {
 			}
 			return nil
 		}
-		for _, arg := range in.paths {
+		for _, arg := range in.Paths {
 			if arg == "-" {
 				_ = found(input{name: arg}, arg)
 			} else if err := walk(walkable(arg), found, unreadable); err != nil {
@@ -115,41 +120,8 @@ func resolved(name string) string {
 	return name
 }
 
-// open opens an input. What is no regular file may keep a reader waiting: when ctx
-// ends, such a one is not waited for.
-func (in *inputs) open(ctx context.Context, i input) (io.ReadCloser, error) {
-	open := func() (io.ReadCloser, error) { return os.Open(i.name) }
-	if i.name == "-" {
-		return patient(ctx, func() (io.ReadCloser, error) { return io.NopCloser(in.stdin), nil }), nil
-	}
-	if i.inside {
-		return open()
-	}
-	if info, err := os.Stat(i.name); err == nil && !info.Mode().IsRegular() {
-		return patient(ctx, open), nil
-	}
-	return open()
-}
-
-// patient opens and reads in a goroutine of its own, which a read or an open that
-// never returns keeps until the process ends.
-func patient(ctx context.Context, open func() (io.ReadCloser, error)) io.ReadCloser {
-	out, in := io.Pipe()
-	stop := context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
-	go func() {
-		defer stop()
-		from, err := open()
-		if err == nil {
-			_, err = io.Copy(in, from)
-			from.Close()
-		}
-		in.CloseWithError(err)
-	}()
-	return out
-}
-
-// among says whether a file is one of the inputs.
-func (in *inputs) among(info fs.FileInfo) (bool, error) {
+// Among says whether a file is one of the inputs.
+func (in *Inputs) Among(info fs.FileInfo) (bool, error) {
 	for i, err := range in.files(func(error) {}) {
 		if err != nil {
 			return false, err
@@ -162,11 +134,11 @@ func (in *inputs) among(info fs.FileInfo) (bool, error) {
 	return false, nil
 }
 
-func (in *inputs) stat(i input) (fs.FileInfo, error) {
+func (in *Inputs) stat(i input) (fs.FileInfo, error) {
 	if i.name != "-" {
 		return os.Stat(i.name)
 	}
-	if f, ok := in.stdin.(*os.File); ok {
+	if f, ok := in.Stdin.(*os.File); ok {
 		return f.Stat()
 	}
 	return nil, fs.ErrNotExist

@@ -1,0 +1,40 @@
+package corpus
+
+import (
+	"context"
+	"io"
+	"os"
+)
+
+// open opens an input. What is no regular file may keep a reader waiting: when ctx
+// ends, such a one is not waited for.
+func (in *Inputs) open(ctx context.Context, i input) (io.ReadCloser, error) {
+	open := func() (io.ReadCloser, error) { return os.Open(i.name) }
+	if i.name == "-" {
+		return patient(ctx, func() (io.ReadCloser, error) { return io.NopCloser(in.Stdin), nil }), nil
+	}
+	if i.inside {
+		return open()
+	}
+	if info, err := os.Stat(i.name); err == nil && !info.Mode().IsRegular() {
+		return patient(ctx, open), nil
+	}
+	return open()
+}
+
+// patient opens and reads in a goroutine of its own, which a read or an open that
+// never returns keeps until the process ends.
+func patient(ctx context.Context, open func() (io.ReadCloser, error)) io.ReadCloser {
+	out, in := io.Pipe()
+	stop := context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	go func() {
+		defer stop()
+		from, err := open()
+		if err == nil {
+			_, err = io.Copy(in, from)
+			from.Close()
+		}
+		in.CloseWithError(err)
+	}()
+	return out
+}
