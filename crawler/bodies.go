@@ -11,7 +11,8 @@ import (
 //
 // A thousand turns may wait on the network, and each body may have Options.MaxSize
 // bytes. So a body takes its share of a room while it is read, step by step, and the
-// share is given back when the page is stored, or when the turn ends otherwise. A body
+// share is given back when the page is stored, or when the turn ends otherwise. The
+// rooms are of Options.Bodies together. A body
 // that gets no more is not read further meanwhile: its server waits, as it does for a
 // slow line, and the time limit of the exchange stands still. The first step of a body
 // is free, so that small pages never wait; Options.Connections bounds those.
@@ -29,7 +30,7 @@ import (
 // which hold up the rest.
 
 const (
-	roomForBodies = 32 << 20 // bytes, for quick hosts, and as many for all others
+	roomForBodies = 64 << 20 // bytes, by default: half for quick hosts, half for all others
 	roomStep      = 64 << 10
 )
 
@@ -164,8 +165,9 @@ func (r *sharing) Read(p []byte) (int, error) {
 // rooms are those of a crawl: for quick hosts, and for the others.
 type rooms [2]room
 
-func newRooms() *rooms {
-	return &rooms{{most: roomForBodies}, {most: roomForBodies}}
+// newRooms divides so many bytes.
+func newRooms(bytes int64) *rooms {
+	return &rooms{{most: bytes / 2}, {most: bytes / 2}}
 }
 
 func (r *rooms) share(of pace) *share {

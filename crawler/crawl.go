@@ -83,7 +83,7 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 }
 
 func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(context.Context, frontier.Item) *Page, fetchRobots robotsFetch) *Crawl {
-	c := &Crawl{opt: opt, front: front, handler: handler, fetch: fetch, rooms: newRooms(), close: func() {}, closeIdle: func() {}}
+	c := &Crawl{opt: opt, front: front, handler: handler, fetch: fetch, rooms: newRooms(opt.Bodies), close: func() {}, closeIdle: func() {}}
 	c.schedule = newSchedule(front, opt, handler.Pages)
 	c.robots = newRobotsCache(c.counted(fetchRobots), time.Now)
 	return c

@@ -21,6 +21,7 @@ type Options struct {
 	MaxDelay    time.Duration // the longest of what robots.txt or slow answers make of it; 0: any
 	Timeout     time.Duration // for one whole exchange, from the look-up of the name to the last byte
 	MaxSize     int64         // bytes of a decoded body that are read
+	Bodies      int64         // bytes of bodies on their way, of all together; more wait; 0: 64 MiB
 	Retries     int           // further tries after a transient problem
 	Grace       time.Duration // for what is in flight when the crawl is stopped
 	UserAgent   string        // as sent; robots.txt is asked for its product token
@@ -70,6 +71,7 @@ func (o Options) orDefaults() Options {
 	d := Defaults()
 	o.Parallel, o.PerHost = positive(o.Parallel, d.Parallel), positive(o.PerHost, d.PerHost)
 	o.Timeout, o.MaxSize = positive(o.Timeout, d.Timeout), positive(o.MaxSize, d.MaxSize)
+	o.Bodies = positive(o.Bodies, d.Bodies)
 	o.UserAgent = cmp.Or(o.UserAgent, d.UserAgent)
 	return o
 }
@@ -93,6 +95,7 @@ func Defaults() Options {
 		MaxDelay:    time.Minute,
 		Timeout:     30 * time.Second,
 		MaxSize:     10 << 20,
+		Bodies:      roomForBodies,
 		Retries:     2,
 		Grace:       10 * time.Second,
 		UserAgent:   "skink/0.1 (near-duplicate detection crawler)",

@@ -94,9 +94,9 @@ func TestSpecialHosts(t *testing.T) {
 
 func TestOptionsOrDefaults(t *testing.T) {
 	got, want := Options{}.orDefaults(), Defaults()
-	if got.Parallel != want.Parallel || got.PerHost != want.PerHost || got.Timeout != want.Timeout || got.MaxSize != want.MaxSize || got.UserAgent != want.UserAgent {
+	if got.Parallel != want.Parallel || got.PerHost != want.PerHost || got.Timeout != want.Timeout || got.MaxSize != want.MaxSize || got.Bodies != want.Bodies || got.UserAgent != want.UserAgent {
 		t.Errorf("nothing given: %+v", got)
 	}
-	given := Options{Parallel: 3, PerHost: 2, Timeout: 5, MaxSize: 7, UserAgent: "me"}
+	given := Options{Parallel: 3, PerHost: 2, Timeout: 5, MaxSize: 7, Bodies: 9, UserAgent: "me"}
 	same(t, "what is given", given.orDefaults(), given)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/crawler"
+	"skink/internal/memory"
 	"skink/internal/monitor"
 	"skink/store"
 )
@@ -162,6 +163,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt craw
 func (f *crawlFlags) settle() (o crawler.Options, err error) {
 	o = f.options
 	o.MaxSize, o.MaxBytes, o.HostBudget.Bytes = int64(f.maxSize), int64(f.maxBytes), int64(f.maxHostBytes)
+	o.Bodies = memory.Divide(int64(*f.memory)).Bodies
 	if err := f.check(&o); err != nil {
 		return o, err
 	}

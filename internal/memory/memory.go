@@ -64,12 +64,13 @@ func (s *Share) Keep(n int64) {
 // Release gives all of it back. It may be called more than once.
 func (s *Share) Release() { s.Keep(0) }
 
-// Parts are what the budget of a process is divided into. What is left over is for bodies on
-// their way, the store, the frontier and the program itself.
+// Parts are what the budget of a process is divided into. What is left over, three tenths,
+// is for the store, the frontier and the program itself. The files that the store maps come
+// on top: the system can take those back.
 type Parts struct {
 	Reading int64 // what is made of pages while they are read, until they are stored: trees, texts, shingles
 	Leaders int64 // shingles of pages that others were compared with
-	Recent  int64 // shingles of the pages judged last
+	Bodies  int64 // bodies on their way, as they are kept: while they are read, each can take three times as much
 }
 
 // Divide divides a budget of so many bytes; 0: of [Default].
@@ -77,7 +78,7 @@ func Divide(budget int64) Parts {
 	if budget <= 0 {
 		budget = Default
 	}
-	const enough = 64 << 20 // some 8,000 pages of a thousand words
-	cache := min(budget/16, enough)
-	return Parts{Reading: budget / 2, Leaders: cache, Recent: cache}
+	const enough = 64 << 20 // for leaders: some 8,000 pages of a thousand words
+	small := min(budget/16, enough)
+	return Parts{Reading: budget / 2, Leaders: small, Bodies: small}
 }

@@ -79,6 +79,8 @@ type Store struct {
 	loss     Loss
 	reading  *view // of a store that is only read
 
+	mapped mapped
+
 	syncFile    func(*os.File) error // (*os.File).Sync but in a test
 	beforeFlush func() error         // if set, a test's way to stop between transactions
 }
@@ -211,6 +213,7 @@ func (s *Store) start(opt Options) error {
 	if opt.tuneIndex != nil {
 		opt.tuneIndex(s.index)
 	}
+	s.mapped.watch(s.db)
 	if err := s.load(); err != nil {
 		return errors.Join(err, s.index.close(), s.closeFiles())
 	}
@@ -348,6 +351,7 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) closeFiles() error {
+	s.mapped.stop()
 	err := s.db.Close()
 	if s.reading != nil {
 		err = errors.Join(err, s.reading.close())

@@ -1,0 +1,50 @@
+package badger
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+)
+
+// What was written into tables and read from them is taken out of the process, and is still
+// there. It fails when a new version of badger names its parts otherwise.
+func TestMapped(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	value := bytes.Repeat([]byte("0123456789abcdef"), 1<<12)
+	const values = 800 // 50 MB
+	key := func(i int) []byte { return fmt.Appendf([]byte{0xff}, "%04d", i) }
+	for i := range values {
+		if err := s.db.Update(func(txn *badgerdb.Txn) error { return txn.Set(key(i), value) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() {
+		for i := range values {
+			err := s.db.View(func(txn *badgerdb.Txn) error {
+				_, err := get(txn, key(i), func(got []byte) error {
+					if !bytes.Equal(got, value) {
+						return errors.New("another value")
+					}
+					return nil
+				})
+				return err
+			})
+			if err != nil {
+				t.Fatalf("value %d: %v", i, err)
+			}
+		}
+	}
+	read()
+	before, ok := residentFiles()
+	if !ok {
+		t.Skip("the system does not say what is resident")
+	}
+	giveTablesBack(s.db)
+	if after, _ := residentFiles(); before-after < 20<<20 {
+		t.Errorf("%d MB of files were resident, and still %d", before>>20, after>>20)
+	}
+	read()
+}
