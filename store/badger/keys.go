@@ -67,6 +67,8 @@ import (
 //
 // Beside badger's files there are those of the index: NUMBER.postings, see
 // [segment], and NUMBER.urls, see [filter]. They can be made again from the journal, j.
+// READERS and readers.sock are those of package store/remote, by which a process that
+// has the store answers others: they hold nothing of it.
 //
 // Values of t are cut into parts of [partSize], because a transaction of
 // badger's ends at 15 % of a memtable, and because a value of more than 1 MiB

@@ -11,6 +11,9 @@
 // How a store looks on disk stands in keys.go, and how a page is found by what
 // it says in index.go. In memory it keeps filters of the keys there are, the
 // postings that came last, the ends of each host's queue, and the counters.
+//
+// Other processes read an open store through the one that has it, see [Store.Snapshot]
+// and package store/remote.
 package badger
 
 import (

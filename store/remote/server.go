@@ -56,6 +56,7 @@ type Server struct {
 	accepts  sync.WaitGroup // the loop
 	serving  sync.WaitGroup // the sessions
 	slots    chan struct{}  // one for each session under way
+	refusals chan struct{}  // one for each client that is being told that there is none free
 }
 
 // Serve answers the readers of the store in dir until Close. By is the command that has
@@ -66,7 +67,7 @@ func Serve(dir, by string, take func() (Snapshot, error)) (*Server, error) {
 }
 
 func serve(dir, by string, take func() (Snapshot, error), l limits) (*Server, error) {
-	s := &Server{dir: dir, by: by, take: take, limits: l, slots: make(chan struct{}, l.sessions)}
+	s := &Server{dir: dir, by: by, take: take, limits: l, slots: make(chan struct{}, l.sessions), refusals: make(chan struct{}, l.sessions)}
 	if err := leave(dir); err != nil {
 		return nil, fmt.Errorf("answer readers of the store: %w", err)
 	}
@@ -133,16 +134,27 @@ func (s *Server) accept() {
 			}
 			continue
 		}
-		select {
-		case s.slots <- struct{}{}:
-			s.serving.Go(func() {
-				defer func() { <-s.slots }()
-				s.serve(conn, false)
-			})
-		default:
-			s.serving.Go(func() { s.serve(conn, true) })
+		switch {
+		case s.begin(s.slots, func() { s.serve(conn, false) }):
+		case s.begin(s.refusals, func() { s.serve(conn, true) }):
+		default: // whoever that is, the crawl needs its files for other things
+			_ = conn.Close()
 		}
 	}
+}
+
+// begin runs do beside the loop if there is a slot free, and says whether there was.
+func (s *Server) begin(slots chan struct{}, do func()) bool {
+	select {
+	case slots <- struct{}{}:
+	default:
+		return false
+	}
+	s.serving.Go(func() {
+		defer func() { <-slots }()
+		do()
+	})
+	return true
 }
 
 // serve is a session from its first byte to its last. What goes wrong with it is the
