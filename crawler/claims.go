@@ -43,7 +43,7 @@ const (
 	claimTime   = 30 * time.Second // how long a claim outlives its holder
 	keepResting = 5 * time.Second  // longer than nearly all hosts rest between two requests
 	pollOthers  = time.Second
-	mostHeld    = 1 << 16               // hosts at once: some 40 MB with their first URLs
+	mostHeld    = 1 << 13               // hosts at once: at one page a second each, more than a machine reads
 	mostClaimed = 1 << 10               // hosts in one call
 	claimEvery  = 20 * time.Millisecond // at most, as long as there is something to do
 )

@@ -317,12 +317,12 @@ func TestScheduleTakesLess(t *testing.T) {
 	w := newWorld()
 	w.discover(urls("a.test", takeBatch+1)...)
 	s := newSchedule(w.front, Options{PerHost: 1}, func() int64 { return 0 })
-	for i := range takenMost {
-		s.hosts[fmt.Sprint(i)] = &host{turns: 1}
+	for i := range mostHeld - 1 {
+		s.held[&host{name: fmt.Sprint(i), turns: 1}] = true
 	}
 	turn, err := s.next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "URLs taken beside the first", len(turn.host.urls), 0)
+	same(t, "URLs taken with the first", 1+len(turn.host.urls), takenMost/mostHeld)
 }

@@ -19,7 +19,7 @@ var errFinished = errors.New("crawl is finished")
 
 // takeBatch is how many URLs of one host are taken from the frontier at a time:
 // enough to spare it a call a page. takenMost is how many are to be in memory of
-// all hosts together, some 10 MB; each host may have one all the same.
+// all hosts together, some 10 MB.
 const (
 	takeBatch = 32
 	takenMost = 1 << 16
@@ -277,7 +277,7 @@ func (s *schedule) step() step {
 			return step{back: []returning{s.letGo(h)}}
 		default:
 			h.sure, h.stirred = false, false
-			return step{take: h, of: h.claim, urls: min(max(takenMost/len(s.hosts), 1), takeBatch)}
+			return step{take: h, of: h.claim, urls: min(max(takenMost/len(s.held), 1), takeBatch)}
 		}
 	}
 	if n := s.claims(false, now); n > 0 {

@@ -128,7 +128,7 @@ type Grant struct {
 	Hosts   []Held
 	Others  int       // hosts that other workers hold
 	Waiting int       // hosts with URLs that nobody holds, but for those that are idle
-	Next    time.Time // when the first host is due that nobody holds; zero: there is none
+	Next    time.Time // when the first host is due that nobody holds, now if one is; zero: there is none
 }
 
 // Counts is how many URLs are in each state.

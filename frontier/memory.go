@@ -160,7 +160,7 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 			}
 		case len(h.waiting) == 0:
 		case h.due().After(now):
-			g.wait(h)
+			g.wait(h, now)
 		default:
 			due = append(due, h)
 		}
@@ -170,7 +170,7 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 	})
 	for i, h := range due {
 		if i >= n {
-			g.wait(h)
+			g.wait(h, now)
 			continue
 		}
 		f.token++
@@ -181,13 +181,20 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 }
 
 // wait counts a host that is not given.
-func (g *Grant) wait(h *memoryHost) {
+func (g *Grant) wait(h *memoryHost, now time.Time) {
 	if !h.rest.Idle {
 		g.Waiting++
 	}
-	if due := h.due(); g.Next.IsZero() || due.Before(g.Next) {
+	if due := later(h.due(), now); g.Next.IsZero() || due.Before(g.Next) {
 		g.Next = due
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // due is when the host may be asked again.

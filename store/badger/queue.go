@@ -162,10 +162,11 @@ func (q *queue) claim(worker string, n int, ttl time.Duration) (g frontier.Grant
 		g.Hosts = append(g.Hosts, frontier.Held{Claim: h.claim, Host: h.host()})
 	}
 	g.Others, g.Waiting = len(q.held)-q.holders[worker], q.waiting
-	for _, line := range []*hostHeap{&q.due, &q.resting} {
-		if line.Len() > 0 && (g.Next.IsZero() || line.first().due().Before(g.Next)) {
-			g.Next = line.first().due()
-		}
+	switch {
+	case q.due.Len() > 0:
+		g.Next = now
+	case q.resting.Len() > 0:
+		g.Next = q.resting.first().due()
 	}
 	return g
 }

@@ -378,6 +378,16 @@ var claimPromises = []promise{
 		equal(t, "free again, in their places", take(t, s, again.Claim, 9),
 			[]string{"https://example.com/0", "https://example.com/2", "https://example.com/3", "https://example.com/4"})
 	}},
+	{"what_is_due_and_not_given_is_due_now", func(t *testing.T, s store.Store) {
+		g := must(s.Claim(ctx, me, 9, time.Hour))(t)
+		equal(t, "of nothing", g.Waiting == 0 && g.Next.IsZero(), true)
+		discover(t, s, 1, items(0, "https://example.com/"))
+		g = must(s.Claim(ctx, me, 0, time.Hour))(t)
+		equal(t, "waiting", g.Waiting, 1)
+		if g.Next.IsZero() || g.Next.After(time.Now()) {
+			t.Errorf("the first is due at %v, want now", g.Next)
+		}
+	}},
 	{"not_to_be_asked_before_its_time", func(t *testing.T, s store.Store) {
 		discover(t, s, 2, items(0, "https://later.example/", "https://blocked.example/"))
 		next := time.Now().Add(50 * time.Minute)
