@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/bits"
@@ -77,6 +78,9 @@ func (p *Pipeline) readWithin(ctx context.Context, s *subject, page *crawler.Pag
 	defer p.flight.end(page.Item.URL)
 	size := len(page.Body)
 	first := p.costs.tree(size)
+	if hugeTag(page.Body) {
+		first = most(size)
+	}
 	err := p.readIn(ctx, s, page, leads, first)
 	outgrown := errors.Is(err, errOutgrown)
 	if first < most(size) {
@@ -87,6 +91,28 @@ func (p *Pipeline) readWithin(ctx context.Context, s *subject, page *crawler.Pag
 		err = p.readIn(ctx, s, page, leads, most(size))
 	}
 	return err
+}
+
+// hugeTag says whether a page has a tag so long that its attributes alone may outgrow a
+// light tree: it is not worth trying.
+func hugeTag(body []byte) bool {
+	const huge = 1 << 20
+	for len(body) >= huge {
+		begin := bytes.IndexByte(body, '<')
+		if begin < 0 {
+			return false
+		}
+		body = body[begin:]
+		end := bytes.IndexByte(body, '>')
+		if end < 0 {
+			end = len(body)
+		}
+		if end >= huge {
+			return true
+		}
+		body = body[end:]
+	}
+	return false
 }
 
 func (p *Pipeline) readIn(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads, tree int64) (err error) {
