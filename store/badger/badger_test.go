@@ -10,6 +10,7 @@ import (
 
 	"skink/dedup"
 	"skink/store"
+	"skink/store/badger/postings"
 	"skink/store/storetest"
 )
 
@@ -58,7 +59,7 @@ func commitError(t testing.TB, s *Store, entries ...*store.Entry) error {
 // placesUnder are the places posted under a key, at most limit of them.
 func placesUnder(t testing.TB, s *Store, key uint64, limit int) (places []uint64, more bool) {
 	t.Helper()
-	places, more, err := s.index.find(t.Context(), key, bandKind, limit, nil)
+	places, more, err := s.index.Find(t.Context(), key, postings.Band, limit, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func (b *batch) flush() error {
 		if err := b.txn.Commit(); err != nil {
 			return err
 		}
-		b.s.index.forget(b.gone)
+		b.s.index.Forget(b.gone)
 		b.gone = nil
 		return nil
 	}
@@ -131,9 +131,9 @@ func (b *batch) flush() error {
 		return err
 	}
 	b.s.seq++
-	b.s.index.forget(b.gone)
+	b.s.index.Forget(b.gone)
 	b.gone = nil
-	err := b.s.index.post(b.s.seq, &b.journal)
+	err := b.s.index.Post(b.s.seq, len(b.journal.urls), b.journal.posted)
 	b.journal.reset()
 	clear(b.recorded)
 	return err

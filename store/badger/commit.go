@@ -11,6 +11,7 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
+	"skink/store/badger/postings"
 )
 
 // # Commits come together
@@ -148,12 +149,12 @@ func (b *batch) rest(num uint64, e *store.Entry) error {
 func (b *batch) stale(e *store.Entry) (bool, error) {
 	mark := uint64(e.Basis.Mark)
 	for _, h := range e.Basis.Hashes {
-		if b.postedSince(indexKey(filterKey(h), hashKind), mark) {
+		if b.postedSince(postings.Mixed(filterKey(h), postings.Hash), mark) {
 			return true, nil
 		}
 	}
 	for _, key := range e.Basis.Keys {
-		if b.postedSince(indexKey(key, bandKind), mark) {
+		if b.postedSince(postings.Mixed(key, postings.Band), mark) {
 			return true, nil
 		}
 	}
@@ -167,7 +168,7 @@ func (b *batch) stale(e *store.Entry) (bool, error) {
 // postedSince says whether something may have been posted under a mixed key since
 // a mark.
 func (b *batch) postedSince(key, mark uint64) bool {
-	return b.posted[key] > mark || b.s.index.postedSince(key, mark)
+	return b.posted[key] > mark || b.s.index.PostedSince(key, mark)
 }
 
 // nextNumber gives the next place. It is counted in the transaction that first
@@ -219,7 +220,7 @@ func (b *batch) post(num uint64, e *store.Entry) error {
 	for some := range slices.Chunk(e.Keys, postedAtOnce) {
 		keys := make([]uint64, 0, len(some))
 		for _, key := range some {
-			if mixed := indexKey(key, bandKind); b.posted[mixed] != num {
+			if mixed := postings.Mixed(key, postings.Band); b.posted[mixed] != num {
 				b.posted[mixed] = num
 				keys = append(keys, key)
 			}
@@ -227,7 +228,7 @@ func (b *batch) post(num uint64, e *store.Entry) error {
 		if err := b.room(0, postedSize(len(keys))); err != nil {
 			return err
 		}
-		b.journal.post(num, bandKind, keys...)
+		b.journal.post(num, postings.Band, keys...)
 	}
 	return nil
 }
@@ -283,8 +284,8 @@ func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	}
 	if !e.Hash.IsZero() {
 		key := filterKey(e.Hash)
-		b.journal.post(num, hashKind, key)
-		b.posted[indexKey(key, hashKind)] = num
+		b.journal.post(num, postings.Hash, key)
+		b.posted[postings.Mixed(key, postings.Hash)] = num
 	}
 	if r.Follows() {
 		if err := b.set(memberKey(r.Leader, r.Resemblance, num), nil); err != nil {

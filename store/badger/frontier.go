@@ -13,6 +13,7 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
+	"skink/store/badger/postings"
 )
 
 // Discover queues the URLs that were never discovered before.
@@ -134,7 +135,7 @@ func (b *batch) known(id dedup.Hash) (u known, err error) {
 }
 
 func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
-	if !s.urls.has(filterKey(id)) {
+	if !s.urls.Has(filterKey(id)) {
 		return known{}, nil
 	}
 	found, err := get(txn, key1(keyURL, id[:]), func(value []byte) error {
@@ -155,9 +156,9 @@ func (b *batch) setKnown(id dedup.Hash, u known, isNew bool) error {
 	if isNew {
 		b.journal.addURL(filterKey(id))
 	}
-	b.s.urls.add(filterKey(id))
+	b.s.urls.Add(filterKey(id))
 	if u == (known{num: u.num}) {
-		b.journal.post(u.num, hashKind, filterKey(id))
+		b.journal.post(u.num, postings.Hash, filterKey(id))
 		b.recorded[id] = u.num
 		return nil
 	}

@@ -20,6 +20,7 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
+	"skink/store/badger/postings"
 )
 
 // TestIndex measures the look-ups and writes of pages that are judged by their
@@ -214,7 +215,7 @@ func reopenIndex(t *testing.T, s *Store, dir string, size int) {
 	if err := again.Close(); err != nil {
 		t.Fatal(err)
 	}
-	names, err := filepath.Glob(filepath.Join(dir, "*"+segmentExt))
+	names, err := filepath.Glob(filepath.Join(dir, "*"+postings.SegmentExt))
 	if err != nil || len(names) == 0 {
 		return // too few pages for a segment
 	}

@@ -8,6 +8,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/store"
+	"skink/store/badger/postings"
 )
 
 // A journalEntry is what one transaction adds to what is kept in memory of the store:
@@ -19,14 +20,8 @@ import (
 //	how many keys, then the keys, 8 bytes each, little-endian
 type journalEntry struct {
 	urls   []uint64
-	posted []posted
+	posted []postings.Posted
 	size   int // of its value, or a little more
-}
-
-// posted is what a page is posted under.
-type posted struct {
-	num  uint64 // with its kind
-	keys []uint64
 }
 
 // entryBound is the size from which on a transaction ends for its entry's sake:
@@ -38,8 +33,8 @@ func (e *journalEntry) addURL(key uint64) {
 	e.size += 8
 }
 
-func (e *journalEntry) post(num uint64, kind kind, keys ...uint64) {
-	e.posted = append(e.posted, posted{withKind(num, kind), keys})
+func (e *journalEntry) post(num uint64, kind postings.Kind, keys ...uint64) {
+	e.posted = append(e.posted, postings.Posted{Num: postings.WithKind(num, kind), Keys: keys})
 	e.size += postedSize(len(keys))
 }
 
@@ -56,9 +51,9 @@ func (e *journalEntry) encode() []byte {
 	b = binary.AppendUvarint(b, uint64(len(e.urls)))
 	b = appendWords(b, e.urls)
 	for _, p := range e.posted {
-		b = binary.AppendUvarint(b, p.num)
-		b = binary.AppendUvarint(b, uint64(len(p.keys)))
-		b = appendWords(b, p.keys)
+		b = binary.AppendUvarint(b, p.Num)
+		b = binary.AppendUvarint(b, uint64(len(p.Keys)))
+		b = appendWords(b, p.Keys)
 	}
 	return b
 }
@@ -75,7 +70,7 @@ func decodeEntry(b []byte) (*journalEntry, error) {
 	e := &journalEntry{urls: d.words(d.varint())}
 	for len(d.b) > 0 {
 		num := d.varint()
-		e.posted = append(e.posted, posted{num, d.words(d.varint())})
+		e.posted = append(e.posted, postings.Posted{Num: num, Keys: d.words(d.varint())})
 	}
 	return e, d.err
 }

@@ -24,7 +24,7 @@ import (
 //	d NUM8                     → empty; the visit at that place gave way to a later
 //	                             one, and its postings may be dropped
 //	f HOST                     → JSON of [keptRest]: when HOST may be asked
-//	i                          → JSON of [manifest]: the files of the index
+//	i                          → JSON of [postings.Manifest]: the files of the index
 //	k LEADER16 RANK8 NUM8      → empty; a member of the cluster of the page with
 //	                             id LEADER. RANK is the complement of the bits of
 //	                             the resemblance, a float64 of at least 0, so the
@@ -279,3 +279,6 @@ func (d *decoder) byte() byte {
 	}
 	return 0
 }
+
+// maxNum is the highest number a page may have: an index needs a bit of it.
+const maxNum = 1<<63 - 1

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"skink/store/badger/postings"
 )
 
 // ErrFiles: the process may not have as many files open as the store takes.
@@ -22,7 +24,7 @@ func checkFiles(dir string, extra int, limit int64) error {
 	need := int64(spareFiles + extra)
 	entries, _ := os.ReadDir(dir) // who cannot be read is told so elsewhere
 	for _, e := range entries {
-		if ext := filepath.Ext(e.Name()); ext == ".sst" || ext == segmentExt {
+		if ext := filepath.Ext(e.Name()); ext == ".sst" || ext == postings.SegmentExt {
 			need++
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/store"
+	"skink/store/badger/postings"
 )
 
 // load reads into memory what a store keeps there: the counters, the index with
@@ -34,7 +35,7 @@ func (s *Store) load() error {
 	if err := s.loadIndex(); err != nil {
 		return err
 	}
-	s.index.knownSince(s.last)
+	s.index.KnownSince(s.last)
 	err = s.scan(context.Background(), []byte{keyQueue}, func(item *badgerdb.Item) error {
 		host, p, ok := splitQueueKey(item.Key())
 		if !ok {
@@ -72,26 +73,22 @@ func (s *Store) loadIndex() error {
 		return err
 	}
 	x := s.index
-	if err := x.open(m); err != nil {
+	if err := x.Open(m); err != nil {
 		if !isDamage(err) {
 			return err
 		}
 		m.Segments, m.Seq = nil, 0
 	}
 	if m.URLs != 0 {
-		if err := s.urls.read(x.urlFile(m.URLs)); err != nil {
+		if err := s.urls.Read(x.URLFile(m.URLs)); err != nil {
 			if !isDamage(err) {
 				return err
 			}
 			m.URLs, m.URLsSeq = 0, 0
 		}
 	}
-	x.manifest = m
-	if !x.readOnly {
-		if err := x.removeOrphans(); err != nil {
-			return err
-		}
-		x.start()
+	if err := x.Start(m); err != nil {
+		return err
 	}
 	s.seq, err = s.replay(min(m.Seq, m.URLsSeq), func(seq uint64, e *journalEntry) error {
 		if seq <= m.URLsSeq {
@@ -101,9 +98,9 @@ func (s *Store) loadIndex() error {
 			e.posted = nil
 		}
 		for _, key := range e.urls {
-			s.urls.add(key)
+			s.urls.Add(key)
 		}
-		return x.post(seq, e)
+		return x.Post(seq, len(e.urls), e.posted)
 	})
 	if err == nil && s.seq < max(m.Seq, m.URLsSeq) {
 		return fmt.Errorf("%w: the journal ends at %d, before its index", store.ErrCorrupt, s.seq)
@@ -114,7 +111,7 @@ func (s *Store) loadIndex() error {
 // loadGone reads which places were superseded.
 func (s *Store) loadGone() error {
 	return s.scan(context.Background(), []byte{keyGone}, func(item *badgerdb.Item) error {
-		s.index.forget([]uint64{lastNum(item.Key())})
+		s.index.Forget([]uint64{lastNum(item.Key())})
 		return nil
 	})
 }
@@ -125,8 +122,8 @@ func isDamage(err error) bool {
 }
 
 // readManifestKey returns the manifest of the index, at birth an empty one.
-func (s *Store) readManifestKey() (manifest, error) {
-	m := manifest{Next: 1}
+func (s *Store) readManifestKey() (postings.Manifest, error) {
+	m := postings.Manifest{Next: 1}
 	err := s.db.View(func(txn *badgerdb.Txn) error {
 		_, err := get(txn, []byte{keyIndex}, func(value []byte) error {
 			if err := json.Unmarshal(value, &m); err != nil {
@@ -139,9 +136,9 @@ func (s *Store) readManifestKey() (manifest, error) {
 	return m, err
 }
 
-// saveManifest is called by the index's goroutine. The transaction is its own,
+// SaveManifest is called by the index's goroutine. The transaction is its own,
 // and nobody else writes that key.
-func (s *Store) saveManifest(m manifest) error {
+func (s *Store) SaveManifest(m postings.Manifest) error {
 	value, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -149,9 +146,9 @@ func (s *Store) saveManifest(m manifest) error {
 	return s.db.Update(func(txn *badgerdb.Txn) error { return txn.Set([]byte{keyIndex}, value) })
 }
 
-func (s *Store) roomFor(bytes int64) bool { return s.disk.hasRoom(bytes) }
+func (s *Store) RoomFor(bytes int64) bool { return s.disk.hasRoom(bytes) }
 
-func (s *Store) writeURLs(name string) error { return s.urls.write(name) }
+func (s *Store) WriteURLs(name string) error { return s.urls.Write(name) }
 
 // loadHosts reads what is kept of the hosts in the queue.
 func (s *Store) loadHosts() error {

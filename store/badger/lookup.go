@@ -11,6 +11,7 @@ import (
 
 	"skink/dedup"
 	"skink/store"
+	"skink/store/badger/postings"
 )
 
 // Lookup answers from the index, and from badger where the index has something.
@@ -36,7 +37,7 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 	f.Full = make([]bool, len(ask.Keys))
 	var nums []uint64
 	for i, key := range ask.Keys {
-		if nums, f.Full[i], err = s.index.find(ctx, key, bandKind, ask.Limit, nums[:0]); err != nil {
+		if nums, f.Full[i], err = s.index.Find(ctx, key, postings.Band, ask.Limit, nums[:0]); err != nil {
 			return f, err
 		}
 		for _, num := range nums {
@@ -75,7 +76,7 @@ func leadersAt(txn *badgerdb.Txn, places []uint64, not dedup.Hash) ([]store.Lead
 func (s *Store) firstCopy(ctx context.Context, ask *store.Ask) (first *store.Record, err error) {
 	var least uint64
 	for _, h := range ask.Hashes {
-		if nums, _, err := s.index.find(ctx, filterKey(h), hashKind, 1, nil); err != nil || len(nums) == 0 {
+		if nums, _, err := s.index.Find(ctx, filterKey(h), postings.Hash, 1, nil); err != nil || len(nums) == 0 {
 			if err != nil {
 				return nil, err
 			}
@@ -116,7 +117,7 @@ func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, isI
 	var nums []uint64
 	for limit, more := 4, true; more; limit *= 16 {
 		seen := len(nums)
-		if nums, more, err = s.index.find(ctx, filterKey(h), hashKind, limit, nums[:0]); err != nil {
+		if nums, more, err = s.index.Find(ctx, filterKey(h), postings.Hash, limit, nums[:0]); err != nil {
 			return 0, nil, err
 		}
 		for _, num = range nums[min(seen, len(nums)):] {

@@ -58,3 +58,5 @@ func replaceFile(name string, b []byte) error {
 	}
 	return err
 }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -9,7 +9,11 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
+	"skink/store/badger/postings"
 )
+
+// A hashPosting is a text hash or an id under which a page is posted.
+type hashPosting struct{ key, num uint64 }
 
 // # Mending
 //
@@ -31,7 +35,7 @@ type mending struct {
 	ids     map[dedup.Hash]uint64 // of those
 	gone    map[uint64]*mended    // records that can be read and are lost all the same
 	posted  map[uint64]bool       // numbers that have keys in the index
-	hashes  map[posting]bool      // what is posted of text hashes and ids
+	hashes  map[hashPosting]bool  // what is posted of text hashes and ids
 	urls    map[uint64]bool       // those that the journal has
 	queue   map[dedup.Hash]place  // where a URL is pending
 	lanes   map[dedup.Hash]frontier.Item
@@ -56,7 +60,7 @@ type mended struct {
 // mend is called before anything is read into memory.
 func (s *Store) mend() (err error) {
 	m := &mending{
-		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, posted: map[uint64]bool{}, hashes: map[posting]bool{},
+		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, posted: map[uint64]bool{}, hashes: map[hashPosting]bool{},
 		urls: map[uint64]bool{}, queue: map[dedup.Hash]place{}, lanes: map[dedup.Hash]frontier.Item{}, known: map[dedup.Hash]bool{},
 	}
 	m.out = s.db.NewWriteBatch()
@@ -163,14 +167,14 @@ func (m *mending) readJournal() error {
 			m.urls[url] = true
 		}
 		for _, p := range e.posted {
-			num := numOf(p.num)
+			num := postings.NumOf(p.Num)
 			m.counters.Numbers = max(m.counters.Numbers, num)
-			if kindOf(p.num) == bandKind {
+			if postings.KindOf(p.Num) == postings.Band {
 				m.posted[num] = true
 				continue
 			}
-			for _, k := range p.keys {
-				m.hashes[posting{k, num}] = true
+			for _, k := range p.Keys {
+				m.hashes[hashPosting{k, num}] = true
 			}
 		}
 		return nil
@@ -339,7 +343,7 @@ func (m *mending) setURL(id dedup.Hash, u known, write bool) error {
 // URLs of those that are lost are pending.
 func (m *mending) mendRecords() error {
 	for num, r := range m.records {
-		if !m.known[r.id] && !m.hashes[posting{filterKey(r.id), num}] {
+		if !m.known[r.id] && !m.hashes[hashPosting{filterKey(r.id), num}] {
 			u := known{state: r.record.End(), num: num, place: place{depth: uint32(max(r.depth, 0))}, url: r.url}
 			if err := m.setURL(r.id, u, true); err != nil {
 				return err
@@ -444,10 +448,10 @@ func (m *mending) writeJournal() error {
 		}
 	}
 	for num, r := range m.records {
-		if r.hash.IsZero() || m.hashes[posting{filterKey(r.hash), num}] {
+		if r.hash.IsZero() || m.hashes[hashPosting{filterKey(r.hash), num}] {
 			continue
 		}
-		if e.post(num, hashKind, filterKey(r.hash)); e.size >= entryBound {
+		if e.post(num, postings.Hash, filterKey(r.hash)); e.size >= entryBound {
 			if err := flush(); err != nil {
 				return err
 			}

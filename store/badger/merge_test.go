@@ -16,6 +16,7 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
+	"skink/store/badger/postings"
 	"skink/store/storetest"
 )
 
@@ -25,7 +26,7 @@ func openSmall(t testing.TB, dir string, step func(string)) *Store {
 	s, err := Open(dir, Options{
 		Create: true, Reserve: -1,
 		tune:      func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 },
-		tuneIndex: func(x *index) { x.limit, x.fan, x.urls, x.step = 5, 2, 3, step },
+		tuneIndex: func(x *postings.Index) { x.Limit, x.Fan, x.URLsEvery, x.Step = 5, 2, 3, step },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -42,14 +43,6 @@ func openSmall(t testing.TB, dir string, step func(string)) *Store {
 func TestStoreOfSmallSegments(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return openSmall(t, t.TempDir(), nil) })
 	storetest.RunDurable(t, func(t *testing.T, dir string) store.Store { return openSmall(t, dir, nil) })
-}
-
-// settle waits until the index has nothing to do: it takes a wake-up only after
-// it has done what the one before was for.
-func settle(s *Store) {
-	for range 3 {
-		s.index.wake <- struct{}{}
-	}
 }
 
 // A posting model is what should be found.
@@ -102,7 +95,7 @@ func (m *postingModel) compare(t *testing.T, what string, s *Store) {
 		t.Fatalf("%s: a text that shares half its hash with others is found", what)
 	}
 	for _, url := range m.urls {
-		if !s.urls.has(filterKey(dedup.Hash(frontier.ID(url)))) {
+		if !s.urls.Has(filterKey(dedup.Hash(frontier.ID(url)))) {
 			t.Fatalf("%s: %s is not in the filter", what, url)
 		}
 	}
@@ -137,11 +130,11 @@ func TestIndexKilledAtEachStep(t *testing.T) {
 		copyDir(t, dir, c.dir)
 		copies = append(copies, c)
 	})
-	settle(s)
+	s.index.Settle()
 	dir = s.dir
 	for _, i := range r.Perm(60) {
 		m.commit(t, s, r, i+1)
-		settle(s)
+		s.index.Settle()
 		m.compare(t, "running", s)
 		for _, c := range copies {
 			again := openSmall(t, c.dir, nil)
@@ -194,11 +187,11 @@ func TestIndexDamaged(t *testing.T) {
 	for n := range 50 {
 		m.commit(t, s, r, n+1)
 	}
-	settle(s)
+	s.index.Settle()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, ext := range []string{segmentExt, urlsExt} {
+	for _, ext := range []string{postings.SegmentExt, postings.URLsExt} {
 		for _, tt := range []struct {
 			name string
 			edit func([]byte) []byte
@@ -213,8 +206,8 @@ func TestIndexDamaged(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "copy")
 				copyDir(t, whole, dir)
 				names, _ := filepath.Glob(filepath.Join(dir, "*"+ext)) // before the left-overs are among them
-				write(t, dir, "000000"+segmentExt, "left over")
-				write(t, dir, "999999"+urlsExt, "left over")
+				write(t, dir, "000000"+postings.SegmentExt, "left over")
+				write(t, dir, "999999"+postings.URLsExt, "left over")
 				if len(names) == 0 {
 					t.Fatal("no file", ext)
 				}
@@ -225,10 +218,10 @@ func TestIndexDamaged(t *testing.T) {
 				}
 				s := openSmall(t, dir, nil)
 				m.compare(t, "opened", s)
-				settle(s)
+				s.index.Settle()
 				m.compare(t, "settled", s)
 				for _, name := range list(t, dir) {
-					if strings.HasPrefix(name, "999999") || strings.HasPrefix(name, "000000"+segmentExt) {
+					if strings.HasPrefix(name, "999999") || strings.HasPrefix(name, "000000"+postings.SegmentExt) {
 						t.Errorf("%s is still there", name)
 					}
 				}
@@ -238,7 +231,7 @@ func TestIndexDamaged(t *testing.T) {
 	t.Run("block garbled", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "copy")
 		copyDir(t, whole, dir)
-		names, _ := filepath.Glob(filepath.Join(dir, "*"+segmentExt))
+		names, _ := filepath.Glob(filepath.Join(dir, "*"+postings.SegmentExt))
 		for _, name := range names {
 			edit(t, name, func(b []byte) []byte { b[0] ^= 1; return b })
 		}
@@ -248,7 +241,7 @@ func TestIndexDamaged(t *testing.T) {
 		}
 		var last error
 		for key := range m.keys {
-			if _, _, err := s.index.find(t.Context(), key, bandKind, 9, nil); err != nil {
+			if _, _, err := s.index.Find(t.Context(), key, postings.Band, 9, nil); err != nil {
 				last = err
 			}
 		}

@@ -9,7 +9,7 @@
 // anything into them, and stops writing before the disk is full.
 //
 // How a store looks on disk stands in keys.go, and how a page is found by what
-// it says in index.go. In memory it keeps filters of the keys there are, the
+// package postings says. In memory it keeps filters of the keys there are, the
 // postings that came last, the ends of each host's queue, and the counters.
 //
 // Other processes read an open store through the one that has it, see [Store.Snapshot]
@@ -31,6 +31,7 @@ import (
 	"github.com/dgraph-io/badger/v4/options"
 
 	"skink/store"
+	"skink/store/badger/postings"
 )
 
 // Options says how to open a store. The zero value opens one that exists.
@@ -44,7 +45,7 @@ type Options struct {
 	Files    int // that the caller will have open beside the store, at most
 
 	tune      func(*badgerdb.Options) // changes badger's settings, for tests
-	tuneIndex func(*index)
+	tuneIndex func(*postings.Index)
 	diskSpace func(dir string) (free, total int64, err error) // nil: the system's
 }
 
@@ -65,8 +66,8 @@ type Store struct {
 
 	// A filter of the keys u, and what is posted under keys and text hashes. They
 	// have their own locks.
-	urls  filter
-	index *index
+	urls  postings.Filter
+	index *postings.Index
 
 	line    commitLine
 	visible atomic.Uint64 // the last place that look-ups and readers can see
@@ -194,7 +195,7 @@ func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
 	if s.db, err = openDB(how); err != nil {
 		return nil, err
 	}
-	s.index.readOnly = true
+	s.index.ReadOnly = true
 	return s, s.start(opt)
 }
 
@@ -207,7 +208,7 @@ func newStore(dir string, opt Options) *Store {
 		recent:   newRecent(),
 		syncFile: (*os.File).Sync,
 	}
-	s.index = newIndex(dir, s)
+	s.index = postings.New(dir, s)
 	return s
 }
 
@@ -218,7 +219,7 @@ func (s *Store) start(opt Options) error {
 	}
 	s.mapped.watch(s.db)
 	if err := s.load(); err != nil {
-		return errors.Join(err, s.index.close(), s.closeFiles())
+		return errors.Join(err, s.index.Close(), s.closeFiles())
 	}
 	if c := s.loss.counters; c != nil {
 		s.loss.Records = c.Records - s.counters.Records
@@ -345,7 +346,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	err := s.index.close()
+	err := s.index.Close()
 	s.broken = errClosed
 	if err := errors.Join(err, s.closeFiles()); err != nil {
 		return fmt.Errorf("close store %s: %w", s.name, err)

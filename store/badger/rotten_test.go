@@ -15,6 +15,7 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
+	"skink/store/badger/postings"
 )
 
 const rottenPages = 240
@@ -28,7 +29,7 @@ func rottenStore(t *testing.T) string {
 	open := func() *Store {
 		s, err := Open(dir, Options{Create: true, Reserve: -1,
 			tune:      func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 },
-			tuneIndex: func(x *index) { x.limit, x.urls = 100, 50 },
+			tuneIndex: func(x *postings.Index) { x.Limit, x.URLsEvery = 100, 50 },
 		})
 		if err != nil {
 			t.Fatal(err)

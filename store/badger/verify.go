@@ -1,10 +1,10 @@
 package badger
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"skink/store"
+	"skink/store/badger/postings"
 )
 
 // A Finding is what [Check] found of a store.
@@ -44,32 +44,13 @@ func (s *Store) checkIndex() (found []Damage, err error) {
 		}
 	}
 	for _, e := range m.Segments {
-		name := s.index.file(e.ID)
-		note(name, checkSegment(name))
+		name := s.index.File(e.ID)
+		note(name, postings.CheckSegment(name))
 	}
 	if m.URLs != 0 {
-		var f filter
-		name := s.index.urlFile(m.URLs)
-		note(name, f.read(name))
+		var f postings.Filter
+		name := s.index.URLFile(m.URLs)
+		note(name, f.Read(name))
 	}
 	return found, nil
-}
-
-// checkSegment reads all of a segment.
-func checkSegment(name string) error {
-	s, err := openSegment(name)
-	if err != nil {
-		return err
-	}
-	defer s.file.Close()
-	s.readOnly = true
-	r := &segmentReader{s: s}
-	n := 0
-	for r.next() {
-		n++
-	}
-	if r.err == nil && n != s.postings {
-		return fmt.Errorf("%w: %d postings of %d", store.ErrCorrupt, n, s.postings)
-	}
-	return r.err
 }

@@ -8,6 +8,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/store"
+	"skink/store/badger/postings"
 )
 
 // # Reading without writing
@@ -93,7 +94,7 @@ func (v *view) copyStore(dir string, opt Options) error {
 		if err != nil {
 			return err
 		}
-		if ext := filepath.Ext(e.Name()); info.Mode().IsRegular() && ext != segmentExt && ext != urlsExt && !holdsNothing(e.Name(), info.Size()) {
+		if ext := filepath.Ext(e.Name()); info.Mode().IsRegular() && ext != postings.SegmentExt && ext != postings.URLsExt && !holdsNothing(e.Name(), info.Size()) {
 			names = append(names, e.Name())
 			size += info.Size()
 		}

@@ -1,4 +1,4 @@
-package badger
+package postings
 
 import (
 	"bufio"
@@ -247,7 +247,7 @@ func (s *segment) read() error {
 func (s *segment) blocks() int { return len(s.fences) - 1 }
 
 // find appends up to want numbers of a kind under key to dst, lowest first.
-func (s *segment) find(key uint64, kind kind, want int, dst []uint64) ([]uint64, error) {
+func (s *segment) find(key uint64, kind Kind, want int, dst []uint64) ([]uint64, error) {
 	// The first block that begins with key or later; key may begin in the one before.
 	i := max(0, sort.Search(s.blocks(), func(i int) bool { return s.fences[i].key >= key })-1)
 	buf := blockBuffers.Get().(*[]byte)
@@ -258,14 +258,14 @@ func (s *segment) find(key uint64, kind kind, want int, dst []uint64) ([]uint64,
 			return dst, err
 		}
 		for b.next() && b.p.key <= key {
-			if b.p.key < key || kindOf(b.p.num) != kind {
+			if b.p.key < key || KindOf(b.p.num) != kind {
 				continue
 			}
 			if want <= 0 {
 				return dst, nil
 			}
 			want--
-			dst = append(dst, numOf(b.p.num))
+			dst = append(dst, NumOf(b.p.num))
 		}
 		if b.err != nil {
 			return dst, s.damaged(i)
@@ -291,7 +291,7 @@ func (s *segment) readBlock(i int, buf *[]byte) (blockReader, error) {
 	if crc32.Checksum(b, castagnoli) != check {
 		return blockReader{}, s.damaged(i)
 	}
-	return blockReader{d: decoder{b: b}, p: posting{key: s.fences[i].key}}, nil
+	return blockReader{rest: b, p: posting{key: s.fences[i].key}}, nil
 }
 
 // damaged removes a file that cannot be trusted: without it, the next opening
@@ -305,24 +305,33 @@ func (s *segment) damaged(block int) error {
 
 // A blockReader takes a block apart.
 type blockReader struct {
-	d   decoder
-	p   posting
-	err error
+	rest []byte
+	p    posting
+	err  error
 }
 
 // next moves to the next posting; false: there is none, or err is set.
 func (b *blockReader) next() bool {
-	if len(b.d.b) == 0 {
+	if len(b.rest) == 0 {
 		return false
 	}
-	step, num := b.d.varint(), b.d.varint()
+	step, num := b.varint(), b.varint()
 	if step == 0 {
 		b.p.num += num
 	} else {
 		b.p = posting{b.p.key + step, num}
 	}
-	b.err = b.d.err
 	return b.err == nil
+}
+
+func (b *blockReader) varint() uint64 {
+	v, n := binary.Uvarint(b.rest)
+	if n <= 0 {
+		b.rest, b.err = nil, store.ErrCorrupt
+		return 0
+	}
+	b.rest = b.rest[n:]
+	return v
 }
 
 // A segmentReader reads all postings of a segment in order.
@@ -347,4 +356,23 @@ func (r *segmentReader) next() bool {
 		r.block++
 	}
 	return true
+}
+
+// CheckSegment reads all of a segment.
+func CheckSegment(name string) error {
+	s, err := openSegment(name)
+	if err != nil {
+		return err
+	}
+	defer s.file.Close()
+	s.readOnly = true
+	r := &segmentReader{s: s}
+	n := 0
+	for r.next() {
+		n++
+	}
+	if r.err == nil && n != s.postings {
+		return fmt.Errorf("%w: %d postings of %d", store.ErrCorrupt, n, s.postings)
+	}
+	return r.err
 }

@@ -1,4 +1,4 @@
-package badger
+package postings
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 func writeTestSegment(t *testing.T, list []posting) *segment {
 	t.Helper()
 	slices.SortFunc(list, comparePostings)
-	w, err := newSegmentWriter(filepath.Join(t.TempDir(), "1"+segmentExt), len(list))
+	w, err := newSegmentWriter(filepath.Join(t.TempDir(), "1"+SegmentExt), len(list))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestSegment(t *testing.T) {
 	var list []posting
 	post := func(key uint64, numbers int) {
 		for n := range uint64(numbers) {
-			list = append(list, posting{key, withKind(3*n+1, bandKind)})
+			list = append(list, posting{key, WithKind(3*n+1, Band)})
 			want[key] = append(want[key], 3*n+1)
 		}
 	}
@@ -63,7 +63,7 @@ func TestSegment(t *testing.T) {
 
 	for key, nums := range want {
 		for _, limit := range []int{1, 2, len(nums) - 1, len(nums), len(nums) + 1} {
-			got, err := s.find(key, bandKind, limit, []uint64{99})
+			got, err := s.find(key, Band, limit, []uint64{99})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,11 +76,11 @@ func TestSegment(t *testing.T) {
 		}
 	}
 	for _, key := range []uint64{5, 1<<40 - 1, 1<<40 + 1, 1<<63 + 1, math.MaxUint64 - 1} {
-		if got, err := s.find(key, bandKind, 9, nil); err != nil || len(got) > 0 {
+		if got, err := s.find(key, Band, 9, nil); err != nil || len(got) > 0 {
 			t.Errorf("key %d, which is not there: %v, %v", key, got, err)
 		}
 	}
-	if got, err := s.find(4, hashKind, 9, nil); err != nil || len(got) > 0 {
+	if got, err := s.find(4, Hash, 9, nil); err != nil || len(got) > 0 {
 		t.Errorf("numbers of the other kind: %v, %v", got, err)
 	}
 	var read []posting
@@ -95,9 +95,9 @@ func TestSegment(t *testing.T) {
 
 // An empty segment never is written; one whose postings are all the same is.
 func TestSegmentOfOnePosting(t *testing.T) {
-	p := posting{7, withKind(5, hashKind)}
+	p := posting{7, WithKind(5, Hash)}
 	s := writeTestSegment(t, []posting{p, p, p})
-	if got, err := s.find(7, hashKind, 9, nil); err != nil || !slices.Equal(got, []uint64{5}) {
+	if got, err := s.find(7, Hash, 9, nil); err != nil || !slices.Equal(got, []uint64{5}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -108,7 +108,7 @@ func TestSegmentDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var list []posting
 	for range 2000 {
-		list = append(list, posting{r.Uint64(), withKind(r.Uint64N(1000), bandKind)})
+		list = append(list, posting{r.Uint64(), WithKind(r.Uint64N(1000), Band)})
 	}
 	name := writeTestSegment(t, list).file.Name()
 	whole, err := os.ReadFile(name)
@@ -125,11 +125,11 @@ func TestSegmentDamaged(t *testing.T) {
 			if !s.filter.has(p.key, mix(p.key)) {
 				return errors.New("forgotten")
 			}
-			nums, err := s.find(p.key, bandKind, 9, nil)
+			nums, err := s.find(p.key, Band, 9, nil)
 			if err != nil {
 				return err
 			}
-			if !slices.Contains(nums, numOf(p.num)) {
+			if !slices.Contains(nums, NumOf(p.num)) {
 				return errors.New("lost")
 			}
 		}

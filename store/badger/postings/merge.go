@@ -1,4 +1,4 @@
-package badger
+package postings
 
 import (
 	"errors"
@@ -8,9 +8,17 @@ import (
 	"slices"
 )
 
-// start lets the goroutine run that writes segments and merges them. close
-// waits for it.
-func (x *index) start() {
+// Start goes on from a manifest whose segments [Index.Open] has opened, or that names none:
+// files that it does not name are removed, and a goroutine begins that writes segments and
+// merges them. Close waits for it. A read-only index does neither.
+func (x *Index) Start(m Manifest) error {
+	x.manifest = m
+	if x.ReadOnly {
+		return nil
+	}
+	if err := x.removeOrphans(); err != nil {
+		return err
+	}
 	x.ended.Go(func() {
 		err := x.run()
 		if err == nil || errors.Is(err, errClosing) {
@@ -22,9 +30,18 @@ func (x *index) start() {
 		x.changed.Broadcast()
 	})
 	x.wakeUp() // a merge may have been left undone
+	return nil
 }
 
-func (x *index) run() error {
+// Settle waits until there is nothing to do, for tests: a wake-up is only taken after what
+// the one before was for is done.
+func (x *Index) Settle() {
+	for range 3 {
+		x.wake <- struct{}{}
+	}
+}
+
+func (x *Index) run() error {
 	for {
 		select {
 		case <-x.closing:
@@ -46,14 +63,14 @@ func (x *index) run() error {
 }
 
 // at says that a step is done.
-func (x *index) at(step string) {
-	if x.step != nil {
-		x.step(step)
+func (x *Index) at(step string) {
+	if x.Step != nil {
+		x.Step(step)
 	}
 }
 
 // flush writes the full table as a segment, if there is one.
-func (x *index) flush() error {
+func (x *Index) flush() error {
 	x.mu.RLock()
 	t := x.full
 	x.mu.RUnlock()
@@ -78,10 +95,10 @@ func (x *index) flush() error {
 }
 
 // write makes the file of a segment of at most so many postings, by fill.
-func (x *index) write(postings, level int, fill func(*segmentWriter) error) (*segment, error) {
+func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*segment, error) {
 	id := x.manifest.Next
 	x.manifest.Next++
-	w, err := newSegmentWriter(x.file(id), postings)
+	w, err := newSegmentWriter(x.File(id), postings)
 	if err != nil {
 		return nil, err
 	}
@@ -100,24 +117,24 @@ func (x *index) write(postings, level int, fill func(*segmentWriter) error) (*se
 
 // replace puts a segment in the place of those it was made of, first in badger,
 // which is the moment it counts. If it was made of a table, that is free again.
-func (x *index) replace(old []*segment, by *segment, of *postingTable) error {
+func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	list := slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return slices.Contains(old, s) })
 	list = append(list, by)
 	x.manifest.Segments = nil
 	for _, s := range list {
-		x.manifest.Segments = append(x.manifest.Segments, segmentEntry{s.id, s.level})
+		x.manifest.Segments = append(x.manifest.Segments, SegmentEntry{s.id, s.level})
 	}
 	if of != nil {
 		x.manifest.Seq = of.seq
 	}
-	if err := x.store.saveManifest(x.manifest); err != nil {
+	if err := x.store.SaveManifest(x.manifest); err != nil {
 		return err
 	}
 	x.at("manifest switched")
 	x.mu.Lock()
 	x.segments = list
 	if of != nil {
-		x.floor = max(x.floor, numOf(of.nums[len(of.nums)-1]))
+		x.floor = max(x.floor, NumOf(of.nums[len(of.nums)-1]))
 		of.reset()
 		x.full, x.spare = nil, of
 		x.waiting.Store(false)
@@ -130,21 +147,21 @@ func (x *index) replace(old []*segment, by *segment, of *postingTable) error {
 // ripe returns the segments of the lowest level that has enough of them to be
 // merged, or nil; also nil if there is no room on the disk for the result
 // beside them.
-func (x *index) ripe() []*segment {
+func (x *Index) ripe() []*segment {
 	byLevel := map[int][]*segment{}
 	for _, s := range x.segments {
 		byLevel[s.level] = append(byLevel[s.level], s)
 	}
 	for _, level := range slices.Sorted(maps.Keys(byLevel)) {
 		list := byLevel[level]
-		if len(list) < x.fan {
+		if len(list) < x.Fan {
 			continue
 		}
 		var size int64
 		for _, s := range list {
 			size += int64(s.fences[s.blocks()].start) + int64(8*len(s.filter.words))
 		}
-		if x.store.roomFor(size) {
+		if x.store.RoomFor(size) {
 			return list
 		}
 	}
@@ -152,29 +169,29 @@ func (x *index) ripe() []*segment {
 }
 
 // saveURLs writes the filter of URLs to a file, if there are enough new ones.
-func (x *index) saveURLs() error {
+func (x *Index) saveURLs() error {
 	x.mu.RLock()
 	seq, n := x.seq, x.newURLs
 	x.mu.RUnlock()
-	if n < x.urls {
+	if n < x.URLsEvery {
 		return nil
 	}
 	id := x.manifest.Next
 	x.manifest.Next++
-	if err := x.store.writeURLs(x.urlFile(id)); err != nil {
+	if err := x.store.WriteURLs(x.URLFile(id)); err != nil {
 		return err
 	}
 	x.at("URLs written")
 	old := x.manifest.URLs
 	x.manifest.URLs, x.manifest.URLsSeq = id, seq
-	if err := x.store.saveManifest(x.manifest); err != nil {
+	if err := x.store.SaveManifest(x.manifest); err != nil {
 		return err
 	}
 	x.mu.Lock()
 	x.newURLs -= n
 	x.mu.Unlock()
 	if old != 0 {
-		os.Remove(x.urlFile(old))
+		os.Remove(x.URLFile(old))
 	}
 	x.at("URLs switched")
 	return nil
@@ -182,7 +199,7 @@ func (x *index) saveURLs() error {
 
 // merge makes one segment of several. Meanwhile it writes tables that become
 // full, so that nobody waits for it.
-func (x *index) merge(old []*segment) error {
+func (x *Index) merge(old []*segment) error {
 	postings := 0
 	var readers []*segmentReader
 	for _, s := range old {
@@ -210,7 +227,7 @@ func (x *index) merge(old []*segment) error {
 	return nil
 }
 
-func (x *index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
+func (x *Index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
 	for n := 1; len(readers) > 0; n++ {
 		first := 0
 		for i, r := range readers[1:] {
@@ -219,7 +236,7 @@ func (x *index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
 			}
 		}
 		r := readers[first]
-		if !x.isGone(numOf(r.p.num)) {
+		if !x.isGone(NumOf(r.p.num)) {
 			if err := w.add(r.p); err != nil {
 				return err
 			}
@@ -243,7 +260,7 @@ func (x *index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
 const pauseEach = 1024
 
 // pause is where a merge looks up from its work.
-func (x *index) pause() error {
+func (x *Index) pause() error {
 	select {
 	case <-x.closing:
 		return errClosing

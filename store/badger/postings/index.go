@@ -1,17 +1,10 @@
-package badger
-
-import (
-	"context"
-	"fmt"
-	"math/bits"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
-	"sync/atomic"
-)
-
+// Package postings is lists of pages by key, on disk: which pages were posted under a band of
+// a sketch, a text hash, or an id. It knows nothing of the store that it serves but [Store],
+// the little it asks of it.
+//
+// Start with [New], [Index.Open] and [Index.Start]; then [Index.Post] and [Index.Find]. A
+// [Filter] says of other keys, here those of URLs, that they are surely not in the store.
+//
 // # The index
 //
 // A unique page asks for its text hash and some fourteen keys and finds nothing,
@@ -21,7 +14,7 @@ import (
 // own, whose rows are 16 bytes instead of badger's 40:
 //
 //   - All postings of a transaction are one value in the journal, written in
-//     that transaction (journal.go). The journal is what is true; all the rest
+//     that transaction. The journal is what is true; all the rest
 //     can be made again from it.
 //   - In memory, they go into a table (table.go). When that has tablePostings,
 //     another takes its place, and a goroutine writes it out as a segment
@@ -50,14 +43,31 @@ import (
 // its own, which is the low bit of the number. The other half is compared with
 // the record's. So are the ids of pages whose URL was never in the frontier, for
 // as keys of badger's, in no order, they cost more the more there are.
-type index struct {
+package postings
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// An Index finds the places that were posted under a key. Its fields are set before it opens.
+type Index struct {
 	dir   string
-	limit int // postings in a table
-	fan   int // segments of a level that are merged
-	urls  int // URLs between two files of them
-	store indexStore
-	// readOnly: nothing is written. What the segments do not have stays in memory.
-	readOnly bool
+	store Store
+
+	Limit     int          // postings in a table
+	Fan       int          // segments of a level that are merged
+	URLsEvery int          // URLs between two files of them
+	Step      func(string) // if set, a test's way to look at each step
+	// ReadOnly: nothing is written. What the segments do not have stays in memory.
+	ReadOnly bool
 
 	mu       sync.RWMutex  // guards everything up to err; not what a segment holds
 	changed  sync.Cond     // when full is written, or err set
@@ -70,7 +80,7 @@ type index struct {
 	floor    uint64        // the last place whose postings may be in segments alone
 	err      error         // what ended the goroutine
 
-	manifest manifest // what badger knows; the goroutine's, once it runs
+	manifest Manifest // what badger knows; the goroutine's, once it runs
 
 	goneMu sync.RWMutex
 	gone   map[uint64]bool // guarded by goneMu: places whose postings find nothing any more
@@ -79,15 +89,13 @@ type index struct {
 	wake    chan struct{} // there may be something to do
 	closing chan struct{}
 	ended   sync.WaitGroup
-
-	step func(string) // if set, a test's way to look at each step
 }
 
-// indexStore is what an index needs of its store.
-type indexStore interface {
-	saveManifest(manifest) error
-	roomFor(bytes int64) bool // whether so much may be written for tidiness' sake
-	writeURLs(name string) error
+// Store is what an index needs of its store.
+type Store interface {
+	SaveManifest(Manifest) error // and makes it survive a kill
+	RoomFor(bytes int64) bool    // whether so much may be written for tidiness' sake
+	WriteURLs(name string) error // the filter of URLs as a file
 }
 
 const (
@@ -105,69 +113,74 @@ const (
 	urlsEvery = 1 << 20
 )
 
-// A kind is what a posting's key is.
-type kind uint64
+// A Kind is what a posting's key is.
+type Kind uint64
 
 const (
-	bandKind kind = iota // a key of a sketch
-	hashKind             // the first half of a text hash, or of the id of a page
+	Band Kind = iota // a key of a sketch
+	Hash             // the first half of a text hash, or of the id of a page
 )
 
 // A posting's number has its kind as the low bit.
-func kindOf(num uint64) kind             { return kind(num & 1) }
-func numOf(num uint64) uint64            { return num >> 1 }
-func withKind(num uint64, k kind) uint64 { return num<<1 | uint64(k) }
-func indexKey(key uint64, k kind) uint64 { return mix(key ^ uint64(k)*0x9E3779B97F4A7C15) }
-func (x *index) file(id uint64) string {
-	return filepath.Join(x.dir, fmt.Sprintf("%06d%s", id, segmentExt))
+func KindOf(num uint64) Kind             { return Kind(num & 1) }
+func NumOf(num uint64) uint64            { return num >> 1 }
+func WithKind(num uint64, k Kind) uint64 { return num<<1 | uint64(k) }
+
+// Mixed is a key as the index knows it.
+func Mixed(key uint64, k Kind) uint64 { return mix(key ^ uint64(k)*0x9E3779B97F4A7C15) }
+
+// File is the name of a file of postings.
+func (x *Index) File(id uint64) string {
+	return filepath.Join(x.dir, fmt.Sprintf("%06d%s", id, SegmentExt))
 }
-func (x *index) urlFile(id uint64) string {
-	return filepath.Join(x.dir, fmt.Sprintf("%06d%s", id, urlsExt))
+
+// URLFile is the name of a file of a filter of URLs.
+func (x *Index) URLFile(id uint64) string {
+	return filepath.Join(x.dir, fmt.Sprintf("%06d%s", id, URLsExt))
 }
 
 const (
-	segmentExt = ".postings"
-	urlsExt    = ".urls"
+	SegmentExt = ".postings"
+	URLsExt    = ".urls"
 )
 
-// maxNum is the highest number a page may have.
-const maxNum = 1<<63 - 1
-
-// manifest is the value of the i key.
-type manifest struct {
+// A Manifest names the files of an index. Its store keeps it, see [Store].
+type Manifest struct {
 	Seq      uint64         `json:"seq"`  // the last journal entry that is in segments
 	Next     uint64         `json:"next"` // id of the next file
-	Segments []segmentEntry `json:"segments,omitempty"`
+	Segments []SegmentEntry `json:"segments,omitempty"`
 	URLs     uint64         `json:"urls,omitempty"`     // file of the filter of URLs; 0: none
 	URLsSeq  uint64         `json:"urls_seq,omitempty"` // the last journal entry that is in it
 }
 
-type segmentEntry struct {
+// A SegmentEntry is one file of postings.
+type SegmentEntry struct {
 	ID    uint64 `json:"id"`
 	Level int    `json:"level"`
 }
 
-func newIndex(dir string, s indexStore) *index {
-	x := &index{
-		dir: dir, limit: tablePostings, fan: mergeAt, urls: urlsEvery, store: s,
+// New makes an index whose files are in dir.
+func New(dir string, s Store) *Index {
+	x := &Index{
+		dir: dir, Limit: tablePostings, Fan: mergeAt, URLsEvery: urlsEvery, store: s,
 		fresh: newPostingTable(), spare: newPostingTable(),
-		manifest: manifest{Next: 1}, gone: map[uint64]bool{},
+		manifest: Manifest{Next: 1}, gone: map[uint64]bool{},
 		wake: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	x.changed.L = &x.mu
 	return x
 }
 
-// open opens the segments of a manifest. After an error there are none.
-func (x *index) open(m manifest) error {
+// Open opens the segments of a manifest. After an error there are none.
+func (x *Index) Open(m Manifest) error {
 	var list []*segment
 	for _, e := range m.Segments {
-		s, err := openSegment(x.file(e.ID))
+		s, err := openSegment(x.File(e.ID))
 		if err != nil {
 			closeSegments(list)
 			return err
 		}
-		s.id, s.level, s.readOnly = e.ID, e.Level, x.readOnly
+		s.id, s.level, s.readOnly = e.ID, e.Level, x.ReadOnly
 		list = append(list, s)
 	}
 	x.segments = list
@@ -182,10 +195,10 @@ func closeSegments(list []*segment) {
 
 // removeOrphans removes the files that the manifest does not name: what a
 // killed process was writing, or had merged.
-func (x *index) removeOrphans() error {
-	named := map[string]bool{x.urlFile(x.manifest.URLs): true}
+func (x *Index) removeOrphans() error {
+	named := map[string]bool{x.URLFile(x.manifest.URLs): true}
 	for _, e := range x.manifest.Segments {
-		named[x.file(e.ID)] = true
+		named[x.File(e.ID)] = true
 	}
 	entries, err := os.ReadDir(x.dir)
 	if err != nil {
@@ -193,7 +206,7 @@ func (x *index) removeOrphans() error {
 	}
 	for _, e := range entries {
 		name := filepath.Join(x.dir, e.Name())
-		if ours := strings.HasSuffix(name, segmentExt) || strings.HasSuffix(name, urlsExt); ours && !named[name] {
+		if ours := strings.HasSuffix(name, SegmentExt) || strings.HasSuffix(name, URLsExt); ours && !named[name] {
 			if err := os.Remove(name); err != nil {
 				return err
 			}
@@ -202,30 +215,36 @@ func (x *index) removeOrphans() error {
 	return nil
 }
 
-// close ends the goroutine and closes the files.
-func (x *index) close() error {
+// Close ends the goroutine and closes the files.
+func (x *Index) Close() error {
 	close(x.closing)
 	x.ended.Wait()
 	closeSegments(x.segments)
 	return x.err
 }
 
-// post takes what entry seq of the journal says. If the table is full and the
-// one before it is still being written, it waits.
-func (x *index) post(seq uint64, e *journalEntry) error {
+// Posted is what a page is posted under.
+type Posted struct {
+	Num  uint64 // its number with the kind, see [WithKind]
+	Keys []uint64
+}
+
+// Post takes what entry seq of the journal says: how many URLs are new, and what was posted.
+// If the table is full and the one before it is still being written, it waits.
+func (x *Index) Post(seq uint64, urls int, list []Posted) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.seq = seq
-	if x.newURLs += len(e.urls); x.newURLs >= x.urls {
+	if x.newURLs += urls; x.newURLs >= x.URLsEvery {
 		x.wakeUp()
 	}
-	for _, p := range e.posted {
-		for _, key := range p.keys {
-			x.fresh.add(posting{indexKey(key, kindOf(p.num)), p.num})
+	for _, p := range list {
+		for _, key := range p.Keys {
+			x.fresh.add(posting{Mixed(key, KindOf(p.Num)), p.Num})
 		}
 	}
 	x.fresh.seq = seq
-	if x.fresh.len() < x.limit || x.readOnly {
+	if x.fresh.len() < x.Limit || x.ReadOnly {
 		return nil
 	}
 	for x.full != nil && x.err == nil {
@@ -240,24 +259,24 @@ func (x *index) post(seq uint64, e *journalEntry) error {
 	return nil
 }
 
-// knownSince says that all marks will be at least a place.
-func (x *index) knownSince(place uint64) {
+// KnownSince says that all marks will be at least a place.
+func (x *Index) KnownSince(place uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.floor = max(x.floor, place)
 }
 
-// postedSince says whether anything was posted under a mixed key since a mark.
+// PostedSince says whether anything was posted under a mixed key since a mark.
 // What is no longer in memory it does not look up: then it says yes, and the page
 // is judged again.
-func (x *index) postedSince(key, mark uint64) bool {
+func (x *Index) PostedSince(key, mark uint64) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return mark < x.floor || x.fresh.last(key) > mark || x.full != nil && x.full.last(key) > mark
 }
 
-// forget takes note that the postings of some places find nothing any more.
-func (x *index) forget(places []uint64) {
+// Forget takes note that the postings of some places find nothing any more.
+func (x *Index) Forget(places []uint64) {
 	x.goneMu.Lock()
 	defer x.goneMu.Unlock()
 	for _, place := range places {
@@ -265,27 +284,27 @@ func (x *index) forget(places []uint64) {
 	}
 }
 
-func (x *index) isGone(place uint64) bool {
+func (x *Index) isGone(place uint64) bool {
 	x.goneMu.RLock()
 	defer x.goneMu.RUnlock()
 	return x.gone[place]
 }
 
-func (x *index) wakeUp() {
+func (x *Index) wakeUp() {
 	select {
 	case x.wake <- struct{}{}:
 	default: // it will look anyway
 	}
 }
 
-// find appends the places of a kind posted under key to dst, lowest first, at
+// Find appends the places of a kind posted under key to dst, lowest first, at
 // most limit of them; more says that there are others. Places that were given up
 // are passed over, which may take a second, longer reading.
-func (x *index) find(ctx context.Context, key uint64, kind kind, limit int, dst []uint64) (nums []uint64, more bool, err error) {
+func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst []uint64) (nums []uint64, more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return dst, false, err
 	}
-	key = indexKey(key, kind)
+	key = Mixed(key, kind)
 	limit = max(limit, 0)
 	had := len(dst)
 	for want := limit + 1; ; want *= 4 {
@@ -303,7 +322,7 @@ func (x *index) find(ctx context.Context, key uint64, kind kind, limit int, dst 
 
 // collect appends the lowest places of a kind under a mixed key to dst, at most
 // want of them.
-func (x *index) collect(key uint64, kind kind, want int, dst []uint64) (nums []uint64, err error) {
+func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []uint64, err error) {
 	had := len(dst)
 	x.mu.RLock()
 	nums = x.fresh.find(key, kind, want, dst)
@@ -334,7 +353,7 @@ func (x *index) collect(key uint64, kind kind, want int, dst []uint64) (nums []u
 }
 
 // living takes the places out of a list that were given up.
-func (x *index) living(list []uint64) []uint64 {
+func (x *Index) living(list []uint64) []uint64 {
 	x.goneMu.RLock()
 	defer x.goneMu.RUnlock()
 	if len(x.gone) == 0 {

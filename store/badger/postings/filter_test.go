@@ -1,4 +1,4 @@
-package badger
+package postings
 
 import (
 	"math/rand/v2"
@@ -8,26 +8,26 @@ import (
 // A filter never forgets, and takes few absent keys for present, also when it
 // has grown.
 func TestFilter(t *testing.T) {
-	if f := new(filter); f.has(0) || f.has(1) {
+	if f := new(Filter); f.Has(0) || f.Has(1) {
 		t.Error("an empty filter has something")
 	}
 	const first = 1 << 15
-	f := filter{parts: []bloom{newBloom(first, bitsPerKey)}}
+	f := Filter{parts: []bloom{newBloom(first, bitsPerKey)}}
 	const keys = 3 * first // fills two parts
 	r := rand.New(rand.NewPCG(1, 2))
 	for range keys {
-		f.add(r.Uint64())
+		f.Add(r.Uint64())
 	}
 	r = rand.New(rand.NewPCG(1, 2))
 	for i := range keys {
-		if key := r.Uint64(); !f.has(key) {
+		if key := r.Uint64(); !f.Has(key) {
 			t.Fatalf("key %d was forgotten", i)
 		}
 	}
 	wrong := 0
 	const absent = 1 << 17
 	for range absent {
-		if f.has(r.Uint64()) {
+		if f.Has(r.Uint64()) {
 			wrong++
 		}
 	}
@@ -41,13 +41,13 @@ func TestFilter(t *testing.T) {
 // Small numbers in a row are as good as hashes.
 func TestFilterOfPlainNumbers(t *testing.T) {
 	const keys = 1 << 15
-	f := filter{parts: []bloom{newBloom(keys, bitsPerKey)}}
+	f := Filter{parts: []bloom{newBloom(keys, bitsPerKey)}}
 	for key := range uint64(keys) {
-		f.add(key)
+		f.Add(key)
 	}
 	wrong := 0
 	for key := range uint64(1 << 17) {
-		if f.has(key + 1<<30) {
+		if f.Has(key + 1<<30) {
 			wrong++
 		}
 	}
@@ -58,9 +58,9 @@ func TestFilterOfPlainNumbers(t *testing.T) {
 
 // A key that comes again takes no room.
 func TestFilterCountsAKeyOnce(t *testing.T) {
-	var f filter
+	var f Filter
 	for range 1000 {
-		f.add(42)
+		f.Add(42)
 	}
 	if len(f.parts) != 1 || f.parts[0].free != firstPart-1 {
 		t.Errorf("%d parts, %d free", len(f.parts), f.parts[0].free)
@@ -68,14 +68,14 @@ func TestFilterCountsAKeyOnce(t *testing.T) {
 }
 
 func BenchmarkFilterMiss(b *testing.B) {
-	var f filter
+	var f Filter
 	for key := range uint64(1 << 22) {
-		f.add(key)
+		f.Add(key)
 	}
 	b.ReportAllocs()
 	key := uint64(1 << 40)
 	for b.Loop() {
 		key++
-		f.has(key)
+		f.Has(key)
 	}
 }

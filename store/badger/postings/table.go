@@ -1,4 +1,4 @@
-package badger
+package postings
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ func comparePostings(a, b posting) int {
 // open addressing, and for each key the list of its numbers in the order in
 // which they came. It grows by doubling, and is emptied to be used again.
 //
-// Keys are mixed already, see [index]: their high bits are their slots. The
+// Keys are mixed already, see [Index]: their high bits are their slots. The
 // index's lock guards a table that still grows.
 type postingTable struct {
 	slots []slot
@@ -88,15 +88,15 @@ func (t *postingTable) add(p posting) {
 
 // last is the highest number under key, whatever its kind: that posted last, for
 // numbers come in their order. 0: there is none.
-func (t *postingTable) last(key uint64) uint64 { return numOf(t.nums[t.slot(key).last]) }
+func (t *postingTable) last(key uint64) uint64 { return NumOf(t.nums[t.slot(key).last]) }
 
 // find appends the lowest numbers of a kind under key to dst, at most want of them.
-func (t *postingTable) find(key uint64, kind kind, want int, dst []uint64) []uint64 {
+func (t *postingTable) find(key uint64, kind Kind, want int, dst []uint64) []uint64 {
 	for n := t.slot(key).first; n != 0 && want > 0; n = t.next[n] {
-		if kindOf(t.nums[n]) != kind {
+		if KindOf(t.nums[n]) != kind {
 			continue
 		}
-		dst = append(dst, numOf(t.nums[n]))
+		dst = append(dst, NumOf(t.nums[n]))
 		want--
 	}
 	return dst

@@ -1,4 +1,4 @@
-package badger
+package postings
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 	"skink/store"
 )
 
-// A filter says of a key that it is surely not in the store, from memory.
+// A Filter says of a key that it is surely not in the store, from memory.
 //
 // Nearly all look-ups of a crawl miss: a unique page asks for its text hash and
 // some fourteen postings and finds none of them, and each miss costs badger a
@@ -26,7 +26,7 @@ import (
 //
 // It grows by parts, each twice as large as the one before, and a key is looked
 // for in all of them; ten million keys are four parts in 19 MB.
-type filter struct {
+type Filter struct {
 	mu    sync.RWMutex // guards parts
 	parts []bloom
 }
@@ -38,16 +38,16 @@ const (
 	probes       = 7 // optimal would be 10·ln 2; seven numbers of nine bits fit into 64
 )
 
-// has says whether key may have been added; false is certain.
-func (f *filter) has(key uint64) bool {
+// Has says whether key may have been added; false is certain.
+func (f *Filter) Has(key uint64) bool {
 	h := mix(key)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.find(h)
 }
 
-// add remembers key.
-func (f *filter) add(key uint64) {
+// Add remembers key.
+func (f *Filter) Add(key uint64) {
 	h := mix(key)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,7 +60,7 @@ func (f *filter) add(key uint64) {
 }
 
 // room returns the last part, or a new one if that is full.
-func (f *filter) room() *bloom {
+func (f *Filter) room() *bloom {
 	n := len(f.parts)
 	switch {
 	case n == 0:
@@ -71,7 +71,7 @@ func (f *filter) room() *bloom {
 	return &f.parts[len(f.parts)-1]
 }
 
-func (f *filter) find(h uint64) bool {
+func (f *Filter) find(h uint64) bool {
 	g := mix(h)
 	for i := range f.parts {
 		if f.parts[i].has(h, g) {
@@ -88,9 +88,9 @@ func (f *filter) find(h uint64) bool {
 // then the CRC-32C of all that, 4 bytes, big-endian. Keys that are added meanwhile may be in
 // it or not.
 
-// write makes the file and makes it survive a power cut. It holds the lock for
+// Write makes the file and makes it survive a power cut. It holds the lock for
 // a piece at a time.
-func (f *filter) write(name string) (err error) {
+func (f *Filter) Write(name string) (err error) {
 	file, err := os.Create(name)
 	if err != nil {
 		return err
@@ -120,8 +120,8 @@ func (f *filter) write(name string) (err error) {
 	return errors.Join(out.Flush(), file.Sync())
 }
 
-// read fills an empty filter from a file. After an error it is empty still.
-func (f *filter) read(name string) error {
+// Read fills an empty filter from a file. After an error it is empty still.
+func (f *Filter) Read(name string) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return err
