@@ -64,7 +64,7 @@ func (s *Share) Keep(n int64) {
 // Release gives all of it back. It may be called more than once.
 func (s *Share) Release() { s.Keep(0) }
 
-// Parts are what the budget of a process is divided into. What is left over, three tenths,
+// Parts are what the budget of a process is divided into. What is left over, three eighths,
 // is for the store, the frontier and the program itself. The files that the store maps come
 // on top: the system can take those back.
 type Parts struct {

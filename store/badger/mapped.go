@@ -22,7 +22,7 @@ import (
 // reached by reflection; TestMapped finds out when a new version names them otherwise.
 // A table is held while its pages are given back, as badger itself holds those that it
 // reads, so it is not unmapped meanwhile. Tables that a compaction is writing are in no
-// level yet: they come on top, some 200 MB at most.
+// level yet and come on top: with 600 MB of texts in the store, up to 260 MB of them.
 
 const (
 	mostResident = 64 << 20 // bytes
