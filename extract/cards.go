@@ -4,24 +4,21 @@ package extract
 // class name need tell; that there are several of a kind in a box of their own, one after the other, does.
 //
 // An article may be such a list itself, of things to buy or to see. So cards stay that stand amid paragraphs, or have text below them.
-// A list of articles has nothing else: where little stands above its cards, they are what the page says, and sooner where it does not
-// call itself an article.
+// A list of articles has nothing else: where little stands above its cards, they are what the page says. So they are where it does not call
+// itself an article: a company's services are cards below what it says of itself.
 
 const (
-	cardRow    = 3   // cards that make a row
-	cardBlocks = 8   // blocks of a card
-	cardSize   = 700 // bytes of a card
-	cardShare  = 3   // times as much as what is above them
+	cardAbove  = 2 * 8 * enough // weight of the text above a row
+	cardRow    = 3              // cards that make a row
+	cardBlocks = 8              // blocks of a card
+	cardSize   = 700            // bytes of a card
+	cardShare  = 3              // times as much as what is above them
 )
 
 // dropCards drops the rows of cards below an article, from the last up, so that what is below each is no card.
 func (s *survey) dropCards() {
-	if s.thread || s.shop || s.whole().code > 0 {
+	if !s.isArticle() || s.whole().code > 0 {
 		return
-	}
-	least, share := 4*8*enough, 1 // half as much in the cards as above them, at most
-	if s.isArticle() {
-		least, share = 8*enough, 2*cardShare
 	}
 	var rows []int32
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -39,7 +36,7 @@ func (s *survey) dropCards() {
 	for k := len(rows) - 1; k >= 0; k-- {
 		e := &s.elems[rows[k]]
 		above, row := s.sums[e.first].weight, s.within(rows[k]).weight
-		if after := s.whole().weight - above - row - taken; above < least || 2*row > share*above || after*5 > above {
+		if after := s.whole().weight - above - row - taken; above < cardAbove || row > cardShare*above || after*5 > above {
 			break
 		}
 		if s.inColumn(rows[k], columns) {

@@ -28,6 +28,7 @@ func (s *survey) findText(d *Document) {
 	s.recount()
 	s.keepFlow()
 	s.prune()
+	s.restoreRepeats()
 	s.dropCards()
 	root, how := s.findRoot()
 	_, _, first, last := s.span(root)
@@ -40,12 +41,16 @@ func (s *survey) findText(d *Document) {
 	if d.Text == "" {
 		s.fallBack(d)
 	}
+	if s.isShell() {
+		d.Text, d.Root = s.take(0, 0), RootNone
+	}
 }
 
 // take makes the main text of what is left of blocks[first:last].
 func (s *survey) take(first, last int32) string {
-	for i := first; i < last; i++ {
-		s.blocks[i].taken = !s.blocks[i].dropped
+	for i := range s.blocks {
+		b := &s.blocks[i]
+		b.taken = first <= int32(i) && int32(i) < last && !b.dropped
 	}
 	return joinBlocks(&s.writer, func(i int) bool { return s.blocks[i].taken })
 }

@@ -109,6 +109,9 @@ func (s *survey) prune() {
 		if !g.holds(&s.genre) {
 			continue
 		}
+		if g.mark&markClass != 0 {
+			s.dropConsent()
+		}
 		switch {
 		case g.mark == markComments && (s.article || s.blog && !s.thread):
 			g.part, g.whole = 1, 1 // a long discussion is no part of a short article
@@ -116,8 +119,8 @@ func (s *survey) prune() {
 			g.part = 1 // all or none, for they may be the posts themselves
 		}
 		boxes, taken := s.suspects(g)
-		left := s.whole().weight - taken
-		if len(boxes) == 0 || float64(taken) > g.whole*float64(s.whole().weight) || g.whole == 1 && g.mark != markNever && left < 8*enough {
+		left := s.whole().weight - taken.weight
+		if len(boxes) == 0 || g.isMore(taken, g.whole, s.whole()) || g.whole == 1 && g.mark != markNever && left < 8*enough {
 			continue
 		}
 		for _, i := range boxes {
@@ -127,13 +130,15 @@ func (s *survey) prune() {
 	}
 }
 
-// A list of things has next to no running text, so a name is weighed by all text outside of links too: a table of two hundred books may be
-// named after its tooltips.
-//
-// suspects are the outermost boxes that a rule would drop, and what they weigh.
-func (s *survey) suspects(g guard) (boxes []int32, taken int) {
+// isMore reports more than a share of the whole. A list of things has next to no running text, so a name is weighed by all text outside
+// of links too: a table of two hundred books may be named after its tooltips.
+func (g guard) isMore(part sum, share float64, whole sum) bool {
+	return float64(part.weight) > share*float64(whole.weight) || g.mark&markClass != 0 && float64(part.own()) > share*float64(whole.own())
+}
+
+// suspects are the outermost boxes that a rule would drop, and what they weigh together.
+func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 	whole := s.whole()
-	most := g.part * float64(whole.weight)
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
 		if e.mark&g.mark == 0 || g.mark == markHidden && e.mark&markPanel != 0 {
@@ -144,25 +149,37 @@ func (s *survey) suspects(g guard) (boxes []int32, taken int) {
 		if g.mark&markNav != 0 && in.runs == 0 && in.link*2 > in.size {
 			in.weight = 0
 		}
-		tooMuch := float64(in.weight) > most || g.mark&markClass != 0 && float64(in.own()) > g.part*float64(whole.own())
-		if tooMuch && g.mark&markClass != 0 && s.asksConsent(e) {
-			in.weight, tooMuch = 0, false
-		}
-		if tooMuch {
+		if g.isMore(in, g.part, whole) {
 			i++ // too much to lose; what is inside is looked at on its own
 			continue
 		}
 		boxes = append(boxes, i)
-		taken += in.weight
+		taken.weight += in.weight
+		taken.size += in.size
+		taken.link += in.link
 		i = e.end
 	}
 	return boxes, taken
 }
 
+// dropConsent drops the boxes that ask for consent, before names are weighed: on a short page they outweigh the text, and what is left
+// without them is all that a name may take a share of.
+func (s *survey) dropConsent() {
+	for i := int32(0); i < int32(len(s.elems)); {
+		e := &s.elems[i]
+		if e.mark&markClass == 0 || !s.asksConsent(e) {
+			i++
+			continue
+		}
+		s.drop(e.first, e.last)
+		i = e.end
+	}
+	s.recount()
+}
+
 const consentBlocks = 64 // blocks of a box that asks for consent
 
-// asksConsent reports a box of which half the text is sentences about cookies, which is their name in most languages. On a short page it
-// outweighs the text.
+// asksConsent reports a box of which half the text is sentences about cookies, which is their name in most languages.
 func (s *survey) asksConsent(e *elem) bool {
 	all, cookies := 0, 0
 	for i := e.first; i < min(e.last, e.first+consentBlocks); i++ {
@@ -180,6 +197,6 @@ func (s *survey) asksConsent(e *elem) bool {
 
 func (s *survey) drop(first, last int32) {
 	for i := first; i < last; i++ {
-		s.blocks[i].dropped = true
+		s.blocks[i].dropped, s.blocks[i].copies = true, -1
 	}
 }

@@ -12,17 +12,37 @@ func (s *survey) dropRepeats() {
 	if s.isProduct() {
 		words = label + 1
 	}
-	seen := make(map[string]bool)
+	seen := make(map[string]int32)
 	for i := range s.blocks {
 		b := &s.blocks[i]
 		if b.dropped || b.words < words || b.kind == item && !s.isProduct() {
 			continue
 		}
 		text := s.text[b.start:b.end]
-		if seen[string(text)] {
-			b.dropped, b.again = true, true
+		if first, ok := seen[string(text)]; ok {
+			b.dropped, b.again, b.copies = true, true, first
 			continue
 		}
-		seen[string(text)] = true
+		seen[string(text)] = int32(i)
+	}
+}
+
+// restoreRepeats takes back what is repeated only in a box that was dropped: the page's menu has it, or the copy for the other screen. The first
+// of the repetitions stands in for it.
+func (s *survey) restoreRepeats() {
+	restored := false
+	for i := range s.blocks {
+		b := &s.blocks[i]
+		if !b.again || b.copies < 0 {
+			continue
+		}
+		if first := &s.blocks[b.copies]; first.dropped && !first.again {
+			b.dropped, b.again = false, false
+			first.again, first.copies = true, -1
+			restored = true
+		}
+	}
+	if restored {
+		s.recount()
 	}
 }

@@ -16,9 +16,10 @@ import (
 // one half, which lose the other.
 
 const (
-	short     = 600  // bytes of running text; a page with less trusts <main> whatever its share
-	nearlyAll = 0.85 // of a box's weight in one child
-	minRuns   = 4    // paragraphs that make a column
+	short      = 600  // bytes of running text; a page with less trusts <main> whatever its share
+	nearlyAll  = 0.85 // of a box's weight in one child
+	minRuns    = 4    // paragraphs that make a column
+	linksTimes = 20   // bytes of a list of links to one outside of links
 
 	columnShare  = 0.7 // of a root's weight that a column holds
 	productShare = 0.8 // the same of a product's page
@@ -131,10 +132,13 @@ func (s *survey) heavyChild(i int32) int32 {
 }
 
 // longChild is the same for a short page, by all that is no link: one sentence among labels, an author's or a lawyer's,
-// is not what a stub says.
+// is not what a stub says. Of a list of links it is not the one line that is none.
 func (s *survey) longChild(i int32, whole sum) int32 {
+	if whole.own()*linksTimes < whole.size {
+		return -1
+	}
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
-		if in := s.within(j); whole.size > whole.link && float64(in.size-in.link) >= nearlyAll*float64(whole.size-whole.link) {
+		if in := s.within(j); whole.own() > 0 && float64(in.own()) >= nearlyAll*float64(whole.own()) {
 			return j
 		}
 	}

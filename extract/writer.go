@@ -14,8 +14,9 @@ type block struct {
 	kind       kind // of the element it stands in
 	elem       int32
 	dropped    bool
-	again      bool // the page has shown it before
-	taken      bool // into the main text
+	again      bool  // the page has shown it before
+	copies     int32 // the block it says again, for which it may stand in; -1 where it may not
+	taken      bool  // into the main text
 }
 
 func (b *block) size() int { return b.end - b.start }
