@@ -8,7 +8,7 @@ import (
 )
 
 // Texts are stored as one zstd frame each. The level is the fastest: on main
-// texts of a few kilobytes the better levels save little and cost the judge time.
+// texts of a few kilobytes the better levels save little, and each commit would wait for them.
 // Encoder and decoder are made once: each holds megabytes of tables.
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {

@@ -337,7 +337,7 @@ func (s *Store) Loss() Loss {
 	return s.loss
 }
 
-// Close ends all leases and closes the files, which syncs them. Closing again
+// Close ends all claims and closes the files, which syncs them. Closing again
 // does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
