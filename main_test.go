@@ -365,7 +365,7 @@ func (s *server) asked() []string {
 // they listen on.
 var kinds = map[string]func(s *server, arg string) (address string){
 	"files":    serveFiles,    // the files of a folder
-	"pages":    servePages,    // N/MS[/BALLAST[/MOST]]: so many pages, each after so many ms, with so many words in a comment; requests after so many are held back
+	"pages":    servePages,    // N/MS[/BALLAST[/MOST]]: so many pages, each after so many ms, with so many words more; requests after so many are held back
 	"site":     serveSite,     // testdata/site with the answers of testdata/redirects.tsv
 	"table":    serveTable,    // the answers of a file: path, status, and a body, or for 3xx a location; 429 is for two minutes
 	"nonsense": serveNonsense, // bytes that are no HTTP
@@ -464,13 +464,10 @@ func servePages(s *server, arg string) string {
 		fmt.Fprintf(w, "<title>%s</title><main><p>", r.URL.Path)
 		page, _ := strconv.ParseUint(strings.TrimPrefix(r.URL.Path, "/"), 10, 64)
 		random := rand.New(rand.NewPCG(page, 1)) // no page is like another, and none packs well
-		for i := range 100 + ballast {
-			if i == 100 {
-				fmt.Fprint(w, "</main><!-- ")
-			}
+		for range 100 + ballast {
 			fmt.Fprintf(w, "%x ", random.Uint64())
 		}
-		fmt.Fprint(w, "--></main>")
+		fmt.Fprint(w, "</main>")
 		for i := 1; i < count && r.URL.Path == "/"; i++ {
 			fmt.Fprintf(w, `<a href="/%d">%d</a> `, i, i)
 		}
