@@ -71,7 +71,12 @@ const filesAtOnce = 64
 // inOrder passes subjects on in the order of their places.
 func inOrder(ctx context.Context, places <-chan chan *subject, ordered chan<- *subject) error {
 	for place := range places {
-		s := <-place
+		var s *subject
+		select {
+		case s = <-place:
+		case <-ctx.Done(): // nobody may be at work on it
+			return ctx.Err()
+		}
 		if s == nil {
 			return nil // its worker says why
 		}
