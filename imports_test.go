@@ -24,6 +24,7 @@ var table = map[string]struct {
 	".":                         {[]string{"internal/cli"}, nil},
 	"frontier":                  {nil, []string{"github.com/nlnwa/whatwg-url"}},
 	"crawler/robots":            {nil, nil},
+	"crawler/sitemap":           {nil, nil},
 	"crawler":                   {[]string{"frontier", "crawler/robots"}, []string{"github.com/gocolly/colly"}},
 	"extract":                   {[]string{"internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"dedup":                     {[]string{"internal/language"}, nil},
@@ -53,7 +54,7 @@ var table = map[string]struct {
 
 // pure packages may not reach the network, the disk, the clock or a log. Of the package
 // time they may use what does not look at the clock: a duration is a number.
-var pure = map[string]bool{"dedup": true, "extract": true, "crawler/robots": true, "internal/language": true, "internal/harmless": true}
+var pure = map[string]bool{"dedup": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "internal/language": true, "internal/harmless": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

@@ -1,0 +1,231 @@
+package sitemap
+
+import (
+	"bufio"
+	"bytes"
+	"html"
+	"io"
+	"strings"
+)
+
+// # Markup, read as loosely as it is written
+//
+// What sites serve as XML is often none: ampersands stand in URLs as they are, elements
+// are not closed, bytes are no UTF-8, the declared encoding is another. An XML parser
+// ends at the first of these, and keeps whatever stands in a row whole: a comment, a
+// name, an element for each that is open. So the markup is taken apart here into
+// what a list is made of: tags, and the text between two of them, both up to
+// [MaxText] bytes. What is longer is cut there and read over. Comments,
+// processing instructions and document types are read over too, and no entity that a
+// file declares is ever known: there is nothing that could multiply.
+
+// A piece is a tag, or text.
+type piece struct {
+	open, close bool   // both of <a/>; neither of text
+	name        string // of a tag, in lower case, with its prefix
+	tag         []byte // what stands in the tag behind its name; valid until the next piece
+	text        []byte // unescaped; valid until the next piece
+	cut         bool   // it was longer than is kept
+}
+
+// A markup reads pieces.
+type markup struct {
+	in   *bufio.Reader
+	keep bytes.Buffer
+}
+
+// next returns the next piece, or the error of the reader.
+func (m *markup) next() (piece, error) {
+	for {
+		c, err := m.in.ReadByte()
+		if err != nil {
+			return piece{}, err
+		}
+		if c != '<' {
+			_ = m.in.UnreadByte()
+			return m.chars()
+		}
+		head, err := m.in.Peek(1)
+		if err != nil {
+			return piece{}, err
+		}
+		switch head[0] {
+		case '!':
+			p, found, err := m.declaration()
+			if err != nil || found {
+				return p, err
+			}
+		case '?':
+			if err := m.past("?>"); err != nil {
+				return piece{}, err
+			}
+		default:
+			return m.tag()
+		}
+	}
+}
+
+// chars reads text up to the next tag.
+func (m *markup) chars() (piece, error) {
+	cut, err := m.until('<')
+	if err == nil {
+		_ = m.in.UnreadByte()
+	} else if err == io.EOF {
+		err = nil // the next piece says so
+	}
+	text := m.keep.Bytes()
+	if bytes.IndexByte(text, '&') >= 0 {
+		text = []byte(unescape(string(text)))
+	}
+	return piece{text: text, cut: cut}, err
+}
+
+// declaration reads <![CDATA[text]]>, and passes over <!-- comments --> and document types.
+func (m *markup) declaration() (p piece, isText bool, err error) {
+	head, _ := m.in.Peek(len("![CDATA["))
+	switch {
+	case bytes.HasPrefix(head, []byte("!--")):
+		_, _ = m.in.Discard(len("!--"))
+		return p, false, m.past("-->")
+	case string(head) == "![CDATA[":
+		_, _ = m.in.Discard(len(head))
+		cut, err := m.through("]]>", true)
+		return piece{text: m.keep.Bytes(), cut: cut}, true, err
+	}
+	return p, false, m.past(">") // what a document type declares reads as text and as such declarations
+}
+
+// tag reads up to the > that is not inside quotes.
+func (m *markup) tag() (piece, error) {
+	m.keep.Reset()
+	var quote byte
+	cut := false
+	for {
+		c, err := m.in.ReadByte()
+		switch {
+		case err != nil:
+			return piece{}, err
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '>':
+			return tagOf(m.keep.Bytes(), cut), nil
+		case (c == '"' || c == '\'') && bytes.IndexByte(m.keep.Bytes(), '=') >= 0:
+			quote = c
+		}
+		if cut = cut || m.keep.Len() == MaxText; !cut {
+			m.keep.WriteByte(c)
+		}
+	}
+}
+
+// tagOf makes a piece of what stands between < and >.
+func tagOf(inner []byte, cut bool) piece {
+	p := piece{open: true, cut: cut}
+	if inner, p.close = bytes.CutPrefix(inner, []byte("/")); p.close {
+		p.open = false
+	} else {
+		inner, p.close = bytes.CutSuffix(inner, []byte("/"))
+	}
+	end := bytes.IndexAny(inner, " \t\r\n")
+	if end < 0 {
+		end = len(inner)
+	}
+	p.name, p.tag = strings.ToLower(string(inner[:end])), inner[end:]
+	return p
+}
+
+// attribute is the value of an attribute of a tag, "" if there is none.
+func (p *piece) attribute(name string) string {
+	rest := p.tag
+	for {
+		key, after, found := bytes.Cut(rest, []byte("="))
+		if !found {
+			return ""
+		}
+		after = bytes.TrimLeft(after, " \t\r\n")
+		var value []byte
+		if len(after) > 0 && (after[0] == '"' || after[0] == '\'') {
+			value, rest, _ = bytes.Cut(after[1:], after[:1])
+		} else if end := bytes.IndexAny(after, " \t\r\n"); end >= 0 {
+			value, rest = after[:end], after[end:]
+		} else {
+			value, rest = after, nil
+		}
+		if strings.EqualFold(string(bytes.TrimSpace(key)), name) {
+			return unescape(string(value))
+		}
+	}
+}
+
+// until reads up to a byte and over it, and keeps what came before.
+func (m *markup) until(end byte) (cut bool, err error) {
+	m.keep.Reset()
+	for {
+		part, err := m.in.ReadSlice(end)
+		if err == nil {
+			part = part[:len(part)-1]
+		}
+		room := MaxText - m.keep.Len()
+		cut = cut || len(part) > room
+		m.keep.Write(part[:min(len(part), room)])
+		if err != bufio.ErrBufferFull {
+			return cut, err
+		}
+	}
+}
+
+// past reads up to a mark and over it.
+func (m *markup) past(mark string) error {
+	_, err := m.through(mark, false)
+	return err
+}
+
+// through reads up to a mark and over it, and keeps what came before if it is to.
+func (m *markup) through(mark string, keep bool) (cut bool, err error) {
+	m.keep.Reset()
+	var tail []byte // of what was read, as long as the mark
+	for {
+		part, err := m.in.ReadSlice(mark[len(mark)-1])
+		if err != nil && err != bufio.ErrBufferFull {
+			return cut, err
+		}
+		if keep {
+			room := MaxText + len(mark) - m.keep.Len()
+			cut = cut || len(part) > room
+			m.keep.Write(part[:min(len(part), room)])
+		}
+		tail = append(tail, part[max(len(part)-len(mark), 0):]...)
+		tail = tail[max(len(tail)-len(mark), 0):]
+		if string(tail) == mark {
+			if keep && !cut {
+				m.keep.Truncate(m.keep.Len() - len(mark))
+			}
+			return cut, nil
+		}
+	}
+}
+
+// unescape puts in what the five entities of XML and numbers stand for, and leaves all
+// other ampersands as they are: "&copy=1" in a URL is a parameter.
+func unescape(s string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, "&")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		name, rest, closed := strings.Cut(after, ";")
+		if closed && len(name) <= len("#x10FFFF") && (strings.HasPrefix(name, "#") || xmlEntities[name]) {
+			b.WriteString(html.UnescapeString("&" + name + ";"))
+			s = rest
+		} else {
+			b.WriteByte('&')
+			s = after
+		}
+	}
+}
+
+var xmlEntities = map[string]bool{"amp": true, "lt": true, "gt": true, "quot": true, "apos": true}

@@ -1,0 +1,109 @@
+// Package sitemap reads the lists of pages that sites give to crawlers: sitemaps
+// and their index files as sitemaps.org describes them, lists of URLs as plain
+// text, RSS and Atom feeds. Each may be packed with gzip.
+//
+// [Read] yields what a file lists while it reads the file:
+//
+//	for entry, err := range sitemap.Read(body) {
+//		if err != nil {
+//			// errors.Is(err, sitemap.ErrEntries): the list is longer than is read
+//			break
+//		}
+//		fmt.Println(entry.URL, entry.LastMod, entry.Index)
+//	}
+//
+// What a file is, its own bytes say: the magic number of gzip, a byte order mark,
+// the first character that is no space, the first element. Neither a name nor a header
+// is asked, for both are often wrong.
+//
+// Nothing is held whole. What a file can cost is bounded by [MaxBytes], [MaxEntries],
+// [MaxText] and [MaxDepth], and testdata/hostile.md says what each hostile file costs.
+// What was listed before a bound was reached has been yielded by then; the last error
+// says which bound it was.
+//
+// The package is pure: it fetches nothing, resolves no URL, and does not decide which
+// sitemap may list which page. That is the crawler's affair.
+package sitemap
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+)
+
+// The bounds of one file. Bytes and entries are those of the protocol
+// (https://www.sitemaps.org/protocol.html).
+const (
+	MaxBytes   = 50 << 20 // after unpacking; as many may come before it
+	MaxEntries = 50_000   // in a sitemap, and in an index
+	MaxText    = 8 << 10  // bytes of one URL, date or tag; the protocol has URLs of 2,048 characters
+	MaxDepth   = 64       // elements in each other; a sitemap has three or four
+)
+
+var (
+	// ErrBytes: the file has more bytes than are read.
+	ErrBytes = fmt.Errorf("it is longer than %d MB: the rest was not read", MaxBytes>>20)
+	// ErrEntries: the file lists more than is read.
+	ErrEntries = fmt.Errorf("it lists more than %d: the rest was not read", MaxEntries)
+	// ErrDepth: the file nests its elements deeper than is followed.
+	ErrDepth = fmt.Errorf("its elements stand more than %d deep in each other: the rest was not read", MaxDepth)
+	// ErrNone: the file is something else, a web page for example.
+	ErrNone = errors.New("it is no sitemap")
+)
+
+// An Entry is one line of a list.
+type Entry struct {
+	URL     string    // as it stands there, without spaces around it: it may be relative, or no URL
+	LastMod time.Time // when it last changed, as the file says; zero: it does not say
+	Index   bool      // it is another list, not a page
+}
+
+// Read yields the entries of a file in its order. The last pair has an error if the file
+// could not be read to its end: one of the errors of this package, that of gzip, or that
+// of r. What comes before an error stands, so a caller may use it. A file of other content is
+// [ErrNone].
+func Read(r io.Reader) iter.Seq2[Entry, error] {
+	return readUpTo(r, MaxBytes)
+}
+
+// readUpTo is Read with another bound of the bytes.
+func readUpTo(r io.Reader, bytes int64) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		left := MaxEntries
+		stopped := false
+		err := read(r, bytes, func(e Entry) error {
+			if left == 0 {
+				return ErrEntries
+			}
+			left--
+			if !yield(e, nil) {
+				stopped = true
+				return io.EOF
+			}
+			return nil
+		})
+		if err != nil && !stopped {
+			yield(Entry{}, err)
+		}
+	}
+}
+
+// read gives the entries of a file to emit, until that returns an error.
+func read(r io.Reader, bytes int64, emit func(Entry) error) error {
+	in, err := decode(r, bytes)
+	if err != nil {
+		return err
+	}
+	first, err := firstByte(in)
+	switch {
+	case err == io.EOF:
+		return fmt.Errorf("it is empty: %w", ErrNone)
+	case err != nil:
+		return err
+	case first == '<':
+		return readXML(in, emit)
+	}
+	return readText(in, emit)
+}
