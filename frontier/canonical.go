@@ -10,75 +10,71 @@ import (
 	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
-// The identity of a page
+// # The identity of a page
 //
-// Two spellings of one URL must be one page, and two pages must never be one
-// URL. The first mistake costs a fetch, the second loses a page, so only what
-// the standards call equivalent is folded together:
+// Two spellings of one URL must be one page, and two pages must never be one URL. The first mistake
+// costs a fetch, and the second loses a page. So only what the standards call equivalent is folded
+// together:
 //
-//   - The URL Standard (https://url.spec.whatwg.org) says what a browser would
-//     ask for. Its serialisation has a lower-case host in ASCII, no default
-//     port, no dot segments, slashes for backslashes, and no tabs, line ends or
-//     outer spaces. Of hosts in ASCII see punycode.go.
-//   - The fragment never reaches the server, and user info is not the page's.
-//     Both go. A fetch that needs a password does not belong to a public crawl.
-//   - RFC 3986, section 6.2.2: the digits of %XX in capitals, and the unreserved
-//     characters (A-Z a-z 0-9 - . _ ~) written as themselves.
+//   - The URL Standard (https://url.spec.whatwg.org) says what a browser would ask for. Its
+//     serialisation has a lower-case host in ASCII, no default port, no dot segments, slashes for
+//     backslashes, and no tabs, line ends or outer spaces. What it means for hosts in ASCII stands
+//     in punycode.go.
+//   - The fragment and the user info go. A fragment never reaches the server, and user info is not
+//     the page's: a fetch that needs a password does not belong to a public crawl.
+//   - RFC 3986, section 6.2.2, writes the digits of %XX in capitals, and the unreserved characters
+//     (A-Z a-z 0-9 - . _ ~) as themselves.
 //
-// What is kept, because it can matter to a server: the order and the repetition
-// of query parameters, an empty query ("/a?" is not "/a": both standards keep
-// the question mark), empty path segments ("/a//b"), a trailing dot of the host,
-// the case of the path, "www.", and the scheme.
+// What is kept, because it can matter to a server: the order and the repetition of query
+// parameters, an empty query ("/a?" is not "/a": both standards keep the question mark), empty path
+// segments ("/a//b"), a trailing dot of the host, the case of the path, "www.", and the scheme.
 //
-// One thing RFC 3986 did not think of: a lone per cent sign. The URL Standard
-// keeps "%%32e" as it is; decoding its %32 would give "%2e", which means a dot
-// the next time it is read. An escape that would complete another one therefore
-// stays, and the canonical form of a canonical form is itself.
+// RFC 3986 did not think of one thing, a lone per cent sign. The URL Standard keeps "%%32e" as it
+// is; decoding its %32 would give "%2e", which means a dot the next time it is read. An escape that
+// would complete another one therefore stays, and the canonical form of a canonical form is itself.
 //
-// Pages in a legacy encoding are the known gap: a browser escapes the query of
-// their links in the page's encoding, we always do it in UTF-8.
+// What it gets wrong: a browser escapes the query of a link in the encoding of the link's page, and
+// this escapes it in UTF-8 always. So links with a query can be wrong on pages in a legacy
+// encoding.
 
-// MaxURL is the longest URL that is crawled, in bytes, as written and as
-// canonical. RFC 9110, section 4.1, asks everyone to support 8,000 octets and
-// nobody to support more; what is longer is data in a link, or a trap.
+// MaxURL is the longest URL that is crawled, in bytes, as written and as canonical. RFC 9110,
+// section 4.1, asks everyone to support 8,000 octets and nobody to support more; what is longer is
+// data in a link, or a trap.
 const MaxURL = 8000
 
-// Two more bounds, for the parser's time grows with the square of both, and one
-// page can hold a thousand links of 8,000 bytes.
+// Two more bounds: the parser's time grows with the square of both, and one page can hold a
+// thousand links of 8,000 bytes.
 const (
-	// maxAuthority is for user info, host and port together, in bytes. A DNS
-	// name ends at 253 octets, written as escapes at 759. 8,000 bytes of "@"
-	// would cost 0.2 s.
+	// maxAuthority is for user info, host and port together, in bytes. A DNS name ends at 253
+	// octets, written as escapes at 759. 8,000 bytes of "@" would cost 0.2 s.
 	maxAuthority = 1024
-	// maxSlashes is for those before the query. A site with folders this deep
-	// links to itself in circles. 4,000 of them would cost 12 ms.
+	// maxSlashes is for the slashes before the query. A site with folders this deep links to itself
+	// in circles. 4,000 of them would cost 12 ms.
 	maxSlashes = 512
 )
 
 var (
-	// ErrScheme is a URL that has no scheme, or another than http and https.
-	// On a page such links (mailto:, javascript:, data:) are ordinary.
+	// ErrScheme is a URL that has no scheme, or another than http and https. On a page such links
+	// (mailto:, javascript:, data:) are ordinary.
 	ErrScheme = errors.New("not an http or https URL")
 
-	// ErrTooLong is a URL of more than [MaxURL] bytes, or of more folders than
-	// any site has.
+	// ErrTooLong is a URL of more than [MaxURL] bytes, or of more folders than any site has.
 	ErrTooLong = errors.New("URL too long")
 
-	// ErrInvalid is a URL that a browser could not open either: no host, a
-	// host or a port that cannot be.
+	// ErrInvalid is a URL that a browser could not open either: no host, a host or a port that
+	// cannot be.
 	ErrInvalid = errors.New("invalid URL")
 )
 
-// The parser is the library's own, but for "^" in a path: the URL Standard
-// escapes it by now, the library (v0.6.2) does not yet.
+// The parser is the library's own, but for "^" in a path: the URL Standard escapes it by now, the
+// library (v0.6.2) does not yet.
 var parser = whatwg.NewParser(
 	whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
 )
 
-// Canonical returns the form of an absolute URL by which its page is known; the
-// essay above says what that form is. It is ASCII, at most [MaxURL] bytes, and
-// its own canonical form. The errors are [ErrScheme], [ErrTooLong] and
-// [ErrInvalid], wrapped with the URL and what to try.
+// Canonical returns the form of an absolute URL by which its page is known; the essay above says
+// what that form is. It is ASCII, at most [MaxURL] bytes, and its own canonical form. The errors
+// are [ErrScheme], [ErrTooLong] and [ErrInvalid], wrapped with the URL and what to try.
 func Canonical(rawURL string) (string, error) {
 	if len(rawURL) > MaxURL {
 		return "", tooLong(rawURL)
@@ -120,10 +116,9 @@ func canonicalParsed(rawURL string) (string, error) {
 	return s, checkBounds(rawURL, s)
 }
 
-// serialize writes a parsed URL in canonical form; rawURL is for messages. It
-// refuses a host that the parser would not read back as the same host: there
-// are some that IDNA maps to a name it then finds invalid ("≠" is one), and a
-// form that cannot be read again cannot be a key.
+// serialize writes a parsed URL in canonical form; rawURL is for messages. It refuses a host that
+// the parser would not read back as the same host: IDNA maps some to a name that it then finds
+// invalid ("≠" is one), and a form that cannot be read again cannot be a key.
 func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	if host := u.Hostname(); !plainHost(host) {
 		again, err := parser.Parse("http://" + host)
@@ -143,8 +138,8 @@ func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	return s, nil
 }
 
-// decodeUnreserved writes escapes in capitals and unreserved characters as
-// themselves, but for escapes that would complete another (see above).
+// decodeUnreserved writes escapes in capitals and unreserved characters as themselves, but for
+// escapes that would complete another (see above).
 func decodeUnreserved(s string) string {
 	first := strings.IndexByte(s, '%')
 	if first < 0 {
@@ -198,8 +193,8 @@ func hexValue(c byte) byte {
 	return upperHex(c) - 'A' + 10
 }
 
-// stripBlanks does the first steps of the basic URL parser: outer control
-// characters and spaces go, then tabs and line ends anywhere.
+// stripBlanks does the first steps of the basic URL parser: outer control characters and spaces go,
+// then tabs and line ends anywhere.
 func stripBlanks(s string) string {
 	s = trimBlanks(s)
 	if !strings.ContainsAny(s, "\t\n\r") {
@@ -219,8 +214,8 @@ func trimBlanks(s string) string {
 	return s
 }
 
-// scheme returns the scheme of a URL or a reference without blanks, in lower
-// case, or "" where it has none (URL Standard 4.4, scheme states).
+// scheme returns the scheme of a URL or a reference without blanks, in lower case, or "" where it
+// has none (URL Standard 4.4, scheme states).
 func scheme(s string) string {
 	for i := range len(s) {
 		c := s[i]
@@ -240,9 +235,9 @@ func scheme(s string) string {
 
 func isWeb(scheme string) bool { return scheme == "http" || scheme == "https" }
 
-// authorityLen is the length of what stands between the slashes and the path of
-// a URL or a reference without blanks; 0 if it has no such part. For "http:a/b",
-// which can be either a host or a path, it counts the "a".
+// authorityLen is the length of what stands between the slashes and the path of a URL or a
+// reference without blanks; 0 if it has no such part. For "http:a/b", which can be either a host or
+// a path, it counts the "a".
 func authorityLen(ref string) int {
 	s := scheme(ref)
 	rest := ref
@@ -259,8 +254,8 @@ func authorityLen(ref string) int {
 	return len(authority)
 }
 
-// checkBounds refuses a URL or a reference without blanks that would take long to
-// parse; rawURL is for messages.
+// checkBounds refuses a URL or a reference without blanks that would take long to parse; rawURL is
+// for messages.
 func checkBounds(rawURL, ref string) error {
 	path := ref
 	if end := strings.IndexAny(ref, "?#"); end >= 0 {
@@ -294,8 +289,8 @@ func invalid(rawURL string, err error) error {
 	return fmt.Errorf("%s: %w: %s; check the host and the port", quote(rawURL), ErrInvalid, why)
 }
 
-// quote shows a URL in a message, the beginning of it if it is long, and without
-// what may be a password: messages are printed, and stored in records.
+// quote shows a URL in a message: the beginning of a long one, and without what may be a password,
+// for messages are printed, and stored in records.
 func quote(rawURL string) string {
 	const most = 200
 	rawURL = withoutUser(rawURL)
@@ -325,8 +320,8 @@ func withoutUser(s string) string {
 	return s
 }
 
-// ID is the key of a page: the first 128 bits of the SHA-256 of its canonical
-// URL. Anyone can recompute it, nobody can find two URLs that share one.
+// ID is the key of a page: the first 128 bits of the SHA-256 of its canonical URL. Anyone can
+// recompute it, nobody can find two URLs that share one.
 func ID(canonicalURL string) [16]byte {
 	sum := sha256.Sum256([]byte(canonicalURL))
 	return [16]byte(sum[:16])

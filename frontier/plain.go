@@ -2,26 +2,25 @@ package frontier
 
 import "strings"
 
-// Plain URLs
+// # Plain URLs
 //
-// The parser of the standard costs 12 µs a URL, and nearly all links of nearly
-// all pages are already what it would answer. A plain URL is one of which that
-// is certain after reading it once:
+// The standard's parser takes 12 µs for a URL, and nearly all links of nearly all pages are already
+// what it would answer. A plain URL is one of which that is certain after reading it once:
 //
 //   - its scheme is "http://" or "https://", in lower case;
-//   - its host is a name of lower-case ASCII letters, digits and single inner
-//     hyphens, its last label starts with a letter (else it might be an IPv4
-//     address: "0x7f.1" is 127.0.0.1), and nothing follows it, not even a port;
-//   - in its path and query every byte is one the parser neither escapes nor
-//     acts upon, every %XX is in capitals and is not an unreserved character,
-//     and no segment of the path could be a dot segment.
+//   - its host is a name of lower-case ASCII letters, digits and single inner hyphens, its last
+//     label starts with a letter (else it might be an IPv4 address: "0x7f.1" is 127.0.0.1), and
+//     nothing follows it, not even a port;
+//   - in its path and query every byte is one the parser neither escapes nor acts upon, every %XX
+//     is in capitals and is not an unreserved character, and no segment of the path could be a dot
+//     segment.
 //
-// It also has at most maxPlain bytes. Whatever is in doubt is not plain, and goes
-// to the parser: being wrong here would make two identities of one page.
-// FuzzResolve and TestResolvePlain hold the two ways against each other.
+// It also has at most maxPlain bytes. Whatever is in doubt is not plain, and goes to the parser:
+// being wrong here would make two identities of one page. FuzzResolve and TestResolvePlain hold the
+// two ways against each other.
 
-// maxPlain is the length up to which nothing else needs to be bounded: fewer bytes
-// than maxSlashes hold fewer slashes. Nearly all links are shorter.
+// maxPlain is the length up to which nothing else needs to be bounded: fewer bytes than maxSlashes
+// hold fewer slashes. Nearly all links are shorter.
 const maxPlain = maxSlashes
 
 // A set of bits for each byte says where it is kept as it is.
@@ -52,7 +51,7 @@ func classifyBytes() (t [256]uint8) {
 }
 
 // canonicalPlain is the canonical form of a plain URL without blanks around it
-// and without a fragment: itself, with a path. Not ok: ask the parser.
+// and without a fragment: itself, with a path. If it is not ok, ask the parser.
 func canonicalPlain(u string) (string, bool) {
 	rest, found := strings.CutPrefix(u, "https://")
 	if !found {
@@ -65,9 +64,7 @@ func canonicalPlain(u string) (string, bool) {
 	return withPlainPath(u, len(u)-len(rest)+host)
 }
 
-// withoutFragment drops what a server never sees of a URL or a reference: first
-// the blanks around it, for those before the fragment belong to the URL, then
-// the fragment.
+// withoutFragment drops what a server never sees of a URL or a reference: the blanks around it, and then the fragment. Blanks that stand before the fragment belong to the URL.
 func withoutFragment(s string) string {
 	s, _, _ = strings.Cut(trimBlanks(s), "#")
 	return s
@@ -145,8 +142,7 @@ func plainPath(s string) bool {
 	return true
 }
 
-// mayBeDotSegment looks at the dot s[i]: a segment that starts with it and is
-// over, or goes on with another dot, may be "." or "..".
+// mayBeDotSegment says whether the dot s[i] may begin a segment "." or "..": it starts a segment, and that ends there or goes on with another dot.
 func mayBeDotSegment(s string, i int) bool {
 	if i > 0 && s[i-1] != '/' {
 		return false

@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// Hosts in ASCII
+// # Hosts in ASCII
 //
-// By today's URL Standard (3.3, domain to ASCII, with the IgnoreInvalidPunycode of
-// UTS 46) a host that is all ASCII is only put in lower case, whatever its labels
-// would decode to: "xn--pokxncvks" is a host, though it is no Punycode that a
-// registry would take. The library (v0.6.2) still refuses such hosts. So a host in
-// ASCII with a label that begins with "xn--" is not shown to it: a name stands there
-// in its place, and is replaced when the rest of the URL is parsed.
+// By today's URL Standard (3.3, domain to ASCII, with the IgnoreInvalidPunycode of UTS 46) a host
+// that is all ASCII is only put in lower case, whatever its labels would decode to: "xn--pokxncvks"
+// is a host, though it is no Punycode that a registry would take. The library (v0.6.2) still
+// refuses such hosts. So the library does not get to see a host in ASCII with a label that begins
+// with "xn--". Another name stands in its place until the rest of the URL is parsed.
 
 // standIn is that name. It is of RFC 6761, section 6.4: no host can have it.
 const standIn = "ascii.invalid"
 
 const acePrefix = "xn--"
 
-// hideHost puts standIn in the place of the host of a URL or a reference without
-// blanks, and returns the host in lower case. Not ok: the parser can have it as it is.
+// hideHost puts standIn in the place of the host of a URL or a reference without blanks, and
+// returns the host in lower case. If it is not ok, the parser can have the URL as it is.
 func hideHost(ref string) (hidden, host string, ok bool) {
 	length := authorityLen(ref)
 	if length == 0 {
@@ -44,9 +43,8 @@ func hideHost(ref string) (hidden, host string, ok bool) {
 	return ref[:start] + standIn + ref[start+len(name):], host, true
 }
 
-// lowerASCII is a host with its escapes decoded, in lower case; "" if there is
-// something in it that is not ASCII, or that no host may have (URL Standard 3.2,
-// forbidden domain code points).
+// lowerASCII is a host with its escapes decoded, in lower case; "" if there is something in it that
+// is not ASCII, or that no host may have (URL Standard 3.2, forbidden domain code points).
 func lowerASCII(name string) string {
 	const forbidden = "#/:<>?@[\\]^|%\x7f"
 	out := make([]byte, 0, len(name))
@@ -67,8 +65,8 @@ func lowerASCII(name string) string {
 	return string(out)
 }
 
-// isACE says whether a host has a label that claims to be Punycode, and is no IPv4
-// address: a host that ends in a number has to be one.
+// isACE says whether a host has a label that claims to be Punycode, and is no IPv4 address: a host
+// that ends in a number has to be one.
 func isACE(host string) bool {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
 	last := labels[len(labels)-1]

@@ -13,28 +13,26 @@ import (
 
 // # What a host repeats
 //
-// A block of text, a line of what is stored, that returns on many pages of its host
-// is the host's, not the page's, though no rule of the extractor knew it for a
-// menu. It is left out of what is compared.
+// A block of text is a line of what is stored. One that returns on many pages of its host is the
+// host's and not the page's, although no rule of the extractor knew it for a menu. It is left out
+// of what is compared.
 //
-// Many pages means many different ones: different.go. How many are many:
-// [dedup.Recurring].
+// Only different pages count, see different.go. How many of them are many, [dedup.Recurring] says.
 //
-// What one host repeats is left out on all: on both sides of a comparison the same
-// blocks are missing. A block that only just returns often enough on a host, and
-// on its mirror only just not, must not part a page from its copy; nor must a
-// footer that came along with a copy to another host. Where it is text, and returns
-// on no page, it is missing too, but not on one side alone.
+// What one host repeats is left out on all hosts, so that the same blocks are missing on both sides
+// of a comparison. Else a block that returns just often enough on a host, and just not on its
+// mirror, would part a page from its copy, and so would a footer that came along with a copy to
+// another host. The price: where such a block is the text of a page, and returns nowhere, it is
+// missing as well, but never on one side alone.
 //
-//   - What is left of both is long enough to compare: their resemblance is that of
-//     what is left. Copies in two templates find each other by it.
-//   - What is left of one is shorter than that: few words agree too easily. Their
-//     resemblance is the lesser of that of what is left and that of the whole texts.
+//   - What is left of both is long enough to compare: their resemblance is that of what is left.
+//     Copies in two templates find each other by it.
+//   - What is left of one is shorter than that: few words agree too easily. Their resemblance is
+//     the lesser of that of what is left and that of the whole texts.
 //   - Nothing is left of one, and something of the other: they are different pages.
 //   - Nothing is left of both: they are compared whole.
 //
-// A page that is thin by its whole text stays thin, and equal whole texts stay exact
-// copies.
+// A page that is thin by its whole text stays thin, and equal whole texts stay exact copies.
 
 // A boilerplate is what one host repeats.
 type boilerplate struct {
@@ -107,8 +105,7 @@ func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, err
 	return blocks, nil
 }
 
-// showTop finds the text of the blocks that are on most pages, as the first page
-// has it.
+// showTop finds the text of the blocks that are on most pages, as the first page has it.
 func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) error {
 	most := slices.SortedFunc(maps.Keys(b.blocks), func(x, y uint64) int {
 		return cmp.Or(cmp.Compare(b.blocks[y], b.blocks[x]), cmp.Compare(x, y))
@@ -138,8 +135,8 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 	return nil
 }
 
-// shorten takes in what was learned. Texts are then found by what is left of them, and
-// those of which nothing is left by all of them.
+// shorten takes in what was learned. A text is then found by what is left of it; one of which
+// nothing is left is found by all of it.
 func (c *comparison) shorten(ctx context.Context) error {
 	shortened := map[string]int{}
 	err := c.index(ctx, func(ctx context.Context, t *text) (dedup.Set, error) {
@@ -157,7 +154,7 @@ func (c *comparison) shorten(ctx context.Context) error {
 	return err
 }
 
-// shortenText sees what is left of a text.
+// shortenText takes out of a text what hosts repeat.
 func (c *comparison) shortenText(ctx context.Context, t *text) error {
 	page := &t.pages[0]
 	text, err := c.w.textOf(ctx, page)
@@ -198,8 +195,7 @@ type Block struct {
 	Pages int // different ones that have it
 }
 
-// LeftOut is what was left out of what was compared, by host; nil if texts were
-// compared whole.
+// LeftOut is what was left out of the comparison, by host; nil if texts were compared whole.
 func (w *Whole) LeftOut() []LeftOut {
 	if w.wholeText {
 		return nil

@@ -10,13 +10,11 @@ import (
 	"skink/store"
 )
 
-// cacheBytes bounds the shingles held in memory: 64 MiB are some 8,000 pages of a
-// thousand words.
+// cacheBytes bounds the shingles held in memory: 64 MiB are some 8,000 pages of a thousand words.
 const cacheBytes = 64 << 20
 
-// A comparison finds the texts of a whole that resemble each other: a join of what is
-// compared of them names candidates, and each is compared exactly. It is for one
-// goroutine.
+// A comparison finds the texts of a whole that resemble each other. A join of their shingles names
+// candidates, and each pair of candidates is compared exactly. One goroutine uses it.
 type comparison struct {
 	w     *Whole
 	join  *dedup.Join
@@ -36,8 +34,8 @@ func newComparison(ctx context.Context, w *Whole) (*comparison, error) {
 	return c, c.index(ctx, c.whole)
 }
 
-// index makes the join. Each text is read twice, the first time by read: to count how
-// rare shingles are, and to post it under its rarest.
+// index makes the join. Each text is read twice: first, by read, to count how rare its shingles
+// are, and then to post it under the rarest.
 func (c *comparison) index(ctx context.Context, read func(context.Context, *text) (dedup.Set, error)) error {
 	c.join = nil // before there is another
 	words := 0
@@ -52,8 +50,7 @@ func (c *comparison) index(ctx context.Context, read func(context.Context, *text
 	return c.long(ctx, c.likely, c.join.Add, func() { c.join.Add(nil) })
 }
 
-// long takes the shingles of each text that is long enough to compare, and passes
-// over the others.
+// long takes the shingles of each text that is long enough to compare, and passes over the others.
 func (c *comparison) long(ctx context.Context, read func(context.Context, *text) (dedup.Set, error), take func(dedup.Set), pass func()) error {
 	for i := range c.w.texts {
 		t := &c.w.texts[i]
@@ -73,8 +70,8 @@ func (c *comparison) long(ctx context.Context, read func(context.Context, *text)
 	return nil
 }
 
-// alike yields the texts after i, but for those taken, that resemble it enough: it
-// is the question of [dedup.Clusters].
+// alike yields the texts after i that resemble it enough, but for those that are taken. It answers
+// the question of [dedup.Clusters].
 func (c *comparison) alike(ctx context.Context, i int, taken []bool, yield func(other int, resemblance float64)) (err error) {
 	c.join.After(i, taken, func(other int) bool {
 		var got float64
@@ -89,8 +86,8 @@ func (c *comparison) alike(ctx context.Context, i int, taken []bool, yield func(
 	return ctx.Err()
 }
 
-// resemblance is that of two texts, exact, without what hosts repeat. boilerplate.go
-// says how, and why.
+// resemblance is the exact resemblance of two texts without what hosts repeat. boilerplate.go says
+// how, and why.
 func (c *comparison) resemblance(ctx context.Context, a, b int) (float64, error) {
 	c.w.compared++
 	x, y := &c.w.texts[a], &c.w.texts[b]
@@ -105,7 +102,7 @@ func (c *comparison) resemblance(ctx context.Context, a, b int) (float64, error)
 	return min(left, whole), err
 }
 
-// between is the resemblance of two texts, of all or of what is left of them.
+// between is the resemblance of two whole texts, or of what is left of them.
 func (c *comparison) between(ctx context.Context, a, b int, left bool) (float64, error) {
 	x, err := c.set(ctx, &c.w.texts[a], left)
 	if err != nil {
@@ -123,14 +120,14 @@ func (c *comparison) whole(ctx context.Context, t *text) (dedup.Set, error) {
 	return c.set(ctx, t, false)
 }
 
-// likely is the shingles of the part of a text by which it finds those like it: what is
-// left of it, or all if nothing is. A pair that [comparison.resemblance] finds similar
-// enough is so in these, too.
+// likely is the shingles by which a text finds others that are like it: of what is left of it, or
+// of all if nothing is left. A pair that is similar enough by [comparison.resemblance] is so by
+// these shingles, too.
 func (c *comparison) likely(ctx context.Context, t *text) (dedup.Set, error) {
 	return c.set(ctx, t, t.words > 0)
 }
 
-// set is the shingles of a text, of all or of what is left of it.
+// set is the shingles of a whole text, or of what is left of it.
 func (c *comparison) set(ctx context.Context, t *text, left bool) (dedup.Set, error) {
 	key := part{t.pages[0].id, left && t.shorter}
 	if s, ok := c.sets.Get(key); ok {

@@ -11,25 +11,23 @@ import (
 
 // # Which pages are different ones
 //
-// What a host repeats is counted on its different pages. A hundred addresses of
-// one article, each with another session in its query or another number of visits
-// in its text, repeat all of it, and are its copies and not its template. A hundred
-// short pages in one template resemble each other as much. What tells the two apart
-// is not the resemblance but what is left to be different: a copy keeps the title
-// of what it copies, and has no more than a few words of its own.
+// What a host repeats is counted on its different pages. A hundred addresses of one article, each
+// with another session in its query or another number of visits in its text, repeat all of it, and
+// are its copies and not its template. A hundred short pages in one template resemble each other as
+// much. Resemblance does not tell the two apart, but what differs does: a copy keeps the title of
+// what it copies, and has no more than a few words of its own.
 //
 //   - Pages with one canonical text are one page.
-//   - So are pages that stand in one cluster by their whole texts and have one title,
-//     unless the title is no page's own: empty, or that of pages in several clusters.
-//     Old revisions of an article are such pages.
-//   - Under a title that is no page's own, those are that have fewer than ten words
-//     beside those of a page that was counted. Fifty pages of one cluster and title
-//     are counted: what they repeat is known by then.
+//   - Pages that stand in one cluster by their whole texts and have one title are one page, as old
+//     revisions of an article are. But a title that is empty, or that of pages in several clusters,
+//     does not tell.
+//   - Under a title that does not tell, a page is the same as one of its cluster that was counted,
+//     if it has fewer than ten words that the other lacks. Of one cluster and title fifty different
+//     pages are counted: what they repeat is known by then.
 //
-// What it gets wrong: a host whose pages have one title, are nearly all template,
-// and so stand in one cluster, is taken for one page, so that nothing is learned;
-// and copies under many titles are taken for different pages, so that what they
-// share is taken for a template where there are dozens of them.
+// What it gets wrong: a host whose pages have one title, and are nearly all template, so that they
+// stand in one cluster, is taken for one page, and nothing is learned of it. And copies under many
+// titles are taken for different pages: what dozens of them share is taken for a template.
 
 const (
 	ownWords     = dedup.DefaultShingle  // so many make a page another one: a shingle of its own

@@ -16,9 +16,9 @@ type Pair struct {
 	Resemblance float64 `json:"resemblance"`
 }
 
-// Pairs finds the pairs of pages of at least the rule's least length whose
-// resemblance is at or above its similarity, in the order of their URLs: all of them,
-// each with its exact resemblance.
+// Pairs finds all pairs of pages whose resemblance is at or above the rule's similarity, each with
+// its exact resemblance, in the order of their URLs. Pages that are too short by the rule have no
+// pairs.
 func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) ([]Pair, error) {
 	w, err := readWhole(ctx, s, rule)
 	if err != nil {

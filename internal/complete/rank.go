@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// A ranked page.
+// A ranked page is what the order of the pages, and the way back to one, take of a record.
 type ranked struct {
 	id      dedup.Hash
 	url     string
@@ -32,7 +32,7 @@ func rankedOf(r *store.Record) ranked {
 	}
 }
 
-// the criteria of a rank, best first, with the word for each.
+// criteria are what pages are ranked by, the first of them first, with the words for each.
 var criteria = []struct {
 	why     string
 	compare func(a, b *ranked) int
@@ -64,7 +64,7 @@ func byRank(a, b ranked) int {
 	return 0
 }
 
-// why the first of two pages is ranked before the second.
+// why says by which criterion the first of two pages is ranked before the second.
 func why(a, b *ranked) string {
 	for _, c := range criteria {
 		if c.compare(a, b) < 0 {

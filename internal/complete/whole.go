@@ -1,7 +1,7 @@
-// Package complete judges all pages of a store against all others: who leads no
-// longer depends on who came first. [Judge] gives a store's records other verdicts,
-// and [Pairs] lists the pairs of pages that resemble each other. What hosts repeat on
-// many of their pages is learned on the way, and left out of what is compared.
+// Package complete judges all pages of a store against all others: who leads no longer depends on
+// who came first. [Judge] gives a store's records other verdicts, and [Pairs] lists the pairs of
+// pages that resemble each other. What hosts repeat on many of their pages is learned on the way,
+// and left out of what is compared.
 //
 // It reads a store, and cannot change it.
 package complete
@@ -17,36 +17,33 @@ import (
 
 // # All pages against all
 //
-// During a crawl a page is compared with the leaders before it, so who leads
-// depends on who came first. A Whole is the other judgement, after the crawl:
-// every pair of texts at or above the similarity counts, each verified exactly,
-// and clusters are built in an order that is the pages' own. The same pages give
-// the same clusters, whatever the order of the crawl was.
+// During a crawl a page is compared with the leaders before it, so who leads depends on who came
+// first. A Whole is another judgement, after the crawl. It counts every pair of texts at or above
+// the similarity, verified exactly, and builds clusters in an order that is the pages' own. The
+// same pages give the same clusters, whatever the order of the crawl was.
 //
-// Pages are ranked: what another page names as its canonical URL, then https,
-// the shortest path, the longest text, the smallest URL; pages that must not be
-// indexed come last, so that they never lead one that may be fed. In that order
-// each page not yet in a cluster leads one and takes every such page that
-// resembles it enough.
+// Pages are ranked, see criteria: first those that another page names as its canonical URL, then by
+// https, the shortest path, the longest text and the smallest URL. Pages that must not be indexed
+// come last, so that they never lead one that may be fed. In that order each page that is in no
+// cluster yet leads one, and takes every such page that resembles it enough.
 //
-// What a host repeats on many of its pages is left out of what is compared, unless
-// the texts are to be compared whole: boilerplate.go.
+// What a host repeats on many of its pages is left out of the comparison, unless the texts are to
+// be compared whole, see boilerplate.go.
 //
-// Pages kept without their text cannot be compared. They keep the verdict of the
-// crawl, and stand in no cluster here.
+// Pages kept without their text cannot be compared. They keep the verdict of the crawl, and stand
+// in no cluster here.
 //
-// No pair is missed: what is compared comes from a join that is exact, [dedup.Join],
-// and so does not depend on luck, as during a crawl. Nor does it grow with the pairs
-// that resemble each other by less than was asked for, as a template makes them by the
-// million.
+// No pair is missed: the candidates come from an exact join, [dedup.Join], and not from bands, as
+// during a crawl. Nor does the work grow with the pairs that resemble each other by less than was
+// asked for, of which a template makes millions.
 //
-// Memory grows with the pages, by some hundred bytes to two kilobytes for each, and not
-// with the pairs: a leader is compared with those not yet in a cluster, one after
-// another, and no list of pairs is kept. Texts are read from the store when they are
-// indexed and when they are compared, and a bounded number of their shingles is held.
+// Memory grows with the pages, by some hundred bytes to two kilobytes for each, and not with the
+// pairs: a leader is compared with those not yet in a cluster, one after another, and no list of
+// pairs is kept. Texts are read from the store when they are indexed and when they are compared,
+// and a bounded number of their shingles is held.
 
-// A Whole is the pages of a store, judged against all others. It reads as the
-// store it was made from, with other verdicts.
+// A Whole is the pages of a store, judged against all others. It reads as the store it was made
+// from, with other verdicts.
 type Whole struct {
 	store.Reader
 	rule      dedup.Rule
