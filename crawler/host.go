@@ -126,6 +126,14 @@ func (h *host) next() int {
 	return h.depth
 }
 
+// priority is that of the host's next URL, the usual one while that is not in hand.
+func (h *host) priority() int {
+	if len(h.urls) > 0 {
+		return h.urls[0].Priority
+	}
+	return 0
+}
+
 // idle says whether there is nothing to be lost by forgetting a host: nobody here holds
 // it, and it could be asked at once.
 func (h *host) idle(now time.Time, most time.Duration) bool {

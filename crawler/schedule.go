@@ -27,8 +27,8 @@ const (
 
 // A schedule decides which URL is fetched next. Hosts that must rest are in a heap
 // by the time they may next be asked, so that a host that rests never makes others
-// wait. Of those that are due the one whose next URL is nearest to a seed comes
-// first, and among equals the one that waited longest. A host that was asked for
+// wait. Of those that are due the one whose next URL has the lowest priority number,
+// or is nearest to a seed, comes first, and among equals the one that waited longest. A host that was asked for
 // its robots.txt comes before all, so that the answer is still known; hosts that
 // did not answer the last time come after all. How many of each pace may be asked
 // at once is the business of places.go.
@@ -93,7 +93,7 @@ func nearer(a, b *host) bool {
 	if a.first != b.first {
 		return a.first
 	}
-	return cmp.Or(cmp.Compare(a.next(), b.next()), a.asked.Compare(b.asked)) < 0
+	return cmp.Or(cmp.Compare(a.priority(), b.priority()), cmp.Compare(a.next(), b.next()), a.asked.Compare(b.asked)) < 0
 }
 
 // load takes up what is known of hosts before any is held.

@@ -23,6 +23,13 @@
 //
 // When a host may be asked again is the scheduler's question (package crawler),
 // which URLs belong to a crawl is its caller's.
+//
+// # Coming back
+//
+// A URL that has ended can be put back ([Frontier].Requeue), to be tried or visited
+// again. An item that is due later is pending, but its host is not due for it, and
+// nobody waits for it: a crawl that runs when the time comes fetches it, a crawl that
+// has nothing else left ends.
 package frontier
 
 import (
@@ -43,7 +50,27 @@ type Item struct {
 	Depth int    // links from the nearest seed; 0 for a seed and what it redirects to
 	Hops  int    // redirects in a row before this URL
 	Tries int    // fetches that failed before this one
+
+	Kind     Kind
+	Priority int       // 0 usually; higher ones come later in their host's queue, lower ones sooner: -128 to 127
+	Due      time.Time // not to be taken before; zero: at once. Of a revisit: when it was asked for
+	ETag     string    // validators of the visit before, as the server sent them; "": none
+	Modified string
 }
+
+// Priorities are kept between these; those beyond count as the nearest.
+const (
+	SoonestPriority = -128
+	LatestPriority  = 127
+)
+
+// A Kind says what an item is to be fetched as. The numbers are stored: they do not change.
+type Kind uint8
+
+const (
+	Page    Kind = 0 // whatever the URL answers
+	Sitemap Kind = 1 // a list of URLs for crawlers
+)
 
 // A State says how far a URL has come. The numbers are stored: they do not change.
 type State uint8
@@ -63,11 +90,14 @@ const (
 // unknown, nor to be fetched, nor left out.
 func (s State) Ends() bool { return s > Pending && s < Outside }
 
+// New says whether Discover takes a URL in that state: nobody has dealt with it, or is to.
+func (s State) New() bool { return s == Unknown || s == Outside }
+
 // A Host is one authority, such as "example.com" or "example.com:8080", with
 // URLs waiting. Politeness is counted by host.
 type Host struct {
 	Name    string
-	Pending int // URLs queued or taken
+	Pending int // URLs queued, now or for later, or taken
 	Depth   int // of the first URL to take, as far as is known
 	Rest    Rest
 }
@@ -127,8 +157,8 @@ type Held struct {
 type Grant struct {
 	Hosts   []Held
 	Others  int       // hosts that other workers hold
-	Waiting int       // hosts with URLs that nobody holds, but for those that are idle
-	Next    time.Time // when the first host is due that nobody holds, now if one is; zero: there is none
+	Waiting int       // hosts with URLs free that nobody holds, but for those that are idle
+	Next    time.Time // when the first host is due that nobody holds, now if one is; zero: there is none with URLs
 }
 
 // Counts is how many URLs are in each state.
@@ -154,12 +184,19 @@ type Frontier interface {
 	// Discover queues the URLs that were never discovered before, or only left
 	// out, and returns how many those were. Known URLs are dropped, and of two
 	// concurrent calls with one URL exactly one counts it. Order within a host:
-	// by depth, then by arrival.
+	// by priority, then depth, then arrival. An item that is due later arrives
+	// when its time comes.
 	Discover(ctx context.Context, items []Item) (int, error)
 
+	// Requeue puts URLs back that have ended, and queues those that are unknown or
+	// were left out, with the items given, and returns how many. Pending ones stay
+	// as they are. Their records stay until a commit with Revisit takes their place.
+	Requeue(ctx context.Context, items []Item) (int, error)
+
 	// Claim gives up to n hosts that have URLs free, are due, and that nobody
-	// holds, for ttl: those whose first URL is nearest to a seed first, then those
-	// that are due the longest.
+	// holds, for ttl: those whose first URL comes first, by priority and then depth,
+	// before others, then those that are due the longest. A host all of whose free
+	// URLs are due later is not due before the first of them.
 	Claim(ctx context.Context, worker string, n int, ttl time.Duration) (Grant, error)
 
 	// Renew lets claims last for ttl from now on, and returns those that were lost.
@@ -171,7 +208,7 @@ type Frontier interface {
 	Take(ctx context.Context, c Claim, n int) ([]Item, error)
 
 	// Release gives back a URL that was taken, without an answer: it goes to the end
-	// of its depth in its host's queue, with the Via, Depth, Hops and Tries given.
+	// of its priority and depth in its host's queue, as the item given.
 	Release(ctx context.Context, c Claim, item Item) error
 
 	// Return ends a claim: the host's URLs that were taken and have not ended are

@@ -29,14 +29,15 @@ type memoryURL struct {
 	item  Item
 	state State
 	taken bool
-	seq   uint64 // its place among those of its depth
+	seq   uint64 // its place among those of its priority and depth
 }
 
 // memoryHost is one host that was ever named.
 type memoryHost struct {
 	name    string
 	pending int          // waiting or taken
-	waiting []*memoryURL // by depth, then by seq
+	waiting []*memoryURL // those that are free, by priority, then depth, then seq
+	later   []*memoryURL // those that are due later, by when, then by seq
 	taken   []*memoryURL
 	rest    Rest
 	claim   Claim     // zero: nobody holds it
@@ -54,27 +55,43 @@ func (f *Memory) Discover(ctx context.Context, items []Item) (found int, err err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.discover(items), nil
+	return f.discover(items, State.New), nil
 }
 
-func (f *Memory) discover(items []Item) (found int) {
+func (f *Memory) Requeue(ctx context.Context, items []Item) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.discover(items, func(s State) bool { return s != Pending }), nil
+}
+
+// discover queues the URLs whose state is wanted, and counts them.
+func (f *Memory) discover(items []Item, wanted func(State) bool) (found int) {
 	for _, it := range items {
-		switch u := f.urls[it.URL]; {
-		case u == nil:
-		case u.state == Outside:
-			f.counts[Outside]--
-		default:
+		state := f.state(it.URL)
+		if !wanted(state) {
 			continue
 		}
+		if state != Unknown {
+			f.counts[state]--
+		}
 		found++
-		u := &memoryURL{item: it, state: Pending}
+		u := &memoryURL{item: it.kept(), state: Pending}
 		f.urls[it.URL] = u
 		f.counts[Pending]++
 		h := f.host(HostOf(it.URL))
 		h.pending++
-		f.queue(h, u)
+		f.queue(h, u, time.Now())
 	}
 	return found
+}
+
+// kept is an item as a frontier keeps it.
+func (it Item) kept() Item {
+	it.Priority = min(max(it.Priority, SoonestPriority), LatestPriority)
+	return it
 }
 
 func (f *Memory) exclude(urls []string) {
@@ -96,26 +113,51 @@ func (f *Memory) host(name string) *memoryHost {
 	return h
 }
 
-// queue puts u at the end of its depth.
-func (f *Memory) queue(h *memoryHost, u *memoryURL) {
+// queue puts u at the end of its priority and depth, or among those that are due later.
+func (f *Memory) queue(h *memoryHost, u *memoryURL, now time.Time) {
 	f.seq++
-	u.seq = f.seq
+	u.seq, u.taken = f.seq, false
+	if u.item.Due.After(now) {
+		h.later = insert(h.later, u, func(a, b *memoryURL) int {
+			return cmp.Or(a.item.Due.Compare(b.item.Due), cmp.Compare(a.seq, b.seq))
+		})
+		return
+	}
 	h.push(u)
+}
+
+// ripen lets those arrive whose time has come.
+func (f *Memory) ripen(h *memoryHost, now time.Time) {
+	for len(h.later) > 0 && !h.later[0].item.Due.After(now) {
+		u := h.later[0]
+		h.later = h.later[1:]
+		f.queue(h, u, now)
+	}
 }
 
 // push puts u in its place.
 func (h *memoryHost) push(u *memoryURL) {
 	u.taken = false
-	i, _ := slices.BinarySearchFunc(h.waiting, u, func(a, b *memoryURL) int {
-		return cmp.Or(cmp.Compare(a.item.Depth, b.item.Depth), cmp.Compare(a.seq, b.seq))
+	h.waiting = insert(h.waiting, u, func(a, b *memoryURL) int {
+		return cmp.Or(order(a, b), cmp.Compare(a.seq, b.seq))
 	})
-	h.waiting = slices.Insert(h.waiting, i, u)
+}
+
+// order compares two URLs by priority and depth.
+func order(a, b *memoryURL) int {
+	return cmp.Or(cmp.Compare(a.item.Priority, b.item.Priority), cmp.Compare(a.item.Depth, b.item.Depth))
+}
+
+func insert(list []*memoryURL, u *memoryURL, compare func(a, b *memoryURL) int) []*memoryURL {
+	i, _ := slices.BinarySearchFunc(list, u, compare)
+	return slices.Insert(list, i, u)
 }
 
 // drop takes u out of the lists it is in.
 func (h *memoryHost) drop(u *memoryURL) {
-	is := func(v *memoryURL) bool { return v == u }
-	h.waiting, h.taken = slices.DeleteFunc(h.waiting, is), slices.DeleteFunc(h.taken, is)
+	for _, list := range []*[]*memoryURL{&h.waiting, &h.later, &h.taken} {
+		*list = slices.DeleteFunc(*list, func(v *memoryURL) bool { return v == u })
+	}
 }
 
 // held says whether a worker holds the host. A claim that has run out is ended here.
@@ -153,12 +195,14 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 	now := time.Now()
 	var due []*memoryHost
 	for _, h := range f.hosts {
+		held := h.held()
+		f.ripen(h, now)
 		switch {
-		case h.held():
+		case held:
 			if h.claim.Worker != worker {
 				g.Others++
 			}
-		case len(h.waiting) == 0:
+		case len(h.waiting) == 0 && len(h.later) == 0:
 		case h.due().After(now):
 			g.wait(h, now)
 		default:
@@ -166,7 +210,7 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 		}
 	}
 	slices.SortFunc(due, func(a, b *memoryHost) int {
-		return cmp.Or(cmp.Compare(a.waiting[0].item.Depth, b.waiting[0].item.Depth), a.due().Compare(b.due()), cmp.Compare(a.name, b.name))
+		return cmp.Or(order(a.waiting[0], b.waiting[0]), a.due().Compare(b.due()), cmp.Compare(a.name, b.name))
 	})
 	for i, h := range due {
 		if i >= n {
@@ -182,7 +226,7 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 
 // wait counts a host that is not given.
 func (g *Grant) wait(h *memoryHost, now time.Time) {
-	if !h.rest.Idle {
+	if !h.rest.Idle && len(h.waiting) > 0 {
 		g.Waiting++
 	}
 	if due := later(h.due(), now); g.Next.IsZero() || due.Before(g.Next) {
@@ -197,12 +241,13 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// due is when the host may be asked again.
+// due is when the host may be asked again, and has something to be asked for.
 func (h *memoryHost) due() time.Time {
-	if h.rest.Blocked.After(h.rest.Next) {
-		return h.rest.Blocked
+	due := later(h.rest.Next, h.rest.Blocked)
+	if len(h.waiting) == 0 && len(h.later) > 0 {
+		due = later(due, h.later[0].item.Due)
 	}
-	return h.rest.Next
+	return due
 }
 
 func (h *memoryHost) host() Host {
@@ -239,6 +284,7 @@ func (f *Memory) Take(ctx context.Context, c Claim, n int) ([]Item, error) {
 	if err != nil {
 		return nil, fmt.Errorf("take URLs of %w", err)
 	}
+	f.ripen(h, time.Now())
 	n = min(max(n, 0), len(h.waiting))
 	var items []Item
 	for _, u := range h.waiting[:n] {
@@ -262,8 +308,8 @@ func (f *Memory) Release(ctx context.Context, c Claim, it Item) error {
 	}
 	if u := f.urls[it.URL]; u != nil && u.taken {
 		h.drop(u)
-		u.item = it
-		f.queue(h, u)
+		u.item = it.kept()
+		f.queue(h, u, time.Now())
 	}
 	return nil
 }
@@ -306,7 +352,7 @@ func (f *Memory) End(ctx context.Context, e Ending) error {
 			return fmt.Errorf("end a URL of %w", err)
 		}
 	}
-	f.discover(e.Links)
+	f.discover(e.Links, State.New)
 	f.exclude(e.Beyond)
 	u := f.urls[e.URL]
 	if e.State == Unknown || u == nil || u.state != Pending {
@@ -324,11 +370,14 @@ func (f *Memory) End(ctx context.Context, e Ending) error {
 func (f *Memory) State(ctx context.Context, url string) (State, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	u := f.urls[url]
-	if u == nil {
-		return Unknown, ctx.Err()
+	return f.state(url), ctx.Err()
+}
+
+func (f *Memory) state(url string) State {
+	if u := f.urls[url]; u != nil {
+		return u.state
 	}
-	return u.state, ctx.Err()
+	return Unknown
 }
 
 func (f *Memory) Hosts(ctx context.Context) iter.Seq2[Host, error] {

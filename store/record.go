@@ -96,6 +96,13 @@ func (r *Record) End() frontier.State {
 	return frontier.Fetched
 }
 
+// Answers says whether the record was written by the visit that an item asks for: then it
+// is kept, for the visit is a replay after a crash. A record that was there before the
+// item was due gives way to the visit.
+func (r *Record) Answers(it *frontier.Item) bool {
+	return it.Due.IsZero() || !r.FetchedAt.Before(it.Due)
+}
+
 // Fed says whether the record belongs in the feed of deduplicated content.
 func (r *Record) Fed() bool {
 	return r.Kind == Page && !r.NoIndex && (r.Verdict == dedup.Unique || r.Verdict == dedup.Thin)

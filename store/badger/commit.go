@@ -130,8 +130,10 @@ func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 // rest writes what comes after text and sketch; num 0 says that the record that is
 // there stays.
 func (b *batch) rest(num uint64, e *store.Entry) error {
-	if _, err := b.discover(e.Links); err != nil {
-		return err
+	for _, it := range e.Links {
+		if _, err := b.discover(it); err != nil {
+			return err
+		}
 	}
 	if err := b.exclude(e.Beyond); err != nil {
 		return err

@@ -17,37 +17,68 @@ import (
 )
 
 // Discover queues the URLs that were never discovered before.
-func (s *Store) Discover(ctx context.Context, items []frontier.Item) (found int, err error) {
+func (s *Store) Discover(ctx context.Context, items []frontier.Item) (int, error) {
+	return s.queueAll(ctx, items, (*batch).discover)
+}
+
+// Requeue queues the URLs that are not pending.
+func (s *Store) Requeue(ctx context.Context, items []frontier.Item) (int, error) {
+	return s.queueAll(ctx, items, (*batch).requeue)
+}
+
+func (s *Store) queueAll(ctx context.Context, items []frontier.Item, queue func(*batch, frontier.Item) (bool, error)) (found int, err error) {
 	if err := s.disk.check(); err != nil {
 		return 0, err
 	}
 	err = s.write(ctx, func(b *batch) error {
-		found, err = b.discover(items)
-		return err
+		for _, it := range items {
+			isNew, err := queue(b, it)
+			if err != nil {
+				return err
+			}
+			if isNew {
+				found++
+			}
+		}
+		return nil
 	})
 	return found, err
 }
 
-func (b *batch) discover(items []frontier.Item) (found int, err error) {
-	for _, it := range items {
-		id := dedup.Hash(frontier.ID(it.URL))
-		if b.s.recent.has(id) {
-			continue
-		}
-		u, err := b.known(id)
-		if err != nil {
-			return found, err
-		}
-		if u.state == frontier.Unknown || u.state == frontier.Outside {
-			if err := b.enqueue(id, u, it); err != nil {
-				return found, err
-			}
-			b.move(u.state, frontier.Pending)
-			found++
-		}
-		b.s.recent.add(id)
+// discover queues a URL that was never discovered, and says whether it is one.
+func (b *batch) discover(it frontier.Item) (bool, error) {
+	id := dedup.Hash(frontier.ID(it.URL))
+	if b.s.recent.has(id) {
+		return false, nil
 	}
-	return found, nil
+	u, err := b.known(id)
+	if err != nil {
+		return false, err
+	}
+	if u.state.New() {
+		err = b.queueKnown(id, u, it)
+	}
+	b.s.recent.add(id)
+	return u.state.New(), err
+}
+
+// requeue queues a URL unless it is pending, and says whether it was not.
+func (b *batch) requeue(it frontier.Item) (bool, error) {
+	id := dedup.Hash(frontier.ID(it.URL))
+	u, err := b.known(id)
+	if err != nil || u.state == frontier.Pending {
+		return false, err
+	}
+	return true, b.queueKnown(id, u, it)
+}
+
+// queueKnown makes a URL of which that much is known pending, and counts that.
+func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
+	if err := b.enqueue(id, u, it, time.Now()); err != nil {
+		return err
+	}
+	b.move(u.state, frontier.Pending) // in the same transaction
+	return nil
 }
 
 // exclude notes URLs that are outside the crawl. It has a slot among the recent URLs that no other URL has: what is left
@@ -78,23 +109,94 @@ func (b *batch) exclude(urls []string) error {
 	return nil
 }
 
-// enqueue makes a URL pending, at the end of its depth.
-func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item) error {
-	value := encodeItem(it)
+// enqueue makes a URL pending, at the end of its level, or among those that are due later,
+// wherever it was before.
+func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time) error {
 	host := frontier.HostOf(it.URL)
-	if err := b.room(3, len(value)+len(host)+64); err != nil { // with the key that Release deletes
+	// With the key that it had before.
+	if err := b.room(3, 2*(len(host)+len(it.URL))+len(it.Via)+len(it.ETag)+len(it.Modified)+128); err != nil {
 		return err
 	}
 	if err := b.openHost(host); err != nil {
 		return err
 	}
-	isNew := u == known{}
+	due := int64(0)
+	if it.Due.After(now) {
+		due = nanoseconds(it.Due)
+	}
+	before := u
 	u.state, u.url = frontier.Pending, it.URL
-	u.place = b.s.queue.push(host, uint32(max(it.Depth, 0)))
-	if err := b.set(queueKey(host, u.place), value); err != nil {
+	u.place = b.s.queue.push(host, levelOf(&it), due)
+	if err := b.set(queueKey(host, u.place), encodeQueued(it, u.place)); err != nil {
 		return err
 	}
-	return b.setKnown(id, u, isNew)
+	if before.state == frontier.Pending {
+		if err := b.unqueue(it.URL, before.place); err != nil {
+			return err
+		}
+	}
+	return b.setKnown(id, u, before == known{})
+}
+
+// mostRipe is how many URLs come into the queue at a time because they are due.
+const mostRipe = 1024
+
+// ripen puts the URLs of a host whose time has come at the end of their levels, in the
+// order of those times.
+func (b *batch) ripen(h *waitingHost, now time.Time) error {
+	for {
+		items, places, err := b.ripe(h, now.UnixNano())
+		if err != nil || len(items) == 0 {
+			return err
+		}
+		for i, it := range items {
+			if err := b.ripened(it, places[i], now); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ripe reads some of the URLs of a host whose time has come. When there are none, the
+// host knows when there will be.
+func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places []place, err error) {
+	it := b.txn.NewIterator(badgerdb.IteratorOptions{Prefix: hostPrefix(keyLater, h.name)})
+	defer it.Close()
+	for it.Rewind(); it.Valid() && len(items) < mostRipe; it.Next() {
+		host, p, ok := splitQueueKey(it.Item().Key())
+		if !ok || string(host) != h.name {
+			continue // a host's name with a zero in it
+		}
+		if p.due > now {
+			b.s.queue.ripensAt(h, p.due)
+			return items, places, nil
+		}
+		err := it.Item().Value(func(value []byte) error {
+			item, p, err := decodeQueued(value, p)
+			items, places = append(items, item), append(places, p)
+			return err
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(items) == 0 && h.later > 0 {
+		return nil, nil, fmt.Errorf("%w: %d URLs of %s that are due later are not in the queue", store.ErrCorrupt, h.later, h.name)
+	}
+	return items, places, nil
+}
+
+// ripened moves a URL into the queue proper.
+func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
+	id := dedup.Hash(frontier.ID(it.URL))
+	u, err := b.known(id)
+	if err != nil {
+		return err
+	}
+	if u.state != frontier.Pending || u.place != p {
+		return fmt.Errorf("%w: %s is queued and not pending", store.ErrCorrupt, it.URL)
+	}
+	return b.enqueue(id, u, it, now)
 }
 
 // openHost brings a host that is not in memory back there, with what was kept of it.
@@ -176,7 +278,26 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.queue.claim(worker, n, ttl), nil
+	now := time.Now()
+	if err := s.ripen(s.queue.ripe(now), now); err != nil {
+		return frontier.Grant{}, fmt.Errorf("claim hosts: %w", err)
+	}
+	return s.queue.claim(worker, n, now, ttl), nil
+}
+
+// ripen queues the URLs of hosts whose time has come. The caller holds mu.
+func (s *Store) ripen(hosts []*waitingHost, now time.Time) error {
+	if len(hosts) == 0 {
+		return nil
+	}
+	return s.writeLocked(func(b *batch) error {
+		for _, h := range hosts {
+			if err := b.ripen(h, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Renew lets claims last.
@@ -206,7 +327,11 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 		return nil, fmt.Errorf("take URLs of %s: %w", c.Host, frontier.ErrLost)
 	}
 	var items []frontier.Item
-	err := s.view(ctx, func(txn *badgerdb.Txn) error {
+	err := s.ripenOf(h)
+	if err != nil {
+		return nil, fmt.Errorf("take URLs of %s: %w", c.Host, err)
+	}
+	err = s.view(ctx, func(txn *badgerdb.Txn) error {
 		for i := range h.lanes {
 			if len(items) >= n {
 				break
@@ -224,35 +349,42 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 	return items, nil
 }
 
-// takeFrom takes up to n URLs of one depth.
+// ripenOf queues the URLs of a host whose time has come. The caller holds mu.
+func (s *Store) ripenOf(h *waitingHost) error {
+	now := time.Now()
+	if h.later == 0 || now.UnixNano() < h.first {
+		return nil
+	}
+	return s.ripen([]*waitingHost{h}, now)
+}
+
+// takeFrom takes up to n URLs of one level.
 func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]frontier.Item) error {
-	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: lanePrefix(h.name, l.depth)})
+	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: lanePrefix(h.name, l.level)})
 	defer it.Close()
-	it.Seek(queueKey(h.name, place{l.depth, l.next}))
+	it.Seek(queueKey(h.name, place{level: l.level, seq: l.next}))
 	for ; n > 0 && l.waiting > 0; n-- {
 		if !it.Valid() {
 			return fmt.Errorf("%w: %d URLs are not in the queue", store.ErrCorrupt, l.waiting)
 		}
-		var item frontier.Item
-		err := it.Item().Value(func(value []byte) (err error) {
-			item, err = decodeItem(value)
+		p := place{level: l.level, seq: lastNum(it.Item().Key())}
+		err := it.Item().Value(func(value []byte) error {
+			item, _, err := decodeQueued(value, p)
+			*items = append(*items, item)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		item.Depth = int(l.depth)
-		*items = append(*items, item)
-		seq := lastNum(it.Item().Key())
-		h.taken[place{l.depth, seq}] = true
-		l.next = seq + 1
+		h.taken[p] = true
+		l.next = p.seq + 1
 		l.waiting--
 		it.Next()
 	}
 	return nil
 }
 
-// Release puts a URL that was taken at the end of its depth.
+// Release puts a URL that was taken at the end of its level.
 func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item) error {
 	return s.write(ctx, func(b *batch) error {
 		h := s.queue.holder(c)
@@ -264,10 +396,7 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 		if err != nil || u.state != frontier.Pending || !h.taken[u.place] {
 			return err
 		}
-		if err := b.unqueue(it.URL, u.place); err != nil {
-			return err
-		}
-		return b.enqueue(id, u, it)
+		return b.enqueue(id, u, it, time.Now())
 	})
 }
 
@@ -322,38 +451,52 @@ func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 // URLs yields the URLs that are pending, from the queue, or those that are
 // outside, from what is known of all URLs.
 func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
-	letter, read := keyURL, func(value []byte) (string, error) {
-		u, err := decodeKnown(value)
-		if u.state != frontier.Outside {
-			return "", err
-		}
-		return u.url, err
-	}
+	letters, read := []byte{keyURL}, outsideURL
 	switch state {
 	case frontier.Outside:
 	case frontier.Pending:
-		letter, read = keyQueue, func(value []byte) (string, error) {
-			it, err := decodeItem(value)
-			return it.URL, err
-		}
+		letters, read = []byte{keyQueue, keyLater}, pendingURL
 	default:
 		return func(func(string, error) bool) {}
 	}
 	return func(yield func(string, error) bool) {
-		err := scan(ctx, r.txn, []byte{letter}, func(item *badgerdb.Item) (err error) {
-			var url string
-			if err := item.Value(func(value []byte) (err error) { url, err = read(value); return err }); err != nil {
+		for _, letter := range letters {
+			err := scan(ctx, r.txn, []byte{letter}, func(item *badgerdb.Item) error {
+				var url string
+				err := item.Value(func(value []byte) (err error) { url, err = read(item.Key(), value); return err })
+				if err == nil && url != "" && !yield(url, nil) {
+					return errStop
+				}
 				return err
+			})
+			if err == errStop {
+				return
 			}
-			if url != "" && !yield(url, nil) {
-				return errStop
+			if err != nil {
+				yield("", fmt.Errorf("list URLs: %w", err))
+				return
 			}
-			return nil
-		})
-		if err != nil && err != errStop {
-			yield("", fmt.Errorf("list URLs: %w", err))
 		}
 	}
+}
+
+// outsideURL is the URL of a u key, if it is outside the crawl.
+func outsideURL(_, value []byte) (string, error) {
+	u, err := decodeKnown(value)
+	if u.state != frontier.Outside {
+		return "", err
+	}
+	return u.url, err
+}
+
+// pendingURL is the URL of a q or l key.
+func pendingURL(key, value []byte) (string, error) {
+	_, p, ok := splitQueueKey(key)
+	if !ok {
+		return "", fmt.Errorf("%w: key %q", store.ErrCorrupt, key)
+	}
+	it, _, err := decodeQueued(value, p)
+	return it.URL, err
 }
 
 // keptRest is the value of an f key: what is kept of a host for the next process.

@@ -3,13 +3,14 @@ package badger
 import (
 	"encoding/binary"
 	"math"
+	"time"
 
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
 )
 
-// # The layout on disk, version 4
+// # The layout on disk, version 5
 //
 // The version is the low byte of the application's number in the head of
 // badger's MANIFEST; the high byte says that the folder is skink's. So a folder
@@ -29,15 +30,20 @@ import (
 //	                             id LEADER. RANK is the complement of the bits of
 //	                             the resemblance, a float64 of at least 0, so the
 //	                             most alike is first
+//	l HOST 00 DUE8 SEQ8        → a pending URL that is not to be taken before DUE,
+//	                             nanoseconds since 1970: its priority as in q (a byte),
+//	                             its depth (a varint), then as the value of q
 //	m NAME                     → a named value, as it was given
 //	v NAME                     → the same again, far from it: one lost block does not
 //	                             cost the settings
-//	q HOST 00 DEPTH4 SEQ8      → a pending URL: hops, tries, length of via (three
-//	                             varints), via, URL. SEQ is the order of arrival
+//	q HOST 00 PRIO1 DEPTH4 SEQ8 → a pending URL, as [encodeItem] writes it. PRIO is its
+//	                             priority and 128, SEQ the order of arrival
 //	u ID16                     → what is known of a URL that was discovered: its
-//	                             state (a byte), the number of its record or 0, its
-//	                             DEPTH, if it is pending the SEQ of its q (varints),
-//	                             and the URL: where q or z lost it, it is to be
+//	                             state (a byte, with bits for what follows), the
+//	                             number of its record or 0, its DEPTH, if it is
+//	                             pending the SEQ of its q or l (varints), PRIO (a byte)
+//	                             if it is in q and not 0, DUE (8 bytes) if it is in l,
+//	                             and the URL: where q, l or z lost it, it is to be
 //	                             fetched again, see [mending]. The record of a URL
 //	                             that was never discovered is found by its ID in
 //	                             the index
@@ -79,7 +85,7 @@ import (
 // is the commit point, and what lies before it (t, s, j, and the links' u
 // and q) may be found without it after a crash, and is never looked at.
 const (
-	layoutVersion = 4
+	layoutVersion = 5
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
@@ -87,6 +93,7 @@ const (
 	keyHost     byte = 'f'
 	keyIndex    byte = 'i'
 	keyMember   byte = 'k'
+	keyLater    byte = 'l'
 	keyMeta     byte = 'm'
 	keyQueue    byte = 'q'
 	keyURL      byte = 'u'
@@ -147,27 +154,52 @@ func memberKey(leader dedup.Hash, resemblance float64, num uint64) []byte {
 	return binary.BigEndian.AppendUint64(k, num)
 }
 
-// lanePrefix is what the keys of one host and depth have in common.
-func lanePrefix(host string, depth uint32) []byte {
-	k := make([]byte, 0, 1+len(host)+1+4+8)
-	k = append(k, keyQueue)
+// hostPrefix is what the keys of one host and letter have in common.
+func hostPrefix(letter byte, host string) []byte {
+	k := make([]byte, 0, 1+len(host)+1+laterTail)
+	k = append(k, letter)
 	k = append(k, host...)
-	k = append(k, 0)
-	return binary.BigEndian.AppendUint32(k, depth)
+	return append(k, 0)
 }
 
+// What follows the host in a key of q, and in one of l.
+const (
+	queueTail = 1 + 4 + 8
+	laterTail = 8 + 8
+)
+
+// lanePrefix is what the keys of one host and level have in common.
+func lanePrefix(host string, l level) []byte {
+	k := append(hostPrefix(keyQueue, host), l.prio())
+	return binary.BigEndian.AppendUint32(k, uint32(l.depth()))
+}
+
+// queueKey is where the item of a pending URL is.
 func queueKey(host string, p place) []byte {
-	return binary.BigEndian.AppendUint64(lanePrefix(host, p.depth), p.seq)
+	if p.due != 0 {
+		k := binary.BigEndian.AppendUint64(hostPrefix(keyLater, host), uint64(p.due))
+		return binary.BigEndian.AppendUint64(k, p.seq)
+	}
+	return binary.BigEndian.AppendUint64(lanePrefix(host, p.level), p.seq)
 }
 
-// splitQueueKey is the inverse of queueKey.
+// splitQueueKey is the inverse of queueKey. The level of a URL that is due later
+// stands in its value.
 func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
-	end := len(key) - 8 - 4 - 1
+	tail := queueTail
+	if len(key) > 0 && key[0] == keyLater {
+		tail = laterTail
+	}
+	end := len(key) - tail - 1
 	if end < 1 || key[end] != 0 {
 		return nil, place{}, false
 	}
-	p.depth = binary.BigEndian.Uint32(key[end+1:])
-	p.seq = binary.BigEndian.Uint64(key[end+5:])
+	if rest := key[end+1:]; tail == laterTail {
+		p.due = int64(binary.BigEndian.Uint64(rest))
+	} else {
+		p.level = levelAt(rest[0], uint64(binary.BigEndian.Uint32(rest[1:])))
+	}
+	p.seq = lastNum(key)
 	return key[1:end], p, true
 }
 
@@ -182,46 +214,174 @@ type known struct {
 	url   string // not if its record is all that is known
 }
 
+// Bits of the first byte of a known, beside the state.
+const (
+	stateBits  = 1<<6 - 1
+	knownPrio  = 1 << 6 // its priority is not 0
+	knownLater = 1 << 7 // it is in l
+)
+
 func (k known) encode() []byte {
-	b := make([]byte, 0, 16+len(k.url))
-	b = append(b, byte(k.state))
+	first := byte(k.state)
+	if k.state == frontier.Pending {
+		if k.place.level.priority() != 0 {
+			first |= knownPrio
+		}
+		if k.place.due != 0 {
+			first |= knownLater
+		}
+	}
+	b := make([]byte, 0, 24+len(k.url))
+	b = append(b, first)
 	b = binary.AppendUvarint(b, k.num)
-	b = binary.AppendUvarint(b, uint64(k.place.depth))
+	b = binary.AppendUvarint(b, uint64(k.place.level.depth()))
 	if k.state == frontier.Pending {
 		b = binary.AppendUvarint(b, k.place.seq)
+	}
+	if first&knownPrio != 0 {
+		b = append(b, k.place.level.prio())
+	}
+	if first&knownLater != 0 {
+		b = binary.BigEndian.AppendUint64(b, uint64(k.place.due))
 	}
 	return append(b, k.url...)
 }
 
 func decodeKnown(b []byte) (k known, err error) {
 	d := decoder{b: b}
-	k.state = frontier.State(d.byte())
+	first := d.byte()
+	k.state = frontier.State(first & stateBits)
 	k.num = d.varint()
-	k.place.depth = uint32(d.varint())
+	depth := d.varint()
 	if k.state == frontier.Pending {
 		k.place.seq = d.varint()
+	}
+	prio := byte(usualPrio)
+	if first&knownPrio != 0 {
+		prio = d.byte()
+	}
+	k.place.level = levelAt(prio, depth)
+	if first&knownLater != 0 {
+		k.place.due = int64(d.fixed64())
 	}
 	k.url = string(d.b)
 	return k, d.err
 }
 
-// encodeItem leaves out the depth, which stands in the key.
+// Bits of the first byte of an item: which of its fields follow.
+const (
+	itemHops     = 1 << iota // a varint
+	itemTries                // a varint
+	itemVia                  // a length (varint) and as many bytes
+	itemKind                 // a byte
+	itemDue                  // nanoseconds since 1970, 8 bytes
+	itemETag                 // as via
+	itemModified             // as via
+)
+
+// encodeItem leaves out priority and depth. After the fields that an item has comes its URL.
 func encodeItem(it frontier.Item) []byte {
-	b := make([]byte, 0, 8+len(it.Via)+len(it.URL))
-	b = binary.AppendUvarint(b, uint64(max(it.Hops, 0)))
-	b = binary.AppendUvarint(b, uint64(max(it.Tries, 0)))
-	b = binary.AppendUvarint(b, uint64(len(it.Via)))
-	b = append(b, it.Via...)
+	b := make([]byte, 1, 24+len(it.Via)+len(it.ETag)+len(it.Modified)+len(it.URL))
+	text := func(bit byte, s string) {
+		if s != "" {
+			b[0] |= bit
+			b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
+		}
+	}
+	if it.Hops > 0 {
+		b[0] |= itemHops
+		b = binary.AppendUvarint(b, uint64(it.Hops))
+	}
+	if it.Tries > 0 {
+		b[0] |= itemTries
+		b = binary.AppendUvarint(b, uint64(it.Tries))
+	}
+	text(itemVia, it.Via)
+	if it.Kind != frontier.Page {
+		b[0] |= itemKind
+		b = append(b, byte(it.Kind))
+	}
+	if due := nanoseconds(it.Due); due != 0 {
+		b[0] |= itemDue
+		b = binary.BigEndian.AppendUint64(b, uint64(due))
+	}
+	text(itemETag, it.ETag)
+	text(itemModified, it.Modified)
 	return append(b, it.URL...)
 }
 
 func decodeItem(b []byte) (it frontier.Item, err error) {
 	d := decoder{b: b}
-	it.Hops = int(d.varint())
-	it.Tries = int(d.varint())
-	it.Via = string(d.bytes(d.varint()))
+	has := d.byte()
+	text := func(bit byte) string {
+		if has&bit == 0 {
+			return ""
+		}
+		return string(d.bytes(d.varint()))
+	}
+	if has&itemHops != 0 {
+		it.Hops = int(d.varint())
+	}
+	if has&itemTries != 0 {
+		it.Tries = int(d.varint())
+	}
+	it.Via = text(itemVia)
+	if has&itemKind != 0 {
+		it.Kind = frontier.Kind(d.byte())
+	}
+	if has&itemDue != 0 {
+		it.Due = timeOf(int64(d.fixed64()))
+	}
+	it.ETag, it.Modified = text(itemETag), text(itemModified)
 	it.URL = string(d.b)
 	return it, d.err
+}
+
+// encodeQueued is the value of an item's key: of one that is due later it has what stands
+// in the key of others.
+func encodeQueued(it frontier.Item, p place) []byte {
+	if p.due == 0 {
+		return encodeItem(it)
+	}
+	b := binary.AppendUvarint([]byte{p.level.prio()}, uint64(p.level.depth()))
+	return append(b, encodeItem(it)...)
+}
+
+// decodeQueued is the inverse of encodeQueued. It completes the item and its place.
+func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
+	if p.due != 0 {
+		d := decoder{b: b}
+		prio := d.byte()
+		p.level = levelAt(prio, d.varint())
+		if b = d.b; d.err != nil {
+			return frontier.Item{}, p, d.err
+		}
+	}
+	it, err := decodeItem(b)
+	it.Priority, it.Depth = p.level.priority(), p.level.depth()
+	return it, p, err
+}
+
+// nanoseconds is a time as it is stored, 0 for none. Those that are too far away are as far
+// as can be.
+func nanoseconds(t time.Time) int64 {
+	switch {
+	case t.IsZero():
+		return 0
+	case t.Before(time.Unix(0, 1)):
+		return 1
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
+
+// timeOf is the inverse of nanoseconds.
+func timeOf(ns int64) time.Time {
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns).UTC()
 }
 
 func encodeSketch(e *store.Entry) []byte {
@@ -271,6 +431,13 @@ func (d *decoder) bytes(n uint64) []byte {
 	head := d.b[:n:n]
 	d.b = d.b[n:]
 	return head
+}
+
+func (d *decoder) fixed64() uint64 {
+	if b := d.bytes(8); b != nil {
+		return binary.BigEndian.Uint64(b)
+	}
+	return 0
 }
 
 func (d *decoder) byte() byte {

@@ -14,7 +14,7 @@ import (
 )
 
 // load reads into memory what a store keeps there: the counters, the index with
-// the journal's end, and the ends of the queues, which are all keys q.
+// the journal's end, and the ends of the queues, which are all keys q and l.
 func (s *Store) load() error {
 	found := false
 	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
@@ -36,15 +36,7 @@ func (s *Store) load() error {
 		return err
 	}
 	s.index.KnownSince(s.last)
-	err = s.scan(context.Background(), []byte{keyQueue}, func(item *badgerdb.Item) error {
-		host, p, ok := splitQueueKey(item.Key())
-		if !ok {
-			return fmt.Errorf("%w: key %q", store.ErrCorrupt, item.Key())
-		}
-		s.queue.load(string(host), p)
-		return nil
-	})
-	if err != nil {
+	if err := s.loadQueue(); err != nil {
 		return err
 	}
 	if found {
@@ -106,6 +98,23 @@ func (s *Store) loadIndex() error {
 		return fmt.Errorf("%w: the journal ends at %d, before its index", store.ErrCorrupt, s.seq)
 	}
 	return err
+}
+
+func (s *Store) loadQueue() error {
+	for _, letter := range []byte{keyQueue, keyLater} {
+		err := s.scan(context.Background(), []byte{letter}, func(item *badgerdb.Item) error {
+			host, p, ok := splitQueueKey(item.Key())
+			if !ok {
+				return fmt.Errorf("%w: key %q", store.ErrCorrupt, item.Key())
+			}
+			s.queue.load(string(host), p)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // loadGone reads which places were superseded.

@@ -3,6 +3,7 @@ package badger
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
@@ -259,14 +260,17 @@ func (m *mending) judge() error {
 }
 
 func (m *mending) readQueue() error {
-	return m.scanAll(keyQueue, func(key, value []byte) error {
+	return errors.Join(m.readQueued(keyQueue), m.readQueued(keyLater))
+}
+
+func (m *mending) readQueued(letter byte) error {
+	return m.scanAll(letter, func(key, value []byte) error {
 		host, p, ok := splitQueueKey(key)
-		it, err := decodeItem(value)
+		it, p, err := decodeQueued(value, p)
 		if !ok || err != nil || frontier.HostOf(it.URL) != string(host) {
 			return m.out.Delete(key)
 		}
 		m.seq = max(m.seq, p.seq)
-		it.Depth = int(p.depth)
 		id := dedup.Hash(frontier.ID(it.URL))
 		if _, twice := m.queue[id]; twice {
 			return m.out.Delete(key)
@@ -297,7 +301,7 @@ func (m *mending) mendURLs() error {
 		case u.state == frontier.Pending && !queued && u.num != 0: // it ended after that
 			u.state = r.record.End()
 		case u.state == frontier.Pending && !queued:
-			m.later(frontier.Item{URL: u.url, Depth: int(u.place.depth)})
+			m.later(frontier.Item{URL: u.url, Depth: u.place.level.depth()})
 			return nil
 		case u.state == frontier.Pending:
 			u.place = p
@@ -344,7 +348,7 @@ func (m *mending) setURL(id dedup.Hash, u known, write bool) error {
 func (m *mending) mendRecords() error {
 	for num, r := range m.records {
 		if !m.known[r.id] && !m.hashes[hashPosting{filterKey(r.id), num}] {
-			u := known{state: r.record.End(), num: num, place: place{depth: uint32(max(r.depth, 0))}, url: r.url}
+			u := known{state: r.record.End(), num: num, place: place{level: levelOf(&frontier.Item{Depth: r.depth})}, url: r.url}
 			if err := m.setURL(r.id, u, true); err != nil {
 				return err
 			}
@@ -390,7 +394,7 @@ func (m *mending) hasRecord(id dedup.Hash) bool {
 func (m *mending) pend() error {
 	for _, it := range m.again {
 		m.seq++
-		p := place{uint32(max(it.Depth, 0)), m.seq}
+		p := place{level: levelOf(&it), seq: m.seq}
 		if err := m.out.Set(queueKey(frontier.HostOf(it.URL), p), encodeItem(it)); err != nil {
 			return err
 		}

@@ -71,6 +71,20 @@ func page(url string) *store.Entry {
 	}
 }
 
+// Times that are long past and far off.
+var (
+	aTime  = time.Date(2025, 3, 1, 12, 30, 0, 123456789, time.UTC)
+	farOff = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// wholeItem has a value in every field.
+func wholeItem(url string) frontier.Item {
+	return frontier.Item{
+		URL: url, Via: "https://example.com/via", Depth: 70000, Hops: 3, Tries: 2,
+		Kind: frontier.Sitemap, Priority: -3, Due: aTime, ETag: `W/"an etag"`, Modified: "Sat, 01 Mar 2025 12:30:00 GMT",
+	}
+}
+
 // urlOf is the URL of a numbered page.
 func urlOf(n int) string { return fmt.Sprintf("https://example.com/%d", n) }
 
@@ -110,7 +124,7 @@ func keyOf(text string) uint64 {
 func fullRecord(url string) store.Record {
 	return store.Record{
 		ID: hashOf(url), URL: url, Via: "https://example.com/via?a=1&b=<2>",
-		Kind: store.Page, Problem: "timeout", Detail: "no answer in 10 s", FetchedAt: time.Date(2025, 3, 1, 12, 30, 0, 123456789, time.UTC),
+		Kind: store.Page, Problem: "timeout", Detail: "no answer in 10 s", FetchedAt: aTime,
 		Status: 200, Location: "https://example.com/location", ContentType: "text/html; charset=utf-8",
 		Depth: 3, Hops: 2, Size: 123456,
 		CanonicalURL: "https://example.com/canonical", Lang: "ru", Title: "Сцинк — <ящерица> & \"змея\"",

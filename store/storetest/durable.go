@@ -88,6 +88,37 @@ var durablePromises = []struct {
 		equal(t, "taken", take(t, s, claim(t, s, "example.com").Claim, 9), []string{
 			"https://example.com/0", "https://example.com/2", "https://example.com/3", "https://example.com/1", "https://example.com/5"})
 	}},
+	{"what_was_put_back_put_last_or_put_off_stays_so", func(t *testing.T, reopen func() store.Store) {
+		s := reopen()
+		discover(t, s, 1, items(0, urlOf(0)))
+		end(t, s, urlOf(0), frontier.Failed)
+		list := []frontier.Item{wholeItem(urlOf(0)), {URL: urlOf(1), Priority: 1}, {URL: urlOf(2), Depth: 3}, {URL: urlOf(3), Due: farOff, Depth: 1, Priority: 2}}
+		requeue(t, s, 4, list...)
+		soon := frontier.Item{URL: "https://soon.example/", Due: time.Now().Add(30 * time.Millisecond).Round(0).UTC(), Priority: 2, Depth: 1, ETag: "e"}
+		discover(t, s, 1, []frontier.Item{soon})
+		for range 2 {
+			s = reopen()
+			wantURLs(t, s, frontier.Pending, urlOf(0), urlOf(1), urlOf(2), urlOf(3), soon.URL)
+			wantRecord(t, s, page(urlOf(0)).Record)
+			requeue(t, s, 0, list...)
+			c := claim(t, s, "example.com").Claim
+			equal(t, "taken", must(s.Take(ctx, c, 9))(t), []frontier.Item{list[0], list[2], list[1]})
+		}
+		again := page(urlOf(0))
+		again.Revisit = true
+		commit(t, s, again)
+		end(t, s, urlOf(1), frontier.Fetched)
+		end(t, s, urlOf(2), frontier.Fetched)
+		time.Sleep(time.Until(soon.Due))
+		equal(t, "taken when it is due", must(s.Take(ctx, claim(t, s, "soon.example").Claim, 9))(t), []frontier.Item{soon})
+		end(t, s, soon.URL, frontier.Fetched)
+		s = reopen()
+		g := must(s.Claim(ctx, me, 9, time.Hour))(t)
+		if len(g.Hosts) > 0 || !g.Next.Equal(farOff) {
+			t.Errorf("Claim = %+v, want none before %v", g, farOff)
+		}
+		wantHosts(t, s, frontier.Host{Name: "example.com", Pending: 1})
+	}},
 	{"later_changes_come_after_earlier_cursors", func(t *testing.T, reopen func() store.Store) {
 		var cursors []store.Cursor
 		for n := range 4 {

@@ -210,7 +210,7 @@ var takePromises = []promise{
 		equal(t, "all taken", take(t, s, c, 2), []string(nil))
 	}},
 	{"an_item_comes_back_whole", func(t *testing.T, s store.Store) {
-		want := frontier.Item{URL: "https://example.com/?a=b", Via: "https://example.com/via", Depth: 70000, Hops: 3, Tries: 2}
+		want := wholeItem("https://example.com/?a=b")
 		discover(t, s, 1, []frontier.Item{want})
 		equal(t, "taken", must(s.Take(ctx, claim(t, s, "example.com").Claim, 1))(t), []frontier.Item{want})
 	}},
@@ -236,7 +236,8 @@ var takePromises = []promise{
 		discover(t, s, 1, items(2, "https://example.com/deeper"))
 		c := claim(t, s, "example.com").Claim
 		take(t, s, c, 2)
-		again := frontier.Item{URL: "https://example.com/1", Via: "https://example.com/v", Depth: 1, Hops: 1, Tries: 1}
+		again := wholeItem("https://example.com/1")
+		again.Depth, again.Priority = 1, 0
 		check(t, s.Release(ctx, c, again))
 		discover(t, s, 1, items(1, "https://example.com/4"))
 		equal(t, "third", take(t, s, c, 1), []string{"https://example.com/3"})

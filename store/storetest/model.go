@@ -70,6 +70,12 @@ func drawItem(r *rapid.T) frontier.Item {
 		Depth: rapid.IntRange(0, 3).Draw(r, "depth"),
 		Hops:  rapid.IntRange(0, 2).Draw(r, "hops"),
 		Tries: rapid.IntRange(0, 2).Draw(r, "tries"),
+
+		Kind:     rapid.SampledFrom([]frontier.Kind{frontier.Page, frontier.Sitemap}).Draw(r, "kind"),
+		Priority: rapid.IntRange(-1, 1).Draw(r, "priority"),
+		Due:      rapid.SampledFrom([]time.Time{{}, {}, aTime, farOff, farOff.Add(time.Hour)}).Draw(r, "due"),
+		ETag:     rapid.SampledFrom([]string{"", `"e"`}).Draw(r, "etag"),
+		Modified: rapid.SampledFrom([]string{"", "Sat, 01 Mar 2025 12:30:00 GMT"}).Draw(r, "modified"),
 	}
 }
 
@@ -131,6 +137,11 @@ func (m *model) look(r *rapid.T, ask store.Ask) (bases basisPair) {
 	return bases
 }
 
+func (m *model) Requeue(r *rapid.T) {
+	list := drawItems.Draw(r, "items")
+	same(r, m, "requeued", func(s store.Store) (int, error) { return s.Requeue(ctx, list) })
+}
+
 func (m *model) Discover(r *rapid.T) {
 	list := drawItems.Draw(r, "items")
 	same(r, m, "found", func(s store.Store) (int, error) { return s.Discover(ctx, list) })
@@ -143,15 +154,19 @@ type heldPair [2]frontier.Claim
 func (m *model) Claim(r *rapid.T) {
 	var given [2][]frontier.Host
 	var claims [2]map[string]frontier.Claim
+	var waiting [2]int
 	n := rapid.IntRange(0, 2).Draw(r, "n")
 	for i, s := range m.both() {
 		claims[i] = map[string]frontier.Claim{}
-		for _, h := range must(s.Claim(ctx, me, n, time.Hour))(r).Hosts {
+		grant := must(s.Claim(ctx, me, n, time.Hour))(r)
+		waiting[i] = grant.Waiting
+		for _, h := range grant.Hosts {
 			given[i] = append(given[i], h.Host)
 			claims[i][h.Host.Name] = h.Claim
 		}
 	}
 	equal(r, "given", given[0], given[1])
+	equal(r, "waiting", waiting[0], waiting[1])
 	for name, c := range claims[0] {
 		m.held[name] = heldPair{c, claims[1][name]}
 	}
@@ -200,7 +215,7 @@ func (m *model) Return(r *rapid.T) {
 		Blocked: time.Unix(rapid.Int64Range(1, 1e9).Draw(r, "blocked"), 0).UTC(),
 	}
 	if rapid.Bool().Draw(r, "later") {
-		rest.Next = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+		rest.Next = farOff
 	}
 	for i, s := range m.both() {
 		check(r, s.Return(ctx, m.held[host][i], rest))

@@ -32,6 +32,7 @@ var writing = []group{
 	{"lookups", lookupPromises},
 	{"taking", takePromises},
 	{"claims", claimPromises},
+	{"coming_back", backPromises},
 	{"commit", commitPromises},
 	{"stale", stalePromises},
 }

@@ -1,0 +1,65 @@
+package badger
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"skink/frontier"
+)
+
+// An ordinary item costs its URL and one byte, and one in its key for the priority: less
+// than the three bytes that it once cost beside its URL.
+func TestItemSize(t *testing.T) {
+	url := "https://example.com/an/ordinary/page.html"
+	for _, c := range []struct {
+		name string
+		item frontier.Item
+		more int // bytes beside the URL
+	}{
+		{"ordinary", frontier.Item{URL: url, Depth: 70000, Priority: 5}, 1},
+		{"redirected to", frontier.Item{URL: url, Hops: 1, Via: "https://example.com/"}, 1 + 1 + 1 + 20},
+		{"tried", frontier.Item{URL: url, Tries: 3}, 2},
+		{"sitemap", frontier.Item{URL: url, Kind: frontier.Sitemap}, 2},
+		{"revisited", frontier.Item{URL: url, Due: time.Unix(1, 0), ETag: `"abc"`}, 1 + 8 + 1 + 5},
+	} {
+		if got := len(encodeItem(c.item)) - len(url); got != c.more {
+			t.Errorf("%s: %d bytes beside the URL, want %d", c.name, got, c.more)
+		}
+	}
+	if got, want := len(known{state: frontier.Pending, num: 1, place: place{level: levelOf(&frontier.Item{Depth: 5}), seq: 6}, url: url}.encode()), 4+len(url); got != want {
+		t.Errorf("what is known of an ordinary URL takes %d bytes, want %d", got, want)
+	}
+}
+
+// Times that nanoseconds cannot say are as far away as can be said.
+func TestNanoseconds(t *testing.T) {
+	for _, c := range []struct{ in, out time.Time }{
+		{time.Time{}, time.Time{}},
+		{time.Unix(5, 6).UTC(), time.Unix(5, 6).UTC()},
+		{time.Unix(0, 0), time.Unix(0, 1).UTC()},
+		{time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(0, 1).UTC()},
+		{time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(0, 1<<63-1).UTC()},
+	} {
+		if got := timeOf(nanoseconds(c.in)); !got.Equal(c.out) {
+			t.Errorf("%v comes back as %v, want %v", c.in, got, c.out)
+		}
+	}
+}
+
+// FuzzDecodeItem: whatever stands there ends no process, and what it says is kept.
+func FuzzDecodeItem(f *testing.F) {
+	f.Add(encodeItem(frontier.Item{URL: "https://example.com/", Via: "v", Hops: 1, Tries: 2, Kind: 1, Due: time.Unix(1, 2), ETag: "e", Modified: "m"}))
+	f.Add([]byte{0xff, 0x80})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		read, err := decodeItem(b)
+		if err != nil {
+			return
+		}
+		written := encodeItem(read) // with numbers and times as far as they can be
+		it, err := decodeItem(written)
+		if err != nil || !bytes.Equal(encodeItem(it), written) {
+			t.Errorf("%+v comes back as %+v, %v", read, it, err)
+		}
+	})
+}
