@@ -32,6 +32,8 @@ var table = map[string]struct {
 	"store/storetest":           {[]string{"store", "dedup", "frontier"}, nil},
 	"store/badger/postings":     {[]string{"store"}, nil},
 	"store/badger":              {[]string{"store", "store/badger/postings", "dedup", "frontier"}, []string{"github.com/dgraph-io/badger"}},
+	"store/redis":               {[]string{"store", "dedup", "frontier"}, []string{"github.com/redis/rueidis"}},
+	"store/redis/redistest":     {nil, nil},
 	"store/remote":              {[]string{"store", "dedup", "frontier"}, nil},
 	"report":                    {[]string{"store", "dedup", "internal/harmless"}, nil},
 	"feed":                      {[]string{"store", "dedup", "internal/harmless"}, nil},

@@ -1,0 +1,146 @@
+// Package redis is the store for many workers: one crawl, remembered by servers that speak
+// the Redis protocol, single or in a cluster.
+//
+//	a, err := redis.ParseAddress("redis://10.0.0.1:6379,10.0.0.2:6379/docs")
+//	s, err := redis.Open(ctx, a, redis.Options{Create: true})
+//	defer s.Close()
+//
+// Any number of processes may have the store open, and each may write. It keeps every
+// promise of package store, also while workers die and servers are replaced. It refuses
+// servers that would forget on their own what they hold.
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redis/rueidis"
+
+	"skink/store"
+)
+
+// Options says how to open a store. The zero value opens one that exists.
+type Options struct {
+	Create bool // make the store if there is none
+}
+
+// A Store is a crawl remembered by servers.
+type Store struct {
+	client
+	keyspace
+	address Address
+}
+
+// layoutVersion is that of keys.go. It is kept at [keyspace.global] "v".
+const layoutVersion = "1"
+
+// Open opens a store.
+func Open(ctx context.Context, a Address, opt Options) (*Store, error) {
+	c, err := dial(a)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", a, explain(err))
+	}
+	s := &Store{client: c, keyspace: keyspace(a.Name), address: a}
+	if err := s.begin(ctx, opt); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("open store %s: %w", a, explain(err))
+	}
+	return s, nil
+}
+
+// begin looks whether the servers will do and whether the store is there.
+func (s *Store) begin(ctx context.Context, opt Options) error {
+	if err := s.inspect(ctx); err != nil {
+		return err
+	}
+	version, err := s.Do(ctx, s.B().Get().Key(s.global("v")).Build()).ToString()
+	switch {
+	case rueidis.IsRedisNil(err) && !opt.Create:
+		return store.ErrNotExist
+	case rueidis.IsRedisNil(err):
+		err = s.Do(ctx, s.B().Set().Key(s.global("v")).Value(layoutVersion).Nx().Build()).Error()
+		if rueidis.IsRedisNil(err) { // another made it first
+			err = nil
+		}
+	case err == nil && version != layoutVersion:
+		return fmt.Errorf("%w: it has layout %q, and this program reads layout %s", store.ErrCorrupt, version, layoutVersion)
+	}
+	if err != nil {
+		return err
+	}
+	return s.load(ctx)
+}
+
+// inspect asks each server what it is.
+func (s *Store) inspect(ctx context.Context) error {
+	for addr, node := range s.Nodes() {
+		info, err := node.Do(ctx, node.B().Info().Section("everything").Build()).ToString()
+		if e, ok := rueidis.IsRedisErr(err); ok && strings.Contains(e.Error(), "not supported") {
+			continue // a server that says nothing of itself
+		}
+		if err != nil {
+			return err
+		}
+		if err := suits(infoOf(info)); err != nil {
+			return fmt.Errorf("server %s: %w", addr, err)
+		}
+	}
+	return nil
+}
+
+// infoOf reads the answer to INFO.
+func infoOf(text string) map[string]string {
+	info := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			info[name] = value
+		}
+	}
+	return info
+}
+
+// oldest is the first version of Redis that has all that scripts use here.
+const oldest = 6.2
+
+// suits says why a server cannot keep a store.
+func suits(info map[string]string) error {
+	if info["kvrocks_version"] == "" {
+		if v, err := strconv.ParseFloat(majorMinor(info["redis_version"]), 64); err == nil && v < oldest {
+			return fmt.Errorf("it is Redis %s, and a store needs Redis %.1f or later, or Valkey", info["redis_version"], oldest)
+		}
+	}
+	if policy := info["maxmemory_policy"]; policy != "" && policy != "noeviction" {
+		return fmt.Errorf("its maxmemory-policy is %s: it would drop parts of the store when its memory is full: set it to noeviction", policy)
+	}
+	return nil
+}
+
+func majorMinor(version string) string {
+	parts := strings.SplitN(version, ".", 3)
+	return strings.Join(parts[:min(2, len(parts))], ".")
+}
+
+// explain adds to an error of a server what to try.
+func explain(err error) error {
+	e, ok := rueidis.IsRedisErr(err)
+	switch {
+	case err == nil:
+		return nil
+	case ok && (strings.HasPrefix(e.Error(), "WRONGPASS") || strings.HasPrefix(e.Error(), "NOAUTH") || strings.Contains(e.Error(), "invalid username-password") || strings.Contains(e.Error(), "without any password configured")):
+		return fmt.Errorf("the server does not accept the user and password: %w: give them as redis://USER:PASSWORD@HOST, or in %s and %s", err, EnvUser, EnvPassword)
+	case ok && strings.HasPrefix(e.Error(), "OOM"):
+		return fmt.Errorf("%w: %w: give the server more memory (maxmemory)", store.ErrFull, err)
+	case errors.Is(err, store.ErrNotExist), ok:
+		return err
+	}
+	return err
+}
+
+// Close ends the connections.
+func (s *Store) Close() error {
+	s.client.Close()
+	return nil
+}

@@ -1,0 +1,24 @@
+package redistest
+
+import (
+	"os/exec"
+	"runtime"
+	"syscall"
+)
+
+// start starts a program that the system ends when this process dies, however it does.
+// The system means the thread, so a thread stays for it.
+func start(cmd *exec.Cmd, ended chan<- error) error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			ended <- cmd.Wait()
+		}
+	}()
+	return <-started
+}

@@ -1,0 +1,44 @@
+package redis
+
+import (
+	"crypto/sha1"
+	"embed"
+	"encoding/hex"
+	"strings"
+)
+
+// Scripts are in lua, a step of the contract each, and each begins with lib.lua. A script
+// declares all keys that it touches, in one hash tag: so it is atomic in a cluster, and
+// servers that lock by key need not lock all.
+
+//go:embed lua/*.lua
+var luaFiles embed.FS
+
+// A script is known to servers by the hash of its text.
+type script struct{ text, sha string }
+
+// allScripts are loaded into a server that does not know one of them.
+var allScripts []*script
+
+// newScript reads the script of a file.
+func newScript(name string) *script {
+	var text strings.Builder
+	for _, file := range []string{"lib.lua", name} {
+		part, err := luaFiles.ReadFile("lua/" + file)
+		if err != nil {
+			panic(err) // only a name can be wrong
+		}
+		text.Write(part)
+	}
+	sum := sha1.Sum([]byte(text.String()))
+	s := &script{text.String(), hex.EncodeToString(sum[:])}
+	allScripts = append(allScripts, s)
+	return s
+}
+
+// A call is one run of a script.
+type call struct {
+	script *script
+	keys   []string
+	args   []string
+}
