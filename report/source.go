@@ -2,7 +2,6 @@ package report
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"skink/dedup"
@@ -60,50 +59,6 @@ func (src stored) Hosts(ctx context.Context) ([]Host, error) {
 		count.Add(&page.Record)
 	}
 	return count.Hosts(), nil
-}
-
-func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
-	return func(yield func(Cluster, error) bool) {
-		for c, err := range src.s.Clusters(ctx) {
-			if err != nil {
-				yield(Cluster{}, err)
-				return
-			}
-			cluster, err := src.cluster(ctx, c)
-			if !yield(cluster, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func (src stored) cluster(ctx context.Context, c store.Cluster) (Cluster, error) {
-	pages, err := src.s.Pages(ctx, []dedup.Hash{c.Leader}, store.WantRecord)
-	if err != nil {
-		return Cluster{}, err
-	}
-	if pages[0] == nil {
-		return Cluster{}, fmt.Errorf("cluster of page %s, which has no record: %w", c.Leader, store.ErrCorrupt)
-	}
-	leader := &pages[0].Record
-	return Cluster{leaderOf(leader, src.why(leader)), c.Members, src.members(ctx, c.Leader)}, nil
-}
-
-func (src stored) members(ctx context.Context, leader dedup.Hash) iter.Seq2[Member, error] {
-	return func(yield func(Member, error) bool) {
-		for r, err := range src.s.Members(ctx, leader) {
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				yield(Member{}, err)
-				return
-			}
-			if !yield(memberOf(r), nil) {
-				return
-			}
-		}
-	}
 }
 
 // TotalsOf is a store's tally in a report's names.

@@ -335,31 +335,40 @@ func (m *Memory) clusters() []Cluster {
 	return list
 }
 
-func (m *Memory) Members(ctx context.Context, leader dedup.Hash) iter.Seq2[*Record, error] {
+func (m *Memory) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
-		for _, r := range m.membersOf(leader) {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(r, nil) {
-				return
+		members := m.membersOf(leaders)
+		for _, leader := range leaders {
+			for _, r := range members[leader] {
+				if err := ctx.Err(); err != nil {
+					yield(nil, err)
+					return
+				}
+				if !yield(r, nil) {
+					return
+				}
 			}
 		}
 	}
 }
 
-func (m *Memory) membersOf(leader dedup.Hash) []*Record {
+func (m *Memory) membersOf(leaders []dedup.Hash) map[dedup.Hash][]*Record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var list []*Record
+	lists := map[dedup.Hash][]*Record{}
+	for _, leader := range leaders {
+		lists[leader] = nil
+	}
 	for _, place := range m.places {
-		if r := m.visits[place].record; r.Follows() && r.Leader == leader {
-			list = append(list, &r)
+		r := m.visits[place].record
+		if list, asked := lists[r.Leader]; asked && r.Follows() {
+			lists[r.Leader] = append(list, &r)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *Record) int { return cmp.Compare(b.Resemblance, a.Resemblance) })
-	return list
+	for _, list := range lists {
+		slices.SortStableFunc(list, func(a, b *Record) int { return cmp.Compare(b.Resemblance, a.Resemblance) })
+	}
+	return lists
 }
 
 func (m *Memory) Tally(ctx context.Context) (Tally, error) {

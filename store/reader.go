@@ -29,9 +29,10 @@ type Reader interface {
 	// Clusters yields the leaders that have members, largest cluster first, ties
 	// by the order of their commits.
 	Clusters(ctx context.Context) iter.Seq2[Cluster, error]
-	// Members yields the members of a leader's cluster without the leader,
-	// highest resemblance first, ties by the order of their commits.
-	Members(ctx context.Context, leader dedup.Hash) iter.Seq2[*Record, error]
+	// Members yields the members of some leaders' clusters without the leaders: one
+	// cluster after another as they are asked for, and in each the highest resemblance
+	// first, ties by the order of their commits.
+	Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*Record, error]
 
 	// Tally is the number of records of each kind and verdict.
 	Tally(ctx context.Context) (Tally, error)

@@ -75,21 +75,61 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	}
 }
 
-// Members yields the pages that a page leads in the whole, highest resemblance
-// first, ties by rank.
-func (w *Whole) Members(ctx context.Context, leader dedup.Hash) iter.Seq2[*store.Record, error] {
+// Members yields the pages that some pages lead in the whole, highest resemblance
+// first, ties by rank. It asks the store for many pages at once.
+func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
-		text, leads := w.ledFrom(leader)
-		if !leads {
-			return
+		ids := make([]dedup.Hash, 0, pagesAtOnce)
+		for p := range w.ledByThese(leaders) {
+			if ids = append(ids, p.id); len(ids) == pagesAtOnce {
+				if !w.yieldRecords(ctx, ids, yield) {
+					return
+				}
+				ids = ids[:0]
+			}
 		}
-		for p := range w.followers(text) {
-			r, err := w.recordOf(ctx, p)
-			if !yield(r, err) || err != nil {
-				return
+		w.yieldRecords(ctx, ids, yield)
+	}
+}
+
+// pagesAtOnce is how many pages the store is asked for at once.
+const pagesAtOnce = 256
+
+// ledByThese yields the pages that some pages lead, leader by leader.
+func (w *Whole) ledByThese(leaders []dedup.Hash) iter.Seq[*ranked] {
+	return func(yield func(*ranked) bool) {
+		for _, leader := range leaders {
+			text, leads := w.ledFrom(leader)
+			if !leads {
+				continue
+			}
+			for p := range w.followers(text) {
+				if !yield(p) {
+					return
+				}
 			}
 		}
 	}
+}
+
+// yieldRecords yields the records of pages that were there when the whole was judged, and
+// says whether more are wanted.
+func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*store.Record, error) bool) bool {
+	pages, err := w.Pages(ctx, ids, store.WantRecord)
+	if err != nil {
+		yield(nil, err)
+		return false
+	}
+	for i, page := range pages {
+		if page == nil {
+			yield(nil, fmt.Errorf("record of page %s: %w", ids[i], store.ErrCorrupt))
+			return false
+		}
+		if !yield(&page.Record, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // ledFrom is the text of a page that leads others.
@@ -97,18 +137,6 @@ func (w *Whole) ledFrom(leader dedup.Hash) (text int, leads bool) {
 	i, known := w.of[leader]
 	text = int(i)
 	return text, known && w.texts[text].pages[0].id == leader && w.members(text) > 0
-}
-
-// recordOf is the record of a page that was there when the whole was judged.
-func (w *Whole) recordOf(ctx context.Context, p *ranked) (*store.Record, error) {
-	pages, err := w.Pages(ctx, []dedup.Hash{p.id}, store.WantRecord)
-	if err == nil && pages[0] == nil {
-		err = fmt.Errorf("record of %s: %w", p.url, store.ErrCorrupt)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &pages[0].Record, nil
 }
 
 // WhyLeads is the criterion by which a leader is ranked before the best of its

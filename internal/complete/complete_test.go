@@ -154,7 +154,7 @@ func clusters(t testing.TB, w *Whole) (all []cluster) {
 			t.Fatal(err)
 		}
 		leader := &pageOf(t, w, c.Leader).Record
-		members := collect(t, w.Members(context.Background(), c.Leader))
+		members := collect(t, w.Members(context.Background(), []dedup.Hash{c.Leader}))
 		if len(members) != c.Members {
 			t.Errorf("the cluster of %s has %d members, and says %d", leader.URL, len(members), c.Members)
 		}

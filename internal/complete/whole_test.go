@@ -127,7 +127,7 @@ func soundWhole(t *rapid.T, s store.Reader, w *Whole, rule dedup.Rule) {
 			t.Fatal(err)
 		}
 		n := 0
-		for r, err := range w.Members(ctx, c.Leader) {
+		for r, err := range w.Members(ctx, []dedup.Hash{c.Leader}) {
 			if err != nil || r.Leader != c.Leader {
 				t.Fatalf("member %+v of %s: %v", r, c.Leader, err)
 			}

@@ -67,30 +67,40 @@ func (r reader) clusters(ctx context.Context) ([]placedCluster, error) {
 	return list, err
 }
 
-// Members yields the members of a cluster.
-func (s *Store) Members(ctx context.Context, leader dedup.Hash) iter.Seq2[*store.Record, error] {
-	return each(s, ctx, func(r reader) iter.Seq2[*store.Record, error] { return r.Members(ctx, leader) })
+// Members yields the members of some clusters.
+func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
+	return each(s, ctx, func(r reader) iter.Seq2[*store.Record, error] { return r.Members(ctx, leaders) })
 }
 
-// Members yields the members of a cluster in the order of their keys.
-func (r reader) Members(ctx context.Context, leader dedup.Hash) iter.Seq2[*store.Record, error] {
+// Members yields the members of some clusters in the order of their keys.
+func (r reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
-		err := scan(ctx, r.txn, key1(keyMember, leader[:]), func(item *badgerdb.Item) error {
-			num := lastNum(item.Key())
-			member, err := recordAt(r.txn, num)
-			if err == nil && member == nil {
-				err = fmt.Errorf("%w: member %d has no record", store.ErrCorrupt, num)
+		it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyMember}})
+		defer it.Close()
+		for _, leader := range leaders {
+			prefix := key1(keyMember, leader[:])
+			for it.Seek(prefix); it.ValidForPrefix(prefix); it.Next() {
+				member, err := r.member(ctx, lastNum(it.Item().Key()))
+				if err != nil {
+					yield(nil, fmt.Errorf("members of cluster %s: %w", leader, err))
+					return
+				}
+				if !yield(member, nil) {
+					return
+				}
 			}
-			if err != nil {
-				return err
-			}
-			if !yield(member, nil) {
-				return errStop
-			}
-			return nil
-		})
-		if err != nil && err != errStop {
-			yield(nil, fmt.Errorf("members of cluster %s: %w", leader, err))
 		}
 	}
+}
+
+// member is the record at the place of a member.
+func (r reader) member(ctx context.Context, num uint64) (*store.Record, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	member, err := recordAt(r.txn, num)
+	if err == nil && member == nil {
+		err = fmt.Errorf("%w: member %d has no record", store.ErrCorrupt, num)
+	}
+	return member, err
 }

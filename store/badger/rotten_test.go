@@ -237,7 +237,7 @@ func readStore(t *testing.T, s *Store) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for m, err := range s.Members(t.Context(), c.Leader) {
+		for m, err := range s.Members(t.Context(), []dedup.Hash{c.Leader}) {
 			if err != nil || m.Leader != c.Leader {
 				t.Errorf("member %v of %s: %v", m, c.Leader, err)
 			}

@@ -47,7 +47,7 @@ import (
 // may have several lists under way, one inside the other, and who reads slowly keeps
 // nothing in the server but its place. Neither side has to be of the same version of
 // skink, but of the same [protocolVersion].
-const protocolVersion = 1
+const protocolVersion = 2
 
 const (
 	addressName     = "READERS"

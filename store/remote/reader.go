@@ -237,9 +237,18 @@ func (r *Reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return inParts(ctx, r, request{Verb: askClusters}, func(p *part) []store.Cluster { return p.Clusters })
 }
 
-// Members yields the members of a cluster.
-func (r *Reader) Members(ctx context.Context, leader dedup.Hash) iter.Seq2[*store.Record, error] {
-	return inParts(ctx, r, request{Verb: askMembers, IDs: []dedup.Hash{leader}}, func(p *part) []*store.Record { return p.Members })
+// Members yields the members of some clusters, of some leaders at a time.
+func (r *Reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
+	return func(yield func(*store.Record, error) bool) {
+		for some := range slices.Chunk(leaders, pagesAtOnce) {
+			members := inParts(ctx, r, request{Verb: askMembers, IDs: some}, func(p *part) []*store.Record { return p.Members })
+			for m, err := range members {
+				if !yield(m, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Tally is the number of records of each kind and verdict.

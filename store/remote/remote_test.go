@@ -136,8 +136,8 @@ func (s *served) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return listThrough(s, func(r *Reader) iter.Seq2[store.Cluster, error] { return r.Clusters(ctx) })
 }
 
-func (s *served) Members(ctx context.Context, leader dedup.Hash) iter.Seq2[*store.Record, error] {
-	return listThrough(s, func(r *Reader) iter.Seq2[*store.Record, error] { return r.Members(ctx, leader) })
+func (s *served) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
+	return listThrough(s, func(r *Reader) iter.Seq2[*store.Record, error] { return r.Members(ctx, leaders) })
 }
 
 func (s *served) Tally(ctx context.Context) (store.Tally, error) {
@@ -513,7 +513,7 @@ func readMoment(dir string) error {
 		if err != nil || leader[0] == nil {
 			return fmt.Errorf("leader %s: %v, %v", c.Leader, leader, err)
 		}
-		for m, err := range r.Members(ctx, c.Leader) {
+		for m, err := range r.Members(ctx, []dedup.Hash{c.Leader}) {
 			if err != nil || m.DuplicateOf != leader[0].Record.URL {
 				return fmt.Errorf("member of %s: %+v, %v", leader[0].Record.URL, m, err)
 			}

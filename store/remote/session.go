@@ -118,10 +118,7 @@ func (s *session) listOf(q *request) *list {
 	case askClusters:
 		return newList(s.from.Clusters(s.ctx), func(p *part, c store.Cluster) int { p.Clusters = append(p.Clusters, c); return 0 })
 	case askMembers:
-		if len(q.IDs) != 1 {
-			return nil
-		}
-		return newList(s.from.Members(s.ctx, q.IDs[0]), func(p *part, r *store.Record) int { p.Members = append(p.Members, r); return 0 })
+		return newList(s.from.Members(s.ctx, q.IDs), func(p *part, r *store.Record) int { p.Members = append(p.Members, r); return 0 })
 	case askURLs:
 		return newList(s.from.URLs(s.ctx, q.State), func(p *part, u string) int { p.URLs = append(p.URLs, u); return len(u) })
 	case askHosts:

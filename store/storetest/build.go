@@ -296,3 +296,9 @@ func urlsOf(list []*store.Record) []string {
 	}
 	return urls
 }
+
+// members are the members of some leaders' clusters.
+func members(t tester, s store.Reader, leaders ...dedup.Hash) []*store.Record {
+	t.Helper()
+	return collect(t, s.Members(ctx, leaders))
+}

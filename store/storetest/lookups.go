@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"skink/dedup"
@@ -164,7 +165,7 @@ var clusterPromises = []promise{
 		e.Record.Leader = e.Record.ID
 		commit(t, s, e, page(urlOf(2)))
 		equal(t, "clusters", collect(t, s.Clusters(ctx)), []store.Cluster(nil))
-		equal(t, "members", collect(t, s.Members(ctx, e.Record.ID)), []*store.Record(nil))
+		equal(t, "members", members(t, s, e.Record.ID), []*store.Record(nil))
 	}},
 	{"most_alike_first_then_the_earlier", func(t *testing.T, s store.Store) {
 		commit(t, s, page(urlOf(1)))
@@ -175,10 +176,31 @@ var clusterPromises = []promise{
 			commit(t, s, copyOf(urlOf(1), urlOf(m.n), m.resemblance))
 		}
 		commit(t, s, copyOf(urlOf(2), urlOf(15), 1))
-		members := collect(t, s.Members(ctx, hashOf(urlOf(1))))
-		equal(t, "members", urlsOf(members), []string{urlOf(11), urlOf(9), urlOf(10), urlOf(300), urlOf(13), urlOf(12), urlOf(14)})
-		for _, r := range members {
+		all := members(t, s, hashOf(urlOf(1)))
+		equal(t, "members", urlsOf(all), []string{urlOf(11), urlOf(9), urlOf(10), urlOf(300), urlOf(13), urlOf(12), urlOf(14)})
+		for _, r := range all {
 			wantRecord(t, s, *r)
 		}
+	}},
+	{"members_of_many_leaders_come_cluster_by_cluster", func(t *testing.T, s store.Store) {
+		const clusters = 600
+		var leaders []dedup.Hash
+		var want []string
+		for n := range clusters {
+			leader := urlOf(n)
+			leaders = append(leaders, hashOf(leader))
+			if n%3 == 0 { // one that nobody follows
+				commit(t, s, page(leader))
+				continue
+			}
+			commit(t, s, copyOf(leader, leader+"/less", 0.8), copyOf(leader, leader+"/more", 0.9))
+			want = append(want, leader+"/more", leader+"/less")
+		}
+		equal(t, "members", urlsOf(members(t, s, leaders...)), want)
+		slices.Reverse(leaders)
+		again := urlsOf(members(t, s, leaders...))
+		equal(t, "members, the last leader first", again[:2], []string{urlOf(clusters-1) + "/more", urlOf(clusters-1) + "/less"})
+		equal(t, "members, the last leader first", len(again), len(want))
+		equal(t, "members of nobody", members(t, s), []*store.Record(nil))
 	}},
 }

@@ -311,7 +311,7 @@ func (m *model) compareAll(r *rapid.T) {
 		for i := range 10 {
 			url := fmt.Sprintf("https://%s/%d", host, i)
 			same(r, m, "state of "+url, func(s store.Store) (frontier.State, error) { return s.State(ctx, url) })
-			same(r, m, "members of "+url, func(s store.Store) ([]*store.Record, error) { return collect(r, s.Members(ctx, hashOf(url))), nil })
+			same(r, m, "members of "+url, func(s store.Store) ([]*store.Record, error) { return members(r, s, hashOf(url)), nil })
 		}
 		if pair, held := m.held[host]; held {
 			equal(r, "left at "+host, must(m.store.Take(ctx, pair[0], 100))(r), must(m.memory.Take(ctx, pair[1], 100))(r))

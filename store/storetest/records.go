@@ -125,7 +125,7 @@ var changePromises = []promise{
 			seen++
 			wantText(t, s, c.Record.URL, c.Record.URL)
 			commit(t, s, copyOf(urlOf(1), c.Record.URL+"/copy", 0.9))
-			for range s.Members(ctx, hashOf(urlOf(1))) {
+			for range s.Members(ctx, []dedup.Hash{hashOf(urlOf(1))}) {
 				break
 			}
 		}
@@ -173,7 +173,7 @@ var changePromises = []promise{
 		for range s.Changes(ctx, "", store.WantRecord) {
 			break
 		}
-		for range s.Members(ctx, hashOf("https://example.com/leader")) {
+		for range s.Members(ctx, []dedup.Hash{hashOf("https://example.com/leader")}) {
 			break
 		}
 		for range s.Clusters(ctx) {
@@ -322,7 +322,7 @@ var visitPromises = []promise{
 		wantChanges(t, s, "", leader, urlOf(2), urlOf(1))
 		wantChanges(t, s, before, urlOf(1))
 		equal(t, "kind", changes(t, s, before)[0].Kind, store.Changed)
-		equal(t, "members", urlsOf(collect(t, s.Members(ctx, hashOf(leader)))), []string(nil))
+		equal(t, "members", urlsOf(members(t, s, hashOf(leader))), []string(nil))
 		equal(t, "tally", must(s.Tally(ctx))(t), store.Tally{Unique: 3})
 	}},
 	{"its_earlier_postings_find_nothing", func(t *testing.T, s store.Store) {
@@ -384,7 +384,7 @@ var visitPromises = []promise{
 		equal(t, "changes", len(changes(t, s, "")), 1)
 		equal(t, "tally", must(s.Tally(ctx))(t), store.Tally{Near: 1})
 		equal(t, "members", len(slices.Collect(func(yield func(*store.Record) bool) {
-			for _, r := range collect(t, s.Members(ctx, hashOf("https://example.com/leader"))) {
+			for _, r := range members(t, s, hashOf("https://example.com/leader")) {
 				if !yield(r) {
 					return
 				}
