@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 
 	"skink/dedup"
@@ -72,9 +73,23 @@ type Leader struct {
 	Sketch dedup.Sketch
 }
 
-// A Mark is a moment in the life of a store: that of a look-up. It means
-// something to the store that gave it only.
-type Mark uint64
+// A Mark says what a look-up saw. It is opaque bytes, which mean something to the store
+// that gave them only; one that was given is not empty.
+type Mark string
+
+// MarkAt is the mark of a store that has one order of commits: the last place in it that
+// a look-up saw.
+func MarkAt(place uint64) Mark {
+	return Mark(binary.LittleEndian.AppendUint64(make([]byte, 0, 8), place))
+}
+
+// Place is what [MarkAt] was given, 0 for the empty mark.
+func (m Mark) Place() uint64 {
+	if len(m) != 8 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64([]byte(m))
+}
 
 // A Basis is what a verdict rests on: it holds as long as nothing was posted
 // under these hashes and keys since, and as long as its leader is what it was.

@@ -71,7 +71,7 @@ func (m *Memory) Lookup(ctx context.Context, asks []Ask) ([]Found, error) {
 }
 
 func (m *Memory) lookup(ask Ask) Found {
-	f := Found{Mark: Mark(m.last)}
+	f := Found{Mark: MarkAt(m.last)}
 	var copies []uint64
 	for _, h := range ask.Hashes {
 		copies = append(copies, m.hashes[h]...)
@@ -168,7 +168,7 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 // stale says whether something was posted since an entry's mark that its look-up
 // would find, or whether the leader that it names is not what it was.
 func (m *Memory) stale(e *Entry) bool {
-	mark := uint64(e.Basis.Mark)
+	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
 		if list := m.hashes[h]; len(list) > 0 && list[len(list)-1] > mark {
 			return true
@@ -182,8 +182,7 @@ func (m *Memory) stale(e *Entry) bool {
 	if mark == 0 || !e.Record.Follows() {
 		return false
 	}
-	place, known := m.ids[e.Record.Leader]
-	return !known || place > mark
+	return m.ids[e.Record.Leader] > mark
 }
 
 // forget takes back all that was remembered of a visit.

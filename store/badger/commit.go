@@ -149,7 +149,7 @@ func (b *batch) rest(num uint64, e *store.Entry) error {
 // stale says whether an entry's verdict may no longer hold: something was posted
 // since its mark where it looked, or its leader was visited again.
 func (b *batch) stale(e *store.Entry) (bool, error) {
-	mark := uint64(e.Basis.Mark)
+	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
 		if b.postedSince(postings.Mixed(filterKey(h), postings.Hash), mark) {
 			return true, nil
@@ -164,7 +164,7 @@ func (b *batch) stale(e *store.Entry) (bool, error) {
 		return false, nil
 	}
 	leader, err := b.known(e.Record.Leader)
-	return leader.num == 0 || leader.num > mark, err
+	return leader.num > mark, err
 }
 
 // postedSince says whether something may have been posted under a mixed key since

@@ -29,7 +29,7 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 // lookup takes its mark before it reads: what is posted meanwhile may be found, and
 // makes the verdict stale all the same.
 func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err error) {
-	f.Mark = store.Mark(s.visible.Load())
+	f.Mark = store.MarkAt(s.visible.Load())
 	if f.Copy, err = s.firstCopy(ctx, ask); err != nil || f.Copy != nil {
 		return f, err
 	}

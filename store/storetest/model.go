@@ -129,7 +129,7 @@ func (m *model) look(r *rapid.T, ask store.Ask) (bases basisPair) {
 	for i, s := range m.both() {
 		answers[i] = lookup(r, s, ask)
 		bases[i] = answers[i].Basis(ask)
-		answers[i].Mark = 0
+		answers[i].Mark = ""
 		answers[i].Leaders = append([]store.Leader{}, answers[i].Leaders...)
 		answers[i].Full = append([]bool{}, answers[i].Full...)
 	}
