@@ -30,7 +30,14 @@ import (
 // three seconds, a restart of a server in a long crawl costs nothing, and a crawl
 // whose own network is gone ends without losing its frontier.
 //
-// A status 500 is the trouble of one page, and does not count against its host.
+// A URL that failed comes after the others of its host, later with each try. So what is
+// asked for next is another URL, whose answer tells whether the host is in trouble or that
+// one URL; and URLs that fail whenever they are asked for keep their host from no other.
+//
+// The trouble of one page does not count against its host, which then rests as after its
+// first failure. That is a status 500. And it is what fails again although the host has
+// answered since it failed before, unless the host says of itself that it is busy (429,
+// 503), or nobody answers.
 //
 // A back-off of ours ends with the run: who starts it again wants to know now.
 // What the host itself asked for is remembered in the frontier.
@@ -83,8 +90,8 @@ func (s *schedule) failed(t *turn, page *Page) (giveUp bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h, now := t.host, time.Now()
-	if page.Status == http.StatusInternalServerError {
-		h.trouble = trouble{answered: true}
+	if h.blameless(page) {
+		h.well(page.Took)
 	} else {
 		h.fail(t.began, now, s.opt.Retries)
 	}
@@ -94,6 +101,25 @@ func (s *schedule) failed(t *turn, page *Page) (giveUp bool) {
 	}
 	s.free(t)
 	return h.hopeless || t.item.Tries >= s.opt.Retries && !(unreachable(page) && h.fails > 1)
+}
+
+// blameless says whether a transient problem is the trouble of its page, and not of the
+// host. A host without failures has answered since any of its URLs failed.
+func (h *host) blameless(page *Page) bool {
+	switch {
+	case page.Status == http.StatusInternalServerError:
+		return true
+	case page.Status == http.StatusTooManyRequests, page.Status == http.StatusServiceUnavailable, unreachable(page):
+		return false
+	}
+	return page.Item.Tries > 0 && h.answered && h.fails == 0
+}
+
+// putOff is how a URL that failed goes back to its host's queue.
+func putOff(it frontier.Item) frontier.Item {
+	it.Tries++
+	it.Priority = max(it.Priority, 0) + 1
+	return it
 }
 
 func (s *schedule) jittered(d time.Duration) time.Duration {

@@ -441,6 +441,54 @@ func TestScheduleBackOff(t *testing.T) {
 	}
 }
 
+// URLs that fail whenever they are asked for cost their host some seconds each, and keep it
+// from none of its others, also where the others are further from a seed.
+func TestScheduleURLsThatAlwaysFail(t *testing.T) {
+	const bad, near, far = 4, 20, 500
+	for _, c := range []struct {
+		name  string
+		fails *Page
+		goods float64 // when the last of the others is asked for, in seconds: 1+2+4+8 after the first
+		all   float64 // when the last request of all is made
+	}{
+		{"answers that break off", &Page{Status: 200, Problem: ProblemReset}, 15, 15 + 7},
+		{"no answer in time", &Page{Problem: ProblemTimeout}, 15, 15 + 7},
+		{"a proxy that cannot reach what is behind it", status(502), 15, 15 + 7},
+		{"busy: the host says so of itself, and rests longer each time", status(503), 15, 15 + 127},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(urls("a.test", near)...)
+				for i := range bad {
+					w.discover(fmt.Sprintf("http://a.test/bad/%d", i))
+				}
+				for i := range far {
+					w.front.Discover(t.Context(), []frontier.Item{{URL: fmt.Sprintf("http://a.test/far/%d", i), Depth: 1}})
+				}
+				w.answer = func(url string, _ int) *Page {
+					if strings.Contains(url, "/bad/") {
+						return c.fails
+					}
+					return nil
+				}
+				if err := w.run(t.Context(), func(o *Options) { o.IgnoreRobots = true }); err != nil {
+					t.Fatal(err)
+				}
+				goods, all := 0.0, 0.0
+				for _, r := range w.asked {
+					if all = r.at.Seconds(); !strings.Contains(r.url, "/bad/") {
+						goods = all
+					}
+				}
+				same(t, "the last of the others was asked for after", goods, c.goods)
+				same(t, "the last request was made after", all, c.all)
+				same(t, "pages", w.Pages(), near+far)
+				same(t, "URLs that ended", len(w.ended), near+far+bad)
+			})
+		})
+	}
+}
+
 // A host that answers again starts anew.
 func TestScheduleForgives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
