@@ -35,6 +35,7 @@ var table = map[string]struct {
 	"store/redis":               {[]string{"store", "dedup", "frontier"}, []string{"github.com/redis/rueidis"}},
 	"store/redis/redistest":     {nil, nil},
 	"store/remote":              {[]string{"store", "dedup", "frontier"}, nil},
+	"warc":                      {nil, nil},
 	"report":                    {[]string{"store", "dedup", "internal/harmless"}, nil},
 	"feed":                      {[]string{"store", "dedup", "internal/harmless"}, nil},
 	"internal/language":         {nil, nil},
@@ -56,7 +57,7 @@ var table = map[string]struct {
 
 // pure packages may not reach the network, the disk, the clock or a log. Of the package
 // time they may use what does not look at the clock: a duration is a number.
-var pure = map[string]bool{"dedup": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "internal/language": true, "internal/harmless": true}
+var pure = map[string]bool{"dedup": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "internal/language": true, "internal/harmless": true, "warc": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

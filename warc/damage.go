@@ -1,0 +1,52 @@
+package warc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A Damage is a part of an archive that could not be read as a record, or not to its end. The
+// reader goes on behind it.
+type Damage struct {
+	Offset int64  // where the record begins in the file, or the gzip member in which it should be
+	URI    string // what the record is about, if that could be read
+	Err    error  // what is wrong
+}
+
+func (d *Damage) Error() string {
+	if d.URI != "" {
+		return fmt.Sprintf("at offset %d, %s: %v", d.Offset, d.URI, d.Err)
+	}
+	return fmt.Sprintf("at offset %d: %v", d.Offset, d.Err)
+}
+
+func (d *Damage) Unwrap() error { return d.Err }
+
+// unexpected turns an end in a place where there must be none into an error.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// expected is unexpected's opposite: the end may come here.
+func expected(err error) error {
+	if err == io.ErrUnexpectedEOF {
+		return nil
+	}
+	return err
+}
+
+// tell passes on what is damaged, and says whether an error was that.
+func tell(err error, rec *Record, damaged func(*Damage)) bool {
+	lost, ok := errors.AsType[*Damage](err)
+	if !ok && rec != nil { // a message in it that makes no sense
+		lost, ok = &Damage{rec.Offset, rec.URI(), err}, true
+	}
+	if ok {
+		damaged(lost)
+	}
+	return ok
+}

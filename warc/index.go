@@ -1,0 +1,130 @@
+package warc
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An Entry is a line of an index: where an answer is, and what it is.
+type Entry struct {
+	URL    string
+	Date   time.Time
+	MIME   string // media type of the payload; "warc/revisit" of a revisit
+	Status int    // HTTP status; 0: there is none
+	Digest string // of the payload
+	Offset int64
+	Length int64
+	File   string // name of the archive
+}
+
+// EntryOf returns the line of a record of an archive, and whether it has one: responses,
+// resources and revisits do. It reads the record's block to its end, to learn its length. The
+// error is that of the block, or of the head of an HTTP message in it.
+func EntryOf(r *Record, file string) (e Entry, ok bool, err error) {
+	e = Entry{URL: r.URI(), Date: r.Date(), Digest: cmp.Or(r.Header.Get("WARC-Payload-Digest"), r.Header.Get("WARC-Block-Digest")), Offset: r.Offset, File: file}
+	kind := r.Header.Get("Content-Type")
+	switch r.Type() {
+	case Resource:
+	case Response, Revisit:
+		if strings.HasPrefix(kind, "application/http") && r.Header.Get("Content-Length") != "0" {
+			m, err := r.Message()
+			if err != nil {
+				return e, false, err
+			}
+			e.Status, kind = m.Status(), m.Header.Get("Content-Type")
+		}
+	default:
+		return e, false, nil
+	}
+	e.MIME, _, _ = mime.ParseMediaType(kind)
+	if r.Type() == Revisit {
+		e.MIME = "warc/revisit"
+	}
+	if _, err := io.Copy(io.Discard, r.Block); err != nil {
+		return e, false, err
+	}
+	e.Length = r.Length
+	return e, e.URL != "", nil
+}
+
+// line is the entry as CDXJ has it: key, time to the second, and a JSON object of strings.
+func (e *Entry) line() ([]byte, error) {
+	fields := struct {
+		URL    string `json:"url"`
+		MIME   string `json:"mime,omitempty"`
+		Status string `json:"status,omitempty"`
+		Digest string `json:"digest,omitempty"`
+		Length string `json:"length,omitempty"`
+		Offset string `json:"offset"`
+		File   string `json:"filename"`
+	}{URL: e.URL, MIME: e.MIME, Digest: e.Digest, Offset: strconv.FormatInt(e.Offset, 10), File: e.File}
+	if e.Status > 0 {
+		fields.Status = strconv.Itoa(e.Status)
+	}
+	if e.Length > 0 {
+		fields.Length = strconv.FormatInt(e.Length, 10)
+	}
+	b := bytes.NewBufferString(strings.ReplaceAll(SURT(e.URL), " ", "%20"))
+	b.WriteString(" " + e.Date.UTC().Format("20060102150405") + " ")
+	out := json.NewEncoder(b)
+	out.SetEscapeHTML(false)
+	err := out.Encode(fields)
+	return b.Bytes(), err
+}
+
+// WriteIndex writes an index of some archives as CDXJ: sorted by its bytes, so that it can be
+// searched by halves.
+func WriteIndex(w io.Writer, entries []Entry) error {
+	lines := make([][]byte, len(entries))
+	for i := range entries {
+		line, err := entries[i].line()
+		if err != nil {
+			return fmt.Errorf("write an index: %w", err)
+		}
+		lines[i] = line
+	}
+	slices.SortFunc(lines, bytes.Compare)
+	out := bufio.NewWriter(w)
+	for _, line := range lines {
+		if _, err := out.Write(line); err != nil {
+			return fmt.Errorf("write an index: %w", err)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write an index: %w", err)
+	}
+	return nil
+}
+
+// IndexOf reads the entries of an archive of some name. What is damaged has none, and is told to
+// damaged.
+func IndexOf(r io.Reader, name string, damaged func(*Damage)) ([]Entry, error) {
+	var entries []Entry
+	archive := NewReader(r)
+	for {
+		rec, err := archive.Next()
+		if err == io.EOF {
+			return entries, nil
+		}
+		var e Entry
+		ok := false
+		if err == nil {
+			e, ok, err = EntryOf(rec, name)
+		}
+		if err != nil && !tell(err, rec, damaged) {
+			return nil, err
+		}
+		if ok {
+			entries = append(entries, e)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package warc
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// # The key of an index
+//
+// An index is sorted so that the pages of a host, and the hosts of a domain, stand together: by
+// the URL in Sort-friendly URI Reordering Transform, com,example)/path. Tools look pages up by the
+// key that they make of the URL asked for, so all have to make the same. What is made here is what
+// the Python package surt makes by default, which pywb and its relatives use: scheme, www, default
+// ports, user info, fragment, session ids and a slash at the end are left out, all is in lower case,
+// the parameters of a query are sorted, and bytes are escaped only where they must be.
+// Left out are its rules for URLs that are not of the web, and for the session ids of ASP.NET.
+
+var (
+	www       = regexp.MustCompile(`^www\d*\.`)
+	slashes   = regexp.MustCompile(`//+`)
+	inPath    = regexp.MustCompile(`;jsessionid=[0-9a-z]{32}$`)
+	isSession = regexp.MustCompile(`^(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24}|cfid=.+|cftoken=.+)$`)
+)
+
+// SURT is the key of a URL in an index.
+func SURT(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return strings.ToLower(url) // urn:…, dns:…
+	}
+	rest, _, _ = strings.Cut(rest, "#")
+	end := strings.IndexAny(rest, "/?")
+	if end < 0 {
+		end = len(rest)
+	}
+	host, target := rest[:end], rest[end:]
+	path, query, _ := strings.Cut(target, "?")
+	key := surtHost(strings.ToLower(scheme), strings.ToLower(host)) + ")" + surtPath(path)
+	if query = surtQuery(query); query != "" {
+		key += "?" + query
+	}
+	return key
+}
+
+// surtHost turns a host round.
+func surtHost(scheme, host string) string {
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		host = host[at+1:]
+	}
+	port := ""
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.Contains(host[i:], "]") {
+		host, port = host[:i], host[i:]
+	}
+	if scheme == "http" && port == ":80" || scheme == "https" && port == ":443" || port == ":" {
+		port = ""
+	}
+	host = www.ReplaceAllString(strings.Trim(host, "."), "")
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && strings.Contains(host, "[") {
+		return host + port
+	}
+	labels := strings.Split(host, ".")
+	slices.Reverse(labels)
+	return strings.Join(labels, ",") + port
+}
+
+func surtPath(path string) string {
+	path = strings.ToLower(minimal(slashes.ReplaceAllString(path, "/")))
+	path = inPath.ReplaceAllString(path, "")
+	if path = strings.TrimSuffix(path, "/"); path == "" {
+		return "/"
+	}
+	return path
+}
+
+func surtQuery(query string) string {
+	var kept []string
+	for part := range strings.SplitSeq(strings.ToLower(minimal(query)), "&") {
+		if !isSession.MatchString(part) {
+			kept = append(kept, part)
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b string) int {
+		nameA, _, _ := strings.Cut(a, "=")
+		nameB, _, _ := strings.Cut(b, "=")
+		if c := strings.Compare(nameA, nameB); c != 0 {
+			return c
+		}
+		return strings.Compare(a, b)
+	})
+	return strings.Join(kept, "&")
+}
+
+// minimal undoes all escapes, also those of escapes, and escapes what has to be.
+func minimal(s string) string {
+	for {
+		once := unescaped(s)
+		if once == s {
+			break
+		}
+		s = once
+	}
+	const hex = "0123456789abcdef"
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7F || c == '#' || c == '%' {
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func unescaped(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+			b = append(b, hexValue(s[i+1])<<4|hexValue(s[i+2]))
+			i += 2
+		} else {
+			b = append(b, s[i])
+		}
+	}
+	return string(b)
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func hexValue(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c&^0x20 - 'A' + 10
+}
