@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,22 +21,26 @@ var dedupCommand = command{
 	args:  "[flags] PATH...",
 	short: "judge files that are on disk already",
 	long: `
-Judges files as a crawl judges pages, and prints the report: HTML, JSON Lines
-({"url","text"} or {"url","html"} a line, such as skink export writes), any other
-UTF-8 file as text, and folders of them: - is standard input. A file is JSON Lines
-if its name ends in .jsonl or .ndjson, or if its first line is such an object.
-What gzip packed has to be unpacked first.
+Judges files as a crawl judges pages, and prints the report: HTML, Markdown, JSON Lines
+(an object a line, such as skink export writes), any other UTF-8 file as text, and
+folders of them, each also packed with gzip or zstd: - is standard input. A file is
+JSON Lines if its name ends in .jsonl or .ndjson, or if its first line is an object that
+holds a text. Which member is the text, and which names the line, is found by the names
+in use, or told.
 
-In a folder, hidden files are left alone, those that hold no text are skipped and
-counted, and so are those that cannot be read, which are named, too. A file that is
-named twice is read once. The second line with one url is judged as "URL (FILE:LINE)".
-With --store, a text that the store has under its name is known, and counted.
+In a folder, hidden files are left alone, and only what is meant for readers is read:
+HTML, Markdown, JSON Lines, and text with an ending such as .txt or a name such as
+README. The rest is passed over and counted by its kind, unless --include asks for it.
+Files that cannot be read are named and counted, and so are records: a line that is no
+JSON, or has no text. A file that is named twice is read once. The second line with one
+name is judged as "NAME (FILE:LINE)". With --store, a text that the store has under its
+name is known, and counted.
 
-Examples: every pair of texts that are at least 90 % the same; JSON Lines that are
-packed
+Examples: every pair of texts that are at least 90 % the same; a corpus whose texts are
+in a member of their own
 
   skink dedup --pairs --similarity 0.9 testdata/site
-  gzip -dc pages.jsonl.gz | skink dedup -`,
+  skink dedup --text-field abstract --id-field doi papers.jsonl.zst`,
 	setup: setupDedup,
 }
 
@@ -45,6 +48,7 @@ packed
 type dedupFlags struct {
 	store  string // "": a temporary one
 	rule   *ruleFlags
+	corpus *corpusFlags
 	pairs  bool
 	memory *size
 	form   *formFlags
@@ -56,6 +60,7 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f := &dedupFlags{}
 	flags.StringVar(&f.store, "store", "", "folder of a store to keep the judgement in (default: a temporary one)")
 	f.rule = addRuleFlags(flags)
+	f.corpus = addCorpusFlags(flags)
 	flags.BoolVar(&f.pairs, "pairs", false, `print every similar pair instead: {"a","b","resemblance"} a line`)
 	f.memory = addMemoryFlag(flags)
 	f.form = addFormFlags(flags)
@@ -81,7 +86,7 @@ type dedupRun struct {
 	*dedupFlags // what the command line said: only read
 	con         Console
 	report      report.Options
-	unread      int // files and folders in folders that could not be read
+	reading     reading
 }
 
 func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
@@ -96,7 +101,10 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if err := d.memory.heed(); err != nil {
 		return err
 	}
-	in := &corpus.Inputs{Paths: args, Stdin: d.con.In, Unreadable: d.missed}
+	in, err := d.inputs(args)
+	if err != nil {
+		return err
+	}
 	if err := d.checkOut(in); err != nil {
 		return err
 	}
@@ -145,11 +153,21 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 	return usagef("dedup: --out %s is a file that is to be read: name another one", d.out.out)
 }
 
-// missed says what in a folder cannot be read, and counts it.
-func (d *dedupRun) missed(err error) {
-	fmt.Fprintf(d.con.Err, "skink: %s\n", oneLine(err))
-	d.unread++
+// inputs are the files that args name. A record may take what one text in work may.
+func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
+	in, err := d.corpus.inputs(args, d.con.In)
+	if err != nil {
+		return nil, err
+	}
+	d.reading = reading{corpusFlags: d.corpus, to: d.con.Err}
+	in.Unreadable, in.Passed = d.reading.missed, d.reading.passOver
+	in.MaxRecord = min(corpus.DefaultMaxRecord, int(*d.memory)/recordShare)
+	return in, nil
 }
+
+// recordShare is the part of --memory that the bytes of one record may take: what is made of them
+// takes some twenty times as much, and half of the memory is for that.
+const recordShare = 32
 
 func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *corpus.Inputs) error {
 	rule, err := d.rule.agree(ctx, s, name)
@@ -160,9 +178,12 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *co
 	if err != nil {
 		return err
 	}
-	names, err := pipeline.Files(ctx, in.Texts(ctx))
+	names, err := pipeline.Files(ctx, in.Records(ctx), ingest.FileOptions{Bad: d.reading.isBad})
 	if err := keepFirst(err, pipeline.Close()); err != nil {
-		return unpackFirst(err)
+		return err
+	}
+	if added := pipeline.Added(); added.Pages() == 0 && names.Known == 0 {
+		return d.reading.nothing()
 	}
 	if !d.quiet {
 		d.summarize(pipeline.Added(), names)
@@ -181,30 +202,17 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *co
 	})
 }
 
-// unpackFirst adds to the error about a packed input how to give it.
-func unpackFirst(err error) error {
-	packed, ok := errors.AsType[*corpus.PackedError](err)
-	if !ok {
-		return err
-	}
-	name := packed.Name
-	if name == "-" {
-		name = "FILE"
-	}
-	return fmt.Errorf("%w: unpack it first, as in: gzip -dc %s | skink dedup -", err, name)
-}
-
 // summarize says what came of the files.
 func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
-	fmt.Fprintf(d.con.Err, "%s: %d unique, %d exact, %d near, %d thin; skipped without text: %d; repeated names: %d",
-		plural(t.Pages(), "text"), t.Unique, t.Exact, t.Near, t.Thin, t.Skipped, names.Repeated)
+	fmt.Fprintf(d.con.Err, "%s: %d unique, %d exact, %d near, %d thin; repeated names: %d",
+		plural(t.Pages(), "text"), t.Unique, t.Exact, t.Near, t.Thin, names.Repeated)
+	if t.Skipped > 0 {
+		fmt.Fprintf(d.con.Err, "; without text: %d", t.Skipped)
+	}
 	if names.Known > 0 {
 		fmt.Fprintf(d.con.Err, "; in the store before: %d", names.Known)
 	}
-	if d.unread > 0 {
-		fmt.Fprintf(d.con.Err, "; could not be read: %d", d.unread)
-	}
-	fmt.Fprintln(d.con.Err)
+	fmt.Fprintln(d.con.Err, d.reading.rest())
 }
 
 func writePairs(w io.Writer, pairs []complete.Pair) error {

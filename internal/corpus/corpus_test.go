@@ -1,27 +1,44 @@
 package corpus
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 )
 
-// What a folder holds comes in the order of its names, each file once, and what is packed
-// ends the stream only if somebody named it.
-func TestTexts(t *testing.T) {
-	dir := t.TempDir()
-	for name, content := range map[string]string{
-		"b.html":     "<title>B</title><p>The second.",
-		"a.txt":      "The first.",
-		"c.jsonl":    `{"url":"one","text":"A line."}` + "\n\n" + `{"url":"two","html":"<p>Another."}`,
-		"d.gz":       "\x1F\x8B packed",
-		".hidden":    "Nobody reads this.",
-		"sub/e.html": "<p>The last.",
-	} {
+func gzipped(s string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, s)
+	z.Close()
+	return b.String()
+}
+
+func zstded(s string) string {
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		panic(err)
+	}
+	return string(z.EncodeAll([]byte(s), nil))
+}
+
+// write makes a folder of files.
+func write(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, content := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
@@ -30,31 +47,172 @@ func TestTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	read := func(paths ...string) (got []string, err error) {
-		in := &Inputs{Paths: paths, Stdin: strings.NewReader("From a pipe."), Unreadable: func(err error) { t.Error(err) }}
-		for f, err := range in.Texts(t.Context()) {
-			if err != nil {
-				return got, err
-			}
-			name, _ := filepath.Rel(dir, f.URL)
-			if name == "" || f.Source != "" || f.URL == "-" {
-				name = f.URL
-			}
-			text := "nothing"
-			if f.Doc != nil {
-				text = f.Doc.Text
-			}
-			got = append(got, fmt.Sprintf("%s: %s", filepath.ToSlash(name), text))
+	return dir
+}
+
+// texts are what inputs hold, as "name: text", with paths that begin in dir, and what is bad of it.
+func texts(dir string, in *Inputs) (got []string, err error) {
+	for r, err := range in.Records(context.Background()) {
+		if err != nil {
+			return got, err
 		}
-		return got, nil
+		said := "nothing"
+		text, err := r.Text()
+		if text.Doc != nil {
+			said = text.Doc.Text
+		}
+		if err != nil {
+			said = "bad"
+			text.URL = err.Error()
+		}
+		name := strings.ReplaceAll(filepath.ToSlash(text.URL), filepath.ToSlash(dir)+"/", "")
+		got = append(got, name+": "+said)
 	}
-	got, err := read(filepath.Join(dir, "b.html"), dir, "-", dir)
-	want := []string{"b.html: The second.", "a.txt: The first.", "one: A line.", "two: Another.", "d.gz: nothing", "sub/e.html: The last.", "-: From a pipe."}
+	return got, nil
+}
+
+// What a folder holds comes in the order of its names, each file once, packed or not; what is not for
+// readers is passed over and counted, unless it is asked for.
+func TestFolder(t *testing.T) {
+	dir := write(t, map[string]string{
+		"b.html":              "<title>B</title><p>The second.",
+		"a.txt":               "The first.",
+		"c.jsonl":             `{"url":"one","text":"A line."}` + "\n\n" + `{"url":"two","html":"<p>Another."}`,
+		"d.gz":                gzipped(`{"text":"A packed line."}` + "\n"),
+		"e.html.zst":          zstded("<p>A packed page."),
+		"f.txt":               gzipped("Packed under another name."),
+		".hidden":             "Nobody reads this.",
+		"sub/index.php?id=3":  "<!DOCTYPE html><p>A saved page.",
+		"sub/README":          "Read me.",
+		"sub/zlib.LICENSE":    "As is.",
+		"x/style.css":         "p { color: red }",
+		"x/style.css.gz":      gzipped("p { color: red }"),
+		"x/drawing.svg":       "<svg><text>A drawing.</text></svg>",
+		"x/icon.xpm":          "/* XPM */ static char *icon[] = {};",
+		"x/Makefile":          "all:\n\techo all\n",
+		"x/CMakeLists.txt.in": "project(x)",
+		"x/settings.json":     `{"theme":"dark"}`,
+		"x/main.go":           "package main",
+		"x/photo.html":        "\x89PNG\r\n\x1a\n\x00",
+		"x/photo":             "\x89PNG\r\n\x1a\n\x00",
+		"x/pages.tar.gz":      gzipped("ustar\x00\x00\x00\x00\x00\x00"),
+	})
+	passed := map[string]int{}
+	in := &Inputs{Paths: []string{filepath.Join(dir, "b.html"), dir, "-", dir}, Stdin: strings.NewReader(zstded("From a pipe.")),
+		Unreadable: func(err error) { t.Error(err) }, Passed: func(kind string) { passed[kind]++ }}
+	got, err := texts(dir, in)
+	want := []string{"b.html: The second.", "a.txt: The first.", "one: A line.", "two: Another.", "d.gz:1: A packed line.", "e.html.zst: A packed page.",
+		"f.txt: Packed under another name.", "sub/README: Read me.", "sub/index.php?id=3: A saved page.", "sub/zlib.LICENSE: As is.", "-: From a pipe."}
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("got %q, %v; want %q", got, err, want)
+		t.Errorf("got  %q, %v\nwant %q", got, err, want)
 	}
-	_, err = read(filepath.Join(dir, "d.gz"))
-	if packed, ok := errors.AsType[*PackedError](err); !ok || packed.Name != filepath.Join(dir, "d.gz") {
-		t.Errorf("a packed file that was named: %v", err)
+	if want := map[string]int{"css": 2, "svg": 1, "xpm": 1, "without ending": 1, "in": 1, "json": 1, "go": 1, "html": 1, "image/png": 1, "tar": 1}; !maps.Equal(passed, want) {
+		t.Errorf("passed over: %v, want %v", passed, want)
 	}
+
+	in = &Inputs{Paths: []string{dir}, Include: []*regexp.Regexp{regexp.MustCompile(`/x/`)}, Exclude: []*regexp.Regexp{regexp.MustCompile(`\.(css|svg|in)`)},
+		Unreadable: func(err error) { t.Error(err) }}
+	got, err = texts(dir, in)
+	want = []string{"x/Makefile: all:\necho all", "x/icon.xpm: /* XPM */ static char *icon[] = {};", "x/main.go: package main", `x/settings.json: {"theme":"dark"}`}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("asked for by path: got %q, %v\nwant %q", got, err, want)
+	}
+}
+
+// A line has its text and its name where corpora have them, or where they are told to be; what is no line
+// is bad, and says where and why.
+func TestFields(t *testing.T) {
+	for _, c := range []struct {
+		fields     Fields
+		line, want string
+	}{
+		{Fields{}, `{"url":"u","text":"t"}`, "u: t"},
+		{Fields{}, `{"id":7,"content":"c","title":"x"}`, "7: c"},
+		{Fields{}, `{"url":null,"id":"i","body":"b"}`, "i: b"},
+		{Fields{}, `{"uri":"i","raw_content":"r","meta":{"url":"no"}}`, "i: r"},
+		{Fields{}, `{"text":"without a name"}`, "f.jsonl:1: without a name"},
+		{Fields{}, `{"text":null,"url":"u"}`, "u: "},
+		{Fields{}, `{"text":"","html":"<p>not asked for","url":"u"}`, "u: "},
+		{Fields{}, `{"raw_html":"<p>marked up","url":"u"}`, "u: marked up"},
+		{Fields{}, `{"url":"u","verdict":"near"}`, "u: nothing"},
+		{Fields{Text: "abstract", ID: "doi"}, `{"doi":"10.1/x","abstract":"a","text":"t","url":"u"}`, "10.1/x: a"},
+		{Fields{}, `{"text":3}`, `f.jsonl, line 1: "text" is a number and should be a string: bad`},
+		{Fields{}, `{"text":["a"],"content":"c"}`, `f.jsonl, line 1: "text" is an array and should be a string: bad`},
+		{Fields{}, `{"url":true,"text":"t"}`, `f.jsonl, line 1: "url" is a boolean and should be a string: bad`},
+		{Fields{}, `["a"]`, `f.jsonl, line 1: array where an object should be: try {"url","text"} or {"url","html"}: bad`},
+		{Fields{}, `null`, `f.jsonl, line 1: null where an object should be: try {"url","text"} or {"url","html"}: bad`},
+		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing, which --text-field names: bad`},
+		{Fields{ID: "doi"}, `{"text":"t"}`, `f.jsonl, line 1: "doi" is missing, which --id-field names: bad`},
+		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: no member is a text, "text", "content", "body", "raw_content", "document", "html" or "raw_html": --text-field names the one that is: bad`},
+		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: it is too long: more than 1000 bytes, which are the most that are read; a larger --memory reads more: bad"},
+	} {
+		dir := write(t, map[string]string{"f.jsonl": bom + c.line + "\n"})
+		in := &Inputs{Paths: []string{filepath.Join(dir, "f.jsonl")}, Fields: c.fields, MaxRecord: 1000}
+		if got, err := texts(dir, in); err != nil || len(got) != 1 || got[0] != c.want {
+			t.Errorf("%.60s\ngot  %q, %v\nwant %q", c.line, got, err, c.want)
+		}
+	}
+}
+
+// What was read of a line is what stands in the file, whatever packs it and however long the line is.
+func TestRaw(t *testing.T) {
+	long := `{"text":"` + strings.Repeat("word ", 2*bufferSize) + `"}`
+	content := ` {"text" : "ä"} ` + "\r\n" + long + "\nbroken\n" + `{"text":"without an end"}`
+	for name, packed := range map[string]string{"plain": content, "gzip": gzipped(content), "gzip in two members": gzipped(content[:9]) + gzipped(content[9:]), "zstd": zstded(content)} {
+		dir := write(t, map[string]string{"f.jsonl": packed})
+		in := &Inputs{Paths: []string{filepath.Join(dir, "f.jsonl")}}
+		var got []string
+		for r, err := range in.Records(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, string(r.Raw))
+			if _, err := r.Text(); (err != nil) != (r.Line == 3) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if strings.Join(got, "\n") != content {
+			t.Errorf("%s: %d lines are not what was written", name, len(got))
+		}
+	}
+}
+
+// A file that is damaged gives what can be read before, and an error that names it.
+func TestDamaged(t *testing.T) {
+	content := strings.Repeat(`{"text":"line"}`+"\n", 20_000)
+	for _, packed := range []string{gzipped(content), zstded(content)} {
+		dir := write(t, map[string]string{"f": packed[:len(packed)-20]})
+		name := filepath.Join(dir, "f")
+		got, err := texts(dir, &Inputs{Paths: []string{name}})
+		if len(got) == 0 || err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%d texts, %v", len(got), err)
+		}
+		var unreadable error
+		got, err = texts(dir, &Inputs{Paths: []string{dir}, Unreadable: func(err error) { unreadable = err }})
+		if len(got) == 0 || err != nil || !errors.Is(unreadable, io.ErrUnexpectedEOF) {
+			t.Errorf("in a folder: %d texts, %v, %v", len(got), err, unreadable)
+		}
+	}
+}
+
+// Whatever a line holds, reading it ends, and gives a text or says why there is none.
+func FuzzLine(f *testing.F) {
+	for _, line := range []string{`{"url":"u","text":"t"}`, `{"html":"<p>x"}`, `{"text":{}}`, `[`, ``, "\x00", `{"id":1e999,"text":""}`} {
+		f.Add([]byte(line), "", "")
+		f.Add([]byte(line), "text", "id")
+	}
+	f.Fuzz(func(t *testing.T, line []byte, text, id string) {
+		r := &Record{Input: "f", Line: 1, Raw: line, fields: Fields{text, id}}
+		got, err := r.Text()
+		var bad *BadError
+		if err != nil && !errors.As(err, &bad) {
+			t.Errorf("the error is no BadError: %v", err)
+		}
+		if err == nil && got.URL == "" {
+			t.Error("a text without a name")
+		}
+		if again, err2 := r.Text(); fmt.Sprint(err) != fmt.Sprint(err2) || again.URL != got.URL {
+			t.Error("another text the second time")
+		}
+	})
 }

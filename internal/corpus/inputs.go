@@ -1,9 +1,11 @@
-// Package corpus reads inputs on disk as one ordered stream of texts: HTML, plain text and
-// JSON Lines, from files, folders and standard input. Start with [Inputs.Texts].
+// Package corpus reads inputs on disk as one ordered stream of texts: HTML, plain text,
+// Markdown and JSON Lines, from files, folders and standard input, packed with gzip or zstd
+// or not. Start with [Inputs.Records].
 //
-// The same inputs give the same texts in the same order, each file once, so that what is
-// judged by them can be judged again. It judges nothing itself, and unpacks nothing: what is
-// packed is refused by its name ([PackedError]).
+// The same inputs give the same records in the same order, each file once, so that what is
+// judged by them can be judged again. A [Record] is what stands in an input, byte for byte;
+// [Record.Text] makes a text of it, and may be called by many goroutines at once. The package
+// judges nothing itself.
 package corpus
 
 import (
@@ -12,14 +14,33 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 )
 
 // Inputs are files and folders that somebody named.
 type Inputs struct {
-	Paths      []string    // "-" is standard input
-	Stdin      io.Reader   // what is read for it
-	Unreadable func(error) // told of what is inside a folder and cannot be read; required
+	Paths []string  // "-" is standard input
+	Stdin io.Reader // what is read for it
+
+	Include, Exclude []*regexp.Regexp // a path must match one of Include, if there are any, and none of Exclude
+	Fields           Fields           // which of a JSON line are read
+	MaxRecord        int              // bytes that one record may have; 0: [DefaultMaxRecord]
+
+	Unreadable func(error)       // told of what is inside a folder and cannot be read; required
+	Passed     func(kind string) // told of each file in a folder that is passed over, by its kind; nil: nobody is
+}
+
+// DefaultMaxRecord is how many bytes a record may have. A longer one is bad: nobody wrote it to be
+// read, and it would take the memory of all others.
+const DefaultMaxRecord = 64 << 20
+
+func (in *Inputs) maxRecord() int {
+	if in.MaxRecord > 0 {
+		return in.MaxRecord
+	}
+	return DefaultMaxRecord
 }
 
 // An input is a file that is to be read.
@@ -44,7 +65,7 @@ func (in *Inputs) files(unreadable func(error)) iter.Seq2[input, error] {
 		seen := map[string]bool{}
 		more := true
 		found := func(i input, path string) error {
-			if seen[path] {
+			if seen[path] || i.name != "-" && !in.chosen(i.name) {
 				return nil
 			}
 			seen[path] = true
@@ -65,6 +86,13 @@ func (in *Inputs) files(unreadable func(error)) iter.Seq2[input, error] {
 			}
 		}
 	}
+}
+
+// chosen says whether a path is among those that are asked for.
+func (in *Inputs) chosen(path string) bool {
+	path = filepath.ToSlash(path)
+	matches := func(p *regexp.Regexp) bool { return p.MatchString(path) }
+	return (len(in.Include) == 0 || slices.ContainsFunc(in.Include, matches)) && !slices.ContainsFunc(in.Exclude, matches)
 }
 
 // walk finds a file, or those of a folder, with the path that a file has whatever

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"skink/dedup"
-	"skink/extract"
-	"skink/internal/corpus"
 	"skink/store"
 	"skink/store/badger"
 )
@@ -38,15 +36,15 @@ func TestCommitters(t *testing.T) {
 
 // committed makes page n. Of six the second is a copy of the first, and the fourth is nearly
 // one of the third.
-func committed(n int) corpus.File {
-	text := words(uint64(n), 100)
+func committed(n int) (name, text string) {
+	text = words(uint64(n), 100)
 	switch n % 6 {
 	case 1: // exact
 		text = words(uint64(n-1), 100)
 	case 3: // near
 		text = but(words(uint64(n-1), 100), "changed")
 	}
-	return corpus.File{URL: strconv.Itoa(n), Doc: &extract.Document{Text: text}}
+	return strconv.Itoa(n), text
 }
 
 // commitAtOnce gives each page to the next of the committers, all of which begin a round
@@ -62,11 +60,8 @@ func commitAtOnce(t *testing.T, s store.Store, opt Options, committers, pages in
 		for i, p := range pipelines {
 			if n := first + i; n < pages {
 				round.Go(func() {
-					sub, err := p.file(t.Context(), committed(n))
-					if err == nil {
-						err = p.commit(t.Context(), sub)
-					}
-					if err != nil {
+					name, text := committed(n)
+					if err := p.commit(t.Context(), judgedFile(t, p, name, text, false)); err != nil {
 						t.Errorf("page %d: %v", n, err)
 					}
 				})

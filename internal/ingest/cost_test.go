@@ -28,14 +28,13 @@ func TestSharesComeBack(t *testing.T) {
 	if err := p.Handle(t.Context(), page("http://a.test/0", heavy), new(crawler.Leads)); err != nil { // known already
 		t.Fatal(err)
 	}
-	_, err := p.Files(t.Context(), func(yield func(corpus.File, error) bool) {
+	_, err := p.Files(t.Context(), func(yield func(*corpus.Record, error) bool) {
 		for i := range 50 {
-			doc, err := extract.Parse([]byte(words(uint64(i), 200)), "text/html")
-			if !yield(corpus.File{URL: fmt.Sprint("file", i), Doc: doc, Type: "text/html"}, err) {
+			if !yield(&corpus.Record{Input: fmt.Sprint("file", i), Raw: []byte(words(uint64(i), 200)), Type: "text/html"}, nil) {
 				return
 			}
 		}
-	})
+	}, noneBad(t))
 	if err := errors.Join(err, p.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -9,114 +10,229 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skink/crawler"
-	"skink/dedup"
 	"skink/internal/corpus"
 	"skink/internal/memory"
 	"skink/store"
 )
 
-// Names counts names that were not new.
-type Names struct {
-	Repeated int // files whose name another had; they are judged under one of their own
-	Known    int // files that the store holds already; they are passed over
+// # Files
+//
+// The records of a corpus are judged in their order, so that the same files always get the same
+// verdicts. What can be done in any order is done by all processors: a record becomes a text and a
+// sketch, and is compared with what the store holds. Two things are done one after the other: names
+// are given, and verdicts are committed, where the store refuses those that no longer hold. Records
+// go this way in batches, for short texts would else spend most of their time in channels.
+
+// FileOptions say who is told what becomes of files.
+type FileOptions struct {
+	// Bad is told of each record that cannot be read, in their order. Its error ends the run.
+	Bad func(*corpus.BadError) error
+	// Judged is told of each other record what the store knows of it by now, in their order,
+	// also if the store knew it before. Its error ends the run. nil: nobody is told.
+	Judged func(*corpus.Record, *store.Record) error
 }
 
-// Files judges files in their order, so that the same files always give the same
-// verdicts: they are read and looked up in parallel, and committed one after the
-// other.
-func (p *Pipeline) Files(ctx context.Context, files iter.Seq2[corpus.File, error]) (names Names, err error) {
+// A file is a record of a corpus on its way to a verdict.
+type file struct {
+	subject
+	from   *corpus.Record
+	name   string           // what the record calls itself
+	placed bool             // by its place, which no other record has
+	bad    *corpus.BadError // nil: it could be read
+	known  *store.Record    // what the store knew of it before; nil: it is new
+}
+
+// A batch is files that go their way together.
+type batch struct {
+	files []*file
+	share *memory.Share // of memory, until all are stored
+}
+
+const (
+	batchFiles = 64        // as many as one commit takes well
+	batchBytes = 256 << 10 // enough to be worth the way, few enough for many to be under way
+)
+
+// Files judges the records of files in their order.
+func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, error], opt FileOptions) (Names, error) {
+	names, err := newNaming(ctx, p.store)
+	if err != nil {
+		return Names{}, err
+	}
 	group, ctx := errgroup.WithContext(ctx)
-	places := make(chan chan *subject, 2*runtime.GOMAXPROCS(0)) // in order; each gives one subject
-	begin := func(f corpus.File) error {
-		place := make(chan *subject, 1)
-		select {
-		case places <- place:
-		case <-ctx.Done():
-			return ctx.Err()
+	gathered, named := make(chan *batch), make(chan *batch)
+	group.Go(func() error {
+		defer close(gathered)
+		return p.gather(ctx, records, gathered)
+	})
+	read := inOrder(ctx, group, runtime.GOMAXPROCS(0), gathered, func(_ context.Context, b *batch) error {
+		p.readFiles(b, opt.Judged != nil)
+		return nil
+	})
+	group.Go(func() error {
+		defer close(named)
+		return eachBatch(ctx, read, func(b *batch) error {
+			if err := b.complain(opt.Bad); err != nil {
+				return err
+			}
+			if err := names.give(ctx, b.files); err != nil {
+				return err
+			}
+			return send(ctx, named, b)
+		})
+	})
+	judged := inOrder(ctx, group, runtime.GOMAXPROCS(0), named, func(ctx context.Context, b *batch) error {
+		return p.judge(ctx, b.news()...)
+	})
+	group.Go(func() error {
+		return eachBatch(ctx, judged, func(b *batch) error { return p.finish(ctx, b, names, opt.Judged) })
+	})
+	err = group.Wait()
+	return names.counts, err
+}
+
+// eachBatch does something with each batch that comes, one after the other.
+func eachBatch(ctx context.Context, in <-chan *batch, do func(*batch) error) error {
+	for b := range in {
+		if err := do(b); err != nil {
+			return err
 		}
-		share, err := p.shareOf(ctx, f)
+	}
+	return ctx.Err()
+}
+
+// gather makes batches of records, each with its share of memory. Those before a batch have
+// theirs, so it is always somebody's turn.
+func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record, error], out chan<- *batch) error {
+	var b batch
+	bytes := 0
+	pass := func() (err error) {
+		if len(b.files) == 0 {
+			return nil
+		}
+		next := b
+		if next.share, err = p.reading.Take(ctx, next.cost()); err != nil {
+			return err
+		}
+		b, bytes = batch{}, 0
+		return send(ctx, out, &next)
+	}
+	for r, err := range records {
 		if err != nil {
 			return err
 		}
-		group.Go(func() error {
-			s, err := p.file(ctx, f)
-			if s != nil {
-				s.share = share
-				share.Keep(s.weighs())
+		if bytes += len(r.Raw); bytes > batchBytes || len(b.files) == batchFiles {
+			if err := pass(); err != nil {
+				return err
 			}
-			place <- s // nil with an error
+			bytes = len(r.Raw)
+		}
+		b.files = append(b.files, &file{from: r})
+	}
+	return pass()
+}
+
+// cost is what it takes to read the files of a batch. They are read one after the other, so there is
+// one tree at a time.
+func (b *batch) cost() int64 {
+	bytes, tree := 0, int64(0)
+	for _, f := range b.files {
+		bytes += len(f.from.Raw)
+		if f.from.Markup() {
+			tree = max(tree, most(len(f.from.Raw)))
+		}
+	}
+	return costOf(bytes, tree)
+}
+
+// readFiles makes subjects of records. It keeps their bytes if somebody will ask for them.
+func (p *Pipeline) readFiles(b *batch, keepRaw bool) {
+	weight := int64(0)
+	for _, f := range b.files {
+		p.readFile(f)
+		if !keepRaw {
+			f.from.Raw = nil
+		}
+		weight += f.weighs() + int64(len(f.from.Raw))
+	}
+	b.share.Keep(weight)
+}
+
+// readFile makes a subject of a record. It is pure.
+func (p *Pipeline) readFile(f *file) {
+	err := guard(func() error {
+		text, err := f.from.Text()
+		if err != nil {
 			return err
-		})
+		}
+		f.name, f.placed = text.URL, text.Placed
+		r := &f.record
+		r.ContentType, r.Kind = text.Type, store.Skipped
+		if text.Doc != nil {
+			r.Kind, r.CanonicalURL = store.Page, text.Doc.Canonical
+			f.describe(text.Doc)
+			p.sketch(&f.subject, text.Doc.Text)
+		}
 		return nil
-	}
-	ordered := make(chan *subject, filesAtOnce)
-	group.Go(func() (err error) {
-		defer close(places)
-		names, err = p.unknown(ctx, files, begin)
-		return err
 	})
-	group.Go(func() error {
-		defer close(ordered)
-		return inOrder(ctx, places, ordered)
-	})
-	group.Go(func() error { return p.commitAll(ctx, ordered) })
-	err = group.Wait()
-	return names, err
-}
-
-// filesAtOnce is how many files one commit takes at most.
-const filesAtOnce = 64
-
-// inOrder passes subjects on in the order of their places.
-func inOrder(ctx context.Context, places <-chan chan *subject, ordered chan<- *subject) error {
-	for place := range places {
-		var s *subject
-		select {
-		case s = <-place:
-		case <-ctx.Done(): // nobody may be at work on it
-			return ctx.Err()
-		}
-		if s == nil {
-			return nil // its worker says why
-		}
-		select {
-		case ordered <- s:
-		case <-ctx.Done():
-			return ctx.Err()
+	var bad *corpus.BadError
+	switch {
+	case errors.As(err, &bad):
+		f.bad = bad
+	case err != nil:
+		f.broken(store.Record{ContentType: f.record.ContentType}, err)
+		if f.name == "" {
+			f.name, f.placed = f.from.Place(), true
 		}
 	}
-	return nil
 }
 
-// commitAll commits subjects in their order, as many at once as are waiting.
-func (p *Pipeline) commitAll(ctx context.Context, ordered <-chan *subject) error {
-	for s := range ordered {
-		if err := p.upkeep.failed(); err != nil {
-			return err
+// complain tells of the records of a batch that could not be read, and leaves them out.
+func (b *batch) complain(bad func(*corpus.BadError) error) error {
+	for _, f := range b.files {
+		if f.bad == nil {
+			continue
 		}
-		if err := p.commitInOrder(ctx, gather(s, ordered)); err != nil {
+		if err := bad(f.bad); err != nil {
 			return err
 		}
 	}
+	b.files = slices.DeleteFunc(b.files, func(f *file) bool { return f.bad != nil })
 	return nil
 }
 
-// gather takes what is waiting behind a subject.
-func gather(first *subject, ordered <-chan *subject) []*subject {
-	all := []*subject{first}
-	for len(all) < filesAtOnce {
-		select {
-		case s, ok := <-ordered:
-			if !ok {
-				return all
-			}
-			all = append(all, s)
-		default:
-			return all
+// news are the files of a batch that the store did not know.
+func (b *batch) news() (all []*subject) {
+	for _, f := range b.files {
+		if f.known == nil {
+			all = append(all, &f.subject)
 		}
 	}
 	return all
+}
+
+// finish commits the files of a batch, and tells what became of them.
+func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged func(*corpus.Record, *store.Record) error) error {
+	if err := p.upkeep.failed(); err != nil {
+		return err
+	}
+	if err := p.commitInOrder(ctx, b.news()); err != nil {
+		return err
+	}
+	names.stored(b.files)
+	if judged != nil {
+		for _, f := range b.files {
+			now := &f.record
+			if f.known != nil {
+				now = f.known
+			}
+			if err := judged(f.from, now); err != nil {
+				return err
+			}
+		}
+	}
+	b.share.Release()
+	return nil
 }
 
 // commitInOrder commits subjects that were judged. Where a verdict is stale, that
@@ -137,143 +253,13 @@ func (p *Pipeline) commitInOrder(ctx context.Context, all []*subject) error {
 		}
 		for i, s := range all[:n] {
 			p.counts.add(s, outcomes[i])
-			s.release()
 		}
 		if all = all[n:]; len(all) == 0 {
 			return nil
 		}
 		if err := p.judge(ctx, all[0]); err != nil {
-			return fmt.Errorf("judge %s: %w", all[0].record.URL, err)
+			return err
 		}
 	}
 	return nil
-}
-
-// shareOf takes the share of memory that a file's text needs. Those before it in the order
-// have theirs, so it is always somebody's turn.
-func (p *Pipeline) shareOf(ctx context.Context, f corpus.File) (*memory.Share, error) {
-	if f.Doc == nil {
-		return nil, nil
-	}
-	return p.reading.Take(ctx, costOf(len(f.Doc.Text), 0))
-}
-
-// # Names that repeat
-//
-// A record is found by its URL, so no two files of a run may share one: shards
-// whose lines are numbered from 0 each hold different texts under one name, and a
-// copy in another file is a copy. The first keeps the name; each after it is named
-// for where it is from as well, as "NAME (FILE:LINE)".
-//
-// A store that is given the same files again must not grow. So a file is known if
-// the store has its text under the name it would get, or got when it was not the
-// first of its name. With another text, it is a new file, and named like one that
-// repeats. What this gets wrong: a line that moved is taken for a copy of itself
-// if its name was not its own.
-
-// unknown does something with each file that the store does not hold yet, under a
-// name of its own, and counts the others.
-func (p *Pipeline) unknown(ctx context.Context, files iter.Seq2[corpus.File, error], do func(corpus.File) error) (names Names, err error) {
-	taken := map[dedup.Hash]bool{} // in this run
-	for f, err := range files {
-		if err != nil {
-			return names, err
-		}
-		name, known, err := p.nameOf(ctx, f, taken)
-		switch {
-		case err != nil:
-			return names, err
-		case known:
-			names.Known++
-		case name != f.URL:
-			names.Repeated++
-		}
-		taken[dedup.HashOf([]byte(name))] = true
-		if known {
-			continue
-		}
-		f.URL = name
-		if err := do(f); err != nil {
-			return names, err
-		}
-	}
-	return names, nil
-}
-
-// nameOf is the name under which a file is judged, or that under which it is known.
-func (p *Pipeline) nameOf(ctx context.Context, f corpus.File, taken map[dedup.Hash]bool) (name string, known bool, err error) {
-	look := func(name string) (known, free bool, err error) {
-		id := dedup.HashOf([]byte(name))
-		if taken[id] {
-			return false, false, nil
-		}
-		r, err := p.recordOf(ctx, id)
-		if err != nil || r == nil {
-			return false, true, err
-		}
-		known = p.holds(r, f)
-		return known, known, nil
-	}
-	if f.Source != "" {
-		name := qualified(f, 2)
-		if known, _, err := look(name); err != nil || known {
-			return name, known, err
-		}
-	}
-	for n := 1; ; n++ {
-		name := qualified(f, n)
-		if known, free, err := look(name); err != nil || free {
-			return name, known, err
-		}
-	}
-}
-
-// qualified is the nth name that a file may have, counted from 1.
-func qualified(f corpus.File, n int) string {
-	switch {
-	case n == 1:
-		return f.URL
-	case f.Source == "":
-		return fmt.Sprintf("%s (%d)", f.URL, n)
-	case n == 2:
-		return fmt.Sprintf("%s (%s)", f.URL, f.Source)
-	}
-	return fmt.Sprintf("%s (%s, %d)", f.URL, f.Source, n-1)
-}
-
-// holds says whether a record is that of a file's text. A file without one adds
-// nothing to whatever is there.
-func (p *Pipeline) holds(r *store.Record, f corpus.File) bool {
-	if f.Doc == nil || r.Problem == string(crawler.ProblemInternal) { // it broke then, and would now
-		return true
-	}
-	canon := p.texts.Get().(*dedup.Text)
-	defer giveBack(&p.texts, canon)
-	var s subject
-	s.describe(f.Doc)
-	if err := guard(func() error { p.opt.Rule.Read(canon, f.Doc.Text, s.record.Lang); return nil }); err != nil {
-		return false
-	}
-	return r.Kind == store.Page && r.Hash == canon.Hash()
-}
-
-// file makes a subject of a file, and judges it by what the store holds now.
-func (p *Pipeline) file(ctx context.Context, f corpus.File) (*subject, error) {
-	s := &subject{}
-	r := &s.record
-	r.URL, r.ID, r.ContentType, r.Kind = f.URL, dedup.HashOf([]byte(f.URL)), f.Type, store.Page
-	if f.Doc == nil {
-		r.Kind = store.Skipped
-		return s, nil
-	}
-	s.describe(f.Doc)
-	r.CanonicalURL = f.Doc.Canonical
-	unread := *r
-	if err := guard(func() error { p.sketch(s, f.Doc.Text); return nil }); err != nil {
-		s.broken(unread, err)
-	}
-	if err := p.judge(ctx, s); err != nil {
-		return nil, fmt.Errorf("judge %s: %w", f.URL, err)
-	}
-	return s, nil
 }

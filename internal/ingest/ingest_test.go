@@ -18,7 +18,6 @@ import (
 
 	"skink/crawler"
 	"skink/dedup"
-	"skink/extract"
 	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/store"
@@ -190,11 +189,7 @@ func judgeTexts(t *testing.T, opt Options, texts []string, atOnce bool) string {
 	}
 	for i, text := range texts {
 		text, aside := strings.CutPrefix(text, "noindex:")
-		sub, err := p.file(t.Context(), corpus.File{URL: fmt.Sprint(i), Doc: &extract.Document{Text: text, NoIndex: aside}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, sub)
+		all = append(all, judgedFile(t, p, fmt.Sprint(i), text, aside))
 		if !atOnce {
 			commit()
 		}
@@ -204,6 +199,36 @@ func judgeTexts(t *testing.T, opt Options, texts []string, atOnce bool) string {
 		t.Fatal(err)
 	}
 	return strings.ReplaceAll(strings.TrimSpace(verdicts(t, s)), "\n", "; ")
+}
+
+// judgedFile is a text on its way to the store, judged by what that holds now.
+func judgedFile(t *testing.T, p *Pipeline, name, text string, aside bool) *subject {
+	t.Helper()
+	r := &corpus.Record{Input: name, Raw: []byte(text), Type: "text/plain"}
+	if aside {
+		r.Raw, r.Type = []byte("<meta name=robots content=noindex><p>"+text), "text/html"
+	}
+	f := &file{from: r}
+	p.readFile(f)
+	f.record.URL, f.record.ID = name, dedup.HashOf([]byte(name))
+	if err := p.judge(t.Context(), &f.subject); err != nil {
+		t.Fatal(err)
+	}
+	return &f.subject
+}
+
+// textFile is a file that holds a text, and textLine a line of one that names it.
+func textFile(name, text string) *corpus.Record {
+	return &corpus.Record{Input: name, Raw: []byte(text), Type: "text/plain"}
+}
+
+func textLine(file string, n int, name, text string) *corpus.Record {
+	return &corpus.Record{Input: file, Line: n, Raw: fmt.Appendf(nil, `{"url":%q,"text":%q}`, name, text)}
+}
+
+// noneBad is for files that all can be read.
+func noneBad(t *testing.T) FileOptions {
+	return FileOptions{Bad: func(bad *corpus.BadError) error { t.Error(bad); return nil }}
 }
 
 // A shaky store answers after a moment that differs from call to call, so that
@@ -577,7 +602,7 @@ func TestStoreFails(t *testing.T) {
 	if well != 2 {
 		t.Errorf("%d pages were stored, want 2", well)
 	}
-	if _, err := p.Files(context.Background(), manyFiles(500)); !errors.Is(err, errDisk) {
+	if _, err := p.Files(context.Background(), manyFiles(500), noneBad(t)); !errors.Is(err, errDisk) {
 		t.Errorf("files got %v", err)
 	}
 	if err := p.Close(); err != nil {
@@ -585,10 +610,10 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-func manyFiles(n int) func(func(corpus.File, error) bool) {
-	return func(yield func(corpus.File, error) bool) {
+func manyFiles(n int) func(func(*corpus.Record, error) bool) {
+	return func(yield func(*corpus.Record, error) bool) {
 		for i := range n {
-			if !yield(corpus.File{URL: fmt.Sprint("file", i), Doc: &extract.Document{Text: words(uint64(i%20), 60)}}, nil) {
+			if !yield(textFile(fmt.Sprint("file", i), words(uint64(i%20), 60)), nil) {
 				return
 			}
 		}
@@ -616,7 +641,7 @@ func TestPanicIsRecorded(t *testing.T) {
 	opt.Rule.Shingling.K = -1 // of which there are none
 	p := start(t, s, opt)
 	handle(t, p, article("http://a.test/1", words(1, 100)), page("http://a.test/2", ""))
-	if _, err := p.Files(t.Context(), manyFiles(1)); err != nil {
+	if _, err := p.Files(t.Context(), manyFiles(1), noneBad(t)); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Close(); err != nil {
@@ -638,18 +663,18 @@ func TestFiles(t *testing.T) {
 	for _, procs := range []int{1, 8} {
 		s := store.NewMemory()
 		p := start(t, &shaky{Store: s, rng: rand.New(rand.NewPCG(uint64(procs), 1))}, testOptions(t))
-		files := func(yield func(corpus.File, error) bool) {
+		files := func(yield func(*corpus.Record, error) bool) {
 			for f := range manyFiles(60) {
 				if !yield(f, nil) {
 					return
 				}
 			}
-			yield(corpus.File{URL: "file3", Source: "more:1", Doc: &extract.Document{Text: "again"}}, nil)
-			yield(corpus.File{URL: "file3", Source: "more:2", Doc: &extract.Document{Text: words(3, 60)}}, nil)
-			yield(corpus.File{URL: "picture.png"}, nil)
+			yield(textLine("more", 1, "file3", "again"), nil)
+			yield(textLine("more", 2, "file3", words(3, 60)), nil)
+			yield(&corpus.Record{Input: "picture.png", Raw: []byte("\x89PNG\r\n\x1a\n"), Type: "image/png"}, nil)
 		}
 		for round, want := range []Names{{Repeated: 2}, {Known: 63}} {
-			names, err := p.Files(t.Context(), files)
+			names, err := p.Files(t.Context(), files, noneBad(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -675,40 +700,39 @@ func TestFiles(t *testing.T) {
 // another text by now is a new one.
 func TestFilesKnown(t *testing.T) {
 	s := store.NewMemory()
-	text := func(name, source string, seed uint64) corpus.File {
-		return corpus.File{URL: name, Source: source, Doc: &extract.Document{Text: words(seed, 60)}}
-	}
-	run := func(files ...corpus.File) Names {
+	line := func(name, file string, seed uint64) *corpus.Record { return textLine(file, 1, name, words(seed, 60)) }
+	text := func(name string, seed uint64) *corpus.Record { return textFile(name, words(seed, 60)) }
+	run := func(files ...*corpus.Record) Names {
 		t.Helper()
 		p := start(t, s, testOptions(t))
-		names, err := p.Files(t.Context(), func(yield func(corpus.File, error) bool) {
+		names, err := p.Files(t.Context(), func(yield func(*corpus.Record, error) bool) {
 			for _, f := range files {
-				if !yield(f, nil) {
+				if !yield(new(*f), nil) { // reading one takes its bytes
 					return
 				}
 			}
-		})
+		}, noneBad(t))
 		if err := errors.Join(err, p.Close()); err != nil {
 			t.Fatal(err)
 		}
 		return names
 	}
-	a, copied, other := text("0", "a:1", 1), text("0", "b:1", 1), text("0", "c:1", 2)
+	a, copied, other := line("0", "a", 1), line("0", "b", 1), line("0", "c", 2)
 	for _, c := range []struct {
 		why   string
-		files []corpus.File
+		files []*corpus.Record
 		want  Names
 		holds int
 	}{
-		{"one name in three files", []corpus.File{a, copied, other}, Names{Repeated: 2}, 3},
-		{"the same again", []corpus.File{a, copied, other}, Names{Known: 3}, 3},
-		{"the other way round", []corpus.File{other, copied, a}, Names{Known: 3}, 3},
-		{"one of them alone", []corpus.File{other}, Names{Known: 1}, 3},
-		{"a line that changed", []corpus.File{text("0", "c:1", 3)}, Names{Repeated: 1}, 4},
-		{"again", []corpus.File{text("0", "c:1", 3)}, Names{Known: 1}, 4},
-		{"a file", []corpus.File{text("a.txt", "", 4)}, Names{}, 5},
-		{"that changed", []corpus.File{text("a.txt", "", 5)}, Names{Repeated: 1}, 6},
-		{"again, and back", []corpus.File{text("a.txt", "", 5), text("a.txt", "", 4)}, Names{Known: 2}, 6},
+		{"one name in three files", []*corpus.Record{a, copied, other}, Names{Repeated: 2}, 3},
+		{"the same again", []*corpus.Record{a, copied, other}, Names{Known: 3}, 3},
+		{"the other way round", []*corpus.Record{other, copied, a}, Names{Known: 3}, 3},
+		{"one of them alone", []*corpus.Record{other}, Names{Known: 1}, 3},
+		{"a line that changed", []*corpus.Record{line("0", "c", 3)}, Names{Repeated: 1}, 4},
+		{"again", []*corpus.Record{line("0", "c", 3)}, Names{Known: 1}, 4},
+		{"a file", []*corpus.Record{text("a.txt", 4)}, Names{}, 5},
+		{"that changed", []*corpus.Record{text("a.txt", 5)}, Names{Repeated: 1}, 6},
+		{"again, and back", []*corpus.Record{text("a.txt", 5), text("a.txt", 4)}, Names{Known: 2}, 6},
 	} {
 		if got := run(c.files...); got != c.want || len(records(t, s)) != c.holds {
 			t.Errorf("%s: got %+v and %d records, want %+v and %d", c.why, got, len(records(t, s)), c.want, c.holds)
@@ -725,25 +749,25 @@ func TestFilesErrors(t *testing.T) {
 	s := store.NewMemory()
 	p := start(t, s, testOptions(t))
 	broken := errors.New("unreadable")
-	_, err := p.Files(t.Context(), func(yield func(corpus.File, error) bool) {
+	_, err := p.Files(t.Context(), func(yield func(*corpus.Record, error) bool) {
 		for f := range manyFiles(10) {
 			if !yield(f, nil) {
 				return
 			}
 		}
-		yield(corpus.File{}, broken)
-	})
+		yield(nil, broken)
+	}, noneBad(t))
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = p.Files(ctx, func(yield func(corpus.File, error) bool) {
-		for i := 0; yield(corpus.File{URL: fmt.Sprint(i)}, nil); i++ {
+	_, err = p.Files(ctx, func(yield func(*corpus.Record, error) bool) {
+		for i := 0; yield(textFile(fmt.Sprint(i), "text"), nil); i++ {
 			if i == 20 {
 				cancel()
 			}
 		}
-	})
+	}, noneBad(t))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want that the context ended", err)
 	}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"fmt"
 
 	"skink/dedup"
 	"skink/store"
@@ -14,23 +15,40 @@ import (
 // would find the same then. So verdicts depend on the order of commits alone, not
 // on how fast each page came through here.
 
-// judge gives a subject its verdict, if it is to have one.
-func (p *Pipeline) judge(ctx context.Context, s *subject) error {
-	if !s.wanted() {
+// judge gives subjects their verdicts, those that are to have one, with one look-up for all. Each is
+// judged by what the store holds, and not by the others.
+func (p *Pipeline) judge(ctx context.Context, all ...*subject) error {
+	var asking []*subject
+	var asks []store.Ask
+	for _, s := range all {
+		if !s.wanted() {
+			continue
+		}
+		r := &s.record
+		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Thin, dedup.Hash{}, "", 0, ""
+		r.Capped, r.NoText, s.basis = false, false, store.Basis{}
+		if s.tokens > 0 {
+			asking, asks = append(asking, s), append(asks, p.ask(s))
+		}
+	}
+	if len(asks) == 0 {
 		return nil
 	}
-	r := &s.record
-	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Thin, dedup.Hash{}, "", 0, ""
-	r.Capped, r.NoText, s.basis = false, false, store.Basis{}
-	if s.tokens == 0 {
-		return nil
-	}
-	ask := p.ask(s)
-	all, err := p.store.Lookup(ctx, []store.Ask{ask})
+	found, err := p.store.Lookup(ctx, asks)
 	if err != nil {
 		return err
 	}
-	found := &all[0]
+	for i, s := range asking {
+		if err := p.decide(ctx, s, asks[i], &found[i]); err != nil {
+			return fmt.Errorf("judge %s: %w", s.record.URL, err)
+		}
+	}
+	return nil
+}
+
+// decide gives a subject the verdict that follows from what was found.
+func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found *store.Found) error {
+	r := &s.record
 	s.basis = found.Basis(ask)
 	switch {
 	case found.Copy != nil:

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"skink/internal/corpus"
+)
+
+// corpusFlags say what of a corpus is read, and how.
+type corpusFlags struct {
+	include, exclude []string
+	fields           corpus.Fields
+	strict           bool
+	maxBad           int // -1: any number
+}
+
+func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
+	f := &corpusFlags{}
+	flags.StringArrayVar(&f.include, "include", nil, "read only files whose path matches this regular expression, of whatever kind (may be repeated)")
+	flags.StringArrayVar(&f.exclude, "exclude", nil, "read no file whose path matches this regular expression (may be repeated)")
+	flags.StringVar(&f.fields.Text, "text-field", "", "member of a JSON line that holds the text (default: the first of text, content, body, raw_content, document, html, raw_html)")
+	flags.StringVar(&f.fields.ID, "id-field", "", "member that names the line (default: the first of url, uri, id, _id, docid, doc_id, document_id, or else FILE:LINE)")
+	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read, instead of passing over it")
+	flags.IntVar(&f.maxBad, "max-bad", -1, "stop when more records than this cannot be read; -1 never stops")
+	return f
+}
+
+// inputs are the files of a corpus.
+func (f *corpusFlags) inputs(paths []string, stdin io.Reader) (*corpus.Inputs, error) {
+	in := &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields}
+	var err error
+	if in.Include, err = patterns("include", f.include); err != nil {
+		return nil, err
+	}
+	if in.Exclude, err = patterns("exclude", f.exclude); err != nil {
+		return nil, err
+	}
+	if f.maxBad < -1 {
+		return nil, usagef("--max-bad %d: try 0 or more, or -1 to stop at no number", f.maxBad)
+	}
+	return in, nil
+}
+
+func patterns(flag string, texts []string) (all []*regexp.Regexp, err error) {
+	for _, text := range texts {
+		p, err := regexp.Compile(text)
+		if err != nil {
+			return nil, usagef("--%s %q: %w", flag, text, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// A reading counts what of a corpus is not judged, and says so to somebody.
+type reading struct {
+	*corpusFlags
+	to     io.Writer
+	unread int            // files and folders in folders that could not be read
+	bad    int            // records
+	passed map[string]int // files passed over, by their kind
+}
+
+// namedBad is how many bad records are named: who has more looks at the first of them.
+const namedBad = 20
+
+// missed says what in a folder cannot be read, and counts it.
+func (r *reading) missed(err error) {
+	fmt.Fprintf(r.to, "skink: %s\n", oneLine(err))
+	r.unread++
+}
+
+func (r *reading) passOver(kind string) {
+	if r.passed == nil {
+		r.passed = map[string]int{}
+	}
+	r.passed[kind]++
+}
+
+// isBad says which record cannot be read, and counts it. Its error is that there are too many.
+func (r *reading) isBad(bad *corpus.BadError) error {
+	r.bad++
+	switch {
+	case r.strict:
+		return fmt.Errorf("%w: without --strict it is passed over", bad)
+	case r.bad <= namedBad:
+		fmt.Fprintf(r.to, "skink: %s\n", oneLine(bad))
+	case r.bad == namedBad+1:
+		fmt.Fprintln(r.to, "skink: more records cannot be read; they are counted, and not named")
+	}
+	if r.maxBad >= 0 && r.bad > r.maxBad {
+		return fmt.Errorf("%s cannot be read, and --max-bad allows %d", plural(int64(r.bad), "record"), r.maxBad)
+	}
+	return nil
+}
+
+// rest says what was not judged, behind what was.
+func (r *reading) rest() string {
+	var b strings.Builder
+	if len(r.passed) > 0 {
+		fmt.Fprintf(&b, "; passed over: %s", r.passedText())
+	}
+	if r.bad > 0 {
+		fmt.Fprintf(&b, "; bad records: %d", r.bad)
+	}
+	if r.unread > 0 {
+		fmt.Fprintf(&b, "; could not be read: %d", r.unread)
+	}
+	return b.String()
+}
+
+// passedText counts the files passed over, with the commonest kinds.
+func (r *reading) passedText() string {
+	const most = 6
+	kinds := slices.SortedFunc(maps.Keys(r.passed), func(a, b string) int {
+		if d := r.passed[b] - r.passed[a]; d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	total := 0
+	for _, n := range r.passed {
+		total += n
+	}
+	var parts []string
+	for i, kind := range kinds {
+		if i == most && len(kinds) > most+1 {
+			parts = append(parts, fmt.Sprintf("%s more", plural(int64(len(kinds)-most), "kind")))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", r.passed[kind], kind))
+	}
+	return fmt.Sprintf("%d (%s)", total, strings.Join(parts, ", "))
+}
+
+// nothing is the error of a run that read no text.
+func (r *reading) nothing() error {
+	switch {
+	case len(r.passed) > 0:
+		return fmt.Errorf("nothing was read: files passed over: %s: --include takes files of other kinds by their paths", r.passedText())
+	case r.bad > 0:
+		return fmt.Errorf("nothing was read: %s could not be read", plural(int64(r.bad), "record"))
+	case r.unread > 0:
+		return fmt.Errorf("nothing was read: %d files or folders could not be read", r.unread)
+	}
+	return errors.New("nothing was read: the files and folders named hold no text, or --include and --exclude leave none")
+}

@@ -1,0 +1,153 @@
+package corpus
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Fields says which members of a JSON line, or columns of a table, hold what. The zero value
+// is good: they are found by their names.
+type Fields struct {
+	Text string // "": the first of those that usually hold one
+	ID   string // "": the same; what has none is named FILE:LINE
+}
+
+// The names by which the corpora in use call their texts, and the names of these. The first
+// that a line has counts. An address comes before a number, for it says more to people.
+var (
+	textFields = []string{"text", "content", "body", "raw_content", "document", "html", "raw_html"}
+	idFields   = []string{"url", "uri", "id", "_id", "docid", "doc_id", "document_id"}
+)
+
+func (f *Fields) textNames() []string {
+	if f.Text != "" {
+		return []string{f.Text}
+	}
+	return textFields
+}
+
+func (f *Fields) idNames() []string {
+	if f.ID != "" {
+		return []string{f.ID}
+	}
+	return idFields
+}
+
+// read makes a text of a JSON line.
+func (f *Fields) read(raw []byte) (Text, error) {
+	var members map[string]json.RawMessage
+	var kind *json.UnmarshalTypeError
+	switch err := json.Unmarshal(raw, &members); {
+	case errors.As(err, &kind), err == nil && members == nil:
+		return Text{}, fmt.Errorf(`%s where an object should be: try {"url","text"} or {"url","html"}`, valueKind(raw))
+	case err != nil:
+		return Text{}, fmt.Errorf(`no JSON: %w: try an object {"url","text"} or {"url","html"} a line`, err)
+	}
+	name, err := f.name(members)
+	if err != nil {
+		return Text{}, err
+	}
+	return f.text(name, members)
+}
+
+// name is what a line calls itself; "" if it does not.
+func (f *Fields) name(members map[string]json.RawMessage) (string, error) {
+	for _, field := range f.idNames() {
+		raw, ok := members[field]
+		switch kind := valueKind(raw); {
+		case !ok || kind == "null":
+		case kind == "string":
+			s, err := stringOf(field, raw)
+			if err != nil || s != "" {
+				return s, err
+			}
+		case kind == "number":
+			return string(raw), nil
+		case f.ID != "" || field == "url":
+			return "", fmt.Errorf("%q is %s and should be a string", field, withArticle(kind))
+		}
+	}
+	if f.ID != "" && members[f.ID] == nil {
+		return "", fmt.Errorf("%q is missing, which --id-field names", f.ID)
+	}
+	return "", nil
+}
+
+// text is what a line says. One that a feed wrote may have none: a feed leaves out what a page
+// has not, or what was not kept of it.
+func (f *Fields) text(name string, members map[string]json.RawMessage) (Text, error) {
+	for _, field := range f.textNames() {
+		raw, ok := members[field]
+		if !ok {
+			continue
+		}
+		text, err := stringOf(field, raw)
+		if err != nil {
+			return Text{}, err
+		}
+		kind := "text/plain; charset=utf-8"
+		if strings.HasSuffix(strings.ToLower(field), "html") {
+			kind = "text/html; charset=utf-8"
+		}
+		return textOf(name, []byte(text), kind), nil
+	}
+	switch {
+	case f.Text != "":
+		return Text{}, fmt.Errorf("%q is missing, which --text-field names", f.Text)
+	case valueKind(members["verdict"]) == "string":
+		return Text{URL: name}, nil
+	}
+	return Text{}, fmt.Errorf("no member is a text, %s: --text-field names the one that is", orList(textFields))
+}
+
+// stringOf is a string member; null is an empty one.
+func stringOf(field string, raw json.RawMessage) (string, error) {
+	if kind := valueKind(raw); kind != "string" && kind != "null" {
+		return "", fmt.Errorf("%q is %s and should be a string", field, withArticle(kind))
+	}
+	var s string
+	err := json.Unmarshal(raw, &s)
+	return s, err
+}
+
+// valueKind is what JSON calls a value.
+func valueKind(raw []byte) string {
+	for _, c := range raw {
+		switch {
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			continue
+		case c == '"':
+			return "string"
+		case c == '{':
+			return "object"
+		case c == '[':
+			return "array"
+		case c == 't' || c == 'f':
+			return "boolean"
+		case c == 'n':
+			return "null"
+		}
+		return "number"
+	}
+	return ""
+}
+
+func withArticle(kind string) string {
+	if slices.Contains([]string{"object", "array"}, kind) {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// orList is a list of names in a sentence.
+func orList(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = fmt.Sprintf("%q", n)
+	}
+	last := len(quoted) - 1
+	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
+}

@@ -1,0 +1,182 @@
+package corpus
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"skink/extract"
+)
+
+// # What a file is
+//
+// A file that somebody named is read, whatever it is: JSON Lines, HTML, or any other text. In
+// a folder only that is read which is meant for readers, since a folder of pages is full of
+// what is text and says nothing to them: style sheets, drawings, programs, build files. Known
+// for readers are the usual endings, HTML by its first bytes whatever its ending ("index.php?id=3"),
+// JSON Lines by their first line, and names such as README. Somebody who wants another kind
+// asks for it: what a pattern of Include chooses is read if it is text at all.
+
+// A form is how the records stand in a file.
+type form struct {
+	is   formKind
+	kind string // media type of a whole file; of one that is passed over what it is called in a count
+}
+
+type formKind uint8
+
+const (
+	wholeFile formKind = iota
+	lines
+	passedOver
+)
+
+// sniffed is how much of a file is looked at to know its form.
+const sniffed = 2048
+
+// formOf says what a file is, and returns what it had to read of it.
+func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, head []byte, err error) {
+	head, isLines, err := in.beginsAsLines(name, b)
+	if err != nil || isLines {
+		return form{is: lines}, head, err
+	}
+	start := head
+	if len(head) == 0 {
+		start, _ = b.Peek(sniffed)
+	}
+	kind := diskType(name, start)
+	switch {
+	case !inside:
+	case !isText(kind):
+		return form{passedOver, endingOr(name, kind)}, nil, nil
+	case len(in.Include) == 0 && !forReaders(name, start):
+		return form{passedOver, endingOr(name, "without ending")}, nil, nil
+	}
+	return form{wholeFile, kind}, head, nil
+}
+
+func isText(kind string) bool { return isHTML(kind) || strings.HasPrefix(kind, "text/") }
+
+func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
+
+// endingOr is the ending of a name without its dot, by which people know kinds of files.
+func endingOr(name, other string) string {
+	if ext := strings.ToLower(filepath.Ext(name)); len(ext) > 1 {
+		return ext[1:]
+	}
+	return other
+}
+
+// readersEndings are those of texts that are meant for readers.
+var readersEndings = []string{".html", ".htm", ".xhtml", ".xht", ".md", ".markdown", ".txt", ".text"}
+
+// readersNames are those of texts that people put beside programs: as a name (README, README.first) or
+// as its ending (zlib.LICENSE).
+var readersNames = []string{"readme", "license", "licence", "copying", "copyright", "notice", "news", "changes", "changelog", "authors", "install", "todo", "faq"}
+
+// forReaders says whether a text is known to be meant for readers.
+func forReaders(name string, start []byte) bool {
+	base := strings.ToLower(filepath.Base(name))
+	ext := filepath.Ext(base)
+	stem, _, _ := strings.Cut(base, ".")
+	return slices.Contains(readersEndings, ext) || slices.Contains(readersNames, stem) ||
+		ext != "" && slices.Contains(readersNames, ext[1:]) || extract.MediaType(start, "text/plain") == "text/html"
+}
+
+// diskType is what a file on disk is taken for: by its name if that says HTML,
+// else by its bytes. Source code and the like have names that say all sorts of
+// things, and are text.
+func diskType(name string, start []byte) string {
+	if t := TypeOf(name); isHTML(t) || t == "text/markdown" {
+		if m := extract.MediaType(start, t); !isText(m) {
+			return m // a picture that is called a page
+		}
+		return t
+	}
+	if t := extract.MediaType(start, ""); t != "text/html" && !strings.HasPrefix(t, "text/") {
+		return t
+	}
+	return "text/plain"
+}
+
+// TypeOf is the media type that a file's name promises, "" if it promises none:
+// then its bytes decide.
+func TypeOf(name string) string {
+	switch ext := strings.ToLower(filepath.Ext(name)); ext {
+	case ".html", ".htm":
+		return "text/html"
+	case ".xhtml", ".xht":
+		return "application/xhtml+xml"
+	case ".md", ".markdown":
+		return "text/markdown"
+	case ".txt", ".text":
+		return "text/plain"
+	case "":
+		return ""
+	default:
+		kind, _, _ := mime.ParseMediaType(mime.TypeByExtension(ext))
+		return kind
+	}
+}
+
+const bom = "\uFEFF" // some editors write one
+
+// beginsAsLines says whether a file is JSON Lines, and returns what it had to read
+// of it. A name may say so; that of HTML says no; else the first line that is not
+// blank decides: an object with a text, or with what else a line may hold.
+func (in *Inputs) beginsAsLines(name string, b *bufio.Reader) (head []byte, yes bool, err error) {
+	switch ext := strings.ToLower(filepath.Ext(name)); {
+	case ext == ".jsonl" || ext == ".ndjson":
+		return nil, true, nil
+	case isHTML(TypeOf(name)):
+		return nil, false, nil
+	}
+	start, err := b.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, false, err
+	}
+	if !mayBeObject(start) {
+		return nil, false, nil
+	}
+	for begin := 0; len(head) <= in.maxRecord(); {
+		raw, err := b.ReadSlice('\n')
+		head = append(head, raw...)
+		switch line := bytes.TrimSpace(bytes.TrimPrefix(head[begin:], []byte(bom))); {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, false, err
+		case len(line) > 0 || err != nil:
+			return head, in.Fields.isLine(line), nil
+		default:
+			begin = len(head)
+		}
+	}
+	return head, false, nil
+}
+
+// mayBeObject says whether a file may begin with an object, by its first bytes.
+func mayBeObject(start []byte) bool {
+	start = bytes.TrimSpace(bytes.TrimPrefix(start, []byte(bom)))
+	return len(start) == 0 || start[0] == '{'
+}
+
+// isLine says whether a line is one of JSON Lines that hold texts.
+func (f *Fields) isLine(raw []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return false
+	}
+	has := func(name string) bool {
+		return bytes.HasPrefix(members[name], []byte(`"`)) || bytes.Equal(members[name], []byte("null"))
+	}
+	if slices.ContainsFunc(f.textNames(), has) {
+		return true
+	}
+	return f.Text == "" && has("url") && has("verdict")
+}

@@ -1,0 +1,170 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+
+	"skink/extract"
+)
+
+// A Record is one text as it stands in an input, before anybody has looked into it.
+type Record struct {
+	Input string // the file it is of, as it was named; "-" is standard input
+	Line  int    // of a JSON Lines file, counted from 1; 0: the record is a whole file
+	Raw   []byte // as it was read, unpacked; of a line without its end
+	Type  string // media type of a whole file
+
+	fields Fields // by which a line is read
+	bad    error  // why it cannot be read at all
+}
+
+// A Text is what a record says.
+type Text struct {
+	URL    string            // its name: a path, what the line says, or else FILE:LINE
+	Placed bool              // URL is FILE:LINE: no other record can have it
+	Doc    *extract.Document // nil: the record holds no text
+	Type   string            // its media type
+}
+
+// A BadError says that a record is not what it should be.
+type BadError struct {
+	Place string // where it stands: FILE, line N
+	Err   error  // why it is bad
+}
+
+func (e *BadError) Error() string { return fmt.Sprintf("%s: %v", e.Place, e.Err) }
+func (e *BadError) Unwrap() error { return e.Err }
+
+// Place says where a record stands, in a sentence.
+func (r *Record) Place() string {
+	if r.Line == 0 {
+		return input{name: r.Input}.String()
+	}
+	return fmt.Sprintf("%s, line %d", input{name: r.Input}, r.Line)
+}
+
+// Source is FILE:LINE of a line, "" of a whole file, whose name says where it is from.
+func (r *Record) Source() string {
+	if r.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", input{name: r.Input}, r.Line)
+}
+
+// Markup says whether the record may have to be parsed as HTML, which takes much more memory
+// than a plain text.
+func (r *Record) Markup() bool {
+	if r.Line == 0 {
+		return isHTML(r.Type) || r.Type == "" || r.Type == "text/plain"
+	}
+	return bytes.IndexByte(r.Raw, '<') >= 0 || bytes.Contains(r.Raw, []byte(`\u003`))
+}
+
+// Text reads the record. Its error is a *[BadError].
+func (r *Record) Text() (Text, error) {
+	switch {
+	case r.bad != nil:
+		return Text{}, &BadError{r.Place(), r.bad}
+	case r.Line == 0:
+		return textOf(r.Input, r.Raw, r.Type), nil
+	}
+	t, err := r.fields.read(r.Raw)
+	if err != nil {
+		return Text{}, &BadError{r.Place(), err}
+	}
+	if t.URL == "" {
+		t.URL, t.Placed = r.Source(), true
+	}
+	return t, nil
+}
+
+// textOf makes a text of its bytes.
+func textOf(name string, body []byte, kind string) Text {
+	doc, err := extract.Parse(body, kind)
+	if err != nil { // the only one is that it holds no text
+		doc = nil
+	}
+	return Text{URL: name, Doc: doc, Type: extract.MediaType(body, kind)}
+}
+
+// Records yields what the inputs hold. It ends with the first file that was named and cannot
+// be read, and the error that says why; of what cannot be read inside a folder it tells
+// Unreadable, and goes on.
+func (in *Inputs) Records(ctx context.Context) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		for i, err := range in.files(in.Unreadable) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !in.read(ctx, i, yield) {
+				return
+			}
+		}
+	}
+}
+
+// read yields the records of one file, and says whether more are wanted.
+func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) bool) bool {
+	failed := func(err error) bool {
+		if _, named := errors.AsType[*fs.PathError](err); !named {
+			err = fmt.Errorf("read %s: %w", i, err)
+		}
+		if i.inside {
+			in.Unreadable(err)
+			return true
+		}
+		return yield(nil, err)
+	}
+	f, err := in.open(ctx, i)
+	if err != nil {
+		return failed(err)
+	}
+	defer f.Close()
+	b, unpacked, err := unpack(f, i.name)
+	if err != nil {
+		return failed(err)
+	}
+	defer unpacked.Close()
+	form, head, err := in.formOf(unpacked.name, b, i.inside)
+	if err != nil {
+		return failed(err)
+	}
+	whole := io.MultiReader(bytes.NewReader(head), b)
+	switch form.is {
+	case passedOver:
+		if in.Passed != nil {
+			in.Passed(form.kind)
+		}
+		return true
+	case lines:
+		return in.readLines(i, whole, yield, failed)
+	}
+	return in.readWhole(i, whole, form.kind, yield, failed)
+}
+
+// readWhole yields a file that is one text.
+func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Record, error) bool, failed func(error) bool) bool {
+	most := in.maxRecord()
+	body, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
+	if err != nil {
+		return failed(err)
+	}
+	r := &Record{Input: i.name, Raw: body, Type: kind}
+	if len(body) > most {
+		r.Raw, r.bad = nil, tooLong(most)
+	}
+	return yield(r, nil)
+}
+
+// errTooLong: a record has more bytes than are read.
+var errTooLong = errors.New("it is too long")
+
+func tooLong(most int) error {
+	return fmt.Errorf("%w: more than %d bytes, which are the most that are read; a larger --memory reads more", errTooLong, most)
+}

@@ -1,0 +1,68 @@
+package ingest
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// inOrder does something with each item that comes in, in as many goroutines of the group as there
+// are workers, and passes the items on in the order in which they came. An error of one of them
+// ends the group.
+func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in <-chan T, do func(context.Context, T) error) <-chan T {
+	type work struct {
+		item T
+		done chan struct{}
+	}
+	jobs, queue, out := make(chan work), make(chan work, 2*workers), make(chan T)
+	group.Go(func() error {
+		defer close(queue)
+		defer close(jobs)
+		for item := range in {
+			w := work{item, make(chan struct{})}
+			if err := send(ctx, queue, w); err != nil {
+				return err
+			}
+			if err := send(ctx, jobs, w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for range workers {
+		group.Go(func() error {
+			for w := range jobs {
+				if err := do(ctx, w.item); err != nil {
+					return err
+				}
+				close(w.done)
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		defer close(out)
+		for w := range queue {
+			select {
+			case <-w.done:
+			case <-ctx.Done(): // nobody may be at work on it
+				return ctx.Err()
+			}
+			if err := send(ctx, out, w.item); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+// send sends, unless ctx ends.
+func send[T any](ctx context.Context, to chan<- T, item T) error {
+	select {
+	case to <- item:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

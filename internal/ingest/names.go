@@ -1,0 +1,205 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/store"
+)
+
+// # Names that repeat
+//
+// A record is found by its URL, so no two files of a run may share one: shards
+// whose lines are numbered from 0 each hold different texts under one name, and a
+// copy in another file is a copy. The first keeps the name; each after it is named
+// for where it is from as well, as "NAME (FILE:LINE)".
+//
+// A store that is given the same files again must not grow. So a file is known if
+// the store has its text under the name it would get, or got when it was not the
+// first of its name. With another text, it is a new file, and named like one that
+// repeats. What this gets wrong: a line that moved is taken for a copy of itself
+// if its name was not its own.
+//
+// Which names are taken in a run is known by the store, which has all but those under
+// way: a list of all would grow with the corpus.
+
+// Names counts names that were not new.
+type Names struct {
+	Repeated int // files whose name another had; they are judged under one of their own
+	Known    int // files that the store holds already; they are passed over
+}
+
+// A naming gives the files of one run their names.
+type naming struct {
+	store  Store
+	fresh  bool      // the store held nothing before the run
+	began  time.Time // of the run: what is stored in it is of this time
+	counts Names
+
+	mu       sync.Mutex
+	underway map[dedup.Hash]bool // guarded by mu: names given, and not stored yet
+}
+
+func newNaming(ctx context.Context, s Store) (*naming, error) {
+	tally, err := s.Tally(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read counts: %w", err)
+	}
+	return &naming{store: s, fresh: tally.Records() == 0, began: time.Now().UTC().Round(0), underway: map[dedup.Hash]bool{}}, nil
+}
+
+// stored forgets names that the store knows by now.
+func (n *naming) stored(files []*file) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, f := range files {
+		delete(n.underway, f.record.ID)
+	}
+}
+
+func (n *naming) isUnderway(id dedup.Hash) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.underway[id]
+}
+
+// A holder is who has a name.
+type holder struct {
+	taken bool          // in this run
+	known *store.Record // from before it
+}
+
+// holders says who has names. What is under way is asked for first, so that nothing is missed which
+// is stored meanwhile.
+func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	all, ids := make([]holder, len(names)), make([]dedup.Hash, len(names))
+	for i, name := range names {
+		ids[i] = dedup.HashOf([]byte(name))
+		all[i].taken = n.isUnderway(ids[i])
+	}
+	pages, err := n.store.Pages(ctx, ids, store.WantRecord)
+	if err != nil {
+		return nil, fmt.Errorf("look up names: %w", err)
+	}
+	for i, page := range pages {
+		switch {
+		case page == nil:
+		case page.Record.FetchedAt.Equal(n.began):
+			all[i].taken = true
+		default:
+			all[i].known = &page.Record
+		}
+	}
+	return all, nil
+}
+
+// give gives files their names, or finds that they are known.
+func (n *naming) give(ctx context.Context, files []*file) error {
+	first, err := n.holdersOf(ctx, files, 1)
+	if err != nil {
+		return err
+	}
+	var second []holder
+	if !n.fresh {
+		if second, err = n.holdersOf(ctx, files, 2); err != nil {
+			return err
+		}
+	}
+	for i, f := range files {
+		if second != nil && f.from.Source() != "" && f.isKnown(second[i]) {
+			n.call(f, 2)
+			n.know(f, second[i].known)
+			continue
+		}
+		for nth, h := 1, first[i]; ; nth++ {
+			if nth > 1 {
+				one, err := n.holdersOf(ctx, files[i:i+1], nth)
+				if err != nil {
+					return err
+				}
+				h = one[0]
+			}
+			if n.isUnderway(dedup.HashOf([]byte(f.qualified(nth)))) { // given in this batch
+				h = holder{taken: true}
+			}
+			if known := f.isKnown(h); known || !h.taken && h.known == nil {
+				n.call(f, nth)
+				if known {
+					n.know(f, h.known)
+				} else if nth > 1 {
+					n.counts.Repeated++
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// holdersOf says who has the nth names of files. Nobody has a place but the one who stands there,
+// in a store that is new.
+func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holder, error) {
+	all := make([]holder, len(files))
+	var names []string
+	var asked []int
+	for i, f := range files {
+		if !(n.fresh && f.placed) {
+			names, asked = append(names, f.qualified(nth)), append(asked, i)
+		}
+	}
+	found, err := n.holders(ctx, names)
+	for k, h := range found {
+		all[asked[k]] = h
+	}
+	return all, err
+}
+
+// know says that a file is known.
+func (n *naming) know(f *file, r *store.Record) {
+	n.counts.Known++
+	f.known = r
+}
+
+// call gives a file its nth name.
+func (n *naming) call(f *file, nth int) {
+	r := &f.record
+	r.URL = f.qualified(nth)
+	r.ID, r.FetchedAt = dedup.HashOf([]byte(r.URL)), n.began
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.underway[r.ID] = true
+}
+
+// qualified is the nth name that a file may have, counted from 1.
+func (f *file) qualified(n int) string {
+	source := f.from.Source()
+	switch {
+	case n == 1:
+		return f.name
+	case source == "" || f.placed:
+		return fmt.Sprintf("%s (%d)", f.name, n)
+	case n == 2:
+		return fmt.Sprintf("%s (%s)", f.name, source)
+	}
+	return fmt.Sprintf("%s (%s, %d)", f.name, source, n-1)
+}
+
+// isKnown says whether a file's text is what the holder of its name is known for. A file without a
+// text adds nothing to whatever is there.
+func (f *file) isKnown(h holder) bool {
+	switch r := h.known; {
+	case r == nil || h.taken:
+		return false
+	case f.record.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // it broke then, and would now
+		return true
+	default:
+		return r.Kind == store.Page && r.Hash == f.record.Hash
+	}
+}
