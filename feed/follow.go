@@ -25,6 +25,9 @@ func Follow(ctx context.Context, c Consumer, every time.Duration) error {
 			return nil
 		case <-tick.C:
 		}
+		if ctx.Err() != nil { // of two that are ready, select takes any
+			return nil
+		}
 		if err := c.CatchUp(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
