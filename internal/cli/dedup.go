@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -36,24 +37,30 @@ JSON, or has no text. A file that is named twice is read once. The second line w
 name is judged as "NAME (FILE:LINE)". With --store, a text that the store has under its
 name is known, and counted.
 
+With --unique and --duplicates the records come out as they came in, those that are kept
+and the others.
+
 Examples: every pair of texts that are at least 90 % the same; a corpus whose texts are
-in a member of their own
+in a member of their own; a corpus without its duplicates
 
   skink dedup --pairs --similarity 0.9 testdata/site
-  skink dedup --text-field abstract --id-field doi papers.jsonl.zst`,
+  skink dedup --text-field abstract --id-field doi papers.jsonl.zst
+  skink dedup --unique kept.jsonl.gz pages.jsonl.gz`,
 	setup: setupDedup,
 }
 
 // dedupFlags is what the flags of skink dedup say.
 type dedupFlags struct {
-	store  string // "": a temporary one
-	rule   *ruleFlags
-	corpus *corpusFlags
-	pairs  bool
-	memory *size
-	form   *formFlags
-	out    *outFlags
-	quiet  bool
+	store    string // "": a temporary one
+	rule     *ruleFlags
+	corpus   *corpusFlags
+	records  *corpusOutFlags
+	pairs    bool
+	memory   *size
+	form     *formFlags
+	out      *outFlags
+	outGiven func() bool
+	quiet    bool
 }
 
 func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -61,10 +68,12 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	flags.StringVar(&f.store, "store", "", "folder of a store to keep the judgement in (default: a temporary one)")
 	f.rule = addRuleFlags(flags)
 	f.corpus = addCorpusFlags(flags)
+	f.records = addCorpusOutFlags(flags)
 	flags.BoolVar(&f.pairs, "pairs", false, `print every similar pair instead: {"a","b","resemblance"} a line`)
 	f.memory = addMemoryFlag(flags)
 	f.form = addFormFlags(flags)
 	f.out = addOutFlags(flags)
+	f.outGiven = func() bool { return flags.Changed("out") }
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only, beside the report")
 	return f.run
 }
@@ -76,6 +85,9 @@ func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error 
 	}
 	if f.pairs && f.form.given() {
 		return usagef("dedup: --pairs prints its own lines instead of the report: leave --format and --top out")
+	}
+	if err := f.records.check(); err != nil {
+		return err
 	}
 	d := &dedupRun{dedupFlags: f, con: con, report: form}
 	return d.run(ctx, args)
@@ -137,20 +149,27 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 // checkOut refuses to write over what is read, and what --out refuses in any case,
 // before the work is done and not after it.
 func (d *dedupRun) checkOut(in *corpus.Inputs) error {
-	if d.out.out == "-" {
-		return nil
+	files := d.records.names()
+	if d.out.out != "-" {
+		files = append(files, flagged{"--out", d.out.out})
 	}
-	if err := mayWrite("--out", d.out.out, nil); err != nil {
-		return err
+	for _, f := range files {
+		if err := mayWrite(f.flag, f.name, nil); err != nil {
+			return err
+		}
+		info, err := os.Stat(f.name)
+		if err != nil || !info.Mode().IsRegular() {
+			continue // nothing is lost by writing there
+		}
+		read, err := in.Among(info)
+		if err != nil {
+			return err
+		}
+		if read {
+			return usagef("dedup: %s %s is a file that is to be read: name another one", f.flag, f.name)
+		}
 	}
-	info, err := os.Stat(d.out.out)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil // nothing is lost by writing there
-	}
-	if read, err := in.Among(info); err != nil || !read {
-		return err
-	}
-	return usagef("dedup: --out %s is a file that is to be read: name another one", d.out.out)
+	return nil
 }
 
 // inputs are the files that args name. A record may take what one text in work may.
@@ -178,15 +197,12 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *co
 	if err != nil {
 		return err
 	}
-	names, err := pipeline.Files(ctx, in.Records(ctx), ingest.FileOptions{Bad: d.reading.isBad})
+	err = d.records.write(d.con, func(out *corpusOut) error { return d.take(ctx, pipeline, in, out) })
 	if err := keepFirst(err, pipeline.Close()); err != nil {
 		return err
 	}
-	if added := pipeline.Added(); added.Pages() == 0 && names.Known == 0 {
-		return d.reading.nothing()
-	}
-	if !d.quiet {
-		d.summarize(pipeline.Added(), names)
+	if d.records.toStdout() && !d.outGiven() {
+		return nil
 	}
 	return d.out.write(d.con, func(w io.Writer) error {
 		if !d.pairs {
@@ -200,6 +216,38 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *co
 		}
 		return writePairs(w, found)
 	})
+}
+
+// take judges what is read, and writes its records where they belong.
+func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, out *corpusOut) error {
+	opt := ingest.FileOptions{Bad: d.reading.isBad}
+	if d.records.given() {
+		opt.Judged = out.take
+	}
+	var names ingest.Names
+	judge := func() (err error) {
+		names, err = pipeline.Files(ctx, in.Records(ctx), opt)
+		return err
+	}
+	if err := d.show(pipeline, in, judge); err != nil {
+		return err
+	}
+	if added := pipeline.Added(); added.Pages() == 0 && names.Known == 0 {
+		return d.reading.nothing()
+	}
+	if !d.quiet {
+		d.summarize(pipeline.Added(), names)
+	}
+	return nil
+}
+
+// show does something and shows how it goes.
+func (d *dedupRun) show(pipeline *ingest.Pipeline, in *corpus.Inputs, do func() error) error {
+	if d.quiet || !d.con.Terminal {
+		return do()
+	}
+	size, began := in.Size(), time.Now()
+	return showWhile(d.con, func() judging { return judging{in.Read(), size, pipeline.Added(), time.Since(began)} }, do)
 }
 
 // summarize says what came of the files.

@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // Inputs are files and folders that somebody named.
@@ -30,6 +31,29 @@ type Inputs struct {
 
 	Unreadable func(error)       // told of what is inside a folder and cannot be read; required
 	Passed     func(kind string) // told of each file in a folder that is passed over, by its kind; nil: nobody is
+
+	bytesRead atomic.Int64 // of files, as they are packed
+}
+
+// Read is how many bytes of files were read so far, as they are packed. A file that is passed over
+// counts as read.
+func (in *Inputs) Read() int64 { return in.bytesRead.Load() }
+
+// Size is how many bytes the files have; -1 if one of them is no file, such as a pipe.
+func (in *Inputs) Size() (total int64) {
+	for i, err := range in.files(func(error) {}) {
+		if err != nil {
+			return -1
+		}
+		info, err := in.stat(i)
+		switch {
+		case err == nil && info.Mode().IsRegular():
+			total += info.Size()
+		case !i.inside:
+			return -1
+		}
+	}
+	return total
 }
 
 // DefaultMaxRecord is how many bytes a record may have. A longer one is bad: nobody wrote it to be

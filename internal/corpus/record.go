@@ -8,8 +8,10 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"sync/atomic"
 
 	"skink/extract"
+	"skink/internal/packed"
 )
 
 // A Record is one text as it stands in an input, before anybody has looked into it.
@@ -126,18 +128,22 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 		return failed(err)
 	}
 	defer f.Close()
-	b, unpacked, err := unpack(f, i.name)
+	counted := &countingReader{from: f, to: &in.bytesRead}
+	b, err := packed.NewReader(counted, i.name)
 	if err != nil {
 		return failed(err)
 	}
-	defer unpacked.Close()
-	form, head, err := in.formOf(unpacked.name, b, i.inside)
+	defer b.Close()
+	form, head, err := in.formOf(b.Name, b.Reader, i.inside)
 	if err != nil {
 		return failed(err)
 	}
 	whole := io.MultiReader(bytes.NewReader(head), b)
 	switch form.is {
 	case passedOver:
+		if info, err := in.stat(i); err == nil {
+			in.bytesRead.Add(info.Size() - counted.n)
+		}
 		if in.Passed != nil {
 			in.Passed(form.kind)
 		}
@@ -146,6 +152,20 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 		return in.readLines(i, whole, yield, failed)
 	}
 	return in.readWhole(i, whole, form.kind, yield, failed)
+}
+
+// A countingReader counts what is read for who watches.
+type countingReader struct {
+	from io.Reader
+	n    int64
+	to   *atomic.Int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.n += int64(n)
+	c.to.Add(int64(n))
+	return n, err
 }
 
 // readWhole yields a file that is one text.

@@ -1,4 +1,8 @@
-package corpus
+// Package packed reads and writes files that gzip or zstd packed.
+//
+// What is packed is known by its first bytes, whatever its name is ([NewReader]). What is written is
+// packed as its name says ([NewWriter]): there are no bytes yet that could.
+package packed
 
 import (
 	"bufio"
@@ -10,9 +14,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
-
-// What is packed is known by its first bytes, whatever its name is. A name that says so too
-// loses that ending, since what stands before it says what is inside: page.html.gz is HTML.
 
 // The first bytes of what is packed, by RFC 1952 and RFC 8878. A file of zstd may begin with
 // a frame that is skipped, of one of sixteen numbers.
@@ -29,50 +30,83 @@ func isZstd(start []byte) bool {
 }
 
 // maxWindow bounds what a zstd file can make its reader hold. The command line tool writes windows
-// of up to 8 MB unless it is told otherwise, and of 128 MB with --long.
+// of up to 8 MB unless it is told otherwise, and of 128 MB with --long=27, the most it reads unasked.
 const maxWindow = 128 << 20
 
 const bufferSize = 256 << 10
 
-// An unpackedFile is a file without what packs it.
-type unpackedFile struct {
-	name  string
+// A Reader reads what a file holds, packed or not. Close it; the file stays the caller's.
+type Reader struct {
+	*bufio.Reader
+	Name  string // of the file, without the ending that says how it is packed
 	close func()
 }
 
-func (u unpackedFile) Close() { u.close() }
-
-// unpack reads what a file holds. The error is that of its first bytes.
-func unpack(f io.Reader, name string) (*bufio.Reader, unpackedFile, error) {
+// NewReader reads a file that has a name. The error is that of its first bytes.
+func NewReader(f io.Reader, name string) (*Reader, error) {
 	b := bufio.NewReaderSize(f, bufferSize)
-	u := unpackedFile{name, func() {}}
-	start, _ := b.Peek(4)
+	start, _ := b.Peek(4) // an error comes again when it is read
 	switch {
 	case isGzip(start):
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, u, err
+			return nil, err
 		}
-		u.name = withoutExt(name, ".gz", ".gzip")
-		return bufio.NewReaderSize(z, bufferSize), u, nil
+		return &Reader{bufio.NewReaderSize(z, bufferSize), without(name, gzipEndings), func() {}}, nil
 	case isZstd(start):
 		z, err := zstd.NewReader(b, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
 		if err != nil {
-			return nil, u, err
+			return nil, err
 		}
-		u.name, u.close = withoutExt(name, ".zst", ".zstd"), z.Close
-		return bufio.NewReaderSize(z, bufferSize), u, nil
+		return &Reader{bufio.NewReaderSize(z, bufferSize), without(name, zstdEndings), z.Close}, nil
 	}
-	return b, u, nil
+	return &Reader{b, name, func() {}}, nil
 }
 
-// withoutExt is a name without its ending, if that is one of those.
-func withoutExt(name string, endings ...string) string {
-	ext := filepath.Ext(name)
-	for _, e := range endings {
-		if strings.EqualFold(ext, e) {
-			return name[:len(name)-len(ext)]
-		}
+// Close ends the reader.
+func (r *Reader) Close() { r.close() }
+
+// The endings that say how a file is packed.
+var (
+	gzipEndings = []string{".gz", ".gzip"}
+	zstdEndings = []string{".zst", ".zstd"}
+)
+
+// Base is a name without the ending that says how the file is packed.
+func Base(name string) string { return without(without(name, gzipEndings), zstdEndings) }
+
+func without(name string, endings []string) string {
+	if ext := filepath.Ext(name); hasEnding(name, endings) {
+		return name[:len(name)-len(ext)]
 	}
 	return name
 }
+
+func hasEnding(name string, endings []string) bool {
+	for _, e := range endings {
+		if strings.EqualFold(filepath.Ext(name), e) {
+			return true
+		}
+	}
+	return false
+}
+
+// NewWriter packs what is written to w as a file's name says. Close it, before w is closed.
+func NewWriter(w io.Writer, name string) io.WriteCloser {
+	switch {
+	case hasEnding(name, gzipEndings):
+		return gzip.NewWriter(w)
+	case hasEnding(name, zstdEndings):
+		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+		if err != nil { // of the options, which are right
+			panic(err)
+		}
+		return z
+	}
+	return plain{w}
+}
+
+// plain packs nothing.
+type plain struct{ io.Writer }
+
+func (plain) Close() error { return nil }

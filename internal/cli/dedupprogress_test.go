@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"testing"
+	"time"
+
+	"skink/store"
+)
+
+// Progress says how much of all is read, how fast, what came of it, and when it will end as far as that is known.
+func TestJudgingLine(t *testing.T) {
+	found := store.Tally{Unique: 70, Exact: 20, Near: 9, Thin: 1}
+	for _, c := range []struct {
+		j    judging
+		want string
+	}{
+		{judging{25 << 20, 100 << 20, found, 10 * time.Second}, "25.0 MB of 100.0 MB  2.5 MB/s  unique 70  exact 20  near 9  thin 1  30s left"},
+		{judging{25 << 20, -1, found, 10 * time.Second}, "25.0 MB  2.5 MB/s  unique 70  exact 20  near 9  thin 1"},
+		{judging{0, 100 << 20, store.Tally{}, 100 * time.Millisecond}, "0 bytes of 100.0 MB  0 bytes/s  unique 0  exact 0  near 0  thin 0"},
+		{judging{100 << 20, 100 << 20, found, 10 * time.Second}, "100.0 MB of 100.0 MB  10.0 MB/s  unique 70  exact 20  near 9  thin 1"},
+	} {
+		if got := c.j.line(); got != c.want {
+			t.Errorf("got  %q\nwant %q", got, c.want)
+		}
+	}
+}
