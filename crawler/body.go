@@ -58,16 +58,35 @@ func (e *encodingError) Unwrap() error { return e.err }
 
 // readBody returns the decoded body of an answer, up to limit bytes, which it reads by
 // the reader that within makes of its source. With an error it returns what came
-// before that.
-func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader) ([]byte, error) {
+// before that. raw, if it is not nil, is given the body as it came.
+func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
 	codings, err := contentCodings(resp.Header)
+	wire := &layer{src: resp.Body, left: limit}
 	if err != nil {
+		if raw != nil {
+			wire.src = within(wire.src)
+			raw.Body, raw.Cut = raw.rest(wire)
+		}
 		return nil, err
 	}
-	wire := &layer{src: resp.Body, left: limit}
-	if len(codings) > 0 {
-		wire.left = encodedBound(limit)
+	if len(codings) == 0 {
+		body, err := readAll(within(wire))
+		if raw != nil {
+			raw.Body = body
+		}
+		return body, err
 	}
+	wire.left = encodedBound(limit)
+	if raw != nil {
+		encoded := new(bytes.Buffer)
+		wire.src = io.TeeReader(within(wire.src), encoded)
+		defer func() { raw.Body = bytes.Clone(encoded.Bytes()) }()
+	}
+	return decode(wire, codings, limit, within, raw)
+}
+
+// decode takes content codings away from what comes over the wire.
+func decode(wire *layer, codings []string, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
 	top := wire
 	for i := len(codings) - 1; i >= 0; i-- {
 		name := codings[i]
@@ -77,7 +96,10 @@ func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader
 	}
 	top.left = limit
 	body, err := readAll(within(top))
-	if err == nil && top != wire {
+	switch _, undecoded := errors.AsType[*encodingError](err); {
+	case raw != nil && (err == nil || undecoded):
+		_, raw.Cut = raw.rest(wire)
+	case err == nil:
 		_, _ = io.CopyN(io.Discard, wire, 4<<10) // to the end, so that the connection can be used again
 	}
 	return body, err

@@ -102,7 +102,7 @@ func TestReadBody(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := readBody(answer(tt.says, bytes.NewReader(tt.wire)), 1<<20, anyReader)
+			got, err := readBody(answer(tt.says, bytes.NewReader(tt.wire)), 1<<20, anyReader, nil)
 			if err != nil || !bytes.Equal(got, tt.want) {
 				t.Errorf("got %.20q (%d bytes), %v, want %.20q (%d bytes)", got, len(got), err, tt.want, len(tt.want))
 			}
@@ -110,7 +110,7 @@ func TestReadBody(t *testing.T) {
 	}
 	for _, coding := range []string{"gzip", "deflate", "br", "zstd"} {
 		t.Run("half of "+coding, func(t *testing.T) {
-			got, err := readBody(answer(coding, bytes.NewReader(half(encode(t, coding, noise(1<<16))))), 1<<20, anyReader)
+			got, err := readBody(answer(coding, bytes.NewReader(half(encode(t, coding, noise(1<<16))))), 1<<20, anyReader, nil)
 			if problem, detail := classify(err); err == nil || problem != ProblemReset || !strings.Contains(detail, coding) {
 				t.Errorf("got %v, want that it ends early", err)
 			}
@@ -160,7 +160,7 @@ func TestReadBodyErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := readBody(answer(tt.says, tt.wire), 1<<20, anyReader)
+			_, err := readBody(answer(tt.says, tt.wire), 1<<20, anyReader, nil)
 			if problem, detail := classify(err); err == nil || problem != tt.problem || !strings.Contains(detail, tt.detail) {
 				t.Errorf("got %v (%q), want %q with %q", err, problem, tt.problem, tt.detail)
 			}
@@ -175,7 +175,7 @@ func TestReadBodyLimit(t *testing.T) {
 			wire = encode(t, coding, text)
 		}
 		for _, limit := range []int{len(text) + 1, len(text), len(text) - 1, 1} {
-			got, err := readBody(answer(coding, bytes.NewReader(wire)), int64(limit), anyReader)
+			got, err := readBody(answer(coding, bytes.NewReader(wire)), int64(limit), anyReader, nil)
 			if errors.Is(err, errTooLarge) != (limit < len(text)) || !bytes.Equal(got, text[:min(limit, len(text))]) {
 				t.Errorf("%q within %d: got %d of %d bytes, %v", coding, limit, len(got), len(text), err)
 			}
@@ -214,7 +214,7 @@ func TestReadBodyBomb(t *testing.T) {
 			wire := &counter{Reader: tt.wire}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			got, err := readBody(answer(tt.says, wire), limit, anyReader)
+			got, err := readBody(answer(tt.says, wire), limit, anyReader, nil)
 			runtime.ReadMemStats(&after)
 			if err == nil || len(got) > limit {
 				t.Errorf("got %d bytes, %v, want that it stops", len(got), err)
@@ -264,7 +264,7 @@ func FuzzReadBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, codings string, wire []byte) {
 		const limit = 1 << 14
-		got, err := readBody(answer(codings, bytes.NewReader(wire)), limit, anyReader)
+		got, err := readBody(answer(codings, bytes.NewReader(wire)), limit, anyReader, nil)
 		if len(got) > limit || errors.Is(err, errTooLarge) && codings == "" && len(got) != limit {
 			t.Errorf("got %d bytes, %v", len(got), err)
 		}

@@ -323,6 +323,9 @@ func (c *Crawl) later(ctx context.Context, t *turn, page *Page) (*arrival, error
 	if c.schedule.failed(t, page) {
 		return c.arrive(t, page, func(*turn, *Page) {}), nil // failed has ended its turn
 	}
+	if c.opt.OnAnswer != nil && page.Raw != nil {
+		c.opt.OnAnswer(page.Raw)
+	}
 	item := putOff(t.item)
 	if err := c.front.Release(ctx, t.claim, item); errors.Is(err, frontier.ErrLost) {
 		c.schedule.lose(t.claim)

@@ -142,6 +142,9 @@ func (e *timeoutError) Timeout() bool { return true }
 // fill takes the answer of an exchange over into the page.
 func (p *Page) fill(x *exchange) {
 	p.Status, p.Header, p.Body = x.status, x.header, x.body
+	if p.Raw = x.raw; p.Raw != nil {
+		p.Raw.URL, p.Raw.At = p.Item.URL, p.FetchedAt
+	}
 	if isRedirect(x.status) {
 		p.redirect()
 		return
@@ -256,7 +259,13 @@ func (f *fetcher) askRobots(ctx context.Context, robotsURL string, left *time.Du
 		return nil, err
 	}
 	x := &exchange{request: request, limit: robots.MaxBytes + 1, clock: clock}
-	return x, f.transport.do(x)
+	began := time.Now()
+	err = f.transport.do(x)
+	if x.raw != nil {
+		x.raw.URL, x.raw.At = robotsURL, began
+		f.opt.OnAnswer(x.raw)
+	}
+	return x, err
 }
 
 func (f *fetcher) waitHop(ctx context.Context, robotsURL string) error {

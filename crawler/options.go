@@ -44,6 +44,11 @@ type Options struct {
 	HostBudget Budget           // of each host
 	OnPage     func(*Page)      // told of every fetch, also of one to be tried again; nil: nobody is
 	Spent      map[string]Spent // by host, of HostBudget, before this crawl
+
+	// OnAnswer is given each answer that comes as no page to the handler: of a robots.txt, and of a
+	// URL that is to be tried again. With it, pages have their Raw. It is called from several
+	// goroutines. nil: answers are not kept as they came.
+	OnAnswer func(*Raw)
 }
 
 // A Folder is a site on disk, served over loopback under a stable name.

@@ -19,6 +19,7 @@ type Page struct {
 	Body      []byte        // decoded, and cut at Options.MaxSize
 	Truncated bool          // Body is not the whole body; Problem says why
 	Location  string        // canonical URL a redirect leads to; "": none, or none that can be used
+	Raw       *Raw          // the answer as it came; nil: there was none, or nobody wanted it (Options.OnAnswer)
 
 	Problem Problem // "": there is none
 	Detail  string  // for a person: what exactly went wrong

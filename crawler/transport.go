@@ -50,7 +50,7 @@ type exchange struct {
 	header  http.Header
 	body    []byte
 	bodyErr error // why body is not the whole body
-
+	raw     *Raw  // nil: nobody wants it
 }
 
 // A transport makes exchanges. It is an http.RoundTripper only to those that
@@ -58,6 +58,7 @@ type exchange struct {
 type transport struct {
 	http   *http.Transport
 	dialer *dialer
+	raw    bool // answers are kept as they came
 
 	last atomic.Uint64
 	open sync.Map // of *exchange, by number as text
@@ -70,11 +71,17 @@ func newTransport(opt Options, d *dialer) *transport {
 	if len(opt.Folders) > 0 {
 		perHost = opt.Parallel // folders are crawled as fast as they go
 	}
+	raw := opt.OnAnswer != nil
+	dial, dialTLS := d.dial, d.dialTLS
+	if raw {
+		dial, dialTLS = tapped(dial), tapped(dialTLS)
+	}
 	return &transport{
 		dialer: d,
+		raw:    raw,
 		http: &http.Transport{
-			DialContext:            d.dial,
-			DialTLSContext:         d.dialTLS,
+			DialContext:            dial,
+			DialTLSContext:         dialTLS,
 			ForceAttemptHTTP2:      true,
 			DisableCompression:     true, // bodies are decoded here, within limits
 			MaxResponseHeaderBytes: maxHeaderBytes,
@@ -86,6 +93,20 @@ func newTransport(opt Options, d *dialer) *transport {
 				MaxReceiveBufferPerStream: streamBuffer,
 			},
 		},
+	}
+}
+
+// A dial makes connections, as http.Transport wants it.
+type dial = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// tapped makes connections that keep the heads which go over them, but for those of HTTP/2.
+func tapped(to dial) dial {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := to(ctx, network, address)
+		if t, ok := conn.(*tls.Conn); err != nil || ok && t.ConnectionState().NegotiatedProtocol == "h2" {
+			return conn, err
+		}
+		return &tap{Conn: conn}, nil
 	}
 }
 
@@ -129,6 +150,9 @@ func (t *transport) do(x *exchange) error {
 	defer resp.Body.Close()
 	resp.Body = attempt.body(resp.Body)
 	x.status, x.header = resp.StatusCode, resp.Header
+	if t.raw {
+		x.raw = rawOf(attempt, x.request, resp)
+	}
 	if !hasBody(x.status) {
 		return nil
 	}
@@ -136,8 +160,11 @@ func (t *transport) do(x *exchange) error {
 	if !isPage(x.status) {
 		limit = min(limit, maxOtherBody)
 	}
-	x.body, x.bodyErr = readBody(resp, limit, func(body io.Reader) io.Reader { return shareOf(ctx).within(ctx, body, x.clock) })
+	x.body, x.bodyErr = readBody(resp, limit, func(body io.Reader) io.Reader { return shareOf(ctx).within(ctx, body, x.clock) }, x.raw)
 	x.bodyErr = attempt.why(x.bodyErr)
+	if x.raw != nil && x.raw.Cut == Whole {
+		x.raw.Cut = cutBy(x.bodyErr)
+	}
 	return nil
 }
 

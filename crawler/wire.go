@@ -70,6 +70,9 @@ func newWire(conn net.Conn) *wire { return &wire{Conn: conn, left: wireAllowance
 
 // wireOf is the wire of a connection that net/http uses.
 func wireOf(conn net.Conn) *wire {
+	if t, ok := conn.(*tap); ok {
+		conn = t.Conn
+	}
 	if t, ok := conn.(*tls.Conn); ok {
 		conn = t.NetConn()
 	}
@@ -146,6 +149,7 @@ type attempt struct {
 
 	mu       sync.Mutex
 	wire     *wire // guarded by mu: of the connection last got; nil: none yet
+	tap      *tap  // guarded by mu: the same; nil: its heads are not kept
 	before   int64 // guarded by mu: bytes written to wire before the request
 	repeated bool  // guarded by mu: it would have been sent a second time
 }
@@ -181,6 +185,9 @@ func (a *attempt) got(conn net.Conn) {
 	}
 	a.wire = wireOf(conn)
 	a.wire.begin()
+	if a.tap, _ = conn.(*tap); a.tap != nil {
+		a.tap.begin()
+	}
 	a.before = a.wire.sent()
 }
 
