@@ -92,7 +92,7 @@ func (s *schedule) settle(h *host, at netip.Addr) {
 
 // park lets a host wait for a place at its address.
 func (s *schedule) park(h *host) {
-	h.leave()
+	h.spot.Leave()
 	if !h.parked {
 		h.parked = true
 		s.parked++
@@ -115,7 +115,7 @@ func (s *schedule) vacate(a *address) {
 			continue // it got a place by other ways
 		}
 		s.offer(h)
-		if h.heap == &s.ready[h.pace()] && len(h.urls) > 0 {
+		if h.spot.Line() == s.ready[h.pace()] && len(h.urls) > 0 {
 			break
 		}
 	}

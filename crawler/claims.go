@@ -115,7 +115,7 @@ func (s *schedule) hold(held frontier.Held) {
 	s.held[h] = true
 	h.sure, h.dry, h.stirred, h.depth = true, false, false, held.Host.Depth
 	h.blocked = rest.Blocked
-	h.until = latest(h.until, latest(rest.Blocked, rest.Next))
+	h.until = latest(h.until, rest.Due())
 	if rest.Delay > 0 {
 		h.told(s.bounded(rest.Delay), s.opt.Delay)
 	}
@@ -177,7 +177,7 @@ func (u *unheld) add(hasURLs bool, rest frontier.Rest) {
 	if !rest.Idle {
 		u.waiting++
 	}
-	if due := latest(rest.Next, rest.Blocked); u.next.IsZero() || due.Before(u.next) {
+	if due := rest.Due(); u.next.IsZero() || due.Before(u.next) {
 		u.next = due
 	}
 }

@@ -2,10 +2,10 @@ package crawler
 
 import (
 	"cmp"
-	"container/heap"
 	"time"
 
 	"skink/frontier"
+	"skink/internal/line"
 )
 
 // A host is what the schedule knows of one authority. The schedule's lock guards
@@ -22,8 +22,7 @@ type host struct {
 	folder  bool            // ours, on disk: it needs no rest
 	away    bool            // not there: it is never asked
 
-	heap  *hostHeap // the one it waits in; nil: in none
-	place int       // in it
+	spot line.Spot[*host] // in the line it waits in
 
 	open    int           // requests in flight
 	unsent  int           // of them, still on their way out
@@ -137,7 +136,7 @@ func (h *host) priority() int {
 // idle says whether there is nothing to be lost by forgetting a host: nobody here holds
 // it, and it could be asked at once.
 func (h *host) idle(now time.Time, most time.Duration) bool {
-	return h.claim == frontier.Claim{} && h.turns == 0 && h.heap == nil && !h.parked && h.fails == 0 && h.spent == Spent{} &&
+	return h.claim == frontier.Claim{} && h.turns == 0 && h.spot.Line() == nil && !h.parked && h.fails == 0 && h.spent == Spent{} &&
 		!now.Before(h.rested(most))
 }
 
@@ -148,48 +147,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// A hostHeap holds hosts, the first by some order at its root. A host is in one
-// heap at most, and knows its place there.
-type hostHeap struct {
-	hosts  []*host
-	before func(a, b *host) bool
-}
-
-func (q *hostHeap) first() *host { return q.hosts[0] }
-
-// put puts a host where it belongs, whatever heap it was in.
-func (q *hostHeap) put(h *host) {
-	if h.heap == q {
-		heap.Fix(q, h.place)
-		return
-	}
-	h.leave()
-	heap.Push(q, h)
-}
-
-// leave takes a host out of the heap it is in.
-func (h *host) leave() {
-	if h.heap != nil {
-		heap.Remove(h.heap, h.place)
-	}
-}
-
-// Len, Less, Swap, Push and Pop are for container/heap.
-func (q *hostHeap) Len() int           { return len(q.hosts) }
-func (q *hostHeap) Less(i, j int) bool { return q.before(q.hosts[i], q.hosts[j]) }
-func (q *hostHeap) Swap(i, j int) {
-	q.hosts[i], q.hosts[j] = q.hosts[j], q.hosts[i]
-	q.hosts[i].place, q.hosts[j].place = i, j
-}
-func (q *hostHeap) Push(x any) {
-	h := x.(*host)
-	h.heap, h.place = q, len(q.hosts)
-	q.hosts = append(q.hosts, h)
-}
-func (q *hostHeap) Pop() any {
-	last := q.hosts[len(q.hosts)-1]
-	q.hosts[len(q.hosts)-1] = nil
-	q.hosts = q.hosts[:len(q.hosts)-1]
-	last.heap = nil
-	return last
+// newLine makes a line of hosts.
+func newLine(before func(a, b *host) bool) *line.Line[*host] {
+	return line.New(before, func(h *host) *line.Spot[*host] { return &h.spot })
 }

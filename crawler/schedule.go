@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"skink/frontier"
+	"skink/internal/line"
 )
 
 // errFinished: nothing is left to fetch.
@@ -25,7 +26,7 @@ const (
 	takenMost = 1 << 16
 )
 
-// A schedule decides which URL is fetched next. Hosts that must rest are in a heap
+// A schedule decides which URL is fetched next. Hosts that must rest wait in a line
 // by the time they may next be asked, so that a host that rests never makes others
 // wait. Of those that are due the one whose next URL has the lowest priority number,
 // or is nearest to a seed, comes first, and among equals the one that waited longest. A host that was asked for
@@ -48,8 +49,8 @@ type schedule struct {
 	held      map[*host]bool           // guarded by mu: those that are claimed
 	unheld    unheld                   // guarded by mu
 	addresses map[netip.Addr]*address  // guarded by mu, with all they hold
-	resting   hostHeap                 // guarded by mu: hosts that may have URLs and a free connection, by when they are due
-	ready     [paces]hostHeap          // guarded by mu: those of them that are due, by pace
+	resting   *line.Line[*host]        // guarded by mu: hosts that may have URLs and a free connection, by when they are due
+	ready     [paces]*line.Line[*host] // guarded by mu: those of them that are due, by pace
 	places    places                   // guarded by mu
 	parked    int                      // guarded by mu: hosts that wait for a place at their address
 	busy      map[*host]bool           // guarded by mu: hosts with a request in flight
@@ -81,9 +82,9 @@ func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *sche
 		demanding: map[string]time.Duration{}, sweepAt: firstSweep, wake: make(chan struct{}),
 		places: newPlaces(opt),
 	}
-	s.resting.before = func(a, b *host) bool { return s.due(a).Before(s.due(b)) }
+	s.resting = newLine(func(a, b *host) bool { return s.due(a).Before(s.due(b)) })
 	for p := range s.ready {
-		s.ready[p].before = nearer
+		s.ready[p] = newLine(nearer)
 	}
 	return s
 }
@@ -141,13 +142,13 @@ func (s *schedule) offer(h *host) {
 	}
 	switch {
 	case h.claim == frontier.Claim{}, h.away, h.open >= h.atOnce(), h.unsent > 0 && h.delay > 0, len(h.urls) == 0 && h.dry, !s.opt.HostBudget.allows(h.spent, h.open):
-		h.leave()
+		h.spot.Leave()
 	case full:
 		s.park(h)
 	case s.due(h).After(time.Now()):
-		s.resting.put(h)
+		s.resting.Put(h)
 	default:
-		s.ready[h.pace()].put(h)
+		s.ready[h.pace()].Put(h)
 	}
 }
 
@@ -264,8 +265,8 @@ func (s *schedule) step() step {
 	if n := s.claims(true, now); n > 0 {
 		return step{claim: n}
 	}
-	for s.resting.Len() > 0 && !s.due(s.resting.first()).After(now) {
-		s.offer(s.resting.first())
+	for s.resting.Len() > 0 && !s.due(s.resting.First()).After(now) {
+		s.offer(s.resting.First())
 	}
 	for h := s.firstReady(room); h != nil; h = s.firstReady(room) {
 		switch now := time.Now(); { // offer looks at the clock too, and must not put back what is not due here
@@ -302,11 +303,11 @@ func (s *schedule) goingBack(now time.Time) (back []returning) {
 func (s *schedule) firstReady(room int) *host {
 	var first *host
 	for p := range s.ready {
-		line := &s.ready[p]
-		if line.Len() == 0 || !s.places.free(pace(p), room) {
+		ready := s.ready[p]
+		if ready.Len() == 0 || !s.places.free(pace(p), room) {
 			continue
 		}
-		if h := line.first(); first == nil || pace(p) < failing && nearer(h, first) {
+		if h := ready.First(); first == nil || pace(p) < failing && nearer(h, first) {
 			first = h
 		}
 	}
@@ -317,9 +318,9 @@ func (s *schedule) firstReady(room int) *host {
 // all is done.
 func (s *schedule) wait(now time.Time) step {
 	most := s.lookAgain(now)
-	hope := s.places.begun > 0 || slices.ContainsFunc(s.resting.hosts, (*host).hopeful)
+	hope := s.places.begun > 0 || s.resting.Has((*host).hopeful)
 	if s.resting.Len() > 0 {
-		if rest := max(s.due(s.resting.first()).Sub(now), 1); most == 0 || rest < most {
+		if rest := max(s.due(s.resting.First()).Sub(now), 1); most == 0 || rest < most {
 			most = rest
 		}
 	}
@@ -397,7 +398,7 @@ func (s *schedule) send(t *turn) {
 // free ends the request of a turn, of which its host can now have another.
 func (s *schedule) free(t *turn) {
 	h := t.host
-	h.leave() // what it is ordered by may have changed; others move before it has its new place
+	h.spot.Leave() // what it is ordered by may have changed; others move before it has its new place
 	s.send(t)
 	s.places.answered(&t.place)
 	h.open--
@@ -582,7 +583,7 @@ func (s *schedule) waiting() int {
 		n += s.ready[p].Len()
 	}
 	for h := range s.busy {
-		if h.heap == nil && !h.parked {
+		if h.spot.Line() == nil && !h.parked {
 			n++
 		}
 	}

@@ -118,6 +118,16 @@ type Rest struct {
 // was written by a clock that was wrong, and must not silence a crawl.
 const MostBlocked = time.Hour
 
+// Due is the time before which the host is not to be asked.
+func (r Rest) Due() time.Time { return later(r.Next, r.Blocked) }
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // Bounded is a rest in which nobody is blocked for longer than [MostBlocked] from now.
 func (r Rest) Bounded(now time.Time) Rest {
 	if most := now.Add(MostBlocked); r.Blocked.After(most) {

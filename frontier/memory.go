@@ -17,8 +17,8 @@ type Memory struct {
 	mu     sync.Mutex // guards everything below
 	urls   map[string]*memoryURL
 	hosts  map[string]*memoryHost
+	claims Claims
 	counts PerState
-	token  uint64 // the last one given
 	seq    uint64 // of the last URL that was queued
 }
 
@@ -40,8 +40,6 @@ type memoryHost struct {
 	later   []*memoryURL // those that are due later, by when, then by seq
 	taken   []*memoryURL
 	rest    Rest
-	claim   Claim     // zero: nobody holds it
-	until   time.Time // when the claim ends
 }
 
 // NewMemory returns an empty frontier.
@@ -160,30 +158,28 @@ func (h *memoryHost) drop(u *memoryURL) {
 	}
 }
 
-// held says whether a worker holds the host. A claim that has run out is ended here.
-func (h *memoryHost) held() bool {
-	if h.claim != (Claim{}) && !time.Now().Before(h.until) {
-		h.free()
-	}
-	return h.claim != (Claim{})
-}
-
-// free ends a claim: what was taken goes back to its place.
+// free puts what was taken back in its place, when a claim has ended.
 func (h *memoryHost) free() {
-	h.claim = Claim{}
 	for _, u := range h.taken {
 		h.push(u)
 	}
 	h.taken = nil
 }
 
+// expire ends the claims that have run out.
+func (f *Memory) expire(now time.Time) {
+	for _, host := range f.claims.Expire(now) {
+		f.hosts[host].free()
+	}
+}
+
 // holder returns the host of a claim, if that has not ended.
 func (f *Memory) holder(c Claim) (*memoryHost, error) {
-	h := f.hosts[c.Host]
-	if h == nil || !h.held() || h.claim != c {
-		return nil, fmt.Errorf("%s: %w", c.Host, ErrLost)
+	f.expire(time.Now())
+	if err := f.claims.Check(c); err != nil {
+		return nil, err
 	}
-	return h, nil
+	return f.hosts[c.Host], nil
 }
 
 func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (g Grant, err error) {
@@ -193,15 +189,13 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
+	f.expire(now)
+	g.Others = f.claims.Others(worker)
 	var due []*memoryHost
 	for _, h := range f.hosts {
-		held := h.held()
 		f.ripen(h, now)
 		switch {
-		case held:
-			if h.claim.Worker != worker {
-				g.Others++
-			}
+		case f.claims.Held(h.name):
 		case len(h.waiting) == 0 && len(h.later) == 0:
 		case h.due().After(now):
 			g.wait(h, now)
@@ -217,9 +211,7 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 			g.wait(h, now)
 			continue
 		}
-		f.token++
-		h.claim, h.until = Claim{h.name, worker, f.token}, now.Add(ttl)
-		g.Hosts = append(g.Hosts, Held{h.claim, h.host()})
+		g.Hosts = append(g.Hosts, Held{f.claims.Begin(h.name, worker, now.Add(ttl)), h.host()})
 	}
 	return g, nil
 }
@@ -234,16 +226,9 @@ func (g *Grant) wait(h *memoryHost, now time.Time) {
 	}
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // due is when the host may be asked again, and has something to be asked for.
 func (h *memoryHost) due() time.Time {
-	due := later(h.rest.Next, h.rest.Blocked)
+	due := h.rest.Due()
 	if len(h.waiting) == 0 && len(h.later) > 0 {
 		due = later(due, h.later[0].item.Due)
 	}
@@ -264,14 +249,9 @@ func (f *Memory) Renew(ctx context.Context, claims []Claim, ttl time.Duration) (
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, c := range claims {
-		if h, err := f.holder(c); err != nil {
-			lost = append(lost, c)
-		} else {
-			h.until = time.Now().Add(ttl)
-		}
-	}
-	return lost, nil
+	now := time.Now()
+	f.expire(now)
+	return f.claims.Renew(claims, now.Add(ttl)), nil
 }
 
 func (f *Memory) Take(ctx context.Context, c Claim, n int) ([]Item, error) {
@@ -324,6 +304,7 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 	if err != nil {
 		return fmt.Errorf("return %w", err)
 	}
+	f.claims.End(c.Host)
 	h.free()
 	h.rest = rest.Bounded(time.Now())
 	return nil

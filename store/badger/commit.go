@@ -107,7 +107,7 @@ func (b *batch) commit(c *commitCall) error {
 // entry writes one entry in the order of the contract: what may be left over
 // from a crash first, the record and the frontier's end together and last.
 func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
-	if e.Claim != (frontier.Claim{}) && b.s.queue.holder(e.Claim) == nil {
+	if _, err := b.s.queue.holder(e.Claim); err != nil && e.Claim != (frontier.Claim{}) {
 		return store.Lost, nil
 	}
 	u, err := b.known(e.Record.ID)

@@ -307,30 +307,23 @@ func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Dur
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	until := time.Now().Add(ttl)
-	for _, c := range claims {
-		if h := s.queue.holder(c); h != nil {
-			h.until = until
-		} else {
-			lost = append(lost, c)
-		}
-	}
-	return lost, nil
+	now := time.Now()
+	s.queue.expire(now)
+	return s.queue.claims.Renew(claims, now.Add(ttl)), nil
 }
 
 // Take takes URLs of a claimed host.
 func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.Item, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.queue.holder(c)
-	if h == nil {
-		return nil, fmt.Errorf("take URLs of %s: %w", c.Host, frontier.ErrLost)
-	}
-	var items []frontier.Item
-	err := s.ripenOf(h)
+	h, err := s.queue.holder(c)
 	if err != nil {
+		return nil, fmt.Errorf("take URLs of %w", err)
+	}
+	if err := s.ripenOf(h); err != nil {
 		return nil, fmt.Errorf("take URLs of %s: %w", c.Host, err)
 	}
+	var items []frontier.Item
 	err = s.view(ctx, func(txn *badgerdb.Txn) error {
 		for i := range h.lanes {
 			if len(items) >= n {
@@ -387,9 +380,9 @@ func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]fronti
 // Release puts a URL that was taken at the end of its level.
 func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item) error {
 	return s.write(ctx, func(b *batch) error {
-		h := s.queue.holder(c)
-		if h == nil {
-			return b.refuse(fmt.Errorf("release a URL of %s: %w", c.Host, frontier.ErrLost))
+		h, err := s.queue.holder(c)
+		if err != nil {
+			return b.refuse(fmt.Errorf("release a URL of %w", err))
 		}
 		id := dedup.Hash(frontier.ID(it.URL))
 		u, err := b.known(id)
@@ -403,13 +396,14 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 // Return ends a claim, and keeps of the rest what outlives the process.
 func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest) error {
 	return s.write(ctx, func(b *batch) error {
-		h := s.queue.holder(c)
-		if h == nil {
-			return b.refuse(fmt.Errorf("return %s: %w", c.Host, frontier.ErrLost))
+		h, err := s.queue.holder(c)
+		if err != nil {
+			return b.refuse(fmt.Errorf("return %w", err))
 		}
 		before := keptOf(h.rest)
 		h.rest = rest.Bounded(time.Now())
-		s.queue.release(h)
+		s.queue.claims.End(c.Host)
+		s.queue.free(h)
 		kept := keptOf(h.rest)
 		if kept == before {
 			return nil

@@ -2,11 +2,11 @@ package badger
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 	"time"
 
 	"skink/frontier"
+	"skink/internal/line"
 )
 
 // A queue is what is in memory of the URLs that are pending: for each host and
@@ -27,17 +27,14 @@ import (
 type queue struct {
 	hosts map[string]*waitingHost // those with URLs pending, held, or not to be asked yet
 	seq   uint64                  // of the last URL that was queued
-	token uint64                  // of the last claim
 
-	due     hostHeap              // hosts that can be claimed, nearest to a seed first
-	resting hostHeap              // hosts that cannot be claimed yet, by when they can, those too whose URLs are all due later
-	cooling hostHeap              // hosts without URLs that are remembered because they must not be asked yet
-	waiting int                   // of due and resting: those that are not idle
-	held    map[*waitingHost]bool // hosts that a worker holds
-	holders map[string]int        // how many of them each worker holds
-	expires time.Time             // no claim ends before
-	later   map[*waitingHost]bool // hosts with URLs that are due later
-	ripens  int64                 // none of those is due before, in nanoseconds since 1970; 0: there are none
+	claims  frontier.Claims
+	due     *line.Line[*waitingHost] // hosts that can be claimed, nearest to a seed first
+	resting *line.Line[*waitingHost] // hosts that cannot be claimed yet, by when they can, those too whose URLs are all due later
+	cooling *line.Line[*waitingHost] // hosts without URLs that are remembered because they must not be asked yet
+	waiting int                      // of due and resting: those that are not idle
+	later   map[*waitingHost]bool    // hosts with URLs that are due later
+	ripens  int64                    // none of those is due before, in nanoseconds since 1970; 0: there are none
 }
 
 // A place is where in its host's queue a URL is.
@@ -75,12 +72,10 @@ type waitingHost struct {
 	first   int64 // when the first of those is, or was: nanoseconds since 1970
 	taken   map[place]bool
 	rest    frontier.Rest
-	claim   frontier.Claim // zero: nobody holds it
-	until   time.Time      // when the claim ends
+	held    bool // by a worker
 
-	heap    *hostHeap // the one it is in; nil: in none
-	index   int       // in it
-	counted bool      // in waiting
+	spot    line.Spot[*waitingHost]
+	counted bool // in waiting
 }
 
 // A lane is the queue of one host and level.
@@ -91,13 +86,15 @@ type lane struct {
 }
 
 func newQueue() queue {
-	q := queue{hosts: map[string]*waitingHost{}, held: map[*waitingHost]bool{}, holders: map[string]int{}, later: map[*waitingHost]bool{}}
+	spot := func(h *waitingHost) *line.Spot[*waitingHost] { return &h.spot }
 	byDue := func(a, b *waitingHost) bool { return a.due().Before(b.due()) }
-	q.resting.before, q.cooling.before = byDue, byDue
-	q.due.before = func(a, b *waitingHost) bool {
+	byLevel := func(a, b *waitingHost) bool {
 		return cmp.Or(cmp.Compare(a.level(), b.level()), a.due().Compare(b.due()), cmp.Compare(a.name, b.name)) < 0
 	}
-	return q
+	return queue{
+		hosts: map[string]*waitingHost{}, later: map[*waitingHost]bool{},
+		due: line.New(byLevel, spot), resting: line.New(byDue, spot), cooling: line.New(byDue, spot),
+	}
 }
 
 // open remembers a host of which nothing was known but its rest.
@@ -189,24 +186,23 @@ func (q *queue) ripensAt(h *waitingHost, due int64) {
 // offer puts a host where it belongs. It is called after every change of a host.
 func (q *queue) offer(h *waitingHost) {
 	now := time.Now()
-	free := h.claim == frontier.Claim{}
-	q.count(h, free && h.free() && !h.rest.Idle)
+	q.count(h, !h.held && h.free() && !h.rest.Idle)
 	switch rests := h.due().After(now); {
-	case !free:
-		h.leave()
+	case h.held:
+		h.spot.Leave()
 	case !h.free() && h.later > 0:
-		q.resting.put(h)
+		q.resting.Put(h)
 	case !h.free() && h.pending > 0:
-		h.leave()
+		h.spot.Leave()
 	case h.pending == 0 && rests:
-		q.cooling.put(h)
+		q.cooling.Put(h)
 	case h.pending == 0:
-		h.leave()
+		h.spot.Leave()
 		delete(q.hosts, h.name)
 	case rests:
-		q.resting.put(h)
+		q.resting.Put(h)
 	default:
-		q.due.put(h)
+		q.due.Put(h)
 	}
 }
 
@@ -226,45 +222,30 @@ func (q *queue) count(h *waitingHost, counts bool) {
 // claim gives up to n hosts to a worker.
 func (q *queue) claim(worker string, n int, now time.Time, ttl time.Duration) (g frontier.Grant) {
 	q.expire(now)
-	for _, line := range []*hostHeap{&q.resting, &q.cooling} {
-		for line.Len() > 0 && !line.first().due().After(now) {
-			q.offer(line.first())
+	for _, resting := range []*line.Line[*waitingHost]{q.resting, q.cooling} {
+		for resting.Len() > 0 && !resting.First().due().After(now) {
+			q.offer(resting.First())
 		}
 	}
 	for ; n > 0 && q.due.Len() > 0; n-- {
-		h := q.due.first()
-		q.token++
-		q.hold(h, frontier.Claim{Host: h.name, Worker: worker, Token: q.token}, now.Add(ttl))
-		g.Hosts = append(g.Hosts, frontier.Held{Claim: h.claim, Host: h.host()})
+		h := q.due.First()
+		h.held = true
+		q.offer(h)
+		g.Hosts = append(g.Hosts, frontier.Held{Claim: q.claims.Begin(h.name, worker, now.Add(ttl)), Host: h.host()})
 	}
-	g.Others, g.Waiting = len(q.held)-q.holders[worker], q.waiting
+	g.Others, g.Waiting = q.claims.Others(worker), q.waiting
 	switch {
 	case q.due.Len() > 0:
 		g.Next = now
 	case q.resting.Len() > 0:
-		g.Next = q.resting.first().due()
+		g.Next = q.resting.First().due()
 	}
 	return g
 }
 
-// hold gives a host to a worker.
-func (q *queue) hold(h *waitingHost, c frontier.Claim, until time.Time) {
-	h.claim, h.until = c, until
-	q.held[h] = true
-	q.holders[c.Worker]++
-	if q.expires.IsZero() || until.Before(q.expires) {
-		q.expires = until
-	}
-	q.offer(h)
-}
-
-// release ends a claim: what was taken is free again.
-func (q *queue) release(h *waitingHost) {
-	delete(q.held, h)
-	if q.holders[h.claim.Worker]--; q.holders[h.claim.Worker] == 0 {
-		delete(q.holders, h.claim.Worker)
-	}
-	h.claim = frontier.Claim{}
+// free makes what was taken of a host free again, when the claim on it has ended.
+func (q *queue) free(h *waitingHost) {
+	h.held = false
 	for p := range h.taken {
 		l := h.lane(p.level, p.seq)
 		l.waiting++
@@ -274,37 +255,25 @@ func (q *queue) release(h *waitingHost) {
 	q.offer(h)
 }
 
-// expire ends the claims that were not renewed in time. It looks only when one may
-// have run out.
+// expire ends the claims that were not renewed in time.
 func (q *queue) expire(now time.Time) {
-	if q.expires.IsZero() || now.Before(q.expires) {
-		return
-	}
-	q.expires = time.Time{}
-	for h := range q.held {
-		if !now.Before(h.until) {
-			q.release(h)
-		} else if q.expires.IsZero() || h.until.Before(q.expires) {
-			q.expires = h.until
-		}
+	for _, host := range q.claims.Expire(now) {
+		q.free(q.hosts[host])
 	}
 }
 
-// holder returns the host of a claim; nil: the claim has ended.
-func (q *queue) holder(c frontier.Claim) *waitingHost {
+// holder returns the host of a claim, if that has not ended.
+func (q *queue) holder(c frontier.Claim) (*waitingHost, error) {
 	q.expire(time.Now())
-	if h := q.hosts[c.Host]; h != nil && h.claim == c {
-		return h
+	if err := q.claims.Check(c); err != nil {
+		return nil, err
 	}
-	return nil
+	return q.hosts[c.Host], nil
 }
 
 // due is when a host may be asked again, and has something to be asked for.
 func (h *waitingHost) due() time.Time {
-	due := h.rest.Next
-	if h.rest.Blocked.After(due) {
-		due = h.rest.Blocked
-	}
+	due := h.rest.Due()
 	if first := time.Unix(0, h.first); !h.free() && h.later > 0 && first.After(due) {
 		due = first
 	}
@@ -345,50 +314,4 @@ func (h *waitingHost) lane(at level, seq uint64) *lane {
 		h.lanes = slices.Insert(h.lanes, i, lane{level: at, next: seq})
 	}
 	return &h.lanes[i]
-}
-
-// A hostHeap holds hosts, the first by some order at its root. A host is in one
-// heap at most, and knows its place there.
-type hostHeap struct {
-	hosts  []*waitingHost
-	before func(a, b *waitingHost) bool
-}
-
-func (q *hostHeap) first() *waitingHost { return q.hosts[0] }
-
-// put puts a host where it belongs, whatever heap it was in.
-func (q *hostHeap) put(h *waitingHost) {
-	if h.heap == q {
-		heap.Fix(q, h.index)
-		return
-	}
-	h.leave()
-	heap.Push(q, h)
-}
-
-// leave takes a host out of the heap it is in.
-func (h *waitingHost) leave() {
-	if h.heap != nil {
-		heap.Remove(h.heap, h.index)
-	}
-}
-
-// Len, Less, Swap, Push and Pop are for container/heap.
-func (q *hostHeap) Len() int           { return len(q.hosts) }
-func (q *hostHeap) Less(i, j int) bool { return q.before(q.hosts[i], q.hosts[j]) }
-func (q *hostHeap) Swap(i, j int) {
-	q.hosts[i], q.hosts[j] = q.hosts[j], q.hosts[i]
-	q.hosts[i].index, q.hosts[j].index = i, j
-}
-func (q *hostHeap) Push(x any) {
-	h := x.(*waitingHost)
-	h.heap, h.index = q, len(q.hosts)
-	q.hosts = append(q.hosts, h)
-}
-func (q *hostHeap) Pop() any {
-	last := q.hosts[len(q.hosts)-1]
-	q.hosts[len(q.hosts)-1] = nil
-	q.hosts = q.hosts[:len(q.hosts)-1]
-	last.heap = nil
-	return last
 }

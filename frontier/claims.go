@@ -1,0 +1,95 @@
+package frontier
+
+import (
+	"fmt"
+	"time"
+)
+
+// Claims is who holds which hosts and until when, for a frontier that keeps this in memory.
+// What the holder of a host took is the frontier's affair: it frees that when a claim ends.
+// The zero value holds nothing. One goroutine at a time uses it.
+type Claims struct {
+	token   uint64             // of the last claim
+	held    map[string]*holder // by host
+	workers map[string]int     // how many hosts each holds
+	expires time.Time          // no claim ends before
+}
+
+type holder struct {
+	claim Claim
+	until time.Time
+}
+
+// Begin gives a host that nobody holds to a worker.
+func (c *Claims) Begin(host, worker string, until time.Time) Claim {
+	if c.held == nil {
+		c.held, c.workers = map[string]*holder{}, map[string]int{}
+	}
+	c.token++
+	claim := Claim{Host: host, Worker: worker, Token: c.token}
+	c.held[host] = &holder{claim, until}
+	c.workers[worker]++
+	c.endsBy(until)
+	return claim
+}
+
+// endsBy notes that a claim may end at a time.
+func (c *Claims) endsBy(until time.Time) {
+	if c.expires.IsZero() || until.Before(c.expires) {
+		c.expires = until
+	}
+}
+
+// Held says whether anybody holds a host.
+func (c *Claims) Held(host string) bool { return c.held[host] != nil }
+
+// Check returns [ErrLost] with the host's name if a claim has ended.
+func (c *Claims) Check(claim Claim) error {
+	if h := c.held[claim.Host]; h == nil || h.claim != claim {
+		return fmt.Errorf("%s: %w", claim.Host, ErrLost)
+	}
+	return nil
+}
+
+// Renew lets claims last until a time, and returns those that have ended.
+func (c *Claims) Renew(claims []Claim, until time.Time) (lost []Claim) {
+	for _, claim := range claims {
+		if c.Check(claim) != nil {
+			lost = append(lost, claim)
+			continue
+		}
+		c.held[claim.Host].until = until
+		c.endsBy(until)
+	}
+	return lost
+}
+
+// End ends the claim on a host that is held.
+func (c *Claims) End(host string) {
+	worker := c.held[host].claim.Worker
+	delete(c.held, host)
+	if c.workers[worker]--; c.workers[worker] == 0 {
+		delete(c.workers, worker)
+	}
+}
+
+// Expire ends the claims that were not renewed in time, and returns their hosts. It looks at
+// all claims only when one of them may have run out.
+func (c *Claims) Expire(now time.Time) (hosts []string) {
+	if c.expires.IsZero() || now.Before(c.expires) {
+		return nil
+	}
+	c.expires = time.Time{}
+	for host, h := range c.held {
+		if now.Before(h.until) {
+			c.endsBy(h.until)
+			continue
+		}
+		c.End(host)
+		hosts = append(hosts, host)
+	}
+	return hosts
+}
+
+// Others is how many hosts are held by other workers than the one named.
+func (c *Claims) Others(worker string) int { return len(c.held) - c.workers[worker] }

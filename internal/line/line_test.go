@@ -1,0 +1,84 @@
+package line
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A thing stands where its number says.
+type thing struct {
+	number int
+	spot   Spot[*thing]
+}
+
+func spotOf(t *thing) *Spot[*thing] { return &t.spot }
+
+// Whatever is put, moved and taken out: each line has in front the least of those that stand in
+// it, and each thing knows its line.
+func TestLines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lines := []*Line[*thing]{
+			New(func(a, b *thing) bool { return a.number < b.number }, spotOf),
+			New(func(a, b *thing) bool { return a.number > b.number }, spotOf),
+		}
+		orders := []func(a, b *thing) int{
+			func(a, b *thing) int { return cmp.Compare(a.number, b.number) },
+			func(a, b *thing) int { return cmp.Compare(b.number, a.number) },
+		}
+		things := make([]*thing, 12)
+		where := make([]int, len(things)) // the line each must be in; -1: none
+		for i := range things {
+			things[i], where[i] = &thing{}, -1
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"put": func(t *rapid.T) {
+				i := rapid.IntRange(0, len(things)-1).Draw(t, "thing")
+				where[i] = rapid.IntRange(0, len(lines)-1).Draw(t, "line")
+				things[i].spot.Leave() // its number may only change outside
+				things[i].number = rapid.IntRange(0, 20).Draw(t, "number")
+				lines[where[i]].Put(things[i])
+			},
+			"move": func(t *rapid.T) {
+				i := rapid.IntRange(0, len(things)-1).Draw(t, "thing")
+				if where[i] >= 0 {
+					things[i].number = rapid.IntRange(0, 20).Draw(t, "number")
+					lines[where[i]].Put(things[i])
+				}
+			},
+			"leave": func(t *rapid.T) {
+				i := rapid.IntRange(0, len(things)-1).Draw(t, "thing")
+				things[i].spot.Leave()
+				where[i] = -1
+			},
+			"": func(t *rapid.T) {
+				for l, line := range lines {
+					var in []*thing
+					for i, w := range where {
+						if w == l {
+							in = append(in, things[i])
+						}
+						if got := things[i].spot.Line(); w >= 0 && got != lines[w] || w < 0 && got != nil {
+							t.Fatalf("thing %d is in line %p, want number %d", i, got, w)
+						}
+					}
+					if line.Len() != len(in) {
+						t.Fatalf("line %d has %d things, want %d", l, line.Len(), len(in))
+					}
+					if len(in) == 0 {
+						continue
+					}
+					least := slices.MinFunc(in, orders[l])
+					if line.First().number != least.number {
+						t.Fatalf("line %d begins with %d, want %d", l, line.First().number, least.number)
+					}
+					if !line.Has(func(t *thing) bool { return t == least }) {
+						t.Fatalf("line %d does not have %d", l, least.number)
+					}
+				}
+			},
+		})
+	})
+}
