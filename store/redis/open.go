@@ -32,6 +32,7 @@ type Store struct {
 	client
 	keyspace
 	address Address
+	depths  depths // of buckets of posting lists
 }
 
 // layoutVersion is that of keys.go. It is kept at [keyspace.global] "v".

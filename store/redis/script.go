@@ -20,10 +20,11 @@ type script struct{ text, sha string }
 // allScripts are loaded into a server that does not know one of them.
 var allScripts []*script
 
-// newScript reads the script of a file.
-func newScript(name string) *script {
+// newScript reads the script of a file, before which stand lib.lua and others that it
+// shares with more.
+func newScript(names ...string) *script {
 	var text strings.Builder
-	for _, file := range []string{"lib.lua", name} {
+	for _, file := range append([]string{"lib.lua"}, names...) {
 		part, err := luaFiles.ReadFile("lua/" + file)
 		if err != nil {
 			panic(err) // only a name can be wrong

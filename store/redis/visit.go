@@ -16,3 +16,11 @@ func (v visit) packed() uint64 { return v.n<<partitionBits | uint64(v.part) }
 func unpackVisit(packed uint64) visit {
 	return visit{partition(packed % partitions), packed >> partitionBits}
 }
+
+// chunkSize is how many visits share a hash.
+const chunkSize = 64
+
+// recordAt is where the record of a visit is: a hash, and a field of it.
+func (s *Store) recordAt(v visit) (chunk, field string) {
+	return s.key(v.part, "v", decimal(v.n/chunkSize)), decimal(v.n)
+}
