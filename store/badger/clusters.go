@@ -72,35 +72,7 @@ func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 	return each(s, ctx, func(r reader) iter.Seq2[*store.Record, error] { return r.Members(ctx, leaders) })
 }
 
-// Members yields the members of some clusters in the order of their keys.
+// Members yields the members of some clusters.
 func (r reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
-	return func(yield func(*store.Record, error) bool) {
-		it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyMember}})
-		defer it.Close()
-		for _, leader := range leaders {
-			prefix := key1(keyMember, leader[:])
-			for it.Seek(prefix); it.ValidForPrefix(prefix); it.Next() {
-				member, err := r.member(ctx, lastNum(it.Item().Key()))
-				if err != nil {
-					yield(nil, fmt.Errorf("members of cluster %s: %w", leader, err))
-					return
-				}
-				if !yield(member, nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// member is the record at the place of a member.
-func (r reader) member(ctx context.Context, num uint64) (*store.Record, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	member, err := recordAt(r.txn, num)
-	if err == nil && member == nil {
-		err = fmt.Errorf("%w: member %d has no record", store.ErrCorrupt, num)
-	}
-	return member, err
+	return store.Unpacked(r.PackedMembers(ctx, leaders), store.UnpackRecord)
 }

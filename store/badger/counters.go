@@ -36,11 +36,14 @@ func (s *Store) Tally(ctx context.Context) (store.Tally, error) {
 // Tally is the number of records at the reader's moment.
 func (r reader) Tally(context.Context) (store.Tally, error) {
 	c, err := r.counters()
-	return c.Tally, err
+	return c.Tally.Clone(), err
 }
 
 // counters are those of the reader's moment: they are written with what they count.
 func (r reader) counters() (c counters, err error) {
+	if r.counted != nil {
+		return *r.counted, nil
+	}
 	_, err = get(r.txn, []byte{keyCounters}, func(value []byte) error {
 		c, err = decodeCounters(value)
 		return err

@@ -3,7 +3,6 @@ package badger
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -24,13 +23,14 @@ import (
 
 // A reader answers from one transaction.
 type reader struct {
-	s   *Store
-	txn *badgerdb.Txn
+	s       *Store
+	txn     *badgerdb.Txn
+	counted *counters // at its moment; nil: they are still to be read
 }
 
 // read calls fn with a reader of this moment.
 func (s *Store) read(ctx context.Context, fn func(reader) error) error {
-	return s.view(ctx, func(txn *badgerdb.Txn) error { return fn(reader{s, txn}) })
+	return s.view(ctx, func(txn *badgerdb.Txn) error { return fn(reader{s: s, txn: txn}) })
 }
 
 // each yields what a reader of this moment does.
@@ -62,51 +62,17 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) (p
 
 // Pages returns what is known of pages.
 func (r reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	packed, err := r.PackedPages(ctx, ids, want)
+	if err != nil {
+		return nil, err
+	}
 	pages := make([]*store.Content, len(ids))
-	for i, id := range ids {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		u, err := r.s.known(r.txn, id)
-		if err == nil && u.num != 0 {
-			pages[i], err = r.content(u.num, want)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("page %s: %w", id, err)
+	for i := range packed {
+		if pages[i], err = packed[i].Unpack(); err != nil {
+			return nil, fmt.Errorf("page %s: %w", ids[i], err)
 		}
 	}
 	return pages, nil
-}
-
-// content is what is known of the page at a place; nil: nothing.
-func (r reader) content(num uint64, want store.Want) (*store.Content, error) {
-	record, err := recordAt(r.txn, num)
-	if err != nil || record == nil {
-		return nil, err
-	}
-	c := &store.Content{Record: *record}
-	return c, r.fill(c, num, want)
-}
-
-// fill adds to a page's record what is wanted of the rest.
-func (r reader) fill(c *store.Content, num uint64, want store.Want) error {
-	if want&store.WantText != 0 {
-		text, kept, err := text(r.txn, num)
-		if err != nil {
-			return fmt.Errorf("text of %s: %w", c.Record.URL, err)
-		}
-		c.Text, c.Kept = text, kept
-	}
-	if want&store.WantSketch != 0 {
-		l, ok, err := sketchAt(r.txn, num)
-		if err != nil {
-			return fmt.Errorf("sketch of %s: %w", c.Record.URL, err)
-		}
-		if ok {
-			c.Sketch = &l.Sketch
-		}
-	}
-	return nil
 }
 
 func recordAt(txn *badgerdb.Txn, num uint64) (*store.Record, error) {
@@ -119,14 +85,10 @@ func recordAt(txn *badgerdb.Txn, num uint64) (*store.Record, error) {
 }
 
 func decodeRecord(value []byte) (*store.Record, error) {
-	r := new(store.Record)
 	if len(value) < hashSize {
 		return nil, store.ErrCorrupt
 	}
-	if err := json.Unmarshal(value[hashSize:], r); err != nil {
-		return nil, fmt.Errorf("%w: %v", store.ErrCorrupt, err)
-	}
-	return r, nil
+	return store.UnpackRecord(value[hashSize:])
 }
 
 // sketchAt returns the sketch at a place, with the page it is of.
@@ -140,21 +102,9 @@ func sketchAt(txn *badgerdb.Txn, num uint64) (l store.Leader, found bool, err er
 
 // text returns the text at a place.
 func text(txn *badgerdb.Txn, num uint64) (text string, found bool, err error) {
-	var packed []byte
-	for part, more := 0, true; more; part++ {
-		more = false
-		ok, err := get(txn, partKey(keyText, num, part), func(value []byte) error {
-			more = len(value) == partSize
-			packed = append(packed, value...)
-			return nil
-		})
-		if err != nil {
-			return "", false, err
-		}
-		found = found || ok
-	}
-	if !found {
-		return "", false, nil
+	packed, found, err := packedText(txn, num)
+	if err != nil || !found {
+		return "", false, err
 	}
 	b, err := store.Unpack(packed)
 	return string(b), true, err
@@ -168,53 +118,9 @@ func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want
 	return each(s, ctx, func(r reader) iter.Seq2[*store.Change, error] { return r.Changes(ctx, after, want) })
 }
 
-// Changes yields the pages committed after a cursor. If it reads them all and they
-// are fewer than were counted, a table is damaged: badger passes over what it
-// cannot read, and here it is noticed.
+// Changes yields the pages committed after a cursor.
 func (r reader) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
-	return func(yield func(*store.Change, error) bool) {
-		num, err := placeOf(after)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		var got int64
-		err = r.scanRecords(ctx, num+1, func(item *badgerdb.Item) error {
-			change, err := r.change(item, want)
-			if err != nil {
-				return err
-			}
-			got++
-			if !yield(change, nil) {
-				return errStop
-			}
-			return nil
-		})
-		if err == nil && num == 0 {
-			err = r.countedAll(got)
-		}
-		if err != nil && err != errStop {
-			yield(nil, err)
-		}
-	}
-}
-
-// change reads a record and what is wanted beside it.
-func (r reader) change(item *badgerdb.Item, want store.Want) (*store.Change, error) {
-	num := lastNum(item.Key())
-	change := &store.Change{Cursor: cursorAt(num)}
-	err := item.Value(func(value []byte) error {
-		record, err := decodeRecord(value)
-		if err == nil {
-			change.Record = *record
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("record %d: %w", num, err)
-	}
-	change.Kind = store.ChangeOf(&change.Record)
-	return change, r.fill(&change.Content, num, want)
+	return store.Unpacked(r.PackedChanges(ctx, after, want), (*store.PackedChange).Unpack)
 }
 
 // countedAll compares how many records were read with how many there are.

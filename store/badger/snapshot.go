@@ -26,7 +26,9 @@ func (s *Store) Snapshot() (*Snapshot, error) {
 	if s.broken != nil && s.broken != errReadOnly {
 		return nil, fmt.Errorf("look at store %s: %w", s.name, s.broken)
 	}
-	return &Snapshot{reader{s, s.db.NewTransaction(false)}, s.hostsLocked()}, nil
+	now := s.counters
+	now.Tally = now.Tally.Clone()
+	return &Snapshot{reader{s, s.db.NewTransaction(false), &now}, s.hostsLocked()}, nil
 }
 
 // Hosts yields the hosts that had URLs pending.

@@ -45,8 +45,9 @@ import (
 // encoding/gob, one stream in each direction. A list is answered in parts: the first
 // answer names the list, and further requests name it until it is done. So a client
 // may have several lists under way, one inside the other, and who reads slowly keeps
-// nothing in the server but its place. Neither side has to be of the same version of
-// skink, but of the same [protocolVersion].
+// nothing in the server but its place. Pages are sent as the store keeps them, see
+// [store.Packed]: the reader unpacks them, in its own time. Neither side has to be of the
+// same version of skink, but of the same [protocolVersion].
 const protocolVersion = 2
 
 const (
@@ -169,10 +170,10 @@ type answer struct {
 
 // A part is some values of a list, all of one kind.
 type part struct {
-	Pages    []*store.Content // those that are known
-	Changes  []*store.Change
+	Pages    []store.Packed // as asked for; without a record: nothing is known of it
+	Changes  []*store.PackedChange
 	Clusters []store.Cluster
-	Members  []*store.Record
+	Members  [][]byte // JSON of records
 	URLs     []string
 	Hosts    []frontier.Host
 }

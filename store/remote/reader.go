@@ -201,26 +201,31 @@ const pagesAtOnce = 256
 
 // Pages asks for some pages at a time.
 func (r *Reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
-	known := make(map[dedup.Hash]*store.Content, len(ids))
+	pages := make([]*store.Content, 0, len(ids))
 	for some := range slices.Chunk(ids, pagesAtOnce) {
 		a, err := r.ask(ctx, request{Verb: askPages, IDs: some, Want: want})
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range a.Part.Pages {
-			known[c.Record.ID] = c
+		for i := range a.Part.Pages {
+			page, err := a.Part.Pages[i].Unpack()
+			if err != nil {
+				return nil, err
+			}
+			pages = append(pages, page)
 		}
 	}
-	pages := make([]*store.Content, len(ids))
-	for i, id := range ids {
-		pages[i] = known[id]
+	if len(pages) != len(ids) {
+		return nil, fmt.Errorf("%d pages were asked for, and %d came", len(ids), len(pages))
 	}
 	return pages, nil
 }
 
 // Changes yields the changes after a cursor.
 func (r *Reader) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
-	return inParts(ctx, r, request{Verb: askChanges, After: after, Want: want}, func(p *part) []*store.Change { return p.Changes })
+	q := request{Verb: askChanges, After: after, Want: want}
+	packed := inParts(ctx, r, q, func(p *part) []*store.PackedChange { return p.Changes })
+	return store.Unpacked(packed, (*store.PackedChange).Unpack)
 }
 
 // End is the cursor after the last change.
@@ -241,9 +246,10 @@ func (r *Reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 func (r *Reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		for some := range slices.Chunk(leaders, pagesAtOnce) {
-			members := inParts(ctx, r, request{Verb: askMembers, IDs: some}, func(p *part) []*store.Record { return p.Members })
-			for m, err := range members {
-				if !yield(m, err) || err != nil {
+			q := request{Verb: askMembers, IDs: some}
+			packed := inParts(ctx, r, q, func(p *part) [][]byte { return p.Members })
+			for member, err := range store.Unpacked(packed, store.UnpackRecord) {
+				if !yield(member, err) || err != nil {
 					return
 				}
 			}

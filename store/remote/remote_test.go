@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,6 +27,40 @@ var ctx = context.Background()
 type whole struct{ store.Reader }
 
 func (whole) Close() error { return nil }
+
+func (w whole) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]store.Packed, error) {
+	pages, err := w.Pages(ctx, ids, want)
+	packed := make([]store.Packed, len(pages))
+	for i, page := range pages {
+		if page != nil {
+			packed[i] = packedOf(page)
+		}
+	}
+	return packed, err
+}
+
+func (w whole) PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error] {
+	return store.Unpacked(w.Changes(ctx, after, want), func(c *store.Change) (*store.PackedChange, error) {
+		return &store.PackedChange{Packed: packedOf(&c.Content), Cursor: c.Cursor}, nil
+	})
+}
+
+func (w whole) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq2[[]byte, error] {
+	return store.Unpacked(w.Members(ctx, leaders), func(r *store.Record) ([]byte, error) { return json.Marshal(r) })
+}
+
+// packedOf is a page as a store on disk keeps it.
+func packedOf(c *store.Content) store.Packed {
+	record, err := json.Marshal(&c.Record)
+	if err != nil {
+		panic(err)
+	}
+	p := store.Packed{Record: record, Kept: c.Kept, Sketch: c.Sketch}
+	if c.Kept {
+		p.Text = store.Pack([]byte(c.Text))
+	}
+	return p
+}
 
 // served is a store that is written to as it is, and read through a session for each
 // question.

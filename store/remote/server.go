@@ -7,18 +7,35 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"skink/dedup"
+	"skink/frontier"
 	"skink/store"
 )
 
-// A Snapshot is a store as it was at one moment.
+// A Snapshot is a store as it was at one moment. What it says of pages is packed: they are
+// unpacked by those who ask, and the process that has the store works for itself.
 type Snapshot interface {
-	store.Reader
+	frontier.Reader
+
+	// PackedPages is [store.Reader.Pages]; no record stands where the other has nil.
+	PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]store.Packed, error)
+	// PackedChanges is [store.Reader.Changes].
+	PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error]
+	// PackedMembers is [store.Reader.Members]; of each it yields the JSON of its record.
+	PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq2[[]byte, error]
+
+	End(ctx context.Context) (store.Cursor, error)
+	Clusters(ctx context.Context) iter.Seq2[store.Cluster, error]
+	Tally(ctx context.Context) (store.Tally, error)
+	Meta(ctx context.Context, name string) ([]byte, error)
+
 	Close() error
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 
 	"skink/frontier"
 	"skink/store"
@@ -20,13 +19,13 @@ const (
 // A session answers the requests of one connection from one snapshot, one at a time.
 type session struct {
 	ctx   context.Context
-	from  store.Reader
+	from  Snapshot
 	lists map[int]*list // under way, by number
 	last  int           // number given
 	most  int           // lists at once
 }
 
-func newSession(ctx context.Context, from store.Reader, most int) *session {
+func newSession(ctx context.Context, from Snapshot, most int) *session {
 	return &session{ctx: ctx, from: from, lists: map[int]*list{}, most: most}
 }
 
@@ -59,8 +58,7 @@ func (s *session) answer(q *request) *answer {
 func (s *session) fill(a *answer, q *request) (err error) {
 	switch q.Verb {
 	case askPages:
-		a.Part.Pages, err = s.from.Pages(s.ctx, q.IDs, q.Want)
-		a.Part.Pages = slices.DeleteFunc(a.Part.Pages, func(c *store.Content) bool { return c == nil })
+		a.Part.Pages, err = s.from.PackedPages(s.ctx, q.IDs, q.Want)
 	case askEnd:
 		a.Cursor, err = s.from.End(s.ctx)
 	case askTally:
@@ -111,14 +109,14 @@ func (s *session) more(a *answer, n int) error {
 func (s *session) listOf(q *request) *list {
 	switch q.Verb {
 	case askChanges:
-		return newList(s.from.Changes(s.ctx, q.After, q.Want), func(p *part, c *store.Change) int {
+		return newList(s.from.PackedChanges(s.ctx, q.After, q.Want), func(p *part, c *store.PackedChange) int {
 			p.Changes = append(p.Changes, c)
-			return len(c.Text)
+			return len(c.Record) + len(c.Text)
 		})
 	case askClusters:
 		return newList(s.from.Clusters(s.ctx), func(p *part, c store.Cluster) int { p.Clusters = append(p.Clusters, c); return 0 })
 	case askMembers:
-		return newList(s.from.Members(s.ctx, q.IDs), func(p *part, r *store.Record) int { p.Members = append(p.Members, r); return 0 })
+		return newList(s.from.PackedMembers(s.ctx, q.IDs), func(p *part, r []byte) int { p.Members = append(p.Members, r); return len(r) })
 	case askURLs:
 		return newList(s.from.URLs(s.ctx, q.State), func(p *part, u string) int { p.URLs = append(p.URLs, u); return len(u) })
 	case askHosts:
@@ -133,8 +131,8 @@ type list struct {
 	stop func()
 }
 
-// newList reads seq; put adds a value to a part, and says how long it is beside its
-// record.
+// newList reads seq; put adds a value to a part, and says how many bytes it has, as far as
+// they differ from value to value.
 func newList[T any](seq iter.Seq2[T, error], put func(*part, T) int) *list {
 	next, stop := iter.Pull2(seq)
 	return &list{

@@ -1,0 +1,188 @@
+package badger
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// # Packed and unpacked
+//
+// What a reader finds of pages it finds packed. The Pages, Changes and Members of package
+// store unpack it; the server of package store/remote sends it as it is, so that a crawl
+// spends little on those who read its store.
+
+// PackedPages returns what is known of pages, in the order of their ids. It looks them up
+// in the order of their keys, because neighbours share a block that has to be checked.
+func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]store.Packed, error) {
+	order, nums := make([]int, len(ids)), make([]uint64, len(ids))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(ids[a][:], ids[b][:]) })
+	for _, i := range order {
+		u, err := r.s.known(r.txn, ids[i])
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, fmt.Errorf("page %s: %w", ids[i], err)
+		}
+		nums[i] = u.num
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(nums[a], nums[b]) })
+	pages := make([]store.Packed, len(ids))
+	for _, i := range order {
+		var err error
+		if nums[i] != 0 {
+			pages[i], err = r.packedAt(nums[i], want)
+		}
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, fmt.Errorf("page %s: %w", ids[i], err)
+		}
+	}
+	return pages, nil
+}
+
+// PackedChanges yields the pages committed after a cursor. If it reads them all and they
+// are fewer than were counted, a table is damaged: badger passes over what it cannot
+// read, and here it is noticed.
+func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error] {
+	return func(yield func(*store.PackedChange, error) bool) {
+		num, err := placeOf(after)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		var got int64
+		err = r.scanRecords(ctx, num+1, func(item *badgerdb.Item) error {
+			change, err := r.packedChange(item, want)
+			if err != nil {
+				return err
+			}
+			got++
+			if !yield(change, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err == nil && num == 0 {
+			err = r.countedAll(got)
+		}
+		if err != nil && err != errStop {
+			yield(nil, err)
+		}
+	}
+}
+
+// packedChange reads a record and what is wanted beside it.
+func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.PackedChange, error) {
+	num := lastNum(item.Key())
+	change := &store.PackedChange{Cursor: cursorAt(num)}
+	err := item.Value(func(value []byte) (err error) {
+		change.Record, err = packedRecord(value)
+		return err
+	})
+	if err == nil {
+		err = r.fill(&change.Packed, num, want)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record %d: %w", num, err)
+	}
+	return change, nil
+}
+
+// PackedMembers yields the records of the members of some clusters, those of each in the
+// order of their keys.
+func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyMember}})
+		defer it.Close()
+		for _, leader := range leaders {
+			prefix := key1(keyMember, leader[:])
+			for it.Seek(prefix); it.ValidForPrefix(prefix); it.Next() {
+				member, err := r.member(ctx, lastNum(it.Item().Key()))
+				if err != nil {
+					yield(nil, fmt.Errorf("members of cluster %s: %w", leader, err))
+					return
+				}
+				if !yield(member, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// member is the packed record at the place of a member.
+func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p, err := r.packedAt(num, store.WantRecord)
+	if err == nil && p.Record == nil {
+		err = fmt.Errorf("%w: member %d has no record", store.ErrCorrupt, num)
+	}
+	return p.Record, err
+}
+
+// packedAt is what is known of the page at a place.
+func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error) {
+	found, err := get(r.txn, pageKey(keyRecord, num), func(value []byte) error {
+		p.Record, err = packedRecord(value)
+		return err
+	})
+	if err == nil && found {
+		err = r.fill(&p, num, want)
+	}
+	return p, err
+}
+
+// packedRecord is the record in the value of an r key.
+func packedRecord(value []byte) ([]byte, error) {
+	if len(value) <= hashSize {
+		return nil, store.ErrCorrupt
+	}
+	return bytes.Clone(value[hashSize:]), nil
+}
+
+// fill adds to a page's record what is wanted of the rest.
+func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
+	if want&store.WantText != 0 {
+		if p.Text, p.Kept, err = packedText(r.txn, num); err != nil {
+			return fmt.Errorf("text: %w", err)
+		}
+	}
+	if want&store.WantSketch != 0 {
+		l, found, err := sketchAt(r.txn, num)
+		if err != nil {
+			return fmt.Errorf("sketch: %w", err)
+		}
+		if found {
+			p.Sketch = &l.Sketch
+		}
+	}
+	return nil
+}
+
+// packedText returns the text at a place as it was packed.
+func packedText(txn *badgerdb.Txn, num uint64) (packed []byte, found bool, err error) {
+	for part, more := 0, true; more; part++ {
+		more = false
+		ok, err := get(txn, partKey(keyText, num, part), func(value []byte) error {
+			more = len(value) == partSize
+			packed = append(packed, value...)
+			return nil
+		})
+		if err != nil {
+			return nil, false, err
+		}
+		found = found || ok
+	}
+	return packed, found, nil
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"skink/dedup"
+)
+
+// A Packed is what is remembered of one page in the form in which a store keeps it. Whoever
+// only hands it on, from one process to another, leaves the work of unpacking it to the one
+// that reads it.
+type Packed struct {
+	Record []byte        // JSON of a [Record]; empty: nothing is known of the page
+	Text   []byte        // main text as [Pack] made it
+	Kept   bool          // a text was kept
+	Sketch *dedup.Sketch // nil: the page has none
+}
+
+// A PackedChange is a change whose page is packed.
+type PackedChange struct {
+	Packed
+	Cursor Cursor // stands after this change
+}
+
+// Unpack returns what is remembered of the page; nil: nothing.
+func (p *Packed) Unpack() (*Content, error) {
+	if len(p.Record) == 0 {
+		return nil, nil
+	}
+	c := &Content{Kept: p.Kept, Sketch: p.Sketch}
+	if err := c.Record.unpack(p.Record); err != nil {
+		return nil, err
+	}
+	if !p.Kept {
+		return c, nil
+	}
+	text, err := Unpack(p.Text)
+	if err != nil {
+		return nil, fmt.Errorf("text of %s: %w", c.Record.URL, err)
+	}
+	c.Text = string(text)
+	return c, nil
+}
+
+// Unpack returns the change.
+func (p *PackedChange) Unpack() (*Change, error) {
+	c, err := p.Packed.Unpack()
+	if err == nil && c == nil {
+		err = fmt.Errorf("%w: a change has no record", ErrCorrupt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Change{Content: *c, Kind: ChangeOf(&c.Record), Cursor: p.Cursor}, nil
+}
+
+// UnpackRecord returns a record that is kept as JSON.
+func UnpackRecord(packed []byte) (*Record, error) {
+	r := new(Record)
+	return r, r.unpack(packed)
+}
+
+func (r *Record) unpack(packed []byte) error {
+	if err := json.Unmarshal(packed, r); err != nil {
+		return fmt.Errorf("%w: record: %v", ErrCorrupt, err)
+	}
+	return nil
+}
+
+// Unpacked yields what is packed in a list, and ends at the first error.
+func Unpacked[P, T any](packed iter.Seq2[P, error], unpack func(P) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for p, err := range packed {
+			var v T
+			if err == nil {
+				v, err = unpack(p)
+			}
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
+}
