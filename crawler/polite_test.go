@@ -276,7 +276,7 @@ func TestScheduleMaxBytes(t *testing.T) {
 		}
 		w.takes = func(string) time.Duration { return time.Second }
 		w.answer = func(string, int) *Page { return &Page{Status: 200, Body: make([]byte, 1000)} }
-		c := w.crawl(Options{Parallel: 4, PerHost: 1, IgnoreRobots: true, MaxBytes: 10_000, Grace: time.Second})
+		c := w.crawl(Options{Parallel: 4, Connections: 4, PerHost: 1, IgnoreRobots: true, MaxBytes: 10_000, Grace: time.Second})
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
