@@ -15,19 +15,17 @@ import (
 	"time"
 )
 
-// What a crawler may connect to
+// # What a crawler may connect to
 //
-// Any page can link or redirect to http://127.0.0.1:6379/ or to the router next
-// door, and any name can be made to resolve there. A URL therefore says nothing;
-// the address is looked at when the connection is made, after the name was
-// resolved and with nothing in between, once for every connection, whatever it
-// is for.
+// Any page can link or redirect to http://127.0.0.1:6379/ or to the router next door, and any name
+// can be made to resolve there. So a URL says nothing about that. The dialer looks at the address
+// when it makes a connection, after the name was resolved and with nothing in between, for every
+// connection, whatever that is for.
 //
-// The table follows the IANA special-purpose address registries (RFC 6890), and
-// is stricter: blocks that are reachable in principle but hold no web sites
-// (6to4 relays, all of 2001::/23) are left out too. What it cannot know: a
-// public address that is only reachable from inside, such as some clouds use for
-// their metadata.
+// The table follows the IANA special-purpose address registries (RFC 6890), and is stricter: blocks
+// that are reachable in principle but hold no web sites (6to4 relays, all of 2001::/23) are left
+// out too. What it gets wrong: some clouds have their metadata at a public address that only their
+// own machines can reach, and the table does not know those.
 
 // special are the blocks of addresses that are not of the public internet.
 var special = parsePrefixes(
@@ -62,9 +60,9 @@ var special = parsePrefixes(
 	"ff00::/8",        // multicast, RFC 4291 2.7
 )
 
-// embedding are the blocks of IPv6 whose addresses lead to an IPv4 address that
-// they hold, and at which byte it starts. IPv4-mapped ones (RFC 4291 2.5.5.2)
-// need no row: they are IPv4 to the system too.
+// embedding are the blocks of IPv6 whose addresses hold an IPv4 address to which they lead, and at
+// which byte that starts. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: to the system they
+// are IPv4.
 var embedding = []struct {
 	block netip.Prefix
 	at    int
@@ -81,9 +79,9 @@ func parsePrefixes(blocks ...string) []netip.Prefix {
 	return all
 }
 
-// IsSpecial says whether an address is not of the public internet: loopback,
-// private, link-local, multicast, reserved and so on, also where an IPv6 address
-// is only a wrapping of such an IPv4 address. The zero Addr is special.
+// IsSpecial says whether an address is not of the public internet: loopback, private, link-local,
+// multicast, reserved and so on, also where an IPv6 address is only a wrapping of such an IPv4
+// address. The zero Addr is special.
 func IsSpecial(addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
 	if !addr.IsValid() || within(addr, special) {
@@ -128,8 +126,8 @@ type dialer struct {
 	roots    *x509.CertPool // nil: the system's
 }
 
-// connectTimeout bounds the look-up of a name, a connection, and a TLS handshake, each.
-// Who has not answered by then will not, and a worker waits for it.
+// connectTimeout bounds the look-up of a name, a connection, and a TLS handshake, each. Whoever has
+// not answered by then will not, and a turn waits for it.
 const connectTimeout = 10 * time.Second
 
 // newDialer makes the dialer of a crawl. folders may be nil.
@@ -154,8 +152,8 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return newWire(conn), nil
 }
 
-// connect connects to a host and port. Of a name's addresses only those are tried
-// that are permitted; the error is a privateError if none is.
+// connect connects to a host and port. It tries only those of a name's addresses that are
+// permitted; the error is a privateError if none is.
 func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	plain := net.Dialer{Timeout: d.timeout, Resolver: d.resolver}
 	if d.folders.serves(address) {
@@ -182,9 +180,9 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 	return conn, err
 }
 
-// lookup is the address that stands for a host, a name with or without a port; the
-// zero Addr if none has to. A name that cannot be resolved is not known, and fails
-// when it is fetched.
+// lookup is the address that stands for a host, which is a name with or without a port; the zero
+// Addr if none has to. It is not known for a name that cannot be resolved, which fails when it is
+// fetched.
 func (f *fetcher) lookup(ctx context.Context, host string) (at netip.Addr, known bool) {
 	u := url.URL{Host: host}
 	name := u.Hostname()
@@ -201,11 +199,11 @@ func (f *fetcher) lookup(ctx context.Context, host string) (at netip.Addr, known
 	return standsFor(addrs), err == nil
 }
 
-// errNoneAnswers stands for the error of a permitted address where the dialer
-// reports that of another, which was not.
+// errNoneAnswers stands for the error of a permitted address, where the dialer reports the error of
+// one that was not permitted.
 var errNoneAnswers = errors.New("none of its public addresses answers")
 
-// allows says whether a host may have any address, for its name's sake.
+// allows says whether a host may have any address, because of its name.
 func (d *dialer) allows(address string) bool {
 	address = strings.ToLower(address)
 	name := address[:max(strings.LastIndexByte(address, ':'), 0)]
@@ -216,8 +214,8 @@ func (d *dialer) permits(addr netip.Addr) bool {
 	return !IsSpecial(addr) || within(addr.Unmap().WithZone(""), d.nets)
 }
 
-// lookedUpAs spares the resolver names below .localhost, which always mean
-// loopback (RFC 6761 6.3) but which many resolvers do not know.
+// lookedUpAs spares the resolver names below .localhost, which always mean loopback (RFC 6761 6.3)
+// but which many resolvers do not know.
 func lookedUpAs(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || !strings.HasSuffix(strings.TrimSuffix(strings.ToLower(host), "."), ".localhost") {

@@ -7,14 +7,14 @@ import (
 
 // # Many hosts at one address
 //
-// A machine that serves a thousand names is one machine. The delay of each name
-// does not spare it, so the requests in flight to one address are bounded by
-// Options.PerIP as soon as two hosts are known to be there. A host whose turn
-// comes while its address is busy waits for a place there, and takes none on the network.
+// A machine that serves a thousand names is one machine. The delay of each name does not spare it,
+// so the requests in flight to one address are bounded by Options.PerIP as soon as two hosts are
+// known to be there. A host whose turn comes while its address is busy waits for a place there, and
+// takes no place on the network.
 //
-// A name may lead to several addresses, in another order each time it is asked
-// for. The lowest of them stands for all, so that names with the same addresses
-// meet. What it gets wrong: names that share some of their addresses only.
+// A name may lead to several addresses, in another order each time it is asked for. The lowest of
+// them stands for all, so that names with the same addresses meet. What it gets wrong: names that
+// share some of their addresses only.
 //
 // Loopback has no bound: it is this machine, and a test.
 
@@ -44,9 +44,9 @@ func standsFor(all []netip.Addr) netip.Addr {
 	return lowest
 }
 
-// crowded says whether connections to a host are to be closed after each answer:
-// the many hosts at its address would else keep theirs. newly says that this is
-// found out for the first time, and there may be idle ones already.
+// crowded says whether connections to a host are to be closed after each answer, because the many
+// hosts at its address would else keep one each. newly says that this is found out for the first
+// time, so that there may be idle connections already.
 func (s *schedule) crowded(h *host) (crowded, newly bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,8 +58,8 @@ func (s *schedule) crowded(h *host) (crowded, newly bool) {
 	return true, newly
 }
 
-// locate says where the host of a turn is, and whether the turn may go on. If not,
-// it is over: its URL waits until there is a place.
+// locate notes where the host of a turn is, and says whether the turn may go on. If not, the turn
+// is over, and its URL waits until there is a place.
 func (s *schedule) locate(t *turn, at netip.Addr) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,9 +100,8 @@ func (s *schedule) park(h *host) {
 	}
 }
 
-// vacate gives the place of a request to the host that has waited longest. Of one
-// that has no URL in hand nobody knows whether it will take the place, so the next
-// one may come along.
+// vacate gives the place of a request to the host that has waited longest. A host that has no URL
+// in hand may turn out to have none, so the next host comes along with it.
 func (s *schedule) vacate(a *address) {
 	if a == nil {
 		return

@@ -122,8 +122,8 @@ func TestDialerAllows(t *testing.T) {
 	}
 }
 
-// TestDial has names with several addresses, some of them permitted. Those of
-// 127.0.0.0/8 stand for the public ones.
+// TestDial has names with several addresses, some of them permitted. Those of 127.0.0.0/8 stand for
+// the public ones.
 func TestDial(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
@@ -175,8 +175,8 @@ func TestDial(t *testing.T) {
 	}
 }
 
-// Hosts meet at the address that stands for them, whatever port they are on and in
-// whatever order their addresses come.
+// Hosts meet at the address that stands for them, whatever port they are on and in whatever order
+// their addresses come.
 func TestLookup(t *testing.T) {
 	f, err := newFetcher(Options{Timeout: 5 * time.Second})
 	if err != nil {
@@ -220,8 +220,8 @@ func nameServer(t *testing.T, names map[string][]string) *net.Resolver {
 	return resolverOf(t, func(name string) []string { return names[name] })
 }
 
-// resolverOf starts a name server on loopback that gives a name the addresses of
-// the moment, and returns a resolver that asks nobody else.
+// resolverOf starts a name server on loopback that gives a name the addresses of the moment, and
+// returns a resolver that asks nobody else.
 func resolverOf(t *testing.T, names func(name string) []string) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")

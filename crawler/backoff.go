@@ -12,35 +12,32 @@ import (
 
 // # When a host does not answer
 //
-// It is left alone for a second, then two, four and so on to five minutes, each
-// up to a quarter more or less, so that hosts that failed together do not come
-// back together; a Retry-After of the host counts up to an hour. A URL that was tried
-// Options.Retries times more is given up. But where nobody answers at all (no
-// such name, no connection, no robots.txt) the URL is not to blame: a host that
-// is down for a minute would else cost one URL after the other. So after the
-// first such failure in a row the URL's tries count no more, and it waits until
-// the host is back.
+// It is left alone for a second, then two, four and so on to five minutes, each up to a quarter
+// more or less, so that hosts that failed together do not come back together; a Retry-After of the
+// host counts up to an hour. A URL that was tried Options.Retries times more is given up. But where
+// nobody answers at all (no such name, no connection, no robots.txt) the URL is not to blame. So
+// from the second such failure in a row on, no URL is given up for its tries: it waits until the
+// host is back. Else a host that is down for a minute would cost one URL after the other.
 //
-// Not for ever: a host is hopeless that never answered in this crawl and failed
-// more often in a row than Options.Retries, or that has failed for ten minutes.
-// It is still asked, at the pace of its back-off, and each URL that fails then is
-// given up, so that the reason is on record. But nobody waits for it: a crawl
-// ends when only hopeless hosts are left, and what they have pending is still
-// pending when the crawl is resumed. So a seed on a dead host is reported after
-// three seconds, a restart of a server in a long crawl costs nothing, and a crawl
+// It does not wait for ever. A host is hopeless if it never answered in this crawl and failed more
+// often in a row than Options.Retries, or if it has failed for ten minutes. A hopeless host is
+// still asked, at the pace of its back-off, and each URL that fails then is given up, so that the
+// reason is on record. But nobody waits for it: a crawl ends when only hopeless hosts are left, and
+// what they have pending is still pending when the crawl is resumed. So a seed on a dead host is
+// reported after three seconds, a restart of a server in a long crawl costs nothing, and a crawl
 // whose own network is gone ends without losing its frontier.
 //
-// A URL that failed comes after the others of its host, later with each try. So what is
-// asked for next is another URL, whose answer tells whether the host is in trouble or that
-// one URL; and URLs that fail whenever they are asked for keep their host from no other.
+// A URL that failed comes after the others of its host, and later with each try. So the host is
+// asked for another URL next, whose answer tells whether the host is in trouble or the one URL. And
+// URLs that fail whenever they are asked for keep no other URL of their host waiting.
 //
-// The trouble of one page does not count against its host, which then rests as after its
-// first failure. That is a status 500. And it is what fails again although the host has
-// answered since it failed before, unless the host says of itself that it is busy (429,
-// 503), or nobody answers.
+// Some failures are the trouble of one page. They do not count against its host, which rests as
+// after its first failure. One of them is a status 500. Another is that a URL fails again although
+// the host has answered since it failed before, unless the host says of itself that it is busy
+// (429, 503), or nobody answers.
 //
-// A back-off of ours ends with the run: who starts it again wants to know now.
-// What the host itself asked for is remembered in the frontier.
+// A back-off of ours ends with the run, for whoever starts the crawl again wants to know now. What
+// the host itself asked for is remembered in the frontier.
 
 const (
 	firstBackOff  = time.Second
@@ -83,8 +80,8 @@ func (t *trouble) backOff() time.Duration {
 	return min(firstBackOff<<min(max(t.fails-1, 0), backOffDouble), longestOff)
 }
 
-// failed ends the request of a turn that came to a transient problem, and leaves
-// its host alone for a while. It says whether to give up the URL.
+// failed ends the request of a turn that came to a transient problem, and leaves its host alone for
+// a while. It says whether to give up the URL.
 func (s *schedule) failed(t *turn, page *Page) (giveUp bool) {
 	asked := retryAfter(page.Header, page.FetchedAt)
 	s.mu.Lock()
@@ -103,8 +100,8 @@ func (s *schedule) failed(t *turn, page *Page) (giveUp bool) {
 	return h.hopeless || t.item.Tries >= s.opt.Retries && !(unreachable(page) && h.fails > 1)
 }
 
-// blameless says whether a transient problem is the trouble of its page, and not of the
-// host. A host without failures has answered since any of its URLs failed.
+// blameless says whether a transient problem is the trouble of its page, and not of the host. A
+// host without failures has answered since any of its URLs failed.
 func (h *host) blameless(page *Page) bool {
 	switch {
 	case page.Status == http.StatusInternalServerError:
@@ -135,8 +132,8 @@ func unreachable(page *Page) bool {
 	return false
 }
 
-// retryAfter is how long a server asks to be left alone, as seconds or as a date. A
-// number beyond 64 bits is the largest there is, which ParseInt returns with its error.
+// retryAfter is how long a server asks to be left alone, as seconds or as a date. A number beyond
+// 64 bits is the largest there is, which ParseInt returns with its error.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if s, err := strconv.ParseInt(v, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {

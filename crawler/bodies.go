@@ -9,25 +9,23 @@ import (
 
 // # Memory for bodies on their way
 //
-// A thousand turns may wait on the network, and each body may have Options.MaxSize
-// bytes. So a body takes its share of a room while it is read, step by step, and the
-// share is given back when the page is stored, or when the turn ends otherwise. The
-// rooms are of Options.Bodies together. A body
-// that gets no more is not read further meanwhile: its server waits, as it does for a
-// slow line, and the time limit of the exchange stands still. The first step of a body
-// is free, so that small pages never wait; Options.Connections bounds those.
+// A thousand turns may wait on the network, and each body may have Options.MaxSize bytes. So a body
+// takes its share of a room step by step while it is read, and the share is given back when the
+// page is stored, or when the turn ends otherwise. All rooms together are Options.Bodies. A body
+// that gets no more is not read further for now: its server waits, as it does for a slow line, and
+// the time limit of the exchange stands still. The first step of a body is free, so that small
+// pages never wait; Options.Connections bounds those.
 //
-// When bodies that want more hold all there is, none of them would ever end. So the
-// one that has waited longest may pass the bound, one at a time and up to MaxSize. It
-// ends by itself or at its time limit, then the next one may: nobody waits in a circle.
+// When bodies that want more hold all there is, none of them would ever end. So the one that has
+// waited longest may pass the bound, one at a time and up to MaxSize. It ends by itself or at its
+// time limit, then the next one may: nobody waits in a circle.
 //
-// Hosts that are slow or not known have a room of their own: bodies of theirs that
-// stop in the middle keep no quick host waiting.
+// Hosts that are slow or not known have a room of their own: bodies of theirs that stop in the
+// middle keep no quick host waiting.
 //
-// What is counted is bodies as they are kept. While one is read, the buffer that it
-// grows in can be twice as large again. What a page costs when it is parsed is not
-// counted here: whoever parses it takes memory for that, and holds up the workers,
-// which hold up the rest.
+// What it gets wrong: it counts bodies as they are kept. While one is read, the buffer that it
+// grows in can be twice as large again. What a page costs when it is parsed is not counted here:
+// whoever parses it takes memory for that, and holds up the workers, which hold up the rest.
 
 const (
 	roomForBodies = 64 << 20 // bytes, by default: half for quick hosts, half for all others
@@ -44,8 +42,7 @@ type room struct {
 	beyond *share  // guarded by mu: the one that may pass the bound; nil: none
 }
 
-// A share is what the bodies of one turn hold of a room. A nil share is of one without
-// bounds.
+// A share is what the bodies of one turn hold of a room. A nil share is of a room without bounds.
 type share struct {
 	of    *room
 	bytes int64 // guarded by of.mu

@@ -30,8 +30,8 @@ func (d *dripping) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Bodies that are together larger than their room all come to their end, and the room
-// holds no more than its bound and one body.
+// Bodies that are together larger than their room all come to their end, and the room holds no more
+// than its bound and one body.
 func TestRoom(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -81,8 +81,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// A body that stops in the middle and has what others want is ended by its time limit;
-// one that waits for room is not.
+// A body that stops in the middle and has what others want is ended by its time limit; one that
+// waits for room is not.
 func TestRoomOfABodyThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &room{most: 2 * roomStep}
@@ -119,8 +119,8 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// Large pages of many hosts that arrive at once wait for each other at the worker, and none
-// of them runs into the time limit of its exchange for that.
+// Large pages of many hosts that arrive at once wait for each other at the worker, and none of them
+// runs into the time limit of its exchange for that.
 func TestCrawlOfLargePages(t *testing.T) {
 	const hosts, size = 24, 4 << 20
 	page := make([]byte, size)

@@ -17,20 +17,18 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Reading a body
+// # Reading a body
 //
-// A body comes through layers: the wire, then one decoder for each content
-// coding, the last applied first (RFC 9110, section 8.4). 200 KB of gzip can be
-// 200 MB of text, and inside another gzip a few hundred bytes, so every layer
-// has a bound on what it may give, not only the last: the decoded body ends at
-// Options.MaxSize, and no layer below may give much more than that, for no
-// honest encoding makes a body longer. Time and memory are bounded by these, by
-// the number of layers, and by the window of each decoder.
+// A body comes through layers: the wire, then one decoder for each content coding, the last applied
+// first (RFC 9110, section 8.4). 200 KB of gzip can be 200 MB of text, and inside another gzip a
+// few hundred bytes, so every layer has a bound on what it may give, not only the last: the decoded
+// body ends at Options.MaxSize, and no layer below may give much more than that, for no honest
+// encoding makes a body longer. Time and memory are bounded by these, by the number of layers, and
+// by the window of each decoder.
 //
-// Servers say gzip and send plain text. Where a coding has a magic number, a
-// body without it is taken as it is; so is one whose "coding" is no coding at
-// all, such as "utf-8". Zeros or line ends behind a whole gzip body are passed
-// over, as browsers do.
+// Servers say gzip and send plain text. So a body is taken as it is if its coding has a magic
+// number that the body lacks, or if its "coding" is no coding at all, such as "utf-8". Zeros or
+// line ends behind a whole gzip body are passed over, as browsers do.
 
 const (
 	maxCodings = 3 // more is an attack: one is the rule, two are a mistake
@@ -39,9 +37,8 @@ const (
 	zstdWindow = 8 << 20
 )
 
-// encodedBound is how many bytes may stand for a body of up to size: stored
-// blocks of deflate add 5 bytes to 64 KB, headers a few, and chunks of servers
-// that flush each line somewhat more.
+// encodedBound is how many bytes may stand for a body of up to size. Stored blocks of deflate add 5
+// bytes to 64 KB, headers add a few, and the chunks of servers that flush each line somewhat more.
 func encodedBound(size int64) int64 { return size + size/16 + 64<<10 }
 
 // errTooLarge is a body over its bound.
@@ -56,9 +53,9 @@ type encodingError struct {
 func (e *encodingError) Error() string { return e.coding + ": " + e.err.Error() }
 func (e *encodingError) Unwrap() error { return e.err }
 
-// readBody returns the decoded body of an answer, up to limit bytes, which it reads by
-// the reader that within makes of its source. With an error it returns what came
-// before that. raw, if it is not nil, is given the body as it came.
+// readBody returns the decoded body of an answer, up to limit bytes, which it reads by the reader
+// that within makes of its source. With an error it returns what came before that. raw, if it is
+// not nil, is given the body as it came.
 func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
 	codings, err := contentCodings(resp.Header)
 	wire := &layer{src: resp.Body, left: limit}
@@ -105,7 +102,7 @@ func decode(wire *layer, codings []string, limit int64, within func(io.Reader) i
 	return body, err
 }
 
-// contentCodings returns the codings of a body in the order they were applied.
+// contentCodings returns the codings of a body in the order in which they were applied.
 func contentCodings(h http.Header) ([]string, error) {
 	var codings []string
 	for name := range strings.SplitSeq(strings.Join(h["Content-Encoding"], ","), ",") {
@@ -123,8 +120,8 @@ func contentCodings(h http.Header) ([]string, error) {
 	return codings, nil
 }
 
-// undecoded are the other content codings of the IANA registry. Words that are
-// not registered are not codings.
+// undecoded are the other content codings of the IANA registry. Words that are not registered are
+// not codings.
 var undecoded = map[string]bool{
 	"aes128gcm": true, "compress": true, "dcb": true, "dcz": true, "exi": true, "pack200-gzip": true,
 }
@@ -158,8 +155,8 @@ func (l *layer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cause returns the first cause of an error: a decoder that complains because
-// the connection broke is not to blame.
+// cause returns the first cause of an error: a decoder that complains because the connection broke
+// is not to blame.
 func (l *layer) cause(err error) error {
 	switch {
 	case l.below == nil:
@@ -178,8 +175,8 @@ var scratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // maxScratch is the largest buffer that is kept, in bytes.
 const maxScratch = 1 << 20
 
-// readAll returns all that r gives, in a slice of its own with no room to spare:
-// pages are kept until they are judged.
+// readAll returns all that r gives, in a slice of its own with no room to spare: pages are kept
+// until they are judged.
 func readAll(r io.Reader) ([]byte, error) {
 	buf := scratch.Get().(*bytes.Buffer)
 	buf.Reset()
@@ -191,8 +188,8 @@ func readAll(r io.Reader) ([]byte, error) {
 	return body, err
 }
 
-// decoders are the codings that are decoded, by name. Each takes its input from
-// r, which it may look into first; release gives back what it borrowed.
+// decoders are the codings that are decoded, by name. Each takes its input from r, which it may
+// look into first; release gives back what it borrowed.
 var decoders = map[string]func(r *bufio.Reader) (decoded io.Reader, release func()){
 	"gzip":    decodeGzip,
 	"deflate": decodeDeflate,
@@ -205,8 +202,8 @@ const acceptEncoding = "gzip, deflate, br, zstd"
 
 func nothing() {}
 
-// startsWith says whether the next bytes of r are a magic number. An error of r
-// comes up again when it is read.
+// startsWith says whether the next bytes of r are a magic number. An error of r comes up again when
+// it is read.
 func startsWith(r *bufio.Reader, magic string) bool {
 	head, _ := r.Peek(len(magic))
 	return string(head) == magic
@@ -224,8 +221,7 @@ func decodeGzip(r *bufio.Reader) (io.Reader, func()) {
 	return m, func() { gzipReaders.Put(m.z) }
 }
 
-// members reads the members of a gzip file one after the other, and stops at
-// what is none.
+// members reads the members of a gzip file one after the other, and stops at what is none.
 type members struct {
 	in   *bufio.Reader
 	z    *gzip.Reader
@@ -258,8 +254,8 @@ func unexpected(err error) error {
 	return err
 }
 
-// decodeDeflate reads the zlib form, which RFC 9110 means by "deflate", and the
-// raw form, which some servers take it for.
+// decodeDeflate reads the zlib form, which RFC 9110 means by "deflate", and the raw form, which
+// some servers take it for.
 func decodeDeflate(r *bufio.Reader) (io.Reader, func()) {
 	head, _ := r.Peek(2)
 	switch {
@@ -297,8 +293,8 @@ func decodeBrotli(r *bufio.Reader) (io.Reader, func()) {
 	return z, func() { brotliReaders.Put(z) }
 }
 
-// zstdReaders work without goroutines of their own, so those that the pool drops
-// leave nothing behind.
+// zstdReaders have no goroutines of their own, so a reader that the pool drops leaves nothing
+// behind.
 var zstdReaders = sync.Pool{New: func() any {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
 	if err != nil {
@@ -307,8 +303,8 @@ var zstdReaders = sync.Pool{New: func() any {
 	return z
 }}
 
-// A zstd body starts with a frame, or with one of sixteen kinds of frame to
-// skip (RFC 8878, section 3.1).
+// A zstd body starts with a frame, or with one of sixteen kinds of frame to skip (RFC 8878, section
+// 3.1).
 const zstdMagic, zstdSkipMagic = "\x28\xb5\x2f\xfd", "\x2a\x4d\x18"
 
 func decodeZstd(r *bufio.Reader) (io.Reader, func()) {

@@ -17,8 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// encode applies codings to a body in the order given; "raw" is deflate without
-// the zlib form.
+// encode applies codings to a body in the order given; "raw" is deflate without the zlib form.
 func encode(t testing.TB, codings string, body []byte) []byte {
 	t.Helper()
 	for coding := range strings.SplitSeq(codings, ", ") {
@@ -183,8 +182,8 @@ func TestReadBodyLimit(t *testing.T) {
 	}
 }
 
-// TestReadBodyBomb has bodies that are small on the wire, or that say nothing
-// however long they are.
+// TestReadBodyBomb has bodies that are small on the wire, or that say nothing however long they
+// are.
 func TestReadBodyBomb(t *testing.T) {
 	const limit, mostMemory = 1 << 18, 32 << 20
 	mega := make([]byte, 1<<20)

@@ -6,12 +6,11 @@ import (
 	"skink/frontier"
 )
 
-// Spent is what was fetched: answers with a page or a file, and the bytes of
-// their bodies, decoded.
+// Spent is what was fetched: answers with a page or a file, and the bytes of their bodies, decoded.
 type Spent = frontier.Spent
 
-// Budget bounds what is fetched. 0: no bound. What was in flight when a bound was
-// reached is kept, so Bytes may be passed by that much; Pages never is.
+// Budget bounds what is fetched. 0: no bound. What was in flight when a bound was reached is kept,
+// so Bytes may be passed by that much; Pages never is.
 type Budget Spent
 
 // spend counts an answer of a host.

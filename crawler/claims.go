@@ -13,32 +13,30 @@ import (
 
 // # Which hosts a schedule asks
 //
-// Those that it holds. Several crawlers may have one frontier, in one process or on
-// many machines, and a host is asked by the one that claimed it. The schedule holds
-// nearly as many hosts as it is given, so that it can choose among them the URL that is
-// nearest to a seed, and hosts that are slow or rest cost it nothing. It holds a host as
-// long as it can ask it soon, and returns it with all that the next holder needs to be
-// as polite:
+// It asks those that it holds. Several crawlers may have one frontier, in one process or on many
+// machines, and a host is asked by the one that claimed it. The schedule claims nearly as many
+// hosts as there are, so that it can choose among them the URL that is nearest to a seed, and so
+// that hosts that are slow or rest keep nobody waiting. It holds a host as long as it can ask it
+// soon, and returns it with all that the next holder needs to be as polite:
 //
 //   - when the host has nothing to fetch any more, and nothing of it is under way;
 //   - when it is to be left alone for longer than keepResting, or is hopeless;
-//   - when its URLs in hand are used up while others, for which there was no room, wait
-//     for a holder: so every host comes to its turn, whatever their number;
-//   - when its budget is spent, or its folder is away: then nobody need wait for it;
+//   - when its URLs in hand are used up while other hosts, for which there was no room, wait for a
+//     holder: so every host has its turn, however many there are;
+//   - when its budget is spent, or its folder is away, so that nobody need wait for it;
 //   - when the crawl ends.
 //
-// A claim is renewed every claimTime/3. If that fails for so long that the claim runs
-// out, another may have the host: its URLs in hand are forgotten, and what is under way
-// is not stored.
+// A claim is renewed every claimTime/3. If that fails for so long that the claim runs out, another
+// may have the host. Then the URLs of it that are in hand are forgotten, and what is under way is
+// not stored.
 //
-// The crawl is over when nothing is under way here, and the frontier says, after the
-// last of it was stored, that nobody holds a host and that nobody need wait for one. As
-// long as others hold hosts, they may still find URLs of any, so the schedule asks again
-// every pollOthers.
+// The crawl is over when nothing is under way here, and when the frontier says, after the last page
+// was stored, that nobody holds a host and that nobody need wait for one. As long as others hold
+// hosts, they may still find URLs of any host, so the schedule asks again every pollOthers.
 //
-// No call of the frontier is made under the lock: next, which one goroutine calls, does
-// what step says. What it gets wrong: a robots.txt that redirects to another host is
-// fetched from there whoever holds that host.
+// No call of the frontier is made under the lock: next, which one goroutine calls, does what step
+// says. What it gets wrong: a robots.txt that redirects to another host is fetched from there
+// whoever holds that host.
 const (
 	claimTime   = 30 * time.Second // how long a claim outlives its holder
 	keepResting = 5 * time.Second  // longer than nearly all hosts rest between two requests
@@ -60,8 +58,8 @@ type unheld struct {
 	next    time.Time // when the frontier is worth asking again; zero: when something changes
 }
 
-// claims says how many hosts are to be claimed now, by a schedule that has something
-// else to do or not.
+// claims says how many hosts are to be claimed now, by a schedule that has something else to do or
+// not.
 func (s *schedule) claims(busy bool, now time.Time) int {
 	u := &s.unheld
 	if !u.next.IsZero() && !u.next.After(now) {
@@ -79,8 +77,8 @@ func (s *schedule) nothingLeft() bool {
 	return !u.stale && u.others == 0 && u.waiting == 0
 }
 
-// lookAgain is how long until the frontier is worth asking again; 0: nobody knows, or
-// there is no room for another host.
+// lookAgain is how long until the frontier is worth asking again; 0: nobody knows, or there is no
+// room for another host.
 func (s *schedule) lookAgain(now time.Time) time.Duration {
 	if s.unheld.next.IsZero() || len(s.held) >= mostHeld {
 		return 0
@@ -151,13 +149,12 @@ func (s *schedule) toReturn(h *host, now time.Time) bool {
 	return rest > keepResting || h.hopeless && rest > 0
 }
 
-// due says whether there is a host that nobody holds and that may be asked, as far as
-// is known.
+// due says whether there is a host that nobody holds and that may be asked, as far as is known.
 func (u *unheld) due(now time.Time) bool {
 	return u.waiting > 0 && !u.next.IsZero() && !u.next.After(now)
 }
 
-// letGo ends the hold on a host, as far as the schedule is concerned.
+// letGo ends the hold on a host in the schedule. The frontier is to be told what it returns.
 func (s *schedule) letGo(h *host) returning {
 	r := returning{h.claim, s.rest(h)}
 	s.unheld.add(len(h.urls) > 0, r.rest)
@@ -167,8 +164,8 @@ func (s *schedule) letGo(h *host) returning {
 	return r
 }
 
-// add counts a host that is no longer held here. Whether one of which no URL was in
-// hand has any, the frontier knows.
+// add counts a host that is no longer held here. If none of its URLs was in hand, only the frontier
+// knows whether it has any.
 func (u *unheld) add(hasURLs bool, rest frontier.Rest) {
 	if !hasURLs {
 		u.stale = true

@@ -39,8 +39,8 @@ func (w *world) allEnded(t *testing.T) {
 	same(t, "handed over", int64(len(w.ended)), counts.Fetched+counts.GivenUp+counts.Failed)
 }
 
-// apart wants that the requests to a host began so long after each other at least, whoever
-// made them.
+// apart wants that the requests to a host began so long after each other at least, whoever made
+// them.
 func apart(t *testing.T, w *world, host string, delay time.Duration) {
 	t.Helper()
 	var last *request
@@ -55,9 +55,8 @@ func apart(t *testing.T, w *world, host string, delay time.Duration) {
 	}
 }
 
-// Two schedules on one frontier: no host is asked sooner than it may be, whoever asks, none
-// is forgotten, and no URL is fetched twice. Both see the end, also the one that finds
-// nothing to do.
+// Two schedules on one frontier: no host is asked sooner than it may be, whoever asks, none is
+// forgotten, and no URL is fetched twice. Both see the end, also the one that finds nothing to do.
 func TestClaimsOfTwoCrawls(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -156,8 +155,8 @@ func (f *faulty) Return(ctx context.Context, c frontier.Claim, rest frontier.Res
 	return f.Frontier.Return(ctx, c, rest)
 }
 
-// What a worker held that died is fetched by another once its claims have run out, with
-// the rest that its hosts had when it got them.
+// What a worker held that died is fetched by another once its claims have run out, with the rest
+// that its hosts had when it got them.
 func TestClaimsOfADeadWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -194,8 +193,8 @@ func TestClaimsOfADeadWorker(t *testing.T) {
 	})
 }
 
-// A worker that was stopped for longer than its claims last notices when it goes on: what
-// it had in hand is not stored, and not lost.
+// A worker that was stopped for longer than its claims last notices when it goes on: what it had in
+// hand is not stored, and not lost.
 func TestClaimsOfAStoppedWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(urls("a.test", 20)...)

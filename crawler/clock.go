@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A clock measures one exchange, and ends its context when its time is over. It can
-// be stopped while the exchange waits for us. One goroutine uses it.
+// A clock measures one exchange, and ends its context when its time is over. It is stopped while
+// the exchange waits for memory. One goroutine uses it.
 type clock struct {
 	limit time.Duration
 	timer *time.Timer
@@ -14,8 +14,8 @@ type clock struct {
 	since time.Time     // zero: it is stopped
 }
 
-// startClock returns a context that ends when a clock has run for the time that is left
-// of a limit, or with cancel.
+// startClock returns a context that ends when a clock has run for the time that is left of a limit,
+// or with cancel.
 func startClock(ctx context.Context, left, limit time.Duration) (context.Context, *clock, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &clock{limit: left, since: time.Now()}

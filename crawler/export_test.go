@@ -1,7 +1,6 @@
 package crawler
 
-// For the tests of hostile servers, which stand outside to use the whole
-// pipeline.
+// For the tests of hostile servers, which stand outside to use the whole pipeline.
 var (
 	Encode       = encode
 	ResolverOf   = resolverOf

@@ -6,9 +6,9 @@ import (
 	"skink/frontier"
 )
 
-// Get fetches one page that a person named, and follows its redirects. It is for
-// looking at a page, not for crawling: robots.txt is not asked, and nothing is
-// tried again. What went wrong is in the page's Problem.
+// Get fetches one page that a person named, and follows its redirects. It is for looking at a page,
+// not for crawling: robots.txt is not asked, and nothing is tried again. What went wrong is in the
+// page's Problem.
 func Get(ctx context.Context, url string, opt Options) (*Page, error) {
 	f, err := newFetcher(opt)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"skink/internal/line"
 )
 
-// A host is what the schedule knows of one authority. The schedule's lock guards
-// it.
+// A host is what the schedule knows of one authority. The schedule's lock guards it.
 type host struct {
 	name    string
 	claim   frontier.Claim  // zero: it is not held, and not asked
@@ -50,11 +49,10 @@ type host struct {
 
 // # How long a host is left alone between two requests
 //
-// At least as long as the user says, and as robots.txt asks. A server that takes
-// its time to answer has not enough of it, so it also gets a pause of
-// restPerAnswer times what its answers take, smoothed over the last few. (Heritrix
-// waits five times as long as an answer took, Scrapy's AutoThrottle once.) Neither
-// is more than Options.MaxDelay. Who asks for no delay at all, for a server of
+// At least as long as the user says, and as robots.txt asks. A server that takes long to answer is
+// short of time, so it also gets a pause of restPerAnswer times what its answers take, smoothed
+// over the last few. (Heritrix waits five times as long as an answer took, Scrapy's AutoThrottle
+// once.) Neither is more than Options.MaxDelay. A user who wants no delay at all, for a server of
 // his own, gets none.
 const (
 	restPerAnswer = 2
@@ -78,8 +76,8 @@ func (h *host) rested(most time.Duration) time.Time {
 	return latest(h.until, h.asked.Add(h.rest(most)))
 }
 
-// told takes in what robots.txt asks for. A folder takes no delay: the Crawl-delay in
-// a copy of a site is for those who ask the site.
+// told takes in what robots.txt asks for. A folder takes no delay: the Crawl-delay in a copy of a
+// site is for those who ask the site.
 func (h *host) told(crawlDelay, least time.Duration) {
 	if !h.folder {
 		h.crawlDelay, h.delay = crawlDelay, max(crawlDelay, least)
@@ -133,8 +131,8 @@ func (h *host) priority() int {
 	return 0
 }
 
-// idle says whether there is nothing to be lost by forgetting a host: nobody here holds
-// it, and it could be asked at once.
+// idle says whether nothing is lost when a host is forgotten: nobody here holds it, and it could be
+// asked at once.
 func (h *host) idle(now time.Time, most time.Duration) bool {
 	return h.claim == frontier.Claim{} && h.turns == 0 && h.spot.Line() == nil && !h.parked && h.fails == 0 && h.spent == Spent{} &&
 		!now.Before(h.rested(most))

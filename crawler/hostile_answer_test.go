@@ -14,10 +14,10 @@ import (
 	"skink/crawler"
 )
 
-// raw answers with bytes in place of an answer of net/http, and ends the
-// connection. So an answer that is whole by its own account has to say "Connection:
-// close". The crawl would keep the connection otherwise, and may ask for its next page
-// just before the end arrives: that costs a try, and these crawls have one.
+// raw answers with bytes in place of an answer of net/http, and ends the connection. So an answer
+// that is whole by its own account has to say "Connection: close". The crawl would keep the
+// connection otherwise, and may ask for its next page just before the end arrives: that costs a
+// try, and these crawls have one.
 func raw(w http.ResponseWriter, bytes string) {
 	hijack(w, func(conn net.Conn) { _, _ = io.WriteString(conn, bytes) })
 }
@@ -38,8 +38,8 @@ func rawly(bytes string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { raw(w, bytes) }
 }
 
-// endlessly is a site that repeats the rest of its answer until nobody takes it,
-// with a pause after each part.
+// endlessly is a site that repeats the rest of its answer until nobody takes it, with a pause after
+// each part.
 func endlessly(first, rest string, pause time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		hijack(w, func(conn net.Conn) {
@@ -122,8 +122,8 @@ func longAnswers() []hostile {
 	}
 }
 
-// bombs are bodies of 200 MB of zeros, by the codings they are wrapped in. They
-// are made once: it takes a second.
+// bombs are bodies of 200 MB of zeros, by the codings they are wrapped in. They are made once: it
+// takes a second.
 var bombs = sync.OnceValue(func() map[string][]byte {
 	t := new(testing.T)
 	mega := make([]byte, 1<<20)

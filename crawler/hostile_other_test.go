@@ -12,9 +12,9 @@ import (
 	"skink/store"
 )
 
-// A panic while pages are read is the record of each page that brought it about,
-// and is counted; what needs no reading is not touched by it. No page is known
-// that does this, so the options of the pipeline are: shingles of minus one word.
+// A panic while pages are read is the record of each page that brought it about, and is counted;
+// what needs no reading is not touched by it. No page is known that does this, so the options of
+// the pipeline are: shingles of minus one word.
 func TestHostilePanic(t *testing.T) {
 	site := hostile{name: "panic", seeds: []string{"/", "/moved", "/picture"}, answer: func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

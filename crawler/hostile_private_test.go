@@ -17,13 +17,13 @@ import (
 	"skink/store"
 )
 
-// Two servers listen on one port: that at 127.0.0.2 stands for the public
-// internet, that at 127.0.0.1 for the router next door. Names are resolved by a
-// name server of the test, which can change its mind.
+// Two servers listen on one port: that at 127.0.0.2 stands for the public internet, that at
+// 127.0.0.1 for the router next door. Names are resolved by a name server of the test, which can
+// change its mind.
 const publicAddr, privateAddr = "127.0.0.2", "127.0.0.1"
 
-// privateCases try to reach the private server. In what they write, PORT is the
-// port of both, and private.test a name of the private one.
+// privateCases try to reach the private server. In what they write, PORT is the port of both, and
+// private.test a name of the private one.
 var privateCases = []struct {
 	name, does string
 	seed       string              // path on public.test, or a whole URL
@@ -97,8 +97,8 @@ var privateCases = []struct {
 	},
 }
 
-// TestHostilePrivate holds that nothing reaches the private server, not even a
-// request for robots.txt; and that it would be reached if it were allowed.
+// TestHostilePrivate holds that nothing reaches the private server, not even a request for
+// robots.txt; and that it would be reached if it were allowed.
 func TestHostilePrivate(t *testing.T) {
 	for _, c := range privateCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -131,8 +131,7 @@ func TestHostilePrivate(t *testing.T) {
 	}
 }
 
-// crawlPrivate crawls from a seed to anywhere, where the addresses are public or
-// in one of nets.
+// crawlPrivate crawls from a seed to anywhere, where the addresses are public or in one of nets.
 func crawlPrivate(t *testing.T, seed string, nets ...string) *crawl {
 	t.Helper()
 	opt := hostileOptions()
@@ -187,8 +186,8 @@ func startPrivate(t *testing.T, answers map[string]string) *privateServers {
 	return s
 }
 
-// resolveWith makes the default resolver know these names and no others, each
-// look-up of a name the next of its answers.
+// resolveWith makes the default resolver know these names and no others, each look-up of a name the
+// next of its answers.
 func resolveWith(t *testing.T, names map[string][]string) {
 	t.Helper()
 	var mu sync.Mutex

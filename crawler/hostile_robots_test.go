@@ -12,8 +12,8 @@ import (
 	"skink/crawler/robots"
 )
 
-// robotsFiles are sites whose robots.txt is the harm. Their hosts begin with
-// "robots-": for all other sites it is missing.
+// robotsFiles are sites whose robots.txt is the harm. Their hosts begin with "robots-": for all
+// other sites it is missing.
 func robotsFiles() []hostile {
 	// around puts a robots.txt in front of a site of two pages and a private one.
 	around := func(robots http.HandlerFunc) http.HandlerFunc {

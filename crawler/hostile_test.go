@@ -33,19 +33,17 @@ import (
 
 // # Hostile servers
 //
-// One server on loopback is many sites, each of which does a crawler some harm: it
-// is slow, endless, broken, or lies. A case is one such site, under the name
-// CASE.localhost. [TestHostile] crawls each by itself, from the socket to the
-// store, and holds what the records say, how long it took, how much was read off
-// the wire, and how much memory was allocated in all, the server's share
-// included. [TestHostileAtOnce] crawls all of them together, with an honest site
-// among them, which must not suffer. testdata/hostile.md is the table of the
-// cases; go test -run HostileTable -update writes it.
+// One server on loopback is many sites, each of which does a crawler some harm: it is slow,
+// endless, broken, or lies. A case is one such site, under the name CASE.localhost. [TestHostile]
+// crawls each by itself, from the socket to the store, and holds what the records say, how long it
+// took, how much was read off the wire, and how much memory was allocated in all, the server's
+// share included. [TestHostileAtOnce] crawls all of them together, with an honest site among them,
+// which must not suffer. testdata/hostile.md is the table of the cases; go test -run HostileTable
+// -update writes it.
 //
-// hostile_answer_test.go has what is wrong with answers, hostile_page_test.go
-// with pages and addresses, hostile_robots_test.go with robots.txt, and
-// hostile_private_test.go who must not be reached at all, and
-// hostile_other_test.go what needs a test of its own.
+// hostile_answer_test.go has what is wrong with answers, hostile_page_test.go with pages and
+// addresses, hostile_robots_test.go with robots.txt, and hostile_private_test.go who must not be
+// reached at all, and hostile_other_test.go what needs a test of its own.
 
 // A hostile is a site and what must be known of it after a crawl.
 type hostile struct {
@@ -172,15 +170,14 @@ type crawl struct {
 	took    time.Duration
 }
 
-// crawlHostile crawls from seeds with all of .localhost in its scope but what is
-// called "out".
+// crawlHostile crawls from seeds with all of .localhost in its scope but what is called "out".
 func crawlHostile(t *testing.T, server *hostileServer, s store.Store, opt crawler.Options, change func(*ingest.Options), seeds ...string) *crawl {
 	t.Helper()
 	return crawlScope(t, server, s, opt, change, `\.localhost[:/]`, seeds...)
 }
 
-// crawlScope crawls from seeds into a store, through everything that skink crawl
-// puts pages through.
+// crawlScope crawls from seeds into a store, through everything that skink crawl puts pages
+// through.
 func crawlScope(t *testing.T, server *hostileServer, s store.Store, opt crawler.Options, change func(*ingest.Options), include string, seeds ...string) *crawl {
 	t.Helper()
 	ctx := t.Context()
@@ -292,9 +289,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestHostileAtOnce crawls all sites together, into a store on disk. The crawl
-// ends, each site has the records it has by itself, and the honest one has all
-// its pages.
+// TestHostileAtOnce crawls all sites together, into a store on disk. The crawl ends, each site has
+// the records it has by itself, and the honest one has all its pages.
 func TestHostileAtOnce(t *testing.T) {
 	cases := append(hostiles(), honest())
 	server := startHostile(t, cases)
@@ -369,8 +365,8 @@ func (c *crawl) checkCase(t *testing.T, h hostile) {
 	}
 }
 
-// lineOf is a record in a line: where, what it is, why or where to, and whether
-// what came was truncated.
+// lineOf is a record in a line: where, what it is, why or where to, and whether what came was
+// truncated.
 func (c *crawl) lineOf(name string, r *store.Record) string {
 	short := strings.NewReplacer("http://"+name+".localhost:"+c.server.port, "", ":"+c.server.port, "")
 	line := short.Replace(r.URL) + " " + string(r.Kind)
@@ -410,8 +406,8 @@ func (c *crawl) record(t *testing.T, url string) *store.Record {
 	return nil
 }
 
-// TestMain keeps net/http from telling what servers say out of turn: the records
-// say what went wrong.
+// TestMain keeps net/http from telling what servers say out of turn: the records say what went
+// wrong.
 func TestMain(m *testing.M) {
 	log.SetOutput(io.Discard)
 	os.Exit(m.Run())

@@ -18,8 +18,8 @@ type HostState struct {
 	Budget   bool          // its budget is spent, and it has URLs
 }
 
-// Hosts is how the crawl gets on with the hosts it knows of at the moment, in
-// order of their names. Hosts with nothing left to fetch are forgotten in time.
+// Hosts is how the crawl gets on with the hosts it knows of at the moment, in order of their names.
+// Hosts with nothing left to fetch are forgotten after a while.
 func (c *Crawl) Hosts() []HostState {
 	all := c.schedule.states()
 	slices.SortFunc(all, func(a, b HostState) int { return cmp.Compare(a.Name, b.Name) })
@@ -45,8 +45,8 @@ type Demand struct {
 	Asked time.Duration
 }
 
-// Demanding lists the first of the hosts that asked for more than
-// Options.MaxDelay, the most demanding first.
+// Demanding lists the first of the hosts that asked for more than Options.MaxDelay, the most
+// demanding first.
 func (c *Crawl) Demanding() []Demand {
 	s := c.schedule
 	s.mu.Lock()

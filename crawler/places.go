@@ -4,45 +4,43 @@ import "time"
 
 // # Who may be asked at once, and what is worked on
 //
-// To wait for an answer costs a connection and a few kilobytes; to read a page costs
-// a processor. So a URL holds one after the other:
+// To wait for an answer takes a connection and a few kilobytes; to read a page takes a processor.
+// So a URL holds one after the other:
 //
-//  1. A place on the network, from the beginning of its turn until its answer has
-//     arrived whole, or is known not to come: for the look-up of the name, for
-//     robots.txt if that is not known, for the request and the body. A goroutine of
-//     its own waits with it. The body takes memory as it comes, see bodies.go.
-//  2. A place for work, which is one of Options.Parallel workers: to be parsed,
-//     judged and stored.
+//  1. A place on the network, from the beginning of its turn until its answer has arrived whole, or
+//     is known not to come. That covers the look-up of the name, robots.txt if that is not known,
+//     the request and the body. Each turn has a goroutine, which waits. The body takes memory as it
+//     comes, see bodies.go.
+//  2. A place for work, which is one of Options.Parallel workers, to be parsed, judged and stored.
 //
-// Options.Connections bounds the turns that have begun and not ended, wherever they
-// are. An answer that has arrived gives its place on the network back before it waits
-// for a worker, and a worker waits for no turn: so nobody waits in a circle. A folder
-// keeps its place until its page is stored, for its next page is asked for only then;
-// its worker does not wait for that place either. No turn begins while as many pages
-// wait for a worker as there are workers, so that the network does not run ahead.
+// Options.Connections bounds the turns that have begun and not ended, wherever they are. An answer
+// that has arrived gives its place on the network back before it waits for a worker, and a worker
+// waits for no turn: so nobody waits in a circle. A folder keeps its place until its page is
+// stored, for its next page is asked for only then; the worker does not wait for that place either.
+// No turn begins while as many pages wait for a worker as there are workers, so that the network
+// does not run ahead.
 //
 // # Slow hosts
 //
-// What a host takes of the network is the time of its answers. 500 hosts that hang
-// would take every place there is, each for a time limit, and a host that answers in
-// 50 ms would wait for them. So hosts have a pace: quick, if an answer is expected
-// within slowAnswer, as the last ones came; slow, if it is expected later, and also if
-// the host never answered in this crawl; failing, if it did not answer the last time.
-// Each pace leaves places to those that are quicker, see shares. A host that is not
+// A host holds its place on the network for as long as its answers take. 500 hosts that hang would
+// hold every place there is, each until its time limit, and a host that answers in 50 ms would wait
+// for them. So hosts have a pace. A host is quick if its last answers came within slowAnswer; slow
+// if they took longer, or if the host never answered in this crawl; failing if it did not answer
+// the last time. Each pace leaves places to those that are quicker, see shares. A host that is not
 // known to answer has one turn at a time, whatever Options.PerHost says.
 //
-// An answer to the request for robots.txt tells the pace of a host too, before its
-// first page is asked for.
+// An answer to the request for robots.txt tells the pace of a host too, before its first page is
+// asked for.
 //
-// What it gets wrong: a host that was quick and begins to hang holds its place as a
-// quick one until the time limit. And when more unknown hosts hang than slow ones may
-// have places, an unknown host that is well waits with them for its first turn.
+// What it gets wrong: a host that was quick and begins to hang holds its place as a quick one until
+// the time limit. And when more unknown hosts hang than slow hosts may have places, an unknown host
+// that is well waits with them for its first turn.
 //
 // # When a crawl is stopped
 //
-// No turn begins. What has a place goes on for Options.Grace, and the workers take what
-// arrives in that time. Then the context of all ends, and what did not come to its end
-// is fetched again by the next run.
+// No turn begins any more. Turns that have a place go on for Options.Grace, and the workers take
+// what arrives in that time. Then the context of all turns ends, and the next run fetches again
+// what did not come to its end.
 
 // A pace is how soon a host is expected to answer.
 type pace int
@@ -54,13 +52,13 @@ const (
 	paces // how many there are
 )
 
-// slowAnswer is what a quick host takes at most. The quarter of the places that only
-// quick hosts have then brings more than a hundred answers a second at the defaults,
-// about what a processor reads.
+// slowAnswer is how long a quick host takes at most. By it the quarter of the places that is for
+// quick hosts alone brings more than a hundred answers a second at the defaults, about as many as
+// one processor reads.
 const slowAnswer = 2 * time.Second
 
-// shares are how many quarters of all places the hosts of a pace may have together with
-// the slower ones; one place at least.
+// shares are how many quarters of all places the hosts of a pace may have together with the slower
+// ones; one place at least.
 var shares = [paces]int{quick: 4, slow: 3, failing: 1}
 
 // places counts what the turns of a crawl hold.

@@ -32,8 +32,8 @@ func (w *world) between(host string, from, to time.Duration) (n int) {
 	return n
 }
 
-// A host that may be asked ten times a second gets nine requests a second at least, from
-// the first second on, whatever other hosts do with their time.
+// A host that may be asked ten times a second gets nine requests a second at least, from the first
+// second on, whatever other hosts do with their time.
 func TestScheduleSlowHosts(t *testing.T) {
 	const minutes, perSecond = 5, 10
 	for _, c := range []struct {
@@ -107,8 +107,8 @@ func (w *world) crowdStarted(name string) (hosts int) {
 	return len(seen)
 }
 
-// More hosts hang than there are places for hosts that nobody knows. One that is well
-// waits for its first turn, and then no more; and every host gets its turn.
+// More hosts hang than there are places for hosts that nobody knows. One that is well waits for its
+// first turn, and then no more; and every host gets its turn.
 func TestScheduleMoreSlowHostsThanPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 200
@@ -147,8 +147,8 @@ func TestScheduleMoreSlowHostsThanPlaces(t *testing.T) {
 	})
 }
 
-// Hosts that become slow are held to the places of slow hosts, and are quick again when
-// they answer quickly.
+// Hosts that become slow are held to the places of slow hosts, and are quick again when they answer
+// quickly.
 func TestScheduleMoodyHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 40
@@ -251,8 +251,8 @@ func TestScheduleBlockedByAWrongClock(t *testing.T) {
 	})
 }
 
-// Over real connections: hosts hang until all pages of a good one were asked for, which
-// two workers see to.
+// Over real connections: hosts hang until all pages of a good one were asked for, which two workers
+// see to.
 func TestCrawlBesideHostsThatHang(t *testing.T) {
 	const hanging, pages = 60, 40
 	var mu sync.Mutex

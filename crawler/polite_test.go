@@ -13,8 +13,8 @@ import (
 	"skink/frontier"
 )
 
-// A host that takes long to answer is asked less often, up to MaxDelay, and
-// forgiven when it is quick again. No delay stays no delay.
+// A host that takes long to answer is asked less often, up to MaxDelay, and forgiven when it is
+// quick again. No delay stays no delay.
 func TestScheduleAdapts(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -48,9 +48,9 @@ func TestScheduleAdapts(t *testing.T) {
 	}
 }
 
-// What counts is when a request is on the wire. Connections that take longer than
-// the delay must not bring two requests close together, whether one follows on the
-// connection of the first or several are opened at once.
+// What counts is when a request is on the wire. Connections that take longer than the delay must
+// not bring two requests close together, whether one follows on the connection of the first or
+// several are opened at once.
 func TestScheduleCountsFromTheWire(t *testing.T) {
 	for _, perHost := range []int{1, 4} {
 		synctest.Test(t, func(t *testing.T) {
@@ -126,8 +126,8 @@ func TestScheduleJitter(t *testing.T) {
 	})
 }
 
-// What is nearer to a seed is fetched first, over all hosts that are due; a host
-// that rests does not hold up those with deeper URLs.
+// What is nearer to a seed is fetched first, over all hosts that are due; a host that rests does
+// not hold up those with deeper URLs.
 func TestScheduleDepthFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -149,9 +149,8 @@ func TestScheduleDepthFirst(t *testing.T) {
 	})
 }
 
-// Hosts at one address share its connections, those elsewhere do not wait for
-// them, and no worker does. One host alone has no bound but its own; loopback
-// never has.
+// Hosts at one address share its connections, those elsewhere do not wait for them, and no worker
+// does. One host alone has no bound but its own; loopback never has.
 func TestSchedulePerIP(t *testing.T) {
 	shared, alone := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 	synctest.Test(t, func(t *testing.T) {
@@ -214,8 +213,8 @@ func TestStandsFor(t *testing.T) {
 	}
 }
 
-// A host that has spent its budget is left, with what is pending still pending;
-// the others go on. What was spent before counts.
+// A host that has spent its budget is left, with what is pending still pending; the others go on.
+// What was spent before counts.
 func TestScheduleHostBudget(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -287,8 +286,8 @@ func TestScheduleMaxBytes(t *testing.T) {
 	})
 }
 
-// The hosts of a crawl that wanders are forgotten when nothing is left of them,
-// and none of them is asked too soon for it.
+// The hosts of a crawl that wanders are forgotten when nothing is left of them, and none of them is
+// asked too soon for it.
 func TestScheduleForgetsHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 3 * firstSweep

@@ -14,9 +14,8 @@ import (
 	"syscall"
 )
 
-// classify says which problem an error of a fetch is, and what exactly went
-// wrong. What has no name of its own is an answer that cannot be understood: the
-// errors of net/http for those are of no type.
+// classify says which problem an error of a fetch is, and what exactly went wrong. An error that is
+// none of causes is taken for an answer that cannot be understood, for which net/http has no type.
 func classify(err error) (Problem, string) {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err // what Colly's client did, and to which URL, the page knows
@@ -29,8 +28,8 @@ func classify(err error) (Problem, string) {
 	return ProblemHTTP, cut(err.Error())
 }
 
-// causes are tried in this order: a time limit ends every other wait, and shows
-// as an error of what was waited for.
+// causes are tried in this order. A time limit ends every other wait, and shows as an error of what
+// was waited for.
 var causes = []struct {
 	problem Problem
 	is      func(error) bool
@@ -73,9 +72,8 @@ func isBroken(err error) bool {
 	return isA[streamError](err)
 }
 
-// A streamError has the shape of the HTTP/2 stream errors of net/http, which has
-// no name for them outside, and makes them anything of this shape (their method
-// As compares the names of fields).
+// A streamError has the shape of the HTTP/2 stream errors of net/http, which has no name for them
+// outside, and makes them anything of this shape (their method As compares the names of fields).
 type streamError struct {
 	StreamID uint32
 	Code     uint32

@@ -11,10 +11,9 @@ import (
 	"skink/crawler/robots"
 )
 
-// How long an answer to the request for robots.txt holds (RFC 9309, 2.4 and
-// 2.3.1.4). What the RFC permits and is not done: to go by Cache-Control, and to take
-// a file that was out of reach for thirty days for missing. Nothing is fetched until
-// it is there.
+// How long an answer to the request for robots.txt holds (RFC 9309, 2.4 and 2.3.1.4). The RFC
+// permits to go by Cache-Control, and to take a file for missing that was out of reach for thirty
+// days. Neither is done here: nothing is fetched until the file can be had.
 const (
 	robotsLifetime  = 24 * time.Hour      // of what the site answered
 	robotsRetry     = 10 * time.Minute    // after which a site that did not answer is asked again
@@ -23,14 +22,14 @@ const (
 	robotsMostRules = 1_000_000           // in all files that are kept; about 100 MB
 )
 
-// A robotsFetch asks for one robots.txt. It follows up to five redirects, and
-// has its own time limit. Of a body it reads robots.MaxBytes and one more, so that
-// [robots.Parse] can tell a line that was cut.
+// A robotsFetch asks for one robots.txt. It follows up to five redirects, and has its own time
+// limit. It reads robots.MaxBytes of a body and one byte more, by which [robots.Parse] knows that a
+// line was cut.
 type robotsFetch func(ctx context.Context, robotsURL string) (status int, body []byte, err error)
 
-// A robotsUnreachableError says that nobody knows what a site wants, because its
-// robots.txt could not be had. Nothing may be fetched from there until it can;
-// its pages are to be tried again, not given up.
+// A robotsUnreachableError says that nobody knows what a site wants, because its robots.txt could
+// not be had. Nothing may be fetched from there until it can; its pages are to be tried again, not
+// given up.
 type robotsUnreachableError struct {
 	origin string    // "https://example.com"
 	until  time.Time // before which robots.txt is not asked for again; zero: unknown
@@ -43,15 +42,13 @@ func (e *robotsUnreachableError) Error() string {
 
 func (e *robotsUnreachableError) Unwrap() error { return e.err }
 
-// robotsFor says what an answer to the request for robots.txt means (RFC 9309,
-// 2.3.1). found tells the site's own words from the lack of any. An error means
-// that nothing is known and nothing allowed.
+// robotsFor says what an answer to the request for robots.txt means (RFC 9309, 2.3.1). found says
+// whether they are the site's own words. An error means that nothing is known, and nothing allowed.
 //
 //   - 2xx: the file counts, whatever is in it.
-//   - 3xx: more than five redirects; as if there were no file.
-//   - 4xx: there is no file, all is allowed. 401 and 403 too: they guard
-//     robots.txt, and will guard the pages. But 429 is a server under load, and
-//     means the opposite of "all is allowed".
+//   - 3xx: there were more than five redirects, which counts as if there were no file.
+//   - 4xx: there is no file, all is allowed. 401 and 403 too: they guard robots.txt, and will guard
+//     the pages. But 429 is a server under load, and means the opposite of "all is allowed".
 //   - Anything else, and no answer: out of reach.
 func robotsFor(status int, body []byte, err error) (rules *robots.Rules, found bool, _ error) {
 	switch {
@@ -65,18 +62,17 @@ func robotsFor(status int, body []byte, err error) (rules *robots.Rules, found b
 	return nil, false, robotsStatus(status)
 }
 
-// A robotsStatus is an answer to the request for robots.txt that says nothing
-// about the rules.
+// A robotsStatus is an answer to the request for robots.txt that says nothing about the rules.
 type robotsStatus int
 
 func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// A robotsCache knows the rules of the hosts that were asked for lately. However
-// many pages of a host wait for its robots.txt, one of them fetches it.
+// A robotsCache knows the rules of the hosts that were asked for lately. However many pages of a
+// host wait for its robots.txt, one of them fetches it.
 //
-// The fetch runs in the call of that page, under its context. If that ends, the
-// next page that waits fetches in its place: no call fails for another's sake,
-// and no goroutine is left behind.
+// The fetch runs in the call of that page, under its context. If that ends, the next page that
+// waits fetches in its place. So no call fails because another was stopped, and no goroutine is
+// left behind.
 type robotsCache struct {
 	fetch     robotsFetch
 	now       func() time.Time
@@ -106,9 +102,8 @@ func newRobotsCache(fetch robotsFetch, now func() time.Time) *robotsCache {
 	}
 }
 
-// get returns the rules for a canonical URL, fetching them if they are not known
-// or out of date. The error is a [robotsUnreachableError] where nothing is
-// known, or that of ctx.
+// get returns the rules for a canonical URL, fetching them if they are not known or out of date.
+// The error is a [robotsUnreachableError] where nothing is known, or that of ctx.
 func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, error) {
 	origin, err := robotsOrigin(rawURL)
 	if err != nil {
@@ -132,8 +127,8 @@ func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, er
 	}
 }
 
-// look finds the entry of an origin, or makes it. If it is neither known nor
-// pending, it is now pending by the caller, who has to refresh it.
+// look finds the entry of an origin, or makes it. If it is neither known nor pending, it is now
+// pending by the caller, who has to refresh it.
 func (c *robotsCache) look(origin string) (entry *robotsEntry, pending chan struct{}, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -161,8 +156,8 @@ func (c *robotsCache) answer(entry *robotsEntry) (*robots.Rules, error) {
 	return entry.rules, entry.err
 }
 
-// refresh fetches the robots.txt of an entry that is pending by the caller. A
-// fetch that failed because ctx ended says nothing about the site.
+// refresh fetches the robots.txt of an entry that is pending by the caller. A fetch that failed
+// because ctx ended says nothing about the site.
 func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*robots.Rules, error) {
 	defer c.release(entry)
 	status, body, err := c.fetch(ctx, entry.origin+"/robots.txt")
@@ -182,8 +177,8 @@ func (c *robotsCache) release(entry *robotsEntry) {
 	entry.pending = nil
 }
 
-// keep writes down what a fetch has brought. The site's own words stay when it
-// does not answer, as long as they are not too old.
+// keep writes down what a fetch has brought. The site's own words stay when it does not answer, as
+// long as they are not too old.
 func (c *robotsCache) keep(entry *robotsEntry, rules *robots.Rules, found bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -206,8 +201,8 @@ func (c *robotsCache) keep(entry *robotsEntry, rules *robots.Rules, found bool, 
 	c.shrink()
 }
 
-// shrink forgets those not used for longest until the cache is within its
-// bounds, but nobody's fetch under way.
+// shrink forgets the entries that were used longest ago until the cache is within its bounds, but
+// for those that are being fetched.
 func (c *robotsCache) shrink() {
 	element := c.recent.Back()
 	for element != nil && (len(c.hosts) > c.mostHosts || c.rules > c.mostRules) {
@@ -221,8 +216,8 @@ func (c *robotsCache) shrink() {
 	}
 }
 
-// robotsOrigin is the part of a canonical URL that one robots.txt is for:
-// scheme, host and port (RFC 9309, 2.3).
+// robotsOrigin is the part of a canonical URL that one robots.txt is for: scheme, host and port
+// (RFC 9309, 2.3).
 func robotsOrigin(rawURL string) (string, error) {
 	scheme, rest, ok := strings.Cut(rawURL, "://")
 	if !ok || scheme == "" {
@@ -237,8 +232,7 @@ func robotsOrigin(rawURL string) (string, error) {
 	return strings.Clone(scheme + "://" + rest), nil
 }
 
-// forget makes the next get fetch, if all that is known is that there are no
-// rules to be had.
+// forget makes the next get fetch, if all that is known is that there were no rules to be had.
 func (c *robotsCache) forget(rawURL string) {
 	origin, err := robotsOrigin(rawURL)
 	if err != nil {

@@ -253,8 +253,8 @@ func TestRobotsCacheFetchesOnce(t *testing.T) {
 	})
 }
 
-// A page that gives up does not take those with it that wait for its fetch, and
-// what it leaves behind is not taken for the site's word.
+// A page that gives up does not take those with it that wait for its fetch, and what it leaves
+// behind is not taken for the site's word.
 func TestRobotsCacheLeaderGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fetches atomic.Int32

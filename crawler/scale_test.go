@@ -20,10 +20,9 @@ import (
 	"skink/store/badger"
 )
 
-// TestFrontierScale fills the frontier of a real store with the URLs of very many
-// hosts, opens it anew, and crawls for a while, with a fetch that answers at once.
-// It states what that takes in time and memory, and holds every host to its delay
-// and every turn to the depth that was due.
+// TestFrontierScale fills the frontier of a real store with the URLs of very many hosts, opens it
+// anew, and crawls for a while, with a fetch that answers at once. It states what that takes in
+// time and memory, and holds every host to its delay and every turn to the depth that was due.
 //
 // The short form is 20,000 URLs of 200 hosts. The size to measure is named so:
 //

@@ -18,25 +18,22 @@ import (
 // errFinished: nothing is left to fetch.
 var errFinished = errors.New("crawl is finished")
 
-// takeBatch is how many URLs of one host are taken from the frontier at a time:
-// enough to spare it a call a page. takenMost is how many are to be in memory of
-// all hosts together, some 10 MB.
+// takeBatch is how many URLs of one host are taken from the frontier at a time: enough to spare it
+// a call a page. takenMost is how many are to be in memory of all hosts together, some 10 MB.
 const (
 	takeBatch = 32
 	takenMost = 1 << 16
 )
 
-// A schedule decides which URL is fetched next. Hosts that must rest wait in a line
-// by the time they may next be asked, so that a host that rests never makes others
-// wait. Of those that are due the one whose next URL has the lowest priority number,
-// or is nearest to a seed, comes first, and among equals the one that waited longest. A host that was asked for
-// its robots.txt comes before all, so that the answer is still known; hosts that
-// did not answer the last time come after all. How many of each pace may be asked
-// at once is the business of places.go.
+// A schedule decides which URL is fetched next. Hosts that must rest wait in a line by the time
+// they may next be asked, so that a host that rests never makes others wait. Of those that are due
+// the one whose next URL has the lowest priority number, or is nearest to a seed, comes first, and
+// among equals the one that waited longest. A host that was asked for its robots.txt comes before
+// all, so that the answer is still known; hosts that did not answer the last time come after all.
+// How many of each pace may be asked at once is the business of places.go.
 //
-// Many goroutines say what became of their turns; one alone calls next. No call of
-// the frontier is made under the lock, or a slow disk would hold up those who only
-// want to say that they are done.
+// Many goroutines say what became of their turns; one alone calls next. No call of the frontier is
+// made under the lock, or a slow disk would hold up those who only want to say that they are done.
 type schedule struct {
 	front  frontier.Frontier
 	worker string // under which hosts are claimed
@@ -121,9 +118,8 @@ func (s *schedule) host(name string) *host {
 	return h
 }
 
-// due is when a host's next URL may be started. A host of which nobody knows
-// whether it has one is due at once: asking the frontier costs the host nothing,
-// and the crawl may be over.
+// due is when a host's next URL may be started. A host of which nobody knows whether it has one is
+// due at once: asking the frontier costs the host nothing, and the crawl may be over.
 func (s *schedule) due(h *host) time.Time {
 	if len(h.urls) == 0 && !h.sure {
 		return time.Time{}
@@ -131,9 +127,9 @@ func (s *schedule) due(h *host) time.Time {
 	return h.rested(s.opt.MaxDelay)
 }
 
-// offer puts a host where it belongs: among those that are due, those that rest,
-// those that wait for a place at their address, or nowhere if it cannot be asked.
-// It is called after every change of a host.
+// offer puts a host where it belongs: among those that are due, those that rest, those that wait
+// for a place at their address, or nowhere if it cannot be asked. It is called after every change
+// of a host.
 func (s *schedule) offer(h *host) {
 	full := h.at.full(s.opt.PerIP)
 	if h.parked && !full {
@@ -155,8 +151,7 @@ func (s *schedule) offer(h *host) {
 // firstSweep is how many hosts are known before any is forgotten.
 const firstSweep = 4096
 
-// sweep forgets the hosts that are idle, when there are twice as many as were
-// left the last time.
+// sweep forgets the hosts that are idle, when there are twice as many as were left the last time.
 func (s *schedule) sweep() {
 	if len(s.hosts) < s.sweepAt {
 		return
@@ -177,10 +172,10 @@ func (s *schedule) changed() {
 	s.wake = make(chan struct{})
 }
 
-// next waits for a URL that may be fetched now, and begins its turn. The turn
-// ends its request with one of answered, failed and unused, and then itself with
-// finish; or both at once with putBack. next returns errFinished when nothing is
-// left, and the error of ctx when that ends. One goroutine calls it.
+// next waits for a URL that may be fetched now, and begins its turn. The turn ends its request with
+// one of answered, failed and unused, and then itself with finish; or both at once with putBack.
+// next returns errFinished when nothing is left, and the error of ctx when that ends. One goroutine
+// calls it.
 func (s *schedule) next(ctx context.Context) (*turn, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -237,8 +232,8 @@ func (p pause) rest(ctx context.Context) error {
 	return p.sleep(ctx)
 }
 
-// A step is what next has to do: hand out a turn, say that the crawl is over, claim
-// hosts, return some, take URLs of one, or wait.
+// A step is what next has to do: hand out a turn, say that the crawl is over, claim hosts, return
+// some, take URLs of one, or wait.
 type step struct {
 	turn     *turn
 	finished bool
@@ -298,8 +293,8 @@ func (s *schedule) goingBack(now time.Time) (back []returning) {
 	return back
 }
 
-// firstReady is the host to be asked next, nil if there is none or no place for it
-// when room turns may be under way.
+// firstReady is the host to be asked next, nil if there is none or no place for it when room turns
+// may be under way.
 func (s *schedule) firstReady(room int) *host {
 	var first *host
 	for p := range s.ready {
@@ -314,8 +309,7 @@ func (s *schedule) firstReady(room int) *host {
 	return first
 }
 
-// wait pauses as long as anything is under way or hoped for, here or elsewhere; else
-// all is done.
+// wait pauses as long as anything is under way or hoped for, here or elsewhere; else all is done.
 func (s *schedule) wait(now time.Time) step {
 	most := s.lookAgain(now)
 	hope := s.places.begun > 0 || s.resting.Has((*host).hopeful)
@@ -345,8 +339,8 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 	return t
 }
 
-// take fills a host's list from the frontier. Meanwhile pages may lead to more URLs
-// of the host, of which the frontier did not know when it was asked.
+// take fills a host's list from the frontier. While it asks, pages may lead to more URLs of the
+// host, of which the frontier did not know yet.
 func (s *schedule) take(ctx context.Context, h *host, c frontier.Claim, n int) error {
 	urls, err := s.front.Take(ctx, c, n)
 	if errors.Is(err, frontier.ErrLost) {
@@ -375,9 +369,9 @@ func (s *schedule) doubt(h *host) {
 	}
 }
 
-// sent says that a request of a turn is on the wire. A host counts its rest from
-// here: to look up a name, connect and shake hands can take longer than the rest,
-// and the next request, on the same connection, would then follow at once.
+// sent says that a request of a turn is on the wire. The rest of a host counts from here. To look
+// up a name, connect and shake hands can take longer than the rest, and if it counted from the
+// beginning of the turn, the next request would follow at once on the same connection.
 func (s *schedule) sent(t *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -395,7 +389,7 @@ func (s *schedule) send(t *turn) {
 	}
 }
 
-// free ends the request of a turn, of which its host can now have another.
+// free ends the request of a turn, so that its host can have another.
 func (s *schedule) free(t *turn) {
 	h := t.host
 	h.spot.Leave() // what it is ordered by may have changed; others move before it has its new place
@@ -425,8 +419,7 @@ func (s *schedule) arrived(t *turn) {
 	s.places.arrive(&t.place)
 }
 
-// unused ends a turn without a request. Its host can be asked as if it had never
-// begun.
+// unused ends a turn that made no request. Its host can be asked as if the turn had not begun.
 func (s *schedule) unused(t *turn, _ *Page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -434,8 +427,8 @@ func (s *schedule) unused(t *turn, _ *Page) {
 	s.free(t)
 }
 
-// unasked takes back that the host of a turn was asked, unless it was asked for
-// something else since.
+// unasked takes back that the host of a turn was asked, unless it was asked for something else
+// since.
 func (t *turn) unasked() {
 	if t.host.requests == t.requests {
 		t.host.asked = t.before
@@ -449,9 +442,9 @@ func (s *schedule) drop(t *turn) {
 	s.undo(t)
 }
 
-// putBack undoes a turn if its host was asked for robots.txt, or answered, since
-// it began: then the moment it was given has passed, and with it that of all
-// others who waited for the same answer. It says whether it did.
+// putBack undoes a turn if its host was asked for robots.txt, or answered that, since the turn
+// began. Then the moment that the turn was given has passed, as has that of all others who waited
+// for the same answer. putBack says whether it did.
 func (s *schedule) putBack(t *turn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -482,8 +475,8 @@ func (s *schedule) leave(t *turn) {
 	s.doubt(t.host)
 }
 
-// finish ends a turn, when all that came of it is stored. hosts are those that
-// may have got new URLs by it, of that depth.
+// finish ends a turn when all that came of it is stored. hosts are those that may have got new URLs
+// of that depth by it.
 func (s *schedule) finish(t *turn, depth int, hosts ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -503,8 +496,8 @@ func (s *schedule) finish(t *turn, depth int, hosts ...string) {
 	s.changed()
 }
 
-// askRobots says that a request for robots.txt starts: what comes next from that
-// host has to wait for its turn.
+// askRobots says that a request for robots.txt starts: what comes next from that host has to wait
+// for its turn.
 func (s *schedule) askRobots(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -515,8 +508,8 @@ func (s *schedule) askRobots(name string) {
 	s.offer(h)
 }
 
-// gotRobots says that the request for robots.txt has ended: with an answer, and how
-// long that took, or without one.
+// gotRobots says that the request for robots.txt has ended: with an answer, and how long that took,
+// or without one.
 func (s *schedule) gotRobots(name string, answered bool, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -528,9 +521,8 @@ func (s *schedule) gotRobots(name string, answered bool, took time.Duration) {
 	s.offer(h)
 }
 
-// slow makes a host's delay what a robots.txt of it asks, up to MaxDelay. A host can
-// have two of them, of http and of https: the one that asks for more counts, and may
-// later ask for less.
+// slow makes a host's delay what a robots.txt of it asks for, up to MaxDelay. A host can have two
+// of them, of http and of https. The one that asks for more counts, and may later ask for less.
 func (s *schedule) slow(h *host, origin string, asked time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -553,15 +545,15 @@ func (s *schedule) bounded(asked time.Duration) time.Duration {
 	return asked
 }
 
-// hop waits until a host may be asked for a robots.txt that another URL redirected
-// to, and counts that request.
+// hop waits until a host may be asked for a robots.txt that another URL redirected to, and counts
+// that request.
 func (s *schedule) hop(ctx context.Context, name string) error {
 	s.mu.Lock()
 	h := s.host(name)
 	at := latest(h.rested(s.opt.MaxDelay), time.Now())
 	if s.opt.Timeout > 0 && time.Until(at) > s.opt.Timeout {
 		s.mu.Unlock()
-		return &timeoutError{s.opt.Timeout} // its place is worth more to others
+		return &timeoutError{s.opt.Timeout} // others can use its place
 	}
 	h.asked = at // those who come meanwhile wait after this one
 	h.requests++

@@ -19,9 +19,9 @@ import (
 	"skink/frontier"
 )
 
-// A world is a web without wires: it answers what a test says, after the time
-// the test says, by the clock of a synctest bubble. It is also the handler of
-// its crawl, and knows all that was asked and handed over.
+// A world is a web without wires: it answers what a test says, after the time the test says, by the
+// clock of a synctest bubble. It is also the handler of its crawl, and knows all that was asked and
+// handed over.
 type world struct {
 	answer   func(url string, n int) *Page // to the nth request for a URL, from 1; nil: 200
 	robots   func(origin string, n int) (status int, body string, err error)
@@ -48,8 +48,8 @@ type request struct {
 	at  time.Duration // since the start
 }
 
-// newWorld is a world whose frontier holds some URLs. Without robots it has none
-// of them on any host.
+// newWorld is a world whose frontier holds some URLs. Without robots it has none of them on any
+// host.
 func newWorld(urls ...string) *world {
 	w := &world{front: frontier.NewMemory(), start: time.Now(), times: map[string]int{}, open: map[string]int{}, most: map[string]int{}, ended: map[string]*Page{}}
 	w.discover(urls...)
@@ -235,9 +235,9 @@ func same[T any](t *testing.T, what string, got, want T) {
 	}
 }
 
-// However long answers take, however many connections are allowed and however
-// many pages wait for a robots.txt that is slow itself: two requests to one host,
-// robots.txt included, start no closer than its delay.
+// However long answers take, however many connections are allowed and however many pages wait for a
+// robots.txt that is slow itself: two requests to one host, robots.txt included, start no closer
+// than its delay.
 func TestScheduleDelay(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
@@ -441,8 +441,8 @@ func TestScheduleBackOff(t *testing.T) {
 	}
 }
 
-// URLs that fail whenever they are asked for cost their host some seconds each, and keep it
-// from none of its others, also where the others are further from a seed.
+// URLs that fail whenever they are asked for cost their host some seconds each, and keep it from
+// none of its others, also where the others are further from a seed.
 func TestScheduleURLsThatAlwaysFail(t *testing.T) {
 	const bad, near, far = 4, 20, 500
 	for _, c := range []struct {
@@ -530,8 +530,8 @@ func TestScheduleCountsOutagesOnce(t *testing.T) {
 	})
 }
 
-// The robots.txt of a host is asked for again with each try, at the host's own
-// pace: its first answer may have been an accident.
+// The robots.txt of a host is asked for again with each try, at the host's own pace: its first
+// answer may have been an accident.
 func TestScheduleRobotsOutOfReach(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -590,8 +590,8 @@ func TestScheduleHopelessHostMayComeBack(t *testing.T) {
 	})
 }
 
-// When our own network is gone, a resumed crawl of many hosts ends soon and loses
-// no more than a URL a host.
+// When our own network is gone, a resumed crawl of many hosts ends soon and loses no more than a
+// URL a host.
 func TestScheduleOffline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -707,8 +707,8 @@ func TestScheduleMaxPages(t *testing.T) {
 	}
 }
 
-// When a crawl is stopped, what is in flight is finished if it can be in time;
-// what cannot is not on record, and everything else is still to be fetched.
+// When a crawl is stopped, what is in flight is finished if it can be in time; what cannot is not
+// on record, and everything else is still to be fetched.
 func TestScheduleStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(append(urls("quick.test", 50), urls("slow.test", 3)...)...)
@@ -775,8 +775,8 @@ func TestScheduleWaiting(t *testing.T) {
 	})
 }
 
-// Many workers find and end URLs of many hosts in any order, in real time: each
-// URL is fetched exactly once, and no wake-up is missed, or this test would hang.
+// Many workers find and end URLs of many hosts in any order, in real time: each URL is fetched
+// exactly once, and no wake-up is missed, or this test would hang.
 func TestScheduleStress(t *testing.T) {
 	const hosts, each = 20, 60
 	w := newWorld("http://h0.test/0")

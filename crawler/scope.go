@@ -31,10 +31,9 @@ type Scope struct {
 	hosts   map[string]bool // guarded by hostsMu: of ScopeDomain, whether hosts met lately are in
 }
 
-// NewScope makes a scope without seeds, in which only ScopeAny has room for a URL.
-// A URL must match one of the regular expressions include, if there are any, and
-// none of exclude; they are searched for in the canonical URL. The error for one that
-// is none is a *[PatternError].
+// NewScope makes a scope without seeds, in which only ScopeAny has room for a URL. A URL must match
+// one of the regular expressions include, if there are any, and none of exclude; they are searched
+// for in the canonical URL. The error for one that cannot be read is a *[PatternError].
 func NewScope(kind string, include, exclude []string) (*Scope, error) {
 	switch kind {
 	case ScopePrefix, ScopeHost, ScopeDomain, ScopeAny:
@@ -121,8 +120,9 @@ func (s *Scope) near(url string) bool {
 // mostHosts bounds the hosts whose domain is remembered.
 const mostHosts = 10_000
 
-// onDomain says whether a host is of a seed's domain. To find the domain costs
-// more than all the rest of a link's way, and links lead to the same few hosts.
+// onDomain says whether a host is of a seed's domain. To find the domain costs more than everything
+// else that is done for a link, and links lead to the same few hosts, so the answers are
+// remembered.
 func (s *Scope) onDomain(host string) bool {
 	s.hostsMu.RLock()
 	in, known := s.hosts[host]
@@ -164,10 +164,10 @@ func matches(patterns []*regexp.Regexp, url string) bool {
 	return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(url) })
 }
 
-// Moved says whether a redirect from a seed to another URL is the site's own way
-// to its address (from http to https, from example.com to www.example.com), so
-// that the target is as good as a seed. It need not match what is to be included,
-// as no seed has to; but what is excluded nobody named.
+// Moved says whether a redirect from a seed to another URL is the site's own way to its address
+// (from http to https, from example.com to www.example.com), so that the target is as good as a
+// seed. It need not match what is to be included, as no seed has to. But it must not be excluded:
+// nobody named it.
 func (s *Scope) Moved(seed, target string) bool {
 	return !matches(s.exclude, target) && frontier.Domain(frontier.HostOf(seed)) == frontier.Domain(frontier.HostOf(target))
 }

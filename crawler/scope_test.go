@@ -38,7 +38,8 @@ func TestScope(t *testing.T) {
 		{ScopePrefix, "http://example.com/docs/",
 			[]string{"http://example.com/docs/", "http://example.com/docs/a", "http://example.com/docs/a/b?c=/d", "http://example.com/docs/?q"},
 			[]string{"http://example.com/", "http://example.com/docs", "http://example.com/docsx/", "https://example.com/docs/", "http://example.com/?u=http://example.com/docs/", "http://example.com:8080/docs/"}},
-		// Up to the last slash, as for everyone who saves a folder of a site; the seed's own name says no more.
+		// Up to the last slash, as for everyone who saves a folder of a site; the seed's own name
+		// says no more.
 		{ScopePrefix, "http://example.com/docs", []string{"http://example.com/docs", "http://example.com/other/x"}, []string{"http://example.org/"}},
 		{ScopePrefix, "http://example.com/docs/index.html?a=/b/", []string{"http://example.com/docs/x"}, []string{"http://example.com/", "http://example.com/docs"}},
 		{ScopePrefix, "http://example.com/", []string{"http://example.com/any/where"}, []string{"http://example.com.evil.test/"}},

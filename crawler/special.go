@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// SpecialHosts lists, for Options.AllowHosts, the hosts of those canonical URLs that
-// say themselves that they are not on the public internet, each with its port. It is
-// meant for URLs that a person named. An address to which a server sent us says nothing.
+// SpecialHosts lists, for Options.AllowHosts, those hosts of canonical URLs that say by their names
+// that they are not on the public internet, each with its port. It is meant for URLs that a person
+// named, and not for those to which a server sent us.
 func SpecialHosts(urls ...string) (hosts []string) {
 	for _, raw := range urls {
 		u, err := url.Parse(raw)
@@ -20,8 +20,8 @@ func SpecialHosts(urls ...string) (hosts []string) {
 	return hosts
 }
 
-// IsSpecialHost says whether a name, or an address without a port, says itself that
-// it is not on the public internet.
+// IsSpecialHost says whether a host, a name or an address without a port, says by itself that it is
+// not on the public internet.
 func IsSpecialHost(name string) bool {
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true

@@ -25,8 +25,8 @@ func (f slowFrontier) Take(ctx context.Context, c frontier.Claim, n int) ([]fron
 	return f.Frontier.Take(ctx, c, n)
 }
 
-// A host whose rest ends while URLs are taken, of it or of another, is neither lost
-// nor looked at without end. In real time: the clock of a bubble stands still there.
+// A host whose rest ends while URLs are taken, of it or of another, is neither lost nor looked at
+// without end. In real time: the clock of a bubble stands still there.
 func TestScheduleSlowFrontier(t *testing.T) {
 	w := newWorld()
 	w.links = map[string][]string{}
@@ -44,8 +44,8 @@ func TestScheduleSlowFrontier(t *testing.T) {
 	same(t, "URLs", len(w.ended), 4*21)
 }
 
-// With more hosts in turn than the cache of robots.txt holds, a page still follows
-// its robots.txt: what was asked for is not forgotten before it is used.
+// With more hosts in turn than the cache of robots.txt holds, a page still follows its robots.txt:
+// what was asked for is not forgotten before it is used.
 func TestScheduleManyRobots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 100
@@ -66,8 +66,7 @@ func TestScheduleManyRobots(t *testing.T) {
 	})
 }
 
-// Hosts that run into the time limit again and again do not take the workers of
-// those that answer.
+// Hosts that run into the time limit again and again do not take the workers of those that answer.
 func TestScheduleDeadHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -127,8 +126,8 @@ func (w *world) reopen(t *testing.T) {
 	}
 }
 
-// A robots.txt that says when to come back is asked for then, also after the crawl
-// was stopped; no URL is given up for it.
+// A robots.txt that says when to come back is asked for then, also after the crawl was stopped; no
+// URL is given up for it.
 func TestScheduleRobotsRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("http://a.test/")
@@ -175,8 +174,8 @@ func TestScheduleLongestRetryAfter(t *testing.T) {
 	})
 }
 
-// A Crawl-delay that gets shorter is followed, and one that was stored counts up to
-// the MaxDelay of today.
+// A Crawl-delay that gets shorter is followed, and one that was stored counts up to the MaxDelay of
+// today.
 func TestScheduleCrawlDelayChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(urls("a.test", 4)...)

@@ -11,47 +11,44 @@ import (
 	"sync"
 )
 
-// What goes over the wire
+// # What goes over the wire
 //
 // Package net/http hides two things from its caller that a crawler must know.
 //
-// It repeats requests. One that a server refuses (GOAWAY with a lower last stream,
-// REFUSED_STREAM), or takes on a connection that had been used before and then
-// closes it, is sent again at once, at some servers without end: they get thousands
-// of requests where the schedule counts one. So an attempt ends when net/http asks
-// for a second connection after bytes went out on the first, which [watch] sees by
-// httptrace before anything is written to the second. Whether and when to ask again
-// is the schedule's to say. A connection on which nothing was written is none of the
-// server's business, and may be replaced.
+// It repeats requests. A request that a server refuses (GOAWAY with a lower last stream,
+// REFUSED_STREAM), or that it took on a used connection which it then closed, is sent again at
+// once. With some servers that goes on without end: they get thousands of requests where the
+// schedule counts one. So an attempt ends when net/http asks for a second connection after bytes
+// went out on the first, which [watch] sees by httptrace before anything is written to the second.
+// Whether and when to ask again, the schedule decides. A connection on which nothing was written
+// may be replaced: it cost the server no request.
 //
-// It reads what it does not hand over. Frames of HTTP/2 may be empty or nearly all
-// padding, pings and settings may come without end, TLS records may be empty: bodies
-// are bounded and time is, but a server could send a gigabyte in five seconds
-// without delivering a byte. So what may come over a connection is bounded by what
-// is delivered from it: a [wire] counts both, below TLS, and breaks off when the one
-// is far above the other.
+// It reads what it does not hand over. Frames of HTTP/2 may be empty or nearly all padding, pings
+// and settings may come without end, and TLS records may be empty. Bodies and time are bounded, and
+// yet a server could send a gigabyte in five seconds without delivering a byte of a body. So what
+// may come over a connection is bounded by what is delivered from it: a [wire] counts both, below
+// TLS, and breaks off when far more came than was delivered.
 
 const (
 	// streamBuffer is how much of an HTTP/2 answer may wait to be read.
 	streamBuffer = 1 << 20
 
-	// wireAllowance is how much may come for an exchange before any of its body is
-	// delivered: its head, and as much again for the frames around it, and what may
-	// wait to be read.
+	// wireAllowance is how much may come for an exchange before any of its body is delivered: its
+	// head, as much again for the frames around that, and what may wait to be read.
 	wireAllowance = 2*maxHeaderBytes + streamBuffer
 
-	// wirePerByte is how much may come for a byte of a body. Honest servers send
-	// little over one. One that flushes every ten bytes sends four: a frame of
-	// HTTP/2 has 9 bytes of its own, a record of TLS 22.
+	// wirePerByte is how much may come for a byte of a body. Honest servers send little over one.
+	// One that flushes every ten bytes sends four: a frame of HTTP/2 has 9 bytes of its own, a
+	// record of TLS 22.
 	wirePerByte = 4
 )
 
 var (
-	// errFlood is a connection that brings next to nothing.
+	// errFlood says that a connection brings much and delivers next to nothing.
 	errFlood = errors.New("the server sends much and delivers next to nothing")
 
-	// errUnanswered is a request that was sent, and is to be sent again if the
-	// schedule says so.
+	// errUnanswered says that a request was sent and had no answer. The schedule decides whether it
+	// is sent again.
 	errUnanswered = errors.New("the server refused the request, or took it and closed the connection")
 )
 
@@ -128,8 +125,7 @@ func (w *wire) deliver(n int) {
 	w.left += wirePerByte * int64(n)
 }
 
-// end takes back what an exchange has left over. One allowance stays, for what is
-// still on its way.
+// end takes back what an exchange has left over. One allowance stays for what is still on its way.
 func (w *wire) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,8 +150,7 @@ type attempt struct {
 	repeated bool  // guarded by mu: it would have been sent a second time
 }
 
-// watch makes an attempt, and the request to be made with it. The attempt must be
-// ended.
+// watch makes an attempt, and the request to be made with it. The attempt must be ended.
 func watch(r *http.Request) (*attempt, *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	a := &attempt{cancel: cancel}
@@ -165,10 +160,9 @@ func watch(r *http.Request) (*attempt, *http.Request) {
 	return a, r.WithContext(ctx)
 }
 
-// got is called with the connection that the request is about to be sent on. If that
-// would be the second time it ends the attempt: a stream of HTTP/2 is not begun when
-// the context has ended, while HTTP/1 writes without looking, and so gets a connection
-// that is closed.
+// got is called with the connection on which the request is about to be sent. If that would be the
+// second time, it ends the attempt's context. HTTP/2 then begins no stream. HTTP/1 writes without
+// looking at the context, and so gets a connection that is closed.
 func (a *attempt) got(conn net.Conn) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -191,7 +185,7 @@ func (a *attempt) got(conn net.Conn) {
 	a.before = a.wire.sent()
 }
 
-// end ends an attempt; of its answer nothing can be read any more.
+// end ends an attempt. Nothing can be read of its answer any more.
 func (a *attempt) end() {
 	a.cancel()
 	a.mu.Lock()
@@ -201,8 +195,8 @@ func (a *attempt) end() {
 	}
 }
 
-// why is what went wrong, where net/http says what followed from it. A body that has
-// reached its bound has done so before its connection did.
+// why is what went wrong, where net/http only says what followed from that. A body that has reached
+// its bound did so before its connection.
 func (a *attempt) why(err error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

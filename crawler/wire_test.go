@@ -182,9 +182,9 @@ func paths(answers map[string]answer2) answer2 {
 	}
 }
 
-// TestOneRequestATurn: each request that a server gets is one that the crawl knows
-// of, at its default delay. Net/http would repeat those that are refused, some of
-// them without end and without a pause.
+// TestOneRequestATurn: each request that a server gets is one that the crawl knows of, at its
+// default delay. Net/http would repeat those that are refused, some of them without end and without
+// a pause.
 func TestOneRequestATurn(t *testing.T) {
 	type counts = map[string]int
 	tests := []struct {
@@ -276,8 +276,8 @@ func serveOnce(t testing.TB) *fakeServer {
 	})
 }
 
-// TestWireReplacesUnused: a connection that closed while it was idle costs no try, for
-// nothing was sent on it.
+// TestWireReplacesUnused: a connection that closed while it was idle costs no try, for nothing was
+// sent on it.
 func TestWireReplacesUnused(t *testing.T) {
 	a, r := watch(httptest.NewRequest(http.MethodGet, "/", nil))
 	defer a.end()
@@ -301,9 +301,8 @@ func (discardConn) Close() error { return nil }
 // mostFlood is what a flooding server sends if nobody stops it.
 const mostFlood = 64 << 20
 
-// TestFloods: a server that sends much and delivers next to nothing is left after a
-// few megabytes, not when the time is over. What the server can still write goes into
-// the buffers of two sockets.
+// TestFloods: a server that sends much and delivers next to nothing is left after a few megabytes,
+// not when the time is over. What the server can still write goes into the buffers of two sockets.
 func TestFloods(t *testing.T) {
 	const most = 16 << 20
 	head := func(f *http2.Framer, stream uint32) error {
@@ -361,8 +360,8 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// TestNoFlood: honest answers pass, however they are cut, several at once and one
-// after the other on one connection.
+// TestNoFlood: honest answers pass, however they are cut, several at once and one after the other
+// on one connection.
 func TestNoFlood(t *testing.T) {
 	chunks := map[string]int{"/large": 16 << 10, "/lines": 40, "/words": 10}
 	sizes := map[string]int{"/large": 10 << 20, "/lines": 256 << 10, "/words": 100 << 10}

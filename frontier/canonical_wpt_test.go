@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// The web-platform tests of the URL Standard are what browsers are held against.
-// They come with the URL parser that we use, as files beside its source; where
-// those are not to be had, the tables of this package have to do.
+// The web-platform tests of the URL Standard are what browsers are held against. They come with the
+// URL parser that we use, as files beside its source; where those are not to be had, the tables of
+// this package have to do.
 
 // wptRows returns the rows of one of the files.
 func wptRows(t *testing.T, name string) (rows []json.RawMessage) {
@@ -32,17 +32,17 @@ func wptRows(t *testing.T, name string) (rows []json.RawMessage) {
 	return rows
 }
 
-// halved says whether a text of a row has half a character of UTF-16, which a
-// string of Go cannot hold.
+// halved says whether a text of a row has half a character of UTF-16, which a string of Go cannot
+// hold.
 func halved(row json.RawMessage, text string) bool {
 	return strings.ContainsRune(text, '\ufffd') && surrogate.Match(row)
 }
 
 var surrogate = regexp.MustCompile(`(?i)\\ud[89a-f]`)
 
-// TestWebPlatform holds the resolving of links against them. What they expect is a
-// URL as a browser writes it; from there it is four steps to the canonical form,
-// which wptCanonical takes in its own way.
+// TestWebPlatform holds the resolving of links against them. What they expect is a URL as a browser
+// writes it; from there it is four steps to the canonical form, which wptCanonical takes in its own
+// way.
 func TestWebPlatform(t *testing.T) {
 	rows := wptRows(t, "urltestdata.json")
 	compared, changed := 0, 0
@@ -86,9 +86,8 @@ func TestWebPlatform(t *testing.T) {
 
 const skipped = "skipped"
 
-// asciiToday is what the URL Standard makes of the hosts in ASCII that claim to be
-// Punycode and are none. The tests that come with the parser are older, and want them
-// to fail; so did the standard.
+// asciiToday is what the URL Standard makes of the hosts in ASCII that claim to be Punycode and are
+// none. The tests that come with the parser are older, and want them to fail; so did the standard.
 func asciiToday(input string) (href string, ok bool) {
 	m := aceHost.FindStringSubmatch(input)
 	if m == nil {
@@ -99,11 +98,10 @@ func asciiToday(input string) (href string, ok bool) {
 
 var aceHost = regexp.MustCompile(`^(https?)://((?:[A-Za-z0-9_.-]*\.)?[Xx][Nn]--[A-Za-z0-9_.=-]*)/?$`)
 
-// TestWebPlatformHosts does the same for hosts in all scripts, with the tests of
-// UTS 46 among them.
+// TestWebPlatformHosts does the same for hosts in all scripts, with the tests of UTS 46 among them.
 func TestWebPlatformHosts(t *testing.T) {
-	// Mathematical signs that IDNA maps to a form which it then refuses: see
-	// serialize. Browsers have come to accept that form.
+	// Mathematical signs that IDNA maps to a form which it then refuses: see serialize. Browsers
+	// have come to accept that form.
 	refused := map[string]bool{"≠": true, "≮": true, "≯": true}
 	for _, name := range []string{"toascii.json", "IdnaTestV2.json"} {
 		compared := 0
@@ -147,9 +145,8 @@ var (
 	escape   = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 )
 
-// wptCanonical makes the canonical form of what a browser writes: without
-// fragment and user info, escapes in capitals, unreserved characters as
-// themselves.
+// wptCanonical makes the canonical form of what a browser writes: without fragment and user info,
+// escapes in capitals, unreserved characters as themselves.
 func wptCanonical(href string) string {
 	href, _, _ = strings.Cut(href, "#")
 	href = userInfo.ReplaceAllString(href, "$1")

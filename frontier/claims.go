@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Claims is who holds which hosts and until when, for a frontier that keeps this in memory.
-// What the holder of a host took is the frontier's affair: it frees that when a claim ends.
-// The zero value holds nothing. One goroutine at a time uses it.
+// Claims is who holds which hosts and until when, for a frontier that keeps this in memory. What
+// the holder of a host took is the frontier's affair: it frees that when a claim ends. The zero
+// value holds nothing. One goroutine at a time uses it.
 type Claims struct {
 	token   uint64             // of the last claim
 	held    map[string]*holder // by host
@@ -73,8 +73,8 @@ func (c *Claims) End(host string) {
 	}
 }
 
-// Expire ends the claims that were not renewed in time, and returns their hosts. It looks at
-// all claims only when one of them may have run out.
+// Expire ends the claims that were not renewed in time, and returns their hosts. It looks at all
+// claims only when one of them may have run out.
 func (c *Claims) Expire(now time.Time) (hosts []string) {
 	if c.expires.IsZero() || now.Before(c.expires) {
 		return nil

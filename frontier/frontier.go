@@ -1,10 +1,9 @@
-// Package frontier is what is still to fetch: the types and the contract of a
-// queue of URLs, and the canonical form by which a URL is known.
+// Package frontier is what is still to fetch: the types and the contract of a queue of URLs, and
+// the canonical form by which a URL is known.
 //
-// The contract follows crawler-commons URLFrontier: URLs are discovered, taken and
-// ended; hosts rest and are blocked. A frontier remembers; it does not decide.
-// [NewMemory] makes one that lives as long as the process; those that outlive it are
-// the stores' (package store).
+// The contract follows crawler-commons URLFrontier: URLs are discovered, taken and ended; hosts
+// rest and are blocked. A frontier remembers; it does not decide. [NewMemory] makes one that lives
+// as long as the process; those that outlive it are the stores' (package store).
 //
 //	front := frontier.NewMemory()
 //	url, err := frontier.Canonical("HTTP://Example.com/%7Ejo#top") // http://example.com/~jo
@@ -14,22 +13,20 @@
 //
 // # Hosts are claimed, not URLs
 //
-// One host has one holder at a time: that is what makes politeness hold over many
-// workers. Who holds a host takes its URLs, and hands the host back with what the
-// next holder has to know, so that he is as polite as the last. A claim ends when
-// its host is returned, or when it was not renewed in time: the holder is dead, or
-// so slow that it must be taken for dead. What it writes after that is refused with
-// [ErrLost], and its URLs are free.
+// One host has one holder at a time, so that politeness holds over many workers. The holder takes
+// the host's URLs, and returns the host with what the next holder has to know to be as polite. A
+// claim ends when its host is returned, or when it was not renewed in time: then the holder is
+// dead, or so slow that it must be taken for dead. What it writes after that is refused with
+// [ErrLost], and the URLs that it took are free.
 //
-// When a host may be asked again is the scheduler's question (package crawler),
-// which URLs belong to a crawl is its caller's.
+// The scheduler decides when a host may be asked again, see package crawler, and its caller decides
+// which URLs belong to a crawl.
 //
 // # Coming back
 //
-// A URL that has ended can be put back ([Frontier].Requeue), to be tried or visited
-// again. An item that is due later is pending, but its host is not due for it, and
-// nobody waits for it: a crawl that runs when the time comes fetches it, a crawl that
-// has nothing else left ends.
+// A URL that has ended can be put back ([Frontier].Requeue), to be tried or visited again. An item
+// that is due later is pending, but its host is not due for it, and nobody waits for it: a crawl
+// that runs when the time comes fetches it, a crawl that has nothing else left ends.
 package frontier
 
 import (
@@ -42,8 +39,7 @@ import (
 // ErrLost: a claim has ended, or another worker has its host.
 var ErrLost = errors.New("the host is no longer held by this worker")
 
-// An Item is one URL to fetch, with what its record will need to know of the
-// way that led to it.
+// An Item is one URL to fetch, with what its record will need to know of the way that led to it.
 type Item struct {
 	URL   string // canonical, see [Canonical]
 	Via   string // where the chain of redirects that led here began; "" for none
@@ -86,15 +82,15 @@ const (
 	Outside    State = 7 // linked to, but outside the crawl; Discover still takes it
 )
 
-// Ends says whether a URL in that state has been dealt with: it is neither
-// unknown, nor to be fetched, nor left out.
+// Ends says whether a URL in that state has been dealt with: it is neither unknown, nor to be
+// fetched, nor left out.
 func (s State) Ends() bool { return s > Pending && s < Outside }
 
 // New says whether Discover takes a URL in that state: nobody has dealt with it, or is to.
 func (s State) New() bool { return s == Unknown || s == Outside }
 
-// A Host is one authority, such as "example.com" or "example.com:8080", with
-// URLs waiting. Politeness is counted by host.
+// A Host is one authority, such as "example.com" or "example.com:8080", with URLs waiting.
+// Politeness is counted by host.
 type Host struct {
 	Name    string
 	Pending int // URLs queued, now or for later, or taken
@@ -102,8 +98,8 @@ type Host struct {
 	Rest    Rest
 }
 
-// A Rest is what the next holder of a host has to know of it. The zero value is a
-// host of which nothing is known.
+// A Rest is what the next holder of a host has to know of it. The zero value is a host of which
+// nothing is known.
 type Rest struct {
 	Next    time.Time     // not to be asked before; nobody can claim the host before
 	Idle    bool          // nobody need wait for it: its URLs may stay pending when a crawl ends
@@ -114,8 +110,8 @@ type Rest struct {
 	Spent   Spent         // on it in this crawl
 }
 
-// MostBlocked is the longest that a host can ask to be left alone. What would be longer
-// was written by a clock that was wrong, and must not silence a crawl.
+// MostBlocked is the longest that a host can ask to be left alone. What would be longer was written
+// by a clock that was wrong, and must not silence a crawl.
 const MostBlocked = time.Hour
 
 // Due is the time before which the host is not to be asked.
@@ -184,47 +180,44 @@ func (n *PerState) Counts() Counts {
 	return Counts{n[Pending], n[Fetched], n[Redirected], n[Blocked], n[Failed], n[GivenUp], n[Outside]}
 }
 
-// Frontier is the contract. Every method may be called from several goroutines.
-// Package store/storetest holds these promises as tests. URLs end, and those that
-// a page leads to are written, with the page's record: in a store by its Commit, in
-// a [Memory] by its End.
+// Frontier is the contract. Every method may be called from several goroutines. Package
+// store/storetest holds these promises as tests. URLs end, and those that a page leads to are
+// written, with the page's record: in a store by its Commit, in a [Memory] by its End.
 type Frontier interface {
 	Reader
 
-	// Discover queues the URLs that were never discovered before, or only left
-	// out, and returns how many those were. Known URLs are dropped, and of two
-	// concurrent calls with one URL exactly one counts it. Order within a host:
-	// by priority, then depth, then arrival. An item that is due later arrives
-	// when its time comes.
+	// Discover queues the URLs that were never discovered before, or only left out, and returns how
+	// many those were. Known URLs are dropped, and of two concurrent calls with one URL exactly one
+	// counts it. Order within a host: by priority, then depth, then arrival. An item that is due
+	// later arrives when its time comes.
 	Discover(ctx context.Context, items []Item) (int, error)
 
-	// Requeue puts URLs back that have ended, and queues those that are unknown or
-	// were left out, with the items given, and returns how many. Pending ones stay
-	// as they are. Their records stay until a commit with Revisit takes their place.
+	// Requeue puts URLs back that have ended, and queues those that are unknown or were left out,
+	// with the items given, and returns how many. Pending ones stay as they are. Their records stay
+	// until a commit with Revisit takes their place.
 	Requeue(ctx context.Context, items []Item) (int, error)
 
-	// Claim gives up to n hosts that have URLs free, are due, and that nobody
-	// holds, for ttl: those whose first URL comes first, by priority and then depth,
-	// before others, then those that are due the longest. A host all of whose free
-	// URLs are due later is not due before the first of them.
+	// Claim gives up to n hosts that have URLs free, are due, and that nobody holds, for ttl: those
+	// whose first URL comes first, by priority and then depth, before others, then those that are
+	// due the longest. A host all of whose free URLs are due later is not due before the first of
+	// them.
 	Claim(ctx context.Context, worker string, n int, ttl time.Duration) (Grant, error)
 
 	// Renew lets claims last for ttl from now on, and returns those that were lost.
 	Renew(ctx context.Context, claims []Claim, ttl time.Duration) (lost []Claim, err error)
 
-	// Take takes up to n URLs of a claimed host, in the host's order, that are free.
-	// They stay taken until they end, are released, or the claim ends. No URLs and
-	// no error: nothing is waiting.
+	// Take takes up to n URLs of a claimed host, in the host's order, that are free. They stay
+	// taken until they end, are released, or the claim ends. No URLs and no error: nothing is
+	// waiting.
 	Take(ctx context.Context, c Claim, n int) ([]Item, error)
 
-	// Release gives back a URL that was taken, without an answer: it goes to the end
-	// of its priority and depth in its host's queue, as the item given.
+	// Release gives back a URL that was taken, without an answer: it goes to the end of its
+	// priority and depth in its host's queue, as the item given.
 	Release(ctx context.Context, c Claim, item Item) error
 
-	// Return ends a claim: the host's URLs that were taken and have not ended are
-	// free, in their old places, and the next holder will know rest. A host's Blocked
-	// and Delay and Spent outlive the process where the frontier does; the rest of
-	// Rest ends with a run.
+	// Return ends a claim: the host's URLs that were taken and have not ended are free, in their
+	// old places, and the next holder will know rest. A host's Blocked and Delay and Spent outlive
+	// the process where the frontier does; the rest of Rest ends with a run.
 	Return(ctx context.Context, c Claim, rest Rest) error
 }
 
@@ -233,8 +226,8 @@ type Reader interface {
 	// State says how far a URL has come.
 	State(ctx context.Context, url string) (State, error)
 
-	// URLs yields the URLs that are Pending, or those that are Outside, in no
-	// promised order. Those in another state have a record.
+	// URLs yields the URLs that are Pending, or those that are Outside, in no promised order. Those
+	// in another state have a record.
 	URLs(ctx context.Context, state State) iter.Seq2[string, error]
 
 	// Hosts yields every host with URLs pending, in no promised order.

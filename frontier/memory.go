@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Memory is a frontier that lives as long as the process, for crawls that nobody
-// wants to resume. It holds every URL it was ever told of, some 200 bytes each. It is
-// written to be obviously right: maps and slices under a lock.
+// Memory is a frontier that lives as long as the process, for crawls that nobody wants to resume.
+// It holds every URL it was ever told of, some 200 bytes each. It is written to be obviously right:
+// maps and slices under a lock.
 type Memory struct {
 	mu     sync.Mutex // guards everything below
 	urls   map[string]*memoryURL
@@ -319,9 +319,9 @@ type Ending struct {
 	Beyond []string // what its page led to outside the crawl
 }
 
-// End ends a URL, queues what its page led to, and notes what lies beyond the crawl,
-// in one step. A URL that has ended stays what it is. The error is [ErrLost] if the
-// claim has ended; then nothing happens.
+// End ends a URL, queues what its page led to, and notes what lies beyond the crawl, in one step. A
+// URL that has ended stays what it is. The error is [ErrLost] if the claim has ended; then nothing
+// happens.
 func (f *Memory) End(ctx context.Context, e Ending) error {
 	if err := ctx.Err(); err != nil {
 		return err

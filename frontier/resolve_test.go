@@ -254,8 +254,8 @@ func resolveWhole(base *Base, href string) (string, error) {
 	return base.hiding(href, ref, base.resolveDeep)
 }
 
-// checkResolve holds the short ways against the parser: the same URL, and an
-// error only where the parser has one.
+// checkResolve holds the short ways against the parser: the same URL, and an error only where the
+// parser has one.
 func checkResolve(t fataler, base *Base, href string) {
 	if len(href) > MaxURL {
 		return
@@ -283,9 +283,8 @@ func checkResolve(t fataler, base *Base, href string) {
 	}
 }
 
-// One page can hold some hundred thousand links, and lie as deep as a URL can be
-// long. What a link takes must be in proportion to that length: the parser alone
-// would take 2 ms and 2 MB.
+// One page can hold some hundred thousand links, and lie as deep as a URL can be long. What a link
+// takes must be in proportion to that length: the parser alone would take 2 ms and 2 MB.
 func TestResolveHostileIsBounded(t *testing.T) {
 	const links = 200
 	for _, page := range []string{

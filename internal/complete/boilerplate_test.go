@@ -14,8 +14,8 @@ import (
 
 // # A site with a template
 //
-// Every page of a host ends in its template: eight lines, 240 words. Before that
-// come the page's own paragraphs.
+// Every page of a host ends in its template: eight lines, 240 words. Before that come the page's
+// own paragraphs.
 
 // lines are n different paragraphs of so many words.
 func lines(seed uint64, n, length int) (all []string) {
@@ -59,8 +59,8 @@ func sessions(host string, n int, title func(i int) string) (pages []page) {
 
 func plainTitle(int) string { return "An article" }
 
-// found are the clusters of pages by their leaders: how many members of each
-// verdict, and the least resemblance.
+// found are the clusters of pages by their leaders: how many members of each verdict, and the least
+// resemblance.
 func found(t testing.TB, w *Whole) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -101,8 +101,8 @@ func wantFound(t *testing.T, w *Whole, clusters int, want map[string]string) {
 	}
 }
 
-// Short pages in one template are all copies of one another, until the template is
-// left out of what is compared. What was left out is said, with its pages.
+// Short pages in one template are all copies of one another, until the template is left out of what
+// is compared. What was left out is said, with its pages.
 func TestStubsDifferWithoutTemplate(t *testing.T) {
 	whole, without := judgeBoth(t, articles("a.test"), stubs("a.test"))
 	wantFound(t, whole, 1, map[string]string{"a.test/stub/0": "0 exact, 29 near from 0.85"})
@@ -126,8 +126,8 @@ func TestStubsDifferWithoutTemplate(t *testing.T) {
 	}
 }
 
-// Copies of an article on one host find each other: those with its very text, and
-// those with a session in it. They are not taken for a template.
+// Copies of an article on one host find each other: those with its very text, and those with a
+// session in it. They are not taken for a template.
 func TestCopiesOnOneHost(t *testing.T) {
 	var exact []page
 	for i := range 100 {
@@ -159,8 +159,8 @@ func TestNothingButCopies(t *testing.T) {
 	wantFound(t, without, 1, map[string]string{"a.test/read?sid=0": "0 exact, 99 near from 0.96"})
 }
 
-// Copies on other hosts find each other: on a mirror, short ones too, and in
-// another template, where they did not while that was compared.
+// Copies on other hosts find each other: on a mirror, short ones too, and in another template,
+// where they did not while that was compared.
 func TestCopiesAcrossHosts(t *testing.T) {
 	var mirror []page
 	for _, p := range append(articles("a.test"), stubs("a.test")...) {
@@ -178,8 +178,8 @@ func TestCopiesAcrossHosts(t *testing.T) {
 	})
 }
 
-// What a host repeats is left out on others, too: a copy that brought the footer
-// along finds its original, and the report says where that was left out.
+// What a host repeats is left out on others, too: a copy that brought the footer along finds its
+// original, and the report says where that was left out.
 func TestFooterThatTravels(t *testing.T) {
 	own := lines(3, 4, 50) // of the article numbered 3
 	copied := page{url: "http://c.test/copied", title: "Copied", text: strings.Join(append(own, templateOf("a.test")[:4]...), "\n")}
@@ -192,8 +192,8 @@ func TestFooterThatTravels(t *testing.T) {
 	}
 }
 
-// A page on which everything returns is like other such pages, and like no page
-// that has something of its own.
+// A page on which everything returns is like other such pages, and like no page that has something
+// of its own.
 func TestNothingOfItsOwn(t *testing.T) {
 	template := templateOf("a.test")
 	turned := append(template[1:], template[0])
@@ -233,8 +233,7 @@ func TestLeftOutKnowsNoOrder(t *testing.T) {
 	})
 }
 
-// mixedSite is pages of two hosts: with own paragraphs, shared ones, copies and
-// the template.
+// mixedSite is pages of two hosts: with own paragraphs, shared ones, copies and the template.
 func mixedSite(t *rapid.T) (pages []page) {
 	for i := range rapid.IntRange(20, 60).Draw(t, "pages") {
 		host := rapid.SampledFrom([]string{"a.test", "a.test", "b.test"}).Draw(t, "host")

@@ -11,8 +11,8 @@ import (
 	"skink/store"
 )
 
-// ledBy lists the texts that each text leads: itself first, then the others,
-// highest resemblance first, ties by rank.
+// ledBy lists the texts that each text leads: itself first, then the others, highest resemblance
+// first, ties by rank.
 func ledBy(places []dedup.Place) [][]int {
 	led := make([][]int, len(places))
 	for i, p := range places { // a leader comes before those it leads
@@ -34,8 +34,7 @@ func (w *Whole) members(text int) (n int) {
 	return n - 1
 }
 
-// leaders are the texts that lead more than their first page, largest cluster
-// first, ties by rank.
+// leaders are the texts that lead more than their first page, largest cluster first, ties by rank.
 func (w *Whole) leaders() (texts []int) {
 	for i := range w.led {
 		if w.members(i) > 0 {
@@ -59,8 +58,7 @@ func (w *Whole) followers(text int) iter.Seq[*ranked] {
 	}
 }
 
-// Clusters yields the leaders of the whole that have members, largest cluster
-// first, ties by rank.
+// Clusters yields the leaders of the whole that have members, largest cluster first, ties by rank.
 func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return func(yield func(store.Cluster, error) bool) {
 		for _, i := range w.leaders() {
@@ -75,8 +73,8 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	}
 }
 
-// Members yields the pages that some pages lead in the whole, highest resemblance
-// first, ties by rank. It asks the store for many pages at once.
+// Members yields the pages that some pages lead in the whole, highest resemblance first, ties by
+// rank. It asks the store for many pages at once.
 func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		ids := make([]dedup.Hash, 0, pagesAtOnce)
@@ -112,8 +110,8 @@ func (w *Whole) ledByThese(leaders []dedup.Hash) iter.Seq[*ranked] {
 	}
 }
 
-// yieldRecords yields the records of pages that were there when the whole was judged, and
-// says whether more are wanted.
+// yieldRecords yields the records of pages that were there when the whole was judged, and says
+// whether more are wanted.
 func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*store.Record, error) bool) bool {
 	pages, err := w.Pages(ctx, ids, store.WantRecord)
 	if err != nil {
@@ -139,8 +137,8 @@ func (w *Whole) ledFrom(leader dedup.Hash) (text int, leads bool) {
 	return text, known && w.texts[text].pages[0].id == leader && w.members(text) > 0
 }
 
-// WhyLeads is the criterion by which a leader is ranked before the best of its
-// members; "" for a page that leads nobody.
+// WhyLeads is the criterion by which a leader is ranked before the best of its members; "" for a
+// page that leads nobody.
 func (w *Whole) WhyLeads(leader *store.Record) string {
 	text, leads := w.ledFrom(leader.ID)
 	if !leads {

@@ -31,8 +31,8 @@ func words(seed uint64, n int) string {
 	return b.String()
 }
 
-// but replaces the first word of a text: of 100 words that leaves 90 of 91
-// shingles, a resemblance of 90/92.
+// but replaces the first word of a text: of 100 words that leaves 90 of 91 shingles, a resemblance
+// of 90/92.
 func but(text, word string) string {
 	_, rest, _ := strings.Cut(text, " ")
 	return word + " " + rest

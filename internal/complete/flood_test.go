@@ -8,8 +8,8 @@ import (
 	"skink/store"
 )
 
-// floodOf is pages that are one template and own words of their own each, in one
-// block, so that the template is no block that returns.
+// floodOf is pages that are one template and own words of their own each, in one block, so that the
+// template is no block that returns.
 func floodOf(t testing.TB, n, own int) *store.Memory {
 	template := words(1, 421)
 	pages := make([]page, n)
@@ -19,9 +19,8 @@ func floodOf(t testing.TB, n, own int) *store.Memory {
 	return storeOf(t, defaultRule(t), pages...)
 }
 
-// A flood of pages that all resemble each other by .7 is judged at .8 without comparing
-// them: what is compared grows with the pages at most. In a flood of copies each is
-// compared with its leader.
+// A flood of pages that all resemble each other by .7 is judged at .8 without comparing them: what
+// is compared grows with the pages at most. In a flood of copies each is compared with its leader.
 func TestFlood(t *testing.T) {
 	for _, c := range []struct {
 		own, clusters int

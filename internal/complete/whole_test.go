@@ -58,8 +58,8 @@ func TestWholeRanks(t *testing.T) {
 	}
 }
 
-// The same pages give the same clusters, whatever the order of the crawl was; and
-// each member is as near to its leader as its text says.
+// The same pages give the same clusters, whatever the order of the crawl was; and each member is as
+// near to its leader as its text says.
 func TestWholeKnowsNoOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		texts := similarTexts(rt)
@@ -84,8 +84,8 @@ func TestWholeKnowsNoOrder(t *testing.T) {
 	})
 }
 
-// soundWhole checks a whole against its texts, and what it says as a store against
-// what it says as a report.
+// soundWhole checks a whole against its texts, and what it says as a store against what it says as
+// a report.
 func soundWhole(t *rapid.T, s store.Reader, w *Whole, rule dedup.Rule) {
 	ctx := context.Background()
 	set := func(id dedup.Hash) dedup.Set {
@@ -185,8 +185,7 @@ func bruteForce(pages []page, rule dedup.Rule) (pairs []Pair) {
 	return pairs
 }
 
-// Pages kept without their text keep the verdict of the crawl, and stand in no
-// cluster.
+// Pages kept without their text keep the verdict of the crawl, and stand in no cluster.
 func TestWholeSkipped(t *testing.T) {
 	rule := defaultRule(t)
 	a := words(1, 100)

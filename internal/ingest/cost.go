@@ -13,17 +13,17 @@ import (
 
 // # What a page may cost
 //
-// Sixteen pages of 10 MB that are read at once must not add up. So a worker takes its share of
-// memory before it reads a page, once, and waits for it while it holds nothing that another
-// one needs. What reading costs at most is known from the page's size: a tree that
-// [extract.Options] bounds, and what is made of each byte of text. Measured, as peaks of the
-// heap, on pages of up to 10 MB: 1.9 times the tree; 9 bytes for a byte of prose, 16 for cards
-// of a listing, 20 for words of one letter.
+// Sixteen pages of 10 MB that are read at once must not take sixteen times what one takes. So a
+// worker takes its share of memory before it reads a page, and all of it at once, so that it waits
+// while it holds nothing that another worker needs. What reading costs at most is known from the
+// page's size: a tree that [extract.Options] bounds, and what is made of each byte of text.
+// Measured, as peaks of the heap, on pages of up to 10 MB: 1.9 times the tree; 9 bytes for a byte
+// of prose, 16 for cards of a listing, 20 for words of one letter.
 //
-// That a tree is as large as it may be is rare: of honest pages it takes some 10 bytes for
-// each of their own. So a page is first read with the share of such a one. If its tree
-// outgrows that, the page gives its share back, takes the largest, and is read again. Sizes at which that
-// happens often are learned, and begin with the largest.
+// A tree is seldom as large as it may be: that of an honest page takes some 10 bytes for each byte
+// of the page. So a page is first read with a share for such a tree. If its tree outgrows that, the
+// page gives the share back, takes the largest, and is read again. It is learned at which sizes of
+// pages that happens often, and those begin with the largest share.
 
 const (
 	lightTree  = 8 << 20 // and lightAByte for each byte of a page: what a tree seldom outgrows, nor the sums that foresee it
@@ -93,8 +93,8 @@ func (p *Pipeline) readWithin(ctx context.Context, s *subject, page *crawler.Pag
 	return err
 }
 
-// hugeTag says whether a page has a tag so long that its attributes alone may outgrow a
-// light tree: it is not worth trying.
+// hugeTag says whether a page has a tag so long that its attributes alone may outgrow a light tree:
+// it is not worth trying.
 func hugeTag(body []byte) bool {
 	const huge = 1 << 20
 	for len(body) >= huge {

@@ -27,8 +27,8 @@ import (
 type FileOptions struct {
 	// Bad is told of each record that cannot be read, in their order. Its error ends the run.
 	Bad func(*corpus.BadError) error
-	// Judged is told of each other record what the store knows of it by now, in their order,
-	// also if the store knew it before. Its error ends the run. nil: nobody is told.
+	// Judged is told of each other record what the store knows of it by now, in their order, also
+	// if the store knew it before. Its error ends the run. nil: nobody is told.
 	Judged func(*corpus.Record, *store.Record) error
 }
 
@@ -101,8 +101,8 @@ func eachBatch(ctx context.Context, in <-chan *batch, do func(*batch) error) err
 	return ctx.Err()
 }
 
-// gather makes batches of records, each with its share of memory. Those before a batch have
-// theirs, so it is always somebody's turn.
+// gather makes batches of records, each with its share of memory. Those before a batch have theirs,
+// so it is always somebody's turn.
 func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record, error], out chan<- *batch) error {
 	var b batch
 	bytes := 0
@@ -132,8 +132,8 @@ func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record,
 	return pass()
 }
 
-// cost is what it takes to read the files of a batch. They are read one after the other, so there is
-// one tree at a time.
+// cost is what it takes to read the files of a batch. They are read one after the other, so there
+// is one tree at a time.
 func (b *batch) cost() int64 {
 	bytes, tree := 0, int64(0)
 	for _, f := range b.files {
@@ -235,8 +235,8 @@ func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged f
 	return nil
 }
 
-// commitInOrder commits subjects that were judged. Where a verdict is stale, that
-// subject is judged again before any after it is committed.
+// commitInOrder commits subjects that were judged. Where a verdict is stale, that subject is judged
+// again before any after it is committed.
 func (p *Pipeline) commitInOrder(ctx context.Context, all []*subject) error {
 	for len(all) > 0 {
 		entries := make([]*store.Entry, len(all))

@@ -14,18 +14,17 @@ import (
 
 // # A page that ends the process
 //
-// Reading a page is bounded, and a panic is its record. Should a page end the process all the
-// same, by a stack that overflows or by memory that runs out, it would do so again after every
-// resume. So the store remembers which pages are being read. A page that is found there when
-// a store is opened was in flight at a death. It is read alone the next time, marked before it
-// begins; and if the process dies of that too, the page is recorded as the cause and not
-// read again.
+// Reading a page is bounded, and a panic is its record. A page that ended the process all the same,
+// by a stack that overflows or by memory that runs out, would do so again after every resume. So
+// the store remembers which pages are being read. A page that it remembers when it is opened was in
+// flight when the process died. That page is read alone the next time, and marked before that
+// begins. If the process dies again, the page is recorded as the cause, and not read any more.
 //
-// To mark every page would cost a write each, and blame those that were read when somebody
-// killed the process. To overflow a stack or to fill the memory takes time, so a page is
-// marked when it has been read for longPage, which honest pages seldom are. What it gets
-// wrong: a page that needs less is not marked, and one that is in flight at two deaths for
-// another reason is given up.
+// To mark every page would cost a write each, and blame those that were read when somebody killed
+// the process. To overflow a stack or to fill the memory takes time, so a page is marked when it
+// has been read for longPage, which honest pages seldom are. What it gets wrong: a page that ends
+// the process sooner is not marked, and a page is given up that is in flight at two deaths for
+// another reason.
 
 const (
 	longPage  = 200 * time.Millisecond
@@ -34,8 +33,8 @@ const (
 	maxDeaths = 2
 )
 
-// flightName is where a store keeps the marks: by URL, at how many deaths it was in flight,
-// the one included that would be now.
+// flightName is where a store keeps the marks: by URL, at how many deaths the page was in flight,
+// counting one that would come now.
 const flightName = "in flight"
 
 // problemDeadly is the problem of a page that was in flight at two deaths of the process.
@@ -134,8 +133,8 @@ func (s *subject) deadly(deaths int) {
 	r.Detail = fmt.Sprintf("it was being read at %d deaths of the process, and is given up", deaths)
 }
 
-// need is the share of memory that reading a page takes: all, if the page is suspected, so
-// that no other is read with it.
+// need is the share of memory that reading a page takes: all, if the page is suspected, so that no
+// other is read with it.
 func (p *Pipeline) need(page *crawler.Page, tree int64) int64 {
 	if p.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62

@@ -11,8 +11,8 @@ import (
 	"skink/store"
 )
 
-// A program that judges texts with dedup.Index gets the verdicts that a crawl would
-// have got for pages with these texts.
+// A program that judges texts with dedup.Index gets the verdicts that a crawl would have got for
+// pages with these texts.
 func TestIndexAgrees(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		opt := testOptions(t)

@@ -73,8 +73,8 @@ func takeAll(t *testing.T, s store.Store) (all []frontier.Item) {
 	return all
 }
 
-// What a page leads to outside the crawl is noted once, and can be told from what
-// was never met. A redirect that leaves the crawl is noted too.
+// What a page leads to outside the crawl is noted once, and can be told from what was never met. A
+// redirect that leaves the crawl is noted too.
 func TestBeyond(t *testing.T) {
 	const body = `<a href="/in"><a href="http://other.test/"><a href="http://other.test/#again"><a href="/paid" rel="sponsored nofollow">`
 	redirect := page("http://a.test/", "")

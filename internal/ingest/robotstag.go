@@ -4,10 +4,9 @@ import "strings"
 
 type tag struct{ noindex, nofollow bool }
 
-// robotsTag reads X-Robots-Tag headers, which no standard describes but all large
-// crawlers read alike: directives separated by commas, of which those behind
-// "name:" are for the crawler of that name, up to the next name or the end of the
-// field. agent is our own name, in lower case.
+// robotsTag reads X-Robots-Tag headers, which no standard describes but all large crawlers read
+// alike: directives separated by commas, of which those behind "name:" are for the crawler of that
+// name, up to the next name or the end of the field. agent is our own name, in lower case.
 func robotsTag(h map[string][]string, agent string) (t tag) {
 	for _, value := range h["X-Robots-Tag"] {
 		ours := true
@@ -24,8 +23,7 @@ func robotsTag(h map[string][]string, agent string) (t tag) {
 	return t
 }
 
-// isAgent tells the name of a crawler from a directive with a value, and from the
-// hours of a date.
+// isAgent tells the name of a crawler from a directive with a value, and from the hours of a date.
 func isAgent(name string) bool {
 	switch name {
 	case "", "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":
