@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -92,9 +93,10 @@ func buildSkink(t *testing.T) string {
 
 // crawlOnce runs the crawl, and kills it after so many answers of the sites, and a
 // little time that is left to chance, unless that is 0. It says whether it did.
-func crawlOnce(t *testing.T, skink, store string, sites *sites, answers int) (killed bool) {
+func crawlOnce(t *testing.T, skink, store string, sites *sites, answers int, more ...string) (killed bool) {
 	t.Helper()
-	args := append([]string{"crawl", "--store", store, "--delay", "0", "--per-host", fmt.Sprint(parallel), "--parallel", fmt.Sprint(parallel), "--connections", fmt.Sprint(parallel), "--quiet"}, sites.seeds...)
+	args := slices.Concat(more, sites.seeds)
+	args = append([]string{"crawl", "--store", store, "--delay", "0", "--per-host", fmt.Sprint(parallel), "--parallel", fmt.Sprint(parallel), "--connections", fmt.Sprint(parallel), "--quiet"}, args...)
 	cmd := exec.Command(skink, args...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -50,13 +50,12 @@ const (
 // cutBy is why a body is not whole that could not be read for some reason. One that cannot be
 // decoded may be whole all the same.
 func cutBy(err error) Cut {
-	if _, undecoded := errors.AsType[*encodingError](err); err == nil || undecoded {
+	switch {
+	case err == nil || isA[*encodingError](err):
 		return Whole
-	}
-	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+	case isTimeout(err):
 		return CutTime
-	}
-	if errors.Is(err, errTooLarge) {
+	case errors.Is(err, errTooLarge):
 		return CutLength
 	}
 	return CutDisconnected

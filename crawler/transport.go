@@ -156,10 +156,7 @@ func (t *transport) do(x *exchange) error {
 	if !hasBody(x.status) {
 		return nil
 	}
-	ctx, limit := x.request.Context(), x.limit
-	if !isPage(x.status) {
-		limit = min(limit, maxOtherBody)
-	}
+	ctx, limit := x.request.Context(), bodyLimit(x.status, x.limit)
 	x.body, x.bodyErr = readBody(resp, limit, func(body io.Reader) io.Reader { return shareOf(ctx).within(ctx, body, x.clock) }, x.raw)
 	x.bodyErr = attempt.why(x.bodyErr)
 	if x.raw != nil && x.raw.Cut == Whole {
@@ -170,6 +167,14 @@ func (t *transport) do(x *exchange) error {
 
 // maxOtherBody is how much is read of the body of an error or a redirect.
 const maxOtherBody = 64 << 10
+
+// bodyLimit is how much is read of the body of an answer, if that of a page is read up to some limit.
+func bodyLimit(status int, limit int64) int64 {
+	if isPage(status) {
+		return limit
+	}
+	return min(limit, maxOtherBody)
+}
 
 // isPage says whether a status comes with what the URL names.
 func isPage(status int) bool {

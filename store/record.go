@@ -59,7 +59,16 @@ type Record struct {
 	Capped      bool         `json:"capped,omitempty"`       // a posting list was longer than is read
 	NoText      bool         `json:"no_text,omitempty"`      // a duplicate kept without its text
 
+	Archive Archived `json:"archive,omitzero"` // where the answer is, or what is said in its place
+
 	Earlier []Visit `json:"earlier,omitempty"` // earlier visits, the latest first, at most [MostVisits]
+}
+
+// An Archived is the place of a record in a web archive.
+type Archived struct {
+	File   string `json:"file"`   // its name, without a folder
+	Offset int64  `json:"offset"` // bytes
+	Length int64  `json:"length"` // bytes in the file
 }
 
 // What a page can have too much of.

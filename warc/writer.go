@@ -35,7 +35,7 @@ type Options struct {
 // the record's block, and sets in its header what was missing. It may be called by several
 // goroutines.
 func (o Options) Append(dst []byte, r *Record) ([]byte, error) {
-	block, err := io.ReadAll(r.Block)
+	block, err := readBlock(r.Block)
 	if err != nil {
 		return dst, fmt.Errorf("read the block of a record: %w", err)
 	}
@@ -54,6 +54,16 @@ func (o Options) Append(dst []byte, r *Record) ([]byte, error) {
 		return append(append(append(dst, head...), block...), "\r\n\r\n"...), nil
 	}
 	return o.pack(dst, head, block, []byte("\r\n\r\n"))
+}
+
+// readBlock reads a block, of which most writers know the length.
+func readBlock(block io.Reader) ([]byte, error) {
+	var b bytes.Buffer
+	if known, ok := block.(interface{ Len() int }); ok {
+		b.Grow(known.Len() + bytes.MinRead)
+	}
+	_, err := b.ReadFrom(block)
+	return b.Bytes(), err
 }
 
 // complete sets what a new record lacks.

@@ -32,9 +32,19 @@ how pages are judged; all other flags are to be given again, as the last line of
 summary does. While it runs, the signal USR1, or Enter at a terminal, shows which
 hosts are slow and which are left alone.
 
+With --warc the answers are kept as a web archive (WARC 1.1), as they came: pages,
+errors, redirects, robots.txt. Each file is closed whole, with its index (CDXJ) beside
+it. With --from nothing is fetched: the pages of archives, of this or of other tools,
+are judged into the store as if they had been crawled, in the order in which they stand.
+
 Example: two sites, near-duplicates kept without their text
 
-  skink crawl --on-duplicate skip https://example.org/ https://example.com/docs/`,
+  skink crawl --on-duplicate skip https://example.org/ https://example.com/docs/
+
+Example: a crawl with its archive, and the archive judged by another rule
+
+  skink crawl --store docs --warc archive https://example.org/
+  skink crawl --store strict --similarity 0.9 --from archive`,
 	setup: setupCrawl,
 }
 
@@ -55,6 +65,8 @@ type crawlFlags struct {
 	contact          string
 	allowPrivate     []string
 	feed             string
+	archive          *archiveFlags
+	from             []string
 	metrics          string
 	logFormat        string
 	logURLs          bool
@@ -71,6 +83,9 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f.maxSize = size(o.MaxSize)
 	flags.StringVar(&f.onDuplicate, "on-duplicate", "tag", "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only)")
 	flags.StringVar(&f.feed, "feed", "", "write unique and thin pages to FILE as they come, or print with - those that this run judges: skink export prints those of all runs")
+
+	f.archive = addArchiveFlags(flags)
+	flags.StringArrayVar(&f.from, "from", nil, "judge the pages of this web archive, or of those in this folder, and fetch nothing (may be repeated)")
 
 	flags.StringVar(&f.scope, "scope", crawler.ScopeHost, "what to follow: host, domain, prefix (the seed's folder) or any")
 	flags.BoolVar(&o.OpenFolders, "open-folders", false, "let pages of other seeds lead into folders; else only a folder's own pages do")
@@ -117,6 +132,9 @@ func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error 
 		return err
 	}
 	say := newSayer(con.Err, f.logFormat == "json", f.quiet)
+	if len(f.from) > 0 {
+		return say.error(interrupted(ctx, f.replay(ctx, say, opt, args)))
+	}
 	return say.error(interrupted(ctx, f.start(ctx, con, say, opt, args)))
 }
 
@@ -228,6 +246,9 @@ func (f *crawlFlags) check(o *crawler.Options) error {
 		return usagef("--max-depth %d: try 0 for no limit", o.MaxDepth)
 	case o.UserAgent == "":
 		return usagef("--user-agent is empty: servers want to know who asks: leave it out, or name a contact")
+	}
+	if err := f.archive.check(); err != nil {
+		return err
 	}
 	if f.metrics != "" {
 		if _, err := monitor.Address(f.metrics); err != nil {

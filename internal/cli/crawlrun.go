@@ -12,6 +12,7 @@ import (
 	"skink/crawler/robots"
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/archive"
 	"skink/internal/ingest"
 	"skink/store"
 	"skink/store/badger"
@@ -24,6 +25,7 @@ type crawlRun struct {
 	con         Console
 	judgedBy    dedup.Rule
 	store       store.Store
+	archive     *archive.Archive // nil: answers are not kept
 	movedMu     sync.Mutex
 	seeds       seeds // guarded by movedMu once the crawl runs
 	lost        []lostFolder
@@ -56,13 +58,17 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 		Agent:          robots.ProductToken(c.options.UserAgent),
 		Memory:         int64(*c.memory),
 	}
+	if err := c.openArchive(ctx); err != nil {
+		return err
+	}
+	opt.Archive = c.archiving()
 	following, err := c.openConsumers(ctx)
 	if err != nil {
-		return err
+		return errors.Join(err, c.closeArchive())
 	}
 	pipeline, err := ingest.New(ctx, c.store, opt)
 	if err != nil {
-		return errors.Join(err, following.close(ctx))
+		return errors.Join(err, following.close(ctx), c.closeArchive())
 	}
 	return c.crawl(ctx, pipeline, following)
 }
@@ -121,7 +127,9 @@ var errMaxTime = errors.New("--max-time has passed")
 
 // crawl runs the crawler into the pipeline, and says how it goes and how it ended.
 func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, following consumers) (err error) {
-	unstarted := func(err error) error { return errors.Join(err, pipeline.Close(), following.close(ctx)) }
+	unstarted := func(err error) error {
+		return errors.Join(err, pipeline.Close(), following.close(ctx), c.closeArchive())
+	}
 	if err := c.readSpent(ctx); err != nil {
 		return unstarted(err)
 	}
@@ -149,7 +157,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	stop := c.watch(ctx, v)
 	err = following.while(ctx, func(ctx context.Context) error { return c.runFor(ctx, crawl) })
 	crawl.Close()
-	closeErr := errors.Join(pipeline.Close(), following.close(ctx))
+	closeErr := errors.Join(pipeline.Close(), following.close(ctx), c.closeArchive())
 	if err == nil || isStop(err) {
 		err = cmp.Or(closeErr, err) // what was in flight at the stop could not be stored
 	}
@@ -169,7 +177,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	}
 	c.say.summary(summary{
 		added: pipeline.Added(), all: pipeline.Tally(), urls: after, rule: c.judgedBy, took: time.Since(started),
-		store: c.name(), bytes: diskUse(c.name()), feed: c.feed, demanding: crawl.Demanding(),
+		store: c.name(), bytes: diskUse(c.name()), feed: c.feed, archive: c.crawlFlags.archive.dir, demanding: crawl.Demanding(),
 		end: end, again: c.again(end),
 	})
 	if end.interrupted {

@@ -33,6 +33,9 @@ func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 	if c.feed != "" && c.feed != "-" {
 		c.options.Hidden = append(c.options.Hidden, c.feed)
 	}
+	if dir := c.crawlFlags.archive.dir; dir != "" {
+		c.options.Hidden = append(c.options.Hidden, dir)
+	}
 	special := all.special()
 	c.options.AllowHosts = append(c.options.AllowHosts, special...)
 	if len(all.URLs) > len(special) && !namesContact(c.options.UserAgent) {

@@ -21,6 +21,7 @@ type summary struct {
 	store      string
 	bytes      int64
 	feed       string
+	archive    string
 	demanding  []crawler.Demand
 	end        ending
 	again      string // the command that goes on
@@ -87,6 +88,9 @@ func (s summary) saved(b *strings.Builder) {
 	}
 	if s.feed != "" && s.feed != "-" {
 		fmt.Fprintf(b, "the feed is in %s\n", s.feed)
+	}
+	if s.archive != "" {
+		fmt.Fprintf(b, "the answers are in %s: %s\n", s.archive, bytesText(diskUse(s.archive)))
 	}
 }
 

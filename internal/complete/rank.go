@@ -13,7 +13,6 @@ import (
 type ranked struct {
 	id      dedup.Hash
 	url     string
-	place   int // in the order in which pages were stored
 	path    int // length of the URL's path
 	words   int
 	named   bool // by rel=canonical of another page
@@ -24,9 +23,9 @@ type ranked struct {
 	lang    string
 }
 
-func rankedOf(r *store.Record, place int) ranked {
+func rankedOf(r *store.Record) ranked {
 	return ranked{
-		place: place, id: r.ID, url: r.URL, path: pathLen(r.URL), words: r.Words,
+		id: r.ID, url: r.URL, path: pathLen(r.URL), words: r.Words,
 		https: strings.HasPrefix(r.URL, "https:"), noIndex: r.NoIndex,
 		hash: r.Hash, title: dedup.HashOf([]byte(r.Title)),
 		lang: unique.Make(r.Lang).Value(), // few are held by many
@@ -34,33 +33,16 @@ func rankedOf(r *store.Record, place int) ranked {
 }
 
 // criteria are what pages are ranked by, the first of them first, with the words for each.
-type criteria []struct {
+var criteria = []struct {
 	why     string
 	compare func(a, b *ranked) int
-}
-
-// byAddress is for pages of sites, of which the best is to lead.
-var byAddress = criteria{
+}{
 	{"may be indexed", func(a, b *ranked) int { return yesFirst(!a.noIndex, !b.noIndex) }},
 	{"canonical link", func(a, b *ranked) int { return yesFirst(a.named, b.named) }},
 	{"https", func(a, b *ranked) int { return yesFirst(a.https, b.https) }},
 	{"shortest path", func(a, b *ranked) int { return cmp.Compare(a.path, b.path) }},
 	{"longest text", func(a, b *ranked) int { return cmp.Compare(b.words, a.words) }},
 	{"smallest URL", func(a, b *ranked) int { return cmp.Compare(a.url, b.url) }},
-}
-
-// byLength is for texts of a corpus, of which the most is to be kept.
-var byLength = criteria{
-	byAddress[0],
-	{"longest text", func(a, b *ranked) int { return cmp.Compare(b.words, a.words) }},
-	{"first seen", func(a, b *ranked) int { return cmp.Compare(a.place, b.place) }},
-}
-
-func (opt Options) criteria() criteria {
-	if opt.Longest {
-		return byLength
-	}
-	return byAddress
 }
 
 func yesFirst(a, b bool) int {
@@ -73,8 +55,8 @@ func yesFirst(a, b bool) int {
 	return 1
 }
 
-func (all criteria) rank(a, b ranked) int {
-	for _, c := range all {
+func byRank(a, b ranked) int {
+	for _, c := range criteria {
 		if d := c.compare(&a, &b); d != 0 {
 			return d
 		}
@@ -83,8 +65,8 @@ func (all criteria) rank(a, b ranked) int {
 }
 
 // why says by which criterion the first of two pages is ranked before the second.
-func (all criteria) why(a, b *ranked) string {
-	for _, c := range all {
+func why(a, b *ranked) string {
+	for _, c := range criteria {
 		if c.compare(a, b) < 0 {
 			return c.why
 		}

@@ -61,7 +61,8 @@ func commitAtOnce(t *testing.T, s store.Store, opt Options, committers, pages in
 			if n := first + i; n < pages {
 				round.Go(func() {
 					name, text := committed(n)
-					if err := p.commit(t.Context(), judgedFile(t, p, name, text, false)); err != nil {
+					s := judgedFile(t, p, name, text, false)
+					if err := p.commit(t.Context(), s, p.committer(s, nil)); err != nil {
 						t.Errorf("page %d: %v", n, err)
 					}
 				})

@@ -29,7 +29,12 @@ type Options struct {
 	SkipDuplicates bool   // keep no text of a duplicate, and follow none of its links
 	Agent          string // product token that pages may name in what they ask of crawlers; "": that of the default agent
 	Memory         int64  // bytes that the whole process is to get along with, see [memory.Divide]; 0: [memory.Default]
+
+	Archive func(*crawler.Page) Commit // how a page is committed together with its answer; nil: the answer is not kept
 }
+
+// A Commit commits what is known of a page, as [store.Index] does it for one entry.
+type Commit func(context.Context, *store.Entry) (store.Outcome, error)
 
 // A Store is what a pipeline needs of one.
 type Store interface {
@@ -93,7 +98,7 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 	s, err := p.crawled(ctx, page, leads)
 	defer s.release()
 	if err == nil {
-		err = p.commit(ctx, s)
+		err = p.commit(ctx, s, p.committer(s, page))
 	}
 	if err != nil {
 		return fmt.Errorf("judge %s: %w", page.Item.URL, err)
@@ -209,22 +214,35 @@ func (p *Pipeline) obey(doc *extract.Document, page *crawler.Page) {
 // commit judges a subject and writes it, until its verdict holds at the moment it
 // is written. Each time it does not, another page was committed, so the pipeline as
 // a whole goes on.
-func (p *Pipeline) commit(ctx context.Context, s *subject) error {
+func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error {
 	for {
 		if err := p.judge(ctx, s); err != nil {
 			return err
 		}
-		outcomes, err := p.store.Commit(ctx, []*store.Entry{p.entry(s)})
-		if err != nil {
+		outcome, err := commit(ctx, p.entry(s))
+		switch {
+		case err != nil:
 			return fmt.Errorf("write to the store: %w", err)
-		}
-		switch outcomes[0] {
-		case store.Stale:
+		case outcome == store.Stale:
 			continue
-		case store.Lost:
+		case outcome == store.Lost:
 			return frontier.ErrLost
 		}
-		p.counts.add(s, outcomes[0])
+		p.counts.add(s, outcome)
 		return nil
+	}
+}
+
+// committer is how a subject is committed. The answer of one that has a record is kept already.
+func (p *Pipeline) committer(s *subject, page *crawler.Page) Commit {
+	if p.opt.Archive != nil && !s.known {
+		return p.opt.Archive(page)
+	}
+	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
+		outcomes, err := p.store.Commit(ctx, []*store.Entry{e})
+		if err != nil {
+			return store.Stale, err
+		}
+		return outcomes[0], nil
 	}
 }

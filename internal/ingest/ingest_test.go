@@ -539,7 +539,7 @@ func TestReplay(t *testing.T) {
 	}
 	sub.state = frontier.Unknown // as if the end of the URL had been lost
 	s.Discover(t.Context(), []frontier.Item{first.Item})
-	if err := errors.Join(p.commit(t.Context(), sub), p.Close(), s.Close()); err != nil {
+	if err := errors.Join(p.commit(t.Context(), sub, p.committer(sub, nil)), p.Close(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 

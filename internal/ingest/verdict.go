@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"skink/dedup"
 	"skink/store"
@@ -108,38 +107,13 @@ func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) 
 	if len(short) > 0 {
 		set = s.shingleSet()
 	}
-	for {
-		v := p.opt.Rule.Judge(set, short)
-		if v.Leader == 0 {
-			s.record.Verdict = v.Kind
-			return nil
-		}
-		loses, err := p.loses(ctx, s, met[v.Leader-1].ID)
-		if err != nil {
-			return err
-		}
-		if !loses {
-			s.follow(v, met[v.Leader-1].ID)
-			return nil
-		}
-		short = slices.DeleteFunc(short, func(c dedup.Candidate) bool { return c.Num == v.Leader })
+	v := p.opt.Rule.Judge(set, short)
+	if v.Leader == 0 {
+		s.record.Verdict = v.Kind
+		return nil
 	}
-}
-
-// loses says whether words would be lost if a subject were dropped for a leader.
-func (p *Pipeline) loses(ctx context.Context, s *subject, leader dedup.Hash) (bool, error) {
-	if p.opt.Rule.Contained == 0 {
-		return false, nil
-	}
-	pages, err := p.store.Pages(ctx, []dedup.Hash{leader}, store.WantText)
-	if err != nil {
-		return false, err
-	}
-	if pages[0] == nil || !pages[0].Kept {
-		return true, nil
-	}
-	text, err := store.Unpack(s.text)
-	return p.opt.Rule.Loses(string(text), pages[0].Text), err
+	s.follow(v, met[v.Leader-1].ID)
+	return nil
 }
 
 // withSets gives candidates their names and shingles. Those that have no record are

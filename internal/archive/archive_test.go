@@ -1,0 +1,515 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+	"skink/warc"
+)
+
+// page is an answer that came.
+func page(n int) *crawler.Page {
+	url := fmt.Sprintf("https://example.com/%d", n)
+	at := time.Date(2026, 1, 2, 12, 0, n, 5, time.UTC)
+	body := fmt.Sprintf("<p>Page %d.", n)
+	return &crawler.Page{Item: frontier.Item{URL: url}, FetchedAt: at, Status: 200, Body: []byte(body), Raw: &crawler.Raw{
+		URL: url, At: at, Protocol: "http/1.1", Address: "192.0.2.1",
+		Request: []byte("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n"),
+		Head:    []byte("HTTP/1.1 200 OK\r\nx-odd: 1\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"),
+		Body:    []byte(body),
+	}}
+}
+
+func recordOf(p *crawler.Page) store.Record {
+	return store.Record{ID: dedup.HashOf([]byte(p.Item.URL)), URL: p.Item.URL, Kind: store.Page, Status: p.Status, FetchedAt: p.FetchedAt, Verdict: dedup.Unique}
+}
+
+func commit(t *testing.T, a *Archive, p *crawler.Page, e *store.Entry) store.Outcome {
+	t.Helper()
+	outcome, err := a.Answer(p)(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+func open(t *testing.T, dir string, s Store, opt Options) *Archive {
+	t.Helper()
+	a, lost, err := Open(t.Context(), dir, s, opt)
+	if err != nil || lost > 0 {
+		t.Fatalf("%v; %d answers are lost", err, lost)
+	}
+	return a
+}
+
+// abandon leaves an archive as a killed process does.
+func (a *Archive) abandon() { _ = a.file.Close() }
+
+// listing is what an archive holds, its files in a row: each record's type and the end of its URL.
+// Every page of the store must be where its record says, and no other.
+func listing(t *testing.T, dir string, s store.Reader) string {
+	t.Helper()
+	places := map[store.Archived]string{}
+	for c, err := range s.Changes(t.Context(), "", store.WantRecord) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		places[c.Record.Archive] = c.Record.URL
+	}
+	var all []string
+	names, err := filepath.Glob(filepath.Join(dir, "*.warc.gz*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := strings.TrimSuffix(filepath.Base(name), opening)
+		r := warc.NewReader(bytes.NewReader(content))
+		for {
+			rec, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				_, err = io.Copy(io.Discard, rec.Block)
+			}
+			if err != nil {
+				t.Errorf("%s: %v", base, err)
+				continue
+			}
+			kind := string(rec.Type())
+			if rec.Header.Get(pageField) == notPage {
+				kind = "other"
+			}
+			all = append(all, strings.TrimPrefix(kind+" "+rec.URI(), "warcinfo ")+"")
+			place := store.Archived{File: base, Offset: rec.Offset, Length: rec.Length}
+			if url, ok := places[place]; ok {
+				if url != rec.URI() {
+					t.Errorf("%s stands where %s should", rec.URI(), url)
+				}
+				delete(places, place)
+			} else if kind == "response" {
+				t.Errorf("%s at offset %d of %s is no page of the store", rec.URI(), rec.Offset, base)
+			}
+		}
+	}
+	for place, url := range places {
+		t.Errorf("%s is not at %+v", url, place)
+	}
+	return strings.ReplaceAll(strings.Join(all, ", "), "https://example.com/", "")
+}
+
+// What a page, a repeated page, a URL without an answer and an answer that is no page leave.
+func TestRecords(t *testing.T) {
+	dir, s := t.TempDir(), store.NewMemory()
+	a := open(t, dir, s, Options{Info: warc.Header{{Name: "software", Value: "a test"}}})
+	first := recordOf(page(1))
+	commit(t, a, page(1), &store.Entry{Record: first})
+	second := recordOf(page(2))
+	second.Verdict, second.Leader, second.DuplicateOf, second.Resemblance = dedup.Near, first.ID, first.URL, .875
+	commit(t, a, page(2), &store.Entry{Record: second})
+	third := page(3)
+	third.Raw, third.Status, third.Problem, third.Detail = nil, 0, crawler.ProblemDNS, "no such host"
+	commit(t, a, third, &store.Entry{Record: recordOf(third)})
+	a.Keep(page(4).Raw)
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := listing(t, dir, s), ", response 1, request 1, response 2, request 2, metadata 2, metadata 3, other 4, request 4"; got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+	for _, want := range []string{
+		"WARC-Type: response\r\nWARC-Target-URI: https://example.com/1\r\nWARC-Date: 2026-01-02T12:00:01.000000005Z\r\nContent-Type: application/http; msgtype=response\r\nWARC-IP-Address: 192.0.2.1\r\nWARC-Protocol: http/1.1\r\n",
+		"\r\n\r\nHTTP/1.1 200 OK\r\nx-odd: 1\r\nContent-Type: text/html\r\nContent-Length: 10\r\n\r\n<p>Page 1.\r\n\r\n",
+		`{"verdict":"near","duplicate_of":"https://example.com/1","resemblance":0.875}`,
+		`{"problem":"dns","detail":"no such host"}`,
+		"software: a test\r\n",
+	} {
+		if !strings.Contains(unpacked(t, dir), want) {
+			t.Errorf("the archive lacks\n%s", want)
+		}
+	}
+}
+
+// unpacked is all that the first file of an archive holds.
+func unpacked(t *testing.T, dir string) string {
+	t.Helper()
+	names, err := Files(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var b bytes.Buffer
+	w := warc.NewWriter(&b, warc.Options{Plain: true})
+	r := warc.NewReader(f)
+	for rec, err := r.Next(); err != io.EOF; rec, err = r.Next() {
+		if err == nil {
+			err = w.Write(rec)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+// stored is the head of an answer as it is stored.
+func TestStoredHead(t *testing.T) {
+	for _, test := range []struct{ why, head, body, want string }{
+		{"a length that is right", "HTTP/1.1 200 OK\r\ncontent-length: 4\r\nA: b\r\n\r\n", "body", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nA: b\r\n\r\n"},
+		{"none", "HTTP/1.0 200 OK\r\nA: b\r\n\r\n", "body", "HTTP/1.0 200 OK\r\nA: b\r\nContent-Length: 4\r\n\r\n"},
+		{"chunks", "HTTP/1.1 200 OK\r\nTRANSFER-ENCODING: gzip,\r\n chunked\r\nA: b\r\n\r\n", "body", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nA: b\r\n\r\n"},
+		{"two that say the same", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nA: b\r\nContent-Length: 9\r\n\r\n", "body", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nA: b\r\n\r\n"},
+		{"the length of what is not sent", "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", "", "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"},
+		{"no length where none may be", "HTTP/1.1 204 No Content\r\n\r\n", "", "HTTP/1.1 204 No Content\r\n\r\n"},
+		{"an empty body", "HTTP/1.1 200 OK\r\n\r\n", "", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"},
+		{"no carriage returns", "HTTP/1.1 200 OK\nA: b\n\n", "body", "HTTP/1.1 200 OK\nA: b\nContent-Length: 4\r\n\n"},
+	} {
+		if got := string(storedHead(&crawler.Raw{Head: []byte(test.head), Body: []byte(test.body)})); got != test.want {
+			t.Errorf("%s\n got %q\nwant %q", test.why, got, test.want)
+		}
+	}
+}
+
+// Whatever a process leaves behind when it dies, the next goes on so that archive and store agree.
+func TestResume(t *testing.T) {
+	all := func(t *testing.T, dir, end string) string {
+		t.Helper()
+		names, err := filepath.Glob(filepath.Join(dir, "*"+end))
+		if err != nil || len(names) != 1 {
+			t.Fatalf("files that end in %s: %q, %v", end, names, err)
+		}
+		return names[0]
+	}
+	for _, test := range []struct {
+		why   string
+		leave func(t *testing.T, a *Archive, dir string)
+		want  string // what is there after another page
+		lost  int
+	}{
+		{"nothing unusual", func(*testing.T, *Archive, string) {}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
+		{"an answer that was not committed", func(t *testing.T, a *Archive, _ string) {
+			p, err := a.answer(page(3).Raw, isPage)
+			if err := errors.Join(err, a.write(p.records)); err != nil {
+				t.Error(err)
+			}
+		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
+		{"a part of an answer", func(t *testing.T, a *Archive, _ string) {
+			p, err := a.answer(page(3).Raw, isPage)
+			if err := errors.Join(err, a.write(p.records[:50])); err != nil {
+				t.Error(err)
+			}
+		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
+		{"an answer that is no page", func(_ *testing.T, a *Archive, _ string) { a.Keep(page(3).Raw) }, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
+		{"an index, and a file that is not closed", func(t *testing.T, a *Archive, _ string) {
+			if err := a.index(a.mark.name()); err != nil {
+				t.Error(err)
+			}
+		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
+		{"a closed file, and no next", func(t *testing.T, a *Archive, _ string) {
+			f := a.file
+			if err := a.finish(); err != nil {
+				t.Error(err)
+			}
+			a.file = f
+		}, ", response 1, request 1, response 2, request 2, metadata 2, , response 9, request 9", 0},
+		{"a mark of a file that is not there", func(t *testing.T, a *Archive, _ string) {
+			f := a.file
+			if err := a.finish(); err != nil {
+				t.Error(err)
+			}
+			a.file = f
+			a.mark.Serial++
+			a.mark.Cursor, _ = a.store.End(t.Context())
+			if err := writeMark(t.Context(), a.store, a.mark); err != nil {
+				t.Error(err)
+			}
+		}, ", response 1, request 1, response 2, request 2, metadata 2, , response 9, request 9", 0},
+		{"an empty file", func(t *testing.T, a *Archive, dir string) {
+			if err := a.next(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := a.file.Truncate(0); err != nil {
+				t.Error(err)
+			}
+		}, ", response 1, request 1, response 2, request 2, metadata 2, , response 9, request 9", 0},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			dir, s := t.TempDir(), store.NewMemory()
+			a := open(t, dir, s, Options{})
+			commit(t, a, page(1), &store.Entry{Record: recordOf(page(1))})
+			second := recordOf(page(2))
+			second.Verdict, second.Leader = dedup.Near, recordOf(page(1)).ID
+			commit(t, a, page(2), &store.Entry{Record: second})
+			test.leave(t, a, dir)
+			a.abandon()
+			a = open(t, dir, s, Options{})
+			commit(t, a, page(9), &store.Entry{Record: recordOf(page(9))})
+			all(t, dir, opening)
+			if err := a.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := listing(t, dir, s); got != test.want {
+				t.Errorf("\n got %s\nwant %s", got, test.want)
+			}
+			left, err := filepath.Glob(filepath.Join(dir, "*"+opening))
+			if err != nil || len(left) > 0 {
+				t.Errorf("left over: %q, %v", left, err)
+			}
+		})
+	}
+}
+
+// A power cut can take away answers of pages that the store has. They are counted, and nothing
+// comes to stand in their place.
+func TestPowerCut(t *testing.T) {
+	dir, s := t.TempDir(), store.NewMemory()
+	a := open(t, dir, s, Options{})
+	for n := range 5 {
+		commit(t, a, page(n), &store.Entry{Record: recordOf(page(n))})
+	}
+	if err := a.file.Truncate(a.entries[3].Offset + 10); err != nil {
+		t.Fatal(err)
+	}
+	a.abandon()
+	a, lost, err := Open(t.Context(), dir, s, Options{})
+	if err != nil || lost != 2 {
+		t.Fatalf("%d answers are lost, %v", lost, err)
+	}
+	commit(t, a, page(9), &store.Entry{Record: recordOf(page(9))})
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	pages, err := s.Pages(t.Context(), []dedup.Hash{recordOf(page(3)).ID, recordOf(page(9)).ID}, store.WantRecord)
+	if err != nil || pages[0].Record.Archive.File == pages[1].Record.Archive.File {
+		t.Errorf("%v: a file in which answers are missing goes on", err)
+	}
+}
+
+// An archive that is elsewhere is not begun anew; one whose files were moved goes on.
+func TestMoved(t *testing.T) {
+	dir, s := t.TempDir(), store.NewMemory()
+	a := open(t, filepath.Join(dir, "a"), s, Options{})
+	commit(t, a, page(1), &store.Entry{Record: recordOf(page(1))})
+	a.abandon()
+	if _, _, err := Open(t.Context(), filepath.Join(dir, "b"), s, Options{}); !errors.Is(err, ErrElsewhere) {
+		t.Errorf("begun elsewhere: %v", err)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(dir, "b")), os.Rename(filepath.Join(dir, "a"), filepath.Join(dir, "b"))); err != nil {
+		t.Fatal(err)
+	}
+	a = open(t, filepath.Join(dir, "b"), s, Options{})
+	commit(t, a, page(2), &store.Entry{Record: recordOf(page(2))})
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := listing(t, filepath.Join(dir, "b"), s), ", response 1, request 1, response 2, request 2"; got != want {
+		t.Errorf("got %s", got)
+	}
+	if where, err := Where(t.Context(), s); err != nil || where != filepath.Join(dir, "b") {
+		t.Errorf("it is in %s, %v", where, err)
+	}
+}
+
+// Pages that are committed at once, some of them with stale verdicts, all come to stand where their
+// records say, in files of some size.
+func TestAtOnce(t *testing.T) {
+	const pages = 200
+	dir, s := t.TempDir(), store.NewMemory()
+	a := open(t, dir, staleNow{s, new(sync.Mutex), map[string]bool{}}, Options{Size: 20_000})
+	var all sync.WaitGroup
+	for n := range pages {
+		all.Go(func() {
+			p := page(n)
+			do := a.Answer(p)
+			for {
+				outcome, err := do(t.Context(), &store.Entry{Record: recordOf(p)})
+				if err != nil {
+					t.Error(err)
+				}
+				if outcome != store.Stale {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(listing(t, dir, s), "response"); got != pages {
+		t.Errorf("%d answers of %d pages", got, pages)
+	}
+	files, err := Files(dir)
+	if err != nil || len(files) < 3 {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+}
+
+// staleNow is a store that finds every third entry stale, once.
+type staleNow struct {
+	*store.Memory
+	mu   *sync.Mutex
+	seen map[string]bool
+}
+
+func (s staleNow) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, e := range entries {
+		if first := !s.seen[e.Record.URL]; first && len(s.seen)%3 == 0 {
+			s.seen[e.Record.URL] = true
+			outcomes, err := s.Memory.Commit(ctx, entries[:i])
+			return slices.Concat(outcomes, make([]store.Outcome, len(entries)-i)), err
+		}
+		s.seen[e.Record.URL] = true
+	}
+	return s.Memory.Commit(ctx, entries)
+}
+
+// When the store fails nothing more is written, and all who wait are told.
+func TestStoreFails(t *testing.T) {
+	dir := t.TempDir()
+	broken := errors.New("no room")
+	s := &failingStore{Memory: store.NewMemory()}
+	a := open(t, dir, s, Options{})
+	s.err = broken
+	for n := range 2 {
+		if _, err := a.Answer(page(n))(t.Context(), &store.Entry{Record: recordOf(page(n))}); !errors.Is(err, broken) {
+			t.Errorf("page %d: %v", n, err)
+		}
+	}
+	if err := a.Close(); !errors.Is(err, broken) {
+		t.Errorf("closed with %v", err)
+	}
+	s.err = nil
+	a = open(t, dir, s, Options{})
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := listing(t, dir, s); got != "" {
+		t.Errorf("the archive holds %s", got)
+	}
+}
+
+type failingStore struct {
+	*store.Memory
+	err error
+}
+
+func (s *failingStore) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	return s.Memory.Commit(ctx, entries)
+}
+
+// An archive gives back the pages that were put into it.
+func TestPages(t *testing.T) {
+	dir, s := t.TempDir(), store.NewMemory()
+	a := open(t, dir, s, Options{})
+	gone := page(2)
+	gone.Raw.Head, gone.Status = []byte("HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n"), 404
+	moved := page(3)
+	moved.Raw.Head, moved.Status = []byte("HTTP/1.1 301 Moved\r\nLocation: /1\r\n\r\n"), 301
+	cut := page(4)
+	cut.Raw.Cut = crawler.CutLength
+	silent := page(5)
+	silent.Raw, silent.Problem, silent.Detail = nil, crawler.ProblemConnect, "nobody is there"
+	for _, p := range []*crawler.Page{page(1), gone, moved, cut, silent} {
+		commit(t, a, p, &store.Entry{Record: recordOf(p)})
+	}
+	a.Keep(page(6).Raw)
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"https://example.com/1": "200 text/html <p>Page 1.",
+		"https://example.com/2": "404 text/html <p>Page 2. status: 404 Not Found",
+		"https://example.com/3": "301  <p>Page 3. to https://example.com/1",
+		"https://example.com/4": "200 text/html <p>Page 4. too large: larger than the limit",
+		"https://example.com/5": "0   connect: nobody is there",
+	}
+	got := map[string]string{}
+	names, err := Files(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	err = Pages(t.Context(), f, "a", crawler.Defaults(), func(err error) { t.Error(err) }, func(p *crawler.Page, at store.Archived) error {
+		text := fmt.Sprintf("%d %s %s", p.Status, p.Header.Get("Content-Type"), p.Body)
+		if p.Problem != "" {
+			text += fmt.Sprintf(" %s: %s", p.Problem, p.Detail)
+		}
+		if p.Location != "" {
+			text += " to " + p.Location
+		}
+		got[p.Item.URL] = text
+		return nil
+	})
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v\n got %q\nwant %q", err, got, want)
+	}
+}
+
+// Records of other tools that are pages, and that are none.
+func TestPageOf(t *testing.T) {
+	const ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>A page."
+	for _, test := range []struct {
+		why             string
+		kind            warc.Type
+		uri, typ, block string
+		want            string // its URL and body; "": it is none
+		wrong           bool
+	}{
+		{"an answer", warc.Response, "http://EXAMPLE.com/a b", warc.TypeResponse, ok, "http://example.com/a%20b <p>A page.", false},
+		{"chunks as stored", warc.Response, "http://example.com/", warc.TypeResponse, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "http://example.com/ abc", false},
+		{"a file of the web", warc.Resource, "https://example.com/", "text/html", "<p>A file.", "https://example.com/ <p>A file.", false},
+		{"a file of wget's", warc.Resource, "metadata://gnu.org/software/wget/warc/wget.log", "text/plain", "log", "", false},
+		{"a text", warc.Conversion, "https://example.com/", "text/plain", "A text.", "https://example.com/ A text.", false},
+		{"a picture of a page", warc.Conversion, "https://example.com/", "image/png", "png", "", false},
+		{"robots.txt", warc.Response, "http://example.com/robots.txt", warc.TypeResponse, ok, "", false},
+		{"a name server", warc.Response, "dns:example.com", "text/dns", "example.com. 1 IN A 192.0.2.1", "", false},
+		{"a request", warc.Request, "http://example.com/", warc.TypeRequest, "GET / HTTP/1.1\r\n\r\n", "", false},
+		{"another tool's JSON", warc.Metadata, "http://example.com/", "application/json", `{"pages":1}`, "", false},
+		{"a revisit", warc.Revisit, "http://example.com/", warc.TypeResponse, ok, "", false},
+		{"no answer", warc.Response, "http://example.com/", warc.TypeResponse, "GET / HTTP/1.1\r\n\r\n", "", true},
+		{"no URL", warc.Response, "http://exa mple/", warc.TypeResponse, ok, "", true},
+	} {
+		rec := warc.New(test.kind, test.uri, time.Unix(0, 0), test.typ, []byte(test.block))
+		p, err := PageOf(rec, crawler.Defaults())
+		got := ""
+		if p != nil {
+			got = p.Item.URL + " " + string(p.Body)
+		}
+		if got != test.want || (err != nil) != test.wrong {
+			t.Errorf("%s: %q, %v", test.why, got, err)
+		}
+	}
+}

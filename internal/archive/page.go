@@ -1,0 +1,131 @@
+package archive
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"skink/crawler"
+	"skink/frontier"
+	"skink/warc"
+)
+
+// PageOf is the page of a record, as a crawl by opt had it or would have it; nil: the record is
+// none. Pages are answers of web servers, files of the web without their answer (resource records),
+// and texts of pages (WET); and what this package wrote of a URL that nobody answered. The
+// robots.txt of a site is no page, nor is an answer that a crawl of ours did not take for one, nor
+// a revisit, which has no body.
+//
+// The error is a [*warc.Damage], or says what in the record makes no sense. The record's block was
+// read to its end.
+func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
+	url, err := pageURL(rec)
+	if url == "" || err != nil {
+		return nil, err
+	}
+	item := frontier.Item{URL: url}
+	var page *crawler.Page
+	switch kind := rec.Header.Get("Content-Type"); rec.Type() {
+	case warc.Metadata:
+		return unanswered(item, rec)
+	case warc.Resource:
+		page = crawler.Replay(item, fileAnswer(rec, kind), opt)
+	case warc.Conversion:
+		page = crawler.Replay(item, fileAnswer(rec, "text/plain; charset=utf-8"), opt)
+	case warc.Response:
+		answer, err := httpAnswer(rec)
+		if err != nil {
+			return nil, about(rec, err)
+		}
+		page = crawler.Replay(item, answer, opt)
+	}
+	if _, err := io.Copy(io.Discard, rec.Block); err != nil {
+		return nil, err
+	}
+	return page, nil
+}
+
+// pageURL is the canonical URL of a record that may be a page; "": it is none.
+func pageURL(rec *warc.Record) (string, error) {
+	kind := rec.Header.Get("Content-Type")
+	switch rec.Type() {
+	case warc.Response:
+		if !strings.HasPrefix(kind, "application/http") {
+			return "", nil // of a name server, say
+		}
+	case warc.Conversion:
+		if !strings.HasPrefix(kind, "text/plain") {
+			return "", nil
+		}
+	case warc.Metadata:
+		if kind != typeRemark || rec.Header.Has("WARC-Concurrent-To") {
+			return "", nil
+		}
+	case warc.Resource:
+	default:
+		return "", nil
+	}
+	uri := rec.URI()
+	scheme, _, _ := strings.Cut(uri, ":")
+	if scheme = strings.ToLower(scheme); scheme != "http" && scheme != "https" {
+		return "", nil
+	}
+	url, err := frontier.Canonical(uri)
+	if err != nil {
+		return "", about(rec, err)
+	}
+	switch rec.Header.Get(pageField) {
+	case isPage:
+		return url, nil
+	case notPage:
+		return "", nil
+	}
+	if _, path, _ := strings.Cut(strings.TrimPrefix(url, scheme+"://"), "/"); path == "robots.txt" {
+		return "", nil
+	}
+	return url, nil
+}
+
+// about says which record an error is about.
+func about(rec *warc.Record, err error) error {
+	return &warc.Damage{Offset: rec.Offset, URI: rec.URI(), Err: err}
+}
+
+func cutOf(rec *warc.Record) crawler.Cut {
+	return crawler.Cut(strings.ToLower(rec.Header.Get("WARC-Truncated")))
+}
+
+// fileAnswer is what a server would have answered with a file.
+func fileAnswer(rec *warc.Record, kind string) crawler.Answer {
+	return crawler.Answer{At: rec.Date(), Status: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Body: rec.Block, Cut: cutOf(rec)}
+}
+
+func httpAnswer(rec *warc.Record) (a crawler.Answer, err error) {
+	m, err := rec.Message()
+	if err != nil {
+		return a, err
+	}
+	a = crawler.Answer{At: rec.Date(), Status: m.Status(), Header: http.Header{}, Body: m.Body, Cut: cutOf(rec)}
+	if a.Status == 0 {
+		return a, fmt.Errorf("it is no answer of HTTP: it begins with %q", m.Start)
+	}
+	for _, f := range m.Header {
+		a.Header.Add(f.Name, f.Value)
+	}
+	return a, nil
+}
+
+// unanswered is the page of a URL that nobody answered.
+func unanswered(item frontier.Item, rec *warc.Record) (*crawler.Page, error) {
+	var remark Remark
+	if err := json.NewDecoder(rec.Block).Decode(&remark); err != nil {
+		return nil, about(rec, err)
+	}
+	if remark.Problem == "" {
+		return nil, nil // another tool's
+	}
+	item.Tries = remark.Tries
+	return &crawler.Page{Item: item, FetchedAt: rec.Date(), Problem: crawler.Problem(remark.Problem), Detail: remark.Detail}, nil
+}

@@ -1,0 +1,149 @@
+package archive
+
+import (
+	"bytes"
+	"encoding/json"
+	"mime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"skink/crawler"
+	"skink/store"
+	"skink/warc"
+)
+
+// # What is written of an answer
+//
+// A response, and the request that it is the answer to. Of a page that repeats another a metadata
+// record as well, with the verdict: never a revisit, whose reader would be given the other page's
+// bytes. Of a URL that nobody answered, or that was not asked for, a metadata record alone says
+// why, so that the archive knows of each URL that the store knows of.
+//
+// The response is what RFC 9112 calls the message without its transfer coding: no
+// Transfer-Encoding, and a Content-Length as long as the body that is stored, so that the payload
+// is the same bytes for all who read it. Its other fields stand as they came.
+
+// pageField says whether the crawl took the answer for the page of its URL: those of a robots.txt,
+// and of a URL that was tried again, are none. The specification lets readers pass over fields that
+// they do not know.
+const (
+	pageField = "Skink-Page"
+	isPage    = "yes"
+	notPage   = "no"
+)
+
+// A Remark is what a metadata record says of a URL, as JSON.
+type Remark struct {
+	Verdict     string  `json:"verdict,omitempty"`
+	DuplicateOf string  `json:"duplicate_of,omitempty"` // URL of the leader
+	Resemblance float64 `json:"resemblance,omitempty"`  // exact, to the leader
+
+	Problem string `json:"problem,omitempty"` // why there is no answer
+	Detail  string `json:"detail,omitempty"`
+	Tries   int    `json:"tries,omitempty"` // beyond the first
+}
+
+// typeRemark is the content type of such records.
+const typeRemark = "application/json"
+
+// A packed answer is its records, as they are to stand in a file.
+type packed struct {
+	records []byte
+	index   warc.Entry // of the first record, but for where it is; without a URL if it has none
+	length  int64      // of the first record
+	id      string     // of the first record
+}
+
+// answer packs an answer.
+func (a *Archive) answer(raw *crawler.Raw, kind string) (p packed, err error) {
+	block := append(storedHead(raw), raw.Body...)
+	response := warc.New(warc.Response, raw.URL, raw.At, warc.TypeResponse, block)
+	if raw.Address != "" {
+		response.Header.Add("WARC-IP-Address", raw.Address)
+	}
+	response.Header.Add("WARC-Protocol", raw.Protocol)
+	if raw.Cut != crawler.Whole {
+		response.Header.Add("WARC-Truncated", string(raw.Cut))
+	}
+	response.Header.Add(pageField, kind)
+	if p.records, err = a.pack.Append(nil, response); err != nil {
+		return p, err
+	}
+	p.id, p.length = response.ID(), int64(len(p.records))
+	p.index = warc.Entry{URL: raw.URL, Date: raw.At, Digest: response.Header.Get("WARC-Payload-Digest"), Length: p.length}
+	p.index.Status, p.index.MIME = statusAndType(raw.Head)
+
+	request := warc.New(warc.Request, raw.URL, raw.At, warc.TypeRequest, raw.Request)
+	request.Header.Add("WARC-Concurrent-To", p.id)
+	p.records, err = a.pack.Append(p.records, request)
+	return p, err
+}
+
+// with adds to the answer of a page what the store knows beside.
+func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, error) {
+	var remark Remark
+	switch {
+	case page.Raw == nil:
+		remark = Remark{Problem: string(page.Problem), Detail: page.Detail, Tries: page.Item.Tries}
+	case r.Follows():
+		remark = Remark{Verdict: string(r.Verdict), DuplicateOf: r.DuplicateOf, Resemblance: r.Resemblance}
+	default:
+		return p, nil
+	}
+	text, err := json.Marshal(remark)
+	if err != nil {
+		return p, err
+	}
+	rec := warc.New(warc.Metadata, page.Item.URL, page.FetchedAt, typeRemark, text)
+	if page.Raw != nil {
+		rec.Header.Add("WARC-Concurrent-To", p.id)
+	}
+	p.records, err = a.pack.Append(slices.Clip(p.records), rec) // the next verdict needs them as they are
+	if page.Raw == nil {
+		p.length = int64(len(p.records))
+	}
+	return p, err
+}
+
+// storedHead is the head of an answer as it is stored.
+func storedHead(raw *crawler.Raw) []byte {
+	length := "Content-Length: " + strconv.Itoa(len(raw.Body)) + "\r\n"
+	bodiless := len(raw.Body) == 0 && mayBeBodiless(raw.Head)
+	stored := make([]byte, 0, len(raw.Head)+len(length)+len(raw.Body))
+	dropped := false
+	for line := range bytes.Lines(raw.Head) {
+		if dropped && (line[0] == ' ' || line[0] == '\t') {
+			continue // it goes on with the field before
+		}
+		name, _, _ := strings.Cut(string(line), ":")
+		name = strings.ToLower(strings.TrimRight(name, " \t"))
+		dropped = name == "transfer-encoding" || name == "content-length" && !bodiless
+		switch {
+		case dropped:
+			stored, length = append(stored, length...), ""
+			continue
+		case len(bytes.TrimRight(line, "\r\n")) == 0 && !bodiless:
+			stored, length = append(stored, length...), ""
+		}
+		stored = append(stored, line...)
+	}
+	return stored
+}
+
+// mayBeBodiless says whether an answer has a body never (1xx, 204), or one that was not sent (304):
+// the length is that of another then.
+func mayBeBodiless(head []byte) bool {
+	status, _ := statusAndType(head)
+	return status < 200 || status == 204 || status == 304
+}
+
+// statusAndType are those that a head says.
+func statusAndType(head []byte) (status int, kind string) {
+	m, err := (&warc.Record{Block: bytes.NewReader(head)}).Message()
+	if err != nil {
+		return 0, ""
+	}
+	kind, _, _ = mime.ParseMediaType(m.Header.Get("Content-Type"))
+	return m.Status(), kind
+}

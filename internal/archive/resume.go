@@ -1,0 +1,211 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"skink/store"
+	"skink/warc"
+)
+
+// ErrElsewhere: the archive of the crawl is in another folder.
+var ErrElsewhere = errors.New("the archive of this crawl is elsewhere")
+
+// Open begins the archive of a crawl in a folder, which it makes, or goes on with it: it cuts the
+// file that was being written behind the answer of the last page that was committed. lost is how
+// many pages are in the store whose answers are gone; a power cut can do that, or who took away
+// a file that was not whole.
+func Open(ctx context.Context, dir string, s Store, opt Options) (a *Archive, lost int, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, 0, err
+	}
+	a = &Archive{dir: dir, store: s, opt: opt, pack: warc.Options{Digest: opt.Digest}}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, 0, fmt.Errorf("make a folder for the archive: %w", err)
+	}
+	known, err := readMark(ctx, s)
+	if err == nil && known != nil {
+		lost, err = a.resume(ctx, *known)
+	} else if err == nil {
+		err = a.first(ctx)
+	}
+	if err != nil {
+		if a.file != nil {
+			_ = a.file.Close()
+		}
+		return nil, 0, fmt.Errorf("open the archive in %s: %w", dir, err)
+	}
+	return a, lost, nil
+}
+
+// Where is the folder in which a store has its archive; "": it has none.
+func Where(ctx context.Context, s Store) (dir string, err error) {
+	m, err := readMark(ctx, s)
+	if err != nil || m == nil {
+		return "", err
+	}
+	return m.Dir, nil
+}
+
+func readMark(ctx context.Context, s Store) (*mark, error) {
+	text, err := s.Meta(ctx, markName)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	m := new(mark)
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("read where the archive is: %w: %v", store.ErrCorrupt, err)
+	}
+	return m, nil
+}
+
+func writeMark(ctx context.Context, s Store, m mark) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return s.SetMeta(ctx, markName, text)
+}
+
+// first begins the first file. Its name is one that no other crawl has in this folder.
+func (a *Archive) first(ctx context.Context) error {
+	stamp := "skink-" + time.Now().UTC().Format("20060102150405")
+	for n := 1; ; n++ {
+		a.mark = mark{Dir: a.dir, Crawl: stamp, Serial: -1}
+		if n > 1 {
+			a.mark.Crawl = fmt.Sprintf("%s.%d", stamp, n)
+		}
+		if err := a.following(ctx); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+}
+
+// resume goes on with the archive that the store knows of.
+func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
+	moved := m.Dir != a.dir
+	m.Dir = a.dir
+	a.mark = m
+	f, err := os.OpenFile(a.path(m.name()+opening), os.O_RDWR, 0)
+	gone := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !gone {
+		return 0, err
+	}
+	if gone && moved && !a.has(m) {
+		return 0, fmt.Errorf("%w: go on in its folder, or move its files", ErrElsewhere)
+	}
+	committed, err := a.committed(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if !gone {
+		a.file = f
+		return a.cut(ctx, committed)
+	}
+	if _, err := os.Stat(a.path(m.name())); err == nil {
+		return 0, a.following(ctx) // it was closed, and the process ended before the next was begun
+	}
+	if len(committed) > 0 {
+		return len(committed), a.following(ctx)
+	}
+	return 0, a.begin(ctx)
+}
+
+// has says whether a folder has files of the crawl.
+func (a *Archive) has(m mark) bool {
+	found, _ := filepath.Glob(a.path(m.Crawl + "-*.warc.gz")) // a bad pattern finds none
+	return len(found) > 0
+}
+
+// committed are the places of the pages that were committed with an answer in the file that was
+// open, in the order of their commits.
+func (a *Archive) committed(ctx context.Context) (places []store.Archived, err error) {
+	name := a.mark.name()
+	for page, err := range a.store.Changes(ctx, a.mark.Cursor, store.WantRecord) {
+		if err != nil {
+			return nil, err
+		}
+		if at := page.Record.Archive; at.File == name {
+			places = append(places, at)
+		}
+	}
+	return places, nil
+}
+
+// cut makes the file that is open end behind the last answer of a page that was committed, and
+// returns how many of those are not there.
+func (a *Archive) cut(ctx context.Context, committed []store.Archived) (lost int, err error) {
+	info, err := a.file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	var last store.Archived
+	for _, at := range committed {
+		switch end := at.Offset + at.Length; {
+		case end > info.Size():
+			lost++
+		case end > last.Offset+last.Length:
+			last = at
+		}
+	}
+	if a.at, err = a.endOf(last); err != nil {
+		return lost, err
+	}
+	if a.at == 0 { // not even its warcinfo is whole
+		name := a.file.Name()
+		if err := errors.Join(a.file.Close(), os.Remove(name)); err != nil {
+			return lost, err
+		}
+		return lost, a.begin(ctx)
+	}
+	if err := a.file.Truncate(a.at); err != nil {
+		return lost, err
+	}
+	name := a.mark.name()
+	whole := io.NewSectionReader(a.file, 0, a.at)
+	a.entries, err = warc.IndexOf(whole, name, func(*warc.Damage) {}) // what rots is in no index
+	switch {
+	case err != nil:
+		return lost, err
+	case lost > 0: // the store knows of places behind the end, at which nothing else may come to be
+		return lost, a.next(ctx)
+	}
+	return lost, writeMark(ctx, a.store, a.mark)
+}
+
+// endOf is where the records end that belong to an answer at some place of the open file: those
+// behind it that refer to it. Without a place it is where the first record of the file ends; 0:
+// there is none.
+func (a *Archive) endOf(last store.Archived) (int64, error) {
+	r := warc.NewReader(io.NewSectionReader(a.file, last.Offset, 1<<62))
+	end, about := int64(0), ""
+	for {
+		rec, err := r.Next()
+		if err == nil {
+			_, err = io.Copy(io.Discard, rec.Block)
+		}
+		if err != nil {
+			if _, damaged := errors.AsType[*warc.Damage](err); !damaged && err != io.EOF {
+				return 0, err
+			}
+			return last.Offset + end, nil
+		}
+		switch {
+		case end == 0:
+			about = rec.ID()
+		case last == store.Archived{} || about == "" || rec.Header.Get("WARC-Concurrent-To") != about:
+			return last.Offset + end, nil
+		}
+		end = rec.Offset + rec.Length
+	}
+}
+
+func indexName(archive string) string { return strings.TrimSuffix(archive, ".warc.gz") + ".cdxj" }

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"skink/crawler"
+	"skink/internal/archive"
+	"skink/internal/ingest"
+	"skink/store"
+	"skink/warc"
+)
+
+// archiveFlags say whether and how a crawl keeps the answers that come.
+type archiveFlags struct {
+	dir    string // "": it does not
+	size   size
+	digest string
+}
+
+func addArchiveFlags(flags *pflag.FlagSet) *archiveFlags {
+	f := &archiveFlags{size: archive.DefaultSize}
+	flags.StringVar(&f.dir, "warc", "", "keep every answer that comes, as it came, in WARC files in this folder")
+	flags.Var(&f.size, "warc-size", "with --warc, begin another file after so much")
+	flags.StringVar(&f.digest, "warc-digest", string(warc.SHA256), "with --warc, how digests are made: sha256 or sha1")
+	return f
+}
+
+func (f *archiveFlags) check() error {
+	switch digest := warc.Digest(f.digest); {
+	case digest != warc.SHA256 && digest != warc.SHA1:
+		return usagef("--warc-digest %q: try sha256 or sha1", f.digest)
+	case f.size < 1:
+		return usagef("--warc-size %q: try a size, such as 1GB", f.size.String())
+	case f.dir == "":
+		return nil
+	}
+	return mayWrite("--warc", filepath.Join(f.dir, "a.warc.gz"), nil)
+}
+
+// openArchive opens the archive of a crawl, if one is asked for.
+func (c *crawlRun) openArchive(ctx context.Context) error {
+	f := c.crawlFlags.archive
+	if f.dir == "" {
+		return c.withoutArchive(ctx)
+	}
+	robots := "obey"
+	if c.options.IgnoreRobots {
+		robots = "ignore"
+	}
+	a, lost, err := archive.Open(ctx, f.dir, c.store, archive.Options{
+		Size:   int64(f.size),
+		Digest: warc.Digest(f.digest),
+		Info: warc.Header{
+			{Name: "software", Value: "skink " + readBuild().Version},
+			{Name: "format", Value: "WARC File Format 1.1"},
+			{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+			{Name: "robots", Value: robots},
+			{Name: "http-header-user-agent", Value: c.options.UserAgent},
+		},
+	})
+	if errors.Is(err, archive.ErrElsewhere) {
+		dir, _ := archive.Where(ctx, c.store)
+		return usagef("--warc %s: the archive of the crawl in %s is in %s: give that folder, or move its files", f.dir, c.name(), dir)
+	}
+	if err != nil {
+		return err
+	}
+	if lost > 0 {
+		c.say.line("the answers of %s are not in the archive in %s any more, as after a power cut", plural(int64(lost), "page"), f.dir)
+	}
+	c.archive = a
+	c.store = inStep{c.store, a}
+	c.options.OnAnswer = a.Keep
+	return nil
+}
+
+// withoutArchive says that an archive will lack the pages of this run.
+func (c *crawlRun) withoutArchive(ctx context.Context) error {
+	dir, err := archive.Where(ctx, c.store)
+	if err == nil && dir != "" {
+		c.say.line("the crawl in %s has an archive in %s: without --warc %s it will lack the pages of this run", c.name(), dir, quoted(dir))
+	}
+	return err
+}
+
+// archiving is how pages are committed with their answers; nil: without.
+func (c *crawlRun) archiving() func(*crawler.Page) ingest.Commit {
+	if c.archive == nil {
+		return nil
+	}
+	return c.archive.Answer
+}
+
+// closeArchive closes the archive, if there is one.
+func (c *crawlRun) closeArchive() error {
+	if c.archive == nil {
+		return nil
+	}
+	return c.archive.Close()
+}
+
+// inStep is a store of which nothing survives a power cut that its archive has not got.
+type inStep struct {
+	store.Store
+	archive *archive.Archive
+}
+
+func (s inStep) Sync() error {
+	if err := s.archive.Sync(); err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	return s.Store.Sync()
+}

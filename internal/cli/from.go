@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"skink/crawler"
+	"skink/crawler/robots"
+	"skink/frontier"
+	"skink/internal/archive"
+	"skink/internal/ingest"
+	"skink/store"
+)
+
+// A replay judges the pages of archives as a crawl judged them, or would have, in the order in
+// which they stand there: that is the order in which a crawl of ours committed them, so the verdicts
+// are the same.
+type replay struct {
+	*crawlFlags // what the command line said: only read
+	options     crawler.Options
+	say         sayer
+	store       store.Store
+	pipeline    *ingest.Pipeline
+	ways        map[string]way // to the pages that redirects led to, by URL
+	at          store.Archived // of the page in hand
+	lost        int            // records that could not be read
+}
+
+// A way is how a page was come to.
+type way struct {
+	via  string
+	hops int
+}
+
+// replay is skink crawl --from.
+func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options, args []string) (err error) {
+	switch {
+	case len(args) > 0:
+		return usagef("--from judges what an archive holds, and fetches nothing: leave the seeds out")
+	case f.archive.dir != "":
+		return usagef("--from and --warc: an archive needs no second one: leave --warc out")
+	case f.feed != "":
+		return usagef("--from and --feed: what is judged is printed by %s when it is done", "skink export")
+	}
+	var files []string
+	for _, path := range f.from {
+		of, err := archive.Files(path)
+		if err != nil {
+			return plainError(path, err)
+		}
+		files = append(files, of...)
+	}
+	if _, err := check(f.rule.settings()); err != nil {
+		return err
+	}
+	s, err := openStore(*f.store, true, 16)
+	if err != nil {
+		return err
+	}
+	defer func() { err = keepFirst(err, s.Close()) }()
+	if text := lossText(s.Loss()); text != "" {
+		say.line("%s", text)
+	}
+	if err := mayGoOn(ctx, *f.store, s); err != nil {
+		return err
+	}
+	stop := answerReaders(s, *f.store, "skink crawl", func(err error) { say.line("%v", err) })
+	defer func() { err = keepFirst(err, stop()) }()
+	opt.Scope = nil // links lead nowhere
+	r := &replay{crawlFlags: f, options: opt, say: say, store: s, ways: map[string]way{}}
+	return r.run(ctx, files)
+}
+
+func (r *replay) run(ctx context.Context, files []string) error {
+	rule, err := r.rule.agree(ctx, r.store, *r.crawlFlags.store)
+	if err != nil {
+		return err
+	}
+	r.pipeline, err = ingest.New(ctx, r.store, ingest.Options{
+		Rule: rule, SkipDuplicates: r.onDuplicate == "skip", Agent: robots.ProductToken(r.options.UserAgent), Memory: int64(*r.memory),
+		Archive: r.placed,
+	})
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	err = r.all(ctx, files)
+	if err := keepFirst(err, r.pipeline.Close()); err != nil {
+		return err
+	}
+	counts, err := r.store.Counts(ctx)
+	if err != nil {
+		return err
+	}
+	r.say.summary(summary{
+		added: r.pipeline.Added(), all: r.pipeline.Tally(), urls: counts, rule: rule, took: time.Since(started),
+		store: *r.crawlFlags.store, bytes: diskUse(*r.crawlFlags.store),
+	})
+	if r.lost > 0 {
+		return fmt.Errorf("%s could not be read", plural(int64(r.lost), "record"))
+	}
+	if fetchedNothing(r.pipeline.Tally()) {
+		return errors.New("the archive holds no page")
+	}
+	return nil
+}
+
+// all judges the pages of the files, one after the other.
+func (r *replay) all(ctx context.Context, files []string) error {
+	for _, name := range files {
+		r.say.line("Judging the pages of %s into %s", name, *r.crawlFlags.store)
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		damaged := func(err error) {
+			r.lost++
+			r.say.line("%s: %s", name, oneLine(err))
+		}
+		err = archive.Pages(ctx, f, filepath.Base(name), r.options, damaged, func(p *crawler.Page, at store.Archived) error {
+			r.at = at
+			return r.judge(ctx, p)
+		})
+		if err := keepFirst(err, f.Close()); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// judge judges one page.
+func (r *replay) judge(ctx context.Context, p *crawler.Page) error {
+	if came, ok := r.ways[p.Item.URL]; ok {
+		p.Item.Via, p.Item.Hops = came.via, came.hops
+	}
+	if p.Location != "" {
+		from := way{p.Item.Via, p.Item.Hops + 1}
+		if from.via == "" {
+			from.via = p.Item.URL
+		}
+		r.ways[p.Location] = from
+	}
+	if _, err := r.store.Discover(ctx, []frontier.Item{p.Item}); err != nil { // so that its end is counted
+		return err
+	}
+	leads, err := crawler.LeadsOf(p, &r.options)
+	if err != nil {
+		return err
+	}
+	return r.pipeline.Handle(ctx, p, leads)
+}
+
+// placed commits a page with the place of its answer.
+func (r *replay) placed(*crawler.Page) ingest.Commit {
+	at := r.at
+	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
+		e.Record.Archive = at
+		outcomes, err := r.store.Commit(ctx, []*store.Entry{e})
+		if err != nil {
+			return store.Stale, err
+		}
+		return outcomes[0], nil
+	}
+}
