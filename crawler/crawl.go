@@ -1,5 +1,5 @@
-// Package crawler turns URLs into pages: it fetches what a frontier holds,
-// politely, within a scope, and hands every answer to a handler.
+// Package crawler turns URLs into pages: it fetches what a frontier holds, politely, within a
+// scope, and hands every answer to a handler.
 //
 // Start with [Walk], which does it all in memory:
 //
@@ -12,14 +12,13 @@
 //		return crawler.Links{Base: doc.Base, Hrefs: doc.Hrefs()}, nil
 //	})
 //
-// A [Crawl] takes from the schedule the URL that is due, as long as there is a place
-// on the network, asks robots.txt and fetches through Colly. A bounded pool of
-// workers gives each [Page] that arrived to the [Handler], which stores it with what
-// it leads to ([Leads]). What a kill can make us fetch again is what was under way and
-// no more, see [Options].Connections.
+// A [Crawl] takes from the schedule the URL that is due, as long as there is a place on the
+// network, asks robots.txt and fetches through Colly. A bounded pool of workers gives each [Page]
+// that arrived to the [Handler], which stores it with what it leads to ([Leads]). A crawl that is
+// killed fetches again what was under way and no more, see [Options].Connections.
 //
-// What it refuses to do: run scripts, log in, or solve puzzles. It reads what a
-// server sends to anyone who asks.
+// What it refuses to do: run scripts, log in, or solve puzzles. It reads what a server sends to
+// anyone who asks.
 package crawler
 
 import (
@@ -41,11 +40,11 @@ import (
 
 // A Handler makes something of the pages.
 type Handler interface {
-	// Handle stores what became of a URL. It tells leads which links the page has, and
-	// writes in this order, so that a crawl that is killed loses no URL: what leads then
-	// holds, the page, and last that the URL has ended. It is called from several
-	// goroutines. An error ends the crawl, but for [frontier.ErrLost]: then another worker
-	// has the page's host by now, and nothing of the page was written.
+	// Handle stores what became of a URL. It tells leads which links the page has, and writes in
+	// this order, so that a crawl that is killed loses no URL: what leads then holds, the page, and
+	// last that the URL has ended. It is called from several goroutines. An error ends the crawl,
+	// but for [frontier.ErrLost]: then another worker has the page's host by now, and nothing of
+	// the page was written.
 	Handle(ctx context.Context, p *Page, leads *Leads) error
 
 	// Pages is how many pages the store holds, for Options.MaxPages.
@@ -95,10 +94,10 @@ func (c *Crawl) Close() { c.close() }
 // Waiting is how many hosts have URLs to fetch, now or later.
 func (c *Crawl) Waiting() int { return c.schedule.waiting() }
 
-// Run crawls until nothing is left that can be had or that the limits of Options
-// allow, the handler returns an error, or ctx ends. When ctx ends nothing new is started,
-// and what is in flight is finished within Options.Grace; the error is then that
-// of ctx. Hosts that are held go back to the frontier.
+// Run crawls until nothing is left that can be had or that the limits of Options allow, the handler
+// returns an error, or ctx ends. When ctx ends, nothing new is started, and what is in flight is
+// finished within Options.Grace; the error is then that of ctx. Hosts that are held go back to the
+// frontier.
 func (c *Crawl) Run(ctx context.Context) error {
 	c.schedule.load()
 	work, cancel := c.withGrace(ctx)
@@ -146,8 +145,8 @@ func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
 	}
 }
 
-// A failure is the first error that is not the end of a context. What follows from
-// it, in other workers, would only hide it.
+// A failure is the first error that is not the end of a context. The errors that follow from it in
+// other workers would only hide it.
 type failure struct {
 	once sync.Once
 	err  error // read when the workers have ended
@@ -155,8 +154,7 @@ type failure struct {
 
 func (f *failure) keep(err error) { f.once.Do(func() { f.err = err }) }
 
-// withGrace is a context that ends Options.Grace after ctx, or when it is
-// cancelled.
+// withGrace is a context that ends Options.Grace after ctx, or when it is cancelled.
 func (c *Crawl) withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -169,9 +167,9 @@ func (c *Crawl) withGrace(ctx context.Context) (context.Context, context.CancelF
 	return work, func() { stop(); cancel() }
 }
 
-// ask begins the turns that are due until stop ends or nothing is left. Each starts as
-// a part of the crawl of its own, with the context ctx, and hands over what arrived,
-// unless its URL is to have another turn.
+// ask begins the turns that are due until stop ends or nothing is left. Each starts as a part of
+// the crawl of its own, with the context ctx, and hands over what arrived, unless its URL is to
+// have another turn.
 func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived chan<- *arrival) error {
 	defer close(arrived)
 	var turns sync.WaitGroup
@@ -222,8 +220,7 @@ func (c *Crawl) work(ctx context.Context, arrived <-chan *arrival) error {
 	return nil
 }
 
-// visit asks for one URL. It returns what arrived; nil if the URL is to have another
-// turn.
+// visit asks for one URL. It returns what arrived, or nil if the URL is to have another turn.
 func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { c.schedule.sent(t) }})
 	ctx, ok := c.locate(ctx, t)
@@ -258,8 +255,8 @@ func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
 	return c.arrive(t, page, ended), nil
 }
 
-// locate finds out where the host of a turn is, if it matters, and says whether the
-// turn may go on. The context it returns is the one to go on with.
+// locate finds out where the host of a turn is, if it matters, and says whether the turn may go on.
+// The context it returns is the one to go on with.
 func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 	if c.lookup == nil || t.host.folder {
 		return ctx, true
@@ -279,9 +276,9 @@ func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 	return ctx, true
 }
 
-// arrive tells the schedule that a turn is over for its host, and hands it on to the
-// workers. The next page of a host is asked for while this one is read, but for a
-// folder: its pages are judged in the order of their links, so that one folder always
+// arrive tells the schedule that a turn is over for its host, and hands it on to the workers. The
+// next page of a host is asked for while this one is read. A folder is asked for the next page when
+// this one is stored: its pages are judged in the order of their links, so that one folder always
 // gets the same verdicts (with PerHost 1).
 func (c *Crawl) arrive(t *turn, page *Page, ended func(*turn, *Page)) *arrival {
 	c.schedule.arrived(t)
@@ -318,7 +315,7 @@ func (c *Crawl) hand(ctx context.Context, a *arrival) error {
 	return nil
 }
 
-// later puts the URL of a transient problem back, unless it is to be given up.
+// later gives back the URL of a transient problem, unless it is to be given up.
 func (c *Crawl) later(ctx context.Context, t *turn, page *Page) (*arrival, error) {
 	if c.schedule.failed(t, page) {
 		return c.arrive(t, page, func(*turn, *Page) {}), nil // failed has ended its turn
@@ -339,9 +336,8 @@ func (c *Crawl) later(ctx context.Context, t *turn, page *Page) (*arrival, error
 
 var errPutBack = errors.New("its turn has yet to come")
 
-// askRobots returns nil if a URL may be fetched, else the page that says why not.
-// The error errPutBack means that the turn is over and the URL has to wait for
-// another.
+// askRobots returns nil if a URL may be fetched, else the page that says why not. The error
+// errPutBack means that the turn is over and the URL has to wait for another.
 func (c *Crawl) askRobots(ctx context.Context, t *turn) (*Page, error) {
 	if c.opt.IgnoreRobots {
 		return nil, nil
@@ -366,10 +362,10 @@ func (c *Crawl) askRobots(ctx context.Context, t *turn) (*Page, error) {
 
 // noRobots is the page of a URL whose robots.txt cannot be had.
 //
-// The cache would hold a failure for ten minutes. But a URL comes back here only
-// when the back-off of its host is over, and a try that does not try would lose
-// the only seed of a site to a moment's trouble. So what may be over soon is
-// forgotten at once, and the schedule alone decides when the host is asked again.
+// The cache would hold a failure for ten minutes. But a URL comes back here only when the back-off
+// of its host is over. If robots.txt were not asked for again then, a moment's trouble would cost
+// the only seed of a site all its tries. So a failure that may be over soon is forgotten at once,
+// and the schedule alone decides when the host is asked again.
 func (c *Crawl) noRobots(item frontier.Item, err error) *Page {
 	page := robotsProblem(item, err)
 	if page.Transient() {
@@ -378,8 +374,8 @@ func (c *Crawl) noRobots(item frontier.Item, err error) *Page {
 	return page
 }
 
-// robotsProblem is the page of a URL whose robots.txt cannot be had. If that is
-// because nobody answers, so is it for the page.
+// robotsProblem is the page of a URL whose robots.txt cannot be had. If nobody answers for
+// robots.txt, the page has that problem.
 func robotsProblem(item frontier.Item, err error) *Page {
 	page := &Page{Item: item, FetchedAt: time.Now(), Problem: ProblemUnrobots, Detail: err.Error()}
 	cause := errors.Unwrap(err)

@@ -16,8 +16,8 @@ import (
 // outside its scope, or too many links from a seed. So whoever reads pages knows
 // nothing of scopes, and whoever decides on scopes reads no pages.
 
-// Leads is what one page leads to: its items are for [frontier.Frontier]'s Discover, what
-// is beyond for its Exclude. It is for one goroutine at a time.
+// Leads is what one page leads to. It is written with the page: in a store by its Commit, in a
+// [frontier.Memory] by its End. One goroutine at a time uses it.
 type Leads struct {
 	Items  []frontier.Item // URLs of the crawl, each once
 	Beyond []string        // canonical URLs outside the crawl, each once
@@ -70,7 +70,7 @@ func (l *Leads) redirect(target string, opt *Options) error {
 	return nil
 }
 
-// What is looked at of a page's links. The longest lists of honest sites have some ten
+// How much is looked at of a page's links. The longest lists of honest sites have some ten
 // thousand; a page of 10 MB has room for a million, and with a long <base> each of them is
 // a URL of kilobytes.
 const (

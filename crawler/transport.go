@@ -17,16 +17,15 @@ import (
 	"skink/frontier"
 )
 
-// Exchanges
+// # Exchanges
 //
-// Colly gives a request neither a context nor limits of its own, and between it
-// and the wire much is done to what a server said: bodies are decoded a second
-// time for the sake of a file name, URLs are written anew (a lone "%" becomes
-// "%25"), the whole body is copied to change its character set. So an [exchange]
-// is prepared beside Colly, with context, limits and the request as it is to be
-// sent; what goes through Colly is its number, in a header that ends here. The
-// transport makes the exchange, reads the body, and answers Colly with the bare
-// status: nothing is left there to decode, to copy or to follow.
+// Colly gives a request neither a context nor limits of its own, and it changes much of what a
+// server said: it decodes bodies a second time because of a file name, writes URLs anew (a lone "%"
+// becomes "%25"), and copies the whole body to change its character set. So an [exchange] is
+// prepared beside Colly, with context, limits and the request as it is to be sent. Only its number
+// goes through Colly, in a header that ends here. The transport makes the exchange, reads the body,
+// and answers Colly with the bare status, so that Colly has nothing to decode, to copy or to
+// follow.
 
 // numberHeader holds the number of an exchange, between Colly and the transport.
 const numberHeader = "Skink-Exchange"
@@ -64,8 +63,8 @@ type transport struct {
 	open sync.Map // of *exchange, by number as text
 }
 
-// newTransport makes the transport of a crawl. It uses no proxy, whatever the
-// environment says: behind one, nobody here could tell which address is asked.
+// newTransport makes the transport of a crawl. It uses no proxy, whatever the environment says:
+// behind a proxy nobody could tell which address is asked.
 func newTransport(opt Options, d *dialer) *transport {
 	perHost := opt.PerHost
 	if len(opt.Folders) > 0 {
@@ -138,8 +137,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// do makes an exchange, with one request on the wire. An error means that there is no answer; if only its body
-// is broken, x.bodyErr says so.
+// do makes an exchange, with one request on the wire. An error means that there is no answer. If
+// only the body of the answer is broken, x.bodyErr says so.
 func (t *transport) do(x *exchange) error {
 	attempt, request := watch(x.request)
 	defer attempt.end()
@@ -209,12 +208,11 @@ func withoutReuse(ctx context.Context) context.Context {
 	return context.WithValue(ctx, noReuse{}, true)
 }
 
-// requestURL makes a url.URL of which the canonical URL is asked for, byte for
-// byte, with one exception: a per cent sign that escapes nothing is sent as %25.
-// The URL standard leaves it alone, and most servers answer it with 400; sent
-// escaped, it finds the page that the author of the link meant. Package net/url
-// has its own opinion of what is valid: it makes "/a/b%7Cc" of "/a%2Fb|c", which
-// is another page.
+// requestURL makes the url.URL by which net/http asks for the canonical URL byte for byte, with one
+// exception: a per cent sign that escapes nothing is sent as %25. The URL Standard leaves that
+// alone, and most servers answer it with 400; sent as an escape, it finds the page that the author
+// of the link meant. Parsing alone would not do: net/url makes "/a/b%7Cc" of "/a%2Fb|c", which is
+// another page.
 func requestURL(canonicalURL string) (*url.URL, error) {
 	scheme, rest, _ := strings.Cut(canonicalURL, "://")
 	host := frontier.HostOf(canonicalURL)
@@ -250,14 +248,14 @@ func escapeLone(target string) string {
 	return b.String() + target[done:]
 }
 
-// A handshakeError is a host that was reached, and with which TLS failed.
+// A handshakeError is a TLS handshake that failed, with a host that was reached.
 type handshakeError struct{ err error }
 
 func (e *handshakeError) Error() string { return "tls handshake: " + e.err.Error() }
 func (e *handshakeError) Unwrap() error { return e.err }
 
-// dialTLS connects and shakes hands. It is the transport's own way but for the
-// error, which would not say where it comes from.
+// dialTLS connects and shakes hands as the transport itself would, but for the error, which then
+// would not say where it comes from.
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	raw, err := d.dial(ctx, network, address)
 	if err != nil {

@@ -9,16 +9,14 @@ import (
 	"skink/frontier"
 )
 
-// Walk crawls from seeds with all it needs to remember in memory, and calls visit
-// once for each URL with what became of it: a page, a problem ([Page.Problem]), or a
-// redirect ([Page.Location]), which is followed by itself. visit returns what the page
-// leads to, to be followed, or the zero Links; its error ends the crawl. It is called
-// by one goroutine at a time.
+// Walk crawls from seeds with all it needs to remember in memory, and calls visit once for each URL
+// with what became of it: a page, a problem ([Page.Problem]), or a redirect ([Page.Location]),
+// which is followed by itself. visit returns the links to follow, or the zero Links; its error ends
+// the crawl. One goroutine at a time calls it.
 //
-// Without opt.Scope the crawl keeps to the hosts of the seeds. A seed that names a
-// private address allows it, see [SpecialHosts]. opt.MaxPages counts what was fetched,
-// without errors and redirects. The error is that of [New], of [Crawl.Run], or of a
-// seed that is no URL.
+// Without opt.Scope the crawl stays on the hosts of the seeds. A seed that names a private address
+// allows it, see [SpecialHosts]. opt.MaxPages counts what was fetched, without errors and
+// redirects. The error is that of [New], of [Crawl.Run], or of a seed that is no URL.
 //
 // What must outlive the process, or be done on many pages at once, is for a [Handler].
 func Walk(ctx context.Context, seeds []string, opt Options, visit func(*Page) (Links, error)) error {
@@ -79,7 +77,7 @@ func (w *walk) Handle(ctx context.Context, p *Page, leads *Leads) error {
 	return w.front.End(ctx, frontier.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End(), Links: leads.Items})
 }
 
-// show calls visit, but not again after its error: other workers may have pages in hand.
+// show calls visit, but not after its error: other workers may still have pages in hand then.
 func (w *walk) show(p *Page) (links Links, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
