@@ -16,15 +16,20 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/redis/rueidis"
 
+	"skink/dedup"
 	"skink/store"
 )
 
 // Options says how to open a store. The zero value opens one that exists.
 type Options struct {
-	Create bool // make the store if there is none
+	Create   bool // make the store if there is none
+	ReadOnly bool // nothing is written, and no host claimed
 }
 
 // A Store is a crawl remembered by servers.
@@ -32,8 +37,23 @@ type Store struct {
 	client
 	keyspace
 	address Address
+	session string // its name among the sessions; "": it is only read
+
 	depths  depths // of buckets of posting lists
+	levels  levels
+	outlook outlook
+	sent    *recent[dedup.Hash, struct{}] // URLs that the store knows, see recentSlot
+	where   *recent[dedup.Hash, partition]
+	tickets *recent[dedup.Hash, uint64] // numbers of the visits that URLs were taken for
+	lanes   *recent[string, string]     // by host, as Take was told last
+	seen    atomic.Uint64               // the highest place that was heard of
+
+	life       context.Context // ends when the store is closed
+	end        context.CancelFunc
+	background sync.WaitGroup
 }
+
+var _ store.Store = (*Store)(nil)
 
 // layoutVersion is that of keys.go. It is kept at [keyspace.global] "v".
 const layoutVersion = "1"
@@ -44,12 +64,26 @@ func Open(ctx context.Context, a Address, opt Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", a, explain(err))
 	}
-	s := &Store{client: c, keyspace: keyspace(a.Name), address: a}
+	s := newStore(c, a)
 	if err := s.begin(ctx, opt); err != nil {
+		s.end()
 		c.Close()
 		return nil, fmt.Errorf("open store %s: %w", a, explain(err))
 	}
 	return s, nil
+}
+
+func newStore(c client, a Address) *Store {
+	s := &Store{
+		client: c, keyspace: keyspace(a.Name), address: a,
+		levels:  newLevels(),
+		sent:    newRecent[dedup.Hash, struct{}](mostRecent),
+		where:   newRecent[dedup.Hash, partition](mostRecent),
+		tickets: newRecent[dedup.Hash, uint64](mostRecent),
+		lanes:   newRecent[string, string](mostRecentHosts),
+	}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
 }
 
 // begin looks whether the servers will do and whether the store is there.
@@ -58,12 +92,13 @@ func (s *Store) begin(ctx context.Context, opt Options) error {
 		return err
 	}
 	version, err := s.Do(ctx, s.B().Get().Key(s.global("v")).Build()).ToString()
+	born := false
 	switch {
 	case rueidis.IsRedisNil(err) && !opt.Create:
 		return store.ErrNotExist
 	case rueidis.IsRedisNil(err):
 		err = s.Do(ctx, s.B().Set().Key(s.global("v")).Value(layoutVersion).Nx().Build()).Error()
-		if rueidis.IsRedisNil(err) { // another made it first
+		if born = err == nil; rueidis.IsRedisNil(err) { // another made it first
 			err = nil
 		}
 	case err == nil && version != layoutVersion:
@@ -72,7 +107,10 @@ func (s *Store) begin(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	return s.load(ctx)
+	if err := s.load(ctx); err != nil || opt.ReadOnly {
+		return err
+	}
+	return s.join(ctx, born)
 }
 
 // inspect asks each server what it is.
@@ -140,8 +178,48 @@ func explain(err error) error {
 	return err
 }
 
-// Close ends the connections.
+// Sync does nothing: when servers write to their disks is theirs to say.
+func (s *Store) Sync() error { return nil }
+
+// Close ends the session, and with the last one all claims. Closing again does nothing.
 func (s *Store) Close() error {
+	if s.life.Err() != nil {
+		return nil
+	}
+	s.end()
+	s.background.Wait()
+	var err error
+	if s.session != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_, err = s.say(ctx, "leave")
+	}
 	s.client.Close()
+	if err != nil {
+		return fmt.Errorf("close store %s: %w", s.address, explain(err))
+	}
 	return nil
+}
+
+// saw remembers the highest place that was heard of: what is committed here later stands
+// after it.
+func (s *Store) saw(place uint64) {
+	for {
+		before := s.seen.Load()
+		if place <= before || s.seen.CompareAndSwap(before, place) {
+			return
+		}
+	}
+}
+
+// commands is room for commands.
+func (s *Store) commands(n int) []rueidis.Completed { return make([]rueidis.Completed, 0, n) }
+
+// primaries are the servers that are written to.
+func (s *Store) primaries() []rueidis.Client {
+	var all []rueidis.Client
+	for _, node := range s.Nodes() {
+		all = append(all, node)
+	}
+	return all
 }

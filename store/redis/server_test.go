@@ -99,6 +99,18 @@ func onEach(t *testing.T, test func(t *testing.T, servers string)) {
 	}
 }
 
+// onReal runs a test on real servers, and on the imitation, whose scripts take a
+// hundred times as long, where there are none.
+func onReal(t *testing.T, test func(t *testing.T, servers string)) {
+	real := engines[1:]
+	if _, err := exec.LookPath("redis-server"); err != nil || os.Getenv("SKINK_LONG") == "full" {
+		real = engines
+	}
+	for _, e := range real {
+		t.Run(e.name, func(t *testing.T) { test(t, e.at(t)) })
+	}
+}
+
 // newName is a name that no other test's store has.
 func newName() string { return fmt.Sprintf("test%d", shared.names.Add(1)) }
 

@@ -1,0 +1,195 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/redis/rueidis"
+)
+
+// # Directories
+//
+// What is known of each URL is a few bytes, so what matters is what a server adds to them.
+// A hash of Redis with up to 512 small fields is one piece of memory, in which a field costs
+// two bytes; a larger one costs fifty a field. So a directory is many hashes, its buckets:
+// 2^level of them, chosen by the first bits of the field, which double when they hold a
+// hundred fields on average. A bucket is searched from its beginning, so it should not be
+// much fuller.
+//
+// Who names the keys of a script must know the level. It changes seldom, so callers
+// believe what they heard last, and a script that was called in another belief says so and
+// does nothing. While buckets double, a field is in the bucket that is to be split, as long
+// as that is there, else in its half: both are named. One script splits one bucket; whoever
+// caused the doubling calls it for each, and says when all are done. If he dies, whoever
+// notices goes on.
+
+// A directory is the letter that its buckets' keys begin with and its sums are named by.
+type directory string
+
+const (
+	known   directory = "U" // by a URL's field in the partition of its host: number of the visit*8 + state
+	located directory = "I" // by a page's field in the partition of its id: the partition of its host
+)
+
+// A level is into how many buckets a directory is divided in one partition.
+type level struct {
+	bits      int
+	splitting bool
+}
+
+func (l level) args() (bits, splitting string) {
+	if l.splitting {
+		return strconv.Itoa(l.bits), "1"
+	}
+	return strconv.Itoa(l.bits), "0"
+}
+
+// levels is what was heard of levels.
+type levels struct {
+	mu    sync.Mutex
+	heard map[directory]*[partitions]level // guarded by mu
+}
+
+func newLevels() levels {
+	return levels{heard: map[directory]*[partitions]level{known: {}, located: {}}}
+}
+
+func (l *levels) get(d directory, p partition) level {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heard[d][p]
+}
+
+func (l *levels) set(d directory, p partition, to level) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard[d][p] = to
+}
+
+// bucketsOf are the keys of a field: its bucket, and the one that is split into it.
+func (k keyspace) bucketsOf(d directory, p partition, l level, f field) (own, parent string) {
+	bits := int(f[0])<<16 | int(f[1])<<8 | int(f[2])
+	own = k.bucket(d, p, l.bits, bits)
+	if l.splitting {
+		return own, k.bucket(d, p, l.bits-1, bits)
+	}
+	return own, own
+}
+
+func (k keyspace) bucket(d directory, p partition, bits, hash int) string {
+	return k.key(p, string(d), strconv.Itoa(bits), ".", strconv.Itoa(hash&(1<<bits-1)))
+}
+
+// A step is a call of a script that names buckets, made anew in each belief.
+type step struct {
+	dir  directory
+	part partition
+	call func(level) call
+}
+
+// steps makes calls until each was made in the right belief, and returns their answers.
+func (s *Store) steps(ctx context.Context, steps ...step) ([][]rueidis.RedisMessage, error) {
+	answers := make([][]rueidis.RedisMessage, len(steps))
+	open := make([]int, len(steps))
+	for i := range steps {
+		open[i] = i
+	}
+	for len(open) > 0 {
+		calls := make([]call, len(open))
+		for i, at := range open {
+			calls[i] = steps[at].call(s.levels.get(steps[at].dir, steps[at].part))
+		}
+		var misled []int
+		for i, result := range s.eval(ctx, calls...) {
+			answer, err := result.ToArray()
+			if err != nil {
+				return nil, explain(err)
+			}
+			at := open[i]
+			if heard, ok := levelOf(answer); ok {
+				s.levels.set(steps[at].dir, steps[at].part, heard)
+				misled = append(misled, at)
+				continue
+			}
+			answers[at] = answer
+		}
+		open = misled
+	}
+	return answers, nil
+}
+
+// levelOf reads the answer of a script that was called in a wrong belief.
+func levelOf(answer []rueidis.RedisMessage) (l level, ok bool) {
+	if len(answer) != 3 || text(answer[0]) != "level" {
+		return level{}, false
+	}
+	l.bits, _ = strconv.Atoi(text(answer[1]))
+	l.splitting = text(answer[2]) == "1"
+	return l, true
+}
+
+// text is an answer as text, "" if it is something else.
+func text(m rueidis.RedisMessage) string {
+	if n, err := m.AsInt64(); err == nil && m.IsInt64() {
+		return strconv.FormatInt(n, 10)
+	}
+	s, _ := m.ToString()
+	return s
+}
+
+// number is an answer as a number, 0 if it is something else.
+func number(m rueidis.RedisMessage) int64 {
+	n, _ := m.AsInt64()
+	return n
+}
+
+var (
+	splitScript = newScript("split.lua")
+	grownScript = newScript("grown.lua")
+)
+
+// grow splits the buckets of a directory in the background.
+func (s *Store) grow(d directory, p partition) {
+	s.background.Go(func() {
+		if err := s.splitAll(s.life, d, p); err != nil && s.life.Err() == nil {
+			s.levels.set(d, p, level{}) // whoever comes next will hear what there is, and that it is not done
+		}
+	})
+}
+
+// splitAtOnce is how many buckets are split in one round trip.
+const splitAtOnce = 32
+
+func (s *Store) splitAll(ctx context.Context, d directory, p partition) error {
+	bits, err := s.Do(ctx, s.B().Hget().Key(s.key(p, "s")).Field(string(d)+"L").Build()).AsInt64()
+	if err != nil {
+		return err
+	}
+	var calls []call
+	flush := func() error {
+		err := firstError(s.eval(ctx, calls...))
+		calls = calls[:0]
+		return err
+	}
+	half := 1 << (bits - 1)
+	for i := range half {
+		keys := append(s.hostKeys(p), s.bucket(d, p, int(bits)-1, i), s.bucket(d, p, int(bits), i), s.bucket(d, p, int(bits), i+half))
+		calls = append(calls, call{splitScript, keys, []string{strconv.FormatInt(bits, 10)}})
+		if len(calls) == splitAtOnce {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	err = firstError(s.eval(ctx, call{grownScript, s.hostKeys(p), []string{string(d), strconv.FormatInt(bits, 10)}}))
+	if err != nil {
+		return fmt.Errorf("divide the buckets of partition %d: %w", p, err)
+	}
+	s.levels.set(d, p, level{bits: int(bits)})
+	return nil
+}

@@ -1,0 +1,358 @@
+package redis
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"skink/frontier"
+)
+
+// # Which hosts are claimed
+//
+// Those that come first of a thousand partitions. A worker keeps in outlook what each had the
+// last time he looked: its first hosts that may be asked, when the next will be, how many
+// are held. What he changes he looks at again before the next claim; what others change he
+// sees when he looks at all, once a second, which costs a server some milliseconds. An
+// answer that nothing is left anywhere is given only after such a look.
+//
+// So of hosts that another worker just made ready the nearest may be missed for a second.
+// A host that is given is given once: the script that claims it decides.
+
+const (
+	lookAgain  = time.Second
+	mostShown  = 64  // hosts that a partition names at once
+	mostLooked = 256 // partitions in one round trip
+)
+
+var (
+	lookScript  = newScript("look.lua")
+	claimScript = newScript("claim.lua")
+	renewScript = newScript("renew.lua")
+	ripeScript  = newScript("ripe.lua")
+	ripenScript = newScript("ripen.lua")
+)
+
+// A ready host is one that may be claimed.
+type readyHost struct {
+	part partition
+	lane int64  // of its first URL
+	due  string // instant
+	name string
+}
+
+func compareReady(a, b readyHost) int {
+	return cmp.Or(cmp.Compare(a.lane, b.lane), cmp.Compare(a.due, b.due), cmp.Compare(a.name, b.name))
+}
+
+// A view is what a partition had when it was looked at.
+type view struct {
+	next    string // instant of the first host that nobody holds; "": there is none
+	ready   []readyHost
+	sums    map[string]int64
+	waiting int // deliveries in its outbox
+	ripe    []string
+}
+
+// outlook is what is in outlook of all partitions.
+type outlook struct {
+	claiming sync.Mutex // held by who looks: one look is enough
+
+	mu     sync.Mutex
+	views  [partitions]view // guarded by mu
+	dirty  [partitions]bool // guarded by mu: changed here since it was looked at
+	looked time.Time        // guarded by mu: at all of them
+}
+
+// touch says that a partition is not what it was when it was looked at.
+func (s *outlook) touch(p partition) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dirty[p] = true
+}
+
+// toLook are the partitions that are to be looked at: those that were touched, or all.
+func (s *outlook) toLook(all bool) []partition {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if all = all || time.Since(s.looked) > lookAgain; all {
+		s.looked = time.Now()
+	}
+	var list []partition
+	for p := range s.views {
+		if all || s.dirty[p] {
+			list = append(list, partition(p))
+			s.dirty[p] = false
+		}
+	}
+	return list
+}
+
+func (s *outlook) show(p partition, v view) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.views[p] = v
+}
+
+// best are the first n hosts in outlook.
+func (s *outlook) best(n int) []readyHost {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []readyHost
+	for p := range s.views {
+		all = append(all, s.views[p].ready...)
+	}
+	slices.SortFunc(all, compareReady)
+	return all[:min(n, len(all))]
+}
+
+// sum fills in what a grant says of all partitions.
+func (s *outlook) sum(g *frontier.Grant, worker string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := ""
+	for p := range s.views {
+		v := &s.views[p]
+		g.Waiting += int(v.sums["w"])
+		if v.waiting > 0 {
+			g.Waiting++ // URLs are on their way
+		}
+		for name, n := range v.sums {
+			if name[0] == 'k' && name[1:] != worker {
+				g.Others += int(n)
+			}
+		}
+		if v.next != "" && (next == "" || v.next < next) {
+			next = v.next
+		}
+	}
+	if next != "" {
+		g.Next = timeOf(next)
+		if now := time.Now(); g.Next.Before(now) {
+			g.Next = now
+		}
+	}
+}
+
+// Claim gives the first hosts that may be asked.
+func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (g frontier.Grant, err error) {
+	if err := ctx.Err(); err != nil {
+		return g, err
+	}
+	s.outlook.claiming.Lock()
+	defer s.outlook.claiming.Unlock()
+	if g, err = s.claim(ctx, worker, n, ttl, false); err == nil && len(g.Hosts) == 0 {
+		g, err = s.claim(ctx, worker, n, ttl, true)
+	}
+	if err != nil {
+		return frontier.Grant{}, fmt.Errorf("claim hosts: %w", explain(err))
+	}
+	return g, nil
+}
+
+// claim looks at what was touched, or at all, and claims until there are enough.
+func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Duration, all bool) (g frontier.Grant, err error) {
+	worker = oneLine(worker)
+	shown := min(max(n, 1), mostShown)
+	if err := s.look(ctx, shown, s.outlook.toLook(all)); err != nil {
+		return g, err
+	}
+	var given []givenHost
+	for len(given) < n {
+		best := s.outlook.best(n - len(given))
+		if len(best) == 0 {
+			break
+		}
+		some, err := s.claimThese(ctx, worker, ttl, shown, best)
+		if err != nil {
+			return g, err
+		}
+		if given = append(given, some...); len(some) == 0 {
+			break // others were faster; what they left is seen the next time
+		}
+	}
+	slices.SortFunc(given, func(a, b givenHost) int { return compareReady(a.readyHost, b.readyHost) })
+	for _, h := range given {
+		g.Hosts = append(g.Hosts, h.Held)
+	}
+	s.outlook.sum(&g, worker)
+	return g, nil
+}
+
+// oneLine makes a worker's name fit for a head.
+func oneLine(worker string) string { return strings.ReplaceAll(worker, "\n", " ") }
+
+// look brings partitions into outlook.
+func (s *Store) look(ctx context.Context, shown int, parts []partition) error {
+	for chunk := range slices.Chunk(parts, mostLooked) {
+		calls := make([]call, len(chunk))
+		for i, p := range chunk {
+			calls[i] = call{lookScript, s.hostKeys(p, s.key(p, "o")), []string{strconv.Itoa(shown)}}
+		}
+		for i, result := range s.eval(ctx, calls...) {
+			answer, err := result.ToArray()
+			if err != nil {
+				return err
+			}
+			if err := s.see(ctx, chunk[i], shown, answer); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// see takes in the answer of a look. URLs that came due are queued, and the partition
+// is looked at again.
+func (s *Store) see(ctx context.Context, p partition, shown int, answer []rueidis.RedisMessage) error {
+	v := readView(p, answer)
+	s.outlook.show(p, v)
+	if len(v.ripe) == 0 {
+		return nil
+	}
+	for _, host := range v.ripe {
+		if err := s.ripen(ctx, p, host); err != nil {
+			return err
+		}
+	}
+	return s.look(ctx, shown, []partition{p})
+}
+
+func readView(p partition, answer []rueidis.RedisMessage) view {
+	v := view{next: text(answer[0]), sums: map[string]int64{}, waiting: int(number(answer[3]))}
+	ready, _ := answer[1].AsStrSlice()
+	for i := 0; i+1 < len(ready); i += 2 {
+		lane, _ := strconv.ParseFloat(ready[i+1], 64)
+		v.ready = append(v.ready, readyHost{p, int64(lane), ready[i][:19], ready[i][19:]})
+	}
+	sums, _ := answer[2].AsStrSlice()
+	for i := 0; i+1 < len(sums); i += 2 {
+		v.sums[sums[i]], _ = strconv.ParseInt(sums[i+1], 10, 64)
+	}
+	v.ripe, _ = answer[4].AsStrSlice()
+	return v
+}
+
+// A givenHost is one that was claimed.
+type givenHost struct {
+	readyHost
+	frontier.Held
+}
+
+// claimThese claims hosts, as far as they are still to be had.
+func (s *Store) claimThese(ctx context.Context, worker string, ttl time.Duration, shown int, best []readyHost) (given []givenHost, err error) {
+	byPart := map[partition][]readyHost{}
+	var parts []partition
+	for _, h := range best {
+		if byPart[h.part] == nil {
+			parts = append(parts, h.part)
+		}
+		byPart[h.part] = append(byPart[h.part], h)
+	}
+	calls := make([]call, len(parts))
+	for i, p := range parts {
+		args := []string{worker, decimal(max(ttl.Microseconds(), 1)), strconv.Itoa(shown)}
+		for _, h := range byPart[p] {
+			args = append(args, h.due+h.name)
+		}
+		calls[i] = call{claimScript, s.hostKeys(p, s.key(p, "o")), args}
+	}
+	for i, result := range s.eval(ctx, calls...) {
+		answer, err := result.ToArray()
+		if err != nil {
+			return given, err
+		}
+		after, err := answer[1].ToArray()
+		if err != nil {
+			return given, err
+		}
+		s.outlook.show(parts[i], readView(parts[i], after))
+		some, err := readGiven(parts[i], worker, byPart[parts[i]], answer[0])
+		if err != nil {
+			return given, err
+		}
+		given = append(given, some...)
+	}
+	return given, nil
+}
+
+// readGiven reads which hosts were given: name, first lane and head of each.
+func readGiven(p partition, worker string, asked []readyHost, answer rueidis.RedisMessage) (given []givenHost, err error) {
+	list, err := answer.AsStrSlice()
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i+2 < len(list); i += 3 {
+		head, err := readHead(list[i+2])
+		if err != nil {
+			return nil, err
+		}
+		host, err := head.host(list[i])
+		if err != nil {
+			return nil, err
+		}
+		g := givenHost{readyHost{part: p, name: list[i]}, frontier.Held{Host: host}}
+		g.lane, _ = strconv.ParseInt(list[i+1], 10, 64)
+		for _, a := range asked {
+			if a.name == g.name {
+				g.due = a.due
+			}
+		}
+		g.Claim = frontier.Claim{Host: g.name, Worker: worker, Token: head.token}
+		given = append(given, g)
+	}
+	return given, nil
+}
+
+// ripen queues the URLs of a host that came due.
+func (s *Store) ripen(ctx context.Context, p partition, host string) error {
+	later := s.key(p, "d", host)
+	lanes, err := s.eval(ctx, call{ripeScript, s.hostKeys(p, later), []string{host}})[0].AsStrSlice()
+	if err != nil {
+		return err
+	}
+	keys := s.hostKeys(p, later)
+	for _, lane := range lanes {
+		keys = append(keys, s.laneKey(p, lane, host))
+	}
+	s.outlook.touch(p)
+	return s.eval(ctx, call{ripenScript, keys, append([]string{host}, lanes...)})[0].Error()
+}
+
+// Renew lets claims last.
+func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Duration) (lost []frontier.Claim, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	byPart := map[partition][]frontier.Claim{}
+	for _, c := range claims {
+		p := partOfHost(c.Host)
+		byPart[p] = append(byPart[p], c)
+	}
+	var parts []partition
+	var calls []call
+	for p, some := range byPart {
+		args := []string{decimal(max(ttl.Microseconds(), 1))}
+		for _, c := range some {
+			args = append(args, oneLine(c.Worker), c.Host, strconv.FormatUint(c.Token, 10))
+		}
+		parts, calls = append(parts, p), append(calls, call{renewScript, s.hostKeys(p), args})
+	}
+	for i, result := range s.eval(ctx, calls...) {
+		numbers, err := result.AsIntSlice()
+		if err != nil {
+			return nil, fmt.Errorf("renew claims: %w", explain(err))
+		}
+		for _, n := range numbers {
+			lost = append(lost, byPart[parts[i]][n])
+		}
+	}
+	return lost, nil
+}

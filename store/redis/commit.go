@@ -1,0 +1,387 @@
+package redis
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/redis/rueidis"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// # A commit
+//
+// One entry after the other, each in two round trips, three if its URL was not taken here:
+//
+//  1. its visit gets a number, if it has none from when its URL was taken;
+//  2. the index posts the visit under its hash and keys, and says whether its verdict still
+//     holds. At the same time it is noted in which partition the page is, and, of a member
+//     of a cluster, which visit that is;
+//  3. one script in the page's partition looks whether the claim still holds, whether a
+//     record is known that is to stay, and whether the visit was declared void meanwhile;
+//     then it writes text, sketch and record, its place in the order of commits, the links
+//     into the same partition, and ends the URL: all of that or nothing;
+//  4. what links to other partitions waits in the outbox, written by the same script. It is
+//     delivered, and then taken out.
+//
+// What 2 wrote names a visit that has no record if 3 does not come to pass, now or ever,
+// for no number is used twice. So nobody has to take it back. Links that were not
+// delivered are delivered by whoever next looks at the partition.
+
+var (
+	beginScript  = newScript("begin.lua")
+	finishScript = newScript("finish.lua")
+	locateScript = newScript("locate.lua")
+)
+
+// Commit writes entries up to the first that is stale.
+func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := store.Valid(entries); err != nil {
+		return nil, err
+	}
+	outcomes := make([]store.Outcome, len(entries))
+	for i, e := range entries {
+		c := &commit{store: s, entry: e, part: partOf(e.Record.URL), field: fieldOf(frontier.ID(e.Record.URL))}
+		outcome, err := c.run(context.WithoutCancel(ctx)) // an entry is written whole
+		if err != nil {
+			return nil, fmt.Errorf("commit %s: %w", e.Record.URL, explain(err))
+		}
+		if outcomes[i] = outcome; outcome == store.Stale {
+			break
+		}
+	}
+	return outcomes, nil
+}
+
+// A commit is one entry on its way.
+type commit struct {
+	store *Store
+	entry *store.Entry
+	part  partition
+	field field
+	n     uint64   // of the visit
+	old   *content // the visit that this one replaces; nil: none
+	keeps bool     // a record is known, and is to stay
+}
+
+func (c *commit) visit() visit { return visit{c.part, c.n} }
+
+// run writes the entry. A visit that was declared void, or a record that changed
+// meanwhile, is another attempt with another number.
+func (c *commit) run(ctx context.Context) (store.Outcome, error) {
+	for {
+		if err := c.begin(ctx); err != nil {
+			return store.Stale, err
+		}
+		if !c.keeps {
+			ok, err := c.post(ctx)
+			if err != nil {
+				return store.Stale, err
+			}
+			if !ok {
+				return c.refuse(ctx)
+			}
+		}
+		answer, err := c.finish(ctx)
+		if err != nil {
+			return store.Stale, err
+		}
+		switch text(answer[0]) {
+		case "lost":
+			return store.Lost, c.store.settle(ctx, c.entry, c.visit(), false)
+		case "void":
+			return store.Stale, c.store.settle(ctx, c.entry, c.visit(), false)
+		case "kept":
+			return store.Kept, c.written(ctx, answer, false)
+		case "written":
+			return store.Written, c.written(ctx, answer, true)
+		}
+		if err := c.store.settle(ctx, c.entry, c.visit(), false); err != nil { // changed
+			return store.Stale, err
+		}
+	}
+}
+
+// begin gives the visit its number, and finds out what the entry meets. Who took the URL
+// knows a number, and learns the rest when he writes.
+func (c *commit) begin(ctx context.Context) (err error) {
+	s, id := c.store, c.entry.Record.ID
+	c.old, c.keeps = nil, false
+	if n, ok := s.tickets.take(id); ok && !c.entry.Revisit {
+		c.n = n
+		return nil
+	}
+	answers, err := s.steps(ctx, step{known, c.part, func(l level) call {
+		own, parent := s.bucketsOf(known, c.part, l, c.field)
+		bits, splitting := l.args()
+		return call{beginScript, s.hostKeys(c.part, own, parent), []string{bits, splitting, string(c.field)}}
+	}})
+	if err != nil {
+		return err
+	}
+	c.n = uint64(number(answers[0][2]))
+	n := knownVisit(text(answers[0][1]))
+	c.keeps = n != 0 && !c.entry.Revisit
+	if n == 0 || c.keeps {
+		return nil
+	}
+	old, err := s.visits(ctx, []visit{{c.part, n}}, store.WantRecord)
+	if err != nil {
+		return err
+	}
+	c.old = old[0]
+	return nil
+}
+
+// refuse says what becomes of an entry whose verdict no longer holds: of one that has a
+// record that stays nobody asks for a verdict.
+func (c *commit) refuse(ctx context.Context) (store.Outcome, error) {
+	if c.entry.Revisit {
+		return store.Stale, nil
+	}
+	if err := c.begin(ctx); err != nil || !c.keeps {
+		return store.Stale, err
+	}
+	answer, err := c.finish(ctx)
+	if err != nil || text(answer[0]) != "kept" {
+		return store.Stale, err
+	}
+	return store.Kept, c.written(ctx, answer, false)
+}
+
+// post makes the visit known to the index, and where it is.
+func (c *commit) post(ctx context.Context) (ok bool, err error) {
+	noted := make(chan error, 1)
+	go func() { noted <- c.note(ctx) }()
+	ok, err = c.store.post(ctx, c.entry, c.visit())
+	if noteErr := <-noted; err == nil {
+		err = noteErr
+	}
+	return ok, err
+}
+
+// note writes in which partition the page is, and of a member which visit it is.
+func (c *commit) note(ctx context.Context) error {
+	s, r := c.store, &c.entry.Record
+	if r.Follows() {
+		key := s.membersKey(r.Leader)
+		member := strconv.FormatUint(c.visit().packed(), 10)
+		if err := s.do(ctx, s.B().Sadd().Key(key).Member(member).Build())[0].Error(); err != nil {
+			return err
+		}
+	}
+	if c.old != nil {
+		return nil
+	}
+	return s.locate(ctx, r.ID, c.part)
+}
+
+// locate writes in which partition a page is.
+func (s *Store) locate(ctx context.Context, id dedup.Hash, part partition) error {
+	p, f := partOfID(id), fieldOf(id)
+	answers, err := s.steps(ctx, step{located, p, func(l level) call {
+		own, parent := s.bucketsOf(located, p, l, f)
+		bits, splitting := l.args()
+		return call{locateScript, s.hostKeys(p, own, parent), []string{bits, splitting, string(f), decimal(part)}}
+	}})
+	if err != nil {
+		return err
+	}
+	if text(answers[0][2]) == "1" {
+		s.grow(located, p)
+	}
+	s.where.put(id, part)
+	return nil
+}
+
+// membersKey is the set of the visits that were to be members of a leader's cluster.
+func (s *Store) membersKey(leader dedup.Hash) string {
+	return s.key(partOfID(leader), "f", string(leader[:]))
+}
+
+// finish runs the script that decides.
+func (c *commit) finish(ctx context.Context) ([]rueidis.RedisMessage, error) {
+	parts, err := c.parts()
+	if err != nil {
+		return nil, err
+	}
+	answers, err := c.store.steps(ctx, step{known, c.part, func(l level) call { return c.finishing(l, parts) }})
+	if err != nil {
+		return nil, err
+	}
+	return answers[0], nil
+}
+
+// finishParts are what the script writes.
+type finishParts struct {
+	record, sketch, text, entry, outbox string
+	itself                              bool
+	near                                []lead // links in the same partition
+	far                                 []lead // in others
+	tally                               []string
+}
+
+func (c *commit) parts() (p finishParts, err error) {
+	e := c.entry
+	if p.record, err = packRecord(e); err != nil {
+		return p, err
+	}
+	if e.Sketch != nil {
+		p.sketch = packSketch(e)
+	}
+	if e.Text != nil {
+		p.text = textMark + string(e.Text)
+	}
+	p.entry = packOrder(c.n, &e.Record)
+	p.near, p.far, p.itself = c.leads()
+	if len(p.far) > 0 {
+		p.outbox = packLeads(p.far)
+	}
+	p.tally = tallyChanges(&e.Record, c.old)
+	return p, nil
+}
+
+// leads are the URLs that the entry leads to, in its partition and in others. Those that
+// were discovered here lately are left out. A page that leads to itself is
+// discovered, and ends at once.
+func (c *commit) leads() (near, far []lead, itself bool) {
+	e := c.entry
+	all := make([]lead, 0, len(e.Links)+len(e.Beyond))
+	for _, it := range e.Links {
+		if it.URL == e.Record.URL && e.State != frontier.Unknown {
+			itself = true
+			continue
+		}
+		all = append(all, lead{ifNew, it})
+	}
+	for _, url := range e.Beyond {
+		all = append(all, lead{asOutside, frontier.Item{URL: url}})
+	}
+	for _, l := range c.store.unknown(all) {
+		if partOf(l.item.URL) == c.part && len(near) < mostLinked {
+			near = append(near, l)
+		} else {
+			far = append(far, l)
+		}
+	}
+	return near, far, itself
+}
+
+// finishing is the call of the script.
+func (c *commit) finishing(l level, p finishParts) call {
+	s, e := c.store, c.entry
+	host := frontier.HostOf(e.Record.URL)
+	own, parent := s.bucketsOf(known, c.part, l, c.field)
+	replaced, order := visit{c.part, 0}, "0-0"
+	if c.old != nil {
+		replaced, order = visit{c.part, c.old.n}, strconv.FormatUint(c.old.place, 10)+"-0"
+	}
+	keys := s.hostKeys(c.part, s.key(c.part, "t", host), s.key(c.part, "y"), s.key(c.part, "e"), s.key(c.part, "o"),
+		s.chunkKey(c.visit()), s.chunkKey(replaced), s.voidKey(c.visit()), s.voidKey(replaced), own, parent)
+	token, revisit, itself := "", "", ""
+	if e.Claim != (frontier.Claim{}) {
+		token = strconv.FormatUint(e.Claim.Token, 10)
+		if e.Claim.Host != host {
+			token = "0" // held by nobody
+		}
+	}
+	if e.Revisit {
+		revisit = "1"
+	}
+	if p.itself {
+		itself = "1"
+	}
+	bits, splitting := l.args()
+	args := []string{
+		bits, splitting, host, oneLine(e.Claim.Worker), token, string(c.field),
+		strconv.Itoa(int(e.State)), revisit, decimal(c.n), decimal(replaced.n), order, decimal(s.seen.Load()),
+		p.record, p.sketch, p.text, p.entry, p.outbox, itself, strconv.Itoa(len(p.tally) / 2),
+	}
+	args = append(args, p.tally...)
+	for _, lead := range p.near {
+		keys, args = s.appendLead(keys, args, c.part, l, lead)
+	}
+	return call{finishScript, keys, args}
+}
+
+// written does what is left once the script has written: links are delivered.
+func (c *commit) written(ctx context.Context, answer []rueidis.RedisMessage, written bool) error {
+	s := c.store
+	s.outlook.touch(c.part)
+	s.saw(uint64(number(answer[1])))
+	if text(answer[2]) == "1" {
+		s.grow(known, c.part)
+	}
+	if !c.keeps || written {
+		if err := s.settle(ctx, c.entry, c.visit(), written); err != nil {
+			return err
+		}
+	}
+	if text(answer[3]) == "1" {
+		if err := s.drop(ctx, c.part, frontier.HostOf(c.entry.Record.URL), c.field); err != nil {
+			return err
+		}
+	}
+	near, far, _ := c.leads()
+	s.learn(near)
+	return s.deliver(ctx, c.part, c.n, far)
+}
+
+// tallyChanges are the fields of a tally and by how much they change.
+func tallyChanges(r *store.Record, old *content) (changes []string) {
+	var t store.Tally
+	t.Add(r)
+	if old != nil {
+		t.Remove(&old.Record)
+	}
+	for name, n := range tallyFields(&t) {
+		if n != 0 {
+			changes = append(changes, name, decimal(n))
+		}
+	}
+	return changes
+}
+
+// packOrder is what the order of commits says of a visit: its number, and of a member of a
+// cluster the leader and how much it resembles it.
+func packOrder(n uint64, r *store.Record) string {
+	b := binary.AppendUvarint(nil, n)
+	if r.Follows() {
+		b = append(b, r.Leader[:]...)
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(r.Resemblance))
+	}
+	return string(b)
+}
+
+// packRecord is the text hash under which the page is posted, then the record as
+// store.Pack packs its JSON. Before it the script writes the place.
+func packRecord(e *store.Entry) (string, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(&e.Record); err != nil {
+		return "", err
+	}
+	return string(e.Hash[:]) + string(store.Pack(b.Bytes())), nil
+}
+
+// packSketch is the page's id, the hash of its text, and its minima, 4 bytes each.
+func packSketch(e *store.Entry) string {
+	b := make([]byte, 0, 2*len(dedup.Hash{})+4*dedup.Minima)
+	b = append(b, e.Record.ID[:]...)
+	b = append(b, e.Record.Hash[:]...)
+	for _, v := range e.Sketch {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	return string(b)
+}

@@ -1,0 +1,92 @@
+-- The commit of one entry, see commit.go: KEYS h r w c s, what is taken of the host, tally,
+-- order of commits, outbox, content of the visit and of the one that it replaces, voids of
+-- both, the URL's bucket and the one that is split into it, then three of each link;
+-- ARGV as they are read below, then the changes of the tally, then six of each link.
+local time = now()
+local at = 0
+local function arg() at = at + 1 return ARGV[at] end
+local believed, splitting, host, worker, token, field = arg(), arg(), arg(), arg(), arg(), arg()
+local want, revisit, n, replaced, order, floor = tonumber(arg()), arg() == '1', tonumber(arg()), tonumber(arg()), arg(), tonumber(arg())
+local record, sketch, text, entry, outbox, itself = arg(), arg(), arg(), arg(), arg(), arg() == '1'
+local TAKEN, TALLY, ORDER, OUTBOX, CONTENT, OLD, VOID, GONE, BUCKET = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14]
+
+local heads = {}
+if token ~= '' then
+	local head = read(host)
+	if not holds(head, worker, token, time) then return {'lost'} end
+	heads[host] = head
+end
+local wrong = misled('U', believed, splitting)
+if wrong then return wrong end
+BUCKET = home(splitting, BUCKET, KEYS[15])
+local known = call('HGET', BUCKET, field)
+local state = known and known % 8 or 0
+local has = known and (known - state) / 8 or 0
+if n ~= 0 and has == n then -- it was answered before, and nobody heard
+	return {'written', string.sub(call('HGET', CONTENT, int(n)), 1, 16), '0', '0'}
+end
+local keeps = has ~= 0 and not revisit
+if not keeps then
+	if call('EXISTS', VOID) == 1 then return {'void'} end
+	if has ~= replaced then return {'changed', int(has)} end
+end
+
+local changes = tonumber(arg())
+local tally = at
+local links = at + 2 * changes
+discover(16, links + 1, splitting, heads, time)
+known = call('HGET', BUCKET, field) -- a page may lead to itself
+state = known and known % 8 or 0
+
+local drop = '0'
+if want ~= 0 and itself and (state == 0 or state == 7) then
+	if state == 7 then bump('c7', -1) end
+	bump('c' .. want, 1)
+	state = want
+elseif want ~= 0 and state == 1 then
+	local head = heads[host] or read(host)
+	heads[host] = head
+	head.pending = head.pending - 1
+	local value = call('HGET', TAKEN, field)
+	if value then
+		call('HDEL', TAKEN, field)
+		if tonumber((taken(value))) == head.token then
+			head.taken = head.taken - 1
+		else
+			head.free = head.free - 1
+			head.left = leftOf(TAKEN, true, head.token)
+		end
+	else
+		drop = '1'
+	end
+	bump('c1', -1)
+	bump('c' .. want, 1)
+	state = want
+end
+
+local place = 0
+if not keeps then
+	place = math.max(time, tonumber(call('HGET', SUMS, 'P') or 0) + 1, floor + 1)
+	call('HSET', SUMS, 'P', int(place))
+	if has ~= 0 then
+		local old = int(has)
+		call('HDEL', OLD, old, old .. 's', old .. 't')
+		call('XDEL', ORDER, order)
+		call('SET', GONE, 1, 'EX', 604800)
+	end
+	local name = int(n)
+	call('HSET', CONTENT, name, string.format('%016.0f', place) .. record)
+	if sketch ~= '' then call('HSET', CONTENT, name .. 's', string.format('%016.0f', place) .. sketch) end
+	if text ~= '' then call('HSET', CONTENT, name .. 't', text) end
+	call('XADD', ORDER, int(place) .. '-0', 'v', entry)
+	for i = tally + 1, links, 2 do call('HINCRBY', TALLY, ARGV[i], ARGV[i + 1]) end
+	has = n
+end
+if outbox ~= '' then call('HSET', OUTBOX, int(n), outbox) end
+if has * 8 + state ~= tonumber(known or 0) or not known then
+	call('HSET', BUCKET, field, int(has * 8 + state))
+	if not known then bump('UN', 1) end
+end
+saveAll(heads, time)
+flush()
+return {keeps and 'kept' or 'written', int(place), grow('U', 100), drop}

@@ -1,0 +1,73 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"skink/store"
+)
+
+// # The outbox
+//
+// What a page links to in other partitions cannot be written with its record. So it is
+// written beside it, delivered, and taken out when all of it was. To deliver it twice does
+// no harm. Who dies before has left it to the next worker that looks at the partition.
+//
+//	o  hash: number of the visit → leads, each its mode, lane and item, with lengths before them
+
+func packLeads(leads []lead) string {
+	var b []byte
+	for _, l := range leads {
+		b = append(b, l.mode...)
+		b = appendText(b, laneOf(l.item))
+		b = appendText(b, packItem(l.item))
+	}
+	return string(b)
+}
+
+func unpackLeads(packed string) (leads []lead, err error) {
+	d := unpacker{b: packed}
+	for len(d.b) > 0 {
+		mode, lane := d.cut(1), d.text()
+		it, err := unpackItem(lane, d.text())
+		if err != nil || d.err != nil {
+			return nil, fmt.Errorf("%w: an outbox", store.ErrCorrupt)
+		}
+		leads = append(leads, lead{mode, it})
+	}
+	return leads, nil
+}
+
+// deliver brings the leads of a visit to their partitions, and takes them out of the outbox.
+func (s *Store) deliver(ctx context.Context, p partition, n uint64, leads []lead) error {
+	if len(leads) == 0 {
+		return nil
+	}
+	if _, err := s.lead(ctx, leads); err != nil {
+		return fmt.Errorf("deliver links: %w", err)
+	}
+	return s.do(ctx, s.B().Hdel().Key(s.key(p, "o")).Field(strconv.FormatUint(n, 10)).Build())[0].Error()
+}
+
+// deliverLeft delivers what others left in an outbox.
+func (s *Store) deliverLeft(ctx context.Context, p partition) error {
+	left, err := s.do(ctx, s.B().Hgetall().Key(s.key(p, "o")).Build())[0].AsStrMap()
+	if err != nil {
+		return err
+	}
+	for n, packed := range left {
+		leads, err := unpackLeads(packed)
+		if err != nil {
+			return err
+		}
+		number, err := strconv.ParseUint(n, 10, 64)
+		if err != nil {
+			return err
+		}
+		if err := s.deliver(ctx, p, number, leads); err != nil {
+			return err
+		}
+	}
+	return nil
+}

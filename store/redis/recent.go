@@ -1,0 +1,88 @@
+package redis
+
+import (
+	"sync"
+
+	"skink/dedup"
+	"skink/frontier"
+)
+
+// # What a worker remembers
+//
+// Most links of a page were seen on the pages before it. A URL that was discovered stays so,
+// or is put back by Requeue; either way Discover has nothing to do with it. So those that
+// were sent lately are not sent again. Where a page is does not change either.
+
+// A recent remembers some of the last keys that it was told of, in at most twice its size.
+type recent[K comparable, V any] struct {
+	mu       sync.Mutex
+	size     int
+	now, old map[K]V // guarded by mu
+}
+
+func newRecent[K comparable, V any](size int) *recent[K, V] {
+	return &recent[K, V]{size: size, now: map[K]V{}}
+}
+
+func (r *recent[K, V]) get(key K) (value V, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if value, ok = r.now[key]; !ok {
+		value, ok = r.old[key]
+	}
+	return value, ok
+}
+
+func (r *recent[K, V]) put(key K, value V) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.now) >= r.size {
+		r.old, r.now = r.now, make(map[K]V, r.size)
+	}
+	r.now[key] = value
+}
+
+// take removes a key and returns what it had.
+func (r *recent[K, V]) take(key K) (value V, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if value, ok = r.now[key]; !ok {
+		value, ok = r.old[key]
+	}
+	delete(r.now, key)
+	delete(r.old, key)
+	return value, ok
+}
+
+// mostRecent is of how many URLs a worker remembers that they are known: 16 MB at most.
+const mostRecent = 1 << 17
+
+// recentSlot is under which a URL is remembered. One that was left out may be discovered
+// later, so it has a slot of its own.
+func recentSlot(l lead) dedup.Hash {
+	id := dedup.Hash(frontier.ID(l.item.URL))
+	if l.mode == asOutside {
+		id[len(id)-1]++
+	}
+	return id
+}
+
+// unknown are the leads that may be news to the store.
+func (s *Store) unknown(leads []lead) []lead {
+	var some []lead
+	for _, l := range leads {
+		if l.mode == ifEnded {
+			some = append(some, l)
+		} else if _, sent := s.sent.get(recentSlot(l)); !sent {
+			some = append(some, l)
+		}
+	}
+	return some
+}
+
+// learn remembers that leads are known to the store.
+func (s *Store) learn(leads []lead) {
+	for _, l := range leads {
+		s.sent.put(recentSlot(l), struct{}{})
+	}
+}

@@ -1,0 +1,323 @@
+package redis
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// # What is kept of a page
+//
+//	v CHUNK  hash of up to 64 visits: N → place in 16 digits, the hash under which the page
+//	         is posted, the packed record; Ns → place, id, hash of the text, minima; Nt → "t"
+//	         and the packed text. N is the visit's number; CHUNK is N/64, so that no key
+//	         grows so large that a cluster cannot move it
+//	e        stream in the order of commits: PLACE-0 → number of the visit, and of a member of a
+//	         cluster its leader's id and resemblance
+//	y        hash, the tally of the partition's records
+//	f ID     set, in the partition of the id: the visits that were to be members of the
+//	         cluster of that leader
+//
+// A place is the microsecond of the server's clock at which the page was committed, or the
+// next after the last place that the partition or the worker knew of. So places of a
+// partition grow, and of two pages where one was judged by the other the other has the
+// lower, whatever clocks say. Two partitions may give the same.
+
+func (s *Store) chunkKey(v visit) string {
+	chunk, _ := s.recordAt(v)
+	return chunk
+}
+
+// textMark stands before a text, so that an empty one is not none.
+const textMark = "t"
+
+// placeSize is how many digits a place has.
+const placeSize = 16
+
+// A content is what was kept of a visit.
+type content struct {
+	store.Content
+	visit
+	place uint64
+	hash  dedup.Hash // under which the page is posted; zero: it is not
+}
+
+// A placedLeader is the sketch of a visit.
+type placedLeader struct {
+	store.Leader
+	place uint64
+}
+
+// visits reads what was kept of visits, in their order; nil: nothing is.
+func (s *Store) visits(ctx context.Context, vs []visit, want store.Want) ([]*content, error) {
+	suffixes := []string{""}
+	if want&store.WantSketch != 0 {
+		suffixes = append(suffixes, "s")
+	}
+	if want&store.WantText != 0 {
+		suffixes = append(suffixes, "t")
+	}
+	values, err := s.fields(ctx, vs, suffixes)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*content, len(vs))
+	for i, v := range vs {
+		if all[i], err = readContent(v, suffixes, values[i]); err != nil {
+			return nil, fmt.Errorf("visit %d of partition %d: %w", v.n, v.part, err)
+		}
+	}
+	return all, nil
+}
+
+// fields reads values of visits, in one round trip.
+func (s *Store) fields(ctx context.Context, vs []visit, suffixes []string) ([][]string, error) {
+	type chunk struct {
+		part partition
+		n    uint64
+	}
+	at := map[chunk][]int{}
+	var order []chunk
+	for i, v := range vs {
+		c := chunk{v.part, v.n / chunkSize}
+		if at[c] == nil {
+			order = append(order, c)
+		}
+		at[c] = append(at[c], i)
+	}
+	values := make([][]string, len(vs))
+	cmds := s.commands(len(order))
+	for _, c := range order {
+		var names []string
+		for _, i := range at[c] {
+			for _, suffix := range suffixes {
+				names = append(names, strconv.FormatUint(vs[i].n, 10)+suffix)
+			}
+		}
+		cmds = append(cmds, s.B().Hmget().Key(s.chunkKey(vs[at[c][0]])).Field(names...).Build())
+	}
+	for k, result := range s.do(ctx, cmds...) {
+		list, err := result.ToArray()
+		if err != nil {
+			return nil, explain(err)
+		}
+		for j, i := range at[order[k]] {
+			for m := range suffixes {
+				value, _ := list[j*len(suffixes)+m].ToString()
+				values[i] = append(values[i], value)
+			}
+		}
+	}
+	return values, nil
+}
+
+func readContent(v visit, suffixes, values []string) (*content, error) {
+	if values[0] == "" {
+		return nil, nil
+	}
+	c := &content{visit: v}
+	if err := c.readRecord(values[0]); err != nil {
+		return nil, err
+	}
+	for i, suffix := range suffixes {
+		switch {
+		case values[i] == "":
+		case suffix == "s":
+			l, err := readSketch(values[i])
+			if err != nil {
+				return nil, err
+			}
+			c.Sketch = &l.Sketch
+		case suffix == "t":
+			text, err := store.Unpack([]byte(values[i][len(textMark):]))
+			if err != nil {
+				return nil, err
+			}
+			c.Text, c.Kept = string(text), true
+		}
+	}
+	return c, nil
+}
+
+func (c *content) readRecord(value string) (err error) {
+	const head = placeSize + len(dedup.Hash{})
+	if len(value) < head {
+		return store.ErrCorrupt
+	}
+	if c.place, err = strconv.ParseUint(value[:placeSize], 10, 64); err != nil {
+		return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
+	}
+	copy(c.hash[:], value[placeSize:])
+	b, err := store.Unpack([]byte(value[head:]))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, &c.Record); err != nil {
+		return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
+	}
+	return nil
+}
+
+// sketches reads the sketches of visits, in their order; nil: there is none.
+func (s *Store) sketches(ctx context.Context, vs []visit) ([]*placedLeader, error) {
+	values, err := s.fields(ctx, vs, []string{"s"})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*placedLeader, len(vs))
+	for i := range vs {
+		if values[i][0] == "" {
+			continue
+		}
+		if all[i], err = readSketch(values[i][0]); err != nil {
+			return nil, err
+		}
+		s.where.put(all[i].ID, vs[i].part)
+	}
+	return all, nil
+}
+
+func readSketch(value string) (*placedLeader, error) {
+	const head = placeSize + 2*len(dedup.Hash{})
+	l := new(placedLeader)
+	if len(value) != head+4*dedup.Minima {
+		return nil, store.ErrCorrupt
+	}
+	l.place, _ = strconv.ParseUint(value[:placeSize], 10, 64)
+	copy(l.ID[:], value[placeSize:])
+	copy(l.Hash[:], value[placeSize+len(l.ID):])
+	for i := range l.Sketch {
+		l.Sketch[i] = binary.LittleEndian.Uint32([]byte(value[head+4*i : head+4*i+4]))
+	}
+	return l, nil
+}
+
+var knownScript = newScript("known.lua")
+
+// knownVisit is the number of the visit in what is known of a URL.
+func knownVisit(value string) uint64 {
+	n, _ := strconv.ParseUint(value, 10, 64)
+	return n >> 3
+}
+
+// ask asks a directory about fields, and returns what it says in their order, "" for nothing.
+func (s *Store) ask(ctx context.Context, d directory, parts []partition, fields []field) ([]string, error) {
+	at := map[partition][]int{}
+	var steps []step
+	for i, p := range parts {
+		if at[p] == nil {
+			steps = append(steps, step{d, p, func(l level) call { return s.asking(d, p, l, fields, at[p]) }})
+		}
+		at[p] = append(at[p], i)
+	}
+	answers, err := s.steps(ctx, steps...)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]string, len(fields))
+	for k, answer := range answers {
+		for j, i := range at[steps[k].part] {
+			values[i] = text(answer[j+1])
+		}
+	}
+	return values, nil
+}
+
+func (s *Store) asking(d directory, p partition, l level, fields []field, at []int) call {
+	bits, splitting := l.args()
+	keys, args := s.hostKeys(p), []string{string(d), bits, splitting}
+	for _, i := range at {
+		own, parent := s.bucketsOf(d, p, l, fields[i])
+		keys, args = append(keys, own, parent), append(args, string(fields[i]))
+	}
+	return call{knownScript, keys, args}
+}
+
+// visitOf finds the visits that are known of pages; number 0: none is.
+func (s *Store) visitOf(ctx context.Context, ids []dedup.Hash) ([]visit, error) {
+	parts, err := s.partsOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var asked []int
+	var in []partition
+	var fields []field
+	for i, id := range ids {
+		if parts[i] != nowhere {
+			asked, in, fields = append(asked, i), append(in, partition(parts[i])), append(fields, fieldOf(id))
+		}
+	}
+	values, err := s.ask(ctx, known, in, fields)
+	if err != nil {
+		return nil, err
+	}
+	vs := make([]visit, len(ids))
+	for k, i := range asked {
+		vs[i] = visit{in[k], knownVisit(values[k])}
+	}
+	return vs, nil
+}
+
+// nowhere is where a page is of which nothing is known.
+const nowhere = -1
+
+// partsOf finds the partitions of pages, or nowhere: from memory, else in one round trip.
+func (s *Store) partsOf(ctx context.Context, ids []dedup.Hash) ([]int, error) {
+	parts := make([]int, len(ids))
+	var asked []int
+	var in []partition
+	var fields []field
+	for i, id := range ids {
+		if p, ok := s.where.get(id); ok {
+			parts[i] = int(p)
+		} else {
+			parts[i] = nowhere
+			asked, in, fields = append(asked, i), append(in, partOfID(id)), append(fields, fieldOf(id))
+		}
+	}
+	values, err := s.ask(ctx, located, in, fields)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range asked {
+		if n, err := strconv.Atoi(values[k]); err == nil && n < partitions {
+			parts[i] = n
+			s.where.put(ids[i], partition(n))
+		}
+	}
+	return parts, nil
+}
+
+// Pages returns what is known of pages.
+func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	pages := make([]*store.Content, len(ids))
+	vs, err := s.visitOf(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read pages: %w", err)
+	}
+	var asked []int
+	var some []visit
+	for i, v := range vs {
+		if v.n != 0 {
+			asked, some = append(asked, i), append(some, v)
+		}
+	}
+	contents, err := s.visits(ctx, some, want)
+	if err != nil {
+		return nil, fmt.Errorf("read pages: %w", err)
+	}
+	for k, i := range asked {
+		if contents[k] != nil {
+			pages[i] = &contents[k].Content
+		}
+	}
+	return pages, nil
+}
