@@ -47,9 +47,10 @@ var table = map[string]struct {
 	"internal/ingest":           {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/corpus", "internal/lastused", "internal/memory"}, nil},
 	"internal/corpus":           {[]string{"extract", "internal/packed"}, nil},
 	"internal/archive":          {[]string{"crawler", "frontier", "internal/ingest", "store", "warc"}, nil},
+	"internal/revisit":          {[]string{"store"}, nil},
 	"internal/complete":         {[]string{"dedup", "store", "internal/lastused"}, nil},
 	"internal/monitor":          {nil, []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":              {[]string{"internal/archive", "warc", "internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "store/badger", "store/remote", "report", "feed", "internal/ingest", "internal/complete", "internal/corpus"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":              {[]string{"internal/archive", "warc", "internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "store/badger", "store/remote", "report", "feed", "internal/ingest", "internal/complete", "internal/corpus", "internal/revisit"}, []string{"github.com/spf13/pflag"}},
 	"examples/dedup":            {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":            {[]string{"crawler", "extract", "dedup"}, nil}, // the same
 	"internal/tools/bruteforce": {[]string{"dedup"}, nil},                       // a test tool over what skink printed
@@ -60,7 +61,7 @@ var table = map[string]struct {
 
 // pure packages may not reach the network, the disk, the clock or a log. Of the package
 // time they may use what does not look at the clock: a duration is a number.
-var pure = map[string]bool{"dedup": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "internal/language": true, "internal/harmless": true, "warc": true}
+var pure = map[string]bool{"dedup": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/revisit": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

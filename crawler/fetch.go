@@ -96,7 +96,7 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	}()
 	ctx, clock, cancel := startClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
-	request, err := newRequest(ctx, item.URL, f.pageHeader)
+	request, err := newRequest(ctx, item.URL, conditional(f.pageHeader, item))
 	if err != nil {
 		page.fail(err)
 		return page
@@ -108,6 +108,23 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 		page.fail(err)
 	}
 	return page
+}
+
+// conditional adds to what is sent for a page that it is wanted only if it is not what it
+// was at the visit before (RFC 9110, section 13.1). A server that knows both validators
+// goes by the first.
+func conditional(header http.Header, item frontier.Item) http.Header {
+	if item.ETag == "" && item.Modified == "" {
+		return header
+	}
+	header = header.Clone()
+	if item.ETag != "" {
+		header.Set("If-None-Match", item.ETag)
+	}
+	if item.Modified != "" {
+		header.Set("If-Modified-Since", item.Modified)
+	}
+	return header
 }
 
 // A panicError is a mistake of ours, or of a library, that an answer brought to
@@ -147,6 +164,9 @@ func (p *Page) fill(x *exchange) {
 	}
 	if isRedirect(x.status) {
 		p.redirect()
+		return
+	}
+	if p.NotModified = x.status == http.StatusNotModified && (p.Item.ETag != "" || p.Item.Modified != ""); p.NotModified {
 		return
 	}
 	p.Truncated = x.bodyErr != nil

@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -302,10 +303,37 @@ func sendFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string
 		return err
 	}
 	defer f.Close()
+	tag, err := etagOf(f)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("ETag", tag)
 	w.Header().Set("Content-Type", fileType(name, f))
 	http.ServeContent(w, r, "", time.Time{}, f)
 	return nil
 }
+
+// etagOf is the validator of a file: a hash of what is in it, for two versions may have one
+// size and, copied or unpacked, one time. Of what is larger than any page those have to do.
+func etagOf(f *os.File) (string, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if info.Size() > mostHashed {
+		return fmt.Sprintf(`"%x-%x"`, info.Size(), info.ModTime().UnixNano()), nil
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return hashTag(h.Sum(nil)), err
+}
+
+const mostHashed = 32 << 20
+
+func hashTag(sum []byte) string { return fmt.Sprintf(`"%x"`, sum[:16]) }
 
 // serveDir answers with a folder's index page, or its listing.
 func (s *folderServer) serveDir(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
@@ -319,9 +347,12 @@ func (s *folderServer) serveDir(w http.ResponseWriter, r *http.Request, root *os
 	if err != nil {
 		return err
 	}
+	list := listing(s.links(root, name, entries))
+	sum := sha256.Sum256(list)
+	w.Header().Set("ETag", hashTag(sum[:]))
 	w.Header().Set("Content-Type", "application/atom+xml; charset=utf-8")
-	_, err = w.Write(listing(s.links(root, name, entries)))
-	return err
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(list))
+	return nil
 }
 
 // links are the URLs of a folder's entries, but for those that begin with a dot and

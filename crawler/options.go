@@ -60,6 +60,10 @@ type Folder struct {
 // leads says whether a page leads to a URL of the crawl, both canonical.
 func (o *Options) leads(from, to string) bool { return o.Scope.Contains(to) && !o.trespasses(from, to) }
 
+// Admits says whether a canonical URL belongs to the crawl whoever leads to it: it is in
+// scope, and in no folder that only its own pages lead into.
+func (o *Options) Admits(url string) bool { return o.leads("", url) }
+
 // trespasses says whether a URL leads into a folder from elsewhere. Those that are away
 // are folders too, for as long as nobody knows where they are.
 func (o *Options) trespasses(from, to string) bool {

@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"skink/frontier"
@@ -20,6 +21,8 @@ type Page struct {
 	Truncated bool          // Body is not the whole body; Problem says why
 	Location  string        // canonical URL a redirect leads to; "": none, or none that can be used
 	Raw       *Raw          // the answer as it came; nil: there was none, or nobody wanted it (Options.OnAnswer)
+
+	NotModified bool // the URL has what it had when it gave the validators of Item; Body is empty
 
 	Problem Problem // "": there is none
 	Detail  string  // for a person: what exactly went wrong
@@ -72,6 +75,22 @@ func (p *Page) End() frontier.State {
 		return frontier.Redirected
 	}
 	return frontier.Fetched
+}
+
+// Validators are what a server wants to be told when the page is asked for again: its ETag
+// and its Last-Modified, as sent. One that could not be sent as a header, or is longer
+// than any honest one, is left out.
+func (p *Page) Validators() (etag, modified string) {
+	return validator(p.Header.Get("ETag")), validator(p.Header.Get("Last-Modified"))
+}
+
+const maxValidator = 256
+
+func validator(s string) string {
+	if len(s) > maxValidator || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return ""
+	}
+	return s
 }
 
 // MaxHops is how many redirects in a row are followed. Browsers stop at twenty,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"skink/dedup"
 	"skink/frontier"
@@ -110,6 +111,17 @@ type Entry struct {
 	// record, text, sketch and postings. An entry that is none leaves a record
 	// that is there as it is.
 	Revisit bool
+
+	// Touch says that the page was visited and is what it was: the record takes the
+	// place of the one that is there, with the same verdict and leader, and all else
+	// stays: the page's place in the order, its text, sketch and postings. It is no
+	// change. A page without a record gets one as from any other entry.
+	Touch bool
+
+	// Replaces is when the record began that a Revisit or a Touch was made from, see
+	// [Record.Began]. If another is there, or none, the entry is stale. Zero: whatever
+	// is there gives way.
+	Replaces time.Time
 
 	Text   []byte          // main text as [Pack] made it; nil: none is kept
 	Sketch *dedup.Sketch   // nil: the page has no tokens

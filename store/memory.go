@@ -132,8 +132,8 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before, known := m.ids[e.Record.ID]
-	keeps := known && !e.Revisit
-	if !keeps && m.stale(e) {
+	keeps := known && !e.Revisit && !e.Touch
+	if !keeps && (m.replaced(e) || m.stale(e)) {
 		return Stale, nil
 	}
 	err := m.Memory.End(ctx, frontier.Ending{Claim: e.Claim, URL: e.Record.URL, State: e.State, Links: e.Links, Beyond: e.Beyond})
@@ -144,6 +144,13 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 		return Stale, err
 	case keeps:
 		return Kept, nil
+	case known && e.Touch:
+		v := m.visits[before]
+		m.tally.Remove(&v.record)
+		v.record = e.Record
+		m.tally.Add(&v.record)
+		m.visits[before] = v
+		return Written, nil
 	case known:
 		m.forget(before)
 	}
@@ -183,6 +190,15 @@ func (m *Memory) stale(e *Entry) bool {
 		return false
 	}
 	return m.ids[e.Record.Leader] > mark
+}
+
+// replaced says whether the record that an entry was made from is no longer there.
+func (m *Memory) replaced(e *Entry) bool {
+	if e.Replaces.IsZero() {
+		return false
+	}
+	v, known := m.visits[m.ids[e.Record.ID]]
+	return !known || !v.record.Began().Equal(e.Replaces)
 }
 
 // forget takes back all that was remembered of a visit.

@@ -80,12 +80,12 @@ const (
 	Gone    ChangeKind = "gone"    // known before as a page with text, and not one now
 )
 
-// ChangeOf says what the last visit did to a page.
+// ChangeOf says what the last commit did to a page.
 func ChangeOf(r *Record) ChangeKind {
 	switch {
-	case len(r.Earlier) == 0:
+	case len(r.Earlier) == 0 && r.JudgedAt.IsZero():
 		return New
-	case r.Kind != Page && r.Earlier[0].Words > 0:
+	case r.Kind != Page && len(r.Earlier) > 0 && r.Earlier[0].Words > 0:
 		return Gone
 	}
 	return Changed

@@ -61,7 +61,17 @@ type Record struct {
 
 	Archive Archived `json:"archive,omitzero"` // where the answer is, or what is said in its place
 
-	Earlier []Visit `json:"earlier,omitempty"` // earlier visits, the latest first, at most [MostVisits]
+	ETag      string    `json:"etag,omitempty"`     // validators of the last answer that had a body, as sent
+	Modified  string    `json:"modified,omitempty"` // its Last-Modified
+	Visit     VisitKind `json:"visit,omitempty"`
+	VisitedAt time.Time `json:"visited_at,omitzero"` // the last visit, if the page is still what it was at FetchedAt
+	JudgedAt  time.Time `json:"judged_at,omitzero"`  // when it was judged again because its leader had changed
+	First     time.Time `json:"first,omitzero"`      // when it was first fetched, if that was before FetchedAt
+	Missed    int       `json:"missed,omitempty"`    // last visits in a row that failed, and left it what it was; Problem says why the last did
+	Added     string    `json:"added,omitempty"`     // by the last change: some of what its earlier self has not
+	Removed   string    `json:"removed,omitempty"`   // by the last change: some of what its earlier self had
+
+	Earlier []Visit `json:"earlier,omitempty"` // what it was before, the latest first, at most [MostVisits]
 }
 
 // An Archived is the place of a record in a web archive.
@@ -78,18 +88,6 @@ const (
 	BoundLinks = "links" // its links are too many, or too long: those behind were left alone
 )
 
-// A Visit is what is remembered of a page's earlier visit.
-type Visit struct {
-	At          time.Time  `json:"at"`
-	Words       int        `json:"words,omitempty"`
-	Hash        dedup.Hash `json:"hash,omitzero"`         // of the canonical text
-	Sketch      []byte     `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian
-	Resemblance float64    `json:"resemblance,omitempty"` // exact, to the visit after it
-}
-
-// MostVisits is how many earlier visits a record keeps.
-const MostVisits = 16
-
 // End is the state in which the record's URL ended in the frontier.
 func (r *Record) End() frontier.State {
 	switch {
@@ -103,13 +101,6 @@ func (r *Record) End() frontier.State {
 		return frontier.Failed
 	}
 	return frontier.Fetched
-}
-
-// Answers says whether the record was written by the visit that an item asks for: then it
-// is kept, for the visit is a replay after a crash. A record that was there before the
-// item was due gives way to the visit.
-func (r *Record) Answers(it *frontier.Item) bool {
-	return it.Due.IsZero() || !r.FetchedAt.Before(it.Due)
 }
 
 // Fed says whether the record belongs in the feed of deduplicated content.

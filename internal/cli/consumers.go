@@ -39,6 +39,7 @@ func (c *crawlRun) openConsumers(ctx context.Context) (all consumers, err error)
 			return nil, errors.Join(err, all.close(ctx))
 		}
 		c.onPage = append(c.onPage, l.answered)
+		c.onTouch = l.add // the log is a consumer of changes, and this is none
 		all = append(all, consumer{l, streamEvery})
 	}
 	return all, nil

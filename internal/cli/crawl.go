@@ -27,7 +27,9 @@ standard input, or a folder of HTML files, which is served on loopback as
 http://FOLDER.localhost/ and crawled like a site.
 
 A crawl that was stopped or killed is resumed by the same command, or without
-seeds; new seeds are added to it, and to a finished one with --add. The store knows
+seeds; new seeds are added to it, and to a finished one with --add. A finished one
+comes back to its pages with --recrawl, and tries again what failed with --retry;
+a page that the server says was not modified is not sent again. The store knows
 how pages are judged; all other flags are to be given again, as the last line of the
 summary does. While it runs, the signal USR1, or Enter at a terminal, shows which
 hosts are slow and which are left alone.
@@ -71,6 +73,7 @@ type crawlFlags struct {
 	logFormat        string
 	logURLs          bool
 	add              bool
+	again            *backFlags
 	quiet            bool
 }
 
@@ -78,6 +81,7 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f := &crawlFlags{options: crawler.Defaults()}
 	f.store = addStoreFlag(flags)
 	flags.BoolVar(&f.add, "add", false, "add these seeds to a store that holds a finished crawl of others")
+	f.again = addBackFlags(flags)
 	f.rule = addRuleFlags(flags)
 	o := &f.options
 	f.maxSize = size(o.MaxSize)
@@ -131,15 +135,19 @@ func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error 
 	if err := f.memory.heed(); err != nil {
 		return err
 	}
+	again, args, err := f.again.heed(args)
+	if err != nil {
+		return err
+	}
 	say := newSayer(con.Err, f.logFormat == "json", f.quiet)
 	if len(f.from) > 0 {
 		return say.error(interrupted(ctx, f.replay(ctx, say, opt, args)))
 	}
-	return say.error(interrupted(ctx, f.start(ctx, con, say, opt, args)))
+	return say.error(interrupted(ctx, f.start(ctx, con, say, opt, again, args)))
 }
 
 // start opens the store and crawls into it.
-func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt crawler.Options, args []string) error {
+func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt crawler.Options, again back, args []string) error {
 	given, err := await(ctx, func() (all seeds, err error) {
 		err = all.parse(args, con.In)
 		return all, err
@@ -168,7 +176,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt craw
 		return errors.Join(err, s.Close())
 	}
 	stopAnswering := answerReaders(s, *f.store, "skink crawl", func(err error) { say.line("%v", err) })
-	c := &crawlRun{crawlFlags: f, options: opt, con: con, say: say, store: s, stdinIsSeeds: slices.Contains(args, "-")}
+	c := &crawlRun{crawlFlags: f, options: opt, back: again, began: time.Now(), con: con, say: say, store: s, stdinIsSeeds: slices.Contains(args, "-")}
 	err = errors.Join(c.run(ctx, args, given), stopAnswering(), s.Close())
 	if err != nil && !c.planted { // the start failed
 		err = errors.Join(err, place.discard())

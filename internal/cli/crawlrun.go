@@ -23,6 +23,11 @@ type crawlRun struct {
 	*crawlFlags // what the command line said: only read
 	options     crawler.Options
 	con         Console
+	began       time.Time
+	back        back            // what is to be asked for again
+	round       round           // since when
+	named       []frontier.Item // seeds that the command line names
+	firstDue    time.Time       // when the first page is due that is not now, as far as is known
 	judgedBy    dedup.Rule
 	store       store.Store
 	archive     *archive.Archive // nil: answers are not kept
@@ -30,6 +35,7 @@ type crawlRun struct {
 	seeds       seeds // guarded by movedMu once the crawl runs
 	lost        []lostFolder
 	onPage      []func(*crawler.Page) // told of every fetch
+	onTouch     func(*store.Record)   // told of visits that are no change
 	planted     bool                  // the store holds the seeds
 	result      error                 // what the run says by its exit code when nothing went wrong
 
@@ -46,6 +52,9 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 	if err := c.gather(ctx, given); err != nil {
 		return err
 	}
+	if c.round, err = c.openRound(ctx); err != nil {
+		return err
+	}
 	switch left, err := c.anythingLeft(ctx); {
 	case err != nil:
 		return err
@@ -55,6 +64,7 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 	opt := ingest.Options{
 		Rule:           rule,
 		SkipDuplicates: c.onDuplicate == "skip",
+		GoneAfter:      c.again.goneAfter,
 		Agent:          robots.ProductToken(c.options.UserAgent),
 		Memory:         int64(*c.memory),
 	}
@@ -66,6 +76,7 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 	if err != nil {
 		return errors.Join(err, c.closeArchive())
 	}
+	opt.OnTouch = c.onTouch
 	pipeline, err := ingest.New(ctx, c.store, opt)
 	if err != nil {
 		return errors.Join(err, following.close(ctx), c.closeArchive())
@@ -93,7 +104,11 @@ func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
 	if fetchedNothing(tally) {
 		return c.nothingFetched(ctx)
 	}
-	c.say.line("Nothing is left to do: the crawl in %s is finished, with %s. To crawl again, choose another --store.", c.name(), plural(tally.Pages(), "page"))
+	if text := c.nothingBack(); text != "" {
+		c.say.line("%s", text)
+	} else {
+		c.say.line("Nothing is left to do: the crawl in %s is finished, with %s. To come back to those that are due: %s --recrawl due; to all: --recrawl 0s; to try again what failed: --retry.", c.name(), plural(tally.Pages(), "page"), c.withStore("skink crawl"))
+	}
 	switch c.feed {
 	case "":
 	case "-":
@@ -145,12 +160,12 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	if err != nil {
 		return unstarted(errors.Join(err, outside.close()))
 	}
-	counts, err := c.begin(ctx)
+	counts, back, err := c.begin(ctx)
 	if err != nil {
 		crawl.Close()
 		return unstarted(errors.Join(err, outside.close()))
 	}
-	c.say.line("%s", c.greeting(counts, pipeline.Pages()))
+	c.say.line("%s", c.greeting(counts, pipeline.Pages(), back))
 	started := time.Now()
 	v := &view{c.store, pipeline, crawl, started}
 	outside.show(v)
@@ -175,10 +190,15 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	if end.lost, err = c.pendingLost(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
+	if end.over() { // nothing of what was asked for is left
+		if err := c.writeRound(context.WithoutCancel(ctx), round{}); err != nil {
+			return err
+		}
+	}
 	c.say.summary(summary{
-		added: pipeline.Added(), all: pipeline.Tally(), urls: after, rule: c.judgedBy, took: time.Since(started),
+		added: pipeline.Added(), visits: pipeline.Visits(), all: pipeline.Tally(), urls: after, rule: c.judgedBy, took: time.Since(started),
 		store: c.name(), bytes: diskUse(c.name()), feed: c.feed, archive: c.crawlFlags.archive.dir, demanding: crawl.Demanding(),
-		end: end, again: c.again(end),
+		end: end, again: c.resume(end),
 	})
 	if end.interrupted {
 		c.result = exitError(exitFailed)
@@ -271,12 +291,15 @@ func keepFirst(first, second error) error {
 // hint adds to an error of a running crawl what to do about it.
 func (c *crawlRun) hint(err error) error {
 	if errors.Is(err, store.ErrFull) {
-		return fmt.Errorf("the crawl stopped, nothing is lost: %w: it is resumed with: %s", err, c.again(ending{}))
+		return fmt.Errorf("the crawl stopped, nothing is lost: %w: it is resumed with: %s", err, c.resume(ending{}))
 	}
 	return err
 }
 
-func (c *crawlRun) greeting(counts frontier.Counts, pages int64) string {
+func (c *crawlRun) greeting(counts frontier.Counts, pages, back int64) string {
+	if back > 0 && back == counts.Pending {
+		return fmt.Sprintf("Coming back to %s of the crawl in %s", plural(back, "URL"), c.name())
+	}
 	if pages == 0 && counts.Fetched == 0 {
 		return fmt.Sprintf("Crawling %s into %s", plural(counts.Pending, "seed"), c.name())
 	}
@@ -304,7 +327,7 @@ func (c *crawlRun) nothingFetched(ctx context.Context) error {
 		}
 		r := &page.Record
 		if r.Problem != "" {
-			return fmt.Errorf("no page was fetched: %s: %s", r.URL, problemText(r))
+			return fmt.Errorf("no page was fetched: %s: %s%s", r.URL, problemText(r), c.ago(r))
 		}
 		if moved || r.Location == "" {
 			continue

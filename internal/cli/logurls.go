@@ -52,6 +52,9 @@ func (l *urlLog) answered(p *crawler.Page) { l.took.Store(p.Item.URL, p.Took) }
 // add says what became of a URL.
 func (l *urlLog) add(r *store.Record) {
 	attrs := []any{"url", r.URL, "state", nameOf(r.End()), "status", r.Status, "bytes", r.Size}
+	if r.Visit != store.FirstVisit {
+		attrs = append(attrs, "visit", r.Visit.String())
+	}
 	if took, ok := l.took.LoadAndDelete(r.URL); ok { // robots.txt may have forbidden it
 		attrs = append(attrs, "ms", math.Round(float64(took.(time.Duration))/1e5)/10)
 	}

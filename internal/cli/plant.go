@@ -21,6 +21,7 @@ func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 			return err
 		}
 	}
+	c.named = given.items()
 	given.Folders = folders
 	all.merge(given)
 	c.seeds = all
@@ -62,7 +63,8 @@ func (c *crawlRun) checkOthers(ctx context.Context, stored, given seeds) error {
 		c.name(), stored.name(), plural(tally.Pages(), "page"))
 }
 
-// anythingLeft says whether a URL is pending, or a seed is new.
+// anythingLeft says whether a URL is pending, a seed is new, or something is to be asked
+// for again.
 func (c *crawlRun) anythingLeft(ctx context.Context) (bool, error) {
 	counts, err := c.store.Counts(ctx)
 	if err != nil || counts.Pending > 0 {
@@ -70,19 +72,27 @@ func (c *crawlRun) anythingLeft(ctx context.Context) (bool, error) {
 	}
 	for _, i := range c.seeds.items() {
 		state, err := c.store.State(ctx, i.URL)
-		if err != nil || state == frontier.Unknown || state == frontier.Outside {
+		if err != nil || state.New() {
 			return true, err
 		}
+	}
+	for _, err := range c.returning(ctx) {
+		return true, err
 	}
 	return false, nil
 }
 
-// begin plants the seeds, now that nothing stands in the way of the crawl.
-func (c *crawlRun) begin(ctx context.Context) (frontier.Counts, error) {
+// begin plants the seeds and puts back what is to be asked for again, and counts that, now
+// that nothing stands in the way of the crawl.
+func (c *crawlRun) begin(ctx context.Context) (counts frontier.Counts, back int64, err error) {
 	if err := c.plant(ctx); err != nil {
-		return frontier.Counts{}, err
+		return counts, 0, err
 	}
-	return c.store.Counts(ctx)
+	if back, err = c.putBack(ctx); err != nil {
+		return counts, back, err
+	}
+	counts, err = c.store.Counts(ctx)
+	return counts, back, err
 }
 
 // plant writes the seeds into the store, and into its frontier.

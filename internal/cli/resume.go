@@ -19,6 +19,9 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 		}
 		for _, v := range values {
 			text := "--" + f.Name + " " + quoted(v)
+			if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
+				text = strings.TrimSuffix("--"+f.Name+"="+quoted(v), "="+f.NoOptDefVal)
+			}
 			if f.Value.Type() == "bool" {
 				text = strings.TrimSuffix("--"+f.Name+"="+v, "=true")
 			}
@@ -39,15 +42,17 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// again is the command that goes on with a crawl. The store keeps the seeds and the
+// resume is the command that goes on with a crawl. The store keeps the seeds and the
 // rule; scope, manners and what to keep it does not know, and without them the
-// crawl would go on as another one. Only what stopped it is left out.
-func (f *crawlFlags) again(end ending) string {
+// crawl would go on as another one. Only what stopped it is left out, and when all was put
+// back that was asked for, that.
+func (f *crawlFlags) resume(end ending) string {
 	words := []string{"skink crawl"}
 	for _, g := range givenFlags(f.rule.flags) {
 		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" // the store keeps what they said
 		stopped := strings.HasPrefix(end.limit, "--"+g.name+" ") || end.spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
-		if !kept && !stopped {
+		back := end.over() && (g.name == "retry" || strings.HasPrefix(g.name, "recrawl"))
+		if !kept && !stopped && !back {
 			words = append(words, g.text)
 		}
 	}

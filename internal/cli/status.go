@@ -172,6 +172,8 @@ type urlStatus struct {
 	Detail   string `json:"detail,omitempty"`
 	Tries    int    `json:"tries,omitempty"`
 	Location string `json:"location,omitempty"`
+
+	At time.Time `json:"at,omitzero"` // of the last visit
 }
 
 // listURLs lists the URLs of a state. All but those pending and outside have a
@@ -203,7 +205,7 @@ func listURLs(ctx context.Context, out io.Writer, s store.Reader, state frontier
 		if r.End() != state {
 			continue
 		}
-		if err := print(urlStatus{r.URL, r.Status, r.Problem, r.Detail, r.Tries, r.Location}); err != nil {
+		if err := print(urlStatus{r.URL, r.Status, r.Problem, r.Detail, r.Tries, r.Location, r.Visited().UTC()}); err != nil {
 			return err
 		}
 	}
@@ -223,6 +225,9 @@ func (u urlStatus) why() string {
 	}
 	if u.Location != "" {
 		why = append(why, "leads to "+u.Location)
+	}
+	if u.Problem != "" && !u.At.IsZero() {
+		why = append(why, "at "+u.At.Format(time.RFC3339))
 	}
 	return strings.Join(why, "; ")
 }

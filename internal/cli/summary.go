@@ -8,13 +8,15 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
 )
 
 // A summary is what a crawl says at its end.
 type summary struct {
-	added, all store.Tally // by this run, and in the store
+	added, all store.Tally   // by this run, and in the store
+	visits     ingest.Visits // of what was known before
 	urls       frontier.Counts
 	rule       dedup.Rule
 	took       time.Duration
@@ -36,6 +38,9 @@ type ending struct {
 	lost        []string // folders that are missing, of which URLs are pending
 }
 
+// over says whether a crawl ended because nothing was left that could be had.
+func (e ending) over() bool { return !e.interrupted && e.limit == "" }
+
 func (s summary) String() string {
 	var b strings.Builder
 	s.pages(&b)
@@ -50,6 +55,9 @@ func (s summary) String() string {
 func (s summary) pages(b *strings.Builder) {
 	a, t := s.added, s.all
 	fmt.Fprintf(b, "%s in %s, %.1f a second\n", plural(a.Pages(), "page"), durationText(s.took), float64(a.Pages())/max(s.took.Seconds(), 1e-3))
+	if n := s.visits.All(); n > 0 {
+		fmt.Fprintf(b, "came back to %s: %s\n", plural(n, "URL"), visitsText(s.visits))
+	}
 	if t.Pages() != a.Pages() {
 		fmt.Fprintf(b, "in the store now: %s\n", plural(t.Pages(), "page"))
 	}
@@ -62,6 +70,17 @@ func (s summary) pages(b *strings.Builder) {
 	if t.Capped > 0 {
 		fmt.Fprintf(b, "%s met so many alike that not all were compared\n", plural(t.Capped, "page"))
 	}
+}
+
+// visitsText says what visits found.
+func visitsText(visits ingest.Visits) string {
+	var parts []string
+	for _, kind := range []store.VisitKind{store.NotModified, store.Same, store.Altered, store.Vanished, store.Failed, store.FirstVisit} {
+		if n := visits[kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, kind))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // ends says how all URLs ended, but for the ways in which none did.
@@ -123,6 +142,17 @@ func (s summary) next(b *strings.Builder) {
 		fmt.Fprintf(b, "%s left; missing: %s; put it back and go on with: %s\n", plural(s.urls.Pending, "URL"), strings.Join(s.end.lost, ", "), s.again)
 	case s.urls.Pending > 0:
 		fmt.Fprintf(b, "%s left, of hosts that do not answer; try them again with: %s\n", plural(s.urls.Pending, "URL"), s.again)
+	default:
+		s.done(b)
+	}
+}
+
+// done says what can be done with a crawl that is finished.
+func (s summary) done(b *strings.Builder) {
+	if n := s.urls.GivenUp; n > 0 {
+		fmt.Fprintf(b, "%s given up; try again with: %s --retry\n", plural(n, "URL"), s.again)
+	}
+	switch {
 	case s.all.Pages() == 0:
 	case s.store != defaultStore:
 		fmt.Fprintf(b, "see them with: skink report --store %s\n", quoted(s.store))
@@ -141,6 +171,14 @@ func (s summary) attrs() []any {
 	return []any{
 		"added", a.Pages(), "seconds", s.took.Seconds(), "pages", t.Pages(), "unique", t.Unique, "exact", t.Exact, "near", t.Near,
 		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "urls", countsByName(s.urls),
-		"problems", t.Problems, "given_up", t.GivenUp, "stopped", stopped, "store", s.store, "bytes", s.bytes,
+		"problems", t.Problems, "given_up", t.GivenUp, "visits", visitsByName(s.visits), "stopped", stopped, "store", s.store, "bytes", s.bytes,
 	}
+}
+
+func visitsByName(visits ingest.Visits) map[string]int64 {
+	named := map[string]int64{}
+	for kind, n := range visits {
+		named[kind.String()] = n
+	}
+	return named
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -11,9 +12,21 @@ import (
 type counts struct {
 	pages atomic.Int64 // of all
 
-	mu   sync.Mutex
-	all  store.Tally // guarded by mu
-	news store.Tally // guarded by mu
+	mu     sync.Mutex
+	all    store.Tally // guarded by mu
+	news   store.Tally // guarded by mu: first visits
+	visits Visits      // guarded by mu
+}
+
+// Visits counts the visits of what was known before, by what they found.
+type Visits map[store.VisitKind]int64
+
+// All is how many there were.
+func (v Visits) All() (n int64) {
+	for _, visits := range v {
+		n += visits
+	}
+	return n
 }
 
 // add counts a subject of which something came.
@@ -23,9 +36,44 @@ func (c *counts) add(s *subject, outcome store.Outcome) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.all.Add(&s.record)
-	c.news.Add(&s.record)
+	if s.before == nil {
+		c.all.Add(&s.record)
+		c.news.Add(&s.record)
+	} else {
+		c.replace(s)
+		if c.visits == nil {
+			c.visits = Visits{}
+		}
+		kind := s.record.Visit
+		if s.touch && kind == store.FirstVisit { // there was nothing, and is nothing
+			kind = store.Failed
+		}
+		c.visits[kind]++
+		if s.record.Kind == store.Page && s.before.Kind != store.Page {
+			c.news.Add(&s.record)
+		}
+	}
 	c.pages.Store(c.all.Pages())
+}
+
+// rejudged counts a page that was judged again.
+func (c *counts) rejudged(s *subject) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.replace(s)
+}
+
+// replace counts a record that took another's place. The caller holds mu.
+func (c *counts) replace(s *subject) {
+	c.all.Remove(s.before)
+	c.all.Add(&s.record)
+}
+
+// Visits counts the visits of what was known before.
+func (p *Pipeline) Visits() Visits {
+	p.counts.mu.Lock()
+	defer p.counts.mu.Unlock()
+	return maps.Clone(p.counts.visits)
 }
 
 func (c *counts) snapshot(t *store.Tally) store.Tally {

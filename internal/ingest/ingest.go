@@ -9,9 +9,11 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 
 	"skink/crawler"
@@ -26,12 +28,17 @@ import (
 // Options is how pages are judged and what is kept of them.
 type Options struct {
 	Rule           dedup.Rule
-	SkipDuplicates bool   // keep no text of a duplicate, and follow none of its links
-	Agent          string // product token that pages may name in what they ask of crawlers; "": that of the default agent
-	Memory         int64  // bytes that the whole process is to get along with, see [memory.Divide]; 0: [memory.Default]
+	GoneAfter      int                 // visits in a row that fail after which a page is gone; 0: [DefaultGoneAfter]
+	SkipDuplicates bool                // keep no text of a duplicate, and follow none of its links
+	Agent          string              // product token that pages may name in what they ask of crawlers; "": that of the default agent
+	OnTouch        func(*store.Record) // told of each page that was visited and is what it was, which is no change; nil: nobody is
+	Memory         int64               // bytes that the whole process is to get along with, see [memory.Divide]; 0: [memory.Default]
 
 	Archive func(*crawler.Page) Commit // how a page is committed together with its answer; nil: the answer is not kept
 }
+
+// DefaultGoneAfter is how many visits in a row may fail before a page is taken for gone.
+const DefaultGoneAfter = 3
 
 // A Commit commits what is known of a page, as [store.Index] does it for one entry.
 type Commit func(context.Context, *store.Entry) (store.Outcome, error)
@@ -43,6 +50,8 @@ type Store interface {
 	Tally(ctx context.Context) (store.Tally, error)
 	Meta(ctx context.Context, name string) ([]byte, error)
 	SetMeta(ctx context.Context, name string, value []byte) error
+	Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error]
+	Requeue(ctx context.Context, items []frontier.Item) (int, error)
 	Sync() error
 }
 
@@ -75,6 +84,7 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	if opt.Agent == "" {
 		opt.Agent = robots.ProductToken(crawler.Defaults().UserAgent)
 	}
+	opt.GoneAfter = cmp.Or(opt.GoneAfter, DefaultGoneAfter)
 	parts := memory.Divide(opt.Memory)
 	p := &Pipeline{store: s, opt: opt, posting: dedup.MaxPosting, counts: counts{all: tally}, reading: memory.NewPool(parts.Reading), flight: flight}
 	p.texts.New = func() any { return new(dedup.Text) }
@@ -108,22 +118,29 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 
 // crawled makes a subject of a page.
 func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*subject, error) {
-	s := &subject{record: recordOf(page), claim: page.Claim}
+	s := &subject{record: recordOf(page), claim: page.Claim, item: page.Item, notModified: page.NotModified}
 	known, err := p.recordOf(ctx, s.record.ID)
 	if err != nil {
 		return s, err
 	}
-	if known != nil { // its links were written before it
-		s.known, s.state = true, known.End()
+	if known != nil && known.Answers(&page.Item) { // its links were written before it
+		s.known, s.before, s.state = true, known, known.End()
 		return s, nil
 	}
-	switch s.record.Kind {
-	case store.Redirect:
+	switch {
+	case page.NotModified && known == nil: // it was lost since it was asked for
+		s.record.Kind, s.record.Problem = store.Error, fmt.Sprintf("%s %d", crawler.ProblemStatus, page.Status)
+	case page.NotModified:
+	case s.record.Kind == store.Redirect:
 		s.leadTo(leads)
-	case store.Page:
+	case s.record.Kind == store.Page:
 		err = p.readInto(ctx, s, page, leads)
 	}
 	s.state = s.record.End()
+	if err == nil && known != nil {
+		s.read = s.record
+		err = p.comeBack(ctx, s, known)
+	}
 	return s, err
 }
 
@@ -171,7 +188,7 @@ func guard(read func() error) (err error) {
 // broken makes a subject the record of something that could not be read.
 func (s *subject) broken(r store.Record, err error) {
 	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemInternal), err.Error()
-	*s = subject{record: r, claim: s.claim, share: s.share}
+	*s = subject{record: r, claim: s.claim, item: s.item, share: s.share}
 }
 
 // read takes from a page all that is judged or followed, with a tree of up to so many
@@ -215,22 +232,64 @@ func (p *Pipeline) obey(doc *extract.Document, page *crawler.Page) {
 // is written. Each time it does not, another page was committed, so the pipeline as
 // a whole goes on.
 func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error {
-	for {
-		if err := p.judge(ctx, s); err != nil {
+	if !s.known || !s.unsettles() {
+		outcome, err := p.write(ctx, s, commit)
+		if err != nil {
 			return err
 		}
-		outcome, err := commit(ctx, p.entry(s))
-		switch {
-		case err != nil:
-			return fmt.Errorf("write to the store: %w", err)
-		case outcome == store.Stale:
-			continue
-		case outcome == store.Lost:
-			return frontier.ErrLost
-		}
 		p.counts.add(s, outcome)
+		if s.touch && outcome == store.Written && p.opt.OnTouch != nil {
+			p.opt.OnTouch(&s.record)
+		}
+		if err := p.afterwards(ctx, s); err != nil {
+			return err
+		}
+	}
+	if !s.unsettles() {
 		return nil
 	}
+	if err := p.settle(ctx, s.record.ID); err != nil {
+		return err
+	}
+	return p.end(ctx, s)
+}
+
+// write judges a subject and writes it, and how its URL ended, but for that of a page that
+// has led others: it ends when they are settled.
+func (p *Pipeline) write(ctx context.Context, s *subject, commit Commit) (store.Outcome, error) {
+	for {
+		if err := p.judge(ctx, s); err != nil {
+			return store.Stale, err
+		}
+		e := p.entry(s)
+		if s.unsettles() {
+			e.State = frontier.Unknown
+		}
+		switch outcome, err := commit(ctx, e); {
+		case err != nil:
+			return store.Stale, fmt.Errorf("write to the store: %w", err)
+		case outcome == store.Lost:
+			return store.Lost, frontier.ErrLost
+		case outcome != store.Stale:
+			return outcome, nil
+		}
+		if err := p.lookBack(ctx, s); err != nil {
+			return store.Stale, err
+		}
+	}
+}
+
+// end ends the URL of a subject whose record is written.
+func (p *Pipeline) end(ctx context.Context, s *subject) error {
+	end := &store.Entry{Record: s.record, Claim: s.claim, State: s.state}
+	outcomes, err := p.store.Commit(ctx, []*store.Entry{end})
+	switch {
+	case err != nil:
+		return fmt.Errorf("write to the store: %w", err)
+	case outcomes[0] == store.Lost:
+		return frontier.ErrLost
+	}
+	return nil
 }
 
 // committer is how a subject is committed. The answer of one that has a record is kept already.

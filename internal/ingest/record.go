@@ -38,6 +38,8 @@ func recordOf(page *crawler.Page) store.Record {
 		r.Kind = store.Error
 	case page.Location != "":
 		r.Kind = store.Redirect
+	default:
+		r.ETag, r.Modified = page.Validators()
 	}
 	if page.Transient() { // the crawler hands it over when it will not try again
 		r.Tries = page.Item.Tries + 1

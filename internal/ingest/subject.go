@@ -19,6 +19,14 @@ type subject struct {
 	state  frontier.State // how its URL ends
 	known  bool           // it has a record, from before a crash; only its end is written
 
+	// Of a page that was visited before.
+	item        frontier.Item
+	notModified bool          // says its server
+	read        store.Record  // the record as this visit has it
+	before      *store.Record // what is known of it; nil: this is its first visit
+	touch       bool          // it is what it was
+	carried     bool          // it is what it was but for what is no text: its verdict stays
+
 	// What was read. Nothing changes it afterwards.
 	text   []byte // main text, packed; nil: none
 	sketch *dedup.Sketch
@@ -31,12 +39,15 @@ type subject struct {
 	shingles []uint64 // of its canonical text, in order
 	set      dedup.Set
 
-	basis store.Basis   // of the verdict in record
-	share *memory.Share // of memory, until it is stored; nil: none
+	basis  store.Basis   // of the verdict in record
+	copied *store.Record // whose verdict it took over; nil: nobody's
+	share  *memory.Share // of memory, until it is stored; nil: none
 }
 
 // wanted says whether the subject is to have a verdict.
-func (s *subject) wanted() bool { return s.record.Kind == store.Page && !s.known }
+func (s *subject) wanted() bool {
+	return s.record.Kind == store.Page && !s.known && !s.touch && !s.carried
+}
 
 // shingleSet is the subject's set, made when first needed: most pages meet no
 // candidate.
@@ -155,6 +166,9 @@ func (p *Pipeline) entry(s *subject) *store.Entry {
 	e := &store.Entry{
 		Record: s.record, Claim: s.claim, State: s.state, Basis: s.basis,
 		Text: s.text, Sketch: s.sketch, Hash: s.hash, Links: s.links, Beyond: s.beyond,
+	}
+	if s.before != nil && !s.known {
+		e.Touch, e.Revisit, e.Replaces = s.touch, !s.touch, s.before.Began()
 	}
 	switch s.record.Verdict {
 	case dedup.Unique:

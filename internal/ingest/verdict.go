@@ -24,9 +24,7 @@ func (p *Pipeline) judge(ctx context.Context, all ...*subject) error {
 		if !s.wanted() {
 			continue
 		}
-		r := &s.record
-		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Thin, dedup.Hash{}, "", 0, ""
-		r.Capped, r.NoText, s.basis = false, false, store.Basis{}
+		s.unjudged()
 		if s.tokens > 0 {
 			asking, asks = append(asking, s), append(asks, p.ask(s))
 		}
@@ -39,11 +37,39 @@ func (p *Pipeline) judge(ctx context.Context, all ...*subject) error {
 		return err
 	}
 	for i, s := range asking {
-		if err := p.decide(ctx, s, asks[i], &found[i]); err != nil {
+		err := p.passOver(ctx, &asks[i], &found[i], s.leads)
+		if err == nil {
+			err = p.decide(ctx, s, asks[i], &found[i])
+		}
+		if err != nil {
 			return fmt.Errorf("judge %s: %w", s.record.URL, err)
 		}
 	}
 	return nil
+}
+
+// leads says whether a page follows an earlier self of the subject.
+func (s *subject) leads(r *store.Record) bool { return r.Follows() && r.Leader == s.record.ID }
+
+// passOver asks again without a copy whose own verdict is about to change: leaders are looked
+// for by the sketch alone.
+func (p *Pipeline) passOver(ctx context.Context, ask *store.Ask, found *store.Found, unsettled func(*store.Record) bool) error {
+	if found.Copy == nil || !unsettled(found.Copy) {
+		return nil
+	}
+	ask.Hashes = nil
+	all, err := p.store.Lookup(ctx, []store.Ask{*ask})
+	if err == nil {
+		*found = all[0]
+	}
+	return err
+}
+
+// unjudged is a subject before its verdict.
+func (s *subject) unjudged() {
+	r := &s.record
+	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Thin, dedup.Hash{}, "", 0, ""
+	r.Capped, r.NoText, s.basis, s.copied = false, false, store.Basis{}, nil
 }
 
 // decide gives a subject the verdict that follows from what was found.
@@ -76,6 +102,7 @@ func (p *Pipeline) ask(s *subject) store.Ask {
 // copyOf gives a subject the verdict of a copy of first.
 func (s *subject) copyOf(first *store.Record) {
 	const itself, itsLeader = 1, 2
+	s.copied = first
 	v := dedup.Copy(itself, first.URL, dedup.Verdict{
 		Kind: first.Verdict, Leader: itsLeader, DuplicateOf: first.DuplicateOf, Resemblance: first.Resemblance, Method: first.Found,
 	})
@@ -112,7 +139,11 @@ func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) 
 		s.record.Verdict = v.Kind
 		return nil
 	}
-	s.follow(v, met[v.Leader-1].ID)
+	leader := &met[v.Leader-1]
+	if leader.Hash == s.record.Hash { // it was not looked for by its text
+		v.Kind, v.Method = dedup.Exact, dedup.ByText
+	}
+	s.follow(v, leader.ID)
 	return nil
 }
 

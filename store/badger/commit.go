@@ -114,11 +114,17 @@ func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 	if err != nil {
 		return store.Stale, err
 	}
-	if u.num != 0 && !e.Revisit {
+	if u.num != 0 && !e.Revisit && !e.Touch {
 		return store.Kept, b.rest(0, e)
+	}
+	if replaced, err := b.replaced(u.num, e); replaced || err != nil {
+		return store.Stale, err
 	}
 	if stale, err := b.stale(e); stale || err != nil {
 		return store.Stale, err
+	}
+	if e.Touch && u.num != 0 {
+		return store.Written, b.rest(0, e)
 	}
 	num := b.nextNumber()
 	if err := b.content(num, e); err != nil {
@@ -127,7 +133,19 @@ func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 	return store.Written, b.rest(num, e)
 }
 
-// rest writes what comes after text and sketch; num 0 says that the record that is
+// replaced says whether the record that an entry was made from is no longer there.
+func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
+	if e.Replaces.IsZero() {
+		return false, nil
+	}
+	if num == 0 {
+		return true, nil
+	}
+	r, err := recordAt(b.txn, num)
+	return r == nil || !r.Began().Equal(e.Replaces), err
+}
+
+// rest writes what comes after text and sketch; num 0 says that the visit that is
 // there stays.
 func (b *batch) rest(num uint64, e *store.Entry) error {
 	for _, it := range e.Links {
@@ -246,7 +264,7 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	var value []byte
 	var earlier visit
 	if num != 0 {
-		if value, err = encodeRecord(e); err != nil {
+		if value, err = encodeRecord(e.Hash, r); err != nil {
 			return err
 		}
 		if earlier, err = b.visitAt(u.num); err != nil {
@@ -262,6 +280,10 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	}
 	if num != 0 {
 		if err := b.record(num, e, value); err != nil {
+			return err
+		}
+	} else if e.Touch {
+		if err := b.touch(u.num, e); err != nil {
 			return err
 		}
 	}
@@ -298,6 +320,28 @@ func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	c.Records++
 	c.Tally.Add(r)
 	return nil
+}
+
+// touch writes a record anew where it is, and counts it anew.
+func (b *batch) touch(num uint64, e *store.Entry) error {
+	var hash dedup.Hash // under which the page is found
+	_, err := b.get(pageKey(keyRecord, num), func(value []byte) error {
+		before, err := decodeRecord(value)
+		if err == nil {
+			copy(hash[:], value)
+			b.counters().Tally.Remove(before)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	value, err := encodeRecord(hash, &e.Record)
+	if err != nil {
+		return err
+	}
+	b.counters().Tally.Add(&e.Record)
+	return b.set(pageKey(keyRecord, num), value)
 }
 
 // A visit is what a place holds.
@@ -353,12 +397,12 @@ func (b *batch) supersede(v visit) error {
 }
 
 // encodeRecord leaves & < > as they are: a URL is full of them.
-func encodeRecord(e *store.Entry) ([]byte, error) {
+func encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, error) {
 	var b bytes.Buffer
-	b.Write(e.Hash[:])
+	b.Write(hash[:])
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(&e.Record); err != nil {
+	if err := enc.Encode(r); err != nil {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil

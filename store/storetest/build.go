@@ -131,7 +131,9 @@ func fullRecord(url string) store.Record {
 		Description: "line one\nline two\u2028", Root: "main", NoIndex: true,
 		Words: 321, Hash: hashOf("its text"), Verdict: dedup.Near, Leader: hashOf("https://example.com/leader"), DuplicateOf: "https://example.com/leader",
 		Resemblance: 0.8765432109876543, Found: dedup.ByBands, Capped: true, NoText: true,
-		Earlier: []store.Visit{{At: time.Date(2025, 2, 1, 0, 0, 0, 0, time.UTC), Words: 3, Hash: hashOf("before"), Sketch: []byte{1, 2}, Resemblance: 0.5}},
+		ETag: `W/"an etag"`, Modified: "Sat, 01 Mar 2025 12:30:00 GMT",
+		Visit: store.Failed, VisitedAt: aTime.Add(time.Hour), JudgedAt: aTime.Add(time.Minute), First: aTime.Add(-time.Hour), Missed: 2, Added: "more", Removed: "less",
+		Earlier: []store.Visit{{At: time.Date(2025, 2, 1, 0, 0, 0, 0, time.UTC), Words: 3, Hash: hashOf("before"), Sketch: []byte{1, 2}, Resemblance: 0.5, Verdict: dedup.Thin, NoIndex: true}},
 	}
 }
 

@@ -84,6 +84,10 @@ var drawItems = rapid.SliceOfN(rapid.Custom(drawItem), 0, 8)
 func drawEntry(r *rapid.T) *store.Entry {
 	e := page(drawURL(r))
 	e.Revisit = rapid.Bool().Draw(r, "revisit")
+	e.Record.FetchedAt = aTime.Add(time.Duration(rapid.IntRange(0, 1).Draw(r, "fetched")))
+	if rapid.Bool().Draw(r, "replaces") {
+		e.Replaces = aTime.Add(time.Duration(rapid.IntRange(0, 1).Draw(r, "replaced")))
+	}
 	e.State = rapid.SampledFrom([]frontier.State{frontier.Unknown, frontier.Fetched, frontier.Failed}).Draw(r, "state")
 	if rapid.Bool().Draw(r, "follows") {
 		e.Record.Leader = hashOf(drawURL(r))
@@ -221,6 +225,23 @@ func (m *model) Return(r *rapid.T) {
 		check(r, s.Return(ctx, m.held[host][i], rest))
 	}
 	delete(m.held, host)
+}
+
+// Touch writes a record of a page anew, and may come too late.
+func (m *model) Touch(r *rapid.T) {
+	url := drawURL(r)
+	e := page(url)
+	if c := known(r, m.memory, url, store.WantRecord); c != nil {
+		e.Record = c.Record
+	}
+	e.Touch, e.State = true, rapid.SampledFrom([]frontier.State{frontier.Unknown, frontier.Fetched}).Draw(r, "state")
+	e.Replaces = e.Record.Began()
+	if rapid.IntRange(0, 4).Draw(r, "late") == 0 {
+		e.Replaces = aTime.Add(time.Minute)
+	}
+	e.Record.Visit, e.Record.Size = store.NotModified, rapid.Int64Range(0, 2).Draw(r, "size")
+	e.Links = drawItems.Draw(r, "links")
+	same(r, m, "outcome of a touch", func(s store.Store) ([]store.Outcome, error) { return s.Commit(ctx, []*store.Entry{e}) })
 }
 
 func (m *model) Commit(r *rapid.T) {

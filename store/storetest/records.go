@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/frontier"
 	"skink/store"
 )
 
@@ -355,6 +356,56 @@ var visitPromises = []promise{
 		if c := known(t, s, urlOf(1), store.WantText|store.WantSketch); c.Kept || c.Sketch != nil {
 			t.Error("its text or sketch is still there")
 		}
+	}},
+	{"one_that_touches_a_page_is_no_change", func(t *testing.T, s store.Store) {
+		leader := "https://example.com/leader"
+		commit(t, s, page(leader), full(urlOf(1), "one"), page(urlOf(2)))
+		discover(t, s, 1, items(0, "https://example.com/pending"))
+		end := must(s.End(ctx))(t)
+		touch := page(urlOf(1))
+		touch.Record = known(t, s, urlOf(1), store.WantRecord).Record
+		touch.Record.Visit, touch.Record.VisitedAt, touch.Record.Size = store.NotModified, aTime, 77
+		touch.Touch = true
+		touch.Links = items(1, "https://example.com/new")
+		commit(t, s, touch)
+
+		wantRecord(t, s, touch.Record)
+		wantText(t, s, urlOf(1), "one")
+		equal(t, "sketch", known(t, s, urlOf(1), store.WantSketch).Sketch, sketchOf("one"))
+		wantChanges(t, s, "", leader, urlOf(1), urlOf(2))
+		wantChanges(t, s, end)
+		wantCopy(t, s, hashOf("one"), urlOf(1))
+		equal(t, "leaders", leaders(t, s, keyOf("one")), hashesOf(urlOf(1)))
+		equal(t, "members", urlsOf(members(t, s, hashOf(leader))), []string{urlOf(1)})
+		equal(t, "tally", must(s.Tally(ctx))(t), store.Tally{Unique: 2, Near: 1, Bytes: 77})
+		wantState(t, s, "https://example.com/new", frontier.Pending)
+	}},
+	{"a_page_without_a_record_is_touched_for_the_first_time", func(t *testing.T, s store.Store) {
+		e := full(urlOf(1), "one")
+		e.Touch = true
+		commit(t, s, e)
+		wantRecord(t, s, e.Record)
+		wantText(t, s, urlOf(1), "one")
+	}},
+	{"one_made_from_another_record_is_stale", func(t *testing.T, s store.Store) {
+		first := full(urlOf(1), "one")
+		first.Record.FetchedAt = aTime
+		late := full(urlOf(1), "late")
+		late.Revisit, late.Replaces = true, aTime
+		late.Record.FetchedAt = aTime.Add(time.Hour)
+		wantOutcomes(t, s, []*store.Entry{late}, store.Stale) // there is none
+		commit(t, s, first)
+		judged := full(urlOf(1), "one")
+		judged.Record.FetchedAt, judged.Record.JudgedAt = aTime, aTime.Add(time.Minute)
+		judged.Revisit, judged.Replaces = true, aTime
+		commit(t, s, judged)
+		wantOutcomes(t, s, []*store.Entry{late}, store.Stale)
+		late.Revisit, late.Touch = false, true
+		wantOutcomes(t, s, []*store.Entry{late}, store.Stale)
+		wantRecord(t, s, judged.Record)
+		late.Revisit, late.Touch, late.Replaces = true, false, judged.Record.JudgedAt
+		commit(t, s, late)
+		wantText(t, s, urlOf(1), "late")
 	}},
 	{"of_a_page_never_visited_is_its_first", func(t *testing.T, s store.Store) {
 		e := full(urlOf(1), "one")

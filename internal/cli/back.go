@@ -1,0 +1,333 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/internal/ingest"
+	"skink/internal/revisit"
+	"skink/store"
+)
+
+// # Coming back, and trying again
+//
+// What is to be asked for again is put back into the frontier when a run begins, and is due
+// at that moment: so a record says by its time whether the visit was made. The store keeps
+// the moment until nothing of the round is left. A run that is killed, also while it puts
+// URLs back, goes on with the same moment, and asks for nothing twice.
+
+// backFlags is what the flags of skink crawl say of URLs that have ended.
+type backFlags struct {
+	flags     *pflag.FlagSet
+	retry     string
+	recrawl   string
+	schedule  revisit.Schedule
+	goneAfter int
+}
+
+// retried are the states whose URLs --retry puts back, by the words for them.
+var retried = []frontier.State{frontier.Failed, frontier.GivenUp, frontier.Blocked, frontier.Outside}
+
+const usualRetry = "failed,given-up"
+
+func addBackFlags(flags *pflag.FlagSet) *backFlags {
+	f := &backFlags{flags: flags, schedule: revisit.Defaults()}
+	flags.StringVar(&f.retry, "retry", "", "try URLs again that are failed, given-up, blocked or outside (those that the scope admits now), with a comma between, or all of these; alone: failed and given-up")
+	flags.Lookup("retry").NoOptDefVal = usualRetry
+	flags.StringVar(&f.recrawl, "recrawl", "", "visit again what was last visited longer ago than this AGE, such as 36h or 7d, or what is due by what is known of it")
+	flags.DurationVar(&f.schedule.First, "recrawl-first", f.schedule.First, "with --recrawl due, when a page is due after its first visit")
+	flags.DurationVar(&f.schedule.Least, "recrawl-least", f.schedule.Least, "with --recrawl due, the shortest time between two visits of a page")
+	flags.DurationVar(&f.schedule.Most, "recrawl-most", f.schedule.Most, "with --recrawl due, the longest: also of pages that are gone")
+	flags.IntVar(&f.goneAfter, "gone-after", ingest.DefaultGoneAfter, "visits in a row that fail after which a page is taken for gone; one that answers 404 or 410 is gone at once")
+	return f
+}
+
+// A back says which URLs are to be asked for again.
+type back struct {
+	states   []frontier.State
+	recrawls bool
+	due      bool          // those that are due; else those last visited so long ago:
+	age      time.Duration // 0: all
+	schedule revisit.Schedule
+}
+
+// heed makes of what the flags say which URLs are to be asked for again. A word after a bare
+// --retry is no seed: it is returned without it.
+func (f *backFlags) heed(args []string) (b back, rest []string, err error) {
+	b.schedule = f.schedule
+	if f.retry == usualRetry {
+		if i := slices.IndexFunc(args, func(arg string) bool { _, err := parseStates(arg); return err == nil }); i >= 0 {
+			f.retry, args = args[i], slices.Delete(slices.Clone(args), i, i+1)
+		}
+	}
+	if f.retry != "" {
+		if b.states, err = parseStates(f.retry); err != nil {
+			return b, args, err
+		}
+	}
+	switch s := f.schedule; {
+	case f.goneAfter < 1:
+		return b, args, usagef("--gone-after %d: try 1 or more", f.goneAfter)
+	case s.Least <= 0 || s.Least > s.Most:
+		return b, args, usagef("--recrawl-least %v and --recrawl-most %v: try 1h and 720h", s.Least, s.Most)
+	case s.First <= 0:
+		return b, args, usagef("--recrawl-first %v: try 24h", s.First)
+	}
+	b.recrawls, b.due = f.recrawl != "", f.recrawl == "due"
+	for _, name := range []string{"recrawl-first", "recrawl-least", "recrawl-most"} {
+		if f.flags.Changed(name) && !b.due {
+			return b, args, usagef("--%s adds to --recrawl due: give both", name)
+		}
+	}
+	if b.recrawls && !b.due {
+		b.age, err = parseAge(f.recrawl)
+	}
+	return b, args, err
+}
+
+func parseStates(text string) (states []frontier.State, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		if word == "all" {
+			return retried, nil
+		}
+		i := slices.IndexFunc(retried, func(s frontier.State) bool { return nameOf(s) == word })
+		if i < 0 {
+			return nil, usagef("--retry %q: try failed, given-up, blocked, outside or all", text)
+		}
+		states = append(states, retried[i])
+	}
+	return states, nil
+}
+
+// parseAge reads a duration, which may be in days or weeks.
+func parseAge(text string) (time.Duration, error) {
+	age, err := time.ParseDuration(meantDuration(strings.ToLower(text)))
+	if err != nil || age < 0 {
+		return 0, usagef("--recrawl %q: try due, or an age such as 36h or 7d", text)
+	}
+	return age, nil
+}
+
+func (b *back) wanted() bool { return b.recrawls || len(b.states) > 0 }
+
+// A round is what was asked for, and when. The store keeps it until nothing is left of it.
+type round struct {
+	Asked   time.Time `json:"asked"`
+	Retry   string    `json:"retry,omitempty"`
+	Recrawl string    `json:"recrawl,omitempty"`
+}
+
+const roundName = "round"
+
+// openRound is the round that this run begins, or goes on with.
+func (c *crawlRun) openRound(ctx context.Context) (round, error) {
+	began := round{Asked: time.Now().UTC(), Retry: c.again.retry, Recrawl: c.again.recrawl}
+	text, err := c.store.Meta(ctx, roundName)
+	if err != nil || len(text) == 0 {
+		return began, err
+	}
+	var last round
+	if err := json.Unmarshal(text, &last); err != nil {
+		return began, fmt.Errorf("read what was asked for: %w: %v", store.ErrCorrupt, err)
+	}
+	if last.Retry == began.Retry && last.Recrawl == began.Recrawl {
+		return last, nil
+	}
+	return began, nil
+}
+
+// writeRound keeps a round; the zero round says that none is under way.
+func (c *crawlRun) writeRound(ctx context.Context, r round) error {
+	text, err := json.Marshal(r)
+	if r == (round{}) {
+		text = nil
+	}
+	if err == nil {
+		err = c.store.SetMeta(ctx, roundName, text)
+	}
+	if err != nil {
+		return fmt.Errorf("write what was asked for: %w", err)
+	}
+	return nil
+}
+
+// putBack puts back what is to be asked for again, and counts it.
+func (c *crawlRun) putBack(ctx context.Context) (n int64, err error) {
+	if c.back.wanted() {
+		if err := c.writeRound(ctx, c.round); err != nil {
+			return 0, err
+		}
+	}
+	var some []frontier.Item
+	flush := func() error {
+		put, err := c.store.Requeue(ctx, some)
+		n, some = n+int64(put), some[:0]
+		return err
+	}
+	for item, err := range c.returning(ctx) {
+		if err != nil {
+			return n, err
+		}
+		if some = append(some, item); len(some) == 1000 {
+			if err := flush(); err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, flush()
+}
+
+// returning yields what is to be asked for again: failed seeds that the command line names,
+// and what its flags ask for. It notes when the first of the others is due.
+func (c *crawlRun) returning(ctx context.Context) iter.Seq2[frontier.Item, error] {
+	return func(yield func(frontier.Item, error) bool) {
+		for _, list := range []iter.Seq2[frontier.Item, error]{c.failedSeeds(ctx), c.ended(ctx), c.nowInScope(ctx)} {
+			for item, err := range list {
+				if !yield(item, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// failedSeeds yields the seeds of the command line that failed before, and what they
+// redirected to that did.
+func (c *crawlRun) failedSeeds(ctx context.Context) iter.Seq2[frontier.Item, error] {
+	return func(yield func(frontier.Item, error) bool) {
+		for _, seed := range c.named {
+			for url, hops := seed.URL, 0; url != "" && hops <= mostHops; hops++ {
+				r, err := c.recordOf(ctx, url)
+				if err != nil {
+					yield(frontier.Item{}, err)
+					return
+				}
+				if r == nil {
+					break
+				}
+				if ends := r.End(); slices.Contains(retried, ends) && r.Visited().Before(c.round.Asked) && !yield(c.itemOf(r), nil) {
+					return
+				}
+				url = r.Location
+			}
+		}
+	}
+}
+
+// mostHops is as many redirects as a crawl follows in a row.
+const mostHops = 10
+
+func (c *crawlRun) recordOf(ctx context.Context, url string) (*store.Record, error) {
+	pages, err := c.store.Pages(ctx, []dedup.Hash{dedup.Hash(frontier.ID(url))}, store.WantRecord)
+	if err != nil || pages[0] == nil {
+		return nil, err
+	}
+	return &pages[0].Record, nil
+}
+
+// itemOf asks for a URL again, if it is not what it was.
+func (c *crawlRun) itemOf(r *store.Record) frontier.Item {
+	return frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: c.round.Asked, ETag: r.ETag, Modified: r.Modified}
+}
+
+// ended yields the URLs with a record that the flags ask for again.
+func (c *crawlRun) ended(ctx context.Context) iter.Seq2[frontier.Item, error] {
+	return func(yield func(frontier.Item, error) bool) {
+		if !c.back.wanted() {
+			return
+		}
+		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
+			if err != nil {
+				yield(frontier.Item{}, fmt.Errorf("look for what is to be visited again: %w", err))
+				return
+			}
+			r := &page.Record
+			switch again, err := c.wants(ctx, r); {
+			case err != nil:
+				yield(frontier.Item{}, err)
+				return
+			case again && !yield(c.itemOf(r), nil):
+				return
+			}
+		}
+	}
+}
+
+// wants says whether a record's URL is asked for again.
+func (c *crawlRun) wants(ctx context.Context, r *store.Record) (bool, error) {
+	asked := c.round.Asked
+	switch {
+	case r.Kind == store.Skipped || !hasScheme(r.URL) || !r.Visited().Before(asked):
+		return false, nil
+	case slices.Contains(c.back.states, r.End()):
+		return true, nil
+	case !c.back.recrawls:
+		return false, nil
+	case !c.back.due:
+		return !r.Visited().Add(c.back.age).After(asked), nil
+	}
+	due := c.back.schedule.Due(r, nil)
+	if r.Follows() && !due.After(asked) {
+		leader, err := c.recordOf(ctx, r.DuplicateOf)
+		if err != nil {
+			return false, err
+		}
+		due = c.back.schedule.Due(r, leader)
+	}
+	if due.After(asked) && (c.firstDue.IsZero() || due.Before(c.firstDue)) {
+		c.firstDue = due
+	}
+	return !due.After(asked), nil
+}
+
+// nowInScope yields the URLs that were left out, if they are asked for and the scope admits
+// them. How far they are from a seed nobody knows: their links are followed if the depth has
+// no limit. Those of folders stay out, for only a folder's own pages may lead there.
+func (c *crawlRun) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, error] {
+	return func(yield func(frontier.Item, error) bool) {
+		if !slices.Contains(c.back.states, frontier.Outside) {
+			return
+		}
+		for url, err := range c.store.URLs(ctx, frontier.Outside) {
+			if err != nil {
+				yield(frontier.Item{}, err)
+				return
+			}
+			item := frontier.Item{URL: url, Depth: max(1, c.options.MaxDepth), Due: c.round.Asked}
+			if c.options.Admits(url) && !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// nothingBack says that nothing was found that is to be asked for again, "" if nothing was
+// asked for.
+func (c *crawlRun) nothingBack() string {
+	switch {
+	case c.back.due && !c.firstDue.IsZero():
+		return fmt.Sprintf("Nothing of the crawl in %s is due before %s.", c.name(), c.firstDue.UTC().Format(time.RFC3339))
+	case c.back.recrawls:
+		return fmt.Sprintf("Nothing of the crawl in %s was last visited longer ago than %s.", c.name(), c.again.recrawl)
+	case len(c.back.states) > 0:
+		return fmt.Sprintf("Nothing is left to try again: no URL of the crawl in %s is %s.", c.name(), strings.ReplaceAll(c.again.retry, ",", " or "))
+	}
+	return ""
+}
+
+// ago says when something happened, if that was before this run.
+func (c *crawlRun) ago(r *store.Record) string {
+	if at := r.Visited(); at.Before(c.began) {
+		return " (at " + at.UTC().Format(time.RFC3339) + ")"
+	}
+	return ""
+}

@@ -1,0 +1,223 @@
+package ingest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// # When a leader changes
+//
+// A page that led others and has other words now, or is gone, leaves members behind that
+// follow what is no longer there. Each of them is judged again by its kept text, those that
+// may be fed before those that may not, and the earliest fetched first, so that what leads
+// then is what would have led if the leader had never been. Members of which no text was
+// kept are put back into the frontier, to be fetched and judged.
+//
+// The leader's URL stays pending until its members are settled: its new record is written
+// first, its end last. So a crawl that is killed between finds the URL pending and the
+// record written, and settles the members then.
+//
+// While it goes on, other pages may be judged to be copies of a member that is not settled
+// yet, and follow the old leader by that. They come up when the members are listed again,
+// which is done until there is nobody new; those that are stored after that look at the
+// member again themselves, see [Pipeline.checkCopy].
+
+// unsettles says whether a subject may leave members behind that have to be judged again.
+func (s *subject) unsettles() bool {
+	b := s.before
+	switch {
+	case b == nil || s.touch || s.carried:
+		return false
+	case s.known: // it was written, and its members may not have been
+		return len(b.Earlier) > 0 && b.Earlier[0].Words > 0
+	}
+	return b.Kind == store.Page && b.Words > 0 && !b.Follows()
+}
+
+// A settling is the members of a leader on their way to new verdicts.
+type settling struct {
+	leader dedup.Hash
+	done   map[dedup.Hash]time.Time // members that are settled, and when the record began that says so
+	first  map[wording]dedup.Hash   // the first of them to be judged of each text
+}
+
+// A wording is what pages have in common that are copies of each other. Those that must
+// not be indexed lead no others than their like.
+type wording struct {
+	hash    dedup.Hash
+	noIndex bool
+}
+
+func newSettling(leader dedup.Hash) *settling {
+	return &settling{leader, map[dedup.Hash]time.Time{}, map[wording]dedup.Hash{}}
+}
+
+// settle judges the members of a leader again.
+func (p *Pipeline) settle(ctx context.Context, leader dedup.Hash) error {
+	st := newSettling(leader)
+	for {
+		members, err := p.unsettled(ctx, st)
+		if err != nil || len(members) == 0 {
+			return err
+		}
+		for _, m := range members {
+			if err := p.judgeMember(ctx, st, m.id); err != nil {
+				return fmt.Errorf("judge a member again: %w", err)
+			}
+		}
+	}
+}
+
+// A member is what decides when it is judged.
+type member struct {
+	id      dedup.Hash
+	noIndex bool
+	first   time.Time
+}
+
+// unsettled lists the members that were not judged yet, in the order in which they are to be.
+func (p *Pipeline) unsettled(ctx context.Context, st *settling) (members []member, err error) {
+	for r, err := range p.store.Members(ctx, []dedup.Hash{st.leader}) {
+		if err != nil {
+			return nil, err
+		}
+		if !st.has(r) {
+			members = append(members, member{r.ID, r.NoIndex, r.FirstFetched()})
+		}
+	}
+	rank := func(m member) int {
+		if m.noIndex {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(members, func(a, b member) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.first.Compare(b.first), bytes.Compare(a.id[:], b.id[:]))
+	})
+	return members, nil
+}
+
+// judgeMember gives a member of a leader that changed the verdict that it deserves now.
+func (p *Pipeline) judgeMember(ctx context.Context, st *settling, id dedup.Hash) error {
+	for {
+		c, err := p.content(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case c == nil || c.Record.Leader != st.leader || !c.Record.Follows():
+			return nil // it was visited meanwhile
+		case !c.Kept:
+			st.settled(&c.Record)
+			return p.fetchAgain(ctx, &c.Record)
+		}
+		s := p.remade(c)
+		if err := p.judgeAmong(ctx, st, s); err != nil {
+			return err
+		}
+		if sameVerdict(&s.record, s.before) {
+			st.settled(s.before)
+			return nil
+		}
+		if s.before.Verdict != s.record.Verdict {
+			s.record.Succeeds(s.before, nil, 1)
+		}
+		s.record.JudgedAt = after(s.before.Began())
+		outcomes, err := p.store.Commit(ctx, []*store.Entry{p.entry(s)})
+		switch {
+		case err != nil:
+			return err
+		case outcomes[0] == store.Written:
+			p.counts.rejudged(s)
+			st.settled(&s.record)
+			return p.afterwards(ctx, s)
+		}
+	}
+}
+
+// after is now, or the moment after another if a clock says that this is not over.
+func after(t time.Time) time.Time {
+	if now := time.Now().UTC(); now.After(t) {
+		return now
+	}
+	return t.Add(1)
+}
+
+// settled remembers that a record is right, and the first of those with one text.
+func (st *settling) settled(r *store.Record) {
+	st.done[r.ID] = r.Began()
+	w := wording{r.Hash, r.NoIndex}
+	if _, ok := st.first[w]; !ok && !r.NoText {
+		st.first[w] = r.ID
+	}
+}
+
+// has says whether a record is one that was settled. A member that was visited meanwhile has
+// another by now, and may have taken over the verdict of one that is not settled.
+func (st *settling) has(r *store.Record) bool {
+	at, ok := st.done[r.ID]
+	return ok && at.Equal(r.Began())
+}
+
+// unsettled says whether a record is that of a member that is still to be settled.
+func (st *settling) unsettled(r *store.Record) bool {
+	return r.Follows() && r.Leader == st.leader && !st.has(r)
+}
+
+// remade makes a subject of a page that is stored.
+func (p *Pipeline) remade(c *store.Content) *subject {
+	before := c.Record
+	s := &subject{record: c.Record, before: &before}
+	p.sketch(s, c.Text)
+	return s
+}
+
+// judgeAmong judges a member by what the store holds, but for members of the same leader
+// that are still to be judged.
+func (p *Pipeline) judgeAmong(ctx context.Context, st *settling, s *subject) error {
+	s.unjudged()
+	if s.tokens == 0 {
+		return nil
+	}
+	ask := p.ask(s)
+	all, err := p.store.Lookup(ctx, []store.Ask{ask})
+	if err != nil {
+		return err
+	}
+	found := &all[0]
+	if err := p.passOver(ctx, &ask, found, func(r *store.Record) bool { return s.leads(r) || st.unsettled(r) }); err != nil {
+		return err
+	}
+	twin, err := p.twin(ctx, st, s)
+	if err != nil {
+		return err
+	}
+	if twin != nil {
+		found.Copy = twin
+	}
+	return p.decide(ctx, s, ask, found)
+}
+
+// twin is the copy of a subject that was judged first, as it is now; nil if there is none.
+func (p *Pipeline) twin(ctx context.Context, st *settling, s *subject) (*store.Record, error) {
+	for _, noIndex := range []bool{false, true} {
+		id, ok := st.first[wording{s.record.Hash, noIndex}]
+		if !ok || noIndex && !s.record.NoIndex {
+			continue
+		}
+		r, err := p.recordOf(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil && r.ID != s.record.ID && r.Kind == store.Page && r.Hash == s.record.Hash && r.NoIndex == noIndex && !s.leads(r) && !st.unsettled(r) {
+			return r, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,262 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// # Coming back to a page
+//
+// What a visit found is told by what was known of the page. A page that is what it was
+// keeps its record, which is touched: the time of the visit goes into it, and nothing else
+// of the page is written. One that has other words, or is no page any more, gets a new
+// record, which remembers the earlier one. One that cannot be had, by an answer that does
+// not say it is gone, is kept as it was until that has happened so many times in a row.
+//
+// Links are followed whatever became of the text.
+
+// comeBack makes the record of a subject that of a visit of a page of which something is
+// known.
+func (p *Pipeline) comeBack(ctx context.Context, s *subject, before *store.Record) error {
+	s.before, s.record, s.touch, s.carried, s.state = before, s.read, false, false, s.read.End()
+	now := s.visited()
+	switch {
+	case s.notModified:
+		s.touched(store.NotModified, now)
+	case isNothing(before) && isNothing(&s.record):
+		s.failedAgain(now)
+	case isNothing(before):
+		if len(before.Earlier) > 0 { // it was a page once, and is back
+			s.record.Succeeds(before, nil, 0)
+		}
+	case isNothing(&s.record) && !p.isGone(s):
+		s.missed(now)
+	case isNothing(&s.record):
+		return p.succeed(ctx, s, store.Vanished)
+	case s.record.Kind != store.Page || before.Kind != store.Page:
+		s.other(now)
+		if !s.touch {
+			return p.succeed(ctx, s, s.becomes())
+		}
+	case s.record.Hash == before.Hash && s.record.NoIndex == before.NoIndex && !before.NoText:
+		return p.sameWords(ctx, s, now)
+	default:
+		return p.succeed(ctx, s, store.Altered)
+	}
+	return nil
+}
+
+// isNothing says whether a record is that of a URL at which there was nothing to be had.
+func isNothing(r *store.Record) bool {
+	return r.Kind == store.Error || r.Kind == store.Blocked || r.Kind == store.Skipped
+}
+
+// isGone says whether what there was at a URL is there no longer.
+func (p *Pipeline) isGone(s *subject) bool {
+	const notFound, gone = 404, 410
+	return s.record.Status == notFound || s.record.Status == gone || s.before.Missed+1 >= p.opt.GoneAfter
+}
+
+// visited is when the subject was visited.
+func (s *subject) visited() time.Time { return s.read.FetchedAt }
+
+// touched makes the subject what it was.
+func (s *subject) touched(kind store.VisitKind, at time.Time) {
+	s.record, s.touch = *s.before, true
+	r := &s.record
+	r.Visit, r.VisitedAt = kind, at
+	if r.Missed > 0 { // it is back as it was
+		r.Missed, r.Problem, r.Detail = 0, "", ""
+	}
+	switch kind {
+	case store.Same:
+		r.ETag, r.Modified = s.read.ETag, s.read.Modified
+	case store.NotModified: // the answer need not repeat them (RFC 9110, section 15.4.5)
+		r.ETag, r.Modified = cmp.Or(s.read.ETag, r.ETag), cmp.Or(s.read.Modified, r.Modified)
+	}
+	s.state = r.End()
+}
+
+// failedAgain is a visit of what could not be had before. What is said of it is the last
+// failure, but of a page that is gone that it is.
+func (s *subject) failedAgain(at time.Time) {
+	if len(s.before.Earlier) > 0 {
+		s.touched(s.before.Visit, at)
+		return
+	}
+	s.touch = true
+}
+
+// missed is a visit that failed, of a page that is kept as it was.
+func (s *subject) missed(at time.Time) {
+	s.touched(store.Failed, at)
+	r := &s.record
+	r.Missed, r.Problem, r.Detail = s.before.Missed+1, s.read.Problem, s.read.Detail
+}
+
+// other is a visit of what is no page, or was none.
+func (s *subject) other(at time.Time) {
+	b, r := s.before, &s.record
+	if b.Kind == r.Kind && b.Location == r.Location && b.Hash == r.Hash {
+		s.touched(store.Same, at)
+	}
+}
+
+// becomes says what a page, or what is none, has become by being something else.
+func (s *subject) becomes() store.VisitKind {
+	if s.before.Kind == store.Page {
+		return store.Vanished
+	}
+	return store.Altered
+}
+
+// sameWords is a visit of a page whose words are what they were. What else is shown of it
+// may have changed all the same; then its record is a new one, with the old verdict.
+func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) error {
+	b, r := s.before, &s.record
+	details := func(r *store.Record) [8]string {
+		return [8]string{r.Title, r.Description, r.Lang, r.CanonicalURL, r.ContentType, r.Root, r.Bounds, r.Via}
+	}
+	content, err := p.content(ctx, b.ID)
+	if err != nil {
+		return err
+	}
+	text, err := s.plainText()
+	if err != nil {
+		return err
+	}
+	if details(b) == details(r) && b.Status == r.Status && content != nil && content.Text == text {
+		s.touched(store.Same, at)
+		return nil
+	}
+	r.Succeeds(b, nil, 1)
+	r.Visit, s.carried = store.Same, true
+	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = b.Verdict, b.Leader, b.DuplicateOf, b.Resemblance, b.Found, b.Capped
+	return nil
+}
+
+// succeed makes the subject's record the successor of what was known.
+func (p *Pipeline) succeed(ctx context.Context, s *subject, kind store.VisitKind) error {
+	s.record.Visit = kind
+	if s.before.Kind != store.Page {
+		s.record.Succeeds(s.before, nil, 0)
+		return nil
+	}
+	content, err := p.content(ctx, s.before.ID)
+	if err != nil {
+		return err
+	}
+	if content == nil {
+		content = &store.Content{Record: *s.before}
+	}
+	resemblance := 0.0
+	if s.record.Kind == store.Page {
+		if resemblance, err = p.changedBy(s, content); err != nil {
+			return err
+		}
+	}
+	s.record.Succeeds(s.before, content.Sketch, resemblance)
+	return nil
+}
+
+// changedBy is the resemblance of a subject to what it was, and writes down what came and
+// what went. Where no text was kept, the sketches estimate the resemblance.
+func (p *Pipeline) changedBy(s *subject, was *store.Content) (float64, error) {
+	r := &s.record
+	switch {
+	case r.Hash == was.Record.Hash:
+		return 1, nil
+	case !was.Kept && (was.Sketch == nil || s.sketch == nil):
+		return 0, nil
+	case !was.Kept:
+		return dedup.Estimate(s.sketch, was.Sketch), nil
+	}
+	text, err := s.plainText()
+	if err != nil {
+		return 0, err
+	}
+	r.Added, r.Removed = difference(was.Text, text)
+	canon := p.texts.Get().(*dedup.Text)
+	defer giveBack(&p.texts, canon)
+	p.opt.Rule.Read(canon, was.Text, was.Record.Lang)
+	return dedup.Resemblance(s.shingleSet(), dedup.NewSet(p.opt.Rule.Shingles(canon))), nil
+}
+
+// plainText is the subject's main text.
+func (s *subject) plainText() (string, error) {
+	if s.text == nil {
+		return "", nil
+	}
+	text, err := store.Unpack(s.text)
+	return string(text), err
+}
+
+// content is what is known of a page, with its text and sketch; nil: nothing.
+func (p *Pipeline) content(ctx context.Context, id dedup.Hash) (*store.Content, error) {
+	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantText|store.WantSketch)
+	if err != nil {
+		return nil, err
+	}
+	return pages[0], nil
+}
+
+// lookBack is called when a subject was refused as stale: what it was made from may have
+// gone.
+func (p *Pipeline) lookBack(ctx context.Context, s *subject) error {
+	if s.before == nil || s.known {
+		return nil
+	}
+	known, err := p.recordOf(ctx, s.record.ID)
+	if err != nil || known == nil {
+		s.before = known
+		return err
+	}
+	return p.comeBack(ctx, s, known)
+}
+
+// afterwards does what follows from a subject that is stored.
+func (p *Pipeline) afterwards(ctx context.Context, s *subject) error {
+	switch {
+	case s.copied != nil && s.copied.Follows():
+		return p.checkCopy(ctx, s)
+	case s.touch && s.record.NoText && s.record.Follows():
+		return p.checkLeader(ctx, s)
+	}
+	return nil
+}
+
+// checkCopy judges a page again whose verdict is another's, if that one was judged again or
+// visited meanwhile: whoever settled the members of their leader may not have known of this
+// page.
+func (p *Pipeline) checkCopy(ctx context.Context, s *subject) error {
+	now, err := p.recordOf(ctx, s.copied.ID)
+	if err != nil || now != nil && now.Began().Equal(s.copied.Began()) {
+		return err
+	}
+	return p.judgeMember(ctx, newSettling(s.record.Leader), s.record.ID)
+}
+
+func sameVerdict(a, b *store.Record) bool {
+	return a.Verdict == b.Verdict && a.Leader == b.Leader && a.DuplicateOf == b.DuplicateOf && a.Resemblance == b.Resemblance
+}
+
+// checkLeader asks for a page again whose text is not kept, so that it can be judged, if
+// its leader changed since it was.
+func (p *Pipeline) checkLeader(ctx context.Context, s *subject) error {
+	leader, err := p.recordOf(ctx, s.record.Leader)
+	if err != nil || leader != nil && !leader.Began().After(s.before.Began()) {
+		return err
+	}
+	return p.fetchAgain(ctx, &s.record)
+}
+
+// fetchAgain puts a page back, to be fetched whether it was modified or not.
+func (p *Pipeline) fetchAgain(ctx context.Context, r *store.Record) error {
+	_, err := p.store.Requeue(ctx, []frontier.Item{{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: time.Now().UTC()}})
+	return err
+}

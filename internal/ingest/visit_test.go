@@ -1,0 +1,398 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+	"skink/store/badger"
+)
+
+// again is a page at a later visit, the nth after the first.
+func again(p *crawler.Page, n int) *crawler.Page {
+	p.Item.Due = time.Unix(1e9, 0).Add(time.Duration(n) * time.Hour)
+	p.FetchedAt = p.Item.Due.Add(time.Second)
+	return p
+}
+
+func answered(url string, status int, problem crawler.Problem) *crawler.Page {
+	return &crawler.Page{Item: frontier.Item{URL: url}, FetchedAt: time.Unix(1e9, 0), Status: status, Problem: problem, Header: http.Header{}}
+}
+
+func notModified(url string) *crawler.Page {
+	p := answered(url, 304, "")
+	p.NotModified = true
+	return p
+}
+
+func with(p *crawler.Page, header, value string) *crawler.Page {
+	p.Header.Set(header, value)
+	return p
+}
+
+// TestVisits tells by the record of a page what its visits found.
+func TestVisits(t *testing.T) {
+	const url = "https://example.com/"
+	text := words(1, 100)
+	first := func() *crawler.Page { return with(article(url, text), "ETag", `"one"`) }
+	timeout := func() *crawler.Page { return answered(url, 0, crawler.ProblemTimeout) }
+	for _, c := range []struct {
+		name    string
+		visits  []*crawler.Page
+		want    string // kind, visit, words, missed, problem, earlier visits
+		changes bool   // the last visit is a change
+	}{
+		{"not modified", []*crawler.Page{first(), notModified(url)}, "page, not modified, 100 words, 0 missed, 0 earlier", false},
+		{"the same", []*crawler.Page{first(), first()}, "page, same, 100 words, 0 missed, 0 earlier", false},
+		{"the same words under another title", []*crawler.Page{first(), page(url, "<html lang=en><title>Another</title><article><p>"+text+"</p></article>")},
+			"page, same, 100 words, 0 missed, 1 earlier", true},
+		{"the same words in other letters", []*crawler.Page{first(), article(url, strings.ToUpper(text))}, "page, same, 100 words, 0 missed, 1 earlier", true},
+		{"not to be indexed any more", []*crawler.Page{first(), noindex(first())}, "page, changed, 100 words, 0 missed, 1 earlier", true},
+		{"changed", []*crawler.Page{first(), article(url, but(text, "other"))}, "page, changed, 100 words, 0 missed, 1 earlier", true},
+		{"changed twice", []*crawler.Page{first(), article(url, words(2, 80)), article(url, words(3, 70))}, "page, changed, 70 words, 0 missed, 2 earlier", true},
+		{"changed, and then not", []*crawler.Page{first(), article(url, words(2, 80)), notModified(url)}, "page, not modified, 80 words, 0 missed, 1 earlier", false},
+		{"gone by 404", []*crawler.Page{first(), answered(url, 404, crawler.ProblemStatus)}, "error, gone, 0 words, 0 missed, status 404, 1 earlier", true},
+		{"gone by 410", []*crawler.Page{first(), answered(url, 410, crawler.ProblemStatus)}, "error, gone, 0 words, 0 missed, status 410, 1 earlier", true},
+		{"gone, and gone still", []*crawler.Page{first(), answered(url, 404, crawler.ProblemStatus), timeout()}, "error, gone, 0 words, 0 missed, status 404, 1 earlier", false},
+		{"gone, and back", []*crawler.Page{first(), answered(url, 404, crawler.ProblemStatus), first()}, "page, new, 100 words, 0 missed, 2 earlier", true},
+		{"failed once", []*crawler.Page{first(), timeout()}, "page, failed, 100 words, 1 missed, timeout, 0 earlier", false},
+		{"failed twice by 503", []*crawler.Page{first(), timeout(), answered(url, 503, crawler.ProblemStatus)}, "page, failed, 100 words, 2 missed, status 503, 0 earlier", false},
+		{"failed, and well", []*crawler.Page{first(), timeout(), notModified(url)}, "page, not modified, 100 words, 0 missed, 0 earlier", false},
+		{"failed too often", []*crawler.Page{first(), timeout(), timeout(), timeout()}, "error, gone, 0 words, 0 missed, timeout, 1 earlier", true},
+		{"forbidden by robots.txt", []*crawler.Page{first(), answered(url, 0, crawler.ProblemRobots)}, "page, failed, 100 words, 1 missed, robots.txt, 0 earlier", false},
+		{"never had, and had", []*crawler.Page{timeout(), first()}, "page, new, 100 words, 0 missed, 0 earlier", true},
+		{"never had at all", []*crawler.Page{timeout(), answered(url, 403, crawler.ProblemStatus)}, "error, new, 0 words, 0 missed, status 403, 0 earlier", false},
+		{"moved", []*crawler.Page{first(), {Item: frontier.Item{URL: url}, Status: 301, Location: url + "new", Header: http.Header{}}}, "redirect, gone, 0 words, 0 missed, 1 earlier", true},
+		{"a picture now", []*crawler.Page{first(), with(page(url, "\x89PNG\r\n\x1a\n"), "Content-Type", "image/png")}, "other, gone, 0 words, 0 missed, 1 earlier", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := store.NewMemory()
+			p := start(t, s, testOptions(t))
+			defer p.Close()
+			var before store.Cursor
+			for n, page := range c.visits {
+				var err error
+				if before, err = s.End(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if n > 0 {
+					again(page, n)
+				}
+				handle(t, p, page)
+			}
+			r := content(t, s, url).Record
+			same(t, "record", visited(&r), c.want)
+			last := c.visits[len(c.visits)-1].FetchedAt
+			if !r.Visited().Equal(last) {
+				t.Errorf("visited at %v, want %v", r.Visited(), last)
+			}
+			changed := 0
+			for range s.Changes(t.Context(), before, store.WantRecord) {
+				changed++
+			}
+			if (changed == 1) != c.changes {
+				t.Errorf("%d changes by the last visit, want one: %v", changed, c.changes)
+			}
+			tally, err := s.Tally(t.Context())
+			if got := p.Tally(); err != nil || fmt.Sprint(got) != fmt.Sprint(tally) {
+				t.Errorf("the pipeline counts %+v, the store %+v, %v", got, tally, err)
+			}
+		})
+	}
+}
+
+func visited(r *store.Record) string {
+	problem := ""
+	if r.Problem != "" {
+		problem = r.Problem + ", "
+	}
+	return fmt.Sprintf("%s, %s, %d words, %d missed, %s%d earlier", r.Kind, r.Visit, r.Words, r.Missed, problem, len(r.Earlier))
+}
+
+// A changed page remembers what it was, how much of it is left, and what came and went. Its
+// validators are those of its last answer.
+func TestChangedPage(t *testing.T) {
+	const url = "https://example.com/"
+	text := words(1, 100)
+	s := store.NewMemory()
+	p := start(t, s, testOptions(t))
+	defer p.Close()
+	handle(t, p, with(article(url, text), "Last-Modified", "Sat, 01 Mar 2025 12:30:00 GMT"))
+	was := content(t, s, url)
+	handle(t, p, again(with(article(url, but(text, "other")), "ETag", `"two"`), 1))
+	r := content(t, s, url).Record
+	if r.ETag != `"two"` || r.Modified != "" || was.Record.Modified == "" || r.Visit != store.Altered {
+		t.Errorf("record %+v after %+v", r, was.Record)
+	}
+	v := r.Earlier[0]
+	if v.Resemblance != 90./92 || v.Hash != was.Record.Hash || v.Words != 100 || !v.At.Equal(was.Record.FetchedAt) || len(v.Sketch) != 4*dedup.Minima || v.Verdict != dedup.Unique {
+		t.Errorf("earlier visit %+v, want that of %+v", v, was.Record)
+	}
+	word, _, _ := strings.Cut(text, " ")
+	if !strings.HasPrefix(r.Added, "other ") || !strings.HasPrefix(r.Removed, word+" ") || len(r.Added) > 50 {
+		t.Errorf("added %q, removed %q", r.Added, r.Removed)
+	}
+	for n := range 20 {
+		handle(t, p, again(article(url, words(uint64(n+2), 60)), n+2))
+	}
+	if r := content(t, s, url).Record; len(r.Earlier) != store.MostVisits || !r.FirstFetched().Equal(was.Record.FetchedAt) {
+		t.Errorf("%d earlier visits, first %v", len(r.Earlier), r.FirstFetched())
+	}
+}
+
+func TestDifference(t *testing.T) {
+	for _, c := range []struct{ was, is, added, removed string }{
+		{"a\nb\nc", "a\nc", "", "b"},
+		{"a\nc", "a\nb\nc", "b", ""},
+		{"a\na", "a", "", "a"},
+		{"1 2 3 4 5 6 7 8 9", "1 2 3 4 x 6 7 8 9", "… 2 3 4 x 6 7 8 …", "… 2 3 4 5 6 7 8 …"},
+		{"one\n1 2 3", "two\n1 2 3", "two", "one"},
+		{"", strings.Repeat("é", 1000), strings.Repeat("é", (mostShown-3)/2) + "…", ""},
+		{"same", "same", "", ""},
+	} {
+		if added, removed := difference(c.was, c.is); added != c.added || removed != c.removed {
+			t.Errorf("difference(%q, %q) = %q, %q; want %q, %q", c.was, c.is, added, removed, c.added, c.removed)
+		}
+	}
+}
+
+// TestLeaderChanges: what followed a leader is judged again, the earliest first.
+func TestLeaderChanges(t *testing.T) {
+	text, thin := words(1, 100), words(2, 20)
+	a, b, c, d := "https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"
+	gone := func(url string) *crawler.Page { return answered(url, 404, crawler.ProblemStatus) }
+	for _, test := range []struct {
+		name   string
+		first  []*crawler.Page
+		second []*crawler.Page
+		want   string
+	}{
+		{"its exact copies are led by the first of them",
+			[]*crawler.Page{article(a, text), article(b, text), article(c, text)}, []*crawler.Page{gone(a)},
+			a + " error\n" + b + " unique\n" + c + " exact of " + b + " 1.000 by text\n"},
+		{"near pages too",
+			[]*crawler.Page{article(a, text), article(b, but(text, "b")), article(c, but(text, "c")), article(d, but(text, "b"))}, []*crawler.Page{article(a, words(9, 100))},
+			a + " unique\n" + b + " unique\n" + c + " near of " + b + " 0.978 by bands\n" + d + " exact of " + b + " 1.000 by text\n"},
+		{"one that changed little leads on",
+			[]*crawler.Page{article(a, text), article(b, text)}, []*crawler.Page{article(a, but(text, "a"))},
+			a + " unique\n" + b + " near of " + a + " 0.978 by bands\n"},
+		{"one that becomes a copy of another takes none along",
+			[]*crawler.Page{article(d, words(9, 100)), article(a, text), article(b, text)}, []*crawler.Page{article(a, words(9, 100))},
+			d + " unique\n" + a + " exact of " + d + " 1.000 by text\n" + b + " unique\n"},
+		{"what is thin leads its copies",
+			[]*crawler.Page{article(a, thin), article(b, thin), article(c, thin), article(d, thin)}, []*crawler.Page{gone(a)},
+			a + " error\n" + b + " thin\n" + c + " exact of " + b + " 1.000 by text\n" + d + " exact of " + b + " 1.000 by text\n"},
+		{"what may be fed leads before what may not",
+			[]*crawler.Page{article(a, text), noindex(article(b, text)), article(c, text)}, []*crawler.Page{gone(a)},
+			a + " error\n" + c + " unique\n" + b + " exact of " + c + " 1.000 by text\n"},
+		{"one that is not to be indexed any more leads none that is",
+			[]*crawler.Page{article(a, text), article(b, text)}, []*crawler.Page{noindex(article(a, text))},
+			a + " unique\n" + b + " unique\n"},
+		{"a member that changes leads itself",
+			[]*crawler.Page{article(a, text), article(b, text)}, []*crawler.Page{article(b, words(9, 100))},
+			a + " unique\n" + b + " unique\n"},
+		{"all change, one after another",
+			[]*crawler.Page{article(a, text), article(b, text), article(c, text)}, []*crawler.Page{gone(a), article(b, words(8, 100)), article(c, words(8, 100))},
+			a + " error\n" + b + " unique\n" + c + " exact of " + b + " 1.000 by text\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, err := badger.Open(filepath.Join(t.TempDir(), "store"), badger.Options{Create: true, Reserve: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			p := start(t, s, testOptions(t))
+			defer p.Close()
+			for n, page := range test.first {
+				page.FetchedAt = page.FetchedAt.Add(time.Duration(n) * time.Second)
+				handle(t, p, page)
+			}
+			for _, page := range test.second {
+				handle(t, p, again(page, 1))
+			}
+			got := strings.SplitAfter(verdicts(t, s), "\n")
+			want := strings.SplitAfter(test.want, "\n")
+			slices.Sort(got)
+			slices.Sort(want)
+			same(t, "verdicts", strings.Join(got, ""), strings.Join(want, ""))
+		})
+	}
+}
+
+// A page whose text was not kept is fetched again when its leader is another, whatever its
+// server says of its being modified.
+func TestLeaderChangesWithoutTexts(t *testing.T) {
+	text := words(1, 100)
+	a, b := "https://a.example/", "https://b.example/"
+	s := store.NewMemory()
+	opt := testOptions(t)
+	opt.SkipDuplicates = true
+	p := start(t, s, opt)
+	defer p.Close()
+	for _, url := range []string{a, b} {
+		if _, err := s.Discover(t.Context(), []frontier.Item{{URL: url}}); err != nil {
+			t.Fatal(err)
+		}
+		handle(t, p, with(article(url, text), "ETag", `"e"`))
+	}
+	handle(t, p, again(answered(a, 404, crawler.ProblemStatus), 1))
+	for n := 2; n < 4; n++ {
+		grant, err := s.Claim(t.Context(), "me", 1, time.Hour)
+		if err != nil || len(grant.Hosts) == 0 {
+			t.Fatalf("nothing to fetch: %+v, %v", grant, err)
+		}
+		items, err := s.Take(t.Context(), grant.Hosts[0].Claim, 1)
+		if err != nil || len(items) != 1 || items[0].URL != b || items[0].ETag != "" {
+			t.Fatalf("to be fetched: %+v, %v", items, err)
+		}
+		if n == 2 { // it had been asked for before, and comes as not modified
+			handle(t, p, again(notModified(b), n))
+		} else {
+			handle(t, p, &crawler.Page{Item: items[0], FetchedAt: time.Now(), Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: article(b, text).Body})
+		}
+		if err := s.Return(t.Context(), grant.Hosts[0].Claim, frontier.Rest{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := content(t, s, b).Record; r.Verdict != dedup.Unique || r.NoText {
+		t.Errorf("%s is %s of %s", b, r.Verdict, r.DuplicateOf)
+	}
+}
+
+// A stopped store fails after so many commits, as if the process had been killed.
+type stoppedStore struct {
+	store.Store
+	left int
+}
+
+var errStopped = errors.New("killed")
+
+func (s *stoppedStore) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
+	if s.left--; s.left < 0 {
+		return nil, errStopped
+	}
+	return s.Store.Commit(ctx, entries)
+}
+
+// TestKilledWhileSettling kills a visit that changes a leader after each of its commits, and
+// makes it again: the URL ends with its members settled.
+func TestKilledWhileSettling(t *testing.T) {
+	text := words(1, 100)
+	a := "https://a.example/"
+	visit := func() *crawler.Page { return again(article(a, words(9, 100)), 1) }
+	var want string
+	for left := 10; left >= 0; left-- {
+		s := &stoppedStore{store.NewMemory(), 1 << 30}
+		if _, err := s.Discover(t.Context(), []frontier.Item{{URL: a}}); err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, s, testOptions(t))
+		for n, page := range []*crawler.Page{article(a, text), article("https://b.example/", but(text, "b")), article("https://c.example/", text), article("https://d.example/", but(text, "b"))} {
+			page.FetchedAt = page.FetchedAt.Add(time.Duration(n) * time.Second)
+			handle(t, p, page)
+		}
+		if _, err := s.Requeue(t.Context(), []frontier.Item{visit().Item}); err != nil {
+			t.Fatal(err)
+		}
+		s.left = left
+		err := p.Handle(t.Context(), visit(), new(crawler.Leads))
+		p.Close()
+		state, stateErr := s.State(t.Context(), a)
+		if stateErr != nil || (err == nil) != (state == frontier.Fetched) {
+			t.Fatalf("after %d commits: %v, and the state is %d, %v", left, err, state, stateErr)
+		}
+		if err != nil {
+			s.left = 1 << 30
+			p = start(t, s, testOptions(t))
+			handle(t, p, visit())
+			p.Close()
+		}
+		got := strings.SplitAfter(verdicts(t, s), "\n")
+		slices.Sort(got)
+		if want == "" {
+			want = strings.Join(got, "")
+		}
+		same(t, fmt.Sprintf("verdicts after %d commits", left), strings.Join(got, ""), want)
+	}
+}
+
+// TestSettled does random visits of few pages with few texts, from several goroutines, and
+// checks that every member follows a leader that is one and that it resembles as is said.
+func TestSettled(t *testing.T) {
+	opt := testOptions(t)
+	texts := []string{words(1, 100), words(2, 100), words(3, 20)}
+	texts = append(texts, but(texts[0], "x"), but(texts[0], "y"), but(texts[1], "x"), "")
+	rapid.Check(t, func(r *rapid.T) {
+		s := store.NewMemory()
+		p, err := New(context.Background(), s, opt)
+		if err != nil {
+			r.Fatal(err)
+		}
+		defer p.Close()
+		rounds := rapid.IntRange(1, 5).Draw(r, "rounds")
+		for n := range rounds {
+			var pages []*crawler.Page
+			for i := range 6 {
+				url := fmt.Sprintf("https://h%d.example/", i)
+				text := rapid.SampledFrom(texts).Draw(r, "text")
+				page := article(url, text)
+				switch {
+				case text == "":
+					page = answered(url, 404, crawler.ProblemStatus)
+				case rapid.IntRange(0, 5).Draw(r, "noindex") == 0:
+					noindex(page)
+				}
+				page = again(page, n+1)
+				page.FetchedAt = page.FetchedAt.Add(time.Duration(i))
+				pages = append(pages, page)
+			}
+			errs := make(chan error, len(pages))
+			for _, page := range pages {
+				go func() { errs <- p.Handle(context.Background(), page, new(crawler.Leads)) }()
+			}
+			for range pages {
+				if err := <-errs; err != nil {
+					r.Fatal(err)
+				}
+			}
+			checkSettled(r, p, s)
+		}
+	})
+}
+
+func checkSettled(r *rapid.T, p *Pipeline, s store.Store) {
+	for page, err := range s.Changes(context.Background(), "", store.WantText|store.WantSketch) {
+		if err != nil {
+			r.Fatal(err)
+		}
+		m := &page.Record
+		if !m.Follows() {
+			continue
+		}
+		pages, err := s.Pages(context.Background(), []dedup.Hash{m.Leader}, store.WantText)
+		if err != nil || pages[0] == nil {
+			r.Fatalf("%s follows %s, of which nothing is known: %v", m.URL, m.DuplicateOf, err)
+		}
+		l := &pages[0].Record
+		if l.Follows() || l.Verdict != dedup.Unique && l.Verdict != dedup.Thin || l.NoIndex && !m.NoIndex {
+			r.Errorf("%s follows %s", verdict(m), verdict(l))
+		}
+		one, other := p.remade(&page.Content), p.remade(pages[0])
+		got := dedup.Resemblance(one.shingleSet(), other.shingleSet())
+		if got != m.Resemblance || (m.Verdict == dedup.Exact) != (m.Hash == l.Hash) {
+			r.Errorf("%s: resemblance is %.3f", verdict(m), got)
+		}
+	}
+}
