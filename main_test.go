@@ -56,6 +56,7 @@ import (
 //	requests NAME FILE      writes what it was asked for, sorted, and how often
 //	expand FILE             puts in the values of variables
 //	records STORE FILE      writes a line for each record of a store: URL, kind, problem, location
+//	ids FILE                prints the ids of JSON Lines, in their order
 //	fields FILE OUT F,F...  writes fields of JSON Lines, sorted
 //	empty DIR               the folder holds nothing
 //	sink DIR                makes a file and a folder in it so deep that nobody can open them by their paths
@@ -110,6 +111,7 @@ func TestScripts(t *testing.T) {
 			"expand":   expand,
 			"records":  records,
 			"fields":   fields,
+			"ids":      ids,
 			"sink":     sink,
 			"empty":    empty,
 			"disk":     disk,
@@ -669,6 +671,18 @@ func empty(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // sink makes what cannot be read, whoever tries: rights do not bind root.
+// ids prints the ids of the lines of a corpus.
+func ids(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 1, "ids FILE")
+	var all []string
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		var l struct{ ID string }
+		ts.Check(json.Unmarshal([]byte(line), &l))
+		all = append(all, l.ID)
+	}
+	fmt.Fprintln(ts.Stdout(), strings.Join(all, " "))
+}
+
 func sink(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 1, "sink DIR")
 	root, err := os.OpenRoot(ts.MkAbs(args[0]))

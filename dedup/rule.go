@@ -25,6 +25,10 @@ type Rule struct {
 	Similarity float64   // resemblance to its leader from which a page is near, 0 to 1
 	MinWords   int       // tokens under which a page is thin
 	Scheme     Scheme    // how candidates are found
+
+	// Contained is the share of a page's runs of three words that must be in the page it
+	// duplicates, 0 to 1: see [Rule.Loses]. 0: any, the resemblance alone decides.
+	Contained float64
 }
 
 // NewRule makes a rule of a scheme's name, for plain text in overlapping shingles
@@ -43,6 +47,28 @@ func (r Rule) Shingles(t *Text) []uint64 { return r.Shingling.Append(nil, t) }
 // Short says whether a text of so many tokens is too short to be compared. One
 // without tokens always is: two empty texts have resemblance 1.
 func (r Rule) Short(tokens int) bool { return tokens == 0 || tokens < r.MinWords }
+
+// containedRun is the number of words in the runs by which containment is measured. Short runs
+// forgive a changed word: it takes three of them along, and not ten.
+const containedRun = 3
+
+// Loses says whether something would be lost if page were dropped for kept: less than the share
+// [Rule.Contained] of its runs of three words, as they stand in the plain text, is in kept. Two
+// pages that resemble each other enough may each have a paragraph of its own, and a corpus without
+// one of them has lost it. The measure is exact, and one-sided: a page may be dropped for a longer
+// one of which it is a part, and not the other way round.
+func (r Rule) Loses(page, kept string) bool {
+	if r.Contained == 0 {
+		return false
+	}
+	return Containment(runs(page), runs(kept)) < r.Contained
+}
+
+func runs(text string) Set {
+	var t Text
+	t.ReadForm([]byte(text), Plain, "")
+	return t.Set(containedRun)
+}
 
 // A Candidate is a leader that may resemble a page.
 type Candidate struct {

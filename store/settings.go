@@ -24,6 +24,7 @@ type Settings struct {
 	Similarity float64 `json:"similarity"`
 	Scheme     string  `json:"scheme"` // how candidates are found: bands, super or mega
 	MinWords   int     `json:"min_words"`
+	Contained  float64 `json:"contained,omitempty"` // share of a page's words that its leader must have; 0: any
 }
 
 const settingsName = "settings"

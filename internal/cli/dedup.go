@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/dedup"
+	"skink/internal/against"
 	"skink/internal/complete"
 	"skink/internal/corpus"
 	"skink/internal/ingest"
@@ -55,6 +57,7 @@ type dedupFlags struct {
 	rule     *ruleFlags
 	corpus   *corpusFlags
 	records  *corpusOutFlags
+	keep     *keepFlags
 	pairs    bool
 	memory   *size
 	form     *formFlags
@@ -69,6 +72,7 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f.rule = addRuleFlags(flags)
 	f.corpus = addCorpusFlags(flags)
 	f.records = addCorpusOutFlags(flags)
+	f.keep = addKeepFlags(flags)
 	flags.BoolVar(&f.pairs, "pairs", false, `print every similar pair instead: {"a","b","resemblance"} a line`)
 	f.memory = addMemoryFlag(flags)
 	f.form = addFormFlags(flags)
@@ -89,6 +93,10 @@ func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error 
 	if err := f.records.check(); err != nil {
 		return err
 	}
+	if err := f.keep.check(f); err != nil {
+		return err
+	}
+	f.rule.contained = f.keep.contained()
 	d := &dedupRun{dedupFlags: f, con: con, report: form}
 	return d.run(ctx, args)
 }
@@ -99,6 +107,7 @@ type dedupRun struct {
 	con         Console
 	report      report.Options
 	reading     reading
+	whole       *complete.Whole // the judgement as a whole, with --keep longest
 }
 
 func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
@@ -119,6 +128,11 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	}
 	if err := d.checkOut(in); err != nil {
 		return err
+	}
+	if d.keep.longest() && d.records.given() {
+		if err := readTwice(args); err != nil {
+			return err
+		}
 	}
 	if _, err := check(d.rule.settings()); err != nil {
 		return err
@@ -143,7 +157,15 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		stop := answerReaders(s, dir, "skink dedup", func(err error) { fmt.Fprintf(d.con.Err, "skink: %v\n", err) })
 		defer func() { err = keepFirst(err, stop()) }()
 	}
-	return d.judge(ctx, s, dir, in)
+	if d.keep.against == "" {
+		return d.judge(ctx, s, dir, in, nil)
+	}
+	known, set, err := d.openKnown(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = keepFirst(err, known.Close()) }()
+	return d.judge(ctx, against.New(s, known), dir, in, &set)
 }
 
 // checkOut refuses to write over what is read, and what --out refuses in any case,
@@ -188,8 +210,9 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 // takes some twenty times as much, and half of the memory is for that.
 const recordShare = 32
 
-func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *corpus.Inputs) error {
-	rule, err := d.rule.agree(ctx, s, name)
+// judge judges what is read into a store, by the settings of the one it is judged against, if there is one.
+func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *corpus.Inputs, known *store.Settings) error {
+	rule, err := d.agree(ctx, s, name, known)
 	if err != nil {
 		return err
 	}
@@ -197,7 +220,16 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *co
 	if err != nil {
 		return err
 	}
-	err = d.records.write(d.con, func(out *corpusOut) error { return d.take(ctx, pipeline, in, out) })
+	err = d.records.write(d.con, func(out *corpusOut) error {
+		if d.keep.longest() {
+			return d.takeLongest(ctx, s, rule, pipeline, in, out)
+		}
+		names, err := d.take(ctx, pipeline, in, out.take)
+		if err == nil && !d.quiet {
+			d.summarize(pipeline.Added(), names)
+		}
+		return err
+	})
 	if err := keepFirst(err, pipeline.Close()); err != nil {
 		return err
 	}
@@ -208,7 +240,11 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *co
 		if !d.pairs {
 			form := d.report
 			form.Rule = rule
-			return report.Write(ctx, w, report.FromStore(s), form)
+			from := report.FromStore(s)
+			if d.whole != nil {
+				from = ofWhole(d.whole)
+			}
+			return report.Write(ctx, w, from, form)
 		}
 		found, err := complete.Pairs(ctx, s, rule)
 		if err != nil {
@@ -218,27 +254,41 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *co
 	})
 }
 
-// take judges what is read, and writes its records where they belong.
-func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, out *corpusOut) error {
+// take judges what is read, and tells of each record what became of it.
+func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, judged func(*corpus.Record, *store.Record) error) (names ingest.Names, err error) {
 	opt := ingest.FileOptions{Bad: d.reading.isBad}
 	if d.records.given() {
-		opt.Judged = out.take
+		opt.Judged = judged
 	}
-	var names ingest.Names
-	judge := func() (err error) {
+	err = d.show(pipeline, in, func() (err error) {
 		names, err = pipeline.Files(ctx, in.Records(ctx), opt)
 		return err
+	})
+	if added := pipeline.Added(); err == nil && added.Pages() == 0 && names.Known == 0 {
+		err = d.reading.nothing()
 	}
-	if err := d.show(pipeline, in, judge); err != nil {
+	return names, err
+}
+
+// takeLongest judges what is read as a whole.
+func (d *dedupRun) takeLongest(ctx context.Context, s store.Reader, rule dedup.Rule, pipeline *ingest.Pipeline, in *corpus.Inputs, out *corpusOut) (err error) {
+	n, err := newNotes()
+	if err != nil {
 		return err
 	}
-	if added := pipeline.Added(); added.Pages() == 0 && names.Known == 0 {
-		return d.reading.nothing()
+	defer func() { err = keepFirst(err, n.close()) }()
+	names, err := d.take(ctx, pipeline, in, n.take)
+	if err != nil {
+		return err
 	}
-	if !d.quiet {
-		d.summarize(pipeline.Added(), names)
+	if err := d.keepLongest(ctx, s, rule, in, n, out); err != nil || d.quiet {
+		return err
 	}
-	return nil
+	t, err := d.whole.Tally(ctx)
+	if err == nil {
+		d.summarize(t, names)
+	}
+	return err
 }
 
 // show does something and shows how it goes.

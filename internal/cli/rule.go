@@ -23,6 +23,7 @@ type ruleFlags struct {
 	form       string
 	scheme     string
 	minWords   int
+	contained  float64 // of skink dedup
 }
 
 // ruleFlagNames are the flags that addRuleFlags adds.
@@ -62,6 +63,7 @@ func (r *ruleFlags) settings() store.Settings {
 		Similarity: r.similarity,
 		Scheme:     r.scheme,
 		MinWords:   r.minWords,
+		Contained:  r.contained,
 	}
 }
 
@@ -116,7 +118,7 @@ func check(set store.Settings) (dedup.Rule, error) {
 	if err != nil {
 		return rule, usageError{err}
 	}
-	rule.Form, rule.Shingling = form, shinglingOf(set)
+	rule.Form, rule.Shingling, rule.Contained = form, shinglingOf(set), set.Contained
 	return rule, nil
 }
 
@@ -137,6 +139,9 @@ func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedu
 	}
 	if err := r.contradicts(*has, name); err != nil {
 		return rule, err
+	}
+	if r.flags.Changed("rule") && r.contained != has.Contained {
+		return rule, usagef("--rule and --containment ask for a share of %v, but %s was written with %v (0: by resemblance alone): leave the flags out, or choose another --store", r.contained, name, has.Contained)
 	}
 	if has.Extractor != extractorVersion { // what is there can be read, but what is added would be other texts of the same pages
 		return rule, otherVersion(name, "extractor", has.Extractor, extractorVersion)

@@ -146,9 +146,9 @@ func (w *Whole) WhyLeads(leader *store.Record) string {
 	}
 	var second *ranked
 	for p := range w.followers(text) {
-		if second == nil || byRank(*p, *second) < 0 {
+		if second == nil || w.by.rank(*p, *second) < 0 {
 			second = p
 		}
 	}
-	return why(&w.texts[text].pages[0], second)
+	return w.by.why(&w.texts[text].pages[0], second)
 }

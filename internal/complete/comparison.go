@@ -102,6 +102,19 @@ func (c *comparison) resemblance(ctx context.Context, a, b int) (float64, error)
 	return min(left, whole), err
 }
 
+// loses says whether words would be lost if a text were dropped for another.
+func (c *comparison) loses(ctx context.Context, text, kept int) (bool, error) {
+	if c.w.rule.Contained == 0 {
+		return false, nil
+	}
+	a, err := c.w.textOf(ctx, &c.w.texts[text].pages[0])
+	if err != nil {
+		return false, err
+	}
+	b, err := c.w.textOf(ctx, &c.w.texts[kept].pages[0])
+	return c.w.rule.Loses(a, b), err
+}
+
 // between is the resemblance of two whole texts, or of what is left of them.
 func (c *comparison) between(ctx context.Context, a, b int, left bool) (float64, error) {
 	x, err := c.set(ctx, &c.w.texts[a], left)

@@ -20,7 +20,7 @@ type Pair struct {
 // its exact resemblance, in the order of their URLs. Pages that are too short by the rule have no
 // pairs.
 func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) ([]Pair, error) {
-	w, err := readWhole(ctx, s, rule)
+	w, err := readWhole(ctx, s, rule, byAddress)
 	if err != nil {
 		return nil, err
 	}

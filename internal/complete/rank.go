@@ -13,6 +13,7 @@ import (
 type ranked struct {
 	id      dedup.Hash
 	url     string
+	place   int // in the order in which pages were stored
 	path    int // length of the URL's path
 	words   int
 	named   bool // by rel=canonical of another page
@@ -23,9 +24,9 @@ type ranked struct {
 	lang    string
 }
 
-func rankedOf(r *store.Record) ranked {
+func rankedOf(r *store.Record, place int) ranked {
 	return ranked{
-		id: r.ID, url: r.URL, path: pathLen(r.URL), words: r.Words,
+		place: place, id: r.ID, url: r.URL, path: pathLen(r.URL), words: r.Words,
 		https: strings.HasPrefix(r.URL, "https:"), noIndex: r.NoIndex,
 		hash: r.Hash, title: dedup.HashOf([]byte(r.Title)),
 		lang: unique.Make(r.Lang).Value(), // few are held by many
@@ -33,16 +34,33 @@ func rankedOf(r *store.Record) ranked {
 }
 
 // criteria are what pages are ranked by, the first of them first, with the words for each.
-var criteria = []struct {
+type criteria []struct {
 	why     string
 	compare func(a, b *ranked) int
-}{
+}
+
+// byAddress is for pages of sites, of which the best is to lead.
+var byAddress = criteria{
 	{"may be indexed", func(a, b *ranked) int { return yesFirst(!a.noIndex, !b.noIndex) }},
 	{"canonical link", func(a, b *ranked) int { return yesFirst(a.named, b.named) }},
 	{"https", func(a, b *ranked) int { return yesFirst(a.https, b.https) }},
 	{"shortest path", func(a, b *ranked) int { return cmp.Compare(a.path, b.path) }},
 	{"longest text", func(a, b *ranked) int { return cmp.Compare(b.words, a.words) }},
 	{"smallest URL", func(a, b *ranked) int { return cmp.Compare(a.url, b.url) }},
+}
+
+// byLength is for texts of a corpus, of which the most is to be kept.
+var byLength = criteria{
+	byAddress[0],
+	{"longest text", func(a, b *ranked) int { return cmp.Compare(b.words, a.words) }},
+	{"first seen", func(a, b *ranked) int { return cmp.Compare(a.place, b.place) }},
+}
+
+func (opt Options) criteria() criteria {
+	if opt.Longest {
+		return byLength
+	}
+	return byAddress
 }
 
 func yesFirst(a, b bool) int {
@@ -55,8 +73,8 @@ func yesFirst(a, b bool) int {
 	return 1
 }
 
-func byRank(a, b ranked) int {
-	for _, c := range criteria {
+func (all criteria) rank(a, b ranked) int {
+	for _, c := range all {
 		if d := c.compare(&a, &b); d != 0 {
 			return d
 		}
@@ -65,8 +83,8 @@ func byRank(a, b ranked) int {
 }
 
 // why says by which criterion the first of two pages is ranked before the second.
-func why(a, b *ranked) string {
-	for _, c := range criteria {
+func (all criteria) why(a, b *ranked) string {
+	for _, c := range all {
 		if c.compare(a, b) < 0 {
 			return c.why
 		}

@@ -7,6 +7,7 @@
 package complete
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -47,6 +48,7 @@ import (
 type Whole struct {
 	store.Reader
 	rule      dedup.Rule
+	by        criteria // of the ranks
 	wholeText bool
 	texts     []text               // distinct, by rank
 	of        map[dedup.Hash]int32 // id of a page → place of its text
@@ -69,11 +71,12 @@ type text struct {
 type Options struct {
 	Rule      dedup.Rule
 	WholeText bool // whether what a host repeats on many pages is compared, too
+	Longest   bool // whether the longest text leads, and of equal ones the first that was stored, instead of the best by its URL
 }
 
 // Judge judges all pages of s against all others.
 func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
-	w, err := readWhole(ctx, s, opt.Rule)
+	w, err := readWhole(ctx, s, opt.Rule, opt.criteria())
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +105,8 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 }
 
 // readWhole collects the texts of a store, by rank.
-func readWhole(ctx context.Context, s store.Reader, rule dedup.Rule) (*Whole, error) {
-	w := &Whole{Reader: s, rule: rule, of: map[dedup.Hash]int32{}}
+func readWhole(ctx context.Context, s store.Reader, rule dedup.Rule, by criteria) (*Whole, error) {
+	w := &Whole{Reader: s, rule: rule, by: by, of: map[dedup.Hash]int32{}}
 	var pages []ranked
 	named := map[dedup.Hash]bool{}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
@@ -118,13 +121,13 @@ func readWhole(ctx context.Context, s store.Reader, rule dedup.Rule) (*Whole, er
 			named[dedup.HashOf([]byte(r.CanonicalURL))] = true
 		}
 		if r.Kind == store.Page && !r.NoText && r.Words > 0 {
-			pages = append(pages, rankedOf(r))
+			pages = append(pages, rankedOf(r, len(pages)))
 		}
 	}
 	for i := range pages {
 		pages[i].named = named[dedup.HashOf([]byte(pages[i].url))]
 	}
-	slices.SortFunc(pages, byRank)
+	slices.SortFunc(pages, by.rank)
 	w.group(pages)
 	return w, nil
 }
@@ -146,8 +149,14 @@ func (w *Whole) group(pages []ranked) {
 
 // cluster gives each text its place.
 func (w *Whole) cluster(ctx context.Context, c *comparison) ([]dedup.Place, error) {
-	return dedup.Clusters(len(w.texts), func(leader int, taken []bool, take func(int, float64)) error {
-		return c.alike(ctx, leader, taken, take)
+	return dedup.Clusters(len(w.texts), func(leader int, taken []bool, take func(int, float64)) (err error) {
+		alike := c.alike(ctx, leader, taken, func(other int, resemblance float64) {
+			loses, failed := c.loses(ctx, other, leader)
+			if err = cmp.Or(err, failed); err == nil && !loses {
+				take(other, resemblance)
+			}
+		})
+		return cmp.Or(err, alike)
 	})
 }
 

@@ -35,6 +35,12 @@ type Inputs struct {
 	bytesRead atomic.Int64 // of files, as they are packed
 }
 
+// Again are the same inputs, to be read a second time. Nobody is told again of what cannot be read.
+func (in *Inputs) Again() *Inputs {
+	return &Inputs{Paths: in.Paths, Stdin: in.Stdin, Include: in.Include, Exclude: in.Exclude,
+		Fields: in.Fields, MaxRecord: in.MaxRecord, Unreadable: func(error) {}}
+}
+
 // Read is how many bytes of files were read so far, as they are packed. A file that is passed over
 // counts as read.
 func (in *Inputs) Read() int64 { return in.bytesRead.Load() }

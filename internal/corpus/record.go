@@ -16,6 +16,7 @@ import (
 
 // A Record is one text as it stands in an input, before anybody has looked into it.
 type Record struct {
+	Num   int    // its place among all that were read, from 0
 	Input string // the file it is of, as it was named; "-" is standard input
 	Line  int    // of a JSON Lines file, counted from 1; 0: the record is a whole file
 	Raw   []byte // as it was read, unpacked; of a line without its end
@@ -99,12 +100,20 @@ func textOf(name string, body []byte, kind string) Text {
 // Unreadable, and goes on.
 func (in *Inputs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
+		num := 0
+		numbered := func(r *Record, err error) bool {
+			if r != nil {
+				r.Num = num
+				num++
+			}
+			return yield(r, err)
+		}
 		for i, err := range in.files(in.Unreadable) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if !in.read(ctx, i, yield) {
+			if !in.read(ctx, i, numbered) {
 				return
 			}
 		}

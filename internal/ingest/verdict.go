@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"skink/dedup"
 	"skink/store"
@@ -134,17 +135,42 @@ func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) 
 	if len(short) > 0 {
 		set = s.shingleSet()
 	}
-	v := p.opt.Rule.Judge(set, short)
-	if v.Leader == 0 {
-		s.record.Verdict = v.Kind
-		return nil
+	for {
+		v := p.opt.Rule.Judge(set, short)
+		if v.Leader == 0 {
+			s.record.Verdict = v.Kind
+			return nil
+		}
+		leader := &met[v.Leader-1]
+		loses, err := p.loses(ctx, s, leader.ID)
+		if err != nil {
+			return err
+		}
+		if !loses {
+			if leader.Hash == s.record.Hash { // it was not looked for by its text
+				v.Kind, v.Method = dedup.Exact, dedup.ByText
+			}
+			s.follow(v, leader.ID)
+			return nil
+		}
+		short = slices.DeleteFunc(short, func(c dedup.Candidate) bool { return c.Num == v.Leader })
 	}
-	leader := &met[v.Leader-1]
-	if leader.Hash == s.record.Hash { // it was not looked for by its text
-		v.Kind, v.Method = dedup.Exact, dedup.ByText
+}
+
+// loses says whether words would be lost if a subject were dropped for a leader.
+func (p *Pipeline) loses(ctx context.Context, s *subject, leader dedup.Hash) (bool, error) {
+	if p.opt.Rule.Contained == 0 {
+		return false, nil
 	}
-	s.follow(v, leader.ID)
-	return nil
+	pages, err := p.store.Pages(ctx, []dedup.Hash{leader}, store.WantText)
+	if err != nil {
+		return false, err
+	}
+	if pages[0] == nil || !pages[0].Kept {
+		return true, nil
+	}
+	text, err := store.Unpack(s.text)
+	return p.opt.Rule.Loses(string(text), pages[0].Text), err
 }
 
 // withSets gives candidates their names and shingles. Those that have no record are
