@@ -22,32 +22,31 @@ import (
 	"time"
 )
 
-// Folders as sites
+// # Folders as sites
 //
-// A folder of HTML files is crawled like any site, over HTTP, so that what is
-// true of one is true of the other. Its name does not depend on where the folder
-// lies or which port is free: the crawl knows http://docs.localhost/, and only
-// the dialer knows that one server on loopback answers for all such names.
+// A folder of HTML files is crawled like any site, over HTTP, so that what is true of one is true
+// of the other. Its name does not depend on where the folder lies or which port is free: the crawl
+// knows http://docs.localhost/, and only the dialer knows that one server on loopback answers for
+// all such names.
 //
-// A file's character set is not ours to say: Content-Type has no charset, except
-// for listings, which we write.
+// Nobody here knows the character set of a file, so Content-Type has no charset, except for
+// listings, which are written here.
 //
-// Nobody wrote a listing for readers, so it must not be judged, fed or counted as a
-// page. It is an Atom feed: of feeds a crawl takes the links and nothing else.
+// Nobody wrote a listing for readers, so it must not be judged, fed or counted as a page. So it is
+// an Atom feed, of which a crawl takes the links and nothing else.
 //
-// A name that begins with a dot is not there, for a folder of pages may well have a
-// .env or a .git beside them, and any page can link to it.
+// Files whose names begin with a dot are not served, for a folder of pages may well have a .env or
+// a .git beside them, and any page can link to it.
 //
-// A folder has one name, that of its real place: another way to it, by a symbolic
-// link, is a redirect. A link to "." would else hold the whole site again, and again
-// inside itself. A link to a file is another page, as a copy of the file would be.
+// A folder has one name, that of its real place: another way to it, by a symbolic link, is a
+// redirect. Else a link to "." would hold the whole site again, and again inside itself. A link to
+// a file is another page, as a copy of the file would be.
 //
-// Only its own pages lead into a folder, unless Options.OpenFolders says otherwise:
-// a page of somebody else would else bring into the crawl whatever of the disk it
-// guesses the name of.
+// Only its own pages lead into a folder, unless Options.OpenFolders says otherwise. Else a page of
+// somebody else could bring files of the disk into the crawl by guessing their names.
 //
-// What the crawl itself keeps in the folder, its store and its feed, is no part of
-// the site: it is neither served nor listed. Nor is any other store.
+// What the crawl itself keeps in the folder, its store and its feed, is no part of the site: it is
+// neither served nor listed. Nor is any other store.
 
 // maxFolderLabel leaves room for a number within the 63 octets that DNS allows.
 const maxFolderLabel = 56
@@ -64,11 +63,10 @@ func folderLabel(dir string) string {
 	return label
 }
 
-// FolderHosts gives each folder the name under which it is served, in the order
-// given: the last part of its path in lower-case letters, digits and single
-// hyphens, below .localhost. Where nothing is left of it, it is "folder.localhost".
-// The second of one name gets -2, and so on. A folder that is given twice is there
-// once.
+// FolderHosts gives each folder the name under which it is served, in the order given: the last
+// part of its path in lower-case letters, digits and single hyphens, below .localhost. Where
+// nothing is left of it, it is "folder.localhost". The second of one name gets -2, and so on. A
+// folder that is given twice is there once.
 func FolderHosts(dirs []string) []Folder {
 	var folders []Folder
 	for _, dir := range dirs {
@@ -88,8 +86,7 @@ func FolderHosts(dirs []string) []Folder {
 	return folders
 }
 
-// A folderServer is the server behind the names of all folders. A nil one serves
-// nothing.
+// A folderServer is the server behind the names of all folders. A nil one serves nothing.
 type folderServer struct {
 	sites    map[string]*os.Root // by host
 	hidden   []os.FileInfo       // files and folders that are not served
@@ -98,8 +95,7 @@ type folderServer struct {
 	done     chan struct{} // closed when server has returned
 }
 
-// newFolderServer opens the folders and starts to serve them. Without folders it
-// returns nil.
+// newFolderServer opens the folders and starts to serve them. Without folders it returns nil.
 func newFolderServer(folders []Folder, hidden []string) (*folderServer, error) {
 	if len(folders) == 0 {
 		return nil, nil
@@ -200,7 +196,7 @@ func (s *folderServer) hides(root *os.Root, name string) bool {
 	return s.hidesOne(root, name)
 }
 
-// hidesOne looks at nothing above it.
+// hidesOne says the same of a path alone, whatever is above it.
 func (s *folderServer) hidesOne(root *os.Root, name string) bool {
 	info, err := root.Stat(name)
 	if err != nil {
@@ -259,8 +255,8 @@ func (s *folderServer) serveFile(w http.ResponseWriter, r *http.Request, root *o
 	return sendFile(w, r, root, name)
 }
 
-// realName is the name of a file or a folder without symbolic links to folders on the
-// way. There is none where the real place is outside the site, or begins with a dot.
+// realName is the name of a file or a folder without symbolic links to folders on the way. There is
+// none where the real place is outside the site, or begins with a dot.
 func realName(root *os.Root, name string, isDir bool) (string, error) {
 	dir, file := path.Dir(name), path.Base(name)
 	if isDir {
@@ -313,8 +309,9 @@ func sendFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string
 	return nil
 }
 
-// etagOf is the validator of a file: a hash of what is in it, for two versions may have one
-// size and, copied or unpacked, one time. Of what is larger than any page those have to do.
+// etagOf is the validator of a file: a hash of what is in it, for two versions may have one size
+// and, if they were copied or unpacked, one time. For a file larger than any page, size and time
+// have to do.
 func etagOf(f *os.File) (string, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -355,8 +352,8 @@ func (s *folderServer) serveDir(w http.ResponseWriter, r *http.Request, root *os
 	return nil
 }
 
-// links are the URLs of a folder's entries, but for those that begin with a dot and
-// those that are not served.
+// links are the URLs of a folder's entries, but for those that begin with a dot and those that are
+// not served.
 func (s *folderServer) links(root *os.Root, dir string, entries []fs.DirEntry) []string {
 	var all []string
 	for _, e := range entries {
@@ -372,8 +369,8 @@ func (s *folderServer) links(root *os.Root, dir string, entries []fs.DirEntry) [
 	return all
 }
 
-// relative is the URL of a file from its folder. Without the dot a name such as
-// "a:b" would have a scheme.
+// relative is the URL of a file from its folder. Without the dot a name such as "a:b" would have a
+// scheme.
 func relative(name string) string { return "./" + url.PathEscape(name) }
 
 // listing is an Atom feed of links, with as little else as it takes to be one.
@@ -401,8 +398,8 @@ var fileTypes = map[string]string{
 	".txt":   "text/plain",
 }
 
-// fileType returns the Content-Type of a file: by its name, or else by its first
-// bytes, as for the "about" and the "index.php?id=3" of a saved site.
+// fileType returns the Content-Type of a file: by its name, or else by its first bytes, as for the
+// "about" and the "index.php?id=3" of a saved site.
 func fileType(name string, f io.ReadSeeker) string {
 	ext := strings.ToLower(path.Ext(name))
 	if t := fileTypes[ext]; t != "" {

@@ -10,8 +10,8 @@ const (
 	mostBefore = 3   // words that stayed, shown on each side
 )
 
-// difference says what one text has that the other has not: which blocks, or where a block
-// is another in its place, which words of it. Each is cut to [mostShown] bytes.
+// difference says what one text has that the other has not: which blocks, or which words of a block
+// where the other text has another block in its place. Each is cut to [mostShown] bytes.
 func difference(was, is string) (added, removed string) {
 	gone, came := without(was, is), without(is, was)
 	if len(gone) == len(came) {
@@ -22,7 +22,7 @@ func difference(was, is string) (added, removed string) {
 	return shown(came), shown(gone)
 }
 
-// without lists the lines of one text that the other has not, each as often as it has not.
+// without lists the lines of one text that the other has not, each as often as the other lacks it.
 func without(text, other string) (lines []string) {
 	have := map[string]int{}
 	for line := range strings.Lines(other) {

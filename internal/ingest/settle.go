@@ -14,20 +14,20 @@ import (
 
 // # When a leader changes
 //
-// A page that led others and has other words now, or is gone, leaves members behind that
-// follow what is no longer there. Each of them is judged again by its kept text, those that
-// may be fed before those that may not, and the earliest fetched first, so that what leads
-// then is what would have led if the leader had never been. Members of which no text was
+// A page that led others and has other words now, or is gone, leaves members behind that follow
+// what is no longer there. Each of them is judged again by its kept text: those that may be fed
+// before those that may not, and among these the earliest fetched first. So the page that leads
+// then is the one that would have led if the leader had never been. Members of which no text was
 // kept are put back into the frontier, to be fetched and judged.
 //
-// The leader's URL stays pending until its members are settled: its new record is written
-// first, its end last. So a crawl that is killed between finds the URL pending and the
-// record written, and settles the members then.
+// The leader's URL stays pending until its members are settled: its new record is written first,
+// its end last. So a crawl that is killed in between finds the URL pending and the record written
+// when it goes on, and settles the members then.
 //
-// While it goes on, other pages may be judged to be copies of a member that is not settled
-// yet, and follow the old leader by that. They come up when the members are listed again,
-// which is done until there is nobody new; those that are stored after that look at the
-// member again themselves, see [Pipeline.checkCopy].
+// While members are settled, other pages may be judged to be copies of a member that is not settled
+// yet, and so follow the old leader. The members are listed again until there is nobody new, which
+// finds those pages. A page that is stored after that looks at the member again by itself, see
+// [Pipeline.checkCopy].
 
 // unsettles says whether a subject may leave members behind that have to be judged again.
 func (s *subject) unsettles() bool {
@@ -48,8 +48,8 @@ type settling struct {
 	first  map[wording]dedup.Hash   // the first of them to be judged of each text
 }
 
-// A wording is what pages have in common that are copies of each other. Those that must
-// not be indexed lead no others than their like.
+// A wording is what pages have in common that are copies of each other. Pages that must not be
+// indexed lead only their like, so they are of another wording.
 type wording struct {
 	hash    dedup.Hash
 	noIndex bool
@@ -141,7 +141,7 @@ func (p *Pipeline) judgeMember(ctx context.Context, st *settling, id dedup.Hash)
 	}
 }
 
-// after is now, or the moment after another if a clock says that this is not over.
+// after is now, or just after another moment if that is not over by the clock.
 func after(t time.Time) time.Time {
 	if now := time.Now().UTC(); now.After(t) {
 		return now
@@ -178,8 +178,8 @@ func (p *Pipeline) remade(c *store.Content) *subject {
 	return s
 }
 
-// judgeAmong judges a member by what the store holds, but for members of the same leader
-// that are still to be judged.
+// judgeAmong judges a member by what the store holds, but for members of the same leader that are
+// still to be judged.
 func (p *Pipeline) judgeAmong(ctx context.Context, st *settling, s *subject) error {
 	s.unjudged()
 	if s.tokens == 0 {
