@@ -5,7 +5,8 @@
 //
 // [Write] exports a store. [OpenFile] keeps a file in step with a crawl that is
 // running, may be killed, and goes on later. Both give the same lines in the
-// same order. What follows a crawl is a consumer of its store's changes: it keeps a
+// same order, but when a crawl came back to its pages: then the file goes on with what changed,
+// see change.go. What follows a crawl is a consumer of its store's changes: it keeps a
 // cursor of its own, and however slow it is, the crawl does not wait for it.
 //
 // The package decides nothing: which pages are fed follows from their verdicts. A
@@ -17,6 +18,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"skink/store"
 )
@@ -49,6 +51,9 @@ func (in Include) holds(r *store.Record) bool {
 type Options struct {
 	Include Include      // default Unique
 	After   store.Cursor // where to begin; "": at the beginning
+
+	Changes bool      // each line says what it is, and what is gone has one too
+	Since   time.Time // of changes, those after it only; zero: all
 }
 
 // Write writes the pages of s to w, in the order in which they were judged, and
@@ -68,11 +73,11 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (lines
 		if err != nil {
 			return lines, fmt.Errorf("write feed: %w", err)
 		}
-		if !opt.Include.holds(&page.Record) {
-			continue
-		}
-		if line, err = appendPage(line[:0], &page.Content); err != nil {
+		if line, err = opt.append(line[:0], &page.Content); err != nil {
 			return lines, fmt.Errorf("write feed: %w", err)
+		}
+		if len(line) == 0 {
+			continue
 		}
 		if _, err := out.Write(line); err != nil {
 			return lines, fmt.Errorf("write feed: %w", err)
@@ -85,14 +90,40 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (lines
 	return lines, nil
 }
 
+// append appends the line of a page, if it has one.
+func (opt *Options) append(dst []byte, page *store.Content) ([]byte, error) {
+	r := &page.Record
+	switch {
+	case !opt.Changes && !opt.Include.holds(r), opt.Changes && !opt.Since.IsZero() && !r.Began().After(opt.Since):
+		return dst, nil
+	case !opt.Changes:
+		return appendPage(dst, page)
+	}
+	switch kind := opt.Include.changeOf(r, opt.Since); kind {
+	case "":
+		return dst, nil
+	case store.Gone:
+		return appendGone(dst, r)
+	default:
+		return appendChange(dst, page, kind)
+	}
+}
+
 const bufferSize = 256 << 10 // some dozens of pages to one system call
 
 // appendPage appends the line of a page. One that has words and was kept with its
 // text, but has none, is a sign of damage.
 func appendPage(dst []byte, page *store.Content) ([]byte, error) {
-	r := &page.Record
-	if !page.Kept && r.Words > 0 && !r.NoText {
-		return dst, fmt.Errorf("text of %s: %w", r.URL, store.ErrCorrupt)
+	if err := whole(page); err != nil {
+		return dst, err
 	}
-	return Append(dst, r, page.Text)
+	return Append(dst, &page.Record, page.Text)
+}
+
+// whole refuses a page whose text is lost.
+func whole(page *store.Content) error {
+	if r := &page.Record; !page.Kept && r.Words > 0 && !r.NoText {
+		return fmt.Errorf("text of %s: %w", r.URL, store.ErrCorrupt)
+	}
+	return nil
 }

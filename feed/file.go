@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"skink/dedup"
 	"skink/store"
 )
 
@@ -23,9 +24,8 @@ import (
 // its page again. Cut off after 3, nothing follows the mark. So no line is lost
 // and none is repeated, whichever of the three survived.
 //
-// Two things are on the disk before the first line can be: a mark, without which
-// the file would look like a stranger's, and the record of that line, by which
-// the file is known again.
+// The mark is on the disk before the first line can be, and says by the id of which page the
+// file will begin: without it the file would look like a stranger's.
 
 // ErrNotOurs: a file is in the way that does not hold this store's feed.
 var ErrNotOurs = errors.New("not the feed of this store")
@@ -80,7 +80,7 @@ func (f *File) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	start, err := f.start(ctx, info.Size(), m)
+	start, err := f.start(info.Size(), m)
 	if err != nil {
 		return err
 	}
@@ -95,14 +95,17 @@ func (f *File) resume(ctx context.Context) error {
 
 // start is where writing goes on in a file of size bytes: at the mark m, at the
 // very beginning, or not at all.
-func (f *File) start(ctx context.Context, size int64, m *mark) (mark, error) {
+func (f *File) start(size int64, m *mark) (mark, error) {
+	if size == 0 && m != nil {
+		return mark{First: m.First}, nil
+	}
 	if size == 0 {
 		return mark{}, nil
 	}
 	if m == nil {
 		return mark{}, fmt.Errorf("%w, which never wrote one: try another file, or move this one away", ErrNotOurs)
 	}
-	ours, err := beginsLike(ctx, f.f, size, f.s)
+	ours, err := beginsLike(f.f, size, m.First)
 	if err != nil {
 		return mark{}, err
 	}
@@ -110,7 +113,7 @@ func (f *File) start(ctx context.Context, size int64, m *mark) (mark, error) {
 		return mark{}, fmt.Errorf("%w: it begins with something else; try another file, or move this one away", ErrNotOurs)
 	}
 	if size < m.Offset {
-		return mark{}, nil
+		return mark{First: m.First}, nil
 	}
 	tail, err := tailOf(f.f, m.Offset)
 	if err != nil {
@@ -153,12 +156,13 @@ func (f *File) CatchUp(ctx context.Context) error {
 
 // take writes lines for what the store holds and the file does not.
 func (f *File) take(ctx context.Context) error {
+	anew := f.offset == 0 // nobody has anything that could be gone
 	for page, err := range f.s.Changes(ctx, f.cursor, store.WantText) {
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err == nil && page.Record.Fed() {
-			err = f.write(&page.Content)
+		if err == nil {
+			err = f.write(&page.Content, anew)
 		}
 		if err != nil {
 			return err
@@ -168,18 +172,35 @@ func (f *File) take(ctx context.Context) error {
 	return nil
 }
 
-func (f *File) write(page *store.Content) (err error) {
-	if f.line, err = appendPage(f.line[:0], page); err != nil {
+func (f *File) write(page *store.Content, anew bool) (err error) {
+	switch {
+	case !anew:
+		f.line, err = appendLive(f.line[:0], page)
+	case page.Record.Fed():
+		f.line, err = appendPage(f.line[:0], page)
+	default:
+		return nil
+	}
+	if err != nil || len(f.line) == 0 {
 		return err
 	}
-	if f.offset == 0 { // the mark that cut wrote, and this record
-		if err := f.s.Sync(); err != nil {
+	if f.offset == 0 {
+		if err := f.begin(page.Record.ID); err != nil {
 			return err
 		}
 	}
 	n, err := f.out.Write(f.line)
 	f.offset += int64(n)
 	return err
+}
+
+// begin lets the store say by which page the file will be known, before there is a line of it.
+func (f *File) begin(first dedup.Hash) error {
+	f.marked.First = first
+	if err := writeMark(context.Background(), f.s, f.marked); err != nil {
+		return err
+	}
+	return f.s.Sync()
 }
 
 func (f *File) checkpoint(ctx context.Context) error {
@@ -192,7 +213,7 @@ func (f *File) checkpoint(ctx context.Context) error {
 	if err := f.f.Sync(); err != nil {
 		return err
 	}
-	m := mark{Cursor: f.cursor, Offset: f.offset}
+	m := mark{Cursor: f.cursor, Offset: f.offset, First: f.marked.First}
 	if m.Offset > 0 {
 		var err error
 		if m.Tail, err = tailOf(f.f, m.Offset); err != nil {

@@ -32,16 +32,25 @@ type line struct {
 	DuplicateOf  string     `json:"duplicate_of,omitempty"` // URL of the leader
 	Resemblance  float64    `json:"resemblance,omitzero"`   // exact, to the leader; of exact and near
 	NoIndex      bool       `json:"noindex,omitempty"`      // the page asks to be left out of indexes
+
+	Change store.ChangeKind `json:"change,omitempty"` // in a feed of changes: new, changed or gone
 }
 
 // Append appends the line of one page to dst, its \n included. A string that is
 // not UTF-8 gets U+FFFD where it is not. On an error dst is as it was.
 func Append(dst []byte, r *store.Record, text string) ([]byte, error) {
+	l := lineOf(r)
+	l.Text = text
+	return appendLine(dst, &l)
+}
+
+// lineOf is the line of a record without its text.
+func lineOf(r *store.Record) line {
 	l := line{
 		ID: r.ID, URL: r.URL, CanonicalURL: r.CanonicalURL,
 		Status: r.Status, ContentType: r.ContentType,
 		Lang: r.Lang, Title: r.Title, Description: r.Description,
-		Text: text, Words: r.Words, Hash: r.Hash, Verdict: r.Verdict, NoIndex: r.NoIndex,
+		Words: r.Words, Hash: r.Hash, Verdict: r.Verdict, NoIndex: r.NoIndex,
 	}
 	if r.Via != "" {
 		l.URL, l.FinalURL = r.Via, r.URL
@@ -52,11 +61,15 @@ func Append(dst []byte, r *store.Record, text string) ([]byte, error) {
 	if r.Verdict == dedup.Exact || r.Verdict == dedup.Near {
 		l.DuplicateOf, l.Resemblance = r.DuplicateOf, r.Resemblance
 	}
+	return l
+}
+
+func appendLine(dst []byte, l *line) ([]byte, error) {
 	b := bytes.NewBuffer(dst)
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(l); err != nil {
-		return dst, fmt.Errorf("feed line of %s: %w", r.URL, err)
+		return dst, fmt.Errorf("feed line of %s: %w", l.URL, err)
 	}
 	return harmless.AppendJSON(b.Bytes(), len(dst)), nil
 }

@@ -16,9 +16,10 @@ import (
 // with its store, and another may have come to its name. It knows the file by
 // what is in it instead.
 type mark struct {
-	Cursor store.Cursor `json:"cursor"`        // after the last page written or passed over
-	Offset int64        `json:"offset"`        // bytes the file had then
-	Tail   dedup.Hash   `json:"tail,omitzero"` // of its last bytes then, at most tailSize
+	Cursor store.Cursor `json:"cursor"`         // after the last page written or passed over
+	Offset int64        `json:"offset"`         // bytes the file had then
+	Tail   dedup.Hash   `json:"tail,omitzero"`  // of its last bytes then, at most tailSize
+	First  dedup.Hash   `json:"first,omitzero"` // id of the page of its first line; zero: it never had one
 }
 
 const (
@@ -56,31 +57,16 @@ func tailOf(f io.ReaderAt, offset int64) (dedup.Hash, error) {
 	return dedup.HashOf(tail), nil
 }
 
-// beginsLike says whether a file of size bytes, as far as it goes, begins with
-// the id of the first page that s feeds. A file that does not was never a feed
-// of s, and nothing of it may be lost.
-func beginsLike(ctx context.Context, f io.ReaderAt, size int64, s Store) (bool, error) {
-	want, err := beginning(ctx, s)
-	if err != nil {
-		return false, err
+// beginsLike says whether a file of size bytes, as far as it goes, begins with the line of a
+// page. One that does not was never a feed of the store, and nothing of it may be lost.
+func beginsLike(f io.ReaderAt, size int64, first dedup.Hash) (bool, error) {
+	if first.IsZero() {
+		return false, nil
 	}
+	want := fmt.Appendf(nil, `{"id":"%s"`, first)
 	got := make([]byte, min(size, int64(len(want))))
 	if _, err := f.ReadAt(got, 0); err != nil {
 		return false, err
 	}
-	return len(want) > 0 && bytes.HasPrefix(want, got), nil
-}
-
-// beginning is how the first line of the feed of s begins, up to and with its
-// id; empty if s feeds no page.
-func beginning(ctx context.Context, s Store) ([]byte, error) {
-	for page, err := range s.Changes(ctx, "", store.WantRecord) {
-		if err != nil {
-			return nil, err
-		}
-		if page.Record.Fed() {
-			return fmt.Appendf(nil, `{"id":"%s"`, page.Record.ID), nil
-		}
-	}
-	return nil, nil
+	return bytes.HasPrefix(want, got), nil
 }

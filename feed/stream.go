@@ -35,13 +35,11 @@ func (f *Stream) CatchUp(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("write feed: %w", err)
 		}
-		if page.Record.Fed() {
-			if f.line, err = appendPage(f.line[:0], &page.Content); err == nil {
-				_, err = f.w.Write(f.line)
-			}
-			if err != nil {
-				return fmt.Errorf("write feed: %w", err)
-			}
+		if f.line, err = appendLive(f.line[:0], &page.Content); err == nil && len(f.line) > 0 {
+			_, err = f.w.Write(f.line)
+		}
+		if err != nil {
+			return fmt.Errorf("write feed: %w", err)
 		}
 		f.cursor = page.Cursor
 	}

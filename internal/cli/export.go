@@ -22,9 +22,14 @@ thin and do not ask to be left out of indexes, or with --include all every judge
 page with its verdict, also those that ask it (noindex). While a crawl runs, it writes
 those of one moment, and says on standard error of which.
 
-Example: what an index wants
+With --since or --cursor it writes what changed instead. Each line says what it is:
+"change" is new, changed or gone; applied by id to an earlier export, in their order,
+the lines make of it what an export of today is. A page that became a duplicate is gone
+from a feed of unique pages, and one whose leader went is new in it.
 
-  skink export --out pages.jsonl`,
+Example: what an index wants, first all, then each time what changed
+
+  skink export --cursor pages.cursor --out pages.jsonl`,
 	setup: setupExport,
 }
 
@@ -33,6 +38,7 @@ type exportFlags struct {
 	store    *string
 	format   string
 	include  string
+	since    *sinceFlags
 	complete *completeFlags
 	out      *outFlags
 }
@@ -41,6 +47,7 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	f := &exportFlags{store: addStoreFlag(flags)}
 	flags.StringVar(&f.format, "format", "jsonl", "jsonl")
 	flags.StringVar(&f.include, "include", string(feed.Unique), "unique (and thin) pages, or all judged pages")
+	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
 	f.out = addOutFlags(flags)
 	return f.run
@@ -54,13 +61,27 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 	if err != nil {
 		return usagef("--include %q: try unique or all", f.include)
 	}
+	opt := feed.Options{Include: in}
+	if err := f.since.heed(&opt); err != nil {
+		return err
+	}
+	if f.since.given() && f.complete.complete {
+		return usagef("--complete judges all pages anew, and so has no changes: leave out --since and --cursor")
+	}
 	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, _ store.Settings, _ *complete.Whole) error {
+		end, err := s.End(ctx) // what is committed later may be written too, and is written again then
+		if err != nil {
+			return err
+		}
 		lines := 0
-		err := f.out.write(con, func(out io.Writer) (err error) {
-			lines, err = feed.Write(ctx, out, s, feed.Options{Include: in})
+		err = f.out.write(con, func(out io.Writer) (err error) {
+			lines, err = feed.Write(ctx, out, s, opt)
 			return err
 		})
-		if err == nil && lines == 0 {
+		if err == nil {
+			err = f.since.keep(con, *f.store, end)
+		}
+		if err == nil && lines == 0 && !f.since.given() {
 			fmt.Fprintf(con.Err, "%s holds no page to write: see skink report --store %s\n", *f.store, quoted(*f.store))
 		}
 		return err

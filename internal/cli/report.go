@@ -21,7 +21,8 @@ clusters with their leaders. --complete compares all pages with all others after
 the crawl, so that the clusters do not depend on the order in which pages came.
 Text that returns on many pages of a host is left out of that comparison, and
 named in the report; --whole-text compares it, too. While a crawl runs, the report is
-of one moment of it, and standard error says of which.
+of one moment of it, and standard error says of which. --changes prints what changed
+between visits of pages.
 
 Example: a page to open in a browser
 
@@ -35,10 +36,12 @@ type reportFlags struct {
 	form     *formFlags
 	complete *completeFlags
 	out      *outFlags
+	changes  bool
 }
 
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &reportFlags{addStoreFlag(flags), addFormFlags(flags), addCompleteFlags(flags), addOutFlags(flags)}
+	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
+	flags.BoolVar(&f.changes, "changes", false, "print what changed between visits instead, the most changed first, with what was added and removed")
 	return f.run
 }
 
@@ -47,7 +50,13 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 	if err != nil {
 		return err
 	}
+	if f.changes && (f.complete.complete || opt.Format != report.Text && opt.Format != report.JSON) {
+		return usagef("--changes is printed as text or json, and not with --complete")
+	}
 	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, settings store.Settings, w *complete.Whole) error {
+		if f.changes {
+			return f.writeChanges(ctx, con, s, opt.Format)
+		}
 		source := report.FromStore(s)
 		if w != nil {
 			source = ofWhole(w)
@@ -55,6 +64,14 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 		opt.Rule.Similarity, opt.Rule.MinWords = settings.Similarity, settings.MinWords
 		return f.out.write(con, func(out io.Writer) error { return report.Write(ctx, out, source, opt) })
 	})
+}
+
+func (f *reportFlags) writeChanges(ctx context.Context, con Console, s store.Reader, format report.Format) error {
+	all, err := report.ReadChanges(ctx, s)
+	if err != nil {
+		return err
+	}
+	return f.out.write(con, func(out io.Writer) error { return report.WriteChanges(out, all, format) })
 }
 
 // formFlags say how a report looks.

@@ -35,6 +35,7 @@ func main() {
 	flag.IntVar(&opt.hosts, "hosts", 100, "how many hosts")
 	flag.IntVar(&opt.pages, "pages", 5000, "how many pages they have together")
 	flag.Uint64Var(&opt.seed, "seed", 1, "another number makes another web")
+	flag.IntVar(&opt.round, "round", 0, "the web after so many rounds of changes")
 	listen := flag.String("listen", "127.0.0.1:0", "address to serve at, on loopback")
 	truth := flag.String("truth", "", "file for what must become of each address")
 	flag.Parse()

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,8 +93,15 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, host int) {
 		n, kind = number, first
 	}
 	switch {
+	case kind == "page" && s.web.goneIn(n) > 0:
+		http.Error(w, "gone", http.StatusNotFound)
 	case kind == "page":
-		s.page(w, n)
+		s.page(w, r, n)
+	case kind == "new" && s.web.hasNew(n):
+		var body bytes.Buffer
+		s.web.writeNew(&body, n)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		serveBody(w, r, body.Bytes())
 	case kind == string(s.web.extraOf(n)):
 		s.extra(w, n, extra(kind))
 	default:
@@ -102,15 +109,15 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, host int) {
 	}
 }
 
-func (s *server) page(w http.ResponseWriter, n int) {
+func (s *server) page(w http.ResponseWriter, r *http.Request, n int) {
 	if s.asked[n].Add(1) == 1 && s.web.busy(n) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	out := bufio.NewWriter(w)
-	s.web.writePage(out, n)
-	_ = out.Flush()
+	var body bytes.Buffer
+	s.web.writePage(&body, n)
+	serveBody(w, r, body.Bytes())
 }
 
 func (s *server) extra(w http.ResponseWriter, n int, e extra) {

@@ -47,19 +47,23 @@ func (w *web) story(n int) []string {
 	if p.form == near { // a word in another place for each, far enough from the others
 		words[50+100*p.copy] = fmt.Sprintf("changed%d", p.copy)
 	}
-	return words
+	return w.told(n, words)
+}
+
+func paragraphs(out io.Writer, words []string) {
+	for i, word := range words {
+		if i%wordsInParagraph == 0 {
+			io.WriteString(out, "\n<p>")
+		}
+		io.WriteString(out, word+" ")
+	}
 }
 
 // writePage writes a page: its story, and around it what a site has on each.
 func (w *web) writePage(out io.Writer, n int) {
 	p := &w.pages[n]
 	fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>Story %d</title></head>\n<body><header><a href=/>Host %d</a></header>\n<main><article>", p.group, p.host)
-	for i, word := range w.story(n) {
-		if i%wordsInParagraph == 0 {
-			io.WriteString(out, "\n<p>")
-		}
-		io.WriteString(out, word+" ")
-	}
+	paragraphs(out, w.story(n))
 	io.WriteString(out, "\n</article></main>\n<nav><ul>")
 	for link := range w.links(n) {
 		fmt.Fprintf(out, "\n<li><a href=\"%s\">more</a></li>", html.EscapeString(link))

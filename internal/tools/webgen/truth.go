@@ -72,6 +72,7 @@ type Address struct {
 	Problem  string `json:"problem,omitempty"`  // of an error
 	Location string `json:"location,omitempty"` // of a redirect
 	Form     string `json:"form,omitempty"`     // of a page: alone, exact, near or thin
+	Change   change `json:"change,omitempty"`   // in the last round
 	Group    int    `json:"group,omitempty"`    // of a page, from 1: pages of one group are duplicates of each other, and of no other
 }
 
@@ -81,7 +82,14 @@ var formNames = map[form]string{alone: "alone", exact: "exact", near: "near", th
 func (w *web) addresses() iter.Seq[Address] {
 	return func(yield func(Address) bool) {
 		for n, p := range w.pages {
-			if !yield(Address{URL: w.url(n), Kind: "page", Form: formNames[p.form], Group: p.group + 1}) {
+			page := Address{URL: w.url(n), Kind: "page", Form: formNames[p.form], Group: p.group + 1, Change: w.changeIn(n, w.round)}
+			if gone := w.goneIn(n); gone > 0 {
+				page = Address{URL: w.url(n), Kind: "error", Problem: "status 404"}
+				if gone == w.round {
+					page.Change = vanished
+				}
+			}
+			if !yield(page) {
 				return
 			}
 			e := w.extraOf(n)
@@ -105,5 +113,6 @@ func (w *web) addresses() iter.Seq[Address] {
 				return
 			}
 		}
+		w.news()(yield)
 	}
 }

@@ -33,6 +33,7 @@ type options struct {
 	hosts, pages int
 	seed         uint64
 	port         int
+	round        int // of changes, see rounds.go
 }
 
 type web struct {
@@ -202,8 +203,11 @@ func (w *web) links(n int) iter.Seq[string] {
 		if !yield(w.url(rng.IntN(len(w.pages)))) {
 			return
 		}
-		if e := w.extraOf(n); e != "" {
-			yield(w.extraURL(n, e))
+		if e := w.extraOf(n); e != "" && !yield(w.extraURL(n, e)) {
+			return
+		}
+		if w.hasNew(n) {
+			yield(w.newURL(n))
 		}
 	}
 }

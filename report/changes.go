@@ -1,0 +1,118 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"skink/dedup"
+	"skink/internal/harmless"
+	"skink/store"
+)
+
+// A Changed page has other words than at an earlier visit, or is gone.
+type Changed struct {
+	URL         string    `json:"url"`
+	Title       string    `json:"title,omitempty"`
+	Resemblance float64   `json:"resemblance"`       // exact, of the last two texts
+	At          time.Time `json:"at"`                // of the visit that found it
+	Before      time.Time `json:"before"`            // of the visit that found the text before
+	Changes     int       `json:"changes,omitempty"` // of its text that are remembered
+	Added       string    `json:"added,omitempty"`   // some of what came
+	Removed     string    `json:"removed,omitempty"` // some of what went
+	Problem     string    `json:"problem,omitempty"` // of a page that is gone
+}
+
+// Changes is what is known of how the pages of a store changed from visit to visit.
+type Changes struct {
+	Changed []Changed `json:"changed"` // the most changed first
+	Gone    []Changed `json:"gone"`    // the latest first
+}
+
+// ReadChanges reads what changed. What is listed is held in memory.
+func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
+	all = Changes{[]Changed{}, []Changed{}}
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
+		if err != nil {
+			return all, fmt.Errorf("read changes: %w", err)
+		}
+		if c, ok := changeOf(&page.Record); ok && page.Record.Kind == store.Page {
+			all.Changed = append(all.Changed, c)
+		} else if ok {
+			all.Gone = append(all.Gone, c)
+		}
+	}
+	slices.SortStableFunc(all.Changed, func(a, b Changed) int {
+		return cmp.Or(cmp.Compare(a.Resemblance, b.Resemblance), b.At.Compare(a.At), cmp.Compare(a.URL, b.URL))
+	})
+	slices.SortStableFunc(all.Gone, func(a, b Changed) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.URL, b.URL)) })
+	return all, nil
+}
+
+// changeOf is the last change of a page's text, if it had one.
+func changeOf(r *store.Record) (c Changed, ok bool) {
+	c = Changed{URL: r.URL, Title: r.Title, Added: r.Added, Removed: r.Removed, At: r.FetchedAt}
+	if r.Kind != store.Page {
+		c.Problem = r.Problem
+		if r.Location != "" {
+			c.Problem = "leads to " + r.Location
+		}
+	}
+	hash := r.Hash
+	for i, v := range r.Earlier {
+		if r.Kind == store.Page && v.Hash == hash || v.Verdict == "" {
+			continue
+		}
+		if c.Changes++; c.Changes == 1 {
+			c.Resemblance, c.Before = v.Resemblance, v.At
+			if i > 0 {
+				c.At = r.Earlier[i-1].At
+			}
+		}
+		hash = v.Hash
+	}
+	return c, c.Changes > 0
+}
+
+// WriteChanges writes what changed as text or as JSON.
+func WriteChanges(w io.Writer, all Changes, format Format) error {
+	switch format {
+	case JSON:
+		enc := json.NewEncoder(harmless.JSON(w))
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(all)
+	case Text:
+		out := bufio.NewWriter(w)
+		all.print(out)
+		return out.Flush()
+	}
+	return fmt.Errorf("changes are written as text or json, not as %s", format)
+}
+
+func (all *Changes) print(out io.Writer) {
+	fmt.Fprintf(out, "%d changed, %d gone\n", len(all.Changed), len(all.Gone))
+	for i := range all.Changed {
+		all.Changed[i].print(out)
+	}
+	for _, c := range all.Gone {
+		fmt.Fprintf(out, "\ngone  %s\n  %s, found %s\n", harmless.Line(c.URL), harmless.Line(c.Problem), c.At.UTC().Format(time.RFC3339))
+	}
+}
+
+func (c *Changed) print(out io.Writer) {
+	fmt.Fprintf(out, "\n%s the same  %s\n", dedup.Percent(math.Floor(c.Resemblance*1e4)/1e4), harmless.Line(c.URL))
+	fmt.Fprintf(out, "  found %s, before %s\n", c.At.UTC().Format(time.RFC3339), c.Before.UTC().Format(time.RFC3339))
+	for _, part := range []struct{ sign, text string }{{"-", c.Removed}, {"+", c.Added}} {
+		for line := range strings.Lines(part.text) {
+			fmt.Fprintf(out, "  %s %s\n", part.sign, harmless.Line(strings.TrimSpace(line)))
+		}
+	}
+}
