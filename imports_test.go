@@ -47,11 +47,12 @@ var table = map[string]struct {
 	"internal/against":          {[]string{"dedup", "store"}, nil},
 	"internal/ingest":           {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/corpus", "internal/lastused", "internal/memory"}, nil},
 	"internal/corpus":           {[]string{"extract", "internal/packed"}, nil},
-	"internal/archive":          {[]string{"crawler", "frontier", "internal/ingest", "store", "warc"}, nil},
+	"internal/archive":          {[]string{"crawler", "internal/ingest", "internal/replay", "store", "warc"}, nil},
+	"internal/replay":           {[]string{"crawler", "frontier", "store", "warc"}, nil},
 	"internal/revisit":          {[]string{"store"}, nil},
 	"internal/complete":         {[]string{"dedup", "store", "internal/lastused"}, nil},
 	"internal/monitor":          {nil, []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":              {[]string{"internal/archive", "warc", "internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "store/badger", "store/remote", "report", "feed", "internal/ingest", "internal/complete", "internal/corpus", "internal/revisit", "internal/against"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":              {[]string{"internal/archive", "internal/replay", "warc", "internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "store/badger", "store/remote", "report", "feed", "internal/ingest", "internal/complete", "internal/corpus", "internal/revisit", "internal/against"}, []string{"github.com/spf13/pflag"}},
 	"examples/dedup":            {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":            {[]string{"crawler", "extract", "dedup"}, nil}, // the same
 	"internal/tools/bruteforce": {[]string{"dedup"}, nil},                       // a test tool over what skink printed

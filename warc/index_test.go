@@ -3,6 +3,7 @@ package warc_test
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -148,5 +149,25 @@ func TestDamagedPackage(t *testing.T) {
 	p.Damaged = func(string, *warc.Damage) { told++ }
 	if err := warc.WriteWACZ(io.Discard, p); err != nil || told == 0 {
 		t.Errorf("%v; told of %d", err, told)
+	}
+}
+
+func TestBegins(t *testing.T) {
+	packed, _ := small(t, warc.Options{}, 3)
+	plain, _ := small(t, warc.Options{Plain: true}, 3)
+	var gz bytes.Buffer
+	z := gzip.NewWriter(&gz)
+	_, _ = z.Write([]byte("<p>No archive."))
+	_ = z.Close()
+	for _, test := range []struct {
+		start string
+		want  bool
+	}{
+		{string(packed), true}, {string(packed[:200]), true}, {string(plain[:100]), true},
+		{gz.String(), false}, {"WAR", false}, {"", false}, {"\x1f\x8b\x08", false}, {"<p>WARC/1.0\r\n", false},
+	} {
+		if got := warc.Begins([]byte(test.start)); got != test.want {
+			t.Errorf("%.20q: %v", test.start, got)
+		}
 	}
 }

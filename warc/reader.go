@@ -256,3 +256,14 @@ func (r *Reader) atRecord() bool {
 	start, _ := r.in.Peek(len(version))
 	return string(start) == version
 }
+
+// Begins says whether a file that begins with some bytes is an archive: one that is not packed, or
+// whose first member begins with a record. Some kilobytes are enough.
+func Begins(start []byte) bool {
+	r := NewReader(bytes.NewReader(start))
+	r.begin()
+	if r.member != nil && r.nextMember() != nil {
+		return false
+	}
+	return r.atRecord()
+}

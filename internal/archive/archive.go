@@ -1,9 +1,8 @@
-// Package archive keeps the answers of a crawl as web archives, in step with its store, and turns
-// archives into pages again. What a WARC file is, package warc knows.
+// Package archive keeps the answers of a crawl as web archives, in step with its store. What a WARC
+// file is, package warc knows; how it becomes pages again, package internal/replay.
 //
 // An [Archive] commits pages, so that none is in the store without being in the archive: see
-// commit.go. [Open] brings the two in step after a crash. [PageOf] is the page of a record, as the
-// crawl had it that wrote the record.
+// commit.go. [Open] brings the two in step after a crash.
 package archive
 
 import (
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/internal/replay"
 	"skink/store"
 	"skink/warc"
 )
@@ -81,7 +81,7 @@ func (m *mark) name() string { return fmt.Sprintf("%s-%05d.warc.gz", m.Crawl, m.
 // path is where the archive has a file.
 func (a *Archive) path(name string) string { return filepath.Join(a.dir, name) }
 
-const opening = ".open" // what the names of files end in that are being written
+const opening = replay.Opening
 
 // begin begins the file that the mark names. The store knows of it before it is there, so that
 // none is left behind of which nobody knows.
@@ -169,7 +169,7 @@ func (a *Archive) size() int64 { return cmp.Or(a.opt.Size, DefaultSize) }
 
 // Keep keeps an answer that is no page of the store. What goes wrong, the next commit says.
 func (a *Archive) Keep(raw *crawler.Raw) {
-	p, err := a.answer(raw, notPage)
+	p, err := a.answer(raw, replay.NotPage)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err == nil && a.failed == nil {

@@ -18,6 +18,7 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/replay"
 	"skink/store"
 	"skink/warc"
 )
@@ -96,7 +97,7 @@ func listing(t *testing.T, dir string, s store.Reader) string {
 				continue
 			}
 			kind := string(rec.Type())
-			if rec.Header.Get(pageField) == notPage {
+			if rec.Header.Get(replay.PageField) == replay.NotPage {
 				kind = "other"
 			}
 			all = append(all, strings.TrimPrefix(kind+" "+rec.URI(), "warcinfo ")+"")
@@ -152,7 +153,7 @@ func TestRecords(t *testing.T) {
 // unpacked is all that the first file of an archive holds.
 func unpacked(t *testing.T, dir string) string {
 	t.Helper()
-	names, err := Files(dir)
+	names, err := replay.Files(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,13 +212,13 @@ func TestResume(t *testing.T) {
 	}{
 		{"nothing unusual", func(*testing.T, *Archive, string) {}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"an answer that was not committed", func(t *testing.T, a *Archive, _ string) {
-			p, err := a.answer(page(3).Raw, isPage)
+			p, err := a.answer(page(3).Raw, replay.IsPage)
 			if err := errors.Join(err, a.write(p.records)); err != nil {
 				t.Error(err)
 			}
 		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"a part of an answer", func(t *testing.T, a *Archive, _ string) {
-			p, err := a.answer(page(3).Raw, isPage)
+			p, err := a.answer(page(3).Raw, replay.IsPage)
 			if err := errors.Join(err, a.write(p.records[:50])); err != nil {
 				t.Error(err)
 			}
@@ -362,7 +363,7 @@ func TestAtOnce(t *testing.T) {
 	if got := strings.Count(listing(t, dir, s), "response"); got != pages {
 		t.Errorf("%d answers of %d pages", got, pages)
 	}
-	files, err := Files(dir)
+	files, err := replay.Files(dir)
 	if err != nil || len(files) < 3 {
 		t.Errorf("%d files, %v", len(files), err)
 	}
@@ -453,7 +454,7 @@ func TestPages(t *testing.T) {
 		"https://example.com/5": "0   connect: nobody is there",
 	}
 	got := map[string]string{}
-	names, err := Files(dir)
+	names, err := replay.Files(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -462,7 +463,7 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	err = Pages(t.Context(), f, "a", crawler.Defaults(), func(err error) { t.Error(err) }, func(p *crawler.Page, at store.Archived) error {
+	err = replay.Pages(t.Context(), f, "a", crawler.Defaults(), func(err error) { t.Error(err) }, func(p *crawler.Page, at store.Archived) error {
 		text := fmt.Sprintf("%d %s %s", p.Status, p.Header.Get("Content-Type"), p.Body)
 		if p.Problem != "" {
 			text += fmt.Sprintf(" %s: %s", p.Problem, p.Detail)
@@ -475,41 +476,5 @@ func TestPages(t *testing.T) {
 	})
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v\n got %q\nwant %q", err, got, want)
-	}
-}
-
-// Records of other tools that are pages, and that are none.
-func TestPageOf(t *testing.T) {
-	const ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>A page."
-	for _, test := range []struct {
-		why             string
-		kind            warc.Type
-		uri, typ, block string
-		want            string // its URL and body; "": it is none
-		wrong           bool
-	}{
-		{"an answer", warc.Response, "http://EXAMPLE.com/a b", warc.TypeResponse, ok, "http://example.com/a%20b <p>A page.", false},
-		{"chunks as stored", warc.Response, "http://example.com/", warc.TypeResponse, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "http://example.com/ abc", false},
-		{"a file of the web", warc.Resource, "https://example.com/", "text/html", "<p>A file.", "https://example.com/ <p>A file.", false},
-		{"a file of wget's", warc.Resource, "metadata://gnu.org/software/wget/warc/wget.log", "text/plain", "log", "", false},
-		{"a text", warc.Conversion, "https://example.com/", "text/plain", "A text.", "https://example.com/ A text.", false},
-		{"a picture of a page", warc.Conversion, "https://example.com/", "image/png", "png", "", false},
-		{"robots.txt", warc.Response, "http://example.com/robots.txt", warc.TypeResponse, ok, "", false},
-		{"a name server", warc.Response, "dns:example.com", "text/dns", "example.com. 1 IN A 192.0.2.1", "", false},
-		{"a request", warc.Request, "http://example.com/", warc.TypeRequest, "GET / HTTP/1.1\r\n\r\n", "", false},
-		{"another tool's JSON", warc.Metadata, "http://example.com/", "application/json", `{"pages":1}`, "", false},
-		{"a revisit", warc.Revisit, "http://example.com/", warc.TypeResponse, ok, "", false},
-		{"no answer", warc.Response, "http://example.com/", warc.TypeResponse, "GET / HTTP/1.1\r\n\r\n", "", true},
-		{"no URL", warc.Response, "http://exa mple/", warc.TypeResponse, ok, "", true},
-	} {
-		rec := warc.New(test.kind, test.uri, time.Unix(0, 0), test.typ, []byte(test.block))
-		p, err := PageOf(rec, crawler.Defaults())
-		got := ""
-		if p != nil {
-			got = p.Item.URL + " " + string(p.Body)
-		}
-		if got != test.want || (err != nil) != test.wrong {
-			t.Errorf("%s: %q, %v", test.why, got, err)
-		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"skink/crawler"
 	"skink/internal/ingest"
+	"skink/internal/replay"
 	"skink/store"
 )
 
@@ -63,7 +64,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.Commit {
 	var answer packed
 	var failed error
 	if page.Raw != nil {
-		answer, failed = a.answer(page.Raw, isPage)
+		answer, failed = a.answer(page.Raw, replay.IsPage)
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"skink/crawler"
+	"skink/internal/replay"
 	"skink/store"
 	"skink/warc"
 )
@@ -23,29 +24,6 @@ import (
 // The response is what RFC 9112 calls the message without its transfer coding: no
 // Transfer-Encoding, and a Content-Length as long as the body that is stored, so that the payload
 // is the same bytes for all who read it. Its other fields stand as they came.
-
-// pageField says whether the crawl took the answer for the page of its URL: those of a robots.txt,
-// and of a URL that was tried again, are none. The specification lets readers pass over fields that
-// they do not know.
-const (
-	pageField = "Skink-Page"
-	isPage    = "yes"
-	notPage   = "no"
-)
-
-// A Remark is what a metadata record says of a URL, as JSON.
-type Remark struct {
-	Verdict     string  `json:"verdict,omitempty"`
-	DuplicateOf string  `json:"duplicate_of,omitempty"` // URL of the leader
-	Resemblance float64 `json:"resemblance,omitempty"`  // exact, to the leader
-
-	Problem string `json:"problem,omitempty"` // why there is no answer
-	Detail  string `json:"detail,omitempty"`
-	Tries   int    `json:"tries,omitempty"` // beyond the first
-}
-
-// typeRemark is the content type of such records.
-const typeRemark = "application/json"
 
 // A packed answer is its records, as they are to stand in a file.
 type packed struct {
@@ -66,7 +44,7 @@ func (a *Archive) answer(raw *crawler.Raw, kind string) (p packed, err error) {
 	if raw.Cut != crawler.Whole {
 		response.Header.Add("WARC-Truncated", string(raw.Cut))
 	}
-	response.Header.Add(pageField, kind)
+	response.Header.Add(replay.PageField, kind)
 	if p.records, err = a.pack.Append(nil, response); err != nil {
 		return p, err
 	}
@@ -82,12 +60,12 @@ func (a *Archive) answer(raw *crawler.Raw, kind string) (p packed, err error) {
 
 // with adds to the answer of a page what the store knows beside.
 func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, error) {
-	var remark Remark
+	var remark replay.Remark
 	switch {
 	case page.Raw == nil:
-		remark = Remark{Problem: string(page.Problem), Detail: page.Detail, Tries: page.Item.Tries}
+		remark = replay.Remark{Problem: string(page.Problem), Detail: page.Detail, Tries: page.Item.Tries}
 	case r.Follows():
-		remark = Remark{Verdict: string(r.Verdict), DuplicateOf: r.DuplicateOf, Resemblance: r.Resemblance}
+		remark = replay.Remark{Verdict: string(r.Verdict), DuplicateOf: r.DuplicateOf, Resemblance: r.Resemblance}
 	default:
 		return p, nil
 	}
@@ -95,7 +73,7 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	if err != nil {
 		return p, err
 	}
-	rec := warc.New(warc.Metadata, page.Item.URL, page.FetchedAt, typeRemark, text)
+	rec := warc.New(warc.Metadata, page.Item.URL, page.FetchedAt, replay.TypeRemark, text)
 	if page.Raw != nil {
 		rec.Header.Add("WARC-Concurrent-To", p.id)
 	}

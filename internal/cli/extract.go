@@ -22,7 +22,8 @@ var extractCommand = command{
 	short: "print what a crawl would take as the main text",
 	long: `
 Prints the main text of HTML or text, as a crawl would take it, of files, of URLs, or
-of standard input (-). What holds no text is named on standard error and passed over,
+of standard input (-). Of a web archive (WARC or WET, packed or not) it is that of each
+page in it. What holds no text is named on standard error and passed over,
 and the exit code is then 1. A URL that you name is fetched at once: robots.txt is not
 asked.
 
@@ -88,6 +89,14 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 	out := bufio.NewWriter(con.Out)
 	failed := 0
 	for _, name := range args {
+		in, err := await(ctx, func() (io.ReadCloser, error) { return archiveOf(&con, name) })
+		if err == nil && in != nil {
+			lost, err := f.archived(ctx, con, out, in, name)
+			if failed += lost; err != nil {
+				return keepFirst(out.Flush(), err)
+			}
+			continue
+		}
 		doc, err := readPage(ctx, con, extract.Options{Images: f.alt, Page: f.html}, name)
 		if ctx.Err() != nil {
 			return keepFirst(out.Flush(), ctx.Err())

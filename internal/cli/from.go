@@ -11,15 +11,15 @@ import (
 	"skink/crawler"
 	"skink/crawler/robots"
 	"skink/frontier"
-	"skink/internal/archive"
 	"skink/internal/ingest"
+	"skink/internal/replay"
 	"skink/store"
 )
 
-// A replay judges the pages of archives as a crawl judged them, or would have, in the order in
+// A rejudging judges the pages of archives as a crawl judged them, or would have, in the order in
 // which they stand there: that is the order in which a crawl of ours committed them, so the verdicts
 // are the same.
-type replay struct {
+type rejudging struct {
 	*crawlFlags // what the command line said: only read
 	options     crawler.Options
 	say         sayer
@@ -48,7 +48,7 @@ func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options,
 	}
 	var files []string
 	for _, path := range f.from {
-		of, err := archive.Files(path)
+		of, err := replay.Files(path)
 		if err != nil {
 			return plainError(path, err)
 		}
@@ -71,11 +71,11 @@ func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options,
 	stop := answerReaders(s, *f.store, "skink crawl", func(err error) { say.line("%v", err) })
 	defer func() { err = keepFirst(err, stop()) }()
 	opt.Scope = nil // links lead nowhere
-	r := &replay{crawlFlags: f, options: opt, say: say, store: s, ways: map[string]way{}}
+	r := &rejudging{crawlFlags: f, options: opt, say: say, store: s, ways: map[string]way{}}
 	return r.run(ctx, files)
 }
 
-func (r *replay) run(ctx context.Context, files []string) error {
+func (r *rejudging) run(ctx context.Context, files []string) error {
 	rule, err := r.rule.agree(ctx, r.store, *r.crawlFlags.store)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (r *replay) run(ctx context.Context, files []string) error {
 }
 
 // all judges the pages of the files, one after the other.
-func (r *replay) all(ctx context.Context, files []string) error {
+func (r *rejudging) all(ctx context.Context, files []string) error {
 	for _, name := range files {
 		r.say.line("Judging the pages of %s into %s", name, *r.crawlFlags.store)
 		f, err := os.Open(name)
@@ -121,7 +121,7 @@ func (r *replay) all(ctx context.Context, files []string) error {
 			r.lost++
 			r.say.line("%s: %s", name, oneLine(err))
 		}
-		err = archive.Pages(ctx, f, filepath.Base(name), r.options, damaged, func(p *crawler.Page, at store.Archived) error {
+		err = replay.Pages(ctx, f, filepath.Base(name), r.options, damaged, func(p *crawler.Page, at store.Archived) error {
 			r.at = at
 			return r.judge(ctx, p)
 		})
@@ -133,7 +133,7 @@ func (r *replay) all(ctx context.Context, files []string) error {
 }
 
 // judge judges one page.
-func (r *replay) judge(ctx context.Context, p *crawler.Page) error {
+func (r *rejudging) judge(ctx context.Context, p *crawler.Page) error {
 	if came, ok := r.ways[p.Item.URL]; ok {
 		p.Item.Via, p.Item.Hops = came.via, came.hops
 	}
@@ -155,7 +155,7 @@ func (r *replay) judge(ctx context.Context, p *crawler.Page) error {
 }
 
 // placed commits a page with the place of its answer.
-func (r *replay) placed(*crawler.Page) ingest.Commit {
+func (r *rejudging) placed(*crawler.Page) ingest.Commit {
 	at := r.at
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		e.Record.Archive = at

@@ -1,4 +1,8 @@
-package archive
+// Package replay turns web archives into the pages that they are of, as a crawl has them, so that
+// they are judged as if they had been crawled. [Pages] reads a whole archive; [PageOf] is the page of
+// a record. How a crawl of ours marks its records is said here too, for package internal/archive,
+// which writes them.
+package replay
 
 import (
 	"encoding/json"
@@ -11,6 +15,29 @@ import (
 	"skink/frontier"
 	"skink/warc"
 )
+
+// PageField says whether the crawl took the answer for the page of its URL: those of a robots.txt,
+// and of a URL that was tried again, are none. The specification lets readers pass over fields that
+// they do not know.
+const (
+	PageField = "Skink-Page"
+	IsPage    = "yes"
+	NotPage   = "no"
+)
+
+// A Remark is what a metadata record of a crawl says of a URL, as JSON.
+type Remark struct {
+	Verdict     string  `json:"verdict,omitempty"`
+	DuplicateOf string  `json:"duplicate_of,omitempty"` // URL of the leader
+	Resemblance float64 `json:"resemblance,omitempty"`  // exact, to the leader
+
+	Problem string `json:"problem,omitempty"` // why there is no answer
+	Detail  string `json:"detail,omitempty"`
+	Tries   int    `json:"tries,omitempty"` // beyond the first
+}
+
+// TypeRemark is the content type of such records.
+const TypeRemark = "application/json"
 
 // PageOf is the page of a record, as a crawl by opt had it or would have it; nil: the record is
 // none. Pages are answers of web servers, files of the web without their answer (resource records),
@@ -60,7 +87,7 @@ func pageURL(rec *warc.Record) (string, error) {
 			return "", nil
 		}
 	case warc.Metadata:
-		if kind != typeRemark || rec.Header.Has("WARC-Concurrent-To") {
+		if kind != TypeRemark || rec.Header.Has("WARC-Concurrent-To") {
 			return "", nil
 		}
 	case warc.Resource:
@@ -76,10 +103,10 @@ func pageURL(rec *warc.Record) (string, error) {
 	if err != nil {
 		return "", about(rec, err)
 	}
-	switch rec.Header.Get(pageField) {
-	case isPage:
+	switch rec.Header.Get(PageField) {
+	case IsPage:
 		return url, nil
-	case notPage:
+	case NotPage:
 		return "", nil
 	}
 	if _, path, _ := strings.Cut(strings.TrimPrefix(url, scheme+"://"), "/"); path == "robots.txt" {

@@ -1,4 +1,4 @@
-package archive
+package replay
 
 import (
 	"context"
@@ -13,6 +13,9 @@ import (
 	"skink/store"
 	"skink/warc"
 )
+
+// Opening is what the names of files end in that are being written.
+const Opening = ".open"
 
 // Files are the archives that a path names: itself, or those in a folder in the order of their
 // names, which is that in which a crawl wrote them.
@@ -29,7 +32,7 @@ func Files(path string) (files []string, err error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		name := strings.TrimSuffix(e.Name(), opening)
+		name := strings.TrimSuffix(e.Name(), Opening)
 		if e.Type().IsRegular() && (strings.HasSuffix(name, ".warc.gz") || strings.HasSuffix(name, ".warc")) {
 			files = append(files, filepath.Join(path, e.Name()))
 		}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"skink/crawler"
+	"skink/extract"
+	"skink/internal/replay"
+	"skink/store"
+	"skink/warc"
+)
+
+// archiveStart is how much of a file is looked at to tell whether it is a web archive.
+const archiveStart = 64 << 10
+
+// archiveOf opens what a name stands for, if that is a web archive; nil: it is none. Of standard
+// input nothing is lost that was looked at.
+func archiveOf(con *Console, name string) (io.ReadCloser, error) {
+	if hasScheme(name) {
+		return nil, nil
+	}
+	if name == "-" {
+		in := bufio.NewReaderSize(con.In, archiveStart)
+		con.In = in
+		if start, _ := in.Peek(archiveStart); warc.Begins(start) {
+			return io.NopCloser(in), nil
+		}
+		return nil, nil
+	}
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, nil // whoever reads it says what is wrong
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, plainError(name, err)
+	}
+	start := make([]byte, archiveStart)
+	n, _ := io.ReadFull(f, start)
+	if _, err := f.Seek(0, io.SeekStart); err != nil || !warc.Begins(start[:n]) {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// archived prints the main text of the pages of a web archive, and says what cannot be read of it.
+func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
+	defer in.Close()
+	if f.html {
+		return 0, usagef("extract: --html shows one page, and %s is a web archive: try --json", name)
+	}
+	damaged := func(err error) {
+		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, oneLine(err))
+		failed++
+	}
+	err = replay.Pages(ctx, in, name, crawler.Defaults(), damaged, func(p *crawler.Page, _ store.Archived) error {
+		if p.Problem != "" || p.Location != "" {
+			return nil
+		}
+		doc, err := extract.Options{Images: f.alt}.Parse(p.Body, p.Header.Get("Content-Type"))
+		if err != nil {
+			return nil // a picture; archives are full of them
+		}
+		return f.print(out, p.Item.URL, doc)
+	})
+	return failed, err
+}
