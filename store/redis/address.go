@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -18,6 +19,7 @@ type Address struct {
 	TLS     bool
 
 	user, password string
+	roots          *x509.CertPool // who may sign for servers; nil: those that the system trusts
 }
 
 // The environment names credentials that are to stand in no command line.

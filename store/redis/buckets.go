@@ -152,7 +152,7 @@ var (
 
 // grow splits the buckets of a directory in the background.
 func (s *Store) grow(d directory, p partition) {
-	s.background.Go(func() {
+	s.growing.Go(func() {
 		if err := s.splitAll(s.life, d, p); err != nil && s.life.Err() == nil {
 			s.levels.set(d, p, level{}) // whoever comes next will hear what there is, and that it is not done
 		}

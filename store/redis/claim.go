@@ -17,7 +17,7 @@ import (
 
 // # Which hosts are claimed
 //
-// Those that come first of a thousand partitions. A worker keeps in outlook what each had the
+// Those that come first of a thousand partitions. A worker keeps in sight what each had the
 // last time he looked: its first hosts that may be asked, when the next will be, how many
 // are held. What he changes he looks at again before the next claim; what others change he
 // sees when he looks at all, once a second, which costs a server some milliseconds. An
@@ -61,9 +61,11 @@ type view struct {
 	ripe    []string
 }
 
-// outlook is what is in outlook of all partitions.
+// outlook is what is in sight of all partitions.
 type outlook struct {
-	claiming sync.Mutex // held by who looks: one look is enough
+	claiming sync.Mutex       // held by who looks: one look is enough
+	late     [partitions]bool // guarded by claiming: it had deliveries waiting at the last look at all
+	half     map[dirPart]bool // guarded by claiming: directories that were being split then
 
 	mu     sync.Mutex
 	views  [partitions]view // guarded by mu
@@ -101,7 +103,59 @@ func (s *outlook) show(p partition, v view) {
 	s.views[p] = v
 }
 
-// best are the first n hosts in outlook.
+// deliveries are the partitions whose outboxes have something in them.
+func (s *outlook) deliveries() (parts []partition) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p := range s.views {
+		if s.views[p].waiting > 0 {
+			parts = append(parts, partition(p))
+		}
+	}
+	return parts
+}
+
+// overdue are the partitions whose outboxes had something in them at this look at all and
+// at the one before: whoever was to deliver it is dead, or slow.
+func (s *outlook) overdue() (parts []partition) {
+	before := s.late
+	s.late = [partitions]bool{}
+	for _, p := range s.deliveries() {
+		if s.late[p] = true; before[p] {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// A dirPart is a directory in a partition.
+type dirPart struct {
+	dir  directory
+	part partition
+}
+
+// halfSplit are the directories that were being split at this look at all and at the one
+// before: whoever does it is dead, or slow, and it may be done twice.
+func (s *outlook) halfSplit() (all []dirPart) {
+	before := s.half
+	s.half = map[dirPart]bool{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p := range s.views {
+		for _, d := range []directory{known, located} {
+			at := dirPart{d, partition(p)}
+			if s.views[p].sums[string(d)+"T"] == 0 {
+				continue
+			}
+			if s.half[at] = true; before[at] {
+				all = append(all, at)
+			}
+		}
+	}
+	return all
+}
+
+// best are the first n hosts in sight.
 func (s *outlook) best(n int) []readyHost {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,6 +205,11 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	if g, err = s.claim(ctx, worker, n, ttl, false); err == nil && len(g.Hosts) == 0 {
 		g, err = s.claim(ctx, worker, n, ttl, true)
 	}
+	if err == nil && len(g.Hosts) == 0 && s.outlook.deliveries() != nil {
+		if err = s.deliverFor(ctx, s.outlook.deliveries()); err == nil {
+			g, err = s.claim(ctx, worker, n, ttl, false)
+		}
+	}
 	if err != nil {
 		return frontier.Grant{}, fmt.Errorf("claim hosts: %w", explain(err))
 	}
@@ -161,8 +220,17 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Duration, all bool) (g frontier.Grant, err error) {
 	worker = oneLine(worker)
 	shown := min(max(n, 1), mostShown)
-	if err := s.look(ctx, shown, s.outlook.toLook(all)); err != nil {
+	parts := s.outlook.toLook(all)
+	if err := s.look(ctx, shown, parts); err != nil {
 		return g, err
+	}
+	if len(parts) == partitions {
+		for _, d := range s.outlook.halfSplit() {
+			s.grow(d.dir, d.part)
+		}
+		if err := s.deliverFor(ctx, s.outlook.overdue()); err != nil {
+			return g, err
+		}
 	}
 	var given []givenHost
 	for len(given) < n {
@@ -181,6 +249,7 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 	slices.SortFunc(given, func(a, b givenHost) int { return compareReady(a.readyHost, b.readyHost) })
 	for _, h := range given {
 		g.Hosts = append(g.Hosts, h.Held)
+		s.holding.add(h.Claim)
 	}
 	s.outlook.sum(&g, worker)
 	return g, nil
@@ -189,7 +258,7 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 // oneLine makes a worker's name fit for a head.
 func oneLine(worker string) string { return strings.ReplaceAll(worker, "\n", " ") }
 
-// look brings partitions into outlook.
+// look brings partitions into sight.
 func (s *Store) look(ctx context.Context, shown int, parts []partition) error {
 	for chunk := range slices.Chunk(parts, mostLooked) {
 		calls := make([]call, len(chunk))
@@ -305,7 +374,7 @@ func readGiven(p partition, worker string, asked []readyHost, answer rueidis.Red
 				g.due = a.due
 			}
 		}
-		g.Claim = frontier.Claim{Host: g.name, Worker: worker, Token: head.token}
+		g.Held.Claim = frontier.Claim{Host: g.name, Worker: worker, Token: head.token}
 		given = append(given, g)
 	}
 	return given, nil
@@ -352,6 +421,7 @@ func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Dur
 		}
 		for _, n := range numbers {
 			lost = append(lost, byPart[parts[i]][n])
+			s.holding.remove(byPart[parts[i]][n])
 		}
 	}
 	return lost, nil

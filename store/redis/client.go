@@ -37,8 +37,7 @@ func dial(a Address) (client, error) {
 		DisableCache: true, // nothing is cached by the client, so servers need not say what changed
 	}
 	if a.TLS {
-		host, _, _ := strings.Cut(a.Servers[0], ":")
-		option.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
+		option.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: a.roots} // each server is asked for by its own name
 	}
 	c, err := rueidis.NewClient(option)
 	return client{c}, err

@@ -23,6 +23,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"skink/dedup"
+	"skink/frontier"
 	"skink/store"
 )
 
@@ -42,6 +43,7 @@ type Store struct {
 	depths  depths // of buckets of posting lists
 	levels  levels
 	outlook outlook
+	holding holding
 	sent    *recent[dedup.Hash, struct{}] // URLs that the store knows, see recentSlot
 	where   *recent[dedup.Hash, partition]
 	tickets *recent[dedup.Hash, uint64] // numbers of the visits that URLs were taken for
@@ -50,7 +52,8 @@ type Store struct {
 
 	life       context.Context // ends when the store is closed
 	end        context.CancelFunc
-	background sync.WaitGroup
+	background sync.WaitGroup // what says that the session lives
+	growing    sync.WaitGroup // what splits buckets
 }
 
 var _ store.Store = (*Store)(nil)
@@ -77,6 +80,7 @@ func newStore(c client, a Address) *Store {
 	s := &Store{
 		client: c, keyspace: keyspace(a.Name), address: a,
 		levels:  newLevels(),
+		holding: holding{claims: map[frontier.Claim]bool{}},
 		sent:    newRecent[dedup.Hash, struct{}](mostRecent),
 		where:   newRecent[dedup.Hash, partition](mostRecent),
 		tickets: newRecent[dedup.Hash, uint64](mostRecent),
@@ -181,18 +185,22 @@ func explain(err error) error {
 // Sync does nothing: when servers write to their disks is theirs to say.
 func (s *Store) Sync() error { return nil }
 
-// Close ends the session, and with the last one all claims. Closing again does nothing.
+// Close ends the claims that were given here, and the session. Closing again does nothing.
 func (s *Store) Close() error {
 	if s.life.Err() != nil {
 		return nil
 	}
 	s.end()
 	s.background.Wait()
+	s.growing.Wait()
 	var err error
 	if s.session != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		_, err = s.say(ctx, "leave")
+		err = s.quit(ctx)
+		if _, leaveErr := s.say(ctx, "leave"); err == nil {
+			err = leaveErr
+		}
 	}
 	s.client.Close()
 	if err != nil {

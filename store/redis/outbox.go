@@ -50,6 +50,17 @@ func (s *Store) deliver(ctx context.Context, p partition, n uint64, leads []lead
 	return s.do(ctx, s.B().Hdel().Key(s.key(p, "o")).Field(strconv.FormatUint(n, 10)).Build())[0].Error()
 }
 
+// deliverFor delivers what others left in some outboxes.
+func (s *Store) deliverFor(ctx context.Context, parts []partition) error {
+	for _, p := range parts {
+		if err := s.deliverLeft(ctx, p); err != nil {
+			return fmt.Errorf("deliver the links that another worker left: %w", err)
+		}
+		s.outlook.touch(p)
+	}
+	return nil
+}
+
 // deliverLeft delivers what others left in an outbox.
 func (s *Store) deliverLeft(ctx context.Context, p partition) error {
 	left, err := s.do(ctx, s.B().Hgetall().Key(s.key(p, "o")).Build())[0].AsStrMap()

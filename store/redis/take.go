@@ -127,6 +127,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 		marshal(passingRest{rest.Next.Round(0).UTC(), rest.Idle, rest.Took, rest.Trouble}),
 	}
 	s.outlook.touch(p)
+	defer s.holding.remove(c)
 	return s.held(ctx, "return", c.Host, call{returnScript, s.hostKeys(p, s.key(p, "t", c.Host)), args})
 }
 

@@ -1,0 +1,174 @@
+package redis
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"skink/store"
+	"skink/store/redis/redistest"
+)
+
+func parse(t *testing.T, text string) Address {
+	t.Helper()
+	a, err := ParseAddress(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// wantRefused opens a store that cannot be had, and compares what is said of it.
+func wantRefused(t *testing.T, a Address, opt Options, want string) {
+	t.Helper()
+	s, err := Open(t.Context(), a, opt)
+	if err == nil {
+		s.Close()
+		t.Errorf("%s was opened", a)
+		return
+	}
+	if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("the error is %q, want one that says %q and no password", err, want)
+	}
+}
+
+func TestNoSuchStore(t *testing.T) {
+	onEach(t, func(t *testing.T, servers string) {
+		if _, err := Open(t.Context(), parse(t, "redis://"+servers+"/none"), Options{}); !errors.Is(err, store.ErrNotExist) {
+			t.Errorf("error %v, want %v", err, store.ErrNotExist)
+		}
+	})
+}
+
+func TestPasswords(t *testing.T) {
+	s := redistest.Start(t, "--requirepass", "secret")
+	t.Setenv(EnvPassword, "")
+	wantRefused(t, parse(t, "redis://"+s.Addr+"/x"), Options{Create: true}, EnvPassword)
+	wantRefused(t, parse(t, "redis://:secret-but-wrong@"+s.Addr+"/x"), Options{Create: true}, EnvPassword)
+	t.Setenv(EnvPassword, "secret")
+	openNamed(t, s.Addr, "x")
+	keys, err := s.CLI("-a", "secret", "--no-auth-warning", "get", "{x}v")
+	if err != nil || keys != layoutVersion {
+		t.Errorf("the version of the layout is %q, %v", keys, err)
+	}
+}
+
+func TestServersThatForget(t *testing.T) {
+	s := redistest.Start(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
+	wantRefused(t, parse(t, "redis://"+s.Addr+"/x"), Options{Create: true}, "set it to noeviction")
+}
+
+func TestSuits(t *testing.T) {
+	for _, tt := range []struct {
+		info map[string]string
+		want string // "": it does
+	}{
+		{map[string]string{"redis_version": "7.0.15", "maxmemory_policy": "noeviction"}, ""},
+		{map[string]string{"redis_version": "6.2.0"}, ""},
+		{map[string]string{"redis_version": "10.0.1"}, ""},
+		{map[string]string{"redis_version": "6.0.16"}, "6.2 or later"},
+		{map[string]string{"redis_version": "4.0.0", "kvrocks_version": "2.11.0"}, ""},
+		{map[string]string{"redis_version": "7.2.4", "valkey_version": "8.0.1"}, ""},
+		{map[string]string{"redis_version": "7.0.15", "maxmemory_policy": "volatile-ttl"}, "noeviction"},
+		{map[string]string{}, ""},
+	} {
+		switch err := suits(tt.info); {
+		case tt.want == "" && err != nil, tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%v: %v, want %q", tt.info, err, tt.want)
+		}
+	}
+}
+
+func TestAnotherLayout(t *testing.T) {
+	onEach(t, func(t *testing.T, servers string) {
+		name := newName()
+		s := openNamed(t, servers, name)
+		if err := s.do(t.Context(), s.B().Set().Key(s.global("v")).Value("99").Build())[0].Error(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), s.address, Options{}); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("error %v, want %v", err, store.ErrCorrupt)
+		}
+	})
+}
+
+// A server whose memory is full stops a crawl, and goes on when it has more.
+func TestMemoryFull(t *testing.T) {
+	server := redistest.Start(t, "--maxmemory", "8mb")
+	s := openNamed(t, server.Addr, "x")
+	var err error
+	n := 0
+	for ; n < 100 && err == nil; n++ {
+		_, err = s.Discover(t.Context(), urlsOf(strings.Repeat("long", 10)+decimal(n)+".example", 2000))
+	}
+	if !errors.Is(err, store.ErrFull) {
+		t.Fatalf("after %d times 2000 URLs error %v, want %v", n, err, store.ErrFull)
+	}
+	if out, err := server.CLI("config", "set", "maxmemory", "0"); err != nil || out != "OK" {
+		t.Fatal(out, err)
+	}
+	if _, err := s.Discover(t.Context(), urlsOf("example.com", 10)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	dir := t.TempDir()
+	roots := certificate(t, dir)
+	probe := redistest.Start(t) // skips without a server
+	probe.Kill()
+	plain, port, _ := net.SplitHostPort(probe.Addr)
+	s := redistest.Start(t, "--tls-port", port, "--tls-cert-file", filepath.Join(dir, "cert"), "--tls-key-file", filepath.Join(dir, "key"), "--tls-auth-clients", "no")
+	a := parse(t, "rediss://"+plain+":"+port+"/x")
+	wantRefused(t, a, Options{Create: true}, "certificate")
+	a.roots = roots
+	opened, err := Open(t.Context(), a, Options{Create: true})
+	if err != nil {
+		t.Fatal(err, s.Addr)
+	}
+	if err := opened.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// certificate writes a certificate of 127.0.0.1 and its key into a folder.
+func certificate(t *testing.T, dir string) *x509.CertPool {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	for name, block := range map[string]*pem.Block{"cert": {Type: "CERTIFICATE", Bytes: cert}, "key": {Type: "PRIVATE KEY", Bytes: der}} {
+		text := pem.EncodeToMemory(block)
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if name == "cert" && !roots.AppendCertsFromPEM(text) {
+			t.Fatal("no certificate")
+		}
+	}
+	return roots
+}
