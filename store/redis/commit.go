@@ -70,8 +70,10 @@ type commit struct {
 	part  partition
 	field field
 	n     uint64   // of the visit
-	old   *content // the visit that this one replaces; nil: none
+	old   *content // the visit that this one replaces, or touches; nil: none
 	keeps bool     // a record is known, and is to stay
+	far   []lead   // what waits in the outbox once it is written
+	near  []lead   // what the script itself discovers
 }
 
 func (c *commit) visit() visit { return visit{c.part, c.n} }
@@ -83,7 +85,10 @@ func (c *commit) run(ctx context.Context) (store.Outcome, error) {
 		if err := c.begin(ctx); err != nil {
 			return store.Stale, err
 		}
-		if !c.keeps {
+		if c.outdated() {
+			return store.Stale, nil
+		}
+		if !c.keeps && !c.touches() {
 			ok, err := c.post(ctx)
 			if err != nil {
 				return store.Stale, err
@@ -98,26 +103,47 @@ func (c *commit) run(ctx context.Context) (store.Outcome, error) {
 		}
 		switch text(answer[0]) {
 		case "lost":
-			return store.Lost, c.store.settle(ctx, c.entry, c.visit(), false)
+			return store.Lost, c.withdraw(ctx)
 		case "void":
-			return store.Stale, c.store.settle(ctx, c.entry, c.visit(), false)
+			return store.Stale, c.withdraw(ctx)
 		case "kept":
 			return store.Kept, c.written(ctx, answer, false)
 		case "written":
 			return store.Written, c.written(ctx, answer, true)
 		}
-		if err := c.store.settle(ctx, c.entry, c.visit(), false); err != nil { // changed
+		if err := c.withdraw(ctx); err != nil { // changed
 			return store.Stale, err
 		}
 	}
 }
 
+// touches says whether the entry leaves all as it is but the record.
+func (c *commit) touches() bool { return c.entry.Touch && c.old != nil }
+
+// outdated says whether the entry was made from another record than the one that is there.
+func (c *commit) outdated() bool {
+	e := c.entry
+	if c.keeps || e.Replaces.IsZero() {
+		return false
+	}
+	return c.old == nil || !c.old.Record.Began().Equal(e.Replaces)
+}
+
+// withdraw takes back what was posted of an entry that was not written.
+func (c *commit) withdraw(ctx context.Context) error {
+	if c.keeps || c.touches() {
+		return nil
+	}
+	return c.store.settle(ctx, c.entry, c.visit(), false)
+}
+
 // begin gives the visit its number, and finds out what the entry meets. Who took the URL
 // knows a number, and learns the rest when he writes.
 func (c *commit) begin(ctx context.Context) (err error) {
-	s, id := c.store, c.entry.Record.ID
+	s, e := c.store, c.entry
 	c.old, c.keeps = nil, false
-	if n, ok := s.tickets.take(id); ok && !c.entry.Revisit {
+	first := !e.Revisit && !e.Touch && e.Replaces.IsZero()
+	if n, ok := s.tickets.take(e.Record.ID); ok && first {
 		c.n = n
 		return nil
 	}
@@ -131,7 +157,7 @@ func (c *commit) begin(ctx context.Context) (err error) {
 	}
 	c.n = uint64(number(answers[0][2]))
 	n := knownVisit(text(answers[0][1]))
-	c.keeps = n != 0 && !c.entry.Revisit
+	c.keeps = n != 0 && !e.Revisit && !e.Touch
 	if n == 0 || c.keeps {
 		return nil
 	}
@@ -146,7 +172,7 @@ func (c *commit) begin(ctx context.Context) (err error) {
 // refuse says what becomes of an entry whose verdict no longer holds: of one that has a
 // record that stays nobody asks for a verdict.
 func (c *commit) refuse(ctx context.Context) (store.Outcome, error) {
-	if c.entry.Revisit {
+	if c.entry.Revisit || c.entry.Touch {
 		return store.Stale, nil
 	}
 	if err := c.begin(ctx); err != nil || !c.keeps {
@@ -226,14 +252,15 @@ func (c *commit) finish(ctx context.Context) ([]rueidis.RedisMessage, error) {
 type finishParts struct {
 	record, sketch, text, entry, outbox string
 	itself                              bool
-	near                                []lead // links in the same partition
-	far                                 []lead // in others
 	tally                               []string
 }
 
 func (c *commit) parts() (p finishParts, err error) {
-	e := c.entry
-	if p.record, err = packRecord(e); err != nil {
+	e, hash := c.entry, c.entry.Hash
+	if c.touches() {
+		hash = c.old.hash
+	}
+	if p.record, err = packRecord(hash, &e.Record); err != nil {
 		return p, err
 	}
 	if e.Sketch != nil {
@@ -243,19 +270,20 @@ func (c *commit) parts() (p finishParts, err error) {
 		p.text = textMark + string(e.Text)
 	}
 	p.entry = packOrder(c.n, &e.Record)
-	p.near, p.far, p.itself = c.leads()
-	if len(p.far) > 0 {
-		p.outbox = packLeads(p.far)
+	p.itself = c.gather()
+	if len(c.far) > 0 {
+		p.outbox = packLeads(c.far)
 	}
 	p.tally = tallyChanges(&e.Record, c.old)
 	return p, nil
 }
 
-// leads are the URLs that the entry leads to, in its partition and in others. Those that
-// were discovered here lately are left out. A page that leads to itself is
+// gather divides the URLs that the entry leads to into those of its partition and those of
+// others. What was discovered here lately is left out. A page that leads to itself is
 // discovered, and ends at once.
-func (c *commit) leads() (near, far []lead, itself bool) {
+func (c *commit) gather() (itself bool) {
 	e := c.entry
+	c.near, c.far = nil, nil
 	all := make([]lead, 0, len(e.Links)+len(e.Beyond))
 	for _, it := range e.Links {
 		if it.URL == e.Record.URL && e.State != frontier.Unknown {
@@ -268,13 +296,13 @@ func (c *commit) leads() (near, far []lead, itself bool) {
 		all = append(all, lead{asOutside, frontier.Item{URL: url}})
 	}
 	for _, l := range c.store.unknown(all) {
-		if partOf(l.item.URL) == c.part && len(near) < mostLinked {
-			near = append(near, l)
+		if partOf(l.item.URL) == c.part && len(c.near) < mostLinked {
+			c.near = append(c.near, l)
 		} else {
-			far = append(far, l)
+			c.far = append(c.far, l)
 		}
 	}
-	return near, far, itself
+	return itself
 }
 
 // finishing is the call of the script.
@@ -282,21 +310,24 @@ func (c *commit) finishing(l level, p finishParts) call {
 	s, e := c.store, c.entry
 	host := frontier.HostOf(e.Record.URL)
 	own, parent := s.bucketsOf(known, c.part, l, c.field)
-	replaced, order := visit{c.part, 0}, "0-0"
+	replaced, order, expected := visit{c.part, 0}, "0-0", ""
 	if c.old != nil {
-		replaced, order = visit{c.part, c.old.n}, strconv.FormatUint(c.old.place, 10)+"-0"
+		replaced, order, expected = c.old.visit, strconv.FormatUint(c.old.place, 10)+"-0", c.old.raw
 	}
 	keys := s.hostKeys(c.part, s.key(c.part, "t", host), s.key(c.part, "y"), s.key(c.part, "e"), s.key(c.part, "o"),
 		s.chunkKey(c.visit()), s.chunkKey(replaced), s.voidKey(c.visit()), s.voidKey(replaced), own, parent)
-	token, revisit, itself := "", "", ""
+	token, kind, itself := "", "", ""
 	if e.Claim != (frontier.Claim{}) {
 		token = strconv.FormatUint(e.Claim.Token, 10)
 		if e.Claim.Host != host {
 			token = "0" // held by nobody
 		}
 	}
-	if e.Revisit {
-		revisit = "1"
+	switch {
+	case e.Touch:
+		kind = "touch"
+	case e.Revisit:
+		kind = "revisit"
 	}
 	if p.itself {
 		itself = "1"
@@ -304,11 +335,11 @@ func (c *commit) finishing(l level, p finishParts) call {
 	bits, splitting := l.args()
 	args := []string{
 		bits, splitting, host, oneLine(e.Claim.Worker), token, string(c.field),
-		strconv.Itoa(int(e.State)), revisit, decimal(c.n), decimal(replaced.n), order, decimal(s.seen.Load()),
+		strconv.Itoa(int(e.State)), kind, decimal(c.n), decimal(replaced.n), expected, order, decimal(s.seen.Load()),
 		p.record, p.sketch, p.text, p.entry, p.outbox, itself, strconv.Itoa(len(p.tally) / 2),
 	}
 	args = append(args, p.tally...)
-	for _, lead := range p.near {
+	for _, lead := range c.near {
 		keys, args = s.appendLead(keys, args, c.part, l, lead)
 	}
 	return call{finishScript, keys, args}
@@ -322,8 +353,8 @@ func (c *commit) written(ctx context.Context, answer []rueidis.RedisMessage, wri
 	if text(answer[2]) == "1" {
 		s.grow(known, c.part)
 	}
-	if !c.keeps || written {
-		if err := s.settle(ctx, c.entry, c.visit(), written); err != nil {
+	if !written {
+		if err := c.withdraw(ctx); err != nil {
 			return err
 		}
 	}
@@ -332,9 +363,8 @@ func (c *commit) written(ctx context.Context, answer []rueidis.RedisMessage, wri
 			return err
 		}
 	}
-	near, far, _ := c.leads()
-	s.learn(near)
-	return s.deliver(ctx, c.part, c.n, far)
+	s.learn(c.near)
+	return s.deliver(ctx, c.part, c.n, c.far)
 }
 
 // tallyChanges are the fields of a tally and by how much they change.
@@ -365,14 +395,14 @@ func packOrder(n uint64, r *store.Record) string {
 
 // packRecord is the text hash under which the page is posted, then the record as
 // store.Pack packs its JSON. Before it the script writes the place.
-func packRecord(e *store.Entry) (string, error) {
+func packRecord(hash dedup.Hash, r *store.Record) (string, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(&e.Record); err != nil {
+	if err := enc.Encode(r); err != nil {
 		return "", err
 	}
-	return string(e.Hash[:]) + string(store.Pack(b.Bytes())), nil
+	return string(hash[:]) + string(store.Pack(b.Bytes())), nil
 }
 
 // packSketch is the page's id, the hash of its text, and its minima, 4 bytes each.

@@ -87,6 +87,8 @@ func (s *Store) answer(ctx context.Context, questions []*question) (again []*que
 
 // A met is what is known of the visits that were met.
 type met struct {
+	texts   map[ticket]bool          // met under a text hash
+	keys    map[ticket]bool          // met under a key
 	pages   map[ticket]*content      // of those under a text hash
 	leaders map[ticket]*placedLeader // of those under a key; nil: it has no sketch
 	fates   map[ticket]fate
@@ -94,75 +96,64 @@ type met struct {
 
 // meet reads what is known of the visits in the lists of questions.
 func (s *Store) meet(ctx context.Context, questions []*question) (*met, error) {
-	texts, keys := map[ticket]bool{}, map[ticket]bool{}
+	m := &met{texts: map[ticket]bool{}, keys: map[ticket]bool{}, pages: map[ticket]*content{}, leaders: map[ticket]*placedLeader{}}
+	var all []ticket
 	for _, q := range questions {
-		gather(texts, q.texts)
-		gather(keys, q.keys)
+		all = gather(all, m.texts, q.texts)
+		all = gather(all, m.keys, q.keys)
 	}
-	m := &met{map[ticket]*content{}, map[ticket]*placedLeader{}, map[ticket]fate{}}
-	var wg sync.WaitGroup
-	var errs [2]error
-	wg.Go(func() {
-		list, visits := ticketsOf(texts)
-		var pages []*content
-		pages, errs[0] = s.visits(ctx, visits, store.WantRecord)
-		for i, page := range pages {
-			m.pages[list[i]] = page
-		}
-	})
-	wg.Go(func() {
-		list, visits := ticketsOf(keys)
-		var leaders []*placedLeader
-		leaders, errs[1] = s.sketches(ctx, visits)
-		for i, l := range leaders {
-			m.leaders[list[i]] = l
-		}
-	})
-	wg.Wait()
-	if err := cmp.Or(errs[0], errs[1]); err != nil {
-		return nil, err
-	}
-	return m, m.settle(ctx, servers{s})
+	slices.Sort(all)
+	all = slices.Compact(all)
+	var err error
+	m.fates, err = learn(all, func(tickets []ticket) ([]bool, error) { return m.read(ctx, s, tickets) },
+		func(tickets []ticket) ([]fate, error) { return servers{s}.fates(ctx, tickets) })
+	return m, err
 }
 
-func gather(into map[ticket]bool, reads []*listRead) {
+// gather adds the tickets in lists to all, those that are new to a set.
+func gather(all []ticket, set map[ticket]bool, reads []*listRead) []ticket {
 	for _, r := range reads {
 		for _, t := range r.tickets {
-			into[t] = true
+			if !set[t] {
+				set[t] = true
+				all = append(all, t)
+			}
 		}
 	}
+	return all
 }
 
-func ticketsOf(set map[ticket]bool) (list []ticket, visits []visit) {
-	for t := range set {
-		list, visits = append(list, t), append(visits, t.visit())
-	}
-	return list, visits
-}
-
-// settle asks what became of visits of which nothing was found.
-func (m *met) settle(ctx context.Context, on board) error {
-	var unsure []ticket
-	for t, page := range m.pages {
-		if m.fates[t] = decided; page == nil {
-			unsure = append(unsure, t)
+// read reads what visits hold: the record of one that was met under a text hash, and the
+// sketch of one that was met under a key. It says which hold any of it.
+func (m *met) read(ctx context.Context, s *Store, tickets []ticket) (found []bool, err error) {
+	var texts, keys []visit
+	for _, t := range tickets {
+		if m.texts[t] {
+			texts = append(texts, t.visit())
+		}
+		if m.keys[t] {
+			keys = append(keys, t.visit())
 		}
 	}
-	for t, l := range m.leaders {
-		if l != nil {
-			m.fates[t] = decided
-		} else if m.pages[t] == nil {
-			unsure = append(unsure, t)
-		}
+	var wg sync.WaitGroup
+	var pages []*content
+	var pagesErr error
+	wg.Go(func() { pages, pagesErr = s.visits(ctx, texts, store.WantRecord) })
+	leaders, err := s.sketches(ctx, keys)
+	wg.Wait()
+	if err = cmp.Or(pagesErr, err); err != nil {
+		return nil, err
 	}
-	if len(unsure) == 0 {
-		return nil
+	for i, page := range pages {
+		m.pages[texts[i].ticket()] = page
 	}
-	fates, err := on.fates(ctx, unsure)
-	for i, f := range fates {
-		m.fates[unsure[i]] = f
+	for i, l := range leaders {
+		m.leaders[keys[i].ticket()] = l
 	}
-	return err
+	for _, t := range tickets {
+		found = append(found, (!m.texts[t] || m.pages[t] != nil) && (!m.keys[t] || m.leaders[t] != nil))
+	}
+	return found, nil
 }
 
 // sweep takes void tickets out of the lists in which they were met.

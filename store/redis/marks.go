@@ -285,6 +285,40 @@ func read(list []ticket, fates func(ticket) fate) (leaders, voided []ticket, s s
 	return leaders, voided, s
 }
 
+// learn finds out what became of tickets for a look-up, which also wants to know what they
+// hold. read reads that, and says which hold something: they are decided. Of the others it
+// is asked what became of them, and one that was decided just now is read again: a page
+// that counts as seen has to have been looked at.
+func learn(tickets []ticket, read func([]ticket) (found []bool, err error), ask func([]ticket) ([]fate, error)) (map[ticket]fate, error) {
+	fates := make(map[ticket]fate, len(tickets))
+	found, err := read(tickets)
+	if err != nil {
+		return nil, err
+	}
+	var unsure, late []ticket
+	for i, t := range tickets {
+		if fates[t] = decided; !found[i] {
+			unsure = append(unsure, t)
+		}
+	}
+	if len(unsure) == 0 {
+		return fates, nil
+	}
+	asked, err := ask(unsure)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range unsure {
+		if fates[t] = asked[i]; asked[i] == decided {
+			late = append(late, t)
+		}
+	}
+	if len(late) > 0 {
+		_, err = read(late)
+	}
+	return fates, err
+}
+
 // A mark is what a look-up saw.
 type mark struct {
 	lists   map[listID]seen       // those that held something

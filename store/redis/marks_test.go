@@ -236,21 +236,27 @@ func (a *actor) look() sight {
 		reads = append(reads, func() { held[i] = slices.Clone(a.stage.lists[l]) })
 	}
 	know := map[ticket]fate{}
-	ask := func() {
-		for _, t := range slices.Concat(held...) {
-			know[t] = a.stage.fate(t)
-		}
-	}
+	seen := map[ticket]bool{} // what it looked at
 	if a.stage.atomic {
 		a.do(func() {
 			for _, read := range reads {
 				read()
 			}
-			ask()
+			for _, t := range slices.Concat(held...) {
+				know[t], seen[t] = a.stage.fate(t), true
+			}
 		})
 	} else {
 		a.do(reads...)
-		a.do(ask)
+		know, _ = learn(slices.Concat(held...), func(tickets []ticket) (found []bool, err error) {
+			a.do(func() {
+				for _, t := range tickets {
+					found = append(found, a.stage.fate(t) == decided)
+					seen[t] = found[len(found)-1]
+				}
+			})
+			return found, nil
+		}, func(tickets []ticket) ([]fate, error) { return a.fates(context.Background(), tickets) })
 	}
 	for i, l := range lists {
 		leaders, voided, s := read(held[i], func(t ticket) fate { return know[t] })
@@ -260,6 +266,7 @@ func (a *actor) look() sight {
 		found.seen[l] = s
 		for _, t := range leaders {
 			switch {
+			case !seen[t]: // there, but nobody looked
 			case i == 0 && (found.copy == 0 || t < found.copy):
 				found.copy = t
 			case i > 0 && a.stage.pages[t].page.subject == a.page.subject && (found.leader == 0 || t < found.leader):

@@ -45,6 +45,7 @@ type content struct {
 	visit
 	place uint64
 	hash  dedup.Hash // under which the page is posted; zero: it is not
+	raw   string     // the record's value
 }
 
 // A placedLeader is the sketch of a visit.
@@ -120,7 +121,7 @@ func readContent(v visit, suffixes, values []string) (*content, error) {
 	if values[0] == "" {
 		return nil, nil
 	}
-	c := &content{visit: v}
+	c := &content{visit: v, raw: values[0]}
 	if err := c.readRecord(values[0]); err != nil {
 		return nil, err
 	}

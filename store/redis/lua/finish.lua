@@ -6,7 +6,7 @@ local time = now()
 local at = 0
 local function arg() at = at + 1 return ARGV[at] end
 local believed, splitting, host, worker, token, field = arg(), arg(), arg(), arg(), arg(), arg()
-local want, revisit, n, replaced, order, floor = tonumber(arg()), arg() == '1', tonumber(arg()), tonumber(arg()), arg(), tonumber(arg())
+local want, kind, n, replaced, expected, order, floor = tonumber(arg()), arg(), tonumber(arg()), tonumber(arg()), arg(), arg(), tonumber(arg())
 local record, sketch, text, entry, outbox, itself = arg(), arg(), arg(), arg(), arg(), arg() == '1'
 local TAKEN, TALLY, ORDER, OUTBOX, CONTENT, OLD, VOID, GONE, BUCKET = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14]
 
@@ -25,10 +25,11 @@ local has = known and (known - state) / 8 or 0
 if n ~= 0 and has == n then -- it was answered before, and nobody heard
 	return {'written', string.sub(call('HGET', CONTENT, int(n)), 1, 16), '0', '0'}
 end
-local keeps = has ~= 0 and not revisit
+local keeps = has ~= 0 and kind == ''
+local touches = has ~= 0 and kind == 'touch'
 if not keeps then
-	if call('EXISTS', VOID) == 1 then return {'void'} end
-	if has ~= replaced then return {'changed', int(has)} end
+	if not touches and call('EXISTS', VOID) == 1 then return {'void'} end
+	if has ~= replaced or has ~= 0 and call('HGET', OLD, int(has)) ~= expected then return {'changed'} end
 end
 
 local changes = tonumber(arg())
@@ -64,8 +65,15 @@ elseif want ~= 0 and state == 1 then
 	state = want
 end
 
+local function count()
+	for i = tally + 1, links, 2 do call('HINCRBY', TALLY, ARGV[i], ARGV[i + 1]) end
+end
+
 local place = 0
-if not keeps then
+if touches then
+	call('HSET', OLD, int(has), string.sub(expected, 1, 16) .. record)
+	count()
+elseif not keeps then
 	place = math.max(time, tonumber(call('HGET', SUMS, 'P') or 0) + 1, floor + 1)
 	call('HSET', SUMS, 'P', int(place))
 	if has ~= 0 then
@@ -79,7 +87,7 @@ if not keeps then
 	if sketch ~= '' then call('HSET', CONTENT, name .. 's', string.format('%016.0f', place) .. sketch) end
 	if text ~= '' then call('HSET', CONTENT, name .. 't', text) end
 	call('XADD', ORDER, int(place) .. '-0', 'v', entry)
-	for i = tally + 1, links, 2 do call('HINCRBY', TALLY, ARGV[i], ARGV[i + 1]) end
+	count()
 	has = n
 end
 if outbox ~= '' then call('HSET', OUTBOX, int(n), outbox) end
