@@ -25,7 +25,8 @@ var table = map[string]struct {
 	"frontier":                  {nil, []string{"github.com/nlnwa/whatwg-url"}},
 	"crawler/robots":            {nil, nil},
 	"crawler/sitemap":           {nil, nil},
-	"crawler":                   {[]string{"frontier", "crawler/robots", "internal/line"}, []string{"github.com/gocolly/colly"}},
+	"crawler/learn":             {nil, nil},
+	"crawler":                   {[]string{"frontier", "crawler/robots", "internal/line", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
 	"extract":                   {[]string{"internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"dedup":                     {[]string{"internal/language"}, nil},
 	"store":                     {[]string{"dedup", "frontier"}, nil},
@@ -36,7 +37,7 @@ var table = map[string]struct {
 	"store/redis/redistest":     {nil, nil},
 	"store/remote":              {[]string{"store", "dedup", "frontier"}, nil},
 	"warc":                      {nil, nil},
-	"report":                    {[]string{"store", "dedup", "internal/harmless"}, nil},
+	"report":                    {[]string{"store", "dedup", "internal/harmless", "crawler/learn"}, nil},
 	"feed":                      {[]string{"store", "dedup", "internal/harmless"}, nil},
 	"internal/language":         {nil, nil},
 	"internal/harmless":         {nil, nil},
@@ -45,14 +46,14 @@ var table = map[string]struct {
 	"internal/memory":           {nil, nil},
 	"internal/packed":           {nil, nil},
 	"internal/against":          {[]string{"dedup", "store"}, nil},
-	"internal/ingest":           {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/corpus", "internal/lastused", "internal/memory"}, nil},
+	"internal/ingest":           {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/corpus", "internal/lastused", "internal/memory", "crawler/learn", "crawler/sitemap"}, nil},
 	"internal/corpus":           {[]string{"extract", "internal/packed"}, nil},
 	"internal/archive":          {[]string{"crawler", "internal/ingest", "internal/replay", "store", "warc"}, nil},
 	"internal/replay":           {[]string{"crawler", "frontier", "store", "warc"}, nil},
 	"internal/revisit":          {[]string{"store"}, nil},
 	"internal/complete":         {[]string{"dedup", "store", "internal/lastused"}, nil},
 	"internal/monitor":          {nil, []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":              {[]string{"internal/archive", "internal/replay", "warc", "internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "store/badger", "store/remote", "report", "feed", "internal/ingest", "internal/complete", "internal/corpus", "internal/revisit", "internal/against"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":              {[]string{"internal/archive", "internal/replay", "warc", "internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "store/badger", "store/remote", "report", "feed", "internal/ingest", "internal/complete", "internal/corpus", "internal/revisit", "internal/against", "crawler/learn"}, []string{"github.com/spf13/pflag"}},
 	"examples/dedup":            {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":            {[]string{"crawler", "extract", "dedup"}, nil}, // the same
 	"internal/tools/bruteforce": {[]string{"dedup"}, nil},                       // a test tool over what skink printed
@@ -63,7 +64,7 @@ var table = map[string]struct {
 
 // pure packages may not reach the network, the disk, the clock or a log. Of the package
 // time they may use what does not look at the clock: a duration is a number.
-var pure = map[string]bool{"dedup": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/revisit": true}
+var pure = map[string]bool{"dedup": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/revisit": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

@@ -59,10 +59,14 @@ type Crawl struct {
 	fetch     func(context.Context, frontier.Item) *Page
 	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // nil: it does not matter where hosts are
 	close     func()
-	closeIdle func() // of all connections that nobody uses
+	peek      func(ctx context.Context, url string) (isSitemap bool) // looks at the beginning of what a URL answers
+	closeIdle func()                                                 // of all connections that nobody uses
 	robots    *robotsCache
 	rooms     *rooms
 	schedule  *schedule
+
+	sitemapsMu sync.Mutex
+	sitemaps   map[string]int // guarded by sitemapsMu: how many were queued that a host leads to
 }
 
 // New makes a crawl of what front holds and will hold. Close it after Run.
@@ -75,6 +79,7 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 	c := newCrawl(front, opt, handler, f.fetch, f.fetchRobots)
 	c.close, c.closeIdle = f.close, f.transport.http.CloseIdleConnections
 	f.hop = c.schedule.hop
+	c.peek = f.peek
 	if opt.PerIP > 0 {
 		c.lookup = f.lookup
 	}
@@ -82,7 +87,7 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 }
 
 func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(context.Context, frontier.Item) *Page, fetchRobots robotsFetch) *Crawl {
-	c := &Crawl{opt: opt, front: front, handler: handler, fetch: fetch, rooms: newRooms(opt.Bodies), close: func() {}, closeIdle: func() {}}
+	c := &Crawl{opt: opt, front: front, handler: handler, fetch: fetch, rooms: newRooms(opt.Bodies), sitemaps: map[string]int{}, close: func() {}, closeIdle: func() {}}
 	c.schedule = newSchedule(front, opt, handler.Pages)
 	c.robots = newRobotsCache(c.counted(fetchRobots), time.Now)
 	return c
@@ -240,8 +245,14 @@ func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
 	}
 	ended := c.schedule.unused
 	if page == nil {
+		if page, err = c.putLast(ctx, t.item); err != nil {
+			return nil, err
+		}
+	}
+	if page == nil {
 		page, ended = c.fetch(ctx, t.item), c.schedule.answered
 		c.schedule.account(t, page)
+		c.findSitemaps(ctx, t, page)
 		if c.opt.OnPage != nil {
 			c.opt.OnPage(page)
 		}
@@ -293,6 +304,9 @@ func (c *Crawl) arrive(t *turn, page *Page, ended func(*turn, *Page)) *arrival {
 // hand gives a page to the handler, and tells the schedule what came of it.
 func (c *Crawl) hand(ctx context.Context, a *arrival) error {
 	defer a.bodies.leave()
+	if err := c.readSitemap(ctx, a.page); err != nil {
+		return err
+	}
 	leads, err := LeadsOf(a.page, &c.opt)
 	if err != nil {
 		return err
@@ -311,7 +325,7 @@ func (c *Crawl) hand(ctx context.Context, a *arrival) error {
 		c.schedule.finish(a.turn, 0)
 		return nil
 	}
-	c.schedule.finish(a.turn, leads.depth(), leads.hosts()...)
+	c.schedule.finish(a.turn, leads.depth(), append(leads.hosts(), a.page.Listed.hosts()...)...)
 	return nil
 }
 
@@ -323,8 +337,7 @@ func (c *Crawl) later(ctx context.Context, t *turn, page *Page) (*arrival, error
 	if c.opt.OnAnswer != nil && page.Raw != nil {
 		c.opt.OnAnswer(page.Raw)
 	}
-	item := t.item
-	item.Tries++
+	item := putOff(t.item)
 	if err := c.front.Release(ctx, t.claim, item); errors.Is(err, frontier.ErrLost) {
 		c.schedule.lose(t.claim)
 	} else if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/gocolly/colly/v2"
 
 	"skink/crawler/robots"
+	"skink/crawler/sitemap"
 	"skink/frontier"
 )
 
@@ -102,6 +103,9 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 		return page
 	}
 	x := &exchange{request: request, limit: f.opt.MaxSize, clock: clock}
+	if item.Kind == frontier.Sitemap {
+		x.limit = max(x.limit, sitemap.MaxBytes)
+	}
 	err = f.throughColly(x, func() { page.fill(x) })
 	page.Took = clock.used()
 	if err != nil {

@@ -37,8 +37,15 @@ type Links struct {
 // is nothing yet. The error is that of opt.OnSeed.
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	l := &Leads{from: p.Item}
+	if opt.Scope == nil {
+		return l, nil
+	}
+	for _, url := range p.Sitemaps {
+		l.Items = append(l.Items, frontier.Item{URL: url, Kind: frontier.Sitemap})
+	}
 	switch {
-	case opt.Scope == nil:
+	case p.Instead != "":
+		l.Items = append(l.Items, frontier.Item{URL: p.Instead, Depth: p.Item.Depth})
 		return l, nil
 	case p.Location != "":
 		return l, l.redirect(p.Location, opt)
@@ -66,7 +73,7 @@ func (l *Leads) redirect(target string, opt *Options) error {
 	if via == "" {
 		via = from.URL
 	}
-	l.Items = append(l.Items, frontier.Item{URL: target, Via: via, Depth: from.Depth, Hops: from.Hops + 1})
+	l.Items = append(l.Items, frontier.Item{URL: target, Via: via, Depth: from.Depth, Hops: from.Hops + 1, Kind: from.Kind})
 	return nil
 }
 
@@ -102,7 +109,13 @@ func (l *Leads) Follow(links Links) error {
 			continue
 		}
 		url, err := base.Resolve(href)
-		if err != nil || seen[url] {
+		if err != nil {
+			continue
+		}
+		if l.opt.Learned != nil {
+			url = l.opt.Learned.Clean(url)
+		}
+		if seen[url] {
 			continue
 		}
 		if leftBytes -= len(url); leftBytes < 0 {

@@ -37,6 +37,8 @@ type Options struct {
 	Scope        *Scope                 // of the URLs to follow; nil: none are followed
 	MaxDepth     int                    // links from a seed that are followed; 0: any number
 	ObeyNoFollow bool                   // leave links alone that say rel=nofollow
+	Sitemaps     bool                   // read those of seeds that are hosts
+	Learned      Lessons                // what is known of sites, to spare them fetches; nil: nothing
 	OnSeed       func(url string) error // told of an address to which a seed's site moved; nil: nobody is
 
 	MaxPages   int64            // pages in the store after which the crawl stops; 0: never
@@ -106,6 +108,7 @@ func Defaults() Options {
 		MaxSize:     10 << 20,
 		Bodies:      roomForBodies,
 		Retries:     2,
+		Sitemaps:    true,
 		Grace:       10 * time.Second,
 		UserAgent:   "skink/0.1 (near-duplicate detection crawler)",
 	}

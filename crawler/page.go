@@ -24,6 +24,10 @@ type Page struct {
 
 	NotModified bool // the URL has what it had when it gave the validators of Item; Body is empty
 
+	Sitemaps []string // canonical URLs of the sitemaps of a seed's host, as far as the page found them out
+	Listed   *Listed  // what it lists, if it is a sitemap; nil: it is none
+	Instead  string   // of one that was put last: the URL that has the same page; "": there is none
+
 	Problem Problem // "": there is none
 	Detail  string  // for a person: what exactly went wrong
 }
@@ -46,7 +50,9 @@ const (
 	ProblemLocation  Problem = "bad redirect"       // a redirect to nowhere, or to no http URL
 	ProblemRobots    Problem = "robots.txt"         // robots.txt says no
 	ProblemUnrobots  Problem = "robots.txt unreachable"
-	ProblemStatus    Problem = "status" // an error status; stored as "status 404"
+	ProblemStatus    Problem = "status"     // an error status; stored as "status 404"
+	ProblemSitemap   Problem = "no sitemap" // something else, where a sitemap was to be
+	ProblemLast      Problem = "put last"   // not fetched, for what was learned of its host; Detail says what
 	ProblemInternal  Problem = "internal"
 )
 
@@ -65,7 +71,7 @@ func (p *Page) Transient() bool {
 // handed the page over.
 func (p *Page) End() frontier.State {
 	switch {
-	case p.Problem == ProblemRobots:
+	case p.Problem == ProblemRobots, p.Problem == ProblemLast:
 		return frontier.Blocked
 	case p.Transient():
 		return frontier.GivenUp

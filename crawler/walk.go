@@ -30,6 +30,7 @@ func Walk(ctx context.Context, seeds []string, opt Options, visit func(*Page) (L
 			return err
 		}
 	}
+	opt.Sitemaps = false // visit is for pages
 	opt.AllowHosts = slices.Clip(opt.AllowHosts)
 	for _, it := range items {
 		opt.Scope.AddSeed(it.URL)

@@ -30,6 +30,7 @@ type Report struct {
 	Totals
 	Hosts    []Host    `json:"hosts"`              // most duplicates first
 	LeftOut  []LeftOut `json:"left_out,omitempty"` // most pages compared without first; nil: texts were compared whole
+	Learned  []Learned `json:"learned,omitempty"`  // of hosts, most fetches saved first
 	Clusters []Group   `json:"clusters"`           // largest first
 }
 
@@ -43,10 +44,12 @@ type Totals struct {
 	Other     int64 `json:"other"` // answered, but not with text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
-	Skipped   int64 `json:"skipped"` // files passed over because they hold no text
-	Unkept    int64 `json:"unkept"`  // duplicates whose text was not kept
-	Capped    int64 `json:"capped"`  // pages not compared with every candidate
-	Blocked   int64 `json:"blocked"` // by robots.txt
+	Skipped   int64 `json:"skipped"`            // files passed over because they hold no text
+	Unkept    int64 `json:"unkept"`             // duplicates whose text was not kept
+	Capped    int64 `json:"capped"`             // pages not compared with every candidate
+	Blocked   int64 `json:"blocked"`            // by robots.txt
+	Sitemaps  int64 `json:"sitemaps,omitempty"` // lists of URLs for crawlers
+	Later     int64 `json:"put_last,omitempty"` // not fetched, for what was learned of their hosts
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // those of them that were tried until they were given up
@@ -146,6 +149,7 @@ type head struct {
 	Totals
 	Hosts   []Host    // most duplicates first
 	LeftOut []LeftOut // most pages first; nil: texts were compared whole
+	Learned []Learned // most fetches saved first
 }
 
 // Write writes the report of src to w. An error of the source, the writer or
@@ -202,6 +206,12 @@ func readHead(ctx context.Context, src Source) (h head, err error) {
 	if left, ok := src.(LeftOutSource); ok {
 		h.LeftOut, err = left.LeftOut(ctx)
 		sortLeftOut(h.LeftOut)
+	}
+	if err != nil {
+		return h, err
+	}
+	if learned, ok := src.(LearnedSource); ok {
+		h.Learned, err = learned.Learned(ctx, h.Hosts)
 	}
 	return h, err
 }

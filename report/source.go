@@ -27,6 +27,13 @@ type LeftOutSource interface {
 	LeftOut(ctx context.Context) ([]LeftOut, error)
 }
 
+// A LearnedSource is a source that knows what its crawl learned.
+type LearnedSource interface {
+	Source
+	// Learned says what was learned of which of the hosts, most fetches saved first.
+	Learned(ctx context.Context, hosts []Host) ([]Learned, error)
+}
+
 // FromStore is the report of the verdicts given during the crawl.
 func FromStore(s store.Reader) Source { return From(s, whyLeader) }
 
@@ -66,7 +73,7 @@ func TotalsOf(t store.Tally) Totals {
 	return Totals{
 		Pages: t.Pages(), Unique: t.Unique, Exact: t.Exact, Near: t.Near, Thin: t.Thin,
 		Other: t.Other, Redirects: t.Redirects, Errors: t.Errors,
-		Skipped: t.Skipped, Unkept: t.Unkept, Capped: t.Capped, Blocked: t.Blocked,
+		Skipped: t.Skipped, Unkept: t.Unkept, Capped: t.Capped, Blocked: t.Blocked, Sitemaps: t.Sitemaps, Later: t.Later,
 		Problems: t.Problems, GivenUp: t.GivenUp,
 	}
 }

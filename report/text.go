@@ -36,6 +36,12 @@ func (p *textPrinter) begin(h head) error {
 	for _, l := range h.LeftOut {
 		p.printLeftOut(l)
 	}
+	for _, l := range h.Learned {
+		fmt.Fprintln(p.w)
+		if err := WriteLearned(p.w, l); err != nil {
+			return err
+		}
+	}
 	if t.Pages == 0 {
 		_, err := fmt.Fprintln(p.w, "\nNo page has been judged yet, so there is nothing to compare.")
 		return err
@@ -44,7 +50,7 @@ func (p *textPrinter) begin(h head) error {
 }
 
 func (p *textPrinter) printTotals(t Totals) {
-	width := len(group(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Unkept, t.Capped)))
+	width := len(group(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Sitemaps, t.Later, t.Unkept, t.Capped)))
 	line := func(label string, n int64, note string) {
 		fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf("%-11s %*s  %s", label, width, group(n), note), " "))
 	}
@@ -66,8 +72,10 @@ func (p *textPrinter) printTotals(t Totals) {
 		note  string
 	}{
 		{"other", t.Other, "not text"},
+		{"sitemaps", t.Sitemaps, "lists of URLs"},
 		{"redirected", t.Redirects, "to another URL"},
 		{"blocked", t.Blocked, "robots.txt says no"},
+		{"put last", t.Later, "not fetched, for what was learned of their hosts"},
 		{"failed", total(failed), harmless.Line(Problems(failed))},
 		{"given-up", total(givenUp), harmless.Line(Problems(givenUp))},
 		{"skipped", t.Skipped, "files without text"},

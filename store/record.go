@@ -18,6 +18,8 @@ const (
 	Error    Kind = "error"    // no answer, an error status, or a truncated body; Problem says which
 	Blocked  Kind = "blocked"  // robots.txt says no
 	Skipped  Kind = "skipped"  // a file that was passed over because it holds no text
+	Sitemap  Kind = "sitemap"  // a list of URLs for crawlers; Detail says what became of them
+	Later    Kind = "put last" // not fetched, for what was learned of its host, which Detail names
 )
 
 // A Record is what is remembered of one URL. Stored as JSON: fields may be
@@ -93,7 +95,7 @@ func (r *Record) End() frontier.State {
 	switch {
 	case r.Kind == Redirect:
 		return frontier.Redirected
-	case r.Kind == Blocked:
+	case r.Kind == Blocked, r.Kind == Later:
 		return frontier.Blocked
 	case r.Kind == Error && r.Tries > 0:
 		return frontier.GivenUp
@@ -122,9 +124,11 @@ type Tally struct {
 	Errors    int64 `json:"errors"`
 	Blocked   int64 `json:"blocked"`
 	Skipped   int64 `json:"skipped"` // files passed over because they hold no text
-	Unkept    int64 `json:"unkept"`  // duplicates whose text was not kept
-	Capped    int64 `json:"capped"`  // pages for which a posting list was not read to its end
-	Bytes     int64 `json:"bytes"`   // of the decoded bodies of all records
+	Sitemaps  int64 `json:"sitemaps,omitempty"`
+	Later     int64 `json:"put_last,omitempty"` // not fetched, for what was learned of their hosts
+	Unkept    int64 `json:"unkept"`             // duplicates whose text was not kept
+	Capped    int64 `json:"capped"`             // pages for which a posting list was not read to its end
+	Bytes     int64 `json:"bytes"`              // of the decoded bodies of all records
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // those of them that were tried until they were given up
@@ -132,7 +136,7 @@ type Tally struct {
 
 // Records is how many records were counted.
 func (t *Tally) Records() int64 {
-	return t.Pages() + t.Other + t.Redirects + t.Errors + t.Blocked + t.Skipped
+	return t.Pages() + t.Other + t.Redirects + t.Errors + t.Blocked + t.Skipped + t.Sitemaps + t.Later
 }
 
 // Clone returns a tally that shares nothing with t.
@@ -173,6 +177,10 @@ func (t *Tally) count(r *Record, n int64) {
 		t.Blocked += n
 	case Skipped:
 		t.Skipped += n
+	case Sitemap:
+		t.Sitemaps += n
+	case Later:
+		t.Later += n
 	case Error:
 		t.countError(r, n)
 	case Page:

@@ -26,6 +26,7 @@
 package sitemap
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -69,11 +70,11 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 }
 
 // readUpTo is Read with another bound of the bytes.
-func readUpTo(r io.Reader, bytes int64) iter.Seq2[Entry, error] {
+func readUpTo(r io.Reader, most int64) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		left := MaxEntries
 		stopped := false
-		err := read(r, bytes, func(e Entry) error {
+		err := read(r, most, func(e Entry) error {
 			if left == 0 {
 				return ErrEntries
 			}
@@ -91,8 +92,8 @@ func readUpTo(r io.Reader, bytes int64) iter.Seq2[Entry, error] {
 }
 
 // read gives the entries of a file to emit, until that returns an error.
-func read(r io.Reader, bytes int64, emit func(Entry) error) error {
-	in, err := decode(r, bytes)
+func read(r io.Reader, most int64, emit func(Entry) error) error {
+	in, err := decode(r, most)
 	if err != nil {
 		return err
 	}
@@ -106,4 +107,18 @@ func read(r io.Reader, bytes int64, emit func(Entry) error) error {
 		return readXML(in, emit)
 	}
 	return readText(in, emit)
+}
+
+// Begins says whether a file begins as a sitemap or its index: not as a feed or a list in
+// plain text, which may be a page like others.
+func Begins(file []byte) bool {
+	in, err := decode(bytes.NewReader(file), MaxBytes)
+	if err != nil {
+		return false
+	}
+	if first, err := firstByte(in); err != nil || first != '<' {
+		return false
+	}
+	l, err := begin(&markup{in: in})
+	return err == nil && (l.grammar.entry[0] == "url" || l.grammar.index)
 }

@@ -190,7 +190,7 @@ func (c *crawlRun) putBack(ctx context.Context) (n int64, err error) {
 // and what its flags ask for. It notes when the first of the others is due.
 func (c *crawlRun) returning(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
-		for _, list := range []iter.Seq2[frontier.Item, error]{c.failedSeeds(ctx), c.ended(ctx), c.nowInScope(ctx)} {
+		for _, list := range []iter.Seq2[frontier.Item, error]{c.failedSeeds(ctx), c.ended(ctx), c.nowInScope(ctx), c.putLast(ctx)} {
 			for item, err := range list {
 				if !yield(item, err) || err != nil {
 					return
@@ -236,7 +236,11 @@ func (c *crawlRun) recordOf(ctx context.Context, url string) (*store.Record, err
 
 // itemOf asks for a URL again, if it is not what it was.
 func (c *crawlRun) itemOf(r *store.Record) frontier.Item {
-	return frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: c.round.Asked, ETag: r.ETag, Modified: r.Modified}
+	it := frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: c.round.Asked, ETag: r.ETag, Modified: r.Modified}
+	if r.Kind == store.Sitemap {
+		it.Kind = frontier.Sitemap
+	}
+	return it
 }
 
 // ended yields the URLs with a record that the flags ask for again.
@@ -266,6 +270,8 @@ func (c *crawlRun) ended(ctx context.Context) iter.Seq2[frontier.Item, error] {
 func (c *crawlRun) wants(ctx context.Context, r *store.Record) (bool, error) {
 	asked := c.round.Asked
 	switch {
+	case r.Kind == store.Later: // see putLast
+		return false, nil
 	case r.Kind == store.Skipped || !hasScheme(r.URL) || !r.Visited().Before(asked):
 		return false, nil
 	case slices.Contains(c.back.states, r.End()):

@@ -39,6 +39,10 @@ errors, redirects, robots.txt. Each file is closed whole, with its index (CDXJ) 
 it. With --from nothing is fetched: the pages of archives, of this or of other tools,
 are judged into the store as if they had been crawled, in the order in which they stand.
 
+What led to copies again and again is put last, and so are traps; parameters that
+change no page are taken off. What was put last a later run fetches, or --budget off;
+skink status --learned HOST shows why.
+
 Example: two sites, near-duplicates kept without their text
 
   skink crawl --on-duplicate skip https://example.org/ https://example.com/docs/
@@ -52,9 +56,10 @@ Example: a crawl with its archive, and the archive judged by another rule
 
 // crawlFlags is what the flags of skink crawl say.
 type crawlFlags struct {
-	store   *string
-	rule    *ruleFlags
-	options crawler.Options // see settle
+	store    *string
+	rule     *ruleFlags
+	learning *learnFlags
+	options  crawler.Options // see settle
 
 	onDuplicate      string
 	scope            string
@@ -85,6 +90,7 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f.rule = addRuleFlags(flags)
 	o := &f.options
 	f.maxSize = size(o.MaxSize)
+	f.learning = addLearnFlags(flags)
 	flags.StringVar(&f.onDuplicate, "on-duplicate", "tag", "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only)")
 	flags.StringVar(&f.feed, "feed", "", "write unique and thin pages to FILE as they come, or print with - those that this run judges: skink export prints those of all runs")
 
@@ -193,6 +199,10 @@ func (f *crawlFlags) settle() (o crawler.Options, err error) {
 	if err := f.check(&o); err != nil {
 		return o, err
 	}
+	if err := f.learning.check(); err != nil {
+		return o, err
+	}
+	o.Sitemaps = bool(f.learning.sitemaps)
 	if o.UserAgent, err = f.agent(); err != nil {
 		return o, err
 	}

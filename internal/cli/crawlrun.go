@@ -36,6 +36,7 @@ type crawlRun struct {
 	lost        []lostFolder
 	onPage      []func(*crawler.Page) // told of every fetch
 	onTouch     func(*store.Record)   // told of visits that are no change
+	last        bool                  // it fetches what was put last, too
 	planted     bool                  // the store holds the seeds
 	result      error                 // what the run says by its exit code when nothing went wrong
 
@@ -55,6 +56,9 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 	if c.round, err = c.openRound(ctx); err != nil {
 		return err
 	}
+	if c.last, err = c.fetchesLast(ctx); err != nil {
+		return err
+	}
 	switch left, err := c.anythingLeft(ctx); {
 	case err != nil:
 		return err
@@ -67,6 +71,10 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 		GoneAfter:      c.again.goneAfter,
 		Agent:          robots.ProductToken(c.options.UserAgent),
 		Memory:         int64(*c.memory),
+		Learn:          c.lessons(),
+	}
+	if opt.Learn != nil {
+		c.options.Learned = opt.Learn
 	}
 	if err := c.openArchive(ctx); err != nil {
 		return err

@@ -13,19 +13,21 @@ import (
 type namedState struct {
 	name  string
 	state frontier.State
+	later bool // put last, of all that end so
 	note  string
 }
 
 // states are in the order of a URL's way. The status, the summary of a crawl and the
 // report speak of URLs in these words.
 var states = []namedState{
-	{"pending", frontier.Pending, "still to fetch"},
-	{"fetched", frontier.Fetched, ""},
-	{"redirected", frontier.Redirected, "to another URL"},
-	{"blocked", frontier.Blocked, "robots.txt says no"},
-	{"failed", frontier.Failed, "no page there"},
-	{"given-up", frontier.GivenUp, "tried as often as is allowed"},
-	{"outside", frontier.Outside, "linked to, but out of scope or too deep"},
+	{"pending", frontier.Pending, false, "still to fetch"},
+	{"fetched", frontier.Fetched, false, ""},
+	{"redirected", frontier.Redirected, false, "to another URL"},
+	{"blocked", frontier.Blocked, false, "robots.txt says no"},
+	{"put-last", frontier.Blocked, true, "a later run fetches them, or --budget off"},
+	{"failed", frontier.Failed, false, "no page there"},
+	{"given-up", frontier.GivenUp, false, "tried as often as is allowed"},
+	{"outside", frontier.Outside, false, "linked to, but out of scope or too deep"},
 }
 
 // nameOf is the word for a state.
@@ -38,9 +40,11 @@ func nameOf(state frontier.State) string {
 	return ""
 }
 
-func countsByName(n frontier.Counts) map[string]int64 {
+// countsByName says how many URLs ended in each way. Those put last end as if they were blocked,
+// and only their records say that they are not.
+func countsByName(n frontier.Counts, t store.Tally) map[string]int64 {
 	return map[string]int64{
-		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked,
+		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked - t.Later, "put-last": t.Later,
 		"failed": n.Failed, "given-up": n.GivenUp, "outside": n.Outside,
 	}
 }
@@ -54,14 +58,17 @@ type endRow struct {
 
 // endRows say of all URLs of a store how they ended: the numbers add up to all.
 func endRows(n frontier.Counts, t store.Tally) (rows []endRow, all int64) {
-	byName := countsByName(n)
+	byName := countsByName(n, t)
 	for _, s := range states {
 		row := endRow{s.name, byName[s.name], s.note}
 		problems := ""
 		switch s.state {
 		case frontier.Fetched:
 			row.note = fmt.Sprintf("%s, %d other (not text)", plural(t.Pages(), "page"), t.Other)
-			if files := t.Pages() + t.Other - row.n; files > 0 { // skink dedup put them there
+			if t.Sitemaps > 0 {
+				row.note += ", " + plural(t.Sitemaps, "sitemap")
+			}
+			if files := t.Pages() + t.Other + t.Sitemaps - row.n; files > 0 { // skink dedup put them there
 				row.note += fmt.Sprintf(", %d of them no URLs but files", files)
 			}
 		case frontier.Failed:

@@ -99,6 +99,7 @@ func flagError(err error, command string, flags *pflag.FlagSet) error {
 		"duration": "a duration, such as 500ms or 2s",
 		"size":     "a size, such as 500KB or 10MB",
 		"bool":     "true or false",
+		"on|off":   "on or off",
 	}[kind]
 	if better := meant(kind, value); better != "" {
 		wants = better

@@ -59,9 +59,9 @@ func (o outside) numbers() monitor.Numbers {
 	counts, _ := v.store.Counts(context.Background()) // shown as 0 if it fails: the crawl says why
 	return monitor.Numbers{
 		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
-		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked},
+		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked, "sitemap": t.Sitemaps, "put last": t.Later},
 		Problems: t.Problems,
-		URLs:     countsByName(counts),
+		URLs:     countsByName(counts, t),
 		InFlight: v.crawl.InFlight(), Hosts: v.crawl.Waiting(), Bytes: t.Bytes, Fetched: v.crawl.Fetched(),
 	}
 }

@@ -31,6 +31,7 @@ reason:
   fetched      answered with a page or a file
   redirected   answered with another URL
   blocked      robots.txt says no
+  put-last     not fetched, for what was learned of their hosts
   failed       no page there
   given-up     tried as often as --retries allows
   outside      linked to, but out of scope or too deep
@@ -45,14 +46,18 @@ Example: what could not be fetched, and why
 
 // statusFlags is what the flags of skink status say.
 type statusFlags struct {
-	store  *string
-	urls   string
-	format string
+	store   *string
+	urls    string
+	learned string
+	forget  string
+	format  string
 }
 
 func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &statusFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.urls, "urls", "", "list the URLs of a state instead: pending, fetched, redirected, blocked, failed, given-up or outside")
+	flags.StringVar(&f.urls, "urls", "", "list the URLs of a state instead: pending, fetched, redirected, blocked, put-last, failed, given-up or outside")
+	flags.StringVar(&f.learned, "learned", "", "print what was learned of this HOST, or of that of a URL, instead, with the evidence")
+	flags.StringVar(&f.forget, "forget", "", "forget what was learned of this HOST; what it put last a later run fetches")
 	flags.StringVar(&f.format, "format", "text", "text, or json: one object, with --urls one a line")
 	return f.run
 }
@@ -63,9 +68,14 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 	case len(args) > 0:
 		return usagef("status takes no argument, but %q: --store names the store", args[0])
 	case f.urls != "" && asked < 0:
-		return usagef("--urls %q: try pending, fetched, redirected, blocked, failed, given-up or outside", f.urls)
+		return usagef("--urls %q: try pending, fetched, redirected, blocked, put-last, failed, given-up or outside", f.urls)
+	case f.urls != "" && f.learned != "" || f.forget != "" && f.urls+f.learned != "":
+		return usagef("--urls, --learned and --forget are three questions: give one")
 	case f.format != "text" && f.format != "json":
 		return usagef("--format %q: try text or json", f.format)
+	}
+	if f.forget != "" {
+		return forget(ctx, *f.store, hostNamed(f.forget))
 	}
 	s, err := openToRead(ctx, *f.store, con.Err)
 	if err != nil {
@@ -74,8 +84,10 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 	defer func() { err = keepFirst(err, s.close()) }()
 	warn(con.Err, s.loss)
 	out := bufio.NewWriter(con.Out)
-	if f.urls != "" {
-		err = listURLs(ctx, out, s, states[asked].state, f.format == "json")
+	if f.learned != "" {
+		err = printLearned(ctx, out, s, hostNamed(f.learned), f.format == "json")
+	} else if f.urls != "" {
+		err = listURLs(ctx, out, s, states[asked], f.format == "json")
 	} else {
 		err = printStatus(ctx, out, s, f.format == "json")
 	}
@@ -145,7 +157,7 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	if err != nil {
 		return st, err
 	}
-	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = countsByName(n), tally.Pages(), tally.Other, tally.Problems, tally.GivenUp
+	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = countsByName(n, tally), tally.Pages(), tally.Other, tally.Problems, tally.GivenUp
 	st.rows, st.all = endRows(n, tally)
 	for h, err := range s.Hosts(ctx) {
 		if err != nil {
@@ -178,7 +190,8 @@ type urlStatus struct {
 
 // listURLs lists the URLs of a state. All but those pending and outside have a
 // record that says why.
-func listURLs(ctx context.Context, out io.Writer, s store.Reader, state frontier.State, asJSON bool) error {
+func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked namedState, asJSON bool) error {
+	state := asked.state
 	print := func(u urlStatus) error {
 		if asJSON {
 			return writeLine(out, u)
@@ -202,7 +215,7 @@ func listURLs(ctx context.Context, out io.Writer, s store.Reader, state frontier
 			return err
 		}
 		r := &page.Record
-		if r.End() != state {
+		if r.End() != state || asked.later != (r.Kind == store.Later) {
 			continue
 		}
 		if err := print(urlStatus{r.URL, r.Status, r.Problem, r.Detail, r.Tries, r.Location, r.Visited().UTC()}); err != nil {

@@ -170,7 +170,7 @@ func (s summary) attrs() []any {
 	}
 	return []any{
 		"added", a.Pages(), "seconds", s.took.Seconds(), "pages", t.Pages(), "unique", t.Unique, "exact", t.Exact, "near", t.Near,
-		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "urls", countsByName(s.urls),
+		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "urls", countsByName(s.urls, t),
 		"problems", t.Problems, "given_up", t.GivenUp, "visits", visitsByName(s.visits), "stopped", stopped, "store", s.store, "bytes", s.bytes,
 	}
 }

@@ -36,8 +36,8 @@ func (c *counts) add(s *subject, outcome store.Outcome) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s.before == nil {
-		c.all.Add(&s.record)
+	if s.before == nil || s.before.Kind == store.Later { // nobody has visited it
+		c.replace(s)
 		c.news.Add(&s.record)
 	} else {
 		c.replace(s)
@@ -65,7 +65,9 @@ func (c *counts) rejudged(s *subject) {
 
 // replace counts a record that took another's place. The caller holds mu.
 func (c *counts) replace(s *subject) {
-	c.all.Remove(s.before)
+	if s.before != nil {
+		c.all.Remove(s.before)
+	}
 	c.all.Add(&s.record)
 }
 

@@ -17,7 +17,9 @@ import (
 	"sync"
 
 	"skink/crawler"
+	"skink/crawler/learn"
 	"skink/crawler/robots"
+	"skink/crawler/sitemap"
 	"skink/dedup"
 	"skink/extract"
 	"skink/frontier"
@@ -30,6 +32,7 @@ type Options struct {
 	Rule           dedup.Rule
 	GoneAfter      int                 // visits in a row that fail after which a page is gone; 0: [DefaultGoneAfter]
 	SkipDuplicates bool                // keep no text of a duplicate, and follow none of its links
+	Learn          *learn.Book         // told of each verdict; nil: nobody is
 	Agent          string              // product token that pages may name in what they ask of crawlers; "": that of the default agent
 	OnTouch        func(*store.Record) // told of each page that was visited and is what it was, which is no change; nil: nobody is
 	Memory         int64               // bytes that the whole process is to get along with, see [memory.Divide]; 0: [memory.Default]
@@ -90,7 +93,7 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	p.texts.New = func() any { return new(dedup.Text) }
 	p.leaders = newLeaderCache(s, opt.Rule, parts.Leaders)
 	p.counts.pages.Store(tally.Pages())
-	p.upkeep.start(s, flight)
+	p.upkeep.start(s, flight, opt.Learn)
 	return p, nil
 }
 
@@ -131,9 +134,10 @@ func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page, leads *crawl
 	case page.NotModified && known == nil: // it was lost since it was asked for
 		s.record.Kind, s.record.Problem = store.Error, fmt.Sprintf("%s %d", crawler.ProblemStatus, page.Status)
 	case page.NotModified:
-	case s.record.Kind == store.Redirect:
-		s.leadTo(leads)
-	case s.record.Kind == store.Page:
+	default:
+		s.leadTo(leads) // what is known before anyone has read the page
+	}
+	if s.record.Kind == store.Page && !page.NotModified {
 		err = p.readInto(ctx, s, page, leads)
 	}
 	s.state = s.record.End()
@@ -166,6 +170,9 @@ func (p *Pipeline) readInto(ctx context.Context, s *subject, page *crawler.Page,
 		return ctx.Err()
 	case errors.Is(err, extract.ErrNotText): // a feed has links all the same
 		s.record.Kind = store.Other
+		if sitemap.Begins(page.Body) { // met as a link, or in an archive
+			s.record.Kind = store.Sitemap
+		}
 		s.record.Hash = dedup.HashOf(page.Body)
 	case err != nil:
 		s.broken(recordOf(page), err)
@@ -206,6 +213,9 @@ func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tr
 		return err
 	}
 	s.leadTo(leads)
+	if p.opt.Learn != nil {
+		s.linkSum = learn.Links(page.Item.URL, itemURLs(leads.Items))
+	}
 	if notText != nil {
 		return notText
 	}
@@ -240,6 +250,9 @@ func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error 
 		p.counts.add(s, outcome)
 		if s.touch && outcome == store.Written && p.opt.OnTouch != nil {
 			p.opt.OnTouch(&s.record)
+		}
+		if err := p.learn(ctx, s, outcome); err != nil {
+			return err
 		}
 		if err := p.afterwards(ctx, s); err != nil {
 			return err

@@ -31,6 +31,8 @@ func recordOf(page *crawler.Page) store.Record {
 	switch {
 	case page.Problem == crawler.ProblemRobots:
 		r.Kind = store.Blocked
+	case page.Problem == crawler.ProblemLast:
+		r.Kind = store.Later
 	case page.Problem == crawler.ProblemStatus:
 		r.Kind = store.Error
 		r.Problem += " " + strconv.Itoa(page.Status)
@@ -38,6 +40,8 @@ func recordOf(page *crawler.Page) store.Record {
 		r.Kind = store.Error
 	case page.Location != "":
 		r.Kind = store.Redirect
+	case page.Listed != nil:
+		r.Kind, r.Detail, r.Hash = store.Sitemap, page.Listed.String(), dedup.HashOf(page.Body)
 	default:
 		r.ETag, r.Modified = page.Validators()
 	}

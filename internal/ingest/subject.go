@@ -28,13 +28,14 @@ type subject struct {
 	carried     bool          // it is what it was but for what is no text: its verdict stays
 
 	// What was read. Nothing changes it afterwards.
-	text   []byte // main text, packed; nil: none
-	sketch *dedup.Sketch
-	hash   dedup.Hash // under which it is posted
-	keys   []uint64   // under which it looks for leaders, and may become one
-	links  []frontier.Item
-	beyond []string
-	tokens int // of its canonical text
+	text    []byte // main text, packed; nil: none
+	sketch  *dedup.Sketch
+	hash    dedup.Hash // under which it is posted
+	keys    []uint64   // under which it looks for leaders, and may become one
+	links   []frontier.Item
+	beyond  []string
+	tokens  int    // of its canonical text
+	linkSum uint64 // see [learn.Links]
 
 	shingles []uint64 // of its canonical text, in order
 	set      dedup.Set

@@ -53,7 +53,7 @@ func (p *Pipeline) comeBack(ctx context.Context, s *subject, before *store.Recor
 
 // isNothing says whether a record is that of a URL at which there was nothing to be had.
 func isNothing(r *store.Record) bool {
-	return r.Kind == store.Error || r.Kind == store.Blocked || r.Kind == store.Skipped
+	return r.Kind == store.Error || r.Kind == store.Blocked || r.Kind == store.Skipped || r.Kind == store.Later
 }
 
 // isGone says whether what there was at a URL is there no longer.

@@ -64,7 +64,7 @@ const (
 func tallyNumbers(t *store.Tally) map[string]*int64 {
 	return map[string]*int64{
 		"unique": &t.Unique, "exact": &t.Exact, "near": &t.Near, "thin": &t.Thin, "other": &t.Other, "redirects": &t.Redirects,
-		"errors": &t.Errors, "blocked": &t.Blocked, "skipped": &t.Skipped, "unkept": &t.Unkept, "capped": &t.Capped, "bytes": &t.Bytes,
+		"errors": &t.Errors, "blocked": &t.Blocked, "skipped": &t.Skipped, "unkept": &t.Unkept, "capped": &t.Capped, "bytes": &t.Bytes, "sitemaps": &t.Sitemaps, "put last": &t.Later,
 	}
 }
 

@@ -68,6 +68,8 @@ var recordPromises = []promise{
 		add(func(r *store.Record) { r.Kind = store.Redirect })
 		add(func(r *store.Record) { r.Kind = store.Blocked })
 		add(func(r *store.Record) { r.Kind = store.Skipped })
+		add(func(r *store.Record) { r.Kind = store.Sitemap })
+		add(func(r *store.Record) { r.Kind = store.Later })
 		add(func(r *store.Record) { r.Kind = store.Error; r.Problem = "timeout" })
 		add(func(r *store.Record) { r.Kind = store.Error; r.Problem = "timeout" })
 		add(func(r *store.Record) { r.Kind = store.Error; r.Problem = "status 404" })

@@ -13,6 +13,9 @@
 // seed, sizes and port make the same web, on any machine. It runs until it is
 // interrupted or its standard input ends.
 //
+// With --shop N it serves a shop of N products instead, see shop.go, and prints how many
+// different texts it has. At its own address it says which of them were fetched so far.
+//
 // The hosts are h0.localhost, h1.localhost and so on, which always mean loopback
 // (RFC 6761, section 6.3); one listener serves them by their names. It answers
 // no other host but its own address: there it says what it was asked so far.
@@ -37,21 +40,25 @@ func main() {
 	flag.Uint64Var(&opt.seed, "seed", 1, "another number makes another web")
 	flag.IntVar(&opt.round, "round", 0, "the web after so many rounds of changes")
 	listen := flag.String("listen", "127.0.0.1:0", "address to serve at, on loopback")
+	products := flag.Int("shop", 0, "serve a shop of so many products instead, with all that crawlers fall into")
 	truth := flag.String("truth", "", "file for what must become of each address")
 	flag.Parse()
-	if err := run(opt, *listen, *truth); err != nil {
+	if err := run(opt, *products, *listen, *truth); err != nil {
 		fmt.Fprintln(os.Stderr, "webgen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(opt options, address, truthFile string) error {
+func run(opt options, products int, address, truthFile string) error {
 	if opt.hosts < 1 || opt.pages < opt.hosts {
 		return fmt.Errorf("%d pages on %d hosts: each host needs one", opt.pages, opt.hosts)
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
+	}
+	if products > 0 {
+		return serveShop(listener, &shop{seed: opt.seed, port: listener.Addr().(*net.TCPAddr).Port, products: products})
 	}
 	opt.port = listener.Addr().(*net.TCPAddr).Port
 	w := newWeb(opt)
@@ -63,11 +70,26 @@ func run(opt options, address, truthFile string) error {
 	if err := json.NewEncoder(os.Stdout).Encode(w.totals()); err != nil {
 		return err
 	}
+	return serve(listener, newServer(w))
+}
+
+// serveShop serves a shop, and first prints what it says of itself: where to start, and how many
+// texts there are.
+func serveShop(listener net.Listener, s *shop) error {
+	server := newShopServer(s)
+	if err := json.NewEncoder(os.Stdout).Encode(server.sofar()); err != nil {
+		return err
+	}
+	return serve(listener, server)
+}
+
+// serve serves until standard input ends.
+func serve(listener net.Listener, handler http.Handler) error {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		_ = listener.Close()
 	}()
-	server := &http.Server{Handler: newServer(w), ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	if err := server.Serve(listener); !isClosed(err) {
 		return err
 	}

@@ -60,6 +60,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/robots.txt":
 		s.robots.Add(1)
 		io.WriteString(w, "User-agent: *\nDisallow: /private/\n")
+	case r.URL.Path == "/sitemap.xml": // anybody may ask for one
+		http.NotFound(w, r)
 	default:
 		s.answer(w, r, host)
 	}

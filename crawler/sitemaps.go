@@ -1,0 +1,231 @@
+package crawler
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"skink/crawler/sitemap"
+	"skink/frontier"
+)
+
+// # Sitemaps
+//
+// A seed that is a host has its sitemaps looked for when its first page was fetched: those
+// that robots.txt names, and /sitemap.xml, of which a few kilobytes are asked for to see
+// whether it is there: for a guess that is wrong nobody need account. What is found are
+// items of the frontier, so that a crawl that is killed goes on. A sitemap's URLs are
+// queued as they are read, and the sitemap ends last: killed in the middle, it is read again, and what
+// was queued is known.
+//
+// A sitemap may list what belongs to the crawl, of whichever host; all else is
+// counted and left alone. An index leads to sitemaps, which may be index files up to
+// maxSitemapDepth.
+const (
+	maxSitemapDepth = 3    // index files and the sitemap that they lead to
+	mostSitemaps    = 1000 // files that one host leads to in one run: 50 million pages
+	listedAtOnce    = 1000 // URLs queued in one call
+	guessed         = "/sitemap.xml"
+)
+
+// Listed is what became of the URLs that a sitemap lists.
+type Listed struct {
+	Pages    int   // that belong to the crawl
+	Sitemaps int   // the same
+	New      int   // of both, that nothing had led to before
+	Outside  int   // outside its scope, or no URLs
+	Cut      error // why the rest was not read; nil: it was
+
+	on map[string]bool // hosts of those that are new
+}
+
+func (l *Listed) hosts() []string {
+	if l == nil {
+		return nil
+	}
+	return slices.Collect(maps.Keys(l.on))
+}
+
+// String says it in one line.
+func (l *Listed) String() string {
+	text := fmt.Sprintf("lists %d pages", l.Pages)
+	if l.Sitemaps > 0 {
+		text += fmt.Sprintf(" and %d sitemaps", l.Sitemaps)
+	}
+	text += fmt.Sprintf(", %d of them new", l.New)
+	if l.Outside > 0 {
+		text += fmt.Sprintf("; %d outside the crawl", l.Outside)
+	}
+	if l.Cut != nil {
+		text += "; " + l.Cut.Error()
+	}
+	return text
+}
+
+// findSitemaps looks for the sitemaps of a seed's host, once the host has answered.
+func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
+	item := t.item
+	if !c.opt.Sitemaps || c.opt.Scope == nil || t.host.folder || item.Depth > 0 || item.Kind != frontier.Page || page.Status == 0 || !isRoot(item.URL) {
+		return
+	}
+	base, err := frontier.NewBase(item.URL, "")
+	if err != nil {
+		return
+	}
+	add := func(named string) {
+		if url, err := base.Resolve(named); err == nil && c.opt.leads(item.URL, url) && !slices.Contains(page.Sitemaps, url) && c.roomForSitemap(t.host.name) {
+			page.Sitemaps = append(page.Sitemaps, url)
+		}
+	}
+	allowed := true
+	if !c.opt.IgnoreRobots {
+		rules, err := c.robots.get(ctx, item.URL)
+		if err != nil {
+			return
+		}
+		for _, named := range rules.Sitemaps() {
+			add(named)
+		}
+		allowed = rules.Allowed(c.opt.UserAgent, strings.TrimSuffix(item.URL, "/")+guessed)
+	}
+	guess, err := base.Resolve(guessed)
+	if err != nil || !allowed || slices.Contains(page.Sitemaps, guess) || c.peek == nil || c.schedule.hop(ctx, t.host.name) != nil {
+		return
+	}
+	if c.peek(ctx, guess) {
+		add(guess)
+	}
+}
+
+// isRoot says whether a canonical URL is that of a host.
+func isRoot(url string) bool {
+	_, rest, _ := strings.Cut(url, "://")
+	return strings.IndexByte(rest, '/') == len(rest)-1
+}
+
+// roomForSitemap counts a sitemap that a host leads to.
+func (c *Crawl) roomForSitemap(host string) bool {
+	c.sitemapsMu.Lock()
+	defer c.sitemapsMu.Unlock()
+	if c.sitemaps[host] >= mostSitemaps {
+		return false
+	}
+	c.sitemaps[host]++
+	return true
+}
+
+// peekAt is how much of an answer is asked for to see whether it is a sitemap.
+const peekAt = 4 << 10
+
+// peek says whether a URL answers with what begins as a sitemap, or with a redirect to what is named like one.
+func (f *fetcher) peek(ctx context.Context, url string) bool {
+	ctx, clock, cancel := startClock(ctx, f.opt.Timeout, f.opt.Timeout)
+	defer cancel()
+	request, err := newRequest(ctx, url, f.pageHeader)
+	if err != nil {
+		return false
+	}
+	x := &exchange{request: request, limit: peekAt, clock: clock}
+	if f.transport.do(x) != nil {
+		return false
+	}
+	if isRedirect(x.status) {
+		to, err := location(url, x.header)
+		return err == nil && to != url && strings.Contains(strings.ToLower(to), "sitemap")
+	}
+	return isPage(x.status) && isSitemap(x.body)
+}
+
+// isSitemap says whether a file begins as a sitemap.
+func isSitemap(head []byte) bool {
+	for _, err := range sitemap.Read(bytes.NewReader(head)) {
+		return err == nil || !errors.Is(err, sitemap.ErrNone)
+	}
+	return len(head) > 0
+}
+
+// readSitemap queues what a sitemap lists. A seed that turns out to be one is read too.
+func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
+	item := page.Item
+	switch {
+	case c.opt.Scope == nil, page.Location != "", page.Problem != "" && page.Problem != ProblemSize:
+		return nil
+	case item.Kind == frontier.Sitemap:
+	case item.Depth == 0 && c.opt.Sitemaps && page.Problem == "" && sitemap.Begins(page.Body):
+	default:
+		return nil
+	}
+	base, err := frontier.NewBase(item.URL, "")
+	if err != nil {
+		return err
+	}
+	l := &Listed{on: map[string]bool{}}
+	var batch []frontier.Item
+	for e, err := range sitemap.Read(bytes.NewReader(page.Body)) {
+		if err != nil {
+			if errors.Is(err, sitemap.ErrNone) {
+				page.Problem, page.Detail = ProblemSitemap, cut(err.Error())
+				return nil
+			}
+			l.Cut = err
+			break
+		}
+		if next, ok := c.listed(base, item, &e, l); ok {
+			batch = append(batch, next)
+		}
+		if len(batch) == listedAtOnce {
+			if err := c.queue(ctx, l, batch); err != nil {
+				return err
+			}
+			batch = batch[:0]
+		}
+	}
+	page.Listed = l
+	return c.queue(ctx, l, batch)
+}
+
+// listed is the item of an entry, if it is to be queued.
+func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry, l *Listed) (frontier.Item, bool) {
+	url, err := base.Resolve(e.URL)
+	if err == nil && c.opt.Learned != nil && !e.Index {
+		url = c.opt.Learned.Clean(url)
+	}
+	switch {
+	case err != nil, !c.opt.leads(from.URL, url):
+		l.Outside++
+		return frontier.Item{}, false
+	case !e.Index:
+		l.Pages++
+		return frontier.Item{URL: url, Depth: 1}, c.opt.MaxDepth == 0 || c.opt.MaxDepth >= 1
+	case from.Depth+1 >= maxSitemapDepth:
+		l.Cut = fmt.Errorf("index files stand more than %d deep in each other: those behind were left alone", maxSitemapDepth)
+		return frontier.Item{}, false
+	case !c.roomForSitemap(frontier.HostOf(from.URL)):
+		l.Cut = fmt.Errorf("its host leads to more than %d sitemaps: those behind were left alone", mostSitemaps)
+		return frontier.Item{}, false
+	}
+	l.Sitemaps++
+	return frontier.Item{URL: url, Depth: from.Depth + 1, Kind: frontier.Sitemap}, true
+}
+
+// queue queues what was listed.
+func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	n, err := c.front.Discover(ctx, items)
+	if err != nil {
+		return fmt.Errorf("queue what a sitemap lists: %w", err)
+	}
+	l.New += n
+	for _, it := range items {
+		if n > 0 {
+			l.on[frontier.HostOf(it.URL)] = true
+		}
+	}
+	return nil
+}

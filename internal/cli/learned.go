@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"skink/crawler"
+	"skink/crawler/learn"
+	"skink/frontier"
+	"skink/report"
+	"skink/store"
+)
+
+// learnFlags say what a crawl learns of its sites, and what comes of it.
+type learnFlags struct {
+	learn, budget, sitemaps onOff
+	mirrors                 string
+}
+
+func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
+	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps), mirrors: "all"}
+	flags.Var(&f.sitemaps, "sitemaps", "on: read the sitemaps of seeds that are hosts, those that robots.txt names and /sitemap.xml; or off")
+	flags.Var(&f.learn, "learn", "on: learn which URLs of a site are copies, and take parameters off that change no page; or off")
+	flags.Var(&f.budget, "budget", "on: put last what led to copies again and again, and traps; off: fetch it, and what earlier runs put last")
+	flags.StringVar(&f.mirrors, "mirrors", f.mirrors, "hosts whose pages are copies of another's, path by path: fetch all, or a sample of them")
+	return f
+}
+
+// An onOff is the value of a flag that is on or off.
+type onOff bool
+
+func (o *onOff) String() string {
+	if *o {
+		return "on"
+	}
+	return "off"
+}
+
+func (o *onOff) Set(text string) error {
+	if text != "on" && text != "off" {
+		return fmt.Errorf("try on or off")
+	}
+	*o = text == "on"
+	return nil
+}
+
+func (o *onOff) Type() string { return "on|off" }
+
+func (f *learnFlags) check() error {
+	switch {
+	case f.mirrors != "all" && f.mirrors != "sample":
+		return usagef("--mirrors %q: try all or sample", f.mirrors)
+	case f.mirrors == "sample" && !bool(f.learn):
+		return usagef("--mirrors sample needs what --learn off does not learn: leave one out")
+	}
+	return nil
+}
+
+// lessons opens the book of what is known of sites; nil if nothing is to be learned.
+func (c *crawlRun) lessons() *learn.Book {
+	f := c.learning
+	if !f.learn {
+		return nil
+	}
+	book := learn.NewBook(c.store)
+	book.Budget, book.Mirror = bool(f.budget), f.mirrors == "sample"
+	book.Exempt = map[string]bool{} // a folder is read as it is: its pages cost nobody a fetch
+	for _, f := range c.options.Folders {
+		book.Exempt[f.Host] = true
+	}
+	book.Again = c.queueAgain
+	return book
+}
+
+// queueAgain queues URLs again whose pattern won its budget back.
+func (c *crawlRun) queueAgain(ctx context.Context, urls []string) error {
+	now := time.Now().UTC()
+	items := make([]frontier.Item, len(urls))
+	for i, url := range urls {
+		items[i] = frontier.Item{URL: url, Depth: 1, Priority: crawler.WonPriority, Due: now}
+	}
+	if _, err := c.store.Requeue(ctx, items); err != nil {
+		return fmt.Errorf("queue again what was put last: %w", err)
+	}
+	return nil
+}
+
+// fetchesLast says whether this run fetches what was put last: because it puts nothing
+// last, or because all else was fetched by the runs before and nothing else is asked for.
+func (c *crawlRun) fetchesLast(ctx context.Context) (bool, error) {
+	tally, err := c.store.Tally(ctx)
+	if err != nil || tally.Later == 0 {
+		return false, err
+	}
+	if !c.learning.budget || !c.learning.learn {
+		return true, nil
+	}
+	counts, err := c.store.Counts(ctx)
+	return counts.Pending == 0 && !c.back.wanted(), err
+}
+
+// putLast yields what was put last, if this run is to fetch it.
+func (c *crawlRun) putLast(ctx context.Context) iter.Seq2[frontier.Item, error] {
+	return func(yield func(frontier.Item, error) bool) {
+		if !c.last {
+			return
+		}
+		now := time.Now().UTC()
+		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
+			if err != nil {
+				yield(frontier.Item{}, fmt.Errorf("look for what was put last: %w", err))
+				return
+			}
+			r := &page.Record
+			item := frontier.Item{URL: r.URL, Depth: r.Depth, Priority: crawler.PutBackPriority, Due: now}
+			if r.Kind == store.Later && !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// printLearned prints what is known of a host, with the evidence.
+func printLearned(ctx context.Context, out io.Writer, s store.Reader, host string, asJSON bool) error {
+	site, err := learn.Read(ctx, s, host)
+	if err != nil {
+		return err
+	}
+	if site == nil {
+		site = learn.NewHost()
+	}
+	if asJSON {
+		return writeLine(out, site)
+	}
+	return report.WriteLearned(out, report.LearnedOf(host, site))
+}
+
+// hostNamed is a host as it was given, or that of a URL.
+func hostNamed(given string) string {
+	if url, err := frontier.Canonical(given); err == nil && hasScheme(given) {
+		return frontier.HostOf(url)
+	}
+	return given
+}
+
+// forget makes a store forget what was learned of a host. What was put last stays so, until
+// a later run fetches it.
+func forget(ctx context.Context, dir, host string) error {
+	s, err := openStore(dir, false, 16)
+	if err != nil {
+		return err
+	}
+	return keepFirst(s.SetMeta(ctx, learn.NameOf(host), []byte{}), s.Close())
+}
