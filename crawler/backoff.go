@@ -27,9 +27,11 @@ import (
 // reported after three seconds, a restart of a server in a long crawl costs nothing, and a crawl
 // whose own network is gone ends without losing its frontier.
 //
-// A URL that failed comes after the others of its host, and later with each try. So the host is
-// asked for another URL next, whose answer tells whether the host is in trouble or the one URL. And
-// URLs that fail whenever they are asked for keep no other URL of their host waiting.
+// A URL that failed goes to the end of its level in the frontier, and among the URLs of its host
+// that are in hand it comes last. So the host is asked for another URL next, whose answer tells
+// whether the host is in trouble or the one URL. Else URLs that fail whenever they are asked for
+// would be asked for one after the other, their failures would look like an outage, and all that is
+// behind them in the queue would wait for its end.
 //
 // Some failures are the trouble of one page. They do not count against its host, which rests as
 // after its first failure. One of them is a status 500. Another is that a URL fails again although
@@ -110,13 +112,6 @@ func (h *host) blameless(page *Page) bool {
 		return false
 	}
 	return page.Item.Tries > 0 && h.answered && h.fails == 0
-}
-
-// putOff is how a URL that failed goes back to its host's queue.
-func putOff(it frontier.Item) frontier.Item {
-	it.Tries++
-	it.Priority = max(it.Priority, 0) + 1
-	return it
 }
 
 func (s *schedule) jittered(d time.Duration) time.Duration {

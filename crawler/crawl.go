@@ -337,7 +337,8 @@ func (c *Crawl) later(ctx context.Context, t *turn, page *Page) (*arrival, error
 	if c.opt.OnAnswer != nil && page.Raw != nil {
 		c.opt.OnAnswer(page.Raw)
 	}
-	item := putOff(t.item)
+	item := t.item
+	item.Tries++
 	if err := c.front.Release(ctx, t.claim, item); errors.Is(err, frontier.ErrLost) {
 		c.schedule.lose(t.claim)
 	} else if err != nil {

@@ -356,6 +356,7 @@ func (s *schedule) take(ctx context.Context, h *host, c frontier.Claim, n int) e
 		return nil // lost meanwhile
 	}
 	h.urls = append(h.urls, urls...)
+	slices.SortStableFunc(h.urls, func(a, b frontier.Item) int { return cmp.Compare(a.Tries, b.Tries) }) // see backoff.go
 	h.dry = len(urls) == 0 && !h.stirred
 	s.doubt(h)
 	s.offer(h)
