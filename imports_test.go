@@ -53,7 +53,7 @@ var table = map[string]struct {
 	"internal/revisit":          {[]string{"store"}, nil},
 	"internal/complete":         {[]string{"dedup", "store", "internal/lastused"}, nil},
 	"internal/monitor":          {nil, []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":              {[]string{"internal/archive", "internal/replay", "warc", "internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "store/badger", "store/remote", "report", "feed", "internal/ingest", "internal/complete", "internal/corpus", "internal/revisit", "internal/against", "crawler/learn"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":              {[]string{"internal/archive", "internal/replay", "warc", "internal/harmless", "internal/memory", "internal/monitor", "frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "store/badger", "store/redis", "store/remote", "report", "feed", "internal/ingest", "internal/complete", "internal/corpus", "internal/revisit", "internal/against", "crawler/learn"}, []string{"github.com/spf13/pflag"}},
 	"examples/dedup":            {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":            {[]string{"crawler", "extract", "dedup"}, nil}, // the same
 	"internal/tools/bruteforce": {[]string{"dedup"}, nil},                       // a test tool over what skink printed

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,7 +70,11 @@ func changeSettings(t *testing.T, dir string, change func(*store.Settings)) {
 		t.Fatal(err)
 	}
 	change(set)
-	if err := store.WriteSettings(t.Context(), s, *set); err != nil {
+	text, err := json.Marshal(set)
+	if err == nil {
+		err = s.SetMeta(t.Context(), "settings", text)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }

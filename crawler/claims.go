@@ -267,8 +267,8 @@ func (s *schedule) holds(t *turn) bool {
 	return t.claim == t.host.claim
 }
 
-// workerName is the name under which a crawl claims hosts, if it was given none.
-func workerName(given string) string {
+// WorkerName is the name under which a crawl claims hosts: the one given, or one of its own.
+func WorkerName(given string) string {
 	if given != "" {
 		return given
 	}

@@ -74,3 +74,10 @@ func (c *Crawl) InFlight() int {
 	defer c.schedule.mu.Unlock()
 	return c.schedule.places.begun
 }
+
+// Held is how many hosts are claimed by this crawl.
+func (c *Crawl) Held() int {
+	c.schedule.mu.Lock()
+	defer c.schedule.mu.Unlock()
+	return len(c.schedule.held)
+}

@@ -74,7 +74,7 @@ type turn struct {
 
 func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *schedule {
 	s := &schedule{
-		front: front, opt: opt, pages: pages, jitter: rand.Float64, worker: workerName(opt.Worker),
+		front: front, opt: opt, pages: pages, jitter: rand.Float64, worker: WorkerName(opt.Worker),
 		hosts: map[string]*host{}, held: map[*host]bool{}, doubted: map[*host]bool{}, unheld: unheld{stale: true}, addresses: map[netip.Addr]*address{}, busy: map[*host]bool{},
 		demanding: map[string]time.Duration{}, sweepAt: firstSweep, wake: make(chan struct{}),
 		places: newPlaces(opt),

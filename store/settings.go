@@ -42,11 +42,12 @@ func ReadSettings(ctx context.Context, s Reader) (*Settings, error) {
 	return &set, nil
 }
 
-// WriteSettings gives s its settings.
+// WriteSettings gives a store its settings. If it has some already, which another process
+// may have given it a moment ago, they stay, and the error is [ErrChanged].
 func WriteSettings(ctx context.Context, m Meta, set Settings) error {
 	b, err := json.Marshal(set)
 	if err != nil {
 		return err
 	}
-	return m.SetMeta(ctx, settingsName, b)
+	return m.SwapMeta(ctx, settingsName, nil, b)
 }

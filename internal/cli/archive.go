@@ -74,7 +74,7 @@ func (c *crawlRun) openArchive(ctx context.Context) error {
 		c.say.line("the answers of %s are not in the archive in %s any more, as after a power cut", plural(int64(lost), "page"), f.dir)
 	}
 	c.archive = a
-	c.store = inStep{c.store, a}
+	c.store.Store = inStep{c.store.Store, a}
 	c.options.OnAnswer = a.Keep
 	return nil
 }

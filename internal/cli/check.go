@@ -111,7 +111,7 @@ func costText(l badger.Loss) string {
 }
 
 // mayGoOn refuses to add to a store that lost how its pages are judged.
-func mayGoOn(ctx context.Context, dir string, s *badger.Store) error {
+func mayGoOn(ctx context.Context, dir string, s store.Store) error {
 	set, err := store.ReadSettings(ctx, s)
 	if err != nil || set != nil {
 		return err

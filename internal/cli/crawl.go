@@ -85,6 +85,7 @@ type crawlFlags struct {
 func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &crawlFlags{options: crawler.Defaults()}
 	f.store = addStoreFlag(flags)
+	flags.StringVar(&f.options.Worker, "worker", "", "name of this worker among those that share the store; two that run at once need two names (default: its machine and process)")
 	flags.BoolVar(&f.add, "add", false, "add these seeds to a store that holds a finished crawl of others")
 	f.again = addBackFlags(flags)
 	f.rule = addRuleFlags(flags)
@@ -168,20 +169,21 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt craw
 		return err
 	}
 	place := aboutToOpen(*f.store)
-	s, err := openStore(*f.store, len(args) > 0, 16+opt.Parallel)
+	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Parallel)
 	if err != nil {
 		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
-			return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", *f.store)
+			return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", withoutPassword(*f.store))
 		}
 		return err
 	}
-	if text := lossText(s.Loss()); text != "" {
+	if text := lossText(s.loss()); text != "" {
 		say.line("%s", text)
 	}
-	if err := mayGoOn(ctx, *f.store, s); err != nil {
+	if err := mayGoOn(ctx, s.name, s); err != nil {
 		return errors.Join(err, s.Close())
 	}
-	stopAnswering := answerReaders(s, *f.store, "skink crawl", func(err error) { say.line("%v", err) })
+	stopAnswering := s.answer("skink crawl", func(err error) { say.line("%v", err) })
+	opt.Worker = crawler.WorkerName(opt.Worker)
 	c := &crawlRun{crawlFlags: f, options: opt, back: again, began: time.Now(), con: con, say: say, store: s, stdinIsSeeds: slices.Contains(args, "-")}
 	err = errors.Join(c.run(ctx, args, given), stopAnswering(), s.Close())
 	if err != nil && !c.planted { // the start failed

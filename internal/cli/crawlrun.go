@@ -29,7 +29,7 @@ type crawlRun struct {
 	named       []frontier.Item // seeds that the command line names
 	firstDue    time.Time       // when the first page is due that is not now, as far as is known
 	judgedBy    dedup.Rule
-	store       store.Store
+	store       *writeStore
 	archive     *archive.Archive // nil: answers are not kept
 	movedMu     sync.Mutex
 	seeds       seeds // guarded by movedMu once the crawl runs
@@ -38,18 +38,23 @@ type crawlRun struct {
 	onTouch     func(*store.Record)   // told of visits that are no change
 	last        bool                  // it fetches what was put last, too
 	planted     bool                  // the store holds the seeds
+	present     *presence             // among the workers of the store
 	result      error                 // what the run says by its exit code when nothing went wrong
 
 	say          sayer
 	stdinIsSeeds bool
 }
 
-func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
+func (c *crawlRun) run(ctx context.Context, args []string, given seeds) (err error) {
 	rule, err := c.rule.agree(ctx, c.store, c.name())
 	if err != nil {
 		return err
 	}
 	c.judgedBy = rule
+	if c.present, err = c.join(ctx); err != nil {
+		return err
+	}
+	defer func() { err = keepFirst(err, c.present.leave(ctx)) }()
 	if err := c.gather(ctx, given); err != nil {
 		return err
 	}
@@ -69,6 +74,7 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 		Rule:           rule,
 		SkipDuplicates: c.onDuplicate == "skip",
 		GoneAfter:      c.again.goneAfter,
+		Shared:         c.store.shared,
 		Agent:          robots.ProductToken(c.options.UserAgent),
 		Memory:         int64(*c.memory),
 		Learn:          c.lessons(),
@@ -92,7 +98,7 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) error {
 	return c.crawl(ctx, pipeline, following)
 }
 
-func (c *crawlRun) name() string { return *c.crawlFlags.store }
+func (c *crawlRun) name() string { return c.store.name }
 
 // nothingLeft ends a crawl that has nothing to do.
 func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
@@ -177,6 +183,10 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	started := time.Now()
 	v := &view{c.store, pipeline, crawl, started}
 	outside.show(v)
+	c.present.tell(ctx, func(w *workerState) {
+		added := pipeline.Added()
+		w.Hosts, w.InFlight, w.Pages = crawl.Held(), crawl.InFlight(), added.Pages()
+	})
 	stop := c.watch(ctx, v)
 	err = following.while(ctx, func(ctx context.Context) error { return c.runFor(ctx, crawl) })
 	crawl.Close()
@@ -205,7 +215,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	}
 	c.say.summary(summary{
 		added: pipeline.Added(), visits: pipeline.Visits(), all: pipeline.Tally(), urls: after, rule: c.judgedBy, took: time.Since(started),
-		store: c.name(), bytes: diskUse(c.name()), feed: c.feed, archive: c.crawlFlags.archive.dir, demanding: crawl.Demanding(),
+		store: c.name(), bytes: c.store.size(), feed: c.feed, archive: c.crawlFlags.archive.dir, demanding: crawl.Demanding(),
 		end: end, again: c.resume(end),
 	})
 	if end.interrupted {

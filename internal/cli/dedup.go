@@ -68,7 +68,7 @@ type dedupFlags struct {
 
 func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &dedupFlags{}
-	flags.StringVar(&f.store, "store", "", "folder of a store to keep the judgement in (default: a temporary one)")
+	flags.StringVar(&f.store, "store", "", "folder or redis:// address of a store to keep the judgement in (default: a temporary one)")
 	f.rule = addRuleFlags(flags)
 	f.corpus = addCorpusFlags(flags)
 	f.records = addCorpusOutFlags(flags)
@@ -144,28 +144,28 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		}
 		defer os.RemoveAll(dir)
 	}
-	s, err := openStore(dir, true, 16)
+	s, err := openStore(ctx, dir, true, 16)
 	if err != nil {
 		return err
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
-	warn(d.con.Err, s.Loss())
-	if err := mayGoOn(ctx, dir, s); err != nil {
+	warn(d.con.Err, s.loss())
+	if err := mayGoOn(ctx, s.name, s); err != nil {
 		return err
 	}
 	if d.store != "" { // who would look for a temporary one?
-		stop := answerReaders(s, dir, "skink dedup", func(err error) { fmt.Fprintf(d.con.Err, "skink: %v\n", err) })
+		stop := s.answer("skink dedup", func(err error) { fmt.Fprintf(d.con.Err, "skink: %v\n", err) })
 		defer func() { err = keepFirst(err, stop()) }()
 	}
 	if d.keep.against == "" {
-		return d.judge(ctx, s, dir, in, nil)
+		return d.judge(ctx, s, s.name, s.shared, in, nil)
 	}
 	known, set, err := d.openKnown(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = keepFirst(err, known.Close()) }()
-	return d.judge(ctx, against.New(s, known), dir, in, &set)
+	return d.judge(ctx, against.New(s, known), s.name, s.shared, in, &set)
 }
 
 // checkOut refuses to write over what is read, and what --out refuses in any case,
@@ -211,12 +211,12 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 const recordShare = 32
 
 // judge judges what is read into a store, by the settings of the one it is judged against, if there is one.
-func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *corpus.Inputs, known *store.Settings) error {
+func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared bool, in *corpus.Inputs, known *store.Settings) error {
 	rule, err := d.agree(ctx, s, name, known)
 	if err != nil {
 		return err
 	}
-	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Memory: int64(*d.memory)})
+	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Shared: shared, Memory: int64(*d.memory)})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ type rejudging struct {
 	*crawlFlags // what the command line said: only read
 	options     crawler.Options
 	say         sayer
-	store       store.Store
+	store       *writeStore
 	pipeline    *ingest.Pipeline
 	ways        map[string]way // to the pages that redirects led to, by URL
 	at          store.Archived // of the page in hand
@@ -57,18 +57,18 @@ func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options,
 	if _, err := check(f.rule.settings()); err != nil {
 		return err
 	}
-	s, err := openStore(*f.store, true, 16)
+	s, err := openStore(ctx, *f.store, true, 16)
 	if err != nil {
 		return err
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
-	if text := lossText(s.Loss()); text != "" {
+	if text := lossText(s.loss()); text != "" {
 		say.line("%s", text)
 	}
-	if err := mayGoOn(ctx, *f.store, s); err != nil {
+	if err := mayGoOn(ctx, s.name, s); err != nil {
 		return err
 	}
-	stop := answerReaders(s, *f.store, "skink crawl", func(err error) { say.line("%v", err) })
+	stop := s.answer("skink crawl", func(err error) { say.line("%v", err) })
 	defer func() { err = keepFirst(err, stop()) }()
 	opt.Scope = nil // links lead nowhere
 	r := &rejudging{crawlFlags: f, options: opt, say: say, store: s, ways: map[string]way{}}
@@ -76,12 +76,12 @@ func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options,
 }
 
 func (r *rejudging) run(ctx context.Context, files []string) error {
-	rule, err := r.rule.agree(ctx, r.store, *r.crawlFlags.store)
+	rule, err := r.rule.agree(ctx, r.store, r.store.name)
 	if err != nil {
 		return err
 	}
 	r.pipeline, err = ingest.New(ctx, r.store, ingest.Options{
-		Rule: rule, SkipDuplicates: r.onDuplicate == "skip", Agent: robots.ProductToken(r.options.UserAgent), Memory: int64(*r.memory),
+		Rule: rule, Shared: r.store.shared, SkipDuplicates: r.onDuplicate == "skip", Agent: robots.ProductToken(r.options.UserAgent), Memory: int64(*r.memory),
 		Archive: r.placed,
 	})
 	if err != nil {
@@ -98,7 +98,7 @@ func (r *rejudging) run(ctx context.Context, files []string) error {
 	}
 	r.say.summary(summary{
 		added: r.pipeline.Added(), all: r.pipeline.Tally(), urls: counts, rule: rule, took: time.Since(started),
-		store: *r.crawlFlags.store, bytes: diskUse(*r.crawlFlags.store),
+		store: r.store.name, bytes: r.store.size(),
 	})
 	if r.lost > 0 {
 		return fmt.Errorf("%s could not be read", plural(int64(r.lost), "record"))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,18 +14,84 @@ import (
 
 	"skink/store"
 	"skink/store/badger"
+	"skink/store/redis"
 )
 
 const defaultStore = "skink-data"
 
 func addStoreFlag(flags *pflag.FlagSet) *string {
-	return flags.String("store", defaultStore, "folder of the store")
+	return flags.String("store", defaultStore, "folder of the store, or redis://HOST:PORT[,HOST:PORT...]/NAME for one that many workers share")
 }
 
-// openStore opens the store in a folder to write to it. files are those that will be
-// open beside it. Its errors say what to try.
-func openStore(dir string, create bool, files int) (*badger.Store, error) {
-	return open(dir, badger.Options{Create: create, Files: files})
+// A writeStore is a store to write to, with what its kind can do.
+type writeStore struct {
+	store.Store
+	name   string // as it is printed: without a password
+	shared bool   // with other workers, who may write to it too
+	folder *badger.Store
+}
+
+// openStore opens a store to write to it. files are those that will be open beside one in a
+// folder. Its errors say what to try.
+func openStore(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
+	if redis.IsAddress(name) {
+		s, at, err := openShared(ctx, name, redis.Options{Create: create})
+		if err != nil {
+			return nil, err
+		}
+		return &writeStore{Store: s, name: at.String(), shared: true}, nil
+	}
+	s, err := open(name, badger.Options{Create: create, Files: files})
+	if err != nil {
+		return nil, err
+	}
+	return &writeStore{Store: s, name: name, folder: s}, nil
+}
+
+// openShared opens a store on servers.
+func openShared(ctx context.Context, name string, opt redis.Options) (*redis.Store, redis.Address, error) {
+	at, err := redis.ParseAddress(name)
+	if err != nil {
+		return nil, at, usagef("--store: %w", err)
+	}
+	s, err := redis.Open(ctx, at, opt)
+	if err != nil {
+		return nil, at, openError(at.String(), err, opt.ReadOnly)
+	}
+	return s, at, nil
+}
+
+// withoutPassword is the name of a store as it may be printed.
+func withoutPassword(name string) string {
+	if at, err := redis.ParseAddress(name); err == nil {
+		return at.String()
+	}
+	return name
+}
+
+// loss is what opening the store found to be lost.
+func (s *writeStore) loss() badger.Loss {
+	if s.folder == nil {
+		return badger.Loss{}
+	}
+	return s.folder.Loss()
+}
+
+// size is how many bytes a store in a folder takes; 0: it is on servers.
+func (s *writeStore) size() int64 {
+	if s.folder == nil {
+		return 0
+	}
+	return diskUse(s.name)
+}
+
+// answer lets others read a store in a folder while this process writes to it. One on
+// servers they read there.
+func (s *writeStore) answer(command string, say func(error)) (stop func() error) {
+	if s.folder == nil {
+		return func() error { return nil }
+	}
+	return answerReaders(s.folder, s.name, command, say)
 }
 
 // keptFiles are for the store, and for what else is no connection under way.
@@ -61,6 +128,9 @@ type newStore struct {
 }
 
 func aboutToOpen(dir string) newStore {
+	if redis.IsAddress(dir) { // other workers may have begun to use it
+		return newStore{}
+	}
 	_, err := os.Stat(dir)
 	return newStore{dir: dir, born: !badger.IsStore(dir), madeByUs: errors.Is(err, fs.ErrNotExist)}
 }

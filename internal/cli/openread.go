@@ -9,6 +9,7 @@ import (
 
 	"skink/store"
 	"skink/store/badger"
+	"skink/store/redis"
 	"skink/store/remote"
 )
 
@@ -29,8 +30,15 @@ const waitForAnswer = time.Second
 // is asked, and say is told as of when it answers. The lock of the store decides who
 // has it; a process that answers holds that lock, so it is tried first.
 func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, error) {
-	if dir == "" {
+	switch {
+	case dir == "":
 		return nil, errNoFolder
+	case redis.IsAddress(dir):
+		s, _, err := openShared(ctx, dir, redis.Options{ReadOnly: true})
+		if err != nil {
+			return nil, err
+		}
+		return &readStore{Reader: s, close: s.Close}, nil
 	}
 	for until := time.Now().Add(waitForAnswer); ; {
 		r, askErr := remote.Open(ctx, dir)

@@ -18,6 +18,9 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 			values = list.GetSlice()
 		}
 		for _, v := range values {
+			if f.Name == "store" {
+				v = withoutPassword(v)
+			}
 			text := "--" + f.Name + " " + quoted(v)
 			if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
 				text = strings.TrimSuffix("--"+f.Name+"="+quoted(v), "="+f.NoOptDefVal)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -135,7 +136,10 @@ func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedu
 		return rule, fmt.Errorf("%s: %w", name, err)
 	}
 	if has == nil {
-		return rule, store.WriteSettings(ctx, s, want)
+		if err = store.WriteSettings(ctx, s, want); errors.Is(err, store.ErrChanged) {
+			return r.agree(ctx, s, name) // another worker came first
+		}
+		return rule, err
 	}
 	if err := r.contradicts(*has, name); err != nil {
 		return rule, err

@@ -39,12 +39,28 @@ func readSeeds(ctx context.Context, s store.Store) (all seeds, err error) {
 	return all, nil
 }
 
+// write adds seeds to those of the store, which other workers may add to at the same time.
 func (all *seeds) write(ctx context.Context, s store.Store) error {
-	b, err := json.Marshal(all)
-	if err != nil {
-		return err
+	for {
+		old, err := s.Meta(ctx, seedsName)
+		if err != nil {
+			return err
+		}
+		var now seeds
+		if old != nil {
+			if err := json.Unmarshal(old, &now); err != nil {
+				return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
+			}
+		}
+		all.merge(seeds{URLs: now.URLs, Moved: now.Moved}) // folders may have moved
+		b, err := json.Marshal(all)
+		if err != nil {
+			return err
+		}
+		if err = s.SwapMeta(ctx, seedsName, old, b); !errors.Is(err, store.ErrChanged) {
+			return err
+		}
 	}
-	return s.SetMeta(ctx, seedsName, b)
 }
 
 // parse adds what the arguments name: URLs, files of URLs, standard input, and

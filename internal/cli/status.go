@@ -37,6 +37,7 @@ reason:
   outside      linked to, but out of scope or too deep
 
 While a crawl runs, it is the crawl that answers, and standard error says as of when.
+Of a store that workers share it lists these too: what each holds, and how fast it is.
 
 Example: what could not be fetched, and why
 
@@ -102,6 +103,7 @@ type status struct {
 	Problems map[string]int64 `json:"problems,omitempty"` // of those failed and given up
 	GivenUp  map[string]int64 `json:"given_up,omitempty"`
 	Hosts    []hostStatus     `json:"hosts,omitempty"` // with URLs pending, most first
+	Workers  []workerStatus   `json:"workers,omitempty"`
 
 	rows []endRow
 	all  int64
@@ -126,8 +128,8 @@ func printStatus(ctx context.Context, out io.Writer, s store.Reader, asJSON bool
 	for _, row := range st.rows {
 		row.print(out)
 	}
-	if len(st.Hosts) == 0 {
-		return nil
+	if err := printWorkers(out, st.Workers, time.Now()); err != nil || len(st.Hosts) == 0 {
+		return err
 	}
 	fmt.Fprintf(out, "%s with URLs pending\n", plural(int64(len(st.Hosts)), "host"))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -159,6 +161,9 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	}
 	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = countsByName(n, tally), tally.Pages(), tally.Other, tally.Problems, tally.GivenUp
 	st.rows, st.all = endRows(n, tally)
+	if st.Workers, err = workersAt(ctx, s, now); err != nil {
+		return st, err
+	}
 	for h, err := range s.Hosts(ctx) {
 		if err != nil {
 			return st, err

@@ -103,7 +103,11 @@ func (s summary) saved(b *strings.Builder) {
 		if t.Unkept > 0 {
 			fmt.Fprintf(b, "%s kept without text\n", plural(t.Unkept, "duplicate"))
 		}
-		fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.store, bytesText(s.bytes), bytesText(s.bytes/t.Pages()))
+		if s.bytes > 0 {
+			fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.store, bytesText(s.bytes), bytesText(s.bytes/t.Pages()))
+		} else { // on servers
+			fmt.Fprintf(b, "saved in %s\n", s.store)
+		}
 	}
 	if s.feed != "" && s.feed != "-" {
 		fmt.Fprintf(b, "the feed is in %s\n", s.feed)

@@ -1,9 +1,12 @@
 package ingest
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"skink/store"
 )
@@ -76,6 +79,22 @@ func (p *Pipeline) Visits() Visits {
 	p.counts.mu.Lock()
 	defer p.counts.mu.Unlock()
 	return maps.Clone(p.counts.visits)
+}
+
+// countEvery is how long others' pages may go uncounted.
+const countEvery = 200 * time.Millisecond
+
+// recount takes the counts of a store that others write to.
+func (c *counts) recount(ctx context.Context, s Store) error {
+	all, err := s.Tally(ctx)
+	if err != nil {
+		return fmt.Errorf("count pages: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = all
+	c.pages.Store(all.Pages())
+	return nil
 }
 
 func (c *counts) snapshot(t *store.Tally) store.Tally {

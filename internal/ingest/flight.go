@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -34,8 +35,12 @@ const (
 )
 
 // flightName is where a store keeps the marks: by URL, at how many deaths the page was in flight,
-// counting one that would come now.
+// counting one that would come now. Several workers may share it. Each writes its own marks, and
+// looks at the others' as often as it writes, at least every readEvery. A host has one
+// holder, so who comes to read a page that is marked by another took it over from one who died.
 const flightName = "in flight"
+
+const readEvery = time.Second
 
 // problemDeadly is the problem of a page that was in flight at two deaths of the process.
 const problemDeadly = "ends the process"
@@ -44,24 +49,44 @@ const problemDeadly = "ends the process"
 type flight struct {
 	store Store
 
-	mu       sync.Mutex
-	deaths   map[string]int       // guarded by mu: at how many deaths pages were in flight that have not ended yet
-	began    map[string]time.Time // guarded by mu: of those that are being read
-	marked   map[string]bool      // guarded by mu: of those, which the store knows of
-	unwanted bool                 // guarded by mu: the store knows of one that has ended
+	mu      sync.Mutex
+	deaths  map[string]int       // guarded by mu: at how many deaths pages were in flight that have not ended yet; others' marks are among them
+	began   map[string]time.Time // guarded by mu: of those that are being read
+	marked  map[string]bool      // guarded by mu: of those, which the store knows of
+	ended   map[string]bool      // guarded by mu: those that have ended, of which the store still knows
+	written map[string]int       // guarded by mu: what the store knows from here
+	read    time.Time            // guarded by mu: when others' marks were looked at
 }
 
 // newFlight reads what was in flight when the store was last left.
 func newFlight(ctx context.Context, s Store) (*flight, error) {
-	f := &flight{store: s, deaths: map[string]int{}, began: map[string]time.Time{}, marked: map[string]bool{}}
-	text, err := s.Meta(ctx, flightName)
-	if err != nil || len(text) == 0 {
-		return f, err
+	f := &flight{store: s, began: map[string]time.Time{}, marked: map[string]bool{}, ended: map[string]bool{}, written: map[string]int{}}
+	_, err := f.refresh(ctx, time.Now())
+	return f, err
+}
+
+// refresh looks at the marks in the store. The caller holds mu.
+func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err error) {
+	if text, err = f.store.Meta(ctx, flightName); err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(text, &f.deaths); err != nil {
-		return nil, fmt.Errorf("read what was in flight: %w", err)
+	all := map[string]int{}
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &all); err != nil {
+			return nil, fmt.Errorf("read what was in flight: %w", err)
+		}
 	}
-	return f, nil
+	for url := range f.ended {
+		delete(all, url)
+	}
+	for url, n := range f.written {
+		if all[url] == n { // the mark is our own
+			all[url] = n - 1
+		}
+	}
+	maps.DeleteFunc(all, func(_ string, n int) bool { return n <= 0 })
+	f.deaths, f.read = all, now
+	return text, nil
 }
 
 // suspect says at how many deaths a URL was in flight.
@@ -87,7 +112,9 @@ func (f *flight) begin(ctx context.Context, url string) error {
 func (f *flight) end(url string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.unwanted = f.unwanted || f.marked[url] || f.deaths[url] > 0
+	if f.marked[url] || f.deaths[url] > 0 {
+		f.ended[url] = true
+	}
 	delete(f.began, url)
 	delete(f.marked, url)
 	delete(f.deaths, url)
@@ -97,33 +124,48 @@ func (f *flight) end(url string) {
 func (f *flight) look(ctx context.Context, now time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	changed := f.unwanted
+	changed := len(f.ended) > 0
 	for url, began := range f.began {
 		if !f.marked[url] && now.Sub(began) >= longPage {
 			f.marked[url], changed = true, true
 		}
 	}
-	if !changed {
-		return nil
+	switch {
+	case changed:
+		return f.write(ctx)
+	case now.Sub(f.read) >= readEvery:
+		_, err := f.refresh(ctx, now)
+		return err
 	}
-	return f.write(ctx)
+	return nil
 }
 
 // write is called with mu held.
 func (f *flight) write(ctx context.Context) error {
-	all := maps.Clone(f.deaths)
-	for url := range f.marked {
-		all[url]++
+	for {
+		old, err := f.refresh(ctx, time.Now())
+		if err != nil {
+			return err
+		}
+		all, own := maps.Clone(f.deaths), map[string]int{}
+		for url := range f.marked {
+			all[url]++
+			own[url] = all[url]
+		}
+		text, err := json.Marshal(all)
+		if err == nil {
+			err = f.store.SwapMeta(ctx, flightName, old, text)
+		}
+		switch {
+		case errors.Is(err, store.ErrChanged):
+			continue
+		case err != nil:
+			return fmt.Errorf("mark what is in flight: %w", err)
+		}
+		clear(f.ended)
+		f.written = own
+		return nil
 	}
-	text, err := json.Marshal(all)
-	if err == nil {
-		err = f.store.SetMeta(ctx, flightName, text)
-	}
-	if err != nil {
-		return fmt.Errorf("mark what is in flight: %w", err)
-	}
-	f.unwanted = false
-	return nil
 }
 
 // deadly makes a subject the record of a page that is not read again.

@@ -68,3 +68,37 @@ func TestFlightOfShortPages(t *testing.T) {
 		t.Errorf("%s was written: %v", text, err)
 	}
 }
+
+// Two workers share a store. Each knows its own marks from the other's: a page that the other
+// was reading when it died is a suspect, one that it reads itself is none.
+func TestFlightOfSeveralWorkers(t *testing.T) {
+	s := store.NewMemory()
+	var workers [2]*flight
+	for i := range workers {
+		f, err := newFlight(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		workers[i] = f
+	}
+	long := time.Now().Add(longPage)
+	for i, url := range []string{"http://a.test/", "http://b.test/"} {
+		if err := errors.Join(workers[i].begin(t.Context(), url), workers[i].look(t.Context(), long)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	workers[1].end("http://b.test/")
+	if err := errors.Join(workers[0].look(t.Context(), long.Add(2*readEvery)), workers[1].look(t.Context(), long.Add(2*readEvery))); err != nil {
+		t.Fatal(err)
+	}
+	if n := workers[0].suspect("http://a.test/"); n != 0 {
+		t.Errorf("who reads a page suspects it for %d deaths", n)
+	}
+	if n := workers[1].suspect("http://a.test/"); n != 1 {
+		t.Errorf("who took a page over from the dead suspects it for %d deaths, want 1", n)
+	}
+	text, err := s.Meta(t.Context(), flightName)
+	if err != nil || string(text) != `{"http://a.test/":1}` {
+		t.Errorf("in flight is %s: %v", text, err)
+	}
+}

@@ -35,6 +35,7 @@ type Options struct {
 	Learn          *learn.Book         // told of each verdict; nil: nobody is
 	Agent          string              // product token that pages may name in what they ask of crawlers; "": that of the default agent
 	OnTouch        func(*store.Record) // told of each page that was visited and is what it was, which is no change; nil: nobody is
+	Shared         bool                // others write to the store too, so what it holds is counted there every countEvery
 	Memory         int64               // bytes that the whole process is to get along with, see [memory.Divide]; 0: [memory.Default]
 
 	Archive func(*crawler.Page) Commit // how a page is committed together with its answer; nil: the answer is not kept
@@ -52,7 +53,7 @@ type Store interface {
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 	Tally(ctx context.Context) (store.Tally, error)
 	Meta(ctx context.Context, name string) ([]byte, error)
-	SetMeta(ctx context.Context, name string, value []byte) error
+	SwapMeta(ctx context.Context, name string, old, value []byte) error
 	Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error]
 	Requeue(ctx context.Context, items []frontier.Item) (int, error)
 	Sync() error
@@ -93,7 +94,7 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	p.texts.New = func() any { return new(dedup.Text) }
 	p.leaders = newLeaderCache(s, opt.Rule, parts.Leaders)
 	p.counts.pages.Store(tally.Pages())
-	p.upkeep.start(s, flight, opt.Learn)
+	p.upkeep.start(p)
 	return p, nil
 }
 

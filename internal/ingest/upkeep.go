@@ -7,8 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"skink/crawler/learn"
 )
 
 // syncEvery is what a power cut can cost.
@@ -18,42 +16,52 @@ const syncEvery = 30 * time.Second
 const writeEvery = time.Second
 
 // upkeep is what has to be done every now and then, whatever pages come: making what is
-// committed survive a power cut, marking pages that are being read for long, and writing what was
-// learned.
+// committed survive a power cut, marking pages that are being read for long, writing what was
+// learned, and counting what others have written.
 type upkeep struct {
 	closing chan struct{}
 	ended   sync.WaitGroup
 	err     atomic.Pointer[error]
 }
 
-func (u *upkeep) start(s Store, f *flight, b *learn.Book) {
+func (u *upkeep) start(p *Pipeline) {
 	u.closing = make(chan struct{})
 	u.ended.Go(func() {
-		if err := u.run(s, f, b); err != nil {
+		if err := u.run(p); err != nil {
 			u.err.Store(&err)
 		}
 	})
 }
 
-func (u *upkeep) run(s Store, f *flight, b *learn.Book) error {
+func (u *upkeep) run(p *Pipeline) error {
 	ctx := context.Background() // what it writes is short, and the last of it comes after the end of a crawl
-	sync, look, write := time.NewTicker(syncEvery), time.NewTicker(lookEvery), time.NewTicker(writeEvery)
+	sync, look, count, write := time.NewTicker(syncEvery), time.NewTicker(lookEvery), time.NewTicker(countEvery), time.NewTicker(writeEvery)
 	defer sync.Stop()
 	defer write.Stop()
 	defer look.Stop()
+	defer count.Stop()
+	counts := count.C
+	if !p.opt.Shared {
+		counts = nil
+	}
 	for {
 		var err error
 		select {
 		case <-u.closing:
-			return errors.Join(f.look(ctx, time.Now()), b.Sync(ctx))
+			if p.opt.Shared {
+				err = p.counts.recount(ctx, p.store)
+			}
+			return errors.Join(err, p.flight.look(ctx, time.Now()), p.opt.Learn.Sync(ctx))
 		case <-write.C:
-			err = b.Sync(ctx)
+			err = p.opt.Learn.Sync(ctx)
 		case <-sync.C:
-			if err = s.Sync(); err != nil {
+			if err = p.store.Sync(); err != nil {
 				err = fmt.Errorf("sync the store: %w", err)
 			}
 		case now := <-look.C:
-			err = f.look(ctx, now)
+			err = p.flight.look(ctx, now)
+		case <-counts:
+			err = p.counts.recount(ctx, p.store)
 		}
 		if err != nil {
 			return err
