@@ -25,5 +25,5 @@ func ExampleAppend() {
 	}
 	fmt.Printf("%s", line)
 	// Output:
-	// {"id":"7a680da8ff87452e5e8343ecd64b540b","url":"http://example.com/lizards","final_url":"https://example.com/lizards","fetched_at":"2025-06-01T12:00:00Z","status":200,"content_type":"text/html","lang":"en","title":"Skinks & other lizards","text":"Skinks have smooth scales.","words":4,"hash":"b48f023a0acabb9fcd2a96db13508ccb","verdict":"thin"}
+	// {"id":"7a680da8ff87452e5e8343ecd64b540b","url":"https://example.com/lizards","redirected_from":"http://example.com/lizards","fetched_at":"2025-06-01T12:00:00Z","status":200,"content_type":"text/html","lang":"en","title":"Skinks & other lizards","text":"Skinks have smooth scales.","words":4,"hash":"b48f023a0acabb9fcd2a96db13508ccb","verdict":"thin"}
 }

@@ -1,5 +1,5 @@
-// Package feed writes the content a crawl found, one page a line, for whatever
-// builds an index from it. Its form is JSON Lines, specified in jsonl.go.
+// Package feed writes the content a crawl found, for whatever builds an index from it: JSON Lines, one
+// page a line, or Parquet. SCHEMA.md specifies the fields.
 //
 //	lines, err := feed.Write(ctx, os.Stdout, s, feed.Options{Include: feed.Unique})
 //
@@ -16,10 +16,12 @@ package feed
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"skink/dedup"
 	"skink/store"
 )
 
@@ -40,90 +42,139 @@ func ParseInclude(name string) (Include, error) {
 	return "", fmt.Errorf("unknown choice of pages %q: try unique or all", name)
 }
 
-func (in Include) holds(r *store.Record) bool {
-	if in == All {
+// A choice is which pages a feed holds.
+type choice struct {
+	Include  Include // default Unique
+	MinWords int     // pages of fewer words are left out
+	NoThin   bool    // pages that are thin are left out
+}
+
+func (c choice) holds(r *store.Record) bool {
+	if r.Words < c.MinWords || c.NoThin && r.Verdict == dedup.Thin {
+		return false
+	}
+	if c.Include == All {
 		return r.Kind == store.Page
 	}
 	return r.Fed()
 }
 
+// Format is the form in which pages are written.
+type Format string
+
+const (
+	JSONLines Format = "jsonl"   // a line a page, see [Append]
+	Parquet   Format = "parquet" // a row a page
+)
+
 // Options says what Write writes. The zero value is good: all that is to be fed.
 type Options struct {
-	Include Include      // default Unique
-	After   store.Cursor // where to begin; "": at the beginning
+	Include  Include      // default Unique
+	MinWords int          // pages of fewer words are left out
+	NoThin   bool         // pages that are thin are left out
+	Format   Format       // default JSONLines
+	After    store.Cursor // where to begin; "": at the beginning
 
 	Changes bool      // each line says what it is, and what is gone has one too
 	Since   time.Time // of changes, those after it only; zero: all
 }
 
-// Write writes the pages of s to w, in the order in which they were judged, and
-// returns how many lines it wrote. After an error w may end in half a line.
-func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (lines int, err error) {
+func (opt *Options) choice() choice { return choice{opt.Include, opt.MinWords, opt.NoThin} }
+
+func (opt *Options) check() error {
 	if opt.Include != "" {
 		if _, err := ParseInclude(string(opt.Include)); err != nil {
-			return 0, err
+			return err
 		}
 	}
+	switch opt.Format {
+	case "", JSONLines, Parquet:
+		return nil
+	}
+	return fmt.Errorf("no format is called %q: try jsonl or parquet", opt.Format)
+}
+
+// Write writes the pages of s to w, in the order in which they were judged, and
+// returns how many it wrote. After an error w may end in half a line.
+func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages int, err error) {
+	if err := opt.check(); err != nil {
+		return 0, err
+	}
 	out := bufio.NewWriterSize(w, bufferSize)
-	var line []byte
+	write, end := writer(out, opt.Format)
 	for page, err := range s.Changes(ctx, opt.After, store.WantText) {
 		if err == nil {
 			err = ctx.Err()
 		}
+		var d *Document
+		if err == nil {
+			d, err = opt.document(&page.Content)
+		}
+		if err == nil && d != nil {
+			pages++
+			err = write(d)
+		}
 		if err != nil {
-			return lines, fmt.Errorf("write feed: %w", err)
+			return pages, fmt.Errorf("write feed: %w", err)
 		}
-		if line, err = opt.append(line[:0], &page.Content); err != nil {
-			return lines, fmt.Errorf("write feed: %w", err)
-		}
-		if len(line) == 0 {
-			continue
-		}
-		if _, err := out.Write(line); err != nil {
-			return lines, fmt.Errorf("write feed: %w", err)
-		}
-		lines++
 	}
-	if err := out.Flush(); err != nil {
-		return lines, fmt.Errorf("write feed: %w", err)
+	if err := errors.Join(end(pages), out.Flush()); err != nil {
+		return pages, fmt.Errorf("write feed: %w", err)
 	}
-	return lines, nil
+	return pages, nil
 }
 
-// append appends the line of a page, if it has one.
-func (opt *Options) append(dst []byte, page *store.Content) ([]byte, error) {
+// document is what is written of a page; nil: nothing.
+func (opt *Options) document(page *store.Content) (*Document, error) {
 	r := &page.Record
 	switch {
-	case !opt.Changes && !opt.Include.holds(r), opt.Changes && !opt.Since.IsZero() && !r.Began().After(opt.Since):
-		return dst, nil
+	case !opt.Changes && !opt.choice().holds(r), opt.Changes && !opt.Since.IsZero() && !r.Began().After(opt.Since):
+		return nil, nil
 	case !opt.Changes:
-		return appendPage(dst, page)
+		return wholeDocument(page, "")
 	}
-	switch kind := opt.Include.changeOf(r, opt.Since); kind {
-	case "":
-		return dst, nil
-	case store.Gone:
-		return appendGone(dst, r)
-	default:
-		return appendChange(dst, page, kind)
+	return documentOfChange(page, opt.choice().changeOf(r, opt.Since))
+}
+
+// writer writes documents in a format, and what the format has at its end. A feed without pages is
+// nothing in every format, so that nobody's file is replaced by an empty table.
+func writer(out io.Writer, f Format) (write func(*Document) error, end func(pages int) error) {
+	if f == Parquet {
+		t := newTableWriter(out)
+		return t.write, func(pages int) error {
+			if pages == 0 {
+				return nil
+			}
+			return t.to.Close()
+		}
 	}
+	var line []byte
+	return func(d *Document) (err error) {
+		if line, err = appendLine(line[:0], d); err == nil {
+			_, err = out.Write(line)
+		}
+		return err
+	}, func(int) error { return nil }
 }
 
 const bufferSize = 256 << 10 // some dozens of pages to one system call
 
-// appendPage appends the line of a page. One that has words and was kept with its
-// text, but has none, is a sign of damage.
+// appendPage appends the line of a page.
 func appendPage(dst []byte, page *store.Content) ([]byte, error) {
-	if err := whole(page); err != nil {
+	d, err := wholeDocument(page, "")
+	if err != nil {
 		return dst, err
 	}
-	return Append(dst, &page.Record, page.Text)
+	return appendLine(dst, d)
 }
 
-// whole refuses a page whose text is lost.
-func whole(page *store.Content) error {
+// wholeDocument is the document of a page with its text. One that has words and was kept with its text,
+// but has none, is a sign of damage.
+func wholeDocument(page *store.Content, change store.ChangeKind) (*Document, error) {
 	if r := &page.Record; !page.Kept && r.Words > 0 && !r.NoText {
-		return fmt.Errorf("text of %s: %w", r.URL, store.ErrCorrupt)
+		return nil, fmt.Errorf("text of %s: %w", r.URL, store.ErrCorrupt)
 	}
-	return nil
+	d := documentOf(&page.Record)
+	d.Text, d.Change = page.Text, change
+	return &d, nil
 }

@@ -72,10 +72,11 @@ func golden(t *testing.T, file string, got []byte) {
 func TestNames(t *testing.T) {
 	r := &store.Record{
 		URL: "u", Via: "v", CanonicalURL: "c", FetchedAt: fetched, Status: 200, ContentType: "t", Lang: "l", Title: "t",
-		Description: "d", Words: 1, Hash: dedup.Hash{1}, Verdict: dedup.Near, DuplicateOf: "d", Resemblance: 0.9,
+		Description: "d", Words: 1, Hash: dedup.Hash{1}, Verdict: dedup.Near, DuplicateOf: "d", Leader: dedup.Hash{2}, Resemblance: 0.9,
+		Author: "a", PublishedAt: "2025-03-01", ModifiedAt: "2025-03-02", SiteName: "s", NoIndex: true,
 	}
-	want := strings.Fields(`id url final_url canonical_url fetched_at status content_type lang title description
-		text words hash verdict duplicate_of resemblance`)
+	want := strings.Fields(`id url redirected_from canonical_url fetched_at status content_type lang title description
+		author published_at modified_at site_name text words hash verdict duplicate_of duplicate_of_id resemblance noindex`)
 	if got := names(t, r, "text"); !slices.Equal(got, want) {
 		t.Errorf("full\n got %q\nwant %q", got, want)
 	}

@@ -46,6 +46,10 @@ type Record struct {
 	Lang         string `json:"lang,omitempty"`
 	Title        string `json:"title,omitempty"`
 	Description  string `json:"description,omitempty"`
+	Author       string `json:"author,omitempty"`
+	PublishedAt  string `json:"published_at,omitempty"` // RFC 3339, or its date alone
+	ModifiedAt   string `json:"modified_at,omitempty"`  // the same
+	SiteName     string `json:"site_name,omitempty"`
 	Root         string `json:"root,omitempty"`    // how the main text was found
 	NoIndex      bool   `json:"noindex,omitempty"` // judged, never fed
 

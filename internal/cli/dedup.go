@@ -25,8 +25,9 @@ var dedupCommand = command{
 	short: "judge files that are on disk already",
 	long: `
 Judges files as a crawl judges pages, and prints the report: HTML, Markdown, JSON Lines
-(an object a line, such as skink export writes), any other UTF-8 file as text, and
-folders of them, each also packed with gzip or zstd: - is standard input. A file is
+(an object a line, such as skink export writes), Parquet, any other UTF-8 file as text,
+and folders of them, each also packed with gzip or zstd (but for Parquet): - is standard
+input. A file is
 JSON Lines if its name ends in .jsonl or .ndjson, or if its first line is an object that
 holds a text. Which member is the text, and which names the line, is found by the names
 in use, or told.

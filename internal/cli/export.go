@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/dedup"
 	"skink/feed"
 	"skink/internal/complete"
 	"skink/store"
@@ -17,19 +18,23 @@ var exportCommand = command{
 	args:  "[flags]",
 	short: "write the pages of a store for an index",
 	long: `
-Writes the pages of a store, one JSON object a line: those that are unique or
-thin and do not ask to be left out of indexes, or with --include all every judged
-page with its verdict, also those that ask it (noindex). While a crawl runs, it writes
-those of one moment, and says on standard error of which.
+Writes the pages of a store, one JSON object a line or a row of Parquet: those that are
+unique or thin and do not ask to be left out of indexes, or with --include all every
+judged page with its verdict, also those that ask it (noindex). feed/SCHEMA.md says what
+each field holds. While a crawl runs, it writes those of one moment, and says on standard
+error of which. A file is packed as its name says (.gz, .zst); one that is there already
+is left as it is if there is nothing to write.
 
 With --since or --cursor it writes what changed instead. Each line says what it is:
 "change" is new, changed or gone; applied by id to an earlier export, in their order,
 the lines make of it what an export of today is. A page that became a duplicate is gone
 from a feed of unique pages, and one whose leader went is new in it.
 
-Example: what an index wants, first all, then each time what changed
+Examples: what an index wants, first all, then each time what changed; all of it as a
+table, without what has too little text
 
-  skink export --cursor pages.cursor --out pages.jsonl`,
+  skink export --cursor pages.cursor --out pages.jsonl
+  skink export --format parquet --without thin --out pages.parquet`,
 	setup: setupExport,
 }
 
@@ -38,6 +43,8 @@ type exportFlags struct {
 	store    *string
 	format   string
 	include  string
+	minWords int
+	without  []string
 	since    *sinceFlags
 	complete *completeFlags
 	out      *outFlags
@@ -45,8 +52,10 @@ type exportFlags struct {
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &exportFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.format, "format", "jsonl", "jsonl")
+	flags.StringVar(&f.format, "format", string(feed.JSONLines), "jsonl or parquet")
 	flags.StringVar(&f.include, "include", string(feed.Unique), "unique (and thin) pages, or all judged pages")
+	flags.IntVar(&f.minWords, "min-words", 0, "leave out pages of fewer words")
+	flags.StringSliceVar(&f.without, "without", nil, "leave out pages of a verdict: thin")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
 	f.out = addOutFlags(flags)
@@ -54,14 +63,10 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 }
 
 func (f *exportFlags) run(ctx context.Context, con Console, args []string) error {
-	if f.format != "jsonl" {
-		return usagef("--format %q: try jsonl", f.format)
-	}
-	in, err := feed.ParseInclude(f.include)
+	opt, err := f.options()
 	if err != nil {
-		return usagef("--include %q: try unique or all", f.include)
+		return err
 	}
-	opt := feed.Options{Include: in}
 	if err := f.since.heed(&opt); err != nil {
 		return err
 	}
@@ -86,4 +91,28 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		}
 		return err
 	})
+}
+
+// options say what is written.
+func (f *exportFlags) options() (feed.Options, error) {
+	in, err := feed.ParseInclude(f.include)
+	if err != nil {
+		return feed.Options{}, usagef("--include %q: try unique or all", f.include)
+	}
+	opt := feed.Options{Include: in, Format: feed.Format(f.format), MinWords: f.minWords}
+	for _, verdict := range f.without {
+		if verdict != string(dedup.Thin) {
+			return opt, usagef("--without %q: try thin", verdict)
+		}
+		opt.NoThin = true
+	}
+	switch {
+	case opt.Format != feed.JSONLines && opt.Format != feed.Parquet:
+		return opt, usagef("--format %q: try jsonl or parquet", f.format)
+	case opt.Format == feed.Parquet && f.out.out == "-":
+		return opt, usagef("--format parquet is no text: name a file with --out")
+	case f.minWords < 0:
+		return opt, usagef("--min-words %d: try 0 or more", f.minWords)
+	}
+	return opt, nil
 }

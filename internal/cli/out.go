@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/internal/packed"
 	"skink/store/badger"
 )
 
@@ -18,7 +19,7 @@ type outFlags struct{ out string }
 
 func addOutFlags(flags *pflag.FlagSet) *outFlags {
 	f := &outFlags{}
-	flags.StringVar(&f.out, "out", "-", "file to write, - for standard output")
+	flags.StringVar(&f.out, "out", "-", "file to write, packed as its name says (.gz, .zst), - for standard output")
 	return f
 }
 
@@ -46,16 +47,20 @@ func (f *outFlags) write(con Console, write func(w io.Writer) error) error {
 // errNothing: a file that is there would have been replaced by nothing.
 var errNothing = errors.New("nothing to write")
 
-// writeSome refuses to write nothing where a file is.
+// writeSome writes a file, packed as its name says, and refuses to write nothing where one is.
 func writeSome(w io.Writer, name string, write func(w io.Writer) error) error {
-	c := &countingWriter{to: w}
-	if err := write(c); err != nil || c.n > 0 {
+	pack := packed.NewWriter(w, name)
+	c := &countingWriter{to: pack}
+	if err := write(c); err != nil {
 		return err
+	}
+	if c.n > 0 {
+		return pack.Close()
 	}
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		return errNothing
 	}
-	return nil
+	return pack.Close()
 }
 
 // A countingWriter knows how much was written.

@@ -88,11 +88,7 @@ func (f *Fields) text(name string, members map[string]json.RawMessage) (Text, er
 		if err != nil {
 			return Text{}, err
 		}
-		kind := "text/plain; charset=utf-8"
-		if strings.HasSuffix(strings.ToLower(field), "html") {
-			kind = "text/html; charset=utf-8"
-		}
-		return textOf(name, []byte(text), kind), nil
+		return textOf(name, []byte(text), fieldType(field)), nil
 	}
 	switch {
 	case f.Text != "":
@@ -101,6 +97,14 @@ func (f *Fields) text(name string, members map[string]json.RawMessage) (Text, er
 		return Text{URL: name}, nil
 	}
 	return Text{}, fmt.Errorf("no member is a text, %s: --text-field names the one that is", orList(textFields))
+}
+
+// fieldType is the media type of what a field holds.
+func fieldType(field string) string {
+	if strings.HasSuffix(strings.ToLower(field), "html") {
+		return "text/html; charset=utf-8"
+	}
+	return "text/plain; charset=utf-8"
 }
 
 // stringOf is a string member; null is an empty one.

@@ -12,6 +12,7 @@ import (
 
 	"skink/extract"
 	"skink/internal/packed"
+	"skink/internal/table"
 )
 
 // A Record is one text as it stands in an input, before anybody has looked into it.
@@ -22,8 +23,9 @@ type Record struct {
 	Raw   []byte // as it was read, unpacked; of a line without its end
 	Type  string // media type of a whole file
 
-	fields Fields // by which a line is read
-	bad    error  // why it cannot be read at all
+	row    *table.Row // of a Parquet file; Line is its number then
+	fields Fields     // by which a line is read
+	bad    error      // why it cannot be read at all
 }
 
 // A Text is what a record says.
@@ -48,7 +50,11 @@ func (r *Record) Place() string {
 	if r.Line == 0 {
 		return input{name: r.Input}.String()
 	}
-	return fmt.Sprintf("%s, line %d", input{name: r.Input}, r.Line)
+	what := "line"
+	if r.row != nil {
+		what = "row"
+	}
+	return fmt.Sprintf("%s, %s %d", input{name: r.Input}, what, r.Line)
 }
 
 // Source is FILE:LINE of a line, "" of a whole file, whose name says where it is from.
@@ -59,9 +65,23 @@ func (r *Record) Source() string {
 	return fmt.Sprintf("%s:%d", input{name: r.Input}, r.Line)
 }
 
+// Size is how many bytes the record takes.
+func (r *Record) Size() int {
+	if r.row != nil {
+		return r.row.Size()
+	}
+	return len(r.Raw)
+}
+
+// Drop forgets what was read, of a record that is not to come out again.
+func (r *Record) Drop() { r.Raw, r.row = nil, nil }
+
 // Markup says whether the record may have to be parsed as HTML, which takes much more memory
 // than a plain text.
 func (r *Record) Markup() bool {
+	if r.row != nil {
+		return true
+	}
 	if r.Line == 0 {
 		return isHTML(r.Type) || r.Type == "" || r.Type == "text/plain"
 	}
@@ -76,7 +96,7 @@ func (r *Record) Text() (Text, error) {
 	case r.Line == 0:
 		return textOf(r.Input, r.Raw, r.Type), nil
 	}
-	t, err := r.fields.read(r.Raw)
+	t, err := r.said()
 	if err != nil {
 		return Text{}, &BadError{r.Place(), err}
 	}
@@ -84,6 +104,14 @@ func (r *Record) Text() (Text, error) {
 		t.URL, t.Placed = r.Source(), true
 	}
 	return t, nil
+}
+
+// said is what a line or a row says.
+func (r *Record) said() (Text, error) {
+	if r.row != nil {
+		return r.fields.readRow(r.row)
+	}
+	return r.fields.read(r.Raw)
 }
 
 // textOf makes a text of its bytes.
@@ -143,6 +171,14 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 		return failed(err)
 	}
 	defer b.Close()
+	defer func() { // what was passed over, or read in another way, counts as read
+		if info, err := in.stat(i); err == nil {
+			in.bytesRead.Add(max(info.Size()-counted.n, 0))
+		}
+	}()
+	if start, _ := b.Peek(len(table.Magic)); string(start) == table.Magic {
+		return in.readRows(i, f, yield, failed)
+	}
 	form, head, err := in.formOf(b.Name, b.Reader, i.inside)
 	if err != nil {
 		return failed(err)
@@ -150,9 +186,6 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	whole := io.MultiReader(bytes.NewReader(head), b)
 	switch form.is {
 	case passedOver:
-		if info, err := in.stat(i); err == nil {
-			in.bytesRead.Add(info.Size() - counted.n)
-		}
 		if in.Passed != nil {
 			in.Passed(form.kind)
 		}

@@ -4,17 +4,22 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 	"unicode/utf8"
 
 	"skink/internal/packed"
+	"skink/internal/table"
 )
 
 // # A corpus out, as it came in
 //
 // What is kept of a corpus goes on to programs that know it, and not us. So a record is written as
-// it was read: a JSON line has the same bytes, and what is added to it is added at its end. A file
+// it was read: a JSON line has the same bytes, and what is added to it is added at its end; a row of Parquet has
+// the same columns, and what is added stands behind them. A file
 // that is one text becomes a line, {"url","text"} or {"url","html"}, which is what such a file is
 // when it is read again.
 
@@ -27,44 +32,128 @@ type Note struct {
 
 // A Writer writes records of a corpus. Close it.
 type Writer struct {
+	name     string
 	annotate bool
-	out      *bufio.Writer
-	pack     io.WriteCloser
-	line     []byte
+	to       io.Writer
+	sink     sink // nil before the first record, which says what form the file has
+}
+
+// A sink is a file of one form.
+type sink interface {
+	write(r *Record, note Note, annotate bool) error
+	close() error
 }
 
 // NewWriter writes to a file of a name, which says how the file is packed. With annotate, each record
 // carries its note.
 func NewWriter(w io.Writer, name string, annotate bool) *Writer {
-	pack := packed.NewWriter(w, name)
-	return &Writer{annotate: annotate, pack: pack, out: bufio.NewWriterSize(pack, bufferSize)}
+	return &Writer{name: name, annotate: annotate, to: w}
 }
 
-// Write writes one record.
-func (w *Writer) Write(r *Record, note Note) error {
-	var err error
-	if w.line, err = r.appendLine(w.line[:0]); err != nil {
-		return err
+// Write writes one record. All records of a file have one form.
+func (w *Writer) Write(r *Record, note Note) (err error) {
+	if w.sink == nil {
+		if w.sink, err = w.open(r); err != nil {
+			return err
+		}
 	}
-	if w.annotate {
-		w.line = annotated(w.line, note)
+	return w.sink.write(r, note, w.annotate)
+}
+
+// isTable says whether a file is Parquet by its name.
+func isTable(name string) bool { return strings.EqualFold(filepath.Ext(name), ".parquet") }
+
+// open begins the file in the form of its first record.
+func (w *Writer) open(r *Record) (sink, error) {
+	switch {
+	case r.row != nil && w.name == "-":
+		return nil, errors.New("the records are rows of Parquet, which are no text: name a file")
+	case r.row != nil && w.annotate:
+		return &rowSink{from: r.row.Schema(), to: table.NewWriter(w.to, r.row.Schema().Extend(noteColumns))}, nil
+	case r.row != nil:
+		return &rowSink{from: r.row.Schema(), to: table.NewWriter(w.to, r.row.Schema())}, nil
+	case isTable(w.name):
+		return nil, fmt.Errorf("%s is no row of Parquet, and comes out as a JSON line: name a file that ends in .jsonl, not %s", r.Place(), w.name)
 	}
-	if _, err := w.out.Write(w.line); err != nil {
-		return err
-	}
-	return w.out.WriteByte('\n')
+	return newLineSink(w.to, w.name), nil
 }
 
 // Close writes the rest. The writer that this one writes to belongs to the caller.
 func (w *Writer) Close() error {
-	if err := w.out.Flush(); err != nil {
+	if w.sink != nil {
+		return w.sink.close()
+	}
+	if isTable(w.name) { // an empty file would be no Parquet
+		return table.NewWriter(w.to, table.NewSchema(noteColumns)).Close()
+	}
+	return newLineSink(w.to, w.name).close()
+}
+
+// noteColumns are the columns of a note.
+var noteColumns = []table.Column{{Name: "skink_verdict"}, {Name: "skink_duplicate_of"}, {Name: "skink_resemblance", Kind: table.Float}}
+
+// A rowSink is a Parquet file.
+type rowSink struct {
+	from *table.Schema
+	to   *table.Writer
+}
+
+func (s *rowSink) write(r *Record, note Note, annotate bool) error {
+	switch {
+	case r.row == nil || r.row.Schema() != s.from && !r.row.Schema().Equal(s.from):
+		return fmt.Errorf("%s has other columns than the rows before it, and one Parquet file has one set of them: write these inputs to files of their own", r.Place())
+	case !annotate:
+		return s.to.Copy(r.row)
+	}
+	var verdict, of, resemblance any
+	if note.Verdict != "" {
+		verdict = note.Verdict
+	}
+	if note.DuplicateOf != "" {
+		of, resemblance = note.DuplicateOf, note.Resemblance
+	}
+	return s.to.Copy(r.row, verdict, of, resemblance)
+}
+
+func (s *rowSink) close() error { return s.to.Close() }
+
+// A lineSink is a file of JSON Lines.
+type lineSink struct {
+	pack io.WriteCloser
+	out  *bufio.Writer
+	line []byte
+}
+
+func newLineSink(w io.Writer, name string) *lineSink {
+	pack := packed.NewWriter(w, name)
+	return &lineSink{pack: pack, out: bufio.NewWriterSize(pack, bufferSize)}
+}
+
+func (s *lineSink) write(r *Record, note Note, annotate bool) (err error) {
+	if s.line, err = r.appendLine(s.line[:0]); err != nil {
 		return err
 	}
-	return w.pack.Close()
+	if annotate {
+		s.line = annotated(s.line, note)
+	}
+	if _, err := s.out.Write(s.line); err != nil {
+		return err
+	}
+	return s.out.WriteByte('\n')
+}
+
+func (s *lineSink) close() error {
+	if err := s.out.Flush(); err != nil {
+		return err
+	}
+	return s.pack.Close()
 }
 
 // appendLine appends a record as a JSON line without its end.
 func (r *Record) appendLine(dst []byte) ([]byte, error) {
+	if r.row != nil {
+		return dst, fmt.Errorf("%s is a row of Parquet among records that are none: write these inputs to files of their own", r.Place())
+	}
 	if r.Line > 0 {
 		return append(dst, r.Raw...), nil
 	}

@@ -121,11 +121,11 @@ func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record,
 		if err != nil {
 			return err
 		}
-		if bytes += len(r.Raw); bytes > batchBytes || len(b.files) == batchFiles {
+		if bytes += r.Size(); bytes > batchBytes || len(b.files) == batchFiles {
 			if err := pass(); err != nil {
 				return err
 			}
-			bytes = len(r.Raw)
+			bytes = r.Size()
 		}
 		b.files = append(b.files, &file{from: r})
 	}
@@ -137,9 +137,9 @@ func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record,
 func (b *batch) cost() int64 {
 	bytes, tree := 0, int64(0)
 	for _, f := range b.files {
-		bytes += len(f.from.Raw)
+		bytes += f.from.Size()
 		if f.from.Markup() {
-			tree = max(tree, most(len(f.from.Raw)))
+			tree = max(tree, most(f.from.Size()))
 		}
 	}
 	return costOf(bytes, tree)
@@ -151,9 +151,9 @@ func (p *Pipeline) readFiles(b *batch, keepRaw bool) {
 	for _, f := range b.files {
 		p.readFile(f)
 		if !keepRaw {
-			f.from.Raw = nil
+			f.from.Drop()
 		}
-		weight += f.weighs() + int64(len(f.from.Raw))
+		weight += f.weighs() + int64(f.from.Size())
 	}
 	b.share.Keep(weight)
 }

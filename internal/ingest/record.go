@@ -56,6 +56,7 @@ func recordOf(page *crawler.Page) store.Record {
 const (
 	maxTitle       = 2000
 	maxDescription = 4000
+	maxName        = 500 // of an author, and of a site
 	maxType        = 250
 	maxLang        = 35 // RFC 5646, section 4.4.1: enough for every tag in use
 )

@@ -71,6 +71,8 @@ func (s *subject) leadTo(leads *crawler.Leads) {
 func (s *subject) describe(doc *extract.Document) {
 	r := &s.record
 	r.Title, r.Description, r.Lang, r.Root = cut(doc.Title, maxTitle), cut(doc.Description, maxDescription), cut(doc.Lang, maxLang), doc.Root
+	r.Author, r.SiteName = cut(doc.Author, maxName), cut(doc.SiteName, maxName)
+	r.PublishedAt, r.ModifiedAt = dateOf(doc.Published), dateOf(doc.Modified)
 	r.NoIndex = doc.NoIndex
 	if doc.Bound != "" {
 		s.bound(doc.Bound)

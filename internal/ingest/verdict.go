@@ -146,14 +146,15 @@ func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) 
 		if err != nil {
 			return err
 		}
-		if !loses {
-			if leader.Hash == s.record.Hash { // it was not looked for by its text
-				v.Kind, v.Method = dedup.Exact, dedup.ByText
-			}
-			s.follow(v, leader.ID)
-			return nil
+		if loses {
+			short = slices.DeleteFunc(short, func(c dedup.Candidate) bool { return c.Num == v.Leader })
+			continue
 		}
-		short = slices.DeleteFunc(short, func(c dedup.Candidate) bool { return c.Num == v.Leader })
+		if leader.Hash == s.record.Hash { // it was not looked for by its text
+			v.Kind, v.Method = dedup.Exact, dedup.ByText
+		}
+		s.follow(v, leader.ID)
+		return nil
 	}
 }
 
@@ -169,8 +170,11 @@ func (p *Pipeline) loses(ctx context.Context, s *subject, leader dedup.Hash) (bo
 	if pages[0] == nil || !pages[0].Kept {
 		return true, nil
 	}
-	text, err := store.Unpack(s.text)
-	return p.opt.Rule.Loses(string(text), pages[0].Text), err
+	text, err := s.plainText()
+	if err != nil {
+		return false, err
+	}
+	return p.opt.Rule.Loses(text, pages[0].Text), nil
 }
 
 // withSets gives candidates their names and shingles. Those that have no record are

@@ -26,7 +26,6 @@ import (
 // A page is a line of the export.
 type page struct {
 	URL         string     `json:"url"`
-	FinalURL    string     `json:"final_url"`
 	Text        string     `json:"text"`
 	Verdict     dedup.Kind `json:"verdict"`
 	DuplicateOf string     `json:"duplicate_of"`
@@ -94,9 +93,6 @@ func read(r io.Reader, shingle int) ([]*page, error) {
 			p := new(page)
 			if err := json.Unmarshal(line, p); err != nil {
 				return nil, err
-			}
-			if p.FinalURL != "" {
-				p.URL = p.FinalURL
 			}
 			if u, err := url.Parse(p.URL); err == nil {
 				p.host = u.Host

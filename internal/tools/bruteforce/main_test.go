@@ -32,7 +32,7 @@ func TestMeasure(t *testing.T) {
 			`{"url":"http://b.test/c","text":"x y z","verdict":"near","duplicate_of":"http://gone.test/"}`,
 		}, result{pages: 3, near: 1, lost: 1}},
 		{"a redirected page is known by the URL that answered", []string{
-			`{"url":"http://a.test/old","final_url":"http://a.test/","text":` + text + `,"verdict":"unique"}`,
+			`{"url":"http://a.test/","redirected_from":"http://a.test/old","text":` + text + `,"verdict":"unique"}`,
 			`{"url":"http://b.test/","text":` + text + `,"verdict":"exact","duplicate_of":"http://a.test/","resemblance":1}`,
 		}, result{pages: 2, pairs: 1, found: 1}},
 	} {

@@ -1,0 +1,56 @@
+package feed
+
+import (
+	"time"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// A Document is a page as an index gets it, in whatever form. Its names and their order do not change;
+// new ones may be added at the end. What a page has not is left out. SCHEMA.md says what each field
+// holds.
+type Document struct {
+	ID             dedup.Hash `json:"id"`
+	URL            string     `json:"url"`
+	RedirectedFrom string     `json:"redirected_from,omitempty"`
+	CanonicalURL   string     `json:"canonical_url,omitempty"`
+	FetchedAt      time.Time  `json:"fetched_at,omitzero"`
+	Status         int        `json:"status,omitempty"`
+	ContentType    string     `json:"content_type,omitempty"`
+	Lang           string     `json:"lang,omitempty"`
+	Title          string     `json:"title,omitempty"`
+	Description    string     `json:"description,omitempty"`
+	Author         string     `json:"author,omitempty"`
+	PublishedAt    string     `json:"published_at,omitempty"`
+	ModifiedAt     string     `json:"modified_at,omitempty"`
+	SiteName       string     `json:"site_name,omitempty"`
+	Text           string     `json:"text,omitempty"`
+	Words          int        `json:"words,omitempty"`
+	Hash           dedup.Hash `json:"hash,omitzero"`
+	Verdict        dedup.Kind `json:"verdict,omitempty"`
+	DuplicateOf    string     `json:"duplicate_of,omitempty"`
+	DuplicateOfID  dedup.Hash `json:"duplicate_of_id,omitzero"`
+	Resemblance    float64    `json:"resemblance,omitzero"`
+	NoIndex        bool       `json:"noindex,omitempty"`
+
+	Change store.ChangeKind `json:"change,omitempty"`
+}
+
+// documentOf is the document of a record, without its text.
+func documentOf(r *store.Record) Document {
+	d := Document{
+		ID: r.ID, URL: r.URL, RedirectedFrom: r.Via, CanonicalURL: r.CanonicalURL,
+		Status: r.Status, ContentType: r.ContentType,
+		Lang: r.Lang, Title: r.Title, Description: r.Description,
+		Author: r.Author, PublishedAt: r.PublishedAt, ModifiedAt: r.ModifiedAt, SiteName: r.SiteName,
+		Words: r.Words, Hash: r.Hash, Verdict: r.Verdict, NoIndex: r.NoIndex,
+	}
+	if !r.FetchedAt.IsZero() {
+		d.FetchedAt = r.FetchedAt.UTC()
+	}
+	if r.Verdict == dedup.Exact || r.Verdict == dedup.Near {
+		d.DuplicateOf, d.DuplicateOfID, d.Resemblance = r.DuplicateOf, r.Leader, r.Resemblance
+	}
+	return d
+}

@@ -1,0 +1,41 @@
+package feed
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"skink/internal/table"
+)
+
+// SCHEMA.md lists every field, in its order, with what it is in JSON and in Parquet.
+func TestSchema(t *testing.T) {
+	text, err := os.ReadFile("SCHEMA.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\| ([a-z0-9]+) \\| .+ \\|$").FindAllStringSubmatch(string(text), -1) {
+		got = append(got, row[1]+" "+row[2]+" "+row[3])
+	}
+	inTable := map[table.Kind]string{table.String: "string", table.Integer: "int64", table.Float: "double", table.Boolean: "boolean", table.Time: "timestamp"}
+	var want []string
+	document := reflect.TypeFor[Document]()
+	for i, c := range columns {
+		inJSON := "string"
+		switch f := document.Field(i).Type; {
+		case f == reflect.TypeFor[time.Time]():
+		case f.Kind() == reflect.Int, f.Kind() == reflect.Float64:
+			inJSON = "number"
+		case f.Kind() == reflect.Bool:
+			inJSON = "boolean"
+		}
+		want = append(want, c.Name+" "+inJSON+" "+inTable[c.Kind])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("SCHEMA.md has\n%q\nand the documents\n%q", got, want)
+	}
+}

@@ -1,0 +1,73 @@
+package feed
+
+import (
+	"io"
+	"reflect"
+	"strings"
+	"time"
+
+	"skink/internal/table"
+)
+
+// The columns of Parquet are the fields of a [Document], with their names and in their order. Each may
+// be null: what a page has not.
+
+// columns are those of a table of documents.
+var columns = columnsOf(reflect.TypeFor[Document]())
+
+func columnsOf(t reflect.Type) (all []table.Column) {
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		all = append(all, table.Column{Name: name, Kind: kindOf(t.Field(i).Type)})
+	}
+	return all
+}
+
+func kindOf(t reflect.Type) table.Kind {
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return table.Time
+	case t.Kind() == reflect.Int:
+		return table.Integer
+	case t.Kind() == reflect.Float64:
+		return table.Float
+	case t.Kind() == reflect.Bool:
+		return table.Boolean
+	}
+	return table.String // strings, and hashes in hex
+}
+
+// A tableWriter writes documents as Parquet.
+type tableWriter struct{ to *table.Writer }
+
+func newTableWriter(w io.Writer) *tableWriter {
+	return &tableWriter{table.NewWriter(w, table.NewSchema(columns))}
+}
+
+func (w *tableWriter) write(d *Document) error {
+	v := reflect.ValueOf(*d)
+	row := make([]any, v.NumField())
+	for i := range row {
+		f := v.Field(i)
+		if f.IsZero() {
+			continue
+		}
+		switch columns[i].Kind {
+		case table.String:
+			row[i] = stringOf(f)
+		case table.Integer:
+			row[i] = int(f.Int())
+		default:
+			row[i] = f.Interface()
+		}
+	}
+	return w.to.Write(row)
+}
+
+// stringOf is a string as UTF-8, which is what a column of strings is.
+func stringOf(f reflect.Value) string {
+	if f.Kind() == reflect.String {
+		return strings.ToValidUTF8(f.String(), "\uFFFD")
+	}
+	return f.Interface().(interface{ String() string }).String()
+}

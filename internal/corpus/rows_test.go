@@ -1,0 +1,154 @@
+package corpus
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"skink/internal/table"
+)
+
+// parquetFile writes texts as a table: every second has no id, and the third is null.
+func parquetFile(t *testing.T, name string, n int) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := table.NewWriter(f, table.NewSchema([]table.Column{{Name: "id"}, {Name: "n", Kind: table.Integer}, {Name: "text"}, {Name: "share", Kind: table.Float}}))
+	for i := range n {
+		row := []any{fmt.Sprint("doc", i), i, any(fmt.Sprintf("Text %d with ä", i)), .5}
+		if i%2 == 1 {
+			row[0] = nil
+		}
+		if i == 2 {
+			row[2] = nil
+		}
+		if err := w.Write(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A row has its text and its name in the columns where lines have them, and comes out with the columns it had.
+func TestRows(t *testing.T) {
+	dir := t.TempDir()
+	parquetFile(t, filepath.Join(dir, "in.data"), 4)
+	in := &Inputs{Paths: []string{dir}, Unreadable: func(err error) { t.Error(err) }}
+	got, err := texts(dir, in)
+	want := []string{"doc0: Text 0 with ä", "in.data:2: Text 1 with ä", "doc2: ", "in.data:4: Text 3 with ä"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+	if in.Read() != in.Size() {
+		t.Errorf("%d bytes of %d are read", in.Read(), in.Size())
+	}
+	for fields, want := range map[Fields]string{
+		{Text: "n"}:              `row 1: column "n" is no string`,
+		{Text: "abstract"}:       `row 1: column "abstract" is missing, which --text-field names`,
+		{ID: "doi"}:              `row 1: column "doi" is missing, which --id-field names`,
+		{ID: "n", Text: "text"}:  "0: Text 0 with ä",
+		{ID: "id", Text: "text"}: "doc0: Text 0 with ä",
+	} {
+		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, "in.data")}, Fields: fields})
+		if err != nil || !strings.Contains(got[0], want) {
+			t.Errorf("%+v: got %q, %v; want %q", fields, got[0], err, want)
+		}
+	}
+}
+
+// written writes the records of a file to one of another name.
+func written(t *testing.T, from, to string, annotate bool) error {
+	t.Helper()
+	var b bytes.Buffer
+	w := NewWriter(&b, to, annotate)
+	for r, err := range (&Inputs{Paths: []string{from}}).Records(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Write(r, Note{"near", "doc0", .875}); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(to, b.Bytes(), 0o666)
+}
+
+// What comes out is what another program reads: the same rows, and the notes behind them.
+func TestRowsElsewhere(t *testing.T) {
+	modules := os.Getenv("SKINK_NODE_MODULES")
+	node, err := exec.LookPath("node")
+	if err != nil || modules == "" {
+		t.Skip("no node, or SKINK_NODE_MODULES names no folder with hyparquet and hyparquet-compressors")
+	}
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.parquet"), filepath.Join(dir, "out.parquet")
+	parquetFile(t, in, 1000)
+	if err := written(t, in, out, true); err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(dir, "read.mjs")
+	program := fmt.Sprintf(`
+import { asyncBufferFromFile, parquetReadObjects } from %q
+import { compressors } from %q
+for (const name of process.argv.slice(2)) {
+  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(name), compressors })
+  console.log(JSON.stringify(rows, (k, v) => typeof v === 'bigint' ? Number(v) : v))
+}`, "file://"+modules+"/hyparquet/src/node.js", "file://"+modules+"/hyparquet-compressors/src/index.js")
+	if err := os.WriteFile(script, []byte(program), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got, err := exec.Command(node, script, in, out).Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, err.(*exec.ExitError).Stderr)
+	}
+	lines := strings.Split(string(got), "\n")
+	var before, after []map[string]any
+	if err := json.Unmarshal([]byte(lines[0]), &before); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(lines[1]), &after); err != nil {
+		t.Fatal(err)
+	}
+	if len(before) != 1000 || before[7]["text"] != "Text 7 with ä" || before[7]["n"] != 7. || before[2]["text"] != nil {
+		t.Errorf("%d rows, %v, %v", len(before), before[7], before[2])
+	}
+	for i, row := range before {
+		row["skink_verdict"], row["skink_duplicate_of"], row["skink_resemblance"] = "near", "doc0", .875
+		if fmt.Sprint(row) != fmt.Sprint(after[i]) {
+			t.Fatalf("row %d: got %v, want %v", i, after[i], row)
+		}
+	}
+}
+
+// A file has records of one form.
+func TestForms(t *testing.T) {
+	dir := write(t, map[string]string{"a.jsonl": `{"text":"t"}`})
+	lines, rows := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.parquet")
+	parquetFile(t, rows, 3)
+	if err := written(t, lines, filepath.Join(dir, "out.parquet"), false); err == nil || !strings.Contains(err.Error(), "a.jsonl, line 1 is no row of Parquet") {
+		t.Errorf("a line into a table: %v", err)
+	}
+	if err := written(t, rows, "-", false); err == nil {
+		t.Error("a table goes to standard output")
+	}
+	if err := written(t, rows, filepath.Join(dir, "out"), false); err != nil {
+		t.Error(err)
+	}
+	first, _ := texts(dir, &Inputs{Paths: []string{rows}})
+	if got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, "out")}}); err != nil || len(got) != len(first) {
+		t.Errorf("a table whose name does not say so: %q, %v", got, err)
+	}
+}

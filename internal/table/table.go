@@ -1,0 +1,282 @@
+// Package table reads and writes Parquet files, a row at a time and in bounded memory: [Open] a file to
+// read it, or [NewWriter] to write one. A [Schema] keeps its columns in their order.
+//
+// It knows of a column its name and, at the top level, its value as a string or a number. What else a
+// row has, lists and groups included, is passed on as it is from a file to a file of the same schema.
+package table
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+)
+
+// Magic is what every Parquet file begins with.
+const Magic = "PAR1"
+
+// A Kind is what a column holds.
+type Kind uint8
+
+const (
+	String Kind = iota
+	Integer
+	Float
+	Boolean
+	Time // UTC, in microseconds
+)
+
+// A Column is one of a schema. A row may have no value in it.
+type Column struct {
+	Name string
+	Kind Kind
+}
+
+func (c Column) node() parquet.Node {
+	kinds := map[Kind]parquet.Node{
+		String: parquet.String(), Integer: parquet.Int(64), Float: parquet.Leaf(parquet.DoubleType),
+		Boolean: parquet.Leaf(parquet.BooleanType), Time: parquet.Timestamp(parquet.Microsecond),
+	}
+	return parquet.Optional(kinds[c.Kind])
+}
+
+// A Schema is the columns of a file, in their order.
+type Schema struct {
+	of    *parquet.Schema
+	added int // columns at the end that Extend put there
+}
+
+// NewSchema makes a schema of columns.
+func NewSchema(columns []Column) *Schema {
+	return &Schema{of: parquet.NewSchema("schema", group{parquet.Group{}, fieldsOf(columns)})}
+}
+
+// Extend is a schema with more columns at its end.
+func (s *Schema) Extend(columns []Column) *Schema {
+	fields := append(slices.Clone(s.of.Fields()), fieldsOf(columns)...)
+	return &Schema{of: parquet.NewSchema(s.of.Name(), group{s.of, fields}), added: len(columns)}
+}
+
+// Names are the names of the columns at the top level.
+func (s *Schema) Names() (names []string) {
+	for _, f := range s.of.Fields() {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+// Equal says whether two files have the same columns.
+func (s *Schema) Equal(other *Schema) bool { return parquet.EqualNodes(s.of, other.of) }
+
+// A group is a node whose fields keep their order: that of the library sorts them.
+type group struct {
+	parquet.Node
+	fields []parquet.Field
+}
+
+func (g group) Fields() []parquet.Field { return g.fields }
+func (g group) String() string          { return "group" }
+
+func fieldsOf(columns []Column) (fields []parquet.Field) {
+	for _, c := range columns {
+		fields = append(fields, parquet.Group{c.Name: c.node()}.Fields()...)
+	}
+	return fields
+}
+
+// A Row is one of a file.
+type Row struct {
+	schema *Schema
+	values parquet.Row
+}
+
+// Size is about how many bytes a row takes.
+func (r *Row) Size() (n int) {
+	for _, v := range r.values {
+		n += 24
+		if v.Kind() == parquet.ByteArray || v.Kind() == parquet.FixedLenByteArray {
+			n += len(v.ByteArray())
+		}
+	}
+	return n
+}
+
+// Schema is that of the row's file.
+func (r *Row) Schema() *Schema { return r.schema }
+
+// Value is what a row has in a column of the top level: a string, an int64, a float64, a bool, nil where it
+// has none, or anything else where the column is none of these. ok says whether there is such a column.
+func (r *Row) Value(name string) (value any, ok bool) {
+	leaf, ok := r.schema.of.Lookup(name)
+	if !ok {
+		return nil, slices.Contains(r.schema.Names(), name)
+	}
+	for _, v := range r.values {
+		if v.Column() != leaf.ColumnIndex {
+			continue
+		}
+		if leaf.Node.Repeated() {
+			return []any{}, true
+		}
+		return plain(v), true
+	}
+	return nil, true
+}
+
+func plain(v parquet.Value) any {
+	switch {
+	case v.IsNull():
+		return nil
+	case v.Kind() == parquet.ByteArray:
+		return string(v.ByteArray())
+	case v.Kind() == parquet.Int32:
+		return int64(v.Int32())
+	case v.Kind() == parquet.Int64:
+		return v.Int64()
+	case v.Kind() == parquet.Double:
+		return v.Double()
+	case v.Kind() == parquet.Float:
+		return float64(v.Float())
+	case v.Kind() == parquet.Boolean:
+		return v.Boolean()
+	}
+	return v
+}
+
+// A Reader reads a file.
+type Reader struct {
+	file   *parquet.File
+	schema *Schema
+}
+
+// Open opens a file of so many bytes. It reads the file's index, which stands at its end.
+func Open(f io.ReaderAt, size int64) (*Reader, error) {
+	file, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{file, &Schema{of: file.Schema()}}, nil
+}
+
+// Schema is that of the file.
+func (r *Reader) Schema() *Schema { return r.schema }
+
+// rowsAtOnce are read in one step.
+const rowsAtOnce = 64
+
+// Rows yields the rows in their order. It ends with an error.
+func (r *Reader) Rows() iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		for _, g := range r.file.RowGroups() {
+			if more, err := r.rowsOf(g, yield); err != nil {
+				yield(nil, err)
+				return
+			} else if !more {
+				return
+			}
+		}
+	}
+}
+
+func (r *Reader) rowsOf(g parquet.RowGroup, yield func(*Row, error) bool) (more bool, err error) {
+	rows := g.Rows()
+	defer rows.Close()
+	buffer := make([]parquet.Row, rowsAtOnce)
+	for {
+		n, err := readRows(rows, buffer)
+		for _, row := range buffer[:n] {
+			if !yield(&Row{r.schema, row.Clone()}, nil) {
+				return false, nil
+			}
+		}
+		if err == io.EOF {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+// readRows turns a panic, with which the library answers to some damage, into an error.
+func readRows(rows parquet.Rows, buffer []parquet.Row) (n int, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			n, err = 0, fmt.Errorf("damaged: %v", v)
+		}
+	}()
+	return rows.ReadRows(buffer)
+}
+
+// groupBytes is how many bytes of rows are in a row group, which is held in memory until it is full.
+const groupBytes = 32 << 20
+
+// A Writer writes a file, packed with zstd. Close it.
+type Writer struct {
+	schema *Schema
+	to     *parquet.Writer
+	held   int
+}
+
+// NewWriter writes a file of a schema.
+func NewWriter(w io.Writer, s *Schema) *Writer {
+	return &Writer{schema: s, to: parquet.NewWriter(w, s.of, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}))}
+}
+
+// Copy writes a row of a file whose schema is the writer's, or was extended to it: then with a value for each
+// column that was added, nil for none.
+func (w *Writer) Copy(r *Row, added ...any) error {
+	row := slices.Clone(r.values)
+	columns := len(w.schema.of.Columns()) - w.schema.added
+	for i, v := range added {
+		row = append(row, valueOf(v, columns+i))
+	}
+	return w.write(row)
+}
+
+// Write writes a value for each column of a schema that NewSchema made: a string, an int, a float64, a bool, a
+// time, or nil.
+func (w *Writer) Write(values []any) error {
+	row := make(parquet.Row, len(values))
+	for i, v := range values {
+		row[i] = valueOf(v, i)
+	}
+	return w.write(row)
+}
+
+// valueOf is a value in an optional column.
+func valueOf(v any, column int) parquet.Value {
+	const absent, present = 0, 1
+	switch v := v.(type) {
+	case string:
+		return parquet.ValueOf(v).Level(0, present, column)
+	case int:
+		return parquet.ValueOf(int64(v)).Level(0, present, column)
+	case float64:
+		return parquet.ValueOf(v).Level(0, present, column)
+	case bool:
+		return parquet.ValueOf(v).Level(0, present, column)
+	case time.Time:
+		return parquet.ValueOf(v.UnixMicro()).Level(0, present, column)
+	}
+	return parquet.Value{}.Level(0, absent, column)
+}
+
+func (w *Writer) write(row parquet.Row) error {
+	if _, err := w.to.WriteRows([]parquet.Row{row}); err != nil {
+		return err
+	}
+	w.held += (&Row{values: row}).Size()
+	if w.held < groupBytes {
+		return nil
+	}
+	w.held = 0
+	return w.to.Flush()
+}
+
+// Close writes the rest, and the index.
+func (w *Writer) Close() error { return w.to.Close() }

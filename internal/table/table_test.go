@@ -1,0 +1,128 @@
+package table_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"skink/internal/table"
+)
+
+var columns = []table.Column{{"url", table.String}, {"a", table.Integer}, {"share", table.Float}, {"yes", table.Boolean}, {"at", table.Time}, {"text", table.String}}
+
+// write makes a file of n rows, of which every third has no text.
+func write(t testing.TB, n int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := table.NewWriter(&b, table.NewSchema(columns))
+	for i := range n {
+		row := []any{fmt.Sprintf("http://a.test/%d", i), i, float64(i) / 2, i%2 == 0, time.Unix(int64(i), 0), any(fmt.Sprintf("Text %d", i))}
+		if i%3 == 0 {
+			row[5] = nil
+		}
+		if err := w.Write(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func open(t testing.TB, b []byte) *table.Reader {
+	t.Helper()
+	r, err := table.Open(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What is written is read, with its columns in their order; and so is what is copied from one file to
+// another, with columns that are added.
+func TestTable(t *testing.T) {
+	const n = 500
+	first := write(t, n)
+	var b bytes.Buffer
+	from := open(t, first)
+	if got, want := from.Schema().Names(), []string{"url", "a", "share", "yes", "at", "text"}; !slices.Equal(got, want) {
+		t.Errorf("columns %q, want %q", got, want)
+	}
+	w := table.NewWriter(&b, from.Schema().Extend([]table.Column{{"verdict", table.String}, {"b", table.Float}}))
+	i := 0
+	for row, err := range from.Rows() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var verdict, b any
+		if i%2 == 0 {
+			verdict, b = "near", .875
+		}
+		if err := w.Copy(row, verdict, b); err != nil {
+			t.Fatal(err)
+		}
+		i++
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, b.Bytes())
+	if got, want := r.Schema().Names(), []string{"url", "a", "share", "yes", "at", "text", "verdict", "b"}; !slices.Equal(got, want) {
+		t.Errorf("columns %q, want %q", got, want)
+	}
+	i = 0
+	for row, err := range r.Rows() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, name := range r.Schema().Names() {
+			v, ok := row.Value(name)
+			got += fmt.Sprint(v, ok, " ")
+		}
+		text, verdict, b := any(fmt.Sprintf("Text %d", i)), any(nil), any(nil)
+		if i%3 == 0 {
+			text = nil
+		}
+		if i%2 == 0 {
+			verdict, b = "near", .875
+		}
+		want := ""
+		for _, v := range []any{fmt.Sprintf("http://a.test/%d", i), i, float64(i) / 2, i%2 == 0, time.Unix(int64(i), 0).UnixMicro(), text, verdict, b} {
+			want += fmt.Sprint(v, true, " ")
+		}
+		if got != want {
+			t.Fatalf("row %d: got %s, want %s", i, got, want)
+		}
+		i++
+	}
+	if i != n {
+		t.Errorf("%d rows, want %d", i, n)
+	}
+}
+
+// A damaged file ends with an error, and never with a panic.
+func TestDamaged(t *testing.T) {
+	whole := write(t, 500)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		b := bytes.Clone(whole)
+		for range 1 + rng.IntN(3) {
+			b[rng.IntN(len(b))] ^= byte(1 + rng.IntN(255))
+		}
+		r, err := table.Open(bytes.NewReader(b[:len(b)-rng.IntN(2)*rng.IntN(len(b))]), int64(len(b)))
+		if err != nil {
+			continue
+		}
+		for _, err := range r.Rows() {
+			if err != nil && strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v", err)
+			}
+		}
+	}
+}
