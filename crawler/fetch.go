@@ -15,9 +15,8 @@ import (
 	"skink/frontier"
 )
 
-// A fetcher makes pages of URLs, one exchange each: redirects are not followed,
-// nothing is remembered, nothing is tried again. It may be used by several
-// goroutines.
+// A fetcher makes pages of URLs, one exchange each: redirects are not followed, nothing is
+// remembered, nothing is tried again. It may be used by several goroutines.
 type fetcher struct {
 	opt       Options
 	collector *colly.Collector
@@ -29,8 +28,7 @@ type fetcher struct {
 	robotsHeader http.Header // sent for a robots.txt; not changed
 }
 
-// newFetcher starts the servers of opt.Folders, and opens nothing else. The
-// fetcher must be closed.
+// newFetcher starts the servers of opt.Folders, and opens nothing else. The fetcher must be closed.
 func newFetcher(opt Options) (*fetcher, error) {
 	opt = opt.orDefaults()
 	folders, err := newFolderServer(opt.Folders, opt.Hidden)
@@ -48,13 +46,13 @@ func newFetcher(opt Options) (*fetcher, error) {
 	}, nil
 }
 
-// newCollector sets Colly up to do one thing: pass a request to t, and its answer
-// to the callback. Init is used in place of NewCollector because that reads
-// settings from COLLY_ variables of the environment.
+// newCollector sets Colly up to do one thing: pass a request to t, and its answer to the callback.
+// Init is used in place of NewCollector because that reads settings from COLLY_ variables of the
+// environment.
 func newCollector(t http.RoundTripper) *colly.Collector {
 	c := new(colly.Collector)
 	c.Init()
-	c.AllowURLRevisit = true        // what is visited is the frontier's to say
+	c.AllowURLRevisit = true        // the frontier says what is visited
 	c.IgnoreRobotsTxt = true        // robots_cache.go
 	c.ParseHTTPErrorResponse = true // a 404 is an answer
 	c.MaxBodySize = 0               // t bounds the body
@@ -70,23 +68,21 @@ func newCollector(t http.RoundTripper) *colly.Collector {
 	return c
 }
 
-// answeredKey is where a request's Colly context holds what to do with its
-// answer.
+// answeredKey is where a request's Colly context holds what to do with its answer.
 const answeredKey = "answered"
 
 func header(agent, accept string) http.Header {
 	return http.Header{"User-Agent": {agent}, "Accept": {accept}, "Accept-Encoding": {acceptEncoding}}
 }
 
-// close ends the connections, and the servers of folders. Nothing may be fetched
-// any more.
+// close ends the connections, and the servers of folders. Nothing may be fetched any more.
 func (f *fetcher) close() {
 	f.transport.http.CloseIdleConnections()
 	f.folders.close()
 }
 
-// fetch asks for one URL. The page is never nil; if ctx ends, what it says is
-// left to chance.
+// fetch asks for one URL. The page is never nil. If ctx ends, nothing can be concluded from what it
+// says.
 func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	page = &Page{Item: item, FetchedAt: time.Now()}
 	defer func() {
@@ -114,9 +110,8 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	return page
 }
 
-// conditional adds to what is sent for a page that it is wanted only if it is not what it
-// was at the visit before (RFC 9110, section 13.1). A server that knows both validators
-// goes by the first.
+// conditional asks for a page only if it is not what it was at the visit before (RFC 9110, section
+// 13.1). A server that knows both validators goes by the first.
 func conditional(header http.Header, item frontier.Item) http.Header {
 	if item.ETag == "" && item.Modified == "" {
 		return header
@@ -131,8 +126,8 @@ func conditional(header http.Header, item frontier.Item) http.Header {
 	return header
 }
 
-// A panicError is a mistake of ours, or of a library, that an answer brought to
-// light. It is one URL's problem, and must not be the end of the crawl.
+// A panicError is a mistake of ours, or of a library, that an answer brought to light. It is one
+// URL's problem, and must not be the end of the crawl.
 type panicError struct {
 	url   string
 	value any
@@ -140,12 +135,11 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic at %s: %v", e.url, e.value) }
 
-// collyURL is what Colly is told to fetch. The URL itself is the transport's affair:
-// Colly would parse it, and refuse some that are URLs by today's standard.
+// collyURL is what Colly is told to fetch. The transport has the real URL: Colly would parse it,
+// and refuse some that are URLs by today's standard.
 const collyURL = "http://exchange.invalid/"
 
-// throughColly makes an exchange by way of Colly, and calls answered if there is an
-// answer.
+// throughColly makes an exchange by way of Colly, and calls answered if there is an answer.
 func (f *fetcher) throughColly(x *exchange, answered func()) error {
 	number := f.transport.begin(x)
 	defer f.transport.end(number)
@@ -189,8 +183,8 @@ func statusText(status int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 }
 
-// isRedirect says whether a status sends a GET elsewhere. 300 has a list of
-// choices, and 304 to 306 mean something else.
+// isRedirect says whether a status sends a GET elsewhere. 300 has a list of choices, and 304 to 306
+// mean something else.
 func isRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -227,15 +221,14 @@ func location(from string, h http.Header) (string, error) {
 	return base.Resolve(to)
 }
 
-// maxRobotsHops is how many redirects of a robots.txt are followed (RFC 9309,
-// section 2.3.1.2).
+// maxRobotsHops is how many redirects of a robots.txt are followed (RFC 9309, section 2.3.1.2).
 const maxRobotsHops = 5
 
-// fetchRobots asks for a robots.txt and follows its redirects, each when its host
-// may be asked again, all within the time of one exchange but for those waits. A
-// status of 3xx means that they lead nowhere, or too far. The body has up to
-// robots.MaxBytes+1 bytes; one that is broken is an error, for what is missing may
-// be a rule. So is an answer that says when to come back.
+// fetchRobots asks for a robots.txt and follows its redirects, each when its host may be asked
+// again. Without those waits it all takes no longer than one exchange may. A status of 3xx means
+// that the redirects lead nowhere, or too far. The body has up to robots.MaxBytes+1 bytes. A broken
+// body is an error, for what is missing may be a rule, and so is an answer that says when to come
+// back.
 func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int, body []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -272,8 +265,8 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 	}
 }
 
-// askRobots makes one exchange of fetchRobots, in the time that is left, of which it
-// takes what it needed.
+// askRobots makes one exchange of fetchRobots, in the time that is left, of which it takes what it
+// needed.
 func (f *fetcher) askRobots(ctx context.Context, robotsURL string, left *time.Duration) (*exchange, error) {
 	ctx, clock, cancel := startClock(ctx, *left, f.opt.Timeout)
 	defer cancel()
@@ -299,8 +292,7 @@ func (f *fetcher) waitHop(ctx context.Context, robotsURL string) error {
 	return f.hop(ctx, frontier.HostOf(robotsURL))
 }
 
-// A robotsBusy is a host that answers the request for robots.txt with when to come
-// back.
+// A robotsBusy says that a host answered the request for robots.txt with when to come back.
 type robotsBusy struct {
 	status     int
 	retryAfter string // as sent

@@ -17,14 +17,14 @@ type Lessons interface {
 	Look(ctx context.Context, url string, now time.Time) (learn.Advice, error)
 }
 
-// PutBackPriority is that of URLs which were put last, and are to be fetched now whatever
-// was learned: after all others of their host.
+// PutBackPriority is that of URLs which were put last, and are to be fetched now whatever was
+// learned: after all others of their host.
 const PutBackPriority = 64
 
 // putLast returns the page of a URL that is not to be fetched now, for what was learned of its
-// host; nil if it is to be. What somebody asks for by name is always fetched: seeds,
-// pages that are visited again, targets of redirects (a host that sends its visitors to
-// their session id would else be sent back and forth), and what was put last before.
+// host; nil if it is to be. What somebody asks for by name is always fetched: seeds, pages that are
+// visited again, targets of redirects (a host that sends its visitors to their session id would
+// else be sent back and forth), and what was put last before.
 func (c *Crawl) putLast(ctx context.Context, item frontier.Item) (*Page, error) {
 	revisit := !item.Due.IsZero() && item.Priority != WonPriority
 	if c.opt.Learned == nil || item.Kind != frontier.Page || item.Depth == 0 || item.Hops > 0 || item.Tries > 0 ||

@@ -9,12 +9,11 @@ import (
 
 // # How links become URLs to fetch
 //
-// A page says where it leads in two ways: a redirect names one target, which
-// [LeadsOf] takes up, and a document has links, which its reader hands to
-// [Leads.Follow] as they stand there. Each is resolved to its canonical URL, and then
-// either belongs to the crawl, as an item of the frontier, or is noted as beyond it:
-// outside its scope, or too many links from a seed. So whoever reads pages knows
-// nothing of scopes, and whoever decides on scopes reads no pages.
+// A page says where it leads in two ways: a redirect names one target, which [LeadsOf] takes up,
+// and a document has links, which its reader hands to [Leads.Follow] as they stand there. Each is
+// resolved to its canonical URL, and then either belongs to the crawl, as an item of the frontier,
+// or is noted as beyond it: outside its scope, or too many links from a seed. So whoever reads
+// pages knows nothing of scopes, and whoever decides on scopes reads no pages.
 
 // Leads is what one page leads to. It is written with the page: in a store by its Commit, in a
 // [frontier.Memory] by its End. One goroutine at a time uses it.
@@ -33,8 +32,8 @@ type Links struct {
 	Hrefs iter.Seq2[string, bool] // in its order, each with whether it says rel=nofollow; nil: none
 }
 
-// LeadsOf begins what a page leads to by opt. Of a redirect that is all; of a document it
-// is nothing yet. The error is that of opt.OnSeed.
+// LeadsOf begins what a page leads to by opt. Of a redirect that is all; of a document it is
+// nothing yet. The error is that of opt.OnSeed.
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	l := &Leads{from: p.Item}
 	if opt.Scope == nil {
@@ -78,16 +77,15 @@ func (l *Leads) redirect(target string, opt *Options) error {
 }
 
 // How much is looked at of a page's links. The longest lists of honest sites have some ten
-// thousand; a page of 10 MB has room for a million, and with a long <base> each of them is
-// a URL of kilobytes.
+// thousand; a page of 10 MB has room for a million, and with a long <base> each of them is a URL of
+// kilobytes.
 const (
 	MaxLinks     = 100_000
 	MaxLinkBytes = 8 << 20 // of the URLs that they lead to, resolved
 )
 
-// Follow takes up the links of the page's document. What cannot be resolved, and the
-// page itself, are left out. The errors are those of [frontier.Canonical] for the
-// page's URL.
+// Follow takes up the links of the page's document. What cannot be resolved, and the page itself,
+// are left out. The errors are those of [frontier.Canonical] for the page's URL.
 func (l *Leads) Follow(links Links) error {
 	if l.opt == nil || links.Hrefs == nil {
 		return nil

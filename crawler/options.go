@@ -9,8 +9,8 @@ import (
 	"skink/frontier"
 )
 
-// Options is how to crawl. Begin with [Defaults]. What a crawl cannot do without
-// (Parallel, PerHost, Timeout, MaxSize, UserAgent) has its default where it is left zero.
+// Options is how to crawl. Begin with [Defaults]. What a crawl cannot do without (Parallel,
+// PerHost, Timeout, MaxSize, UserAgent) has its default where it is left zero.
 type Options struct {
 	Worker      string        // name under which hosts are claimed; "": this machine's and process's
 	Parallel    int           // pages worked on at once
@@ -62,12 +62,12 @@ type Folder struct {
 // leads says whether a page leads to a URL of the crawl, both canonical.
 func (o *Options) leads(from, to string) bool { return o.Scope.Contains(to) && !o.trespasses(from, to) }
 
-// Admits says whether a canonical URL belongs to the crawl whoever leads to it: it is in
-// scope, and in no folder that only its own pages lead into.
+// Admits says whether a canonical URL belongs to the crawl whoever leads to it: it is in scope, and
+// in no folder that only its own pages lead into.
 func (o *Options) Admits(url string) bool { return o.leads("", url) }
 
-// trespasses says whether a URL leads into a folder from elsewhere. Those that are away
-// are folders too, for as long as nobody knows where they are.
+// trespasses says whether a URL leads into a folder from elsewhere. Those that are away are folders
+// too, for as long as nobody knows where they are.
 func (o *Options) trespasses(from, to string) bool {
 	if o.OpenFolders || len(o.Folders)+len(o.Away) == 0 {
 		return false

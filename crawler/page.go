@@ -8,8 +8,8 @@ import (
 	"skink/frontier"
 )
 
-// A Page is what became of one URL: an answer, or a problem. One page failing is
-// data, not an error.
+// A Page is what became of one URL: an answer, or a problem. One page failing is data, not an
+// error.
 type Page struct {
 	Item      frontier.Item
 	Claim     frontier.Claim // under which its host was asked
@@ -32,8 +32,7 @@ type Page struct {
 	Detail  string  // for a person: what exactly went wrong
 }
 
-// A Problem is why a URL has no page. The words are stored and printed: they do
-// not change.
+// A Problem is why a URL has no page. The words are stored and printed: they do not change.
 type Problem string
 
 const (
@@ -67,8 +66,8 @@ func (p *Page) Transient() bool {
 	return false
 }
 
-// End is the state in which the page's URL ends in the frontier, once the crawl has
-// handed the page over.
+// End is the state in which the page's URL ends in the frontier, once the crawl has handed the page
+// over.
 func (p *Page) End() frontier.State {
 	switch {
 	case p.Problem == ProblemRobots, p.Problem == ProblemLast:
@@ -83,9 +82,9 @@ func (p *Page) End() frontier.State {
 	return frontier.Fetched
 }
 
-// Validators are what a server wants to be told when the page is asked for again: its ETag
-// and its Last-Modified, as sent. One that could not be sent as a header, or is longer
-// than any honest one, is left out.
+// Validators are what a server wants to be told when the page is asked for again: its ETag and its
+// Last-Modified, as sent. One that could not be sent as a header, or is longer than any honest one,
+// is left out.
 func (p *Page) Validators() (etag, modified string) {
 	return validator(p.Header.Get("ETag")), validator(p.Header.Get("Last-Modified"))
 }
@@ -99,6 +98,6 @@ func validator(s string) string {
 	return s
 }
 
-// MaxHops is how many redirects in a row are followed. Browsers stop at twenty,
-// and no honest site needs ten.
+// MaxHops is how many redirects in a row are followed. Browsers stop at twenty, and no honest site
+// needs ten.
 const MaxHops = 10

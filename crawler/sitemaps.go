@@ -15,16 +15,15 @@ import (
 
 // # Sitemaps
 //
-// A seed that is a host has its sitemaps looked for when its first page was fetched: those
-// that robots.txt names, and /sitemap.xml, of which a few kilobytes are asked for to see
-// whether it is there: for a guess that is wrong nobody need account. What is found are
-// items of the frontier, so that a crawl that is killed goes on. A sitemap's URLs are
-// queued as they are read, and the sitemap ends last: killed in the middle, it is read again, and what
-// was queued is known.
+// When the first page of a seed that is a whole host was fetched, the host's sitemaps are looked
+// for: those that robots.txt names, and /sitemap.xml. Of the latter a few kilobytes are asked for
+// to see whether it is there, so that a wrong guess leaves no record. Sitemaps are items of the
+// frontier, so that a crawl that is killed goes on with them. A sitemap's URLs are queued as they
+// are read, and the sitemap ends last. After a kill in the middle it is read again, and what was
+// queued is known.
 //
-// A sitemap may list what belongs to the crawl, of whichever host; all else is
-// counted and left alone. An index leads to sitemaps, which may be index files up to
-// maxSitemapDepth.
+// A sitemap may list what belongs to the crawl, of whichever host; all else is counted and left
+// alone. An index leads to sitemaps, which may be index files up to maxSitemapDepth.
 const (
 	maxSitemapDepth = 3    // index files and the sitemap that they lead to
 	mostSitemaps    = 1000 // files that one host leads to in one run: 50 million pages
@@ -121,7 +120,8 @@ func (c *Crawl) roomForSitemap(host string) bool {
 // peekAt is how much of an answer is asked for to see whether it is a sitemap.
 const peekAt = 4 << 10
 
-// peek says whether a URL answers with what begins as a sitemap, or with a redirect to what is named like one.
+// peek says whether a URL answers with what begins as a sitemap, or with a redirect to what is
+// named like one.
 func (f *fetcher) peek(ctx context.Context, url string) bool {
 	ctx, clock, cancel := startClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()

@@ -31,8 +31,8 @@ import (
 const numberHeader = "Skink-Exchange"
 
 const (
-	// maxHeaderBytes bounds the head of an answer. Servers of our days stop at
-	// 8 to 64 KB; a megabyte of headers is an attack, or a bug.
+	// maxHeaderBytes bounds the head of an answer. Servers of our days stop at 8 to 64 KB; a
+	// megabyte of headers is an attack, or a bug.
 	maxHeaderBytes = 256 << 10
 
 	idleTimeout = 30 * time.Second // longer than the delay between two requests to a host
@@ -52,8 +52,8 @@ type exchange struct {
 	raw     *Raw  // nil: nobody wants it
 }
 
-// A transport makes exchanges. It is an http.RoundTripper only to those that
-// were registered with begin.
+// A transport makes exchanges. It is an http.RoundTripper only to those that were registered with
+// begin.
 type transport struct {
 	http   *http.Transport
 	dialer *dialer
@@ -167,7 +167,8 @@ func (t *transport) do(x *exchange) error {
 // maxOtherBody is how much is read of the body of an error or a redirect.
 const maxOtherBody = 64 << 10
 
-// bodyLimit is how much is read of the body of an answer, if that of a page is read up to some limit.
+// bodyLimit is how much is read of the body of an answer, if that of a page is read up to some
+// limit.
 func bodyLimit(status int, limit int64) int64 {
 	if isPage(status) {
 		return limit
@@ -180,8 +181,8 @@ func isPage(status int) bool {
 	return status >= 200 && status < 300 && status != http.StatusPartialContent
 }
 
-// hasBody says whether a body is worth reading. 101 has a connection in its
-// place, and 205 must have none (RFC 9110, section 15.3.6).
+// hasBody says whether a body is worth reading. 101 has a connection in its place, and 205 must
+// have none (RFC 9110, section 15.3.6).
 func hasBody(status int) bool {
 	return status >= 200 && status != http.StatusNoContent && status != http.StatusResetContent && status != http.StatusNotModified
 }
@@ -200,8 +201,7 @@ func newRequest(ctx context.Context, canonicalURL string, header http.Header) (*
 	return r.WithContext(ctx), nil
 }
 
-// noReuse marks the context of requests whose connection is to be closed after
-// the answer.
+// noReuse marks the context of requests whose connection is to be closed after the answer.
 type noReuse struct{}
 
 func withoutReuse(ctx context.Context) context.Context {

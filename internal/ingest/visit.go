@@ -12,16 +12,15 @@ import (
 
 // # Coming back to a page
 //
-// What a visit found is told by what was known of the page. A page that is what it was
-// keeps its record, which is touched: the time of the visit goes into it, and nothing else
-// of the page is written. One that has other words, or is no page any more, gets a new
-// record, which remembers the earlier one. One that cannot be had, by an answer that does
-// not say it is gone, is kept as it was until that has happened so many times in a row.
+// A visit is compared with what was known of the page. A page that is what it was keeps its record,
+// which is touched: the time of the visit goes into it, and nothing else of the page is written. A
+// page that has other words, or is no page any more, gets a new record, which remembers the earlier
+// one. A page that cannot be had, while no answer says that it is gone, is kept as it was until
+// that has happened so many times in a row.
 //
 // Links are followed whatever became of the text.
 
-// comeBack makes the record of a subject that of a visit of a page of which something is
-// known.
+// comeBack makes the record of a subject that of a visit of a page of which something is known.
 func (p *Pipeline) comeBack(ctx context.Context, s *subject, before *store.Record) error {
 	s.before, s.record, s.touch, s.carried, s.state = before, s.read, false, false, s.read.End()
 	now := s.visited()
@@ -82,8 +81,8 @@ func (s *subject) touched(kind store.VisitKind, at time.Time) {
 	s.state = r.End()
 }
 
-// failedAgain is a visit of what could not be had before. What is said of it is the last
-// failure, but of a page that is gone that it is.
+// failedAgain is a visit of what could not be had before. Its record says how it failed last; but
+// that a page is gone stays in its record.
 func (s *subject) failedAgain(at time.Time) {
 	if len(s.before.Earlier) > 0 {
 		s.touched(s.before.Visit, at)
@@ -115,8 +114,8 @@ func (s *subject) becomes() store.VisitKind {
 	return store.Altered
 }
 
-// sameWords is a visit of a page whose words are what they were. What else is shown of it
-// may have changed all the same; then its record is a new one, with the old verdict.
+// sameWords is a visit of a page whose words are what they were. What else is shown of it may have
+// changed all the same; then its record is a new one, with the old verdict.
 func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) error {
 	b, r := s.before, &s.record
 	details := func(r *store.Record) [8]string {
@@ -164,8 +163,8 @@ func (p *Pipeline) succeed(ctx context.Context, s *subject, kind store.VisitKind
 	return nil
 }
 
-// changedBy is the resemblance of a subject to what it was, and writes down what came and
-// what went. Where no text was kept, the sketches estimate the resemblance.
+// changedBy is the resemblance of a subject to what it was, and writes down what came and what
+// went. Where no text was kept, the sketches estimate the resemblance.
 func (p *Pipeline) changedBy(s *subject, was *store.Content) (float64, error) {
 	r := &s.record
 	switch {
@@ -205,8 +204,7 @@ func (p *Pipeline) content(ctx context.Context, id dedup.Hash) (*store.Content, 
 	return pages[0], nil
 }
 
-// lookBack is called when a subject was refused as stale: what it was made from may have
-// gone.
+// lookBack is called when a subject was refused as stale: what it was made from may be gone.
 func (p *Pipeline) lookBack(ctx context.Context, s *subject) error {
 	if s.before == nil || s.known {
 		return nil
@@ -230,8 +228,8 @@ func (p *Pipeline) afterwards(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// checkCopy judges a page again whose verdict is another's, if that one was judged again or
-// visited meanwhile: whoever settled the members of their leader may not have known of this
+// checkCopy judges a page again that has the verdict of another page, if that one was judged again
+// or visited meanwhile: whoever settled the members of their leader may not have known of this
 // page.
 func (p *Pipeline) checkCopy(ctx context.Context, s *subject) error {
 	now, err := p.recordOf(ctx, s.copied.ID)
@@ -245,8 +243,8 @@ func sameVerdict(a, b *store.Record) bool {
 	return a.Verdict == b.Verdict && a.Leader == b.Leader && a.DuplicateOf == b.DuplicateOf && a.Resemblance == b.Resemblance
 }
 
-// checkLeader asks for a page again whose text is not kept, so that it can be judged, if
-// its leader changed since it was.
+// checkLeader asks for a page again whose text is not kept, so that it can be judged, if its leader
+// changed since it was.
 func (p *Pipeline) checkLeader(ctx context.Context, s *subject) error {
 	leader, err := p.recordOf(ctx, s.record.Leader)
 	if err != nil || leader != nil && !leader.Began().After(s.before.Began()) {
