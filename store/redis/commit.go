@@ -226,7 +226,7 @@ func (s *Store) locate(ctx context.Context, id dedup.Hash, part partition) error
 	if text(answers[0][2]) == "1" {
 		s.grow(located, p)
 	}
-	s.where.put(id, part)
+	s.where.put(id, visit{part: part})
 	return nil
 }
 

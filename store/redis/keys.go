@@ -11,6 +11,23 @@ import (
 	"skink/frontier"
 )
 
+// # The layout, version 1
+//
+// All keys of a store begin with its name in braces. {NAME} are those of the store as a
+// whole: v its version, m its named values (meta.go), w and g its sessions and runs
+// (session.go). The others are of one of 1,024 partitions, {NAME:000} to {NAME:3ff}:
+//
+//	b l x          by the hash of a key or of a text: posting lists, and visits that are void (postings.go)
+//	c d h q r s t w z
+//	               by the host: what is queued, who holds it, the sums of the partition (frontier.go)
+//	e v y          by the host of their URL: pages, the order of their commits, their tally (visits.go)
+//	f              by the leader's id: members of clusters (visits.go)
+//	o              by the host: links on their way to other partitions (outbox.go)
+//	I U            directories: where a page is by its id, what is known of a URL (buckets.go)
+//
+// A letter is followed by what names the key within its partition. Values are described
+// where they are written; each script in lua says which keys it is given.
+
 // partitions is into how many parts a store is divided. All keys of a part have one hash
 // tag, so a script about them is atomic also in a cluster, and a part moves to another
 // server as a whole. A thousand is plenty for a hundred servers, and to ask all of them

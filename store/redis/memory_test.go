@@ -178,16 +178,16 @@ func pageOf(url string, n int) *store.Entry {
 }
 
 // commitJudged looks a page up and commits it.
-func commitJudged(t testing.TB, s *Store, e *store.Entry) {
+func commitJudged(t testing.TB, s store.Store, e *store.Entry) {
 	t.Helper()
 	ask := store.Ask{ID: e.Record.ID, Hashes: []dedup.Hash{e.Hash}, Keys: e.Keys, Limit: 1000}
 	found, err := s.Lookup(t.Context(), []store.Ask{ask})
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 	e.Basis = found[0].Basis(ask)
 	outcomes, err := s.Commit(t.Context(), []*store.Entry{e})
 	if err != nil || outcomes[0] != store.Written {
-		t.Fatal(outcomes, err)
+		t.Error(outcomes, err)
 	}
 }

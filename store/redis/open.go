@@ -45,10 +45,10 @@ type Store struct {
 	outlook outlook
 	holding holding
 	sent    *recent[dedup.Hash, struct{}] // URLs that the store knows, see recentSlot
-	where   *recent[dedup.Hash, partition]
-	tickets *recent[dedup.Hash, uint64] // numbers of the visits that URLs were taken for
-	lanes   *recent[string, string]     // by host, as Take was told last
-	seen    atomic.Uint64               // the highest place that was heard of
+	where   *recent[dedup.Hash, visit]    // where pages are; number 0: in that partition, if anywhere
+	tickets *recent[dedup.Hash, uint64]   // numbers of the visits that URLs were taken for
+	lanes   *recent[string, string]       // by host, as Take was told last
+	seen    atomic.Uint64                 // the highest place that was heard of
 
 	life       context.Context // ends when the store is closed
 	end        context.CancelFunc
@@ -82,7 +82,7 @@ func newStore(c client, a Address) *Store {
 		levels:  newLevels(),
 		holding: holding{claims: map[frontier.Claim]bool{}},
 		sent:    newRecent[dedup.Hash, struct{}](mostRecent),
-		where:   newRecent[dedup.Hash, partition](mostRecent),
+		where:   newRecent[dedup.Hash, visit](mostRecent),
 		tickets: newRecent[dedup.Hash, uint64](mostRecent),
 		lanes:   newRecent[string, string](mostRecentHosts),
 	}

@@ -88,7 +88,7 @@ func (s *Store) taken(p partition, answer []rueidis.RedisMessage) ([]frontier.It
 	for i, it := range items {
 		id := dedup.Hash(frontier.ID(it.URL))
 		s.tickets.put(id, last-uint64(len(items)-1-i))
-		s.where.put(id, p)
+		s.where.put(id, visit{part: p})
 	}
 	return items, nil
 }

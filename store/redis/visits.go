@@ -178,7 +178,7 @@ func (s *Store) sketches(ctx context.Context, vs []visit) ([]*placedLeader, erro
 		if all[i], err = readSketch(values[i][0]); err != nil {
 			return nil, err
 		}
-		s.where.put(all[i].ID, vs[i].part)
+		s.where.put(all[i].ID, vs[i])
 	}
 	return all, nil
 }
@@ -274,8 +274,8 @@ func (s *Store) partsOf(ctx context.Context, ids []dedup.Hash) ([]int, error) {
 	var in []partition
 	var fields []field
 	for i, id := range ids {
-		if p, ok := s.where.get(id); ok {
-			parts[i] = int(p)
+		if v, ok := s.where.get(id); ok {
+			parts[i] = int(v.part)
 		} else {
 			parts[i] = nowhere
 			asked, in, fields = append(asked, i), append(in, partOfID(id)), append(fields, fieldOf(id))
@@ -288,37 +288,74 @@ func (s *Store) partsOf(ctx context.Context, ids []dedup.Hash) ([]int, error) {
 	for k, i := range asked {
 		if n, err := strconv.Atoi(values[k]); err == nil && n < partitions {
 			parts[i] = n
-			s.where.put(ids[i], partition(n))
+			s.where.put(ids[i], visit{part: partition(n)})
 		}
 	}
 	return parts, nil
 }
 
-// Pages returns what is known of pages.
+// Pages returns what is known of pages. Those that a look-up met lately are asked for
+// where they were: what is there is what there is, for a visit that another replaced is gone.
+// Of the others, and of those that are there no more, it is first asked where they are.
 func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	pages := make([]*store.Content, len(ids))
-	vs, err := s.visitOf(ctx, ids)
+	vs := make([]visit, len(ids))
+	for i, id := range ids {
+		vs[i], _ = s.where.get(id)
+	}
+	err := s.fillPages(ctx, pages, vs, want)
+	if err == nil {
+		err = s.findPages(ctx, pages, ids, want)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read pages: %w", err)
 	}
+	return pages, nil
+}
+
+// fillPages reads the pages that are at some visits.
+func (s *Store) fillPages(ctx context.Context, pages []*store.Content, at []visit, want store.Want) error {
 	var asked []int
 	var some []visit
-	for i, v := range vs {
+	for i, v := range at {
 		if v.n != 0 {
 			asked, some = append(asked, i), append(some, v)
 		}
 	}
 	contents, err := s.visits(ctx, some, want)
 	if err != nil {
-		return nil, fmt.Errorf("read pages: %w", err)
+		return err
 	}
 	for k, i := range asked {
 		if contents[k] != nil {
 			pages[i] = &contents[k].Content
 		}
 	}
-	return pages, nil
+	return nil
+}
+
+// findPages finds and reads the pages that are still missing.
+func (s *Store) findPages(ctx context.Context, pages []*store.Content, ids []dedup.Hash, want store.Want) error {
+	var missing []int
+	var some []dedup.Hash
+	for i, page := range pages {
+		if page == nil {
+			missing, some = append(missing, i), append(some, ids[i])
+		}
+	}
+	vs, err := s.visitOf(ctx, some)
+	if err != nil {
+		return err
+	}
+	found := make([]*store.Content, len(some))
+	if err := s.fillPages(ctx, found, vs, want); err != nil {
+		return err
+	}
+	for k, i := range missing {
+		pages[i] = found[k]
+	}
+	return nil
 }
