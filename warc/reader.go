@@ -87,18 +87,16 @@ func (r *Reader) begin() {
 	}
 }
 
-// isPacked says whether a file is packed, by its first bytes; if they are damaged, by what it holds
-// first, a record or a member.
+// isPacked says whether a file is packed, by its first bytes, of which one may be wrong.
 func isPacked(in *bufio.Reader) bool {
 	start, _ := in.Peek(len(gzipMagic))
-	switch {
-	case string(start) == gzipMagic:
-		return true
-	case strings.HasPrefix(version, string(start)):
-		return false
+	right := 0
+	for i := range start {
+		if start[i] == gzipMagic[i] {
+			right++
+		}
 	}
-	start, _ = in.Peek(in.Size())
-	return recordIn(start) < 0 && bytes.Contains(start, []byte(gzipMagic))
+	return right >= 2
 }
 
 // leave reads what is left of the record before.

@@ -25,7 +25,7 @@ func small(t testing.TB, opt warc.Options, answers int) (file []byte, records []
 	w := warc.NewWriter(&b, opt)
 	write := func(r *warc.Record) {
 		t.Helper()
-		block := r.Block.(*bytes.Reader)
+		block := r.Block.(io.Seeker)
 		if err := w.Write(r); err != nil {
 			t.Fatal(err)
 		}

@@ -56,7 +56,9 @@ func surtHost(scheme, host string) string {
 	if scheme == "http" && port == ":80" || scheme == "https" && port == ":443" || port == ":" {
 		port = ""
 	}
-	host = www.ReplaceAllString(strings.Trim(host, "."), "")
+	if host = strings.Trim(host, "."); strings.HasPrefix(host, "www") {
+		host = www.ReplaceAllString(host, "")
+	}
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && strings.Contains(host, "[") {
 		return host + port
 	}
@@ -66,8 +68,12 @@ func surtHost(scheme, host string) string {
 }
 
 func surtPath(path string) string {
-	path = strings.ToLower(minimal(slashes.ReplaceAllString(path, "/")))
-	path = inPath.ReplaceAllString(path, "")
+	if strings.Contains(path, "//") {
+		path = slashes.ReplaceAllString(path, "/")
+	}
+	if path = strings.ToLower(minimal(path)); strings.Contains(path, ";") {
+		path = inPath.ReplaceAllString(path, "")
+	}
 	if path = strings.TrimSuffix(path, "/"); path == "" {
 		return "/"
 	}
@@ -75,6 +81,9 @@ func surtPath(path string) string {
 }
 
 func surtQuery(query string) string {
+	if query == "" {
+		return ""
+	}
 	var kept []string
 	for part := range strings.SplitSeq(strings.ToLower(minimal(query)), "&") {
 		if !isSession.MatchString(part) {

@@ -76,7 +76,7 @@ type Record struct {
 // New begins a record that is to be written, with a block of some type of content. The writer
 // adds what is missing: id, length and digests.
 func New(t Type, uri string, date time.Time, contentType string, block []byte) *Record {
-	r := &Record{Block: bytes.NewReader(block)}
+	r := &Record{Block: &memory{bytes.NewReader(block), block}}
 	r.Header.Add("WARC-Type", string(t))
 	if uri != "" {
 		r.Header.Add("WARC-Target-URI", uri)
@@ -86,6 +86,12 @@ func New(t Type, uri string, date time.Time, contentType string, block []byte) *
 		r.Header.Add("Content-Type", contentType)
 	}
 	return r
+}
+
+// A memory is a block that is in memory, so that it need not be copied to be written.
+type memory struct {
+	*bytes.Reader
+	all []byte
 }
 
 // Type is what the record holds. There may be types that this package has no name for.

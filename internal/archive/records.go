@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"skink/crawler"
 	"skink/internal/replay"
@@ -33,10 +34,17 @@ type packed struct {
 	id      string     // of the first record
 }
 
+// blocks are the memory in which blocks are put together.
+var blocks = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
 // answer packs an answer.
 func (a *Archive) answer(raw *crawler.Raw, kind string) (p packed, err error) {
-	block := append(storedHead(raw), raw.Body...)
-	response := warc.New(warc.Response, raw.URL, raw.At, warc.TypeResponse, block)
+	block := blocks.Get().(*bytes.Buffer)
+	defer blocks.Put(block)
+	block.Reset()
+	block.Write(storedHead(raw))
+	block.Write(raw.Body)
+	response := warc.New(warc.Response, raw.URL, raw.At, warc.TypeResponse, block.Bytes())
 	if raw.Address != "" {
 		response.Header.Add("WARC-IP-Address", raw.Address)
 	}
@@ -88,7 +96,7 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 func storedHead(raw *crawler.Raw) []byte {
 	length := "Content-Length: " + strconv.Itoa(len(raw.Body)) + "\r\n"
 	bodiless := len(raw.Body) == 0 && mayBeBodiless(raw.Head)
-	stored := make([]byte, 0, len(raw.Head)+len(length)+len(raw.Body))
+	stored := make([]byte, 0, len(raw.Head)+len(length))
 	dropped := false
 	for line := range bytes.Lines(raw.Head) {
 		if dropped && (line[0] == ' ' || line[0] == '\t') {

@@ -1,0 +1,36 @@
+package warc_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"skink/warc"
+)
+
+// BenchmarkAppend packs a page of some 15 KB, and what stands around it: a response, its request
+// and a remark.
+func BenchmarkAppend(b *testing.B) {
+	page, err := os.ReadFile("../README.md")
+	if err != nil {
+		b.Fatal(err)
+	}
+	head := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15000\r\n\r\n")
+	request := []byte("GET /some/page.html HTTP/1.1\r\nHost: example.com\r\nUser-Agent: skink/0.1\r\nAccept: text/html\r\n\r\n")
+	for level := range 7 {
+		opt := warc.Options{Level: level}
+		for name, block := range map[string][]byte{"response": append(head, page...), "request": request} {
+			b.Run(fmt.Sprintf("level %d, %s", level, name), func(b *testing.B) {
+				b.SetBytes(int64(len(block)))
+				b.ReportAllocs()
+				var file []byte
+				for b.Loop() {
+					if file, err = opt.Append(file[:0], warc.New(warc.Response, "https://example.com/some/page.html", noon, warc.TypeResponse, block)); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(len(file)), "packed")
+			})
+		}
+	}
+}
