@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"skink/internal/cli"
 )
@@ -126,4 +128,82 @@ func (s *shop) sofar(t *testing.T) (says sold) {
 		t.Fatal(err)
 	}
 	return says
+}
+
+// TestShopKilled kills a crawl that learns at random moments: in the end it has found as much as
+// one that nobody disturbed, with about as many fetches, and all of it after what was put last
+// was fetched too.
+//
+// Three kills; with SKINK_LONG twenty.
+func TestShopKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	const products = 150
+	kills := 3
+	if os.Getenv("SKINK_LONG") != "" {
+		kills = 20
+	}
+	bin := filepath.Join(t.TempDir(), "webgen")
+	if out, err := exec.Command("go", "build", "-o", bin, "./internal/tools/webgen").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	skink := buildSkink(t)
+	calm := startShop(t, bin, products, 1)
+	calm.crawl(t, t.TempDir())
+	want := calm.sofar(t)
+
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	shop, dir, killed := startShop(t, bin, products, 1), t.TempDir(), 0
+	for left := kills; left > 0; left-- {
+		before := shop.sofar(t).Fetched
+		share := (want.Fetched - before) / left
+		if shop.crawlUntil(t, skink, dir, before+1+rng.IntN(max(share, 1))) {
+			killed++
+		}
+	}
+	shop.crawl(t, dir)
+	got := shop.sofar(t)
+	shop.crawl(t, dir, "--budget", "off")
+	after := shop.sofar(t)
+	t.Logf("seed %d: %d of %d runs killed; %d fetches, %d of %d texts; undisturbed %d and %d; in the end %d texts", seed, killed, kills, got.Fetched, got.Unique, got.All, want.Fetched, want.Unique, after.Unique)
+	switch {
+	case killed < max(kills/2, 1):
+		t.Errorf("only %d of %d runs were killed before they ended", killed, kills)
+	case float64(got.Unique) < 0.99*float64(got.All):
+		t.Errorf("%d of %d texts were found; missing %v", got.Unique, got.All, got.Missing)
+	case got.Fetched > want.Fetched*3/2+killed*parallel:
+		t.Errorf("%d fetches, undisturbed %d", got.Fetched, want.Fetched)
+	case after.Unique != after.All:
+		t.Errorf("in the end %d of %d texts were found; missing %v", after.Unique, after.All, after.Missing)
+	}
+}
+
+// crawlUntil runs a crawl in a process of its own, and kills it when the shop was asked for so many
+// pages. It says whether it did.
+func (s *shop) crawlUntil(t *testing.T, skink, dir string, pages int) (killed bool) {
+	t.Helper()
+	cmd := exec.Command(skink, s.args(dir, "--quiet")...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("crawl: %v\n%s", err, &out)
+			}
+			return false
+		default:
+		}
+		if s.sofar(t).Fetched >= pages {
+			_ = cmd.Process.Kill()
+			return <-ended != nil
+		}
+	}
 }

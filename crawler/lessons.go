@@ -2,7 +2,6 @@ package crawler
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"skink/crawler/learn"
@@ -35,10 +34,7 @@ func (c *Crawl) putLast(ctx context.Context, item frontier.Item) (*Page, error) 
 	if err != nil || advice.Rule == "" {
 		return nil, err
 	}
-	page := &Page{Item: item, FetchedAt: time.Now(), Problem: ProblemLast, Detail: string(advice.Rule)}
-	if advice.Pattern != "" {
-		page.Detail = cut(fmt.Sprintf("%s: %s", advice.Rule, advice.Pattern))
-	}
+	page := &Page{Item: item, FetchedAt: time.Now(), Problem: ProblemLast, Detail: cut(advice.String())}
 	if advice.Instead != "" && c.opt.leads(item.URL, advice.Instead) {
 		page.Instead = advice.Instead
 	}

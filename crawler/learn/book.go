@@ -27,6 +27,8 @@ type Book struct {
 	Mirror bool                                           // sample hosts that are mirrors of others; set before use
 	Again  func(ctx context.Context, urls []string) error // queues URLs again whose pattern won its budget back; set before use
 
+	Shared bool // others may hold the hosts that are not asked for any more; set before use
+
 	mu    sync.Mutex
 	hosts map[string]*entry // guarded by mu, with all they hold
 }
@@ -36,6 +38,7 @@ type entry struct {
 	site  *Host
 	dirty bool
 	last  map[string][]string // URLs put last in this process, by pattern
+	used  bool                // since the last Sync
 	asked int64               // URLs of a mirror since its last sample
 	links int                 // in last
 }
@@ -70,6 +73,7 @@ func Read(ctx context.Context, keeper interface {
 // host is called with mu held.
 func (b *Book) host(ctx context.Context, name string) (*entry, error) {
 	if e := b.hosts[name]; e != nil {
+		e.used = true
 		return e, nil
 	}
 	site, err := Read(ctx, b.keeper, name)
@@ -79,7 +83,7 @@ func (b *Book) host(ctx context.Context, name string) (*entry, error) {
 	if site == nil {
 		site = NewHost()
 	}
-	e := &entry{site: site}
+	e := &entry{site: site, used: true}
 	b.hosts[name] = e
 	return e, nil
 }
@@ -122,14 +126,58 @@ func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, err
 		a = e.mirrored(url)
 	}
 	e.dirty = e.dirty || a.Rule != ""
-	if a.Rule == Copies && e.links < mostLast {
-		if e.last == nil {
-			e.last = map[string][]string{}
-		}
-		e.last[a.Pattern] = append(e.last[a.Pattern], url)
-		e.links++
+	if a.Rule == Copies {
+		e.remember(a.Pattern, url)
 	}
 	return a, nil
+}
+
+// remember keeps a URL that was put last, as long as there is room.
+func (e *entry) remember(pattern, url string) {
+	if e.links >= mostLast {
+		return
+	}
+	if e.last == nil {
+		e.last = map[string][]string{}
+	}
+	e.last[pattern] = append(e.last[pattern], url)
+	e.links++
+}
+
+// Recall takes in what a process before this one put last for its pattern, so that it comes
+// back if the pattern wins its budget back.
+func (b *Book) Recall(ctx context.Context, url string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.host(ctx, hostOf(url))
+	if err != nil {
+		return err
+	}
+	own, any := Shape(url)
+	shape := own
+	if any != "" && !e.site.Patterns[own].spent() {
+		shape = any
+	}
+	e.remember(shape, url)
+	return nil
+}
+
+// Replay takes in a page that was judged before this process began, of which the book does not know
+// because the process before it was killed. Where it led nobody knows, so its parameters say nothing.
+func (b *Book) Replay(ctx context.Context, url string, v Verdict) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.Exempt[hostOf(url)] {
+		return nil
+	}
+	e, err := b.host(ctx, hostOf(url))
+	if err != nil {
+		return err
+	}
+	e.dirty = true
+	e.site.Pages++
+	e.site.judgeShape(url, &v)
+	return nil
 }
 
 // mirrored puts the URLs of a mirror last, but for samples.
@@ -193,6 +241,18 @@ func (b *Book) Sync(ctx context.Context) error {
 	return nil
 }
 
+// Dirty says whether something was learned since the last Sync.
+func (b *Book) Dirty() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range b.hosts {
+		if e.dirty {
+			return true
+		}
+	}
+	return false
+}
+
 // dirty returns what is to be written, by host, and forgets all hosts if they are too many.
 func (b *Book) dirty() map[string][]byte {
 	b.mu.Lock()
@@ -202,7 +262,10 @@ func (b *Book) dirty() map[string][]byte {
 		if e.dirty {
 			values[name], _ = json.Marshal(e.site) // maps of numbers and strings: never an error
 			e.dirty = false
+		} else if b.Shared && !e.used {
+			delete(b.hosts, name)
 		}
+		e.used = false
 	}
 	if len(b.hosts) > mostHosts {
 		clear(b.hosts)

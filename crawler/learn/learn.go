@@ -22,6 +22,7 @@ package learn
 
 import (
 	"hash/maphash"
+	"strings"
 	"time"
 )
 
@@ -40,6 +41,17 @@ const (
 	Tracking  Rule = "tracking parameter"             // known; taken off
 	Session   Rule = "session id"                     // known by its form; taken off
 )
+
+// String is the advice as a record says it.
+func (a Advice) String() string {
+	if a.Pattern == "" {
+		return string(a.Rule)
+	}
+	return string(a.Rule) + ": " + a.Pattern
+}
+
+// OfPattern says whether what a record says is the advice about a pattern of copies.
+func OfPattern(detail string) bool { return strings.HasPrefix(detail, string(Copies)) }
 
 // Advice is what to do with a URL. The zero value: fetch it.
 type Advice struct {
@@ -101,10 +113,15 @@ func (h *Host) Look(url string, now time.Time) Advice {
 func (h *Host) Judged(url string, v Verdict) {
 	h.Pages++
 	h.judgeParams(url, &v)
+	h.judgeShape(url, &v)
+}
+
+// judgeShape takes in what a page says of URLs like its own, or of its host.
+func (h *Host) judgeShape(url string, v *Verdict) {
 	if mirrored(url, v.Leader) { // it says something about the hosts, and nothing about the URL
-		h.judgeMirror(url, &v)
+		h.judgeMirror(url, v)
 	} else {
-		h.judgePattern(url, &v)
+		h.judgePattern(url, v)
 	}
 }
 

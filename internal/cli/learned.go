@@ -69,6 +69,7 @@ func (c *crawlRun) lessons() *learn.Book {
 	}
 	book := learn.NewBook(c.store)
 	book.Budget, book.Mirror = bool(f.budget), f.mirrors == "sample"
+	book.Shared = c.store.shared
 	book.Exempt = map[string]bool{} // a folder is read as it is: its pages cost nobody a fetch
 	for _, f := range c.options.Folders {
 		book.Exempt[f.Host] = true

@@ -51,8 +51,11 @@ type Commit func(context.Context, *store.Entry) (store.Outcome, error)
 type Store interface {
 	store.Index
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
+	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
+	End(ctx context.Context) (store.Cursor, error)
 	Tally(ctx context.Context) (store.Tally, error)
 	Meta(ctx context.Context, name string) ([]byte, error)
+	SetMeta(ctx context.Context, name string, value []byte) error
 	SwapMeta(ctx context.Context, name string, old, value []byte) error
 	Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error]
 	Requeue(ctx context.Context, items []frontier.Item) (int, error)
@@ -94,6 +97,9 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	p.texts.New = func() any { return new(dedup.Text) }
 	p.leaders = newLeaderCache(s, opt.Rule, parts.Leaders)
 	p.counts.pages.Store(tally.Pages())
+	if err := p.recall(ctx, &tally); err != nil {
+		return nil, err
+	}
 	p.upkeep.start(p)
 	return p, nil
 }

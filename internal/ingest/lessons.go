@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
 	"skink/crawler/learn"
@@ -9,18 +10,88 @@ import (
 	"skink/store"
 )
 
-// learn tells of a page that was judged. Of one without words there is nothing to be
-// learned: all such pages are alike.
-func (p *Pipeline) learn(ctx context.Context, s *subject, outcome store.Outcome) error {
-	r := &s.record
-	if p.opt.Learn == nil || outcome != store.Written || s.touch || r.Kind != store.Page || r.Words == 0 {
+// # What was learned, and a process that is killed
+//
+// What was learned follows from the records, in the order of their commits. It is written
+// every now and then, and with it the cursor up to which it has them. A pipeline that is
+// opened on a store takes in the records behind that cursor: so a kill costs nothing of it,
+// but that a page whose record came while it was written may be counted twice.
+
+// learnedName is where a store keeps that cursor.
+const learnedName = "learned"
+
+// recall brings the book in step with the store.
+func (p *Pipeline) recall(ctx context.Context, tally *store.Tally) error {
+	if p.opt.Learn == nil || p.opt.Shared { // who holds a host of a shared store knows what its holder before wrote
 		return nil
 	}
-	v := learn.Verdict{Group: r.ID, Links: s.linkSum}
+	cursor, err := p.store.Meta(ctx, learnedName)
+	if err != nil {
+		return err
+	}
+	for page, err := range p.store.Changes(ctx, store.Cursor(cursor), store.WantRecord) {
+		if err != nil {
+			return fmt.Errorf("take in what was learned: %w", err)
+		}
+		if v, ok := lessonOf(&page.Record); ok {
+			if err := p.opt.Learn.Replay(ctx, page.Record.URL, v); err != nil {
+				return err
+			}
+		}
+	}
+	if tally.Later == 0 {
+		return nil
+	}
+	for page, err := range p.store.Changes(ctx, "", store.WantRecord) {
+		if err != nil {
+			return fmt.Errorf("take in what was put last: %w", err)
+		}
+		if r := &page.Record; r.Kind == store.Later && learn.OfPattern(r.Detail) {
+			if err := p.opt.Learn.Recall(ctx, r.URL); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keepLearned writes what was learned since the last time.
+func (p *Pipeline) keepLearned(ctx context.Context) error {
+	b := p.opt.Learn
+	if b == nil || !b.Dirty() {
+		return nil
+	}
+	cursor, err := p.store.End(ctx)
+	if err != nil {
+		return err
+	}
+	if err := b.Sync(ctx); err != nil || p.opt.Shared {
+		return err
+	}
+	return p.store.SetMeta(ctx, learnedName, []byte(cursor))
+}
+
+// learn tells of a page that was judged.
+func (p *Pipeline) learn(ctx context.Context, s *subject, outcome store.Outcome) error {
+	v, ok := lessonOf(&s.record)
+	if p.opt.Learn == nil || outcome != store.Written || s.touch || !ok {
+		return nil
+	}
+	v.Links = s.linkSum
+	return p.opt.Learn.Judged(ctx, s.record.URL, v)
+}
+
+// lessonOf is what is to be learned of a page. Of one without words that is nothing: all such
+// pages are alike.
+func lessonOf(r *store.Record) (v learn.Verdict, ok bool) {
+	if r.Kind != store.Page || r.Words == 0 {
+		return v, false
+	}
+	v.Group = r.ID
 	if r.Follows() {
 		v.Group, v.Leader, v.Exact = r.Leader, r.DuplicateOf, r.Resemblance == 1
 	}
-	return p.opt.Learn.Judged(ctx, r.URL, v)
+	return v, true
 }
 
 func itemURLs(items []frontier.Item) iter.Seq[string] {

@@ -51,9 +51,9 @@ func (u *upkeep) run(p *Pipeline) error {
 			if p.opt.Shared {
 				err = p.counts.recount(ctx, p.store)
 			}
-			return errors.Join(err, p.flight.look(ctx, time.Now()), p.opt.Learn.Sync(ctx))
+			return errors.Join(err, p.flight.look(ctx, time.Now()), p.keepLearned(ctx))
 		case <-write.C:
-			err = p.opt.Learn.Sync(ctx)
+			err = p.keepLearned(ctx)
 		case <-sync.C:
 			if err = p.store.Sync(); err != nil {
 				err = fmt.Errorf("sync the store: %w", err)
