@@ -95,13 +95,13 @@ func (s *Store) begin(ctx context.Context, opt Options) error {
 	if err := s.inspect(ctx); err != nil {
 		return err
 	}
-	version, err := s.Do(ctx, s.B().Get().Key(s.global("v")).Build()).ToString()
+	version, err := s.do(ctx, s.B().Get().Key(s.global("v")).Build())[0].ToString()
 	born := false
 	switch {
 	case rueidis.IsRedisNil(err) && !opt.Create:
 		return store.ErrNotExist
 	case rueidis.IsRedisNil(err):
-		err = s.Do(ctx, s.B().Set().Key(s.global("v")).Value(layoutVersion).Nx().Build()).Error()
+		err = s.do(ctx, s.B().Set().Key(s.global("v")).Value(layoutVersion).Nx().Build())[0].Error()
 		if born = err == nil; rueidis.IsRedisNil(err) { // another made it first
 			err = nil
 		}
@@ -117,19 +117,31 @@ func (s *Store) begin(ctx context.Context, opt Options) error {
 	return s.join(ctx, born)
 }
 
-// inspect asks each server what it is.
+// inspect asks each server what it is. One that is away may have a replica; if all are,
+// the store is.
 func (s *Store) inspect(ctx context.Context) error {
+	var away error
+	there := false
 	for addr, node := range s.Nodes() {
 		info, err := node.Do(ctx, node.B().Info().Section("everything").Build()).ToString()
 		if e, ok := rueidis.IsRedisErr(err); ok && strings.Contains(e.Error(), "not supported") {
+			there = true
 			continue // a server that says nothing of itself
 		}
-		if err != nil {
+		switch {
+		case err != nil && passes(err) && ctx.Err() == nil:
+			away = err
+			continue
+		case err != nil:
 			return err
 		}
+		there = true
 		if err := suits(infoOf(info)); err != nil {
 			return fmt.Errorf("server %s: %w", addr, err)
 		}
+	}
+	if !there {
+		return away
 	}
 	return nil
 }
