@@ -69,6 +69,7 @@ func agree(t *testing.T, name, archive string) {
 			t.Fatal(err)
 		}
 		r := &c.Record
+		r.Archive.Digest = ""
 		if other := places[r.Archive]; other != nil {
 			t.Errorf("%s and %s have one place in the archive: %+v", r.URL, other.URL, r.Archive)
 		}

@@ -49,7 +49,7 @@ var table = map[string]struct {
 	"internal/against":          {[]string{"dedup", "store"}, nil},
 	"internal/ingest":           {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/corpus", "internal/lastused", "internal/memory", "crawler/learn", "crawler/sitemap"}, nil},
 	"internal/corpus":           {[]string{"extract", "internal/packed", "internal/table"}, nil},
-	"internal/archive":          {[]string{"crawler", "internal/ingest", "internal/replay", "store", "warc"}, nil},
+	"internal/archive":          {[]string{"crawler", "dedup", "internal/ingest", "internal/replay", "store", "warc"}, nil},
 	"internal/replay":           {[]string{"crawler", "frontier", "store", "warc"}, nil},
 	"internal/revisit":          {[]string{"store"}, nil},
 	"internal/complete":         {[]string{"dedup", "store", "internal/lastused"}, nil},

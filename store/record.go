@@ -65,7 +65,8 @@ type Record struct {
 	Capped      bool         `json:"capped,omitempty"`       // a posting list was longer than is read
 	NoText      bool         `json:"no_text,omitempty"`      // a duplicate kept without its text
 
-	Archive Archived `json:"archive,omitzero"` // where the answer is, or what is said in its place
+	Archive  Archived `json:"archive,omitzero"`  // where the answer is that the record was made from, or what is said in its place
+	Answered Archived `json:"answered,omitzero"` // where the answer of the last visit is, if that left the record what it was
 
 	ETag      string    `json:"etag,omitempty"`     // validators of the last answer that had a body, as sent
 	Modified  string    `json:"modified,omitempty"` // its Last-Modified
@@ -82,9 +83,10 @@ type Record struct {
 
 // An Archived is the place of a record in a web archive.
 type Archived struct {
-	File   string `json:"file"`   // its name, without a folder
-	Offset int64  `json:"offset"` // bytes
-	Length int64  `json:"length"` // bytes in the file
+	File   string `json:"file"`             // its name, without a folder
+	Offset int64  `json:"offset"`           // bytes
+	Length int64  `json:"length"`           // bytes in the file
+	Digest string `json:"digest,omitempty"` // of the payload, as the archive has it
 }
 
 // What a page can have too much of.

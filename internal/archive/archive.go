@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/dedup"
 	"skink/internal/replay"
 	"skink/store"
 	"skink/warc"
@@ -40,6 +41,7 @@ const mostEntries = 250_000
 type Store interface {
 	Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error)
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
+	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 	End(ctx context.Context) (store.Cursor, error)
 	Meta(ctx context.Context, name string) ([]byte, error)
 	SetMeta(ctx context.Context, name string, value []byte) error

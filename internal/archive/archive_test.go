@@ -70,7 +70,11 @@ func listing(t *testing.T, dir string, s store.Reader) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		places[c.Record.Archive] = c.Record.URL
+		for _, at := range []store.Archived{c.Record.Archive, c.Record.Answered} {
+			if at.Digest = ""; at.File != "" {
+				places[at] = c.Record.URL
+			}
+		}
 	}
 	var all []string
 	names, err := filepath.Glob(filepath.Join(dir, "*.warc.gz*"))
@@ -388,6 +392,59 @@ func (s staleNow) Commit(ctx context.Context, entries []*store.Entry) ([]store.O
 		s.seen[e.Record.URL] = true
 	}
 	return s.Memory.Commit(ctx, entries)
+}
+
+// A visit that leaves a page what it was leaves its record pointing at its answer, and is a revisit
+// if it brought the same bytes or none. It is in the archive after a crash too.
+func TestRevisits(t *testing.T) {
+	dir, s := t.TempDir(), store.NewMemory()
+	a := open(t, dir, s, Options{})
+	commit(t, a, page(1), &store.Entry{Record: recordOf(page(1))})
+	first := known(t, s, 1)
+
+	same := page(1)
+	same.Raw.At = same.Raw.At.Add(time.Hour)
+	commit(t, a, same, &store.Entry{Record: *first, Touch: true, Replaces: first.Began()})
+	if r := known(t, s, 1); r.Archive != first.Archive || r.Answered == (store.Archived{}) {
+		t.Errorf("after a visit with the same bytes the record says %+v and %+v", r.Archive, r.Answered)
+	}
+	unmodified := page(1)
+	unmodified.NotModified, unmodified.Status, unmodified.Body = true, 304, nil
+	unmodified.Raw.Head, unmodified.Raw.Body = []byte("HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n"), nil
+	unmodified.Raw.At = unmodified.Raw.At.Add(2 * time.Hour)
+	now := known(t, s, 1)
+	commit(t, a, unmodified, &store.Entry{Record: *now, Touch: true, Replaces: now.Began()})
+	a.abandon()
+	a = open(t, dir, s, Options{})
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := listing(t, dir, s), ", response 1, request 1, revisit 1, request 1, revisit 1, request 1"; got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+	all := unpacked(t, dir)
+	id := all[strings.Index(all, "WARC-Type: response"):]
+	id = id[strings.Index(id, "WARC-Record-ID: ")+16:]
+	id = id[:strings.Index(id, "\r\n")]
+	for _, want := range []string{
+		"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\nWARC-Refers-To: " + id + "\r\nWARC-Refers-To-Target-URI: https://example.com/1\r\nWARC-Refers-To-Date: 2026-01-02T12:00:01.000000005Z\r\nWARC-Payload-Digest: " + first.Archive.Digest,
+		"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified\r\nWARC-Refers-To: " + id,
+		"\r\n\r\nHTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n\r\n\r\n",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the archive lacks\n%s", want)
+		}
+	}
+}
+
+// known is what a store knows of a page.
+func known(t *testing.T, s store.Reader, n int) *store.Record {
+	t.Helper()
+	pages, err := s.Pages(t.Context(), []dedup.Hash{recordOf(page(n)).ID}, store.WantRecord)
+	if err != nil || pages[0] == nil {
+		t.Fatalf("page %d: %v", n, err)
+	}
+	return &pages[0].Record
 }
 
 // When the store fails nothing more is written, and all who wait are told.

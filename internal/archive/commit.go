@@ -9,6 +9,7 @@ import (
 	"skink/internal/ingest"
 	"skink/internal/replay"
 	"skink/store"
+	"skink/warc"
 )
 
 // # In step with the store
@@ -39,6 +40,7 @@ type line struct {
 type call struct {
 	entry *store.Entry
 	packed
+	kept bool // the record stays what it was before the visit, or what it was is not known
 
 	outcome store.Outcome
 	served  bool
@@ -68,14 +70,32 @@ func (a *Archive) Answer(page *crawler.Page) ingest.Commit {
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
-		if err == nil {
+		if profile := repeats(answer, page, &e.Record); profile != "" && err == nil {
+			all, err = a.revisit(page.Raw, profile, &e.Record)
+		} else if err == nil {
 			all, err = a.with(answer, page, &e.Record)
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return store.Stale, err
 		}
-		return a.commit(ctx, &call{entry: e, packed: all})
+		return a.commit(ctx, &call{entry: e, packed: all, kept: isKept(&e.Record) || page.NotModified})
 	}
+}
+
+// isKept says whether an entry leaves the record what it was before the visit.
+func isKept(e *store.Record) bool { return e.Archive != store.Archived{} }
+
+// repeats is the profile of the revisit that an answer is; "": it is none.
+func repeats(answer packed, page *crawler.Page, r *store.Record) string {
+	switch {
+	case page.Raw == nil || !isKept(r):
+		return ""
+	case page.NotModified:
+		return warc.ProfileNotModified
+	case answer.digest == r.Archive.Digest && page.Problem == "" && page.Location == "":
+		return warc.ProfileIdentical
+	}
+	return ""
 }
 
 // commit commits a page, together with those that wait.
@@ -116,7 +136,12 @@ func (a *Archive) together(ctx context.Context, calls []*call) (served int, err 
 		if len(entries) > 0 && end >= a.size() {
 			break
 		}
-		c.entry.Record.Archive = store.Archived{File: name, Offset: end, Length: c.length}
+		place := store.Archived{File: name, Offset: end, Length: c.length, Digest: c.digest}
+		if r := &c.entry.Record; c.kept {
+			r.Answered = place
+		} else {
+			r.Archive = place
+		}
 		entries = append(entries, c.entry)
 		records = append(records, c.records...)
 		end += int64(len(c.records))

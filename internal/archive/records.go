@@ -3,11 +3,16 @@ package archive
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
 	"mime"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"skink/crawler"
 	"skink/internal/replay"
@@ -22,6 +27,10 @@ import (
 // bytes. Of a URL that nobody answered, or that was not asked for, a metadata record alone says
 // why, so that the archive knows of each URL that the store knows of.
 //
+// A visit that found a page what it was leaves the record of the page pointing at the answer that the
+// page was made of. Its own answer is a revisit that refers to that one, if the server said that
+// nothing was modified or sent the same bytes; else a response.
+//
 // The response is what RFC 9112 calls the message without its transfer coding: no
 // Transfer-Encoding, and a Content-Length as long as the body that is stored, so that the payload
 // is the same bytes for all who read it. Its other fields stand as they came.
@@ -32,6 +41,7 @@ type packed struct {
 	index   warc.Entry // of the first record, but for where it is; without a URL if it has none
 	length  int64      // of the first record
 	id      string     // of the first record
+	digest  string     // of its payload
 }
 
 // blocks are the memory in which blocks are put together.
@@ -56,14 +66,59 @@ func (a *Archive) answer(raw *crawler.Raw, kind string) (p packed, err error) {
 	if p.records, err = a.pack.Append(nil, response); err != nil {
 		return p, err
 	}
-	p.id, p.length = response.ID(), int64(len(p.records))
-	p.index = warc.Entry{URL: raw.URL, Date: raw.At, Digest: response.Header.Get("WARC-Payload-Digest"), Length: p.length}
 	p.index.Status, p.index.MIME = statusAndType(raw.Head)
+	return a.withRequest(p, response, raw)
+}
 
+// withRequest completes what is written of an answer, whose first record was packed.
+func (a *Archive) withRequest(p packed, first *warc.Record, raw *crawler.Raw) (packed, error) {
+	p.id, p.length, p.digest = first.ID(), int64(len(p.records)), first.Header.Get("WARC-Payload-Digest")
+	p.index.URL, p.index.Date, p.index.Digest, p.index.Length = raw.URL, raw.At, p.digest, p.length
 	request := warc.New(warc.Request, raw.URL, raw.At, warc.TypeRequest, raw.Request)
 	request.Header.Add("WARC-Concurrent-To", p.id)
+	var err error
 	p.records, err = a.pack.Append(p.records, request)
 	return p, err
+}
+
+// revisit packs an answer that brought nothing new, by a profile: its head, and which record has
+// the body.
+func (a *Archive) revisit(raw *crawler.Raw, profile string, before *store.Record) (p packed, err error) {
+	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, storedHead(raw))
+	h := &rec.Header
+	h.Add("WARC-Profile", profile)
+	if id := a.idAt(before.Archive); id != "" {
+		h.Add("WARC-Refers-To", id)
+	}
+	h.Add("WARC-Refers-To-Target-URI", before.URL)
+	h.Add("WARC-Refers-To-Date", before.FetchedAt.UTC().Format(time.RFC3339Nano))
+	if before.Archive.Digest != "" {
+		h.Add("WARC-Payload-Digest", before.Archive.Digest)
+	}
+	h.Add(replay.PageField, replay.IsPage)
+	if p.records, err = a.pack.Append(nil, rec); err != nil {
+		return p, err
+	}
+	p.index.Status, _ = statusAndType(raw.Head)
+	p.index.MIME = "warc/revisit"
+	return a.withRequest(p, rec, raw)
+}
+
+// idAt is the id of a record of the archive; "": it cannot be read.
+func (a *Archive) idAt(at store.Archived) string {
+	f, err := os.Open(a.path(at.File))
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = os.Open(a.path(at.File + opening))
+	}
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	rec, err := warc.NewReader(io.NewSectionReader(f, at.Offset, at.Length)).Next()
+	if err != nil {
+		return ""
+	}
+	return rec.ID()
 }
 
 // with adds to the answer of a page what the store knows beside.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"skink/dedup"
+	"skink/internal/replay"
 	"skink/store"
 	"skink/warc"
 )
@@ -133,8 +135,10 @@ func (a *Archive) committed(ctx context.Context) (places []store.Archived, err e
 		if err != nil {
 			return nil, err
 		}
-		if at := page.Record.Archive; at.File == name {
-			places = append(places, at)
+		for _, at := range []store.Archived{page.Record.Archive, page.Record.Answered} {
+			if at.File == name {
+				places = append(places, at)
+			}
 		}
 	}
 	return places, nil
@@ -156,7 +160,7 @@ func (a *Archive) cut(ctx context.Context, committed []store.Archived) (lost int
 			last = at
 		}
 	}
-	if a.at, err = a.endOf(last); err != nil {
+	if a.at, err = a.endOf(ctx, last); err != nil {
 		return lost, err
 	}
 	if a.at == 0 { // not even its warcinfo is whole
@@ -181,10 +185,11 @@ func (a *Archive) cut(ctx context.Context, committed []store.Archived) (lost int
 	return lost, writeMark(ctx, a.store, a.mark)
 }
 
-// endOf is where the records end that belong to an answer at some place of the open file: those
-// behind it that refer to it. Without a place it is where the first record of the file ends; 0:
-// there is none.
-func (a *Archive) endOf(last store.Archived) (int64, error) {
+// endOf is where the records end that belong to pages of the store: those that refer to the last
+// answer of one. last is such an answer; behind it there may be others, of visits that left a record
+// what it was and so are no change of the store. Without any, it is where the first record of the
+// file ends; 0: there is none.
+func (a *Archive) endOf(ctx context.Context, last store.Archived) (int64, error) {
 	r := warc.NewReader(io.NewSectionReader(a.file, last.Offset, 1<<62))
 	end, about := int64(0), ""
 	for {
@@ -198,14 +203,34 @@ func (a *Archive) endOf(last store.Archived) (int64, error) {
 			}
 			return last.Offset + end, nil
 		}
-		switch {
-		case end == 0:
+		if about == "" || rec.Header.Get("WARC-Concurrent-To") != about {
+			settled := end == 0
+			if !settled {
+				if settled, err = a.isSettled(ctx, rec, last.Offset+rec.Offset); err != nil {
+					return 0, err
+				}
+			}
+			if about = ""; !settled {
+				continue
+			}
 			about = rec.ID()
-		case last == store.Archived{} || about == "" || rec.Header.Get("WARC-Concurrent-To") != about:
-			return last.Offset + end, nil
 		}
 		end = rec.Offset + rec.Length
 	}
+}
+
+// isSettled says whether the store knows of a record of the open file as the answer of a page.
+func (a *Archive) isSettled(ctx context.Context, rec *warc.Record, offset int64) (bool, error) {
+	if rec.Header.Get(replay.PageField) != replay.IsPage && rec.Type() != warc.Metadata {
+		return false, nil
+	}
+	pages, err := a.store.Pages(ctx, []dedup.Hash{dedup.HashOf([]byte(rec.URI()))}, store.WantRecord)
+	if err != nil || pages[0] == nil {
+		return false, err
+	}
+	r, name := &pages[0].Record, a.mark.name()
+	isHere := func(at store.Archived) bool { return at.File == name && at.Offset == offset }
+	return isHere(r.Archive) || isHere(r.Answered), nil
 }
 
 func indexName(archive string) string { return strings.TrimSuffix(archive, ".warc.gz") + ".cdxj" }
