@@ -72,4 +72,3 @@ func benchPages(b *testing.B, s store.Store) {
 	wg.Wait()
 	b.ReportMetric(float64(len(entries))/b.Elapsed().Seconds(), "pages/s")
 }
-

@@ -20,8 +20,9 @@ import (
 // Those that come first of a thousand partitions. A worker keeps in sight what each had the
 // last time he looked: its first hosts that may be asked, when the next will be, how many
 // are held. What he changes he looks at again before the next claim; what others change he
-// sees when he looks at all, once a second, which costs a server some milliseconds. An
-// answer that nothing is left anywhere is given only after such a look.
+// sees when he looks at all, once a second, which costs a server some ten milliseconds. An
+// answer that nothing is left anywhere is given only after such a look, or by one who is
+// alone; until it is time for one, others may hold something.
 //
 // So of hosts that another worker just made ready the nearest may be missed for a second.
 // A host that is given is given once: the script that claims it decides.
@@ -80,21 +81,23 @@ func (s *outlook) touch(p partition) {
 	s.dirty[p] = true
 }
 
-// toLook are the partitions that are to be looked at: those that were touched, or all.
-func (s *outlook) toLook(all bool) []partition {
+// toLook are the partitions that are to be looked at: all if that was long ago or is
+// wished for, else those that were touched, or have a host that came due.
+func (s *outlook) toLook(wish bool) (list []partition, all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if all = all || time.Since(s.looked) > lookAgain; all {
+	if all = wish || time.Since(s.looked) > lookAgain; all {
 		s.looked = time.Now()
 	}
-	var list []partition
+	now := instant(time.Now())
 	for p := range s.views {
-		if all || s.dirty[p] {
+		v := &s.views[p]
+		if all || s.dirty[p] || len(v.ready) == 0 && v.next != "" && v.next <= now {
 			list = append(list, partition(p))
 			s.dirty[p] = false
 		}
 	}
-	return list
+	return list, all
 }
 
 func (s *outlook) show(p partition, v view) {
@@ -202,34 +205,35 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	}
 	s.outlook.claiming.Lock()
 	defer s.outlook.claiming.Unlock()
-	if g, err = s.claim(ctx, worker, n, ttl, false); err == nil && len(g.Hosts) == 0 {
-		g, err = s.claim(ctx, worker, n, ttl, true)
-	}
+	g, all, err := s.claim(ctx, worker, n, ttl)
 	if err == nil && len(g.Hosts) == 0 && s.outlook.deliveries() != nil {
 		if err = s.deliverFor(ctx, s.outlook.deliveries()); err == nil {
-			g, err = s.claim(ctx, worker, n, ttl, false)
+			g, _, err = s.claim(ctx, worker, n, ttl)
 		}
 	}
 	if err != nil {
 		return frontier.Grant{}, fmt.Errorf("claim hosts: %w", explain(err))
 	}
+	if !all && g.Others == 0 && s.others.Load() > 0 {
+		g.Others = 1 // as far as can be said before the next look at all
+	}
 	return g, nil
 }
 
 // claim looks at what was touched, or at all, and claims until there are enough.
-func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Duration, all bool) (g frontier.Grant, err error) {
+func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Duration) (g frontier.Grant, all bool, err error) {
 	worker = oneLine(worker)
 	shown := min(max(n, 1), mostShown)
-	parts := s.outlook.toLook(all)
+	parts, all := s.outlook.toLook(false)
 	if err := s.look(ctx, shown, parts); err != nil {
-		return g, err
+		return g, all, err
 	}
-	if len(parts) == partitions {
+	if all {
 		for _, d := range s.outlook.halfSplit() {
 			s.grow(d.dir, d.part)
 		}
 		if err := s.deliverFor(ctx, s.outlook.overdue()); err != nil {
-			return g, err
+			return g, all, err
 		}
 	}
 	var given []givenHost
@@ -240,7 +244,7 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 		}
 		some, err := s.claimThese(ctx, worker, ttl, shown, best)
 		if err != nil {
-			return g, err
+			return g, all, err
 		}
 		if given = append(given, some...); len(some) == 0 {
 			break // others were faster; what they left is seen the next time
@@ -252,7 +256,7 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 		s.holding.add(h.Claim)
 	}
 	s.outlook.sum(&g, worker)
-	return g, nil
+	return g, all, nil
 }
 
 // oneLine makes a worker's name fit for a head.

@@ -43,6 +43,7 @@ type Store struct {
 	depths  depths // of buckets of posting lists
 	levels  levels
 	outlook outlook
+	others  atomic.Int64 // sessions beside this one, as was heard last
 	holding holding
 	sent    *recent[dedup.Hash, struct{}] // URLs that the store knows, see recentSlot
 	where   *recent[dedup.Hash, visit]    // where pages are; number 0: in that partition, if anywhere

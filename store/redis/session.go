@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -44,7 +45,8 @@ func (s *Store) join(ctx context.Context, born bool) error {
 		switch {
 		case err != nil:
 			return err
-		case answer == "ok":
+		case answer != "begin" && answer != "wait":
+			s.hear(answer)
 			s.background.Go(s.stay)
 			return nil
 		case answer == "begin":
@@ -66,7 +68,16 @@ func (s *Store) join(ctx context.Context, born bool) error {
 // stay says that the session lives, until the store is closed.
 func (s *Store) stay() {
 	for wait(s.life, false, sessionTime/3) {
-		s.say(s.life, "stay") // an error is that of whoever needs the server next
+		if answer, err := s.say(s.life, "stay"); err == nil { // an error is that of whoever needs the server next
+			s.hear(answer)
+		}
+	}
+}
+
+// hear takes in how many other sessions there are.
+func (s *Store) hear(answer string) {
+	if n, err := strconv.Atoi(answer); err == nil {
+		s.others.Store(int64(n))
 	}
 }
 

@@ -1,6 +1,7 @@
 -- A worker comes, stays, or goes: KEYS sessions, runs; ARGV 'join', 'begun', 'stay' or 'leave', its name,
 -- microseconds. The first that comes where nobody is begins a run, and says when that has
--- begun. Answers 'begin' to it, 'wait' to those who come meanwhile, and 'ok'.
+-- begun. Answers 'begin' to it, 'wait' to those who come meanwhile, else how many others
+-- are there.
 local t = redis.call('TIME')
 local time = t[1] * 1000000 + t[2]
 local SESSIONS, RUNS = KEYS[1], KEYS[2]
@@ -22,4 +23,4 @@ if ARGV[1] == 'join' and (alone or beginner ~= '' and not redis.call('ZSCORE', S
 	return 'begin'
 end
 if beginner ~= '' and beginner ~= ARGV[2] then return 'wait' end
-return 'ok'
+return string.format('%.0f', redis.call('ZCARD', SESSIONS) - 1)
