@@ -16,6 +16,7 @@ import (
 	"runtime/metrics"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,26 +72,38 @@ type webgen struct {
 		Pages, Unique, Exact, Near, Thin              int64
 		Gone, Broken, Redirects, Blocked, Other, Busy int64
 	}
+	stop      func()
 	list      string // file of addresses
 	addresses map[string]address
 }
 
 // An address is what must become of a URL.
 type address struct {
-	URL, Kind, Problem, Location, Form string
-	Group                              int
+	URL, Kind, Problem, Location, Form, Change string
+	Group                                      int
 }
 
 // startWebgen builds the generator and starts it in a process of its own, so that
 // what it needs is not counted.
 func startWebgen(t *testing.T, hosts, pages int) *webgen {
 	t.Helper()
+	return runWebgen(t, buildWebgen(t), "--hosts", fmt.Sprint(hosts), "--pages", fmt.Sprint(pages))
+}
+
+func buildWebgen(t *testing.T) string {
+	t.Helper()
 	bin := filepath.Join(t.TempDir(), "webgen")
-	w := &webgen{list: filepath.Join(t.TempDir(), "truth.jsonl"), addresses: map[string]address{}}
 	if out, err := exec.Command("go", "build", "-o", bin, "./internal/tools/webgen").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	cmd := exec.Command(bin, "--hosts", fmt.Sprint(hosts), "--pages", fmt.Sprint(pages), "--truth", w.list)
+	return bin
+}
+
+// runWebgen runs the generator until stop is called, or the test ends.
+func runWebgen(t *testing.T, bin string, args ...string) *webgen {
+	t.Helper()
+	w := &webgen{list: filepath.Join(t.TempDir(), "truth.jsonl"), addresses: map[string]address{}}
+	cmd := exec.Command(bin, append(args, "--truth", w.list)...)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe() // its end ends the process, also should this one be killed
 	if err != nil {
@@ -103,12 +116,13 @@ func startWebgen(t *testing.T, hosts, pages int) *webgen {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	w.stop = sync.OnceFunc(func() {
 		_ = stdin.Close()
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("webgen: %v", err)
 		}
 	})
+	t.Cleanup(w.stop)
 	if err := json.NewDecoder(stdout).Decode(&w.truth); err != nil {
 		t.Fatalf("read what webgen says: %v", err)
 	}

@@ -13,11 +13,11 @@ import (
 // # A web that changes
 //
 // Round 0 is the web as it was made. In each round after it, of a hundred pages five change
-// a little, by one word, two wholly, and one is gone if nothing is reached by it alone; one
-// of those that change a little links to a page that is new. So links change only
-// where a text does. What changed stays so in later rounds, and may change again. Groups may
-// fall apart by that: of the pages that told one story, those that changed wholly tell one of
-// their own.
+// a little, by one word, two wholly, and one is gone if it leads nowhere; one of those that
+// change a little links to a page that is new. So links change only where a text does, and
+// every page is as far from the first as it was. What changed stays so in later rounds, and
+// may change again. Groups may fall apart by that: of the pages that told one story, those
+// that changed wholly tell one of their own.
 //
 // Pages have an ETag, and answer 304 to who knows it.
 
@@ -33,6 +33,10 @@ const (
 )
 
 const forRounds = 100 // and the rounds after it
+
+// mostRounds is how many rounds there are: pages that are gone in one of them lead nowhere from
+// the beginning.
+const mostRounds = 10
 
 // changeIn is what a round does to a page that is there.
 func (w *web) changeIn(n, round int) change {
@@ -50,15 +54,23 @@ func (w *web) changeIn(n, round int) change {
 	return unchanged
 }
 
-// leaf says whether no page is reached by another alone.
+// leaf says whether nothing is reached by a page alone.
 func (w *web) leaf(n int) bool {
 	start, end := w.first[w.pages[n].host], w.first[w.pages[n].host+1]
-	return n != start && start+2*(n-start)+1 >= end && w.newOf(n) == 0
+	return n != start && start+2*(n-start)+1 >= end && w.newOf(n) == 0 && w.extraOf(n) == ""
 }
 
 // goneIn is the round in which a page went, 0 if it is there.
 func (w *web) goneIn(n int) int {
-	for round := 1; round <= w.round; round++ {
+	if round := w.goesIn(n); round <= w.round {
+		return round
+	}
+	return 0
+}
+
+// goesIn is the round in which a page goes, now or later; 0 if it never does.
+func (w *web) goesIn(n int) int {
+	for round := 1; round <= mostRounds; round++ {
 		if w.changeIn(n, round) == vanished {
 			return round
 		}
@@ -69,8 +81,7 @@ func (w *web) goneIn(n int) int {
 // newOf is the round in which a page began to link to one that is new, 0 if none did, now or
 // later.
 func (w *web) newOf(n int) int {
-	const rounds = 64 // more than anybody plays
-	for round := 1; round <= rounds; round++ {
+	for round := 1; round <= mostRounds; round++ {
 		if w.luck(n, forRounds+uint64(round), 100) == 0 {
 			return round
 		}

@@ -18,6 +18,8 @@ type server struct {
 	web    *web
 	asked  []atomic.Int32 // how often each page was asked for
 	robots atomic.Int64   // how often any robots.txt was
+	all    atomic.Int64   // requests that any host was sent
+	bytes  atomic.Int64   // of the bodies of answers
 	wrong  atomic.Int64   // requests for what no page links to, or what robots.txt forbids
 }
 
@@ -32,11 +34,13 @@ type Asked struct {
 	Pages  int   `json:"pages"`  // pages asked for at least once
 	Again  int   `json:"again"`  // requests for a page beyond its first, and beyond the second where it was busy
 	Robots int64 `json:"robots"` // requests for robots.txt
+	All    int64 `json:"all"`    // requests that any host was sent
+	Bytes  int64 `json:"bytes"`  // of the bodies of answers
 	Wrong  int64 `json:"wrong"`  // requests for what no page links to, or what robots.txt forbids
 }
 
 func (s *server) sofar() (a Asked) {
-	a.Robots, a.Wrong = s.robots.Load(), s.wrong.Load()
+	a.Robots, a.Wrong, a.All, a.Bytes = s.robots.Load(), s.wrong.Load(), s.all.Load(), s.bytes.Load()
 	for n := range s.asked {
 		times, due := int(s.asked[n].Load()), 1
 		if s.web.busy(n) {
@@ -52,6 +56,10 @@ func (s *server) sofar() (a Asked) {
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, ok := s.host(r.Host)
+	if ok {
+		s.all.Add(1)
+		w = &counting{w, &s.bytes}
+	}
 	switch {
 	case !ok && strings.HasPrefix(r.Host, "127.0.0.1:"):
 		_ = json.NewEncoder(w).Encode(s.sofar())
@@ -66,6 +74,20 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.answer(w, r, host)
 	}
 }
+
+// A counting writer counts the bytes of a body.
+type counting struct {
+	http.ResponseWriter
+	bytes *atomic.Int64
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	c.bytes.Add(int64(len(p)))
+	return c.ResponseWriter.Write(p)
+}
+
+// Unwrap lets [http.ResponseController] find what it needs.
+func (c *counting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // host is the number in a name such as h12.localhost:8080.
 func (s *server) host(name string) (int, bool) {

@@ -181,6 +181,9 @@ func (w *web) extraURL(n int, e extra) string {
 // links of a page, as written into it.
 func (w *web) links(n int) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		if w.goesIn(n) > 0 {
+			return
+		}
 		p := &w.pages[n]
 		start, end := w.first[p.host], w.first[p.host+1]
 		rng := rand.New(rand.NewPCG(w.seed^forLinks<<32, uint64(n)))
