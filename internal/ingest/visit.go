@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"time"
 
 	"skink/dedup"
@@ -118,9 +119,6 @@ func (s *subject) becomes() store.VisitKind {
 // changed all the same; then its record is a new one, with the old verdict.
 func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) error {
 	b, r := s.before, &s.record
-	details := func(r *store.Record) [8]string {
-		return [8]string{r.Title, r.Description, r.Lang, r.CanonicalURL, r.ContentType, r.Root, r.Bounds, r.Via}
-	}
 	content, err := p.content(ctx, b.ID)
 	if err != nil {
 		return err
@@ -129,7 +127,7 @@ func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) erro
 	if err != nil {
 		return err
 	}
-	if details(b) == details(r) && b.Status == r.Status && content != nil && content.Text == text {
+	if content != nil && content.Text == text && reflect.DeepEqual(apparent(*b), apparent(*r)) {
 		s.touched(store.Same, at)
 		return nil
 	}
@@ -137,6 +135,16 @@ func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) erro
 	r.Visit, s.carried = store.Same, true
 	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = b.Verdict, b.Leader, b.DuplicateOf, b.Resemblance, b.Found, b.Capped
 	return nil
+}
+
+// apparent is a record without what is not of the page but of a visit, or follows from its
+// words.
+func apparent(r store.Record) store.Record {
+	r.FetchedAt, r.VisitedAt, r.JudgedAt, r.First = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	r.Problem, r.Detail, r.Tries, r.Missed, r.Depth, r.Hops, r.Size, r.Archive = "", "", 0, 0, 0, 0, 0, store.Archived{}
+	r.ETag, r.Modified, r.Visit, r.Added, r.Removed, r.Earlier = "", "", "", "", "", nil
+	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = "", dedup.Hash{}, "", 0, "", false
+	return r
 }
 
 // succeed makes the subject's record the successor of what was known.

@@ -58,6 +58,8 @@ func TestVisits(t *testing.T) {
 		{"the same", []*crawler.Page{first(), first()}, "page, same, 100 words, 0 missed, 0 earlier", false},
 		{"the same words under another title", []*crawler.Page{first(), page(url, "<html lang=en><title>Another</title><article><p>"+text+"</p></article>")},
 			"page, same, 100 words, 0 missed, 1 earlier", true},
+		{"the same words by another author", []*crawler.Page{first(), page(url, "<html lang=en><title>T</title><meta name=author content=Somebody><article><p>"+text+"</p></article>")},
+			"page, same, 100 words, 0 missed, 1 earlier", true},
 		{"the same words in other letters", []*crawler.Page{first(), article(url, strings.ToUpper(text))}, "page, same, 100 words, 0 missed, 1 earlier", true},
 		{"not to be indexed any more", []*crawler.Page{first(), noindex(first())}, "page, changed, 100 words, 0 missed, 1 earlier", true},
 		{"changed", []*crawler.Page{first(), article(url, but(text, "other"))}, "page, changed, 100 words, 0 missed, 1 earlier", true},
