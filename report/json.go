@@ -30,6 +30,11 @@ func (p *jsonPrinter) begin(h head) error {
 			return err
 		}
 	}
+	if h.Canonicals != nil {
+		if err := array(p, "false_canonicals", h.Canonicals); err != nil {
+			return err
+		}
+	}
 	if h.Learned != nil {
 		if err := array(p, "learned", h.Learned); err != nil {
 			return err

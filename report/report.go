@@ -28,10 +28,12 @@ import (
 // read one back. [Write] never holds a Report: it streams.
 type Report struct {
 	Totals
-	Hosts    []Host    `json:"hosts"`              // most duplicates first
-	LeftOut  []LeftOut `json:"left_out,omitempty"` // most pages compared without first; nil: texts were compared whole
-	Learned  []Learned `json:"learned,omitempty"`  // of hosts, most fetches saved first
-	Clusters []Group   `json:"clusters"`           // largest first
+	Hosts   []Host    `json:"hosts"`              // most duplicates first
+	LeftOut []LeftOut `json:"left_out,omitempty"` // most pages compared without first; nil: texts were compared whole
+	Learned []Learned `json:"learned,omitempty"`  // of hosts, most fetches saved first
+
+	Canonicals []Canonical `json:"false_canonicals,omitempty"` // what pages name as their URL and is not
+	Clusters   []Group     `json:"clusters"`                   // largest first
 }
 
 // Totals counts URLs. Pages = Unique + Exact + Near + Thin.
@@ -150,6 +152,8 @@ type head struct {
 	Hosts   []Host    // most duplicates first
 	LeftOut []LeftOut // most pages first; nil: texts were compared whole
 	Learned []Learned // most fetches saved first
+
+	Canonicals []Canonical // that do not hold
 }
 
 // Write writes the report of src to w. An error of the source, the writer or
@@ -212,6 +216,12 @@ func readHead(ctx context.Context, src Source) (h head, err error) {
 	}
 	if learned, ok := src.(LearnedSource); ok {
 		h.Learned, err = learned.Learned(ctx, h.Hosts)
+	}
+	if err != nil {
+		return h, err
+	}
+	if named, ok := src.(CanonicalSource); ok {
+		h.Canonicals, err = named.Canonicals(ctx)
 	}
 	return h, err
 }

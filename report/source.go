@@ -34,16 +34,26 @@ type LearnedSource interface {
 	Learned(ctx context.Context, hosts []Host) ([]Learned, error)
 }
 
+// A CanonicalSource is a source that knows what pages name as their URL.
+type CanonicalSource interface {
+	Source
+	// Canonicals are those that do not hold. It is asked after Hosts.
+	Canonicals(ctx context.Context) ([]Canonical, error)
+}
+
 // FromStore is the report of the verdicts given during the crawl.
 func FromStore(s store.Reader) Source { return From(s, whyLeader) }
 
 // From is the report of s's verdicts, in which the leader of a cluster leads for the
 // reason that why says.
-func From(s store.Reader, why func(leader *store.Record) string) Source { return stored{s, why} }
+func From(s store.Reader, why func(leader *store.Record) string) Source {
+	return stored{s, why, &canonicals{}}
+}
 
 type stored struct {
-	s   store.Reader
-	why func(leader *store.Record) string
+	s     store.Reader
+	why   func(leader *store.Record) string
+	named *canonicals // of what Hosts has read
 }
 
 func (src stored) Totals(ctx context.Context) (Totals, error) {
@@ -56,6 +66,7 @@ func (src stored) Totals(ctx context.Context) (Totals, error) {
 
 func (src stored) Hosts(ctx context.Context) ([]Host, error) {
 	var count HostCount
+	*src.named = canonicals{s: src.s, found: map[string]*Canonical{}}
 	for page, err := range src.s.Changes(ctx, "", store.WantRecord) {
 		if err == nil {
 			err = ctx.Err()
@@ -64,6 +75,9 @@ func (src stored) Hosts(ctx context.Context) ([]Host, error) {
 			return nil, err
 		}
 		count.Add(&page.Record)
+		if err := src.named.add(ctx, &page.Record); err != nil {
+			return nil, err
+		}
 	}
 	return count.Hosts(), nil
 }

@@ -36,6 +36,7 @@ func (p *textPrinter) begin(h head) error {
 	for _, l := range h.LeftOut {
 		p.printLeftOut(l)
 	}
+	p.printCanonicals(h.Canonicals)
 	for _, l := range h.Learned {
 		fmt.Fprintln(p.w)
 		if err := WriteLearned(p.w, l); err != nil {

@@ -1,0 +1,136 @@
+package report
+
+import (
+	"context"
+	"fmt"
+
+	"skink/dedup"
+	"skink/internal/harmless"
+	"skink/store"
+)
+
+// # Canonicals
+//
+// A page may name the URL under which it wants to be known (rel=canonical, RFC 6596). Many name one that
+// is something else: templates put the home page there, or a page that moved. So what is
+// named is held against what was crawled, and what does not hold is reported to the site's owner.
+// Of a URL that was not crawled nothing is said.
+
+// A Canonical is one way in which pages name another that is not what they say.
+type Canonical struct {
+	Why    string `json:"why"`
+	Pages  int64  `json:"pages"`
+	URL    string `json:"url"`    // the first of them
+	Target string `json:"target"` // the URL that it names
+}
+
+// The ways, in the order in which they are reported.
+const (
+	canonicalOther    = "name a page that says something else"
+	canonicalError    = "name a URL that is no page"
+	canonicalRedirect = "name a URL that redirects"
+	canonicalChain    = "name a page that names another"
+)
+
+var canonicalWays = []string{canonicalOther, canonicalError, canonicalRedirect, canonicalChain}
+
+// namedAtOnce is how many URLs that pages name are looked up in one call.
+const namedAtOnce = 256
+
+// canonicals are what pages name, held against what was crawled.
+type canonicals struct {
+	s       store.Reader
+	waiting []*store.Record
+	found   map[string]*Canonical // by Why
+}
+
+// add takes in a record.
+func (c *canonicals) add(ctx context.Context, r *store.Record) error {
+	if r.Kind != store.Page || r.CanonicalURL == "" || r.CanonicalURL == r.URL {
+		return nil
+	}
+	kept := *r
+	if c.waiting = append(c.waiting, &kept); len(c.waiting) < namedAtOnce {
+		return nil
+	}
+	return c.check(ctx)
+}
+
+// check looks up what the pages name that wait for it.
+func (c *canonicals) check(ctx context.Context) error {
+	if len(c.waiting) == 0 {
+		return nil
+	}
+	ids := make([]dedup.Hash, len(c.waiting))
+	for i, r := range c.waiting {
+		ids[i] = dedup.HashOf([]byte(r.CanonicalURL))
+	}
+	targets, err := c.s.Pages(ctx, ids, store.WantRecord)
+	if err != nil {
+		return fmt.Errorf("look up canonicals: %w", err)
+	}
+	for i, r := range c.waiting {
+		why := falseCanonical(r, targets[i])
+		if why == "" {
+			continue
+		}
+		if c.found[why] == nil {
+			c.found[why] = &Canonical{Why: why, URL: r.URL, Target: r.CanonicalURL}
+		}
+		c.found[why].Pages++
+	}
+	c.waiting = c.waiting[:0]
+	return nil
+}
+
+// Canonicals are those that do not hold, of the records that Hosts has counted.
+func (src stored) Canonicals(ctx context.Context) (all []Canonical, err error) {
+	if err := src.named.check(ctx); err != nil {
+		return nil, err
+	}
+	for _, why := range canonicalWays {
+		if c := src.named.found[why]; c != nil {
+			all = append(all, *c)
+		}
+	}
+	return all, nil
+}
+
+// falseCanonical says in which way the page that a record names is not what it says; "" if it is,
+// or if nobody knows.
+func falseCanonical(r *store.Record, target *store.Content) string {
+	switch {
+	case target == nil:
+		return ""
+	case target.Record.Kind == store.Redirect:
+		return canonicalRedirect
+	case target.Record.Kind == store.Error || target.Record.Kind == store.Other:
+		return canonicalError
+	case target.Record.Kind != store.Page:
+		return ""
+	case clusterOf(r) != clusterOf(&target.Record):
+		return canonicalOther
+	case target.Record.CanonicalURL != "" && target.Record.CanonicalURL != target.Record.URL:
+		return canonicalChain
+	}
+	return ""
+}
+
+// clusterOf is the page that leads a record's cluster.
+func clusterOf(r *store.Record) dedup.Hash {
+	if r.Follows() {
+		return r.Leader
+	}
+	return r.ID
+}
+
+// printCanonicals says which pages name another that is not what they say.
+func (p *textPrinter) printCanonicals(all []Canonical) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintln(p.w, "\nrel=canonical that does not hold")
+	for _, c := range all {
+		fmt.Fprintf(p.w, "  %9s  %s, such as %s: %s\n", count(c.Pages, "page"), c.Why, harmless.Line(c.URL), harmless.Line(c.Target))
+	}
+}
