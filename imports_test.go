@@ -38,7 +38,7 @@ var table = map[string]struct {
 	"store/remote":              {[]string{"store", "dedup", "frontier"}, nil},
 	"warc":                      {nil, nil},
 	"report":                    {[]string{"store", "dedup", "internal/harmless", "crawler/learn"}, nil},
-	"feed":                      {[]string{"store", "dedup", "internal/harmless", "internal/table"}, nil},
+	"feed":                      {[]string{"warc", "store", "dedup", "internal/harmless", "internal/table"}, nil},
 	"internal/language":         {nil, nil},
 	"internal/harmless":         {nil, nil},
 	"internal/lastused":         {nil, nil},

@@ -1,5 +1,5 @@
 // Package feed writes the content a crawl found, for whatever builds an index from it: JSON Lines, one
-// page a line, or Parquet. SCHEMA.md specifies the fields.
+// page a line, Parquet, or WET. SCHEMA.md specifies the fields.
 //
 //	lines, err := feed.Write(ctx, os.Stdout, s, feed.Options{Include: feed.Unique})
 //
@@ -65,6 +65,7 @@ type Format string
 const (
 	JSONLines Format = "jsonl"   // a line a page, see [Append]
 	Parquet   Format = "parquet" // a row a page
+	WET       Format = "wet"     // a web archive of texts
 )
 
 // Options says what Write writes. The zero value is good: all that is to be fed.
@@ -73,6 +74,7 @@ type Options struct {
 	MinWords int          // pages of fewer words are left out
 	NoThin   bool         // pages that are thin are left out
 	Format   Format       // default JSONLines
+	Packed   bool         // of WET: one gzip member a record
 	After    store.Cursor // where to begin; "": at the beginning
 
 	Changes bool      // each line says what it is, and what is gone has one too
@@ -88,10 +90,10 @@ func (opt *Options) check() error {
 		}
 	}
 	switch opt.Format {
-	case "", JSONLines, Parquet:
+	case "", JSONLines, Parquet, WET:
 		return nil
 	}
-	return fmt.Errorf("no format is called %q: try jsonl or parquet", opt.Format)
+	return fmt.Errorf("no format is called %q: try jsonl, parquet or wet", opt.Format)
 }
 
 // Write writes the pages of s to w, in the order in which they were judged, and
@@ -101,7 +103,7 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 		return 0, err
 	}
 	out := bufio.NewWriterSize(w, bufferSize)
-	write, end := writer(out, opt.Format)
+	write, end := opt.writer(out)
 	for page, err := range s.Changes(ctx, opt.After, store.WantText) {
 		if err == nil {
 			err = ctx.Err()
@@ -138,8 +140,11 @@ func (opt *Options) document(page *store.Content) (*Document, error) {
 
 // writer writes documents in a format, and what the format has at its end. A feed without pages is
 // nothing in every format, so that nobody's file is replaced by an empty table.
-func writer(out io.Writer, f Format) (write func(*Document) error, end func(pages int) error) {
-	if f == Parquet {
+func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func(pages int) error) {
+	switch opt.Format {
+	case WET:
+		return newTextArchive(out, opt.Packed).write, func(int) error { return nil }
+	case Parquet:
 		t := newTableWriter(out)
 		return t.write, func(pages int) error {
 			if pages == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -18,7 +19,7 @@ var exportCommand = command{
 	args:  "[flags]",
 	short: "write the pages of a store for an index",
 	long: `
-Writes the pages of a store, one JSON object a line or a row of Parquet: those that are
+Writes the pages of a store, one JSON object a line, a row of Parquet or a text of WET: those that are
 unique or thin and do not ask to be left out of indexes, or with --include all every
 judged page with its verdict, also those that ask it (noindex). feed/SCHEMA.md says what
 each field holds. While a crawl runs, it writes those of one moment, and says on standard
@@ -34,7 +35,8 @@ Examples: what an index wants, first all, then each time what changed; all of it
 table, without what has too little text
 
   skink export --cursor pages.cursor --out pages.jsonl
-  skink export --format parquet --without thin --out pages.parquet`,
+  skink export --format parquet --without thin --out pages.parquet
+  skink export --format wet --out pages.warc.wet.gz`,
 	setup: setupExport,
 }
 
@@ -52,7 +54,7 @@ type exportFlags struct {
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &exportFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.format, "format", string(feed.JSONLines), "jsonl or parquet")
+	flags.StringVar(&f.format, "format", string(feed.JSONLines), "jsonl, parquet or wet (a web archive of the texts)")
 	flags.StringVar(&f.include, "include", string(feed.Unique), "unique (and thin) pages, or all judged pages")
 	flags.IntVar(&f.minWords, "min-words", 0, "leave out pages of fewer words")
 	flags.StringSliceVar(&f.without, "without", nil, "leave out pages of a verdict: thin")
@@ -106,9 +108,14 @@ func (f *exportFlags) options() (feed.Options, error) {
 		}
 		opt.NoThin = true
 	}
+	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // each record is a member of its own
+		opt.Packed, f.out.asItIs = true, true
+	}
 	switch {
-	case opt.Format != feed.JSONLines && opt.Format != feed.Parquet:
-		return opt, usagef("--format %q: try jsonl or parquet", f.format)
+	case opt.Format != feed.JSONLines && opt.Format != feed.Parquet && opt.Format != feed.WET:
+		return opt, usagef("--format %q: try jsonl, parquet or wet", f.format)
+	case opt.Format == feed.WET && f.since.given():
+		return opt, usagef("--format wet has no form for what is gone: leave out --since and --cursor, or try jsonl")
 	case opt.Format == feed.Parquet && f.out.out == "-":
 		return opt, usagef("--format parquet is no text: name a file with --out")
 	case f.minWords < 0:

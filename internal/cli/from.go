@@ -144,7 +144,7 @@ func (r *rejudging) judge(ctx context.Context, p *crawler.Page) error {
 		}
 		r.ways[p.Location] = from
 	}
-	p.Item.Due = p.FetchedAt // a later answer of a URL is another visit
+	p.Item.Due = p.FetchedAt                                                  // a later answer of a URL is another visit
 	if _, err := r.store.Discover(ctx, []frontier.Item{p.Item}); err != nil { // so that its end is counted
 		return err
 	}

@@ -15,7 +15,10 @@ import (
 )
 
 // outFlags say where data goes.
-type outFlags struct{ out string }
+type outFlags struct {
+	out    string
+	asItIs bool // what is written is packed already
+}
 
 func addOutFlags(flags *pflag.FlagSet) *outFlags {
 	f := &outFlags{}
@@ -36,7 +39,7 @@ func (f *outFlags) write(con Console, write func(w io.Writer) error) error {
 	if err := mayWrite("--out", f.out, nil); err != nil {
 		return err
 	}
-	err := writeFile(f.out, func(w io.Writer) error { return writeSome(w, f.out, write) })
+	err := writeFile(f.out, func(w io.Writer) error { return f.writeSome(w, write) })
 	if errors.Is(err, errNothing) {
 		fmt.Fprintf(con.Err, "there is nothing to write, and %s is left as it was\n", f.out)
 		return nil
@@ -48,7 +51,11 @@ func (f *outFlags) write(con Console, write func(w io.Writer) error) error {
 var errNothing = errors.New("nothing to write")
 
 // writeSome writes a file, packed as its name says, and refuses to write nothing where one is.
-func writeSome(w io.Writer, name string, write func(w io.Writer) error) error {
+func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
+	name := f.out
+	if f.asItIs {
+		name = ""
+	}
 	pack := packed.NewWriter(w, name)
 	c := &countingWriter{to: pack}
 	if err := write(c); err != nil {
@@ -57,7 +64,7 @@ func writeSome(w io.Writer, name string, write func(w io.Writer) error) error {
 	if c.n > 0 {
 		return pack.Close()
 	}
-	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+	if info, err := os.Stat(f.out); err == nil && info.Mode().IsRegular() {
 		return errNothing
 	}
 	return pack.Close()

@@ -1,0 +1,79 @@
+package feed
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"skink/warc"
+)
+
+// # WET
+//
+// Of each page a conversion record with its main text, and a metadata record, concurrent to it, with
+// all else that its line would say, the verdict among it, as JSON.
+
+// A textArchive writes documents as WET.
+type textArchive struct {
+	to    *warc.Writer
+	begun bool
+}
+
+// newTextArchive begins an archive, with one gzip member a record or not packed at all.
+func newTextArchive(w io.Writer, packed bool) *textArchive {
+	return &textArchive{to: warc.NewWriter(w, warc.Options{Plain: !packed})}
+}
+
+func (a *textArchive) write(d *Document) error {
+	if err := a.begin(); err != nil {
+		return err
+	}
+	date := d.FetchedAt
+	if date.IsZero() { // of a file on disk nobody knows
+		date = time.Unix(0, 0)
+	}
+	url := oneLine.Replace(strings.TrimSpace(d.URL))
+	lang := d.Lang
+	if strings.ContainsFunc(lang, notInLang) {
+		lang = ""
+	}
+	text := warc.NewText(url, date, d.Text, "", lang)
+	if err := a.to.Write(text); err != nil {
+		return err
+	}
+	rest := *d
+	rest.Text = ""
+	said, err := json.Marshal(rest)
+	if err != nil {
+		return err
+	}
+	about := warc.New(warc.Metadata, url, date, "application/json", said)
+	about.Header.Add("WARC-Concurrent-To", text.ID())
+	return a.to.Write(about)
+}
+
+// oneLine makes of the name of a file what a header can hold.
+var oneLine = strings.NewReplacer("\r", "%0D", "\n", "%0A", "\x00", "%00")
+
+// notInLang tells what no language tag has: pages say anything.
+func notInLang(r rune) bool {
+	return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+}
+
+// begin writes the warcinfo, if there is a page.
+func (a *textArchive) begin() error {
+	if a.begun {
+		return nil
+	}
+	a.begun = true
+	info, err := warc.NewInfo("", time.Now(), warc.Header{
+		{Name: "software", Value: "skink"},
+		{Name: "format", Value: "WARC File Format 1.1"},
+		{Name: "description", Value: "main texts of pages, and what was judged of them"},
+	})
+	if err != nil {
+		return err
+	}
+	return a.to.Write(info)
+}
