@@ -61,6 +61,7 @@ type crawlFlags struct {
 	learning *learnFlags
 	options  crawler.Options // see settle
 
+	texts            string
 	onDuplicate      string
 	scope            string
 	include, exclude []string
@@ -85,6 +86,7 @@ type crawlFlags struct {
 func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &crawlFlags{options: crawler.Defaults()}
 	f.store = addStoreFlag(flags)
+	flags.StringVar(&f.texts, "texts", "", "keep the texts of a new store on servers in this folder, which all workers share under one path")
 	flags.StringVar(&f.options.Worker, "worker", "", "name of this worker among those that share the store; two that run at once need two names (default: its machine and process)")
 	flags.BoolVar(&f.add, "add", false, "add these seeds to a store that holds a finished crawl of others")
 	f.again = addBackFlags(flags)
@@ -169,7 +171,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt craw
 		return err
 	}
 	place := aboutToOpen(*f.store)
-	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Parallel)
+	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Parallel, f.texts)
 	if err != nil {
 		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
 			return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", withoutPassword(*f.store))

@@ -145,7 +145,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		}
 		defer os.RemoveAll(dir)
 	}
-	s, err := openStore(ctx, dir, true, 16)
+	s, err := openStore(ctx, dir, true, 16, "")
 	if err != nil {
 		return err
 	}

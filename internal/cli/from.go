@@ -57,7 +57,7 @@ func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options,
 	if _, err := check(f.rule.settings()); err != nil {
 		return err
 	}
-	s, err := openStore(ctx, *f.store, true, 16)
+	s, err := openStore(ctx, *f.store, true, 16, "")
 	if err != nil {
 		return err
 	}

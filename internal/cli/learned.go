@@ -152,7 +152,7 @@ func hostNamed(given string) string {
 // forget makes a store forget what was learned of a host. What was put last stays so, until
 // a later run fetches it.
 func forget(ctx context.Context, dir, host string) error {
-	s, err := openStore(ctx, dir, false, 16)
+	s, err := openStore(ctx, dir, false, 16, "")
 	if err != nil {
 		return err
 	}

@@ -32,10 +32,13 @@ type writeStore struct {
 }
 
 // openStore opens a store to write to it. files are those that will be open beside one in a
-// folder. Its errors say what to try.
-func openStore(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
+// folder; texts is the folder for the texts of one on servers. Its errors say what to try.
+func openStore(ctx context.Context, name string, create bool, files int, texts string) (*writeStore, error) {
+	if texts != "" && !redis.IsAddress(name) {
+		return nil, usagef("--texts %s: a store in a folder keeps its texts there: give it with a --store on servers", texts)
+	}
 	if redis.IsAddress(name) {
-		s, at, err := openShared(ctx, name, redis.Options{Create: create})
+		s, at, err := openShared(ctx, name, redis.Options{Create: create, Texts: texts})
 		if err != nil {
 			return nil, err
 		}

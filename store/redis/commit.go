@@ -134,6 +134,9 @@ func (c *commit) withdraw(ctx context.Context) error {
 	if c.keeps || c.touches() {
 		return nil
 	}
+	if err := c.store.dropText(c.visit()); err != nil {
+		return err
+	}
 	return c.store.settle(ctx, c.entry, c.visit(), false)
 }
 
@@ -266,8 +269,10 @@ func (c *commit) parts() (p finishParts, err error) {
 	if e.Sketch != nil {
 		p.sketch = packSketch(e)
 	}
-	if e.Text != nil {
-		p.text = textMark + string(e.Text)
+	if e.Text != nil && !c.keeps && !c.touches() {
+		if p.text, err = c.store.keepText(c.visit(), e.Text); err != nil {
+			return p, err
+		}
 	}
 	p.entry = packOrder(c.n, &e.Record)
 	p.itself = c.gather()
@@ -355,6 +360,10 @@ func (c *commit) written(ctx context.Context, answer []rueidis.RedisMessage, wri
 	}
 	if !written {
 		if err := c.withdraw(ctx); err != nil {
+			return err
+		}
+	} else if c.old != nil && !c.touches() {
+		if err := s.dropText(c.old.visit); err != nil {
 			return err
 		}
 	}

@@ -31,6 +31,10 @@ import (
 type Options struct {
 	Create   bool // make the store if there is none
 	ReadOnly bool // nothing is written, and no host claimed
+
+	// Texts is a folder that all workers share under this path, in which a store that is
+	// made keeps its texts; "": on the servers. One that exists knows where its texts are.
+	Texts string
 }
 
 // A Store is a crawl remembered by servers.
@@ -38,6 +42,8 @@ type Store struct {
 	client
 	keyspace
 	address Address
+	born    bool   // nobody had made the store before
+	texts   string // folder of the texts; "": they are on the servers
 	session string // its name among the sessions; "": it is only read
 
 	depths  depths // of buckets of posting lists
@@ -97,13 +103,15 @@ func (s *Store) begin(ctx context.Context, opt Options) error {
 		return err
 	}
 	version, err := s.do(ctx, s.B().Get().Key(s.global("v")).Build())[0].ToString()
-	born := false
 	switch {
 	case rueidis.IsRedisNil(err) && !opt.Create:
 		return store.ErrNotExist
 	case rueidis.IsRedisNil(err):
+		if err := s.nameTexts(ctx, opt.Texts); err != nil {
+			return err
+		}
 		err = s.do(ctx, s.B().Set().Key(s.global("v")).Value(layoutVersion).Nx().Build())[0].Error()
-		if born = err == nil; rueidis.IsRedisNil(err) { // another made it first
+		if s.born = err == nil; rueidis.IsRedisNil(err) { // another made it first
 			err = nil
 		}
 	case err == nil && version != layoutVersion:
@@ -112,10 +120,13 @@ func (s *Store) begin(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	if err := s.load(ctx); err != nil || opt.ReadOnly {
+	if err := s.load(ctx); err != nil {
 		return err
 	}
-	return s.join(ctx, born)
+	if err := s.settleTexts(ctx, opt.Texts); err != nil || opt.ReadOnly {
+		return err
+	}
+	return s.join(ctx)
 }
 
 // inspect asks each server what it is. One that is away may have a replica; if all are,

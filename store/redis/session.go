@@ -38,7 +38,7 @@ func (s *Store) say(ctx context.Context, what string) (string, error) {
 
 // join begins the session, and a run if nobody else is there. A store that was just born
 // has no run before it.
-func (s *Store) join(ctx context.Context, born bool) error {
+func (s *Store) join(ctx context.Context) error {
 	s.session = fmt.Sprintf("%x", rand.Uint64())
 	for {
 		answer, err := s.say(ctx, "join")
@@ -50,7 +50,7 @@ func (s *Store) join(ctx context.Context, born bool) error {
 			s.background.Go(s.stay)
 			return nil
 		case answer == "begin":
-			if !born {
+			if !s.born {
 				if err := s.beginRun(ctx); err != nil {
 					return err
 				}

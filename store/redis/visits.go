@@ -15,7 +15,7 @@ import (
 //
 //	v CHUNK  hash of up to 64 visits: N → place in 16 digits, the hash under which the page
 //	         is posted, the packed record; Ns → place, id, hash of the text, minima; Nt → "t"
-//	         and the packed text. N is the visit's number; CHUNK is N/64, so that no key
+//	         and the packed text, or "f" (texts.go). N is the visit's number; CHUNK is N/64, so that no key
 //	         grows so large that a cluster cannot move it
 //	e        stream in the order of commits: PLACE-0 → number of the visit, and of a member of a
 //	         cluster its leader's id and resemblance
@@ -69,7 +69,7 @@ func (s *Store) visits(ctx context.Context, vs []visit, want store.Want) ([]*con
 	}
 	all := make([]*content, len(vs))
 	for i, v := range vs {
-		if all[i], err = readContent(v, suffixes, values[i]); err != nil {
+		if all[i], err = s.readContent(v, suffixes, values[i]); err != nil {
 			return nil, fmt.Errorf("visit %d of partition %d: %w", v.n, v.part, err)
 		}
 	}
@@ -117,7 +117,7 @@ func (s *Store) fields(ctx context.Context, vs []visit, suffixes []string) ([][]
 	return values, nil
 }
 
-func readContent(v visit, suffixes, values []string) (*content, error) {
+func (s *Store) readContent(v visit, suffixes, values []string) (*content, error) {
 	if values[0] == "" {
 		return nil, nil
 	}
@@ -135,11 +135,11 @@ func readContent(v visit, suffixes, values []string) (*content, error) {
 			}
 			c.Sketch = &l.Sketch
 		case suffix == "t":
-			text, err := store.Unpack([]byte(values[i][len(textMark):]))
+			text, err := s.readText(v, values[i])
 			if err != nil {
 				return nil, err
 			}
-			c.Text, c.Kept = string(text), true
+			c.Text, c.Kept = text, true
 		}
 	}
 	return c, nil
