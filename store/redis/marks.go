@@ -82,8 +82,10 @@ import (
 // Without a posting, two alike pages can both be unique. Without a void mark, a worker
 // thought dead can decide after all, with the same result. Without a record, its URL is
 // pending again, and is fetched again; until then its members follow a leader that is not
-// there. In each case a page too many is kept, never one too few, and the clusters that
-// report --complete computes do not depend on it.
+// there. In each of these cases a page too many is kept, never one too few, and the clusters
+// that report --complete computes do not depend on it. What is lost of the frontier is
+// another matter: a URL that was delivered to a primary, and not yet passed on to its
+// replica, is not discovered again if the page that led to it is done.
 
 // A ticket is one attempt to commit one page, and if it succeeds the page's place.
 type ticket uint64

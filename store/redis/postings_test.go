@@ -2,9 +2,13 @@ package redis
 
 import (
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
+
+	"skink/store/redis/redistest"
 )
 
 // in is a list of a partition.
@@ -225,4 +229,48 @@ func TestMarksArePacked(t *testing.T) {
 	if none := (&mark{}).pack(); none == "" {
 		t.Error("a mark that saw nothing is the empty one")
 	}
+}
+
+// TestAKeyOfTheIndexIsSmall measures what a key costs a server that has nothing else: its
+// field, its posting, and its share of buckets, at several fillings of the buckets.
+func TestAKeyOfTheIndexIsSmall(t *testing.T) {
+	needRedis(t)
+	server := redistest.Start(t)
+	s := openNew(t, server.Addr)
+	most, steps := 40_000, 1
+	if os.Getenv("SKINK_LONG") != "" {
+		most, steps = 1_000_000, 10
+	}
+	empty, n := usedMemory(t, s), 0
+	for step := range steps {
+		for ; n < most*(step+1)/steps; n += mostInCall {
+			var stands []stand
+			for i := range mostInCall {
+				stands = append(stands, stand{list: in(partition((n+i)%16), uint64(n+i)), post: true, heed: true})
+			}
+			mustPost(t, s, visit{5, uint64(n + 1)}.ticket(), stands...)
+		}
+		bytes := float64(usedMemory(t, s)-empty) / float64(n)
+		t.Logf("%d keys: %.1f bytes each", n, bytes)
+		if bytes > 24 {
+			t.Errorf("a key takes %.1f bytes", bytes)
+		}
+	}
+}
+
+func usedMemory(t *testing.T, s *Store) int64 {
+	t.Helper()
+	for _, node := range s.Nodes() {
+		text, err := node.Do(t.Context(), node.B().Info().Section("memory").Build()).ToString()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := strconv.ParseInt(infoOf(text)["used_memory"], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	t.Fatal("no server")
+	return 0
 }
