@@ -56,10 +56,13 @@ func TestRounds(t *testing.T) {
 	for n := 1; n <= rounds; n++ {
 		r.serve(n)
 		began := r.asked()
-		for range killsIn(n, rounds, kills) {
-			r.crawl(r.store("kept"), 1+r.rng.Int64N(int64(r.pages)), "--recrawl", "0s")
+		ended := false
+		for left := killsIn(n, rounds, kills); left > 0 && !ended; left-- {
+			ended = r.crawl(r.store("kept"), 1+r.rng.Int64N(int64(r.pages/(2*left))), "--recrawl", "0s")
 		}
-		r.crawl(r.store("kept"), 0, "--recrawl", "0s")
+		if !ended { // what has ended is no round to go on with, and would begin another
+			r.crawl(r.store("kept"), 0, "--recrawl", "0s")
+		}
 		again := r.asked()
 		r.grade(n)
 		r.apply()
@@ -128,8 +131,8 @@ func (r *revisits) asked() (a sent) {
 }
 
 // crawl crawls into a store. It is killed when the server was asked so often, if that is
-// more than 0 and it has not ended before.
-func (r *revisits) crawl(dir string, answers int64, more ...string) {
+// more than 0. It says whether the crawl ended before that.
+func (r *revisits) crawl(dir string, answers int64, more ...string) (ended bool) {
 	r.t.Helper()
 	args := append([]string{"crawl", "--store", dir, "--delay", "0", "--retries", "1", "--scope", "any", "--allow-private", "127.0.0.0/8", "--parallel", "1", "--connections", "1"}, more...)
 	cmd := exec.Command(r.skink, append(args, r.web.truth.URL)...)
@@ -139,20 +142,19 @@ func (r *revisits) crawl(dir string, answers int64, more ...string) {
 	if err := cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	exit := make(chan error, 1)
+	go func() { exit <- cmd.Wait() }()
 	for {
 		select {
-		case err := <-ended:
-			if err != nil && answers == 0 {
+		case err := <-exit:
+			if err != nil {
 				r.t.Fatalf("%v: %v\n%s", args, err, &said)
 			}
-			return
+			return true
 		case <-time.After(2 * time.Millisecond):
 			if answers > 0 && r.asked().All >= last {
 				_ = cmd.Process.Kill()
-				<-ended
-				return
+				return <-exit == nil
 			}
 		}
 	}
