@@ -56,6 +56,7 @@ import (
 //	requests NAME FILE      writes what it was asked for, sorted, and how often
 //	expand FILE             puts in the values of variables
 //	records STORE FILE      writes a line for each record of a store: URL, kind, problem, location
+//	indexed NAME            prints the URLs of the documents that an index has, sorted
 //	ids FILE                prints the ids of JSON Lines, in their order
 //	fields FILE OUT F,F...  writes fields of JSON Lines, sorted
 //	empty DIR               the folder holds nothing
@@ -112,6 +113,7 @@ func TestScripts(t *testing.T) {
 			"records":  records,
 			"fields":   fields,
 			"ids":      ids,
+			"indexed":  indexed,
 			"sink":     sink,
 			"empty":    empty,
 			"disk":     disk,
@@ -372,6 +374,7 @@ var kinds = map[string]func(s *server, arg string) (address string){
 	"table":    serveTable,    // the answers of a file: path, status, and a body, or for 3xx a location; 429 is for two minutes
 	"nonsense": serveNonsense, // bytes that are no HTTP
 	"nobody":   serveNobody,   // nobody listens
+	"index":    serveIndex,    // an index that takes bulks, from who sends this Authorization
 }
 
 func serve(ts *testscript.TestScript, neg bool, args []string) {

@@ -13,3 +13,11 @@ func (f *File) Abandon() { f.f.Close() }
 
 // Marked is how many bytes of the file are certain.
 func (f *File) Marked() int64 { return f.marked.Offset }
+
+// FieldNames are the fields of a document.
+func FieldNames() (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return names
+}

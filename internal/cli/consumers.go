@@ -54,6 +54,9 @@ func (c *crawlRun) openFeed(ctx context.Context) (*consumer, error) {
 		stream, err := feed.NewStream(ctx, c.con.Out, c.store)
 		return &consumer{stream, streamEvery}, err
 	}
+	if hasScheme(c.feed) {
+		return c.openIndexFeed(ctx)
+	}
 	if err := mayWrite("--feed", c.feed, nil); err != nil {
 		return nil, err
 	}

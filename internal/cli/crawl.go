@@ -95,7 +95,7 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f.maxSize = size(o.MaxSize)
 	f.learning = addLearnFlags(flags)
 	flags.StringVar(&f.onDuplicate, "on-duplicate", "tag", "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only)")
-	flags.StringVar(&f.feed, "feed", "", "write unique and thin pages to FILE as they come, or print with - those that this run judges: skink export prints those of all runs")
+	flags.StringVar(&f.feed, "feed", "", "write unique and thin pages to FILE as they come, or send them to an index of Elasticsearch or OpenSearch, https://HOST:9200/INDEX (see skink export), or print with - those that this run judges: skink export prints those of all runs")
 
 	f.archive = addArchiveFlags(flags)
 	flags.StringArrayVar(&f.from, "from", nil, "judge the pages of this web archive, or of those in this folder, and fetch nothing (may be repeated)")

@@ -31,12 +31,19 @@ With --since or --cursor it writes what changed instead. Each line says what it 
 the lines make of it what an export of today is. A page that became a duplicate is gone
 from a feed of unique pages, and one whose leader went is new in it.
 
+With --to it sends the pages to an index of Elasticsearch or OpenSearch instead, and
+deletes there what is gone. A page's id is the document's, so what is sent twice is there
+once; with --cursor, a run goes on where the last one was. Who you are is said by the
+environment: SKINK_INDEX_USER and SKINK_INDEX_PASSWORD, or SKINK_INDEX_API_KEY.
+--print-mapping prints the body of the request that makes such an index.
+
 Examples: what an index wants, first all, then each time what changed; all of it as a
-table, without what has too little text
+table, without what has too little text; an index that is kept in step
 
   skink export --cursor pages.cursor --out pages.jsonl
   skink export --format parquet --without thin --out pages.parquet
-  skink export --format wet --out pages.warc.wet.gz`,
+  skink export --format wet --out pages.warc.wet.gz
+  skink export --to https://localhost:9200/pages --cursor pages.cursor`,
 	setup: setupExport,
 }
 
@@ -50,6 +57,8 @@ type exportFlags struct {
 	since    *sinceFlags
 	complete *completeFlags
 	out      *outFlags
+	to       string // URL of an index; "": none
+	mapping  bool
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -61,10 +70,15 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
 	f.out = addOutFlags(flags)
+	flags.StringVar(&f.to, "to", "", "send the pages to this index of Elasticsearch or OpenSearch: https://HOST:9200/INDEX")
+	flags.BoolVar(&f.mapping, "print-mapping", false, "print a mapping for such an index, and do nothing else")
 	return f.run
 }
 
 func (f *exportFlags) run(ctx context.Context, con Console, args []string) error {
+	if f.mapping {
+		return feed.WriteMapping(con.Out)
+	}
 	opt, err := f.options()
 	if err != nil {
 		return err
@@ -76,6 +90,9 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		return usagef("--complete judges all pages anew, and so has no changes: leave out --since and --cursor")
 	}
 	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, _ store.Settings, _ *complete.Whole) error {
+		if f.to != "" {
+			return f.toIndex(ctx, con, s, opt)
+		}
 		end, err := s.End(ctx) // what is committed later may be written too, and is written again then
 		if err != nil {
 			return err
@@ -112,6 +129,10 @@ func (f *exportFlags) options() (feed.Options, error) {
 		opt.Packed, f.out.asItIs = true, true
 	}
 	switch {
+	case f.to != "" && (f.out.out != "-" || opt.Format != feed.JSONLines):
+		return opt, usagef("--to sends pages to an index, and writes no file: leave --out and --format out")
+	case f.to != "" && f.complete.complete:
+		return opt, usagef("--complete judges all pages anew, and an index is kept in step with what was judged: leave one of --to and --complete out")
 	case opt.Format != feed.JSONLines && opt.Format != feed.Parquet && opt.Format != feed.WET:
 		return opt, usagef("--format %q: try jsonl, parquet or wet", f.format)
 	case opt.Format == feed.WET && f.since.given():

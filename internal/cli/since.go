@@ -79,7 +79,12 @@ func (f *sinceFlags) keep(con Console, storeName string, end store.Cursor) error
 	if f.cursor == "" {
 		return nil
 	}
-	text := string(end) + "\n"
+	return f.write(end)
+}
+
+// write keeps a cursor in the file that is there for it.
+func (f *sinceFlags) write(at store.Cursor) error {
+	text := string(at) + "\n"
 	tmp := f.cursor + ".new"
 	if err := errors.Join(os.WriteFile(tmp, []byte(text), 0o644), os.Rename(tmp, f.cursor)); err != nil {
 		return fmt.Errorf("keep the cursor: %w", err)

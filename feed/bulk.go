@@ -1,0 +1,323 @@
+package feed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"skink/store"
+)
+
+// # Elasticsearch and OpenSearch
+//
+// Both take documents in bulks: POST INDEX/_bulk with lines of JSON, an action and then its document,
+// and both answer for each in the same order, with a status of its own. The answer to the request may
+// be 200 and every item of it refused. So each item is looked at: what the server was too busy for (429,
+// 503) is sent again after a while, what it will never take (400) is counted, named and left out, and a
+// bulk that is too large for it (413) is sent in halves. The client libraries of the two look at the
+// answer to the request only, or refuse the other's server, so this speaks the protocol itself.
+//
+// A document's id is the page's. So what is sent twice is there once, and a bulk may be sent again
+// whenever it is not known what became of it: after a broken connection, or a crash. What a page is no
+// longer is deleted: it is gone, asks not to be indexed, or became a duplicate. To delete what never was
+// there (404) is no mistake.
+//
+// The cursor is kept when the server has answered for all that stands before it, never earlier.
+
+// BulkOptions says where documents are sent, and how.
+type BulkOptions struct {
+	URL    string        // of the index: https://HOST:9200/INDEX
+	Header http.Header   // sent with each request: who we are
+	Client *http.Client  // nil: one that waits a minute for an answer
+	Bytes  int           // of a bulk; 0: 5 MB, which both products advise to begin with
+	Wait   time.Duration // before the first of the tries that follow a failed one, then twice as long each time; 0: half a second
+
+	Options                                                     // which pages are sent, and after which moment; Format is not looked at
+	Keep    func(ctx context.Context, after store.Cursor) error // keeps the cursor; nil: nobody does
+	Refused func(id, why string)                                // told of each document that the server will never take; nil: nobody is
+}
+
+const (
+	bulkBytes = 5 << 20
+	bulkWait  = 500 * time.Millisecond
+	bulkTries = 9        // some two minutes with what is waited between them
+	bulkDocs  = 1000     // of a bulk, however small
+	mostReply = 64 << 20 // bytes that an answer may have
+)
+
+// A Bulk sends the changes of a store to an index. It is a [Consumer].
+type Bulk struct {
+	s      store.Reader
+	opt    BulkOptions
+	bulk   string // where to post
+	cursor store.Cursor
+
+	items []item // gathered, and not sent
+	bytes int
+
+	sent, deleted, refused int
+}
+
+// An item is an action of a bulk.
+type item struct {
+	id     string
+	lines  []byte // the action and its document, each with its line end
+	delete bool
+}
+
+// NewBulk sends what changed in s after opt.After.
+func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(opt.URL)
+	switch {
+	case err != nil:
+		return nil, err
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", strings.Trim(u.Path, "/") == "", strings.Contains(strings.Trim(u.Path, "/"), "/_"):
+		return nil, fmt.Errorf("%s names no index: try https://HOST:9200/INDEX", u.Redacted())
+	case u.User != nil:
+		return nil, errors.New("an index is named without a user and a password: they come from the environment")
+	}
+	if opt.Client == nil {
+		opt.Client = &http.Client{Timeout: time.Minute}
+	}
+	if opt.Bytes == 0 {
+		opt.Bytes = bulkBytes
+	}
+	if opt.Wait == 0 {
+		opt.Wait = bulkWait
+	}
+	u.Path = strings.TrimRight(u.Path, "/") + "/_bulk"
+	return &Bulk{s: s, opt: opt, bulk: u.String(), cursor: opt.After}, nil
+}
+
+// Counts says how many documents the index took, deleted, and refused for good.
+func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted, b.refused }
+
+// CatchUp sends what changed since it was last called.
+func (b *Bulk) CatchUp(ctx context.Context) error {
+	after := b.cursor
+	for change, err := range b.s.Changes(ctx, b.cursor, store.WantText) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = b.take(&change.Content)
+		}
+		if err != nil {
+			return fmt.Errorf("send to %s: %w", b.opt.URL, err)
+		}
+		after = change.Cursor
+		if b.bytes >= b.opt.Bytes || len(b.items) >= bulkDocs {
+			if err := b.flush(ctx, after); err != nil {
+				return err
+			}
+		}
+	}
+	if after == b.cursor {
+		return nil
+	}
+	return b.flush(ctx, after)
+}
+
+// Close sends the last changes.
+func (b *Bulk) Close(ctx context.Context) error { return b.CatchUp(ctx) }
+
+// take gathers what a change does to the index: nothing, if its page never was in it.
+func (b *Bulk) take(page *store.Content) error {
+	opt := b.opt.Options
+	opt.Changes = true
+	d, err := opt.document(page)
+	if err != nil || d == nil {
+		return err
+	}
+	id := d.ID.String()
+	if d.Change == store.Gone {
+		b.gather(item{id: id, lines: fmt.Appendf(nil, "{\"delete\":{\"_id\":%q}}\n", id), delete: true})
+		return nil
+	}
+	d.Change = "" // an index has pages, and no changes
+	lines, err := appendLine(fmt.Appendf(nil, "{\"index\":{\"_id\":%q}}\n", id), d)
+	if err == nil {
+		b.gather(item{id: id, lines: lines})
+	}
+	return err
+}
+
+func (b *Bulk) gather(i item) {
+	b.items = append(b.items, i)
+	b.bytes += len(i.lines)
+}
+
+// flush sends what was gathered, until the server has answered for all of it, and keeps the cursor.
+func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
+	err := b.send(ctx, b.items)
+	if err == nil && b.opt.Keep != nil {
+		err = b.opt.Keep(ctx, after)
+	}
+	if err != nil {
+		return fmt.Errorf("send to %s: %w", b.opt.URL, err)
+	}
+	b.items, b.bytes, b.cursor = nil, 0, after
+	return nil
+}
+
+// errTooLarge: the server does not take so much at once.
+var errTooLarge = errors.New("the bulk is too large for the server")
+
+// send sends items, and again those for which the server was too busy.
+func (b *Bulk) send(ctx context.Context, items []item) error {
+	wait := b.opt.Wait
+	for try := 1; len(items) > 0; try++ {
+		busy, after, err := b.post(ctx, items)
+		switch {
+		case errors.Is(err, errTooLarge) && len(items) > 1:
+			half := len(items) / 2
+			if err := b.send(ctx, items[:half]); err != nil {
+				return err
+			}
+			return b.send(ctx, items[half:])
+		case errors.Is(err, errTooLarge):
+			b.refuse(items[0].id, "it is too large for the server")
+			return nil
+		case err != nil && (busy == nil || try == bulkTries):
+			return err
+		case len(busy) > 0 && try == bulkTries:
+			return fmt.Errorf("the server was too busy for %d documents, %d times in a row: run the same again later", len(busy), try)
+		}
+		if items = busy; len(items) == 0 {
+			return nil
+		}
+		if err := sleep(ctx, max(wait, after)); err != nil {
+			return err
+		}
+		wait *= 2
+	}
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// post sends items once. busy are those to be sent again, at the earliest after so long; with an error,
+// they are all, or none if another try would end the same.
+func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.Duration, err error) {
+	if len(items) == 0 {
+		return nil, 0, nil
+	}
+	var body bytes.Buffer
+	for _, i := range items {
+		body.Write(i.lines)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.bulk, &body)
+	if err != nil {
+		return nil, 0, err
+	}
+	req.Header = b.opt.Header.Clone()
+	if req.Header == nil {
+		req.Header = http.Header{}
+	}
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	resp, err := b.opt.Client.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		return items, 0, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, mostReply))
+	if err != nil {
+		return items, 0, err
+	}
+	after = retryAfter(resp.Header)
+	switch resp.StatusCode {
+	case http.StatusOK:
+		busy, err = b.settle(items, answer)
+		return busy, after, err
+	case http.StatusRequestEntityTooLarge:
+		return nil, 0, errTooLarge
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return items, after, fmt.Errorf("the server answers with status %d", resp.StatusCode)
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return nil, 0, fmt.Errorf("the server answers with status %d: %s", resp.StatusCode, excerpt(answer))
+	}
+	return nil, 0, fmt.Errorf("the server answers with status %d: %s", resp.StatusCode, excerpt(answer))
+}
+
+// A reply is what the server says of a bulk.
+type reply struct {
+	Items []map[string]struct { // by the name of the action
+		Status int             `json:"status"`
+		Error  json.RawMessage `json:"error"`
+	} `json:"items"`
+}
+
+// settle looks at what became of each item, and returns those to be sent again.
+func (b *Bulk) settle(items []item, answer []byte) (busy []item, err error) {
+	var r reply
+	if err := json.Unmarshal(answer, &r); err != nil || len(r.Items) != len(items) {
+		return nil, fmt.Errorf("the server does not answer as Elasticsearch or OpenSearch does: %s", excerpt(answer))
+	}
+	for n, i := range items {
+		for _, got := range r.Items[n] {
+			switch {
+			case got.Status == http.StatusTooManyRequests || got.Status == http.StatusServiceUnavailable:
+				busy = append(busy, i)
+			case i.delete && (got.Status == http.StatusNotFound || isWell(got.Status)):
+				b.deleted++
+			case isWell(got.Status):
+				b.sent++
+			default:
+				b.refuse(i.id, fmt.Sprintf("status %d: %s", got.Status, excerpt(got.Error)))
+			}
+		}
+	}
+	return busy, nil
+}
+
+func isWell(status int) bool { return status >= 200 && status < 300 }
+
+func (b *Bulk) refuse(id, why string) {
+	b.refused++
+	if b.opt.Refused != nil {
+		b.opt.Refused(id, why)
+	}
+}
+
+// retryAfter is how long a server asks to be left alone, in seconds: these products write no dates.
+func retryAfter(h http.Header) time.Duration {
+	const most = time.Minute
+	seconds, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		return 0
+	}
+	return min(time.Duration(seconds)*time.Second, most)
+}
+
+// excerpt is the beginning of what a server says.
+func excerpt(said []byte) string {
+	const most = 300
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(said), "\uFFFD")), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}

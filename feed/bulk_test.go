@@ -1,0 +1,295 @@
+package feed_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"skink/dedup"
+	"skink/feed"
+	"skink/store"
+)
+
+// An indexServer answers as Elasticsearch and OpenSearch do, and fails as it is told to.
+type indexServer struct {
+	*httptest.Server
+	mu       sync.Mutex
+	docs     map[string]map[string]any // by id
+	requests int
+	most     int                                 // bytes of a bulk; 0: any
+	refuse   func(n int) int                     // status of the nth request; 0: it is taken
+	broken   func(n int) bool                    // the connection breaks after the nth request was carried out
+	item     func(n int, id string) (status int) // of an item of the nth request; 0: it is taken
+	header   func(n int, h http.Header)          // sees the header of a request
+}
+
+func newIndexServer(t *testing.T) *indexServer {
+	s := &indexServer{docs: map[string]map[string]any{}}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *indexServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests++
+	body, _ := io.ReadAll(r.Body)
+	if s.header != nil {
+		s.header(s.requests, r.Header)
+	}
+	switch {
+	case r.Method != http.MethodPost || r.URL.Path != "/pages/_bulk" || r.Header.Get("Content-Type") != "application/x-ndjson" || len(body) == 0 || body[len(body)-1] != '\n':
+		http.Error(w, `{"error":"not a bulk"}`, http.StatusBadRequest)
+		return
+	case s.most > 0 && len(body) > s.most:
+		http.Error(w, "", http.StatusRequestEntityTooLarge)
+		return
+	}
+	if s.refuse != nil {
+		if status := s.refuse(s.requests); status != 0 {
+			w.Header().Set("Retry-After", "0")
+			http.Error(w, `{"error":{"type":"security_exception","reason":"missing credentials"}}`, status)
+			return
+		}
+	}
+	items := s.carryOut(string(body))
+	if s.broken != nil && s.broken(s.requests) {
+		panic(http.ErrAbortHandler)
+	}
+	json.NewEncoder(w).Encode(map[string]any{"took": 1, "errors": true, "items": items})
+}
+
+// carryOut does what a bulk asks for, and answers for each item.
+func (s *indexServer) carryOut(body string) (items []any) {
+	in := bufio.NewScanner(strings.NewReader(body))
+	in.Buffer(nil, 1<<24)
+	for in.Scan() {
+		var action map[string]struct {
+			ID string `json:"_id"`
+		}
+		json.Unmarshal(in.Bytes(), &action)
+		for name, a := range action {
+			var doc map[string]any
+			if name == "index" {
+				in.Scan()
+				json.Unmarshal(in.Bytes(), &doc)
+			}
+			status := 0
+			if s.item != nil {
+				status = s.item(s.requests, a.ID)
+			}
+			answer := map[string]any{"_index": "pages", "_id": a.ID, "status": 200}
+			switch {
+			case status != 0:
+				answer["status"], answer["error"] = status, map[string]any{"type": "es_rejected_execution_exception", "reason": "busy"}
+			case name == "index":
+				s.docs[a.ID] = doc
+			case s.docs[a.ID] == nil:
+				answer["status"], answer["result"] = 404, "not_found"
+			default:
+				delete(s.docs, a.ID)
+			}
+			items = append(items, map[string]any{name: answer})
+		}
+	}
+	return items
+}
+
+// urls are those of the documents in the index.
+func (s *indexServer) urls() (all []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, doc := range s.docs {
+		if doc["id"] != id {
+			all = append(all, fmt.Sprintf("%v under another id", doc["url"]))
+			continue
+		}
+		all = append(all, fmt.Sprint(doc["url"]))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// bulkPages puts n pages into a store; every fourth is a duplicate.
+func bulkPages(t *testing.T, s store.Store, n int) (fed []string) {
+	for i := range n {
+		url := fmt.Sprintf("http://a.test/%03d", i)
+		v := dedup.Unique
+		if i%4 == 3 {
+			v = dedup.Near
+		} else {
+			fed = append(fed, url)
+		}
+		commit(t, s, store.Record{URL: url, Kind: store.Page, Verdict: v, Words: 100}, strings.Repeat("text ", 20))
+	}
+	return fed
+}
+
+// Whatever a server does on the way, in the end its index holds what is to be fed, each document once.
+func TestBulk(t *testing.T) {
+	once := map[string]bool{}
+	for name, set := range map[string]func(s *indexServer){
+		"well":                        func(s *indexServer) {},
+		"bulks are too large":         func(s *indexServer) { s.most = 2000 },
+		"the server is busy at first": func(s *indexServer) { s.refuse = func(n int) int { return []int{429, 503, 502, 0}[min(n-1, 3)] } },
+		"single items are too much": func(s *indexServer) {
+			s.item = func(n int, id string) int { return map[bool]int{true: 429}[n < 4 && id[0]%2 == 0] }
+		},
+		"each item is, once": func(s *indexServer) {
+			s.item = func(n int, id string) int { seen := once[id]; once[id] = true; return map[bool]int{false: 503}[seen] }
+		},
+		"the answer is lost": func(s *indexServer) { s.broken = func(n int) bool { return n == 1 } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, server := store.NewMemory(), newIndexServer(t)
+			want := bulkPages(t, s, 40)
+			set(server)
+			b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages", Wait: time.Millisecond, Bytes: 4000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := b.CatchUp(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := server.urls(); !slices.Equal(got, want) {
+				t.Errorf("the index has %d documents %q, want %d", len(got), got, len(want))
+			}
+			if sent, deleted, refused := b.Counts(); sent != len(want) || deleted != 0 || refused != 0 {
+				t.Errorf("%d sent, %d deleted, %d refused", sent, deleted, refused)
+			}
+			asked := server.requests
+			if err := b.Close(t.Context()); err != nil || server.requests != asked {
+				t.Errorf("nothing is new, and the server is asked: %v", err)
+			}
+		})
+	}
+}
+
+// A document that the server will never take is counted and named, and the others go on.
+func TestBulkRefused(t *testing.T) {
+	s, server := store.NewMemory(), newIndexServer(t)
+	want := bulkPages(t, s, 12)
+	bad, huge := dedup.HashOf([]byte("http://a.test/001")).String(), dedup.HashOf([]byte("http://a.test/huge")).String()
+	commit(t, s, store.Record{URL: "http://a.test/huge", Kind: store.Page, Verdict: dedup.Unique, Words: 9}, strings.Repeat("huge ", 2000))
+	server.item = func(_ int, id string) int { return map[bool]int{true: 400}[id == bad] }
+	server.most = 5000
+	refused := map[string]string{}
+	b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages/", Wait: time.Millisecond, Refused: func(id, why string) { refused[id] = why }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := server.urls(); !slices.Equal(got, slices.DeleteFunc(want, func(u string) bool { return u == "http://a.test/001" })) {
+		t.Errorf("the index has %q", got)
+	}
+	if len(refused) != 2 || !strings.Contains(refused[bad], "status 400") || refused[huge] != "it is too large for the server" {
+		t.Errorf("refused: %v", refused)
+	}
+}
+
+// What a page is no longer is deleted, and the cursor goes on where it was kept, also after a failure.
+func TestBulkChanges(t *testing.T) {
+	s, server := store.NewMemory(), newIndexServer(t)
+	var kept store.Cursor
+	run := func() error {
+		b, err := feed.NewBulk(s, feed.BulkOptions{
+			URL: server.URL + "/pages", Wait: time.Millisecond, Options: feed.Options{After: kept},
+			Keep: func(_ context.Context, after store.Cursor) error { kept = after; return nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Close(t.Context())
+	}
+	bulkPages(t, s, 7)
+	if err := run(); err != nil {
+		t.Fatal(err)
+	}
+	before := server.urls()
+	again := func(n int, kind store.Kind, was, v dedup.Kind) {
+		url := fmt.Sprintf("http://a.test/%03d", n)
+		r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: kind, Verdict: v, Words: 50, Earlier: []store.Visit{{Words: 100, Verdict: was}}}
+		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r, Revisit: true, Text: store.Pack([]byte("another text"))}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again(0, store.Error, dedup.Unique, "")          // gone
+	again(1, store.Page, dedup.Unique, dedup.Near)   // became a duplicate
+	again(2, store.Page, dedup.Unique, dedup.Unique) // changed
+	again(3, store.Page, dedup.Near, dedup.Unique)   // was a duplicate, and is none
+	server.refuse = func(int) int { return 401 }
+	at := kept
+	if err := run(); err == nil || !strings.Contains(err.Error(), "status 401") || kept != at {
+		t.Errorf("without credentials: %v, and the cursor is %q, was %q", err, kept, at)
+	}
+	server.refuse = nil
+	if err := run(); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Sorted(slices.Values(append(slices.DeleteFunc(before, func(u string) bool { return strings.HasSuffix(u, "/000") || strings.HasSuffix(u, "/001") }), "http://a.test/003")))
+	if got := server.urls(); !slices.Equal(got, want) {
+		t.Errorf("the index has %q, want %q", got, want)
+	}
+	if doc := server.docs[dedup.HashOf([]byte("http://a.test/002")).String()]; doc["text"] != "another text" {
+		t.Errorf("a page that changed is %v", doc)
+	}
+}
+
+// A server that is never ready, one that is none, and a name that is no index end with an error.
+func TestBulkErrors(t *testing.T) {
+	s, server := store.NewMemory(), newIndexServer(t)
+	bulkPages(t, s, 3)
+	server.item = func(int, string) int { return 429 }
+	b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages", Wait: time.Microsecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.CatchUp(t.Context()); err == nil || !strings.Contains(err.Error(), "too busy for 3 documents") {
+		t.Errorf("always busy: %v", err)
+	}
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<h1>It works!</h1>") }))
+	defer other.Close()
+	if b, err = feed.NewBulk(s, feed.BulkOptions{URL: other.URL + "/pages"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.CatchUp(t.Context()); err == nil || !strings.Contains(err.Error(), "does not answer as Elasticsearch or OpenSearch does: <h1>It works!</h1>") {
+		t.Errorf("another server: %v", err)
+	}
+	for _, url := range []string{"http://localhost:9200", "http://localhost:9200/", "localhost/pages", "http://u:p@localhost/pages", "ftp://localhost/pages", "http://localhost/pages/_bulk"} {
+		if _, err := feed.NewBulk(s, feed.BulkOptions{URL: url}); err == nil || strings.Contains(err.Error(), "u:p") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// The mapping has every field of the documents.
+func TestMapping(t *testing.T) {
+	var b strings.Builder
+	if err := feed.WriteMapping(&b); err != nil {
+		t.Fatal(err)
+	}
+	var m struct {
+		Mappings struct {
+			Properties map[string]struct{ Type string }
+		}
+	}
+	if err := json.Unmarshal([]byte(b.String()), &m); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := slices.Sorted(maps.Keys(m.Mappings.Properties)), slices.Sorted(slices.Values(feed.FieldNames())); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

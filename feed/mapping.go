@@ -1,0 +1,48 @@
+package feed
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// mapped says what each field of a [Document] is in an index of Elasticsearch or OpenSearch. What is
+// looked up as a whole is a keyword; one that is longer than Lucene takes is left out of the index and
+// stays in the document, for a document is not to be refused for its URL.
+var mapped = map[string]map[string]any{
+	"id":              {"type": "keyword"},
+	"url":             keyword,
+	"redirected_from": keyword,
+	"canonical_url":   keyword,
+	"fetched_at":      date,
+	"status":          {"type": "short"},
+	"content_type":    keyword,
+	"lang":            {"type": "keyword"},
+	"title":           {"type": "text"},
+	"description":     {"type": "text"},
+	"author":          {"type": "text", "fields": map[string]any{"keyword": keyword}},
+	"published_at":    date,
+	"modified_at":     date,
+	"site_name":       {"type": "text", "fields": map[string]any{"keyword": keyword}},
+	"text":            {"type": "text"},
+	"words":           {"type": "integer"},
+	"hash":            {"type": "keyword"},
+	"verdict":         {"type": "keyword"},
+	"duplicate_of":    keyword,
+	"duplicate_of_id": {"type": "keyword"},
+	"resemblance":     {"type": "double"},
+	"noindex":         {"type": "boolean"},
+	"change":          {"type": "keyword"},
+}
+
+var (
+	keyword = map[string]any{"type": "keyword", "ignore_above": 8191} // characters; Lucene takes 32,766 bytes
+	date    = map[string]any{"type": "date", "format": "strict_date_optional_time", "ignore_malformed": true}
+)
+
+// WriteMapping writes a mapping for an index that takes the documents: the body of PUT INDEX. Fields that
+// it does not name are not looked at.
+func WriteMapping(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(map[string]any{"mappings": map[string]any{"dynamic": false, "properties": mapped}})
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"skink/feed"
+	"skink/store"
+)
+
+// An index is Elasticsearch or OpenSearch. Who we are is said by the environment: on a command line others
+// would see it.
+const (
+	envUser     = "SKINK_INDEX_USER"
+	envPassword = "SKINK_INDEX_PASSWORD"
+	envKey      = "SKINK_INDEX_API_KEY"
+)
+
+// credentials are the header that says who we are; nil: nobody asked.
+func credentials() (http.Header, error) {
+	user, password, key := os.Getenv(envUser), os.Getenv(envPassword), os.Getenv(envKey)
+	switch {
+	case key != "" && user != "":
+		return nil, usagef("%s and %s both say who you are: set one of them", envKey, envUser)
+	case key != "":
+		return http.Header{"Authorization": {"ApiKey " + key}}, nil
+	case user != "":
+		return http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))}}, nil
+	}
+	return nil, nil
+}
+
+// namedRefused is how many refused documents are named: who has more looks at the first of them.
+const namedRefused = 20
+
+// newIndex begins to send pages to an index, and says which it refuses.
+func newIndex(s store.Reader, url string, opt feed.Options, keep func(context.Context, store.Cursor) error, say io.Writer) (*feed.Bulk, error) {
+	header, err := credentials()
+	if err != nil {
+		return nil, err
+	}
+	named := 0
+	b, err := feed.NewBulk(s, feed.BulkOptions{
+		URL: url, Header: header, Options: opt, Keep: keep,
+		Refused: func(id, why string) {
+			switch named++; {
+			case named <= namedRefused:
+				fmt.Fprintf(say, "skink: the index refuses %s: %s\n", id, oneLine(errors.New(why)))
+			case named == namedRefused+1:
+				fmt.Fprintln(say, "skink: it refuses more; they are counted, and not named")
+			}
+		},
+	})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return b, nil
+}
+
+// toIndex sends what is asked for to an index.
+func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
+	var keep func(context.Context, store.Cursor) error
+	if f.since.cursor != "" {
+		keep = func(_ context.Context, after store.Cursor) error { return f.since.write(after) }
+	}
+	b, err := newIndex(s, f.to, opt, keep, con.Err)
+	if err != nil {
+		return err
+	}
+	err = b.Close(ctx)
+	sent, deleted, refused := b.Counts()
+	fmt.Fprintf(con.Err, "sent to %s: %s, %d deleted, %d refused\n", f.to, plural(int64(sent), "page"), deleted, refused)
+	if err == nil && refused > 0 {
+		err = fmt.Errorf("the index refuses %s: skink export --print-mapping prints a mapping that takes all of them", plural(int64(refused), "page"))
+	}
+	return err
+}
+
+// openIndexFeed lets an index follow a crawl. How far it has come is in the store.
+func (c *crawlRun) openIndexFeed(ctx context.Context) (*consumer, error) {
+	name := "index " + c.feed
+	at, err := c.store.Meta(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	keep := func(ctx context.Context, after store.Cursor) error { return c.store.SetMeta(ctx, name, []byte(after)) }
+	b, err := newIndex(c.store, c.feed, feed.Options{After: store.Cursor(at)}, keep, c.con.Err)
+	if err != nil {
+		return nil, err
+	}
+	return &consumer{b, fileEvery}, nil
+}
