@@ -48,7 +48,7 @@ var table = map[string]struct {
 	"internal/table":            {nil, []string{"github.com/parquet-go/parquet-go"}},
 	"internal/against":          {[]string{"dedup", "store"}, nil},
 	"internal/ingest":           {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/corpus", "internal/lastused", "internal/memory", "crawler/learn", "crawler/sitemap"}, nil},
-	"internal/corpus":           {[]string{"extract", "internal/packed", "internal/table"}, nil},
+	"internal/corpus":           {[]string{"extract", "internal/packed", "internal/table", "crawler", "internal/replay", "warc"}, nil},
 	"internal/archive":          {[]string{"crawler", "dedup", "internal/ingest", "internal/replay", "store", "warc"}, nil},
 	"internal/replay":           {[]string{"crawler", "frontier", "store", "warc"}, nil},
 	"internal/revisit":          {[]string{"store"}, nil},

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -64,9 +65,11 @@ func patterns(flag string, texts []string) (all []*regexp.Regexp, err error) {
 type reading struct {
 	*corpusFlags
 	to     io.Writer
-	unread int            // files and folders in folders that could not be read
-	bad    int            // records
-	passed map[string]int // files passed over, by their kind
+	unread int // files and folders in folders that could not be read
+	bad    int // records
+
+	mu     sync.Mutex
+	passed map[string]int // guarded by mu: files, and records of archives, that were passed over, by their kind
 }
 
 // namedBad is how many bad records are named: who has more looks at the first of them.
@@ -79,6 +82,8 @@ func (r *reading) missed(err error) {
 }
 
 func (r *reading) passOver(kind string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.passed == nil {
 		r.passed = map[string]int{}
 	}

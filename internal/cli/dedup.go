@@ -25,7 +25,7 @@ var dedupCommand = command{
 	short: "judge files that are on disk already",
 	long: `
 Judges files as a crawl judges pages, and prints the report: HTML, Markdown, JSON Lines
-(an object a line, such as skink export writes), Parquet, any other UTF-8 file as text,
+(an object a line, such as skink export writes), Parquet, web archives, any other UTF-8 file as text,
 and folders of them, each also packed with gzip or zstd (but for Parquet): - is standard
 input. A file is
 JSON Lines if its name ends in .jsonl or .ndjson, or if its first line is an object that
@@ -107,7 +107,7 @@ type dedupRun struct {
 	*dedupFlags // what the command line said: only read
 	con         Console
 	report      report.Options
-	reading     reading
+	reading     *reading
 	whole       *complete.Whole // the judgement as a whole, with --keep longest
 }
 
@@ -201,7 +201,7 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.reading = reading{corpusFlags: d.corpus, to: d.con.Err}
+	d.reading = &reading{corpusFlags: d.corpus, to: d.con.Err}
 	in.Unreadable, in.Passed = d.reading.missed, d.reading.passOver
 	in.MaxRecord = min(corpus.DefaultMaxRecord, int(*d.memory)/recordShare)
 	return in, nil
@@ -257,7 +257,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 
 // take judges what is read, and tells of each record what became of it.
 func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, judged func(*corpus.Record, *store.Record) error) (names ingest.Names, err error) {
-	opt := ingest.FileOptions{Bad: d.reading.isBad}
+	opt := ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passOver}
 	if d.records.given() {
 		opt.Judged = judged
 	}

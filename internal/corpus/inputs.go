@@ -1,5 +1,5 @@
 // Package corpus reads inputs on disk as one ordered stream of texts: HTML, plain text,
-// Markdown, JSON Lines and Parquet, from files, folders and standard input, packed with gzip or zstd
+// Markdown, JSON Lines, Parquet and web archives, from files, folders and standard input, packed with gzip or zstd
 // or not. Start with [Inputs.Records].
 //
 // The same inputs give the same records in the same order, each file once, so that what is

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -8,11 +9,13 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"net/http"
 	"sync/atomic"
 
 	"skink/extract"
 	"skink/internal/packed"
 	"skink/internal/table"
+	"skink/warc"
 )
 
 // A Record is one text as it stands in an input, before anybody has looked into it.
@@ -23,9 +26,10 @@ type Record struct {
 	Raw   []byte // as it was read, unpacked; of a line without its end
 	Type  string // media type of a whole file
 
-	row    *table.Row // of a Parquet file; Line is its number then
-	fields Fields     // by which a line is read
-	bad    error      // why it cannot be read at all
+	row      *table.Row // of a Parquet file; Line is its number then
+	archived *archived  // of a web archive; Line is its number among the records then, and Raw its block
+	fields   Fields     // by which a line is read
+	bad      error      // why it cannot be read at all
 }
 
 // A Text is what a record says.
@@ -34,6 +38,7 @@ type Text struct {
 	Placed bool              // URL is FILE:LINE: no other record can have it
 	Doc    *extract.Document // nil: the record holds no text
 	Type   string            // its media type
+	Header http.Header       // of the answer that a web archive holds; nil: none
 }
 
 // A BadError says that a record is not what it should be.
@@ -49,6 +54,9 @@ func (e *BadError) Unwrap() error { return e.Err }
 func (r *Record) Place() string {
 	if r.Line == 0 {
 		return input{name: r.Input}.String()
+	}
+	if r.archived != nil {
+		return fmt.Sprintf("%s, record at offset %d", input{name: r.Input}, r.archived.offset)
 	}
 	what := "line"
 	if r.row != nil {
@@ -79,7 +87,7 @@ func (r *Record) Drop() { r.Raw, r.row = nil, nil }
 // Markup says whether the record may have to be parsed as HTML, which takes much more memory
 // than a plain text.
 func (r *Record) Markup() bool {
-	if r.row != nil {
+	if r.row != nil || r.archived != nil {
 		return true
 	}
 	if r.Line == 0 {
@@ -108,8 +116,11 @@ func (r *Record) Text() (Text, error) {
 
 // said is what a line or a row says.
 func (r *Record) said() (Text, error) {
-	if r.row != nil {
+	switch {
+	case r.row != nil:
 		return r.fields.readRow(r.row)
+	case r.archived != nil:
+		return r.archived.text(r.Raw)
 	}
 	return r.fields.read(r.Raw)
 }
@@ -166,7 +177,11 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	}
 	defer f.Close()
 	counted := &countingReader{from: f, to: &in.bytesRead}
-	b, err := packed.NewReader(counted, i.name)
+	raw := bufio.NewReaderSize(counted, archiveStart)
+	if start, _ := raw.Peek(archiveStart); warc.Begins(start) { // by members, so that a damaged one costs itself only
+		return in.readArchive(i, raw, yield, failed)
+	}
+	b, err := packed.NewReader(raw, i.name)
 	if err != nil {
 		return failed(err)
 	}
@@ -178,6 +193,9 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	}()
 	if start, _ := b.Peek(len(table.Magic)); string(start) == table.Magic {
 		return in.readRows(i, f, yield, failed)
+	}
+	if start, _ := b.Peek(archiveStart); warc.Begins(start) {
+		return in.readArchive(i, b, yield, failed)
 	}
 	form, head, err := in.formOf(b.Name, b.Reader, i.inside)
 	if err != nil {

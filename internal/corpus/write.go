@@ -19,7 +19,8 @@ import (
 //
 // What is kept of a corpus goes on to programs that know it, and not us. So a record is written as
 // it was read: a JSON line has the same bytes, and what is added to it is added at its end; a row of Parquet has
-// the same columns, and what is added stands behind them. A file
+// the same columns, and what is added stands behind them; a record of a web archive is the same
+// record, and what is added is a metadata record behind it. A file
 // that is one text becomes a line, {"url","text"} or {"url","html"}, which is what such a file is
 // when it is read again.
 
@@ -66,6 +67,12 @@ func isTable(name string) bool { return strings.EqualFold(filepath.Ext(name), ".
 // open begins the file in the form of its first record.
 func (w *Writer) open(r *Record) (sink, error) {
 	switch {
+	case r.archived != nil && w.name == "-":
+		return nil, errors.New("the records are those of a web archive, which is no text: name a file")
+	case r.archived != nil:
+		return newArchiveSink(w.to, w.name, r)
+	case isArchive(w.name):
+		return nil, fmt.Errorf("%s is no record of a web archive, and comes out as a JSON line: name a file that ends in .jsonl, not %s", r.Place(), w.name)
 	case r.row != nil && w.name == "-":
 		return nil, errors.New("the records are rows of Parquet, which are no text: name a file")
 	case r.row != nil && w.annotate:
@@ -151,8 +158,8 @@ func (s *lineSink) close() error {
 
 // appendLine appends a record as a JSON line without its end.
 func (r *Record) appendLine(dst []byte) ([]byte, error) {
-	if r.row != nil {
-		return dst, fmt.Errorf("%s is a row of Parquet among records that are none: write these inputs to files of their own", r.Place())
+	if r.row != nil || r.archived != nil {
+		return dst, fmt.Errorf("%s is among lines and is none: write these inputs to files of their own", r.Place())
 	}
 	if r.Line > 0 {
 		return append(dst, r.Raw...), nil

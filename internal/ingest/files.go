@@ -27,6 +27,8 @@ import (
 type FileOptions struct {
 	// Bad is told of each record that cannot be read, in their order. Its error ends the run.
 	Bad func(*corpus.BadError) error
+	// Passed is told of each record of an archive that holds no text what it is. nil: nobody is told.
+	Passed func(kind string)
 	// Judged is told of each other record what the store knows of it by now, in their order, also
 	// if the store knew it before. Its error ends the run. nil: nobody is told.
 	Judged func(*corpus.Record, *store.Record) error
@@ -36,10 +38,11 @@ type FileOptions struct {
 type file struct {
 	subject
 	from   *corpus.Record
-	name   string           // what the record calls itself
-	placed bool             // by its place, which no other record has
-	bad    *corpus.BadError // nil: it could be read
-	known  *store.Record    // what the store knew of it before; nil: it is new
+	name   string              // what the record calls itself
+	placed bool                // by its place, which no other record has
+	bad    *corpus.BadError    // nil: it could be read
+	passed *corpus.PassedError // nil: it holds a text
+	known  *store.Record       // what the store knew of it before; nil: it is new
 }
 
 // A batch is files that go their way together.
@@ -72,7 +75,7 @@ func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, 
 	group.Go(func() error {
 		defer close(named)
 		return eachBatch(ctx, read, func(b *batch) error {
-			if err := b.complain(opt.Bad); err != nil {
+			if err := b.complain(opt); err != nil {
 				return err
 			}
 			if err := names.give(ctx, b.files); err != nil {
@@ -169,6 +172,7 @@ func (p *Pipeline) readFile(f *file) {
 		r := &f.record
 		r.ContentType, r.Kind = text.Type, store.Skipped
 		if text.Doc != nil {
+			p.obey(text.Doc, text.Header)
 			r.Kind, r.CanonicalURL = store.Page, text.Doc.Canonical
 			f.describe(text.Doc)
 			p.sketch(&f.subject, text.Doc.Text)
@@ -176,7 +180,10 @@ func (p *Pipeline) readFile(f *file) {
 		return nil
 	})
 	var bad *corpus.BadError
+	var passed *corpus.PassedError
 	switch {
+	case errors.As(err, &passed):
+		f.passed = passed
 	case errors.As(err, &bad):
 		f.bad = bad
 	case err != nil:
@@ -187,17 +194,19 @@ func (p *Pipeline) readFile(f *file) {
 	}
 }
 
-// complain tells of the records of a batch that could not be read, and leaves them out.
-func (b *batch) complain(bad func(*corpus.BadError) error) error {
+// complain tells of the records of a batch that could not be read, or hold no text, and leaves them out.
+func (b *batch) complain(opt FileOptions) error {
 	for _, f := range b.files {
-		if f.bad == nil {
-			continue
-		}
-		if err := bad(f.bad); err != nil {
-			return err
+		switch {
+		case f.passed != nil && opt.Passed != nil:
+			opt.Passed(f.passed.Kind)
+		case f.bad != nil:
+			if err := opt.Bad(f.bad); err != nil {
+				return err
+			}
 		}
 	}
-	b.files = slices.DeleteFunc(b.files, func(f *file) bool { return f.bad != nil })
+	b.files = slices.DeleteFunc(b.files, func(f *file) bool { return f.bad != nil || f.passed != nil })
 	return nil
 }
 

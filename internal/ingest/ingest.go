@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"sync"
 
 	"skink/crawler"
@@ -215,7 +216,7 @@ func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tr
 	case doc.Bound == extract.BoundTree && tree < most(len(page.Body)):
 		return errOutgrown
 	}
-	p.obey(doc, page)
+	p.obey(doc, page.Header)
 	if err := leads.Follow(crawler.Links{Base: doc.Base, Hrefs: doc.Hrefs()}); err != nil {
 		return err
 	}
@@ -239,8 +240,8 @@ func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tr
 }
 
 // obey adds to what a document asks of everyone what it, or its answer, asks of us.
-func (p *Pipeline) obey(doc *extract.Document, page *crawler.Page) {
-	ask, tag := doc.Asks[p.opt.Agent], robotsTag(page.Header, p.opt.Agent)
+func (p *Pipeline) obey(doc *extract.Document, header http.Header) {
+	ask, tag := doc.Asks[p.opt.Agent], robotsTag(header, p.opt.Agent)
 	doc.NoIndex = doc.NoIndex || ask.NoIndex || tag.noindex
 	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.nofollow
 }

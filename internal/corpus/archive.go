@@ -1,0 +1,150 @@
+package corpus
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"skink/crawler"
+	"skink/internal/packed"
+	"skink/internal/replay"
+	"skink/warc"
+)
+
+// # Web archives
+//
+// Of an archive those records are read that may hold the text of a page: answers, files, and texts (WET).
+// What becomes of an answer is what a crawl would make of it, with its headers: an error or a redirect is
+// no text, and is passed over. A record that is kept comes out as it was, block and head, behind the
+// warcinfo of its file.
+
+// archiveStart is how much of a file is looked at to tell whether it is a web archive.
+const archiveStart = 64 << 10
+
+// A PassedError says that a record is none of those that hold texts.
+type PassedError struct{ Kind string } // what it is: "status 404"
+
+func (e *PassedError) Error() string { return "the record holds no page: " + e.Kind }
+
+// An archived record is one of a web archive.
+type archived struct {
+	head   warc.Header
+	offset int64
+	info   *warc.Record // of its file; nil: it has none
+	block  []byte       // of info
+}
+
+// readArchive yields the records of a web archive.
+func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
+	r := warc.NewReader(f)
+	var info *warc.Record
+	var infoBlock []byte
+	for n := 1; ; n++ {
+		rec, err := r.Next()
+		damage, damaged := errors.AsType[*warc.Damage](err)
+		switch {
+		case err == io.EOF:
+			return true
+		case damaged:
+			if !yield(&Record{Input: i.name, Line: n, archived: &archived{offset: damage.Offset}, bad: damage.Err}, nil) {
+				return false
+			}
+			continue
+		case err != nil:
+			return failed(err)
+		}
+		switch rec.Type() {
+		case warc.Info:
+			if infoBlock, err = io.ReadAll(io.LimitReader(rec.Block, int64(in.maxRecord()))); err == nil {
+				info = rec
+			}
+			continue
+		case warc.Response, warc.Resource, warc.Conversion:
+		default:
+			continue
+		}
+		one := &Record{Input: i.name, Line: n, archived: &archived{rec.Header, rec.Offset, info, infoBlock}}
+		one.Raw, err = io.ReadAll(io.LimitReader(rec.Block, int64(in.maxRecord())+1))
+		damage, damaged = errors.AsType[*warc.Damage](err)
+		switch {
+		case damaged:
+			one.bad = damage.Err
+		case err != nil:
+			return failed(err)
+		case len(one.Raw) > in.maxRecord():
+			one.Raw, one.bad = nil, tooLong(in.maxRecord())
+		}
+		if !yield(one, nil) {
+			return false
+		}
+	}
+}
+
+// record is the record as it was, to be read or written once.
+func (a *archived) record(block []byte) *warc.Record {
+	return &warc.Record{Header: a.head, Block: bytes.NewReader(block), Offset: a.offset}
+}
+
+// text is what a record says.
+func (a *archived) text(block []byte) (Text, error) {
+	page, err := replay.PageOf(a.record(block), crawler.Defaults())
+	switch {
+	case err != nil:
+		return Text{}, err
+	case page == nil:
+		return Text{}, &PassedError{"no page"}
+	case page.Problem == crawler.ProblemStatus:
+		return Text{}, &PassedError{fmt.Sprintf("status %d", page.Status)}
+	case page.Problem != "":
+		return Text{}, &PassedError{string(page.Problem)}
+	case page.Location != "":
+		return Text{}, &PassedError{"redirect"}
+	}
+	t := textOf(page.Item.URL, page.Body, page.Header.Get("Content-Type"))
+	t.Header = page.Header
+	return t, nil
+}
+
+// isArchive says whether a file is a web archive by its name.
+func isArchive(name string) bool {
+	ext := strings.ToLower(filepath.Ext(packed.Base(name)))
+	return ext == ".warc" || ext == ".wet"
+}
+
+// An archiveSink is a web archive.
+type archiveSink struct{ to *warc.Writer }
+
+func newArchiveSink(w io.Writer, name string, first *Record) (*archiveSink, error) {
+	s := &archiveSink{warc.NewWriter(w, warc.Options{Plain: packed.Base(name) == name})}
+	if a := first.archived; a.info != nil {
+		return s, s.to.Write(&warc.Record{Header: a.info.Header, Block: bytes.NewReader(a.block)})
+	}
+	info, err := warc.NewInfo(filepath.Base(name), first.archived.record(nil).Date(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.to.Write(info)
+}
+
+func (s *archiveSink) write(r *Record, note Note, annotate bool) error {
+	if r.archived == nil {
+		return fmt.Errorf("%s is no record of a web archive: write these inputs to files of their own", r.Place())
+	}
+	rec := r.archived.record(r.Raw)
+	if err := s.to.Write(rec); err != nil || !annotate {
+		return err
+	}
+	remark, err := json.Marshal(note)
+	if err != nil {
+		return err
+	}
+	about := warc.New(warc.Metadata, rec.URI(), rec.Date(), replay.TypeRemark, remark)
+	about.Header.Add("WARC-Refers-To", rec.ID())
+	return s.to.Write(about)
+}
+
+func (s *archiveSink) close() error { return nil }
