@@ -38,7 +38,7 @@ README. The rest is passed over and counted by its kind, unless --include asks f
 Files that cannot be read are named and counted, and so are records: a line that is no
 JSON, or has no text. A file that is named twice is read once. The second line with one
 name is judged as "NAME (FILE:LINE)". With --store, a text that the store has under its
-name is known, and counted.
+name is known, and counted; another text under that name is a new visit of it.
 
 With --unique and --duplicates the records come out as they came in, those that are kept
 and the others.
@@ -265,7 +265,7 @@ func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corp
 		names, err = pipeline.Files(ctx, in.Records(ctx), opt)
 		return err
 	})
-	if added := pipeline.Added(); err == nil && added.Pages() == 0 && names.Known == 0 {
+	if added := pipeline.Added(); err == nil && added.Pages() == 0 && names.Known == 0 && names.Changed == 0 {
 		err = d.reading.nothing()
 	}
 	return names, err
@@ -307,6 +307,9 @@ func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
 		plural(t.Pages(), "text"), t.Unique, t.Exact, t.Near, t.Thin, names.Repeated)
 	if t.Skipped > 0 {
 		fmt.Fprintf(d.con.Err, "; without text: %d", t.Skipped)
+	}
+	if names.Changed > 0 {
+		fmt.Fprintf(d.con.Err, "; changed: %d", names.Changed)
 	}
 	if names.Known > 0 {
 		fmt.Fprintf(d.con.Err, "; in the store before: %d", names.Known)

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/internal/memory"
 	"skink/store"
@@ -58,7 +59,12 @@ const (
 
 // Files judges the records of files in their order.
 func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, error], opt FileOptions) (Names, error) {
-	names, err := newNaming(ctx, p.store)
+	names, err := newNaming(ctx, p.store, func(f *file, before *store.Record) error {
+		f.read = f.record
+		err := p.comeBack(ctx, &f.subject, before)
+		f.state = frontier.Unknown // nobody asked for it
+		return err
+	})
 	if err != nil {
 		return Names{}, err
 	}
@@ -227,6 +233,13 @@ func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged f
 	}
 	if err := p.commitInOrder(ctx, b.news()); err != nil {
 		return err
+	}
+	for _, s := range b.news() {
+		if s.unsettles() {
+			if err := p.settle(ctx, s.record.ID); err != nil {
+				return err
+			}
+		}
 	}
 	names.stored(b.files)
 	if judged != nil {

@@ -20,9 +20,10 @@ import (
 //
 // A store that is given the same files again must not grow. So a file is known if
 // the store has its text under the name it would get, or got when it was not the
-// first of its name. With another text, it is a new file, and named like one that
-// repeats. What this gets wrong: a line that moved is taken for a copy of itself
-// if its name was not its own.
+// first of its name. With another text, it is visited again: the record of that name
+// gets the new text, and remembers the old one. What this gets wrong: a line that moved
+// is taken for a copy of itself if its name was not its own, and shards that number
+// their lines from 0 each are to be given together, for apart each is a visit of the last.
 //
 // Which names are taken in a run is known by the store, which has all but those under
 // way: a list of all would grow with the corpus.
@@ -31,25 +32,27 @@ import (
 type Names struct {
 	Repeated int // files whose name another had; they are judged under one of their own
 	Known    int // files that the store holds already; they are passed over
+	Changed  int // files that the store holds with another text; they are visits of those
 }
 
 // A naming gives the files of one run their names.
 type naming struct {
 	store  Store
-	fresh  bool      // the store held nothing before the run
-	began  time.Time // of the run: what is stored in it is of this time
+	again  func(*file, *store.Record) error // makes a file a visit of what is known of it
+	fresh  bool                             // the store held nothing before the run
+	began  time.Time                        // of the run: what is stored in it is of this time
 	counts Names
 
 	mu       sync.Mutex
 	underway map[dedup.Hash]bool // guarded by mu: names given, and not stored yet
 }
 
-func newNaming(ctx context.Context, s Store) (*naming, error) {
+func newNaming(ctx context.Context, s Store, again func(*file, *store.Record) error) (*naming, error) {
 	tally, err := s.Tally(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read counts: %w", err)
 	}
-	return &naming{store: s, fresh: tally.Records() == 0, began: time.Now().UTC().Round(0), underway: map[dedup.Hash]bool{}}, nil
+	return &naming{store: s, again: again, fresh: tally.Records() == 0, began: time.Now().UTC().Round(0), underway: map[dedup.Hash]bool{}}, nil
 }
 
 // stored forgets names that the store knows by now.
@@ -113,9 +116,10 @@ func (n *naming) give(ctx context.Context, files []*file) error {
 		}
 	}
 	for i, f := range files {
-		if second != nil && f.from.Source() != "" && f.isKnown(second[i]) {
-			n.call(f, 2)
-			n.know(f, second[i].known)
+		if second != nil && f.from.Source() != "" && second[i].known != nil && !second[i].taken && !n.isUnderway(dedup.HashOf([]byte(f.qualified(2)))) {
+			if err := n.meet(f, 2, second[i]); err != nil {
+				return err
+			}
 			continue
 		}
 		for nth, h := 1, first[i]; ; nth++ {
@@ -129,15 +133,20 @@ func (n *naming) give(ctx context.Context, files []*file) error {
 			if n.isUnderway(dedup.HashOf([]byte(f.qualified(nth)))) { // given in this batch
 				h = holder{taken: true}
 			}
-			if known := f.isKnown(h); known || !h.taken && h.known == nil {
-				n.call(f, nth)
-				if known {
-					n.know(f, h.known)
-				} else if nth > 1 {
-					n.counts.Repeated++
+			if h.taken {
+				continue
+			}
+			if h.known != nil {
+				if err := n.meet(f, nth, h); err != nil {
+					return err
 				}
 				break
 			}
+			n.call(f, nth)
+			if nth > 1 {
+				n.counts.Repeated++
+			}
+			break
 		}
 	}
 	return nil
@@ -161,10 +170,16 @@ func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holde
 	return all, err
 }
 
-// know says that a file is known.
-func (n *naming) know(f *file, r *store.Record) {
-	n.counts.Known++
-	f.known = r
+// meet gives a file a name under which the store knows something: the file's text, or another.
+func (n *naming) meet(f *file, nth int, h holder) error {
+	n.call(f, nth)
+	if f.isKnown(h) {
+		n.counts.Known++
+		f.known = h.known
+		return nil
+	}
+	n.counts.Changed++
+	return n.again(f, h.known)
 }
 
 // call gives a file its nth name.
