@@ -28,6 +28,7 @@ type Options struct {
 	Size   int64       // bytes after which a file is closed and the next begun; 0: [DefaultSize]
 	Digest warc.Digest // default SHA256
 	Info   warc.Header // what each file says of itself: software, operator, user agent
+	Worker string      // of those that share the store, each of which has files of its own; "": nobody shares it
 }
 
 // DefaultSize is what archives have agreed upon for a file.
@@ -75,7 +76,13 @@ type mark struct {
 	Cursor store.Cursor `json:"cursor"` // what was committed up to here is in the files before
 }
 
-const markName = "archive"
+// markName is where a store keeps the mark of a worker.
+func markName(worker string) string {
+	if worker == "" {
+		return "archive"
+	}
+	return "archive/" + worker
+}
 
 // name is that of the file that is open, once it is whole.
 func (m *mark) name() string { return fmt.Sprintf("%s-%05d.warc.gz", m.Crawl, m.Serial) }
@@ -88,7 +95,7 @@ const opening = replay.Opening
 // begin begins the file that the mark names. The store knows of it before it is there, so that
 // none is left behind of which nobody knows.
 func (a *Archive) begin(ctx context.Context) error {
-	if err := writeMark(ctx, a.store, a.mark); err != nil {
+	if err := a.writeMark(ctx); err != nil {
 		return err
 	}
 	name := a.mark.name()

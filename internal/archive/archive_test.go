@@ -248,7 +248,7 @@ func TestResume(t *testing.T) {
 			a.file = f
 			a.mark.Serial++
 			a.mark.Cursor, _ = a.store.End(t.Context())
-			if err := writeMark(t.Context(), a.store, a.mark); err != nil {
+			if err := a.writeMark(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}, ", response 1, request 1, response 2, request 2, metadata 2, , response 9, request 9", 0},
@@ -333,7 +333,7 @@ func TestMoved(t *testing.T) {
 	if got, want := listing(t, filepath.Join(dir, "b"), s), ", response 1, request 1, response 2, request 2"; got != want {
 		t.Errorf("got %s", got)
 	}
-	if where, err := Where(t.Context(), s); err != nil || where != filepath.Join(dir, "b") {
+	if where, err := Where(t.Context(), s, ""); err != nil || where != filepath.Join(dir, "b") {
 		t.Errorf("it is in %s, %v", where, err)
 	}
 }
@@ -445,6 +445,23 @@ func known(t *testing.T, s store.Reader, n int) *store.Record {
 		t.Fatalf("page %d: %v", n, err)
 	}
 	return &pages[0].Record
+}
+
+// Workers that share a store have archives of their own, in one folder too.
+func TestWorkers(t *testing.T) {
+	dir, s := t.TempDir(), store.NewMemory()
+	one, two := open(t, dir, s, Options{Worker: "a/1"}), open(t, dir, s, Options{Worker: "b"})
+	commit(t, one, page(1), &store.Entry{Record: recordOf(page(1))})
+	commit(t, two, page(2), &store.Entry{Record: recordOf(page(2))})
+	commit(t, one, page(3), &store.Entry{Record: recordOf(page(3))})
+	one.abandon()
+	one = open(t, dir, s, Options{Worker: "a/1"})
+	if err := errors.Join(one.Close(), two.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := listing(t, dir, s), ", response 1, request 1, response 3, request 3, , response 2, request 2"; got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
 }
 
 // When the store fails nothing more is written, and all who wait are told.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ func Open(ctx context.Context, dir string, s Store, opt Options) (a *Archive, lo
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, 0, fmt.Errorf("make a folder for the archive: %w", err)
 	}
-	known, err := readMark(ctx, s)
+	known, err := readMark(ctx, s, opt.Worker)
 	if err == nil && known != nil {
 		lost, err = a.resume(ctx, *known)
 	} else if err == nil {
@@ -48,17 +49,17 @@ func Open(ctx context.Context, dir string, s Store, opt Options) (a *Archive, lo
 	return a, lost, nil
 }
 
-// Where is the folder in which a store has its archive; "": it has none.
-func Where(ctx context.Context, s Store) (dir string, err error) {
-	m, err := readMark(ctx, s)
+// Where is the folder in which a worker has its archive of a store; "": it has none.
+func Where(ctx context.Context, s Store, worker string) (dir string, err error) {
+	m, err := readMark(ctx, s, worker)
 	if err != nil || m == nil {
 		return "", err
 	}
 	return m.Dir, nil
 }
 
-func readMark(ctx context.Context, s Store) (*mark, error) {
-	text, err := s.Meta(ctx, markName)
+func readMark(ctx context.Context, s Store, worker string) (*mark, error) {
+	text, err := s.Meta(ctx, markName(worker))
 	if err != nil || text == nil {
 		return nil, err
 	}
@@ -69,17 +70,20 @@ func readMark(ctx context.Context, s Store) (*mark, error) {
 	return m, nil
 }
 
-func writeMark(ctx context.Context, s Store, m mark) error {
-	text, err := json.Marshal(m)
+func (a *Archive) writeMark(ctx context.Context) error {
+	text, err := json.Marshal(a.mark)
 	if err != nil {
 		return err
 	}
-	return s.SetMeta(ctx, markName, text)
+	return a.store.SetMeta(ctx, markName(a.opt.Worker), text)
 }
 
 // first begins the first file. Its name is one that no other crawl has in this folder.
 func (a *Archive) first(ctx context.Context) error {
 	stamp := "skink-" + time.Now().UTC().Format("20060102150405")
+	if worker := notInName.ReplaceAllString(a.opt.Worker, "_"); worker != "" {
+		stamp += "-" + worker
+	}
 	for n := 1; ; n++ {
 		a.mark = mark{Dir: a.dir, Crawl: stamp, Serial: -1}
 		if n > 1 {
@@ -90,6 +94,9 @@ func (a *Archive) first(ctx context.Context) error {
 		}
 	}
 }
+
+// notInName are the letters of a worker's name that no name of a file should have.
+var notInName = regexp.MustCompile(`[^0-9A-Za-z._]`)
 
 // resume goes on with the archive that the store knows of.
 func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
@@ -182,7 +189,7 @@ func (a *Archive) cut(ctx context.Context, committed []store.Archived) (lost int
 	case lost > 0: // the store knows of places behind the end, at which nothing else may come to be
 		return lost, a.next(ctx)
 	}
-	return lost, writeMark(ctx, a.store, a.mark)
+	return lost, a.writeMark(ctx)
 }
 
 // endOf is where the records end that belong to pages of the store: those that refer to the last

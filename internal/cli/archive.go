@@ -48,6 +48,10 @@ func (c *crawlRun) openArchive(ctx context.Context) error {
 	if f.dir == "" {
 		return c.withoutArchive(ctx)
 	}
+	worker := c.archivist()
+	if c.store.shared && worker == "" {
+		return usagef("--warc: each of the workers that share a store has files of its own, and finds them by its name: give --worker NAME")
+	}
 	robots := "obey"
 	if c.options.IgnoreRobots {
 		robots = "ignore"
@@ -55,6 +59,7 @@ func (c *crawlRun) openArchive(ctx context.Context) error {
 	a, lost, err := archive.Open(ctx, f.dir, c.store, archive.Options{
 		Size:   int64(f.size),
 		Digest: warc.Digest(f.digest),
+		Worker: worker,
 		Info: warc.Header{
 			{Name: "software", Value: "skink " + readBuild().Version},
 			{Name: "format", Value: "WARC File Format 1.1"},
@@ -64,7 +69,7 @@ func (c *crawlRun) openArchive(ctx context.Context) error {
 		},
 	})
 	if errors.Is(err, archive.ErrElsewhere) {
-		dir, _ := archive.Where(ctx, c.store)
+		dir, _ := archive.Where(ctx, c.store, c.archivist())
 		return usagef("--warc %s: the archive of the crawl in %s is in %s: give that folder, or move its files", f.dir, c.name(), dir)
 	}
 	if err != nil {
@@ -79,9 +84,17 @@ func (c *crawlRun) openArchive(ctx context.Context) error {
 	return nil
 }
 
+// archivist is under what name a store knows the archive of this worker.
+func (c *crawlRun) archivist() string {
+	if c.store.shared {
+		return c.crawlFlags.options.Worker
+	}
+	return ""
+}
+
 // withoutArchive says that an archive will lack the pages of this run.
 func (c *crawlRun) withoutArchive(ctx context.Context) error {
-	dir, err := archive.Where(ctx, c.store)
+	dir, err := archive.Where(ctx, c.store, c.archivist())
 	if err == nil && dir != "" {
 		c.say.line("the crawl in %s has an archive in %s: without --warc %s it will lack the pages of this run", c.name(), dir, quoted(dir))
 	}
