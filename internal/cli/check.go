@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -17,8 +18,9 @@ var checkCommand = command{
 	short: "read all of a store, and say what is damaged",
 	long: `
 Reads every file of a store, compares it with its checks, and says which are damaged
-and what that costs. It changes nothing. The exit code is 1 if something is damaged. It
-does not read a store that a crawl is writing to.
+and what that costs. It changes nothing. The exit code is 1 if something is damaged.
+While a crawl writes to a store, it cannot be checked: stop the crawl, check, and let it
+go on by the same command.
 
 What is damaged is not given out: report and export go on past it and say so, and the
 next crawl into the store fetches those pages again.
@@ -36,6 +38,9 @@ func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 			return usagef("check takes no argument, but %q: --store names the store", args[0])
 		}
 		found, err := badger.Check(*dir)
+		if errors.Is(err, store.ErrInUse) {
+			return fmt.Errorf("%s: %w, and check reads files that nobody is writing: stop that process (a crawl by Ctrl-C, it goes on later), and check then", *dir, store.ErrInUse)
+		}
 		if err != nil {
 			return openError(*dir, err, true)
 		}

@@ -13,6 +13,7 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/internal/harmless"
+	"skink/store"
 )
 
 var compareCommand = command{
@@ -27,6 +28,10 @@ when they are not duplicates at the similarity asked for. --profile compares the
 a published system does, and prints its score alone. A URL that you name is fetched
 at once: robots.txt is not asked.
 
+With --store A and B are pages of a store, by their URLs or ids: they are compared as the
+crawl saw them, by the rule it judged them by, unless a flag says another. That works also
+when the pages are gone, when they were files of a folder, and while a crawl runs.
+
 Example: how alike are an article and its printed version?
 
   skink compare testdata/site/nature/fog.html testdata/site/print/fog.html`,
@@ -35,6 +40,8 @@ Example: how alike are an article and its printed version?
 
 // compareFlags is what the flags of skink compare say.
 type compareFlags struct {
+	flags   *pflag.FlagSet
+	store   string // "" unless given: pages are files and URLs
 	rule    *ruleFlags
 	json    bool
 	check   bool
@@ -43,7 +50,8 @@ type compareFlags struct {
 }
 
 func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &compareFlags{rule: addRuleFlags(flags)}
+	f := &compareFlags{flags: flags, rule: addRuleFlags(flags)}
+	flags.StringVar(&f.store, "store", "", "folder of a store: A and B are pages of it, by URL or id")
 	f.rule.shingle.mayBeAuto = true
 	flags.Lookup("shingle").Usage += ", or auto: 8 words up to 3,500 characters, 9 up to 7,000, 10 above"
 	_ = flags.MarkHidden("scheme") // what each scheme finds is printed
@@ -75,29 +83,39 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	case f.html == "-":
 		return usagef("compare: --html needs a file: standard output gets the measures")
 	}
-	if err := checkURLs(args); err != nil {
-		return err
+	fromStore := f.flags.Changed("store")
+	if !fromStore {
+		if err := checkURLs(args); err != nil {
+			return err
+		}
 	}
 	if f.html != "" {
 		if err := mayWrite("--html", f.html, args); err != nil {
 			return err
 		}
 	}
-	rule, err := check(f.rule.settings())
-	if err != nil {
+	if _, err := check(f.rule.settings()); err != nil {
 		return err
 	}
 	var profile dedup.Profile
+	var err error
 	if f.profile != "" {
 		if profile, err = dedup.ParseProfile(f.profile); err != nil {
 			return usageError{err}
 		}
 	}
-	var docs [2]*extract.Document
-	for i, name := range args {
-		if docs[i], err = readPage(ctx, con, extract.Options{}, name); err != nil {
-			return err
-		}
+	read := f.readPages
+	if fromStore {
+		read = f.readStored
+	}
+	p, err := read(ctx, con, args)
+	if err != nil {
+		return err
+	}
+	docs := p.docs
+	rule, err := check(p.settings)
+	if err != nil {
+		return err
 	}
 	if f.rule.shingle.auto {
 		rule.Shingling.K = dedup.AutoShingle(max(utf8.RuneCountInString(docs[0].Text), utf8.RuneCountInString(docs[1].Text)))
@@ -108,11 +126,30 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	if f.profile != "" {
 		return f.printProfile(con.Out, profile, docs, rule.Shingling)
 	}
-	c, err := compare(args, docs, rule)
+	c, err := compare(p.names[:], docs, rule)
 	if err != nil {
 		return err
 	}
 	return f.print(con, c)
+}
+
+// A pair is the two pages to compare.
+type pair struct {
+	names    [2]string
+	docs     [2]*extract.Document
+	settings store.Settings // by which they are compared
+}
+
+// readPages reads the files and URLs that a comparison names.
+func (f *compareFlags) readPages(ctx context.Context, con Console, args []string) (p pair, err error) {
+	p.settings = f.rule.settings()
+	for i, name := range args {
+		p.names[i] = name
+		if p.docs[i], err = readPage(ctx, con, extract.Options{}, name); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
 }
 
 func (f *compareFlags) print(con Console, c *comparison) error {

@@ -153,6 +153,26 @@ func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedu
 	return ruleOf(*has, name)
 }
 
+// over are the settings of a store, but for the flags that were given.
+func (r *ruleFlags) over(has store.Settings) store.Settings {
+	given := r.settings()
+	for flag, take := range map[string]func(){
+		"similarity": func() { has.Similarity = given.Similarity },
+		"shingle":    func() { has.Shingle = given.Shingle },
+		"unit":       func() { has.Unit = given.Unit },
+		"step":       func() { has.Step = given.Step },
+		"unordered":  func() { has.Unordered = given.Unordered },
+		"form":       func() { has.Form = given.Form },
+		"scheme":     func() { has.Scheme = given.Scheme },
+		"min-words":  func() { has.MinWords = given.MinWords },
+	} {
+		if r.flags.Changed(flag) {
+			take()
+		}
+	}
+	return has
+}
+
 // ruleOf is the rule by which a store was judged.
 func ruleOf(has store.Settings, name string) (dedup.Rule, error) {
 	if err := readable(has, name); err != nil {

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"skink/dedup"
+	"skink/extract"
+	"skink/frontier"
+	"skink/store"
+)
+
+// readStored reads the two pages that a comparison names from a store: as the crawl saw
+// them, whatever has become of them since. It returns by what the store was judged, and
+// the URLs that answered.
+func (f *compareFlags) readStored(ctx context.Context, con Console, args []string) (p pair, err error) {
+	s, err := openToRead(ctx, f.store, con.Err)
+	if err != nil {
+		return p, err
+	}
+	defer func() { err = keepFirst(err, s.close()) }()
+	warn(con.Err, s.loss)
+	if p.settings, err = storedSettings(ctx, s); err != nil {
+		return p, err
+	}
+	p.settings = f.rule.over(p.settings)
+	for i, name := range args {
+		page, err := storedPage(ctx, s, f.store, name)
+		if err != nil {
+			return p, err
+		}
+		r := &page.Record
+		p.names[i], p.docs[i] = r.URL, &extract.Document{Title: r.Title, Lang: r.Lang, Text: page.Text}
+	}
+	return p, nil
+}
+
+// storedPage is the page of a store that a person names, by its URL or its id. A URL that
+// redirected is the page that it led to.
+func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.Content, error) {
+	at := name
+	for range mostHops + 1 {
+		pages, err := s.Pages(ctx, idsOf(at), store.WantText)
+		if err != nil {
+			return nil, err
+		}
+		page := firstKnown(pages)
+		switch {
+		case page == nil:
+			return nil, fmt.Errorf("%s knows no page %q: skink status --store %s --urls fetched lists those it has", dir, at, quoted(dir))
+		case page.Record.Kind == store.Redirect:
+			at = page.Record.Location
+			continue
+		case page.Record.Kind != store.Page:
+			return nil, fmt.Errorf("%s: the crawl got no page there: %s", page.Record.URL, whyNoPage(&page.Record))
+		case page.Record.NoText:
+			r := &page.Record
+			return nil, fmt.Errorf("%s: its text was not kept, for it is %s to %s: crawl with --on-duplicate tag to keep such texts", r.URL, r.Verdict, r.DuplicateOf)
+		}
+		return page, nil
+	}
+	return nil, fmt.Errorf("%s redirects more than %d times", name, mostHops)
+}
+
+// idsOf are the ids that a name may mean: that of a URL as it is written, that of its
+// canonical form, or an id itself.
+func idsOf(name string) []dedup.Hash {
+	ids := []dedup.Hash{dedup.HashOf([]byte(name))}
+	if url, err := frontier.Canonical(name); err == nil {
+		ids = append(ids, dedup.Hash(frontier.ID(url)))
+	}
+	var id dedup.Hash
+	if id.UnmarshalText([]byte(name)) == nil {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func firstKnown(pages []*store.Content) *store.Content {
+	for _, page := range pages {
+		if page != nil {
+			return page
+		}
+	}
+	return nil
+}
+
+func whyNoPage(r *store.Record) string {
+	switch r.Kind {
+	case store.Blocked:
+		return "robots.txt says no"
+	case store.Error:
+		return r.Problem
+	}
+	return "it holds no text"
+}
