@@ -48,6 +48,10 @@ func (f *Found) Basis(ask Ask) Basis {
 		return b
 	}
 	b.Hashes = ask.Hashes
+	if !f.Capped() {
+		b.Keys = ask.Keys
+		return b
+	}
 	for i, key := range ask.Keys {
 		if !f.Full[i] {
 			b.Keys = append(b.Keys, key)

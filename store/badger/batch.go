@@ -1,6 +1,7 @@
 package badger
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,15 +24,40 @@ type batch struct {
 	txn     *badgerdb.Txn
 	keys    int64
 	bytes   int64
-	counted bool         // the counters changed
+	counted bool     // the counters changed
+	gone    []uint64 // places whose visits the transaction supersedes
+	refusal error    // why nothing was written, when that is not the store's fault
+	*workspace
+}
+
+// A workspace is the memory of a batch that the next batch uses again.
+type workspace struct {
 	journal journalEntry // what the transaction adds to the index
 	// recorded are the pages that are found by their id in the index, which
 	// does not know them yet.
 	recorded map[dedup.Hash]uint64
-	// posted are the mixed keys posted under so far, with the last number.
-	posted  map[uint64]uint64
-	gone    []uint64 // places whose visits the transaction supersedes
-	refusal error    // why nothing was written, when that is not the store's fault
+	// posted are the mixed keys posted under in this batch, with the last place.
+	posted map[uint64]uint64
+	json   bytes.Buffer
+}
+
+// mostKept is how many keys a batch may have whose workspace is used again: clearing
+// a map takes as long as it once was large.
+const mostKept = 1 << 14
+
+func newWorkspace() *workspace {
+	return &workspace{recorded: map[dedup.Hash]uint64{}, posted: map[uint64]uint64{}}
+}
+
+// used returns the workspace for the next batch.
+func (w *workspace) used() *workspace {
+	if len(w.posted) > mostKept || w.json.Cap() > partSize {
+		return newWorkspace()
+	}
+	w.journal.reset()
+	clear(w.recorded)
+	clear(w.posted)
+	return w
 }
 
 const (
@@ -60,8 +86,11 @@ func (s *Store) writeLocked(fn func(*batch) error) error {
 	if s.broken != nil {
 		return s.broken
 	}
-	b := &batch{s: s, txn: s.db.NewTransaction(true), recorded: map[dedup.Hash]uint64{}, posted: map[uint64]uint64{}}
-	defer func() { b.txn.Discard() }()
+	b := &batch{s: s, txn: s.db.NewTransaction(true), workspace: s.workspace}
+	defer func() {
+		b.txn.Discard()
+		s.workspace = b.used()
+	}()
 	err := fn(b)
 	if b.refusal != nil {
 		return b.refusal

@@ -164,33 +164,6 @@ func (b *batch) rest(num uint64, e *store.Entry) error {
 	return b.end(num, e)
 }
 
-// stale says whether an entry's verdict may no longer hold: something was posted
-// since its mark where it looked, or its leader was visited again.
-func (b *batch) stale(e *store.Entry) (bool, error) {
-	mark := e.Basis.Mark.Place()
-	for _, h := range e.Basis.Hashes {
-		if b.postedSince(postings.Mixed(filterKey(h), postings.Hash), mark) {
-			return true, nil
-		}
-	}
-	for _, key := range e.Basis.Keys {
-		if b.postedSince(postings.Mixed(key, postings.Band), mark) {
-			return true, nil
-		}
-	}
-	if mark == 0 || !e.Record.Follows() {
-		return false, nil
-	}
-	leader, err := b.known(e.Record.Leader)
-	return leader.num > mark, err
-}
-
-// postedSince says whether something may have been posted under a mixed key since
-// a mark.
-func (b *batch) postedSince(key, mark uint64) bool {
-	return b.posted[key] > mark || b.s.index.PostedSince(key, mark)
-}
-
 // nextNumber gives the next place. It is counted in the transaction that first
 // uses it, so it is never given twice.
 func (b *batch) nextNumber() uint64 {
@@ -238,17 +211,16 @@ const postedAtOnce = 1024
 // post writes the postings of a page, each key once.
 func (b *batch) post(num uint64, e *store.Entry) error {
 	for some := range slices.Chunk(e.Keys, postedAtOnce) {
-		keys := make([]uint64, 0, len(some))
-		for _, key := range some {
-			if mixed := postings.Mixed(key, postings.Band); b.posted[mixed] != num {
-				b.posted[mixed] = num
-				keys = append(keys, key)
-			}
-		}
-		if err := b.room(0, postedSize(len(keys))); err != nil {
+		if err := b.room(0, postedSize(len(some))); err != nil {
 			return err
 		}
-		b.journal.post(num, postings.Band, keys...)
+		b.journal.begin(num, postings.Band)
+		for _, key := range some {
+			if mixed := postings.Mixed(key, postings.Band); b.posted[mixed] != num {
+				b.note(mixed, num)
+				b.journal.add(key)
+			}
+		}
 	}
 	return nil
 }
@@ -264,7 +236,7 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	var value []byte
 	var earlier visit
 	if num != 0 {
-		if value, err = encodeRecord(e.Hash, r); err != nil {
+		if value, err = b.encodeRecord(e.Hash, r); err != nil {
 			return err
 		}
 		if earlier, err = b.visitAt(u.num); err != nil {
@@ -309,7 +281,7 @@ func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	if !e.Hash.IsZero() {
 		key := filterKey(e.Hash)
 		b.journal.post(num, postings.Hash, key)
-		b.posted[postings.Mixed(key, postings.Hash)] = num
+		b.note(postings.Mixed(key, postings.Hash), num)
 	}
 	if r.Follows() {
 		if err := b.set(memberKey(r.Leader, r.Resemblance, num), nil); err != nil {
@@ -336,7 +308,7 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 	if err != nil {
 		return err
 	}
-	value, err := encodeRecord(hash, &e.Record)
+	value, err := b.encodeRecord(hash, &e.Record)
 	if err != nil {
 		return err
 	}
@@ -396,16 +368,18 @@ func (b *batch) supersede(v visit) error {
 	return nil
 }
 
-// encodeRecord leaves & < > as they are: a URL is full of them.
-func encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, error) {
-	var b bytes.Buffer
-	b.Write(hash[:])
-	enc := json.NewEncoder(&b)
+// encodeRecord makes the value of an r key. It leaves & < > as they are: a URL is full of
+// them. The buffer is used again for each record, and what comes of it is as long as it
+// has to be.
+func (w *workspace) encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, error) {
+	w.json.Reset()
+	w.json.Write(hash[:])
+	enc := json.NewEncoder(&w.json)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(r); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return bytes.Clone(bytes.TrimSuffix(w.json.Bytes(), []byte("\n"))), nil
 }
 
 // hashSize is what stands before the record in its value, and before the minima

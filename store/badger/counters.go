@@ -21,7 +21,7 @@ type counters struct {
 func (c *counters) encode() ([]byte, error) { return json.Marshal(c) }
 
 func (s *Store) writeCounters() error {
-	b := &batch{s: s, txn: s.db.NewTransaction(true), counted: true}
+	b := &batch{s: s, txn: s.db.NewTransaction(true), counted: true, workspace: s.workspace}
 	defer b.txn.Discard()
 	return b.flush()
 }

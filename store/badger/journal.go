@@ -21,7 +21,8 @@ import (
 type journalEntry struct {
 	urls   []uint64
 	posted []postings.Posted
-	size   int // of its value, or a little more
+	keys   []uint64 // those of posted lie here one after another
+	size   int      // of its value, or a little more
 }
 
 // entryBound is the size from which on a transaction ends for its entry's sake:
@@ -33,9 +34,25 @@ func (e *journalEntry) addURL(key uint64) {
 	e.size += 8
 }
 
-func (e *journalEntry) post(num uint64, kind postings.Kind, keys ...uint64) {
-	e.posted = append(e.posted, postings.Posted{Num: postings.WithKind(num, kind), Keys: keys})
-	e.size += postedSize(len(keys))
+// post posts a page under a key.
+func (e *journalEntry) post(num uint64, kind postings.Kind, key uint64) {
+	e.begin(num, kind)
+	e.add(key)
+}
+
+// begin begins the postings of a page.
+func (e *journalEntry) begin(num uint64, kind postings.Kind) {
+	e.posted = append(e.posted, postings.Posted{Num: postings.WithKind(num, kind)})
+	e.size += postedSize(0)
+}
+
+// add posts the page that was begun last under a key.
+func (e *journalEntry) add(key uint64) {
+	e.keys = append(e.keys, key)
+	p := &e.posted[len(e.posted)-1]
+	n := len(p.Keys) + 1
+	p.Keys = e.keys[len(e.keys)-n:]
+	e.size += 8
 }
 
 // postedSize is the most that postings of one page take.
@@ -43,8 +60,10 @@ func postedSize(keys int) int { return 2*binary.MaxVarintLen64 + 8*keys }
 
 func (e *journalEntry) empty() bool { return len(e.urls) == 0 && len(e.posted) == 0 }
 
-// reset empties an entry. What it held others may hold now.
-func (e *journalEntry) reset() { *e = journalEntry{urls: e.urls[:0]} }
+// reset empties an entry, and keeps its memory.
+func (e *journalEntry) reset() {
+	*e = journalEntry{urls: e.urls[:0], posted: e.posted[:0], keys: e.keys[:0]}
+}
 
 func (e *journalEntry) encode() []byte {
 	b := make([]byte, 0, binary.MaxVarintLen64+e.size)

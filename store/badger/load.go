@@ -29,6 +29,7 @@ func (s *Store) load() error {
 	}
 	s.last = s.counters.Numbers
 	s.visible.Store(s.last)
+	s.opened = s.last
 	if err := s.loadGone(); err != nil {
 		return err
 	}

@@ -33,12 +33,15 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 	if f.Copy, err = s.firstCopy(ctx, ask); err != nil || f.Copy != nil {
 		return f, err
 	}
-	met := map[uint64]int{}
+	var met map[uint64]int
 	f.Full = make([]bool, len(ask.Keys))
 	var nums []uint64
 	for i, key := range ask.Keys {
 		if nums, f.Full[i], err = s.index.Find(ctx, key, postings.Band, ask.Limit, nums[:0]); err != nil {
 			return f, err
+		}
+		if len(nums) > 0 && met == nil {
+			met = map[uint64]int{}
 		}
 		for _, num := range nums {
 			met[num]++

@@ -72,16 +72,19 @@ type Store struct {
 	line    commitLine
 	visible atomic.Uint64 // the last place that look-ups and readers can see
 
-	mu       sync.Mutex // held by every writer, and guards everything below
-	counters counters   // as they will be after the transaction being built
-	last     uint64     // the last place given
-	seq      uint64     // the last journal entry
-	queue    queue
-	recent   recent
-	broken   error // why nothing more can be written
-	closed   bool
-	loss     Loss
-	reading  *view // of a store that is only read
+	mu        sync.Mutex // held by every writer, and guards everything below
+	counters  counters   // as they will be after the transaction being built
+	last      uint64     // the last place given
+	seq       uint64     // the last journal entry
+	queue     queue
+	recent    recent
+	opened    uint64 // the last place when the store was opened
+	lately    lately
+	workspace *workspace
+	broken    error // why nothing more can be written
+	closed    bool
+	loss      Loss
+	reading   *view // of a store that is only read
 
 	mapped mapped
 
@@ -201,12 +204,14 @@ func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
 
 func newStore(dir string, opt Options) *Store {
 	s := &Store{
-		dir:      dir,
-		name:     dir,
-		disk:     disk{dir: dir, reserve: opt.Reserve, space: opt.space()},
-		queue:    newQueue(),
-		recent:   newRecent(),
-		syncFile: (*os.File).Sync,
+		dir:       dir,
+		name:      dir,
+		disk:      disk{dir: dir, reserve: opt.Reserve, space: opt.space()},
+		queue:     newQueue(),
+		recent:    newRecent(),
+		lately:    newLately(),
+		workspace: newWorkspace(),
+		syncFile:  (*os.File).Sync,
 	}
 	s.index = postings.New(dir, s)
 	return s
@@ -283,10 +288,12 @@ func dbOptions(dir string, o Options) badgerdb.Options {
 	// 2.7 to 2.1 KB a page in all, and each builder would hold both forms of
 	// its blocks, half as much memory again.
 	opt.Compression = options.None
-	// Blocks are read from the mapped tables; what is cached is that they were
-	// found undamaged. What a crawl reads again is little: the filters and recent
-	// stand in front.
-	opt.BlockCacheSize = 8 << 20
+	// Blocks are read from the mapped tables; what is cached is that they were found
+	// undamaged, a few hundred bytes a block. But badger counts each as what is left of
+	// its mapped table behind it, twice: some 4 MB. So this is room for 500 blocks, which
+	// hold 8 MB: with 8 MB here it was room for two, and nearly each reading of a key
+	// checked the whole of its block again.
+	opt.BlockCacheSize = 2 << 30
 	// Only used with encryption, else an index is read from its mapped table.
 	// 0 would mean no bound.
 	opt.IndexCacheSize = 8 << 20
