@@ -25,8 +25,8 @@ func openSmall(t testing.TB, dir string, step func(string)) *Store {
 	t.Helper()
 	s, err := Open(dir, Options{
 		Create: true, Reserve: -1,
-		tune:      func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 },
-		tuneIndex: func(x *postings.Index) { x.Limit, x.Fan, x.URLsEvery, x.Step = 5, 2, 3, step },
+		tune:  func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 },
+		index: postings.Options{Table: 5, Fan: 2, URLsEvery: 3, Step: step},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -44,8 +44,8 @@ type Options struct {
 	ReadOnly bool
 	Files    int // that the caller will have open beside the store, at most
 
-	tune      func(*badgerdb.Options) // changes badger's settings, for tests
-	tuneIndex func(*postings.Index)
+	tune      func(*badgerdb.Options)                         // changes badger's settings, for tests
+	index     postings.Options                                // for tests
 	diskSpace func(dir string) (free, total int64, err error) // nil: the system's
 }
 
@@ -157,7 +157,7 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 			return nil, errors.Join(fmt.Errorf("mend the store: %w", err), s.db.Close())
 		}
 	}
-	return s, s.start(opt)
+	return s, s.start()
 }
 
 // mendAll mends what was damaged, and then forgets about it.
@@ -191,6 +191,7 @@ func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
 		s.reading, s.broken, s.name = v, errReadOnly, dir
 		return s, nil
 	}
+	opt.index.ReadOnly = true
 	s = newStore(dir, opt)
 	s.reading, s.loss, s.broken = v, loss, errReadOnly
 	how := dbOptions(v.dir, opt)
@@ -198,8 +199,7 @@ func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
 	if s.db, err = openDB(how); err != nil {
 		return nil, err
 	}
-	s.index.ReadOnly = true
-	return s, s.start(opt)
+	return s, s.start()
 }
 
 func newStore(dir string, opt Options) *Store {
@@ -213,15 +213,12 @@ func newStore(dir string, opt Options) *Store {
 		workspace: newWorkspace(),
 		syncFile:  (*os.File).Sync,
 	}
-	s.index = postings.New(dir, s)
+	s.index = postings.New(dir, s, opt.index)
 	return s
 }
 
 // start reads what is kept in memory.
-func (s *Store) start(opt Options) error {
-	if opt.tuneIndex != nil {
-		opt.tuneIndex(s.index)
-	}
+func (s *Store) start() error {
 	s.mapped.watch(s.db)
 	if err := s.load(); err != nil {
 		return errors.Join(err, s.index.Close(), s.closeFiles())

@@ -28,8 +28,8 @@ func rottenStore(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "store")
 	open := func() *Store {
 		s, err := Open(dir, Options{Create: true, Reserve: -1,
-			tune:      func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 },
-			tuneIndex: func(x *postings.Index) { x.Limit, x.URLsEvery = 100, 50 },
+			tune:  func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 },
+			index: postings.Options{Table: 100, URLsEvery: 50},
 		})
 		if err != nil {
 			t.Fatal(err)

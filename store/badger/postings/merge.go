@@ -13,7 +13,7 @@ import (
 // merges them. Close waits for it. A read-only index does neither.
 func (x *Index) Start(m Manifest) error {
 	x.manifest = m
-	if x.ReadOnly {
+	if x.opt.ReadOnly {
 		return nil
 	}
 	if err := x.removeOrphans(); err != nil {
@@ -33,8 +33,9 @@ func (x *Index) Start(m Manifest) error {
 	return nil
 }
 
-// Settle waits until there is nothing to do, for tests: a wake-up is only taken after what
-// the one before was for is done.
+// Settle waits until all that was posted before is written and merged as far as it is to
+// be, in an index that is not read-only. A wake-up is only taken after what the one before
+// was for is done.
 func (x *Index) Settle() {
 	for range 3 {
 		x.wake <- struct{}{}
@@ -62,10 +63,9 @@ func (x *Index) run() error {
 	}
 }
 
-// at says that a step is done.
 func (x *Index) at(step string) {
-	if x.Step != nil {
-		x.Step(step)
+	if x.opt.Step != nil {
+		x.opt.Step(step)
 	}
 }
 
@@ -154,7 +154,7 @@ func (x *Index) ripe() []*segment {
 	}
 	for _, level := range slices.Sorted(maps.Keys(byLevel)) {
 		list := byLevel[level]
-		if len(list) < x.Fan {
+		if len(list) < x.opt.Fan {
 			continue
 		}
 		var size int64
@@ -173,7 +173,7 @@ func (x *Index) saveURLs() error {
 	x.mu.RLock()
 	seq, n := x.seq, x.newURLs
 	x.mu.RUnlock()
-	if n < x.URLsEvery {
+	if n < x.opt.URLsEvery {
 		return nil
 	}
 	id := x.manifest.Next
