@@ -9,9 +9,9 @@ import (
 	"skink/store"
 )
 
-// Clusters yields the clusters of the store. A store in another process takes about as
-// long for one question as for a hundred, and most clusters are small: so they are read
-// some at a time. The members of a large one are not held.
+// Clusters yields the clusters of the store. A store in another process takes about as long for one
+// question as for a hundred, and most clusters are small: so they are read some at a time. The
+// members of a large one are not held.
 func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		for some, err := range inBatches(src.s.Clusters(ctx)) {
@@ -89,8 +89,8 @@ type batch struct {
 	members map[dedup.Hash][]Member // by leader; nil: not read yet
 }
 
-// membersOf yields the members of a cluster of the batch. The first time it reads those of
-// all, unless the batch is one cluster.
+// membersOf yields the members of a cluster of the batch. The first time it reads those of all,
+// unless the batch is one cluster.
 func (b *batch) membersOf(ctx context.Context, leader dedup.Hash) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
 		if len(b.leaders) == 1 {

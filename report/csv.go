@@ -12,12 +12,11 @@ import (
 //
 //	cluster,role,verdict,resemblance,url,title
 //
-// Clusters are numbered from 1, the role is leader or member, and a leader has
-// no resemblance; a member's has two decimals, of which 1.00 is kept for 1 alone. Totals, hosts, and what was left out of the comparison, are in
-// the other formats: a table has one kind of row. A url or title that a
-// spreadsheet would take for a formula, one that begins with = + - @, a tab or a
-// carriage return, gets a leading apostrophe; control characters become spaces, so
-// that a line is a page.
+// Clusters are numbered from 1, the role is leader or member, and a leader has no resemblance; a
+// member's has two decimals, of which 1.00 is kept for 1 alone. Totals, hosts, and what was left
+// out of the comparison, are in the other formats: a table has one kind of row. A url or title that
+// a spreadsheet would take for a formula, one that begins with = + - @, a tab or a carriage return,
+// gets a leading apostrophe; control characters become spaces, so that a line is a page.
 type csvPrinter struct {
 	w        *csv.Writer
 	clusters int

@@ -11,8 +11,8 @@ import (
 	"skink/store"
 )
 
-// nasty is a store whose pages were written by someone who means harm: to the
-// terminal, the spreadsheet and the browser that will show the report.
+// nasty is a store whose pages were written by someone who means harm: to the terminal, the
+// spreadsheet and the browser that will show the report.
 func nasty(t testing.TB) store.Store {
 	return fill(t, []numbered{
 		page(1, "https://example.com/a?x=1&y=2", `<script>alert("a")</script>`, dedup.Unique),
@@ -47,8 +47,8 @@ type without struct {
 
 func (w without) LeftOut(context.Context) ([]report.LeftOut, error) { return w.left, nil }
 
-// nastyWithout is nasty, compared without what its hosts repeat: that was written
-// by the same hands.
+// nastyWithout is nasty, compared without what its hosts repeat: that was written by the same
+// hands.
 func nastyWithout(t testing.TB) report.Source {
 	return without{report.FromStore(nasty(t)), []report.LeftOut{
 		{Host: "", Pages: 20, Blocks: 1, Shortened: 1, Top: []report.Block{{Text: "=1+1", Pages: 20}}},

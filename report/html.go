@@ -15,11 +15,10 @@ import (
 	"skink/internal/harmless"
 )
 
-// The HTML form is one file that opens from disk and asks for nothing: no
-// script, no font, no image, and a policy that forbids them all, so that even a
-// hole in the escaping would fetch and run nothing. Each part of it is a
-// template of its own, executed when its turn comes: the file grows with the
-// clusters shown, memory does not.
+// The HTML form is one file that opens from disk and asks for nothing: no script, no font, no
+// image, and a policy that forbids them all, so that even a hole in the escaping would fetch and
+// run nothing. Each part of it is a template of its own, executed when its turn comes: the file
+// grows with the clusters shown, memory does not.
 //
 //go:embed report.html
 var pageSource string
@@ -205,8 +204,8 @@ func webLink(rawURL string) string {
 	return rawURL
 }
 
-// plain is s on one line; the template escapes it, and its <bdi> keeps writing that
-// runs the other way inside.
+// plain is s on one line; the template escapes it, and its <bdi> keeps writing that runs the other
+// way inside.
 func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 
 // width is a share for the style of a bar.

@@ -13,9 +13,9 @@ import (
 	"skink/report"
 )
 
-// The page must do nothing and ask for nothing, whatever was crawled. So what a
-// browser would see may hold the elements and attributes of these lists and no
-// others: none of them runs code, and only the href of a link names anything.
+// The page must do nothing and ask for nothing, whatever was crawled. So what a browser would see
+// may hold the elements and attributes of these lists and no others: none of them runs code, and
+// only the href of a link names anything.
 func TestHTMLIsInert(t *testing.T) {
 	allowed := map[string][]string{
 		"html": {"lang"}, "meta": {"charset", "http-equiv", "content", "name"},

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// jsonPrinter writes the JSON of a [Report] without ever holding one. The
-// totals are one member a line; a host, a leader and a member of a cluster are
-// one line each, so that the file can also be read with line tools.
+// jsonPrinter writes the JSON of a [Report] without ever holding one. The totals are one member a
+// line; a host, a leader and a member of a cluster are one line each, so that the file can also be
+// read with line tools.
 type jsonPrinter struct {
 	w        *bufio.Writer
 	clusters int

@@ -1,14 +1,12 @@
-// Package report turns what a crawl remembers into its duplicate report: how
-// many pages say something of their own, how many repeat another, on which
-// hosts, and who repeats whom.
+// Package report turns what a crawl remembers into its duplicate report: how many pages say
+// something of their own, how many repeat another, on which hosts, and who repeats whom.
 //
 //	err := report.Write(ctx, os.Stdout, report.FromStore(s), report.Options{Format: report.Text})
 //
-// Totals and hosts are small and held; clusters are streamed from a [Source] to
-// the writer, so that a report over millions of pages needs no more memory than
-// one over ten. The package judges nothing: it repeats the verdicts it is given,
-// and it never writes a crawled string without making it harmless for the
-// format at hand.
+// Totals and hosts are small and held; clusters are streamed from a [Source] to the writer, so that
+// a report over millions of pages needs no more memory than one over ten. The package judges
+// nothing: it repeats the verdicts it is given, and it never writes a crawled string without making
+// it harmless for the format at hand.
 package report
 
 import (
@@ -24,8 +22,8 @@ import (
 	"skink/store"
 )
 
-// A Report is the whole report as its JSON form spells it, for programs that
-// read one back. [Write] never holds a Report: it streams.
+// A Report is the whole report as its JSON form spells it, for programs that read one back. [Write]
+// never holds a Report: it streams.
 type Report struct {
 	Totals
 	Hosts   []Host    `json:"hosts"`              // most duplicates first
@@ -79,9 +77,9 @@ type Host struct {
 // Duplicates is how many of the host's pages repeat another, here or elsewhere.
 func (h Host) Duplicates() int64 { return h.Exact + h.Near }
 
-// A LeftOut says which blocks of text were left out of what was compared, because
-// they return on many pages of a host. They are left out on all hosts: one without
-// blocks of its own has pages with those of others. Pages keep their texts.
+// A LeftOut says which blocks of text were left out of what was compared, because they return on
+// many pages of a host. They are left out on all hosts: one without blocks of its own has pages
+// with those of others. Pages keep their texts.
 type LeftOut struct {
 	Host      string  `json:"host"`      // as in Host
 	Pages     int     `json:"pages"`     // different ones on which blocks were counted
@@ -120,16 +118,16 @@ type Group struct {
 	Members []Member `json:"members"` // highest resemblance first
 }
 
-// A Cluster is a group whose members are yet to be read. They can be read once,
-// before the next cluster is asked for.
+// A Cluster is a group whose members are yet to be read. They can be read once, before the next
+// cluster is asked for.
 type Cluster struct {
 	Leader  Leader
 	Size    int // members, without the leader
 	Members iter.Seq2[Member, error]
 }
 
-// DefaultTop is how many clusters the HTML form shows: more than a person reads,
-// and still a page that a browser opens at once.
+// DefaultTop is how many clusters the HTML form shows: more than a person reads, and still a page
+// that a browser opens at once.
 const DefaultTop = 1000
 
 // Options says how a report is written. The zero value is good: text.
@@ -156,8 +154,8 @@ type head struct {
 	Canonicals []Canonical // that do not hold
 }
 
-// Write writes the report of src to w. An error of the source, the writer or
-// the context ends it in the middle: what w has got by then is no report.
+// Write writes the report of src to w. An error of the source, the writer or the context ends it in
+// the middle: what w has got by then is no report.
 func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
 	guard := guardOf(opt.Format, w)
 	out := bufio.NewWriterSize(guard, 64<<10)

@@ -115,8 +115,8 @@ func TestJSONRoundTrip(t *testing.T) {
 	}
 }
 
-// What was left out of the comparison is there where the source says it, an empty
-// list where that was nothing, and absent where texts were compared whole.
+// What was left out of the comparison is there where the source says it, an empty list where that
+// was nothing, and absent where texts were compared whole.
 func TestJSONLeftOut(t *testing.T) {
 	for _, c := range []struct {
 		left []report.LeftOut

@@ -8,8 +8,8 @@ import (
 	"skink/store"
 )
 
-// A Source is what a report is written from. [FromStore] is the ordinary one;
-// another may group the same pages differently.
+// A Source is what a report is written from. [FromStore] is the ordinary one; another may group the
+// same pages differently.
 type Source interface {
 	// Totals counts all records.
 	Totals(ctx context.Context) (Totals, error)
@@ -22,8 +22,7 @@ type Source interface {
 // A LeftOutSource is a source that did not compare all text.
 type LeftOutSource interface {
 	Source
-	// LeftOut says what was left out on which host, in any order; nil if texts were
-	// compared whole.
+	// LeftOut says what was left out on which host, in any order; nil if texts were compared whole.
 	LeftOut(ctx context.Context) ([]LeftOut, error)
 }
 
@@ -44,8 +43,8 @@ type CanonicalSource interface {
 // FromStore is the report of the verdicts given during the crawl.
 func FromStore(s store.Reader) Source { return From(s, whyLeader) }
 
-// From is the report of s's verdicts, in which the leader of a cluster leads for the
-// reason that why says.
+// From is the report of s's verdicts, in which the leader of a cluster leads for the reason that
+// why says.
 func From(s store.Reader, why func(leader *store.Record) string) Source {
 	return stored{s, why, &canonicals{}}
 }
@@ -102,8 +101,8 @@ func memberOf(r *store.Record) Member {
 	return Member{URL: r.URL, Verdict: string(r.Verdict), Resemblance: r.Resemblance, Title: r.Title}
 }
 
-// whyLeader says why a page leads during a crawl: it came first among those it
-// may lead, and two kinds of page may not lead everything.
+// whyLeader says why a page leads during a crawl: it came first among those it may lead, and two
+// kinds of page may not lead everything.
 func whyLeader(r *store.Record) string {
 	switch {
 	case r.NoIndex:

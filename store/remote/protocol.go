@@ -25,14 +25,14 @@ import (
 //	READERS       where it listens, and two secrets; JSON, rights 0600
 //	readers.sock  a Unix socket, rights 0600
 //
-// Where a socket cannot be, since its path is longer than a system takes or the file
-// system knows none, the process listens on loopback instead, and READERS names the
-// port. Who can read READERS may read the store: its owner. A process that was killed
-// leaves both files. They say nothing to the next one, which has the store's lock and
-// writes them anew, nor to a reader, whom nobody answers there.
+// Where a socket cannot be, since its path is longer than a system takes or the file system knows
+// none, the process listens on loopback instead, and READERS names the port. Who can read READERS
+// may read the store: its owner. A process that was killed leaves both files. They say nothing to
+// the next one, which has the store's lock and writes them anew, nor to a reader, whom nobody
+// answers there.
 //
-// A connection is a session, and a session is one moment: the snapshot is taken when
-// the session begins, and given up when the connection ends.
+// A connection is a session, and a session is one moment: the snapshot is taken when the session
+// begins, and given up when the connection ends.
 //
 //	client  the question of READERS, 64 hexadecimal digits
 //	server  the answer of READERS, 64 hexadecimal digits
@@ -40,13 +40,12 @@ import (
 //	client  a request    }
 //	server  an answer    } as often as the client likes
 //
-// The two secrets say to each side that the other has read the same file: on loopback
-// the port of a killed process may be somebody else's by now. All after them is
-// encoding/gob, one stream in each direction. A list is answered in parts: the first
-// answer names the list, and further requests name it until it is done. So a client
-// may have several lists under way, one inside the other, and who reads slowly keeps
-// nothing in the server but its place. Pages are sent as the store keeps them, see
-// [store.Packed]: the reader unpacks them, in its own time. Neither side has to be of the
+// The two secrets say to each side that the other has read the same file: on loopback the port of a
+// killed process may be somebody else's by now. All after them is encoding/gob, one stream in each
+// direction. A list is answered in parts: the first answer names the list, and further requests
+// name it until it is done. So a client may have several lists under way, one inside the other, and
+// who reads slowly keeps nothing in the server but its place. Pages are sent as the store keeps
+// them, see [store.Packed]: the reader unpacks them, in its own time. Neither side has to be of the
 // same version of skink, but of the same [protocolVersion].
 const protocolVersion = 2
 
@@ -103,8 +102,7 @@ func readAddress(dir string) (a address, err error) {
 	return a, nil
 }
 
-// leave removes what a server keeps in the folder, of this process or of one that was
-// killed.
+// leave removes what a server keeps in the folder, of this process or of one that was killed.
 func leave(dir string) error {
 	var all error
 	for _, name := range []string{addressName, halfAddressName, socketName} {
@@ -178,15 +176,15 @@ type part struct {
 	Hosts    []frontier.Host
 }
 
-// A fault is an error on its way. Is is the place in sentinels of what it wraps, from 1
-// on; 0: none of them.
+// A fault is an error on its way. Is is the place in sentinels of what it wraps, from 1 on; 0: none
+// of them.
 type fault struct {
 	Text string
 	Is   int
 }
 
-// sentinels are the errors that a caller can tell apart on the other side, too. Their
-// order is part of the protocol.
+// sentinels are the errors that a caller can tell apart on the other side, too. Their order is part
+// of the protocol.
 var sentinels = []error{store.ErrCorrupt, store.ErrInUse, store.ErrFull, store.ErrNotExist}
 
 func faultOf(err error) *fault {

@@ -20,8 +20,8 @@ import (
 )
 
 var (
-	// ErrNobody: no process answers for the store: none has it, or the one that does is
-	// just beginning or ending, may not be asked by us, or answers nobody.
+	// ErrNobody: no process answers for the store: none has it, or the one that does is just
+	// beginning or ending, may not be asked by us, or answers nobody.
 	ErrNobody = errors.New("no process answers for the store")
 	// ErrBusy: as many readers are at the store as its process answers.
 	ErrBusy = errors.New("the process that has the store answers as many readers as it can")
@@ -29,9 +29,9 @@ var (
 	ErrEnded = errors.New("the process that had the store ended, or did not wait for so long: try again")
 )
 
-// A Reader reads a store through the process that has it. Its methods may be called
-// from several goroutines; the questions wait for each other. When a context ends
-// during a question, so does the session.
+// A Reader reads a store through the process that has it. Its methods may be called from several
+// goroutines; the questions wait for each other. When a context ends during a question, so does the
+// session.
 type Reader struct {
 	by     string
 	moment time.Time
@@ -49,8 +49,8 @@ var _ store.Reader = (*Reader)(nil)
 // meetTimeout is far more than it takes to begin a session.
 const meetTimeout = 5 * time.Second
 
-// Open begins a session with the process that has the store in dir. The error is
-// ErrNobody or ErrBusy if there is none to be had.
+// Open begins a session with the process that has the store in dir. The error is ErrNobody or
+// ErrBusy if there is none to be had.
 func Open(ctx context.Context, dir string) (*Reader, error) {
 	at, err := readAddress(dir)
 	if err != nil {
@@ -67,8 +67,8 @@ func Open(ctx context.Context, dir string) (*Reader, error) {
 	return r, nil
 }
 
-// dial connects with a server. The folder of a socket may be called otherwise here,
-// such as in a container.
+// dial connects with a server. The folder of a socket may be called otherwise here, such as in a
+// container.
 func dial(ctx context.Context, dir string, at address) (net.Conn, error) {
 	d := net.Dialer{Timeout: meetTimeout}
 	conn, err := d.DialContext(ctx, at.Network, at.Address)
@@ -160,8 +160,8 @@ func (r *Reader) leave(a *answer) {
 	r.ended = append(r.ended, a.List)
 }
 
-// inParts yields the values of a list; of says which of a part they are. What came before
-// an error is yielded before it.
+// inParts yields the values of a list; of says which of a part they are. What came before an error
+// is yielded before it.
 func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T

@@ -62,8 +62,7 @@ func packedOf(c *store.Content) store.Packed {
 	return p
 }
 
-// served is a store that is written to as it is, and read through a session for each
-// question.
+// served is a store that is written to as it is, and read through a session for each question.
 type served struct {
 	store.Store
 	t   *testing.T
@@ -332,8 +331,8 @@ func TestLongPath(t *testing.T) {
 	wantEmpty(t, dir)
 }
 
-// A process that was killed leaves its files. The next one does not mind, and a reader
-// is not led astray.
+// A process that was killed leaves its files. The next one does not mind, and a reader is not led
+// astray.
 func TestStaleFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -477,8 +476,8 @@ func write(t testing.TB, s store.Index, n int) {
 	}
 }
 
-// While a crawl writes, each reader sees one moment: its numbers add up, and every
-// member's leader is there.
+// While a crawl writes, each reader sees one moment: its numbers add up, and every member's leader
+// is there.
 func TestOneMoment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -19,8 +19,8 @@ import (
 	"skink/store"
 )
 
-// A Snapshot is a store as it was at one moment. What it says of pages is packed: they are
-// unpacked by those who ask, and the process that has the store works for itself.
+// A Snapshot is a store as it was at one moment. What it says of pages is packed: they are unpacked
+// by those who ask, and the process that has the store works for itself.
 type Snapshot interface {
 	frontier.Reader
 
@@ -50,9 +50,9 @@ type limits struct {
 	grace    time.Duration // that sessions have to end when the server is closed
 }
 
-// A snapshot keeps the disk from giving back what was overwritten since, so a reader
-// that hangs must not have one for ever. report --complete computes for minutes
-// between two requests of a large store.
+// A snapshot keeps the disk from giving back what was overwritten since, so a reader that hangs
+// must not have one for ever. report --complete computes for minutes between two requests of a
+// large store.
 var defaultLimits = limits{
 	sessions: 32, lists: 32,
 	hello: 5 * time.Second, idle: 10 * time.Minute, answer: time.Minute, age: time.Hour,
@@ -76,9 +76,9 @@ type Server struct {
 	refusals chan struct{}  // one for each client that is being told that there is none free
 }
 
-// Serve answers the readers of the store in dir until Close. By is the command that has
-// the store, as readers are told. Take is called once for each session. The caller has
-// the store's lock: what another process left in the folder is replaced.
+// Serve answers the readers of the store in dir until Close. By is the command that has the store,
+// as readers are told. Take is called once for each session. The caller has the store's lock: what
+// another process left in the folder is replaced.
 func Serve(dir, by string, take func() (Snapshot, error)) (*Server, error) {
 	return serve(dir, by, take, defaultLimits)
 }
@@ -122,9 +122,8 @@ func listen(dir string) (net.Listener, error) {
 	return l, nil
 }
 
-// Close ends the sessions and removes what stands in the folder. Those under way have a
-// moment to end by themselves; then they are cut, and their readers told so. The store
-// is closed after it.
+// Close ends the sessions and removes what stands in the folder. Those under way have a moment to
+// end by themselves; then they are cut, and their readers told so. The store is closed after it.
 func (s *Server) Close() error {
 	err := errors.Join(leave(s.dir), s.listener.Close())
 	s.accepts.Wait()
@@ -174,8 +173,8 @@ func (s *Server) begin(slots chan struct{}, do func()) bool {
 	return true
 }
 
-// serve is a session from its first byte to its last. What goes wrong with it is the
-// client's to tell: the connection ends.
+// serve is a session from its first byte to its last. What goes wrong with it is the client's to
+// tell: the connection ends.
 func (s *Server) serve(conn net.Conn, busy bool) {
 	defer conn.Close()
 	defer context.AfterFunc(s.ctx, func() { conn.Close() })()

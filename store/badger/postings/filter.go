@@ -17,15 +17,14 @@ import (
 
 // A Filter says of a key that it is surely not in the store, from memory.
 //
-// Nearly all look-ups of a crawl miss: a unique page asks for its text hash and
-// some fourteen postings and finds none of them, and each miss costs badger a
-// search in every level. The filter answers them in one cache line each. It is
-// a blocked Bloom filter (Putze, Sanders, Singler, 2007): a key sets seven bits
-// inside one block of 512, at ten bits a key. About one absent key in seventy
-// is taken for present in a full segment, and then costs the look-up after all.
+// Nearly all look-ups of a crawl miss: a unique page asks for its text hash and some fourteen
+// postings and finds none of them, and each miss costs badger a search in every level. The filter
+// answers them in one cache line each. It is a blocked Bloom filter (Putze, Sanders, Singler,
+// 2007): a key sets seven bits inside one block of 512, at ten bits a key. About one absent key in
+// seventy is taken for present in a full segment, and then costs the look-up after all.
 //
-// It grows by parts, each twice as large as the one before, and a key is looked
-// for in all of them; ten million keys are four parts in 19 MB.
+// It grows by parts, each twice as large as the one before, and a key is looked for in all of them;
+// ten million keys are four parts in 19 MB.
 type Filter struct {
 	mu    sync.RWMutex // guards parts
 	parts []bloom
@@ -83,13 +82,11 @@ func (f *Filter) find(h uint64) bool {
 
 // # The file of a filter
 //
-// Parts, their number first, all integers little-endian: for each 8 bytes for
-// the keys it is made for, 8 for those it has room for, and its words of 8 bytes;
-// then the CRC-32C of all that, 4 bytes, big-endian. Keys that are added meanwhile may be in
-// it or not.
+// Parts, their number first, all integers little-endian: for each 8 bytes for the keys it is made
+// for, 8 for those it has room for, and its words of 8 bytes; then the CRC-32C of all that, 4
+// bytes, big-endian. Keys that are added meanwhile may be in it or not.
 
-// Write makes the file and makes it survive a power cut. It holds the lock for
-// a piece at a time.
+// Write makes the file and makes it survive a power cut. It holds the lock for a piece at a time.
 func (f *Filter) Write(name string) (err error) {
 	file, err := os.Create(name)
 	if err != nil {
@@ -168,8 +165,8 @@ func readParts(file io.Reader, size uint64) (parts []bloom, err error) {
 	return parts, nil
 }
 
-// A bloom is a filter of one size. Its keys are mixed already: the high bits
-// choose the block, so keys that come in order fill it in order.
+// A bloom is a filter of one size. Its keys are mixed already: the high bits choose the block, so
+// keys that come in order fill it in order.
 type bloom struct {
 	words []uint64
 	keys  int // it is made for
@@ -212,8 +209,7 @@ func (b *bloom) has(h, g uint64) bool {
 	return true
 }
 
-// mix is the finaliser of SplitMix64: every bit of the key reaches every bit of
-// the result.
+// mix is the finaliser of SplitMix64: every bit of the key reaches every bit of the result.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A filter never forgets, and takes few absent keys for present, also when it
-// has grown.
+// A filter never forgets, and takes few absent keys for present, also when it has grown.
 func TestFilter(t *testing.T) {
 	if f := new(Filter); f.Has(0) || f.Has(1) {
 		t.Error("an empty filter has something")

@@ -1,17 +1,16 @@
-// Package postings is lists of pages by key, on disk: which pages were posted under a band of
-// a sketch, a text hash, or an id. It knows nothing of the store that it serves but [Store],
-// the little it asks of it.
+// Package postings is lists of pages by key, on disk: which pages were posted under a band of a
+// sketch, a text hash, or an id. It knows nothing of the store that it serves but [Store], the
+// little it asks of it.
 //
-// Start with [New], [Index.Open] and [Index.Start]; then [Index.Post] and [Index.Find]. A
-// [Filter] says of other keys, here those of URLs, that they are surely not in the store.
+// Start with [New], [Index.Open] and [Index.Start]; then [Index.Post] and [Index.Find]. A [Filter]
+// says of other keys, here those of URLs, that they are surely not in the store.
 //
 // # The index
 //
-// A unique page asks for its text hash and some fourteen keys and finds nothing,
-// then posts as many. As keys of badger's that is fifteen random writes a page,
-// each carried through every level, and their cost rises with the index. Here
-// they go the way of a log-structured merge tree (O'Neil et al., 1996) of our
-// own, whose rows are 16 bytes instead of badger's 40:
+// A unique page asks for its text hash and some fourteen keys and finds nothing, then posts as
+// many. As keys of badger's that is fifteen random writes a page, each carried through every level,
+// and their cost rises with the index. Here they go the way of a log-structured merge tree (O'Neil
+// et al., 1996) of our own, whose rows are 16 bytes instead of badger's 40:
 //
 //   - All postings of a transaction are one value in the journal, written in
 //     that transaction. The journal is what is true; all the rest
@@ -26,34 +25,32 @@
 //     journal that is in them. It is switched in one transaction after a new
 //     file was synced; files it does not name are removed when a store opens.
 //
-// A power cut can bring back a manifest whose files were removed since, which is
-// like a damaged file, below.
+// A power cut can bring back a manifest whose files were removed since, which is like a damaged
+// file, below.
 //
-// What a kill costs is the journal after the last segment: opening reads it, at
-// most two tables, some 45,000 pages of 14 keys in 6 MB. Closing in order costs
-// the same, for it writes no segment either. At five million pages opening took
-// 0.7 s, which is mostly the filters. A segment that is missing or has a damaged
-// end is not missed: all segments are made again from the journal, five million
-// pages in 12 s. A damaged block inside one is found when it is
-// read: that is an error, the file is removed, and the next opening makes it good.
+// What a kill costs is the journal after the last segment: opening reads it, at most two tables,
+// some 45,000 pages of 14 keys in 6 MB. Closing in order costs the same, for it writes no segment
+// either. At five million pages opening took 0.7 s, which is mostly the filters. A segment that is
+// missing or has a damaged end is not missed: all segments are made again from the journal, five
+// million pages in 12 s. A damaged block inside one is found when it is read: that is an error, the
+// file is removed, and the next opening makes it good.
 //
-// Keys are mixed before anything else is done with them, so that any keys are
-// spread as evenly as hashes, and a segment's filter is filled in order.
-// Text hashes are posted like keys: the first half of a hash, under a kind of
-// its own, which is the low bit of the number. The other half is compared with
-// the record's. So are the ids of pages whose URL was never in the frontier, for
-// as keys of badger's, in no order, they cost more the more there are.
+// Keys are mixed before anything else is done with them, so that any keys are spread as evenly as
+// hashes, and a segment's filter is filled in order. Text hashes are posted like keys: the first
+// half of a hash, under a kind of its own, which is the low bit of the number. The other half is
+// compared with the record's. So are the ids of pages whose URL was never in the frontier, for as
+// keys of badger's, in no order, they cost more the more there are.
 //
 // # Against plain keys
 //
-// The same store with postings as plain keys of badger's, a key and a place each, and a
-// filter in front of them, is simpler. Measured in turn on two processors that others used,
-// too: TestIndex judged 200,000 pages at 5,800 to 11,600 a second, for some 100 µs of
-// processor time a page, and took 1,163 bytes of disk for each; with this package at 23,000
-// to 34,000 a second, for some 30 µs, and 915 bytes. Memory was the same. A crawl of 7,700
-// real pages, which spends about 1 ms on a page, took 7.3 s of processor time with plain
-// keys and 6.4 s without (medians of three, each of which strays by 1 s). So plain keys would
-// cost a crawl some 5 to 10 % when it is small, and more as it grows, and this package stays.
+// The same store with postings as plain keys of badger's, a key and a place each, and a filter in
+// front of them, is simpler. Measured in turn on two processors that others used, too: TestIndex
+// judged 200,000 pages at 5,800 to 11,600 a second, for some 100 µs of processor time a page, and
+// took 1,163 bytes of disk for each; with this package at 23,000 to 34,000 a second, for some 30
+// µs, and 915 bytes. Memory was the same. A crawl of 7,700 real pages, which spends about 1 ms on a
+// page, took 7.3 s of processor time with plain keys and 6.4 s without (medians of three, each of
+// which strays by 1 s). So plain keys would cost a crawl some 5 to 10 % when it is small, and more
+// as it grows, and this package stays.
 package postings
 
 import (
@@ -123,17 +120,15 @@ type Store interface {
 }
 
 const (
-	// tablePostings are 22,500 pages of 14 keys, a hash and an id, in 13 MB of
-	// memory: 16 bytes for each of 2^19 slots, of which they fill 0.7, and 12 a
-	// posting.
+	// tablePostings are 22,500 pages of 14 keys, a hash and an id, in 13 MB of memory: 16 bytes for
+	// each of 2^19 slots, of which they fill 0.7, and 12 a posting.
 	tablePostings = 360_000
-	// mergeAt is a balance: at five million pages 8 gives three levels, so each
-	// posting is written three times, and ten segments on average. 4 gives four
-	// levels and six segments: the fifth million took 42 µs a page instead of 38.
+	// mergeAt is a balance: at five million pages 8 gives three levels, so each posting is written
+	// three times, and ten segments on average. 4 gives four levels and six segments: the fifth
+	// million took 42 µs a page instead of 38.
 	mergeAt = 8
-	// urlsEvery is how many URLs an opening may have to read from the journal,
-	// after which their filter is written out. It is 1.3 MB for a million URLs,
-	// and a tenth of a second.
+	// urlsEvery is how many URLs an opening may have to read from the journal, after which their
+	// filter is written out. It is 1.3 MB for a million URLs, and a tenth of a second.
 	urlsEvery = 1 << 20
 )
 
@@ -217,8 +212,8 @@ func closeSegments(list []*segment) {
 	}
 }
 
-// removeOrphans removes the files that the manifest does not name: what a
-// killed process was writing, or had merged.
+// removeOrphans removes the files that the manifest does not name: what a killed process was
+// writing, or had merged.
 func (x *Index) removeOrphans() error {
 	named := map[string]bool{x.URLFile(x.manifest.URLs): true}
 	for _, e := range x.manifest.Segments {
@@ -253,8 +248,8 @@ type Posted struct {
 	Keys []uint64
 }
 
-// Post takes what entry seq of the journal says: how many URLs are new, and what was posted.
-// If the table is full and the one before it is still being written, it waits.
+// Post takes what entry seq of the journal says: how many URLs are new, and what was posted. If the
+// table is full and the one before it is still being written, it waits.
 func (x *Index) Post(seq uint64, urls int, list []Posted) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -290,9 +285,8 @@ func (x *Index) KnownSince(place uint64) {
 	x.floor = max(x.floor, place)
 }
 
-// PostedSince says whether anything was posted under a mixed key since a mark.
-// What is no longer in memory it does not look up: then it says yes, and the page
-// is judged again.
+// PostedSince says whether anything was posted under a mixed key since a mark. What is no longer in
+// memory it does not look up: then it says yes, and the page is judged again.
 func (x *Index) PostedSince(key, mark uint64) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -321,9 +315,9 @@ func (x *Index) wakeUp() {
 	}
 }
 
-// Find appends the places of a kind posted under key to dst, lowest first, at
-// most limit of them; more says that there are others. Places that were given up
-// are passed over, which may take a second, longer reading.
+// Find appends the places of a kind posted under key to dst, lowest first, at most limit of them;
+// more says that there are others. Places that were given up are passed over, which may take a
+// second, longer reading.
 func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst []uint64) (nums []uint64, more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return dst, false, err
@@ -344,8 +338,7 @@ func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst 
 	}
 }
 
-// collect appends the lowest places of a kind under a mixed key to dst, at most
-// want of them.
+// collect appends the lowest places of a kind under a mixed key to dst, at most want of them.
 func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []uint64, err error) {
 	had := len(dst)
 	x.mu.RLock()
@@ -386,9 +379,9 @@ func (x *Index) living(list []uint64) []uint64 {
 	return slices.DeleteFunc(list, func(place uint64) bool { return x.gone[place] })
 }
 
-// firstBits says of up to 64 segments which of them may have a key, after one bit
-// of each filter. There is no branch in it, so the processor fetches the cache
-// lines at once, and not one after the other.
+// firstBits says of up to 64 segments which of them may have a key, after one bit of each filter.
+// There is no branch in it, so the processor fetches the cache lines at once, and not one after the
+// other.
 func firstBits(some []*segment, key, g uint64) (maybe uint64) {
 	for i, s := range some {
 		maybe |= s.filter.firstBit(key, g) << i

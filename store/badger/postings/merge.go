@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Start goes on from a manifest whose segments [Index.Open] has opened, or that names none:
-// files that it does not name are removed, and a goroutine begins that writes segments and
-// merges them. Close waits for it. A read-only index does neither.
+// Start goes on from a manifest whose segments [Index.Open] has opened, or that names none: files
+// that it does not name are removed, and a goroutine begins that writes segments and merges them.
+// Close waits for it. A read-only index does neither.
 func (x *Index) Start(m Manifest) error {
 	x.manifest = m
 	if x.opt.ReadOnly {
@@ -33,9 +33,8 @@ func (x *Index) Start(m Manifest) error {
 	return nil
 }
 
-// Settle waits until all that was posted before is written and merged as far as it is to
-// be, in an index that is not read-only. A wake-up is only taken after what the one before
-// was for is done.
+// Settle waits until all that was posted before is written and merged as far as it is to be, in an
+// index that is not read-only. A wake-up is only taken after what the one before was for is done.
 func (x *Index) Settle() {
 	for range 3 {
 		x.wake <- struct{}{}
@@ -115,8 +114,8 @@ func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*se
 	return s, nil
 }
 
-// replace puts a segment in the place of those it was made of, first in badger,
-// which is the moment it counts. If it was made of a table, that is free again.
+// replace puts a segment in the place of those it was made of, first in badger, which is the moment
+// it counts. If it was made of a table, that is free again.
 func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	list := slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return slices.Contains(old, s) })
 	list = append(list, by)
@@ -144,9 +143,8 @@ func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	return nil
 }
 
-// ripe returns the segments of the lowest level that has enough of them to be
-// merged, or nil; also nil if there is no room on the disk for the result
-// beside them.
+// ripe returns the segments of the lowest level that has enough of them to be merged, or nil; also
+// nil if there is no room on the disk for the result beside them.
 func (x *Index) ripe() []*segment {
 	byLevel := map[int][]*segment{}
 	for _, s := range x.segments {
@@ -197,8 +195,8 @@ func (x *Index) saveURLs() error {
 	return nil
 }
 
-// merge makes one segment of several. Meanwhile it writes tables that become
-// full, so that nobody waits for it.
+// merge makes one segment of several. Meanwhile it writes tables that become full, so that nobody
+// waits for it.
 func (x *Index) merge(old []*segment) error {
 	postings := 0
 	var readers []*segmentReader
@@ -219,8 +217,8 @@ func (x *Index) merge(old []*segment) error {
 		return err
 	}
 	for _, s := range old {
-		// Who still reads it can: the file goes with its last reader. Where that
-		// cannot be, it stays until the store is opened again.
+		// Who still reads it can: the file goes with its last reader. Where that cannot be, it
+		// stays until the store is opened again.
 		os.Remove(s.file.Name())
 	}
 	x.at("merged removed")

@@ -18,9 +18,8 @@ import (
 
 // # A segment
 //
-// A segment is a file of postings, sorted by key and then by number, never
-// changed after it was named in the store. Integers are little-endian, varints
-// as in encoding/binary, checks CRC-32C.
+// A segment is a file of postings, sorted by key and then by number, never changed after it was
+// named in the store. Integers are little-endian, varints as in encoding/binary, checks CRC-32C.
 //
 //	blocks    of up to blockPostings each: for every posting the varint of its
 //	          key's distance from the one before (for the first: from the block's
@@ -33,9 +32,9 @@ import (
 //	          blocks of the filter (4), the check of fences, filter and this (4),
 //	          "skPS"
 //
-// Fences and filter are kept in memory: so an absent key costs a cache line, one
-// that is there one read of some 1.2 KB, whatever the segment's size. A posting
-// takes 9 to 10 bytes, and 13 to 17 bits of memory.
+// Fences and filter are kept in memory: so an absent key costs a cache line, one that is there one
+// read of some 1.2 KB, whatever the segment's size. A posting takes 9 to 10 bytes, and 13 to 17
+// bits of memory.
 type segment struct {
 	file     *os.File
 	id       uint64
@@ -59,9 +58,9 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// filterBits is how many bits a posting gets in memory. The few large segments
-// decide how much memory there is, the many small ones how often an absent key
-// is read after all, so those get more.
+// filterBits is how many bits a posting gets in memory. The few large segments decide how much
+// memory there is, the many small ones how often an absent key is read after all, so those get
+// more.
 func filterBits(postings int) int {
 	if postings > 8<<20 {
 		return 12
@@ -192,8 +191,8 @@ func readWords(r io.Reader, words []uint64) error {
 	return nil
 }
 
-// openSegment reads what is kept in memory of a segment. Its errors that wrap
-// [store.ErrCorrupt] are about what is in the file.
+// openSegment reads what is kept in memory of a segment. Its errors that wrap [store.ErrCorrupt]
+// are about what is in the file.
 func openSegment(name string) (*segment, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -294,8 +293,8 @@ func (s *segment) readBlock(i int, buf *[]byte) (blockReader, error) {
 	return blockReader{rest: b, p: posting{key: s.fences[i].key}}, nil
 }
 
-// damaged removes a file that cannot be trusted: without it, the next opening
-// makes the index again from the journal.
+// damaged removes a file that cannot be trusted: without it, the next opening makes the index again
+// from the journal.
 func (s *segment) damaged(block int) error {
 	if !s.readOnly {
 		os.Remove(s.file.Name())

@@ -102,8 +102,7 @@ func TestSegmentOfOnePosting(t *testing.T) {
 	}
 }
 
-// Whatever byte is wrong, it is found at opening or at reading, or is in what
-// nobody reads.
+// Whatever byte is wrong, it is found at opening or at reading, or is in what nobody reads.
 func TestSegmentDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var list []posting

@@ -16,12 +16,12 @@ func comparePostings(a, b posting) int {
 	return cmp.Compare(a.num, b.num)
 }
 
-// A postingTable is the postings that are in no segment yet: a hash table of keys with
-// open addressing, and for each key the list of its numbers in the order in
-// which they came. It grows by doubling, and is emptied to be used again.
+// A postingTable is the postings that are in no segment yet: a hash table of keys with open
+// addressing, and for each key the list of its numbers in the order in which they came. It grows by
+// doubling, and is emptied to be used again.
 //
-// Keys are mixed already, see [Index]: their high bits are their slots. The
-// index's lock guards a table that still grows.
+// Keys are mixed already, see [Index]: their high bits are their slots. The index's lock guards a
+// table that still grows.
 type postingTable struct {
 	slots []slot
 	shift int // from a key to its slot
@@ -86,8 +86,8 @@ func (t *postingTable) add(p posting) {
 	}
 }
 
-// last is the highest number under key, whatever its kind: that posted last, for
-// numbers come in their order. 0: there is none.
+// last is the highest number under key, whatever its kind: that posted last, for numbers come in
+// their order. 0: there is none.
 func (t *postingTable) last(key uint64) uint64 { return NumOf(t.nums[t.slot(key).last]) }
 
 // find appends the lowest numbers of a kind under key to dst, at most want of them.
