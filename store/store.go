@@ -23,9 +23,9 @@
 // of two copies that are fetched at once exactly one is unique.
 //
 //	s := store.NewMemory() // or badger.Open
-//	r, err := s.Record(ctx, dedup.HashOf([]byte("https://example.com/"))) // nil: unknown
-//	for r, err := range s.Records(ctx, 0) { ... }                         // all, in the order they were judged
-//	text, ok, err := s.Text(ctx, r.Num)
+//	id := dedup.HashOf([]byte("https://example.com/"))
+//	pages, err := s.Pages(ctx, []dedup.Hash{id}, store.WantText)     // pages[0] is nil: unknown
+//	for c, err := range s.Changes(ctx, "", store.WantRecord) { ... } // in the order of commits
 //
 // # The order of writing
 //

@@ -81,8 +81,8 @@ func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 	return nil
 }
 
-// exclude notes URLs that are outside the crawl. It has a slot among the recent URLs that no other URL has: what is left
-// out now may be discovered later.
+// exclude notes URLs that are outside the crawl. Such a URL has another slot among the recent ones
+// than a URL that was discovered: what is left out now may be discovered later.
 func (b *batch) exclude(urls []string) error {
 	for _, url := range urls {
 		id := dedup.Hash(frontier.ID(url))
