@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -26,7 +27,10 @@ const (
 )
 
 // A client talks to the servers of a store.
-type client struct{ rueidis.Client }
+type client struct {
+	rueidis.Client
+	stumbles *atomic.Int64 // how often a server was away or handed over
+}
 
 func dial(a Address) (client, error) {
 	option := rueidis.ClientOption{
@@ -40,7 +44,7 @@ func dial(a Address) (client, error) {
 		option.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: a.roots} // each server is asked for by its own name
 	}
 	c, err := rueidis.NewClient(option)
-	return client{c}, err
+	return client{c, new(atomic.Int64)}, err
 }
 
 // do sends commands, to each server those about its keys, and returns the answers in
@@ -60,6 +64,8 @@ func (c client) do(ctx context.Context, cmds ...rueidis.Completed) []rueidis.Red
 		}
 		if unknown {
 			c.load(ctx)
+		} else {
+			c.stumbles.Add(1)
 		}
 		some := make([]rueidis.Completed, len(again))
 		for i, at := range again {

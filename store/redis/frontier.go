@@ -171,7 +171,7 @@ func (s *Store) enqueue(ctx context.Context, mode string, items []frontier.Item)
 	for i, it := range items {
 		leads[i] = lead{mode, it}
 	}
-	found, err := s.lead(ctx, leads)
+	found, err := s.lead(ctx, s.unknown(leads))
 	if err != nil {
 		return found, fmt.Errorf("queue URLs: %w", err)
 	}
@@ -181,7 +181,7 @@ func (s *Store) enqueue(ctx context.Context, mode string, items []frontier.Item)
 // lead brings URLs into their partitions, and returns how many are pending by that.
 func (s *Store) lead(ctx context.Context, leads []lead) (found int, err error) {
 	var steps []step
-	for p, some := range byPartition(s.unknown(leads)) {
+	for p, some := range byPartition(leads) {
 		for len(some) > 0 {
 			n := min(len(some), mostLinked)
 			steps = append(steps, s.discovery(p, some[:n]))

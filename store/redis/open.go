@@ -41,14 +41,16 @@ type Options struct {
 type Store struct {
 	client
 	keyspace
-	address Address
-	born    bool   // nobody had made the store before
-	texts   string // folder of the texts; "": they are on the servers
-	session string // its name among the sessions; "": it is only read
+	address    Address
+	replicated bool   // a server that dies has another in its place, which may know less
+	born       bool   // nobody had made the store before
+	texts      string // folder of the texts; "": they are on the servers
+	session    string // its name among the sessions; "": it is only read
 
 	depths  depths // of buckets of posting lists
 	levels  levels
 	outlook outlook
+	heeded  atomic.Int64 // stumbles of servers after which sent was forgotten
 	others  atomic.Int64 // sessions beside this one, as was heard last
 	holding holding
 	sent    *recent[dedup.Hash, struct{}] // URLs that the store knows, see recentSlot
@@ -148,6 +150,9 @@ func (s *Store) inspect(ctx context.Context) error {
 			return err
 		}
 		there = true
+		if n := infoOf(info)["connected_slaves"]; n != "" && n != "0" {
+			s.replicated = true
+		}
 		if err := suits(infoOf(info)); err != nil {
 			return fmt.Errorf("server %s: %w", addr, err)
 		}

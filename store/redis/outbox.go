@@ -2,8 +2,13 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/rueidis"
 
 	"skink/store"
 )
@@ -12,7 +17,8 @@ import (
 //
 // What a page links to in other partitions cannot be written with its record. So it is
 // written beside it, delivered, and taken out when all of it was. To deliver it twice does
-// no harm. Who dies before has left it to the next worker that looks at the partition.
+// no harm. Who dies before has left it to the next worker that looks at the partition. Where
+// there are replicas it is taken out only when one has what was delivered.
 //
 //	o  hash: number of the visit → leads, each its mode, lane and item, with lengths before them
 
@@ -47,8 +53,46 @@ func (s *Store) deliver(ctx context.Context, p partition, n uint64, leads []lead
 	if _, err := s.lead(ctx, leads); err != nil {
 		return fmt.Errorf("deliver links: %w", err)
 	}
+	if s.replicated && !s.copied(ctx, leads) {
+		return nil // it stays, and is delivered again
+	}
 	return s.do(ctx, s.B().Hdel().Key(s.key(p, "o")).Field(strconv.FormatUint(n, 10)).Build())[0].Error()
 }
+
+// copied says whether replicas have what was delivered: a primary that dies before loses it,
+// and then nobody else would know of the URLs.
+func (s *Store) copied(ctx context.Context, leads []lead) bool {
+	for p := range byPartition(leads) {
+		if err := s.Dedicated(func(c rueidis.DedicatedClient) error { return awaitCopy(ctx, c, s.key(p, "s")) }); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// awaitCopy waits until a replica has all that its primary has been told. WAIT speaks of
+// the writes of its own connection, so there is one, after the others. Where no replica is
+// in step, none can take the place of its primary.
+func awaitCopy(ctx context.Context, c rueidis.DedicatedClient, sums string) error {
+	mark := c.B().Hset().Key(sums).FieldValue().FieldValue("copied", "1").Build()
+	if err := c.Do(ctx, mark).Error(); err != nil {
+		return err
+	}
+	info, err := c.Do(ctx, c.B().Info().Section("replication").Build()).ToString()
+	if err != nil || !strings.Contains(info, "state=online") {
+		return err
+	}
+	n, err := c.Do(ctx, c.B().Wait().Numreplicas(1).Timeout(copyTime.Milliseconds()).Build()).AsInt64()
+	if err == nil && n == 0 {
+		err = errNotCopied
+	}
+	return err
+}
+
+// copyTime is how long a replica may take.
+const copyTime = time.Second
+
+var errNotCopied = errors.New("no replica has it yet")
 
 // deliverFor delivers what others left in some outboxes.
 func (s *Store) deliverFor(ctx context.Context, parts []partition) error {

@@ -11,7 +11,8 @@ import (
 //
 // Most links of a page were seen on the pages before it. A URL that was discovered stays so,
 // or is put back by Requeue; either way Discover has nothing to do with it. So those that
-// were sent lately are not sent again. Where a page is does not change either.
+// were sent lately are not sent again, until a server stumbles: a replica that takes its
+// place may not know of them. Where a page is does not change either.
 
 // A recent remembers some of the last keys that it was told of, in at most twice its size.
 type recent[K comparable, V any] struct {
@@ -42,6 +43,13 @@ func (r *recent[K, V]) put(key K, value V) {
 	r.now[key] = value
 }
 
+// clear forgets all.
+func (r *recent[K, V]) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now, r.old = map[K]V{}, nil
+}
+
 // take removes a key and returns what it had.
 func (r *recent[K, V]) take(key K) (value V, ok bool) {
 	r.mu.Lock()
@@ -69,6 +77,9 @@ func recentSlot(l lead) dedup.Hash {
 
 // unknown are the leads that may be news to the store.
 func (s *Store) unknown(leads []lead) []lead {
+	if n := s.stumbles.Load(); n != s.heeded.Swap(n) {
+		s.sent.clear()
+	}
 	var some []lead
 	for _, l := range leads {
 		if l.mode == ifEnded {
