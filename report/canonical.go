@@ -11,8 +11,8 @@ import (
 
 // # Canonicals
 //
-// A page may name the URL under which it wants to be known (rel=canonical, RFC 6596). Many name one that
-// is something else: templates put the home page there, or a page that moved. So what is
+// A page may name the URL under which it wants to be known (rel=canonical, RFC 6596). Many name
+// one that is something else: templates put the home page there, or a page that moved. So what is
 // named is held against what was crawled, and what does not hold is reported to the site's owner.
 // Of a URL that was not crawled nothing is said.
 

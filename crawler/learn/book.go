@@ -17,9 +17,10 @@ type Keeper interface {
 // NameOf is the name under which a keeper has what was learned of a host.
 func NameOf(host string) string { return "learned/" + host }
 
-// A Book is what is known of all hosts of a crawl, read from its keeper when a host is
-// first met, and written back by Sync. A host's holder alone may write it, so that of
-// two workers on one store neither overwrites what the other learned. Its methods may be called from several goroutines.
+// A Book is what is known of all hosts of a crawl, read from its keeper when a host is first met,
+// and written back by Sync. A host's holder alone may write it, so that of two workers on one
+// store neither overwrites what the other learned. Its methods may be called from several
+// goroutines.
 type Book struct {
 	keeper Keeper
 	Budget bool                                           // put last what is not worth a fetch; set before use
@@ -43,8 +44,8 @@ type entry struct {
 	links int                 // in last
 }
 
-// mostLast is how many URLs that were put last are remembered of a host, to be queued again when their pattern
-// wins its budget back. Those beyond wait for a later run.
+// mostLast is how many URLs that were put last are remembered of a host, to be queued again when
+// their pattern wins its budget back. Those beyond wait for a later run.
 const mostLast = 20_000
 
 // mostHosts is how many hosts are in memory.
@@ -162,8 +163,9 @@ func (b *Book) Recall(ctx context.Context, url string) error {
 	return nil
 }
 
-// Replay takes in a page that was judged before this process began, of which the book does not know
-// because the process before it was killed. Where it led nobody knows, so its parameters say nothing.
+// Replay takes in a page that was judged before this process began, of which the book does not
+// know because the process before it was killed. Where it led nobody knows, so its parameters say
+// nothing.
 func (b *Book) Replay(ctx context.Context, url string, v Verdict) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

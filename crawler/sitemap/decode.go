@@ -12,7 +12,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// decode unpacks a file, of up to so many bytes, and makes UTF-8 of it. Gzip in gzip is not unpacked twice.
+// decode unpacks a file, of up to so many bytes, and makes UTF-8 of it. Gzip in gzip is not
+// unpacked twice.
 func decode(r io.Reader, bytes int64) (*bufio.Reader, error) {
 	in := bufio.NewReader(&bounded{src: r, left: bytes})
 	if head, _ := in.Peek(2); string(head) == "\x1f\x8b" {
