@@ -35,7 +35,7 @@ func startHosts(t *testing.T, hosts, pages int) *sites {
 
 // crawlArgs is how all workers crawl.
 func crawlArgs(store string, s *sites, flags ...string) []string {
-	args := append([]string{"crawl", "--store", store, "--delay", "0", "--per-host", "4", "--parallel", "4", "--connections", "16"}, flags...)
+	args := append([]string{"crawl", "--store", store, "--delay", "0", "--budget", "off", "--per-host", "4", "--parallel", "4", "--connections", "16"}, flags...)
 	return append(args, s.seeds...)
 }
 
@@ -85,12 +85,12 @@ func TestWorkersAreAsOne(t *testing.T) {
 	}
 	got := exported(t, skink, shared)
 	samePages(t, got, exported(t, skink, calm))
+	if text, _ := run(t, "status", "--store", shared); t.Failed() || strings.Contains(text, "worker") || !strings.Contains(text, "pending          0") {
+		t.Errorf("at the end the status is\n%s", text)
+	}
 	sameClusters(t, completeReport(t, skink, shared), completeReport(t, skink, calm))
 	sound(t, got)
 	noneMissed(t, got)
-	if text, _ := run(t, "status", "--store", shared); strings.Contains(text, "worker") || !strings.Contains(text, "pending          0") {
-		t.Errorf("at the end the status is\n%s", text)
-	}
 }
 
 // noneMissed wants no two unique pages that share a key and resemble each other as much as

@@ -100,6 +100,13 @@ func (s *outlook) toLook(wish bool) (list []partition, all bool) {
 	return list, all
 }
 
+// expire makes the next look one at all partitions.
+func (s *outlook) expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looked = time.Time{}
+}
+
 func (s *outlook) show(p partition, v view) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,6 +220,12 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	}
 	if err != nil {
 		return frontier.Grant{}, fmt.Errorf("claim hosts: %w", explain(err))
+	}
+	if !all && err == nil && len(g.Hosts)+g.Others+g.Waiting == 0 && s.holding.none() { // who holds nothing would end now
+		s.outlook.expire()
+		if g, all, err = s.claim(ctx, worker, n, ttl); err != nil {
+			return frontier.Grant{}, fmt.Errorf("claim hosts: %w", explain(err))
+		}
 	}
 	if !all && g.Others == 0 && s.others.Load() > 0 {
 		g.Others = 1 // as far as can be said before the next look at all

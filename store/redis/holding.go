@@ -42,3 +42,10 @@ func (s *Store) quit(ctx context.Context) error {
 	clear(s.holding.claims)
 	return firstError(s.eval(ctx, calls...))
 }
+
+// none says whether nothing is held.
+func (h *holding) none() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.claims) == 0
+}
