@@ -51,7 +51,7 @@ type Document struct {
 
 	Bound string // why no tree was built of it, one of the Bound constants; "": there was no need to do without
 
-	page *marked // for WriteHTML
+	page *marked // for WriteHTML and Markdown
 }
 
 // HasText reports a page that can be compared. Menus alone, and a text that only scripts would write, are none.
@@ -127,7 +127,7 @@ var ErrNotText = errors.New("not a text page")
 // Options ask for more than the text, or for less memory.
 type Options struct {
 	Images bool // collect the alternative texts of pictures
-	Page   bool // keep the page for [Document.WriteHTML]
+	Page   bool // keep the page for [Document.WriteHTML] and [Document.Markdown]
 
 	Tree int64 // bytes that the page's tree may take, 0: [MaxTree]
 }

@@ -15,10 +15,13 @@ type marked struct {
 	survey *survey
 }
 
-// placed is where a text node went: into blocks[first:last].
+// placed is where a text node went: into blocks[first:last], as text[from:to]. Of a picture it is where it stands: in the block that was
+// open, or, where none was, before blocks[first].
 type placed struct {
 	node        *html.Node
 	first, last int
+	from, to    int
+	elem        int32 // the box around it
 }
 
 // WriteHTML writes the page with the taken text marked, for a person to see what was taken and why the rest was not. The page must have

@@ -337,12 +337,20 @@ func (s *survey) writeNode(n *html.Node) {
 	if s.open {
 		before--
 	}
+	from := len(s.text)
 	s.write(n.Data)
-	s.placed = append(s.placed, placed{n, before, len(s.blocks)})
+	s.placed = append(s.placed, placed{n, before, len(s.blocks), from, len(s.text), s.elem})
 }
 
-// image notes the alternative text of a picture.
+// image notes where a picture stands, and its alternative text.
 func (s *survey) image(n *html.Node) {
+	if s.opt.Page && s.mute == 0 {
+		at := placed{n, len(s.blocks), len(s.blocks), len(s.text), len(s.text), s.elem}
+		if s.open {
+			at.first--
+		}
+		s.placed = append(s.placed, at)
+	}
 	if !s.opt.Images || s.mute > 0 {
 		return
 	}

@@ -30,10 +30,17 @@ asked.
 With --html it is the page that is printed, its words without its looks: what is
 taken is green, a box that a rule suspects has a red bar. It is safe to open.
 
-Examples: a line of JSON for each file; a page to look at
+With --markdown it is the main text as Markdown: headings, lists, tables, code with its
+language, links, emphasis, and with --pictures the pictures in it. It has the blocks of
+the text, so what a crawl would leave out is not in it. With --json it is added as
+"markdown". Addresses are as the page wrote them. A store keeps no page's markup, so
+skink export has no Markdown.
+
+Examples: a line of JSON for each file; a page to look at; its text as Markdown
 
   skink extract --json testdata/site/index.html
-  skink extract --html testdata/site/index.html > marked.html`,
+  skink extract --html testdata/site/index.html > marked.html
+  skink extract --markdown testdata/site/index.html`,
 	setup: setupExtract,
 }
 
@@ -59,15 +66,18 @@ type extracted struct {
 	Alternates  []extract.Alternate `json:"alternates,omitempty"`
 	Images      []string            `json:"images,omitempty"`
 	Charset     string              `json:"charset,omitempty"`
+	Markdown    string              `json:"markdown,omitempty"`
 }
 
 // extractFlags is what the flags of skink extract say.
-type extractFlags struct{ json, html, alt bool }
+type extractFlags struct{ json, html, markdown, pictures, alt bool }
 
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &extractFlags{}
 	flags.BoolVar(&f.json, "json", false, `print {"path","title","lang","text","words",...} a line`)
 	flags.BoolVar(&f.html, "html", false, "print the page with the taken text marked, safe to open; of one page")
+	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to the line")
+	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown, keep the pictures in the text")
 	flags.BoolVar(&f.alt, "alt", false, "with --json, add the alternative texts of the pictures in the text")
 	return f.run
 }
@@ -80,6 +90,10 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 		return usagef("extract: --html and --json are two forms of one answer: choose one")
 	case f.html && len(args) > 1:
 		return usagef("extract: --html shows one page: name one")
+	case f.html && f.markdown:
+		return usagef("extract: --html and --markdown are two forms of one answer: choose one")
+	case f.pictures && !f.markdown:
+		return usagef("extract: --pictures adds to --markdown: give both")
 	case f.alt && !f.json:
 		return usagef("extract: --alt adds to --json: give both")
 	}
@@ -97,7 +111,7 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 			}
 			continue
 		}
-		doc, err := readPage(ctx, con, extract.Options{Images: f.alt, Page: f.html}, name)
+		doc, err := readPage(ctx, con, f.options(), name)
 		if ctx.Err() != nil {
 			return keepFirst(out.Flush(), ctx.Err())
 		}
@@ -119,12 +133,26 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 	return nil
 }
 
+// options ask of a page what the flags ask for.
+func (f *extractFlags) options() extract.Options {
+	return extract.Options{Images: f.alt, Page: f.html || f.markdown}
+}
+
 func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) error {
 	if f.html {
 		guard := harmless.HTML(w)
 		return keepFirst(doc.WriteHTML(guard), guard.Flush())
 	}
-	if !f.json {
+	markdown := ""
+	if f.markdown {
+		markdown = doc.Markdown(f.pictures)
+	}
+	switch {
+	case f.json:
+	case f.markdown:
+		_, err := fmt.Fprintln(w, harmless.Lines(markdown))
+		return err
+	default:
 		_, err := fmt.Fprintln(w, harmless.Lines(doc.Text))
 		return err
 	}
@@ -135,5 +163,6 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 		Root: doc.Root, Sure: math.Round(doc.Sure*100) / 100, SiteName: doc.SiteName, Description: doc.Description,
 		Author: doc.Author, Published: doc.Published, Modified: doc.Modified, Canonical: doc.Canonical,
 		Prev: doc.Prev, Next: doc.Next, Breadcrumbs: doc.Breadcrumbs, Alternates: doc.Alternates, Images: doc.Images, Charset: doc.Charset,
+		Markdown: markdown,
 	})
 }

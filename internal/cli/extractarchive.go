@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"skink/crawler"
-	"skink/extract"
 	"skink/internal/replay"
 	"skink/store"
 	"skink/warc"
@@ -61,7 +60,7 @@ func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer,
 		if p.Problem != "" || p.Location != "" {
 			return nil
 		}
-		doc, err := extract.Options{Images: f.alt}.Parse(p.Body, p.Header.Get("Content-Type"))
+		doc, err := f.options().Parse(p.Body, p.Header.Get("Content-Type"))
 		if err != nil {
 			return nil // a picture; archives are full of them
 		}

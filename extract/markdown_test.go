@@ -1,0 +1,92 @@
+package extract
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestMarkdown compares the Markdown of each page of testdata/markdown, with its pictures, with what is beside it.
+func TestMarkdown(t *testing.T) {
+	pages, err := filepath.Glob("testdata/markdown/*.html")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	for _, page := range pages {
+		golden := strings.TrimSuffix(page, ".html") + ".md"
+		got := markdownOf(t, page).Markdown(true) + "\n"
+		if *update {
+			if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s: got:\n%s\nwant:\n%s", page, got, want)
+		}
+	}
+}
+
+// TestMarkdownIsTheText holds, for every golden page, that the Markdown has the letters of the main text, in its order, and no others.
+func TestMarkdownIsTheText(t *testing.T) {
+	markup := regexp.MustCompile("(?m)([^\\\\])\\]\\(([^()\\\\]|\\\\.)*\\)|^([> ]|[-*] |\\d+[.)] )*```+[A-Za-z0-9+#._-]+$")
+	for _, pattern := range []string{"testdata/*.html", "testdata/markdown/*.html"} {
+		pages, _ := filepath.Glob(pattern)
+		for _, page := range pages {
+			d := markdownOf(t, page)
+			md := d.Markdown(false)
+			if got, want := letterRun(markup.ReplaceAllString(md, "$1]")), letterRun(d.Text); got != want {
+				t.Errorf("%s: got\n%s\nwant\n%s\nof\n%s", page, got, want, md)
+			}
+		}
+	}
+}
+
+func TestMarkdownWithoutTree(t *testing.T) {
+	d, err := Options{Page: true}.Parse([]byte("1. one\n\ntwo *three*\n"), "text/plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := d.Markdown(true), "1\\. one\n\ntwo \\*three\\*"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := (&Document{}).Markdown(true); got != "" {
+		t.Errorf("of nothing: %q", got)
+	}
+}
+
+func FuzzMarkdown(f *testing.F) {
+	pages, _ := filepath.Glob("testdata/markdown/*.html")
+	for _, page := range pages {
+		body, _ := os.ReadFile(page)
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		d, err := Options{Page: true}.Parse(body, "text/html; charset=utf-8")
+		if err != nil {
+			return
+		}
+		if d.Text == "" && d.Markdown(false) != "" {
+			t.Errorf("no text, but %q", d.Markdown(false))
+		}
+		d.Markdown(true)
+	})
+}
+
+func markdownOf(t *testing.T, page string) *Document {
+	t.Helper()
+	body, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Options{Page: true}.Parse(body, "text/html; charset=utf-8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}

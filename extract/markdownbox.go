@@ -1,0 +1,243 @@
+package extract
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// fenced is the outermost <pre> around a node, nil if there is none.
+func fenced(n *html.Node) (box *html.Node) {
+	for a := n.Parent; a != nil; a = a.Parent {
+		if kindOf(a) == pre {
+			box = a
+		}
+	}
+	return box
+}
+
+// fence is the box of code that a text stands in: a <pre>, or a <code> whose lines are boxes.
+func (m *markdown) fence(p *placed) *html.Node {
+	if box := fenced(p.node); box != nil || p.node.Type != html.TextNode || m.survey.blocks[p.last-1].kind != pre {
+		return box
+	}
+	return around(p.node, atom.Code)
+}
+
+// code writes a fenced block. Its lines are the page's own, with their indentation; a box without a line's end begins a line, too.
+func (m *markdown) code(box *html.Node, nodes []placed) {
+	var text strings.Builder
+	last, ends := -1, true // the block that was written last, and whether its line was ended
+	for _, p := range nodes {
+		if p.node.Type != html.TextNode {
+			continue
+		}
+		part := strings.Map(codeRune, strings.ReplaceAll(p.node.Data, "\r\n", "\n"))
+		if !ends && p.first != last {
+			text.WriteByte('\n')
+		}
+		text.WriteString(part)
+		if part = strings.TrimRight(part, " \t"); part != "" {
+			ends = strings.HasSuffix(part, "\n")
+		}
+		last = p.last - 1
+	}
+	lines := strings.Split(strings.TrimRightFunc(text.String(), unicode.IsSpace), "\n")
+	for len(lines) > 1 && strings.TrimSpace(lines[0]) == "" {
+		lines = lines[1:]
+	}
+	if len(lines) == 1 && lines[0] == "" {
+		return
+	}
+	body := strings.Join(lines, "\n")
+	marks := strings.Repeat("`", max(3, longestRun(body, '`')+1))
+	m.put(containers(box), marks+codeLanguage(box)+"\n"+body+"\n"+marks, false)
+}
+
+// codeRune leaves out of code what leaves no trace in the text either.
+func codeRune(r rune) rune {
+	switch {
+	case r == '\n' || r == '\t':
+		return r
+	case r == '\r':
+		return '\n'
+	case r < ' ' || r == 0x7f || invisible(r):
+		return -1
+	case unicode.IsSpace(r):
+		return ' '
+	}
+	return r
+}
+
+func longestRun(s string, of byte) (longest int) {
+	n := 0
+	for i := 0; i < len(s); i++ {
+		if s[i] != of {
+			n = 0
+			continue
+		}
+		n++
+		longest = max(longest, n)
+	}
+	return longest
+}
+
+var languageName = regexp.MustCompile(`^[A-Za-z0-9+#._-]{1,32}$`)
+
+// codeLanguage is what highlighters say of a box of code, in the class of the box, of the <code> in it, or of a box right around it.
+// HTML itself recommends language-NAME; Sphinx, GitHub and Pandoc have forms of their own.
+func codeLanguage(box *html.Node) string {
+	at := []*html.Node{box}
+	for c := box.FirstChild; c != nil; c = c.NextSibling {
+		if c.DataAtom == atom.Code {
+			at = append(at, c)
+			break
+		}
+	}
+	for a, up := box.Parent, 0; a != nil && up < 2; a, up = a.Parent, up+1 {
+		if a.DataAtom == atom.Div || a.DataAtom == atom.Figure {
+			at = append(at, a)
+		}
+	}
+	for _, n := range at {
+		classes := strings.Fields(attr(n, "class"))
+		for i, class := range classes {
+			name := ""
+			if i+1 < len(classes) && (class == "sourceCode" || class == "brush:") {
+				name = strings.TrimSuffix(classes[i+1], ";")
+			}
+			for _, prefix := range []string{"language-", "lang-", "highlight-source-", "highlight-"} {
+				if after, ok := strings.CutPrefix(class, prefix); ok {
+					name = after
+					break
+				}
+			}
+			if isLanguage(name) {
+				return name
+			}
+		}
+		if name := attr(n, "data-lang"); isLanguage(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func isLanguage(name string) bool {
+	switch strings.ToLower(name) {
+	case "default", "none", "plain", "plaintext", "text":
+		return false
+	}
+	return languageName.MatchString(name)
+}
+
+// dataRow is the row of data that a node stands in, nil if it is in none. Rows that were looked at are in known.
+func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
+	row := around(n, atom.Tr)
+	if row == nil {
+		return nil
+	}
+	data, ok := known[row]
+	if !ok {
+		data = isData(row)
+		known[row] = data
+	}
+	if !data {
+		return nil
+	}
+	return row
+}
+
+const mostColumns = 100 // that a colspan makes
+
+// table writes rows of data. If they have but one column, they are paragraphs: the table was there for its looks.
+func (m *markdown) table(nodes []placed) {
+	var rows [][]string
+	columns, headed := 0, false
+	for i := 0; i < len(nodes); {
+		row := around(nodes[i].node, atom.Tr)
+		j := i
+		for j < len(nodes) && around(nodes[j].node, atom.Tr) == row {
+			j++
+		}
+		if i == 0 {
+			headed = isHead(row)
+		}
+		cells := m.cells(row, nodes[i:j])
+		columns = max(columns, len(cells))
+		rows = append(rows, cells)
+		i = j
+	}
+	stack := containers(nodes[0].node)
+	if columns < 2 {
+		for _, cells := range rows {
+			if len(cells) == 1 && cells[0] != "" {
+				m.put(stack, guardStart(cells[0]), true)
+			}
+		}
+		return
+	}
+	if !headed {
+		rows = append([][]string{nil}, rows...) // a table of Markdown begins with names; these have none
+	}
+	var out strings.Builder
+	for i, cells := range rows {
+		if i == 0 {
+			cells = append(cells, make([]string, columns-len(cells))...)
+		}
+		for _, cell := range cells {
+			out.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
+		}
+		out.WriteString("|\n")
+		if i == 0 {
+			out.WriteString(strings.Repeat("| --- ", columns) + "|\n")
+		}
+	}
+	m.put(stack, strings.TrimSuffix(out.String(), "\n"), false)
+}
+
+// isHead reports a row that names the columns.
+func isHead(row *html.Node) bool {
+	if row.Parent != nil && row.Parent.DataAtom == atom.Thead {
+		return true
+	}
+	for c := row.FirstChild; c != nil; c = c.NextSibling {
+		if c.DataAtom == atom.Td {
+			return false
+		}
+	}
+	return true
+}
+
+// cells are the texts of a row, up to the last that has any.
+func (m *markdown) cells(row *html.Node, nodes []placed) (cells []string) {
+	in := map[*html.Node][]placed{}
+	for _, p := range nodes {
+		cell := p.node.Parent
+		for cell.Parent != row {
+			cell = cell.Parent
+		}
+		in[cell] = append(in[cell], p)
+	}
+	filled, column := 0, 0
+	for c := row.FirstChild; c != nil; c = c.NextSibling {
+		own := in[c]
+		if own == nil && c.DataAtom != atom.Td && c.DataAtom != atom.Th {
+			continue
+		}
+		cells = append(cells, m.inline(own))
+		if column++; own != nil {
+			filled = column
+		}
+		span, _ := strconv.Atoi(attr(c, "colspan"))
+		for ; span > 1 && column < mostColumns; span-- {
+			cells = append(cells, "")
+			column++
+		}
+	}
+	return cells[:filled]
+}

@@ -1,0 +1,274 @@
+package extract
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// emphasis is how a text stands out from what is around it.
+type emphasis struct{ strong, em, del bool }
+
+// span is text of one line that has the same marks throughout.
+type span struct {
+	text   []byte
+	spaced bool       // a space stands before it
+	link   *html.Node // the <a> around it, nil if there is none that leads anywhere
+	code   *html.Node
+	image  *html.Node // a picture, which has no text
+	emphasis
+}
+
+// inline writes the nodes of one line.
+func (m *markdown) inline(nodes []placed) string {
+	var spans []span
+	for _, p := range nodes {
+		sp := marksOf(p.node)
+		if p.node.Type == html.TextNode {
+			text := m.survey.text[p.from:p.to]
+			sp.text = bytes.TrimLeft(text, " \t")
+			sp.spaced = len(sp.text) < len(text)
+			if len(sp.text) == 0 {
+				continue
+			}
+		} else {
+			sp.image, sp.spaced = p.node, true
+		}
+		spans = join(spans, sp)
+	}
+	settle(spans)
+	return writeSpans(spans)
+}
+
+// marksOf reads the elements around a node.
+func marksOf(n *html.Node) (sp span) {
+	inHeading := false
+	for a := n.Parent; a != nil; a = a.Parent {
+		switch a.DataAtom {
+		case atom.A:
+			if sp.link == nil && address(attr(a, "href")) != "" {
+				sp.link = a
+			}
+		case atom.Strong, atom.B, atom.Dt:
+			sp.strong = !inHeading
+		case atom.Em, atom.I:
+			sp.em = true
+		case atom.Del, atom.S, atom.Strike:
+			sp.del = true
+		case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
+			sp.code = a
+		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+			inHeading, sp.strong = true, false // it is bold already
+		}
+	}
+	return sp
+}
+
+// join adds a span, to the last one if they have the same marks.
+func join(spans []span, sp span) []span {
+	if len(spans) > 0 && sp.image == nil {
+		last := &spans[len(spans)-1]
+		if last.image == nil && last.link == sp.link && last.code == sp.code && last.emphasis == sp.emphasis {
+			if sp.spaced {
+				last.text = append(last.text, ' ')
+			}
+			last.text = append(last.text, sp.text...)
+			return spans
+		}
+	}
+	sp.text = bytes.Clone(sp.text)
+	return append(spans, sp)
+}
+
+// settle takes emphasis away where Markdown cannot show it: it ends or begins inside a word, beside a punctuation mark or beside other
+// emphasis, and would be read as asterisks.
+func settle(spans []span) {
+	for i := 1; i < len(spans); i++ {
+		a, b := &spans[i-1], &spans[i]
+		if b.spaced || a.link != b.link || a.emphasis == b.emphasis {
+			continue
+		}
+		switch none := (emphasis{}); {
+		case a.emphasis != none && b.emphasis != none:
+			b.emphasis = a.emphasis
+		case a.emphasis != none && a.endsInMark() && !b.beginsWithMark():
+			a.emphasis = none
+		case b.emphasis != none && b.beginsWithMark() && !a.endsInMark():
+			b.emphasis = none
+		}
+	}
+}
+
+func (sp *span) endsInMark() bool {
+	r, _ := utf8.DecodeLastRune(sp.text)
+	return sp.code != nil || sp.image != nil || isPunct(r)
+}
+
+func (sp *span) beginsWithMark() bool {
+	r, _ := utf8.DecodeRune(sp.text)
+	return sp.code != nil || sp.image != nil || isPunct(r)
+}
+
+func isPunct(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
+
+// opened is a mark that has begun: the text that begins it and the one that ends it.
+type opened struct {
+	begin, end string
+	link       *html.Node
+}
+
+// marks are those of a span, the outermost first.
+func (sp *span) marks() (all []opened) {
+	if sp.link != nil {
+		all = append(all, opened{"[", "](" + destination(address(attr(sp.link, "href"))) + ")", sp.link})
+	}
+	if sp.strong {
+		all = append(all, opened{"**", "**", nil})
+	}
+	if sp.em {
+		all = append(all, opened{"*", "*", nil})
+	}
+	if sp.del {
+		all = append(all, opened{"~~", "~~", nil})
+	}
+	return all
+}
+
+func writeSpans(spans []span) string {
+	var out strings.Builder
+	var open []opened
+	shut := func(to int) {
+		for ; len(open) > to; open = open[:len(open)-1] {
+			out.WriteString(open[len(open)-1].end)
+		}
+	}
+	for i := range spans {
+		sp := &spans[i]
+		marks := sp.marks()
+		common := 0
+		for common < min(len(open), len(marks)) && open[common] == marks[common] {
+			common++
+		}
+		shut(common)
+		if sp.spaced && i > 0 {
+			out.WriteByte(' ')
+		}
+		for _, mark := range marks[common:] {
+			out.WriteString(mark.begin)
+			open = append(open, mark)
+		}
+		switch {
+		case sp.image != nil:
+			out.WriteString("![" + escape(oneSpace(attr(sp.image, "alt"))) + "](" + destination(source(sp.image)) + ")")
+		case sp.code != nil:
+			out.WriteString(codeSpan(string(sp.text)))
+		default:
+			out.WriteString(escape(string(sp.text)))
+		}
+	}
+	shut(0)
+	return out.String()
+}
+
+// codeSpan puts code between more backticks than it has in a row.
+func codeSpan(code string) string {
+	marks := strings.Repeat("`", longestRun(code, '`')+1)
+	if strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`") {
+		code = " " + code + " "
+	}
+	return marks + code + marks
+}
+
+var entity = regexp.MustCompile(`^&(#[0-9xX]|[A-Za-z][A-Za-z0-9]*;)`)
+
+// escape writes a text so that Markdown reads it as it is, wherever in a line it stands.
+func escape(text string) string {
+	if !strings.ContainsAny(text, "\\*`[]<_~&!") {
+		return text
+	}
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		escaped := false
+		switch c {
+		case '\\', '*', '`', '[', ']', '<':
+			escaped = true
+		case '_':
+			before, _ := utf8.DecodeLastRuneInString(text[:i])
+			after, _ := utf8.DecodeRuneInString(text[i+1:])
+			escaped = !isWord(before) || !isWord(after)
+		case '~':
+			escaped = i > 0 && text[i-1] == '~' || i+1 < len(text) && text[i+1] == '~'
+		case '&':
+			escaped = entity.MatchString(text[i:])
+		case '!':
+			escaped = i+1 == len(text) // a link may follow
+		}
+		if escaped {
+			out.WriteByte('\\')
+		}
+		out.WriteByte(c)
+	}
+	return out.String()
+}
+
+func isWord(r rune) bool {
+	return r != utf8.RuneError && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+var startOf = regexp.MustCompile(`^(#{1,6}( |$)|>|[-+]( |$)|--|==|~~~|[0-9]{1,9}[.)]( |$))`)
+
+// guardStart keeps the beginning of a line from being read as a heading, an item, a quotation or a rule.
+func guardStart(line string) string {
+	mark := startOf.FindString(line)
+	if mark == "" {
+		return line
+	}
+	if at := strings.IndexAny(mark, ".)"); at > 0 {
+		return line[:at] + `\` + line[at:]
+	}
+	return `\` + line
+}
+
+// address is where a link or a picture leads, "" if nowhere but to a script or to data it holds itself.
+func address(href string) string {
+	href = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || invisible(r) {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(href))
+	scheme, _, _ := strings.Cut(href, ":")
+	switch strings.ToLower(scheme) {
+	case "javascript", "vbscript", "data":
+		return ""
+	}
+	return href
+}
+
+// destination writes an address so that it ends where it does.
+func destination(href string) string {
+	var out strings.Builder
+	named := html.UnescapeString(href) != href
+	for _, r := range href {
+		switch {
+		case unicode.IsSpace(r):
+			out.WriteString("%20")
+		case r == '<':
+			out.WriteString("%3C")
+		case r == '>':
+			out.WriteString("%3E")
+		case r == '(' || r == ')' || r == '\\' || r == '&' && named:
+			out.WriteByte('\\')
+			out.WriteRune(r)
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
