@@ -2,10 +2,10 @@ package store
 
 import "strings"
 
-// HostOf is the authority of an http or https URL, under which a report counts it.
-// Everything else, above all the path of a file, has none. It cuts instead of
-// parsing: a URL of the web may hold a "%" that encodes nothing, which net/url
-// refuses, and keeps its host all the same.
+// HostOf returns the authority of an http or https URL. Reports count pages under it. Any other
+// name, such as the path of a file, has no host: HostOf returns "". It cuts the URL instead of
+// parsing it, because net/url refuses a URL with a "%" that encodes nothing. The web has such URLs,
+// and their host is plain to see.
 func HostOf(rawURL string) string {
 	rest, ok := strings.CutPrefix(rawURL, "https://")
 	if !ok {
@@ -13,7 +13,7 @@ func HostOf(rawURL string) string {
 			return ""
 		}
 	}
-	if end := strings.IndexAny(rest, "/?#\\ "); end >= 0 { // after a space: where skink dedup had it from
+	if end := strings.IndexAny(rest, "/?#\\ "); end >= 0 { // skink dedup puts a space and the source behind a name that came twice
 		rest = rest[:end]
 	}
 	return rest[strings.LastIndexByte(rest, '@')+1:]

@@ -6,7 +6,7 @@ import (
 	"skink/store"
 )
 
-// The host of a URL is its authority, and other names have none.
+// The host of a URL is its authority. Other names have no host.
 func TestHostOf(t *testing.T) {
 	for url, want := range map[string]string{
 		"http://example.com/":                "example.com",

@@ -10,38 +10,39 @@ import (
 	"skink/frontier"
 )
 
-// An Index finds the pages that a page has to be compared with, and takes in
-// what was decided. It is for any number of callers at once.
+// An Index finds the pages that a page has to be compared with, and writes what was decided about
+// it. Any number of callers may use it at once.
 type Index interface {
 	// Lookup answers one question for each of several pages, in their order.
 	Lookup(ctx context.Context, asks []Ask) ([]Found, error)
 
-	// Commit writes entries in their order, and says of each what became of it.
-	// It stops at the first that it refuses as stale: that one and those after it
-	// are [Stale], and nothing of them is written. A stale entry is to be looked
-	// up and judged again. Calls that run at the same time are in some order.
+	// Commit writes entries in their order and returns the outcome of each. It stops at the first
+	// entry that it refuses as stale: that entry and all entries after it are [Stale], and nothing
+	// of them is written. The caller looks a stale entry up and judges it again. Calls that run at
+	// the same time take effect one after another, in an order that Commit chooses.
 	Commit(ctx context.Context, entries []*Entry) ([]Outcome, error)
 }
 
 // An Ask is what a page needs to know to be judged.
 type Ask struct {
-	ID     dedup.Hash   // of the page, whose own earlier visits are not found; zero: it has none
+	ID     dedup.Hash   // of the page; its own earlier visits are not found; zero: the page has no id
 	Hashes []dedup.Hash // text hashes under which an earlier copy may be posted
-	Keys   []uint64     // of its sketch, under which leaders may be posted
+	Keys   []uint64     // of the page's sketch; leaders may be posted under them
 	Meet   int          // keys that a leader must share to be found; 0 is 1
 	Limit  int          // leaders read under one key, the earliest first
 }
 
-// Found is the answer to an Ask. If there is a copy, nobody looked for leaders.
+// Found is the answer to an Ask. If it has a copy, the store did not look for leaders.
 type Found struct {
 	Mark    Mark
 	Copy    *Record  // the earliest page posted under one of the hashes; nil: there is none
-	Leaders []Leader // those met, in the order of their commits
+	Leaders []Leader // leaders that share enough keys with the page, in the order of their commits
 	Full    []bool   // by key: more leaders than the limit are posted there
 }
 
-// Basis is what a verdict rests on that was reached by the answer to ask. A copy
-// stays the earliest whatever comes. Under a key that is full nothing more is read.
+// Basis returns what a verdict rests on that was reached with f, the answer to ask. It has no
+// hashes and keys if there is a copy, because no later commit can be earlier than that copy. It
+// leaves out the keys that are full, because a look-up reads no later leaders under them.
 func (f *Found) Basis(ask Ask) Basis {
 	b := Basis{Mark: f.Mark}
 	if f.Copy != nil {
@@ -70,25 +71,25 @@ func (f *Found) Capped() bool {
 	return false
 }
 
-// A Leader is a page that was met under keys of a sketch. Whether it has a record
-// must still be asked: after a crash some have none.
+// A Leader is a page that was found under keys of a sketch. It may have no record, because a crash
+// came before the record was written, so the caller must ask for the record.
 type Leader struct {
 	ID     dedup.Hash // of the page
-	Hash   dedup.Hash // of its canonical text: with ID it names one visit
+	Hash   dedup.Hash // of its canonical text; ID and Hash together name one visit
 	Sketch dedup.Sketch
 }
 
-// A Mark says what a look-up saw. It is opaque bytes, which mean something to the store
-// that gave them only; one that was given is not empty.
+// A Mark says what a look-up saw. Its bytes are opaque: only the store that gave the mark can read
+// them. A store never gives an empty mark.
 type Mark string
 
-// MarkAt is the mark of a store that has one order of commits: the last place in it that
-// a look-up saw.
+// MarkAt makes the mark of a store that has one order of commits. The mark is the last place in
+// that order that a look-up saw.
 func MarkAt(place uint64) Mark {
 	return Mark(binary.LittleEndian.AppendUint64(make([]byte, 0, 8), place))
 }
 
-// Place is what [MarkAt] was given, 0 for the empty mark.
+// Place returns the place that [MarkAt] was given, or 0 for the empty mark.
 func (m Mark) Place() uint64 {
 	if len(m) != 8 {
 		return 0
@@ -96,46 +97,45 @@ func (m Mark) Place() uint64 {
 	return binary.LittleEndian.Uint64([]byte(m))
 }
 
-// A Basis is what a verdict rests on: it holds as long as nothing was posted
-// under these hashes and keys since, and as long as its leader is what it was.
+// A Basis is what a verdict rests on. The verdict holds as long as nothing was posted under these
+// hashes and keys after the mark, and as long as its leader was not visited again.
 type Basis struct {
 	Mark   Mark
 	Hashes []dedup.Hash
 	Keys   []uint64
 }
 
-// An Entry is everything that is to be known about one URL that has ended.
+// An Entry is everything that a store keeps about one URL that has ended.
 type Entry struct {
 	Record Record
-	Claim  frontier.Claim // of the host of Record.URL; zero: nobody had to hold it
-	State  frontier.State // how the frontier ends Record.URL; Unknown: it never was in the frontier
+	Claim  frontier.Claim // of the host of Record.URL; zero: no claim was needed
+	State  frontier.State // how the frontier ends Record.URL; Unknown: the URL never was in the frontier
 	Basis  Basis          // of the record's verdict; zero: it rests on nothing
 
-	// Revisit says that the entry takes the place of what is known of its page:
-	// record, text, sketch and postings. An entry that is none leaves a record
-	// that is there as it is.
+	// Revisit says that the entry replaces what is known of its page: record, text, sketch and
+	// postings. Without Revisit and Touch, a page that has a record keeps it.
 	Revisit bool
 
-	// Touch says that the page was visited and is what it was: the record takes the
-	// place of the one that is there, with the same verdict and leader, and all else
-	// stays: the page's place in the order, its text, sketch and postings. It is no
-	// change. A page without a record gets one as from any other entry.
+	// Touch says that the page was visited and has not changed. The record replaces the one that is
+	// there, and has the same verdict and leader. Everything else stays: the page's place in the
+	// order, its text, sketch and postings. [Reader.Changes] does not yield the page again. A page
+	// without a record gets one as from any other entry.
 	Touch bool
 
-	// Replaces is when the record began that a Revisit or a Touch was made from, see
-	// [Record.Began]. If another is there, or none, the entry is stale. Zero: whatever
-	// is there gives way.
+	// Replaces names the record that a Revisit or a Touch was made from, by its [Record.Began]. If
+	// the store has another record of the page, or none, the entry is stale. Zero: the entry
+	// replaces any record.
 	Replaces time.Time
 
-	Text   []byte          // main text as [Pack] made it; nil: none is kept
+	Text   []byte          // main text as [Pack] made it; nil: no text is kept
 	Sketch *dedup.Sketch   // nil: the page has no tokens
-	Hash   dedup.Hash      // under which copies find the page; zero: it leads no copies
+	Hash   dedup.Hash      // under which copies find the page; zero: the page leads no copies
 	Keys   []uint64        // under which look-ups find the page; leaders only
-	Links  []frontier.Item // what it led to
-	Beyond []string        // what it led to outside the crawl
+	Links  []frontier.Item // URLs that the page leads to, by links or otherwise
+	Beyond []string        // URLs outside the crawl that the page leads to
 }
 
-// Valid says what is wrong with entries that no store takes.
+// Valid returns an error for entries that every store refuses.
 func Valid(entries []*Entry) error {
 	for _, e := range entries {
 		if e.State != frontier.Unknown && !e.State.Ends() {
@@ -149,8 +149,8 @@ func Valid(entries []*Entry) error {
 type Outcome uint8
 
 const (
-	Stale   Outcome = iota // not written: its verdict may no longer hold, or an entry before it was refused
-	Written                // its record is known from now on
-	Kept                   // the page had a record, which stays; its links and its end were written
+	Stale   Outcome = iota // not written: its verdict may no longer hold, or an earlier entry of the call was stale
+	Written                // its record can be read from now on
+	Kept                   // the page had a record, which stays; the entry's links and end were written
 	Lost                   // not written: its claim has ended, and another worker will fetch its URL
 )

@@ -16,9 +16,9 @@ import (
 	"skink/frontier"
 )
 
-// Memory is a store that lives as long as the process, for tests and for callers
-// with judgements that nobody wants to keep; no command uses it. It is written to
-// be obviously right: maps and sorted slices under a lock.
+// Memory is a store that lives as long as the process. It is for tests, and for callers that do not
+// keep their judgements. No command uses it. It is written to be obviously right: maps and sorted
+// slices under a lock.
 type Memory struct {
 	*frontier.Memory
 
@@ -56,7 +56,7 @@ func NewMemory() *Memory {
 	}
 }
 
-// Lookup answers each question under the lock.
+// Lookup answers all questions under one lock.
 func (m *Memory) Lookup(ctx context.Context, asks []Ask) ([]Found, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -126,8 +126,8 @@ func (m *Memory) Commit(ctx context.Context, entries []*Entry) ([]Outcome, error
 	return outcomes, nil
 }
 
-// commit writes all of e. The frontier is told first, for it alone knows whether the
-// claim still holds; nobody commits meanwhile.
+// commit writes all of e. It tells the frontier first, because only the frontier knows whether the
+// claim still holds. No other commit runs meanwhile.
 func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -172,8 +172,8 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	return Written, nil
 }
 
-// stale says whether something was posted since an entry's mark that its look-up
-// would find, or whether the leader that it names is not what it was.
+// stale says whether an entry's verdict may no longer hold. Either something was posted after the
+// entry's mark that its look-up would find, or the leader was visited again.
 func (m *Memory) stale(e *Entry) bool {
 	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
@@ -192,7 +192,7 @@ func (m *Memory) stale(e *Entry) bool {
 	return m.ids[e.Record.Leader] > mark
 }
 
-// replaced says whether the record that an entry was made from is no longer there.
+// replaced says whether the store no longer has the record that an entry was made from.
 func (m *Memory) replaced(e *Entry) bool {
 	if e.Replaces.IsZero() {
 		return false
@@ -201,7 +201,7 @@ func (m *Memory) replaced(e *Entry) bool {
 	return !known || !v.record.Began().Equal(e.Replaces)
 }
 
-// forget takes back all that was remembered of a visit.
+// forget removes everything that was remembered of a visit.
 func (m *Memory) forget(place uint64) {
 	v := m.visits[place]
 	for _, key := range v.keys {
@@ -213,7 +213,7 @@ func (m *Memory) forget(place uint64) {
 	m.tally.Remove(&v.record)
 }
 
-// insert puts n in its place in an ascending list, once.
+// insert puts n into an ascending list, unless the list has it.
 func insert(list []uint64, n uint64) []uint64 {
 	i, found := slices.BinarySearch(list, n)
 	if found {
@@ -252,7 +252,7 @@ func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Con
 	return all, nil
 }
 
-// content is what was asked for of a visit.
+// content returns those parts of a visit that want asks for.
 func (v memoryVisit) content(want Want) (Content, error) {
 	c := Content{Record: v.record}
 	if want&WantText != 0 && v.text != nil {
@@ -271,8 +271,8 @@ func (v memoryVisit) content(want Want) (Content, error) {
 
 func cursorAt(place uint64) Cursor { return Cursor(strconv.FormatUint(place, 10)) }
 
-// Changes holds the lock only while it looks for the next visit, not while the
-// caller looks at it.
+// Changes holds the lock only while it looks for the next visit. The caller's loop body runs
+// without it.
 func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2[*Change, error] {
 	return func(yield func(*Change, error) bool) {
 		place, err := uint64(0), error(nil)
@@ -300,7 +300,7 @@ func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2
 	}
 }
 
-// visitAfter returns the visit with the lowest place above one; 0: there is none.
+// visitAfter returns the first visit after a place, and its own place; 0: there is none.
 func (m *Memory) visitAfter(place uint64) (memoryVisit, uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -404,7 +404,7 @@ func (m *Memory) SetMeta(ctx context.Context, name string, value []byte) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.meta[name] = append([]byte{}, value...) // never nil: an empty value was set
+	m.meta[name] = append([]byte{}, value...) // not nil, because nil would mean that the value was never set
 	return nil
 }
 

@@ -12,14 +12,14 @@ type Meta interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 	// SetMeta sets a value.
 	SetMeta(ctx context.Context, name string, value []byte) error
-	// SwapMeta sets a value if it is still old; nil: if it was never set. If it is
-	// not, nothing is written and the error is [ErrChanged].
+	// SwapMeta sets a value that is still old. An old of nil stands for a value that was never set.
+	// If the value is not old, SwapMeta writes nothing and returns [ErrChanged].
 	SwapMeta(ctx context.Context, name string, old, value []byte) error
 }
 
-// ErrChanged: somebody else set a value since it was read.
+// ErrChanged: somebody else set the value after the caller read it.
 var ErrChanged = errors.New("the value was changed by another process")
 
-// SameMeta says whether two values of Meta are the same: one that was never set
-// is not the empty one.
+// SameMeta says whether two values of Meta are the same. A value that was never set, nil, differs
+// from an empty one.
 func SameMeta(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }

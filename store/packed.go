@@ -8,9 +8,8 @@ import (
 	"skink/dedup"
 )
 
-// A Packed is what is remembered of one page in the form in which a store keeps it. Whoever
-// only hands it on, from one process to another, leaves the work of unpacking it to the one
-// that reads it.
+// A Packed is what is remembered of one page, in the form in which a store keeps it. A process that
+// only passes pages on need not unpack them: the process that reads them does.
 type Packed struct {
 	Record []byte        // JSON of a [Record]; empty: nothing is known of the page
 	Text   []byte        // main text as [Pack] made it
@@ -24,7 +23,7 @@ type PackedChange struct {
 	Cursor Cursor // stands after this change
 }
 
-// Unpack returns what is remembered of the page; nil: nothing.
+// Unpack returns what is remembered of the page; nil: nothing is.
 func (p *Packed) Unpack() (*Content, error) {
 	if len(p.Record) == 0 {
 		return nil, nil
@@ -44,7 +43,7 @@ func (p *Packed) Unpack() (*Content, error) {
 	return c, nil
 }
 
-// Unpack returns the change.
+// Unpack returns the change with its page unpacked. A change without a record is damage.
 func (p *PackedChange) Unpack() (*Change, error) {
 	c, err := p.Packed.Unpack()
 	if err == nil && c == nil {
@@ -56,7 +55,7 @@ func (p *PackedChange) Unpack() (*Change, error) {
 	return &Change{Content: *c, Kind: ChangeOf(&c.Record), Cursor: p.Cursor}, nil
 }
 
-// UnpackRecord returns a record that is kept as JSON.
+// UnpackRecord reads a record from its JSON.
 func UnpackRecord(packed []byte) (*Record, error) {
 	r := new(Record)
 	return r, r.unpack(packed)
@@ -69,7 +68,7 @@ func (r *Record) unpack(packed []byte) error {
 	return nil
 }
 
-// Unpacked yields what is packed in a list, and ends at the first error.
+// Unpacked yields the values of a list, each unpacked, and ends after the first error.
 func Unpacked[P, T any](packed iter.Seq2[P, error], unpack func(P) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for p, err := range packed {

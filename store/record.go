@@ -12,18 +12,18 @@ import (
 type Kind string
 
 const (
-	Page     Kind = "page"     // text, and so a verdict
+	Page     Kind = "page"     // answered with text, so it has a verdict
 	Other    Kind = "other"    // answered, but not with text: an image, a PDF
 	Redirect Kind = "redirect" // answered with another URL, in Location
 	Error    Kind = "error"    // no answer, an error status, or a truncated body; Problem says which
-	Blocked  Kind = "blocked"  // robots.txt says no
+	Blocked  Kind = "blocked"  // robots.txt forbids it
 	Skipped  Kind = "skipped"  // a file that was passed over because it holds no text
 	Sitemap  Kind = "sitemap"  // a list of URLs for crawlers; Detail says what became of them
-	Later    Kind = "put last" // not fetched, for what was learned of its host, which Detail names
+	Later    Kind = "put last" // not fetched, because of what was learned of its host; Detail says what
 )
 
-// A Record is what is remembered of one URL. Stored as JSON: fields may be
-// added, their names and meaning do not change.
+// A Record is what is remembered of one URL. It is stored as JSON: fields may be added, but the
+// names and meanings of fields do not change.
 type Record struct {
 	ID  dedup.Hash `json:"id"`  // hash of URL
 	URL string     `json:"url"` // canonical form of the URL that answered
@@ -38,47 +38,47 @@ type Record struct {
 	ContentType string    `json:"content_type,omitempty"`
 	Depth       int       `json:"depth,omitempty"`
 	Hops        int       `json:"hops,omitempty"`
-	Tries       int       `json:"tries,omitempty"`     // of an Error that may pass: how often it was tried before it was given up
+	Tries       int       `json:"tries,omitempty"`     // of an Error that may pass: how often the URL was tried before it was given up
 	Size        int64     `json:"size,omitempty"`      // bytes of the decoded body
-	Truncated   bool      `json:"truncated,omitempty"` // those bytes are not all: an Error, never judged
+	Truncated   bool      `json:"truncated,omitempty"` // those bytes are not the whole body: such a record is an Error and is never judged
 
 	CanonicalURL string `json:"canonical_url,omitempty"` // what rel=canonical says, resolved
 	Lang         string `json:"lang,omitempty"`
 	Title        string `json:"title,omitempty"`
 	Description  string `json:"description,omitempty"`
 	Author       string `json:"author,omitempty"`
-	PublishedAt  string `json:"published_at,omitempty"` // RFC 3339, or its date alone
+	PublishedAt  string `json:"published_at,omitempty"` // RFC 3339, or the date of that form alone
 	ModifiedAt   string `json:"modified_at,omitempty"`  // the same
 	SiteName     string `json:"site_name,omitempty"`
 	Root         string `json:"root,omitempty"`    // how the main text was found
-	NoIndex      bool   `json:"noindex,omitempty"` // judged, never fed
+	NoIndex      bool   `json:"noindex,omitempty"` // the page is judged, but is never in the feed
 
-	Bounds string `json:"bounds,omitempty"` // what the page had too much of, and was read all the same: Bound constants, with a comma between
+	Bounds string `json:"bounds,omitempty"` // what the page had too much of: Bound constants, separated by commas; the page was read in spite of it
 
 	Words       int          `json:"words,omitempty"` // tokens of the canonical text
-	Hash        dedup.Hash   `json:"hash,omitzero"`   // of the canonical text; of the body for Other
+	Hash        dedup.Hash   `json:"hash,omitzero"`   // of the canonical text; of an Other: of its body
 	Verdict     dedup.Kind   `json:"verdict,omitempty"`
 	Leader      dedup.Hash   `json:"leader,omitzero"`        // id of the leader
 	DuplicateOf string       `json:"duplicate_of,omitempty"` // URL of the leader
 	Resemblance float64      `json:"resemblance,omitempty"`  // exact, to the leader
 	Found       dedup.Method `json:"found,omitempty"`        // how the leader was found
-	Capped      bool         `json:"capped,omitempty"`       // a posting list was longer than is read
+	Capped      bool         `json:"capped,omitempty"`       // a posting list was longer than what a look-up reads
 	NoText      bool         `json:"no_text,omitempty"`      // a duplicate kept without its text
 
-	Archive  Archived `json:"archive,omitzero"`  // where the answer is that the record was made from, or what is said in its place
-	Answered Archived `json:"answered,omitzero"` // where the answer of the last visit is, if that left the record what it was
+	Archive  Archived `json:"archive,omitzero"`  // where the answer is that the record was made from, or the archive's record that stands in for it
+	Answered Archived `json:"answered,omitzero"` // where the answer of the last visit is, if that visit found the page unchanged
 
-	ETag      string    `json:"etag,omitempty"`     // validators of the last answer that had a body, as sent
-	Modified  string    `json:"modified,omitempty"` // its Last-Modified
+	ETag      string    `json:"etag,omitempty"`     // validator of the last answer that had a body, as the server sent it
+	Modified  string    `json:"modified,omitempty"` // Last-Modified of the same answer
 	Visit     VisitKind `json:"visit,omitempty"`
 	VisitedAt time.Time `json:"visited_at,omitzero"` // the last visit, if the page is still what it was at FetchedAt
 	JudgedAt  time.Time `json:"judged_at,omitzero"`  // when it was judged again because its leader had changed
 	First     time.Time `json:"first,omitzero"`      // when it was first fetched, if that was before FetchedAt
-	Missed    int       `json:"missed,omitempty"`    // last visits in a row that failed, and left it what it was; Problem says why the last did
-	Added     string    `json:"added,omitempty"`     // by the last change: some of what its earlier self has not
-	Removed   string    `json:"removed,omitempty"`   // by the last change: some of what its earlier self had
+	Missed    int       `json:"missed,omitempty"`    // how many of the last visits failed, one after another; Problem says why the last one did
+	Added     string    `json:"added,omitempty"`     // by the last change: some of the text that came in
+	Removed   string    `json:"removed,omitempty"`   // by the last change: some of the text that went
 
-	Earlier []Visit `json:"earlier,omitempty"` // what it was before, the latest first, at most [MostVisits]
+	Earlier []Visit `json:"earlier,omitempty"` // what the page was before, the latest first, at most [MostVisits]
 }
 
 // An Archived is the place of a record in a web archive.
@@ -89,14 +89,14 @@ type Archived struct {
 	Digest string `json:"digest,omitempty"` // of the payload, as the archive has it
 }
 
-// What a page can have too much of.
+// What a page can have too much of, see [Record.Bounds].
 const (
-	BoundTree  = "tree"  // its tree would take too much memory: its text is all that stands between its tags
-	BoundDepth = "depth" // its elements stand too deep in each other: the same
-	BoundLinks = "links" // its links are too many, or too long: those behind were left alone
+	BoundTree  = "tree"  // the tree would take too much memory; the page's text is all that stands between its tags
+	BoundDepth = "depth" // the elements are nested too deep; the text is found as for BoundTree
+	BoundLinks = "links" // the links are too many or too long; the links after the bound were ignored
 )
 
-// End is the state in which the record's URL ended in the frontier.
+// End returns the state in which the record's URL ended in the frontier.
 func (r *Record) End() frontier.State {
 	switch {
 	case r.Kind == Redirect:
@@ -116,7 +116,7 @@ func (r *Record) Fed() bool {
 	return r.Kind == Page && !r.NoIndex && (r.Verdict == dedup.Unique || r.Verdict == dedup.Thin)
 }
 
-// Follows says whether the record's page is a member of another's cluster.
+// Follows says whether the record's page is a member of another page's cluster.
 func (r *Record) Follows() bool { return !r.Leader.IsZero() && r.Leader != r.ID }
 
 // A Tally counts records. Pages = Unique + Exact + Near + Thin.
@@ -131,16 +131,16 @@ type Tally struct {
 	Blocked   int64 `json:"blocked"`
 	Skipped   int64 `json:"skipped"` // files passed over because they hold no text
 	Sitemaps  int64 `json:"sitemaps,omitempty"`
-	Later     int64 `json:"put_last,omitempty"` // not fetched, for what was learned of their hosts
+	Later     int64 `json:"put_last,omitempty"` // not fetched, because of what was learned of their hosts
 	Unkept    int64 `json:"unkept"`             // duplicates whose text was not kept
 	Capped    int64 `json:"capped"`             // pages for which a posting list was not read to its end
 	Bytes     int64 `json:"bytes"`              // of the decoded bodies of all records
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
-	GivenUp  map[string]int64 `json:"given_up,omitempty"` // those of them that were tried until they were given up
+	GivenUp  map[string]int64 `json:"given_up,omitempty"` // the part of Problems that was tried until it was given up
 }
 
-// Records is how many records were counted.
+// Records returns how many records were counted.
 func (t *Tally) Records() int64 {
 	return t.Pages() + t.Other + t.Redirects + t.Errors + t.Blocked + t.Skipped + t.Sitemaps + t.Later
 }
@@ -152,7 +152,7 @@ func (t *Tally) Clone() Tally {
 	return c
 }
 
-// Failed are the errors by kind that were not tried again.
+// Failed returns the errors that were not tried again, by kind.
 func (t *Tally) Failed() map[string]int64 {
 	failed := map[string]int64{}
 	for kind, n := range t.Problems {
@@ -163,13 +163,13 @@ func (t *Tally) Failed() map[string]int64 {
 	return failed
 }
 
-// Pages is how many pages were judged.
+// Pages returns how many pages were judged.
 func (t *Tally) Pages() int64 { return t.Unique + t.Exact + t.Near + t.Thin }
 
 // Add counts one record.
 func (t *Tally) Add(r *Record) { t.count(r, 1) }
 
-// Remove takes back that a record was counted.
+// Remove undoes the Add of a record.
 func (t *Tally) Remove(r *Record) { t.count(r, -1) }
 
 func (t *Tally) count(r *Record, n int64) {
@@ -202,7 +202,8 @@ func (t *Tally) countError(r *Record, n int64) {
 	}
 }
 
-// countKind counts a kind of problem. What is 0 is left out, as it was before the first.
+// countKind adds n to the count of a kind of problem. A count of 0 is deleted, and an empty map
+// becomes nil, so that Add and then Remove leave a tally as it was.
 func countKind(byKind *map[string]int64, kind string, n int64) {
 	if *byKind == nil {
 		*byKind = map[string]int64{}

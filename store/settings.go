@@ -9,8 +9,8 @@ import (
 // FormatVersion is the version of the records and of Settings.
 const FormatVersion = 1
 
-// Settings is what a store was written with, set at its birth. Sketches made
-// with different settings cannot be compared, so a store keeps one set for good.
+// Settings is what a store was written with. It is set when the store is made. Sketches made with
+// different settings cannot be compared, so the settings of a store never change.
 type Settings struct {
 	Format     int     `json:"format"`    // of this struct and the records
 	Extractor  int     `json:"extractor"` // version of package extract
@@ -24,12 +24,12 @@ type Settings struct {
 	Similarity float64 `json:"similarity"`
 	Scheme     string  `json:"scheme"` // how candidates are found: bands, super or mega
 	MinWords   int     `json:"min_words"`
-	Contained  float64 `json:"contained,omitempty"` // share of a page's words that its leader must have; 0: any
+	Contained  float64 `json:"contained,omitempty"` // share of a page's words that its leader must have; 0: any share will do
 }
 
 const settingsName = "settings"
 
-// ReadSettings returns the settings of s, or nil for a store just born.
+// ReadSettings returns the settings of s, or nil for a store that has none yet.
 func ReadSettings(ctx context.Context, s Reader) (*Settings, error) {
 	b, err := s.Meta(ctx, settingsName)
 	if err != nil || b == nil {
@@ -42,8 +42,8 @@ func ReadSettings(ctx context.Context, s Reader) (*Settings, error) {
 	return &set, nil
 }
 
-// WriteSettings gives a store its settings. If it has some already, which another process
-// may have given it a moment ago, they stay, and the error is [ErrChanged].
+// WriteSettings gives a store its settings. A store that has settings keeps them, and the error is
+// [ErrChanged]: another process may have set them a moment ago.
 func WriteSettings(ctx context.Context, m Meta, set Settings) error {
 	b, err := json.Marshal(set)
 	if err != nil {

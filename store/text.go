@@ -7,14 +7,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Texts are stored as one zstd frame each. The level is the fastest: on main
-// texts of a few kilobytes the better levels save little, and each commit would wait for them.
-// Encoder and decoder are made once: each holds megabytes of tables.
+// Each text is stored as one zstd frame. The level is the fastest: on main texts of a few kilobytes
+// the better levels save little, and each page would wait for them. Encoder and decoder are made
+// once, because each holds megabytes of tables.
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(128<<10))
 		if err != nil {
-			panic(err) // only options can be wrong
+			panic(err) // only a wrong option is an error here
 		}
 		return e
 	})
@@ -27,15 +27,15 @@ var (
 	})
 )
 
-// maxText bounds what one stored text may unpack to, so that a damaged store
-// cannot ask for all memory.
+// maxText is the most bytes that one stored text may unpack to. It keeps a damaged store from
+// taking all memory.
 const maxText = 1 << 30
 
-// Pack compresses a text for [Entry]. It is apart from Commit so that workers
-// can do it in parallel.
+// Pack compresses a text for [Entry]. Commit leaves this to its callers, so that workers pack in
+// parallel.
 func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0, len(text)/2+64)) }
 
-// Unpack is the inverse of Pack. A back end calls it to answer Text.
+// Unpack is the inverse of Pack. A damaged text is [ErrCorrupt].
 func Unpack(packed []byte) ([]byte, error) {
 	text, err := decoder().DecodeAll(packed, nil)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 type VisitKind string
 
 const (
-	FirstVisit  VisitKind = ""             // it was not known, or never had been had
-	NotModified VisitKind = "not modified" // the server says so
-	Same        VisitKind = "same"         // its text has the same words
-	Altered     VisitKind = "changed"      // its text has other words, or it is something else than it was
-	Vanished    VisitKind = "gone"         // it was a page, or a file, and is no longer there
-	Failed      VisitKind = "failed"       // it could not be had, and is taken for what it was
+	FirstVisit  VisitKind = ""             // the page was not known, or no visit had ever got it
+	NotModified VisitKind = "not modified" // the server says that the page has not changed
+	Same        VisitKind = "same"         // the text has the same words
+	Altered     VisitKind = "changed"      // the text has other words, or the kind of the record is another
+	Vanished    VisitKind = "gone"         // there was a page or a file, and there is none now
+	Failed      VisitKind = "failed"       // the visit failed, and the page is taken to be what it was
 )
 
-// String is "new" for a first visit.
+// String returns the kind, and "new" for a first visit.
 func (k VisitKind) String() string {
 	if k == FirstVisit {
 		return "new"
@@ -28,14 +28,14 @@ func (k VisitKind) String() string {
 	return string(k)
 }
 
-// A Visit is what is remembered of what a page was before.
+// A Visit is what is remembered of an earlier state of a page.
 type Visit struct {
-	At          time.Time  `json:"at"` // when it was fetched, or judged again
+	At          time.Time  `json:"at"` // when the page was fetched, or judged again
 	Words       int        `json:"words,omitempty"`
 	Hash        dedup.Hash `json:"hash,omitzero"`         // of the canonical text
 	Sketch      []byte     `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian
-	Resemblance float64    `json:"resemblance,omitempty"` // exact, to the visit after it
-	Verdict     dedup.Kind `json:"verdict,omitempty"`     // "": it was no page
+	Resemblance float64    `json:"resemblance,omitempty"` // exact, to the text of the visit after it
+	Verdict     dedup.Kind `json:"verdict,omitempty"`     // "": there was no page
 	NoIndex     bool       `json:"noindex,omitempty"`
 }
 
@@ -44,18 +44,18 @@ func (v *Visit) Fed() bool {
 	return !v.NoIndex && (v.Verdict == dedup.Unique || v.Verdict == dedup.Thin)
 }
 
-// MostVisits is how many earlier visits a record keeps.
+// MostVisits is how many earlier visits a record keeps at most.
 const MostVisits = 16
 
-// Visited is when the page was last asked for.
+// Visited returns when the page was last asked for.
 func (r *Record) Visited() time.Time { return latest(r.FetchedAt, r.VisitedAt) }
 
-// Began is when the page became what the record says: when it was fetched, or judged again.
-// No two records of a page that took each other's place have the same, but those that only
-// touched it.
+// Began returns when the page became what the record says: when it was fetched, or judged again.
+// A revisit changes that time, so it tells the records of a page apart. A touch, see [Entry], does
+// not change it.
 func (r *Record) Began() time.Time { return latest(r.FetchedAt, r.JudgedAt) }
 
-// FirstFetched is when the page was first fetched.
+// FirstFetched returns when the page was first fetched.
 func (r *Record) FirstFetched() time.Time {
 	if r.First.IsZero() {
 		return r.FetchedAt
@@ -70,16 +70,16 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// Answers says whether the record was written by the visit that an item asks for: then it
-// is kept, for the visit is a replay after a crash. A record that was there before the
-// item was due gives way to the visit.
+// Answers says whether the record was written by the very visit that an item asks for. If so, the
+// visit now is a replay after a crash, and the record is kept. A record from before the item was
+// due is replaced.
 func (r *Record) Answers(it *frontier.Item) bool {
 	return it.Due.IsZero() || !r.Visited().Before(it.Due)
 }
 
-// Succeeds makes a record the successor of the one that was there before: it remembers what
-// the page was. resemblance is that of both texts; the sketch is that of the earlier one,
-// nil if it has none. Of two records with one text the earlier sketch is left out.
+// Succeeds makes r the successor of the record before it, so that r remembers what the page was.
+// resemblance is that of the two texts. sketch is that of the earlier text, nil if it has none. If
+// both records have the same text, the earlier sketch is not kept.
 func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance float64) {
 	v := Visit{
 		At: before.Began(), Words: before.Words, Hash: before.Hash, Resemblance: resemblance,

@@ -17,7 +17,7 @@ import (
 // openTest opens a store and closes it at the end of the test.
 func openTest(t testing.TB, dir string) *Store {
 	t.Helper()
-	// A small memtable opens faster, and more operations have to be cut in two.
+	// A store with a small memtable opens faster, and cuts more operations in two.
 	s, err := Open(dir, Options{Create: true, Reserve: -1, tune: func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 }})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestDurableStore(t *testing.T) {
 	storetest.RunDurable(t, func(t *testing.T, dir string) store.Store { return openTest(t, dir) })
 }
 
-// commit writes entries, of which none may be stale.
+// commit writes entries and fails the test if one is stale.
 func commit(t testing.TB, s *Store, entries ...*store.Entry) {
 	t.Helper()
 	outcomes, err := s.Commit(context.Background(), entries)
@@ -50,13 +50,13 @@ func commit(t testing.TB, s *Store, entries ...*store.Entry) {
 	}
 }
 
-// commitError is the error of a commit.
+// commitError returns the error of a commit.
 func commitError(t testing.TB, s *Store, entries ...*store.Entry) error {
 	_, err := s.Commit(t.Context(), entries)
 	return err
 }
 
-// placesUnder are the places posted under a key, at most limit of them.
+// placesUnder returns the places posted under a key, at most limit of them.
 func placesUnder(t testing.TB, s *Store, key uint64, limit int) (places []uint64, more bool) {
 	t.Helper()
 	places, more, err := s.index.Find(t.Context(), key, postings.Band, limit, nil)
@@ -66,7 +66,7 @@ func placesUnder(t testing.TB, s *Store, key uint64, limit int) (places []uint64
 	return places, more
 }
 
-// placeOfText is the lowest place of a text; 0: none.
+// placeOfText returns the lowest place of a text; 0: it has none.
 func placeOfText(t testing.TB, s *Store, h dedup.Hash) (place uint64) {
 	t.Helper()
 	err := s.view(t.Context(), func(txn *badgerdb.Txn) (err error) {
@@ -79,7 +79,7 @@ func placeOfText(t testing.TB, s *Store, h dedup.Hash) (place uint64) {
 	return place
 }
 
-// recordOf is the record of a numbered page, nil if there is none.
+// recordOf returns the record of a numbered page, nil if there is none.
 func recordOf(t testing.TB, s *Store, n int) *store.Record {
 	t.Helper()
 	pages, err := s.Pages(t.Context(), []dedup.Hash{entry(n).Record.ID}, store.WantRecord)

@@ -11,21 +11,21 @@ import (
 	"skink/dedup"
 )
 
-// A batch is a sequence of operations on their way into the store. It puts as
-// many as fit into one transaction, which is what makes a commit cheap, and
-// starts another when they do not. Operations stay in their order, and none is
-// torn apart: room says how much the next one writes.
+// A batch writes a sequence of operations into the store. It puts as many operations as fit into
+// one transaction, which makes a commit cheap, and then begins another transaction. Operations stay
+// in their order, and each lies in one transaction whole: before an operation writes, room is told
+// how much that will be.
 //
-// The counters are written with each transaction that changes them, so they are
-// exact whenever the process ends. What it adds to the index is one value, and
-// is to be found after it.
+// The counters are written with each transaction that changes them, so they are exact whenever the
+// process ends. What a transaction adds to the index is one value in its journal entry. Look-ups
+// find it when the transaction has been committed.
 type batch struct {
 	s       *Store
 	txn     *badgerdb.Txn
 	keys    int64
 	bytes   int64
 	counted bool     // the counters changed
-	gone    []uint64 // places whose visits the transaction supersedes
+	gone    []uint64 // places of the visits that the transaction replaces
 	refusal error    // why nothing was written, when that is not the store's fault
 	*workspace
 }
@@ -33,23 +33,23 @@ type batch struct {
 // A workspace is the memory of a batch that the next batch uses again.
 type workspace struct {
 	journal journalEntry // what the transaction adds to the index
-	// recorded are the pages that are found by their id in the index, which
-	// does not know them yet.
+	// recorded are pages that the index will find by their id, once this transaction is committed.
 	recorded map[dedup.Hash]uint64
-	// posted are the mixed keys posted under in this batch, with the last place.
+	// posted holds the mixed keys under which this batch has posted, each with the last place.
 	posted map[uint64]uint64
 	json   bytes.Buffer
 }
 
-// mostKept is how many keys a batch may have whose workspace is used again: clearing
-// a map takes as long as it once was large.
+// mostKept is how many keys a batch may have whose workspace is used again. The time to clear a map
+// grows with the largest size that the map ever had.
 const mostKept = 1 << 14
 
 func newWorkspace() *workspace {
 	return &workspace{recorded: map[dedup.Hash]uint64{}, posted: map[uint64]uint64{}}
 }
 
-// used returns the workspace for the next batch.
+// used returns the workspace for the next batch: this one emptied, or a new one if this one is
+// large.
 func (w *workspace) used() *workspace {
 	if len(w.posted) > mostKept || w.json.Cap() > partSize {
 		return newWorkspace()
@@ -61,17 +61,17 @@ func (w *workspace) used() *workspace {
 }
 
 const (
-	// keyOverhead is more than badger adds to a key and its value when it
-	// estimates the size of a transaction.
+	// keyOverhead is more than badger adds to a key and its value when it estimates the size of a
+	// transaction.
 	keyOverhead = 32
-	// countersRoom is kept for the counters, which are a few hundred bytes but
-	// have an entry for every kind of error.
+	// countersRoom is kept free for the counters. They are a few hundred bytes, but have an entry
+	// for every kind of error.
 	countersRoom = 64 << 10
 )
 
-// write runs fn with a batch and commits it. A store that could not write is
-// broken: the memory may already know what the disk does not. It says so from
-// then on, and opening it again brings it back to its last transaction.
+// write runs fn with a batch and commits the batch. After a write that failed the store is broken,
+// because the memory may know what the disk does not. From then on every write returns that error.
+// Opening the store again brings it back to its last transaction.
 func (s *Store) write(ctx context.Context, fn func(*batch) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,14 +107,13 @@ func (s *Store) writeLocked(fn func(*batch) error) error {
 	return nil
 }
 
-// refuse ends a batch that has written nothing. The store is as good as before.
+// refuse ends a batch that has written nothing, so that the store is not broken by it.
 func (b *batch) refuse(why error) error {
 	b.refusal = why
 	return why
 }
 
-// room makes sure that an operation of that many keys and bytes comes into one
-// transaction.
+// room makes sure that an operation of that many keys and bytes lies in one transaction.
 func (b *batch) room(keys, bytes int) error {
 	b.keys += int64(keys)
 	b.bytes += int64(bytes + keys*keyOverhead)
@@ -178,13 +177,14 @@ func (b *batch) set(key, value []byte) error { return b.txn.Set(key, value) }
 
 func (b *batch) delete(key []byte) error { return b.txn.Delete(key) }
 
-// get calls fn with the value of key and says whether there was one. What the
-// batch wrote it sees.
+// get calls fn with the value of key and says whether there was one. It sees what the batch has
+// written.
 func (b *batch) get(key []byte, fn func(value []byte) error) (bool, error) {
 	return get(b.txn, key, fn)
 }
 
-// get calls fn with the value of key, valid until fn returns.
+// get calls fn with the value of key and says whether there was one. The value is valid until fn
+// returns.
 func get(txn *badgerdb.Txn, key []byte, fn func(value []byte) error) (bool, error) {
 	item, err := txn.Get(key)
 	if errors.Is(err, badgerdb.ErrKeyNotFound) {

@@ -14,13 +14,13 @@ import (
 	"skink/store"
 )
 
-// The benchmarks write what a crawl of ordinary sites writes: texts of some
-// 400 words, 14 postings and 30 links a page, of which two are new, and ask
-// before each page for its text and its 14 keys, as the workers do.
+// The benchmarks write what a crawl of ordinary sites writes. A page has a text of some 400 words,
+// 14 postings and 30 links, of which two are new. Before each page they ask for its text and its 14
+// keys, as the workers do.
 //
 //	GOMEMLIMIT=140MiB go test -run=- -bench=Commit -benchtime=100000x ./store/badger
 
-// BenchmarkCommit commits one page at a time and sixteen.
+// BenchmarkCommit commits one page at a time, and sixteen pages at a time.
 func BenchmarkCommit(b *testing.B) {
 	for _, group := range []int{1, 16} {
 		b.Run(fmt.Sprint("pages=", group), func(b *testing.B) { benchmarkCommit(b, group) })
@@ -72,8 +72,8 @@ func lookUp(b *testing.B, s *Store, e *store.Entry) {
 	e.Basis = found[0].Basis(ask)
 }
 
-// A generator makes pages of a site that grows by two pages a page. Texts are
-// made and packed beforehand: that is work for others.
+// A generator makes pages of a site, each with links to two new pages. Texts are made and packed
+// beforehand, because the store does neither.
 type generator struct {
 	rand  *rand.Rand
 	texts [][]byte
@@ -89,7 +89,7 @@ func newGenerator() *generator {
 	return g
 }
 
-// text is words with the skew of a language, so that it packs like one.
+// text makes a text whose words are as skewed as those of a language, so that it packs like one.
 func (g *generator) text(words int) []byte {
 	var b strings.Builder
 	zipf := rand.NewZipf(g.rand, 1.1, 4, 20000)
@@ -103,7 +103,7 @@ func pageURL(n int) string {
 	return fmt.Sprintf("https://site%d.example/section/page-%d.html", n%50, n)
 }
 
-// links are n new ones and the rest of thirty that were found before.
+// links makes thirty links: n to new pages, and the rest to pages that were found before.
 func (g *generator) links(n int) []frontier.Item {
 	list := make([]frontier.Item, 0, 30)
 	for len(list) < n {
@@ -145,8 +145,8 @@ func (g *generator) entry() *store.Entry {
 	return e
 }
 
-// resident is the memory of this process, its own and that of mapped files,
-// which the system takes back when it wants to.
+// resident returns the resident memory of this process: its own, and that of mapped files, which
+// the system may take back at any time.
 func resident() (anon, file float64) {
 	kB := status("RssAnon", "RssFile")
 	return kB[0] / 1000, kB[1] / 1000

@@ -7,10 +7,10 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 )
 
-// A block holds what a run of pages left, see keys.go. On disk the newest comes
-// first, inside it numbers ascend. So a scan by number first asks which blocks
-// there are, from the newest down to the one where it begins, a seek for each,
-// and then goes through them the other way round.
+// A block holds what a run of pages left, see keys.go. On disk the newest block comes first, but
+// inside a block the numbers ascend. So a scan by number first lists the blocks, from the newest
+// down to the one where the scan begins, with one seek for each. Then it reads the blocks in the
+// opposite order.
 
 // scanRecords calls fn with the record of each page from a number on, in order.
 func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
@@ -21,8 +21,8 @@ func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.
 	return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), fn)
 }
 
-// scanJournal calls fn with each entry of the journal from one on, in order.
-// No block says which entries are in it; it begins with its first.
+// scanJournal calls fn with each entry of the journal from one on, in order. Which entries are in a
+// block is known only from its first entry.
 func (s *Store) scanJournal(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
 	return s.view(ctx, func(txn *badgerdb.Txn) error {
 		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
@@ -39,8 +39,8 @@ func (s *Store) scanJournal(ctx context.Context, from uint64, fn func(*badgerdb.
 	})
 }
 
-// blocks returns the blocks there are, ascending, from the newest that is the
-// first of those asked for.
+// blocks returns the blocks in ascending order. It begins with the newest block for which isFirst
+// is true, or with the oldest block if it is true for none.
 func blocks(it *badgerdb.Iterator, isFirst func(block uint64) bool) []uint64 {
 	var list []uint64
 	for it.Rewind(); it.Valid(); it.Seek(blockKey(list[len(list)-1] - 1)) {
@@ -54,7 +54,7 @@ func blocks(it *badgerdb.Iterator, isFirst func(block uint64) bool) []uint64 {
 	return list
 }
 
-// scanBlocks calls fn with the keys of a letter in blocks, from one key on.
+// scanBlocks calls fn with the items of a letter in the blocks of a list, from one key on.
 func scanBlocks(ctx context.Context, it *badgerdb.Iterator, list []uint64, letter byte, from []byte, fn func(*badgerdb.Item) error) error {
 	first := blockOf(from)
 	for _, block := range list {

@@ -10,15 +10,15 @@ import (
 	"skink/store"
 )
 
-// commitAt writes an entry at a place of the test's choice, above all before it.
+// commitAt writes an entry at a place of the test's choice, which must be above all earlier places.
 func commitAt(t *testing.T, s *Store, place uint64, e *store.Entry) {
 	t.Helper()
 	s.last = place - 1
 	commit(t, s, e)
 }
 
-// Pages are found in the order of their places, wherever in their blocks they are
-// and whatever blocks are missing between them.
+// Pages are found in the order of their places, wherever in their blocks they are and whichever
+// blocks are missing between them.
 func TestBlocks(t *testing.T) {
 	ctx := t.Context()
 	s := openTest(t, t.TempDir())
@@ -56,7 +56,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// The journal is read from any entry on, whatever blocks its entries are in.
+// The journal can be read from any entry on, whichever blocks its entries are in.
 func TestJournalInBlocks(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	for i, place := range []uint64{3, 4, 5, pagesInBlock, 2 * pagesInBlock, 9 * pagesInBlock, 9*pagesInBlock + 1} {
@@ -78,8 +78,8 @@ func TestJournalInBlocks(t *testing.T) {
 	}
 }
 
-// What grows with the pages is the end of all keys, and its newest block comes
-// first: that is what keeps compaction cheap, see keys.go.
+// The keys that grow with the pages come after all others, and among them the newest block comes
+// first. This keeps compaction cheap, see keys.go.
 func TestNewBlocksComeBeforeOldOnes(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	for i, num := range []uint64{1, 2 * pagesInBlock, 3 * pagesInBlock} {
@@ -102,7 +102,7 @@ func TestNewBlocksComeBeforeOldOnes(t *testing.T) {
 	}
 }
 
-// numbered is a page of its own with text i and key i.
+// numbered makes a unique page with text i and key i.
 func numbered(i int) *store.Entry {
 	e := entry(i + 1)
 	e.Text = store.Pack([]byte(fmt.Sprint(i)))

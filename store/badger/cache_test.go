@@ -2,14 +2,14 @@ package badger
 
 import "testing"
 
-// A block that was found undamaged is remembered: who reads the same pages again checks
-// none of their blocks again.
+// A block that was found undamaged is remembered: reading the same pages again checks none of their
+// blocks again.
 func TestBlocksAreCheckedOnce(t *testing.T) {
 	dir := t.TempDir()
 	const pages = 6000
 	s := openTest(t, dir)
 	fill(t, s, pages)
-	if err := s.Close(); err != nil { // which writes it all into tables
+	if err := s.Close(); err != nil { // Close writes everything into tables
 		t.Fatal(err)
 	}
 	s = openTest(t, dir)
@@ -24,7 +24,7 @@ func TestBlocksAreCheckedOnce(t *testing.T) {
 		return m.Hits() - hits, m.Misses() - misses
 	}
 	read()
-	read() // what is put into the cache is there a moment later
+	read() // the cache takes a block in a moment after it was put there
 	if hits, misses := read(); misses > hits/10 {
 		t.Errorf("%d blocks were checked again, %d were not", misses, hits)
 	}

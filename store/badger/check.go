@@ -20,18 +20,16 @@ import (
 
 // # Looking before opening
 //
-// Badger opens a folder in the belief that it is in order. In a folder of other
-// files it starts a database; tables that a cut-off MANIFEST does not name it
-// deletes; a table with a damaged index it leaves out, with a line in the log,
-// or it ends the process; a damaged block it takes for empty; logs with a gap between
-// them it reads as if there were none. So a folder is looked at first: all of the
-// MANIFEST, all of each table, and the logs, see [memLog]. What is damaged is
-// written anew without what is lost, see [tableContent], and the store then mended,
+// Badger opens a folder in the belief that it is in order. It starts a database in a folder of
+// other files. It deletes tables that a cut-off MANIFEST does not name. It leaves out a table with
+// a damaged index, with a line in the log, or ends the process. It takes a damaged block for empty.
+// It reads logs with a gap between them as if there were no gap. So skink looks at a folder before
+// badger does: at all of the MANIFEST, all of each table, and the logs, see [memLog]. Damaged
+// tables are written anew without what is lost, see [tableContent], and then the store is mended,
 // see [mending].
 
-// isStore says whether there is a store in dir, without opening it; a folder
-// that does not exist or is empty holds none yet. Any other folder, and a file,
-// is an error.
+// isStore says whether there is a store in dir, without opening it. A folder that is empty or does
+// not exist holds none yet. A folder with other files is an error, and so is a file.
 func isStore(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -48,7 +46,7 @@ func isStore(dir string) (bool, error) {
 		switch e.Name() {
 		case badgerdb.ManifestFilename:
 			manifest = true
-		case "LOCK", "MANIFEST-REWRITE": // all there is if it was killed at birth
+		case "LOCK", "MANIFEST-REWRITE": // all that a process leaves that was killed while it made the store
 		default:
 			other = e.Name()
 		}
@@ -59,8 +57,8 @@ func isStore(dir string) (bool, error) {
 	return manifest, nil
 }
 
-// checkStore looks at the files of a store that exists, and puts in order what a
-// killed process or a power cut left.
+// checkStore looks at the files of a store that exists. It puts in order what a killed process, a
+// power cut or damage left.
 func checkStore(dir string) (Loss, error) {
 	release, ok, err := tryLock(dir)
 	if err != nil {
@@ -85,20 +83,20 @@ func checkStore(dir string) (Loss, error) {
 	return found.loss, err
 }
 
-// inspection is what was found in the files of a store.
+// An inspection is what was found in the files of a store.
 type inspection struct {
 	manifest badgerdb.Manifest
-	rebuilt  bool // the manifest
+	rebuilt  bool // the manifest was made anew from the tables
 	tables   map[uint64]*tableContent
-	reached  uint64 // the last transaction in tables
+	reached  uint64 // the number of the last transaction that is in tables
 	loss     Loss
 }
 
-// damageFile is there while a store is being mended: the lines of what was found. So a
-// process that is killed leaves that to the next one.
+// damageFile exists while a store is being mended, and lists the damage that was found. If the
+// process is killed, the next one knows from it that the store must be mended.
 const damageFile = "DAMAGE"
 
-// inspect reads which tables there are, and all of each, without a change.
+// inspect reads the MANIFEST and all of each table. It changes nothing.
 func inspect(dir string) (*inspection, error) {
 	f := &inspection{}
 	said, err := readDamage(dir)
@@ -138,7 +136,7 @@ func inspect(dir string) (*inspection, error) {
 			return nil, err
 		}
 	}
-	if len(f.loss.Damage) > 0 { // what the tables reached is no longer known
+	if len(f.loss.Damage) > 0 { // nobody knows any more which transaction the tables reached, so the logs are believed
 		logs, err := readLogs(dir)
 		if err != nil {
 			return nil, err
@@ -152,7 +150,7 @@ func inspect(dir string) (*inspection, error) {
 	return f, nil
 }
 
-// mayLack says whether a key of a letter may have been lost.
+// mayLack says whether keys of a letter may have been lost.
 func (f *inspection) mayLack(letter byte) bool {
 	for _, t := range f.tables {
 		if slices.ContainsFunc(t.lost, func(r keyRange) bool { return r.mayHave(letter) }) {
@@ -170,7 +168,7 @@ func (f *inspection) damaged(said ...Damage) {
 	}
 }
 
-// reach is the last transaction that is in tables which are whole.
+// reach returns the number of the last transaction that is in undamaged tables.
 func (f *inspection) reach(dir string) (last uint64, err error) {
 	for id, t := range f.manifest.Tables {
 		if f.tables[id] != nil {
@@ -185,8 +183,7 @@ func (f *inspection) reach(dir string) (last uint64, err error) {
 	return last, nil
 }
 
-// rewrite puts damaged tables, and a damaged MANIFEST, in order. What was found is
-// written down first.
+// rewrite writes damaged tables and a damaged MANIFEST anew. It first writes down what was found.
 func (f *inspection) rewrite(dir string) error {
 	if len(f.loss.Damage) == 0 {
 		return nil
@@ -223,8 +220,8 @@ func writeDamage(dir string, said []Damage) error {
 	return replaceFile(filepath.Join(dir, damageFile), b)
 }
 
-// readDamage reads what a process that was killed had found. Whatever is in the file, it
-// says that there was something.
+// readDamage reads the damage that a killed process had found. If the file is there and cannot be
+// read, that is damage too.
 func readDamage(dir string) (said []Damage, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, damageFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -239,15 +236,14 @@ func readDamage(dir string) (said []Damage, err error) {
 	return said, nil
 }
 
-// IsStore says whether dir holds a store, of whatever version and state, without a
-// change to it.
+// IsStore says whether dir holds a store, of any version and in any state. It changes nothing.
 func IsStore(dir string) bool {
 	head, err := readHead(dir)
 	return err == nil && head.owner == skinkMagic
 }
 
-// A head is the first eight bytes of a MANIFEST: "Bdgr", the application's number,
-// the version of its layout, badger's version.
+// A head is what the first eight bytes of a MANIFEST say. They are "Bdgr", the application's
+// number, the version of its layout, and badger's version.
 type head struct{ owner, version byte }
 
 func readHead(dir string) (h head, err error) {
@@ -263,7 +259,7 @@ func readHead(dir string) (h head, err error) {
 	return head{b[4], b[5]}, nil
 }
 
-// checkHead reads whose store it is, and of which version.
+// checkHead returns an error if the store in dir is another program's, or of another version.
 func checkHead(dir string) error {
 	h, err := readHead(dir)
 	if err != nil {
@@ -280,9 +276,9 @@ func checkHead(dir string) error {
 	return nil
 }
 
-// readManifest reads which tables there are. A power cut may tear the last entry:
-// then badger drops it, which costs nothing if what it said was not done yet. See
-// [checkNames].
+// readManifest reads which tables there are. A power cut may tear the last entry. Badger drops a
+// torn entry, which costs nothing if what the entry said was not done yet. [checkNames] finds out
+// whether it was.
 func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -302,11 +298,11 @@ func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 	return m, err == nil && info.Size() != end, err
 }
 
-// checkNames looks at the tables that are there and that the MANIFEST does not name,
-// which badger removes. A killed process may leave such: one that it was writing of a
-// log, which then is there too, or of other tables, which then are still named, or
-// tables that it had made others of. In none of them is a transaction that is not
-// also elsewhere. One that has later ones was known, and the MANIFEST is not whole.
+// checkNames looks at the tables that the MANIFEST does not name. Badger will remove them. A killed
+// process may leave three kinds of them: a table that it was making from a log, which is still
+// there; a table that it was making from other tables, which are still named; and tables from which
+// it had made others. Every transaction in them is also elsewhere. A table with a later transaction
+// than all others was once named, so the MANIFEST is not whole.
 func checkNames(dir string, m badgerdb.Manifest, reached uint64) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -326,8 +322,8 @@ func checkNames(dir string, m badgerdb.Manifest, reached uint64) error {
 	return nil
 }
 
-// checkTable opens a table as badger will: it reads the index, its checksum, and
-// the last block. It returns the number of the last transaction in it.
+// checkTable opens a table as badger will: it reads the index, the checksum of the index, and the
+// last block. It returns the number of the last transaction in the table.
 func checkTable(name string, compression options.CompressionType) (last uint64, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -19,9 +19,9 @@ func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[store.Cluster, error] { return r.Clusters(ctx) })
 }
 
-// Clusters yields the clusters by size. It counts the members first, some 50 bytes
-// a cluster, which is less to keep right than an order on disk that changes with
-// every member.
+// Clusters yields the clusters by size. It counts the members first, which takes some 50 bytes of
+// memory a cluster. An order by size on disk would change with every member, and would be harder to
+// keep right.
 func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return func(yield func(store.Cluster, error) bool) {
 		list, err := r.clusters(ctx)
@@ -41,7 +41,7 @@ func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	}
 }
 
-// A placedCluster knows when its leader was judged.
+// A placedCluster is a cluster with the place of its leader.
 type placedCluster struct {
 	store.Cluster
 	place uint64

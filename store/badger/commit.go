@@ -16,19 +16,18 @@ import (
 
 // # Commits come together
 //
-// A transaction costs more than what one page puts into it. So calls of Commit
-// that wait for the store's lock wait in a line too: whoever gets the lock first
-// writes for all of them, in the order of the line, and the others find their work
-// done. Each place in the order of judging is given here, under that lock, so a
-// place that a reader can see has all lower ones before it.
+// A transaction costs more than the writes of one page. So calls of Commit that wait for the
+// store's lock also stand in a line. The call that gets the lock first writes the entries of all
+// calls in the line, in their order, and the others find their work done. Places are given under
+// that lock too, so when a reader can see one place it can see all lower ones.
 
-// A commitLine is the calls of Commit that nobody serves yet.
+// A commitLine is the calls of Commit that wait to be served.
 type commitLine struct {
 	mu      sync.Mutex
 	waiting []*commitCall // guarded by mu
 }
 
-// A commitCall is one call of Commit. The store's lock guards its answer.
+// A commitCall is one call of Commit. The store's lock guards outcomes, served and err.
 type commitCall struct {
 	entries  []*store.Entry
 	outcomes []store.Outcome
@@ -50,7 +49,7 @@ func (l *commitLine) take() []*commitCall {
 	return all
 }
 
-// Commit writes entries, together with those of other calls.
+// Commit writes entries, and may write them together with those of other calls.
 func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -74,8 +73,8 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 	return c.outcomes, nil
 }
 
-// serve writes what some calls ask for. The caller holds mu. A write that failed
-// failed for all of them.
+// serve writes the entries of some calls. The caller holds mu. If the write fails, it fails for all
+// of them.
 func (s *Store) serve(calls []*commitCall) {
 	err := s.writeLocked(func(b *batch) error {
 		for _, c := range calls {
@@ -104,8 +103,8 @@ func (b *batch) commit(c *commitCall) error {
 	return nil
 }
 
-// entry writes one entry in the order of the contract: what may be left over
-// from a crash first, the record and the frontier's end together and last.
+// entry writes one entry in the order of the contract. What may be found without a record after a
+// crash comes first. The record and the end of the URL come last, and together.
 func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 	if _, err := b.s.queue.holder(e.Claim); err != nil && e.Claim != (frontier.Claim{}) {
 		return store.Lost, nil
@@ -133,7 +132,7 @@ func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 	return store.Written, b.rest(num, e)
 }
 
-// replaced says whether the record that an entry was made from is no longer there.
+// replaced says whether the store no longer has the record that an entry was made from.
 func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
 	if e.Replaces.IsZero() {
 		return false, nil
@@ -145,8 +144,8 @@ func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
 	return r == nil || !r.Began().Equal(e.Replaces), err
 }
 
-// rest writes what comes after text and sketch; num 0 says that the visit that is
-// there stays.
+// rest writes everything that comes after text and sketch. With a num of 0 the visit that the store
+// has stays.
 func (b *batch) rest(num uint64, e *store.Entry) error {
 	for _, it := range e.Links {
 		if _, err := b.discover(it); err != nil {
@@ -164,8 +163,8 @@ func (b *batch) rest(num uint64, e *store.Entry) error {
 	return b.end(num, e)
 }
 
-// nextNumber gives the next place. It is counted in the transaction that first
-// uses it, so it is never given twice.
+// nextNumber returns the next place. The transaction that first uses the place also counts it, so
+// no place is ever given twice.
 func (b *batch) nextNumber() uint64 {
 	b.s.last++
 	b.counters().Numbers = b.s.last
@@ -189,7 +188,7 @@ func (b *batch) content(num uint64, e *store.Entry) error {
 	return b.set(pageKey(keySketch, num), value)
 }
 
-// parts writes a value of any length; an empty one is one empty part.
+// parts writes a value of any length. An empty value is one empty part.
 func (b *batch) parts(letter byte, num uint64, value []byte) error {
 	for part := 0; part == 0 || len(value) > 0; part++ {
 		n := min(len(value), partSize)
@@ -204,8 +203,8 @@ func (b *batch) parts(letter byte, num uint64, value []byte) error {
 	return nil
 }
 
-// postedAtOnce is far more than a page has keys, and far less than a
-// transaction takes.
+// postedAtOnce is how many keys are posted at once. It is far more than a page has, and far less
+// than a transaction takes.
 const postedAtOnce = 1024
 
 // post writes the postings of a page, each key once.
@@ -225,7 +224,8 @@ func (b *batch) post(num uint64, e *store.Entry) error {
 	return nil
 }
 
-// end writes the record, what leads to it, and how its URL ended, together.
+// end writes the record, the keys that lead to it, and the end of its URL. All of it lies in one
+// transaction.
 func (b *batch) end(num uint64, e *store.Entry) error {
 	r := &e.Record
 	u, err := b.known(r.ID)
@@ -272,7 +272,8 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	return b.setKnown(r.ID, u, before == known{})
 }
 
-// record writes the record and its entries under its text hash and its leader.
+// record writes the record, and the postings and keys by which its text hash and its leader lead to
+// it.
 func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	r := &e.Record
 	if err := b.set(pageKey(keyRecord, num), value); err != nil {
@@ -294,7 +295,7 @@ func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	return nil
 }
 
-// touch writes a record anew where it is, and counts it anew.
+// touch replaces a record at its place, and counts the new one instead of the old one.
 func (b *batch) touch(num uint64, e *store.Entry) error {
 	var hash dedup.Hash // under which the page is found
 	_, err := b.get(pageKey(keyRecord, num), func(value []byte) error {
@@ -316,14 +317,14 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 	return b.set(pageKey(keyRecord, num), value)
 }
 
-// A visit is what a place holds.
+// A visit is what the store holds at a place.
 type visit struct {
 	num    uint64 // 0: nothing
 	record *store.Record
-	keys   [][]byte // in badger
+	keys   [][]byte // badger's keys of the visit
 }
 
-// visitAt finds what a place holds.
+// visitAt returns what the store holds at a place.
 func (b *batch) visitAt(num uint64) (v visit, err error) {
 	if num == 0 {
 		return v, nil
@@ -347,8 +348,8 @@ func (b *batch) visitAt(num uint64) (v visit, err error) {
 	return v, nil
 }
 
-// supersede takes away what an earlier visit left, but its postings: they find
-// nothing from then on, and are dropped when segments are merged.
+// supersede deletes what an earlier visit left, except for its postings. From then on those lead to
+// nothing, and they are dropped when segments are merged.
 func (b *batch) supersede(v visit) error {
 	if v.num == 0 {
 		return nil
@@ -368,9 +369,8 @@ func (b *batch) supersede(v visit) error {
 	return nil
 }
 
-// encodeRecord makes the value of an r key. It leaves & < > as they are: a URL is full of
-// them. The buffer is used again for each record, and what comes of it is as long as it
-// has to be.
+// encodeRecord makes the value of an r key. It does not escape & < >, because URLs are full of
+// them. The buffer is used again for each record, so the value is a copy.
 func (w *workspace) encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, error) {
 	w.json.Reset()
 	w.json.Write(hash[:])
@@ -382,6 +382,6 @@ func (w *workspace) encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, erro
 	return bytes.Clone(bytes.TrimSuffix(w.json.Bytes(), []byte("\n"))), nil
 }
 
-// hashSize is what stands before the record in its value, and before the minima
-// twice.
+// hashSize is the size of a hash. One hash stands before the record in its value, and two stand
+// before the minima in theirs.
 const hashSize = len(dedup.Hash{})

@@ -9,11 +9,11 @@ import (
 	"skink/store"
 )
 
-// counters are what would take a scan of the store to find out again.
+// counters are numbers that would otherwise take a scan of the store.
 type counters struct {
 	Numbers uint64 `json:"numbers"` // the last place given
 	Records int64  `json:"records"`
-	// URLs by state. Their numbers are the contract's, and do not change.
+	// URLs by state. The numbers of the states are those of package frontier, and do not change.
 	URLs  frontier.PerState `json:"urls"`
 	Tally store.Tally       `json:"tally"`
 }
@@ -26,20 +26,21 @@ func (s *Store) writeCounters() error {
 	return b.flush()
 }
 
-// Tally is the number of records of each kind and verdict.
+// Tally returns the number of records of each kind and verdict.
 func (s *Store) Tally(ctx context.Context) (store.Tally, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.counters.Tally.Clone(), ctx.Err()
 }
 
-// Tally is the number of records at the reader's moment.
+// Tally returns the number of records at the reader's moment.
 func (r reader) Tally(context.Context) (store.Tally, error) {
 	c, err := r.counters()
 	return c.Tally.Clone(), err
 }
 
-// counters are those of the reader's moment: they are written with what they count.
+// counters returns the counters of the reader's moment. They are written in the transaction of what
+// they count.
 func (r reader) counters() (c counters, err error) {
 	if r.counted != nil {
 		return *r.counted, nil
@@ -51,13 +52,13 @@ func (r reader) counters() (c counters, err error) {
 	return c, err
 }
 
-// Counts is how many URLs are in each state at the reader's moment.
+// Counts returns how many URLs are in each state at the reader's moment.
 func (r reader) Counts(context.Context) (frontier.Counts, error) {
 	c, err := r.counters()
 	return c.URLs.Counts(), err
 }
 
-// Counts is how many URLs are in each state.
+// Counts returns how many URLs are in each state.
 func (s *Store) Counts(ctx context.Context) (frontier.Counts, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"skink/store"
 )
 
-// killed copies the folder of an open store and opens the copy, which is what
-// the next process finds when this one is killed.
+// killed copies the folder of an open store and opens the copy. The copy is what the next process
+// would find if this one were killed now.
 func killed(t *testing.T, s *Store) *Store {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "copy")
@@ -47,9 +47,9 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A large entry takes several transactions. Whichever is the last before the
-// end, the store is whole, the page is still to be fetched or has its record,
-// and committing it again gives what one commit would have given.
+// A large entry takes several transactions. Whichever of them is the last before a kill, the store
+// is whole, and the page either has its record or is still to be fetched. Committing the entry
+// again gives what one commit would have given.
 func TestKilledInTheMiddleOfACommit(t *testing.T) {
 	ctx := t.Context()
 	large := entry(1)
@@ -107,7 +107,7 @@ func TestKilledInTheMiddleOfACommit(t *testing.T) {
 	}
 }
 
-// takeAll claims the one host that is due, and takes up to n of its URLs.
+// takeAll claims the one host that is due and takes up to n of its URLs.
 func takeAll(t *testing.T, s *Store, n int) []frontier.Item {
 	t.Helper()
 	g, err := s.Claim(t.Context(), "me", 1, time.Hour)

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// defaultReserve is what a crawl must leave on the disk. Badger maps its
-	// files into memory, and writing to a mapped page that has no room on the
-	// disk kills the process. Between two looks at the disk a few memtables can
-	// be written, and a compaction needs room for its result beside its input.
+	// defaultReserve is how many bytes a crawl leaves free on the disk. Badger maps its files into
+	// memory, and writing to a mapped page that has no room on the disk kills the process. Between
+	// two looks at the disk a few memtables can be written, and a compaction needs room for its
+	// result beside its input.
 	defaultReserve = 256 << 20
-	// reserveShare bounds the default on small file systems: a twentieth, but
-	// never less than leastReserve, which flushing two memtables and compacting
-	// their tables takes. With 16 MiB a full disk was seen to kill the process.
+	// reserveShare bounds the default on small file systems to a twentieth of them, but never to
+	// less than leastReserve. Flushing two memtables and compacting their tables takes that much.
+	// With 16 MiB a full disk was seen to kill the process.
 	reserveShare = 20
 	leastReserve = 64 << 20
-	// diskInterval is how long an answer about free space is believed. At
-	// 500 MB/s it is a tenth of the reserve.
+	// diskInterval is how long an answer about free space is believed. A disk that writes 500 MB/s
+	// uses up a tenth of the reserve in that time.
 	diskInterval = 50 * time.Millisecond
 )
 
@@ -28,8 +28,8 @@ const (
 type disk struct {
 	dir     string
 	reserve int64 // bytes; 0: the default; negative: none
-	// space returns how many bytes the file system of dir has left for us, and
-	// how many it has in all.
+	// space returns how many bytes of the file system of dir this process may still use, and how
+	// many it has in all.
 	space func(dir string) (free, total int64, err error)
 
 	mu    sync.Mutex // guards what follows
@@ -50,7 +50,7 @@ func (d *disk) check() error {
 	return d.err
 }
 
-// hasRoom says whether so many bytes can be written and the reserve stays.
+// hasRoom says whether so many bytes can be written without touching the reserve.
 func (d *disk) hasRoom(bytes int64) bool {
 	if d.reserve < 0 {
 		return true
@@ -59,7 +59,7 @@ func (d *disk) hasRoom(bytes int64) bool {
 	return err == nil && free-bytes >= d.kept(total)
 }
 
-// kept is how many bytes are kept free.
+// kept returns how many bytes are kept free on a file system of that size.
 func (d *disk) kept(total int64) int64 {
 	if d.reserve == 0 {
 		return min(defaultReserve, max(leastReserve, total/reserveShare))

@@ -26,9 +26,9 @@ func TestFull(t *testing.T) {
 	wantError(t, dir, err, store.ErrFull)
 	wantError(t, dir, commitError(t, s, entry(1)), store.ErrFull)
 	wantError(t, dir, s.SetMeta(ctx, "name", nil), store.ErrFull)
-	checkCounts(t, s, frontier.Counts{Pending: 1}) // nothing was written
+	checkCounts(t, s, frontier.Counts{Pending: 1}) // the second URL was not written
 
-	// What ends a crawl in order still works.
+	// A crawl can still end in order.
 	g, err := s.Claim(ctx, "me", 1, time.Hour)
 	if err != nil || len(g.Hosts) != 1 {
 		t.Fatalf("Claim = %+v, %v", g, err)
@@ -57,7 +57,7 @@ func TestReserve(t *testing.T) {
 		{0, 255 * MiB, 1 << 40, true},
 		{0, 101 * MiB, 2000 * MiB, false}, // 5 % of a small disk
 		{0, 99 * MiB, 2000 * MiB, true},
-		{0, 65 * MiB, 100 * MiB, false}, // but what a flush may take
+		{0, 65 * MiB, 100 * MiB, false}, // but never less than a flush may take
 		{0, 63 * MiB, 100 * MiB, true},
 		{10 * MiB, 10 * MiB, 1 << 40, false},
 		{10 * MiB, 9 * MiB, 1 << 40, true},
@@ -70,7 +70,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// The disk is asked seldom: a page costs less than asking.
+// The disk is asked seldom, because asking costs more than committing a page.
 func TestDiskIsAskedSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0

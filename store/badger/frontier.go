@@ -45,7 +45,7 @@ func (s *Store) queueAll(ctx context.Context, items []frontier.Item, queue func(
 	return found, err
 }
 
-// discover queues a URL that was never discovered, and says whether it is one.
+// discover queues a URL that was never discovered, and says whether it did.
 func (b *batch) discover(it frontier.Item) (bool, error) {
 	id := dedup.Hash(frontier.ID(it.URL))
 	if b.s.recent.has(id) {
@@ -62,7 +62,7 @@ func (b *batch) discover(it frontier.Item) (bool, error) {
 	return u.state.New(), err
 }
 
-// requeue queues a URL unless it is pending, and says whether it was not.
+// requeue queues a URL unless it is pending, and says whether it did.
 func (b *batch) requeue(it frontier.Item) (bool, error) {
 	id := dedup.Hash(frontier.ID(it.URL))
 	u, err := b.known(id)
@@ -72,12 +72,12 @@ func (b *batch) requeue(it frontier.Item) (bool, error) {
 	return true, b.queueKnown(id, u, it)
 }
 
-// queueKnown makes a URL of which that much is known pending, and counts that.
+// queueKnown makes a URL pending of which u is known, and counts it as pending.
 func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 	if err := b.enqueue(id, u, it, time.Now()); err != nil {
 		return err
 	}
-	b.move(u.state, frontier.Pending) // in the same transaction
+	b.move(u.state, frontier.Pending) // in the transaction of enqueue
 	return nil
 }
 
@@ -109,11 +109,11 @@ func (b *batch) exclude(urls []string) error {
 	return nil
 }
 
-// enqueue makes a URL pending, at the end of its level, or among those that are due later,
-// wherever it was before.
+// enqueue makes a URL pending. It puts the URL at the end of its level, or among those that are due
+// later, and takes it away from where it was before.
 func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time) error {
 	host := frontier.HostOf(it.URL)
-	// With the key that it had before.
+	// The key under which the URL was queued before counts too.
 	if err := b.room(3, 2*(len(host)+len(it.URL))+len(it.Via)+len(it.ETag)+len(it.Modified)+128); err != nil {
 		return err
 	}
@@ -138,11 +138,11 @@ func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time)
 	return b.setKnown(id, u, before == known{})
 }
 
-// mostRipe is how many URLs come into the queue at a time because they are due.
+// mostRipe is how many URLs of a host that have come due are moved at a time.
 const mostRipe = 1024
 
-// ripen puts the URLs of a host whose time has come at the end of their levels, in the
-// order of those times.
+// ripen puts the URLs of a host that have come due at the end of their levels, in the order in
+// which they came due.
 func (b *batch) ripen(h *waitingHost, now time.Time) error {
 	for {
 		items, places, err := b.ripe(h, now.UnixNano())
@@ -157,15 +157,15 @@ func (b *batch) ripen(h *waitingHost, now time.Time) error {
 	}
 }
 
-// ripe reads some of the URLs of a host whose time has come. When there are none, the
-// host knows when there will be.
+// ripe reads some of the URLs of a host that have come due. When it meets one that has not, it
+// notes in the host when that will be.
 func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places []place, err error) {
 	it := b.txn.NewIterator(badgerdb.IteratorOptions{Prefix: hostPrefix(keyLater, h.name)})
 	defer it.Close()
 	for it.Rewind(); it.Valid() && len(items) < mostRipe; it.Next() {
 		host, p, ok := splitQueueKey(it.Item().Key())
 		if !ok || string(host) != h.name {
-			continue // a host's name with a zero in it
+			continue // another host, whose name goes on after a zero byte
 		}
 		if p.due > now {
 			b.s.queue.ripensAt(h, p.due)
@@ -186,7 +186,7 @@ func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places [
 	return items, places, nil
 }
 
-// ripened moves a URL into the queue proper.
+// ripened moves a URL that has come due to the end of its level.
 func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 	id := dedup.Hash(frontier.ID(it.URL))
 	u, err := b.known(id)
@@ -199,7 +199,7 @@ func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 	return b.enqueue(id, u, it, now)
 }
 
-// openHost brings a host that is not in memory back there, with what was kept of it.
+// openHost brings a host into memory if it is not there, with what the store kept of it.
 func (b *batch) openHost(name string) error {
 	if b.s.queue.hosts[name] != nil {
 		return nil
@@ -212,7 +212,7 @@ func (b *batch) openHost(name string) error {
 	return nil
 }
 
-// unqueue takes a URL that is pending out of the queue.
+// unqueue takes a pending URL out of the queue.
 func (b *batch) unqueue(url string, p place) error {
 	host := frontier.HostOf(url)
 	b.s.queue.remove(host, p)
@@ -251,9 +251,9 @@ func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
 	return u, err
 }
 
-// setKnown writes what is known of a URL; isNew says that nothing was. If that
-// is a record and nothing else it is posted, which costs less than a key: so it
-// is for texts that were not crawled.
+// setKnown writes what is known of a URL. isNew says that nothing was known before. If a record is
+// all that is known, its place is posted under the URL's id, which costs less than a key. Texts
+// that were not crawled are such records.
 func (b *batch) setKnown(id dedup.Hash, u known, isNew bool) error {
 	if isNew {
 		b.journal.addURL(filterKey(id))
@@ -268,10 +268,11 @@ func (b *batch) setKnown(id dedup.Hash, u known, isNew bool) error {
 	return b.set(key1(keyURL, id[:]), u.encode())
 }
 
-// filterKey is a hash as the filters know it: half of it is plenty.
+// filterKey returns the first half of a hash, by which filters and the index know it. Half is
+// plenty.
 func filterKey(h dedup.Hash) uint64 { return binary.BigEndian.Uint64(h[:8]) }
 
-// Claim gives hosts from memory.
+// Claim gives hosts to a worker. It reads the disk only if URLs have come due.
 func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (frontier.Grant, error) {
 	if err := ctx.Err(); err != nil {
 		return frontier.Grant{}, err
@@ -285,7 +286,7 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return s.queue.claim(worker, n, now, ttl), nil
 }
 
-// ripen queues the URLs of hosts whose time has come. The caller holds mu.
+// ripen queues the URLs of hosts that have come due. The caller holds mu.
 func (s *Store) ripen(hosts []*waitingHost, now time.Time) error {
 	if len(hosts) == 0 {
 		return nil
@@ -300,7 +301,7 @@ func (s *Store) ripen(hosts []*waitingHost, now time.Time) error {
 	})
 }
 
-// Renew lets claims last.
+// Renew prolongs claims and returns those that have ended.
 func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Duration) (lost []frontier.Claim, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -342,7 +343,7 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 	return items, nil
 }
 
-// ripenOf queues the URLs of a host whose time has come. The caller holds mu.
+// ripenOf queues the URLs of one host that have come due. The caller holds mu.
 func (s *Store) ripenOf(h *waitingHost) error {
 	now := time.Now()
 	if h.later == 0 || now.UnixNano() < h.first {
@@ -377,7 +378,7 @@ func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]fronti
 	return nil
 }
 
-// Release puts a URL that was taken at the end of its level.
+// Release puts a taken URL back at the end of its level.
 func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item) error {
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
@@ -393,7 +394,7 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 	})
 }
 
-// Return ends a claim, and keeps of the rest what outlives the process.
+// Return ends a claim, and writes the part of the rest that outlives the process.
 func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest) error {
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
@@ -437,13 +438,13 @@ func (r reader) State(_ context.Context, url string) (frontier.State, error) {
 	return u.state, nil
 }
 
-// URLs yields the URLs that are pending, or those that are outside.
+// URLs yields the URLs that are pending, or those that are outside the crawl.
 func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[string, error] { return r.URLs(ctx, state) })
 }
 
-// URLs yields the URLs that are pending, from the queue, or those that are
-// outside, from what is known of all URLs.
+// URLs yields the pending URLs, which it reads from the queue, or those outside the crawl, for
+// which it reads what is known of all URLs.
 func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	letters, read := []byte{keyURL}, outsideURL
 	switch state {
@@ -474,7 +475,7 @@ func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 	}
 }
 
-// outsideURL is the URL of a u key, if it is outside the crawl.
+// outsideURL returns the URL of a u key if it is outside the crawl, else "".
 func outsideURL(_, value []byte) (string, error) {
 	u, err := decodeKnown(value)
 	if u.state != frontier.Outside {
@@ -483,7 +484,7 @@ func outsideURL(_, value []byte) (string, error) {
 	return u.url, err
 }
 
-// pendingURL is the URL of a q or l key.
+// pendingURL returns the URL of a q or l key.
 func pendingURL(key, value []byte) (string, error) {
 	_, p, ok := splitQueueKey(key)
 	if !ok {
@@ -513,12 +514,12 @@ func (k *keptRest) decode(value []byte) error {
 	return nil
 }
 
-// Hosts yields the hosts with URLs pending as they were when it began.
+// Hosts yields the hosts with pending URLs, as they were when it began.
 func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	return eachHost(ctx, s.pendingHosts)
 }
 
-// eachHost yields the hosts of a list that is made when it begins.
+// eachHost yields the hosts of a list, which is made when the loop begins.
 func eachHost(ctx context.Context, list func() []frontier.Host) iter.Seq2[frontier.Host, error] {
 	return func(yield func(frontier.Host, error) bool) {
 		for _, h := range list() {

@@ -23,15 +23,15 @@ import (
 	"skink/store/badger/postings"
 )
 
-// TestIndex measures the look-ups and writes of pages that are judged by their
-// sketch alone, and holds the index to what it must find. Sketches are random,
-// 14 bands of 6 minima each. One page in fifty is planted: each of its minima is
-// that of some earlier page with probability J. Workers look a page up, by its
-// text hash and 14 keys, and one committer writes what they found, 64 pages at a
-// time: a unique page with record, sketch and keys, a found one without keys;
-// no texts and no links, which cost what they cost without an index.
+// TestIndex measures the look-ups and writes of pages that are judged by their sketch alone, and
+// checks that the index finds what it must find. Sketches are random: 14 bands of 6 minima each.
+// One page in fifty is planted: each of its minima is that of some earlier page with probability J.
+// Workers look a page up by its text hash and 14 keys. One committer writes what they found, 64
+// pages at a time. It writes a unique page with record, sketch and keys, and a page that resembles
+// another without keys. It writes no texts and no links, because they cost the same without an
+// index.
 //
-// The short form is 20,000 pages. The sizes to measure are named so:
+// The short form has 20,000 pages. To measure other sizes, name them:
 //
 //	SKINK_INDEX=1000000,5000000 go test -run=TestIndex$ -v -timeout=2h ./store/badger
 func TestIndex(t *testing.T) {
@@ -54,7 +54,7 @@ func TestIndex(t *testing.T) {
 const (
 	indexGroup  = 64   // pages in one commit
 	indexAhead  = 8    // groups looked up before the first of them is committed
-	indexFresh  = 1024 // pages before a planted one that are not its original: they may be in flight
+	indexFresh  = 1024 // so many pages before a planted one cannot be its original, because they may be in flight
 	plantedEach = 50
 )
 
@@ -64,14 +64,14 @@ var plantedJ = []float64{0.7, 0.8, 0.9, 0.95}
 type sample struct {
 	sketch   dedup.Sketch
 	keys     []uint64
-	original int  // the page it was planted from; -1: none
-	grade    int  // of plantedJ
-	shares   bool // a key with its original
+	original int  // the page that it was planted from; -1: it was not planted
+	grade    int  // its probability, as an index of plantedJ
+	shares   bool // the page has a key in common with its original
 	found    bool // the index named its original
 	hash     dedup.Hash
 }
 
-// sampler makes page n, always the same one.
+// sampler makes page n. It always makes the same page.
 func sampler(n int) *rand.Rand { return rand.New(rand.NewPCG(0x5C, uint64(n))) }
 
 func isPlanted(r *rand.Rand, n int) bool { return r.IntN(plantedEach) == 0 && n > 2*indexFresh }
@@ -107,7 +107,7 @@ func makeSample(scheme dedup.Scheme, n int) *sample {
 	return s
 }
 
-// lookUp asks the store what a worker asks.
+// lookUp asks the store what a worker asks before a page is judged.
 func (s *sample) lookUp(ctx context.Context, st *Store, n int) (*store.Entry, error) {
 	ask := store.Ask{ID: sampleID(n), Hashes: []dedup.Hash{s.hash}, Keys: s.keys, Limit: dedup.MaxPosting}
 	all, err := st.Lookup(ctx, []store.Ask{ask})
@@ -153,7 +153,7 @@ func measureIndex(t *testing.T, size int) {
 	step := min(1_000_000, max(size/4, 1))
 	var took []time.Duration
 	var planted, found [4]int
-	var work []float64 // seconds; who else uses the machine is not in them
+	var work []float64 // seconds of this process, so that other load does not count
 	start, before, last := time.Now(), processorTime(), 0
 	err = judgeSamples(t.Context(), s, scheme, size, func(n int, p *sample) error {
 		if p.original >= 0 {
@@ -196,8 +196,8 @@ func measureIndex(t *testing.T, size int) {
 	reopenIndex(t, s, dir, size)
 }
 
-// reopenIndex measures how long a store takes to open, closed in order and with
-// its index damaged.
+// reopenIndex measures how long a store takes to open after it was closed in order, and with its
+// index damaged.
 func reopenIndex(t *testing.T, s *Store, dir string, size int) {
 	start := time.Now()
 	if err := s.Close(); err != nil {
@@ -232,8 +232,8 @@ func reopenIndex(t *testing.T, s *Store, dir string, size int) {
 	}
 }
 
-// judgeSamples looks up and commits samples as the pipeline does pages: in
-// parallel, and then in their order. It calls seen with each one.
+// judgeSamples treats samples as the pipeline treats pages: it looks them up in parallel and
+// commits them in their order. It calls seen with each one.
 func judgeSamples(ctx context.Context, s *Store, scheme dedup.Scheme, size int, seen func(n int, p *sample) error) error {
 	type group struct {
 		first   int
@@ -294,7 +294,7 @@ func judgeSamples(ctx context.Context, s *Store, scheme dedup.Scheme, size int, 
 	return g.Wait()
 }
 
-// commitSamples writes a group in its order. What is stale is looked up again.
+// commitSamples writes a group in its order. It looks stale samples up again.
 func commitSamples(ctx context.Context, s *Store, first int, pages []*sample, entries []*store.Entry) error {
 	for len(entries) > 0 {
 		outcomes, err := s.Commit(ctx, entries)
@@ -313,8 +313,8 @@ func commitSamples(ctx context.Context, s *Store, first int, pages []*sample, en
 	return nil
 }
 
-// memory describes this process: what it holds now, its own and that of mapped
-// files, the most it ever held of both, and the heap.
+// memory describes the memory of this process: its own and that of mapped files as they are now,
+// the most that it ever held of both, and the heap.
 func memory() string {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -323,7 +323,7 @@ func memory() string {
 		kb[0]/1000, kb[1]/1000, kb[2]/1000, float64(m.HeapAlloc)/1e6, float64(m.HeapSys-m.HeapReleased)/1e6)
 }
 
-// processorTime is what this process used of all processors, in seconds.
+// processorTime returns how many seconds of processor time this process has used.
 func processorTime() float64 {
 	b, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -336,10 +336,10 @@ func processorTime() float64 {
 	}
 	user, _ := strconv.ParseFloat(fields[11], 64)
 	system, _ := strconv.ParseFloat(fields[12], 64)
-	return (user + system) / 100 // Linux counts in hundredths, everywhere
+	return (user + system) / 100 // on every machine Linux counts hundredths of a second here
 }
 
-// status reads numbers from the process's status, 0 where there are none.
+// status reads numbers from the process's status; a number that is not there is 0.
 func status(names ...string) []float64 {
 	values := make([]float64, len(names))
 	f, err := os.Open("/proc/self/status")

@@ -8,14 +8,13 @@ import (
 	"skink/frontier"
 )
 
-// An ordinary item costs its URL and one byte, and one in its key for the priority: less
-// than the three bytes that it once cost beside its URL.
+// An ordinary item costs one byte beside its URL, and one byte in its key for the priority.
 func TestItemSize(t *testing.T) {
 	url := "https://example.com/an/ordinary/page.html"
 	for _, c := range []struct {
 		name string
 		item frontier.Item
-		more int // bytes beside the URL
+		more int // bytes that the item takes beside its URL
 	}{
 		{"ordinary", frontier.Item{URL: url, Depth: 70000, Priority: 5}, 1},
 		{"redirected to", frontier.Item{URL: url, Hops: 1, Via: "https://example.com/"}, 1 + 1 + 1 + 20},
@@ -32,7 +31,7 @@ func TestItemSize(t *testing.T) {
 	}
 }
 
-// Times that nanoseconds cannot say are as far away as can be said.
+// A time that nanoseconds cannot express becomes the farthest time that they can express.
 func TestNanoseconds(t *testing.T) {
 	for _, c := range []struct{ in, out time.Time }{
 		{time.Time{}, time.Time{}},
@@ -47,7 +46,8 @@ func TestNanoseconds(t *testing.T) {
 	}
 }
 
-// FuzzDecodeItem: whatever stands there ends no process, and what it says is kept.
+// FuzzDecodeItem: no value makes decodeItem panic, and an item that it reads is the same after it
+// is written and read again.
 func FuzzDecodeItem(f *testing.F) {
 	f.Add(encodeItem(frontier.Item{URL: "https://example.com/", Via: "v", Hops: 1, Tries: 2, Kind: 1, Due: time.Unix(1, 2), ETag: "e", Modified: "m"}))
 	f.Add([]byte{0xff, 0x80})
@@ -56,7 +56,7 @@ func FuzzDecodeItem(f *testing.F) {
 		if err != nil {
 			return
 		}
-		written := encodeItem(read) // with numbers and times as far as they can be
+		written := encodeItem(read) // its numbers and times are clipped to what can be stored
 		it, err := decodeItem(written)
 		if err != nil || !bytes.Equal(encodeItem(it), written) {
 			t.Errorf("%+v comes back as %+v, %v", read, it, err)

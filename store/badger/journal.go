@@ -11,9 +11,9 @@ import (
 	"skink/store/badger/postings"
 )
 
-// A journalEntry is what one transaction adds to what is kept in memory of the store:
-// URLs that were not known before, and postings. Entries are numbered without
-// gaps from 1. The value of a j key is, in varints unless their size is said:
+// A journalEntry is what one transaction adds to the part of the store that is in memory: URLs that
+// were not known before, and postings. Entries are numbered from 1 without gaps. The value of a j
+// key is as follows. Its numbers are varints unless their size is given.
 //
 //	how many URLs, then the first 8 bytes of each one's id
 //	for each page: its number with the kind of what is posted as the low bit,
@@ -21,12 +21,12 @@ import (
 type journalEntry struct {
 	urls   []uint64
 	posted []postings.Posted
-	keys   []uint64 // those of posted lie here one after another
-	size   int      // of its value, or a little more
+	keys   []uint64 // the keys of posted, one after another
+	size   int      // of the encoded entry, or a little more
 }
 
-// entryBound is the size from which on a transaction ends for its entry's sake:
-// values must stay small enough for the tables, see [partSize].
+// entryBound is the size of an entry at which its transaction ends. Values must stay small enough
+// for the tables, see [partSize].
 const entryBound = partSize
 
 func (e *journalEntry) addURL(key uint64) {
@@ -40,13 +40,13 @@ func (e *journalEntry) post(num uint64, kind postings.Kind, key uint64) {
 	e.add(key)
 }
 
-// begin begins the postings of a page.
+// begin begins the postings of a page; add adds the keys to them.
 func (e *journalEntry) begin(num uint64, kind postings.Kind) {
 	e.posted = append(e.posted, postings.Posted{Num: postings.WithKind(num, kind)})
 	e.size += postedSize(0)
 }
 
-// add posts the page that was begun last under a key.
+// add posts the page of the last begin under a key.
 func (e *journalEntry) add(key uint64) {
 	e.keys = append(e.keys, key)
 	p := &e.posted[len(e.posted)-1]
@@ -55,12 +55,12 @@ func (e *journalEntry) add(key uint64) {
 	e.size += 8
 }
 
-// postedSize is the most that postings of one page take.
+// postedSize returns the most bytes that the postings of one page take.
 func postedSize(keys int) int { return 2*binary.MaxVarintLen64 + 8*keys }
 
 func (e *journalEntry) empty() bool { return len(e.urls) == 0 && len(e.posted) == 0 }
 
-// reset empties an entry, and keeps its memory.
+// reset empties an entry and keeps its memory for the next one.
 func (e *journalEntry) reset() {
 	*e = journalEntry{urls: e.urls[:0], posted: e.posted[:0], keys: e.keys[:0]}
 }
@@ -94,7 +94,7 @@ func decodeEntry(b []byte) (*journalEntry, error) {
 	return e, d.err
 }
 
-// words reads n of 8 bytes.
+// words reads n words of 8 bytes each.
 func (d *decoder) words(n uint64) []uint64 {
 	if n > uint64(len(d.b)/8) {
 		d.b, d.err = nil, store.ErrCorrupt
@@ -108,8 +108,8 @@ func (d *decoder) words(n uint64) []uint64 {
 	return words
 }
 
-// replay calls fn with the entries of the journal after one, in order, and
-// returns the number of the last.
+// replay calls fn with all entries of the journal after the one numbered after, in order. It
+// returns the number of the last entry.
 func (s *Store) replay(after uint64, fn func(seq uint64, e *journalEntry) error) (last uint64, err error) {
 	last = after
 	err = s.scanJournal(context.Background(), after+1, func(item *badgerdb.Item) error {

@@ -12,14 +12,13 @@ import (
 
 // # The layout on disk, version 5
 //
-// The version is the low byte of the application's number in the head of
-// badger's MANIFEST; the high byte says that the folder is skink's. So a folder
-// can be judged by its first eight bytes, before anything is written into it.
-// See [checkManifest].
+// The head of badger's MANIFEST has a number for the application. Its high byte says that the
+// folder is skink's, and its low byte is the version of the layout. So the first eight bytes of
+// that file say whose folder it is, before anything is written into it. See [checkHead].
 //
-// A key begins with one letter. All integers in keys are big-endian, so that
-// the order of bytes is the order of numbers. In values, "varint" is an unsigned
-// varint as in encoding/binary; JSON may gain fields.
+// A key begins with one letter. All integers in keys are big-endian, so that the order of bytes is
+// the order of numbers. In values, "varint" is an unsigned varint as in encoding/binary. JSON may
+// gain fields.
 //
 //	c                          → JSON of [counters]
 //	d NUM8                     → empty; the visit at that place gave way to a later
@@ -54,36 +53,34 @@ import (
 //	                             84 minima, 4 bytes each, little-endian
 //	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] made it, in parts
 //
-// NUM is a place in the order of judging. A page that is visited again gets a new
-// one, and what stood at the old one is deleted. The text hash of a page that must
-// not be indexed, and the keys under which it is posted, are changed by its writer,
-// so that it leads no page that may be fed; the store does not know of it.
+// NUM is a place in the order of judging. A page that is visited again gets a new place, and what
+// stood at the old place is deleted. A page that must not be indexed may not lead a page that may
+// be fed. So whoever writes such a page changes its text hash and the keys under which it is
+// posted. The store does not know of that.
 //
-// BLOCK is the complement of NUM / [pagesInBlock]; in the key of a journal entry
-// NUM is the last place that was given before it. The order of keys decides what
-// a store costs: badger carries a table down a level together with all tables
-// there that overlap it, and some table always holds the end of one letter and
-// the beginning of the next. If each letter were a list by number, then that table
-// would reach from a new row over all the old ones of its letter, and all of
-// them would be written again each time: the larger the store, the more. So what
-// grows by number is one list, the last of all, and its newest block comes
-// first: between a new block and whatever stands before it there is nothing
-// old. Inside a block the letters are apart, so that reading all records passes
-// over no texts.
+// BLOCK is the complement of NUM / [pagesInBlock]. For a journal entry, NUM here is the last place
+// that was given before it. The order of keys decides what a store costs. Badger moves a table down
+// a level by merging it with all tables there that overlap it, and some table always holds the end
+// of one letter and the beginning of the next. If each letter were a list by number, that table
+// would reach from a new row over all the old rows of its letter. All of those would be written
+// again each time: the larger the store, the more. So everything that grows by number is one list,
+// which is the last of all, and its newest block comes first. Nothing old lies between a new block
+// and whatever stands before it. Inside a block each letter is a list of its own, so that reading
+// all records passes over no texts.
 //
-// Beside badger's files there are those of the index: NUMBER.postings, see
-// [segment], and NUMBER.urls, see [filter]. They can be made again from the journal, j.
-// READERS and readers.sock are those of package store/remote, by which a process that
-// has the store answers others: they hold nothing of it.
+// Beside badger's files there are the files of the index: NUMBER.postings holds a segment and
+// NUMBER.urls a filter, see package postings. They can be made again from the journal, j. READERS
+// and readers.sock belong to package store/remote, through which the process that has the store
+// answers other processes. They hold no part of the store.
 //
-// Values of t are cut into parts of [partSize], because a transaction of
-// badger's ends at 15 % of a memtable, and because a value of more than 1 MiB
-// would go to the value log, which then would have to be collected.
+// Values of t are cut into parts of [partSize] for two reasons. One of badger's transactions takes
+// at most 15 % of a memtable. A value of more than 1 MiB would go to the value log, in which
+// garbage would then have to be collected.
 //
-// A URL's state and its record's number share one key: a page ends with one
-// write to u, or to j, and that write is in the transaction of its record. So the record
-// is the commit point, and what lies before it (t, s, j, and the links' u
-// and q) may be found without it after a crash, and is never looked at.
+// A URL's state and the number of its record share one key. A page ends with one write to u or to
+// j, which is in the transaction of its record. So the record is the commit point. What is written
+// before it (t, s, j, and the u and q of links) may be found without it after a crash. Nobody reads
+// such texts and sketches, and such postings are ignored.
 const (
 	layoutVersion = 5
 	skinkMagic    = 0x5C
@@ -98,7 +95,7 @@ const (
 	keyQueue    byte = 'q'
 	keyURL      byte = 'u'
 	keyMetaCopy byte = 'v'
-	keyBlock    byte = 'z' // nothing may come after it
+	keyBlock    byte = 'z' // no other letter may come after it
 
 	// Inside a block.
 	keyJournal byte = 'j'
@@ -107,25 +104,25 @@ const (
 	keyText    byte = 't'
 )
 
-// pagesInBlock makes a block a few of badger's tables large. One that straddles
-// two of its letters drags no more than the block along.
+// pagesInBlock makes a block as large as a few of badger's tables. A table that straddles two
+// letters of a block makes badger rewrite no more than that block.
 const pagesInBlock = 4096
 
 // partSize is a tenth of what fits into one transaction.
 const partSize = 256 << 10
 
-// key1 is a letter and a string of bytes.
+// key1 makes a key of a letter and a string of bytes.
 func key1[T ~string | ~[]byte](letter byte, rest T) []byte {
 	return append(append(make([]byte, 0, 1+len(rest)), letter), rest...)
 }
 
-// numKey is a letter and a number.
+// numKey makes a key of a letter and a number.
 func numKey(letter byte, num uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{letter}, num)
 }
 
-// blockKey is before all keys of a block and of older ones, and after all of
-// newer ones.
+// blockKey comes before all keys of a block and of older blocks, and after all keys of newer
+// blocks.
 func blockKey(block uint64) []byte { return numKey(keyBlock, ^block) }
 
 // blockOf is the block that a key is in.
@@ -162,19 +159,19 @@ func hostPrefix(letter byte, host string) []byte {
 	return append(k, 0)
 }
 
-// What follows the host in a key of q, and in one of l.
+// The number of bytes that follow the host and its zero in a q key, and in an l key.
 const (
 	queueTail = 1 + 4 + 8
 	laterTail = 8 + 8
 )
 
-// lanePrefix is what the keys of one host and level have in common.
+// lanePrefix is what the q keys of one host and level have in common.
 func lanePrefix(host string, l level) []byte {
 	k := append(hostPrefix(keyQueue, host), l.prio())
 	return binary.BigEndian.AppendUint32(k, uint32(l.depth()))
 }
 
-// queueKey is where the item of a pending URL is.
+// queueKey is the key of a pending URL's item.
 func queueKey(host string, p place) []byte {
 	if p.due != 0 {
 		k := binary.BigEndian.AppendUint64(hostPrefix(keyLater, host), uint64(p.due))
@@ -183,8 +180,8 @@ func queueKey(host string, p place) []byte {
 	return binary.BigEndian.AppendUint64(lanePrefix(host, p.level), p.seq)
 }
 
-// splitQueueKey is the inverse of queueKey. The level of a URL that is due later
-// stands in its value.
+// splitQueueKey is the inverse of queueKey. The level of a URL that is due later stands in its
+// value.
 func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
 	tail := queueTail
 	if len(key) > 0 && key[0] == keyLater {
@@ -206,19 +203,19 @@ func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
 // lastNum is the number at the end of a key.
 func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
 
-// known is the value of a u key; its zero value is a URL never heard of.
+// known is the value of a u key. The zero value stands for a URL of which nothing is known.
 type known struct {
 	state frontier.State
-	num   uint64 // of its record; 0: none
-	place place  // in the queue, while it is pending; its depth always
-	url   string // not if its record is all that is known
+	num   uint64 // of its record; 0: it has none
+	place place  // in the queue, while the URL is pending; later only the depth is true
+	url   string // "" if a record is all that is known
 }
 
-// Bits of the first byte of a known, beside the state.
+// The first byte of a known: the state, and two bits beside it.
 const (
 	stateBits  = 1<<6 - 1
-	knownPrio  = 1 << 6 // its priority is not 0
-	knownLater = 1 << 7 // it is in l
+	knownPrio  = 1 << 6 // the URL's priority is not 0
+	knownLater = 1 << 7 // the URL is in l
 )
 
 func (k known) encode() []byte {
@@ -268,7 +265,7 @@ func decodeKnown(b []byte) (k known, err error) {
 	return k, d.err
 }
 
-// Bits of the first byte of an item: which of its fields follow.
+// Bits of the first byte of an item. They say which fields follow it, in this order.
 const (
 	itemHops     = 1 << iota // a varint
 	itemTries                // a varint
@@ -279,7 +276,8 @@ const (
 	itemModified             // as via
 )
 
-// encodeItem leaves out priority and depth. After the fields that an item has comes its URL.
+// encodeItem encodes an item without its priority and depth, which stand elsewhere. The URL comes
+// last.
 func encodeItem(it frontier.Item) []byte {
 	b := make([]byte, 1, 24+len(it.Via)+len(it.ETag)+len(it.Modified)+len(it.URL))
 	text := func(bit byte, s string) {
@@ -337,8 +335,8 @@ func decodeItem(b []byte) (it frontier.Item, err error) {
 	return it, d.err
 }
 
-// encodeQueued is the value of an item's key: of one that is due later it has what stands
-// in the key of others.
+// encodeQueued makes the value of a q or l key. The value of an l key begins with priority and
+// depth, which stand in the key in q.
 func encodeQueued(it frontier.Item, p place) []byte {
 	if p.due == 0 {
 		return encodeItem(it)
@@ -362,8 +360,8 @@ func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
 	return it, p, err
 }
 
-// nanoseconds is a time as it is stored, 0 for none. Those that are too far away are as far
-// as can be.
+// nanoseconds returns a time as it is stored, 0 for the zero time. A time too far away to be stored
+// becomes the nearest one that can be.
 func nanoseconds(t time.Time) int64 {
 	switch {
 	case t.IsZero():
@@ -406,8 +404,8 @@ func decodeSketch(b []byte) (l store.Leader, err error) {
 	return l, nil
 }
 
-// A decoder takes a value apart. After the first thing that is missing err is
-// set and everything else is zero.
+// A decoder takes a value apart. When a part is missing, it sets err, and that part and all later
+// ones are zero.
 type decoder struct {
 	b   []byte
 	err error
@@ -447,5 +445,5 @@ func (d *decoder) byte() byte {
 	return 0
 }
 
-// maxNum is the highest number a page may have: an index needs a bit of it.
+// maxNum is the highest number that a page may have, because the index uses one bit for the kind.
 const maxNum = 1<<63 - 1

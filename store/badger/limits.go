@@ -9,20 +9,20 @@ import (
 	"skink/store/badger/postings"
 )
 
-// ErrFiles: the process may not have as many files open as the store takes.
+// ErrFiles: the store takes more open files than the process may have.
 var ErrFiles = errors.New("too few files may be open")
 
-// spareFiles are those that are open beside tables and segments: the streams, the
-// network's, the folder, MANIFEST, KEYREGISTRY and DISCARD, four logs, the value log,
-// and what a compaction writes before it removes anything. Badger does not bear it if
-// one of them cannot be opened: with 18 it ended the process, with 20 it hung.
+// spareFiles is how many files may be open beside tables and segments: the standard streams, the
+// files of the network, the folder, MANIFEST, KEYREGISTRY and DISCARD, four logs, the value log,
+// and the tables that a compaction writes before it removes others. Badger does not survive it if
+// one of them cannot be opened: with room for 18 it ended the process, with room for 20 it hung.
 const spareFiles = 48
 
-// checkFiles looks whether enough files may be open for the store in dir, and extra
-// ones beside it. badger keeps each table open, and we each segment.
+// checkFiles returns an error unless the process may open enough files for the store in dir and
+// extra other ones. Badger keeps each table open, and the index each segment.
 func checkFiles(dir string, extra int, limit int64) error {
 	need := int64(spareFiles + extra)
-	entries, _ := os.ReadDir(dir) // who cannot be read is told so elsewhere
+	entries, _ := os.ReadDir(dir) // if the folder cannot be read, opening the store says so
 	for _, e := range entries {
 		if ext := filepath.Ext(e.Name()); ext == ".sst" || ext == postings.SegmentExt {
 			need++

@@ -2,5 +2,5 @@
 
 package badger
 
-// FileLimit does not know.
+// FileLimit returns 0: it does not know the limit here.
 func FileLimit() int64 { return 0 }

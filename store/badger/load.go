@@ -13,8 +13,8 @@ import (
 	"skink/store/badger/postings"
 )
 
-// load reads into memory what a store keeps there: the counters, the index with
-// the journal's end, and the ends of the queues, which are all keys q and l.
+// load reads into memory what a store keeps there: the counters, the index with the end of the
+// journal, and where the URLs of each queue are, for which it goes through all keys q and l.
 func (s *Store) load() error {
 	found := false
 	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
@@ -55,11 +55,11 @@ func (s *Store) load() error {
 	if s.reading != nil {
 		return nil
 	}
-	return s.writeCounters() // at birth
+	return s.writeCounters() // this is a new store
 }
 
-// loadIndex opens the files that the manifest names, and reads the journal from
-// where they end. What cannot be opened is made again from all of the journal.
+// loadIndex opens the files that the manifest names, and reads the journal from where they end. A
+// file that is damaged is made again from all of the journal.
 func (s *Store) loadIndex() error {
 	m, err := s.readManifestKey()
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Store) loadQueue() error {
 	return nil
 }
 
-// loadGone reads which places were superseded.
+// loadGone tells the index which places were superseded.
 func (s *Store) loadGone() error {
 	return s.scan(context.Background(), []byte{keyGone}, func(item *badgerdb.Item) error {
 		s.index.Forget([]uint64{lastNum(item.Key())})
@@ -131,7 +131,7 @@ func isDamage(err error) bool {
 	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
 }
 
-// readManifestKey returns the manifest of the index, at birth an empty one.
+// readManifestKey returns the manifest of the index. That of a new store is empty.
 func (s *Store) readManifestKey() (postings.Manifest, error) {
 	m := postings.Manifest{Next: 1}
 	err := s.db.View(func(txn *badgerdb.Txn) error {
@@ -146,8 +146,8 @@ func (s *Store) readManifestKey() (postings.Manifest, error) {
 	return m, err
 }
 
-// SaveManifest is called by the index's goroutine. The transaction is its own,
-// and nobody else writes that key.
+// SaveManifest writes the manifest of the index. The goroutine of the index calls it. It needs no
+// lock, because nobody else writes that key.
 func (s *Store) SaveManifest(m postings.Manifest) error {
 	value, err := json.Marshal(m)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *Store) RoomFor(bytes int64) bool { return s.disk.hasRoom(bytes) }
 
 func (s *Store) WriteURLs(name string) error { return s.urls.Write(name) }
 
-// loadHosts reads what is kept of the hosts in the queue.
+// loadHosts reads what the store kept of the hosts in the queue.
 func (s *Store) loadHosts() error {
 	return s.scan(context.Background(), []byte{keyHost}, func(item *badgerdb.Item) error {
 		h := s.queue.hosts[string(item.Key()[1:])]
@@ -176,13 +176,13 @@ func (s *Store) loadHosts() error {
 	})
 }
 
-// scan is scan in a transaction of its own.
+// scan calls the function scan in a transaction of its own.
 func (s *Store) scan(ctx context.Context, prefix []byte, fn func(*badgerdb.Item) error) error {
 	return s.view(ctx, func(txn *badgerdb.Txn) error { return scan(ctx, txn, prefix, fn) })
 }
 
-// scan calls fn with each item under prefix until fn returns an error. Values are
-// read only if fn asks for them.
+// scan calls fn with each item under prefix until fn returns an error. Values are read only if fn
+// asks for them.
 func scan(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(*badgerdb.Item) error) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: prefix})
 	defer it.Close()

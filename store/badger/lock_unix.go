@@ -9,13 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes the lock that badger takes when it opens dir, so that its files
-// can be looked at while nobody changes them. False: someone else has it.
+// tryLock takes the lock that badger takes when it opens dir. While it is held nobody changes the
+// files. ok is false if another process has the lock.
 func tryLock(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_EX)
 }
 
-// tryLockShared takes the lock that any number of readers may have, and no writer.
+// tryLockShared takes the same lock for reading. Any number of readers may have it at once, but no
+// writer beside them.
 func tryLockShared(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_SH)
 }
@@ -33,7 +34,7 @@ func lockDir(dir string, how int) (release func(), ok bool, err error) {
 		f.Close()
 		return nil, false, err
 	}
-	// Closing alone would leave the lock to a child that is being started just now:
-	// it has a copy of the file until it runs its own program.
+	// Closing the file alone could leave the lock to a child process that is just being started,
+	// because the child has a copy of the open file until it runs its own program.
 	return func() { _ = unix.Flock(int(f.Fd()), unix.LOCK_UN); f.Close() }, true, nil
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// logger lets badger speak through slog. Its information is about compactions
-// and levels: for someone who looks into a store, not for someone who crawls.
+// logger passes badger's messages on to slog. What badger calls information is about compactions
+// and levels. It helps those who look into a store, not those who crawl, so it is logged at the
+// level of debugging.
 type logger struct{ to *slog.Logger }
 
 func (l logger) Errorf(format string, a ...any)   { l.to.Error(message(format, a)) }

@@ -17,12 +17,12 @@ import (
 
 // # The logs of memtables
 //
-// What is committed is in a log, NUMBER.mem, until badger has written its memtable
-// as a table. There can be four logs: one that is being filled, two that wait, and
-// one that a killed process left. Badger's Sync syncs the first of them alone, and a
-// file system may write the newer before the older. So a power cut can leave a gap
-// in the middle of history: a page's record without its journal entry, a URL that is
-// done and was never found. Two things are done about it:
+// What is committed is in a log, NUMBER.mem, until badger has written its memtable as a table.
+// There can be four logs: one that is being filled, two that wait, and one that a killed process
+// left. Badger's Sync syncs only the one that is being filled, and a file system may write a newer
+// log before an older one. So a power cut can leave a gap in the middle of history, such as a
+// record without its journal entry, or the end of a URL that was never discovered. The store does
+// two things about it:
 //
 //   - [Store.Sync] syncs all logs, the oldest first.
 //   - Before badger opens a store, the logs are read here. Every transaction has a
@@ -36,15 +36,15 @@ import (
 //	          CRC-32C of all that (4, big-endian)
 //
 // A key ends with the complement of its transaction's number, 8 bytes. The last entry of a
-// transaction has the number in digits as its value, and meta says that it is the last.
-// An entry that is not whole ends the log, as it must: a process was killed while it
-// wrote. Only if whole ones come after it was something lost there.
+// transaction has that number in digits as its value, and its meta says that it is the last. A log
+// ends at the first entry that is not whole. A killed process leaves such an entry when it was
+// writing it. Only if whole entries come after it, something was lost there.
 type memLog struct {
 	name        string
-	first, last uint64    // numbers of its transactions up to the first damage; 0: there is none
-	highest     uint64    // number of any transaction that is in it, also after damage
-	end         int       // of the last whole transaction before any damage
-	counters    *counters // as they were written last, also after damage
+	first, last uint64    // numbers of its transactions up to the first damage; 0: there are none
+	highest     uint64    // the highest number of a transaction in the log, also after damage
+	end         int       // where the last whole transaction before any damage ends
+	counters    *counters // as the log has them last, also after damage
 }
 
 const (
@@ -73,7 +73,7 @@ func readLogs(dir string) ([]memLog, error) {
 	return logs, nil
 }
 
-// logNames are the files of the logs, the oldest first.
+// logNames returns the files of the logs, the oldest first.
 func logNames(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -96,7 +96,7 @@ func logNumber(name string) int {
 
 func readLog(name string, b []byte) memLog {
 	l := memLog{name: name, end: min(logHead, len(b))}
-	at, open := logHead, uint64(0) // the transaction that an entry belongs to; 0: none has begun
+	at, open := logHead, uint64(0) // open is the transaction that has begun and not ended; 0: there is none
 	for {
 		e, ok := readEntry(b, at)
 		if !ok || open != 0 && e.txn != open {
@@ -116,7 +116,8 @@ func readLog(name string, b []byte) memLog {
 	return l
 }
 
-// salvage looks for whole transactions after the end, to know what is lost.
+// salvage looks for whole transactions after the end of the log. They are lost, and it finds out
+// how many.
 func (l *memLog) salvage(b []byte, at int) {
 	l.highest = l.last
 	for at < len(b) {
@@ -150,7 +151,7 @@ type logEntry struct {
 	size       int
 }
 
-// readEntry reads the entry at a place; false: there is no whole one.
+// readEntry reads the entry at a place; ok is false if there is no whole entry.
 func readEntry(b []byte, at int) (e logEntry, ok bool) {
 	if at+2 > len(b) || b[at]&^0xC1 != 0 || b[at] == 0 || b[at+1] != 0 {
 		return e, false
@@ -176,23 +177,23 @@ func readEntry(b []byte, at int) (e logEntry, ok bool) {
 	return e, true
 }
 
-// A Loss is what a power cut cost, or rotten bytes. All of it that can be known is pending
+// A Loss is what a power cut or rotten bytes cost. Every lost page that can be known is pending
 // again.
 type Loss struct {
-	Transactions uint64 // of which something was found after a gap in the logs
-	Records      int64  // pages and other answers that were recorded in them
+	Transactions uint64 // transactions of which something was found after a gap in the logs
+	Records      int64  // records of pages and other answers in those transactions
 
-	Damage  []Damage // what is wrong with which files
-	Missing int64    // pages and other answers that were in them
-	Pending int64    // URLs that are to be fetched again for it
-	Names   bool     // settings, seeds, or what is known of a feed may have been in them
+	Damage  []Damage // which files were damaged, and how
+	Missing int64    // records of pages and other answers that were in the damaged files
+	Pending int64    // URLs that have to be fetched again because of the damage
+	Names   bool     // settings, seeds, or the marks of feeds may have been in the damaged files
 
 	counters *counters
 }
 
-// afterGap returns the logs from the first gap on, and what of them is lost: tables is
-// the number of the last transaction that is in tables. A log that is not whole stays up
-// to its damage. An empty one is no gap: it may have been flushed, and come back.
+// afterGap returns the logs after the first gap, and what is lost with them. tables is the number
+// of the last transaction that is in tables. A damaged log is kept up to its damage. An empty log
+// is no gap: badger may have written its table, and the file came back with a power cut.
 func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	reached := tables
 	whole := true
@@ -218,8 +219,8 @@ func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	return gone, loss
 }
 
-// syncLogs syncs all logs that are there, the oldest first, and their names. One that
-// has become a table meanwhile is gone, and its table was synced.
+// syncLogs syncs all logs, the oldest first, and then the folder, which has their names. A log that
+// is gone has become a table meanwhile, and badger has synced the table.
 func syncLogs(dir string, sync func(*os.File) error) error {
 	names, err := logNames(dir)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"skink/store/badger/postings"
 )
 
-// Lookup answers from the index, and from badger where the index has something.
+// Lookup asks the index, and reads badger only where the index finds something.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	all := make([]store.Found, len(asks))
 	for i := range asks {
@@ -26,7 +26,7 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	return all, nil
 }
 
-// lookup takes its mark before it reads: what is posted meanwhile may be found, and
+// lookup takes its mark before it reads. It may find a page that is posted meanwhile. That page
 // makes the verdict stale all the same.
 func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err error) {
 	f.Mark = store.MarkAt(s.visible.Load())
@@ -58,8 +58,8 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 	return f, err
 }
 
-// leadersAt reads the sketches at some places, but those of one page. A place
-// without a sketch was given up by its page.
+// leadersAt reads the leaders at some places, but not the page with the id not. A place has lost
+// its sketch if its page was visited again.
 func leadersAt(txn *badgerdb.Txn, places []uint64, not dedup.Hash) ([]store.Leader, error) {
 	leaders := make([]store.Leader, 0, len(places))
 	for _, num := range places {
@@ -74,8 +74,8 @@ func leadersAt(txn *badgerdb.Txn, places []uint64, not dedup.Hash) ([]store.Lead
 	return leaders, nil
 }
 
-// firstCopy is the earliest page posted under one of the hashes. Nearly always
-// there is none, and badger need not be asked.
+// firstCopy returns the earliest page posted under one of the hashes. Nearly always there is none,
+// and then badger is not read.
 func (s *Store) firstCopy(ctx context.Context, ask *store.Ask) (first *store.Record, err error) {
 	var least uint64
 	for _, h := range ask.Hashes {
@@ -101,7 +101,7 @@ func (s *Store) firstCopy(ctx context.Context, ask *store.Ask) (first *store.Rec
 	return first, nil
 }
 
-// hasID says whether a record's value is that of a page.
+// hasID says whether the value of an r key is the record of the page with this id.
 func hasID(value []byte, id dedup.Hash) bool {
 	r, err := decodeRecord(value)
 	return err == nil && r.ID == id
@@ -113,9 +113,9 @@ func (s *Store) byID(txn *badgerdb.Txn, id dedup.Hash) (uint64, error) {
 	return num, err
 }
 
-// posted returns the lowest place posted under the first half of h whose record is
-// the one, with that record, or 0. Hardly ever do two share that half, so few are
-// asked for at first.
+// posted returns the lowest place that is posted under the first half of h and whose record isIt
+// accepts, with that record; 0: there is none. Two hashes hardly ever share their first half, so it
+// asks for few places at first.
 func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, isIt func(value []byte) bool) (num uint64, r *store.Record, err error) {
 	var nums []uint64
 	for limit, more := 4, true; more; limit *= 16 {

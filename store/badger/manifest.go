@@ -11,15 +11,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// tableName is the file of a table.
+// tableName returns the name of a table's file.
 func tableName(id uint64) string { return table.IDToFilename(id) }
 
-// badgerVersion is that of badger's files.
+// badgerVersion is the version of badger's files.
 const badgerVersion = 8
 
-// writeManifest writes a MANIFEST as badger does: "Bdgr", the number of the
-// application, badger's version, then one entry with its length and check, which
-// names all tables. It is whole under its name, or it is not there.
+// writeManifest writes a MANIFEST as badger does: "Bdgr", the number of the application, badger's
+// version, and then one entry, with its length and checksum, that names all tables. The file
+// appears under its name only when it is whole.
 func writeManifest(name string, m badgerdb.Manifest) error {
 	var set pb.ManifestChangeSet
 	for id, t := range m.Tables {
@@ -37,7 +37,8 @@ func writeManifest(name string, m badgerdb.Manifest) error {
 	return replaceFile(name, append(b, entry...))
 }
 
-// replaceFile writes a file that is whole under its name, also after a power cut.
+// replaceFile replaces a file. Also after a power cut, either the old or the new file is there, and
+// it is whole.
 func replaceFile(name string, b []byte) error {
 	f, err := os.OpenFile(name+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 
 // # Tables in memory
 //
-// Badger maps each of its tables whole. What was read or written of one stays resident
-// until the system is short of memory: a process that crawled 600 MB of text held 600 MB
-// of tables, and looked like one that leaks. So the store watches how much of its files is
-// resident. When that has grown by mostResident, the store gives the pages of all tables
-// back. They stay in the system's cache, and whoever reads one again takes a fault that
-// maps 64 KB of it, not a reading from disk.
+// Badger maps each of its tables whole. The parts of a table that were read or written stay
+// resident until the system is short of memory. A process that crawled 600 MB of text held 600 MB
+// of tables, and looked as if it leaked. So the store watches how much of its files is resident.
+// When that has grown by mostResident, the store gives the pages of all tables back. They stay in
+// the system's cache. Reading one again costs a page fault that maps 64 KB of it, and no reading
+// from disk.
 //
-// Badger has no call for that, and its tables cannot be reached from outside, so they are
-// reached by reflection; TestMapped finds out when a new version names them otherwise.
-// A table is held while its pages are given back, as badger itself holds those that it
-// reads, so it is not unmapped meanwhile. Tables that a compaction is writing are in no
-// level yet and come on top: with 600 MB of texts in the store, up to 260 MB of them.
+// Badger has no call for that, and its tables cannot be reached from outside, so they are reached
+// by reflection. TestMapped fails when a new version of badger names them otherwise. A table is
+// held while its pages are given back, as badger holds the tables that it reads. So it is not
+// unmapped meanwhile. Tables that a compaction is writing are in no level yet, and are not given
+// back. With 600 MB of texts in the store they took up to 260 MB.
 
 const (
 	mostResident = 64 << 20 // bytes
@@ -35,7 +35,7 @@ type mapped struct {
 	ended   sync.WaitGroup
 }
 
-// watch begins to watch the tables of db.
+// watch begins to watch the tables of db, if the system says how much of them is resident.
 func (m *mapped) watch(db *badgerdb.DB) {
 	if _, ok := residentFiles(); !ok {
 		return
@@ -44,7 +44,8 @@ func (m *mapped) watch(db *badgerdb.DB) {
 	m.ended.Go(func() { keepSmall(db, m.closing) })
 }
 
-// stop must come before db is closed, which unmaps tables whoever holds them.
+// stop ends the watching. It must come before db is closed, because closing unmaps tables even
+// while they are held.
 func (m *mapped) stop() {
 	if m.closing != nil {
 		close(m.closing)
@@ -56,7 +57,7 @@ func (m *mapped) stop() {
 func keepSmall(db *badgerdb.DB, closing <-chan struct{}) {
 	look := time.NewTicker(lookMapped)
 	defer look.Stop()
-	floor, _ := residentFiles() // what cannot be given back: the program itself, and logs
+	floor, _ := residentFiles() // what cannot be given back: the program itself, and the logs
 	for {
 		select {
 		case <-closing:
@@ -81,12 +82,12 @@ func giveTablesBack(db *badgerdb.DB) {
 		tables := (*[]*table.Table)(level.FieldByName("tables").Addr().UnsafePointer())
 		for _, t := range hold(mu, tables) {
 			giveBack(t.Data)
-			_ = t.DecrRef() // the last to hold it deletes the file; if that fails, the next opening does
+			_ = t.DecrRef() // the last holder of a table deletes its file; if that fails, the next opening deletes it
 		}
 	}
 }
 
-// hold returns the tables of a level, each to be let go.
+// hold returns the tables of a level and holds them. The caller must release each one.
 func hold(mu *sync.RWMutex, tables *[]*table.Table) []*table.Table {
 	mu.RLock()
 	defer mu.RUnlock()

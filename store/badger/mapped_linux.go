@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// residentFiles is how many bytes of mapped files are resident in the process, and whether
-// the system says so.
+// residentFiles returns how many bytes of mapped files are resident in the process, and whether the
+// system could say so.
 func residentFiles() (int64, bool) {
-	text, err := os.ReadFile("/proc/self/statm") // pages: size, resident, those of files, ...
+	text, err := os.ReadFile("/proc/self/statm") // in pages: size, resident, resident of files, ...
 	if err != nil {
 		return 0, false
 	}
@@ -23,10 +23,10 @@ func residentFiles() (int64, bool) {
 	return pages * int64(os.Getpagesize()), err == nil
 }
 
-// giveBack takes the pages of a mapped file out of the process. Of a file that is mapped to
-// be shared, as badger maps them, nothing is lost by it.
+// giveBack takes the pages of a mapped file out of the process. Nothing is lost by it, because
+// badger maps its files as shared.
 func giveBack(pages []byte) {
 	if len(pages) > 0 {
-		_ = unix.Madvise(pages, unix.MADV_DONTNEED) // advice
+		_ = unix.Madvise(pages, unix.MADV_DONTNEED) // it is advice only, so an error costs nothing
 	}
 }

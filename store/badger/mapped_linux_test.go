@@ -9,8 +9,8 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 )
 
-// What was written into tables and read from them is taken out of the process, and is still
-// there. It fails when a new version of badger names its parts otherwise.
+// The pages of tables that were written and read are taken out of the process, and their values can
+// still be read. This test fails when a new version of badger names its parts otherwise.
 func TestMapped(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	value := bytes.Repeat([]byte("0123456789abcdef"), 1<<12)

@@ -13,43 +13,42 @@ import (
 	"skink/store/badger/postings"
 )
 
-// A hashPosting is a text hash or an id under which a page is posted.
+// A hashPosting is a text hash or an id, and the place of a page that is posted under it.
 type hashPosting struct{ key, num uint64 }
 
 // # Mending
 //
-// Where blocks of tables were lost, keys are missing, and others may be as they once were:
-// what had replaced or deleted them is gone. mend makes a whole store of what is left. The
-// records are what is true. A page is lost if its record cannot be read, if its text or
-// sketch is gone, if the pages it leads could not find it any more, or if its leader is
-// lost: such a page is forgotten and its URL pending again, which u keeps for that.
-// Queue, clusters, journal and counters are made to fit.
+// Where blocks of tables were lost, keys are missing. Other keys may have an old value, or be back,
+// because the write that had replaced or deleted them is lost. mend makes a whole store of what is
+// left, and believes the records. A page is lost if its record cannot be read, if its text or
+// sketch is gone, if the pages that it leads could not find it any more, or if its leader is lost.
+// mend forgets a lost page and makes its URL pending again, which u keeps for that. It makes the
+// queue, clusters, journal and counters fit the records.
 //
-// What cannot be known: whether a named value, what a host had asked for (f), or a URL
-// outside the crawl was in a lost block. Of named values there are two copies; if both may
-// be lost, [Loss] says so.
+// Nobody can know whether a lost block held a named value, when a host may be asked (f), or a URL
+// outside the crawl. Named values have two copies. If both may be lost, [Loss] says so.
 type mending struct {
 	s   *Store
 	out *badgerdb.WriteBatch
 
-	records map[uint64]*mended    // by place: what is left
-	ids     map[dedup.Hash]uint64 // of those
-	gone    map[uint64]*mended    // records that can be read and are lost all the same
-	posted  map[uint64]bool       // numbers that have keys in the index
-	hashes  map[hashPosting]bool  // what is posted of text hashes and ids
-	urls    map[uint64]bool       // those that the journal has
-	queue   map[dedup.Hash]place  // where a URL is pending
+	records map[uint64]*mended    // by place: the records that are left
+	ids     map[dedup.Hash]uint64 // places of those records
+	gone    map[uint64]*mended    // records that can be read, but whose pages are lost
+	posted  map[uint64]bool       // places that are posted under keys
+	hashes  map[hashPosting]bool  // which text hashes and ids are posted
+	urls    map[uint64]bool       // by filter key: true if the journal has the URL
+	queue   map[dedup.Hash]place  // where each pending URL is
 	lanes   map[dedup.Hash]frontier.Item
-	again   []frontier.Item // is to be pending
+	again   []frontier.Item // items that have to be made pending
 	known   map[dedup.Hash]bool
 
 	counters counters
-	seq      uint64 // of the queue
-	journal  uint64 // the last entry
-	block    uint64 // where it is
+	seq      uint64 // the last in the queue
+	journal  uint64 // the number of its last entry
+	block    uint64 // the block of that entry
 }
 
-// mended is what is needed of a record.
+// mended is the part of a record that mending needs.
 type mended struct {
 	id, hash    dedup.Hash
 	url         string
@@ -58,7 +57,7 @@ type mended struct {
 	record      *store.Record
 }
 
-// mend is called before anything is read into memory.
+// mend mends the store. It is called before anything is read into memory.
 func (s *Store) mend() (err error) {
 	m := &mending{
 		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, posted: map[uint64]bool{}, hashes: map[hashPosting]bool{},
@@ -116,7 +115,7 @@ func (m *mending) scanBlocks(letter byte, fn func(key, value []byte) error) erro
 	})
 }
 
-// mendNames makes both copies of each named value what the newer of them is.
+// mendNames sets both copies of each named value to the newer of them.
 func (m *mending) mendNames() error {
 	type value struct {
 		bytes   []byte
@@ -149,7 +148,7 @@ func (m *mending) mendNames() error {
 	return nil
 }
 
-// readJournal fills its holes with entries that say nothing.
+// readJournal reads which URLs and postings the journal has, and fills its gaps with empty entries.
 func (m *mending) readJournal() error {
 	return m.scanBlocks(keyJournal, func(key, value []byte) error {
 		seq, block := lastNum(key), blockOf(key)
@@ -201,7 +200,7 @@ func (m *mending) readRecords() error {
 			m.gone[num] = rec
 			return nil
 		}
-		if before := m.ids[r.ID]; before != 0 { // what deleted an earlier visit is lost
+		if before := m.ids[r.ID]; before != 0 { // the deletion of an earlier visit is lost
 			delete(m.records, before)
 			if err := m.out.Delete(pageKey(keyRecord, before)); err != nil {
 				return err
@@ -212,7 +211,8 @@ func (m *mending) readRecords() error {
 	})
 }
 
-// wholePage says whether a page has its text and its sketch, and is found by those it leads.
+// wholePage says whether a page has its text and its sketch, and whether the pages that it leads
+// can find it.
 func (m *mending) wholePage(num uint64, r *store.Record) (whole bool, err error) {
 	err = m.s.view(context.Background(), func(txn *badgerdb.Txn) error {
 		whole = m.wholeIn(txn, num, r)
@@ -238,7 +238,7 @@ func (m *mending) wholeIn(txn *badgerdb.Txn, num uint64, r *store.Record) bool {
 	return err == nil && found
 }
 
-// judge takes away the members of leaders that are lost, and counts what stays.
+// judge deletes the lost records and those of members whose leader is lost, and counts the others.
 func (m *mending) judge() error {
 	for num, r := range m.records {
 		if r.record.Follows() && m.ids[r.record.Leader] == 0 {
@@ -280,7 +280,7 @@ func (m *mending) readQueued(letter byte) error {
 	})
 }
 
-// mendURLs goes through what is known of URLs.
+// mendURLs makes what is known of each URL fit the records and the queue.
 func (m *mending) mendURLs() error {
 	err := m.scanAll(keyURL, func(key, value []byte) error {
 		var id dedup.Hash
@@ -292,20 +292,20 @@ func (m *mending) mendURLs() error {
 		m.known[id] = true
 		before := u
 		r := m.records[u.num]
-		if u.num != 0 && (r == nil || r.id != id) { // lost, or forgotten
+		if u.num != 0 && (r == nil || r.id != id) { // the record is lost
 			u.num = 0
 			u.state = frontier.Pending
 		}
 		p, queued := m.queue[id]
 		switch {
-		case u.state == frontier.Pending && !queued && u.num != 0: // it ended after that
+		case u.state == frontier.Pending && !queued && u.num != 0: // it has a record, so it has ended
 			u.state = r.record.End()
 		case u.state == frontier.Pending && !queued:
 			m.later(frontier.Item{URL: u.url, Depth: u.place.level.depth()})
 			return nil
 		case u.state == frontier.Pending:
 			u.place = p
-		case queued: // it ended, and what deleted it from the queue is lost
+		case queued: // it has ended, and its deletion from the queue is lost
 			delete(m.queue, id)
 			if err := m.out.Delete(queueKey(frontier.HostOf(u.url), p)); err != nil {
 				return err
@@ -316,7 +316,7 @@ func (m *mending) mendURLs() error {
 	if err != nil {
 		return err
 	}
-	for id, p := range m.queue { // queued, and unknown
+	for id, p := range m.queue { // what was known of these is lost
 		if m.known[id] {
 			continue
 		}
@@ -328,7 +328,7 @@ func (m *mending) mendURLs() error {
 	return nil
 }
 
-// later makes a URL pending again when all that are have been read.
+// later notes a URL that pend makes pending again.
 func (m *mending) later(it frontier.Item) {
 	m.known[dedup.Hash(frontier.ID(it.URL))] = true
 	m.again = append(m.again, it)
@@ -336,15 +336,15 @@ func (m *mending) later(it frontier.Item) {
 
 func (m *mending) setURL(id dedup.Hash, u known, write bool) error {
 	m.counters.URLs[u.state]++
-	m.urls[filterKey(id)] = m.urls[filterKey(id)] // false: the journal does not have it
+	m.urls[filterKey(id)] = m.urls[filterKey(id)] // stays false if the journal does not have the URL
 	if !write {
 		return nil
 	}
 	return m.out.Set(key1(keyURL, id[:]), u.encode())
 }
 
-// mendRecords makes sure that every record is found by its URL and its text, and that the
-// URLs of those that are lost are pending.
+// mendRecords makes sure that every record is found by its URL, and that the URLs of lost
+// pages are made pending.
 func (m *mending) mendRecords() error {
 	for num, r := range m.records {
 		if !m.known[r.id] && !m.hashes[hashPosting{filterKey(r.id), num}] {
@@ -363,8 +363,8 @@ func (m *mending) mendRecords() error {
 	return nil
 }
 
-// mendRedirects finds pages to which a redirect led, which were never in the queue and
-// whose records are lost: the index still knows that there was one.
+// mendRedirects finds lost pages that were never in the queue because a redirect led to them. The
+// index still knows that there was such a page.
 func (m *mending) mendRedirects() error {
 	lost := map[uint64]bool{}
 	for p := range m.hashes {
@@ -390,7 +390,7 @@ func (m *mending) hasRecord(id dedup.Hash) bool {
 	return false
 }
 
-// pend puts URLs at the end of the queue.
+// pend queues the URLs that later noted, at the end of their levels.
 func (m *mending) pend() error {
 	for _, it := range m.again {
 		m.seq++
@@ -428,7 +428,8 @@ func (m *mending) mendMembers() error {
 
 func memberOf(r *store.Record, num uint64) []byte { return memberKey(r.Leader, r.Resemblance, num) }
 
-// writeJournal adds what the journal lost, and lets the index be made again from it.
+// writeJournal adds what the journal lost, and deletes the manifest of the index, so that the index
+// is made again from the journal.
 func (m *mending) writeJournal() error {
 	var e journalEntry
 	flush := func() error {

@@ -20,7 +20,7 @@ import (
 	"skink/store/storetest"
 )
 
-// openSmall opens a store whose index writes a segment every few postings.
+// openSmall opens a store whose index writes a segment after every few postings.
 func openSmall(t testing.TB, dir string, step func(string)) *Store {
 	t.Helper()
 	s, err := Open(dir, Options{
@@ -45,14 +45,14 @@ func TestStoreOfSmallSegments(t *testing.T) {
 	storetest.RunDurable(t, func(t *testing.T, dir string) store.Store { return openSmall(t, dir, nil) })
 }
 
-// A posting model is what should be found.
+// A posting model holds what look-ups should find.
 type postingModel struct {
 	keys   map[uint64][]uint64
 	hashes map[dedup.Hash]uint64
 	urls   []string
 }
 
-// commit writes a page with a few of a few keys, and remembers it.
+// commit writes a page with some keys out of a small set, and remembers it.
 func (m *postingModel) commit(t *testing.T, s *Store, r *rand.Rand, n int) {
 	t.Helper()
 	e := entry(n)
@@ -60,7 +60,7 @@ func (m *postingModel) commit(t *testing.T, s *Store, r *rand.Rand, n int) {
 	for range r.IntN(4) {
 		e.Keys = append(e.Keys, r.Uint64N(6)*0x0123456789ABCDEF)
 	}
-	e.Hash = dedup.Hash{0: byte(r.IntN(3)), 9: byte(r.IntN(5)), 15: 1} // many share their first half
+	e.Hash = dedup.Hash{0: byte(r.IntN(3)), 9: byte(r.IntN(5)), 15: 1} // many hashes share their first half
 	commit(t, s, e)
 	place := s.visible.Load()
 	for _, key := range e.Keys {
@@ -74,7 +74,7 @@ func (m *postingModel) commit(t *testing.T, s *Store, r *rand.Rand, n int) {
 	m.urls = append(m.urls, e.Record.URL)
 }
 
-// compare asks for everything.
+// compare looks everything up and compares the answers with the model.
 func (m *postingModel) compare(t *testing.T, what string, s *Store) {
 	t.Helper()
 	for key, want := range m.keys {
@@ -113,8 +113,8 @@ func newPostingModel() *postingModel {
 	return &postingModel{keys: map[uint64][]uint64{}, hashes: map[dedup.Hash]uint64{}}
 }
 
-// Whatever the index does, a process killed after it finds everything when the
-// store is opened again, and can go on.
+// After each step of the index the process may be killed. The store that is opened next finds
+// everything and can go on.
 func TestIndexKilledAtEachStep(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	m := newPostingModel()
@@ -159,7 +159,7 @@ func TestIndexKilledAtEachStep(t *testing.T) {
 	t.Logf("steps: %v", seen)
 }
 
-// Closing does not wait for a merge, and what it leaves is whole.
+// Close does not wait for a merge, and leaves a whole store.
 func TestCloseInTheMiddleOfAMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	m := newPostingModel()
@@ -176,9 +176,9 @@ func TestCloseInTheMiddleOfAMerge(t *testing.T) {
 	}
 }
 
-// Files of the index that are missing or damaged are made again from the
-// journal, and files nobody knows are removed. Damage in the middle of one is an
-// error of whoever reads there, and is made good by the next opening.
+// Files of the index that are missing or damaged are made again from the journal. Files that no
+// manifest names are removed. Damage in the middle of a file is an error for a look-up that reads
+// it, and the next opening repairs it.
 func TestIndexDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	m := newPostingModel()
@@ -205,7 +205,7 @@ func TestIndexDamaged(t *testing.T) {
 			t.Run(tt.name+ext, func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "copy")
 				copyDir(t, whole, dir)
-				names, _ := filepath.Glob(filepath.Join(dir, "*"+ext)) // before the left-overs are among them
+				names, _ := filepath.Glob(filepath.Join(dir, "*"+ext)) // before the test adds files that nobody knows
 				write(t, dir, "000000"+postings.SegmentExt, "left over")
 				write(t, dir, "999999"+postings.URLsExt, "left over")
 				if len(names) == 0 {
@@ -248,12 +248,12 @@ func TestIndexDamaged(t *testing.T) {
 		if !errors.Is(last, store.ErrCorrupt) {
 			t.Errorf("error is %v, want %v", last, store.ErrCorrupt)
 		}
-		s.Close() // it may say so too, if a merge found it first
+		s.Close() // Close may report the damage too, if a merge found it first
 		m.compare(t, "opened again", openSmall(t, dir, nil))
 	})
 }
 
-// An entry of the journal that cannot be read is missed.
+// Opening a store reports a journal entry that is missing.
 func TestJournalWithAGap(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, dir)
@@ -268,7 +268,7 @@ func TestJournalWithAGap(t *testing.T) {
 	wantError(t, dir, err, store.ErrCorrupt)
 }
 
-// A journal's values stay in the tables, however many keys a page has.
+// The values of the journal stay in the tables, however many keys a page has.
 func TestManyKeys(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	e := entry(1)

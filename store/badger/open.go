@@ -1,19 +1,19 @@
-// Package badger is the embedded store: one folder, one process, one writer.
+// Package badger is the embedded store: one folder, which one process has open, with one writer.
 //
 //	s, err := badger.Open("skink-data", badger.Options{Create: true})
 //	defer s.Close()
 //
-// [Open] makes or opens it. It keeps every promise of package store, also to a
-// process that is killed; what was committed before [Store.Sync] survives a
-// power cut as well. It refuses folders that are not its own before it writes
-// anything into them, and stops writing before the disk is full.
+// [Open] makes or opens a store. The store keeps every promise of package store, also when its
+// process is killed. What was committed before [Store.Sync] survives a power cut as well. Open
+// refuses a folder that is not a store before it writes anything into it. The store stops writing
+// before the disk is full.
 //
-// How a store looks on disk stands in keys.go, and how a page is found by what
-// package postings says. In memory it keeps filters of the keys there are, the
-// postings that came last, the ends of each host's queue, and the counters.
+// The layout on disk is specified in keys.go, and the index by which pages are found in package
+// postings. In memory a store keeps filters of its keys, the latest postings, where the URLs of
+// each host's queue are, and the counters.
 //
-// Other processes read an open store through the one that has it, see [Store.Snapshot]
-// and package store/remote.
+// Other processes read an open store through the process that has it open, see [Store.Snapshot] and
+// package store/remote.
 package badger
 
 import (
@@ -34,22 +34,22 @@ import (
 	"skink/store/badger/postings"
 )
 
-// Options says how to open a store. The zero value opens one that exists.
+// Options says how to open a store. The zero value opens a store that exists, to read and write it.
 type Options struct {
 	Create  bool         // make the store if there is none
 	Reserve int64        // bytes of disk to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
 	Logger  *slog.Logger // where badger's own messages go; nil: nowhere
-	// ReadOnly opens a store that exists and changes nothing in its folder. Others may
-	// read it at the same time. What writes is refused.
+	// ReadOnly opens a store that exists and changes nothing in its folder. Other processes may
+	// read it at the same time. Methods that write return an error.
 	ReadOnly bool
-	Files    int // that the caller will have open beside the store, at most
+	Files    int // the most files that the caller will have open beside the store
 
 	tune      func(*badgerdb.Options)                         // changes badger's settings, for tests
 	index     postings.Options                                // for tests
-	diskSpace func(dir string) (free, total int64, err error) // nil: the system's
+	diskSpace func(dir string) (free, total int64, err error) // nil: the system is asked
 }
 
-// space is how the free space of a folder is looked up.
+// space returns the function that looks up the free space of a folder.
 func (o *Options) space() func(dir string) (free, total int64, err error) {
 	if o.diskSpace != nil {
 		return o.diskSpace
@@ -57,23 +57,23 @@ func (o *Options) space() func(dir string) (free, total int64, err error) {
 	return diskSpace
 }
 
-// A Store is a crawl remembered in a folder.
+// A Store remembers one crawl in a folder.
 type Store struct {
 	dir  string
-	name string // what a person calls it: dir, or the folder that dir is a mended copy of
+	name string // the folder as errors name it: dir, or the folder of which dir is a mended copy
 	db   *badgerdb.DB
 	disk disk
 
-	// A filter of the keys u, and what is posted under keys and text hashes. They
-	// have their own locks.
+	// A filter of the keys u, and the postings under keys and text hashes. Both have their own
+	// locks.
 	urls  postings.Filter
 	index *postings.Index
 
 	line    commitLine
 	visible atomic.Uint64 // the last place that look-ups and readers can see
 
-	mu        sync.Mutex // held by every writer, and guards everything below
-	counters  counters   // as they will be after the transaction being built
+	mu        sync.Mutex // every writer holds it; it guards everything below
+	counters  counters   // as they will be after the transaction that is being built
 	last      uint64     // the last place given
 	seq       uint64     // the last journal entry
 	queue     queue
@@ -84,28 +84,27 @@ type Store struct {
 	broken    error // why nothing more can be written
 	closed    bool
 	loss      Loss
-	reading   *view // of a store that is only read
+	reading   *view // nil unless the store is only read
 
 	mapped mapped
 
-	syncFile    func(*os.File) error // (*os.File).Sync but in a test
-	beforeFlush func() error         // if set, a test's way to stop between transactions
+	syncFile    func(*os.File) error // (*os.File).Sync, except in a test
+	beforeFlush func() error         // a test stops with it between transactions; nil: nothing is done
 }
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens the store in dir, which reads all of its tables. What is damaged is mended
-// first, and [Store.Loss] says what it cost. Its errors name dir, and wrap
-// [store.ErrNotExist], [store.ErrInUse], [store.ErrCorrupt], [store.ErrFull] and
-// [ErrFiles], or what the system said: writing takes the right to write and room on the
-// disk, reading alone does not.
+// Open opens the store in dir. It reads all tables and mends damage first; [Store.Loss] says what
+// the damage cost. Its errors name dir. They wrap [store.ErrNotExist], [store.ErrInUse],
+// [store.ErrCorrupt], [store.ErrFull] and [ErrFiles], or the error of the system. To open a store
+// to write needs the right to write and room on the disk. To open it with ReadOnly needs neither.
 func Open(dir string, opt Options) (*Store, error) {
 	if opt.ReadOnly {
 		opt.Create = false
 	}
 	s, err := open(dir, opt)
 	for tries := 0; errors.Is(err, store.ErrInUse) && tries < 5; tries++ {
-		time.Sleep(20 * time.Millisecond) // badger leaves its lock for a moment to a child, see tryLock
+		time.Sleep(20 * time.Millisecond) // a child process may have badger's lock for a moment, see tryLock
 		s, err = open(dir, opt)
 	}
 	if err != nil {
@@ -160,7 +159,7 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 	return s, s.start()
 }
 
-// mendAll mends what was damaged, and then forgets about it.
+// mendAll mends the store, and then removes the file that says it must be mended.
 func (s *Store) mendAll() error {
 	if err := s.mend(); err != nil {
 		return err
@@ -168,7 +167,7 @@ func (s *Store) mendAll() error {
 	return os.Remove(filepath.Join(s.dir, damageFile))
 }
 
-// openToRead opens a view of a store.
+// openToRead opens a store to read it only, through a view.
 func openToRead(dir string, opt Options) (*Store, error) {
 	v, loss, err := openView(dir, opt)
 	if err != nil {
@@ -181,7 +180,8 @@ func openToRead(dir string, opt Options) (*Store, error) {
 	return s, nil
 }
 
-// open opens badger in the view.
+// open opens the view in badger. A damaged store is a copy by now, which is opened to write so that
+// it can be mended.
 func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
 	if v.damaged {
 		opt.ReadOnly, opt.Reserve = false, -1
@@ -217,7 +217,7 @@ func newStore(dir string, opt Options) *Store {
 	return s
 }
 
-// start reads what is kept in memory.
+// start reads the part of the store that is kept in memory.
 func (s *Store) start() error {
 	s.mapped.watch(s.db)
 	if err := s.load(); err != nil {
@@ -229,7 +229,7 @@ func (s *Store) start() error {
 	return nil
 }
 
-// openDB opens badger, which panics over some damaged files.
+// openDB opens badger. Badger panics over some damaged files: that becomes an error.
 func openDB(opt badgerdb.Options) (db *badgerdb.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -241,75 +241,74 @@ func openDB(opt badgerdb.Options) (db *badgerdb.DB, err error) {
 	case err == nil:
 		return db, nil
 	case strings.Contains(err.Error(), "Another process is using this Badger database"):
-		return nil, store.ErrInUse // badger has no error value for it
+		return nil, store.ErrInUse // badger has no error value for this
 	}
 	return nil, damage(err)
 }
 
-// blockSize is that of badger's tables.
+// blockSize is the size of a block in badger's tables, in bytes.
 const blockSize = 16 << 10
 
-// dbOptions are badger's settings. Its defaults are for a server: they keep
-// some 500 MB.
+// dbOptions returns the settings for badger. Badger's own defaults are for a server: with them it
+// keeps some 500 MB.
 func dbOptions(dir string, o Options) badgerdb.Options {
 	opt := badgerdb.DefaultOptions(dir)
 	opt.ExternalMagicVersion = skinkMagic<<8 | layoutVersion
 	opt.MetricsEnabled = false
 
-	// Memory. Up to three memtables are alive, one being filled and two being
-	// written out, each with an arena a third larger and a mapped log. More than
-	// they, it is badger's pool of table builders that counts: up to eight, each
-	// with a first buffer of twice a table, and then others that double. So the
-	// tables are such that what a memtable becomes fits into that first buffer, in
-	// blocks that a journal entry of 64 pages fits into: for a value longer than
-	// its block memory is taken twice. With memtables of 8 MiB and blocks of 4 KiB
-	// half a million pages of TestIndex had 200 MB in builders and held 440 MB in
-	// all, now 280. The price is a thousand files for five million pages without texts.
+	// Memory. Up to three memtables are alive: one is being filled and two are being written out.
+	// Each has an arena a third larger than the memtable, and a mapped log. Badger's pool of table
+	// builders takes more: there are up to eight, each with a first buffer of twice the size of a
+	// table, and then with buffers that double. So the size of tables is such that what a memtable
+	// becomes fits into that first buffer. The size of blocks is such that a journal entry of 64
+	// pages fits into one, because a value longer than its block takes memory twice. With memtables
+	// of 8 MiB and blocks of 4 KiB half a million pages of TestIndex had 200 MB in builders and
+	// held 440 MB in all, now 280. The price is a thousand files for five million pages without
+	// texts.
 	opt.MemTableSize = 7 << 20
 	opt.NumMemtables = 2
 	opt.BlockSize = blockSize
 	opt.BaseTableSize = 4 << 20
 	opt.TableSizeMultiplier = 1
-	// Every table of the first level has keys of all letters, so what goes down
-	// from it meets all of the next level but old blocks, and drags it along:
-	// better seldom, and with much to bring.
+	// Every table of the first level has keys of all letters. So tables that go down from it
+	// overlap all of the next level except old blocks, and badger writes all of that anew. They
+	// should go down seldom, and many at once.
 	opt.NumLevelZeroTables = 14
 	opt.NumLevelZeroTablesStall = 28
-	// Blocks of pages pass through a level at the cost of one more writing, and
-	// never come back up, so there should be few levels: two up to 5 GB, three up
-	// to 200. It is the first of them, which every compaction meets, that must
-	// stay small.
+	// A block of pages is written once more for each level that it passes through, so there should
+	// be few levels: two up to 5 GB, three up to 200 GB. The first of them must stay small, because
+	// every compaction writes it anew.
 	opt.BaseLevelSize = 128 << 20
 	opt.LevelSizeMultiplier = 40
-	// Texts are packed already, keys are hashes: only records would shrink, from
-	// 2.7 to 2.1 KB a page in all, and each builder would hold both forms of
-	// its blocks, half as much memory again.
+	// Texts are packed already, and keys are hashes, so only records would shrink. A page would
+	// take 2.1 KB instead of 2.7 KB in all, but each builder would hold its blocks in both forms,
+	// which takes half as much memory again.
 	opt.Compression = options.None
-	// Blocks are read from the mapped tables; what is cached is that they were found
-	// undamaged, a few hundred bytes a block. But badger counts each as what is left of
-	// its mapped table behind it, twice: some 4 MB. So this is room for 500 blocks, which
-	// hold 8 MB: with 8 MB here it was room for two, and nearly each reading of a key
-	// checked the whole of its block again.
+	// Blocks are read from the mapped tables. The cache only remembers that they were found
+	// undamaged, in a few hundred bytes a block. But badger counts a block as twice the rest of its
+	// mapped table, which is some 4 MB. So this is room for 500 blocks, which hold 8 MB. With a
+	// size of 8 MB there was room for two, and nearly every reading of a key checked the whole
+	// block again.
 	opt.BlockCacheSize = 2 << 30
-	// Only used with encryption, else an index is read from its mapped table.
-	// 0 would mean no bound.
+	// Only used with encryption. Without it an index is read from its mapped table. 0 would mean no
+	// bound.
 	opt.IndexCacheSize = 8 << 20
-	// The least that badger takes; one of them is for the first level.
+	// The least that badger allows. One of them is for the first level.
 	opt.NumCompactors = 2
 
-	// Values stay in the tables: none is larger than a part, see keys.go. So the
-	// value log stays empty, and there is nothing in it to collect. Its file is
-	// sparse, twice this size.
+	// Values stay in the tables, because none is larger than a part, see keys.go. So the value log
+	// stays empty, and no garbage has to be collected in it. Its file is sparse and has twice this
+	// size.
 	opt.ValueThreshold = 2 * partSize
 	opt.ValueLogFileSize = 4 << 20
 
-	// One writer under a lock: nothing can conflict.
+	// There is one writer, under a lock, so no transactions can conflict.
 	opt.DetectConflicts = false
-	// The log is mapped, so what is written to it survives the process. Sync
-	// makes it survive a power cut.
+	// The log is mapped, so what was written to it survives the process. Sync makes it survive a
+	// power cut.
 	opt.SyncWrites = false
 
-	// A damaged block is an error instead of nonsense.
+	// Reading a damaged block is an error. Without the check it would give nonsense.
 	opt.ChecksumVerificationMode = options.OnBlockRead
 
 	opt.Logger = nil
@@ -322,8 +321,8 @@ func dbOptions(dir string, o Options) badgerdb.Options {
 	return opt
 }
 
-// Sync makes all that was committed survive a power cut. Badger syncs only the log
-// that is being filled, so the others are synced before it.
+// Sync makes everything that was committed survive a power cut. Badger syncs only the log that is
+// being filled, so Sync first syncs the other logs.
 func (s *Store) Sync() error {
 	if s.reading != nil {
 		return nil
@@ -334,15 +333,15 @@ func (s *Store) Sync() error {
 	return nil
 }
 
-// Loss is what was found to be lost when the store was opened. It is pending again.
+// Loss returns what was found to be lost when the store was opened. The lost pages are pending
+// again.
 func (s *Store) Loss() Loss {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.loss
 }
 
-// Close ends all claims and closes the files, which syncs them. Closing again
-// does nothing.
+// Close ends all claims, and syncs and closes the files. A second Close does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"skink/store"
 )
 
-// wantError expects an error that wraps want and names the folder.
+// wantError fails the test unless an error wraps want and names the folder.
 func wantError(t *testing.T, dir string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -52,7 +52,7 @@ func TestOpenInUse(t *testing.T) {
 	}
 }
 
-// A folder of something else is refused, and nothing in it changes.
+// Open refuses a folder that holds something else, and changes nothing in it.
 func TestOpenNotAStore(t *testing.T) {
 	foreign := func(dir string) {
 		db, err := badgerdb.Open(badgerdb.DefaultOptions(dir).WithLogger(nil))
@@ -111,7 +111,7 @@ func TestOpenOtherVersion(t *testing.T) {
 	}
 }
 
-// A store killed at its birth is none yet.
+// A folder in which a process was killed while it made a store holds no store yet.
 func TestOpenUnborn(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "LOCK", "1\n")
@@ -119,8 +119,8 @@ func TestOpenUnborn(t *testing.T) {
 	openTest(t, dir)
 }
 
-// A damaged file is said, is never a panic, and never a store with less in it that does
-// not say so.
+// Opening a store with a damaged file never panics. It says what is damaged, and never gives a
+// store with less in it without a word.
 func TestOpenDamaged(t *testing.T) {
 	whole := t.TempDir()
 	s := openTest(t, whole)
@@ -140,7 +140,7 @@ func TestOpenDamaged(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		file string
-		edit func([]byte) []byte // nil: remove it
+		edit func([]byte) []byte // nil: the file is removed
 	}{
 		{"MANIFEST cut", "MANIFEST", func(b []byte) []byte { return b[:len(b)-3] }},
 		{"MANIFEST without its last entry", "MANIFEST", func(b []byte) []byte { return b[:16] }},
@@ -270,7 +270,7 @@ func list(t *testing.T, dir string) []string {
 	return names
 }
 
-// contents are the files of a folder, name and text.
+// contents returns the files of a folder, by name.
 func contents(t *testing.T, dir string) []string {
 	t.Helper()
 	var all []string
@@ -284,8 +284,8 @@ func contents(t *testing.T, dir string) []string {
 	return all
 }
 
-// copyDir copies the files of a folder as they are now. Badger's logs are
-// sparse: their holes stay holes.
+// copyDir copies the files of a folder as they are now. Badger's logs are sparse, and the holes
+// stay holes in the copies.
 func copyDir(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.MkdirAll(to, 0o777); err != nil {

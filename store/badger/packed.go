@@ -16,12 +16,12 @@ import (
 
 // # Packed and unpacked
 //
-// What a reader finds of pages it finds packed. The Pages, Changes and Members of package
-// store unpack it; the server of package store/remote sends it as it is, so that a crawl
-// spends little on those who read its store.
+// A reader finds pages packed. The methods Pages, Changes and Members unpack them. The server of
+// package store/remote sends them as they are, so that a crawl spends little on the readers of its
+// store.
 
-// PackedPages returns what is known of pages, in the order of their ids. It looks them up
-// in the order of their keys, because neighbours share a block that has to be checked.
+// PackedPages returns what is known of pages, in the order of ids. It looks them up in the order of
+// their keys: neighbours share a block, whose checksum is then verified once.
 func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]store.Packed, error) {
 	order, nums := make([]int, len(ids)), make([]uint64, len(ids))
 	for i := range order {
@@ -49,9 +49,9 @@ func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Wa
 	return pages, nil
 }
 
-// PackedChanges yields the pages committed after a cursor. If it reads them all and they
-// are fewer than were counted, a table is damaged: badger passes over what it cannot
-// read, and here it is noticed.
+// PackedChanges yields the pages committed after a cursor. Badger passes over what it cannot read.
+// So when all pages have been read from the first on, and they are fewer than were counted, a table
+// is damaged and the last thing yielded is an error.
 func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error] {
 	return func(yield func(*store.PackedChange, error) bool) {
 		num, err := placeOf(after)
@@ -80,7 +80,7 @@ func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want stor
 	}
 }
 
-// packedChange reads a record and what is wanted beside it.
+// packedChange reads a record and the other parts that want asks for.
 func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.PackedChange, error) {
 	num := lastNum(item.Key())
 	change := &store.PackedChange{Cursor: cursorAt(num)}
@@ -97,8 +97,8 @@ func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.Packe
 	return change, nil
 }
 
-// PackedMembers yields the records of the members of some clusters, those of each in the
-// order of their keys.
+// PackedMembers yields the records of the members of some clusters, cluster by cluster, each in the
+// order of keys: the most alike first.
 func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyMember}})
@@ -119,7 +119,7 @@ func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Se
 	}
 }
 
-// member is the packed record at the place of a member.
+// member returns the packed record at the place of a member.
 func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {
 	return p.Record, err
 }
 
-// packedAt is what is known of the page at a place.
+// packedAt returns what is known of the page at a place.
 func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error) {
 	found, err := get(r.txn, pageKey(keyRecord, num), func(value []byte) error {
 		p.Record, err = packedRecord(value)
@@ -143,7 +143,7 @@ func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error
 	return p, err
 }
 
-// packedRecord is the record in the value of an r key.
+// packedRecord returns the record in the value of an r key.
 func packedRecord(value []byte) ([]byte, error) {
 	if len(value) <= hashSize {
 		return nil, store.ErrCorrupt
@@ -151,7 +151,7 @@ func packedRecord(value []byte) ([]byte, error) {
 	return bytes.Clone(value[hashSize:]), nil
 }
 
-// fill adds to a page's record what is wanted of the rest.
+// fill adds the parts to a page that want asks for beside the record.
 func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	if want&store.WantText != 0 {
 		if p.Text, p.Kept, err = packedText(r.txn, num); err != nil {
@@ -170,7 +170,7 @@ func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	return nil
 }
 
-// packedText returns the text at a place as it was packed.
+// packedText returns the text at a place, packed.
 func packedText(txn *badgerdb.Txn, num uint64) (packed []byte, found bool, err error) {
 	for part, more := 0, true; more; part++ {
 		more = false

@@ -15,11 +15,10 @@ import (
 	"skink/store"
 )
 
-// A power cut takes from each log what was written after its last sync, or not: a file
-// system may write the newer log before the older. At every rotation a store is copied
-// as such a cut would leave it, the older logs as they were when they were last synced,
-// the newest whole. It opens with what came before the gap, says what it lost, and has
-// the rest pending.
+// A power cut may take from each log what was written after its last sync, and a file system may
+// write the newer log before the older one. At every rotation this test copies the store as such a
+// cut would leave it: the older logs as they were at their last sync, the newest one whole. The
+// copy opens with what came before the gap, says what it lost, and has the rest pending.
 func TestPowerCutAtRotation(t *testing.T) {
 	ctx := t.Context()
 	s, err := Open(t.TempDir(), Options{Create: true, Reserve: -1, tune: smallLogs})
@@ -48,7 +47,7 @@ func TestPowerCutAtRotation(t *testing.T) {
 			t.Fatal(err)
 		}
 		commit(t, s, e)
-		if num%140 == 0 { // about twice in three logs, so that it meets every place in one
+		if num%140 == 0 { // about twice in three logs, so that the sync falls on every part of a log
 			if err := s.Sync(); err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +87,7 @@ func randomBytes(rng *rand.Rand, n int) []byte {
 	return b
 }
 
-// snapshot copies an open store as it is at one moment; false: a table was written or
+// snapshot copies an open store as it is at one moment. It returns false if a table was written or
 // removed meanwhile.
 func snapshot(t *testing.T, from, to string) bool {
 	t.Helper()
@@ -125,7 +124,7 @@ func snapshot(t *testing.T, from, to string) bool {
 	return manifest() == before
 }
 
-// oneLog copies a store that has one log, and reads that.
+// oneLog copies a store that has one log, and reads that log.
 func oneLog(t *testing.T, s *Store) (dir, name string, b []byte) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "whole")
@@ -142,7 +141,7 @@ func oneLog(t *testing.T, s *Store) (dir, name string, b []byte) {
 	return dir, names[0], b
 }
 
-// cut makes all logs but the newest what they were when they were last synced.
+// cut sets all logs except for the newest back to what they were at their last sync.
 func cut(t *testing.T, dir string, synced map[string][]byte) {
 	t.Helper()
 	names, err := logNames(dir)
@@ -158,8 +157,8 @@ func cut(t *testing.T, dir string, synced map[string][]byte) {
 	}
 }
 
-// checkCut opens a store after a power cut. It has the first pages, at least those that
-// were synced, and the others can be judged again.
+// checkCut opens a store after a power cut and checks that it has the first pages, at least those
+// that were synced, and that the others can be judged again.
 func checkCut(t *testing.T, dir string, durable, committed int) (gap bool) {
 	t.Helper()
 	s, err := Open(dir, Options{Reserve: -1, tune: smallLogs})
@@ -194,8 +193,8 @@ func checkCut(t *testing.T, dir string, durable, committed int) (gap bool) {
 	return loss.Transactions > 0
 }
 
-// A log is parted in two at a transaction, as badger does when its memtable is full, and
-// the first part cut somewhere, as a power cut leaves it that had the second written.
+// A log is parted in two at a transaction, as badger does when its memtable is full. The first part
+// is cut somewhere, as after a power cut before which only the second part was written.
 func TestGapBetweenLogs(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	for num := 1; num <= 60; num++ {
@@ -206,7 +205,7 @@ func TestGapBetweenLogs(t *testing.T) {
 		commit(t, s, e)
 	}
 	whole, _, b := oneLog(t, s)
-	var ends []int // of transactions
+	var ends []int // where each transaction ends
 	for at := logHead; ; {
 		e, ok := readEntry(b, at)
 		if !ok {
@@ -240,8 +239,8 @@ func TestGapBetweenLogs(t *testing.T) {
 	t.Logf("%d gaps", gaps)
 }
 
-// After Sync nothing is lost, whichever logs there are and whatever of them the file
-// system would have written by itself.
+// After Sync nothing is lost, whichever logs there are and whichever parts of them the file system
+// would have written by itself.
 func TestSyncReachesAllLogs(t *testing.T) {
 	s, err := Open(t.TempDir(), Options{Create: true, Reserve: -1, tune: smallLogs})
 	if err != nil {
@@ -282,14 +281,14 @@ func TestSyncReachesAllLogs(t *testing.T) {
 	}
 }
 
-// A rotten byte in a log, or a page of it that was never written, costs what comes
-// after it, and is said.
+// A rotten byte in a log costs what comes after it, and so does a page of the log that was never
+// written. The store says so.
 func TestDamageInLog(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	fill(t, s, 100)
 	whole, name, b := oneLog(t, s)
-	// Damage in the last transaction looks as if a process had been killed while it
-	// wrote it: nobody can tell.
+	// Damage in the last transaction looks as if a process had been killed while it wrote that
+	// transaction. Nobody can tell the two apart.
 	end := bytes.LastIndex(b, []byte("https://example.com/100"))
 	for at := 0; at < end; at += end / 8 {
 		dir := filepath.Join(t.TempDir(), "copy")
@@ -309,8 +308,8 @@ func TestDamageInLog(t *testing.T) {
 	}
 }
 
-// A process that is killed while it opens or closes a store leaves files that are not
-// yet, or no longer, what badger expects.
+// A process that is killed while it opens or closes a store leaves files that badger does not
+// expect. The store opens all the same.
 func TestLeftovers(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -10,17 +10,15 @@ import (
 
 // # What a process leaves when it is killed
 //
-// Badger makes a file and then gives it its size, and empties a file before it
-// removes it. A process that is killed in between leaves one without a byte, which
-// badger takes for new where it expects an old one, and refuses. Such files hold
-// nothing, so they go before it looks.
+// Badger makes a file and then gives it its size, and it empties a file before it removes it. A
+// process that is killed in between leaves an empty file. Badger refuses it where it expects an old
+// one. Such files hold nothing, so they are removed before badger opens the folder.
 //
-// The value log is always empty, see [dbOptions]: its files are the logs .vlog, and
-// DISCARD, what could be collected in them. They go too, whatever became of them.
-// KEYREGISTRY has the keys of an encrypted store; this one has none, and badger
-// makes the file anew.
+// The value log is always empty, see [dbOptions]. Its files are the .vlog files, and DISCARD, which
+// says how much garbage is in them. They are removed too, whatever is in them. KEYREGISTRY has the
+// keys of an encrypted store. This store has no keys, and badger makes the file anew.
 
-// removeLeftovers removes the files in which nothing can be.
+// removeLeftovers removes the files that hold nothing of the store.
 func removeLeftovers(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -51,15 +49,15 @@ func holdsNothing(name string, size int64) bool {
 	return name == "DISCARD" || name == badgerdb.KeyRegistryFileName || name == badgerdb.KeyRegistryRewriteFileName
 }
 
-// mendLogs removes what a power cut left behind a gap: all that is after the
-// transaction that tables and logs reach together.
+// mendLogs removes what a power cut left behind a gap in the logs. tables is the number of the last
+// transaction that is in tables.
 func mendLogs(dir string, tables uint64) (Loss, error) {
 	logs, err := readLogs(dir)
 	if err != nil {
 		return Loss{}, err
 	}
 	gone, loss := afterGap(logs, tables)
-	for _, l := range slices.Backward(gone) { // the newest first: if it is killed here, the gap is still to be seen
+	for _, l := range slices.Backward(gone) { // the newest first: if the process is killed here, the next one still sees the gap
 		if err := os.Remove(l.name); err != nil {
 			return Loss{}, err
 		}
@@ -72,8 +70,8 @@ func mendLogs(dir string, tables uint64) (Loss, error) {
 	return loss, nil
 }
 
-// mendHead makes sure that a log names no key, the first 8 bytes: none of a store's
-// logs is encrypted, and badger would refuse one whose key it does not have.
+// mendHead zeroes the first 8 bytes of a log, which name the key that it is encrypted with. No log
+// of a store is encrypted, and badger would refuse a log whose key it does not have.
 func mendHead(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {

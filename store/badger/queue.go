@@ -9,45 +9,45 @@ import (
 	"skink/internal/line"
 )
 
-// A queue is what is in memory of the URLs that are pending: for each host and
-// level how many are free, and where the first of them is, and who holds the host.
-// The URLs themselves are on disk, in the order in which they will be taken.
+// A queue is the part of the frontier that is in memory. For each host and level it knows how many
+// URLs are free and where the first of them is, and for each host who holds it. The URLs themselves
+// are on disk, in the order in which they will be taken.
 //
-// A URL comes to the end of its level, whether it is new or released, and is
-// taken from the front. So in each level there is one border: what is before it
-// is taken or ended, what is after it is free. Taking URLs needs to seek to the
-// border only, over none of the deleted keys of URLs that have ended. When a claim
-// ends, the borders go back to the first URL that was taken and has not ended.
+// A URL comes to the end of its level, whether it is new or released, and is taken from the front.
+// So each level has one border: the URLs before it are taken or have ended, and those after it are
+// free. To take URLs, the store seeks to the border, and so passes over none of the deleted keys of
+// URLs that have ended. When a claim ends, the borders go back to the first URL that was taken and
+// has not ended.
 //
-// URLs that are due later are elsewhere on disk, by when they are. Each comes to the
-// end of its level when its host is claimed or asked after that moment, see
-// [Store.ripen]. Of those a queue knows how many a host has, and when the first is due.
+// URLs that are due later are elsewhere on disk, in the order of their times. After its time each
+// is moved to the end of its level, when hosts are claimed or URLs of its host are taken, see
+// [Store.ripen]. A queue knows how many such URLs a host has, and when the first of them is due.
 //
-// Claims are in memory only: one process has the store, so they end with it.
+// Claims are in memory only. One process has the store, so claims end with the process.
 type queue struct {
-	hosts map[string]*waitingHost // those with URLs pending, held, or not to be asked yet
+	hosts map[string]*waitingHost // hosts that have pending URLs, are held, or may not be asked yet
 	seq   uint64                  // of the last URL that was queued
 
 	claims  frontier.Claims
 	due     *line.Line[*waitingHost] // hosts that can be claimed, nearest to a seed first
-	resting *line.Line[*waitingHost] // hosts that cannot be claimed yet, by when they can, those too whose URLs are all due later
-	cooling *line.Line[*waitingHost] // hosts without URLs that are remembered because they must not be asked yet
-	waiting int                      // of due and resting: those that are not idle
+	resting *line.Line[*waitingHost] // hosts that cannot be claimed yet, in the order of when they can; also those whose URLs are all due later
+	cooling *line.Line[*waitingHost] // hosts without URLs, which are remembered because they may not be asked yet
+	waiting int                      // hosts in due and resting that are not idle
 	later   map[*waitingHost]bool    // hosts with URLs that are due later
-	ripens  int64                    // none of those is due before, in nanoseconds since 1970; 0: there are none
+	ripens  int64                    // no URL of those hosts is due before this, in nanoseconds since 1970; 0: there are none
 }
 
-// A place is where in its host's queue a URL is.
+// A place says where a URL is in the queue of its host.
 type place struct {
 	level level
 	seq   uint64
-	due   int64 // not 0: it is among those that are due later, and this is when, in nanoseconds since 1970
+	due   int64 // when the URL is due, if it is among those due later, in nanoseconds since 1970; else 0
 }
 
-// A level is priority and depth as one number: the priority, signed, in the upper half.
+// A level is priority and depth as one number. The priority, which is signed, is in the upper half.
 type level int64
 
-// usualPrio is the byte of priority 0 in keys.
+// usualPrio is the byte in keys that stands for priority 0.
 const usualPrio = -frontier.SoonestPriority
 
 func levelOf(it *frontier.Item) level {
@@ -55,7 +55,7 @@ func levelOf(it *frontier.Item) level {
 	return levelAt(byte(prio+usualPrio), uint64(max(it.Depth, 0)))
 }
 
-// levelAt is the level of a priority as it stands in keys, and a depth.
+// levelAt returns the level of a depth and of a priority as it stands in keys.
 func levelAt(prio byte, depth uint64) level {
 	return (level(prio)-usualPrio)<<32 | level(uint32(depth))
 }
@@ -66,23 +66,23 @@ func (l level) depth() int    { return int(uint32(l)) }
 
 type waitingHost struct {
 	name    string
-	pending int // free, due later or taken
+	pending int // URLs that are free, due later or taken
 	lanes   []lane
 	later   int   // URLs that are due later
-	first   int64 // when the first of those is, or was: nanoseconds since 1970
+	first   int64 // the first of those is not due before this, in nanoseconds since 1970
 	taken   map[place]bool
 	rest    frontier.Rest
 	held    bool // by a worker
 
 	spot    line.Spot[*waitingHost]
-	counted bool // in waiting
+	counted bool // in queue.waiting
 }
 
 // A lane is the queue of one host and level.
 type lane struct {
 	level   level
 	waiting int    // URLs that are free
-	next    uint64 // seq from which on they are
+	next    uint64 // the seq from which on URLs are free
 }
 
 func newQueue() queue {
@@ -97,15 +97,15 @@ func newQueue() queue {
 	}
 }
 
-// open remembers a host of which nothing was known but its rest.
+// open adds a host of which only its rest is known.
 func (q *queue) open(name string, rest frontier.Rest) *waitingHost {
 	h := &waitingHost{name: name, rest: rest, taken: map[place]bool{}}
 	q.hosts[name] = h
 	return h
 }
 
-// push counts a URL at the end of a level of a host that is in the queue, or among
-// those of it that are due later, and says where that is.
+// push counts a URL of a host that is in the queue. The URL is at the end of its level, or, if due
+// is not 0, among those due later. push returns the place.
 func (q *queue) push(host string, l level, due int64) place {
 	q.seq++
 	p := place{l, q.seq, due}
@@ -114,7 +114,7 @@ func (q *queue) push(host string, l level, due int64) place {
 	return p
 }
 
-// load counts a URL that was found on disk. Those of a level come in their order.
+// load counts a URL that was found on disk. The URLs of a level must come in their order.
 func (q *queue) load(host string, p place) {
 	h := q.hosts[host]
 	if h == nil {
@@ -139,7 +139,7 @@ func (q *queue) add(h *waitingHost, p place) {
 	}
 }
 
-// remove forgets a URL, free, due later or taken.
+// remove forgets a URL that was free, due later or taken.
 func (q *queue) remove(host string, p place) {
 	h := q.hosts[host]
 	h.pending--
@@ -156,8 +156,8 @@ func (q *queue) remove(host string, p place) {
 	q.offer(h)
 }
 
-// ripe lists the hosts that may have URLs whose time has come. It looks only when one
-// may.
+// ripe lists the hosts that may have URLs that have come due. It goes through the hosts only if one
+// of them may.
 func (q *queue) ripe(now time.Time) (hosts []*waitingHost) {
 	ns := now.UnixNano()
 	if q.ripens == 0 || ns < q.ripens {
@@ -174,7 +174,7 @@ func (q *queue) ripe(now time.Time) (hosts []*waitingHost) {
 	return hosts
 }
 
-// ripensAt says when the first of a host's URLs that are due later is.
+// ripensAt notes when the first of the URLs of a host that are due later is due.
 func (q *queue) ripensAt(h *waitingHost, due int64) {
 	h.first = due
 	if q.ripens == 0 || due < q.ripens {
@@ -183,7 +183,7 @@ func (q *queue) ripensAt(h *waitingHost, due int64) {
 	q.offer(h)
 }
 
-// offer puts a host where it belongs. It is called after every change of a host.
+// offer puts a host into the line in which it belongs. It is called after every change of a host.
 func (q *queue) offer(h *waitingHost) {
 	now := time.Now()
 	q.count(h, !h.held && h.free() && !h.rest.Idle)
@@ -206,7 +206,7 @@ func (q *queue) offer(h *waitingHost) {
 	}
 }
 
-// count says whether a host is one that somebody may wait for.
+// count notes whether a host counts as one that workers wait for.
 func (q *queue) count(h *waitingHost, counts bool) {
 	if counts == h.counted {
 		return
@@ -243,7 +243,8 @@ func (q *queue) claim(worker string, n int, now time.Time, ttl time.Duration) (g
 	return g
 }
 
-// free makes what was taken of a host free again, when the claim on it has ended.
+// free makes the taken URLs of a host free again. It is called when the claim on the host has
+// ended.
 func (q *queue) free(h *waitingHost) {
 	h.held = false
 	for p := range h.taken {
@@ -262,7 +263,7 @@ func (q *queue) expire(now time.Time) {
 	}
 }
 
-// holder returns the host of a claim, if that has not ended.
+// holder returns the host of a claim, or an error if the claim has ended.
 func (q *queue) holder(c frontier.Claim) (*waitingHost, error) {
 	q.expire(time.Now())
 	if err := q.claims.Check(c); err != nil {
@@ -271,7 +272,7 @@ func (q *queue) holder(c frontier.Claim) (*waitingHost, error) {
 	return q.hosts[c.Host], nil
 }
 
-// due is when a host may be asked again, and has something to be asked for.
+// due returns when a host may be asked again and has a URL to be asked for.
 func (h *waitingHost) due() time.Time {
 	due := h.rest.Due()
 	if first := time.Unix(0, h.first); !h.free() && h.later > 0 && first.After(due) {
@@ -285,21 +286,21 @@ func (h *waitingHost) host() frontier.Host {
 	return frontier.Host{Name: h.name, Pending: h.pending, Depth: h.level().depth(), Rest: h.rest}
 }
 
-// free says whether any URL of a host is.
+// free says whether a host has a free URL.
 func (h *waitingHost) free() bool { return len(h.lanes) > 0 }
 
-// drop forgets the lanes in which nothing is free: a trap of a hundred thousand
-// depths must not make each taking look at all of them.
+// drop forgets the lanes in which nothing is free. Without it, a trap of a hundred thousand depths
+// would make each Take look at as many lanes.
 func (h *waitingHost) drop() {
 	h.lanes = slices.DeleteFunc(h.lanes, func(l lane) bool { return l.waiting == 0 })
 }
 
-// find returns the place of a level's lane, or where it would be.
+// find returns the index of the lane of a level, or the index where it would be.
 func (h *waitingHost) find(at level) (int, bool) {
 	return slices.BinarySearchFunc(h.lanes, at, func(l lane, at level) int { return cmp.Compare(l.level, at) })
 }
 
-// level is that of the first URL that is free, 0 if none is.
+// level returns the level of the first free URL, 0 if there is none.
 func (h *waitingHost) level() level {
 	if len(h.lanes) == 0 {
 		return 0
@@ -307,7 +308,7 @@ func (h *waitingHost) level() level {
 	return h.lanes[0].level
 }
 
-// lane returns the lane of a level, and begins it at seq if nothing is free there.
+// lane returns the lane of a level. If there is no such lane, it makes one that begins at seq.
 func (h *waitingHost) lane(at level, seq uint64) *lane {
 	i, found := h.find(at)
 	if !found {

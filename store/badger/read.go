@@ -16,16 +16,16 @@ import (
 
 // # Reading
 //
-// Badger keeps versions: a transaction that only reads sees the store as it was
-// when the transaction began, whatever is written meanwhile. A reader is such a
-// moment, and all that it answers is true of it. The store's own methods make a
-// reader for one question; [Store.Snapshot] makes one for many.
+// Badger keeps versions: a transaction that only reads sees the store as it was when the
+// transaction began, whatever is written meanwhile. A reader has such a transaction, and all of its
+// answers are true of that moment. The store's own methods make a reader for one question.
+// [Store.Snapshot] makes one for many.
 
 // A reader answers from one transaction.
 type reader struct {
 	s       *Store
 	txn     *badgerdb.Txn
-	counted *counters // at its moment; nil: they are still to be read
+	counted *counters // the counters at that moment; nil: they have not been read
 }
 
 // read calls fn with a reader of this moment.
@@ -33,7 +33,7 @@ func (s *Store) read(ctx context.Context, fn func(reader) error) error {
 	return s.view(ctx, func(txn *badgerdb.Txn) error { return fn(reader{s: s, txn: txn}) })
 }
 
-// each yields what a reader of this moment does.
+// each yields what list yields for a reader of the moment when the loop begins.
 func each[T any](s *Store, ctx context.Context, list func(reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := s.read(ctx, func(r reader) error {
@@ -91,7 +91,7 @@ func decodeRecord(value []byte) (*store.Record, error) {
 	return store.UnpackRecord(value[hashSize:])
 }
 
-// sketchAt returns the sketch at a place, with the page it is of.
+// sketchAt returns the sketch at a place, and the page that it belongs to.
 func sketchAt(txn *badgerdb.Txn, num uint64) (l store.Leader, found bool, err error) {
 	found, err = get(txn, pageKey(keySketch, num), func(value []byte) error {
 		l, err = decodeSketch(value)
@@ -110,7 +110,7 @@ func text(txn *badgerdb.Txn, num uint64) (text string, found bool, err error) {
 	return string(b), true, err
 }
 
-// errStop ends a scan whose caller has seen enough.
+// errStop ends a scan whose caller wants no more.
 var errStop = errors.New("stop")
 
 // Changes yields the pages committed after a cursor, as they were when it began.
@@ -123,7 +123,7 @@ func (r reader) Changes(ctx context.Context, after store.Cursor, want store.Want
 	return store.Unpacked(r.PackedChanges(ctx, after, want), (*store.PackedChange).Unpack)
 }
 
-// countedAll compares how many records were read with how many there are.
+// countedAll returns an error if fewer records were read than there are.
 func (r reader) countedAll(got int64) error {
 	c, err := r.counters()
 	if err == nil && got < c.Records {
@@ -146,12 +146,12 @@ func placeOf(c store.Cursor) (uint64, error) {
 	return num, nil
 }
 
-// End is the cursor after the last place.
+// End returns the cursor after the last place.
 func (s *Store) End(ctx context.Context) (store.Cursor, error) {
 	return cursorAt(s.visible.Load()), ctx.Err()
 }
 
-// End is the cursor after the last place at the reader's moment.
+// End returns the cursor after the last place at the reader's moment.
 func (r reader) End(context.Context) (store.Cursor, error) {
 	c, err := r.counters()
 	return cursorAt(c.Numbers), err
@@ -176,7 +176,7 @@ func (r reader) Meta(_ context.Context, name string) (value []byte, err error) {
 
 func meta(txn *badgerdb.Txn, name string) (value []byte, err error) {
 	_, err = get(txn, key1(keyMeta, name), func(b []byte) error {
-		value = append([]byte{}, b...) // never nil: an empty value was set
+		value = append([]byte{}, b...) // not nil, because nil would mean that the value was never set
 		return nil
 	})
 	return value, err
@@ -197,7 +197,7 @@ func (b *batch) setMeta(name string, value []byte) error {
 	return errors.Join(b.set(key1(keyMeta, name), bytes.Clone(value)), b.set(key1(keyMetaCopy, name), bytes.Clone(value)))
 }
 
-// SwapMeta sets a named value that is still what it was.
+// SwapMeta sets a named value if it is still old.
 func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) error {
 	if err := s.disk.check(); err != nil {
 		return err

@@ -6,13 +6,13 @@ import (
 	"skink/dedup"
 )
 
-// recent remembers URLs that were found to be known. Of thirty links on a page
-// most were on the page before, and the filter cannot spare them the look-up:
-// it only knows what is absent. One slot an id, the newcomer wins; an id is
-// found or it is not, there is no maybe. The owner's lock guards it.
+// recent remembers URLs that are known. Most links of a page were on the page before, and the
+// filter cannot spare them the look-up, because it only tells which URLs are unknown. Each id has
+// one slot, in which a new id replaces the old one. Ids are compared whole, so has never says yes
+// to a URL that was not added. The store's lock guards it.
 type recent []dedup.Hash
 
-// recentSlots takes 4 MiB: a site's menu many times over.
+// recentSlots ids take 4 MiB. They are many times the links of a site's menu.
 const recentSlots = 1 << 18
 
 func newRecent() recent { return make(recent, recentSlots) }

@@ -9,16 +9,15 @@ import (
 	"skink/store"
 )
 
-// refusals are what a system says when it does not let us at a file. They say
-// nothing about what is in the file.
+// refusals are the errors of a system that does not let a process use a file. They say nothing
+// about what is in the file.
 var refusals = []syscall.Errno{
 	syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOSPC,
 	syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
 }
 
-// damage says that a store is damaged, because of what went wrong when its files
-// were read or opened. An error that the system gave for another reason it leaves
-// as it is: a store that may not be written to is whole.
+// damage turns an error of reading or opening a store's files into [store.ErrCorrupt], unless it is
+// a refusal of the system. A store that may not be written to is not damaged.
 func damage(err error) error {
 	errno := refusal(err)
 	switch {
@@ -26,14 +25,14 @@ func damage(err error) error {
 		return err
 	case errno != 0:
 		return fmt.Errorf("%s%w", strings.TrimSuffix(said(err), errno.Error()), errno)
-	case strings.HasPrefix(err.Error(), "Cannot write pid file"): // LOCK, in which nothing is kept
+	case strings.HasPrefix(err.Error(), "Cannot write pid file"): // of the file LOCK, which holds nothing of the store
 		return errors.New(said(err))
 	}
 	return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
 }
 
-// said is what the system said. Badger passes on the text of an error, and not the
-// error: "what it wanted err: what the system said".
+// said returns the text of the system's error. Badger does not wrap that error but passes on its
+// text: "what badger wanted err: what the system said".
 func said(err error) string {
 	text := err.Error()
 	if i := strings.LastIndex(text, " err: "); i >= 0 {
@@ -42,7 +41,7 @@ func said(err error) string {
 	return text
 }
 
-// refusal is the refusal that an error ends with, 0 if it is none.
+// refusal returns the refusal that an error wraps or ends with, 0 if there is none.
 func refusal(err error) syscall.Errno {
 	for _, errno := range refusals {
 		if errors.Is(err, errno) || strings.HasSuffix(err.Error(), ": "+errno.Error()) {

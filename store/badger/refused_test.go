@@ -11,8 +11,8 @@ import (
 	"skink/store"
 )
 
-// Badger passes on what the system said as text, sometimes in layers. Permissions
-// do not bind root, so it is told here what a system would say.
+// Badger passes on the text of the system's error, sometimes in several layers. Permissions do not
+// bind root, so this test makes the errors that a system would give.
 func TestDamage(t *testing.T) {
 	for _, tt := range []struct {
 		err  error

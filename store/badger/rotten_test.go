@@ -20,8 +20,8 @@ import (
 
 const rottenPages = 240
 
-// rottenStore is a killed store with files of every kind: tables, a log, segments, a
-// filter of URLs.
+// rottenStore makes a store as a killed process leaves it, with files of every kind: tables, a log,
+// segments, and a filter of URLs.
 func rottenStore(t *testing.T) string {
 	t.Helper()
 	ctx := t.Context()
@@ -61,7 +61,7 @@ func rottenStore(t *testing.T) string {
 	}
 	names, _ := filepath.Glob(filepath.Join(dir, "*.[pu][or][sl]*")) // .postings and .urls
 	for _, name := range names {
-		if b, err := os.ReadFile(name); err == nil { // else it was merged just now
+		if b, err := os.ReadFile(name); err == nil { // a file that cannot be read was merged just now
 			write(t, whole, filepath.Base(name), string(b))
 		}
 	}
@@ -75,7 +75,7 @@ func rottenStore(t *testing.T) string {
 	return whole
 }
 
-// rottenPage is unique, or a fifth of them near to the page before.
+// rottenPage makes a page. One page in five is near to the page before, and the others are unique.
 func rottenPage(rng *rand.Rand, n int) *store.Entry {
 	e := entry(n)
 	e.Record.Words, e.Record.Hash = 50, e.Record.ID
@@ -89,9 +89,9 @@ func rottenPage(rng *rand.Rand, n int) *store.Entry {
 	return e
 }
 
-// A byte is changed at many places of files of every kind. Nothing panics, nothing is
-// lost without a word, what is given out is what was stored, and every page that is
-// missing is pending again.
+// A byte is changed at many places in files of every kind. Nothing panics, and nothing is lost
+// without a word. What the store gives out is what was stored, and every missing page is pending
+// again.
 func TestRottenBytes(t *testing.T) {
 	flips := 1
 	switch os.Getenv("SKINK_LONG") {
@@ -146,7 +146,7 @@ func TestRottenBytes(t *testing.T) {
 	}
 }
 
-// checkRotten reads a damaged store, and then opens it to write.
+// checkRotten opens a damaged store to read it, and then to write it.
 func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost int, told bool) {
 	t.Helper()
 	r, err := Open(dir, Options{ReadOnly: true})
@@ -154,7 +154,7 @@ func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost 
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "MANIFEST") && !strings.Contains(err.Error(), "newer") && !strings.Contains(err.Error(), "older") && !strings.Contains(err.Error(), "another program") {
 			t.Errorf("%s: %v", where, err)
 		}
-		return 0, true // the head of the MANIFEST: whose store it is, and of which version
+		return 0, true // the damage is in the head of the MANIFEST, which says whose store it is and of which version
 	}
 	loss := r.Loss()
 	told = loss.Damage != nil || loss.Transactions > 0
@@ -216,7 +216,7 @@ func readAll(t *testing.T, dir string) map[string]string {
 	return readStore(t, s)
 }
 
-// readStore is what a store gives out of each page.
+// readStore returns what a store gives out of each page.
 func readStore(t *testing.T, s *Store) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -21,20 +21,20 @@ import (
 
 // # Tables with rotten bytes
 //
-// A table is blocks of some 16 KB, one after the other, an index of them, and a foot. Each
-// block has a check of its own, and the index has one. Of a block that does not match its
-// check badger says that it has no keys, nor has the rest of its table; a compaction over it
-// loses them for good, and some bytes make it panic. So before a store is opened all blocks
-// are read, a gigabyte a second, and a table with a wrong one is written anew without it.
-// Where a block ends its own check says, so the index is not needed to find the others; it
-// is needed to go on after a wrong one.
+// A table consists of blocks of some 16 KB, an index of the blocks, and a foot. Each block has a
+// checksum, and so has the index. When badger meets a block that does not match its checksum, it
+// behaves as if that block and the rest of the table had no keys. A compaction over the block loses
+// those keys for good, and some wrong bytes make badger panic. So before a store is opened all
+// blocks are read, a gigabyte a second, and a table with a damaged block is written anew without
+// it. The checksum of a block also shows where the block ends, so whole blocks can be found without
+// the index. After a damaged block only the index says where the next one begins.
 type tableContent struct {
-	blocks  [][]byte // of entries, without their check
+	blocks  [][]byte // whole blocks, without their checksums
 	lost    []keyRange
 	noIndex bool
 }
 
-// A keyRange is what a lost block may have had: what is after one key and before another.
+// A keyRange is the range of keys that a lost block may have had: after one key and before another.
 // An empty key is no bound.
 type keyRange struct{ after, before []byte }
 
@@ -47,7 +47,7 @@ func (c *tableContent) whole() bool { return len(c.lost) == 0 && !c.noIndex }
 // blockBound is more than a block takes: some entries and one part of a text.
 const blockBound = 2 << 20
 
-// readTable takes a table apart.
+// readTable takes a table apart into its blocks.
 func readTable(b []byte) *tableContent {
 	starts, end, ok := tableIndex(b)
 	if !ok {
@@ -75,8 +75,8 @@ func readTable(b []byte) *tableContent {
 	return c
 }
 
-// scanTable takes a table apart whose index is damaged. Where blocks end and the index
-// begins nobody knows; what is at the end and as small as one is taken for it.
+// scanTable takes a table apart whose index is damaged. Nobody knows where the blocks end and the
+// index begins. So a rest that is no larger than an index may be is taken for the index.
 func scanTable(b []byte) *tableContent {
 	c := &tableContent{noIndex: true}
 	for at := 0; at < len(b); {
@@ -93,8 +93,8 @@ func scanTable(b []byte) *tableContent {
 	return c
 }
 
-// checkedBlock is a block without its check, nil if it does not match that. A block ends
-// with its check, and the size of that in 4 bytes.
+// checkedBlock returns a block without its checksum, or nil if the block does not match it. A block
+// ends with its checksum and the size of the checksum in 4 bytes.
 func checkedBlock(b []byte) []byte {
 	if len(b) < 8 {
 		return nil
@@ -114,7 +114,8 @@ func (c *tableContent) lastKey() []byte {
 	return keys[len(keys)-1]
 }
 
-// tableIndex returns where blocks start and end, by an index that matches its check.
+// tableIndex returns where each block starts and where the last one ends. ok is false if the index
+// does not match its checksum.
 func tableIndex(b []byte) (starts []int, end int, ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -142,8 +143,8 @@ func matches(b, sum []byte) bool {
 	return proto.Unmarshal(sum, &check) == nil && y.VerifyChecksum(b, &check) == nil
 }
 
-// firstBlock returns the block that b begins with, and its size with the check; 0: there
-// is none that is whole. Its check is a tag and up to five bytes.
+// firstBlock returns the block that b begins with, and its size with the checksum; 0: there is no
+// whole block. The checksum is a tag and up to five bytes.
 func firstBlock(b []byte) (size int, block []byte) {
 	const tag, mostSum = 0x10, 6
 	for at := 16; at+4 <= min(len(b), blockBound); at++ {
@@ -163,9 +164,11 @@ func firstBlock(b []byte) (size int, block []byte) {
 	return 0, nil
 }
 
-// blockEntries calls fn with the entries of a block: two bytes of overlap with its first
-// key, two of the length of the rest of the key, little-endian, that rest, the value. Where
-// each starts stands at the end, 4 bytes little-endian, and then how many, big-endian.
+// blockEntries calls fn with the entries of a block, and says whether it is a block. An entry
+// begins with two numbers of two bytes each, little-endian: how many bytes its key shares with the
+// first key of the block, and how long the rest of the key is. Then come that rest and the value.
+// The block ends with the start of each entry, 4 bytes little-endian, and the number of entries, 4
+// bytes big-endian.
 func blockEntries(block []byte, fn func(key, value []byte)) bool {
 	tail := len(block) - 4
 	if tail < 0 {
@@ -202,7 +205,7 @@ func blockEntries(block []byte, fn func(key, value []byte)) bool {
 	return true
 }
 
-// blockKeys are the keys of a block, nil if it is none.
+// blockKeys returns the keys of a block, nil if it is not a block.
 func blockKeys(block []byte) (keys [][]byte) {
 	if !blockEntries(block, func(key, _ []byte) { keys = append(keys, key) }) {
 		return nil
@@ -210,7 +213,7 @@ func blockKeys(block []byte) (keys [][]byte) {
 	return keys
 }
 
-// rewrite is the table without what is lost, nil if nothing is left.
+// rewrite returns the table without the lost blocks, nil if nothing is left.
 func (c *tableContent) rewrite() []byte {
 	if len(c.blocks) == 0 {
 		return nil
@@ -229,11 +232,11 @@ func (c *tableContent) rewrite() []byte {
 
 // Damage is what is wrong with the files of a store.
 type Damage struct {
-	File string // its name in the store's folder
+	File string // name of the file in the store's folder
 	What string
 }
 
-// damagedTables reads all tables, and says what is wrong with which.
+// damagedTables reads all tables and returns those that are damaged, with what is wrong with them.
 func damagedTables(dir string, m badgerdb.Manifest) (found map[uint64]*tableContent, said []Damage, err error) {
 	found = map[uint64]*tableContent{}
 	for id := range m.Tables {
@@ -264,8 +267,9 @@ func damagedTables(dir string, m badgerdb.Manifest) (found map[uint64]*tableCont
 	return found, said, nil
 }
 
-// rebuildManifest is a MANIFEST of all tables there are, for one that cannot be read. All
-// are of the first level, in which tables may overlap: badger sorts them out by itself.
+// rebuildManifest makes a MANIFEST of all tables in the folder, in place of one that cannot be
+// read. It puts all of them into the first level, in which tables may overlap. Badger sorts them
+// out by itself.
 func rebuildManifest(dir string) (badgerdb.Manifest, error) {
 	m := badgerdb.Manifest{Tables: map[uint64]badgerdb.TableManifest{}}
 	entries, err := os.ReadDir(dir)

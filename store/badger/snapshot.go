@@ -9,19 +9,19 @@ import (
 	"skink/store"
 )
 
-// A Snapshot is the store as it was at one moment between two writes: all that it
-// answers fits together, whatever is written meanwhile. What was overwritten since stays
-// on disk until the snapshot is closed. One goroutine at a time may use it.
+// A Snapshot is the store as it was at one moment between two writes. All of its answers fit
+// together, whatever is written meanwhile. What is overwritten meanwhile stays on disk until the
+// snapshot is closed. One goroutine at a time may use a snapshot.
 type Snapshot struct {
 	reader
-	hosts []frontier.Host // they live in memory, not in what a reader sees of the disk
+	hosts []frontier.Host // the queue is in memory, so a reader of the disk does not see them
 }
 
 var _ store.Reader = (*Snapshot)(nil)
 
-// Snapshot returns the store as it is now. It is to be closed before the store is.
+// Snapshot returns the store as it is now. The caller must close the snapshot before the store.
 func (s *Store) Snapshot() (*Snapshot, error) {
-	s.mu.Lock() // a write may take several transactions: none is seen without the others
+	s.mu.Lock() // a write may take several transactions; a snapshot has all of them or none
 	defer s.mu.Unlock()
 	if s.broken != nil && s.broken != errReadOnly {
 		return nil, fmt.Errorf("look at store %s: %w", s.name, s.broken)
@@ -31,12 +31,12 @@ func (s *Store) Snapshot() (*Snapshot, error) {
 	return &Snapshot{reader{s, s.db.NewTransaction(false), &now}, s.hostsLocked()}, nil
 }
 
-// Hosts yields the hosts that had URLs pending.
+// Hosts yields the hosts that had pending URLs.
 func (s *Snapshot) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	return eachHost(ctx, func() []frontier.Host { return s.hosts })
 }
 
-// Close gives the moment up.
+// Close lets the store delete what it kept for the snapshot.
 func (s *Snapshot) Close() error {
 	s.txn.Discard()
 	return nil

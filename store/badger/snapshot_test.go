@@ -8,8 +8,7 @@ import (
 	"skink/store"
 )
 
-// A snapshot shows what was there when it was taken: records, clusters, counts, and the
-// hosts, which live in memory.
+// A snapshot shows what was there when it was taken: records, clusters, counts, and hosts.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, t.TempDir())
@@ -66,7 +65,7 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// length reads a list to its end.
+// length reads a list to its end and counts it.
 func length[T any](t *testing.T, list func(func(T, error) bool)) (n int) {
 	t.Helper()
 	for _, err := range list {
@@ -78,7 +77,7 @@ func length[T any](t *testing.T, list func(func(T, error) bool)) (n int) {
 	return n
 }
 
-// A closed store has no moments left.
+// A closed store gives no snapshot.
 func TestSnapshotOfClosed(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, t.TempDir())

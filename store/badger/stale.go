@@ -7,18 +7,18 @@ import (
 
 // # What is stale
 //
-// A verdict holds as long as nothing was posted since its mark where it looked. That is
-// asked for each key of each page, and nearly always the answer is that nothing was. The
-// exact answer lies in the tables of the index, where each question is a miss of the
-// processor's caches. So a small array answers first: it says of a key when anything was
-// posted last under a key of the same slot.
+// A verdict holds as long as nothing was posted after its mark under the keys where its look-up
+// looked. A commit asks this for each key of each page, and nearly always nothing was posted. The
+// exact answer is in the tables of the index, where each question misses the processor's caches. So
+// a small array is asked first. It has a slot for many keys, and says when something was last
+// posted under any key of a slot.
 
-// A lately says of a mixed key that surely nothing was posted under it since a mark: by
-// slot, the last place that was posted there.
+// A lately can tell that nothing was posted under a mixed key since a mark. It holds, by slot, the
+// last place that was posted under a key of the slot.
 type lately []uint64
 
-// latelyBits make half a megabyte. Some thousand keys are posted between a look-up and its
-// commit, so one in ten questions or fewer goes on to the index.
+// With latelyBits bits of a key as its slot, the array takes half a megabyte. Some thousand keys
+// are posted between a look-up and its commit, so at most one question in ten goes on to the index.
 const latelyBits = 16
 
 func newLately() lately { return make(lately, 1<<latelyBits) }
@@ -27,8 +27,8 @@ func (l lately) note(key, place uint64) { l[key>>(64-latelyBits)] = place }
 
 func (l lately) notSince(key, mark uint64) bool { return l[key>>(64-latelyBits)] <= mark }
 
-// stale says whether an entry's verdict may no longer hold: something was posted
-// since its mark where it looked, or its leader was visited again.
+// stale says whether an entry's verdict may no longer hold. Either something was posted after its
+// mark under its hashes or keys, or its leader was visited again.
 func (b *batch) stale(e *store.Entry) (bool, error) {
 	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
@@ -48,8 +48,8 @@ func (b *batch) stale(e *store.Entry) (bool, error) {
 	return leader.num > mark, err
 }
 
-// postedSince says whether something may have been posted under a mixed key since
-// a mark. Of the time before the store was opened lately knows nothing.
+// postedSince says whether something may have been posted under a mixed key since a mark. lately
+// knows nothing of the time before the store was opened.
 func (b *batch) postedSince(key, mark uint64) bool {
 	if mark >= b.s.opened && b.s.lately.notSince(key, mark) {
 		return false

@@ -9,16 +9,16 @@ import (
 	"skink/store"
 )
 
-// A page whose URL was never in the frontier has no key u: it is found by its id
-// in the index, in the commit that brings it, after it, and after a kill; and once
-// only, also when its URL is discovered later, in the same commit or another.
+// A page whose URL was never in the frontier has no key u. The index finds it by its id: during the
+// commit that writes it, after that commit, and after a kill. It is found only once, also when its
+// URL is discovered later, in the same commit or in another.
 func TestUndiscovered(t *testing.T) {
 	ctx := t.Context()
 	s := openTest(t, t.TempDir())
 	linking := entry(4)
 	linking.Links = []frontier.Item{{URL: entry(1).Record.URL}, {URL: "https://example.com/new"}}
 	commit(t, s, entry(1), entry(2), entry(1), linking)
-	checkUndiscovered(t, s, 2) // the two that were linked
+	checkUndiscovered(t, s, 2) // the two URLs that were linked
 	checkUndiscovered(t, killed(t, s), 2)
 
 	// Page 2 is discovered too, fetched, and its record kept.
@@ -32,7 +32,7 @@ func TestUndiscovered(t *testing.T) {
 	checkUndiscovered(t, killed(t, s), 3)
 }
 
-// checkUndiscovered expects pages 1, 2 and 4, and so many keys u.
+// checkUndiscovered expects pages 1, 2 and 4, and a number of keys u.
 func checkUndiscovered(t *testing.T, s *Store, keys int) {
 	t.Helper()
 	for _, n := range []int{1, 2, 4} {

@@ -9,13 +9,13 @@ import (
 
 // A Finding is what [Check] found of a store.
 type Finding struct {
-	Damage []Damage // of files that hold what nothing else does
-	Index  []Damage // of files that are made anew from the others
-	Loss   Loss     // what it costs
+	Damage []Damage // of files that hold data of the crawl
+	Index  []Damage // of files of the index, which are made again from the others
+	Loss   Loss     // what the damage costs
 	Tally  store.Tally
 }
 
-// Check reads all files of a store and says what is damaged. It changes nothing.
+// Check reads all files of a store and returns what is damaged. It changes nothing.
 func Check(dir string) (f Finding, err error) {
 	s, err := Open(dir, Options{ReadOnly: true})
 	if err != nil {
@@ -23,7 +23,7 @@ func Check(dir string) (f Finding, err error) {
 	}
 	f.Loss, f.Tally = s.Loss(), s.counters.Tally
 	f.Damage = f.Loss.Damage
-	if !s.reading.damaged { // else the index is that of a copy, just made
+	if !s.reading.damaged { // of a damaged store a copy is open, whose index was just made
 		f.Index, err = s.checkIndex()
 	}
 	if closeErr := s.Close(); err == nil {
@@ -32,7 +32,7 @@ func Check(dir string) (f Finding, err error) {
 	return f, err
 }
 
-// checkIndex reads the files that the manifest of the index names.
+// checkIndex reads all files that the manifest of the index names, and returns the damaged ones.
 func (s *Store) checkIndex() (found []Damage, err error) {
 	m, err := s.readManifestKey()
 	if err != nil {

@@ -13,23 +13,22 @@ import (
 
 // # Reading without writing
 //
-// Badger writes whenever it opens a folder: a lock, a new log, a registry. So it could
-// not read a store on a full disk, where a mapped file that has no room ends the
-// process with SIGBUS, nor one in a folder that may not be written to; and its mode for
-// reading alone refuses the logs of a killed process. A reader gives badger a folder of its
-// own instead, a view: links to the tables, a copy of the MANIFEST, and the logs, as far as they
-// are whole. It is made where temporary files go, or in memory, and goes with the reader.
-// A damaged store is copied there as a whole, and the copy mended.
-// In the store's own folder nothing changes. Readers share a lock: any
-// number of them, and no writer.
+// Badger writes whenever it opens a folder: a lock, a new log, a registry. So it cannot read a
+// store on a full disk, where a mapped file that has no room ends the process with SIGBUS. It
+// cannot read a store in a folder that may not be written to. Its own mode for reading refuses the
+// logs of a killed process. So a reader makes another folder for badger, a view. It has links to
+// the tables, a MANIFEST that names them, and copies of the logs as far as they are whole. It is
+// made where temporary files go, or in memory, and is removed with the reader. A damaged store is
+// copied there as a whole, and the copy is mended. Nothing changes in the store's own folder. Any
+// number of readers share a lock that keeps writers out.
 type view struct {
 	dir     string
-	damaged bool   // it is a copy
+	damaged bool   // the view is a copy of a damaged store, which has to be mended
 	release func() // gives up the lock on the store
 }
 
-// openView makes the view of a store that exists. Of a damaged one it is a copy, which is
-// to be mended.
+// openView makes the view of a store that exists. The view of a damaged store is a copy, which
+// the caller has to mend.
 func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 	release, ok, err := tryLockShared(dir)
 	if err != nil {
@@ -66,7 +65,7 @@ func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 	return made, loss, nil
 }
 
-// link makes the view of a store that is whole.
+// link makes the view of an undamaged store.
 func (v *view) link(dir string, m badgerdb.Manifest, logs []memLog, opt Options) (err error) {
 	size := int64(0)
 	for _, l := range logs {
@@ -81,7 +80,7 @@ func (v *view) link(dir string, m badgerdb.Manifest, logs []memLog, opt Options)
 	return nil
 }
 
-// copyStore copies badger's files. The index is made anew.
+// copyStore copies badger's files. It leaves out the index, which is made again in the copy.
 func (v *view) copyStore(dir string, opt Options) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -114,7 +113,7 @@ func (v *view) copyStore(dir string, opt Options) error {
 	return nil
 }
 
-// fill puts into the view what badger is to see.
+// fill puts into the view the files that badger will open.
 func (v *view) fill(dir string, m badgerdb.Manifest, logs []memLog) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -143,14 +142,15 @@ func (v *view) copyLog(l memLog) error {
 	if err != nil {
 		return err
 	}
-	clear(b[:logHead]) // it names no key, whatever became of it
+	clear(b[:logHead]) // the head may be damaged; zeros say that the log is not encrypted
 	return os.WriteFile(filepath.Join(v.dir, filepath.Base(l.name)), b[:l.end], 0o666)
 }
 
-// viewRoom is more than the small files of a view take.
+// viewRoom is more bytes than the small files of a view take.
 const viewRoom = 4 << 20
 
-// makeViewFolder makes a folder where there is room for so much and small files.
+// makeViewFolder makes a folder in a place that has room for size bytes and the small files of a
+// view.
 func makeViewFolder(size int64, opt Options) (string, error) {
 	need := viewRoom + size
 	var full error

@@ -13,7 +13,7 @@ import (
 	"skink/store"
 )
 
-// listed is what a folder's listing says: names, sizes, times.
+// listed returns the listing of a folder: names, sizes, times.
 func listed(t *testing.T, dir string) (lines []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -44,8 +44,8 @@ func openReader(t *testing.T, dir string) *Store {
 	return s
 }
 
-// A reader sees everything, of a store that was closed and of one whose writer was
-// killed, and changes nothing.
+// A reader sees everything in a store that was closed, and in one whose writer was killed. It
+// changes nothing.
 func TestReadOnly(t *testing.T) {
 	ctx := t.Context()
 	s := openTest(t, t.TempDir())
@@ -57,7 +57,7 @@ func TestReadOnly(t *testing.T) {
 	if !snapshot(t, s.dir, left) {
 		t.Fatal("the store changed by itself")
 	}
-	write(t, left, "00009.mem", "") // made, and not yet sized
+	write(t, left, "00009.mem", "") // a log that was made and has no size yet
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -96,19 +96,19 @@ func TestReadOnly(t *testing.T) {
 		if after := listed(t, dir); !slices.Equal(before, after) {
 			t.Errorf("the folder changed:\n%s\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
 		}
-		openTest(t, dir).Close() // and a writer may come after them
+		openTest(t, dir).Close() // a writer may open the store after the readers
 	}
 }
 
-// Nobody reads what is being written.
+// A store that is open for writing cannot be opened to read.
 func TestReadOnlyInUse(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	_, err := Open(s.dir, Options{ReadOnly: true})
 	wantError(t, s.dir, err, store.ErrInUse)
 }
 
-// A full disk is looked at before a byte is written: one who writes is refused, a
-// reader finds another place for its view, or is told which it wants.
+// Opening looks at the free space before it writes a byte. On a full disk a writer is refused. A
+// reader finds another place for its view, or is told which place has no room.
 func TestOpenOnFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, dir)
@@ -128,7 +128,7 @@ func TestOpenOnFullDisk(t *testing.T) {
 	wantError(t, dir, err, store.ErrFull)
 	_, err = Open(filepath.Join(dir, "new"), Options{diskSpace: func(string) (int64, int64, error) { return 0, 1 << 30, nil }, Create: true})
 	wantError(t, dir, err, store.ErrFull)
-	if err := os.Remove(filepath.Join(dir, "new")); err != nil { // an empty folder is all there is
+	if err := os.Remove(filepath.Join(dir, "new")); err != nil { // there is nothing but an empty folder
 		t.Error(err)
 	}
 	if _, err := os.Stat("/dev/shm"); err == nil {
@@ -152,7 +152,7 @@ func TestOpenOnFullDisk(t *testing.T) {
 	}
 }
 
-// names are the names of a listing.
+// names returns the names of a listing.
 func names(lines []string) (all []string) {
 	for _, l := range lines {
 		all = append(all, l[strings.LastIndexByte(l, ' ')+1:])
@@ -174,7 +174,7 @@ func TestTooFewFiles(t *testing.T) {
 		{20, 16, "20, and 74 are needed"},
 		{57, 0, "57, and 58 are needed"},
 		{58, 0, ""},
-		{0, 0, ""}, // nobody knows
+		{0, 0, ""}, // the limit is not known
 		{1024, 5000, "ulimit -n 16384"},
 	} {
 		err := checkFiles(dir, tt.extra, tt.limit)

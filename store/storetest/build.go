@@ -14,10 +14,10 @@ import (
 	"skink/store"
 )
 
-// ctx is never cancelled: those tests that cancel make their own.
+// ctx is never cancelled. Tests that cancel make their own context.
 var ctx = context.Background()
 
-// tester is what *testing.T and *rapid.T have in common, as far as it is needed.
+// tester has the methods of *testing.T and *rapid.T that these tests need.
 type tester interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -32,7 +32,7 @@ func check(t tester, err error) {
 	}
 }
 
-// must returns v if err is nil.
+// must returns a function that returns v if err is nil, and else ends the test.
 func must[T any](v T, err error) func(t tester) T {
 	return func(t tester) T {
 		t.Helper()
@@ -41,7 +41,7 @@ func must[T any](v T, err error) func(t tester) T {
 	}
 }
 
-// equal compares what a store said with what it should have said.
+// equal fails the test unless a store's answer is the one that is wanted.
 func equal(t tester, what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
@@ -60,10 +60,10 @@ func collect[T any](t tester, seq iter.Seq2[T, error]) []T {
 	return list
 }
 
-// hashOf is the identity of a URL or a text.
+// hashOf returns the id of a URL or the hash of a text.
 func hashOf(s string) dedup.Hash { return dedup.HashOf([]byte(s)) }
 
-// page is a page as plain as can be.
+// page makes the plainest page.
 func page(url string) *store.Entry {
 	return &store.Entry{
 		Record: store.Record{ID: hashOf(url), URL: url, Kind: store.Page, Verdict: dedup.Unique},
@@ -71,13 +71,13 @@ func page(url string) *store.Entry {
 	}
 }
 
-// Times that are long past and far off.
+// Times in the distant past and the distant future.
 var (
 	aTime  = time.Date(2025, 3, 1, 12, 30, 0, 123456789, time.UTC)
 	farOff = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// wholeItem has a value in every field.
+// wholeItem makes an item with a value in every field.
 func wholeItem(url string) frontier.Item {
 	return frontier.Item{
 		URL: url, Via: "https://example.com/via", Depth: 70000, Hops: 3, Tries: 2,
@@ -85,10 +85,10 @@ func wholeItem(url string) frontier.Item {
 	}
 }
 
-// urlOf is the URL of a numbered page.
+// urlOf returns the URL of a numbered page.
 func urlOf(n int) string { return fmt.Sprintf("https://example.com/%d", n) }
 
-// copyOf is a page that follows the page of another URL.
+// copyOf makes a page that follows the page of another URL.
 func copyOf(leader, url string, resemblance float64) *store.Entry {
 	e := page(url)
 	e.Record.Verdict = dedup.Near
@@ -97,7 +97,7 @@ func copyOf(leader, url string, resemblance float64) *store.Entry {
 	return e
 }
 
-// full is an entry with something in every field.
+// full makes an entry with a value in every field.
 func full(url, text string) *store.Entry {
 	e := copyOf("https://example.com/leader", url, 0.9)
 	e.Record.Hash = hashOf(text)
@@ -109,18 +109,18 @@ func full(url, text string) *store.Entry {
 	return e
 }
 
-// sketchOf is a sketch that no other text has.
+// sketchOf makes a sketch that no other text has.
 func sketchOf(text string) *dedup.Sketch {
 	return &dedup.Sketch{0: uint32(keyOf(text)), dedup.Minima - 1: uint32(keyOf(text) >> 32)}
 }
 
-// keyOf is a key that no other text has.
+// keyOf makes a key that no other text has.
 func keyOf(text string) uint64 {
 	h := hashOf(text)
 	return binary.BigEndian.Uint64(h[:])
 }
 
-// fullRecord has a value in every field.
+// fullRecord makes a record with a value in every field.
 func fullRecord(url string) store.Record {
 	return store.Record{
 		ID: hashOf(url), URL: url, Via: "https://example.com/via?a=1&b=<2>",
@@ -137,7 +137,7 @@ func fullRecord(url string) store.Record {
 	}
 }
 
-// commit writes entries and expects that all of them are new.
+// commit writes entries and expects that all of them are written.
 func commit(t tester, s store.Store, entries ...*store.Entry) {
 	t.Helper()
 	for i, got := range must(s.Commit(ctx, entries))(t) {
@@ -147,13 +147,13 @@ func commit(t tester, s store.Store, entries ...*store.Entry) {
 	}
 }
 
-// wantOutcomes writes entries and compares what became of them.
+// wantOutcomes writes entries and compares their outcomes.
 func wantOutcomes(t tester, s store.Store, entries []*store.Entry, want ...store.Outcome) {
 	t.Helper()
 	equal(t, "outcomes", must(s.Commit(ctx, entries))(t), want)
 }
 
-// items are URLs at a depth.
+// items makes items of URLs at one depth.
 func items(depth int, urls ...string) []frontier.Item {
 	var list []frontier.Item
 	for _, u := range urls {
@@ -162,7 +162,7 @@ func items(depth int, urls ...string) []frontier.Item {
 	return list
 }
 
-// numbered are n URLs of a host.
+// numbered makes items of n URLs of a host.
 func numbered(host string, n int) []frontier.Item {
 	var list []frontier.Item
 	for i := range n {
@@ -171,7 +171,7 @@ func numbered(host string, n int) []frontier.Item {
 	return list
 }
 
-// noise is text that does not compress, the same for one seed.
+// noise makes a text that does not compress. It is always the same for one seed.
 func noise(seed uint64, n int) []byte {
 	r := rand.New(rand.NewPCG(seed, 0))
 	b := make([]byte, n)
@@ -181,7 +181,7 @@ func noise(seed uint64, n int) []byte {
 	return b
 }
 
-// discover queues URLs and expects that many to be new.
+// discover queues URLs and expects that want of them are new.
 func discover(t tester, s store.Store, want int, list []frontier.Item) {
 	t.Helper()
 	if got := must(s.Discover(ctx, list))(t); got != want {
@@ -189,7 +189,7 @@ func discover(t tester, s store.Store, want int, list []frontier.Item) {
 	}
 }
 
-// wantState compares how far a URL has come.
+// wantState compares the state of a URL.
 func wantState(t tester, s store.Store, url string, want frontier.State) {
 	t.Helper()
 	if got := must(s.State(ctx, url))(t); got != want {
@@ -197,7 +197,7 @@ func wantState(t tester, s store.Store, url string, want frontier.State) {
 	}
 }
 
-// known returns what is known of a URL, nil for nothing.
+// known returns what is known of a URL; nil: nothing is.
 func known(t tester, s store.Reader, url string, want store.Want) *store.Content {
 	t.Helper()
 	return must(s.Pages(ctx, []dedup.Hash{hashOf(url)}, want))(t)[0]
@@ -234,7 +234,7 @@ func lookup(t tester, s store.Store, ask store.Ask) store.Found {
 // askKeys asks for all leaders under keys.
 func askKeys(keys ...uint64) store.Ask { return store.Ask{Keys: keys, Limit: 1 << 20} }
 
-// leaders names the texts whose pages are posted under a key, in their order.
+// leaders returns the text hashes of the pages that are posted under a key, in order.
 func leaders(t tester, s store.Store, key uint64) []dedup.Hash {
 	t.Helper()
 	found := lookup(t, s, askKeys(key))
@@ -252,7 +252,7 @@ func idsOf(list []store.Leader) []dedup.Hash {
 	return ids
 }
 
-// hashesOf are the ids of URLs.
+// hashesOf returns the ids of URLs.
 func hashesOf(urls ...string) []dedup.Hash {
 	var ids []dedup.Hash
 	for _, u := range urls {
@@ -261,7 +261,7 @@ func hashesOf(urls ...string) []dedup.Hash {
 	return ids
 }
 
-// wantCopy compares the earliest page of a text; "" is none.
+// wantCopy compares the earliest page of a text; "": there is none.
 func wantCopy(t tester, s store.Store, text dedup.Hash, want string) {
 	t.Helper()
 	found := lookup(t, s, store.Ask{Hashes: []dedup.Hash{text}})
@@ -290,7 +290,7 @@ func wantChanges(t tester, s store.Reader, after store.Cursor, want ...string) {
 	equal(t, "changes", got, want)
 }
 
-// urlsOf are the URLs of records.
+// urlsOf returns the URLs of records.
 func urlsOf(list []*store.Record) []string {
 	var urls []string
 	for _, r := range list {
@@ -299,7 +299,7 @@ func urlsOf(list []*store.Record) []string {
 	return urls
 }
 
-// members are the members of some leaders' clusters.
+// members returns the members of some leaders' clusters.
 func members(t tester, s store.Reader, leaders ...dedup.Hash) []*store.Record {
 	t.Helper()
 	return collect(t, s.Members(ctx, leaders))

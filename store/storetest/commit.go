@@ -56,7 +56,7 @@ var commitPromises = []promise{
 		wantRecord(t, s, e.Record)
 	}},
 	{"a_page_that_links_to_itself_only", func(t *testing.T, s store.Store) {
-		e := page("https://example.com/") // never discovered before
+		e := page("https://example.com/") // this URL was never discovered
 		e.Links = items(1, "https://example.com/")
 		commit(t, s, e)
 		wantState(t, s, "https://example.com/", frontier.Fetched)
@@ -67,7 +67,7 @@ var commitPromises = []promise{
 		url := "https://example.com/"
 		discover(t, s, 1, items(0, url))
 		first := full(url, "the first text")
-		first.State = frontier.Unknown // as after a crash before its end
+		first.State = frontier.Unknown // as after a crash before the end of the URL was written
 		commit(t, s, first)
 		tally := must(s.Tally(ctx))(t)
 
@@ -131,7 +131,7 @@ var commitPromises = []promise{
 	}},
 }
 
-// judged is an entry as a look-up at this moment would have it.
+// judged makes an entry whose verdict rests on a look-up made now.
 func judged(t tester, s store.Store, url, text string, keys ...uint64) *store.Entry {
 	t.Helper()
 	e := full(url, text)

@@ -10,7 +10,7 @@ import (
 	"skink/store"
 )
 
-// durablePromises hold over reopen, which closes the store if it is open.
+// durablePromises still hold after reopen, which closes an open store and opens it again.
 var durablePromises = []struct {
 	name string
 	test func(t *testing.T, reopen func() store.Store)
@@ -36,7 +36,7 @@ var durablePromises = []struct {
 		tally := must(s.Tally(ctx))(t)
 		counts := must(s.Counts(ctx))(t)
 
-		for range 2 { // from the log, then from a table
+		for range 2 { // first it is read from the log, then from a table
 			s = reopen()
 			wantRecord(t, s, e.Record)
 			wantText(t, s, e.Record.URL, "a text")
@@ -67,7 +67,7 @@ var durablePromises = []struct {
 		old := claim(t, s, "example.com").Claim
 		equal(t, "taken", take(t, s, old, 3), []string{"https://example.com/0", "https://example.com/1", "https://example.com/2"})
 		end(t, s, "https://example.com/1", frontier.Fetched)
-		check(t, s.Return(ctx, old, frontier.Rest{Next: time.Now().Add(time.Hour)})) // a rest of ours ends with the run
+		check(t, s.Return(ctx, old, frontier.Rest{Next: time.Now().Add(time.Hour)})) // a rest that skink itself chose ends with the process
 		s = reopen()
 		c := claim(t, s, "example.com").Claim
 		equal(t, "taken again", take(t, s, c, 9), []string{
@@ -81,7 +81,7 @@ var durablePromises = []struct {
 		c := claim(t, s, "example.com").Claim
 		take(t, s, c, 1)
 		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/1", Depth: 1, Tries: 1}))
-		end(t, s, "https://example.com/4", frontier.Failed) // the last that arrived
+		end(t, s, "https://example.com/4", frontier.Failed) // the URL that arrived last
 		s = reopen()
 		discover(t, s, 1, items(1, "https://example.com/5"))
 		discover(t, s, 1, items(0, "https://example.com/0"))

@@ -118,7 +118,7 @@ var frontierPromises = []promise{
 	}},
 }
 
-// end ends a URL, as a page that nobody judged.
+// end ends a URL as a page that was not judged.
 func end(t tester, s store.Store, url string, state frontier.State) {
 	t.Helper()
 	e := page(url)
@@ -126,7 +126,7 @@ func end(t tester, s store.Store, url string, state frontier.State) {
 	commit(t, s, e)
 }
 
-// leaveOut notes URLs that a page led to and that are outside the crawl.
+// leaveOut commits links of a page that are outside the crawl.
 func leaveOut(t tester, s store.Store, urls ...string) {
 	t.Helper()
 	e := page("leading out")
@@ -134,10 +134,10 @@ func leaveOut(t tester, s store.Store, urls ...string) {
 	must(s.Commit(ctx, []*store.Entry{e}))(t)
 }
 
-// A held host was claimed by me.
+// me is the worker that claims hosts in these tests.
 const me = "me"
 
-// claim claims a host, and returns all others that are given with it.
+// claim claims a host. It returns to the store the other hosts that come with it.
 func claim(t tester, s store.Store, host string) frontier.Held {
 	t.Helper()
 	return claimBy(t, s, me, host, time.Hour)
@@ -158,7 +158,7 @@ func claimBy(t tester, s store.Store, worker, host string, ttl time.Duration) (h
 	return held
 }
 
-// take takes URLs and returns them without the rest of their items.
+// take takes items and returns only their URLs.
 func take(t tester, s store.Store, c frontier.Claim, n int) []string {
 	t.Helper()
 	var urls []string
@@ -168,7 +168,7 @@ func take(t tester, s store.Store, c frontier.Claim, n int) []string {
 	return urls
 }
 
-// granted are the names of the hosts that a worker is given, in their order.
+// granted returns the names of the hosts that a worker is given, in order.
 func granted(t tester, s store.Store, worker string, n int) (names []string) {
 	t.Helper()
 	for _, h := range must(s.Claim(ctx, worker, n, time.Hour))(t).Hosts {
@@ -177,7 +177,7 @@ func granted(t tester, s store.Store, worker string, n int) (names []string) {
 	return names
 }
 
-// wantURLs compares the URLs of a state, in their order by name.
+// wantURLs compares the URLs in a state, sorted.
 func wantURLs(t tester, s store.Store, state frontier.State, want ...string) {
 	t.Helper()
 	got := collect(t, s.URLs(ctx, state))
@@ -185,7 +185,7 @@ func wantURLs(t tester, s store.Store, state frontier.State, want ...string) {
 	equal(t, fmt.Sprintf("URLs in state %d", state), got, want)
 }
 
-// wantHosts compares the hosts that have something pending, in order of name.
+// wantHosts compares the hosts that have pending URLs, sorted by name.
 func wantHosts(t tester, s store.Store, want ...frontier.Host) {
 	t.Helper()
 	got := map[string]frontier.Host{}
@@ -221,7 +221,7 @@ var takePromises = []promise{
 		discover(t, s, 2, items(1, "https://example.com/b2", "https://example.com/a-later-one"))
 		c := claim(t, s, "example.com").Claim
 		equal(t, "first", take(t, s, c, 2), []string{"https://example.com/b1", "https://example.com/b2"})
-		discover(t, s, 1, items(0, "https://example.com/a1")) // before what is taken already
+		discover(t, s, 1, items(0, "https://example.com/a1")) // it comes before URLs that are already taken
 		equal(t, "rest", take(t, s, c, 9), []string{
 			"https://example.com/a1", "https://example.com/a-later-one",
 			"https://example.com/c1", "https://example.com/d1", "https://example.com/d2"})
@@ -282,7 +282,7 @@ var takePromises = []promise{
 		take(t, s, c, 1)
 		end(t, s, "https://example.com/0", frontier.Fetched)
 		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/0"}))
-		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/1", Depth: 9})) // free as it is
+		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/1", Depth: 9})) // this URL is free already
 		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/unknown"}))
 		equal(t, "taken", take(t, s, c, 9), []string{"https://example.com/1", "https://example.com/2"})
 		wantState(t, s, "https://example.com/0", frontier.Fetched)
@@ -396,7 +396,7 @@ var claimPromises = []promise{
 		check(t, s.Return(ctx, claim(t, s, "blocked.example").Claim, frontier.Rest{Blocked: next.Add(time.Minute), Idle: true}))
 		g := must(s.Claim(ctx, me, 9, time.Hour))(t)
 		equal(t, "given", len(g.Hosts), 0)
-		equal(t, "waiting", g.Waiting, 1) // the idle one is not waited for
+		equal(t, "waiting", g.Waiting, 1) // the idle host does not count
 		if !g.Next.Equal(next) {
 			t.Errorf("the first is due at %v, want %v", g.Next, next)
 		}
@@ -492,8 +492,8 @@ var claimPromises = []promise{
 	}},
 }
 
-// crawlAs claims hosts, takes some of their URLs, ends most of these, and returns the
-// host, until nothing is left anywhere.
+// crawlAs claims hosts, takes some URLs of each, ends most of these and returns the host, until no
+// host has URLs left.
 func crawlAs(t *testing.T, s store.Store, worker string, fetched map[string]int) {
 	for {
 		g, err := s.Claim(ctx, worker, 2, time.Hour)
@@ -508,7 +508,7 @@ func crawlAs(t *testing.T, s store.Store, worker string, fetched map[string]int)
 			list, err := s.Take(ctx, h.Claim, 7)
 			for i, it := range list {
 				if i == 5 {
-					break // the others go back with the host
+					break // the other URLs go back when the host is returned
 				}
 				e := page(it.URL)
 				e.Claim = h.Claim
@@ -524,7 +524,7 @@ func crawlAs(t *testing.T, s store.Store, worker string, fetched map[string]int)
 	}
 }
 
-// wantLost expects the error of a claim that has ended.
+// wantLost fails the test unless err says that a claim has ended.
 func wantLost(t tester, what string, err error) {
 	t.Helper()
 	if !errors.Is(err, frontier.ErrLost) {

@@ -44,7 +44,7 @@ var lookupPromises = []promise{
 	}},
 	{"no_text_is_found_nowhere", func(t *testing.T, s store.Store) {
 		e := page(urlOf(1))
-		e.Record.Hash = hashOf("a text") // what the page has, not what it leads
+		e.Record.Hash = hashOf("a text") // the page has this text, but leads no copies of it
 		commit(t, s, e)
 		wantCopy(t, s, e.Record.Hash, "")
 		wantCopy(t, s, dedup.Hash{}, "")
@@ -189,7 +189,7 @@ var clusterPromises = []promise{
 		for n := range clusters {
 			leader := urlOf(n)
 			leaders = append(leaders, hashOf(leader))
-			if n%3 == 0 { // one that nobody follows
+			if n%3 == 0 { // a leader that nobody follows
 				commit(t, s, page(leader))
 				continue
 			}

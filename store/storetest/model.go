@@ -15,10 +15,10 @@ import (
 	"skink/store"
 )
 
-// testAsMemory does the same random things to a store and to [store.Memory] and
-// compares what they say. Names are few, so that things meet.
+// testAsMemory does the same random things to a store and to [store.Memory] and compares their
+// answers. It uses few names, so that operations meet on the same pages.
 func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store) {
-	// Rapid's hundred cases would be some hundred openings, with their fsyncs.
+	// By default rapid runs a hundred cases, each of which opens some stores, with their fsyncs.
 	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() == f.DefValue {
 		check(t, f.Value.Set("25"))
 		defer func() { check(t, f.Value.Set(f.DefValue)) }()
@@ -37,17 +37,17 @@ func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store)
 	})
 }
 
-// A model is a store under test beside the one it must be like. Its methods
-// that take a *rapid.T are what can be done; Check runs after each of them.
+// A model holds the store under test and the memory store that it must be like. Its methods that
+// take a *rapid.T are the operations. Check runs after each of them.
 type model struct {
 	open   func() store.Store
 	store  store.Store
 	memory *store.Memory
-	held   map[string]heldPair // hosts that are claimed
-	bases  []basisPair         // of look-ups, for later commits
+	held   map[string]heldPair // the claims on hosts, in both stores
+	bases  []basisPair         // what look-ups gave, for later commits
 }
 
-// both are the stores, in the order in which they are compared.
+// both returns the two stores in the order in which they are compared.
 func (m *model) both() [2]store.Store { return [2]store.Store{m.store, m.memory} }
 
 // same asks both stores and compares their answers.
@@ -117,17 +117,16 @@ func drawAsk(r *rapid.T) store.Ask {
 	return ask
 }
 
-// Lookup asks both, and keeps what a verdict would rest on for a later commit.
+// Lookup asks both stores, and keeps what a verdict would rest on for a later commit.
 func (m *model) Lookup(r *rapid.T) {
 	ask := drawAsk(r)
 	m.bases = append(m.bases, m.look(r, ask))
 }
 
-// A basisPair is what a verdict rests on in each of two stores, whose marks are
-// their own.
+// A basisPair is what a verdict rests on in each of the two stores. Their marks differ.
 type basisPair [2]store.Basis
 
-// look asks both stores one question and compares the answers but for the marks.
+// look asks both stores one question and compares the answers, except for the marks.
 func (m *model) look(r *rapid.T, ask store.Ask) (bases basisPair) {
 	var answers [2]store.Found
 	for i, s := range m.both() {
@@ -151,10 +150,10 @@ func (m *model) Discover(r *rapid.T) {
 	same(r, m, "found", func(s store.Store) (int, error) { return s.Discover(ctx, list) })
 }
 
-// A heldPair is one host held in both stores, whose claims are their own.
+// A heldPair is the claims on one host in the two stores. The claims differ.
 type heldPair [2]frontier.Claim
 
-// Claim claims a host in both, if it is given.
+// Claim claims a host in both stores, if they give one.
 func (m *model) Claim(r *rapid.T) {
 	var given [2][]frontier.Host
 	var claims [2]map[string]frontier.Claim
@@ -176,7 +175,7 @@ func (m *model) Claim(r *rapid.T) {
 	}
 }
 
-// hold returns a host that is held, "" if none is.
+// hold returns the name of a host that is held, "" if there is none.
 func (m *model) hold(r *rapid.T) string {
 	if len(m.held) == 0 {
 		return ""
@@ -227,7 +226,7 @@ func (m *model) Return(r *rapid.T) {
 	delete(m.held, host)
 }
 
-// Touch writes a record of a page anew, and may come too late.
+// Touch commits a record as a touch. The entry may be stale.
 func (m *model) Touch(r *rapid.T) {
 	url := drawURL(r)
 	e := page(url)
@@ -249,8 +248,8 @@ func (m *model) Commit(r *rapid.T) {
 	same(r, m, "outcomes", func(s store.Store) ([]store.Outcome, error) { return s.Commit(ctx, entries) })
 }
 
-// CommitJudged commits a page whose verdict rests on an earlier look-up. A store
-// may refuse one that it need not; then the page is committed without.
+// CommitJudged commits a page whose verdict rests on an earlier look-up. A store may refuse an
+// entry that it need not refuse. Then the page is committed without a basis.
 func (m *model) CommitJudged(r *rapid.T) {
 	if len(m.bases) == 0 {
 		return
@@ -268,11 +267,11 @@ func (m *model) CommitJudged(r *rapid.T) {
 	equal(r, "outcome", one(m.memory, basis[1]), got)
 }
 
-// Reopen returns what is held first, with nothing that only memory would keep: what
-// is claimed, and our own rests, end with the opening.
+// Reopen first returns the hosts that are held, with rests that a store keeps. Claims, and rests
+// that skink itself chose, end when a store is opened again, but the memory store would keep them.
 func (m *model) Reopen(r *rapid.T) {
 	if rapid.IntRange(0, 2).Draw(r, "seldom") > 0 || len(must(m.store.Claim(ctx, me, 0, time.Hour))(r).Hosts) > 0 {
-		return // opening takes longer than all the rest
+		return // opening takes longer than everything else, so it is rare
 	}
 	for _, h := range collect(r, m.memory.Hosts(ctx)) {
 		if _, held := m.held[h.Name]; !held && (h.Rest.Idle || !h.Rest.Next.IsZero()) {
@@ -298,7 +297,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// Check compares what is cheap to ask after each step.
+// Check runs after each step and compares the answers that are cheap to get.
 func (m *model) Check(r *rapid.T) {
 	same(r, m, "counts", func(s store.Store) (frontier.Counts, error) { return s.Counts(ctx) })
 	same(r, m, "tally", func(s store.Store) (store.Tally, error) { return s.Tally(ctx) })
@@ -309,7 +308,7 @@ func (m *model) Check(r *rapid.T) {
 	})
 }
 
-// compareAll compares everything else, at the end.
+// compareAll compares all other answers at the end.
 func (m *model) compareAll(r *rapid.T) {
 	same(r, m, "clusters", func(s store.Store) ([]store.Cluster, error) { return collect(r, s.Clusters(ctx)), nil })
 	all := same(r, m, "changes", func(s store.Store) ([]*store.Content, error) {

@@ -123,7 +123,7 @@ var changePromises = []promise{
 		for c, err := range s.Changes(ctx, "", store.WantRecord) {
 			check(t, err)
 			if c.Record.Leader == hashOf(urlOf(1)) {
-				continue // written below, and allowed to be seen
+				continue // this page is written below, and the reader may see it
 			}
 			seen++
 			wantText(t, s, c.Record.URL, c.Record.URL)
@@ -214,8 +214,8 @@ var contentPromises = []promise{
 		}
 	}},
 	{"texts_of_any_length", func(t *testing.T, s store.Store) {
-		// Empty is not none; the long ones are more than a back end may want to
-		// write at once, and the middle ones around where it may cut.
+		// An empty text is not a missing one. The long texts are more than a back end may want to
+		// write at once. The middle sizes are near those at which it may cut.
 		for i, size := range []int{0, 1, 1000, 512<<10 - 100, 512 << 10, 1 << 20, 5 << 20} {
 			text := noise(uint64(i), size)
 			e := page(urlOf(size))
@@ -260,7 +260,7 @@ var contentPromises = []promise{
 				t.Errorf("SwapMeta(%q, %q) = %v, want %v", old, value, err, want)
 			}
 		}
-		swap("", "one", false, store.ErrChanged) // the empty value is not none
+		swap("", "one", false, store.ErrChanged) // the empty value is not a missing one
 		swap("", "one", true, nil)
 		swap("", "two", true, store.ErrChanged)
 		swap("two", "three", false, store.ErrChanged)
@@ -302,7 +302,7 @@ var contentPromises = []promise{
 			t.Errorf("Claim: %v", err)
 		}
 		wantChanges(t, s, "")
-		discover(t, s, 1, numbered("example.com", 1)) // and the store still works
+		discover(t, s, 1, numbered("example.com", 1)) // the store still works
 	}},
 }
 
@@ -395,7 +395,7 @@ var visitPromises = []promise{
 		late := full(urlOf(1), "late")
 		late.Revisit, late.Replaces = true, aTime
 		late.Record.FetchedAt = aTime.Add(time.Hour)
-		wantOutcomes(t, s, []*store.Entry{late}, store.Stale) // there is none
+		wantOutcomes(t, s, []*store.Entry{late}, store.Stale) // there is no record
 		commit(t, s, first)
 		judged := full(urlOf(1), "one")
 		judged.Record.FetchedAt, judged.Record.JudgedAt = aTime, aTime.Add(time.Minute)

@@ -1,9 +1,8 @@
-// Package storetest is the promises of packages store and frontier as tests.
-// Every back end passes [Run]; one that outlives its process also [RunDurable].
+// Package storetest holds the promises of packages store and frontier as tests. Every back end
+// passes [Run]. A back end that outlives its process also passes [RunDurable].
 //
-// A test is named for the promise it holds a store to, and asks for nothing
-// that the contract does not say, so that a store for several machines can
-// pass too.
+// Each test is named for a promise. It asks for nothing that the contract does not promise, so that
+// a store for several machines can pass too.
 package storetest
 
 import (
@@ -12,13 +11,13 @@ import (
 	"skink/store"
 )
 
-// A group is the promises about one thing.
+// A group is the promises about one subject.
 type group struct {
 	name     string
 	promises []promise
 }
 
-// reading is what a store promises to those who only read it.
+// reading holds the promises to callers that only read a store.
 var reading = []group{
 	{"records", recordPromises},
 	{"changes", changePromises},
@@ -43,15 +42,15 @@ type promise struct {
 	test func(t *testing.T, s store.Store)
 }
 
-// Run tests a store's promises, each on a new and empty store from open. Open
-// closes it at the end of its test.
+// Run tests the promises of a store. Each test gets a new and empty store from open, which also has
+// to close it at the end of the test.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	run(t, open, reading)
 	run(t, open, writing)
 }
 
-// RunReader tests those promises that are about reading, for a store that is read in
-// another way than it is written.
+// RunReader tests only the promises about reading. It is for stores that are read in another way
+// than they are written.
 func RunReader(t *testing.T, open func(t *testing.T) store.Store) { run(t, open, reading) }
 
 func run(t *testing.T, open func(t *testing.T) store.Store, groups []group) {
@@ -64,8 +63,8 @@ func run(t *testing.T, open func(t *testing.T) store.Store, groups []group) {
 	}
 }
 
-// RunDurable tests what a store promises over its closing and opening. Open
-// opens the store in dir, which is empty the first time; tests close it.
+// RunDurable tests the promises that must hold after a store is closed and opened again. open opens
+// the store in dir, which is empty the first time. The tests close the store.
 func RunDurable(t *testing.T, open func(t *testing.T, dir string) store.Store) {
 	for _, p := range durablePromises {
 		t.Run(p.name, func(t *testing.T) { p.test(t, reopener(t, open)) })
@@ -73,8 +72,8 @@ func RunDurable(t *testing.T, open func(t *testing.T, dir string) store.Store) {
 	t.Run("as_memory", func(t *testing.T) { testAsMemory(t, open) })
 }
 
-// reopener returns a function that closes the store it returned before, if any,
-// and opens it again.
+// reopener returns a function that opens a store. Each further call closes the store of the call
+// before and opens it again.
 func reopener(t *testing.T, open func(t *testing.T, dir string) store.Store) func() store.Store {
 	dir := t.TempDir()
 	var s store.Store
