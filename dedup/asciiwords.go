@@ -8,13 +8,12 @@ import (
 
 // # Words of ASCII
 //
-// Most bytes of most pages are ASCII, and a loop that asks of each byte what it is
-// guesses wrong at the end of every word, which costs the processor more than all
-// the rest. So 64 bytes are classified at once, eight to a machine word, into two
-// masks of a bit for each byte: which are letters or digits, and which need the
-// full rules. The words are then runs of ones, found by counting zeros; a word of
-// up to eight bytes is loaded, lower-cased, stored and hashed in one register,
-// without a loop or a branch on its length.
+// Most bytes of most pages are ASCII. In a loop that tests byte by byte the processor mispredicts a
+// branch at the end of every word, which costs more than all the rest. So 64 bytes are classified
+// at once, eight to a machine word, into two masks of a bit for each byte: which are letters or
+// digits, and which need the full rules. The words are then runs of ones, found by counting zeros;
+// a word of up to eight bytes is loaded, lower-cased, stored and hashed in one register, without a
+// loop or a branch on its length.
 
 // block is how many bytes are classified at once, and slack how many more must be
 // there so that eight can be loaded from any place of a block.
@@ -23,7 +22,7 @@ const (
 	slack = 7
 )
 
-// Eight equal bytes, for arithmetic on eight bytes at once.
+// These are eight equal bytes each, for arithmetic on eight bytes at once.
 const (
 	each  = 0x0101010101010101
 	highs = 0x80 * each // the highest bit of each
@@ -54,9 +53,8 @@ func (t *Text) asciiWords(text []byte, i int) int {
 	return min(i, len(text))
 }
 
-// asciiBlock reads the words that end in a block, which stands at the given place
-// of the text. It returns how much of the block it has read, and whether the next
-// block may begin there.
+// asciiBlock reads the words that end in a block, which stands at the given place of the text. It
+// returns how much of the block it has read, and whether the next block may begin there.
 func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more bool) {
 	var words, others uint64
 	for i := 0; i < block; i += 8 {
@@ -71,8 +69,8 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 	stop := bits.TrailingZeros64(others) // 64 if there is none
 	ends &= 1<<stop - 1
 
-	// A word is at most as long as what it is read from. Memory for it is there
-	// before the loop, so that the loop only writes.
+	// A word is at most as long as the bytes it is read from. Memory for it is allocated before the
+	// loop, so that the loop only writes.
 	at := len(t.canon)
 	t.canon = slices.Grow(t.canon, block+1+8)
 	canon := t.canon[:at+block+1+8]
@@ -108,9 +106,8 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 	return stop, stop == block
 }
 
-// classify says of eight bytes, in the highest bit of each, which are ASCII letters
-// or digits, and which are neither these nor a gap: an apostrophe, or a byte of a
-// character beyond ASCII.
+// classify says of eight bytes, in the highest bit of each, which are ASCII letters or digits, and
+// which are neither these nor a gap: an apostrophe, or a byte of a character beyond ASCII.
 func classify(eight uint64) (words, others uint64) {
 	ascii := eight & lows
 	small := ascii | cases
@@ -121,6 +118,6 @@ func classify(eight uint64) (words, others uint64) {
 	return (letter | digit) &^ eight & highs, (quote | eight) & highs
 }
 
-// pack moves the highest bit of each byte into one byte: the multiplication adds
-// each to its place in the highest byte, and no two meet on the way.
+// pack gathers the highest bits of eight bytes in one byte. The multiplication adds each bit to its
+// place in the highest byte, and no two bits collide on the way.
 func pack(eight uint64) uint64 { return (eight >> 7) * 0x0102040810204080 >> 56 }

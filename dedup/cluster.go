@@ -7,15 +7,13 @@ type Place struct {
 	Resemblance float64
 }
 
-// Clusters groups n texts, given in order of rank. In that order, each text not
-// yet in a cluster leads one, and takes every text not yet in a cluster that is
-// similar enough to it. So clusters do not chain: every member resembles its
-// leader. The result depends on the ranks alone.
+// Clusters groups n texts, given in order of rank. In that order, each text not yet in a cluster
+// leads one, and takes every text not yet in a cluster that is similar enough to it. So clusters do
+// not chain: every member resembles its leader. The result depends on the ranks alone.
 //
-// alike calls take with the texts after leader that are similar enough to it, in
-// any order; taken says which are of no interest, because they are in a cluster.
-// So no list of pairs is needed: of n like texts that would be n(n-1)/2. An error
-// of alike ends the search.
+// alike calls take with the texts after leader that are similar enough to it, in any order; taken
+// says which texts it may pass over, because they are in a cluster. So no list of pairs is needed,
+// which n like texts would make n(n-1)/2 long. An error of alike ends the search.
 func Clusters(n int, alike func(leader int, taken []bool, take func(other int, resemblance float64)) error) ([]Place, error) {
 	places := make([]Place, n)
 	taken := make([]bool, n)

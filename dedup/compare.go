@@ -2,8 +2,8 @@ package dedup
 
 import "slices"
 
-// A Comparison is every measure of two texts. Those with two directions are named
-// for it: AInB is the share of A's shingles that B has too.
+// A Comparison is every measure of two texts. A measure with two directions has its direction in
+// its name: AInB is the share of A's shingles that B has too.
 type Comparison struct {
 	ShinglesA, ShinglesB int // different ones
 	Common               int // that both have
@@ -11,15 +11,14 @@ type Comparison struct {
 	Uniqueness           float64 // 1 - resemblance
 	Estimate             float64 // of the resemblance, from the 84 minima
 	AInB, BInA           float64 // containment
-	ShareA, ShareB       float64 // of one text's shingles, each as often as it stands there, that the other has
+	ShareA, ShareB       float64 // share of one text's shingles, counted with repeats, that the other has
 	Dice                 float64
 	Super                int // equal super-shingles, of six
 	Mega                 int // equal mega-shingles, of fifteen
 	Bands                int // equal bands of the scheme
 }
 
-// Compare measures two texts by their shingles. Two texts without shingles are
-// the same.
+// Compare measures two texts by their shingles. Two texts without shingles are the same.
 func Compare(a, b *Text, s Shingling, bands Scheme) Comparison {
 	listA, listB := s.Append(nil, a), s.Append(nil, b)
 	x, y := NewSketch(listA), NewSketch(listB)
@@ -57,8 +56,8 @@ func agree(a, b []uint64) (n int) {
 	return n
 }
 
-// share is the part of a that is in b, both rising and with repeats. All of nothing
-// is.
+// share is the part of a that is in b. Both are rising and may have repeats. The share of an empty
+// list is 1.
 func share(a, b []uint64) float64 {
 	if len(a) == 0 {
 		return 1

@@ -18,11 +18,10 @@
 //	b.Read(right)
 //	r := dedup.Resemblance(a.Set(10), b.Set(10))
 //
-// A text becomes a sequence of tokens ([Text]), the sequence a set of shingles
-// ([Set]), the set a sketch of 84 minima ([Sketch]), and the sketch a few keys
-// ([Scheme.Keys]) under which pages that resemble it are likely to stand in an
-// index. What the index offers is judged by exact resemblance ([Rule.Judge]):
-// the sketch only chooses whom to compare, it never decides.
+// A text becomes a sequence of tokens ([Text]), the sequence a set of shingles ([Set]), the set a
+// sketch of 84 minima ([Sketch]), and the sketch a few keys ([Scheme.Keys]) under which pages that
+// resemble it are likely to stand in an index. What the index offers is judged by exact resemblance
+// ([Rule.Judge]): the sketch only chooses whom to compare, it never decides.
 //
 // The method is Broder's ("On the resemblance and containment of documents",
 // 1997; Broder, Glassman, Manasse and Zweig, "Syntactic clustering of the Web",

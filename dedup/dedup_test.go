@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMain fixes the seed of the property tests, unless another is asked for: a
-// failure is then everybody's, and -rapid.seed or fuzzing goes further.
+// TestMain fixes the seed of the property tests, unless another is asked for: then everybody sees
+// the same failures. -rapid.seed or fuzzing goes further.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if seed := flag.Lookup("rapid.seed"); seed.Value.String() == "0" {

@@ -28,12 +28,11 @@ type Form uint8
 //	noadjectives   .985 (.968 to .993)
 //	nofunction     .943 (.915 to .962)
 //
-// What stems may gain is within chance, and they make reading forty times as slow.
-// Leaving words out costs: shorter texts have fewer shingles, so each change breaks
-// a larger share of them. A length of two to five words separates these pairs
-// without an error, at a resemblance of .55 to .70; ten words do it at .50. The
-// default of ten and .8 asks for more, and finds 72 % of these duplicates without a
-// mistake.
+// What stems may gain is within chance, and they make reading forty times as slow. Leaving words
+// out costs: shorter texts have fewer shingles, so each change breaks a larger share of them. A
+// length of two to five words separates these pairs without an error, at a resemblance of .55 to
+// .70; ten words do it at .50. The default of ten and .8 asks for more, and finds 72 % of these
+// duplicates without a mistake.
 const Plain Form = 0
 
 const (
@@ -81,8 +80,8 @@ func (f Form) String() string {
 	return strings.Join(names, ",")
 }
 
-// Without is the parts of a form that a language has no rules for, and in which its
-// words therefore stay as they are.
+// Without returns the parts of a form for which a language has no rules. These parts leave the
+// language's words as they are.
 func (f Form) Without(lang string) Form {
 	var missing Form
 	if !language.HasForms(lang) {
@@ -103,7 +102,7 @@ func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	}
 	plain, ends, places := t.canon, t.ends, t.places
 	t.canon, t.ends, t.tokens = t.other[:0], t.otherEnds[:0], t.tokens[:0]
-	t.places = t.places[:0] // kept places move to the front, over those already read
+	t.places = t.places[:0] // the places that are kept move to the front, over places already read
 	words := string(plain)  // one copy, of which every word is a part
 	start := 0
 	for i, end := range ends {

@@ -6,14 +6,13 @@ import (
 	"skink/internal/language"
 )
 
-// An Index judges texts against those added to it before, in memory, as a crawl
-// judges its pages against those in its store: the same texts in the same order get
-// the same verdicts. It may be used by several goroutines. Of equal texts that are
-// added at once, exactly one is unique.
+// An Index judges texts against those added to it before, in memory, as a crawl judges its pages
+// against those in its store: the same texts in the same order get the same verdicts. It may be
+// used by several goroutines. Of equal texts that are added at once, exactly one is unique.
 //
-// It keeps the hash of every text. Of those that lead it keeps the shingles too: in all
-// some 10 KB for a text of a thousand words, and nothing is ever forgotten. A collection
-// that outgrows the memory is for skink dedup, whose index is on disk.
+// It keeps the hash of every text. For a text that leads it keeps the shingles too, in all some 10
+// KB for a text of a thousand words. It never forgets anything. A collection that outgrows the
+// memory is for skink dedup, whose index is on disk.
 type Index struct {
 	rule  Rule
 	canon sync.Pool // of *Text
@@ -107,7 +106,7 @@ func (x *Index) judge(s *subject) Verdict {
 	return x.rule.Judge(s.set, x.rule.Shortlist(x.candidates(s)))
 }
 
-// candidates are the leaders met under enough of the subject's keys. x.mu is held.
+// candidates are the leaders that stand under enough of the subject's keys. x.mu is held.
 func (x *Index) candidates(s *subject) (all []Candidate) {
 	met := map[*leader]int{}
 	for _, key := range s.keys {

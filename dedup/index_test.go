@@ -160,7 +160,7 @@ func TestIndexForm(t *testing.T) {
 	}
 }
 
-// A template can flood an index: then the first leaders under a key are compared.
+// A template can flood an index. Then only the first leaders under a key are compared.
 func TestIndexIsBounded(t *testing.T) {
 	rule, err := NewRule(.9, "bands", 5)
 	if err != nil {

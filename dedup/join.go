@@ -9,10 +9,9 @@ import (
 
 // # All pairs
 //
-// A [Join] finds, among n sets, all pairs of resemblance t or above without comparing
-// all pairs. It is an exact set-similarity join: it may name pairs that are less
-// alike, and misses none. Its candidates pass two tests, both of which follow from
-// what a pair would have to share.
+// A [Join] finds, among n sets, all pairs of resemblance t or above without comparing all pairs. It
+// is an exact set-similarity join: it may name pairs that are less alike, and misses none. Its
+// candidates pass two tests, both of which follow from what a pair would have to share.
 //
 // The first is that of the prefix, of Chaudhuri, Ganti and Kaushik (ICDE 2006) and
 // AllPairs (Bayardo, Ma and Srikant, WWW 2007), with the positions and lengths of
@@ -20,50 +19,46 @@ import (
 //
 //	o = t/(1+t) · (|A|+|B|)
 //
-// shingles. Let all shingles have one order, the rarest first, and let the first that
-// A and B share stand at place i of A and at place j of B, counted from 0. What they
-// share stands from there on, so i ≤ |A|-o and j ≤ |B|-o. Written apart by what is
-// known of each set alone, that is
+// shingles. Let all shingles have one order, the rarest first, and let the first that A and B share
+// stand at place i of A and at place j of B, counted from 0. What they share stands from there on,
+// so i ≤ |A|-o and j ≤ |B|-o. Written apart by what is known of each set alone, that is
 //
 //	reach(B, j) = |B| - (1+t)·j ≥ t·|A|   and   reach(A, i) ≥ t·|B|.
 //
-// So a set is posted under its first shingles alone, while its reach is t² of its
-// length, which is the longest and the shortest partner that it can have; each
-// posting says how far it reaches; and a list of postings is kept with the farthest
-// first, so that a search ends where the first inequality does. Any order of the
-// shingles gives the same pairs. The rarest first gives the fewest candidates: a
-// template's shingles stand last. Ten thousand pages that are one template and 18 %
-// of their own each resemble each other by .7; at .8 their prefixes end before the
-// template begins, or the reach of its first shingles is spent. No pair of them is
-// looked at, and the work is that of reading them.
+// The shortest partner that a set can have is t times as long as the set. So a set is posted under
+// its first shingles alone, as long as their reach is t² of its length. Each posting says how far
+// it reaches. A list of postings has the farthest first, so that a search ends where the first
+// inequality fails. Any order of the shingles gives the same pairs. The rarest first gives the
+// fewest candidates: a template's shingles stand last. Ten thousand pages that are one template and
+// 18 % of their own each resemble each other by .7; at .8 their prefixes end before the template
+// begins, or the reach of its first shingles is spent. No pair of them is looked at, and the work
+// is that of reading them.
 //
-// The second test is that of bitmaps (Sandes, Teodoro and Melo, "Bitmap filter",
-// Information Systems 88, 2020). Each shingle flips one bit of its set's bitmap. Each
-// bit in which two bitmaps differ is at least one shingle that only one of the sets
-// has, and of those a pair of resemblance t has (1-t)/(1+t) · (|A|+|B|) at most. With
-// as many bits as are used here it is passed by pairs that are a few hundredths less
-// alike than t, for the price of some words. PPJoin's count of what prefixes
-// share and its suffix test do the same with the sets themselves, which here may be on
-// disk.
+// The second test is that of bitmaps (Sandes, Teodoro and Melo, "Bitmap filter", Information
+// Systems 88, 2020). Each shingle flips one bit of its set's bitmap. Each bit in which two bitmaps
+// differ is at least one shingle that only one of the sets has, and of those a pair of resemblance
+// t has (1-t)/(1+t) · (|A|+|B|) at most. With as many bits as are used here, only pairs that are at
+// most a few hundredths less alike than t pass it by mistake, and it costs a few machine words.
+// PPJoin's count of what prefixes share and its suffix test do the same with the sets themselves,
+// which here may be on disk.
 //
-// How rare a shingle is, is counted in a table of bounded size by its hash. Shingles
-// that share a counter seem less rare than they are; that costs candidates, never
-// pairs. A shingle alone on its counter is in one set only, and is not posted at all.
+// How rare a shingle is, is counted in a table of bounded size by its hash. Shingles that share a
+// counter seem less rare than they are. That makes more candidates, and never loses a pair. A
+// shingle alone on its counter is in one set only, and is not posted at all.
 //
-// What it gets wrong: nothing, but it is not always fast. Where what is rarest is
-// shared by many pages, as where each page is made of ten paragraphs out of a stock
-// of a hundred, lists are as long as a constant share of all pages, and reading them
-// is quadratic, at a nanosecond or two a posting. If such pages resemble each other
-// by just less than t, the bitmaps pass them too, and each pair is compared. At its
-// worst no exact method known is better: to find the pairs that share enough of n sets
-// in time n^(2-ε) would refute the strong exponential time hypothesis (Ahle, Pagh,
-// Razenshteyn and Silvestri, PODS 2016, for inner products). And n like sets are
-// n(n-1)/2 pairs, which [Clusters] asks for one leader at a time.
+// What it gets wrong: nothing, but it is not always fast. Where many pages share even their rarest
+// shingles, for example if each is made of ten paragraphs out of a stock of a hundred, each list
+// holds a constant share of all pages. Reading the lists is then quadratic, at a nanosecond or two
+// a posting. If such pages resemble each other by just less than t, the bitmaps pass them too, and
+// each pair is compared. At its worst no exact method known is better: to find the pairs that share
+// enough of n sets in time n^(2-ε) would refute the strong exponential time hypothesis (Ahle, Pagh,
+// Razenshteyn and Silvestri, PODS 2016, for inner products). And n like sets are n(n-1)/2 pairs,
+// which [Clusters] asks for one leader at a time.
 
-// Occurrences counts in how many sets shingles are: at least as many as it says, for
-// those that share a counter with others.
+// Occurrences counts in how many sets each shingle is. The count of a shingle that shares its
+// counter with others is too high.
 type Occurrences struct {
-	counts []uint16 // end at the greatest number
+	counts []uint16 // they stop at the greatest number
 	shift  int
 }
 
@@ -88,10 +83,9 @@ func (o *Occurrences) Count(s Set) {
 	}
 }
 
-// A Join finds the sets of a list that may resemble each other. Of each set it
-// holds some twenty bytes, an eighth of a byte or two a shingle, and 16 bytes for each
-// of its rarest shingles that another set may have: at t = .8 a fifth of all at most.
-// It is for one goroutine.
+// A Join finds the sets of a list that may resemble each other. Of each set it holds some twenty
+// bytes, an eighth of a byte or two a shingle, and 16 bytes for each of its rarest shingles that
+// another set may have: at t = .8 a fifth of all at most. It is for one goroutine.
 type Join struct {
 	t     float64
 	order *Occurrences
@@ -106,7 +100,7 @@ type Join struct {
 
 	lists  []posting
 	starts []uint32 // of each list in lists
-	met    []int32  // the last round in which a set was met
+	met    []int32  // by set, the last round in which it was met
 	round  int32
 	read   int // postings read so far
 }
@@ -114,20 +108,19 @@ type Join struct {
 // A posting is a set under one of its shingles.
 type posting struct {
 	set   int32
-	reach float32 // not less than it is
+	reach float32 // rounded up, if at all
 }
 
-// leeway is what rounding may cost a bound, in shingles. It is far more than that: a
-// bound that is missed by less lets a candidate pass.
+// leeway is added to bounds for the sake of rounding, in shingles. It is far more than rounding can
+// cost: a candidate that misses its bound by less than leeway passes.
 const leeway = 1e-3
 
-// NewJoin makes a join at resemblance t, above 0 and at most 1, of sets that were all
-// counted in o.
+// NewJoin makes a join at resemblance t, above 0 and at most 1, of sets that were all counted in o.
 func NewJoin(t float64, o *Occurrences) *Join {
 	return &Join{t: t, order: o, from: []int{0}, bitsAt: []int{0}}
 }
 
-// Add adds the next set of the list. An empty one is like none.
+// Add adds the next set of the list. An empty set is like no other.
 func (x *Join) Add(s Set) {
 	x.sizes = append(x.sizes, int32(len(s)))
 	x.post(s)
@@ -136,8 +129,8 @@ func (x *Join) Add(s Set) {
 	x.bitsAt = append(x.bitsAt, len(x.bitmaps))
 }
 
-// post lists the keys of a set's prefix. Shingles are ordered by their counts, then by
-// their numbers, which is by their places in the set.
+// post lists the keys of a set's prefix. Shingles are ordered by their counts, and those of one
+// count by their numbers, which is their order in the set.
 func (x *Join) post(s Set) {
 	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
 	alone := 0
@@ -170,9 +163,9 @@ func (x *Join) draw(s Set) {
 	}
 }
 
-// bitsPerShingle times (1-t)/(1+t) is how many bits a bitmap has for a shingle, at
-// least. Then two sets are told to be apart from where 1.15 times as many shingles as
-// may be are in one of them only: from .77 down at t = .8, from .23 down at .3.
+// bitsPerShingle times (1-t)/(1+t) is how many bits a bitmap has for a shingle, at least. Then two
+// sets are told apart if the shingles that only one of them has are 1.15 times as many as a pair of
+// resemblance t may have: from a resemblance of .77 down at t = .8, from .23 down at .3.
 const bitsPerShingle = 16
 
 // apart says that two sets resemble each other less than t, by their bitmaps. The
@@ -230,9 +223,9 @@ const keyFactor = 0x9E3779B1
 func (x *Join) keysOf(set int) []uint32      { return x.keys[x.from[set]:x.from[set+1]] }
 func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x.starts[number+1]] }
 
-// After yields, each once and in any order, sets behind the one at a place of the list
-// which may resemble it: all that do, and some that do not. Those taken are left out.
-// No set may be added after a search.
+// After yields the sets behind the one at place at of the list that may resemble it: all that do,
+// and some that do not. Each comes once, in any order. Sets that are taken are left out. No set may
+// be added after a search.
 func (x *Join) After(at int, taken []bool, yield func(other int) bool) {
 	if x.lists == nil {
 		x.index()

@@ -16,13 +16,13 @@ type Passage struct {
 // text of one word repeated has as many as it has words.
 const mostPlaces = 64
 
-// Passages finds what two texts have in common, as runs of shared overlapping
-// shingles of k words: read along A, each run is the longest that begins there in
-// B, and the next begins behind it. Longest first.
+// Passages finds what two texts have in common, as runs of shared overlapping shingles of k words:
+// reading along A, each run is the longest that B has from that place of A on, and the next run
+// begins behind it. The longest run comes first.
 func Passages(a, b *Text, k int) []Passage {
 	x, y := a.Shingles(nil, k), b.Shingles(nil, k)
 	if len(x) == 0 || len(y) == 0 || min(a.Len(), k) != min(b.Len(), k) {
-		return nil // one is shorter than a shingle: they share none, or all
+		return nil // one text is shorter than a shingle: they share no run, or are the same
 	}
 	k = min(k, a.Len())
 	places := map[uint64][]int{}
@@ -45,8 +45,7 @@ func Passages(a, b *Text, k int) []Passage {
 	return all
 }
 
-// longest is the place in y from which most shingles equal those of x, and how
-// many.
+// longest is the place in y from which most shingles equal those of x, and how many.
 func longest(x, y []uint64, places []int) (at, most int) {
 	for _, j := range places {
 		n := 0

@@ -37,10 +37,9 @@ var class = func() (c [256]byte) {
 	return c
 }()
 
-// lower maps a two-byte character (U+0080 to U+07FF) that is a plain letter to the
-// two bytes of its lower-case form, the first in the low half, and everything else
-// to 0. Plain: an alphabetic letter of Latin, Greek or Cyrillic, that NFKC leaves
-// alone, as it does its lower case.
+// lower maps a two-byte character (U+0080 to U+07FF) that is a plain letter to the two bytes of its
+// lower-case form, the first in the low half, and everything else to 0. Plain: an alphabetic letter
+// of Latin, Greek or Cyrillic, that NFKC leaves alone, as it does its lower case.
 var lower = func() (l [0x800]uint16) {
 	for r := rune(0xC0); r < 0x530; r++ {
 		low := unicode.ToLower(r)
@@ -65,9 +64,8 @@ var fold = func() (f [256]byte) {
 	return f
 }()
 
-// plainWord reads the word that text begins with, and returns its length. It
-// gives up, and returns 0, if there is none, or at any character that is not in
-// its tables and could join the word.
+// plainWord reads the word that text begins with, and returns its length. It gives up, and returns
+// 0, if there is none, or at any character that is not in its tables and could join the word.
 func (t *Text) plainWord(text []byte) int {
 	canon := t.separated()
 	last := gap // class of the last letter or digit
@@ -100,7 +98,7 @@ func (t *Text) plainWord(text []byte) int {
 		i += n
 	}
 	if last == gap {
-		return 0 // not a word, but what cannot be in one
+		return 0 // no word begins here
 	}
 	start := len(t.canon)
 	t.canon = canon

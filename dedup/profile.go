@@ -8,9 +8,9 @@ import (
 
 // # The systems of the literature
 //
-// Each profile computes what one published system computes, in that system's own
-// way, its oddities included, so that figures in papers and on old sites can be
-// had again and compared with ours. None of them is what a crawl uses.
+// Each profile computes what one published system computes, in that system's own way and with its
+// oddities. So figures in papers and on old sites can be computed again and compared with ours.
+// None of them is what a crawl uses.
 
 // A Profile is a published system.
 type Profile struct {
@@ -19,7 +19,7 @@ type Profile struct {
 	score func(a, b string, in ProfileInput) ProfileResult
 }
 
-// ProfileInput is what some profiles must be told besides the texts.
+// ProfileInput is what some profiles need besides the texts.
 type ProfileInput struct {
 	LangA, LangB string    // primary subtags
 	Shingling    Shingling // for k-shingles
@@ -35,7 +35,7 @@ type ProfileResult struct {
 	Common  int     `json:"common"`
 	Super   *int    `json:"super_shingles,omitempty"` // equal ones of six
 	Mega    *int    `json:"mega_shingles,omitempty"`  // equal ones of fifteen
-	Without string  `json:"form_without,omitempty"`   // what its form should drop, and a text's language has no rules for
+	Without string  `json:"form_without,omitempty"`   // the parts of its form for which a text's language has no rules
 }
 
 // Profiles are the systems by name.
@@ -101,9 +101,8 @@ func setOfWords(words string) map[string]bool {
 	return set
 }
 
-// elementary is the algorithm that Russian tutorials teach. It lower-cases bytes,
-// not letters, so a Russian capital stays one: kept, since its published numbers
-// depend on it.
+// elementary is the algorithm that Russian tutorials teach. It lower-cases bytes, not letters, so a
+// Russian capital stays a capital. We keep this, because the published numbers depend on it.
 func elementary(a, b string, _ ProfileInput) ProfileResult {
 	words := elementaryTokens(a)
 	sa, sb := crcShingles(words, 3), crcShingles(elementaryTokens(b), 3)

@@ -8,22 +8,19 @@ import (
 
 // # english-pos
 //
-// The published system runs a statistical tagger over English, drops the words
-// tagged JJ, JJR, JJS (adjectives and their degrees), CC (conjunctions), IN and TO
-// (prepositions), UH (interjections) and DT (determiners), and makes plural nouns
-// singular by -ies to -y and by dropping -s. Then it drops ten characters and the
-// line ends, and compares the CRC-32 of ten-word shingles by 2c/(n1+n2)·100. It has
-// no step that changes case, so neither have we. Tags and entities of HTML are
-// gone before: what is compared is a page's main text.
+// The published system runs a statistical tagger over English, drops the words tagged JJ, JJR, JJS
+// (adjectives and their degrees), CC (conjunctions), IN and TO (prepositions), UH (interjections)
+// and DT (determiners), and makes plural nouns singular by -ies to -y and by dropping -s. Then it
+// drops ten characters and the line ends, and compares the CRC-32 of ten-word shingles by
+// 2c/(n1+n2)·100. It has no step that changes case, so neither has this profile. Tags and entities
+// of HTML are gone before: the profile compares main texts.
 //
-// What we have is not a tagger. A word is dropped if it is in a closed list of the
-// classes above, or if WordNet's tagged corpus has it as an adjective more often
-// than as anything else. So it has the most frequent tag, whatever stands around
-// it; taggers that begin so are right for nine words of ten, and gain the rest by
-// context. Where it errs, a word of two classes is kept or dropped in every text
-// alike, which costs a score less than being right in one text and wrong in its
-// copy would. One rule looks at the neighbour: a word in -s after he, she, it, who
-// or which is a verb, and keeps it.
+// This profile has no tagger. A word is dropped if it is in a closed list of the classes above, or
+// if WordNet's tagged corpus has it as an adjective more often than as anything else. So it has the
+// most frequent tag, whatever stands around it; taggers that begin so are right for nine words of
+// ten, and gain the rest by context. Where that is wrong, a word of two classes is kept or dropped
+// in every text alike. That costs less than being right in one text and wrong in its copy. One rule
+// looks at the neighbour: a word in -s after he, she, it, who or which is a verb, and keeps it.
 
 // treebankWords are the words that the Penn Treebank's guidelines (Santorini, 1990)
 // tag with one of the classes, as far as the classes are closed; of the adjectives,
@@ -73,8 +70,8 @@ func englishTokens(text string) []string {
 	return words
 }
 
-// englishNoun is the singular of a word as published, "boxe" of "boxes", if the
-// word is a plural by our own rules, which know that "bus" is none.
+// englishNoun is the singular of a word as published, "boxe" of "boxes", if the word is a plural by
+// our own rules, which know that "bus" is no plural.
 func englishNoun(word, low, before string) string {
 	if beforeVerbs[before] || language.Singular("en", low) == low {
 		return word

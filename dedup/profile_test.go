@@ -51,9 +51,8 @@ func TestElementary(t *testing.T) {
 	}
 }
 
-// TestEnglishPOS is worked by hand: no example was published. Of sixteen words that
-// are left of each text come seven shingles of ten, of which the last word changes
-// one: 2·6/(7+7).
+// TestEnglishPOS is worked by hand: no example was published. Of sixteen words that are left of
+// each text come seven shingles of ten, of which the last word changes one: 2·6/(7+7).
 func TestEnglishPOS(t *testing.T) {
 	const text = `The big cats ran "quickly" to Rome, and they told old stories of kings: John's dog barked, people slept (well) then `
 	r := scoreOf(t, "english-pos", text+"home.", text+"here.", ProfileInput{})

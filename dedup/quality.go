@@ -5,8 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// A Scored pair is a labelled pair with the score that one way of measuring gives
-// it.
+// A Scored pair is a labelled pair with the score that one way of measuring gives it.
 type Scored struct {
 	Score     float64 // 0 to 1
 	Duplicate bool    // what the label says
@@ -14,8 +13,8 @@ type Scored struct {
 
 // A Quality says how good decisions are.
 type Quality struct {
-	Precision  float64  `json:"precision"` // of those called duplicates, the share that are; 1 if none is called so
-	Recall     float64  `json:"recall"`    // of the duplicates, the share called so; 1 if there are none
+	Precision  float64  `json:"precision"` // share of the pairs called duplicates that are duplicates; 1 if none is called so
+	Recall     float64  `json:"recall"`    // share of the duplicates that are called so; 1 if there are none
 	F1         float64  `json:"f1"`        // their harmonic mean
 	PrecisionI Interval `json:"precision_interval"`
 	RecallI    Interval `json:"recall_interval"`
@@ -25,12 +24,12 @@ type Quality struct {
 // An Interval of 95 %: from, to.
 type Interval [2]float64
 
-// counted is how decisions went.
+// counted is how many decisions went which way.
 type counted struct{ right, wrong, missed int }
 
 func (c counted) quality() Quality {
 	precision, recall := portion{c.right, c.right + c.wrong}, portion{c.right, c.right + c.missed}
-	decided := portion{c.right, c.right + c.wrong + c.missed} // without the rightly let go, whom F1 does not see
+	decided := portion{c.right, c.right + c.wrong + c.missed} // without the pairs rightly let go, which F1 does not count
 	f1 := func(share float64) float64 { return 2 * share / (1 + share) }
 	in := decided.wilson()
 	return Quality{
@@ -43,7 +42,7 @@ func (c counted) quality() Quality {
 // A portion is n out of so many.
 type portion struct{ n, of int }
 
-// share is 1 of nothing.
+// share is n of of, and 1 if of is 0.
 func (c portion) share() float64 {
 	if c.of == 0 {
 		return 1
@@ -51,9 +50,8 @@ func (c portion) share() float64 {
 	return float64(c.n) / float64(c.of)
 }
 
-// wilson is the score interval of 95 % for the share (Wilson, 1927). It holds for
-// few pairs too, and does not take the share of 20 rights in 20 for certain, as
-// drawing the pairs anew would: it says .84 to 1.
+// wilson is the score interval of 95 % for the share (Wilson, 1927). It holds for few pairs too.
+// For 20 rights in 20 it says .84 to 1, where resampling the pairs would say that 1 is certain.
 func (c portion) wilson() Interval {
 	const z = 1.959964 // of the normal distribution, for 95 %
 	if c.of == 0 {
@@ -85,8 +83,8 @@ func Assess(pairs []Scored, threshold float64) Quality {
 	return count(pairs, threshold).quality()
 }
 
-// BestThreshold is the one of the given thresholds with the highest F1, of equals
-// the one in the middle of their range: it is as far as can be from a mistake.
+// BestThreshold is the given threshold with the highest F1. Of equals it is the one in the middle
+// of their range, as far as can be from a mistake.
 func BestThreshold(pairs []Scored, thresholds []float64) float64 {
 	best, first, last := math.Inf(-1), 0, 0
 	for i, t := range thresholds {
@@ -103,10 +101,9 @@ func BestThreshold(pairs []Scored, thresholds []float64) float64 {
 // folds of the cross-validation.
 const folds = 10
 
-// CrossValidate is the quality of a way of measuring whose threshold is set on
-// nine tenths of the pairs and tried on the rest, for each tenth. The tenths are
-// drawn by chance, with duplicates and others in the same shares in each, and are
-// the same for every way of measuring the same pairs.
+// CrossValidate is the quality of a way of measuring whose threshold is set on nine tenths of the
+// pairs and tried on the rest, for each tenth. The tenths are drawn by chance, with duplicates and
+// others in the same shares in each, and are the same for every way of measuring the same pairs.
 func CrossValidate(pairs []Scored, thresholds []float64) Quality {
 	return crossValidate(pairs, thresholds).quality()
 }

@@ -8,44 +8,41 @@ import (
 
 // # Blocks that return
 //
-// A footer, a licence, a "Subscribe to our letter" that an extractor took for text
-// says nothing about the page it is on, and makes two short pages of one site look
-// alike. What tells it from text is that it returns: on many pages of one host.
+// A footer, a licence or a "Subscribe to our letter" that an extractor took for text says nothing
+// about its page, and makes two short pages of one site look alike. Such a block can be told from
+// text because it returns on many pages of one host.
 //
-// Which blocks do is counted exactly and in bounded memory, in two readings of the
-// pages, by the hash filter of Park, Chen and Yu ("An effective hash-based
-// algorithm for mining association rules", SIGMOD 1995). The first reading counts
-// blocks by bucket in a table of bytes. A bucket's count is at least that of each of
-// its blocks, so only blocks in buckets that reach the bound can return often
-// enough, and only these are counted one by one in the second reading. A crowded
-// table costs memory for blocks that turn out to be rare; it never changes the
-// answer. The order of the pages does not count in either reading.
+// Which blocks return is counted exactly and in bounded memory, in two readings of the pages, by
+// the hash filter of Park, Chen and Yu ("An effective hash-based algorithm for mining association
+// rules", SIGMOD 1995). The first reading counts blocks by bucket in a table of bytes. A bucket's
+// count is at least that of each of its blocks, so only blocks in buckets that reach the bound can
+// return often enough, and only these are counted one by one in the second reading. A crowded table
+// costs memory for blocks that turn out to be rare; it never changes the answer. The order of the
+// pages does not count in either reading.
 //
-// How many pages are many was measured on two versions of one documentation, 3,800
-// pages each, some 70 of which repeat a table of 40 words and have 15 of their own. A
-// share of the host alone is deaf to its sections: at one page in ten these pages
-// resemble each other as before, by .5. From fifty pages on, whatever the size of
-// the host, they do not at all, and of 146 pages that resemble their other version
-// by .8 or more 142 still do; the four, short ones of which a licence is a good part,
-// fell to between .71 and .79. From thirty on, long
-// pages of different classes came to resemble each other more: what they say
-// differently was in blocks that returned.
+// How many pages are many was measured on two versions of one documentation, 3,800 pages each, some
+// 70 of which repeat a table of 40 words and have 15 of their own. A bound that is a share of the
+// host misses what returns in one section only: at one page in ten these pages resemble each other
+// as before, by .5. With a bound of fifty pages, whatever the size of the host, they do not
+// resemble each other at all. Of 146 pages that resemble their other version by .8 or more, 142
+// still do. The other four are short, a licence is a good part of them, and they fell to between
+// .71 and .79. With a bound of thirty, long pages of different classes came to resemble each other
+// more, because blocks that returned held what they say differently.
 //
-// What it gets wrong: a block that changes from page to page ("page 3 of 12") is
-// another block each time, and a phrase of the trade ("Parameters") is left out
-// like a footer. The first is compared as before; the second is missing on both
-// sides of a comparison.
+// What it gets wrong: a block that changes from page to page ("page 3 of 12") is another block each
+// time, and a phrase of the trade ("Parameters") is left out like a footer. The first is compared
+// like any text. The second is missing on both sides of a comparison.
 
-// When a block returns on so many pages that it is the host's and not the page's.
+// These say on how many pages a block must return to be the host's and not the page's.
 const (
 	RecurringHost   = 20 // pages a host must have before it is counted at all: on fewer, a series of articles looks like a template
 	recurringLeast  = 10 // pages a block must return on,
-	recurringShare  = 10 // and on one in so many pages of the host,
-	RecurringAlways = 50 // but so many are enough on any host
+	recurringShare  = 10 // and on at least one in so many pages of the host,
+	RecurringAlways = 50 // but on any host so many pages are enough
 )
 
-// The table has so many buckets a page, and 16 MiB of them at most: with a million
-// pages of fifty blocks each that is three blocks to a bucket.
+// The table has a number of buckets for each page, and 16 MiB of them at most: with a million pages
+// of fifty blocks each that is three blocks to a bucket.
 const (
 	bucketsPerPage = 256
 	bucketsMost    = 1 << 24
@@ -55,7 +52,7 @@ const (
 // once, then Count every page once.
 type Recurring struct {
 	least  uint8
-	table  []uint8 // counts end at least
+	table  []uint8 // counts, which stop at least
 	counts map[uint64]int
 }
 

@@ -31,9 +31,9 @@ func Resemblance(a, b Set) float64 {
 	return float64(c) / float64(len(a)+len(b)-c)
 }
 
-// Containment is |A∩B| / |A|, the share of a that is in b, from 0 to 1. It tells
-// an excerpt: one paragraph of a long page resembles the page little and is
-// contained in it wholly. An empty set is contained in every set: 1.
+// Containment is |A∩B| / |A|, the share of a that is in b, from 0 to 1. It finds excerpts: one
+// paragraph of a long page resembles the page little, and is contained in it wholly. An empty set
+// is contained in every set: 1.
 func Containment(a, b Set) float64 {
 	if len(a) == 0 {
 		return 1
@@ -41,8 +41,8 @@ func Containment(a, b Set) float64 {
 	return float64(common(a, b)) / float64(len(a))
 }
 
-// Dice is 2·|A∩B| / (|A|+|B|), from 0 to 1: a gentler scale for the same order as
-// the resemblance, of which it is 2J/(1+J). Two empty sets are the same: 1.
+// Dice is 2·|A∩B| / (|A|+|B|), from 0 to 1. In terms of the resemblance J it is 2J/(1+J): the same
+// order of pairs on a gentler scale. Two empty sets are the same: 1.
 func Dice(a, b Set) float64 {
 	if len(a)+len(b) == 0 {
 		return 1
@@ -50,7 +50,7 @@ func Dice(a, b Set) float64 {
 	return 2 * float64(common(a, b)) / float64(len(a)+len(b))
 }
 
-// Uniqueness is what a page has of its own against another: 1 - resemblance.
+// Uniqueness is 1 - resemblance: how much two pages differ.
 func Uniqueness(a, b Set) float64 { return 1 - Resemblance(a, b) }
 
 // DiceOfLists is 2c/(n1+n2) over lists with repeats, where c is the sum, over the

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// The defaults of a judgement.
+// These are the defaults of a judgement.
 const (
 	DefaultSimilarity = 0.8
 	DefaultMinWords   = 50
 )
 
-// Bounds on the work that one page may cause. Templates can flood an index: one
-// API documentation has 1.3 million pairs at resemblance .7 to .8.
+// These bound the work that one page may cause. Templates can flood an index: one API documentation
+// has 1.3 million pairs at resemblance .7 to .8.
 const (
 	MaxPosting = 1000 // leaders read under one key
 	MaxVerify  = 32   // candidates compared exactly
@@ -49,7 +49,7 @@ func (r Rule) Shingles(t *Text) []uint64 { return r.Shingling.Append(nil, t) }
 func (r Rule) Short(tokens int) bool { return tokens == 0 || tokens < r.MinWords }
 
 // containedRun is the number of words in the runs by which containment is measured. Short runs
-// forgive a changed word: it takes three of them along, and not ten.
+// forgive a changed word: it breaks three of them, and not ten.
 const containedRun = 3
 
 // Loses says whether something would be lost if page were dropped for kept: less than the share
@@ -78,9 +78,8 @@ type Candidate struct {
 	Set      Set     // its shingles, for Judge
 }
 
-// Shortlist picks the candidates worth an exact comparison, in place: those whose
-// estimate is at least the similarity less three standard errors, and of them
-// the best 32. Ties go to the earliest.
+// Shortlist picks, in place, the candidates worth an exact comparison: the best 32 of those whose
+// estimate is at least the similarity less three standard errors. Ties go to the earliest.
 func (r Rule) Shortlist(all []Candidate) []Candidate {
 	least := r.Similarity - 3*StandardError(r.Similarity)
 	short := slices.DeleteFunc(all, func(c Candidate) bool { return c.Estimate < least })
@@ -99,8 +98,8 @@ type Verdict struct {
 	Method      Method  // how the leader was found
 }
 
-// Judge compares a page exactly with its candidates. Near: the verdict names the
-// one it resembles most, the earliest of equals. Otherwise it is unique.
+// Judge compares a page exactly with its candidates. If the page is near, the verdict names the
+// candidate that it resembles most, the earliest of equals. Otherwise the page is unique.
 func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
 	best := Verdict{Kind: Unique}
 	for _, c := range candidates {
@@ -111,7 +110,8 @@ func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
 	return best
 }
 
-// Better is the verdict with the more similar leader, the earlier of equals.
+// Better is the verdict with the more similar leader. Of equals it is the one with the earlier
+// leader.
 func Better(a, b Verdict) Verdict {
 	switch {
 	case a.Leader == 0:
@@ -124,9 +124,9 @@ func Better(a, b Verdict) Verdict {
 	return a
 }
 
-// Copy is the verdict on a page whose canonical text was seen before, on a page of
-// that number and name with the verdict first: exact if that page leads or is thin,
-// else what that page was found to be.
+// Copy is the verdict on a page whose canonical text was seen before. num and name are those of the
+// earlier page, and first is its verdict. The copy is exact if the earlier page leads or is thin.
+// Otherwise it gets the earlier page's verdict.
 func Copy(num uint64, name string, first Verdict) Verdict {
 	if first.Kind == Exact || first.Kind == Near {
 		return first

@@ -8,8 +8,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// The literature's numbers: six super-shingles of 14 minima each, and a
-// mega-shingle for each of the fifteen pairs of super-shingles.
+// These are the literature's numbers: six super-shingles of 14 minima each, and a mega-shingle for
+// each of the fifteen pairs of super-shingles.
 const (
 	SuperShingles = 6
 	MegaShingles  = SuperShingles * (SuperShingles - 1) / 2
@@ -27,11 +27,10 @@ type Scheme struct {
 // candidates of two pages that are just as similar as was asked for.
 const found = 0.98
 
-// BandsFor is the scheme "bands" for a similarity t: of all ways to cut the 84
-// minima into equal bands, the one with the longest bands that lets two pages of
-// resemblance t share a band with probability at least 0.98. Longer bands mean
-// fewer look-ups and fewer false candidates. A t below [LeastSimilarity], which even
-// 84 bands of one minimum cannot serve, or above 1 is an error.
+// BandsFor is the scheme "bands" for a similarity t: of all ways to cut the 84 minima into equal
+// bands, the one with the longest bands that lets two pages of resemblance t share a band with
+// probability at least 0.98. Longer bands mean fewer look-ups and fewer false candidates. A t below
+// [LeastSimilarity], which even 84 bands of one minimum cannot serve, or above 1 is an error.
 func BandsFor(t float64) (Scheme, error) {
 	for rows := Minima / 3; rows >= 1 && t >= LeastSimilarity() && t <= 1; rows-- {
 		s := Scheme{Name: "bands", Rows: rows, Need: 1}
@@ -42,16 +41,14 @@ func BandsFor(t float64) (Scheme, error) {
 	return Scheme{}, fmt.Errorf("similarity %v cannot be served: a sketch of %d values finds pairs from %.2f to 1", t, Minima, LeastSimilarity())
 }
 
-// LeastSimilarity is the lowest that BandsFor accepts: what it can serve, rounded
-// up to hundredths.
+// LeastSimilarity is the lowest that BandsFor accepts: what it can serve, rounded up to hundredths.
 func LeastSimilarity() float64 {
 	t := 1 - math.Pow(1-found, 1.0/Minima)
 	return math.Ceil(t*100) / 100
 }
 
-// ParseScheme returns the scheme of a name for a similarity: "bands", "super"
-// (two of six super-shingles) or "mega" (one of fifteen mega-shingles, which
-// finds the same pages).
+// ParseScheme returns the scheme of a name for a similarity: "bands", "super" (two of six
+// super-shingles) or "mega" (one of fifteen mega-shingles, which finds the same pages).
 func ParseScheme(name string, t float64) (Scheme, error) {
 	bands, err := BandsFor(t)
 	switch {
@@ -76,8 +73,8 @@ func (s Scheme) String() string {
 	return fmt.Sprintf("bands: 1 of %d bands of %d minima", s.Bands(), s.Rows)
 }
 
-// Probability with which two pages of resemblance j become candidates: that at
-// least Need of the bands are equal, each of which is with probability j^Rows.
+// Probability is how likely two pages of resemblance j become candidates: that is, how likely at
+// least Need of their bands are equal, where each band is equal with probability j^Rows.
 func (s Scheme) Probability(j float64) float64 {
 	one := math.Pow(j, float64(s.Rows))
 	n := float64(s.Bands())
@@ -85,11 +82,11 @@ func (s Scheme) Probability(j float64) float64 {
 	if s.Need == 1 {
 		return 1 - none
 	}
-	return max(0, 1-none-n*one*math.Pow(1-one, n-1)) // rounding can take it below 0
+	return max(0, 1-none-n*one*math.Pow(1-one, n-1)) // rounding can take the sum below 0
 }
 
-// Keys appends the keys of a sketch to dst. Two pages that share a key are worth
-// comparing, or Need keys in the scheme "super".
+// Keys appends the keys of a sketch to dst. Two pages that share a key are worth comparing. In the
+// scheme "super" they must share Need keys.
 func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
 	if s.Name == "mega" {
 		super := Super(sketch)

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// DefaultShingle is the number of tokens in a shingle unless another is asked
-// for: Zelenkov and Segalovich's ten words.
+// DefaultShingle is the default number of tokens in a shingle: the ten words of Zelenkov and
+// Segalovich.
 const DefaultShingle = 10
 
-// MaxShingle is the longest shingle, in units. Most pages are shorter, and so a
-// single shingle each: then only equal texts resemble each other.
+// MaxShingle is the longest shingle, in units. Most pages are shorter than that. Each would be a
+// single shingle, so that only equal texts would resemble each other.
 const MaxShingle = 10_000
 
 // # Shingles
@@ -20,13 +20,12 @@ const MaxShingle = 10_000
 // shorter one is a single shingle, so that two equal short texts have
 // resemblance 1 and a short text never equals a longer one.
 //
-// A shingle's number is never made by joining words. Each token has a 64-bit
-// hash h; the window's is the polynomial h[i]·B^(w-1) + … + h[i+w-1] modulo 2^64,
-// which the next window gets from the last by one subtraction, one
-// multiplication and one addition (Rabin and Karp's rolling hash over words
-// instead of bytes). B is odd, so no power of it loses bits. A polynomial
-// modulo 2^64 has weak low bits, so the sum passes through a mixer that is a
-// permutation of the 64-bit numbers: it adds no collisions.
+// A shingle's number is never made by joining words. Each token has a 64-bit hash h. The hash of a
+// window is the polynomial h[i]·B^(w-1) + … + h[i+w-1] modulo 2^64. That of the next window follows
+// from it by one subtraction, one multiplication and one addition (Rabin and Karp's rolling hash
+// over words instead of bytes). B is odd, so no power of it loses bits. A polynomial modulo 2^64
+// has weak low bits, so the sum passes through a mixer that is a permutation of the 64-bit numbers:
+// it adds no collisions.
 //
 // Two different windows collide with probability 2^-64 each; in a comparison of
 // two pages of a thousand shingles the chance of one wrong match is some 10^-13.
@@ -60,7 +59,7 @@ type Shingling struct {
 	Unit      Unit
 	K         int  // units in a shingle, 1 to MaxShingle
 	Step      int  // units between the starts of two shingles, 1 to K: 1 overlaps them, K lays them end to end
-	Unordered bool // whether the order of the units inside a shingle does not count
+	Unordered bool // the order of the units inside a shingle does not count
 }
 
 // DefaultShingling is ten overlapping words.
@@ -83,9 +82,9 @@ func (s Shingling) Check() error {
 	return nil
 }
 
-// Append appends the numbers of t's shingles to dst, in the order of the text and
-// with repeats. A text without units has none; one shorter than a shingle is a
-// single one. What is left over behind the last full step is in no shingle.
+// Append appends the numbers of t's shingles to dst, in the order of the text and with repeats. A
+// text without units has no shingles. A text shorter than a shingle is a single one. Units that are
+// left over behind the last full step are in no shingle.
 func (s Shingling) Append(dst []uint64, t *Text) []uint64 {
 	units := t.tokens
 	if s.Unit == Chars {
@@ -141,8 +140,7 @@ func appendUnordered(dst, units []uint64, k, step int) []uint64 {
 	return dst
 }
 
-// Strings is the shingles of t as a person reads them, in the order of the text
-// and with repeats.
+// Strings is the shingles of t as a person reads them, in the order of the text and with repeats.
 func (s Shingling) Strings(t *Text) []string {
 	var units []string
 	glue := " "
@@ -167,8 +165,7 @@ func (s Shingling) Strings(t *Text) []string {
 	return all
 }
 
-// Distinct is a list of shingles without repeats, in the order of the first of
-// each.
+// Distinct is a list of shingles without repeats, in the order of the first of each.
 func Distinct[S comparable](list []S) []S {
 	seen := make(map[S]bool, len(list))
 	var all []S

@@ -7,11 +7,10 @@ const Minima = 84
 
 // # The 84 functions
 //
-// A sketch keeps, for each of 84 functions, the least value it takes over the
-// page's shingles. If a function orders all shingles like a random permutation,
-// the least element of A∪B is equally likely to be any of its members, and is in
-// both A and B with probability |A∩B|/|A∪B|. So the share of the 84 places in
-// which two sketches agree estimates the resemblance, with standard error
+// A sketch keeps, for each of 84 functions, the least value it takes over the page's shingles. If a
+// function orders all shingles like a random permutation, the least element of A∪B is equally
+// likely to be any of its members, and is in both A and B with probability |A∩B|/|A∪B|. So the
+// share of the 84 places in which two sketches agree estimates the resemblance, with standard error
 // √(J(1-J)/84): .055 at J = .5, .044 at .8.
 //
 // The literature asks for 84 "static" functions and leaves open which. Here a
@@ -68,16 +67,16 @@ var flips, factors = func() (k, m [Minima]uint32) {
 // repeats. Without shingles every value is the greatest possible.
 func NewSketch(shingles []uint64) Sketch { return newSketch(shingles, vectors) }
 
-// chunk is how many shingles are taken through all functions at a time: 4 KB, so
-// that they stay in the first-level cache. A multiple of what a vector loop takes.
+// chunk is how many shingles are taken through all functions at a time. They are 4 KB, so that they
+// stay in the first-level cache. It is a multiple of what a vector loop takes.
 const (
 	chunk  = 1024
 	stride = 32
 )
 
-// newSketch takes the upper halves of the shingles, chunk by chunk, through each
-// function. The vector code takes full strides: what is missing is filled up with
-// repeats, which change no minimum.
+// newSketch takes the upper halves of the shingles, chunk by chunk, through each function. The
+// vector code takes full strides only. The last stride is filled up with repeats, which change no
+// minimum.
 func newSketch(shingles []uint64, vector bool) (s Sketch) {
 	for i := range s {
 		s[i] = math.MaxUint32
@@ -128,5 +127,5 @@ func Estimate(a, b *Sketch) float64 {
 	return float64(n) / Minima
 }
 
-// StandardError of an estimate where the resemblance is j.
+// StandardError is that of an estimate where the resemblance is j.
 func StandardError(j float64) float64 { return math.Sqrt(j * (1 - j) / Minima) }

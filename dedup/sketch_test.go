@@ -91,8 +91,7 @@ func TestSketchOrder(t *testing.T) {
 	})
 }
 
-// TestAllocations: with its memory reused, a page costs none on its way from text
-// to sketch.
+// TestAllocations: with its memory reused, a page costs none on its way from text to sketch.
 func TestAllocations(t *testing.T) {
 	for name, text := range map[string][]byte{"English": english, "Russian": russian} {
 		var x Text

@@ -46,7 +46,7 @@ type Text struct {
 	runes  []uint64 // a number for each character, if asked for
 
 	places    []Span // where each token stands in the text, if asked for
-	locate    bool   // whether that is asked for
+	locate    bool   // whether places are asked for
 	other     []byte // memory for ReadForm
 	otherEnds []int
 
@@ -107,8 +107,7 @@ func (t *Text) placeAll(start, end int) {
 // Len is the number of tokens.
 func (t *Text) Len() int { return len(t.tokens) }
 
-// Bytes is the canonical text: the tokens joined by one space. It is valid until
-// the next Read.
+// Bytes is the canonical text: the tokens joined by one space. It is valid until the next Read.
 func (t *Text) Bytes() []byte { return t.canon }
 
 // Token is the i-th token.
@@ -133,8 +132,8 @@ func (t *Text) chars() []uint64 {
 // layout or markup have one hash.
 func (t *Text) Hash() Hash { return HashOf(t.canon) }
 
-// end makes a token of what was appended to canon since start, which is where
-// the separator goes if a token stands before it.
+// end makes a token of the bytes that were appended to canon since start. If a token stands before
+// it, the byte at start is the separator.
 func (t *Text) end(start int) {
 	if len(t.tokens) > 0 {
 		start++
@@ -143,8 +142,7 @@ func (t *Text) end(start int) {
 	t.tokens = append(t.tokens, hashToken(t.canon, start))
 }
 
-// separated is the canonical text with the space that a new token needs, if it is
-// not the first.
+// separated is the canonical text with the space that a new token needs, if it is not the first.
 func (t *Text) separated() []byte {
 	if len(t.tokens) > 0 {
 		return append(t.canon, ' ')
@@ -210,10 +208,10 @@ func (t *Text) word(word []byte) {
 		i += n
 		switch {
 		case r == utf8.RuneError && n == 1, unicode.Is(unicode.Cf, r):
-			continue // a byte that is no character, or a character nobody sees
+			continue // a byte that is no character, or an invisible character
 		case unicode.Is(unicode.M, r):
 			if len(t.low) == 0 {
-				continue // it belongs to what is before it, and that is gone
+				continue // a mark belongs to the character before it, and that is gone
 			}
 		case perCharacter(r):
 			t.flush()
@@ -234,7 +232,7 @@ func (t *Text) word(word []byte) {
 	t.flush()
 }
 
-// flush makes a token of low, if it is one.
+// flush makes a token of low, if there is anything in it.
 func (t *Text) flush() {
 	if low := bytes.Trim(t.low, "'"); isWord(low) {
 		start := len(t.canon)

@@ -7,23 +7,21 @@ import (
 
 // # Which shingle and which threshold
 //
-// The literature leaves open how long a shingle should be and from which
-// resemblance two pages are duplicates; it depends on the pages and on who asks.
-// Given pairs that somebody has labelled, [Tune] answers by trying: each way of
-// measuring gives each pair a score, each threshold turns scores into a decision,
-// and precision, recall and F1 say how good the decisions are.
+// The literature leaves open how long a shingle should be and from which resemblance two pages are
+// duplicates; it depends on the pages and on who asks. Given pairs that somebody has labelled,
+// [Tune] answers by trying: each way of measuring gives each pair a score, each threshold turns
+// scores into a decision, and precision, recall and F1 say how good the decisions are.
 //
-// Two things keep the answer honest. Every figure has a confidence interval of
-// 95 %, Wilson's of a share: precision and recall are shares of pairs, and F1 is
-// 2p/(1+p) of the share p of rights among all pairs that are duplicates or were
-// called so. And the way that looks best is chosen by cross-validation: its
-// threshold is set on nine tenths of the pairs and tried on the last, ten times
-// over, so that a threshold is never praised for the pairs it was fitted to.
+// Two things keep the answer honest. Every figure has a confidence interval of 95 %, Wilson's of a
+// share: precision and recall are shares of pairs, and F1 is 2p/(1+p) of the share p of rights
+// among all pairs that are duplicates or were called so. And the way that looks best is chosen by
+// cross-validation: its threshold is set on nine tenths of the pairs and tried on the last, ten
+// times over, so that a threshold is never praised for the pairs it was fitted to.
 //
-// What stays flattered: the best of many hundred ways is the best by chance too. Ways
-// whose intervals overlap are not told apart.
+// One figure stays too good: the best of many hundred ways is the best by chance too. Ways whose
+// intervals overlap are not told apart.
 
-// Thresholds from .05 to 1 in steps of .05.
+// Thresholds are .05 to 1 in steps of .05.
 func Thresholds() []float64 {
 	var all []float64
 	for i := 1; i <= 20; i++ {
@@ -32,7 +30,7 @@ func Thresholds() []float64 {
 	return all
 }
 
-// A Way of measuring, for Tune.
+// A Way is a way of measuring that Tune tries.
 type Way struct {
 	Form    string `json:"form"`
 	Unit    Unit   `json:"unit"`
@@ -40,7 +38,7 @@ type Way struct {
 	Measure string `json:"measure"`
 }
 
-// A Tuned way is what Tune says of one.
+// A Tuned is what Tune says of one way.
 type Tuned struct {
 	Way
 	Threshold      float64 `json:"threshold"` // the best over all pairs
@@ -48,11 +46,10 @@ type Tuned struct {
 	CrossValidated Quality `json:"cross_validated"`
 }
 
-// Tune assesses ways of measuring by their scores of the same labelled pairs, and
-// ranks them by cross-validated F1. Of equals, resemblance over words is first,
-// because that is what a crawl judges by unless told otherwise; then the longer
-// shingle, which fewer strangers share by chance in a crawl than in a few hundred
-// pairs; then the first given.
+// Tune assesses ways of measuring by their scores of the same labelled pairs, and ranks them by
+// cross-validated F1. Of equals, resemblance over words is first, because that is what a crawl
+// judges by unless told otherwise; then the longer shingle, which fewer strangers share by chance
+// in a crawl than in a few hundred pairs; then the first given.
 func Tune(ways []Way, scores [][]Scored) []Tuned {
 	all := make([]Tuned, len(ways))
 	for i, w := range ways {

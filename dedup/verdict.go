@@ -10,7 +10,7 @@ import (
 type Kind string
 
 const (
-	Unique Kind = "unique" // like no leader: it leads
+	Unique Kind = "unique" // resembles no leader enough, and so leads
 	Exact  Kind = "exact"  // the canonical text of its leader
 	Near   Kind = "near"   // resembles its leader at least as much as was asked for
 	Thin   Kind = "thin"   // too short to compare, unless it is a copy
@@ -27,10 +27,9 @@ const (
 	ByPairs Method = "pairs" // the search over all pages, after the crawl
 )
 
-// Explain says what a verdict means by this rule, in words for somebody who has not
-// read about shingles, to stand behind the verdict: "near: at least 80 % the same
-// as another page". Similarity is the share of word sequences that two pages have
-// in common, of all that either has.
+// Explain says what a verdict means by this rule, in words for somebody who has not read about
+// shingles, to be printed after the verdict: "near: at least 80 % the same as another page".
+// Similarity is the share of the word sequences of either page that both have.
 func (r Rule) Explain(k Kind) string {
 	same := fmt.Sprintf("at least %s the same", Percent(r.Similarity))
 	switch k {

@@ -14,12 +14,13 @@ import (
 //
 // Long texts of one genre share its formulas, and little else. Two of them resemble each other by a
 // third or so, and meet in a band by chance once in a hundred pairs. In a collection of thousands
-// each has dozens of such meetings. Who takes every meeting for a match, and joins matches into connected
-// components, as pipelines for large corpora do, gets one component of nearly all texts, keeps one of
-// them, and has wiped out the genre. A larger collection makes it worse: the meetings of a text grow with it.
+// each has dozens of such meetings. Pipelines for large corpora take every meeting for a match, and
+// join matches into connected components. Nearly all texts become one component, one text of it is
+// kept, and the genre is wiped out. A larger collection makes it worse: the meetings of a text grow
+// with it.
 //
-// Here every meeting is verified by the exact resemblance to one leader, and nothing is joined to what
-// it does not resemble itself. So however many texts there are, none of these is removed.
+// Here every meeting is verified by the exact resemblance to one leader, and nothing is joined to
+// what it does not resemble itself. So however many texts there are, none of these is removed.
 
 const (
 	genreTexts  = 3000
@@ -78,7 +79,7 @@ func TestNoWipeOut(t *testing.T) {
 	}
 }
 
-// componentsOf is how many texts are kept by who joins all that share a band.
+// componentsOf is how many texts are kept if all that share a band are joined.
 func componentsOf(texts []string, rule dedup.Rule) (components int) {
 	parent := make([]int, len(texts))
 	var root func(i int) int
@@ -115,7 +116,8 @@ func resemblanceOf(a, b string, rule dedup.Rule) float64 {
 	return dedup.Resemblance(dedup.NewSet(rule.Shingles(&x)), dedup.NewSet(rule.Shingles(&y)))
 }
 
-// What is dropped for a longer text that has all of it loses nothing, and the other way round it may.
+// What is dropped for a longer text that has all of it loses nothing, and the other way round it
+// may.
 func TestLoses(t *testing.T) {
 	part := strings.Repeat("one two three four five six seven eight nine ten ", 1) + "and all that follows"
 	whole := part + " but this is said nowhere else in the collection at all"

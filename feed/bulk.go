@@ -18,27 +18,28 @@ import (
 
 // # Elasticsearch and OpenSearch
 //
-// Both take documents in bulks: POST INDEX/_bulk with lines of JSON, an action and then its document,
-// and both answer for each in the same order, with a status of its own. The answer to the request may
-// be 200 and every item of it refused. So each item is looked at: what the server was too busy for (429,
-// 503) is sent again after a while, what it will never take (400) is counted, named and left out, and a
-// bulk that is too large for it (413) is sent in halves. The client libraries of the two look at the
-// answer to the request only, or refuse the other's server, so this speaks the protocol itself.
+// Both take documents in bulks: POST INDEX/_bulk with lines of JSON, an action and then its
+// document, and both answer for each in the same order, with a status of its own. The answer to the
+// request may be 200 although every item of it was refused. So this code looks at each item. An
+// item for which the server was too busy (429, 503) is sent again after a while. An item that the
+// server will never take (400) is counted, named and left out. A bulk that is too large (413) is
+// sent in halves. The client libraries of the two look only at the answer to the request, or refuse
+// the other product's server. So this code speaks the protocol itself.
 //
-// A document's id is the page's. So what is sent twice is there once, and a bulk may be sent again
-// whenever it is not known what became of it: after a broken connection, or a crash. What a page is no
-// longer is deleted: it is gone, asks not to be indexed, or became a duplicate. To delete what never was
-// there (404) is no mistake.
+// A document has the id of its page. So a document that is sent twice is in the index once, and a
+// bulk may be sent again whenever it is not known what became of it: after a broken connection, or
+// a crash. The document of a page is deleted when the page is gone, asks not to be indexed, or
+// became a duplicate. Deleting a document that never was there (404) is no mistake.
 //
-// The cursor is kept when the server has answered for all that stands before it, never earlier.
+// The cursor is kept only when the server has answered for all that stands before it.
 
 // BulkOptions says where documents are sent, and how.
 type BulkOptions struct {
 	URL    string        // of the index: https://HOST:9200/INDEX
-	Header http.Header   // sent with each request: who we are
+	Header http.Header   // sent with each request, for credentials
 	Client *http.Client  // nil: one that waits a minute for an answer
 	Bytes  int           // of a bulk; 0: 5 MB, which both products advise to begin with
-	Wait   time.Duration // before the first of the tries that follow a failed one, then twice as long each time; 0: half a second
+	Wait   time.Duration // before the first try after a failed one; it doubles with each further try; 0: half a second
 
 	Options                                                     // which pages are sent, and after which moment; Format is not looked at
 	Keep    func(ctx context.Context, after store.Cursor) error // keeps the cursor; nil: nobody does
@@ -48,8 +49,8 @@ type BulkOptions struct {
 const (
 	bulkBytes = 5 << 20
 	bulkWait  = 500 * time.Millisecond
-	bulkTries = 9        // some two minutes with what is waited between them
-	bulkDocs  = 1000     // of a bulk, however small
+	bulkTries = 9        // some two minutes, with the waits between them
+	bulkDocs  = 1000     // documents in a bulk, however small they are
 	mostReply = 64 << 20 // bytes that an answer may have
 )
 
@@ -132,7 +133,8 @@ func (b *Bulk) CatchUp(ctx context.Context) error {
 // Close sends the last changes.
 func (b *Bulk) Close(ctx context.Context) error { return b.CatchUp(ctx) }
 
-// take gathers what a change does to the index: nothing, if its page never was in it.
+// take gathers the action by which a change reaches the index. There is none if the page never was
+// in the index.
 func (b *Bulk) take(page *store.Content) error {
 	opt := b.opt.Options
 	opt.Changes = true
@@ -145,7 +147,7 @@ func (b *Bulk) take(page *store.Content) error {
 		b.gather(item{id: id, lines: fmt.Appendf(nil, "{\"delete\":{\"_id\":%q}}\n", id), delete: true})
 		return nil
 	}
-	d.Change = "" // an index has pages, and no changes
+	d.Change = "" // the documents of an index do not say what changed
 	lines, err := appendLine(fmt.Appendf(nil, "{\"index\":{\"_id\":%q}}\n", id), d)
 	if err == nil {
 		b.gather(item{id: id, lines: lines})
@@ -158,7 +160,8 @@ func (b *Bulk) gather(i item) {
 	b.bytes += len(i.lines)
 }
 
-// flush sends what was gathered, until the server has answered for all of it, and keeps the cursor.
+// flush sends the items gathered, until the server has answered for all of them, and then keeps the
+// cursor.
 func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 	err := b.send(ctx, b.items)
 	if err == nil && b.opt.Keep != nil {
@@ -171,10 +174,10 @@ func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 	return nil
 }
 
-// errTooLarge: the server does not take so much at once.
+// errTooLarge: the server does not take a bulk of this size.
 var errTooLarge = errors.New("the bulk is too large for the server")
 
-// send sends items, and again those for which the server was too busy.
+// send sends items. Those for which the server was too busy it sends again.
 func (b *Bulk) send(ctx context.Context, items []item) error {
 	wait := b.opt.Wait
 	for try := 1; len(items) > 0; try++ {
@@ -216,8 +219,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// post sends items once. busy are those to be sent again, at the earliest after so long; with an error,
-// they are all, or none if another try would end the same.
+// post sends items once. busy are the items to be sent again, not before after has passed. With an
+// error these are all items, or none if another try would end the same.
 func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.Duration, err error) {
 	if len(items) == 0 {
 		return nil, 0, nil

@@ -136,7 +136,8 @@ func bulkPages(t *testing.T, s store.Store, n int) (fed []string) {
 	return fed
 }
 
-// Whatever a server does on the way, in the end its index holds what is to be fed, each document once.
+// Whatever a server does on the way, in the end its index holds what is to be fed, each document
+// once.
 func TestBulk(t *testing.T) {
 	once := map[string]bool{}
 	for name, set := range map[string]func(s *indexServer){
@@ -200,7 +201,8 @@ func TestBulkRefused(t *testing.T) {
 	}
 }
 
-// What a page is no longer is deleted, and the cursor goes on where it was kept, also after a failure.
+// What a page is no longer is deleted, and the cursor goes on where it was kept, also after a
+// failure.
 func TestBulkChanges(t *testing.T) {
 	s, server := store.NewMemory(), newIndexServer(t)
 	var kept store.Cursor

@@ -9,14 +9,14 @@ import (
 
 // # Changes
 //
-// A feed that goes on after a crawl came back says of each line what it is: "change" is new,
-// changed or gone. New and changed lines are whole, those of pages that are gone hold what
-// there is to say of them. Whoever applies them by id, in their order, to what he had, has
-// what the feed would be if it were written anew.
+// A feed that goes on after a crawl came back to its pages says of each line what it is: "change"
+// is new, changed or gone. Lines of new and changed pages are complete. Those of pages that are
+// gone hold only what there is to say of them. A reader that applies the lines by id, in their
+// order, to its earlier copy gets what the feed would be if it were written anew.
 //
-// A page is gone from a feed of unique pages also when it became a duplicate, and is new in
-// it when its leader went. What is gone may be told once more than is needed, to somebody
-// who never had the page: it came and went since he last asked. Nothing is told too seldom.
+// In a feed of unique pages, a page is also gone when it became a duplicate, and is new when it
+// became unique because its leader went. A reader may be told that a page is gone that it never
+// had, because the page came and went since the reader last asked. No change is ever left out.
 
 // was says whether a feed held what a page was before.
 func (c choice) was(v *store.Visit) bool {
@@ -29,8 +29,8 @@ func (c choice) was(v *store.Visit) bool {
 	return v.Fed()
 }
 
-// changeOf is what became of a page in a feed by its last commit, or since a time if that is
-// not zero; "" if the page is and was none of the feed's.
+// changeOf is what became of a page in a feed by its last commit, or since a time if that is not
+// zero. It is "" if the page neither is nor was in the feed.
 func (c choice) changeOf(r *store.Record, since time.Time) store.ChangeKind {
 	if !c.holds(r) {
 		for i := range r.Earlier {
@@ -59,10 +59,10 @@ func (c choice) held(r *store.Record, since time.Time) bool {
 			return c.was(v)
 		}
 	}
-	return len(r.Earlier) == store.MostVisits // what it was then is forgotten
+	return len(r.Earlier) == store.MostVisits // the record no longer says what the page was then
 }
 
-// documentOfChange is what is said of a page's change; nil: nothing.
+// documentOfChange is the document of a page's change; nil: there is none.
 func documentOfChange(page *store.Content, kind store.ChangeKind) (*Document, error) {
 	switch kind {
 	case "":
@@ -78,8 +78,8 @@ func documentOfChange(page *store.Content, kind store.ChangeKind) (*Document, er
 	return wholeDocument(page, kind)
 }
 
-// appendLive appends what a live feed has of a page's last commit. The first visit of a page
-// says nothing of a change, so that the feed of a first crawl is what an export would be.
+// appendLive appends the line of a live feed for a page's last commit. A first visit is not marked
+// as a change, so that the feed of a first crawl is the same as an export.
 func appendLive(dst []byte, page *store.Content) ([]byte, error) {
 	r := &page.Record
 	kind := choice{}.changeOf(r, time.Time{})

@@ -7,9 +7,9 @@ import (
 	"skink/store"
 )
 
-// A Document is a page as an index gets it, in whatever form. Its names and their order do not change;
-// new ones may be added at the end. What a page has not is left out. SCHEMA.md says what each field
-// holds.
+// A Document is a page as an index gets it, in whatever form. Its names and their order do not
+// change; new ones may be added at the end. A field that a page lacks is left out. SCHEMA.md says
+// what each field holds.
 type Document struct {
 	ID             dedup.Hash `json:"id"`
 	URL            string     `json:"url"`

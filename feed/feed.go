@@ -1,16 +1,16 @@
-// Package feed writes the content a crawl found, for whatever builds an index from it: JSON Lines, one
-// page a line, Parquet, or WET. SCHEMA.md specifies the fields.
+// Package feed writes the content a crawl found, for whatever builds an index from it: JSON Lines,
+// one page a line, Parquet, or WET. SCHEMA.md specifies the fields.
 //
 //	lines, err := feed.Write(ctx, os.Stdout, s, feed.Options{Include: feed.Unique})
 //
-// [Write] exports a store. [OpenFile] keeps a file in step with a crawl that is
-// running, may be killed, and goes on later. Both give the same lines in the
-// same order, but when a crawl came back to its pages: then the file goes on with what changed,
-// see change.go. What follows a crawl is a consumer of its store's changes: it keeps a
-// cursor of its own, and however slow it is, the crawl does not wait for it.
+// [Write] exports a store. [OpenFile] keeps a file in step with a crawl that is running, may be
+// killed, and goes on later. Both give the same lines in the same order, with one exception: if a
+// crawl came back to its pages, the file goes on with the changes, see change.go. A feed that
+// follows a crawl is a consumer of its store's changes. It keeps a cursor of its own, and the crawl
+// does not wait for it, however slow it is.
 //
-// The package decides nothing: which pages are fed follows from their verdicts. A
-// page marked noindex is written only to who asks for [All].
+// The package decides nothing: which pages are fed follows from their verdicts. A page marked
+// noindex is written only if [All] is asked for.
 package feed
 
 import (
@@ -77,8 +77,8 @@ type Options struct {
 	Packed   bool         // of WET: one gzip member a record
 	After    store.Cursor // where to begin; "": at the beginning
 
-	Changes bool      // each line says what it is, and what is gone has one too
-	Since   time.Time // of changes, those after it only; zero: all
+	Changes bool      // each line says what changed, and pages that are gone have lines too
+	Since   time.Time // only changes after this time are written; zero: all
 }
 
 func (opt *Options) choice() choice { return choice{opt.Include, opt.MinWords, opt.NoThin} }
@@ -126,7 +126,7 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 	return pages, nil
 }
 
-// document is what is written of a page; nil: nothing.
+// document is the document that is written of a page; nil: none.
 func (opt *Options) document(page *store.Content) (*Document, error) {
 	r := &page.Record
 	switch {
@@ -138,8 +138,8 @@ func (opt *Options) document(page *store.Content) (*Document, error) {
 	return documentOfChange(page, opt.choice().changeOf(r, opt.Since))
 }
 
-// writer writes documents in a format, and what the format has at its end. A feed without pages is
-// nothing in every format, so that nobody's file is replaced by an empty table.
+// writer returns functions that write documents in the format, and the end that the format needs. A
+// feed without pages has no bytes in any format, so that no file is replaced by an empty table.
 func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func(pages int) error) {
 	switch opt.Format {
 	case WET:
@@ -173,8 +173,8 @@ func appendPage(dst []byte, page *store.Content) ([]byte, error) {
 	return appendLine(dst, d)
 }
 
-// wholeDocument is the document of a page with its text. One that has words and was kept with its text,
-// but has none, is a sign of damage.
+// wholeDocument is the document of a page with its text. A page that has words and was kept with
+// its text, but has no text, is a sign of damage.
 func wholeDocument(page *store.Content, change store.ChangeKind) (*Document, error) {
 	if r := &page.Record; !page.Kept && r.Words > 0 && !r.NoText {
 		return nil, fmt.Errorf("text of %s: %w", r.URL, store.ErrCorrupt)

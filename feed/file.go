@@ -19,19 +19,18 @@ import (
 //  2. lines to the file, and the file to the disk;
 //  3. the mark, which says how far the file holds what the store holds.
 //
-// Cut off before 3, the old mark is found: what the file has after it is cut
-// away, and written again from the store, which has every record or will judge
-// its page again. Cut off after 3, nothing follows the mark. So no line is lost
-// and none is repeated, whichever of the three survived.
+// Cut off before 3, the old mark is found: all that the file has after the mark is cut away, and
+// written again from the store. The store has every record, or will judge its page again. Cut off
+// after 3, nothing follows the mark. So no line is lost and none is repeated, whichever of the
+// three survived.
 //
-// The mark is on the disk before the first line can be, and says by the id of which page the
-// file will begin: without it the file would look like a stranger's.
+// The mark is on the disk before the first line can be. It holds the id of the page with which the
+// file will begin. Without it the file would look like somebody else's.
 
-// ErrNotOurs: a file is in the way that does not hold this store's feed.
+// ErrNotOurs says that a file is in the way that does not hold this store's feed.
 var ErrNotOurs = errors.New("not the feed of this store")
 
-// A File is the live feed of a crawl. Its methods are called by one goroutine at a
-// time.
+// A File is the live feed of a crawl. Its methods are called by one goroutine at a time.
 type File struct {
 	path string
 	s    Store
@@ -40,8 +39,8 @@ type File struct {
 	line []byte
 
 	cursor store.Cursor // after the last page written or passed over
-	offset int64        // bytes of the file with what out still holds
-	marked mark         // what the store says
+	offset int64        // bytes of the file, including what out still holds
+	marked mark         // the mark in the store
 }
 
 // A Store is what a feed in a file needs of one.
@@ -51,10 +50,9 @@ type Store interface {
 	Sync() error
 }
 
-// OpenFile brings the file at path in step with s: it creates it, or cuts it to
-// where the store's mark says, and writes the records since. A file that was
-// deleted or cut short is written again from the start. One that holds anything
-// else is refused with an ErrNotOurs and left as it is.
+// OpenFile brings the file at path in step with s: it creates it, or cuts it to where the store's
+// mark says, and writes the records since. A file that was deleted or cut short is written again
+// from the start. One that holds anything else is refused with an ErrNotOurs and left as it is.
 func OpenFile(ctx context.Context, path string, s Store) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -141,8 +139,7 @@ func (f *File) cut(ctx context.Context, m mark) error {
 	return nil
 }
 
-// CatchUp writes what the store holds and the file does not, and makes it survive a
-// power cut.
+// CatchUp writes what the store holds and the file does not, and makes it survive a power cut.
 func (f *File) CatchUp(ctx context.Context) error {
 	err := f.take(ctx)
 	if err == nil && f.cursor != f.marked.Cursor {
@@ -156,7 +153,7 @@ func (f *File) CatchUp(ctx context.Context) error {
 
 // take writes lines for what the store holds and the file does not.
 func (f *File) take(ctx context.Context) error {
-	anew := f.offset == 0 // nobody has anything that could be gone
+	anew := f.offset == 0 // the file is empty, so nothing can be gone from it
 	for page, err := range f.s.Changes(ctx, f.cursor, store.WantText) {
 		if err == nil {
 			err = ctx.Err()
@@ -194,7 +191,7 @@ func (f *File) write(page *store.Content, anew bool) (err error) {
 	return err
 }
 
-// begin lets the store say by which page the file will be known, before there is a line of it.
+// begin writes to the store by which page the file will be known, before the file has a line.
 func (f *File) begin(first dedup.Hash) error {
 	f.marked.First = first
 	if err := writeMark(context.Background(), f.s, f.marked); err != nil {

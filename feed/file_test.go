@@ -16,9 +16,8 @@ import (
 	"skink/store"
 )
 
-// A crawl is seven pages, judged in order, with a checkpoint after every third.
-// Two of three are fed. It can be stopped anywhere, and goes on with the pages
-// that its store does not know.
+// A crawl is seven pages, judged in order, with a checkpoint after every third. Two of three are
+// fed. It can be stopped anywhere, and goes on with the pages that its store does not know.
 type crawl struct {
 	t    *testing.T
 	s    *powered

@@ -44,7 +44,7 @@ func nasty(t testing.TB) store.Store {
 	return s
 }
 
-// commit gives r its identity, stores it, and returns it.
+// commit gives r its id, stores it, and returns it.
 func commit(t testing.TB, s store.Store, r store.Record, text string) *store.Record {
 	t.Helper()
 	ctx := context.Background()

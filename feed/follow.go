@@ -9,8 +9,7 @@ import (
 type Consumer interface {
 	// CatchUp takes what the store holds and the consumer has not taken.
 	CatchUp(ctx context.Context) error
-	// Close takes the rest, and ends the consumer. It comes before the store's
-	// Close.
+	// Close takes the rest, and ends the consumer. It comes before the store's Close.
 	Close(ctx context.Context) error
 }
 
@@ -25,7 +24,7 @@ func Follow(ctx context.Context, c Consumer, every time.Duration) error {
 			return nil
 		case <-tick.C:
 		}
-		if ctx.Err() != nil { // of two that are ready, select takes any
+		if ctx.Err() != nil { // select takes either of two cases that are ready
 			return nil
 		}
 		if err := c.CatchUp(context.WithoutCancel(ctx)); err != nil {

@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// mapped says what each field of a [Document] is in an index of Elasticsearch or OpenSearch. What is
-// looked up as a whole is a keyword; one that is longer than Lucene takes is left out of the index and
-// stays in the document, for a document is not to be refused for its URL.
+// mapped says what each field of a [Document] is in an index of Elasticsearch or OpenSearch. A
+// field that is looked up as a whole is a keyword. A value that is longer than Lucene takes is not
+// indexed and stays in the document, so that no document is refused for its URL.
 var mapped = map[string]map[string]any{
 	"id":              {"type": "keyword"},
 	"url":             keyword,
@@ -39,8 +39,8 @@ var (
 	date    = map[string]any{"type": "date", "format": "strict_date_optional_time", "ignore_malformed": true}
 )
 
-// WriteMapping writes a mapping for an index that takes the documents: the body of PUT INDEX. Fields that
-// it does not name are not looked at.
+// WriteMapping writes a mapping for an index that takes the documents: the body of PUT INDEX. The
+// index does not look at fields that it does not name.
 func WriteMapping(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")

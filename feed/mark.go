@@ -11,10 +11,9 @@ import (
 	"skink/store"
 )
 
-// A mark says how far a file holds the feed of a store. It is kept in the store,
-// under the name "feed", as JSON. It does not name the file: a file may be moved
-// with its store, and another may have come to its name. It knows the file by
-// what is in it instead.
+// A mark says how far a file holds the feed of a store. It is kept in the store, under the name
+// "feed", as JSON. It does not name the file, because a file may be moved with its store, and
+// another file may have its name by now. It knows the file by its content instead.
 type mark struct {
 	Cursor store.Cursor `json:"cursor"`         // after the last page written or passed over
 	Offset int64        `json:"offset"`         // bytes the file had then
@@ -24,7 +23,7 @@ type mark struct {
 
 const (
 	markName = "feed"
-	tailSize = 4 << 10 // enough to hold the end of a text, cheap enough to read always
+	tailSize = 4 << 10 // enough to hold the end of a text, cheap enough to read at each start
 )
 
 // readMark returns the mark of s, or nil if it never had a feed.
@@ -57,8 +56,9 @@ func tailOf(f io.ReaderAt, offset int64) (dedup.Hash, error) {
 	return dedup.HashOf(tail), nil
 }
 
-// beginsLike says whether a file of size bytes, as far as it goes, begins with the line of a
-// page. One that does not was never a feed of the store, and nothing of it may be lost.
+// beginsLike says whether a file of size bytes begins with the line of a page, or with as much of
+// it as the file has. A file that does not was never a feed of the store, and nothing of it may be
+// lost.
 func beginsLike(f io.ReaderAt, size int64, first dedup.Hash) (bool, error) {
 	if first.IsZero() {
 		return false, nil

@@ -8,10 +8,9 @@ import (
 	"skink/store"
 )
 
-// A Stream is the live feed of a crawl to somewhere that cannot be cut, such as
-// standard output. It begins with what is judged after it was made, and remembers
-// no mark: a crawl that goes on after a crash may repeat the lines of its last
-// moments.
+// A Stream is the live feed of a crawl to somewhere that cannot be cut, such as standard output. It
+// begins with what is judged after it was made, and remembers no mark: a crawl that goes on after a
+// crash may repeat the lines of its last moments.
 type Stream struct {
 	w      io.Writer
 	s      store.Reader

@@ -9,8 +9,8 @@ import (
 	"skink/internal/table"
 )
 
-// The columns of Parquet are the fields of a [Document], with their names and in their order. Each may
-// be null: what a page has not.
+// The columns of Parquet are the fields of a [Document], with their names and in their order. A
+// field that a page lacks is null.
 
 // columns are those of a table of documents.
 var columns = columnsOf(reflect.TypeFor[Document]())

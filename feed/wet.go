@@ -11,8 +11,9 @@ import (
 
 // # WET
 //
-// Of each page a conversion record with its main text, and a metadata record, concurrent to it, with
-// all else that its line would say, the verdict among it, as JSON.
+// Each page is two records: a conversion record with its main text, and a metadata record that is
+// concurrent to it. The metadata is JSON, and has all else that the page's line would have, such as
+// the verdict.
 
 // A textArchive writes documents as WET.
 type textArchive struct {
@@ -30,7 +31,7 @@ func (a *textArchive) write(d *Document) error {
 		return err
 	}
 	date := d.FetchedAt
-	if date.IsZero() { // of a file on disk nobody knows
+	if date.IsZero() { // a file on disk has no date of a fetch
 		date = time.Unix(0, 0)
 	}
 	url := oneLine.Replace(strings.TrimSpace(d.URL))
@@ -53,10 +54,11 @@ func (a *textArchive) write(d *Document) error {
 	return a.to.Write(about)
 }
 
-// oneLine makes of the name of a file what a header can hold.
+// oneLine turns the name of a file into what a header can hold.
 var oneLine = strings.NewReplacer("\r", "%0D", "\n", "%0A", "\x00", "%00")
 
-// notInLang tells what no language tag has: pages say anything.
+// notInLang says whether no language tag has this character. Pages write anything as their
+// language.
 func notInLang(r rune) bool {
 	return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }

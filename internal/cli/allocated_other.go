@@ -4,5 +4,5 @@ package cli
 
 import "io/fs"
 
-// allocated is how long a file is: what it takes on the disk is not known here.
+// allocated is the length of a file: this system does not say how much of the disk it takes.
 func allocated(info fs.FileInfo) int64 { return info.Size() }

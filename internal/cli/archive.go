@@ -17,7 +17,7 @@ import (
 
 // archiveFlags say whether and how a crawl keeps the answers that come.
 type archiveFlags struct {
-	dir    string // "": it does not
+	dir    string // folder of the archive; "": answers are not kept
 	size   size
 	digest string
 }
@@ -84,7 +84,7 @@ func (c *crawlRun) openArchive(ctx context.Context) error {
 	return nil
 }
 
-// archivist is under what name a store knows the archive of this worker.
+// archivist is the name under which a store knows the archive of this worker.
 func (c *crawlRun) archivist() string {
 	if c.store.shared {
 		return c.crawlFlags.options.Worker
@@ -92,7 +92,7 @@ func (c *crawlRun) archivist() string {
 	return ""
 }
 
-// withoutArchive says that an archive will lack the pages of this run.
+// withoutArchive warns that an archive that earlier runs kept will lack the pages of this one.
 func (c *crawlRun) withoutArchive(ctx context.Context) error {
 	dir, err := archive.Where(ctx, c.store, c.archivist())
 	if err == nil && dir != "" {
@@ -117,7 +117,8 @@ func (c *crawlRun) closeArchive() error {
 	return c.archive.Close()
 }
 
-// inStep is a store of which nothing survives a power cut that its archive has not got.
+// inStep is a store that is synced only after its archive: a record that survives a power cut has
+// its answer there.
 type inStep struct {
 	store.Store
 	archive *archive.Archive

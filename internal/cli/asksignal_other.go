@@ -4,8 +4,8 @@ package cli
 
 import "os"
 
-// askSignals are the signals by which the hosts are asked for: elsewhere there is
-// none to spare, and a channel that is told of none is told of nothing.
+// askSignals are the signals by which a person asks to see the hosts. This system has none to
+// spare. The list must not be empty: signal.Notify without signals relays all of them.
 var askSignals = []os.Signal{noSignal{}}
 
 type noSignal struct{}

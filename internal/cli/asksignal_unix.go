@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// askSignals are the signals by which the hosts are asked for.
+// askSignals are the signals by which a person asks to see the hosts.
 var askSignals = []os.Signal{syscall.SIGUSR1}
 
-// ignoreBackground keeps a crawl that was put in the background going: to read from
-// its terminal would stop it. The read then fails, and Enter is heard no more.
+// ignoreBackground keeps a crawl going that was put in the background, where reading from its
+// terminal would stop it. The read then fails, and Enter is heard no more.
 func ignoreBackground() { signal.Ignore(syscall.SIGTTIN) }

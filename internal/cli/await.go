@@ -2,10 +2,9 @@ package cli
 
 import "context"
 
-// await reads what may keep a command waiting for ever, such as a terminal or a
-// pipe that nobody writes to, and gives up when ctx ends. Nothing stops a read that
-// waits, or the opening of a named pipe, so then it is left behind: the command ends,
-// and with it the process.
+// await calls a read that may wait for ever, such as that of a terminal or of a pipe that nobody
+// writes to, and gives up when ctx ends. Nothing can stop a read that waits, or the opening of a
+// named pipe. So it is left behind: the command ends, and the process with it.
 func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type answer struct {
 		value T

@@ -20,10 +20,10 @@ import (
 
 // # Coming back, and trying again
 //
-// What is to be asked for again is put back into the frontier when a run begins, and is due
-// at that moment: so a record says by its time whether the visit was made. The store keeps
-// the moment until nothing of the round is left. A run that is killed, also while it puts
-// URLs back, goes on with the same moment, and asks for nothing twice.
+// URLs that are to be asked for again are put back into the frontier when a run begins, and are due
+// at that moment. So the time of a URL's record says whether the visit was made. The store keeps
+// the moment until nothing of the round is left. A run that is killed, also while it puts URLs
+// back, goes on with the same moment, and asks for nothing twice.
 
 // backFlags is what the flags of skink crawl say of URLs that have ended.
 type backFlags struct {
@@ -34,7 +34,7 @@ type backFlags struct {
 	goneAfter int
 }
 
-// retried are the states whose URLs --retry puts back, by the words for them.
+// retried are the states whose URLs --retry can put back.
 var retried = []frontier.State{frontier.Failed, frontier.GivenUp, frontier.Blocked, frontier.Outside}
 
 const usualRetry = "failed,given-up"
@@ -55,13 +55,13 @@ func addBackFlags(flags *pflag.FlagSet) *backFlags {
 type back struct {
 	states   []frontier.State
 	recrawls bool
-	due      bool          // those that are due; else those last visited so long ago:
-	age      time.Duration // 0: all
+	due      bool          // URLs that are due; if not set, those last visited at least age ago
+	age      time.Duration // 0: all URLs
 	schedule revisit.Schedule
 }
 
-// heed makes of what the flags say which URLs are to be asked for again. A word after a bare
-// --retry is no seed: it is returned without it.
+// heed reads from the flags which URLs are to be asked for again. If the word after a bare --retry
+// names states, it is no seed: rest is args without it.
 func (f *backFlags) heed(args []string) (b back, rest []string, err error) {
 	b.schedule = f.schedule
 	if f.retry == usualRetry {
@@ -186,8 +186,8 @@ func (c *crawlRun) putBack(ctx context.Context) (n int64, err error) {
 	return n, flush()
 }
 
-// returning yields what is to be asked for again: failed seeds that the command line names,
-// and what its flags ask for. It notes when the first of the others is due.
+// returning yields the URLs to be asked for again: failed seeds that the command line names, and
+// what its flags ask for. It notes when the first of the other URLs is due.
 func (c *crawlRun) returning(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		for _, list := range []iter.Seq2[frontier.Item, error]{c.failedSeeds(ctx), c.ended(ctx), c.nowInScope(ctx), c.putLast(ctx)} {
@@ -200,8 +200,8 @@ func (c *crawlRun) returning(ctx context.Context) iter.Seq2[frontier.Item, error
 	}
 }
 
-// failedSeeds yields the seeds of the command line that failed before, and what they
-// redirected to that did.
+// failedSeeds yields the seeds of the command line that failed before, and the failed URLs to which
+// seeds redirected.
 func (c *crawlRun) failedSeeds(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		for _, seed := range c.named {
@@ -234,7 +234,7 @@ func (c *crawlRun) recordOf(ctx context.Context, url string) (*store.Record, err
 	return &pages[0].Record, nil
 }
 
-// itemOf asks for a URL again, if it is not what it was.
+// itemOf is the item that asks for a record's URL again.
 func (c *crawlRun) itemOf(r *store.Record) frontier.Item {
 	it := frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: c.round.Asked, ETag: r.ETag, Modified: r.Modified}
 	if r.Kind == store.Sitemap {
@@ -295,9 +295,9 @@ func (c *crawlRun) wants(ctx context.Context, r *store.Record) (bool, error) {
 	return !due.After(asked), nil
 }
 
-// nowInScope yields the URLs that were left out, if they are asked for and the scope admits
-// them. How far they are from a seed nobody knows: their links are followed if the depth has
-// no limit. Those of folders stay out, for only a folder's own pages may lead there.
+// nowInScope yields the URLs that were left out, if they are asked for and the scope admits them.
+// Nobody knows how far these URLs are from a seed, so their links are followed only if the depth
+// has no limit. URLs of folders stay out, because only a folder's own pages may lead there.
 func (c *crawlRun) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !slices.Contains(c.back.states, frontier.Outside) {
@@ -316,8 +316,8 @@ func (c *crawlRun) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, erro
 	}
 }
 
-// nothingBack says that nothing was found that is to be asked for again, "" if nothing was
-// asked for.
+// nothingBack says that the flags asked for URLs again and none was found; "" if they asked for
+// none.
 func (c *crawlRun) nothingBack() string {
 	switch {
 	case c.back.due && !c.firstDue.IsZero():
@@ -330,7 +330,7 @@ func (c *crawlRun) nothingBack() string {
 	return ""
 }
 
-// ago says when something happened, if that was before this run.
+// ago says when a URL was visited, if that was before this run.
 func (c *crawlRun) ago(r *store.Record) string {
 	if at := r.Visited(); at.Before(c.began) {
 		return " (at " + at.UTC().Format(time.RFC3339) + ")"

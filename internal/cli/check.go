@@ -67,7 +67,7 @@ func printFinding(out io.Writer, dir string, f badger.Finding) error {
 	return err
 }
 
-// damageError says that what was printed is not all there was, nil if it is.
+// damageError says that the output lacks what the store lost; nil if it lost nothing.
 func damageError(dir string, l badger.Loss) error {
 	if len(l.Damage) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func damageError(dir string, l badger.Loss) error {
 	return fmt.Errorf("%s: what was printed is what is left of it. %s", dir, damageText(l))
 }
 
-// lossText says what opening a store found to be lost, "" if that is nothing.
+// lossText says what opening a store found to be lost; "" if nothing was.
 func lossText(l badger.Loss) string {
 	switch {
 	case len(l.Damage) > 0:
@@ -115,7 +115,7 @@ func costText(l badger.Loss) string {
 	return text
 }
 
-// mayGoOn refuses to add to a store that lost how its pages are judged.
+// mayGoOn refuses to add to a store that lost the settings by which its pages are judged.
 func mayGoOn(ctx context.Context, dir string, s store.Store) error {
 	set, err := store.ReadSettings(ctx, s)
 	if err != nil || set != nil {

@@ -1,6 +1,6 @@
-// Package cli is the command line: flags to options, wiring, printing. A verb has a
-// file of its name, which adds its flags to a struct that only they fill. What a
-// command computes is another package's business.
+// Package cli is the command line: flags to options, wiring, printing. Each command has a file of
+// its name. That file adds the command's flags to a struct that nothing but flags fills. Other
+// packages compute what a command prints.
 package cli
 
 import (
@@ -23,7 +23,7 @@ const (
 	exitFailed  = 1
 	exitUsage   = 2
 	exitDiffers = 3   // compare --check: no duplicates
-	exitUnheard = 141 // nobody reads what is printed: what a shell says of a process that SIGPIPE ended
+	exitUnheard = 141 // nobody reads the output any more: the code that a shell gives a process that SIGPIPE ended
 )
 
 // A Console is the streams of a process, and whether a person is at the other end.
@@ -32,18 +32,18 @@ type Console struct {
 	Out, Err   io.Writer
 	Terminal   bool       // Err is a terminal
 	InTerminal bool       // In is one
-	Columns    func() int // its width; used if Terminal
+	Columns    func() int // width of the terminal; used if Terminal
 
-	screen io.Writer // Err unguarded: for the escapes of the status line, which are ours
+	screen io.Writer // Err without the guard: for the escape sequences of our own status line
 }
 
-// guard lets nothing out that commands a terminal, whoever wrote it, until the
-// function it returns is called.
+// guard keeps escape sequences, whoever wrote them, from reaching the terminal until the function
+// that it returns is called.
 func (con *Console) guard() (end func()) {
 	out, err := harmless.Text(con.Out), harmless.Text(con.Err)
 	con.screen, con.Out, con.Err = con.Err, out, err
 	return func() {
-		_ = out.Flush() // the rest of a character; whoever cannot be told what went before has said so
+		_ = out.Flush() // writes the rest of a character; an earlier write has reported if nobody can read it
 		_ = err.Flush()
 	}
 }
@@ -78,7 +78,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // cause is syscall.EPIPE when nobody reads any more what is printed.
 func Run(ctx context.Context, args []string, con Console) int {
 	defer con.guard()()
-	log.SetOutput(io.Discard) // net/http reports there what servers say out of turn; a page's record says what went wrong
+	log.SetOutput(io.Discard) // net/http logs unexpected answers of servers there; the page's record says what went wrong
 	err := interrupted(ctx, run(ctx, args, con))
 	var code exitError
 	var usage usageError
@@ -97,7 +97,7 @@ func Run(ctx context.Context, args []string, con Console) int {
 	return exitFailed
 }
 
-// interrupted calls by its name the error of a command that was told to stop.
+// interrupted gives the error of a command that was told to stop a name that people understand.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return errors.New("interrupted")
@@ -105,8 +105,8 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// oneLine is an error as people and logs get it. It does not fill a screen, since some
-// libraries write paragraphs, and repeats no password.
+// oneLine is an error as people and logs get it: on one line, since some libraries write
+// paragraphs, and without passwords.
 func oneLine(err error) string {
 	return withoutUser(strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " "))
 }
@@ -134,8 +134,8 @@ func run(ctx context.Context, args []string, con Console) error {
 	return noCommand(args[0])
 }
 
-// noCommand says which command a word was meant to be. A seed alone is a crawl that
-// lacks its verb.
+// noCommand is the error for a word that is no command. It says which command was probably meant:
+// skink crawl if the word is a seed.
 func noCommand(word string) error {
 	names := []string{"help"}
 	for _, c := range commands() {

@@ -41,7 +41,7 @@ Example: how alike are an article and its printed version?
 // compareFlags is what the flags of skink compare say.
 type compareFlags struct {
 	flags   *pflag.FlagSet
-	store   string // "" unless given: pages are files and URLs
+	store   string // "": the pages are files and URLs
 	rule    *ruleFlags
 	json    bool
 	check   bool
@@ -54,7 +54,7 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	flags.StringVar(&f.store, "store", "", "folder of a store: A and B are pages of it, by URL or id")
 	f.rule.shingle.mayBeAuto = true
 	flags.Lookup("shingle").Usage += ", or auto: 8 words up to 3,500 characters, 9 up to 7,000, 10 above"
-	_ = flags.MarkHidden("scheme") // what each scheme finds is printed
+	_ = flags.MarkHidden("scheme") // the output shows what every scheme finds
 	flags.BoolVar(&f.json, "json", false, "print a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with 3 if they are not duplicates")
 	flags.StringVar(&f.html, "html", "", "write a page to this file that shows both, with what they have in common marked")
@@ -137,7 +137,7 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 type pair struct {
 	names    [2]string
 	docs     [2]*extract.Document
-	settings store.Settings // by which they are compared
+	settings store.Settings // by which the pages are compared
 }
 
 // readPages reads the files and URLs that a comparison names.
@@ -221,7 +221,7 @@ type comparison struct {
 	Bands         int        `json:"bands"`
 	Similarity    float64    `json:"similarity"`
 	Verdict       dedup.Kind `json:"verdict"`
-	Remark        string     `json:"remark,omitempty"` // what the verdict alone does not say
+	Remark        string     `json:"remark,omitempty"` // adds what the verdict alone does not say
 	Passages      []passage  `json:"passages"`         // in common, longest first
 
 	scheme dedup.Scheme
@@ -286,8 +286,8 @@ func (s *side) span(first, words int) dedup.Span {
 	return dedup.Span{Start: s.canon.Span(first).Start, End: s.canon.Span(first + words - 1).End}
 }
 
-// passages are runs of whole words, also where shingles are characters: then of
-// the default length.
+// passages are runs of whole words. If shingles are characters, a run has at least the default
+// length of a shingle in words.
 func (c *comparison) passages(s dedup.Shingling) []passage {
 	k := s.K
 	if s.Unit == dedup.Chars {

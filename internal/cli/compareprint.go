@@ -99,7 +99,7 @@ func (c *comparison) shingles() string {
 	return text
 }
 
-// shown is how many passages a terminal gets, and how much of each.
+// These bound how many passages a terminal gets, and how much of each.
 const (
 	shownPassages = 5
 	shownText     = 60
@@ -147,14 +147,14 @@ type shownSide struct {
 	Pieces        []piece
 }
 
-// A piece of a text: in a passage, whose number is given, or in none: 0.
+// A piece is a part of a text. It has the number of the passage it is in, 0 if it is in none.
 type piece struct {
 	Text    string
 	Passage int
 }
 
-// shown cuts a side's text. Passages are disjoint in A; in B two may overlap, and
-// then the first in the text has the words that both want.
+// shown cuts a side's text. Passages are disjoint in A. In B two may overlap; then the first in the
+// text gets the words that both cover.
 func (c *comparison) shown(s *side, letter string, first func(passage) int) shownSide {
 	out := shownSide{side: s, Letter: letter, Other: map[string]string{"A": "B", "B": "A"}[letter]}
 	order := make([]int, len(c.Passages))
@@ -166,7 +166,7 @@ func (c *comparison) shown(s *side, letter string, first func(passage) int) show
 	for _, i := range order {
 		p := c.Passages[i]
 		at := s.span(first(p), p.Words)
-		if at.End <= done { // all its words are marked, but its place must be there to link to
+		if at.End <= done { // earlier passages cover all its words, but links still need its place
 			out.Pieces = append(out.Pieces, piece{Passage: i + 1})
 			continue
 		}

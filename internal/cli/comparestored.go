@@ -10,8 +10,8 @@ import (
 	"skink/store"
 )
 
-// readStored reads the two pages that a comparison names from a store: as the crawl saw
-// them, whatever has become of them since. It returns by what the store was judged, and
+// readStored reads the two pages that a comparison names from a store: as the crawl saw them,
+// whatever has become of them since. The pair has the settings by which the store was judged, and
 // the URLs that answered.
 func (f *compareFlags) readStored(ctx context.Context, con Console, args []string) (p pair, err error) {
 	s, err := openToRead(ctx, f.store, con.Err)
@@ -36,7 +36,7 @@ func (f *compareFlags) readStored(ctx context.Context, con Console, args []strin
 }
 
 // storedPage is the page of a store that a person names, by its URL or its id. A URL that
-// redirected is the page that it led to.
+// redirected stands for the page that it led to.
 func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.Content, error) {
 	at := name
 	for range mostHops + 1 {

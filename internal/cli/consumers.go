@@ -10,21 +10,21 @@ import (
 	"skink/feed"
 )
 
-// consumers are those who follow a crawl: its feed, and the log of its URLs. Each takes
-// what was stored in its own time, and the crawl waits for none of them before its end.
+// consumers follow a crawl: its feeds, and the log of its URLs. Each reads what was stored at its
+// own pace. The crawl waits for none of them before its end.
 type consumers []consumer
 
 type consumer struct {
 	feed.Consumer
-	every time.Duration // it catches up so often
+	every time.Duration // how often it catches up
 }
 
 const (
-	fileEvery   = 2 * time.Second        // what a kill can cost a feed in a file, which then writes it again
-	streamEvery = 200 * time.Millisecond // what somebody who reads along waits for
+	fileEvery   = 2 * time.Second        // how much a kill can cost a feed in a file; the next run writes it again
+	streamEvery = 200 * time.Millisecond // how long somebody who reads along waits
 )
 
-// openConsumers opens who is asked for.
+// openConsumers opens the consumers that the flags ask for.
 func (c *crawlRun) openConsumers(ctx context.Context) (all consumers, err error) {
 	f, err := c.openFeed(ctx)
 	if err != nil {
@@ -39,13 +39,13 @@ func (c *crawlRun) openConsumers(ctx context.Context) (all consumers, err error)
 			return nil, errors.Join(err, all.close(ctx))
 		}
 		c.onPage = append(c.onPage, l.answered)
-		c.onTouch = l.add // the log is a consumer of changes, and this is none
+		c.onTouch = l.add // a consumer is told of changes, and a visit without a change is none
 		all = append(all, consumer{l, streamEvery})
 	}
 	return all, nil
 }
 
-// openFeed opens the live feed; nil: none is asked for.
+// openFeed opens the live feed; nil: the flags ask for none.
 func (c *crawlRun) openFeed(ctx context.Context) (*consumer, error) {
 	switch c.feed {
 	case "":
@@ -64,7 +64,7 @@ func (c *crawlRun) openFeed(ctx context.Context) (*consumer, error) {
 	return &consumer{file, fileEvery}, err
 }
 
-// close lets each take the rest.
+// close lets each consumer take the rest.
 func (all consumers) close(ctx context.Context) (err error) {
 	for _, one := range all {
 		err = errors.Join(err, one.Close(context.WithoutCancel(ctx)))
@@ -72,8 +72,8 @@ func (all consumers) close(ctx context.Context) (err error) {
 	return err
 }
 
-// while does something that the consumers follow. If one of them fails, the context of
-// what is done ends, and the error is that consumer's.
+// while runs do, and lets the consumers follow it. If a consumer fails, the context of do ends, and
+// the error is that consumer's.
 func (all consumers) while(ctx context.Context, do func(context.Context) error) error {
 	following, stop := context.WithCancel(ctx)
 	defer stop()

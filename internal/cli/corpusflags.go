@@ -15,7 +15,7 @@ import (
 	"skink/internal/corpus"
 )
 
-// corpusFlags say what of a corpus is read, and how.
+// corpusFlags say which files of a corpus are read, and how.
 type corpusFlags struct {
 	include, exclude []string
 	fields           corpus.Fields
@@ -61,7 +61,8 @@ func patterns(flag string, texts []string) (all []*regexp.Regexp, err error) {
 	return all, nil
 }
 
-// A reading counts what of a corpus is not judged, and says so to somebody.
+// A reading counts the files and records of a corpus that are not judged, and tells a person of
+// them.
 type reading struct {
 	*corpusFlags
 	to     io.Writer
@@ -72,10 +73,10 @@ type reading struct {
 	passed map[string]int // guarded by mu: files, and records of archives, that were passed over, by their kind
 }
 
-// namedBad is how many bad records are named: who has more looks at the first of them.
+// namedBad is how many bad records are named. More names would tell a person nothing new.
 const namedBad = 20
 
-// missed says what in a folder cannot be read, and counts it.
+// missed counts a file or folder that cannot be read, and says why.
 func (r *reading) missed(err error) {
 	fmt.Fprintf(r.to, "skink: %s\n", oneLine(err))
 	r.unread++
@@ -90,7 +91,7 @@ func (r *reading) passOver(kind string) {
 	r.passed[kind]++
 }
 
-// isBad says which record cannot be read, and counts it. Its error is that there are too many.
+// isBad counts a record that cannot be read, and names it. Its error says that there are too many.
 func (r *reading) isBad(bad *corpus.BadError) error {
 	r.bad++
 	switch {
@@ -107,7 +108,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	return nil
 }
 
-// rest says what was not judged, behind what was.
+// rest says what was not judged. It stands behind the counts of what was.
 func (r *reading) rest() string {
 	var b strings.Builder
 	if len(r.passed) > 0 {

@@ -10,7 +10,7 @@ import (
 	"skink/store"
 )
 
-// corpusOutFlags say where the records of a corpus go that was judged.
+// corpusOutFlags say where the records of a judged corpus go.
 type corpusOutFlags struct {
 	unique, duplicates string // "": nowhere
 	annotate           bool
@@ -27,7 +27,7 @@ func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 // given says whether any records are to be written.
 func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates != "" }
 
-// toStdout says whether records go where the report would go.
+// toStdout says whether records go to standard output, where the report would go.
 func (f *corpusOutFlags) toStdout() bool { return f.unique == "-" || f.duplicates == "-" }
 
 // names are the files that are written.
@@ -53,7 +53,7 @@ func (f *corpusOutFlags) check() error {
 // A corpusOut is the records of a corpus on their way out. A nil writer takes nothing.
 type corpusOut struct{ unique, duplicates *corpus.Writer }
 
-// write gives out to do, and leaves files only if do ends well.
+// write calls do with the open writers, and leaves files only if do succeeds.
 func (f *corpusOutFlags) write(con Console, do func(*corpusOut) error) error {
 	out := &corpusOut{}
 	inner := func() error { return do(out) }
@@ -73,7 +73,7 @@ func (f *corpusOutFlags) write(con Console, do func(*corpusOut) error) error {
 	return inner()
 }
 
-// into does something while a writer to a file is open.
+// into returns a function that runs do while a writer to a file is open.
 func (f *corpusOutFlags) into(con Console, name string, annotate bool, to **corpus.Writer, do func() error) func() error {
 	fill := func(w io.Writer) error {
 		*to = corpus.NewWriter(w, name, annotate)
@@ -88,7 +88,8 @@ func (f *corpusOutFlags) into(con Console, name string, annotate bool, to **corp
 	return func() error { return writeFile(name, fill) }
 }
 
-// take writes a record where its verdict says. What has none is kept: it was not found to be a copy.
+// take writes a record where its verdict says. A record without a verdict goes with the unique
+// ones: it was not found to be a copy.
 func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 	note, to := noteOf(page), o.unique
 	if page.Verdict == dedup.Exact || page.Verdict == dedup.Near {

@@ -194,8 +194,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt craw
 	return keepFirst(err, c.result)
 }
 
-// settle makes of what the flags say the options of a crawl, and refuses what makes no
-// sense.
+// settle turns the flags into the options of a crawl, and refuses values that make no sense.
 func (f *crawlFlags) settle() (o crawler.Options, err error) {
 	o = f.options
 	o.MaxSize, o.MaxBytes, o.HostBudget.Bytes = int64(f.maxSize), int64(f.maxBytes), int64(f.maxHostBytes)
@@ -280,7 +279,7 @@ func (f *crawlFlags) check(o *crawler.Options) error {
 	return nil
 }
 
-// agent is the user agent with the contact. What is sent as a header has to be one.
+// agent is the user agent with the contact. It refuses text that cannot be sent in a header.
 func (f *crawlFlags) agent() (string, error) {
 	printable := func(s string) bool {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
@@ -302,7 +301,8 @@ func namesContact(agent string) bool {
 	return strings.ContainsAny(agent, "@+") || strings.Contains(agent, "://")
 }
 
-// private is where a crawl may connect to although it is not on the public internet.
+// private are the networks and hosts that a crawl may connect to although they are not on the
+// public internet.
 func (f *crawlFlags) private() (nets []netip.Prefix, hosts []string, err error) {
 	for _, p := range f.allowPrivate {
 		if net, err := netip.ParsePrefix(p); err == nil {

@@ -25,9 +25,9 @@ type crawlRun struct {
 	con         Console
 	began       time.Time
 	back        back            // what is to be asked for again
-	round       round           // since when
+	round       round           // which round this run belongs to, and when it began
 	named       []frontier.Item // seeds that the command line names
-	firstDue    time.Time       // when the first page is due that is not now, as far as is known
+	firstDue    time.Time       // when the first of the pages that are not due yet will be, as far as is known
 	judgedBy    dedup.Rule
 	store       *writeStore
 	archive     *archive.Archive // nil: answers are not kept
@@ -35,11 +35,11 @@ type crawlRun struct {
 	seeds       seeds // guarded by movedMu once the crawl runs
 	lost        []lostFolder
 	onPage      []func(*crawler.Page) // told of every fetch
-	onTouch     func(*store.Record)   // told of visits that are no change
-	last        bool                  // it fetches what was put last, too
+	onTouch     func(*store.Record)   // told of visits that found no change
+	last        bool                  // this run fetches the URLs that were put last, too
 	planted     bool                  // the store holds the seeds
 	present     *presence             // among the workers of the store
-	result      error                 // what the run says by its exit code when nothing went wrong
+	result      error                 // the error whose exit code the run ends with although nothing went wrong
 
 	say          sayer
 	stdinIsSeeds bool
@@ -112,7 +112,7 @@ func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
 	if err := c.completeFeed(ctx); err != nil {
 		return err
 	}
-	if err := c.plant(ctx); err != nil { // they may name a folder that moved
+	if err := c.plant(ctx); err != nil { // the seeds may name a folder that moved
 		return err
 	}
 	if fetchedNothing(tally) {
@@ -133,7 +133,7 @@ func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
 	return nil
 }
 
-// withStore is a command with the store it is to be about.
+// withStore is a command line for this run's store.
 func (c *crawlRun) withStore(command string) string {
 	if c.name() == defaultStore {
 		return command
@@ -141,8 +141,8 @@ func (c *crawlRun) withStore(command string) string {
 	return command + " --store " + quoted(c.name())
 }
 
-// completeFeed brings the feed's file in step with the store, as a crawl that has
-// something to do does when it begins.
+// completeFeed brings the feed's file in step with the store. A crawl that has something to do does
+// the same when it begins.
 func (c *crawlRun) completeFeed(ctx context.Context) error {
 	f, err := c.openFeed(ctx)
 	if err != nil || f == nil {
@@ -192,7 +192,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	crawl.Close()
 	closeErr := errors.Join(pipeline.Close(), following.close(ctx), c.closeArchive())
 	if err == nil || isStop(err) {
-		err = cmp.Or(closeErr, err) // what was in flight at the stop could not be stored
+		err = cmp.Or(closeErr, err) // pages in flight at the stop could not be stored
 	}
 	stop()
 	err = keepFirst(err, outside.close())
@@ -208,7 +208,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	if end.lost, err = c.pendingLost(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	if end.over() { // nothing of what was asked for is left
+	if end.over() { // all that was asked for is done
 		if err := c.writeRound(context.WithoutCancel(ctx), round{}); err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	return nil
 }
 
-// answered tells of a fetch whoever wants to know.
+// answered tells all functions of onPage of a fetch.
 func (c *crawlRun) answered(p *crawler.Page) {
 	for _, tell := range c.onPage {
 		tell(p)
@@ -238,8 +238,7 @@ func isStop(err error) bool {
 	return errors.Is(err, errMaxTime) || errors.Is(err, context.Canceled)
 }
 
-// runFor runs the crawl for as long as it may. The error is errMaxTime when that is
-// over.
+// runFor runs the crawl for as long as it may. The error is errMaxTime when that is over.
 func (c *crawlRun) runFor(ctx context.Context, crawl *crawler.Crawl) error {
 	if c.maxTime == 0 {
 		return crawl.Run(ctx)
@@ -247,14 +246,14 @@ func (c *crawlRun) runFor(ctx context.Context, crawl *crawler.Crawl) error {
 	timed, cancel := context.WithTimeout(ctx, c.maxTime)
 	defer cancel()
 	err := crawl.Run(timed)
-	if errors.Is(err, context.DeadlineExceeded) { // what came after, in its grace, changes nothing
+	if errors.Is(err, context.DeadlineExceeded) { // an error that came after that, while pages in flight were finished, changes nothing
 		return errMaxTime
 	}
 	return err
 }
 
-// readSpent counts what was fetched from each host before, if hosts have a budget.
-// It reads all records; nobody else needs these numbers, so nobody else pays.
+// readSpent counts what earlier runs fetched from each host, if hosts have a budget. It reads all
+// records, so only a crawl that needs the numbers pays for them.
 func (c *crawlRun) readSpent(ctx context.Context) error {
 	if c.options.HostBudget == (crawler.Budget{}) {
 		return nil
@@ -298,7 +297,7 @@ func (c *crawlRun) endOf(err error, pipeline *ingest.Pipeline, crawl *crawler.Cr
 	return end
 }
 
-// keepFirst is the error that came first: what follows from it would only hide it.
+// keepFirst is the error that came first: a later one that follows from it would only hide it.
 func keepFirst(first, second error) error {
 	if first != nil {
 		return first
@@ -328,7 +327,7 @@ func (c *crawlRun) greeting(counts frontier.Counts, pages, back int64) string {
 	return fmt.Sprintf("%s the crawl in %s: %s stored, %s to fetch", verb, c.name(), plural(pages, "page"), plural(counts.Pending, "URL"))
 }
 
-// fetchedNothing says whether no server ever answered with anything of use.
+// fetchedNothing says whether the store holds neither pages nor other files.
 func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 
 // nothingFetched says why a crawl has no page: the first problem, else the first
@@ -369,7 +368,7 @@ func problemText(r *store.Record) string {
 	return text + adviceOn(r.Problem)
 }
 
-// adviceOn names the flag that has a problem otherwise, "" if there is none.
+// adviceOn names the flag that avoids a problem; "" if there is none.
 func adviceOn(problem string) string {
 	if problem == string(crawler.ProblemPrivate) {
 		return "; --allow-private names hosts that are fetched all the same"

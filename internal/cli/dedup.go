@@ -154,7 +154,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if err := mayGoOn(ctx, s.name, s); err != nil {
 		return err
 	}
-	if d.store != "" { // who would look for a temporary one?
+	if d.store != "" { // nobody can look into a temporary one
 		stop := s.answer("skink dedup", func(err error) { fmt.Fprintf(d.con.Err, "skink: %v\n", err) })
 		defer func() { err = keepFirst(err, stop()) }()
 	}
@@ -169,8 +169,8 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	return d.judge(ctx, against.New(s, known), s.name, s.shared, in, &set)
 }
 
-// checkOut refuses to write over what is read, and what --out refuses in any case,
-// before the work is done and not after it.
+// checkOut refuses to write over an input, and whatever else --out refuses. It does so before the
+// work is done and not after it.
 func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 	files := d.records.names()
 	if d.out.out != "-" {
@@ -195,7 +195,7 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 	return nil
 }
 
-// inputs are the files that args name. A record may take what one text in work may.
+// inputs are the files that args name. The bytes of one record are bounded by recordShare.
 func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 	in, err := d.corpus.inputs(args, d.con.In)
 	if err != nil {
@@ -207,11 +207,12 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 	return in, nil
 }
 
-// recordShare is the part of --memory that the bytes of one record may take: what is made of them
-// takes some twenty times as much, and half of the memory is for that.
+// One record may take --memory divided by recordShare. Judging it takes some twenty times its
+// bytes, and half of the memory is for that.
 const recordShare = 32
 
-// judge judges what is read into a store, by the settings of the one it is judged against, if there is one.
+// judge judges the inputs into a store. If there is a store to judge against, it judges by that
+// one's settings.
 func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared bool, in *corpus.Inputs, known *store.Settings) error {
 	rule, err := d.agree(ctx, s, name, known)
 	if err != nil {
@@ -255,7 +256,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 	})
 }
 
-// take judges what is read, and tells of each record what became of it.
+// take judges the inputs, and tells judged what became of each record.
 func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, judged func(*corpus.Record, *store.Record) error) (names ingest.Names, err error) {
 	opt := ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passOver}
 	if d.records.given() {
@@ -271,7 +272,7 @@ func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corp
 	return names, err
 }
 
-// takeLongest judges what is read as a whole.
+// takeLongest judges the inputs as a whole.
 func (d *dedupRun) takeLongest(ctx context.Context, s store.Reader, rule dedup.Rule, pipeline *ingest.Pipeline, in *corpus.Inputs, out *corpusOut) (err error) {
 	n, err := newNotes()
 	if err != nil {
@@ -292,7 +293,7 @@ func (d *dedupRun) takeLongest(ctx context.Context, s store.Reader, rule dedup.R
 	return err
 }
 
-// show does something and shows how it goes.
+// show runs do and shows its progress.
 func (d *dedupRun) show(pipeline *ingest.Pipeline, in *corpus.Inputs, do func() error) error {
 	if d.quiet || !d.con.Terminal {
 		return do()

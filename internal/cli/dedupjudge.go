@@ -11,7 +11,7 @@ import (
 	"skink/store/badger"
 )
 
-// keepFlags say which of several texts that repeat each other is kept, and what may be dropped for it.
+// keepFlags say which of several similar texts is kept, and which of them may be dropped for it.
 type keepFlags struct {
 	flags       *pflag.FlagSet
 	keep, rule  string
@@ -64,7 +64,7 @@ func (f *keepFlags) check(d *dedupFlags) error {
 	return nil
 }
 
-// contained is what the rule asks for of the texts that are dropped.
+// contained is the share of a dropped text that must be in the kept one.
 func (f *keepFlags) contained() float64 {
 	if f.rule == byContainment {
 		return f.containment
@@ -72,7 +72,7 @@ func (f *keepFlags) contained() float64 {
 	return 0
 }
 
-// openKnown opens the store to judge against, and agrees on its rule, by which the new texts are judged.
+// openKnown opens the store to judge against. Its rule judges the new texts too.
 func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings, error) {
 	s, err := open(d.keep.against, badger.Options{ReadOnly: true})
 	if err != nil {
@@ -86,7 +86,8 @@ func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings
 	return s, set, nil
 }
 
-// settingsOf are those of the store to judge against, if the flags do not contradict them.
+// settingsOf are the settings of the store to judge against. Flags that contradict them are an
+// error.
 func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settings, error) {
 	set, err := storedSettings(ctx, s)
 	if err != nil {
@@ -104,7 +105,8 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	return set, nil
 }
 
-// agree settles by what rule a store is judged into: that of its texts, or of those it is judged against.
+// agree settles the rule for a store: that of the texts it holds, or that of the store it is judged
+// against.
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, error) {
 	if known == nil {
 		return d.rule.agree(ctx, s, name)

@@ -19,9 +19,10 @@ import (
 
 // # The longest is kept
 //
-// Which text of a cluster is the longest is known when all are read, so a corpus is read twice where its
-// records are to come out: once to judge it, and once to write it. Between the two a temporary file holds
-// which record became which page: some bytes for each, which a large corpus should not keep in memory.
+// Which text of a cluster is the longest is known only when all are read. So a corpus whose records
+// are to be written is read twice: once to judge it, and once to write it. In between, a temporary
+// file holds which record became which page. That is some bytes for each record, too much memory
+// for a large corpus.
 
 // A noted record is one that was judged, by its place among all and the id of its page.
 type noted struct {
@@ -49,7 +50,7 @@ func (n *notes) take(r *corpus.Record, page *store.Record) error {
 	return binary.Write(n.out, binary.LittleEndian, noted{uint64(r.Num), page.ID})
 }
 
-// each reads the notes again.
+// each calls do with each of the notes.
 func (n *notes) each(do func(noted) error) error {
 	if err := n.out.Flush(); err != nil {
 		return err
@@ -72,7 +73,7 @@ func (n *notes) each(do func(noted) error) error {
 	}
 }
 
-// keepLongest judges as a whole what was read, and writes its records.
+// keepLongest judges as a whole the texts that were read, and writes their records.
 func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.Rule, in *corpus.Inputs, n *notes, out *corpusOut) (err error) {
 	d.whole, err = complete.Judge(ctx, s, complete.Options{Rule: rule, WholeText: true, Longest: true})
 	if err != nil || !d.records.given() {
@@ -90,7 +91,7 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 			if !more || uint64(r.Num) > one.Num {
 				return errors.New("read the files again: they are not what they were: leave them alone until this ends")
 			}
-			if uint64(r.Num) == one.Num { // those before it were bad
+			if uint64(r.Num) == one.Num { // the records before it were bad
 				return again.take(r, one.Page)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 
 // A judging is what a running dedup shows of itself.
 type judging struct {
-	read, size int64 // bytes of the files as they are packed; size -1: nobody knows it
+	read, size int64 // bytes of the files as they are packed; size -1: unknown
 	found      store.Tally
 	took       time.Duration
 }
@@ -28,8 +28,8 @@ func (j judging) line() string {
 		bytesText(j.read), of, bytesText(int64(rate)), j.found.Unique, j.found.Exact, j.found.Near, j.found.Thin, left)
 }
 
-// showWhile keeps one line of progress on a terminal up to date while something is done, and leaves
-// none behind. Errors that are printed meanwhile stand on lines of their own.
+// showWhile runs do, and keeps one line of progress on a terminal up to date until do returns. Then
+// the line is cleared. Errors that are printed meanwhile stand on lines of their own.
 func showWhile(con Console, now func() judging, do func() error) error {
 	if !con.Terminal {
 		return do()

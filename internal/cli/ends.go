@@ -9,11 +9,11 @@ import (
 	"skink/store"
 )
 
-// A namedState is how a URL ended, in the word by which a person asks for it.
+// A namedState is how a URL ended, with the word that people use for it.
 type namedState struct {
 	name  string
 	state frontier.State
-	later bool // put last, of all that end so
+	later bool // of the URLs in this state, only those put last
 	note  string
 }
 
@@ -40,8 +40,8 @@ func nameOf(state frontier.State) string {
 	return ""
 }
 
-// countsByName says how many URLs ended in each way. Those put last end as if they were blocked,
-// and only their records say that they are not.
+// countsByName says how many URLs ended in each way. A URL that is put last ends in the state of
+// one that is blocked. Only its record says that it is not.
 func countsByName(n frontier.Counts, t store.Tally) map[string]int64 {
 	return map[string]int64{
 		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked - t.Later, "put-last": t.Later,
@@ -68,7 +68,7 @@ func endRows(n frontier.Counts, t store.Tally) (rows []endRow, all int64) {
 			if t.Sitemaps > 0 {
 				row.note += ", " + plural(t.Sitemaps, "sitemap")
 			}
-			if files := t.Pages() + t.Other + t.Sitemaps - row.n; files > 0 { // skink dedup put them there
+			if files := t.Pages() + t.Other + t.Sitemaps - row.n; files > 0 { // skink dedup put the files there
 				row.note += fmt.Sprintf(", %d of them no URLs but files", files)
 			}
 		case frontier.Failed:

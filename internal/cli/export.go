@@ -93,7 +93,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		if f.to != "" {
 			return f.toIndex(ctx, con, s, opt)
 		}
-		end, err := s.End(ctx) // what is committed later may be written too, and is written again then
+		end, err := s.End(ctx) // a page that is committed later may be written now, and is written again then
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 		}
 		opt.NoThin = true
 	}
-	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // each record is a member of its own
+	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // such a file has a gzip member for each record
 		opt.Packed, f.out.asItIs = true, true
 	}
 	switch {

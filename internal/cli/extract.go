@@ -53,7 +53,7 @@ type extracted struct {
 	Words int    `json:"words"` // tokens of the canonical text
 
 	Root        string              `json:"root"` // how the text was found
-	Sure        float64             `json:"sure"` // share of what could be taken
+	Sure        float64             `json:"sure"` // share that the text holds of all that could be in it
 	SiteName    string              `json:"site_name,omitempty"`
 	Description string              `json:"description,omitempty"`
 	Author      string              `json:"author,omitempty"`

@@ -16,8 +16,8 @@ import (
 // archiveStart is how much of a file is looked at to tell whether it is a web archive.
 const archiveStart = 64 << 10
 
-// archiveOf opens what a name stands for, if that is a web archive; nil: it is none. Of standard
-// input nothing is lost that was looked at.
+// archiveOf opens the file of a name if it is a web archive; nil: it is none. What was read of
+// standard input to find out can be read again.
 func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 	if hasScheme(name) {
 		return nil, nil
@@ -31,7 +31,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 		return nil, nil
 	}
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, nil // whoever reads it says what is wrong
+		return nil, nil // reading the file will say what is wrong
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -46,7 +46,8 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// archived prints the main text of the pages of a web archive, and says what cannot be read of it.
+// archived prints the main text of the pages of a web archive, and says which records it cannot
+// read.
 func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {
@@ -62,7 +63,7 @@ func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer,
 		}
 		doc, err := f.options().Parse(p.Body, p.Header.Get("Content-Type"))
 		if err != nil {
-			return nil // a picture; archives are full of them
+			return nil // pictures and the like; archives are full of them
 		}
 		return f.print(out, p.Item.URL, doc)
 	})

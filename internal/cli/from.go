@@ -16,9 +16,8 @@ import (
 	"skink/store"
 )
 
-// A rejudging judges the pages of archives as a crawl judged them, or would have, in the order in
-// which they stand there: that is the order in which a crawl of ours committed them, so the verdicts
-// are the same.
+// A rejudging judges the pages of archives in the order in which they stand there. A crawl of ours
+// archived them in the order of their commits, so its verdicts and these are the same.
 type rejudging struct {
 	*crawlFlags // what the command line said: only read
 	options     crawler.Options
@@ -30,7 +29,7 @@ type rejudging struct {
 	lost        int            // records that could not be read
 }
 
-// A way is how a page was come to.
+// A way is how a crawl came to a page.
 type way struct {
 	via  string
 	hops int

@@ -22,9 +22,9 @@ func didYouMean(word string, names []string, dashes, otherwise string) string {
 	return otherwise
 }
 
-// nearest is the name that a word differs from by a slip of the hand or two, or else
-// the shortest of which it is, or begins, a part: --pages for --max-pages. It is ""
-// if there is none.
+// nearest is the name that a word differs from by a slip of the hand or two, or else the shortest
+// name that has the word as one of its parts, or as the beginning of one: --max-pages for --pages.
+// It is "" if there is none.
 func nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, fewest := "", max(1, len(word)/3)+1
@@ -45,9 +45,9 @@ func nearest(word string, names []string) string {
 	return best
 }
 
-// slips is the number of letters to put in, leave out, change or swap with their
-// neighbour that makes one word of another (the distance of Damerau and Levenshtein,
-// each pair swapped once at most).
+// slips is how many letters must be inserted, dropped, changed or swapped with their neighbour to
+// turn one word into another (the distance of Damerau and Levenshtein, with each pair swapped once
+// at most).
 func slips(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -74,7 +74,7 @@ func slips(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// flagError says what a flag wants, where pflag says which parser did not get it.
+// flagError says which value a flag wants, where pflag only names the parser that failed.
 func flagError(err error, command string, flags *pflag.FlagSet) error {
 	more := "try skink " + command + " --help"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
@@ -107,7 +107,7 @@ func flagError(err error, command string, flags *pflag.FlagSet) error {
 	return fmt.Errorf("--%s %q: try %s", invalid.GetFlag().Name, value, wants)
 }
 
-// meant is how a flag wants a value that a person understands, "" if none is known.
+// meant is the spelling of a value that a flag accepts; "" if it is not known what was meant.
 func meant(kind, value string) string {
 	value = strings.ToLower(strings.ReplaceAll(value, " ", ""))
 	switch kind {
@@ -147,7 +147,7 @@ func meant(kind, value string) string {
 	return ""
 }
 
-// meantDuration knows a number alone, which is one of seconds, and days.
+// meantDuration understands a number alone as seconds, and a number of days.
 func meantDuration(value string) string {
 	for _, text := range []string{value, value + "s"} {
 		if _, err := time.ParseDuration(text); err == nil {
@@ -173,7 +173,7 @@ func meantDuration(value string) string {
 	return ""
 }
 
-// checkSimilarity refuses what is no share. Some write a percentage.
+// checkSimilarity refuses a value that is no share of 1. Some people write a percentage.
 func checkSimilarity(v float64) error {
 	least := dedup.LeastSimilarity()
 	if v >= least && v <= 1 {

@@ -18,14 +18,14 @@ import (
 // mostHosts is how many hosts each list shows.
 const mostHosts = 10
 
-// asked tells of each time that somebody wants to see the hosts: by a signal, or by
-// Enter at a terminal.
+// asked receives a value each time somebody asks to see the hosts, by a signal or by Enter at a
+// terminal.
 func (c *crawlRun) asked() (asked <-chan struct{}, release func()) {
 	ask := make(chan struct{}, 1)
 	tell := func() {
 		select {
 		case ask <- struct{}{}:
-		default: // it is told already
+		default: // a request is waiting already
 		}
 	}
 	signals := make(chan os.Signal, 1)
@@ -37,7 +37,7 @@ func (c *crawlRun) asked() (asked <-chan struct{}, release func()) {
 	}()
 	if c.con.InTerminal && !c.stdinIsSeeds {
 		ignoreBackground()
-		go func() { // ends with the process, as a read from a terminal does
+		go func() { // ends with the process, because nothing else ends a read from a terminal
 			for lines := bufio.NewScanner(c.con.In); lines.Scan(); {
 				tell()
 			}
@@ -53,7 +53,7 @@ func slowest(all []crawler.HostState) []crawler.HostState {
 	return list[:min(len(list), mostHosts)]
 }
 
-// leftAlone lists the hosts that are not asked now, those for longest first, and
+// leftAlone lists the hosts that are not asked now, the one with the longest wait first, and says
 // how many there are.
 func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget })
@@ -88,7 +88,7 @@ func hostsText(all []crawler.HostState, now time.Time) string {
 	for _, h := range alone {
 		fmt.Fprintf(w, "  %s\t%s\n", h.Name, whyAlone(h, now))
 	}
-	w.Flush() // a builder takes everything
+	w.Flush() // a write to a builder never fails
 	return b.String()
 }
 

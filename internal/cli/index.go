@@ -13,15 +13,15 @@ import (
 	"skink/store"
 )
 
-// An index is Elasticsearch or OpenSearch. Who we are is said by the environment: on a command line others
-// would see it.
+// An index is Elasticsearch or OpenSearch. Credentials come from the environment, because others
+// could see them on a command line.
 const (
 	envUser     = "SKINK_INDEX_USER"
 	envPassword = "SKINK_INDEX_PASSWORD"
 	envKey      = "SKINK_INDEX_API_KEY"
 )
 
-// credentials are the header that says who we are; nil: nobody asked.
+// credentials are the header with the credentials of the environment; nil: it has none.
 func credentials() (http.Header, error) {
 	user, password, key := os.Getenv(envUser), os.Getenv(envPassword), os.Getenv(envKey)
 	switch {
@@ -35,10 +35,10 @@ func credentials() (http.Header, error) {
 	return nil, nil
 }
 
-// namedRefused is how many refused documents are named: who has more looks at the first of them.
+// namedRefused is how many refused documents are named. More names would tell a person nothing new.
 const namedRefused = 20
 
-// newIndex begins to send pages to an index, and says which it refuses.
+// newIndex begins to send pages to an index, and says which of them the index refuses.
 func newIndex(s store.Reader, url string, opt feed.Options, keep func(context.Context, store.Cursor) error, say io.Writer) (*feed.Bulk, error) {
 	header, err := credentials()
 	if err != nil {
@@ -62,7 +62,7 @@ func newIndex(s store.Reader, url string, opt feed.Options, keep func(context.Co
 	return b, nil
 }
 
-// toIndex sends what is asked for to an index.
+// toIndex sends the pages that the flags ask for to an index.
 func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	var keep func(context.Context, store.Cursor) error
 	if f.since.cursor != "" {

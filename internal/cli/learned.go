@@ -16,7 +16,7 @@ import (
 	"skink/store"
 )
 
-// learnFlags say what a crawl learns of its sites, and what comes of it.
+// learnFlags say what a crawl learns of its sites, and what it does with that.
 type learnFlags struct {
 	learn, budget, sitemaps onOff
 	mirrors                 string
@@ -70,7 +70,7 @@ func (c *crawlRun) lessons() *learn.Book {
 	book := learn.NewBook(c.store)
 	book.Budget, book.Mirror = bool(f.budget), f.mirrors == "sample"
 	book.Shared = c.store.shared
-	book.Exempt = map[string]bool{} // a folder is read as it is: its pages cost nobody a fetch
+	book.Exempt = map[string]bool{} // folders are exempt: their pages cost no server a fetch
 	for _, f := range c.options.Folders {
 		book.Exempt[f.Host] = true
 	}
@@ -78,7 +78,7 @@ func (c *crawlRun) lessons() *learn.Book {
 	return book
 }
 
-// queueAgain queues URLs again whose pattern won its budget back.
+// queueAgain puts URLs back into the queue because their pattern won its budget back.
 func (c *crawlRun) queueAgain(ctx context.Context, urls []string) error {
 	now := time.Now().UTC()
 	items := make([]frontier.Item, len(urls))
@@ -91,8 +91,8 @@ func (c *crawlRun) queueAgain(ctx context.Context, urls []string) error {
 	return nil
 }
 
-// fetchesLast says whether this run fetches what was put last: because it puts nothing
-// last, or because all else was fetched by the runs before and nothing else is asked for.
+// fetchesLast says whether this run fetches the URLs that were put last. It does if it puts nothing
+// last itself, or if earlier runs fetched all else and nothing else is asked for.
 func (c *crawlRun) fetchesLast(ctx context.Context) (bool, error) {
 	tally, err := c.store.Tally(ctx)
 	if err != nil || tally.Later == 0 {
@@ -105,7 +105,7 @@ func (c *crawlRun) fetchesLast(ctx context.Context) (bool, error) {
 	return counts.Pending == 0 && !c.back.wanted(), err
 }
 
-// putLast yields what was put last, if this run is to fetch it.
+// putLast yields the URLs that were put last, if this run is to fetch them.
 func (c *crawlRun) putLast(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !c.last {
@@ -149,8 +149,8 @@ func hostNamed(given string) string {
 	return given
 }
 
-// forget makes a store forget what was learned of a host. What was put last stays so, until
-// a later run fetches it.
+// forget makes a store forget what was learned of a host. URLs that were put last stay so until a
+// later run fetches them.
 func forget(ctx context.Context, dir, host string) error {
 	s, err := openStore(ctx, dir, false, 16, "")
 	if err != nil {

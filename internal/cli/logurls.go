@@ -13,13 +13,13 @@ import (
 	"skink/store"
 )
 
-// A urlLog says of each URL, when it is stored, how it was answered and judged. It
-// implements [feed.Consumer].
+// A urlLog writes a line when a URL is stored: how it was answered and judged. It implements
+// [feed.Consumer].
 type urlLog struct {
 	log    *slog.Logger
 	s      store.Reader
 	cursor store.Cursor
-	took   sync.Map // from a URL to how long its last answer took; what is logged is taken out
+	took   sync.Map // from a URL to how long its last answer took; logging a URL takes it out
 }
 
 // newURLLog logs what is stored from this moment on.
@@ -43,19 +43,19 @@ func (l *urlLog) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// Close logs the last of them.
+// Close logs the last URLs.
 func (l *urlLog) Close(ctx context.Context) error { return l.CatchUp(ctx) }
 
 // answered remembers how long an answer took.
 func (l *urlLog) answered(p *crawler.Page) { l.took.Store(p.Item.URL, p.Took) }
 
-// add says what became of a URL.
+// add logs what became of a URL.
 func (l *urlLog) add(r *store.Record) {
 	attrs := []any{"url", r.URL, "state", nameOf(r.End()), "status", r.Status, "bytes", r.Size}
 	if r.Visit != store.FirstVisit {
 		attrs = append(attrs, "visit", r.Visit.String())
 	}
-	if took, ok := l.took.LoadAndDelete(r.URL); ok { // robots.txt may have forbidden it
+	if took, ok := l.took.LoadAndDelete(r.URL); ok { // missing if nothing was fetched: robots.txt may have forbidden the URL
 		attrs = append(attrs, "ms", math.Round(float64(took.(time.Duration))/1e5)/10)
 	}
 	if r.Problem != "" {

@@ -10,7 +10,7 @@ import (
 	"skink/crawler"
 )
 
-// A lostFolder is one of an earlier crawl that is no longer where it was.
+// A lostFolder is a folder of an earlier crawl that is no longer where it was.
 type lostFolder struct {
 	crawler.Folder
 	err   error
@@ -30,9 +30,9 @@ func (all *seeds) lost() (lost []lostFolder) {
 	return lost
 }
 
-// relocate lets folders that are given take the places of earlier ones that are
-// lost, if they would have the same name but for a number: then they are most
-// likely these, moved. It returns the lost, and the others that are given.
+// relocate lets given folders take the places of lost ones, if their names differ by no more than a
+// number: then a given folder is most likely the lost one, moved. It returns the folders that are
+// still lost, and the given ones that took no place.
 func (all *seeds) relocate(given []string) (lost []lostFolder, others []string) {
 	lost = all.lost()
 	for _, dir := range given {
@@ -50,8 +50,8 @@ func (all *seeds) relocate(given []string) (lost []lostFolder, others []string) 
 	return lost, others
 }
 
-// leave lets the crawl go on without the folders that are lost. What is pending of
-// them is kept for when they are back.
+// leave lets the crawl go on without the folders that are lost. Their pending URLs are kept until
+// the folders are back.
 func (c *crawlRun) leave(lost []lostFolder) {
 	for _, l := range lost {
 		if l.found != "" {
@@ -65,7 +65,7 @@ func (c *crawlRun) leave(lost []lostFolder) {
 	}
 }
 
-// pendingLost are the folders that are lost and of which URLs are pending.
+// pendingLost are the lost folders that have pending URLs.
 func (c *crawlRun) pendingLost(ctx context.Context) (dirs []string, err error) {
 	if len(c.lost) == 0 {
 		return nil, nil
@@ -82,7 +82,7 @@ func (c *crawlRun) pendingLost(ctx context.Context) (dirs []string, err error) {
 	return dirs, nil
 }
 
-// reason is an error of a file without its name.
+// reason is the error of a file operation without the name of the file.
 func reason(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

@@ -9,7 +9,7 @@ import (
 	"skink/internal/memory"
 )
 
-// leastMemory is what the store and the program itself take, and a page beside them.
+// leastMemory is enough for the store, the program itself and one page.
 const leastMemory = 64 << 20
 
 func addMemoryFlag(flags *pflag.FlagSet) *size {
@@ -18,8 +18,8 @@ func addMemoryFlag(flags *pflag.FlagSet) *size {
 	return &m
 }
 
-// heed makes the whole process get along with so much memory. The shares of the pages see to
-// that; the collector is told as well, so that it does not wait until the heap has doubled.
+// heed bounds the memory of the whole process. The shares of the pages hold the bound. The garbage
+// collector is told of it too, so that it does not wait until the heap has doubled.
 func (s size) heed() error {
 	if s < leastMemory {
 		return usagef("--memory %q: try 64MB or more", s.String())

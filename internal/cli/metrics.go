@@ -9,15 +9,14 @@ import (
 	"skink/internal/monitor"
 )
 
-// outside is what --metrics shows of a run. It begins before the crawl, so that an
-// address that cannot be had is told before anything is fetched.
+// outside is what --metrics shows of a run. It begins before the crawl, so that an address that is
+// in use is reported before anything is fetched.
 type outside struct {
 	server *monitor.Server // nil: nothing is shown
 	view   *atomic.Pointer[view]
 }
 
-// openMonitor starts to serve, if that is asked for, and lets the crawl tell it of
-// every fetch.
+// openMonitor starts to serve, if that is asked for, and lets the crawl tell it of every fetch.
 func (c *crawlRun) openMonitor() (o outside, err error) {
 	if c.metrics == "" {
 		return o, nil
@@ -25,7 +24,7 @@ func (c *crawlRun) openMonitor() (o outside, err error) {
 	o.view = new(atomic.Pointer[view])
 	address, err := monitor.Address(c.metrics)
 	if err != nil {
-		return o, err // check has refused it
+		return o, err // check has refused a bad address already
 	}
 	o.server, err = monitor.Listen(address, readBuild(), o.numbers)
 	if err != nil {
@@ -56,7 +55,7 @@ func (o outside) numbers() monitor.Numbers {
 		return monitor.Numbers{}
 	}
 	t := v.pipeline.Tally()
-	counts, _ := v.store.Counts(context.Background()) // shown as 0 if it fails: the crawl says why
+	counts, _ := v.store.Counts(context.Background()) // shown as 0 if counting fails: the crawl will say why
 	return monitor.Numbers{
 		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
 		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked, "sitemap": t.Sitemaps, "put last": t.Later},

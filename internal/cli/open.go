@@ -23,7 +23,7 @@ func addStoreFlag(flags *pflag.FlagSet) *string {
 	return flags.String("store", defaultStore, "folder of the store, or redis://HOST:PORT[,HOST:PORT...]/NAME for one that many workers share")
 }
 
-// A writeStore is a store to write to, with what its kind can do.
+// A writeStore is a store that is open for writing.
 type writeStore struct {
 	store.Store
 	name   string // as it is printed: without a password
@@ -31,8 +31,8 @@ type writeStore struct {
 	folder *badger.Store
 }
 
-// openStore opens a store to write to it. files are those that will be open beside one in a
-// folder; texts is the folder for the texts of one on servers. Its errors say what to try.
+// openStore opens a store to write to it. files is how many other files will be open beside a store
+// in a folder. texts is the folder for the texts of a store on servers. Its errors say what to try.
 func openStore(ctx context.Context, name string, create bool, files int, texts string) (*writeStore, error) {
 	if texts != "" && !redis.IsAddress(name) {
 		return nil, usagef("--texts %s: a store in a folder keeps its texts there: give it with a --store on servers", texts)
@@ -80,7 +80,7 @@ func (s *writeStore) loss() badger.Loss {
 	return s.folder.Loss()
 }
 
-// size is how many bytes a store in a folder takes; 0: it is on servers.
+// size is how many bytes a store in a folder takes; 0 for a store on servers.
 func (s *writeStore) size() int64 {
 	if s.folder == nil {
 		return 0
@@ -88,8 +88,8 @@ func (s *writeStore) size() int64 {
 	return diskUse(s.name)
 }
 
-// answer lets others read a store in a folder while this process writes to it. One on
-// servers they read there.
+// answer lets other processes read a store in a folder while this one writes to it. A store on
+// servers needs no such help.
 func (s *writeStore) answer(command string, say func(error)) (stop func() error) {
 	if s.folder == nil {
 		return func() error { return nil }
@@ -97,12 +97,13 @@ func (s *writeStore) answer(command string, say func(error)) (stop func() error)
 	return answerReaders(s.folder, s.name, command, say)
 }
 
-// keptFiles are for the store, and for what else is no connection under way.
+// keptFiles is how many files are kept for the store and for all else that is no connection under
+// way.
 const keptFiles = 128
 
-// affordable is how many of the connections asked for may be under way when so many
-// files may be open at once, 0 being any number. Each is a file, and as many may be
-// kept for later; a system that refuses one more would pass for a host that is down.
+// affordable is how many of the connections asked for may be under way if the process may have so
+// many files open at once; 0 files: any number. Each connection is a file, and as many idle ones
+// may be kept for later. If the system refused one more, the host would seem to be down.
 func affordable(connections int, files int64) int {
 	if files == 0 {
 		return connections
@@ -123,11 +124,11 @@ func open(dir string, opt badger.Options) (*badger.Store, error) {
 	return s, nil
 }
 
-// A newStore is where a command is about to make one.
+// A newStore is a place where a command is about to make a store.
 type newStore struct {
 	dir      string
 	born     bool // there was none
-	madeByUs bool // nor a folder
+	madeByUs bool // there was no folder either
 }
 
 func aboutToOpen(dir string) newStore {
@@ -138,7 +139,7 @@ func aboutToOpen(dir string) newStore {
 	return newStore{dir: dir, born: !badger.IsStore(dir), madeByUs: errors.Is(err, fs.ErrNotExist)}
 }
 
-// discard removes a store to which nothing of use was written.
+// discard removes a new store to which nothing of use was written.
 func (n newStore) discard() error {
 	if !n.born {
 		return nil
@@ -174,7 +175,7 @@ func openError(dir string, err error, toRead bool) error {
 	return err
 }
 
-// warn says to a person what opening a store found to be lost.
+// warn tells a person what opening a store found to be lost.
 func warn(to io.Writer, l badger.Loss) {
 	if text := lossText(l); text != "" {
 		fmt.Fprintf(to, "skink: %s\n", text)

@@ -13,22 +13,22 @@ import (
 	"skink/store/remote"
 )
 
-// A readStore is a store to read from: of one that nobody writes to its files, of one
-// that a process has the answers of that process.
+// A readStore is a store that is open for reading. If no process has the store, its files are read.
+// If one has it, that process answers.
 type readStore struct {
 	store.Reader
-	loss  badger.Loss // found in the files; a process that has the store has said and mended its own
+	loss  badger.Loss // found in the files; a process that has the store has reported and mended what it found
 	close func() error
 }
 
-// waitForAnswer is how long a reader waits for a process that has the store and does not
-// answer: it may be about to begin or to end. Opening a large store takes longer, and is
-// not waited for.
+// waitForAnswer is how long a reader waits for a process that has the store and does not answer:
+// the process may be about to start or to end. Opening a large store takes longer; the reader does
+// not wait for that.
 const waitForAnswer = time.Second
 
-// openToRead opens a store without a change to it. If another process has it, that one
-// is asked, and say is told as of when it answers. The lock of the store decides who
-// has it; a process that answers holds that lock, so it is tried first.
+// openToRead opens a store without changing it. If another process has it, that process is asked,
+// and say is told of which moment its answers are. The lock of the store decides who has it; a
+// process that answers holds that lock, so it is tried first.
 func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, error) {
 	switch {
 	case dir == "":
@@ -62,8 +62,8 @@ func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, err
 	}
 }
 
-// answerReaders lets others read a store that this process writes to. A process that
-// cannot answer goes on without.
+// answerReaders lets other processes read a store that this one writes to. If that cannot be set
+// up, the process goes on without it.
 func answerReaders(s *badger.Store, dir, command string, say func(error)) (stop func() error) {
 	server, err := remote.Serve(dir, command, func() (remote.Snapshot, error) { return s.Snapshot() })
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"skink/store/badger"
 )
 
-// outFlags say where data goes.
+// outFlags say where a command writes its data.
 type outFlags struct {
 	out    string
-	asItIs bool // what is written is packed already
+	asItIs bool // the data is packed already
 }
 
 func addOutFlags(flags *pflag.FlagSet) *outFlags {
@@ -47,10 +47,11 @@ func (f *outFlags) write(con Console, write func(w io.Writer) error) error {
 	return err
 }
 
-// errNothing: a file that is there would have been replaced by nothing.
+// errNothing: an existing file would have been replaced by an empty one.
 var errNothing = errors.New("nothing to write")
 
-// writeSome writes a file, packed as its name says, and refuses to write nothing where one is.
+// writeSome writes a file, packed as its name says. It refuses to replace an existing file by an
+// empty one.
 func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
 	name := f.out
 	if f.asItIs {
@@ -70,7 +71,7 @@ func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
 	return pack.Close()
 }
 
-// A countingWriter knows how much was written.
+// A countingWriter counts the bytes written.
 type countingWriter struct {
 	to io.Writer
 	n  int64
@@ -82,10 +83,9 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeFile writes a file beside its place and then moves it there, so that an
-// interrupted write leaves what was there before. What is there and is no file, a
-// device or a pipe, is written to as it is: a move would put a file in its place. A
-// link stays one, and who may read a file that is there stays as it is.
+// writeFile writes a file beside its place and then moves it there, so that an interrupted write
+// leaves what was there before. A device or a pipe is written to directly: a move would put a file
+// in its place. A link stays a link, and an existing file keeps its permissions.
 func writeFile(name string, write func(w io.Writer) error) (err error) {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to
@@ -133,8 +133,8 @@ func writeInto(name string, write func(w io.Writer) error) error {
 	return nil
 }
 
-// mayWrite refuses to write over a file that is read, and into the folder of a
-// store, where every file is needed. It looks before anything is written.
+// mayWrite refuses to write over an input, and into the folder of a store, where every file is
+// needed. It is called before anything is written.
 func mayWrite(flag, name string, inputs []string) error {
 	for at := filepath.Dir(landing(name)); ; at = filepath.Dir(at) {
 		if badger.IsStore(at) {
@@ -156,8 +156,7 @@ func mayWrite(flag, name string, inputs []string) error {
 	return nil
 }
 
-// landing is the path without links where a file comes to be that is written by a
-// name, whether it is there or not.
+// landing is the path, without links, of the file that writing to a name makes or changes.
 func landing(name string) string {
 	const most = 40 // links in a row, as many as Linux follows
 	for range most {

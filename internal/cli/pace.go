@@ -7,12 +7,11 @@ import (
 	"skink/crawler"
 )
 
-// paceAfter is when a crawl has shown how fast it goes.
+// paceAfter is how long a crawl must run to show how fast it goes.
 const paceAfter = 5 * time.Second
 
-// paceText says why a crawl goes slowly, if that is because it is polite and nobody
-// asked for that: "" if it is not so. A newcomer takes a page a second for all that
-// the program can do.
+// paceText says that a crawl is slow because it is polite; "" if that is not the reason, or if
+// flags asked for the pace. A newcomer would take a page a second for the program's limit.
 func (c *crawlRun) paceText(m moment, hosts []crawler.HostState) string {
 	delay := c.options.Delay
 	if c.rule.flags.Changed("delay") || delay == 0 || m.pending == 0 {

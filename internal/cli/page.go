@@ -14,8 +14,7 @@ import (
 	"skink/internal/corpus"
 )
 
-// readPage reads the page that an argument names: a file, a URL, or - for standard
-// input.
+// readPage reads the page that an argument names: a file, a URL, or - for standard input.
 func readPage(ctx context.Context, con Console, options extract.Options, name string) (*extract.Document, error) {
 	var body []byte
 	var kind string
@@ -35,8 +34,7 @@ func readPage(ctx context.Context, con Console, options extract.Options, name st
 	return pageOf(options, name, body, kind)
 }
 
-// checkURLs refuses URLs among the names of pages that cannot be asked for, as a crawl
-// refuses them as seeds, before anything is read.
+// checkURLs refuses, before anything is read, URLs that a crawl would refuse as seeds.
 func checkURLs(names []string) error {
 	for _, name := range names {
 		if hasScheme(name) {
@@ -48,7 +46,7 @@ func checkURLs(names []string) error {
 	return nil
 }
 
-// pageOf reads what a file or a server gave.
+// pageOf extracts the page from the bytes that a file or a server gave.
 func pageOf(options extract.Options, name string, body []byte, kind string) (*extract.Document, error) {
 	doc, err := options.Parse(body, kind)
 	if errors.Is(err, extract.ErrNotText) {
@@ -86,7 +84,7 @@ func readInput(con Console, name string) ([]byte, error) {
 	return body, nil
 }
 
-// plainError says without the names of system calls why a path cannot be read.
+// plainError says why a path cannot be read, without the names of system calls.
 func plainError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && hasScheme(name):

@@ -8,15 +8,15 @@ import (
 	"skink/frontier"
 )
 
-// gather adds the seeds to those the store has, and sets the crawl up for them. It
-// writes nothing: a command that goes wrong before its crawl leaves no seeds.
+// gather adds the seeds to those the store has, and sets the crawl up for them. It writes nothing,
+// so a command that fails before its crawl leaves no seeds.
 func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 	all, err := readSeeds(ctx, c.store)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.name(), err)
 	}
 	lost, folders := all.relocate(given.Folders)
-	if len(folders) == len(given.Folders) && !c.add { // none is one that moved
+	if len(folders) == len(given.Folders) && !c.add { // none of them is an earlier folder that moved
 		if err := c.checkOthers(ctx, all, given); err != nil {
 			return err
 		}
@@ -45,8 +45,8 @@ func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 	return nil
 }
 
-// checkOthers refuses seeds of which a store knows none, if it holds a finished crawl:
-// whoever forgot that the store is there would find two sites in one report.
+// checkOthers refuses seeds if a store knows none of them and holds a finished crawl. Somebody who
+// forgot about the store would otherwise find two sites in one report.
 func (c *crawlRun) checkOthers(ctx context.Context, stored, given seeds) error {
 	counts, err := c.store.Counts(ctx)
 	if err != nil {
@@ -63,8 +63,7 @@ func (c *crawlRun) checkOthers(ctx context.Context, stored, given seeds) error {
 		c.name(), stored.name(), plural(tally.Pages(), "page"))
 }
 
-// anythingLeft says whether a URL is pending, a seed is new, or something is to be asked
-// for again.
+// anythingLeft says whether a URL is pending, a seed is new, or something is to be asked for again.
 func (c *crawlRun) anythingLeft(ctx context.Context) (bool, error) {
 	counts, err := c.store.Counts(ctx)
 	if err != nil || counts.Pending > 0 {
@@ -82,8 +81,8 @@ func (c *crawlRun) anythingLeft(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// begin plants the seeds and puts back what is to be asked for again, and counts that, now
-// that nothing stands in the way of the crawl.
+// begin plants the seeds, and puts back and counts the URLs to be asked for again. It is called
+// when nothing stands in the way of the crawl any more.
 func (c *crawlRun) begin(ctx context.Context) (counts frontier.Counts, back int64, err error) {
 	if err := c.plant(ctx); err != nil {
 		return counts, 0, err

@@ -13,13 +13,13 @@ import (
 	"skink/store"
 )
 
-// How often progress is shown: a line that is overwritten, or lines in a log.
+// These say how often progress is shown: in a line that is overwritten, or in lines of a log.
 const (
 	statusEvery = 200 * time.Millisecond
 	logEvery    = 10 * time.Second
 )
 
-// A moment is what a running crawl shows of itself.
+// A moment is the state of a running crawl as people see it.
 type moment struct {
 	pages, added, unique, exact, near, failed, givenUp, pending int64
 	hosts                                                       int
@@ -33,7 +33,7 @@ func (m moment) line() string {
 		m.pages, m.rate(), m.unique, m.exact, m.near, m.failed, m.givenUp, m.pending, m.hosts)
 }
 
-// A view is what can be seen of a running crawl.
+// A view is where the numbers of a running crawl come from.
 type view struct {
 	store    store.Store
 	pipeline *ingest.Pipeline
@@ -41,15 +41,16 @@ type view struct {
 	started  time.Time
 }
 
-// now is how it stands. A count that fails is shown as 0: the crawl says why.
+// now is the crawl's state at this moment. A count that fails is shown as 0: the crawl will say
+// why.
 func (v *view) now() moment {
 	all, added := v.pipeline.Tally(), v.pipeline.Added()
 	counts, _ := v.store.Counts(context.Background())
 	return moment{all.Pages(), added.Pages(), all.Unique, all.Exact, all.Near, counts.Failed, counts.GivenUp, counts.Pending, v.crawl.Waiting(), time.Since(v.started)}
 }
 
-// watch shows how the crawl goes until the function it returns is called. One that
-// is to be quiet still answers when it is asked.
+// watch shows how the crawl goes until the function that it returns is called. A quiet crawl still
+// shows its hosts when somebody asks for them.
 func (c *crawlRun) watch(ctx context.Context, v *view) (stop func()) {
 	done := make(chan struct{})
 	asked, release := c.asked()
@@ -64,10 +65,10 @@ func (c *crawlRun) watch(ctx context.Context, v *view) (stop func()) {
 	return func() { close(done); wait.Wait(); release() }
 }
 
-// clearLine takes away what the status line shows.
+// clearLine erases the status line.
 const clearLine = "\r\x1b[K"
 
-// statusLine keeps one line up to date, and leaves none behind.
+// statusLine keeps one line up to date, and erases it in the end.
 func (c *crawlRun) statusLine(ctx context.Context, done, asked <-chan struct{}, v *view) {
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()

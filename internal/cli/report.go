@@ -114,8 +114,8 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	return c
 }
 
-// withStore opens a store for reading, judges it as a whole if asked to, and
-// closes it. whole is nil if not.
+// withStore opens a store for reading, judges it as a whole if the flags ask for that, calls do and
+// closes the store. whole is nil if it was not judged as a whole.
 func withStore(ctx context.Context, con Console, dir string, args []string, how *completeFlags, do func(s store.Reader, settings store.Settings, whole *complete.Whole) error) (err error) {
 	if len(args) > 0 {
 		return usagef("unexpected %q: a store is named by --store", args[0])
@@ -150,8 +150,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	return do(whole, settings, whole)
 }
 
-// storedSettings are those by which a store was judged; the default for one just
-// born.
+// storedSettings are the settings by which a store was judged; the default for a new store.
 func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error) {
 	set, err := store.ReadSettings(ctx, s)
 	switch {

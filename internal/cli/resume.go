@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A given flag is one that the command line had, as it would be typed again.
+// A givenFlag is a flag of the command line, as it would be typed again.
 type givenFlag struct{ name, text string }
 
-// givenFlags are those of a command line, in its order.
+// givenFlags are the flags of a command line, in its order.
 func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 	flags.Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
@@ -45,10 +45,10 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// resume is the command that goes on with a crawl. The store keeps the seeds and the
-// rule; scope, manners and what to keep it does not know, and without them the
-// crawl would go on as another one. Only what stopped it is left out, and when all was put
-// back that was asked for, that.
+// resume is the command that goes on with a crawl. The store keeps the seeds and the rule. It does
+// not know the scope, the manners and what to keep, so these flags are repeated: without them
+// another crawl would go on. The flag that stopped the crawl is left out. So are the flags that put
+// URLs back, once all of these are back.
 func (f *crawlFlags) resume(end ending) string {
 	words := []string{"skink crawl"}
 	for _, g := range givenFlags(f.rule.flags) {

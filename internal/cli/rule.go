@@ -12,8 +12,7 @@ import (
 	"skink/store"
 )
 
-// ruleFlags are the flags by which pages are judged. A store is born with their
-// values and keeps them.
+// ruleFlags are the flags by which pages are judged. A new store gets their values, and keeps them.
 type ruleFlags struct {
 	flags      *pflag.FlagSet
 	similarity float64
@@ -44,12 +43,12 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	return r
 }
 
-// defaultSettings are those of flags that were not given.
+// defaultSettings are the settings if no flag is given.
 func defaultSettings() store.Settings {
 	return addRuleFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).settings()
 }
 
-// settings are those that the flags ask for.
+// settings are the settings that the flags ask for.
 func (r *ruleFlags) settings() store.Settings {
 	return store.Settings{
 		Format:     store.FormatVersion,
@@ -73,8 +72,8 @@ func shinglingOf(set store.Settings) dedup.Shingling {
 	return dedup.Shingling{Unit: dedup.Unit(set.Unit), K: set.Shingle, Step: set.Step, Unordered: set.Unordered}
 }
 
-// A shingleSize is a number of units, or auto where two texts are compared: a
-// rule of thumb by their length.
+// A shingleSize is a number of units. Where two texts are compared it may be auto: a rule of thumb
+// by their length.
 type shingleSize struct {
 	units     int
 	mayBeAuto bool
@@ -123,8 +122,8 @@ func check(set store.Settings) (dedup.Rule, error) {
 	return rule, nil
 }
 
-// agree settles what a store is judged by: the store's own settings, which a flag
-// that was given must not contradict, or at its birth those of the flags.
+// agree settles by which rule a store is judged. A new store gets the settings of the flags. Any
+// other keeps its own, and a flag must not contradict them.
 func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedup.Rule, error) {
 	want := r.settings()
 	rule, err := check(want)
@@ -147,13 +146,13 @@ func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedu
 	if r.flags.Changed("rule") && r.contained != has.Contained {
 		return rule, usagef("--rule and --containment ask for a share of %v, but %s was written with %v (0: by resemblance alone): leave the flags out, or choose another --store", r.contained, name, has.Contained)
 	}
-	if has.Extractor != extractorVersion { // what is there can be read, but what is added would be other texts of the same pages
+	if has.Extractor != extractorVersion { // its records can be read, but the same pages would now give other texts
 		return rule, otherVersion(name, "extractor", has.Extractor, extractorVersion)
 	}
 	return ruleOf(*has, name)
 }
 
-// over are the settings of a store, but for the flags that were given.
+// over are the settings of a store, with the flags that were given in place of its own.
 func (r *ruleFlags) over(has store.Settings) store.Settings {
 	given := r.settings()
 	for flag, take := range map[string]func(){
@@ -181,7 +180,7 @@ func ruleOf(has store.Settings, name string) (dedup.Rule, error) {
 	return check(has)
 }
 
-// contradicts says which flag was given with another value than the store's.
+// contradicts is an error that names the flag whose value is not the store's.
 func (r *ruleFlags) contradicts(has store.Settings, name string) error {
 	for _, f := range []struct {
 		flag      string

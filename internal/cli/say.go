@@ -47,8 +47,8 @@ func (s sayer) summary(sum summary) {
 	}
 }
 
-// error says an error to a program, and leaves only its exit code to be returned.
-// To a person it is said by whoever gets it.
+// error says an error to a program, and leaves only its exit code to be returned. A person gets it
+// from whoever the error is returned to.
 func (s sayer) error(err error) error {
 	if s.log == nil || err == nil {
 		return err

@@ -22,12 +22,12 @@ import (
 	"skink/frontier"
 )
 
-// readList reads a URL a line. What follows a # at the beginning of a line or
-// after a space is a comment. A list is UTF-8, or UTF-16 that says so with its first
-// bytes, as some editors write it.
+// readList reads a list with one URL on each line. What follows a # at the beginning of a line or
+// after a space is a comment. A list is UTF-8, or UTF-16 that says so with its first bytes, as some
+// editors write it.
 func (all *seeds) readList(name string, r io.Reader) error {
 	in := bufio.NewReaderSize(transform.NewReader(r, xunicode.BOMOverride(encoding.Nop.NewDecoder())), listHead)
-	head, _ := in.Peek(listHead) // an error comes up again when the lines are read
+	head, _ := in.Peek(listHead) // reading the lines returns the same error
 	if err := checkList(name, head); err != nil {
 		return err
 	}
@@ -62,8 +62,8 @@ func (all *seeds) readList(name string, r io.Reader) error {
 // listHead is how many bytes of a file are looked at to see whether it is a list.
 const listHead = 4096
 
-// checkList refuses files that are no lists of URLs, whose lines would say nothing
-// to a person.
+// checkList refuses a file that is no list of URLs. To quote its first line would tell a person
+// nothing.
 func checkList(name string, head []byte) error {
 	kind := extract.MediaType(head, "")
 	switch {
@@ -79,21 +79,22 @@ func checkList(name string, head []byte) error {
 	return usagef("%s is no text (%s): a list of seeds has a URL a line", name, kind)
 }
 
-// hasScheme says whether a word begins as a URL does. Prose can have one further on.
+// hasScheme says whether a word begins as a URL does. In prose a URL may stand further on in the
+// word.
 func hasScheme(word string) bool {
 	scheme, _, ok := strings.Cut(word, "://")
 	return ok && !strings.ContainsAny(scheme, " \t\"'<>()=/")
 }
 
-// brief quotes what was read, as much of it as a line has room for.
+// brief quotes as much of a text as a line has room for.
 func brief(s string) string {
 	const most = 80
-	s = withoutUser(s) // while it is whole
+	s = withoutUser(s) // before the text is cut
 	shown := []rune(s[:min(len(s), most*utf8.UTFMax)])
 	more := len(shown) > most || len(s) > most*utf8.UTFMax
 	shown = shown[:min(len(shown), most)]
 	for i, r := range shown {
-		if !unicode.IsPrint(r) { // would be six characters when quoted
+		if !unicode.IsPrint(r) { // quoting would make six characters of it
 			shown[i] = utf8.RuneError
 		}
 	}
@@ -103,8 +104,8 @@ func brief(s string) string {
 	return strconv.Quote(string(shown))
 }
 
-// urlHint says what to try in place of a word that is no URL: the same with a scheme,
-// if it then is one of a host that may exist.
+// urlHint says what to try in place of a word that is no URL: the word with a scheme, if that is
+// the URL of a host that may exist.
 func urlHint(word string) string {
 	if u := withScheme(word); u != "" {
 		return "did you mean " + u + "?"
@@ -112,8 +113,7 @@ func urlHint(word string) string {
 	return "a URL begins with https:// or http://"
 }
 
-// withScheme is the URL that a word such as www.example.com stands for, "" if it looks
-// like none.
+// withScheme is the URL that a word such as www.example.com stands for, "" if it looks like none.
 func withScheme(word string) string {
 	if strings.ContainsAny(word, " \t@\\") || len(word) > 200 {
 		return ""
@@ -124,12 +124,12 @@ func withScheme(word string) string {
 	}
 	scheme, name := "https://", u.Hostname()
 	switch _, ipErr := netip.ParseAddr(name); {
-	case crawler.IsSpecialHost(name): // few of these have a certificate
+	case crawler.IsSpecialHost(name): // few of these hosts have a certificate
 		scheme = "http://"
 	case ipErr == nil:
 	default:
 		suffix, icann := publicsuffix.PublicSuffix(strings.ToLower(name))
-		if suffix == name || !icann && !strings.Contains(suffix, ".") { // missing.txt
+		if suffix == name || !icann && !strings.Contains(suffix, ".") { // the name of a file, such as missing.txt
 			return ""
 		}
 	}

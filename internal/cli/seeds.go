@@ -22,7 +22,7 @@ import (
 // resumed without naming them again.
 type seeds struct {
 	URLs    []string `json:"urls,omitempty"`    // canonical
-	Moved   []string `json:"moved,omitempty"`   // where sites of URLs moved to: they belong to the crawl, and nobody vouches for them
+	Moved   []string `json:"moved,omitempty"`   // addresses to which the sites of URLs moved: they belong to the crawl, but nobody named them
 	Folders []string `json:"folders,omitempty"` // absolute paths, in the order they were given
 }
 
@@ -52,7 +52,7 @@ func (all *seeds) write(ctx context.Context, s store.Store) error {
 				return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
 			}
 		}
-		all.merge(seeds{URLs: now.URLs, Moved: now.Moved}) // folders may have moved
+		all.merge(seeds{URLs: now.URLs, Moved: now.Moved}) // not the folders: they may have moved
 		b, err := json.Marshal(all)
 		if err != nil {
 			return err
@@ -121,7 +121,7 @@ func (all *seeds) addURL(raw string) error {
 	return nil
 }
 
-// namesUser says whether a URL has user info, which its canonical form has not.
+// namesUser says whether a URL has user info. Its canonical form has none.
 func namesUser(raw string) bool {
 	_, rest, _ := strings.Cut(raw, ":")
 	rest = strings.TrimLeft(rest, `/\`)
@@ -131,11 +131,11 @@ func namesUser(raw string) bool {
 	return strings.Contains(rest, "@")
 }
 
-// userInfo is all between a colon and an @ in one part of a URL, which may lack its
+// userInfo matches all between a colon and an @ within one part of a URL. The URL may lack its
 // scheme.
 var userInfo = regexp.MustCompile(`(:/{0,2})[^\s/\\?#":][^\s/\\?#"]*@`)
 
-// withoutUser leaves out of a text what may be user and password of a URL.
+// withoutUser is a text without anything that may be user and password of a URL.
 func withoutUser(text string) string { return userInfo.ReplaceAllString(text, "$1…@") }
 
 // merge adds other seeds after those that are there.
@@ -163,7 +163,7 @@ func (all *seeds) sharesWith(other seeds) bool {
 		slices.ContainsFunc(other.Folders, func(dir string) bool { return slices.Contains(all.Folders, dir) })
 }
 
-// name is what a person calls them: the first, and how many more there are.
+// name is the seeds as a person reads them: the first, and how many more there are.
 func (all *seeds) name() string {
 	items := all.items()
 	switch len(items) {
@@ -187,6 +187,6 @@ func (all *seeds) items() []frontier.Item {
 	return items
 }
 
-// special are the hosts of seeds that may have private addresses, since who named
-// them said so. Where sites moved to says nothing.
+// special are the hosts of seeds that may have private addresses, because somebody named them as
+// seeds. Addresses to which sites moved do not count.
 func (all *seeds) special() []string { return crawler.SpecialHosts(all.URLs...) }

@@ -32,7 +32,7 @@ const sinceStart = "start"
 
 func (f *sinceFlags) given() bool { return f.since != "" || f.cursor != "" }
 
-// heed makes of what the flags say what is to be written.
+// heed turns the flags into options that say which changes are written.
 func (f *sinceFlags) heed(opt *feed.Options) error {
 	switch {
 	case !f.given():
@@ -70,7 +70,8 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// keep tells the cursor to go on from.
+// keep prints the cursor from which the next export goes on, and writes it to the cursor's file if
+// there is one.
 func (f *sinceFlags) keep(con Console, storeName string, end store.Cursor) error {
 	if !f.given() {
 		return nil
@@ -82,7 +83,7 @@ func (f *sinceFlags) keep(con Console, storeName string, end store.Cursor) error
 	return f.write(end)
 }
 
-// write keeps a cursor in the file that is there for it.
+// write writes a cursor to its file.
 func (f *sinceFlags) write(at store.Cursor) error {
 	text := string(at) + "\n"
 	tmp := f.cursor + ".new"

@@ -99,7 +99,7 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 type status struct {
 	URLs     map[string]int64 `json:"urls"`
 	Pages    int64            `json:"pages"`              // of those fetched
-	Other    int64            `json:"other"`              // and files that are not text
+	Other    int64            `json:"other"`              // files that are not text
 	Problems map[string]int64 `json:"problems,omitempty"` // of those failed and given up
 	GivenUp  map[string]int64 `json:"given_up,omitempty"`
 	Hosts    []hostStatus     `json:"hosts,omitempty"` // with URLs pending, most first

@@ -16,7 +16,7 @@ import (
 // A summary is what a crawl says at its end.
 type summary struct {
 	added, all store.Tally   // by this run, and in the store
-	visits     ingest.Visits // of what was known before
+	visits     ingest.Visits // to URLs that were visited before
 	urls       frontier.Counts
 	rule       dedup.Rule
 	took       time.Duration
@@ -29,8 +29,8 @@ type summary struct {
 	again      string // the command that goes on
 }
 
-// An ending is why a crawl ended with URLs pending. The zero value: those that are
-// left are of hosts that do not answer.
+// An ending is why a crawl ended with URLs pending. The zero value says that they are on hosts that
+// do not answer.
 type ending struct {
 	interrupted bool
 	limit       string   // the flag that stopped it
@@ -38,7 +38,7 @@ type ending struct {
 	lost        []string // folders that are missing, of which URLs are pending
 }
 
-// over says whether a crawl ended because nothing was left that could be had.
+// over says whether a crawl ended because no URL was left that it could fetch.
 func (e ending) over() bool { return !e.interrupted && e.limit == "" }
 
 func (s summary) String() string {
@@ -72,7 +72,7 @@ func (s summary) pages(b *strings.Builder) {
 	}
 }
 
-// visitsText says what visits found.
+// visitsText says what visits to URLs that were known found.
 func visitsText(visits ingest.Visits) string {
 	var parts []string
 	for _, kind := range []store.VisitKind{store.NotModified, store.Same, store.Altered, store.Vanished, store.Failed, store.FirstVisit} {
@@ -83,7 +83,7 @@ func visitsText(visits ingest.Visits) string {
 	return strings.Join(parts, ", ")
 }
 
-// ends says how all URLs ended, but for the ways in which none did.
+// ends says how many URLs ended in each way, without the ways in which none did.
 func (s summary) ends(b *strings.Builder) {
 	rows, all := endRows(s.urls, s.all)
 	fmt.Fprintln(b, plural(all, "URL"))
@@ -105,7 +105,7 @@ func (s summary) saved(b *strings.Builder) {
 		}
 		if s.bytes > 0 {
 			fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.store, bytesText(s.bytes), bytesText(s.bytes/t.Pages()))
-		} else { // on servers
+		} else { // the store is on servers
 			fmt.Fprintf(b, "saved in %s\n", s.store)
 		}
 	}
@@ -165,7 +165,7 @@ func (s summary) done(b *strings.Builder) {
 	}
 }
 
-// attrs are the same for a log.
+// attrs are the summary as attributes for a log.
 func (s summary) attrs() []any {
 	a, t := s.added, s.all
 	stopped := s.end.limit

@@ -55,8 +55,8 @@ type tuneFlags struct {
 	similarity float64
 }
 
-// What is tried unless flags say otherwise. A word has five or six characters, so
-// the lengths in characters reach about as far as those in words.
+// These values are tried unless flags say otherwise. A word has five or six characters, so the
+// lengths in characters reach about as far as those in words.
 var (
 	triedForms    = []string{"plain", "nofunction", "noadjectives", "singular", "stem", "nofunction,stem"}
 	triedShingles = map[dedup.Unit][]int{
@@ -170,7 +170,7 @@ func (f *tuneFlags) check() error {
 	return nil
 }
 
-// A labelled pair, as a line of the file.
+// A labelled is a line of the file: a pair, and its label.
 type labelled struct {
 	APath     *string `json:"a_path"`
 	AText     *string `json:"a_text"`
@@ -179,7 +179,7 @@ type labelled struct {
 	Duplicate *bool   `json:"duplicate"`
 }
 
-// A labelledPair has its texts at hand.
+// A labelledPair is a labelled pair with its texts.
 type labelledPair struct {
 	A, B      *extract.Document
 	Duplicate bool
@@ -248,8 +248,7 @@ func readSide(con Console, side string, path, text *string, dir string) (*extrac
 	return nil, fmt.Errorf(`one of "%s_path" and "%s_text" is wanted`, side, side)
 }
 
-// ways are all that is to be tried: forms, of each the shinglings, of each the
-// measures.
+// ways are all ways to be tried: for each form each shingling, and for each shingling each measure.
 func (f *tuneFlags) ways() (ways []dedup.Way) {
 	for _, form := range f.forms {
 		for _, s := range f.shinglings() {
@@ -274,8 +273,7 @@ func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
 	return all
 }
 
-// score measures every pair in every way, as many pairs at once as there are
-// processors.
+// score measures every pair in every way, as many pairs at once as there are processors.
 func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedup.Way) ([][]dedup.Scored, error) {
 	bands, err := dedup.BandsFor(dedup.DefaultSimilarity)
 	if err != nil {
@@ -325,7 +323,7 @@ func measured(c dedup.Comparison, name string) float64 {
 			return m.score(c)
 		}
 	}
-	panic("no measure is called " + name) // they were checked
+	panic("no measure is called " + name) // the names were checked before
 }
 
 // notKnown says of each form in how many pairs a text's language has no rules for

@@ -7,7 +7,7 @@ import (
 	"skink/report"
 )
 
-// ofWhole is the report of pages that were judged against all others.
+// ofWhole is the source of a report on pages that were judged against all others.
 func ofWhole(w *complete.Whole) report.Source { return wholeReport{report.From(w, w.WhyLeads), w} }
 
 type wholeReport struct {
@@ -15,7 +15,7 @@ type wholeReport struct {
 	w *complete.Whole
 }
 
-// LeftOut says what was left out of the comparison on which host.
+// LeftOut says which blocks of which hosts were left out of the comparison.
 func (r wholeReport) LeftOut(context.Context) ([]report.LeftOut, error) {
 	left := r.w.LeftOut()
 	if left == nil {

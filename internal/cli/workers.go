@@ -19,18 +19,18 @@ import (
 
 // # Who is at it
 //
-// Workers that share a store write down every few seconds what they hold, each its own line of
-// one value in the store, for people to look at. Nothing else rests on it: which host is whose
-// the frontier decides. Times are those of the workers' clocks.
+// Workers that share a store write down every few seconds what they hold. Each has its own line in
+// one value of the store. The lines are for people to read, and nothing else depends on them: the
+// frontier decides which worker holds which host. Times are those of the workers' clocks.
 
 // A workerState is what a worker says of itself.
 type workerState struct {
 	Started   time.Time `json:"started"`
 	Seen      time.Time `json:"seen"`
-	Hosts     int       `json:"hosts"`      // it holds
+	Hosts     int       `json:"hosts"`      // hosts that it holds
 	InFlight  int       `json:"in_flight"`  // URLs asked for, or being judged
-	Pages     int64     `json:"pages"`      // it has judged
-	PerSecond float64   `json:"per_second"` // since it last said
+	Pages     int64     `json:"pages"`      // pages that it has judged
+	PerSecond float64   `json:"per_second"` // pages a second since it last wrote its line
 }
 
 // workersName is where a store keeps the states, by the names of the workers.
@@ -38,9 +38,9 @@ const workersName = "workers"
 
 const (
 	beatEvery   = 2 * time.Second
-	aliveFor    = 3 * beatEvery    // after its last word a worker is no longer taken to be at it
-	forgetAfter = 10 * time.Minute // after its last word a worker is not listed any more
-	claimsLast  = 30 * time.Second // what a dead worker held is free after that
+	aliveFor    = 3 * beatEvery    // a worker that has said nothing for so long is taken for dead
+	forgetAfter = 10 * time.Minute // a worker that has said nothing for so long is not listed
+	claimsLast  = 30 * time.Second // the hosts of a dead worker are free after that
 )
 
 // readWorkers reads the states of all workers.
@@ -84,7 +84,7 @@ func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]wor
 // A presence is a worker's line among the others'.
 type presence struct {
 	meta   store.Meta
-	shared bool // only then it is written down
+	shared bool // the store is shared; a worker alone writes no line
 	name   string
 	state  workerState
 	report func(*workerState)
@@ -92,8 +92,8 @@ type presence struct {
 	ended  sync.WaitGroup
 }
 
-// join says that a worker is at it, and refuses a name that another has: the frontier would
-// take the two for one.
+// join adds this worker's line, and refuses a name that another worker has: the frontier would take
+// the two for one.
 func (c *crawlRun) join(ctx context.Context) (*presence, error) {
 	now := time.Now()
 	p := &presence{meta: c.store, shared: c.store.shared, name: c.options.Worker, state: workerState{Started: now, Seen: now}, report: func(*workerState) {}, done: make(chan struct{})}
@@ -113,8 +113,8 @@ func (c *crawlRun) join(ctx context.Context) (*presence, error) {
 	return p, nil
 }
 
-// tell says every few seconds how the worker stands, until leave. A word that cannot be said
-// is left out: whoever needs the store will say what is wrong with it.
+// tell writes the worker's line every few seconds, until leave. A line that cannot be written is
+// skipped: whoever needs the store will report what is wrong with it.
 func (p *presence) tell(ctx context.Context, report func(*workerState)) {
 	if !p.shared {
 		return
@@ -134,7 +134,7 @@ func (p *presence) tell(ctx context.Context, report func(*workerState)) {
 	})
 }
 
-// say writes the worker's line, and takes away those of the long dead.
+// say writes the worker's line, and removes those of workers that died long ago.
 func (p *presence) say(all map[string]workerState) error {
 	last := p.state
 	p.state.Seen = time.Now()
@@ -145,7 +145,7 @@ func (p *presence) say(all map[string]workerState) error {
 	return nil
 }
 
-// leave takes the worker's line away.
+// leave removes the worker's line.
 func (p *presence) leave(ctx context.Context) error {
 	close(p.done)
 	p.ended.Wait()
@@ -162,7 +162,7 @@ func (p *presence) leave(ctx context.Context) error {
 type workerStatus struct {
 	Name string `json:"name"`
 	workerState
-	Dead bool `json:"dead,omitempty"` // not heard of for a while
+	Dead bool `json:"dead,omitempty"` // it has said nothing for a while
 }
 
 // workersAt lists the workers, by name.

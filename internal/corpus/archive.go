@@ -17,16 +17,16 @@ import (
 
 // # Web archives
 //
-// Of an archive those records are read that may hold the text of a page: answers, files, and texts (WET).
-// What becomes of an answer is what a crawl would make of it, with its headers: an error or a redirect is
-// no text, and is passed over. A record that is kept comes out as it was, block and head, behind the
-// warcinfo of its file.
+// Only those records of an archive are read that may hold the text of a page: answers, files, and
+// texts (WET). An answer is treated as a crawl would treat it, with its headers: an error or a
+// redirect is no text, and is passed over. A record that is kept is written as it was, head and
+// block, behind the warcinfo of its file.
 
 // archiveStart is how much of a file is looked at to tell whether it is a web archive.
 const archiveStart = 64 << 10
 
-// A PassedError says that a record is none of those that hold texts.
-type PassedError struct{ Kind string } // what it is: "status 404"
+// A PassedError says that a record is of a kind that holds no text.
+type PassedError struct{ Kind string } // the kind, such as "status 404"
 
 func (e *PassedError) Error() string { return "the record holds no page: " + e.Kind }
 
@@ -34,8 +34,8 @@ func (e *PassedError) Error() string { return "the record holds no page: " + e.K
 type archived struct {
 	head   warc.Header
 	offset int64
-	info   *warc.Record // of its file; nil: it has none
-	block  []byte       // of info
+	info   *warc.Record // the warcinfo of its file; nil: the file has none
+	block  []byte       // the block of info
 }
 
 // readArchive yields the records of a web archive.
@@ -84,7 +84,7 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 	}
 }
 
-// record is the record as it was, to be read or written once.
+// record is the record as it was in its archive, to be read or written once.
 func (a *archived) record(block []byte) *warc.Record {
 	return &warc.Record{Header: a.head, Block: bytes.NewReader(block), Offset: a.offset}
 }

@@ -71,8 +71,8 @@ func texts(dir string, in *Inputs) (got []string, err error) {
 	return got, nil
 }
 
-// What a folder holds comes in the order of its names, each file once, packed or not; what is not for
-// readers is passed over and counted, unless it is asked for.
+// What a folder holds comes in the order of its names, each file once, packed or not; what is not
+// for readers is passed over and counted, unless it is asked for.
 func TestFolder(t *testing.T) {
 	dir := write(t, map[string]string{
 		"b.html":              "<title>B</title><p>The second.",
@@ -119,8 +119,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A line has its text and its name where corpora have them, or where they are told to be; what is no line
-// is bad, and says where and why.
+// A line has its text and its name where corpora have them, or where they are told to be; what is
+// no line is bad, and says where and why.
 func TestFields(t *testing.T) {
 	for _, c := range []struct {
 		fields     Fields
@@ -154,7 +154,8 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// What was read of a line is what stands in the file, whatever packs it and however long the line is.
+// What was read of a line is what stands in the file, whatever packs it and however long the line
+// is.
 func TestRaw(t *testing.T) {
 	long := `{"text":"` + strings.Repeat("word ", 2*bufferSize) + `"}`
 	content := ` {"text" : "ä"} ` + "\r\n" + long + "\nbroken\n" + `{"text":"without an end"}`

@@ -11,12 +11,12 @@ import (
 // Fields says which members of a JSON line, or columns of a table, hold what. The zero value
 // is good: they are found by their names.
 type Fields struct {
-	Text string // "": the first of those that usually hold one
-	ID   string // "": the same; what has none is named FILE:LINE
+	Text string // "": the first of the usual names that a line has
+	ID   string // "": the same; a line without any is named FILE:LINE
 }
 
-// The names by which the corpora in use call their texts, and the names of these. The first
-// that a line has counts. An address comes before a number, for it says more to people.
+// These are the fields in which the corpora in use hold a text and its name. The first field that a
+// line has counts. An address comes before a number, because it says more to people.
 var (
 	textFields = []string{"text", "content", "body", "raw_content", "document", "html", "raw_html"}
 	idFields   = []string{"url", "uri", "id", "_id", "docid", "doc_id", "document_id"}
@@ -53,7 +53,7 @@ func (f *Fields) read(raw []byte) (Text, error) {
 	return f.text(name, members)
 }
 
-// name is what a line calls itself; "" if it does not.
+// name is the name that a line gives itself; "" if it gives none.
 func (f *Fields) name(members map[string]json.RawMessage) (string, error) {
 	for _, field := range f.idNames() {
 		raw, ok := members[field]
@@ -76,8 +76,8 @@ func (f *Fields) name(members map[string]json.RawMessage) (string, error) {
 	return "", nil
 }
 
-// text is what a line says. One that a feed wrote may have none: a feed leaves out what a page
-// has not, or what was not kept of it.
+// text is the text of a line. A line that a feed wrote may have none: a feed leaves out what a page
+// lacks, and what was not kept of it.
 func (f *Fields) text(name string, members map[string]json.RawMessage) (Text, error) {
 	for _, field := range f.textNames() {
 		raw, ok := members[field]
@@ -99,7 +99,7 @@ func (f *Fields) text(name string, members map[string]json.RawMessage) (Text, er
 	return Text{}, fmt.Errorf("no member is a text, %s: --text-field names the one that is", orList(textFields))
 }
 
-// fieldType is the media type of what a field holds.
+// fieldType is the media type of a field's content.
 func fieldType(field string) string {
 	if strings.HasSuffix(strings.ToLower(field), "html") {
 		return "text/html; charset=utf-8"

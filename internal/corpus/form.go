@@ -16,17 +16,17 @@ import (
 
 // # What a file is
 //
-// A file that somebody named is read, whatever it is: JSON Lines, HTML, or any other text. In
-// a folder only that is read which is meant for readers, since a folder of pages is full of
-// what is text and says nothing to them: style sheets, drawings, programs, build files. Known
-// for readers are the usual endings, HTML by its first bytes whatever its ending ("index.php?id=3"),
-// JSON Lines by their first line, and names such as README. Somebody who wants another kind
-// asks for it: what a pattern of Include chooses is read if it is text at all.
+// A file that somebody named is read, whatever it is: JSON Lines, HTML, or any other text. In a
+// folder only files meant for readers are read. A folder of pages is full of other text that says
+// nothing to readers: style sheets, drawings, programs, build files. Files for readers are known by
+// the usual endings, HTML by its first bytes whatever its ending ("index.php?id=3"), JSON Lines by
+// their first line, and some by a name such as README. Somebody who wants another kind asks for it:
+// a file that a pattern of Include chooses is read if it is text at all.
 
 // A form is how the records stand in a file.
 type form struct {
 	is   formKind
-	kind string // media type of a whole file; of one that is passed over what it is called in a count
+	kind string // media type of a whole file; if the file is passed over, the name of its kind in the counts
 }
 
 type formKind uint8
@@ -40,7 +40,7 @@ const (
 // sniffed is how much of a file is looked at to know its form.
 const sniffed = 2048
 
-// formOf says what a file is, and returns what it had to read of it.
+// formOf says what a file is, and returns the bytes that it had to read to find out.
 func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, head []byte, err error) {
 	head, isLines, err := in.beginsAsLines(name, b)
 	if err != nil || isLines {
@@ -65,7 +65,8 @@ func isText(kind string) bool { return isHTML(kind) || strings.HasPrefix(kind, "
 
 func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
 
-// endingOr is the ending of a name without its dot, by which people know kinds of files.
+// endingOr is the ending of a name without its dot, or other if the name has none. People know
+// kinds of files by their endings.
 func endingOr(name, other string) string {
 	if ext := strings.ToLower(filepath.Ext(name)); len(ext) > 1 {
 		return ext[1:]
@@ -73,11 +74,11 @@ func endingOr(name, other string) string {
 	return other
 }
 
-// readersEndings are those of texts that are meant for readers.
+// readersEndings are the endings of texts that are meant for readers.
 var readersEndings = []string{".html", ".htm", ".xhtml", ".xht", ".md", ".markdown", ".txt", ".text"}
 
-// readersNames are those of texts that people put beside programs: as a name (README, README.first) or
-// as its ending (zlib.LICENSE).
+// readersNames are the names of texts for readers that stand beside programs: as a name (README,
+// README.first) or as its ending (zlib.LICENSE).
 var readersNames = []string{"readme", "license", "licence", "copying", "copyright", "notice", "news", "changes", "changelog", "authors", "install", "todo", "faq"}
 
 // forReaders says whether a text is known to be meant for readers.
@@ -89,9 +90,9 @@ func forReaders(name string, start []byte) bool {
 		ext != "" && slices.Contains(readersNames, ext[1:]) || extract.MediaType(start, "text/plain") == "text/html"
 }
 
-// diskType is what a file on disk is taken for: by its name if that says HTML,
-// else by its bytes. Source code and the like have names that say all sorts of
-// things, and are text.
+// diskType is the media type that a file on disk is taken for: HTML if its name says so, else what
+// its bytes look like. Other names are not trusted: source code and the like have names of all
+// sorts, and are text.
 func diskType(name string, start []byte) string {
 	if t := TypeOf(name); isHTML(t) || t == "text/markdown" {
 		if m := extract.MediaType(start, t); !isText(m) {
@@ -105,8 +106,8 @@ func diskType(name string, start []byte) string {
 	return "text/plain"
 }
 
-// TypeOf is the media type that a file's name promises, "" if it promises none:
-// then its bytes decide.
+// TypeOf is the media type that a file's name promises; "" if it promises none, and the bytes
+// decide.
 func TypeOf(name string) string {
 	switch ext := strings.ToLower(filepath.Ext(name)); ext {
 	case ".html", ".htm":
@@ -127,9 +128,10 @@ func TypeOf(name string) string {
 
 const bom = "\uFEFF" // some editors write one
 
-// beginsAsLines says whether a file is JSON Lines, and returns what it had to read
-// of it. A name may say so; that of HTML says no; else the first line that is not
-// blank decides: an object with a text, or with what else a line may hold.
+// beginsAsLines says whether a file is JSON Lines, and returns the bytes that it had to read to
+// find out. The file's name may say yes, and the name of an HTML file says no. Otherwise the first
+// line that is not blank decides: it must be an object with a text, or with something else that a
+// line may hold.
 func (in *Inputs) beginsAsLines(name string, b *bufio.Reader) (head []byte, yes bool, err error) {
 	switch ext := strings.ToLower(filepath.Ext(name)); {
 	case ext == ".jsonl" || ext == ".ndjson":

@@ -1,11 +1,10 @@
-// Package corpus reads inputs on disk as one ordered stream of texts: HTML, plain text,
-// Markdown, JSON Lines, Parquet and web archives, from files, folders and standard input, packed with gzip or zstd
-// or not. Start with [Inputs.Records].
+// Package corpus reads inputs on disk as one ordered stream of texts: HTML, plain text, Markdown,
+// JSON Lines, Parquet and web archives, from files, folders and standard input, packed with gzip or
+// zstd or not. Start with [Inputs.Records].
 //
-// The same inputs give the same records in the same order, each file once, so that what is
-// judged by them can be judged again. A [Record] is what stands in an input, byte for byte;
-// [Record.Text] makes a text of it, and may be called by many goroutines at once. The package
-// judges nothing itself.
+// The same inputs give the same records in the same order, each file once, so that a judgement of
+// them can be repeated. A [Record] is what stands in an input, byte for byte; [Record.Text] makes a
+// text of it, and may be called by many goroutines at once. The package judges nothing itself.
 package corpus
 
 import (
@@ -23,19 +22,20 @@ import (
 // Inputs are files and folders that somebody named.
 type Inputs struct {
 	Paths []string  // "-" is standard input
-	Stdin io.Reader // what is read for it
+	Stdin io.Reader // what "-" reads
 
 	Include, Exclude []*regexp.Regexp // a path must match one of Include, if there are any, and none of Exclude
 	Fields           Fields           // which of a JSON line are read
-	MaxRecord        int              // bytes that one record may have; 0: [DefaultMaxRecord]
+	MaxRecord        int              // the most bytes that one record may have; 0: [DefaultMaxRecord]
 
-	Unreadable func(error)       // told of what is inside a folder and cannot be read; required
+	Unreadable func(error)       // told of each file or folder inside a folder that cannot be read; required
 	Passed     func(kind string) // told of each file in a folder that is passed over, by its kind; nil: nobody is
 
 	bytesRead atomic.Int64 // of files, as they are packed
 }
 
-// Again are the same inputs, to be read a second time. Nobody is told again of what cannot be read.
+// Again are the same inputs, to be read a second time. Nobody is told a second time of files that
+// cannot be read.
 func (in *Inputs) Again() *Inputs {
 	return &Inputs{Paths: in.Paths, Stdin: in.Stdin, Include: in.Include, Exclude: in.Exclude,
 		Fields: in.Fields, MaxRecord: in.MaxRecord, Unreadable: func(error) {}}
@@ -62,8 +62,8 @@ func (in *Inputs) Size() (total int64) {
 	return total
 }
 
-// DefaultMaxRecord is how many bytes a record may have. A longer one is bad: nobody wrote it to be
-// read, and it would take the memory of all others.
+// DefaultMaxRecord is how many bytes a record may have. A longer one is a bad record: nobody wrote
+// it to be read, and it would take the memory of all others.
 const DefaultMaxRecord = 64 << 20
 
 func (in *Inputs) maxRecord() int {
@@ -76,7 +76,7 @@ func (in *Inputs) maxRecord() int {
 // An input is a file that is to be read.
 type input struct {
 	name   string // "-" is standard input
-	inside bool   // it was found in a folder: nobody named it
+	inside bool   // it was found in a folder, so nobody named it
 }
 
 // String is what the input is called in a sentence.
@@ -87,9 +87,9 @@ func (i input) String() string {
 	return i.name
 }
 
-// files yields the files, those of a folder in the order of their names, each once
-// however often it is named. As in a crawl, the hidden ones of a folder are left
-// alone, and one that cannot be read does not keep the others from being read.
+// files yields the files, those of a folder in the order of their names, each once however often it
+// is named. As in a crawl, hidden files of a folder are skipped, and a file that cannot be read
+// does not keep the others from being read.
 func (in *Inputs) files(unreadable func(error)) iter.Seq2[input, error] {
 	return func(yield func(input, error) bool) {
 		seen := map[string]bool{}
@@ -125,8 +125,8 @@ func (in *Inputs) chosen(path string) bool {
 	return (len(in.Include) == 0 || slices.ContainsFunc(in.Include, matches)) && !slices.ContainsFunc(in.Exclude, matches)
 }
 
-// walk finds a file, or those of a folder, with the path that a file has whatever
-// it was named by.
+// walk finds a file, or the files of a folder. The path of a file is the same whatever name led to
+// it.
 func walk(root string, found func(i input, path string) error, unreadable func(error)) error {
 	top := resolved(root)
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -145,7 +145,7 @@ func walk(root string, found func(i input, path string) error, unreadable func(e
 		case d.IsDir():
 			return nil
 		case inside && !d.Type().IsRegular():
-			return nil // a link or a pipe: what it leads to has a name of its own
+			return nil // a link or a pipe: the target has a name of its own
 		}
 		below, err := filepath.Rel(root, name)
 		if err != nil {
@@ -185,7 +185,7 @@ func (in *Inputs) Among(info fs.FileInfo) (bool, error) {
 			return false, err
 		}
 		other, err := in.stat(i)
-		if err == nil && os.SameFile(info, other) { // what is gone will be missed when it is read
+		if err == nil && os.SameFile(info, other) { // reading will report a file that is gone
 			return true, nil
 		}
 	}

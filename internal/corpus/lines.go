@@ -35,7 +35,7 @@ func (in *Inputs) readLines(i input, from io.Reader, yield func(*Record, error) 
 	}
 }
 
-// readLine reads a line, of one that is too long as much as shows it, and drops its end: \n.
+// readLine reads a line and drops its \n. Of a line that is too long it keeps only the beginning.
 func readLine(b *bufio.Reader, most int) (line []byte, long bool, err error) {
 	for {
 		part, err := b.ReadSlice('\n')

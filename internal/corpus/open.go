@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// open opens an input. What is no regular file may keep a reader waiting: when ctx
-// ends, such a one is not waited for.
+// open opens an input. An input that is no regular file may keep a reader waiting. When ctx ends,
+// the wait ends.
 func (in *Inputs) open(ctx context.Context, i input) (io.ReadCloser, error) {
 	open := func() (io.ReadCloser, error) { return os.Open(i.name) }
 	if i.name == "-" {
@@ -22,8 +22,8 @@ func (in *Inputs) open(ctx context.Context, i input) (io.ReadCloser, error) {
 	return open()
 }
 
-// patient opens and reads in a goroutine of its own, which a read or an open that
-// never returns keeps until the process ends.
+// patient opens and reads in a goroutine of its own. If an open or a read never returns, that
+// goroutine stays until the process ends.
 func patient(ctx context.Context, open func() (io.ReadCloser, error)) io.ReadCloser {
 	out, in := io.Pipe()
 	stop := context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })

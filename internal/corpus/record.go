@@ -21,9 +21,9 @@ import (
 // A Record is one text as it stands in an input, before anybody has looked into it.
 type Record struct {
 	Num   int    // its place among all that were read, from 0
-	Input string // the file it is of, as it was named; "-" is standard input
-	Line  int    // of a JSON Lines file, counted from 1; 0: the record is a whole file
-	Raw   []byte // as it was read, unpacked; of a line without its end
+	Input string // the file that holds it, as it was named; "-" is standard input
+	Line  int    // its line in a JSON Lines file, counted from 1; 0: the record is a whole file
+	Raw   []byte // the bytes as they were read, unpacked; a line has lost its line end
 	Type  string // media type of a whole file
 
 	row      *table.Row // of a Parquet file; Line is its number then
@@ -32,7 +32,7 @@ type Record struct {
 	bad      error      // why it cannot be read at all
 }
 
-// A Text is what a record says.
+// A Text is what reading a record gives.
 type Text struct {
 	URL    string            // its name: a path, what the line says, or else FILE:LINE
 	Placed bool              // URL is FILE:LINE: no other record can have it
@@ -65,7 +65,7 @@ func (r *Record) Place() string {
 	return fmt.Sprintf("%s, %s %d", input{name: r.Input}, what, r.Line)
 }
 
-// Source is FILE:LINE of a line, "" of a whole file, whose name says where it is from.
+// Source is FILE:LINE for a line. It is "" for a whole file, whose name says where it is from.
 func (r *Record) Source() string {
 	if r.Line == 0 {
 		return ""
@@ -81,7 +81,7 @@ func (r *Record) Size() int {
 	return len(r.Raw)
 }
 
-// Drop forgets what was read, of a record that is not to come out again.
+// Drop frees the bytes of a record that will not be written.
 func (r *Record) Drop() { r.Raw, r.row = nil, nil }
 
 // Markup says whether the record may have to be parsed as HTML, which takes much more memory
@@ -114,7 +114,7 @@ func (r *Record) Text() (Text, error) {
 	return t, nil
 }
 
-// said is what a line or a row says.
+// said is the text of a line or a row.
 func (r *Record) said() (Text, error) {
 	switch {
 	case r.row != nil:
@@ -125,18 +125,17 @@ func (r *Record) said() (Text, error) {
 	return r.fields.read(r.Raw)
 }
 
-// textOf makes a text of its bytes.
+// textOf makes a text of the bytes of a whole file.
 func textOf(name string, body []byte, kind string) Text {
 	doc, err := extract.Parse(body, kind)
-	if err != nil { // the only one is that it holds no text
+	if err != nil { // the only possible error is that there is no text
 		doc = nil
 	}
 	return Text{URL: name, Doc: doc, Type: extract.MediaType(body, kind)}
 }
 
-// Records yields what the inputs hold. It ends with the first file that was named and cannot
-// be read, and the error that says why; of what cannot be read inside a folder it tells
-// Unreadable, and goes on.
+// Records yields what the inputs hold. If a file that was named cannot be read, it yields the error
+// and ends. If a file inside a folder cannot be read, it tells Unreadable and goes on.
 func (in *Inputs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		num := 0
@@ -178,7 +177,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	defer f.Close()
 	counted := &countingReader{from: f, to: &in.bytesRead}
 	raw := bufio.NewReaderSize(counted, archiveStart)
-	if start, _ := raw.Peek(archiveStart); warc.Begins(start) { // by members, so that a damaged one costs itself only
+	if start, _ := raw.Peek(archiveStart); warc.Begins(start) { // unpacked member by member, so that a damaged one costs only itself
 		return in.readArchive(i, raw, yield, failed)
 	}
 	b, err := packed.NewReader(raw, i.name)
@@ -186,7 +185,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 		return failed(err)
 	}
 	defer b.Close()
-	defer func() { // what was passed over, or read in another way, counts as read
+	defer func() { // bytes that were passed over, or read in another way, count as read
 		if info, err := in.stat(i); err == nil {
 			in.bytesRead.Add(max(info.Size()-counted.n, 0))
 		}
@@ -214,7 +213,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	return in.readWhole(i, whole, form.kind, yield, failed)
 }
 
-// A countingReader counts what is read for who watches.
+// A countingReader counts the bytes read, for a display of progress.
 type countingReader struct {
 	from io.Reader
 	n    int64

@@ -63,7 +63,7 @@ func (f *Fields) readRow(row *table.Row) (Text, error) {
 	return Text{}, fmt.Errorf("no column is a text, %s: --text-field names the one that is", orList(textFields))
 }
 
-// nameOfRow is what a row calls itself; "" if it does not.
+// nameOfRow is the name that a row gives itself; "" if it gives none.
 func (f *Fields) nameOfRow(row *table.Row) (string, error) {
 	for _, column := range f.idNames() {
 		switch value, ok := row.Value(column); v := value.(type) {

@@ -40,7 +40,8 @@ func parquetFile(t *testing.T, name string, n int) {
 	}
 }
 
-// A row has its text and its name in the columns where lines have them, and comes out with the columns it had.
+// A row has its text and its name in the columns where lines have them, and comes out with the
+// columns it had.
 func TestRows(t *testing.T) {
 	dir := t.TempDir()
 	parquetFile(t, filepath.Join(dir, "in.data"), 4)

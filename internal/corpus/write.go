@@ -17,12 +17,11 @@ import (
 
 // # A corpus out, as it came in
 //
-// What is kept of a corpus goes on to programs that know it, and not us. So a record is written as
-// it was read: a JSON line has the same bytes, and what is added to it is added at its end; a row of Parquet has
-// the same columns, and what is added stands behind them; a record of a web archive is the same
-// record, and what is added is a metadata record behind it. A file
-// that is one text becomes a line, {"url","text"} or {"url","html"}, which is what such a file is
-// when it is read again.
+// The records that are kept go on to programs that know the corpus, and not us. So a record is
+// written as it was read. A JSON line has the same bytes, with the note added at its end. A row of
+// Parquet has the same columns, with those of the note behind them. A record of a web archive is
+// the same record, with the note as a metadata record behind it. A file that is one text becomes a
+// line, {"url","text"} or {"url","html"}, which is read as the same text again.
 
 // A Note is what was decided about a record.
 type Note struct {
@@ -45,8 +44,8 @@ type sink interface {
 	close() error
 }
 
-// NewWriter writes to a file of a name, which says how the file is packed. With annotate, each record
-// carries its note.
+// NewWriter writes to a file of a name, which says how the file is packed. With annotate, each
+// record carries its note.
 func NewWriter(w io.Writer, name string, annotate bool) *Writer {
 	return &Writer{name: name, annotate: annotate, to: w}
 }
@@ -61,7 +60,7 @@ func (w *Writer) Write(r *Record, note Note) (err error) {
 	return w.sink.write(r, note, w.annotate)
 }
 
-// isTable says whether a file is Parquet by its name.
+// isTable says by a file's name whether it is Parquet.
 func isTable(name string) bool { return strings.EqualFold(filepath.Ext(name), ".parquet") }
 
 // open begins the file in the form of its first record.
@@ -190,12 +189,12 @@ func (r *Record) appendLine(dst []byte) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// annotated adds a note to the object that is a line, before its last brace. What stands behind that, a
-// carriage return, stays there.
+// annotated adds a note to the object of a line, before its last brace. A carriage return behind
+// the brace stays there.
 func annotated(line []byte, note Note) []byte {
 	members, err := json.Marshal(note)
 	end := bytes.LastIndexByte(line, '}')
-	if err != nil || end < 0 || len(members) <= len(`{}`) { // a verdict is no number that JSON has not
+	if err != nil || end < 0 || len(members) <= len(`{}`) { // a note never holds a number that JSON lacks
 		return line
 	}
 	var added []byte

@@ -12,10 +12,9 @@ import (
 	"skink/store/badger"
 )
 
-// Several pipelines judge into one store at once, none of which knows of the others. One
-// page in three is a copy of the one before it, exact or near, and the two arrive at the
-// same moment in different pipelines. Whatever wins, of two that are alike one leads the
-// other, and none is lost.
+// Several pipelines judge into one store at once, none of which knows of the others. One page in
+// three is a copy of the one before it, exact or near, and the two arrive at the same moment in
+// different pipelines. Whichever wins, one of two like pages leads the other, and none is lost.
 //
 // The short form is 1,500 pages, with SKINK_LONG 6,000, and 50,000 with SKINK_LONG=full.
 func TestCommitters(t *testing.T) {
@@ -34,8 +33,8 @@ func TestCommitters(t *testing.T) {
 	}
 }
 
-// committed makes page n. Of six the second is a copy of the first, and the fourth is nearly
-// one of the third.
+// committed makes page n. Of each six pages, the second is a copy of the first, and the fourth is a
+// near copy of the third.
 func committed(n int) (name, text string) {
 	text = words(uint64(n), 100)
 	switch n % 6 {
@@ -47,8 +46,7 @@ func committed(n int) (name, text string) {
 	return strconv.Itoa(n), text
 }
 
-// commitAtOnce gives each page to the next of the committers, all of which begin a round
-// together.
+// commitAtOnce gives each page to the next of the committers, all of which begin a round together.
 func commitAtOnce(t *testing.T, s store.Store, opt Options, committers, pages int) {
 	t.Helper()
 	pipelines := make([]*Pipeline, committers)

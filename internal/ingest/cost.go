@@ -22,30 +22,30 @@ import (
 //
 // A tree is seldom as large as it may be: that of an honest page takes some 10 bytes for each byte
 // of the page. So a page is first read with a share for such a tree. If its tree outgrows that, the
-// page gives the share back, takes the largest, and is read again. It is learned at which sizes of
-// pages that happens often, and those begin with the largest share.
+// page gives the share back, takes the largest, and is read again. The pipeline learns at which
+// sizes of pages that happens often. Pages of these sizes begin with the largest share.
 
 const (
-	lightTree  = 8 << 20 // and lightAByte for each byte of a page: what a tree seldom outgrows, nor the sums that foresee it
+	lightTree  = 8 << 20 // plus lightAByte for each byte of a page: few trees need more, and few estimates of a tree say more
 	lightAByte = 16
 
-	treeCost = 2.2 // bytes for a byte of a tree, itself included
+	treeCost = 2.2 // bytes of memory for a byte of a tree, the tree included
 	textCost = 21  // bytes for a byte of a page
 
-	learnedIn = 32 // pages of a size
+	learnedIn = 32 // so many pages of a size make up the moving average
 	often     = 0.125
 )
 
 // A costs learns what pages cost, by their size.
 type costs struct {
 	mu    sync.Mutex
-	heavy [65]float64 // guarded by mu: share of the pages of up to so many bits that outgrew a light tree
+	heavy [65]float64 // guarded by mu: by the bits of a page's size: the share of pages that outgrew a light tree
 }
 
-// most is how large the tree of a page of so many bytes may become.
+// most is the largest tree, in bytes, that a page of size bytes may become.
 func most(size int) int64 { return min(extract.MaxTree, 8<<20+64*int64(size)) }
 
-// tree is how large a tree a page of so many bytes gets at first.
+// tree is the share for a tree, in bytes, with which a page of size bytes is first read.
 func (c *costs) tree(size int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +55,7 @@ func (c *costs) tree(size int) int64 {
 	return min(lightTree+lightAByte*int64(size), most(size))
 }
 
-// learn takes note of whether a page of so many bytes outgrew a light tree.
+// learn notes whether a page of size bytes outgrew a light tree.
 func (c *costs) learn(size int, outgrown bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,7 +67,8 @@ func (c *costs) learn(size int, outgrown bool) {
 	*h += (now - *h) / learnedIn
 }
 
-// costOf is what it takes to read so many bytes, with a tree of up to so many.
+// costOf is how many bytes of memory it takes to read size bytes of a page into a tree of at most
+// tree bytes.
 func costOf(size int, tree int64) int64 { return int64(treeCost*float64(tree)) + textCost*int64(size) }
 
 // errOutgrown: the page needs a larger tree, and may have one.
@@ -93,8 +94,8 @@ func (p *Pipeline) readWithin(ctx context.Context, s *subject, page *crawler.Pag
 	return err
 }
 
-// hugeTag says whether a page has a tag so long that its attributes alone may outgrow a light tree:
-// it is not worth trying.
+// hugeTag says whether a page has a tag so long that its attributes alone may outgrow a light tree.
+// Such a page is not tried with one.
 func hugeTag(body []byte) bool {
 	const huge = 1 << 20
 	for len(body) >= huge {

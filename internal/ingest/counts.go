@@ -13,7 +13,7 @@ import (
 
 // counts are what a pipeline found in its store and what it added.
 type counts struct {
-	pages atomic.Int64 // of all
+	pages atomic.Int64 // all that the store holds
 
 	mu     sync.Mutex
 	all    store.Tally // guarded by mu
@@ -21,7 +21,7 @@ type counts struct {
 	visits Visits      // guarded by mu
 }
 
-// Visits counts the visits of what was known before, by what they found.
+// Visits counts the visits to URLs that were visited before, by what the visits found.
 type Visits map[store.VisitKind]int64
 
 // All is how many there were.
@@ -48,7 +48,7 @@ func (c *counts) add(s *subject, outcome store.Outcome) {
 			c.visits = Visits{}
 		}
 		kind := s.record.Visit
-		if s.touch && kind == store.FirstVisit { // there was nothing, and is nothing
+		if s.touch && kind == store.FirstVisit { // there was no page at the URL, and there is none now
 			kind = store.Failed
 		}
 		c.visits[kind]++
@@ -74,17 +74,17 @@ func (c *counts) replace(s *subject) {
 	c.all.Add(&s.record)
 }
 
-// Visits counts the visits of what was known before.
+// Visits counts this run's visits to URLs that were visited before.
 func (p *Pipeline) Visits() Visits {
 	p.counts.mu.Lock()
 	defer p.counts.mu.Unlock()
 	return maps.Clone(p.counts.visits)
 }
 
-// countEvery is how long others' pages may go uncounted.
+// countEvery is how long the pages of other workers may go uncounted.
 const countEvery = 200 * time.Millisecond
 
-// recount takes the counts of a store that others write to.
+// recount reads the counts from a store that other workers write to.
 func (c *counts) recount(ctx context.Context, s Store) error {
 	all, err := s.Tally(ctx)
 	if err != nil {
@@ -109,5 +109,5 @@ func (p *Pipeline) Pages() int64 { return p.counts.pages.Load() }
 // Tally counts what the store holds.
 func (p *Pipeline) Tally() store.Tally { return p.counts.snapshot(&p.counts.all) }
 
-// Added counts what this pipeline added to it.
+// Added counts what this pipeline added to the store.
 func (p *Pipeline) Added() store.Tally { return p.counts.snapshot(&p.counts.news) }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Pages write dates in many ways, most of them in one of ISO 8601's. An index wants one way.
+// Pages write dates in many ways. Most use one of the ways of ISO 8601. An index wants one way.
 
 // layouts are the ways in which pages write a moment, those with a zone first.
 var layouts = []string{
@@ -14,8 +14,8 @@ var layouts = []string{
 	time.RFC1123Z, http.TimeFormat, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
 }
 
-// dateOf is a moment by RFC 3339, or a date without a time where the page names none; "" where it is not
-// known what the page means. A moment without a zone is taken for UTC.
+// dateOf rewrites a date by RFC 3339: as a moment, or as a date alone if the page names no time. It
+// returns "" if it does not understand the date. A moment without a zone is taken for UTC.
 func dateOf(written string) string {
 	written = strings.TrimSpace(written)
 	if day, err := time.Parse(time.DateOnly, written); err == nil {

@@ -4,14 +4,15 @@ import (
 	"strings"
 )
 
-// What a record keeps of a change is for a person to see what it was about, not to undo it.
+// A record keeps enough of a change for a person to see what it was about, and not enough to undo
+// it.
 const (
 	mostShown  = 400 // bytes of what came, and of what went
 	mostBefore = 3   // words that stayed, shown on each side
 )
 
-// difference says what one text has that the other has not: which blocks, or which words of a block
-// where the other text has another block in its place. Each is cut to [mostShown] bytes.
+// difference says what each of two texts has that the other lacks: whole blocks, or only the words
+// that differ if one block took the place of another. Both results are cut to [mostShown] bytes.
 func difference(was, is string) (added, removed string) {
 	gone, came := without(was, is), without(is, was)
 	if len(gone) == len(came) {
@@ -22,7 +23,8 @@ func difference(was, is string) (added, removed string) {
 	return shown(came), shown(gone)
 }
 
-// without lists the lines of one text that the other has not, each as often as the other lacks it.
+// without lists the lines of text that other lacks. A line that text has more often than other is
+// listed once for each time that other lacks it.
 func without(text, other string) (lines []string) {
 	have := map[string]int{}
 	for line := range strings.Lines(other) {
@@ -37,7 +39,8 @@ func without(text, other string) (lines []string) {
 	return lines
 }
 
-// core leaves out of two blocks the words with which both begin and end, but for a few.
+// core drops the words with which both blocks begin and end, but keeps mostBefore of them on each
+// side.
 func core(a, b string) (string, string) {
 	x, y := strings.Fields(a), strings.Fields(b)
 	most := min(len(x), len(y))

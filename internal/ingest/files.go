@@ -22,16 +22,17 @@ import (
 // verdicts. What can be done in any order is done by all processors: a record becomes a text and a
 // sketch, and is compared with what the store holds. Two things are done one after the other: names
 // are given, and verdicts are committed, where the store refuses those that no longer hold. Records
-// go this way in batches, for short texts would else spend most of their time in channels.
+// go this way in batches, because short texts would otherwise spend most of their time in channels.
 
-// FileOptions say who is told what becomes of files.
+// FileOptions name the functions that are told what becomes of files.
 type FileOptions struct {
 	// Bad is told of each record that cannot be read, in their order. Its error ends the run.
 	Bad func(*corpus.BadError) error
-	// Passed is told of each record of an archive that holds no text what it is. nil: nobody is told.
+	// Passed is told the kind of each record of an archive that holds no text. nil: nobody is told.
 	Passed func(kind string)
-	// Judged is told of each other record what the store knows of it by now, in their order, also
-	// if the store knew it before. Its error ends the run. nil: nobody is told.
+	// Judged is told of every other record, in their order, with what the store knows of it by now.
+	// It is also told of records that the store knew before. Its error ends the run. nil: nobody is
+	// told.
 	Judged func(*corpus.Record, *store.Record) error
 }
 
@@ -40,7 +41,7 @@ type file struct {
 	subject
 	from   *corpus.Record
 	name   string              // what the record calls itself
-	placed bool                // by its place, which no other record has
+	placed bool                // it is named by its place, which no other record has
 	bad    *corpus.BadError    // nil: it could be read
 	passed *corpus.PassedError // nil: it holds a text
 	known  *store.Record       // what the store knew of it before; nil: it is new
@@ -54,7 +55,7 @@ type batch struct {
 
 const (
 	batchFiles = 64        // as many as one commit takes well
-	batchBytes = 256 << 10 // enough to be worth the way, few enough for many to be under way
+	batchBytes = 256 << 10 // large enough to be worth a send, small enough that many batches are under way
 )
 
 // Files judges the records of files in their order.
@@ -62,7 +63,7 @@ func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, 
 	names, err := newNaming(ctx, p.store, func(f *file, before *store.Record) error {
 		f.read = f.record
 		err := p.comeBack(ctx, &f.subject, before)
-		f.state = frontier.Unknown // nobody asked for it
+		f.state = frontier.Unknown // the frontier has no URL of a file
 		return err
 	})
 	if err != nil {
@@ -110,8 +111,8 @@ func eachBatch(ctx context.Context, in <-chan *batch, do func(*batch) error) err
 	return ctx.Err()
 }
 
-// gather makes batches of records, each with its share of memory. Those before a batch have theirs,
-// so it is always somebody's turn.
+// gather makes batches of records, each with its share of memory. Batches get their shares in
+// order, so the first that is not finished always has its share, and can go on.
 func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record, error], out chan<- *batch) error {
 	var b batch
 	bytes := 0
@@ -141,8 +142,8 @@ func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record,
 	return pass()
 }
 
-// cost is what it takes to read the files of a batch. They are read one after the other, so there
-// is one tree at a time.
+// cost is how much memory it takes to read the files of a batch. They are read one after the other,
+// so there is only one tree at a time.
 func (b *batch) cost() int64 {
 	bytes, tree := 0, int64(0)
 	for _, f := range b.files {
@@ -200,7 +201,8 @@ func (p *Pipeline) readFile(f *file) {
 	}
 }
 
-// complain tells of the records of a batch that could not be read, or hold no text, and leaves them out.
+// complain reports the records of a batch that could not be read or hold no text, and drops them
+// from the batch.
 func (b *batch) complain(opt FileOptions) error {
 	for _, f := range b.files {
 		switch {

@@ -15,17 +15,18 @@ import (
 
 // # A page that ends the process
 //
-// Reading a page is bounded, and a panic is its record. A page that ended the process all the same,
-// by a stack that overflows or by memory that runs out, would do so again after every resume. So
-// the store remembers which pages are being read. A page that it remembers when it is opened was in
-// flight when the process died. That page is read alone the next time, and marked before that
-// begins. If the process dies again, the page is recorded as the cause, and not read any more.
+// Reading a page is bounded, and a panic while it is read becomes the page's record. A page can end
+// the process all the same, by a stack that overflows or by memory that runs out. It would do so
+// again after every resume. So the store remembers which pages are being read. A page that it
+// remembers when it is opened was in flight when the process died. That page is read alone the next
+// time, and marked before that begins. If the process dies again, the page is recorded as the
+// cause, and not read any more.
 //
-// To mark every page would cost a write each, and blame those that were read when somebody killed
-// the process. To overflow a stack or to fill the memory takes time, so a page is marked when it
-// has been read for longPage, which honest pages seldom are. What it gets wrong: a page that ends
-// the process sooner is not marked, and a page is given up that is in flight at two deaths for
-// another reason.
+// Marking every page would cost a write for each, and would blame the pages that were being read
+// when somebody killed the process. Overflowing a stack or filling the memory takes time. So a page
+// is marked only after longPage, and honest pages are seldom read for so long. This gets two things
+// wrong. A page that ends the process sooner is not marked. A page that is in flight at two deaths
+// is given up even if the deaths had another cause.
 
 const (
 	longPage  = 200 * time.Millisecond
@@ -34,10 +35,11 @@ const (
 	maxDeaths = 2
 )
 
-// flightName is where a store keeps the marks: by URL, at how many deaths the page was in flight,
-// counting one that would come now. Several workers may share it. Each writes its own marks, and
-// looks at the others' as often as it writes, at least every readEvery. A host has one
-// holder, so who comes to read a page that is marked by another took it over from one who died.
+// flightName is the name under which a store keeps the marks: for each URL, at how many deaths the
+// page was in flight, counting a death that would come now. Several workers may share the marks.
+// Each writes its own, and reads those of the others as often as it writes, at least every
+// readEvery. A host has one holder. So a worker that comes to a page that another worker has marked
+// took the host over from a worker that died.
 const flightName = "in flight"
 
 const readEvery = time.Second
@@ -50,15 +52,15 @@ type flight struct {
 	store Store
 
 	mu      sync.Mutex
-	deaths  map[string]int       // guarded by mu: at how many deaths pages were in flight that have not ended yet; others' marks are among them
-	began   map[string]time.Time // guarded by mu: of those that are being read
-	marked  map[string]bool      // guarded by mu: of those, which the store knows of
-	ended   map[string]bool      // guarded by mu: those that have ended, of which the store still knows
-	written map[string]int       // guarded by mu: what the store knows from here
-	read    time.Time            // guarded by mu: when others' marks were looked at
+	deaths  map[string]int       // guarded by mu: at how many deaths each page was in flight, of pages that have not ended yet; includes the marks of other workers
+	began   map[string]time.Time // guarded by mu: when the reading of each page under way began
+	marked  map[string]bool      // guarded by mu: pages under way whose mark is in the store
+	ended   map[string]bool      // guarded by mu: pages that have ended, but whose mark is still in the store
+	written map[string]int       // guarded by mu: the marks that this worker wrote to the store
+	read    time.Time            // guarded by mu: when the marks of the other workers were last read
 }
 
-// newFlight reads what was in flight when the store was last left.
+// newFlight reads which pages were in flight when the store was last left.
 func newFlight(ctx context.Context, s Store) (*flight, error) {
 	f := &flight{store: s, began: map[string]time.Time{}, marked: map[string]bool{}, ended: map[string]bool{}, written: map[string]int{}}
 	_, err := f.refresh(ctx, time.Now())
@@ -120,7 +122,7 @@ func (f *flight) end(url string) {
 	delete(f.deaths, url)
 }
 
-// look marks the pages that have been read for long, and forgets those that have ended.
+// look marks the pages that take long to read, and forgets those that have ended.
 func (f *flight) look(ctx context.Context, now time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -140,7 +142,7 @@ func (f *flight) look(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// write is called with mu held.
+// write writes this worker's marks. The caller holds mu.
 func (f *flight) write(ctx context.Context) error {
 	for {
 		old, err := f.refresh(ctx, time.Now())
@@ -168,15 +170,15 @@ func (f *flight) write(ctx context.Context) error {
 	}
 }
 
-// deadly makes a subject the record of a page that is not read again.
+// deadly makes the subject's record that of a page that is not read again.
 func (s *subject) deadly(deaths int) {
 	r := &s.record
 	r.Kind, r.Problem = store.Error, problemDeadly
 	r.Detail = fmt.Sprintf("it was being read at %d deaths of the process, and is given up", deaths)
 }
 
-// need is the share of memory that reading a page takes: all, if the page is suspected, so that no
-// other is read with it.
+// need is the share of memory that reading a page takes. A suspected page takes all of it, so that
+// no other page is read at the same time.
 func (p *Pipeline) need(page *crawler.Page, tree int64) int64 {
 	if p.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62

@@ -1,5 +1,4 @@
-// Package ingest is the pipeline: a page becomes a text, a sketch, a verdict and
-// a record.
+// Package ingest is the pipeline: a page becomes a text, a sketch, a verdict and a record.
 //
 // Each page goes its way alone, from whatever goroutine brings it: it is read and
 // sketched, looked up, compared exactly with the leaders it met, and committed
@@ -31,11 +30,11 @@ import (
 // Options is how pages are judged and what is kept of them.
 type Options struct {
 	Rule           dedup.Rule
-	GoneAfter      int                 // visits in a row that fail after which a page is gone; 0: [DefaultGoneAfter]
+	GoneAfter      int                 // failed visits in a row after which a page is gone; 0: [DefaultGoneAfter]
 	SkipDuplicates bool                // keep no text of a duplicate, and follow none of its links
 	Learn          *learn.Book         // told of each verdict; nil: nobody is
 	Agent          string              // product token that pages may name in what they ask of crawlers; "": that of the default agent
-	OnTouch        func(*store.Record) // told of each page that was visited and is what it was, which is no change; nil: nobody is
+	OnTouch        func(*store.Record) // told of each page whose visit found no change; nil: nobody is
 	Shared         bool                // others write to the store too, so what it holds is counted there every countEvery
 	Memory         int64               // bytes that the whole process is to get along with, see [memory.Divide]; 0: [memory.Default]
 
@@ -63,8 +62,7 @@ type Store interface {
 	Sync() error
 }
 
-// A Pipeline judges pages into a store. Its methods may be called from several
-// goroutines.
+// A Pipeline judges pages into a store. Its methods may be called from several goroutines.
 type Pipeline struct {
 	store   Store
 	opt     Options
@@ -105,13 +103,12 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	return p, nil
 }
 
-// Close ends the pipeline. What it handled is in the store already; the error is
-// that of the last attempt to make it survive a power cut.
+// Close ends the pipeline. All that it handled is in the store already. The error is that of the
+// last attempt to make this survive a power cut.
 func (p *Pipeline) Close() error { return p.upkeep.stop() }
 
-// Handle judges and stores what became of a URL, and returns when it is stored.
-// It implements [crawler.Handler]. No two calls at once may be about the same
-// URL; the frontier sees to that.
+// Handle judges and stores what became of a URL, and returns when it is stored. It implements
+// [crawler.Handler]. No two calls at once may be about the same URL; the frontier sees to that.
 func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawler.Leads) error {
 	if err := p.upkeep.failed(); err != nil {
 		return err
@@ -134,12 +131,12 @@ func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page, leads *crawl
 	if err != nil {
 		return s, err
 	}
-	if known != nil && known.Answers(&page.Item) { // its links were written before it
+	if known != nil && known.Answers(&page.Item) { // the links were written before the record
 		s.known, s.before, s.state = true, known, known.End()
 		return s, nil
 	}
 	switch {
-	case page.NotModified && known == nil: // it was lost since it was asked for
+	case page.NotModified && known == nil: // the record was lost since the page was asked for
 		s.record.Kind, s.record.Problem = store.Error, fmt.Sprintf("%s %d", crawler.ProblemStatus, page.Status)
 	case page.NotModified:
 	default:
@@ -165,7 +162,8 @@ func (p *Pipeline) recordOf(ctx context.Context, id dedup.Hash) (*store.Record, 
 	return &pages[0].Record, nil
 }
 
-// readInto reads a page, whatever comes of it. The error is that of ctx.
+// readInto reads a page into a subject. If the page cannot be read, the subject's record says so.
+// The error is that of ctx.
 func (p *Pipeline) readInto(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads) error {
 	if n := p.flight.suspect(page.Item.URL); n >= maxDeaths {
 		p.flight.end(page.Item.URL)
@@ -189,8 +187,8 @@ func (p *Pipeline) readInto(ctx context.Context, s *subject, page *crawler.Page,
 	return nil
 }
 
-// guard turns a panic into an error: people write anything into pages, and one
-// that the code around this is not up to must not end the crawl.
+// guard turns a panic into an error. People write anything into pages, and a page that makes the
+// code panic must not end the crawl.
 func guard(read func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -200,14 +198,14 @@ func guard(read func() error) (err error) {
 	return read()
 }
 
-// broken makes a subject the record of something that could not be read.
+// broken makes the subject's record that of a page that could not be read.
 func (s *subject) broken(r store.Record, err error) {
 	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemInternal), err.Error()
 	*s = subject{record: r, claim: s.claim, item: s.item, share: s.share}
 }
 
-// read takes from a page all that is judged or followed, with a tree of up to so many
-// bytes. It is pure.
+// read takes from a page all that is judged or followed, with a tree of at most tree bytes. It is
+// pure.
 func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tree int64) error {
 	doc, notText := extract.Options{Tree: tree}.Parse(page.Body, page.Header.Get("Content-Type"))
 	switch {
@@ -239,16 +237,16 @@ func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tr
 	return nil
 }
 
-// obey adds to what a document asks of everyone what it, or its answer, asks of us.
+// obey adds what a document and the header of its answer ask of this crawler to what the document
+// asks of every crawler.
 func (p *Pipeline) obey(doc *extract.Document, header http.Header) {
 	ask, tag := doc.Asks[p.opt.Agent], robotsTag(header, p.opt.Agent)
 	doc.NoIndex = doc.NoIndex || ask.NoIndex || tag.noindex
 	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.nofollow
 }
 
-// commit judges a subject and writes it, until its verdict holds at the moment it
-// is written. Each time it does not, another page was committed, so the pipeline as
-// a whole goes on.
+// commit judges a subject and writes it, until its verdict holds at the moment it is written. Each
+// time it does not, another page was committed, so the pipeline as a whole goes on.
 func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error {
 	if !s.known || !s.unsettles() {
 		outcome, err := p.write(ctx, s, commit)
@@ -275,8 +273,8 @@ func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error 
 	return p.end(ctx, s)
 }
 
-// write judges a subject and writes it, and how its URL ended, but for that of a page that
-// has led others: it ends when they are settled.
+// write judges a subject, and writes it together with how its URL ended. The URL of a page that has
+// led others ends later, when the pages that it led are settled.
 func (p *Pipeline) write(ctx context.Context, s *subject, commit Commit) (store.Outcome, error) {
 	for {
 		if err := p.judge(ctx, s); err != nil {
@@ -313,7 +311,8 @@ func (p *Pipeline) end(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// committer is how a subject is committed. The answer of one that has a record is kept already.
+// committer is how a subject is committed. If the subject has a record, its answer is in the
+// archive already.
 func (p *Pipeline) committer(s *subject, page *crawler.Page) Commit {
 	if p.opt.Archive != nil && !s.known {
 		return p.opt.Archive(page)

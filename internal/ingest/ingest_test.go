@@ -39,8 +39,8 @@ func words(seed uint64, n int) string {
 	return b.String()
 }
 
-// but replaces the first word of a text: of 100 words that leaves 90 of 91
-// shingles, a resemblance of 90/92.
+// but replaces the first word of a text. In a text of 100 words that leaves 90 of 91 shingles, a
+// resemblance of 90/92.
 func but(text, word string) string {
 	_, rest, _ := strings.Cut(text, " ")
 	return word + " " + rest
@@ -226,7 +226,7 @@ func textLine(file string, n int, name, text string) *corpus.Record {
 	return &corpus.Record{Input: file, Line: n, Raw: fmt.Appendf(nil, `{"url":%q,"text":%q}`, name, text)}
 }
 
-// noneBad is for files that all can be read.
+// noneBad are options for files that can all be read.
 func noneBad(t *testing.T) FileOptions {
 	return FileOptions{Bad: func(bad *corpus.BadError) error { t.Error(bad); return nil }}
 }
@@ -415,7 +415,7 @@ func TestManyCandidates(t *testing.T) {
 	}
 }
 
-// A subject whose look-up is long ago is looked up again before it is committed.
+// If the look-up of a subject was long ago, it is made again before the subject is committed.
 func TestLongAgo(t *testing.T) {
 	s := store.NewMemory()
 	p := start(t, s, testOptions(t))
@@ -449,8 +449,7 @@ http://slow.test/2 exact of http://a.test/short 1.000 by text
 http://slow.test/3 unique`)
 }
 
-// What a page that may be fed is led by does not change when a posting was left
-// behind by a crash.
+// A posting that a crash left behind does not change which page leads a page that may be fed.
 func TestPostingWithoutRecord(t *testing.T) {
 	s := store.NewMemory()
 	a := words(1, 100)
@@ -776,8 +775,8 @@ func TestFilesErrors(t *testing.T) {
 	}
 }
 
-// A text that changed under its name is a visit: its record remembers what it was, and those that it led
-// are judged again.
+// A text that changed under its name is a visit: its record remembers what it was, and those that
+// it led are judged again.
 func TestFilesChange(t *testing.T) {
 	s := store.NewMemory()
 	run := func(files ...*corpus.Record) {

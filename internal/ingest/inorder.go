@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// inOrder does something with each item that comes in, in as many goroutines of the group as there
-// are workers, and passes the items on in the order in which they came. An error of one of them
-// ends the group.
+// inOrder calls do for each item that comes in, in as many goroutines of the group as there are
+// workers. It passes the items on in the order in which they came. An error of do ends the group.
 func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in <-chan T, do func(context.Context, T) error) <-chan T {
 	type work struct {
 		item T
@@ -45,7 +44,7 @@ func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in 
 		for w := range queue {
 			select {
 			case <-w.done:
-			case <-ctx.Done(): // nobody may be at work on it
+			case <-ctx.Done(): // perhaps no worker ever took it
 				return ctx.Err()
 			}
 			if err := send(ctx, out, w.item); err != nil {

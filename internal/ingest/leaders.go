@@ -15,11 +15,12 @@ type leader struct {
 	set dedup.Set
 }
 
-// A visitID names one visit of a page: a page that changed is another leader.
+// A visitID names a page with the text it had at one visit. A page whose text has changed counts as
+// another leader.
 type visitID struct{ page, text dedup.Hash }
 
 // A leaderCache reads leaders from a store, and holds those used last. A crawl meets the leaders of
-// one template again and again, so few are enough.
+// one template again and again, so a small cache is enough.
 type leaderCache struct {
 	store Store
 	rule  dedup.Rule
@@ -35,8 +36,8 @@ func newLeaderCache(s Store, rule dedup.Rule, bytes int64) *leaderCache {
 	return c
 }
 
-// get returns leaders that were met, in their order, with one question to the store for all that
-// are not held. A leader that has no record, no text or another text by now is nil.
+// get returns the leaders that were met, in their order. It asks the store once for all leaders
+// that it does not hold. A leader that has no record, no text or another text by now is nil.
 func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, error) {
 	leaders := make([]*leader, len(met))
 	var missing []int

@@ -12,17 +12,17 @@ import (
 
 // # What was learned, and a process that is killed
 //
-// What was learned follows from the records, in the order of their commits. It is written
-// every now and then, and with it the cursor up to which it has them. A pipeline that is
-// opened on a store takes in the records behind that cursor: so a kill costs nothing of it,
-// but that a page whose record came while it was written may be counted twice.
+// What was learned follows from the records, in the order of their commits. It is written every now
+// and then, and with it the cursor up to which it has them. A pipeline that is opened on a store
+// takes in the records behind that cursor. So a kill loses nothing that was learned. A page may be
+// counted twice if its record came while the lessons were being written.
 
 // learnedName is where a store keeps that cursor.
 const learnedName = "learned"
 
 // recall brings the book in step with the store.
 func (p *Pipeline) recall(ctx context.Context, tally *store.Tally) error {
-	if p.opt.Learn == nil || p.opt.Shared { // who holds a host of a shared store knows what its holder before wrote
+	if p.opt.Learn == nil || p.opt.Shared { // in a shared store, the holder of a host reads what the holder before it wrote
 		return nil
 	}
 	cursor, err := p.store.Meta(ctx, learnedName)
@@ -71,7 +71,7 @@ func (p *Pipeline) keepLearned(ctx context.Context) error {
 	return p.store.SetMeta(ctx, learnedName, []byte(cursor))
 }
 
-// learn tells of a page that was judged.
+// learn tells the book of a page that was judged.
 func (p *Pipeline) learn(ctx context.Context, s *subject, outcome store.Outcome) error {
 	v, ok := lessonOf(&s.record)
 	if p.opt.Learn == nil || outcome != store.Written || s.touch || !ok {
@@ -81,7 +81,7 @@ func (p *Pipeline) learn(ctx context.Context, s *subject, outcome store.Outcome)
 	return p.opt.Learn.Judged(ctx, s.record.URL, v)
 }
 
-// lessonOf is what is to be learned of a page. Of one without words that is nothing: all such
+// lessonOf is what the book is to learn from a page. A page without words teaches nothing: all such
 // pages are alike.
 func lessonOf(r *store.Record) (v learn.Verdict, ok bool) {
 	if r.Kind != store.Page || r.Words == 0 {

@@ -152,7 +152,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// What a page asks of one crawler is for the one that the user agent names.
+// What a page asks of one crawler counts only for the crawler that the user agent names.
 func TestRobotsForOne(t *testing.T) {
 	for _, c := range []struct{ agent, want string }{
 		{"", "/meta false, /header false, /none true, /other false"}, // skink

@@ -18,19 +18,20 @@ import (
 // copy in another file is a copy. The first keeps the name; each after it is named
 // for where it is from as well, as "NAME (FILE:LINE)".
 //
-// A store that is given the same files again must not grow. So a file is known if
-// the store has its text under the name it would get, or got when it was not the
-// first of its name. With another text, it is visited again: the record of that name
-// gets the new text, and remembers the old one. What this gets wrong: a line that moved
-// is taken for a copy of itself if its name was not its own, and shards that number
-// their lines from 0 each are to be given together, for apart each is a visit of the last.
+// A store that is given the same files again must not grow. So a file is known if the store has its
+// text under the name that the file would get now, or under the name that it got when another file
+// had its own name first. If the store has another text there, the file is a visit: the record of
+// that name gets the new text, and remembers the old one. This gets two things wrong. A line that
+// moved is taken for a copy of itself if another line had its name first. Shards that each number
+// their lines from 0 must be given in one run: one run for each would take every shard for a visit
+// of the one before it.
 //
-// Which names are taken in a run is known by the store, which has all but those under
-// way: a list of all would grow with the corpus.
+// The store knows which names a run has taken, all but those under way. A list of all names in
+// memory would grow with the corpus.
 
 // Names counts names that were not new.
 type Names struct {
-	Repeated int // files whose name another had; they are judged under one of their own
+	Repeated int // files whose name another file had first; each is judged under a name of its own
 	Known    int // files that the store holds already; they are passed over
 	Changed  int // files that the store holds with another text; they are visits of those
 }
@@ -40,7 +41,7 @@ type naming struct {
 	store  Store
 	again  func(*file, *store.Record) error // makes a file a visit of what is known of it
 	fresh  bool                             // the store held nothing before the run
-	began  time.Time                        // of the run: what is stored in it is of this time
+	began  time.Time                        // when the run began: the time that its records carry
 	counts Names
 
 	mu       sync.Mutex
@@ -70,14 +71,14 @@ func (n *naming) isUnderway(id dedup.Hash) bool {
 	return n.underway[id]
 }
 
-// A holder is who has a name.
+// A holder is the file that has a name.
 type holder struct {
-	taken bool          // in this run
-	known *store.Record // from before it
+	taken bool          // by a file of this run
+	known *store.Record // what the store knew of the name before this run
 }
 
-// holders says who has names. What is under way is asked for first, so that nothing is missed which
-// is stored meanwhile.
+// holders says who has each of the names. It looks at the names under way first, so that it misses
+// none that is stored meanwhile.
 func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -152,8 +153,8 @@ func (n *naming) give(ctx context.Context, files []*file) error {
 	return nil
 }
 
-// holdersOf says who has the nth names of files. Nobody has a place but the one who stands there,
-// in a store that is new.
+// holdersOf says who has the nth names of files. If the store was empty before the run, it is not
+// asked for names that are places: no other record can have them.
 func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holder, error) {
 	all := make([]holder, len(files))
 	var names []string
@@ -206,13 +207,13 @@ func (f *file) qualified(n int) string {
 	return fmt.Sprintf("%s (%s, %d)", f.name, source, n-1)
 }
 
-// isKnown says whether a file's text is what the holder of its name is known for. A file without a
-// text adds nothing to whatever is there.
+// isKnown says whether the holder of a file's name already has the file's text. A file without a
+// text adds nothing to what the holder has.
 func (f *file) isKnown(h holder) bool {
 	switch r := h.known; {
 	case r == nil || h.taken:
 		return false
-	case f.record.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // it broke then, and would now
+	case f.record.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // reading it broke then, and would break now
 		return true
 	default:
 		return r.Kind == store.Page && r.Hash == f.record.Hash

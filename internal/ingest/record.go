@@ -51,8 +51,8 @@ func recordOf(page *crawler.Page) store.Record {
 	return r
 }
 
-// What a record keeps of what a page says of itself, in bytes. No honest page says
-// as much; others say megabytes, and a record is read often.
+// These limits, in bytes, bound what a record keeps of a page's description of itself. No honest
+// page says as much. Other pages say megabytes, and a record is read often.
 const (
 	maxTitle       = 2000
 	maxDescription = 4000
@@ -69,5 +69,5 @@ func cut(s string, most int) string {
 	for most > 0 && !utf8.RuneStart(s[most]) {
 		most--
 	}
-	return strings.Clone(s[:most]) // without what was cut off behind it
+	return strings.Clone(s[:most]) // a clone does not hold the memory of what was cut off
 }

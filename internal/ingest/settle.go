@@ -35,7 +35,7 @@ func (s *subject) unsettles() bool {
 	switch {
 	case b == nil || s.touch || s.carried:
 		return false
-	case s.known: // it was written, and its members may not have been
+	case s.known: // its record was written before a crash, and its members may not have been settled
 		return len(b.Earlier) > 0 && b.Earlier[0].Words > 0
 	}
 	return b.Kind == store.Page && b.Words > 0 && !b.Follows()
@@ -44,12 +44,12 @@ func (s *subject) unsettles() bool {
 // A settling is the members of a leader on their way to new verdicts.
 type settling struct {
 	leader dedup.Hash
-	done   map[dedup.Hash]time.Time // members that are settled, and when the record began that says so
-	first  map[wording]dedup.Hash   // the first of them to be judged of each text
+	done   map[dedup.Hash]time.Time // members that are settled, and since when their new records hold
+	first  map[wording]dedup.Hash   // by text, the member that was settled first
 }
 
 // A wording is what pages have in common that are copies of each other. Pages that must not be
-// indexed lead only their like, so they are of another wording.
+// indexed lead only other such pages, so their wordings are never those of public pages.
 type wording struct {
 	hash    dedup.Hash
 	noIndex bool
@@ -75,7 +75,7 @@ func (p *Pipeline) settle(ctx context.Context, leader dedup.Hash) error {
 	}
 }
 
-// A member is what decides when it is judged.
+// A member is a page that followed the leader, with what decides when it is judged.
 type member struct {
 	id      dedup.Hash
 	noIndex bool
@@ -141,7 +141,7 @@ func (p *Pipeline) judgeMember(ctx context.Context, st *settling, id dedup.Hash)
 	}
 }
 
-// after is now, or just after another moment if that is not over by the clock.
+// after is now, or a moment just after t if the clock has not passed t yet.
 func after(t time.Time) time.Time {
 	if now := time.Now().UTC(); now.After(t) {
 		return now
@@ -149,7 +149,7 @@ func after(t time.Time) time.Time {
 	return t.Add(1)
 }
 
-// settled remembers that a record is right, and the first of those with one text.
+// settled remembers that a record is right, and which of the records with one text was the first.
 func (st *settling) settled(r *store.Record) {
 	st.done[r.ID] = r.Began()
 	w := wording{r.Hash, r.NoIndex}
@@ -159,7 +159,7 @@ func (st *settling) settled(r *store.Record) {
 }
 
 // has says whether a record is one that was settled. A member that was visited meanwhile has
-// another by now, and may have taken over the verdict of one that is not settled.
+// another record by now, which may have taken over the verdict of a member that is not settled.
 func (st *settling) has(r *store.Record) bool {
 	at, ok := st.done[r.ID]
 	return ok && at.Equal(r.Began())
@@ -178,8 +178,8 @@ func (p *Pipeline) remade(c *store.Content) *subject {
 	return s
 }
 
-// judgeAmong judges a member by what the store holds, but for members of the same leader that are
-// still to be judged.
+// judgeAmong judges a member by what the store holds, without the members of the same leader that
+// are still to be judged.
 func (p *Pipeline) judgeAmong(ctx context.Context, st *settling, s *subject) error {
 	s.unjudged()
 	if s.tokens == 0 {

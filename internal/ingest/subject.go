@@ -21,11 +21,11 @@ type subject struct {
 
 	// Of a page that was visited before.
 	item        frontier.Item
-	notModified bool          // says its server
+	notModified bool          // the server says that the page was not modified
 	read        store.Record  // the record as this visit has it
 	before      *store.Record // what is known of it; nil: this is its first visit
-	touch       bool          // it is what it was
-	carried     bool          // it is what it was but for what is no text: its verdict stays
+	touch       bool          // the visit found no change
+	carried     bool          // its text is what it was, something else is not: the verdict stays
 
 	// What was read. Nothing changes it afterwards.
 	text    []byte // main text, packed; nil: none
@@ -50,8 +50,7 @@ func (s *subject) wanted() bool {
 	return s.record.Kind == store.Page && !s.known && !s.touch && !s.carried
 }
 
-// shingleSet is the subject's set, made when first needed: most pages meet no
-// candidate.
+// shingleSet is the subject's set, made when first needed: most pages meet no candidate.
 func (s *subject) shingleSet() dedup.Set {
 	if s.set == nil {
 		s.set, s.shingles = dedup.NewSet(s.shingles), nil
@@ -79,7 +78,7 @@ func (s *subject) describe(doc *extract.Document) {
 	}
 }
 
-// bound says in the record of a page what it had too much of.
+// bound notes in the subject's record what the page had too much of.
 func (s *subject) bound(what string) {
 	r := &s.record
 	if r.Bounds != "" {
@@ -88,9 +87,9 @@ func (s *subject) bound(what string) {
 	r.Bounds = what
 }
 
-// Pages that must not be indexed have an index of their own: under keys that no
-// other page has. They look in both, so that a copy of a public page is found to
-// be one, but none of them ever leads a page that may be fed.
+// Pages that must not be indexed are posted in an index of their own, under keys that no other page
+// has. They look in both indexes, so that a copy of a public page is found to be one. None of them
+// ever leads a page that may be fed.
 const asideBits = 0x5A5A5A5A5A5A5A5A
 
 func asideKeys(keys []uint64) []uint64 {
@@ -116,7 +115,7 @@ func (s *subject) ownKeys() []uint64 {
 	return s.keys
 }
 
-// hashes are those under which the subject looks for copies.
+// hashes are the hashes of texts under which the subject looks for copies.
 func (s *subject) hashes() []dedup.Hash {
 	if s.record.NoIndex {
 		return []dedup.Hash{s.record.Hash, asideHash(s.record.Hash)}
@@ -124,8 +123,8 @@ func (s *subject) hashes() []dedup.Hash {
 	return []dedup.Hash{s.record.Hash}
 }
 
-// giveBack keeps a canonical text's memory for the next, unless it is so large that that
-// would be a waste.
+// giveBack keeps the memory of a canonical text for the next subject, unless it is so large that
+// keeping it would be a waste.
 func giveBack(texts *sync.Pool, canon *dedup.Text) {
 	const large = 1 << 16 // tokens
 	if canon.Len() <= large {
@@ -136,7 +135,7 @@ func giveBack(texts *sync.Pool, canon *dedup.Text) {
 // release gives back the memory of a subject that is stored, or never will be.
 func (s *subject) release() { s.share.Release() }
 
-// sketch takes in a subject's text.
+// sketch computes from a subject's text all that judging it needs.
 func (p *Pipeline) sketch(s *subject, text string) {
 	canon := p.texts.Get().(*dedup.Text)
 	defer giveBack(&p.texts, canon)
@@ -161,10 +160,10 @@ func (p *Pipeline) sketch(s *subject, text string) {
 	}
 }
 
-// entry is what is written of a subject as it was judged. Of a duplicate that is
-// skipped it is little more than the record. The links of one that is too short to
-// compare are followed all the same: it may be a list of links, and another than
-// the page whose few words it has.
+// entry is what the store gets of a subject as it was judged. For a duplicate that is skipped it is
+// little more than the record. The links of a page that is too short to compare are followed even
+// if it is a copy: it may be a list of links, and lead elsewhere than the page with the same few
+// words.
 func (p *Pipeline) entry(s *subject) *store.Entry {
 	e := &store.Entry{
 		Record: s.record, Claim: s.claim, State: s.state, Basis: s.basis,

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// syncEvery is what a power cut can cost.
+// syncEvery is how long before a power cut work can be lost to it.
 const syncEvery = 30 * time.Second
 
-// writeEvery is what was learned that a kill can cost.
+// writeEvery is how long before a kill lessons can be lost to it.
 const writeEvery = time.Second
 
 // upkeep is what has to be done every now and then, whatever pages come: making what is
@@ -34,7 +34,7 @@ func (u *upkeep) start(p *Pipeline) {
 }
 
 func (u *upkeep) run(p *Pipeline) error {
-	ctx := context.Background() // what it writes is short, and the last of it comes after the end of a crawl
+	ctx := context.Background() // its writes are short, and the last of them come after the crawl's end
 	sync, look, count, write := time.NewTicker(syncEvery), time.NewTicker(lookEvery), time.NewTicker(countEvery), time.NewTicker(writeEvery)
 	defer sync.Stop()
 	defer write.Stop()

@@ -11,13 +11,12 @@ import (
 
 // # How a page is judged
 //
-// By what the store holds at the moment of its look-up, limits on lists and
-// comparisons included. The store commits the verdict only if the same look-up
-// would find the same then. So verdicts depend on the order of commits alone, not
-// on how fast each page came through here.
+// A page is judged by what the store holds at the moment of its look-up, within the limits on lists
+// and comparisons. The store commits the verdict only if the same look-up would find the same then.
+// So verdicts depend on the order of commits alone, not on how fast each page came through here.
 
-// judge gives subjects their verdicts, those that are to have one, with one look-up for all. Each is
-// judged by what the store holds, and not by the others.
+// judge gives a verdict to each subject that is to have one, with one look-up for all. Each is
+// judged by what the store holds, and not by the other subjects.
 func (p *Pipeline) judge(ctx context.Context, all ...*subject) error {
 	var asking []*subject
 	var asks []store.Ask
@@ -66,7 +65,7 @@ func (p *Pipeline) passOver(ctx context.Context, ask *store.Ask, found *store.Fo
 	return err
 }
 
-// unjudged is a subject before its verdict.
+// unjudged takes back a subject's verdict.
 func (s *subject) unjudged() {
 	r := &s.record
 	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Thin, dedup.Hash{}, "", 0, ""
@@ -90,8 +89,8 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 	return nil
 }
 
-// ask is what a subject needs to know. One that is too short to be compared asks
-// for copies only.
+// ask is what a subject needs to know. A subject that is too short to be compared asks for copies
+// only.
 func (p *Pipeline) ask(s *subject) store.Ask {
 	ask := store.Ask{ID: s.record.ID, Hashes: s.hashes(), Meet: p.opt.Rule.Scheme.Meet(), Limit: p.posting}
 	if !p.opt.Rule.Short(s.tokens) {
@@ -120,8 +119,8 @@ func (s *subject) follow(v dedup.Verdict, leader dedup.Hash) {
 	r.Verdict, r.Found, r.Resemblance, r.Leader, r.DuplicateOf = v.Kind, v.Method, v.Resemblance, leader, v.DuplicateOf
 }
 
-// compare judges a subject by the leaders that it met. Their places among those
-// met are their numbers, so that the earlier of equals wins.
+// compare judges a subject by the leaders that it met. A leader's number is its place among those
+// met, so the earlier of two equals wins.
 func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) error {
 	candidates := make([]dedup.Candidate, len(met))
 	for i := range met {

@@ -21,7 +21,8 @@ import (
 //
 // Links are followed whatever became of the text.
 
-// comeBack makes the record of a subject that of a visit of a page of which something is known.
+// comeBack turns a subject's record into that of a later visit. before is the record of the visit
+// before.
 func (p *Pipeline) comeBack(ctx context.Context, s *subject, before *store.Record) error {
 	s.before, s.record, s.touch, s.carried, s.state = before, s.read, false, false, s.read.End()
 	now := s.visited()
@@ -65,25 +66,25 @@ func (p *Pipeline) isGone(s *subject) bool {
 // visited is when the subject was visited.
 func (s *subject) visited() time.Time { return s.read.FetchedAt }
 
-// touched makes the subject what it was.
+// touched gives the subject the record it had, and notes this visit in it.
 func (s *subject) touched(kind store.VisitKind, at time.Time) {
 	s.record, s.touch = *s.before, true
 	r := &s.record
 	r.Visit, r.VisitedAt = kind, at
-	if r.Missed > 0 { // it is back as it was
+	if r.Missed > 0 { // visits failed before this one, and the page is what it was
 		r.Missed, r.Problem, r.Detail = 0, "", ""
 	}
 	switch kind {
 	case store.Same:
 		r.ETag, r.Modified = s.read.ETag, s.read.Modified
-	case store.NotModified: // the answer need not repeat them (RFC 9110, section 15.4.5)
+	case store.NotModified: // the answer need not repeat the validators (RFC 9110, section 15.4.5)
 		r.ETag, r.Modified = cmp.Or(s.read.ETag, r.ETag), cmp.Or(s.read.Modified, r.Modified)
 	}
 	s.state = r.End()
 }
 
-// failedAgain is a visit of what could not be had before. Its record says how it failed last; but
-// that a page is gone stays in its record.
+// failedAgain is a failed visit to a URL that could not be had before either. The record says how
+// the last visit failed, unless it says that a page is gone: that stays.
 func (s *subject) failedAgain(at time.Time) {
 	if len(s.before.Earlier) > 0 {
 		s.touched(s.before.Visit, at)
@@ -99,7 +100,7 @@ func (s *subject) missed(at time.Time) {
 	r.Missed, r.Problem, r.Detail = s.before.Missed+1, s.read.Problem, s.read.Detail
 }
 
-// other is a visit of what is no page, or was none.
+// other is a visit to a URL that holds no page now, or held none before.
 func (s *subject) other(at time.Time) {
 	b, r := s.before, &s.record
 	if b.Kind == r.Kind && b.Location == r.Location && b.Hash == r.Hash {
@@ -107,7 +108,8 @@ func (s *subject) other(at time.Time) {
 	}
 }
 
-// becomes says what a page, or what is none, has become by being something else.
+// becomes is the kind of a visit that found something other than what was there: a page that is
+// none any more has vanished.
 func (s *subject) becomes() store.VisitKind {
 	if s.before.Kind == store.Page {
 		return store.Vanished
@@ -115,8 +117,8 @@ func (s *subject) becomes() store.VisitKind {
 	return store.Altered
 }
 
-// sameWords is a visit of a page whose words are what they were. What else is shown of it may have
-// changed all the same; then its record is a new one, with the old verdict.
+// sameWords is a visit of a page whose words are what they were. Something else that is shown of
+// the page may have changed. Then the page gets a new record with the old verdict.
 func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) error {
 	b, r := s.before, &s.record
 	content, err := p.content(ctx, b.ID)
@@ -137,8 +139,8 @@ func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) erro
 	return nil
 }
 
-// apparent is a record without what is not of the page but of a visit, or follows from its
-// words.
+// apparent is a record without the fields that tell of a visit, and without those that follow from
+// the page's words. Two visits show the same page if they are equal.
 func apparent(r store.Record) store.Record {
 	r.FetchedAt, r.VisitedAt, r.JudgedAt, r.First = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	r.Problem, r.Detail, r.Tries, r.Missed, r.Depth, r.Hops, r.Size, r.Archive = "", "", 0, 0, 0, 0, 0, store.Archived{}
@@ -171,8 +173,8 @@ func (p *Pipeline) succeed(ctx context.Context, s *subject, kind store.VisitKind
 	return nil
 }
 
-// changedBy is the resemblance of a subject to what it was, and writes down what came and what
-// went. Where no text was kept, the sketches estimate the resemblance.
+// changedBy returns the resemblance of a subject to what it was, and notes in its record what came
+// and what went. Where no text was kept, the sketches estimate the resemblance.
 func (p *Pipeline) changedBy(s *subject, was *store.Content) (float64, error) {
 	r := &s.record
 	switch {
@@ -212,7 +214,8 @@ func (p *Pipeline) content(ctx context.Context, id dedup.Hash) (*store.Content, 
 	return pages[0], nil
 }
 
-// lookBack is called when a subject was refused as stale: what it was made from may be gone.
+// lookBack is called when a subject was refused as stale: the record that it was compared with may
+// have changed.
 func (p *Pipeline) lookBack(ctx context.Context, s *subject) error {
 	if s.before == nil || s.known {
 		return nil
@@ -251,8 +254,8 @@ func sameVerdict(a, b *store.Record) bool {
 	return a.Verdict == b.Verdict && a.Leader == b.Leader && a.DuplicateOf == b.DuplicateOf && a.Resemblance == b.Resemblance
 }
 
-// checkLeader asks for a page again whose text is not kept, so that it can be judged, if its leader
-// changed since it was.
+// checkLeader puts a page back to be fetched if its leader changed since the page was judged, and
+// its text is not kept: without its text the page cannot be judged again.
 func (p *Pipeline) checkLeader(ctx context.Context, s *subject) error {
 	leader, err := p.recordOf(ctx, s.record.Leader)
 	if err != nil || leader != nil && !leader.Began().After(s.before.Began()) {

@@ -233,8 +233,8 @@ func TestLeaderChanges(t *testing.T) {
 	}
 }
 
-// A page whose text was not kept is fetched again when its leader is another, whatever its
-// server says of its being modified.
+// A page whose text was not kept is fetched again when its leader changed, even if its server says
+// that the page was not modified.
 func TestLeaderChangesWithoutTexts(t *testing.T) {
 	text := words(1, 100)
 	a, b := "https://a.example/", "https://b.example/"
@@ -330,8 +330,8 @@ func TestKilledWhileSettling(t *testing.T) {
 	}
 }
 
-// TestSettled does random visits of few pages with few texts, from several goroutines, and
-// checks that every member follows a leader that is one and that it resembles as is said.
+// TestSettled does random visits of few pages with few texts, from several goroutines, and checks
+// that every member follows a page that leads, and resembles it as much as its record says.
 func TestSettled(t *testing.T) {
 	opt := testOptions(t)
 	texts := []string{words(1, 100), words(2, 100), words(3, 20)}

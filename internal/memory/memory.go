@@ -1,8 +1,8 @@
 // Package memory shares out a budget of bytes among those who work at the same time.
 //
-// Who is about to need much takes a [Share] of a [Pool] first, of the size that the work can
-// cost at most, and waits until there is room. A share only shrinks: nobody who holds one of a
-// pool waits for more of the same pool, so that nobody waits in a circle.
+// Before work that may need much memory, its goroutine takes a [Share] of a [Pool], as large as the
+// work can cost at most, and waits until there is room. A share only shrinks. Nobody who holds a
+// share waits for more of the same pool, so nobody waits in a circle.
 package memory
 
 import (
@@ -68,12 +68,12 @@ func (s *Share) Release() { s.Keep(0) }
 // is for the store, the frontier and the program itself. The files that the store maps come
 // on top: the system can take those back.
 type Parts struct {
-	Reading int64 // what is made of pages while they are read, until they are stored: trees, texts, shingles
+	Reading int64 // trees, texts and shingles of pages, from when they are read until they are stored
 	Leaders int64 // shingles of pages that others were compared with
-	Bodies  int64 // bodies on their way, as they are kept: while they are read, each can take three times as much
+	Bodies  int64 // bodies between fetch and store, as they are kept: while a body is read, it can take three times as much
 }
 
-// Divide divides a budget of so many bytes; 0: of [Default].
+// Divide divides a budget of so many bytes; 0: [Default].
 func Divide(budget int64) Parts {
 	if budget <= 0 {
 		budget = Default

@@ -9,8 +9,8 @@ import (
 	"skink/internal/memory"
 )
 
-// Whatever is taken at once, no more is held than there is, and all come to their turn: also those that want
-// more than there is at all.
+// Whatever is taken at once, no more is held than there is, and all come to their turn: also those
+// that want more than there is at all.
 func TestPool(t *testing.T) {
 	const size = 100
 	pool := memory.NewPool(size)

@@ -1,10 +1,9 @@
 // Package monitor shows a running crawl to the outside: its numbers to Prometheus
 // under /metrics, and the process to pprof under /debug/pprof/. A page at / names both.
 //
-// Start with [Listen]. It knows nothing of crawls: it is given the numbers. What it
-// refuses to do is to be reached from other machines unless its address says so,
-// for profiles tell what is in memory; and to answer under a name that is not its
-// own, see [ownNames].
+// Start with [Listen]. It knows nothing of crawls: it is given the numbers. It refuses two things.
+// It cannot be reached from other machines unless its address says so, because profiles tell what
+// is in memory. It does not answer under a name that is not its own, see [ownNames].
 package monitor
 
 import (
@@ -47,8 +46,8 @@ type Server struct {
 	requests *prometheus.HistogramVec
 }
 
-// Address completes what a person writes for an address: a port alone, with or
-// without a colon, is one of loopback.
+// Address completes an address that a person wrote: a port alone, with or without a colon, is a
+// port of loopback.
 func Address(s string) (string, error) {
 	if !strings.Contains(s, ":") {
 		s = ":" + s
@@ -66,7 +65,7 @@ func Address(s string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// Listen serves at an address as [Address] makes it. now is asked at every visit.
+// Listen serves at an address as [Address] makes it. now is called for every request to /metrics.
 func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -103,7 +102,7 @@ func front(w http.ResponseWriter, _ *http.Request) {
 <li><a href="/metrics">/metrics</a>: its numbers, for Prometheus
 <li><a href="/debug/pprof/">/debug/pprof/</a>: profiles of the process, for go tool pprof
 </ul>
-`) // whoever went away needs no page
+`) // an error means that the reader has gone
 }
 
 // info is a metric that is always 1; what it says is in its labels.

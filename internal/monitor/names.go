@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// ownNames are the names under which a server answers, beside its addresses: that
-// of its address, as it was given.
+// ownNames is the host of the address that a server was told to listen at. The server answers under
+// this name, beside its addresses.
 //
-// A page in a browser can give its own name our address, and then read as its own
-// whatever we answer (DNS rebinding): the profiles of a process that listens on
-// loopback. It cannot make the browser say another name than its own, so a request
-// has to say one of ours: the address that it came to, localhost at loopback, the
-// machine's name, or the name that the server was told to listen at.
+// A page in a browser can let its own name resolve to our address. Then the browser lets the page
+// read our answers as its own (DNS rebinding), such as the profiles of a process that listens on
+// loopback. But the page cannot make the browser send another name than the page's. So a request
+// has to send one of our names: the address that it came to, localhost at loopback, the machine's
+// name, or the name that the server was told to listen at.
 type ownNames string
 
-// only answers requests that say a name of ours, and refuses the others.
+// only answers requests that send one of our names, and refuses the others.
 func (n ownNames) only(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
@@ -30,8 +30,7 @@ func (n ownNames) only(next http.Handler) http.Handler {
 	})
 }
 
-// answers says whether a Host header names the server, of which local is the end of
-// the connection.
+// answers says whether a Host header names the server, of which local is the end of the connection.
 func (n ownNames) answers(header string, local net.Addr) bool {
 	at, ok := local.(*net.TCPAddr)
 	if !ok {
