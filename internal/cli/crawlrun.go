@@ -204,6 +204,10 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	if countErr != nil {
 		return countErr
 	}
+	tally, countErr := c.store.Tally(context.WithoutCancel(ctx)) // others may have added to it
+	if countErr != nil {
+		return countErr
+	}
 	end := c.endOf(err, pipeline, crawl)
 	if end.lost, err = c.pendingLost(context.WithoutCancel(ctx)); err != nil {
 		return err
@@ -214,13 +218,13 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 		}
 	}
 	c.say.summary(summary{
-		added: pipeline.Added(), visits: pipeline.Visits(), all: pipeline.Tally(), urls: after, rule: c.judgedBy, took: time.Since(started),
+		added: pipeline.Added(), visits: pipeline.Visits(), all: tally, urls: after, rule: c.judgedBy, took: time.Since(started),
 		store: c.name(), bytes: c.store.size(), feed: c.feed, archive: c.crawlFlags.archive.dir, demanding: crawl.Demanding(),
 		end: end, again: c.resume(end),
 	})
 	if end.interrupted {
 		c.result = exitError(exitFailed)
-	} else if fetchedNothing(pipeline.Tally()) {
+	} else if fetchedNothing(tally) {
 		c.result = c.nothingFetched(ctx)
 	}
 	return nil

@@ -71,7 +71,7 @@ func (c *crawlRun) anythingLeft(ctx context.Context) (bool, error) {
 	}
 	for _, i := range c.seeds.items() {
 		state, err := c.store.State(ctx, i.URL)
-		if err != nil || state.New() {
+		if err != nil || state.New() || state == frontier.Pending { // another worker may have queued it meanwhile
 			return true, err
 		}
 	}
