@@ -22,17 +22,7 @@ import (
 // them. With SKINK_LONG=full at four similarities, for shingles of ten words and of
 // five.
 func TestLicences(t *testing.T) {
-	if os.Getenv("SKINK_LONG") == "" {
-		t.Skip("SKINK_LONG is not set")
-	}
-	const archive = "../shared/data/licences.tar.xz"
-	if _, err := os.Stat(archive); err != nil {
-		t.Skip("no licences to measure with")
-	}
-	dir := t.TempDir()
-	if out, err := exec.Command("tar", "-xf", archive, "-C", dir).CombinedOutput(); err != nil {
-		t.Skipf("tar: %v\n%s", err, out)
-	}
+	dir := unpackLicences(t)
 	skink := buildSkink(t)
 	words, similarities := []int{10}, []float64{.8, .9}
 	if os.Getenv("SKINK_LONG") == "full" {
@@ -126,17 +116,7 @@ func licencePairs(t *testing.T, name string) map[[2]string]float64 {
 // rule of containment, nothing that is dropped says in its runs of three words what is not in the one that is
 // kept for it: counted here by brute force, with words of its own making.
 func TestLicencesKept(t *testing.T) {
-	if os.Getenv("SKINK_LONG") == "" {
-		t.Skip("SKINK_LONG is not set")
-	}
-	const archive = "../shared/data/licences.tar.xz"
-	if _, err := os.Stat(archive); err != nil {
-		t.Skip("no licences to measure with")
-	}
-	dir := t.TempDir()
-	if out, err := exec.Command("tar", "-xf", archive, "-C", dir).CombinedOutput(); err != nil {
-		t.Skipf("tar: %v\n%s", err, out)
-	}
+	dir := unpackLicences(t)
 	texts, lines := licenceLines(t, filepath.Join(dir, "licences/text"))
 	corpus := filepath.Join(dir, "licences.jsonl")
 	if err := os.WriteFile(corpus, []byte(strings.Join(lines, "")), 0o666); err != nil {
@@ -264,4 +244,22 @@ func containment(page, kept string) float64 {
 		}
 	}
 	return float64(n) / float64(max(len(of), 1))
+}
+
+// unpackLicences returns the folder into which the licences were unpacked. It skips the test
+// where there are none, or where no long test is asked for.
+func unpackLicences(t *testing.T) (dir string) {
+	t.Helper()
+	if os.Getenv("SKINK_LONG") == "" {
+		t.Skip("SKINK_LONG is not set")
+	}
+	const archive = "../shared/data/licences.tar.xz"
+	if _, err := os.Stat(archive); err != nil {
+		t.Skip("no licences to measure with")
+	}
+	dir = t.TempDir()
+	if out, err := exec.Command("tar", "-xf", archive, "-C", dir).CombinedOutput(); err != nil {
+		t.Skipf("tar: %v\n%s", err, out)
+	}
+	return dir
 }
