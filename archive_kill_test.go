@@ -16,17 +16,15 @@ import (
 	"skink/warc"
 )
 
-// TestKilledArchive kills a crawl with --warc at random moments, and after each kill but one goes on
-// with it. In the end archive and store agree record by record: each record of the store says where
-// its answer is, there it is, and no other answer in the archive passes for a page.
+// TestKilledArchive kills a crawl with --warc at random moments, and after each kill but one goes
+// on with it. In the end archive and store agree record by record: each record of the store says
+// where its answer is, there it is, and no other answer in the archive passes for a page.
 //
-// Three kills of a small generated site; with SKINK_LONG=short or full twenty, of a larger one.
+// Six kills of a small generated site with SKINK_LONG=short; twenty of a larger one with
+// SKINK_LONG=full.
 func TestKilledArchive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
-	kills, pages := 3, 600
-	if os.Getenv("SKINK_LONG") != "" {
+	kills, pages := 6, 1200
+	if long(t) == full {
 		kills, pages = 20, 4000
 	}
 	skink := buildSkink(t)
@@ -47,7 +45,14 @@ func TestKilledArchive(t *testing.T) {
 	if killed == 0 {
 		t.Error("no run was killed")
 	}
-	agree(t, name, archive)
+	s, err := badger.Open(name, badger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, s, archive)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 	again := filepath.Join(dir, "again")
 	replayed(t, skink, again, archive)
 	if got, want := exportText(t, skink, again), exportText(t, skink, name); got != want {
@@ -56,14 +61,9 @@ func TestKilledArchive(t *testing.T) {
 }
 
 // agree holds an archive and a store against each other.
-func agree(t *testing.T, name, archive string) {
+func agree(t *testing.T, s store.Reader, archive string) {
 	t.Helper()
 	places := map[store.Archived]*store.Record{}
-	s, err := badger.Open(name, badger.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
 	for c, err := range s.Changes(t.Context(), "", store.WantRecord) {
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func inArchive(t *testing.T, archive, name string, places map[store.Archived]*st
 		if first != (rec.Type() == warc.Info) {
 			t.Errorf("%s: a %s at offset %d", name, rec.Type(), rec.Offset)
 		}
-		isPage := rec.Type() == warc.Response && rec.Header.Get("Skink-Page") == "yes" || rec.Type() == warc.Metadata && !rec.Header.Has("WARC-Concurrent-To")
+		isPage := rec.Type() == warc.Response && rec.Header.Get("Skink-Page") != "no" || rec.Type() == warc.Metadata && !rec.Header.Has("WARC-Concurrent-To")
 		if _, err := io.Copy(io.Discard, rec.Block); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -16,8 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A page whose reading takes more memory than the system gives ends the process, and again
-// after the first resume. At the second resume it is given up as the cause, and the crawl goes on to its end.
+// A page whose reading takes more memory than the system gives ends the process, and again after
+// the first resume. At the second resume it is given up as the cause, and the crawl goes on to its
+// end.
 //
 // The server sets the limit when it is asked for the page: so much beyond what the process
 // has by then that all other work fits into it, and the page's tree does not. How much that is

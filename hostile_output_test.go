@@ -77,7 +77,11 @@ func TestHostileOutput(t *testing.T) {
 		{"check"}, {"check", "--store", hostile}, {"check", hostile},
 		{"report"}, {"report", "--format", "json"}, {"report", "--format", "csv"}, {"report", "--format", "html"},
 		{"report", "--complete"}, {"report", "--complete", "--format", "json"}, {"report", "--format", "html", "--out", "report.html"},
+		{"view", "--listen", hostile}, {"view", "--store", hostile}, {"view", hostile},
 		{"report", "--store", "folder"}, {"report", "--store", hostile}, {"report", "--format", hostile},
+		{"report", "--about", "audit"}, {"report", "--about", "audit", "--format", "json"}, {"report", "--about", "audit", "--format", "html"},
+		{"report", "--about", "pages"}, {"report", "--about", "pages", "--format", "csv"}, {"report", "--about", "broken", "--format", "csv"},
+		{"report", "--about", hostile}, {"report", "--fail-on", hostile}, {"report", "--store", "x" + hostile, "--about", "audit"},
 		{"export"}, {"export", "--include", "all"}, {"export", "--include", "all", "--out", "pages.jsonl"}, {"export", "--store", "folder"},
 		{"compare", a, b}, {"compare", "--json", a, b}, {"compare", "--html", "both.html", a, b}, {"compare", web + "/", web + "/copy"},
 		{"compare", "--check", a, web + "/late"}, {"compare", a, tlsWeb + "/"}, {"compare", a, hostile}, {"compare", "--profile", hostile, a, b},
@@ -134,7 +138,7 @@ func checkHarmless(t *testing.T, what string, text []byte) {
 	t.Helper()
 	for i, r := range string(text) {
 		switch {
-		case r == '\n' || r == '\t':
+		case r == '\n', r == '\t', bytes.HasPrefix(text[i:], []byte("\r\n")):
 		case harmless.Dangerous(r), r == '\uFFFD' && !bytes.HasPrefix(text[i:], []byte("\uFFFD")):
 			t.Errorf("%s: %U in %q", what, r, text[max(0, i-60):min(len(text), i+20)])
 			return

@@ -15,17 +15,11 @@ import (
 // two, and closes it, at any moment from start to end. None of them finds the store
 // damaged, and what is left in the end is what an undisturbed crawl leaves.
 //
-// 25 kills; with SKINK_LONG=short 200, with SKINK_LONG=full 1,000. SKINK_BIN names a
+// 200 kills with SKINK_LONG=short, 1,000 with SKINK_LONG=full. SKINK_BIN names a
 // program to try instead of this one.
 func TestKilledOpening(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
-	kills := 25
-	switch os.Getenv("SKINK_LONG") {
-	case "short":
-		kills = 200
-	case "full":
+	kills := 200
+	if long(t) == full {
 		kills = 1000
 	}
 	skink := os.Getenv("SKINK_BIN")

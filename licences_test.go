@@ -110,11 +110,12 @@ func licencePairs(t *testing.T, name string) map[[2]string]float64 {
 	return truth
 }
 
-// TestLicencesKept holds what skink dedup keeps of the licences against what is in them. Every line that is kept
-// has its bytes, in its order. Each that is dropped is as close to one that is kept as was asked for, by the
-// resemblance that another program counted: unverified bands and connected components would drop more. By the
-// rule of containment, nothing that is dropped says in its runs of three words what is not in the one that is
-// kept for it: counted here by brute force, with words of its own making.
+// TestLicencesKept holds what skink dedup keeps of the licences against what is in them. Every line
+// that is kept has its bytes, in its order. Each that is dropped is as close to one that is kept as
+// was asked for, by the resemblance that another program counted: unverified bands and connected
+// components would drop more. By the rule of containment, nothing that is dropped says in its runs
+// of three words what is not in the one that is kept for it: counted here by brute force, with
+// words of its own making.
 func TestLicencesKept(t *testing.T) {
 	dir := unpackLicences(t)
 	texts, lines := licenceLines(t, filepath.Join(dir, "licences/text"))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,6 +50,7 @@ import (
 //	shows NAME PATTERN      sends it USR1 until it has said that
 //	until PATTERN skink ... runs a command until it has printed that
 //	metrics NAME PATH       writes what it serves there with --metrics
+//	opens NAME PATH         writes what its view shows there
 //	ends NAME CODE          waits for it; CODE is "killed" if a signal ended it
 //	serve NAME KIND ...     starts a server, $NAME is its URL without the last slash; see kinds
 //	await NAME N            waits until the server was asked N times
@@ -73,7 +75,20 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"skink": main})
+	testscript.Main(tests{m}, map[string]func(){"skink": main})
+}
+
+// tests are all tests of the package, and what is to be done after them.
+type tests struct{ *testing.M }
+
+var atTheEnd []func() // called by nobody but the one test that builds, and by Run
+
+func (t tests) Run() int {
+	code := t.M.Run()
+	for _, f := range atTheEnd {
+		f()
+	}
+	return code
 }
 
 func TestScripts(t *testing.T) {
@@ -105,6 +120,7 @@ func TestScripts(t *testing.T) {
 			"shows":    shows,
 			"until":    until,
 			"metrics":  fetchMetrics,
+			"opens":    opens,
 			"serve":    serve,
 			"await":    await,
 			"answers":  answers,
@@ -269,10 +285,37 @@ func says(ts *testscript.TestScript, neg bool, args []string) {
 func fetchMetrics(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 2, "metrics NAME PATH")
 	url := sessionOf(ts).processes[args[0]].says(ts, `Metrics are at (http://127\.0\.0\.1:\d+)/metrics`)[1]
-	resp, err := http.Get(url + args[1])
-	ts.Check(err)
-	defer resp.Body.Close()
-	_, err = io.Copy(ts.Stdout(), resp.Body)
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		resp, err := http.Get(url + args[1])
+		ts.Check(err)
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		ts.Check(err)
+		if strings.Contains(string(body), "The store is being read") && time.Now().Before(end) {
+			continue
+		}
+		_, err = ts.Stdout().Write(body)
+		ts.Check(err)
+		return
+	}
+}
+
+// opens writes a page of the view that a process serves.
+func opens(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "opens NAME PATH")
+	url := sessionOf(ts).processes[args[0]].says(ts, `shown at (http://127\.0\.0\.1:\d+)/`)[1]
+	var page []byte
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		resp, err := http.Get(url + args[1])
+		ts.Check(err)
+		page, err = io.ReadAll(resp.Body)
+		resp.Body.Close()
+		ts.Check(err)
+		if !bytes.Contains(page, []byte("The store is being read")) || time.Now().After(end) {
+			break
+		}
+	}
+	_, err := ts.Stdout().Write(page)
 	ts.Check(err)
 }
 
@@ -371,7 +414,7 @@ var kinds = map[string]func(s *server, arg string) (address string){
 	"files":    serveFiles,    // the files of a folder
 	"pages":    servePages,    // N/MS[/BALLAST[/MOST]]: so many pages, each after so many ms, with so many words more; requests after so many are held back
 	"site":     serveSite,     // testdata/site with the answers of testdata/redirects.tsv
-	"table":    serveTable,    // the answers of a file: path, status, and a body, or for 3xx a location; 429 is for two minutes
+	"table":    serveTable,    // the answers of a file: path, status, and a body, or for 3xx a location; 429 is for two minutes; * is any other path. It is read at each request
 	"nonsense": serveNonsense, // bytes that are no HTTP
 	"nobody":   serveNobody,   // nobody listens
 	"index":    serveIndex,    // an index that takes bulks, from who sends this Authorization
@@ -503,37 +546,42 @@ func serveSite(s *server, _ string) (address string) {
 }
 
 func serveTable(s *server, name string) string {
+	return s.listen(func(w http.ResponseWriter, r *http.Request) {
+		status, rest := tabled(name, r.URL.Path)
+		switch {
+		case status == 0:
+			http.NotFound(w, r)
+			return
+		case status/100 == 3:
+			w.Header().Set("Location", rest)
+		case status == http.StatusTooManyRequests:
+			w.Header().Set("Retry-After", "120")
+		}
+		w.WriteHeader(status)
+		if status/100 != 3 {
+			fmt.Fprintln(w, strings.ReplaceAll(rest, `\n`, "\n"))
+		}
+	})
+}
+
+// tabled is what a table of answers has for a path.
+func tabled(name, path string) (status int, rest string) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		panic(err)
 	}
-	type answer struct {
-		status int
-		rest   string
-	}
-	table := map[string]answer{}
 	for line := range strings.Lines(string(text)) {
-		path, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-		code, rest, _ := strings.Cut(rest, " ")
-		status, _ := strconv.Atoi(code)
-		table[path] = answer{status, rest}
+		of, answer, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if of == path || of == "*" && status == 0 {
+			code, body, _ := strings.Cut(answer, " ")
+			status, _ = strconv.Atoi(code)
+			rest = body
+			if of == path {
+				break
+			}
+		}
 	}
-	return s.listen(func(w http.ResponseWriter, r *http.Request) {
-		a, ok := table[r.URL.Path]
-		switch {
-		case !ok:
-			http.NotFound(w, r)
-			return
-		case a.status/100 == 3:
-			w.Header().Set("Location", a.rest)
-		case a.status == http.StatusTooManyRequests:
-			w.Header().Set("Retry-After", "120")
-		}
-		w.WriteHeader(a.status)
-		if a.status/100 != 3 {
-			fmt.Fprintln(w, strings.ReplaceAll(a.rest, `\n`, "\n"))
-		}
-	})
+	return status, rest
 }
 
 func serveNonsense(s *server, _ string) string {

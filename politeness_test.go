@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -30,7 +31,7 @@ func TestPoliteness(t *testing.T) {
 	w := &watchedWeb{starts: map[string][]time.Time{}, open: map[string]int{}}
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		defer w.enter(r.Host)()
-		if r.URL.Path == "/robots.txt" {
+		if n, err := strconv.Atoi(r.URL.Path[1:]); err != nil || n >= pages { // robots.txt, and what cannot exist
 			http.NotFound(rw, r)
 			return
 		}
@@ -44,7 +45,7 @@ func TestPoliteness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"crawl", "--store", filepath.Join(t.TempDir(), "store"), "--parallel", fmt.Sprint(hosts), "--delay", delay.String()}
+	args := []string{"crawl", "--store", filepath.Join(t.TempDir(), "store"), "--parallel", fmt.Sprint(hosts), "--delay", delay.String(), "--learn", "off"} // no probe
 	for h := range hosts {
 		args = append(args, fmt.Sprintf("http://h%d.localhost:%s/0", h, port))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -53,6 +54,10 @@ func TestReadme(t *testing.T) {
 			t.Errorf("README.md: $ %s: the test knows skink and go run . only", c.line)
 			continue
 		}
+		if args[0] == "view" {
+			viewed(t, dir, args)
+			continue
+		}
 		if i := slices.IndexFunc(args, leavesLoopback); i >= 0 {
 			t.Fatalf("README.md: $ %s would ask %s", c.line, args[i])
 		}
@@ -103,6 +108,35 @@ func runReadme(t *testing.T, dir string, args []string, c readmeCommand) (output
 		t.Errorf("README.md: $ %s: %v\n%s", c.line, err, out)
 	}
 	return string(out)
+}
+
+// viewed opens what skink view shows, at a port of the test's, and ends it as a reader would.
+func viewed(t *testing.T, dir string, args []string) {
+	t.Helper()
+	cmd := exec.Command("skink", append(args, "--listen", "0")...)
+	cmd.Dir = dir
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(said)
+	lines.Scan()
+	_, url, _ := strings.Cut(lines.Text(), " is shown at ")
+	resp, err := http.Get(url)
+	if err != nil || resp.StatusCode != 200 {
+		t.Errorf("README.md: skink %s: %q: %v", strings.Join(args, " "), lines.Text(), err)
+	} else {
+		resp.Body.Close()
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	for lines.Scan() {
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("README.md: skink %s, after Ctrl-C: %v", strings.Join(args, " "), err)
+	}
 }
 
 // installed runs go install, into a folder of the test's.

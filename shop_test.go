@@ -23,15 +23,18 @@ import (
 // copies, at least 98 % of the different texts in the same crawl (99.5 % of a shop of 1,000
 // products, where the few that hide among copies weigh less: which of them a sample meets
 // depends on the order of answers), all of them after what was put last was fetched too, and
-// on the host where nothing is to be learned not a page less or later.
+// on the host where nothing is to be learned not a page less.
 //
-// 150 products; with SKINK_LONG 1,000, and three shops.
+// That host is crawled alone once more, by one request at a time, so that the order of its pages is
+// that of the crawl: learning may cost it at most 1 % more requests, and a page may come at most
+// fewPlaces later. Pages are stored beside the next request, so what a page links to may be queued
+// before or after what another links to, with learning and without.
+//
+// 200 products with SKINK_LONG=short; 1,000, and three shops, with SKINK_LONG=full.
 func TestShop(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a process")
-	}
-	products, seeds, found := 150, []int{1}, 0.98
-	if os.Getenv("SKINK_LONG") != "" {
+	const fewPlaces = 10
+	products, seeds, found := 200, []int{1}, 0.98
+	if long(t) == full {
 		products, seeds, found = 1000, []int{1, 2, 3}, 0.995
 	}
 	bin := filepath.Join(t.TempDir(), "webgen")
@@ -65,8 +68,38 @@ func TestShop(t *testing.T) {
 			case with.Hosts["plain"] != without.Hosts["plain"] || with.Hosts["plain"] != products:
 				t.Errorf("the plain host was asked for %d pages, and for %d without learning; it has %d", with.Hosts["plain"], without.Hosts["plain"], products)
 			}
+			with, without = crawlPlain(t, bin, products, seed, "on"), crawlPlain(t, bin, products, seed, "off")
+			asked, allowed, late := with.Fetched+with.Other, without.Fetched+without.Other, latest(with.Plain, without.Plain)
+			t.Logf("the plain host alone: %d requests, %d without learning; no page more than %d places later", asked, allowed, late)
+			switch {
+			case len(with.Plain) != products || len(without.Plain) != products:
+				t.Errorf("of the plain host's %d pages %d were found, and %d without learning", products, len(with.Plain), len(without.Plain))
+			case asked > allowed+allowed/100 || late > fewPlaces:
+				t.Errorf("learning costs the plain host %d requests for %d, and a page comes %d places later", asked, allowed, late)
+			}
 		})
 	}
+}
+
+// crawlPlain crawls the plain host of a shop alone, by one request at a time.
+func crawlPlain(t *testing.T, bin string, products, seed int, learn string) sold {
+	t.Helper()
+	shop := startShop(t, bin, products, seed)
+	shop.seeds = shop.seeds[len(shop.seeds)-1:]
+	shop.crawl(t, t.TempDir(), "--parallel", "1", "--learn", learn)
+	return shop.sofar(t)
+}
+
+// latest is by how many places a text came later than it did in another order, at most.
+func latest(order, other []string) (places int) {
+	was := map[string]int{}
+	for i, text := range other {
+		was[text] = i
+	}
+	for i, text := range order {
+		places = max(places, i-was[text])
+	}
+	return places
 }
 
 // A shop is one that is being served.
@@ -77,9 +110,9 @@ type shop struct {
 
 // sold is what a shop says of itself.
 type sold struct {
-	Fetched, Unique, Copies, All int
-	Hosts                        map[string]int
-	Missing, Seeds               []string
+	Fetched, Unique, Copies, All, Other int
+	Hosts                               map[string]int
+	Missing, Seeds, Plain               []string
 }
 
 func startShop(t *testing.T, bin string, products, seed int) *shop {
@@ -135,14 +168,11 @@ func (s *shop) sofar(t *testing.T) (says sold) {
 // one that nobody disturbed, with about as many fetches, and all of it after what was put last
 // was fetched too.
 //
-// Three kills; with SKINK_LONG twenty.
+// Three kills with SKINK_LONG=short, twenty with SKINK_LONG=full.
 func TestShopKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
 	const products = 150
 	kills := 3
-	if os.Getenv("SKINK_LONG") != "" {
+	if long(t) == full {
 		kills = 20
 	}
 	bin := filepath.Join(t.TempDir(), "webgen")

@@ -1,225 +1,114 @@
 package crawler
 
-import (
-	"cmp"
-	"context"
-	"crypto/x509"
-	"errors"
-	"fmt"
-	"net"
-	"net/netip"
-	"net/url"
-	"strings"
-	"sync/atomic"
-	"syscall"
-	"time"
-)
+import "net/netip"
 
-// # What a crawler may connect to
+// # Many hosts at one address
 //
-// Any page can link or redirect to http://127.0.0.1:6379/ or to the router next door, and any name
-// can be made to resolve there. So a URL says nothing about that. The dialer looks at the address
-// when it makes a connection, after the name was resolved and with nothing in between, for every
-// connection, whatever that is for.
+// A machine that serves a thousand names is one machine. The delay of each name does not spare it,
+// so the requests in flight to one address are bounded by Options.PerIP as soon as two hosts are
+// known to be there. A host whose turn comes while its address is busy waits for a place there, and
+// takes no place on the network.
 //
-// The table follows the IANA special-purpose address registries (RFC 6890), and is stricter: blocks
-// that are reachable in principle but hold no web sites (6to4 relays, all of 2001::/23) are left
-// out too. What it gets wrong: some clouds have their metadata at a public address that only their
-// own machines can reach, and the table does not know those.
+// A name may lead to several addresses: [wire.Transport.Lookup] says which of them stands for all.
+// Loopback has no bound: it is this machine, and a test.
 
-// special are the blocks of addresses that are not of the public internet.
-var special = parsePrefixes(
-	"0.0.0.0/8",       // this network, RFC 1122 3.2.1.3
-	"10.0.0.0/8",      // private, RFC 1918
-	"100.64.0.0/10",   // shared by carriers, RFC 6598
-	"127.0.0.0/8",     // loopback, RFC 1122 3.2.1.3
-	"169.254.0.0/16",  // link-local, and the metadata of most clouds, RFC 3927
-	"172.16.0.0/12",   // private, RFC 1918
-	"192.0.0.0/24",    // IETF protocols, RFC 6890
-	"192.0.2.0/24",    // documentation, RFC 5737
-	"192.88.99.0/24",  // 6to4 relays, withdrawn, RFC 7526
-	"192.168.0.0/16",  // private, RFC 1918
-	"198.18.0.0/15",   // benchmarks, RFC 2544
-	"198.51.100.0/24", // documentation, RFC 5737
-	"203.0.113.0/24",  // documentation, RFC 5737
-	"224.0.0.0/4",     // multicast, RFC 5771
-	"240.0.0.0/4",     // reserved, RFC 1112, with broadcast, RFC 919
-
-	"::/96",           // unspecified, loopback, IPv4-compatible, RFC 4291 2.5
-	"::ffff:0:0:0/96", // IPv4-translated, inside one network, RFC 2765 2.1
-	"64:ff9b:1::/48",  // local translation, RFC 8215
-	"100::/64",        // discard, RFC 6666
-	"100:0:0:1::/64",  // dummy, RFC 9780
-	"2001::/23",       // IETF protocols, RFC 2928, with Teredo, RFC 4380
-	"2001:db8::/32",   // documentation, RFC 3849
-	"3fff::/20",       // documentation, RFC 9637
-	"5f00::/16",       // segment routing, RFC 9602
-	"fc00::/7",        // unique local, RFC 4193
-	"fe80::/10",       // link-local, RFC 4291 2.5.6
-	"fec0::/10",       // site-local, withdrawn, RFC 3879
-	"ff00::/8",        // multicast, RFC 4291 2.7
-)
-
-// embedding are the blocks of IPv6 whose addresses hold an IPv4 address to which they lead, and at
-// which byte that starts. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: to the system they
-// are IPv4.
-var embedding = []struct {
-	block netip.Prefix
-	at    int
-}{
-	{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64, RFC 6052
-	{netip.MustParsePrefix("2002::/16"), 2},     // 6to4, RFC 3056
+// An address is where some hosts are. The schedule's lock guards it.
+type address struct {
+	key     netip.Addr
+	hosts   int     // that are known to be there
+	open    int     // requests in flight to it
+	waiting []*host // due, but for a place; the first came first
+	crowded bool    // its hosts keep no connections
 }
 
-func parsePrefixes(blocks ...string) []netip.Prefix {
-	all := make([]netip.Prefix, len(blocks))
-	for i, b := range blocks {
-		all[i] = netip.MustParsePrefix(b)
+// full says whether an address has as many requests as it is to have at once.
+func (a *address) full(most int) bool {
+	return a != nil && most > 0 && a.hosts > 1 && a.open >= most
+}
+
+// crowded says whether connections to a host are to be closed after each answer, because the many
+// hosts at its address would else keep one each. newly says that this is found out for the first
+// time, so that there may be idle connections already.
+func (s *schedule) crowded(h *host) (crowded, newly bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h.at == nil || h.at.hosts < 2 || h.at.hosts*s.opt.PerHost <= s.opt.PerIP {
+		return false, false
 	}
-	return all
+	newly = !h.at.crowded
+	h.at.crowded = true
+	return true, newly
 }
 
-// IsSpecial says whether an address is not of the public internet: loopback, private, link-local,
-// multicast, reserved and so on, also where an IPv6 address is only a wrapping of such an IPv4
-// address. The zero Addr is special.
-func IsSpecial(addr netip.Addr) bool {
-	addr = addr.Unmap().WithZone("")
-	if !addr.IsValid() || within(addr, special) {
+// locate notes where the host of a turn is, and says whether the turn may go on. If not, the turn
+// is over, and its URL waits until there is a place.
+func (s *schedule) locate(t *turn, at netip.Addr) (ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := t.host
+	h.located = true
+	if !at.IsValid() {
 		return true
 	}
-	for _, e := range embedding {
-		if e.block.Contains(addr) {
-			b := addr.As16()
-			return IsSpecial(netip.AddrFrom4([4]byte(b[e.at : e.at+4])))
+	if h.at == nil {
+		s.settle(h, at)
+	}
+	if s.opt.PerIP > 0 && h.at.hosts > 1 && h.at.open > s.opt.PerIP {
+		s.undo(t)
+		return false
+	}
+	return true
+}
+
+// settle notes where a host is.
+func (s *schedule) settle(h *host, at netip.Addr) {
+	a := s.addresses[at]
+	if a == nil {
+		a = &address{key: at}
+		s.addresses[at] = a
+	}
+	a.hosts++
+	a.open += h.open
+	h.at = a
+}
+
+// park lets a host wait for a place at its address.
+func (s *schedule) park(h *host) {
+	h.spot.Leave()
+	if !h.parked {
+		h.parked = true
+		s.parked++
+		h.at.waiting = append(h.at.waiting, h)
+	}
+}
+
+// vacate gives the place of a request to the host that has waited longest. A host that has no URL
+// in hand may turn out to have none, so the next host comes along with it.
+func (s *schedule) vacate(a *address) {
+	if a == nil {
+		return
+	}
+	a.open--
+	for len(a.waiting) > 0 && !a.full(s.opt.PerIP) {
+		h := a.waiting[0]
+		a.waiting = a.waiting[1:]
+		if !h.parked {
+			continue // it got a place by other ways
+		}
+		s.offer(h)
+		if h.spot.Line() == s.ready[h.pace()] && len(h.urls) > 0 {
+			break
 		}
 	}
-	return false
 }
 
-func within(addr netip.Addr, blocks []netip.Prefix) bool {
-	for _, b := range blocks {
-		if b.Contains(addr) {
-			return true
-		}
+// leaveAddress forgets that a host is where it is.
+func (s *schedule) leaveAddress(h *host) {
+	if h.at == nil {
+		return
 	}
-	return false
-}
-
-// A privateError is an address that was not connected to.
-type privateError struct {
-	host string // host and port, as in the URL
-	addr netip.Addr
-}
-
-func (e *privateError) Error() string {
-	return fmt.Sprintf("%s is at %s, which is not on the public internet", e.host, e.addr)
-}
-
-// A dialer makes the connections, and refuses special addresses.
-type dialer struct {
-	hosts   map[string]bool // names, and names with ports, that may be anywhere
-	nets    []netip.Prefix  // special addresses that may be connected to
-	folders *folderServer   // nil: there are none
-	timeout time.Duration
-
-	resolver *net.Resolver  // nil: the system's
-	roots    *x509.CertPool // nil: the system's
-}
-
-// connectTimeout bounds the look-up of a name, a connection, and a TLS handshake, each. Whoever has
-// not answered by then will not, and a turn waits for it.
-const connectTimeout = 10 * time.Second
-
-// newDialer makes the dialer of a crawl. folders may be nil.
-func newDialer(opt Options, folders *folderServer) *dialer {
-	d := &dialer{hosts: map[string]bool{}, nets: opt.AllowNets, folders: folders, timeout: min(opt.Timeout, connectTimeout)}
-	for _, h := range opt.AllowHosts {
-		h = strings.ToLower(h)
-		if addr, err := netip.ParseAddr(h); err == nil && addr.Is6() {
-			h = "[" + h + "]"
-		}
-		d.hosts[h] = true
+	h.at.hosts--
+	if h.at.hosts == 0 {
+		delete(s.addresses, h.at.key)
 	}
-	return d
-}
-
-// dial connects to a host and port, by a [wire].
-func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := d.connect(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	return newWire(conn), nil
-}
-
-// connect connects to a host and port. It tries only those of a name's addresses that are
-// permitted; the error is a privateError if none is.
-func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn, error) {
-	plain := net.Dialer{Timeout: d.timeout, Resolver: d.resolver}
-	if d.folders.serves(address) {
-		return plain.DialContext(ctx, network, d.folders.address())
-	}
-	if d.allows(address) {
-		return plain.DialContext(ctx, network, lookedUpAs(address))
-	}
-	var permitted atomic.Bool // the dialer tries IPv4 and IPv6 side by side
-	guarded := plain
-	guarded.ControlContext = func(_ context.Context, _, to string, _ syscall.RawConn) error {
-		target, err := netip.ParseAddrPort(to)
-		if err != nil || !d.permits(target.Addr()) {
-			return &privateError{address, target.Addr()}
-		}
-		permitted.Store(true)
-		return nil
-	}
-	conn, err := guarded.DialContext(ctx, network, lookedUpAs(address))
-	var private *privateError
-	if permitted.Load() && errors.As(err, &private) {
-		return nil, &net.OpError{Op: "dial", Net: network, Err: errNoneAnswers}
-	}
-	return conn, err
-}
-
-// lookup is the address that stands for a host, which is a name with or without a port; the zero
-// Addr if none has to. It is not known for a name that cannot be resolved, which fails when it is
-// fetched.
-func (f *fetcher) lookup(ctx context.Context, host string) (at netip.Addr, known bool) {
-	u := url.URL{Host: host}
-	name := u.Hostname()
-	if addr, err := netip.ParseAddr(name); err == nil {
-		return standsFor([]netip.Addr{addr}), true
-	}
-	if strings.HasSuffix(name, "localhost") {
-		return netip.Addr{}, true
-	}
-	ctx, cancel := context.WithTimeout(ctx, f.transport.dialer.timeout)
-	defer cancel()
-	resolver := cmp.Or(f.transport.dialer.resolver, net.DefaultResolver)
-	addrs, err := resolver.LookupNetIP(ctx, "ip", name)
-	return standsFor(addrs), err == nil
-}
-
-// errNoneAnswers stands for the error of a permitted address, where the dialer reports the error of
-// one that was not permitted.
-var errNoneAnswers = errors.New("none of its public addresses answers")
-
-// allows says whether a host may have any address, because of its name.
-func (d *dialer) allows(address string) bool {
-	address = strings.ToLower(address)
-	name := address[:max(strings.LastIndexByte(address, ':'), 0)]
-	return d.hosts[address] || d.hosts[name]
-}
-
-func (d *dialer) permits(addr netip.Addr) bool {
-	return !IsSpecial(addr) || within(addr.Unmap().WithZone(""), d.nets)
-}
-
-// lookedUpAs spares the resolver names below .localhost, which always mean loopback (RFC 6761 6.3)
-// but which many resolvers do not know.
-func lookedUpAs(address string) string {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil || !strings.HasSuffix(strings.TrimSuffix(strings.ToLower(host), "."), ".localhost") {
-		return address
-	}
-	return net.JoinHostPort("localhost", port)
 }

@@ -1,12 +1,17 @@
 package crawler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"skink/frontier"
 )
@@ -24,7 +29,20 @@ import (
 //   - when its URLs in hand are used up while other hosts, for which there was no room, wait for a
 //     holder: so every host has its turn, however many there are;
 //   - when its budget is spent, or its folder is away, so that nobody need wait for it;
+//   - when it is one too many of the schedule's share;
 //   - when the crawl ends.
+//
+// # The share of each of several workers
+//
+// The first worker could hold all hosts there are, and those that come later would have nothing to
+// do. So all that ask for hosts are told what each would hold if hosts were dealt out evenly, and
+// claim no more than that. Whoever holds more, because another worker came or because others ran
+// out of hosts, gives back what is above it: first hosts that nothing is under way of; of others it
+// starts nothing more, and they go back when what is under way has ended. An eighth above the share
+// is let pass: a host that moves costs a robots.txt and a connection, and shares change whenever
+// any host ends. Who is alone has no share, and claims as if nobody else could come; it learns that
+// somebody did within pollOthers. A worker begins by asking for no host at all, to be told its
+// share.
 //
 // A claim is renewed every claimTime/3. If that fails for so long that the claim runs out, another
 // may have the host. Then the URLs of it that are in hand are forgotten, and what is under way is
@@ -38,13 +56,18 @@ import (
 // says. What it gets wrong: a robots.txt that redirects to another host is fetched from there
 // whoever holds that host.
 const (
-	claimTime   = 30 * time.Second // how long a claim outlives its holder
-	keepResting = 5 * time.Second  // longer than nearly all hosts rest between two requests
-	pollOthers  = time.Second
+	claimTime   = 30 * time.Second      // how long a claim outlives its holder
+	keepResting = 5 * time.Second       // longer than nearly all hosts rest between two requests
+	pollOthers  = time.Second           // shorter than frontier.Present
+	shareSlack  = 8                     // a share may be passed by its shareSlack-th part
 	mostHeld    = 1 << 13               // hosts at once: at one page a second each, more than a machine reads
 	mostClaimed = 1 << 10               // hosts in one call
 	claimEvery  = 20 * time.Millisecond // at most, as long as there is something to do
+	shareEvery  = pollOthers / 4        // at most, as long as the share is held
 )
+
+// returnedAtOnce is how many hosts are on their way back at the same time.
+const returnedAtOnce = 64
 
 // never is when a host may be asked again that this crawl will not ask any more.
 const never = 100 * 365 * 24 * time.Hour
@@ -55,20 +78,40 @@ type unheld struct {
 	stale   bool      // something has changed since then
 	others  int       // hosts that other workers hold
 	waiting int       // hosts that nobody holds, and that somebody should
-	next    time.Time // when the frontier is worth asking again; zero: when something changes
+	next    time.Time // when the first host is due that nobody holds; zero: when something changes
+	share   int       // hosts to hold; 0: as many as possible
 }
 
-// claims says how many hosts are to be claimed now, by a schedule that has something else to do or
-// not.
-func (s *schedule) claims(busy bool, now time.Time) int {
+// vacant is how many more hosts the schedule may claim.
+func (s *schedule) vacant() int {
+	most := mostHeld
+	if share := s.unheld.share; share > 0 {
+		most = min(share, mostHeld)
+	}
+	return max(most-len(s.held), 0)
+}
+
+// claims says whether the frontier is to be asked for hosts now, and for how many, by a schedule
+// that has something else to do or not.
+func (s *schedule) claims(busy bool, now time.Time) (n int, ask bool) {
 	u := &s.unheld
 	if !u.next.IsZero() && !u.next.After(now) {
 		u.stale = true
 	}
-	if !u.stale || busy && now.Sub(u.asked) < claimEvery {
-		return 0
+	if u.asked.IsZero() {
+		return 0, true
 	}
-	return min(mostHeld-len(s.held), mostClaimed)
+	n = min(s.vacant(), mostClaimed)
+	least := pollOthers
+	switch {
+	case u.stale && n > 0 && busy:
+		least = claimEvery
+	case u.stale && n > 0:
+		least = 0
+	case u.stale && u.share > 0: // what is new may have made the share larger
+		least = shareEvery
+	}
+	return n, now.Sub(u.asked) >= least
 }
 
 // nothingLeft says whether nobody holds or waits for a host, as far as is known.
@@ -77,13 +120,13 @@ func (s *schedule) nothingLeft() bool {
 	return !u.stale && u.others == 0 && u.waiting == 0
 }
 
-// lookAgain is how long until the frontier is worth asking again; 0: nobody knows, or there is no
-// room for another host.
+// lookAgain is how long until the frontier is worth asking again.
 func (s *schedule) lookAgain(now time.Time) time.Duration {
-	if s.unheld.next.IsZero() || len(s.held) >= mostHeld {
-		return 0
+	at, next := s.unheld.asked.Add(pollOthers), s.unheld.next
+	if !next.IsZero() && next.Before(at) && s.vacant() > 0 {
+		at = next
 	}
-	return max(s.unheld.next.Sub(now), 1)
+	return max(at.Sub(now), 1)
 }
 
 // claim asks the frontier for hosts.
@@ -94,16 +137,30 @@ func (s *schedule) claim(ctx context.Context, n int) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.unheld = unheld{asked: time.Now(), others: grant.Others, waiting: grant.Waiting, next: grant.Next}
-	if grant.Others > 0 {
-		if poll := time.Now().Add(pollOthers); s.unheld.next.IsZero() || poll.Before(s.unheld.next) {
-			s.unheld.next = poll
-		}
-	}
+	s.unheld = unheld{asked: time.Now(), others: grant.Others, waiting: grant.Waiting, next: grant.Next, share: grant.Share}
 	for _, h := range grant.Hosts {
 		s.hold(h)
 	}
+	s.shed()
 	return nil
+}
+
+// shed lets go of the hosts that are too many, as soon as nothing of them is under way.
+func (s *schedule) shed() {
+	share := s.unheld.share
+	if share == 0 || len(s.held) <= share+share/shareSlack {
+		return
+	}
+	staying := slices.Collect(maps.Keys(s.held))
+	staying = slices.DeleteFunc(staying, func(h *host) bool { return h.leaving })
+	slices.SortFunc(staying, func(a, b *host) int {
+		return cmp.Or(cmp.Compare(a.turns, b.turns), cmp.Compare(len(a.urls), len(b.urls)))
+	})
+	for _, h := range staying[:max(len(staying)-share, 0)] {
+		h.leaving = true
+		s.doubt(h)
+		s.offer(h)
+	}
 }
 
 // hold takes up a host that was claimed.
@@ -112,6 +169,7 @@ func (s *schedule) hold(held frontier.Held) {
 	h.claim = held.Claim
 	s.held[h] = true
 	h.sure, h.dry, h.stirred, h.depth = true, false, false, held.Host.Depth
+	h.leaving = false
 	h.blocked = rest.Blocked
 	h.until = latest(h.until, rest.Due())
 	if rest.Delay > 0 {
@@ -138,20 +196,22 @@ func (s *schedule) toReturn(h *host, now time.Time) bool {
 	switch {
 	case h.claim == frontier.Claim{}, h.turns > 0:
 		return false
-	case h.away, !s.opt.HostBudget.allows(h.spent, 0):
+	case h.away, h.leaving, !s.opt.HostBudget.allows(h.spent, 0):
 		return true
 	case len(h.urls) == 0 && h.dry:
 		return true
-	case len(h.urls) == 0 && !h.sure && s.unheld.due(now):
+	case len(h.urls) == 0 && !h.sure && s.othersDue(now):
 		return true
 	}
 	rest := h.rested(s.opt.MaxDelay).Sub(now)
 	return rest > keepResting || h.hopeless && rest > 0
 }
 
-// due says whether there is a host that nobody holds and that may be asked, as far as is known.
-func (u *unheld) due(now time.Time) bool {
-	return u.waiting > 0 && !u.next.IsZero() && !u.next.After(now)
+// othersDue says whether there is a host that nobody holds, that may be asked, and for which there
+// is no room, as far as is known. Where there are other workers, there is room with them.
+func (s *schedule) othersDue(now time.Time) bool {
+	u := &s.unheld
+	return u.waiting > 0 && !u.next.IsZero() && !u.next.After(now) && (u.share == 0 || len(s.held) >= mostHeld)
 }
 
 // letGo ends the hold on a host in the schedule. The frontier is to be told what it returns.
@@ -197,14 +257,25 @@ type returning struct {
 	rest  frontier.Rest
 }
 
-// giveBack returns hosts to the frontier. One that was lost needs no returning.
+// giveBack returns hosts to the frontier, some at once, for that may be far away. One that was lost
+// needs no returning.
 func (s *schedule) giveBack(ctx context.Context, hosts ...returning) error {
+	var group errgroup.Group
+	group.SetLimit(returnedAtOnce)
 	for _, r := range hosts {
-		if err := s.front.Return(ctx, r.claim, r.rest); err != nil && !errors.Is(err, frontier.ErrLost) {
-			return fmt.Errorf("return a host: %w", err)
-		}
+		group.Go(func() error {
+			if s.opt.Learned != nil {
+				if err := s.opt.Learned.Leave(ctx, r.claim.Host); err != nil {
+					return err
+				}
+			}
+			if err := s.front.Return(ctx, r.claim, r.rest); err != nil && !errors.Is(err, frontier.ErrLost) {
+				return fmt.Errorf("return a host: %w", err)
+			}
+			return nil
+		})
 	}
-	return nil
+	return group.Wait()
 }
 
 // giveAllBack returns all hosts that are held, when the crawl has ended.

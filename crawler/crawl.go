@@ -35,6 +35,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"skink/crawler/wire"
 	"skink/frontier"
 )
 
@@ -62,7 +63,7 @@ type Crawl struct {
 	peek      func(ctx context.Context, url string) (isSitemap bool) // looks at the beginning of what a URL answers
 	closeIdle func()                                                 // of all connections that nobody uses
 	robots    *robotsCache
-	rooms     *rooms
+	rooms     *wire.Rooms
 	schedule  *schedule
 
 	sitemapsMu sync.Mutex
@@ -77,17 +78,17 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 		return nil, err
 	}
 	c := newCrawl(front, opt, handler, f.fetch, f.fetchRobots)
-	c.close, c.closeIdle = f.close, f.transport.http.CloseIdleConnections
+	c.close, c.closeIdle = f.close, f.wire.CloseIdle
 	f.hop = c.schedule.hop
 	c.peek = f.peek
 	if opt.PerIP > 0 {
-		c.lookup = f.lookup
+		c.lookup = f.wire.Lookup
 	}
 	return c, nil
 }
 
 func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(context.Context, frontier.Item) *Page, fetchRobots robotsFetch) *Crawl {
-	c := &Crawl{opt: opt, front: front, handler: handler, fetch: fetch, rooms: newRooms(opt.Bodies), sitemaps: map[string]int{}, close: func() {}, closeIdle: func() {}}
+	c := &Crawl{opt: opt, front: front, handler: handler, fetch: fetch, rooms: wire.NewRooms(opt.Bodies), sitemaps: map[string]int{}, close: func() {}, closeIdle: func() {}}
 	c.schedule = newSchedule(front, opt, handler.Pages)
 	c.robots = newRobotsCache(c.counted(fetchRobots), time.Now)
 	return c
@@ -190,10 +191,10 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 		turns.Add(1)
 		start(func() error {
 			defer turns.Done()
-			bodies := c.rooms.share(t.place.pace)
-			a, err := c.visit(withShare(ctx, bodies), t)
+			bodies := c.rooms.Share(t.place.pace == quick)
+			a, err := c.visit(wire.WithShare(ctx, bodies), t)
 			if a == nil {
-				bodies.leave()
+				bodies.Leave()
 				return err
 			}
 			a.bodies = bodies
@@ -211,7 +212,7 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 type arrival struct {
 	turn   *turn
 	page   *Page
-	bodies *share             // to be given back
+	bodies *wire.Share        // to be given back
 	ended  func(*turn, *Page) // tells the schedule once the page is stored; nil: it was told
 }
 
@@ -282,7 +283,7 @@ func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 		c.closeIdle()
 	}
 	if crowded {
-		ctx = withoutReuse(ctx)
+		ctx = wire.WithoutReuse(ctx)
 	}
 	return ctx, true
 }
@@ -303,7 +304,10 @@ func (c *Crawl) arrive(t *turn, page *Page, ended func(*turn, *Page)) *arrival {
 
 // hand gives a page to the handler, and tells the schedule what came of it.
 func (c *Crawl) hand(ctx context.Context, a *arrival) error {
-	defer a.bodies.leave()
+	defer a.bodies.Leave()
+	if a.turn.item.Kind == probing {
+		return c.probed(ctx, a)
+	}
 	if err := c.readSitemap(ctx, a.page); err != nil {
 		return err
 	}
@@ -325,13 +329,16 @@ func (c *Crawl) hand(ctx context.Context, a *arrival) error {
 		c.schedule.finish(a.turn, 0)
 		return nil
 	}
+	if err := c.probe(ctx, a.turn); err != nil {
+		return err
+	}
 	c.schedule.finish(a.turn, leads.depth(), append(leads.hosts(), a.page.Listed.hosts()...)...)
 	return nil
 }
 
 // later gives back the URL of a transient problem, unless it is to be given up.
 func (c *Crawl) later(ctx context.Context, t *turn, page *Page) (*arrival, error) {
-	if c.schedule.failed(t, page) {
+	if c.schedule.failed(t, page) || t.item.Kind == probing {
 		return c.arrive(t, page, func(*turn, *Page) {}), nil // failed has ended its turn
 	}
 	if c.opt.OnAnswer != nil && page.Raw != nil {

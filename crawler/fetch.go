@@ -8,21 +8,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gocolly/colly/v2"
-
+	"skink/crawler/folder"
 	"skink/crawler/robots"
 	"skink/crawler/sitemap"
+	"skink/crawler/wire"
 	"skink/frontier"
 )
 
 // A fetcher makes pages of URLs, one exchange each: redirects are not followed, nothing is
 // remembered, nothing is tried again. It may be used by several goroutines.
 type fetcher struct {
-	opt       Options
-	collector *colly.Collector
-	transport *transport
-	folders   *folderServer                                // nil: there are none
-	hop       func(ctx context.Context, host string) error // waits for a host's turn to be asked for a robots.txt that another leads to; nil: nobody waits
+	opt     Options
+	wire    *wire.Transport
+	shell   *shell
+	folders *folder.Server                               // nil: there are none
+	hop     func(ctx context.Context, host string) error // waits for a host's turn to be asked for a robots.txt that another leads to; nil: nobody waits
 
 	pageHeader   http.Header // sent for a page; not changed
 	robotsHeader http.Header // sent for a robots.txt; not changed
@@ -31,54 +31,38 @@ type fetcher struct {
 // newFetcher starts the servers of opt.Folders, and opens nothing else. The fetcher must be closed.
 func newFetcher(opt Options) (*fetcher, error) {
 	opt = opt.orDefaults()
-	folders, err := newFolderServer(opt.Folders, opt.Hidden)
+	exchange := wire.Options{
+		Timeout: opt.Timeout, Idle: opt.PerHost, KeepRaw: opt.OnAnswer != nil,
+		AllowHosts: opt.AllowHosts, AllowNets: opt.AllowNets,
+		Resolver: opt.resolver, Roots: opt.roots,
+	}
+	folders, err := folder.Serve(opt.Folders, opt.Hidden)
 	if err != nil {
 		return nil, err
 	}
-	t := newTransport(opt, newDialer(opt, folders))
+	if folders != nil {
+		exchange.Folders = folders
+		exchange.Idle = opt.Parallel // folders are crawled as fast as they go
+	}
+	t := wire.New(exchange)
 	return &fetcher{
 		opt:          opt,
-		collector:    newCollector(t),
-		transport:    t,
+		wire:         t,
+		shell:        newShell(t),
 		folders:      folders,
 		pageHeader:   header(opt.UserAgent, "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"),
 		robotsHeader: header(opt.UserAgent, "text/plain,*/*;q=0.5"),
 	}, nil
 }
 
-// newCollector sets Colly up to do one thing: pass a request to t, and its answer to the callback.
-// Init is used in place of NewCollector because that reads settings from COLLY_ variables of the
-// environment.
-func newCollector(t http.RoundTripper) *colly.Collector {
-	c := new(colly.Collector)
-	c.Init()
-	c.AllowURLRevisit = true        // the frontier says what is visited
-	c.IgnoreRobotsTxt = true        // robots_cache.go
-	c.ParseHTTPErrorResponse = true // a 404 is an answer
-	c.MaxBodySize = 0               // t bounds the body
-	c.SetRequestTimeout(0)          // and the time
-	c.DisableCookies()
-	c.SetRedirectHandler(func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse })
-	c.WithTransport(t)
-	c.OnResponse(func(r *colly.Response) {
-		if answered, ok := r.Ctx.GetAny(answeredKey).(func()); ok {
-			answered()
-		}
-	})
-	return c
-}
-
-// answeredKey is where a request's Colly context holds what to do with its answer.
-const answeredKey = "answered"
-
 func header(agent, accept string) http.Header {
-	return http.Header{"User-Agent": {agent}, "Accept": {accept}, "Accept-Encoding": {acceptEncoding}}
+	return http.Header{"User-Agent": {agent}, "Accept": {accept}, "Accept-Encoding": {wire.AcceptEncoding}}
 }
 
 // close ends the connections, and the servers of folders. Nothing may be fetched any more.
 func (f *fetcher) close() {
-	f.transport.http.CloseIdleConnections()
-	f.folders.close()
+	f.wire.CloseIdle()
+	f.folders.Close()
 }
 
 // fetch asks for one URL. The page is never nil. If ctx ends, nothing can be concluded from what it
@@ -91,19 +75,22 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 			page.fail(&panicError{item.URL, v})
 		}
 	}()
-	ctx, clock, cancel := startClock(ctx, f.opt.Timeout, f.opt.Timeout)
+	if item.Kind == frontier.Check {
+		return f.check(ctx, item)
+	}
+	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
-	request, err := newRequest(ctx, item.URL, conditional(f.pageHeader, item))
+	request, err := wire.NewRequest(ctx, item.URL, conditional(f.pageHeader, item))
 	if err != nil {
 		page.fail(err)
 		return page
 	}
-	x := &exchange{request: request, limit: f.opt.MaxSize, clock: clock}
+	x := &wire.Exchange{Request: request, Limit: f.opt.MaxSize, Clock: clock}
 	if item.Kind == frontier.Sitemap {
-		x.limit = max(x.limit, sitemap.MaxBytes)
+		x.Limit = max(x.Limit, sitemap.MaxBytes)
 	}
-	err = f.throughColly(x, func() { page.fill(x) })
-	page.Took = clock.used()
+	err = f.shell.do(x, func() { page.fill(x) })
+	page.Took = clock.Used()
 	if err != nil {
 		page.fail(err)
 	}
@@ -135,44 +122,25 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic at %s: %v", e.url, e.value) }
 
-// collyURL is what Colly is told to fetch. The transport has the real URL: Colly would parse it,
-// and refuse some that are URLs by today's standard.
-const collyURL = "http://exchange.invalid/"
-
-// throughColly makes an exchange by way of Colly, and calls answered if there is an answer.
-func (f *fetcher) throughColly(x *exchange, answered func()) error {
-	number := f.transport.begin(x)
-	defer f.transport.end(number)
-	ctx := colly.NewContext()
-	ctx.Put(answeredKey, answered)
-	return f.collector.Request(http.MethodGet, collyURL, nil, ctx, http.Header{numberHeader: {number}})
-}
-
-// A timeoutError is an exchange that took too long.
-type timeoutError struct{ limit time.Duration }
-
-func (e *timeoutError) Error() string { return fmt.Sprintf("no whole answer within %v", e.limit) }
-func (e *timeoutError) Timeout() bool { return true }
-
 // fill takes the answer of an exchange over into the page.
-func (p *Page) fill(x *exchange) {
-	p.Status, p.Header, p.Body = x.status, x.header, x.body
-	if p.Raw = x.raw; p.Raw != nil {
+func (p *Page) fill(x *wire.Exchange) {
+	p.Status, p.Header, p.Body = x.Status, x.Header, x.Body
+	if p.Raw = x.Raw; p.Raw != nil {
 		p.Raw.URL, p.Raw.At = p.Item.URL, p.FetchedAt
 	}
-	if isRedirect(x.status) {
+	if isRedirect(x.Status) {
 		p.redirect()
 		return
 	}
-	if p.NotModified = x.status == http.StatusNotModified && (p.Item.ETag != "" || p.Item.Modified != ""); p.NotModified {
+	if p.NotModified = x.Status == http.StatusNotModified && (p.Item.ETag != "" || p.Item.Modified != ""); p.NotModified {
 		return
 	}
-	p.Truncated = x.bodyErr != nil
+	p.Truncated = x.BodyErr != nil
 	switch {
-	case !isPage(x.status):
-		p.Problem, p.Detail = ProblemStatus, statusText(x.status)
-	case x.bodyErr != nil:
-		p.fail(x.bodyErr)
+	case !wire.IsPage(x.Status):
+		p.Problem, p.Detail = ProblemStatus, statusText(x.Status)
+	case x.BodyErr != nil:
+		p.fail(x.BodyErr)
 	}
 }
 
@@ -241,46 +209,46 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 		if err != nil {
 			return 0, nil, err
 		}
-		if isRedirect(x.status) && hops < maxRobotsHops {
+		if isRedirect(x.Status) && hops < maxRobotsHops {
 			from := robotsURL
-			if robotsURL, err = location(from, x.header); err == nil && !f.opt.trespasses(from, robotsURL) {
+			if robotsURL, err = location(from, x.Header); err == nil && !f.opt.trespasses(from, robotsURL) {
 				if err := f.waitHop(ctx, robotsURL); err != nil {
 					return 0, nil, err
 				}
 				continue
 			}
 		}
-		later := x.header.Get("Retry-After")
+		later := x.Header.Get("Retry-After")
 		switch {
-		case later != "" && (x.status == http.StatusTooManyRequests || x.status >= 500):
-			return 0, nil, &robotsBusy{x.status, later}
-		case x.status == http.StatusPartialContent:
+		case later != "" && (x.Status == http.StatusTooManyRequests || x.Status >= 500):
+			return 0, nil, &robotsBusy{x.Status, later}
+		case x.Status == http.StatusPartialContent:
 			return 0, nil, errors.New("answered with a part of the file, which was not asked for")
-		case !isPage(x.status):
-			return x.status, nil, nil
-		case x.bodyErr != nil && !errors.Is(x.bodyErr, errTooLarge):
-			return 0, nil, x.bodyErr
+		case !wire.IsPage(x.Status):
+			return x.Status, nil, nil
+		case x.BodyErr != nil && !errors.Is(x.BodyErr, wire.ErrTooLarge):
+			return 0, nil, x.BodyErr
 		}
-		return x.status, x.body, nil
+		return x.Status, x.Body, nil
 	}
 }
 
 // askRobots makes one exchange of fetchRobots, in the time that is left, of which it takes what it
 // needed.
-func (f *fetcher) askRobots(ctx context.Context, robotsURL string, left *time.Duration) (*exchange, error) {
-	ctx, clock, cancel := startClock(ctx, *left, f.opt.Timeout)
+func (f *fetcher) askRobots(ctx context.Context, robotsURL string, left *time.Duration) (*wire.Exchange, error) {
+	ctx, clock, cancel := wire.StartClock(ctx, *left, f.opt.Timeout)
 	defer cancel()
-	defer func() { *left -= clock.used() }()
-	request, err := newRequest(ctx, robotsURL, f.robotsHeader)
+	defer func() { *left -= clock.Used() }()
+	request, err := wire.NewRequest(ctx, robotsURL, f.robotsHeader)
 	if err != nil {
 		return nil, err
 	}
-	x := &exchange{request: request, limit: robots.MaxBytes + 1, clock: clock}
+	x := &wire.Exchange{Request: request, Limit: robots.MaxBytes + 1, Clock: clock}
 	began := time.Now()
-	err = f.transport.do(x)
-	if x.raw != nil {
-		x.raw.URL, x.raw.At = robotsURL, began
-		f.opt.OnAnswer(x.raw)
+	err = f.wire.Do(x)
+	if x.Raw != nil {
+		x.Raw.URL, x.Raw.At = robotsURL, began
+		f.opt.OnAnswer(x.Raw)
 	}
 	return x, err
 }

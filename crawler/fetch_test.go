@@ -17,13 +17,15 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"skink/crawler/folder"
 	"skink/crawler/robots"
+	"skink/crawler/wire"
+	"skink/crawler/wire/wiretest"
 	"skink/frontier"
 )
 
@@ -31,7 +33,7 @@ import (
 func testFetcher(t testing.TB, change func(*Options), hosts ...string) *fetcher {
 	t.Helper()
 	opt := Defaults()
-	opt.Timeout = 5 * time.Second
+	opt.Timeout = 30 * time.Second // a busy machine can take seconds to read its root certificates
 	opt.AllowHosts = hosts
 	if change != nil {
 		change(&opt)
@@ -97,25 +99,6 @@ func say(answer string) func(net.Conn, string) {
 	return func(conn net.Conn, _ string) { _, _ = io.WriteString(conn, answer) }
 }
 
-// closedPort is an address of loopback where nobody listens, and nobody else will:
-// the port is taken.
-func closedPort(t testing.TB) string {
-	t.Helper()
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { syscall.Close(fd) })
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
-	name, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
-}
-
 func item(url string) frontier.Item { return frontier.Item{URL: url} }
 
 func TestFetchAsks(t *testing.T) {
@@ -149,7 +132,7 @@ func TestFetchAsks(t *testing.T) {
 }
 
 func TestFetchStatus(t *testing.T) {
-	long := strings.Repeat("x", maxOtherBody+1)
+	long := strings.Repeat("x", wire.MaxOtherBody+1)
 	tests := []struct {
 		status    int
 		body      string
@@ -180,7 +163,7 @@ func TestFetchStatus(t *testing.T) {
 			if p.Status != tt.status || p.Problem != tt.problem || p.Detail != tt.detail || p.Truncated != tt.truncated {
 				t.Errorf("got %d %q %q truncated %v, want %+v", p.Status, p.Problem, p.Detail, p.Truncated, tt)
 			}
-			if want := tt.body[:min(len(tt.body), maxOtherBody)]; string(p.Body) != want {
+			if want := tt.body[:min(len(tt.body), wire.MaxOtherBody)]; string(p.Body) != want {
 				t.Errorf("got a body of %d bytes, want %d", len(p.Body), len(want))
 			}
 		})
@@ -317,7 +300,7 @@ func TestFetchUnreachable(t *testing.T) {
 	t.Cleanup(selfSigned.Close)
 	plain := serveRaw(t, say("HTTP/1.1 400 Bad Request\r\n\r\n"))
 	hangsUp := serveRaw(t, func(net.Conn, string) {})
-	closed := closedPort(t)
+	closed := wiretest.ClosedPort(t)
 	tests := []struct {
 		name    string
 		url     string
@@ -516,7 +499,7 @@ func TestCollyStaysOut(t *testing.T) {
 		{"the character set is not changed", "/", http.Header{"Content-Type": {"text/html; charset=windows-1251"}}, "\xcf\xf0\xe8\xe2\xe5\xf2"},
 		{"and not looked for", "/", http.Header{"Content-Type": {"text/html"}}, "\xcf\xf0\xe8\xe2\xe5\xf2"},
 		{"the name of a file does not make it gzip", "/sitemap.xml.gz", http.Header{"Content-Type": {"text/xml"}}, "<urlset/>"},
-		{"and if it is, it stays so", "/sitemap.xml.gz", http.Header{"Content-Type": {"text/xml"}}, string(encode(t, "gzip", []byte("<urlset/>")))},
+		{"and if it is, it stays so", "/sitemap.xml.gz", http.Header{"Content-Type": {"text/xml"}}, string(wiretest.Encode(t, "gzip", []byte("<urlset/>")))},
 		{"nor does its type", "/a", http.Header{"Content-Type": {"application/gzip"}}, "plain"},
 		{"10 MB are no limit", "/", http.Header{"Content-Type": {"text/plain"}}, strings.Repeat("x", 11<<20)},
 	}
@@ -552,18 +535,18 @@ func TestCollyStaysOut(t *testing.T) {
 
 func TestFetchPanic(t *testing.T) {
 	f := testFetcher(t, nil)
-	transport := f.transport.http
-	f.transport.http = nil
+	transport := f.wire
+	f.wire, f.shell.wire = nil, nil
 	p := f.fetch(t.Context(), item("http://example.com/a"))
 	_, _, err := f.fetchRobots(t.Context(), "http://example.com/robots.txt")
-	f.transport.http = transport
+	f.wire = transport // for its end
 	if p.Problem != ProblemInternal || !strings.Contains(p.Detail, "http://example.com/a") {
 		t.Errorf("got %q %q, want the panic with its URL", p.Problem, p.Detail)
 	}
 	if problem, detail := classify(err); err == nil || problem != ProblemInternal || !strings.Contains(detail, "http://example.com/robots.txt") {
 		t.Errorf("robots.txt: got %q %q, want the panic with its URL", problem, detail)
 	}
-	f.transport.open.Range(func(number, _ any) bool {
+	f.shell.open.Range(func(number, _ any) bool {
 		t.Errorf("exchange %v is still open", number)
 		return true
 	})
@@ -638,7 +621,7 @@ func TestClassifyRobots(t *testing.T) {
 	if problem, detail := classify(err); problem != ProblemUnrobots || !strings.Contains(detail, "500") {
 		t.Errorf("got %q %q", problem, detail)
 	}
-	err.err = &privateError{host: "example.com:80"}
+	err.err = &wire.PrivateError{Host: "example.com:80"}
 	if problem, _ := classify(err); problem != ProblemPrivate {
 		t.Errorf("got %q, want the site's own problem", problem)
 	}
@@ -672,9 +655,9 @@ func TestFetchHTTP2(t *testing.T) {
 	s.EnableHTTP2 = true
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	f := testFetcher(t, nil, s.Listener.Addr().String())
-	f.transport.dialer.roots = x509.NewCertPool()
-	f.transport.dialer.roots.AddCert(s.Certificate())
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	f := testFetcher(t, func(o *Options) { o.roots = roots }, s.Listener.Addr().String())
 
 	if p := f.fetch(t.Context(), item(s.URL+"/")); p.Problem != "" || string(p.Body) != "HTTP/2.0" {
 		t.Errorf("got %q %q %q, want a page by HTTP/2", p.Problem, p.Detail, p.Body)
@@ -694,13 +677,13 @@ func TestCloseLeavesNothing(t *testing.T) {
 	host := s.Listener.Addr().String()
 	opt := Defaults()
 	opt.AllowHosts = []string{host}
-	opt.Folders = FolderHosts([]string{dir})
+	opt.Folders = folder.Sites([]string{dir})
 	f, err := newFetcher(opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
-	for _, url := range slices.Repeat([]string{"http://" + host + "/", "http://" + opt.Folders[0].Host + "/", "http://" + closedPort(t) + "/"}, 8) {
+	for _, url := range slices.Repeat([]string{"http://" + host + "/", "http://" + opt.Folders[0].Host + "/", "http://" + wiretest.ClosedPort(t) + "/"}, 8) {
 		all.Go(func() { f.fetch(t.Context(), item(url)) })
 	}
 	all.Wait()

@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 
+	"skink/crawler/wire"
 	"skink/frontier"
 )
 
@@ -23,4 +24,19 @@ func Get(ctx context.Context, url string, opt Options) (*Page, error) {
 		}
 		item = frontier.Item{URL: p.Location, Via: url, Hops: item.Hops + 1}
 	}
+}
+
+// Replay makes of an answer the page that a crawl would make of it by opt: its content coding is
+// taken away, within opt.MaxSize, and what it says of the URL is understood.
+func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
+	page = &Page{Item: item, FetchedAt: a.At}
+	defer func() {
+		if v := recover(); v != nil {
+			page = &Page{Item: item, FetchedAt: a.At}
+			page.fail(&panicError{item.URL, v})
+		}
+	}()
+	opt = opt.orDefaults()
+	page.fill(wire.Replay(a, opt.MaxSize, opt.Timeout))
+	return page
 }

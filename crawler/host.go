@@ -18,6 +18,8 @@ type host struct {
 	dry     bool            // the frontier had no more when last asked
 	sure    bool            // the frontier has some: it said so
 	stirred bool            // it may have got more since it was last asked
+	taking  bool            // its URLs are being taken
+	leaving bool            // to be returned: nothing more of it is started
 	folder  bool            // ours, on disk: it needs no rest
 	away    bool            // not there: it is never asked
 

@@ -14,6 +14,9 @@ type Lessons interface {
 	Clean(url string) string
 	// Look says whether a URL is worth a fetch now. It is asked once for each.
 	Look(ctx context.Context, url string, now time.Time) (learn.Advice, error)
+	// Leave is told of a host that is about to be given back, so that its next holder knows what
+	// was learned of it.
+	Leave(ctx context.Context, host string) error
 }
 
 // PutBackPriority is that of URLs which were put last, and are to be fetched now whatever was

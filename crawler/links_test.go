@@ -3,9 +3,11 @@ package crawler
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"skink/crawler/folder"
 	"skink/frontier"
 )
 
@@ -112,7 +114,7 @@ func TestSeedNotRemembered(t *testing.T) {
 // TestLeadsIntoFolders: only a folder's own pages lead into it, by links and by
 // redirects, unless it was opened to the others.
 func TestLeadsIntoFolders(t *testing.T) {
-	folders := []Folder{{"one.localhost", "/one"}, {"two.localhost", "/two"}}
+	folders := []folder.Site{{Host: "one.localhost", Dir: "/one"}, {Host: "two.localhost", Dir: "/two"}}
 	for _, c := range []struct {
 		from, to string
 		opt      Options
@@ -138,6 +140,45 @@ func TestLeadsIntoFolders(t *testing.T) {
 			if got := len(leads.Items) == 1; got != c.want || len(leads.Items)+len(leads.Beyond) != 1 {
 				t.Errorf("%s leads to %s: %v, want %v (redirect to %q, open %v)", c.from, c.to, got, c.want, page.Location, c.opt.OpenFolders)
 			}
+		}
+	}
+}
+
+// Whoever asks is told where every link leads, also those that are not followed.
+func TestTargets(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		obey           bool
+		links          Links
+		files          []string
+		items, targets string
+	}{
+		{"each in its turn", false, hrefs("/a", "http://b.test/", "/a#2", "mailto:x", "/", "/c"), nil, "http://a.test/a@1 http://a.test/c@1",
+			"http://a.test/a=0 http://b.test/=1 http://a.test/a=0 =-1 http://a.test/=-1 http://a.test/c=5"},
+		{"files are not followed", false, hrefs("/a"), []string{"/a.css", "/a", "/a.css"}, "http://a.test/a@1",
+			"http://a.test/a=0 http://a.test/a.css=1 http://a.test/a=0 http://a.test/a.css=1"},
+		{"nofollow is obeyed", true, hrefs("nofollow:/n", "/a", "/n"), nil, "http://a.test/a@1 http://a.test/n@1",
+			"http://a.test/n=0 http://a.test/a=1 http://a.test/n=0"},
+		{"a page that forbids it", false, Links{Hrefs: hrefs("/a").Hrefs, NoFollow: true}, nil, "", "http://a.test/a=0"},
+	} {
+		opt := Options{Scope: newScope(t, ScopeHost, nil, nil, "http://a.test/"), ObeyNoFollow: c.obey}
+		leads, err := LeadsOf(&Page{Item: frontier.Item{URL: "http://a.test/"}}, &opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.links.Files, c.links.Targets = slices.Values(c.files), true
+		if err := leads.Follow(c.links); err != nil {
+			t.Fatal(err)
+		}
+		var targets []string
+		for _, target := range leads.Targets {
+			targets = append(targets, fmt.Sprintf("%s=%d", target.URL, target.First))
+		}
+		if got := listed(leads.Items); got != c.items {
+			t.Errorf("%s: items are %s, want %s", c.name, got, c.items)
+		}
+		if got := strings.Join(targets, " "); got != c.targets {
+			t.Errorf("%s: targets are %s, want %s", c.name, got, c.targets)
 		}
 	}
 }

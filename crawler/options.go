@@ -2,10 +2,15 @@ package crawler
 
 import (
 	"cmp"
+	"context"
+	"crypto/x509"
+	"net"
 	"net/netip"
 	"slices"
 	"time"
 
+	"skink/crawler/folder"
+	"skink/crawler/wire"
 	"skink/frontier"
 )
 
@@ -29,17 +34,20 @@ type Options struct {
 	IgnoreRobots bool           // do not ask robots.txt
 	AllowHosts   []string       // hosts (name, or name:port) that may have private addresses
 	AllowNets    []netip.Prefix // private addresses that may be connected to
-	Folders      []Folder       // sites that are folders on disk
+	Folders      []folder.Site  // sites that are folders on disk
 	OpenFolders  bool           // pages of other hosts, and of other folders, may lead into Folders
 	Away         []string       // hosts that are not asked; what is pending of them stays so
 	Hidden       []string       // files and folders that no such site shows: what the crawl itself writes
 
-	Scope        *Scope                 // of the URLs to follow; nil: none are followed
-	MaxDepth     int                    // links from a seed that are followed; 0: any number
-	ObeyNoFollow bool                   // leave links alone that say rel=nofollow
-	Sitemaps     bool                   // read those of seeds that are hosts
-	Learned      Lessons                // what is known of sites, to spare them fetches; nil: nothing
-	OnSeed       func(url string) error // told of an address to which a seed's site moved; nil: nobody is
+	Scope        *Scope                                         // of the URLs to follow; nil: none are followed
+	MaxDepth     int                                            // links from a seed that are followed; 0: any number
+	ObeyNoFollow bool                                           // leave links alone that say rel=nofollow
+	Sitemaps     bool                                           // read those of seeds that are hosts
+	CheckAssets  bool                                           // ask whether the files are there that pages are made of, see [frontier.Check]
+	CheckOthers  bool                                           // ask whether the pages of other sites are there that pages lead to
+	Learned      Lessons                                        // what is known of sites, to spare them fetches; nil: nothing
+	OnDated      func(ctx context.Context, pages []Dated) error // told of pages of which a sitemap says when they changed, some at a time; nil: nobody is
+	OnSeed       func(url string) error                         // told of an address to which a seed's site moved; nil: nobody is
 
 	MaxPages   int64            // pages in the store after which the crawl stops; 0: never
 	MaxBytes   int64            // of bodies, fetched by this crawl, after which it stops; 0: never
@@ -50,13 +58,10 @@ type Options struct {
 	// OnAnswer is given each answer that comes as no page to the handler: of a robots.txt, and of a
 	// URL that is to be tried again. With it, pages have their Raw. It is called from several
 	// goroutines. nil: answers are not kept as they came.
-	OnAnswer func(*Raw)
-}
+	OnAnswer func(*wire.Raw)
 
-// A Folder is a site on disk, served over loopback under a stable name.
-type Folder struct {
-	Host string // such as "docs.localhost"
-	Dir  string
+	resolver *net.Resolver  // of a test; nil: the system's
+	roots    *x509.CertPool // the same
 }
 
 // leads says whether a page leads to a URL of the crawl, both canonical.
@@ -73,7 +78,7 @@ func (o *Options) trespasses(from, to string) bool {
 		return false
 	}
 	host := frontier.HostOf(to)
-	isFolder := slices.Contains(o.Away, host) || slices.ContainsFunc(o.Folders, func(f Folder) bool { return f.Host == host })
+	isFolder := slices.Contains(o.Away, host) || slices.ContainsFunc(o.Folders, func(f folder.Site) bool { return f.Host == host })
 	return isFolder && host != frontier.HostOf(from)
 }
 
@@ -106,7 +111,7 @@ func Defaults() Options {
 		MaxDelay:    time.Minute,
 		Timeout:     30 * time.Second,
 		MaxSize:     10 << 20,
-		Bodies:      roomForBodies,
+		Bodies:      64 << 20,
 		Retries:     2,
 		Sitemaps:    true,
 		Grace:       10 * time.Second,

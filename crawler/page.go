@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"skink/crawler/learn"
+	"skink/crawler/wire"
 	"skink/frontier"
 )
 
@@ -20,7 +22,9 @@ type Page struct {
 	Body      []byte        // decoded, and cut at Options.MaxSize
 	Truncated bool          // Body is not the whole body; Problem says why
 	Location  string        // canonical URL a redirect leads to; "": none, or none that can be used
-	Raw       *Raw          // the answer as it came; nil: there was none, or nobody wanted it (Options.OnAnswer)
+	Raw       *wire.Raw     // the answer as it came; nil: there was none, or nobody wanted it (Options.OnAnswer)
+
+	Promised int64 // bytes of the body, as the answer to a check says; 0: it does not say
 
 	NotModified bool // the URL has what it had when it gave the validators of Item; Body is empty
 
@@ -49,9 +53,10 @@ const (
 	ProblemLocation  Problem = "bad redirect"       // a redirect to nowhere, or to no http URL
 	ProblemRobots    Problem = "robots.txt"         // robots.txt says no
 	ProblemUnrobots  Problem = "robots.txt unreachable"
-	ProblemStatus    Problem = "status"     // an error status; stored as "status 404"
-	ProblemSitemap   Problem = "no sitemap" // something else, where a sitemap was to be
-	ProblemLast      Problem = "put last"   // not fetched, for what was learned of its host; Detail says what
+	ProblemStatus    Problem = "status"          // an error status; stored as "status 404"
+	ProblemSitemap   Problem = "no sitemap"      // something else, where a sitemap was to be
+	ProblemLast      Problem = "put last"        // not fetched, for what was learned of its host; Detail says what
+	ProblemSoft      Problem = learn.SoftProblem // a page, but what its host says of URLs that cannot exist
 	ProblemInternal  Problem = "internal"
 )
 

@@ -10,7 +10,7 @@ import "time"
 //  1. A place on the network, from the beginning of its turn until its answer has arrived whole, or
 //     is known not to come. That covers the look-up of the name, robots.txt if that is not known,
 //     the request and the body. Each turn has a goroutine, which waits. The body takes memory as it
-//     comes, see bodies.go.
+//     comes, see package wire, rooms.go.
 //  2. A place for work, which is one of Options.Parallel workers, to be parsed, judged and stored.
 //
 // Options.Connections bounds the turns that have begun and not ended, wherever they are. An answer

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"skink/crawler/wire"
 	"skink/frontier"
 )
 
@@ -71,7 +72,7 @@ func TestScheduleSlowHosts(t *testing.T) {
 				}
 				w.robots = func(origin string, _ int) (int, string, error) {
 					if slow(origin) && c.fails {
-						return 0, "", &timeoutError{c.takes}
+						return 0, "", &wire.TimeoutError{Limit: c.takes}
 					}
 					return 404, "", nil
 				}

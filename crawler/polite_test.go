@@ -196,23 +196,6 @@ func perAddress(w *world) func() map[netip.Addr]int {
 	}
 }
 
-func TestStandsFor(t *testing.T) {
-	for _, c := range []struct{ addrs, want string }{
-		{"", "invalid IP"},
-		{"192.0.2.9 192.0.2.1 2001:db8::1", "192.0.2.1"},
-		{"2001:db8::1 192.0.2.9 192.0.2.1", "192.0.2.1"},
-		{"::ffff:192.0.2.7", "192.0.2.7"},
-		{"127.0.0.1 192.0.2.1", "invalid IP"},
-		{"::1", "invalid IP"},
-	} {
-		var all []netip.Addr
-		for a := range strings.FieldsSeq(c.addrs) {
-			all = append(all, netip.MustParseAddr(a))
-		}
-		same(t, c.addrs, standsFor(all).String(), c.want)
-	}
-}
-
 // A host that has spent its budget is left, with what is pending still pending; the others go on.
 // What was spent before counts.
 func TestScheduleHostBudget(t *testing.T) {

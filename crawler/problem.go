@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+
+	"skink/crawler/wire"
 )
 
 // classify says which problem an error of a fetch is, and what exactly went wrong. An error that is
@@ -35,26 +37,21 @@ var causes = []struct {
 	is      func(error) bool
 }{
 	{ProblemInternal, isA[*panicError]},
-	{ProblemPrivate, isA[*privateError]},
+	{ProblemPrivate, isA[*wire.PrivateError]},
 	{ProblemDNS, isA[*net.DNSError]},
 	{ProblemDNS, isA[url.InvalidHostError]},
-	{ProblemTimeout, isTimeout},
+	{ProblemTimeout, wire.IsTimeout},
 	{ProblemConnect, isDial},
 	{ProblemReset, isBroken},
 	{ProblemTLS, isTLS},
 	{ProblemUnrobots, isA[*robotsUnreachableError]},
-	{ProblemEncoding, isA[*encodingError]},
-	{ProblemSize, func(err error) bool { return errors.Is(err, errTooLarge) }},
+	{ProblemEncoding, isA[*wire.EncodingError]},
+	{ProblemSize, func(err error) bool { return errors.Is(err, wire.ErrTooLarge) }},
 }
 
 func isA[T error](err error) bool {
 	_, ok := errors.AsType[T](err)
 	return ok
-}
-
-func isTimeout(err error) bool {
-	var timeout interface{ Timeout() bool }
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
 func isDial(err error) bool {
@@ -64,7 +61,7 @@ func isDial(err error) bool {
 
 // isBroken knows connections that ended early, those that the caller ended too.
 func isBroken(err error) bool {
-	for _, end := range []error{errUnanswered, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed, context.Canceled} {
+	for _, end := range []error{wire.ErrUnanswered, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed, context.Canceled} {
 		if errors.Is(err, end) {
 			return true
 		}
@@ -83,7 +80,7 @@ type streamError struct {
 func (e streamError) Error() string { return fmt.Sprintf("stream error %d", e.Code) }
 
 func isTLS(err error) bool {
-	return isA[*handshakeError](err) || isA[tls.RecordHeaderError](err) || isA[x509.CertificateInvalidError](err) ||
+	return isA[*wire.HandshakeError](err) || isA[tls.RecordHeaderError](err) || isA[x509.CertificateInvalidError](err) ||
 		errors.Is(err, http.ErrSchemeMismatch)
 }
 

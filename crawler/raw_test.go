@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"skink/crawler/wire"
 	"skink/frontier"
 )
 
@@ -43,7 +44,7 @@ func rawServer(t *testing.T, answers map[string]string) (url string) {
 	return "http://" + listener.Addr().String()
 }
 
-func rawOptions(told func(*Raw)) Options {
+func rawOptions(told func(*wire.Raw)) Options {
 	opt := Defaults()
 	opt.AllowHosts = []string{"127.0.0.1"}
 	opt.Timeout = time.Minute
@@ -74,27 +75,27 @@ func TestRaw(t *testing.T) {
 	tests := []struct {
 		path, answer string
 		head, body   string
-		cut          Cut
+		cut          wire.Cut
 	}{
-		{"/order", odd + "Content-Length: 4\r\n\r\nbody", odd + "Content-Length: 4\r\n\r\n", "body", Whole},
-		{"/chunks", odd + "Transfer-Encoding: chunked\r\n\r\n3\r\nbod\r\n1\r\ny\r\n0\r\n\r\n", odd + "Transfer-Encoding: chunked\r\n\r\n", "body", Whole},
-		{"/coded", odd + fmt.Sprintf("Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(coded), coded), odd + fmt.Sprintf("Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n", len(coded)), coded, Whole},
-		{"/tail", odd + "Content-Encoding: gzip\r\n\r\n" + coded + "\x00\x00", odd + "Content-Encoding: gzip\r\n\r\n", coded + "\x00\x00", Whole},
-		{"/miscoded", odd + "Content-Encoding: gzip\r\n\r\n" + coded[:12] + "not packed at all, for long", odd + "Content-Encoding: gzip\r\n\r\n", coded[:12] + "not packed at all, for long", Whole},
-		{"/unasked", odd + "Content-Encoding: compress\r\n\r\nxyz", odd + "Content-Encoding: compress\r\n\r\n", "xyz", Whole},
-		{"/short", odd + "Content-Length: 9\r\n\r\nbody", odd + "Content-Length: 9\r\n\r\n", "body", CutDisconnected},
-		{"/long", odd + "Content-Length: 3000\r\n\r\n" + strings.Repeat("long", 750), odd + "Content-Length: 3000\r\n\r\n", strings.Repeat("long", 500), CutLength},
-		{"/hint", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + odd + "Content-Length: 0\r\n\r\n", odd + "Content-Length: 0\r\n\r\n", "", Whole},
-		{"/lf", strings.ReplaceAll(odd, "\r", "") + "Content-Length: 4\n\nbody", strings.ReplaceAll(odd, "\r", "") + "Content-Length: 4\n\n", "body", Whole},
-		{"/gone", "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone", "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\n", "gone", Whole},
-		{"/empty", "HTTP/1.1 204 No Content\r\nX: 1\r\n\r\n", "HTTP/1.1 204 No Content\r\nX: 1\r\n\r\n", "", Whole},
+		{"/order", odd + "Content-Length: 4\r\n\r\nbody", odd + "Content-Length: 4\r\n\r\n", "body", wire.Whole},
+		{"/chunks", odd + "Transfer-Encoding: chunked\r\n\r\n3\r\nbod\r\n1\r\ny\r\n0\r\n\r\n", odd + "Transfer-Encoding: chunked\r\n\r\n", "body", wire.Whole},
+		{"/coded", odd + fmt.Sprintf("Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(coded), coded), odd + fmt.Sprintf("Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n", len(coded)), coded, wire.Whole},
+		{"/tail", odd + "Content-Encoding: gzip\r\n\r\n" + coded + "\x00\x00", odd + "Content-Encoding: gzip\r\n\r\n", coded + "\x00\x00", wire.Whole},
+		{"/miscoded", odd + "Content-Encoding: gzip\r\n\r\n" + coded[:12] + "not packed at all, for long", odd + "Content-Encoding: gzip\r\n\r\n", coded[:12] + "not packed at all, for long", wire.Whole},
+		{"/unasked", odd + "Content-Encoding: compress\r\n\r\nxyz", odd + "Content-Encoding: compress\r\n\r\n", "xyz", wire.Whole},
+		{"/short", odd + "Content-Length: 9\r\n\r\nbody", odd + "Content-Length: 9\r\n\r\n", "body", wire.CutDisconnected},
+		{"/long", odd + "Content-Length: 3000\r\n\r\n" + strings.Repeat("long", 750), odd + "Content-Length: 3000\r\n\r\n", strings.Repeat("long", 500), wire.CutLength},
+		{"/hint", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + odd + "Content-Length: 0\r\n\r\n", odd + "Content-Length: 0\r\n\r\n", "", wire.Whole},
+		{"/lf", strings.ReplaceAll(odd, "\r", "") + "Content-Length: 4\n\nbody", strings.ReplaceAll(odd, "\r", "") + "Content-Length: 4\n\n", "body", wire.Whole},
+		{"/gone", "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone", "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\n", "gone", wire.Whole},
+		{"/empty", "HTTP/1.1 204 No Content\r\nX: 1\r\n\r\n", "HTTP/1.1 204 No Content\r\nX: 1\r\n\r\n", "", wire.Whole},
 	}
 	answers := map[string]string{}
 	for _, test := range tests {
 		answers[test.path] = test.answer
 	}
 	url := rawServer(t, answers)
-	opt := rawOptions(func(*Raw) {})
+	opt := rawOptions(func(*wire.Raw) {})
 	opt.MaxSize = 2000
 	for _, test := range tests {
 		page := fetchRaw(t, url+test.path, opt)
@@ -126,7 +127,7 @@ func TestRawReused(t *testing.T) {
 		fmt.Fprint(w, r.RemoteAddr)
 	}))
 	defer server.Close()
-	f, err := newFetcher(rawOptions(func(*Raw) {}))
+	f, err := newFetcher(rawOptions(func(*wire.Raw) {}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,11 +158,12 @@ func TestRawTLS(t *testing.T) {
 		server.EnableHTTP2 = h2
 		server.StartTLS()
 		defer server.Close()
-		f, err := newFetcher(rawOptions(func(*Raw) {}))
+		opt := rawOptions(func(*wire.Raw) {})
+		opt.roots = server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+		f, err := newFetcher(opt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.transport.dialer.roots = server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 		raw := f.fetch(t.Context(), frontier.Item{URL: server.URL + "/"}).Raw
 		f.close()
 		if raw == nil {
@@ -205,7 +207,7 @@ func TestOnAnswer(t *testing.T) {
 	defer server.Close()
 	var mu sync.Mutex
 	var told []string
-	opt := rawOptions(func(r *Raw) {
+	opt := rawOptions(func(r *wire.Raw) {
 		mu.Lock()
 		defer mu.Unlock()
 		told = append(told, strings.TrimPrefix(r.URL, server.URL)+" "+strings.Fields(string(r.Head))[1])
@@ -221,23 +223,5 @@ func TestOnAnswer(t *testing.T) {
 	})
 	if want := "/robots.txt 302, /rules.txt 200, / 500"; err != nil || pages != 1 || strings.Join(told, ", ") != want {
 		t.Errorf("%v, %d pages; told of %q", err, pages, told)
-	}
-}
-
-// A head is found wherever the pieces of it end.
-func TestTapPieces(t *testing.T) {
-	const answer = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\nbody\r\n\r\n"
-	for size := 1; size <= len(answer); size++ {
-		var t2 tap
-		for rest := answer; rest != ""; {
-			n := min(size, len(rest))
-			if !t2.ended {
-				t2.keep([]byte(rest[:n]))
-			}
-			rest = rest[n:]
-		}
-		if want := "HTTP/1.1 200 OK\r\nA: b\r\n\r\n"; string(t2.got) != want {
-			t.Errorf("in pieces of %d: %q", size, t2.got)
-		}
 	}
 }

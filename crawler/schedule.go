@@ -11,6 +11,10 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"skink/crawler/folder"
+	"skink/crawler/wire"
 	"skink/frontier"
 	"skink/internal/line"
 )
@@ -56,6 +60,7 @@ type schedule struct {
 	demanding map[string]time.Duration // guarded by mu: hosts that ask for more than MaxDelay, and what they ask for
 	doubted   map[*host]bool           // guarded by mu: those that may have to be returned
 	wake      chan struct{}            // guarded by mu: closed and renewed when something changed
+	paused    bool                     // guarded by mu: nothing is begun
 }
 
 // A turn is a host's leave to be asked for one URL.
@@ -109,7 +114,7 @@ func (s *schedule) host(name string) *host {
 	if h == nil {
 		s.sweep()
 		h = &host{name: name, most: s.opt.PerHost, delay: s.opt.Delay, dry: true}
-		if slices.ContainsFunc(s.opt.Folders, func(f Folder) bool { return f.Host == name }) {
+		if slices.ContainsFunc(s.opt.Folders, func(f folder.Site) bool { return f.Host == name }) {
 			h.folder, h.delay = true, 0
 		}
 		h.away = slices.Contains(s.opt.Away, name)
@@ -137,7 +142,7 @@ func (s *schedule) offer(h *host) {
 		s.parked--
 	}
 	switch {
-	case h.claim == frontier.Claim{}, h.away, h.open >= h.atOnce(), h.unsent > 0 && h.delay > 0, len(h.urls) == 0 && h.dry, !s.opt.HostBudget.allows(h.spent, h.open):
+	case h.claim == frontier.Claim{}, h.away, h.leaving, h.taking, h.open >= h.atOnce(), h.unsent > 0 && h.delay > 0, len(h.urls) == 0 && h.dry, !s.opt.HostBudget.allows(h.spent, h.open):
 		h.spot.Leave()
 	case full:
 		s.park(h)
@@ -187,12 +192,12 @@ func (s *schedule) next(ctx context.Context) (*turn, error) {
 			return step.turn, nil
 		case step.finished:
 			return nil, errFinished
-		case step.claim > 0:
+		case step.ask:
 			err = s.claim(ctx, step.claim)
 		case len(step.back) > 0:
 			err = s.giveBack(ctx, step.back...)
-		case step.take != nil:
-			err = s.take(ctx, step.take, step.of, step.urls)
+		case len(step.takes) > 0:
+			err = s.takeAll(ctx, step.takes)
 		default:
 			err = step.wait.sleep(ctx)
 		}
@@ -232,16 +237,26 @@ func (p pause) rest(ctx context.Context) error {
 	return p.sleep(ctx)
 }
 
+// A taking is URLs of a host that are to be taken.
+type taking struct {
+	host  *host
+	claim frontier.Claim // of the host
+	urls  int
+}
+
+// takenAtOnce is of how many hosts URLs are taken at the same time, for the frontier may be far
+// away.
+const takenAtOnce = 32
+
 // A step is what next has to do: hand out a turn, say that the crawl is over, claim hosts, return
 // some, take URLs of one, or wait.
 type step struct {
 	turn     *turn
 	finished bool
-	claim    int // hosts
+	ask      bool // the frontier for hosts
+	claim    int  // how many
 	back     []returning
-	take     *host
-	of       frontier.Claim // of that host
-	urls     int            // to take
+	takes    []taking
 	wait     pause
 }
 
@@ -253,31 +268,41 @@ func (s *schedule) step() step {
 	if back := s.goingBack(now); len(back) > 0 {
 		return step{back: back}
 	}
+	if s.paused {
+		return step{wait: pause{wake: s.wake}}
+	}
 	room := s.room()
 	if room <= s.places.begun {
 		return step{finished: s.places.begun == 0, wait: pause{wake: s.wake}}
 	}
-	if n := s.claims(true, now); n > 0 {
-		return step{claim: n}
+	if n, ask := s.claims(true, now); ask {
+		return step{ask: true, claim: n}
 	}
 	for s.resting.Len() > 0 && !s.due(s.resting.First()).After(now) {
 		s.offer(s.resting.First())
 	}
-	for h := s.firstReady(room); h != nil; h = s.firstReady(room) {
+	var takes []taking
+	for h := s.firstReady(room); h != nil && len(takes) < takenAtOnce; h = s.firstReady(room) {
 		switch now := time.Now(); { // offer looks at the clock too, and must not put back what is not due here
 		case h.at.full(s.opt.PerIP), s.due(h).After(now):
 			s.offer(h)
+		case len(h.urls) == 0 && !s.toReturn(h, now):
+			h.sure, h.stirred, h.taking = false, false, true
+			takes = append(takes, taking{h, h.claim, min(max(takenMost/len(s.held), 1), takeBatch)})
+			s.offer(h)
+		case len(takes) > 0: // these come first
+			return step{takes: takes}
 		case len(h.urls) > 0:
 			return step{turn: s.begin(h, now)}
-		case s.toReturn(h, now):
-			return step{back: []returning{s.letGo(h)}}
 		default:
-			h.sure, h.stirred = false, false
-			return step{take: h, of: h.claim, urls: min(max(takenMost/len(s.held), 1), takeBatch)}
+			return step{back: []returning{s.letGo(h)}}
 		}
 	}
-	if n := s.claims(false, now); n > 0 {
-		return step{claim: n}
+	if len(takes) > 0 {
+		return step{takes: takes}
+	}
+	if n, ask := s.claims(false, now); ask {
+		return step{ask: true, claim: n}
 	}
 	return s.wait(now)
 }
@@ -339,10 +364,22 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 	return t
 }
 
+// takeAll fills the lists of some hosts.
+func (s *schedule) takeAll(ctx context.Context, takes []taking) error {
+	var group errgroup.Group
+	for _, t := range takes {
+		group.Go(func() error { return s.take(ctx, t.host, t.claim, t.urls) })
+	}
+	return group.Wait()
+}
+
 // take fills a host's list from the frontier. While it asks, pages may lead to more URLs of the
 // host, of which the frontier did not know yet.
 func (s *schedule) take(ctx context.Context, h *host, c frontier.Claim, n int) error {
 	urls, err := s.front.Take(ctx, c, n)
+	s.mu.Lock()
+	h.taking = false
+	s.mu.Unlock()
 	if errors.Is(err, frontier.ErrLost) {
 		s.lose(c)
 		return nil
@@ -554,7 +591,7 @@ func (s *schedule) hop(ctx context.Context, name string) error {
 	at := latest(h.rested(s.opt.MaxDelay), time.Now())
 	if s.opt.Timeout > 0 && time.Until(at) > s.opt.Timeout {
 		s.mu.Unlock()
-		return &timeoutError{s.opt.Timeout} // others can use its place
+		return &wire.TimeoutError{Limit: s.opt.Timeout} // others can use its place
 	}
 	h.asked = at // those who come meanwhile wait after this one
 	h.requests++

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"skink/crawler/folder"
 	"skink/frontier"
 )
 
@@ -672,7 +673,7 @@ func TestScheduleFolderHasNoDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(urls("docs.localhost", 100)...)
 		w.robots = func(string, int) (int, string, error) { return 200, "User-agent: *\nCrawl-delay: 10", nil }
-		err := w.run(t.Context(), func(o *Options) { o.Delay, o.Folders = time.Second, []Folder{{Host: "docs.localhost"}} })
+		err := w.run(t.Context(), func(o *Options) { o.Delay, o.Folders = time.Second, []folder.Site{{Host: "docs.localhost"}} })
 		if err != nil {
 			t.Fatal(err)
 		}

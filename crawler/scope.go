@@ -160,6 +160,9 @@ func (s *Scope) wanted(url string) bool {
 	return !matches(s.exclude, url) && (len(s.include) == 0 || matches(s.include, url))
 }
 
+// excludes says whether a URL is one of those that nobody is to ask for.
+func (s *Scope) excludes(url string) bool { return matches(s.exclude, url) }
+
 func matches(patterns []*regexp.Regexp, url string) bool {
 	return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(url) })
 }

@@ -8,8 +8,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"skink/crawler/sitemap"
+	"skink/crawler/wire"
 	"skink/frontier"
 )
 
@@ -68,7 +70,7 @@ func (l *Listed) String() string {
 // findSitemaps looks for the sitemaps of a seed's host, once the host has answered.
 func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	item := t.item
-	if !c.opt.Sitemaps || c.opt.Scope == nil || t.host.folder || item.Depth > 0 || item.Kind != frontier.Page || page.Status == 0 || !isRoot(item.URL) {
+	if !c.opt.Sitemaps || c.opt.Scope == nil || t.host.folder || item.Depth > 0 || item.Kind != frontier.Page || page.Status == 0 || !frontier.IsRoot(item.URL) {
 		return
 	}
 	base, err := frontier.NewBase(item.URL, "")
@@ -100,12 +102,6 @@ func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	}
 }
 
-// isRoot says whether a canonical URL is that of a host.
-func isRoot(url string) bool {
-	_, rest, _ := strings.Cut(url, "://")
-	return strings.IndexByte(rest, '/') == len(rest)-1
-}
-
 // roomForSitemap counts a sitemap that a host leads to.
 func (c *Crawl) roomForSitemap(host string) bool {
 	c.sitemapsMu.Lock()
@@ -123,21 +119,21 @@ const peekAt = 4 << 10
 // peek says whether a URL answers with what begins as a sitemap, or with a redirect to what is
 // named like one.
 func (f *fetcher) peek(ctx context.Context, url string) bool {
-	ctx, clock, cancel := startClock(ctx, f.opt.Timeout, f.opt.Timeout)
+	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
-	request, err := newRequest(ctx, url, f.pageHeader)
+	request, err := wire.NewRequest(ctx, url, f.pageHeader)
 	if err != nil {
 		return false
 	}
-	x := &exchange{request: request, limit: peekAt, clock: clock}
-	if f.transport.do(x) != nil {
+	x := &wire.Exchange{Request: request, Limit: peekAt, Clock: clock}
+	if f.wire.Do(x) != nil {
 		return false
 	}
-	if isRedirect(x.status) {
-		to, err := location(url, x.header)
+	if isRedirect(x.Status) {
+		to, err := location(url, x.Header)
 		return err == nil && to != url && strings.Contains(strings.ToLower(to), "sitemap")
 	}
-	return isPage(x.status) && isSitemap(x.body)
+	return wire.IsPage(x.Status) && isSitemap(x.Body)
 }
 
 // isSitemap says whether a file begins as a sitemap.
@@ -165,6 +161,7 @@ func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 	}
 	l := &Listed{on: map[string]bool{}}
 	var batch []frontier.Item
+	var dated []Dated
 	for e, err := range sitemap.Read(bytes.NewReader(page.Body)) {
 		if err != nil {
 			if errors.Is(err, sitemap.ErrNone) {
@@ -176,16 +173,19 @@ func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 		}
 		if next, ok := c.listed(base, item, &e, l); ok {
 			batch = append(batch, next)
+			if !e.LastMod.IsZero() && !e.Index {
+				dated = append(dated, Dated{next.URL, e.LastMod})
+			}
 		}
 		if len(batch) == listedAtOnce {
-			if err := c.queue(ctx, l, batch); err != nil {
+			if err := c.queue(ctx, l, batch, dated); err != nil {
 				return err
 			}
-			batch = batch[:0]
+			batch, dated = batch[:0], nil
 		}
 	}
 	page.Listed = l
-	return c.queue(ctx, l, batch)
+	return c.queue(ctx, l, batch, dated)
 }
 
 // listed is the item of an entry, if it is to be queued.
@@ -212,10 +212,24 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 	return frontier.Item{URL: url, Depth: from.Depth + 1, Kind: frontier.Sitemap}, true
 }
 
-// queue queues what was listed.
-func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item) error {
+// A Dated page is one of which a sitemap says when it last changed.
+type Dated struct {
+	URL     string
+	LastMod time.Time
+}
+
+// queue queues what was listed, and tells when it changed.
+func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dated []Dated) error {
 	if len(items) == 0 {
 		return nil
+	}
+	if c.opt.OnDated != nil && len(dated) > 0 {
+		if err := c.opt.OnDated(ctx, dated); err != nil {
+			return fmt.Errorf("take in what a sitemap says of changes: %w", err)
+		}
+		for _, d := range dated { // some may have been put back
+			l.on[frontier.HostOf(d.URL)] = true
+		}
 	}
 	n, err := c.front.Discover(ctx, items)
 	if err != nil {

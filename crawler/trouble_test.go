@@ -208,7 +208,7 @@ func TestFetchRobotsHops(t *testing.T) {
 	})
 	w := newWorld("http://" + host + "/")
 	opt := Defaults()
-	opt.Delay, opt.AllowHosts = 100*time.Millisecond, []string{host}
+	opt.Delay, opt.AllowHosts = 400*time.Millisecond, []string{host}
 	c, err := New(w.front, opt, w)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"skink/crawler/wire"
 	"skink/frontier"
 )
 
@@ -15,7 +16,7 @@ import (
 // the crawl. One goroutine at a time calls it.
 //
 // Without opt.Scope the crawl stays on the hosts of the seeds. A seed that names a private address
-// allows it, see [SpecialHosts]. opt.MaxPages counts what was fetched, without errors and
+// allows it, see [wire.SpecialHosts]. opt.MaxPages counts what was fetched, without errors and
 // redirects. The error is that of [New], of [Crawl.Run], or of a seed that is no URL.
 //
 // What must outlive the process, or be done on many pages at once, is for a [Handler].
@@ -34,7 +35,7 @@ func Walk(ctx context.Context, seeds []string, opt Options, visit func(*Page) (L
 	opt.AllowHosts = slices.Clip(opt.AllowHosts)
 	for _, it := range items {
 		opt.Scope.AddSeed(it.URL)
-		opt.AllowHosts = append(opt.AllowHosts, SpecialHosts(it.URL)...)
+		opt.AllowHosts = append(opt.AllowHosts, wire.SpecialHosts(it.URL)...)
 	}
 	c, err := New(w.front, opt, w)
 	if err != nil {

@@ -86,12 +86,6 @@ func TestWalkEnds(t *testing.T) {
 	}
 }
 
-func TestSpecialHosts(t *testing.T) {
-	got := SpecialHosts("http://127.0.0.1/", "https://localhost/", "http://docs.localhost:8080/x", "http://[::1]/", "http://10.1.2.3:81/",
-		"http://example.com/", "http://8.8.8.8/", "http://localhost.example.com/")
-	same(t, "hosts", strings.Join(got, " "), "127.0.0.1:80 localhost:443 docs.localhost:8080 [::1]:80 10.1.2.3:81")
-}
-
 func TestOptionsOrDefaults(t *testing.T) {
 	got, want := Options{}.orDefaults(), Defaults()
 	if got.Parallel != want.Parallel || got.PerHost != want.PerHost || got.Timeout != want.Timeout || got.MaxSize != want.MaxSize || got.Bodies != want.Bodies || got.UserAgent != want.UserAgent {

@@ -7,14 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// What templates put below an article has a heading of its own, and there are few: other articles, who wrote this one, what readers
-// say. Such a heading may be a chapter's as well, so a section goes only where enough of a text stands above it, and no more than three
-// times that in it. An article has no such chapters: there it goes however long, and so do readers' comments.
+// # What stands below an article
 //
-// A company that tells something ends with who it is: "About" and its name, above a paragraph or two. The end is what tells that from a
-// chapter.
+// Templates put other articles below an article, who wrote it, and what readers say. Each of these
+// has a heading, and there are few such headings. A heading of this kind may also belong to a
+// chapter. So its section is dropped only if enough text stands above it, and if it holds no more
+// than three times that text. An article has no chapters with such headings: there the section is
+// dropped however long it is. So are readers' comments.
+//
+// A company that tells something says at the end who it is: "About" and its name, above a paragraph
+// or two. What tells that from a chapter is that it is the end.
 
-// appendices are these headings, whole or as they begin, in lower case, in the languages most of the web is written in.
+// appendices are these headings, whole or as they begin, in lower case, in the languages most of
+// the web is written in.
 var appendices = byFirst(`
 related articles
 related posts
@@ -148,7 +153,8 @@ const (
 	fewShare  = 4 // times those that stand above them
 )
 
-// dropAppendices drops the sections below the article in blocks[first:last] that their headings tell.
+// dropAppendices drops the sections below the article in blocks[first:last] that their headings
+// tell.
 func (s *survey) dropAppendices(first, last int32) {
 	if s.thread || s.isProduct() || s.whole().code > 0 {
 		return
@@ -245,8 +251,8 @@ func isRemarks(text []byte) bool {
 	return found
 }
 
-// sectionEnd is the block after the section that begins with block i: the end of the box that begins with it and has more, or else of
-// what follows it in its box, up to a heading of its rank.
+// sectionEnd is the block after the section that begins with block i: the end of the box that
+// begins with it and has more, or else of what follows it in its box, up to a heading of its rank.
 func (s *survey) sectionEnd(i, last int32) int32 {
 	box := s.blocks[i].elem
 	for box >= 0 && s.elems[box].last == i+1 {

@@ -1,11 +1,15 @@
 package extract
 
-// Below an article stand others of its site, each a card: a headline that is a link, a line or two of what it is about, a date. No
-// class name need tell; that there are several of a kind in a box of their own, one after the other, does.
+// # Cards
 //
-// An article may be such a list itself, of things to buy or to see. So cards stay that stand amid paragraphs, or have text below them.
-// A list of articles has nothing else: where little stands above its cards, they are what the page says. So they are where it does not call
-// itself an article: a company's services are cards below what it says of itself.
+// Below an article stand other articles of its site. Each is a card: a headline that is a link, a
+// line or two of what it is about, a date. No class name need tell. That several of a kind stand in
+// a box of their own, one after the other, does.
+//
+// An article may itself be such a list, of things to buy or to see. So cards stay if they stand
+// between paragraphs, or if text stands below them. A list of articles has nothing but cards: where
+// little stands above them, they are what the page says. They are so, too, on a page that does not
+// call itself an article: a company's services are cards below what it says of itself.
 
 const (
 	cardAbove  = 2 * 8 * enough // weight of the text above a row
@@ -15,7 +19,8 @@ const (
 	cardShare  = 3              // times as much as what is above them
 )
 
-// dropCards drops the rows of cards below an article, from the last up, so that what is below each is no card.
+// dropCards drops the rows of cards below an article, from the last up, so that what is below each
+// is no card.
 func (s *survey) dropCards() {
 	if !s.isArticle() || s.whole().code > 0 {
 		return
@@ -50,7 +55,8 @@ func (s *survey) dropCards() {
 	}
 }
 
-// columns counts for each box the paragraphs of running text right in it, up to what makes a column.
+// columns counts for each box the paragraphs of running text right in it, up to what makes a
+// column.
 func (s *survey) columns() []uint8 {
 	runs := make([]uint8, len(s.elems))
 	for i := range s.elems {

@@ -15,24 +15,30 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// The encoding of a page is found in the order of the WHATWG HTML standard, "determining the character encoding": byte order
-// mark, Content-Type header, <meta>, then the bytes. It departs from it in three places, because a browser's user can pick
-// another encoding and a crawler's cannot:
+// The encoding of a page is found in the order of the WHATWG HTML standard, "determining the
+// character encoding": byte order mark, Content-Type header, <meta>, then the bytes. It departs
+// from it in three places, because a browser's user can pick another encoding and a crawler's
+// cannot:
 //
 //   - A text that is UTF-8 many times over is UTF-8, whatever is declared.
-//   - A declared UTF-8 that the bytes contradict again and again is a wrong template, and is not believed. A few
-//     broken characters, a text cut in the middle of one, stay UTF-8.
-//   - Without any declaration a guess by letter frequencies comes before windows-1252. It is made on the text alone, for tags are
-//     English whatever the page is, and a guess whose result looks like no text is dropped.
+//   - A declared UTF-8 that the bytes contradict again and again is a wrong template, and is not
+//     believed. A few broken characters, a text cut in the middle of one, stay UTF-8.
+//   - Without any declaration a guess by letter frequencies comes before windows-1252. It is made
+//     on the text alone, for tags are English whatever the page is, and a guess whose result looks
+//     like no text is dropped.
 //
-// What it gets wrong: short undeclared pages in single-byte encodings, where a few letters do not tell Cyrillic from Greek.
+// What it gets wrong: short undeclared pages in single-byte encodings, where a few letters do not
+// tell Cyrillic from Greek.
 
 const (
-	prescanned = 16 << 10 // bytes searched for <meta charset>; the standard's 1,024 miss pages with long comments or scripts on top
+	// prescanned is how many bytes are searched for <meta charset>. The standard's 1,024 miss pages
+	// with long comments or scripts on top.
+	prescanned = 16 << 10
 	guessed    = 32 << 10 // bytes of text shown to the guesser: more do not change its mind
 )
 
-// decode gives the page as UTF-8 and the name of the encoding it was in. Valid UTF-8 is handed back as it is, uncopied.
+// decode gives the page as UTF-8 and the name of the encoding it was in. Valid UTF-8 is handed back
+// as it is, uncopied.
 func decode(body []byte, contentType string, markup bool) (text []byte, name string) {
 	name = encodingOf(body, contentType, markup)
 	if name == "utf-8" {
@@ -64,8 +70,8 @@ func lookup(name string) encoding.Encoding {
 	return e
 }
 
-// canonicalName is the WHATWG name of a label, "" if the label is none of the web's. "x-user-defined" and "replacement"
-// decode to no text and are as good as no label.
+// canonicalName is the WHATWG name of a label, "" if the label is none of the web's.
+// "x-user-defined" and "replacement" decode to no text and are as good as no label.
 func canonicalName(label string) string {
 	e := lookup(strings.TrimSpace(label))
 	if e == nil {
@@ -119,8 +125,8 @@ func headerCharset(contentType string) string {
 	return canonicalName(strings.Trim(label, "\"' \t"))
 }
 
-// utf16Name recognises UTF-16 by its mark, by the header where the bytes bear it out, or, with neither, by a "<" and its
-// NUL at the very start.
+// utf16Name recognises UTF-16 by its mark, by the header where the bytes bear it out, or, with
+// neither, by a "<" and its NUL at the very start.
 func utf16Name(body []byte, contentType string) (string, bool) {
 	switch {
 	case bytes.HasPrefix(body, []byte("\xff\xfe")):
@@ -136,7 +142,8 @@ func utf16Name(body []byte, contentType string) (string, bool) {
 	if !isUTF16(declared) {
 		return "", false
 	}
-	// "utf-16" alone means little-endian on the web, but white space and tags are ASCII and show the order.
+	// "utf-16" alone means little-endian on the web, but white space and tags are ASCII and show
+	// the order.
 	even, odd := 0, 0
 	for i, c := range body[:min(len(body), sniffed)] {
 		if c == 0 {
@@ -158,7 +165,8 @@ func utf16Name(body []byte, contentType string) (string, bool) {
 	return declared, true
 }
 
-// declaredInside is the encoding that <meta charset>, <meta http-equiv> or the XML declaration names.
+// declaredInside is the encoding that <meta charset>, <meta http-equiv> or the XML declaration
+// names.
 func declaredInside(body []byte) string {
 	head := body[:min(len(body), prescanned)]
 	if trimmed := bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(trimmed, []byte("<?xml")) {
@@ -219,8 +227,8 @@ func metaCharset(z *html.Tokenizer, more bool) string {
 	return canonicalName(charset)
 }
 
-// evidence is what the bytes say about UTF-8: characters of several bytes, and bytes that belong to none. A character cut
-// off at the end counts as neither.
+// evidence is what the bytes say about UTF-8: characters of several bytes, and bytes that belong to
+// none. A character cut off at the end counts as neither.
 type evidence struct{ whole, broken int }
 
 func utf8Evidence(body []byte) (e evidence) {
@@ -261,7 +269,8 @@ func guess(body []byte, markup bool) string {
 	if err != nil {
 		return "windows-1252"
 	}
-	// The guesser asks its tables in parallel and leaves answers of equal confidence in the order they came.
+	// The guesser asks its tables in parallel and leaves answers of equal confidence in the order
+	// they came.
 	slices.SortFunc(results, func(a, b chardet.Result) int {
 		return cmp.Or(b.Confidence-a.Confidence, strings.Compare(a.Charset, b.Charset))
 	})
@@ -277,8 +286,8 @@ func guess(body []byte, markup bool) string {
 	return "windows-1252"
 }
 
-// guessedName translates the guesser's answer into the web's name. What no web page is written in, and what is told by escape
-// sequences or NULs that are not there, is none.
+// guessedName translates the guesser's answer into the web's name. What no web page is written in,
+// and what is told by escape sequences or NULs that are not there, is none.
 func guessedName(r chardet.Result, sample []byte) string {
 	switch r.Charset {
 	case "UTF-8", "UTF-16BE", "UTF-16LE", "UTF-32BE", "UTF-32LE":
@@ -303,8 +312,8 @@ func hasC1(sample []byte) bool {
 	return false
 }
 
-// readsAsText reports a decoded sample that holds letters beyond ASCII, and next to nothing that no text holds: unassigned
-// characters, controls, and signs inside words, as in "g³adkiej".
+// readsAsText reports a decoded sample that holds letters beyond ASCII, and next to nothing that no
+// text holds: unassigned characters, controls, and signs inside words, as in "g³adkiej".
 func readsAsText(sample []byte) bool {
 	letters, wrong := 0, 0
 	before, sign := false, false // the last character was a letter; a sign after a letter
@@ -325,8 +334,8 @@ func readsAsText(sample []byte) bool {
 	return letters > 0 && wrong*20 <= letters
 }
 
-// untagged is the text between tags, scripts and styles left out, for the guesser. It works on bytes of unknown encoding,
-// where only ASCII can be relied on.
+// untagged is the text between tags, scripts and styles left out, for the guesser. It works on
+// bytes of unknown encoding, where only ASCII can be relied on.
 func untagged(body []byte) []byte {
 	var text []byte
 	z := html.NewTokenizer(bytes.NewReader(body))

@@ -2,21 +2,25 @@ package extract
 
 import "strings"
 
-// Class names and ids are written for style sheets and scripts, but in words, and the same words on most sites. Here are those that
-// say what is not the text, as the templates of the common content systems, frameworks and forums use them, gathered by reading such pages.
-// They are hints: see prune.
+// # Words in class names
+//
+// Class names and ids are written for style sheets and scripts. But they are made of words, and of
+// the same words on most sites. Here are those that say what is not the text, as the templates of
+// the common content systems, frameworks and forums use them. They were gathered by reading such
+// pages. They are hints: see prune.
 
 // classLists are the words by what they make of a box.
 var classLists = []struct {
 	mark  mark
 	words string
 }{
-	// These take back what a name says: "has-sidebar" is beside a sidebar, "search-results" no search form; and some systems
-	// call every box a widget.
+	// These take back what a name says: "has-sidebar" is beside a sidebar, "search-results" no
+	// search form; and some systems call every box a widget.
 	{0, "has no with without not is layout enabled results result elementor hs textwidget"},
 
 	{markNever, "copyright"},
-	// Consent managers by their own prefix: OneTrust, Cookiebot, CookieYes, Complianz, Didomi, TrustArc, Usercentrics, Iubenda, Borlabs.
+	// Consent managers by their own prefix: OneTrust, Cookiebot, CookieYes, Complianz, Didomi,
+	// TrustArc, Usercentrics, Iubenda, Borlabs.
 	{markNever, "onetrust optanon cookiebot cybot cookieyes cky cmplz didomi truste usercentrics iubenda borlabs"},
 
 	{markNav, "nav navbar navigation menu submenu megamenu subnav sidenav breadcrumb breadcrumbs crumbs"},
@@ -51,8 +55,8 @@ var classWords = func() map[string]mark {
 	return all
 }()
 
-// classShapes has, for each first letter, a bit for each length of the words that begin with it. Most words of most names are none
-// of ours, and this tells so for less than looking them up.
+// classShapes has, for each first letter, a bit for each length of the words that begin with it.
+// Most words of most names are none of ours, and this tells so for less than looking them up.
 var classShapes = func() (shapes ['z' + 1]uint32) {
 	for word := range classWords {
 		shapes[word[0]] |= 1 << len(word)
@@ -60,9 +64,9 @@ var classShapes = func() (shapes ['z' + 1]uint32) {
 	return shapes
 }()
 
-// classMark reads the words of a class or id, name by name: "site-footer" and "siteFooter" are site and footer. Words are compared
-// whole, so that "shared" is not "share" and "thread" no "ad", and a word with digits in it is none: "e1e566ad" was made by a
-// program.
+// classMark reads the words of a class or id, name by name: "site-footer" and "siteFooter" are site
+// and footer. Words are compared whole, so that "shared" is not "share" and "thread" no "ad", and a
+// word with digits in it is none: "e1e566ad" was made by a program.
 func classMark(value string) mark {
 	var m mark
 	for start := 0; start < len(value); {

@@ -1,14 +1,15 @@
-// Package extract turns the bytes of a page into its text: charset, title, links, language, and the main text without
-// menus, sidebars and footers. It is pure: no network, disk, clock or log.
+// Package extract turns the bytes of a page into its text: charset, title, links, language, and the
+// main text without menus, sidebars and footers. It is pure: no network, disk, clock or log.
 //
 //	doc, err := extract.Parse(body, "text/html; charset=utf-8")
 //	fmt.Println(doc.Title, doc.Lang, doc.Text)
 //	for href, nofollow := range doc.Hrefs() { ... }
 //
-// Start with [Parse]. What has no text, an image or a PDF, is [ErrNotText]; a page whose text is only in scripts gives a
-// Document with an empty Text, which says so and is not an error.
+// Start with [Parse]. What has no text, an image or a PDF, is [ErrNotText]; a page whose text is
+// only in scripts gives a Document with an empty Text, which says so and is not an error.
 //
-// It does not run scripts, does not fetch what a page embeds, and does not resolve links: an address is handed on as written.
+// It does not run scripts, does not fetch what a page embeds, and does not resolve links: an
+// address is handed on as written.
 package extract
 
 import (
@@ -25,58 +26,77 @@ import (
 // Document is what a page says, in the order its author wrote it.
 type Document struct {
 	Title       string // of <title>, else of og:title, else of the first <h1>
+	TitleFrom   string // where Title is from, if not from <title>: "og:title" or "h1"
 	SiteName    string // of og:site_name, else of application-name
 	Description string // of the meta description, else of og:description
+	SharedOnly  bool   // Description is of og:description
 	Author      string // of the meta author, else as schema.org has it, in the page or beside it
-	Published   string // as written, mostly ISO 8601: of article:published_time, else as schema.org has it, else of <time>
+	Published   string // as written, mostly ISO 8601: of a <meta>, schema.org or <time>
 	Modified    string // the same for the last change
 	Lang        string // primary subtag ("en"), "" if unknown
-	Canonical   string // href of rel=canonical as written, "" if none
+	Canonical   string // href of rel=canonical as written, "" if none; the first of several
 	Base        string // <base href> as written, "" if none
 	Charset     string // WHATWG name of the encoding the bytes were read with
 
 	NoIndex, NoFollow bool           // what <meta name=robots> asks of everyone
-	Asks              map[string]Ask // what <meta name=CRAWLER> asks of one, by its name in lower case; nil: nothing
+	Asks              map[string]Ask // the same of one crawler, by its name in lower case
+
+	H1         []string // what its <h1> say, empty ones too; at most 8, of at most 300 bytes
+	Canonicals []string // href of each rel=canonical as written, each once; at most 8
 
 	Links       []Link      // in document order, each href and rel once
+	Embeds      []Embed     // files that the page is made of, each href once; only if asked for
 	Alternates  []Alternate // the same page in other languages or forms, and feeds
 	Prev, Next  string      // href of rel=prev and rel=next as written, "" if none
-	Breadcrumbs []string    // the way to the page, from the outermost, without the page itself where it is not named
-	Images      []string    // alternative texts of the pictures in the main text, in order; only if asked for
+	Breadcrumbs []string    // the way to the page, from the outermost
+	Images      []string    // alternative texts of pictures in the main text; only if asked for
 
 	Text  string  // the main text, one block a line
-	Words int     // of Text: runs between white space, and single characters of scripts that write none
+	Words int     // of Text; in scripts without spaces, its characters
 	Root  string  // how the main text was found, one of the Root constants
-	Sure  float64 // the share that Text holds of all that could be in it, which links, labels and repetitions are not, 0 to 1
+	Sure  float64 // share of what could be in Text that it holds, 0 to 1; links are not counted
 
-	Bound string // why no tree was built of it, one of the Bound constants; "": there was no need to do without
+	Bound string // why no tree was built, one of the Bound constants; "": one was
 
 	page *marked // for WriteHTML and Markdown
 }
 
-// HasText reports a page that can be compared. Menus alone, and a text that only scripts would write, are none.
+// HasText reports a page that can be compared. Menus alone, and a text that only scripts would
+// write, are none.
 func (d *Document) HasText() bool { return d.Root != RootNone }
 
-// Hrefs yields what the page leads to, as written, and whether it says rel=nofollow: its links, the pages before and after
-// it in a row, and itself in other languages. It yields nothing if the page asks everyone to follow nothing (NoFollow).
-// Feeds that only its head names are left out: many sites have one for each page.
+// Hrefs yields what the page leads to, as written, and whether it says rel=nofollow: its links, the
+// pages before and after it in a row, and itself in other languages. It yields nothing if the page
+// asks everyone to follow nothing (NoFollow). Feeds that only its head names are left out: many
+// sites have one for each page.
 func (d *Document) Hrefs() iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		if d.NoFollow {
 			return
 		}
-		for _, l := range d.Links {
+		for l := range d.AllLinks() {
 			if !yield(l.Href, l.NoFollow) {
 				return
 			}
 		}
+	}
+}
+
+// AllLinks yields the links that Hrefs is made from, whether or not the page asks to follow them.
+func (d *Document) AllLinks() iter.Seq[Link] {
+	return func(yield func(Link) bool) {
+		for _, l := range d.Links {
+			if !yield(l) {
+				return
+			}
+		}
 		for _, href := range []string{d.Prev, d.Next} {
-			if href != "" && !yield(href, false) {
+			if href != "" && !yield(Link{Href: href, By: ByNeighbour}) {
 				return
 			}
 		}
 		for _, a := range d.Alternates {
-			if (a.Type == "" || a.Type == "text/html") && !yield(a.Href, false) {
+			if (a.Type == "" || a.Type == "text/html") && !yield(Link{Href: a.Href, By: ByAlternate}) {
 				return
 			}
 		}
@@ -86,7 +106,7 @@ func (d *Document) Hrefs() iter.Seq2[string, bool] {
 // Alternate is what <link rel=alternate> names.
 type Alternate struct {
 	Href     string `json:"href"`               // as written
-	Type     string `json:"type,omitempty"`     // media type, such as application/rss+xml; "" for a page
+	Type     string `json:"type,omitempty"`     // media type; "" for a page
 	Hreflang string `json:"hreflang,omitempty"` // language of the other page, or x-default
 	Title    string `json:"title,omitempty"`
 }
@@ -94,15 +114,41 @@ type Alternate struct {
 // Ask is what a page asks of a crawler.
 type Ask struct{ NoIndex, NoFollow bool }
 
-// Link is an address the page points to, by <a>, <area>, <iframe>, <frame> or <meta http-equiv=refresh>.
+// Link is an address the page points to, by <a>, <area>, <iframe>, <frame> or <meta
+// http-equiv=refresh>.
 type Link struct {
 	Href     string // as written, without the white space a browser ignores
 	Rel      string // as written
 	NoFollow bool   // rel holds nofollow
+	By       By
+	Text     string // its text on one line, or its picture's or label's; at most 100 bytes
 }
 
-// How a main text was found. A page whose root changes from one visit to the next changes its text too, so the way is
-// part of the answer.
+// By says by what a page names an address.
+type By string
+
+const (
+	ByAnchor    By = "link"      // <a>, <area>, the entry of a feed
+	ByFrame     By = "frame"     // <iframe>, <frame>
+	ByRefresh   By = "refresh"   // <meta http-equiv=refresh>
+	ByNeighbour By = "neighbour" // rel=prev or rel=next of its head
+	ByAlternate By = "alternate" // rel=alternate of its head
+
+	ByImage  By = "image"  // <img>, a poster, an icon
+	ByScript By = "script" // <script src>
+	ByStyle  By = "style"  // <link rel=stylesheet>
+	ByMedia  By = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
+)
+
+// Embed is a file that a browser fetches to show the page.
+type Embed struct {
+	Href string // as written, without the white space a browser ignores
+	By   By     // ByImage, ByScript, ByStyle or ByMedia
+	Alt  string // alternative text of a picture, on one line, at most 100 bytes
+}
+
+// How a main text was found. A page whose root changes from one visit to the next changes its text
+// too, so the way is part of the answer.
 const (
 	RootArticleBody = "articleBody" // itemprop=articleBody
 	RootArticle     = "article"     // the one <article>
@@ -128,13 +174,15 @@ var ErrNotText = errors.New("not a text page")
 type Options struct {
 	Images bool // collect the alternative texts of pictures
 	Page   bool // keep the page for [Document.WriteHTML] and [Document.Markdown]
+	Embeds bool // list what the page is made of
 
 	Tree int64 // bytes that the page's tree may take, 0: [MaxTree]
 }
 
 // Parse reads a page. contentType is the Content-Type header as sent, "" if there was none.
 //
-// Of a feed, RSS or Atom, it gives the links to the entries' own pages together with [ErrNotText]: they are those pages' text.
+// Of a feed, RSS or Atom, it gives the links to the entries' own pages together with [ErrNotText]:
+// they are those pages' text.
 func Parse(body []byte, contentType string) (*Document, error) {
 	return Options{}.Parse(body, contentType)
 }
@@ -167,7 +215,8 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 	return d, nil
 }
 
-// tree parses a page by what it was sent as. If no tree can be built of it, root is nil and bound says why.
+// tree parses a page by what it was sent as. If no tree can be built of it, root is nil and bound
+// says why.
 func (o Options) tree(text []byte, media string) (root *html.Node, bound string) {
 	limit := mostTree(len(text), o.Tree)
 	if media == "application/xhtml+xml" {
@@ -178,11 +227,11 @@ func (o Options) tree(text []byte, media string) (root *html.Node, bound string)
 	return tree(text, limit)
 }
 
-// tree parses a page as a browser without scripts would: with scripts on, everything in <noscript> would be one string
-// of markup, and forums that keep whole threads there would lose them.
+// tree parses a page as a browser without scripts would: with scripts on, everything in <noscript>
+// would be one string of markup, and forums that keep whole threads there would lose them.
 func tree(text []byte, limit int64) (root *html.Node, bound string) {
-	// The parser gives up above 512 open elements, with an error. Should it ever panic instead, that page is no reason
-	// for the crawl to end.
+	// The parser gives up above 512 open elements, with an error. Should it ever panic instead,
+	// that page is no reason for the crawl to end.
 	defer func() {
 		if recover() != nil {
 			root, bound = nil, BoundDepth
@@ -210,8 +259,8 @@ func (o Options) read(page *goquery.Document, d *Document) {
 	s.release()
 }
 
-// lang is the declared language, unless the script of the text contradicts it or its words surely do: templates declare
-// "en" on pages in every language.
+// lang is the declared language, unless the script of the text contradicts it or its words surely
+// do: templates declare "en" on pages in every language.
 func lang(d *Document) string {
 	declared := language.Primary(d.Lang)
 	sample := d.Text

@@ -16,7 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestGolden reads each page of testdata, one rule a page, and compares root, language and text with what is beside it.
+// TestGolden reads each page of testdata, one rule a page, and compares root, language and text
+// with what is beside it.
 func TestGolden(t *testing.T) {
 	pages, err := filepath.Glob("testdata/*.html")
 	if err != nil || len(pages) < 20 {

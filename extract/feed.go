@@ -18,10 +18,11 @@ func isXML(media string) bool {
 	return false
 }
 
-// feed reads the addresses of a feed's entries, nil if the body is no feed. An entry's text is not taken: it is an excerpt of
-// the entry's own page, or a copy.
+// feed reads the addresses of a feed's entries, nil if the body is no feed. An entry's text is not
+// taken: it is an excerpt of the entry's own page, or a copy.
 //
-// RSS (0.9 to 2.0) has <item><link>address</link>, Atom (RFC 4287) <entry><link href="address" rel="alternate"/>.
+// RSS (0.9 to 2.0) has <item><link>address</link>, Atom (RFC 4287) <entry><link href="address"
+// rel="alternate"/>.
 func feed(body []byte) *Document {
 	d := &Document{Root: RootNone}
 	seen := map[Link]bool{}
@@ -32,7 +33,7 @@ func feed(body []byte) *Document {
 	root := ""
 	link := false // inside an RSS <link>
 	add := func(href string) {
-		if l := (Link{Href: cleanHref(href)}); leadsSomewhere(l.Href) && !seen[l] {
+		if l := (Link{Href: cleanHref(href), By: ByAnchor}); leadsSomewhere(l.Href) && !seen[l] {
 			seen[l] = true
 			d.Links = append(d.Links, l)
 		}
@@ -82,7 +83,8 @@ func feed(body []byte) *Document {
 	}
 }
 
-// alternate is the address of an Atom link to the entry's own page. Its rel is alternate unless it says otherwise.
+// alternate is the address of an Atom link to the entry's own page. Its rel is alternate unless it
+// says otherwise.
 func alternate(attrs []xml.Attr) (href string, ok bool) {
 	rel := "alternate"
 	for _, a := range attrs {

@@ -6,17 +6,18 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The filter looks at the blocks that are left in the root, one by one, and drops the labels: see labels.
+// The filter looks at the blocks that are left in the root, one by one, and drops the labels, see
+// labels.go.
 //
-// It is not for short pages: where there is no running text beside them, labels are what a page says. Nor for references: the
-// names of parameters, beside code, are labels too.
+// It is not for short pages: where no running text stands beside them, labels are what a page says.
+// Nor is it for references: the names of parameters, beside code, are labels too.
 
 const enough = 400 // bytes of running text that make a page more than its labels
 
 // findText sets the main text.
 func (s *survey) findText(d *Document) {
-	if d.Title == "" {
-		d.Title = s.h1
+	if d.Title == "" && s.h1 != "" {
+		d.Title, d.TitleFrom = s.h1, "h1"
 	}
 	s.recount()
 	if len(s.scripts) > 0 && s.whole().weight < 8*short {
@@ -55,8 +56,8 @@ func (s *survey) take(first, last int32) string {
 	return joinBlocks(&s.writer, func(i int) bool { return s.blocks[i].taken })
 }
 
-// fallBack takes all text but navigation where the main text came out empty. What is left empty then has no text: menus
-// would make it look like every other such page of its site.
+// fallBack takes all text but navigation where the main text came out empty. A page that is empty
+// even then has no text: with its menus it would look like every other such page of its site.
 func (s *survey) fallBack(d *Document) {
 	for i := range s.blocks {
 		s.blocks[i].dropped = false
@@ -89,8 +90,8 @@ func (s *survey) filter(first, last int32) {
 			running += b.size()
 		}
 	}
-	// Only prose: where less than three fifths run on, labels are half of what there is. Beside what a shop says, and in threads of
-	// short answers, there are more of them.
+	// Only prose: where less than three fifths run on, labels are half of what there is. Beside
+	// what a shop says, and in threads of short answers, there are more of them.
 	prose := 3
 	if s.isProduct() || s.thread {
 		prose = 2
@@ -102,8 +103,8 @@ func (s *survey) filter(first, last int32) {
 	s.dropOrphans(first, last)
 }
 
-// dropAbove drops the teasers above the headline of an article: the site's latest, in a strip below its menu. Each has its link, and what
-// introduces an article has none.
+// dropAbove drops the teasers above the headline of an article: the site's latest, in a strip below
+// its menu. Each has its link, and what introduces an article has none.
 func (s *survey) dropAbove(title string, first, last int32) {
 	if !s.isArticle() {
 		return
@@ -124,8 +125,8 @@ func (s *survey) dropAbove(title string, first, last int32) {
 	}
 }
 
-// dropTitle drops the headline of an article, which is its Title: copies of one article in other templates have it elsewhere, in
-// other words, or not at all.
+// dropTitle drops the headline of an article, which is its Title. Copies of one article in other
+// templates have the headline elsewhere, in other words, or not at all.
 func (s *survey) dropTitle(title string, first, last int32) {
 	if !s.isArticle() {
 		return

@@ -24,8 +24,8 @@ func (s *survey) finish() {
 	}
 }
 
-// share is how much was taken of what could have been. Links and labels beside the text are no loss, nor is what is said twice, nor a
-// notice of copyright.
+// share is how much was taken of what could have been. Links and labels beside the text are no
+// loss, nor is what is said twice, nor a notice of copyright.
 func (s *survey) share() float64 {
 	taken, left := 0, 0
 	for i := range s.blocks {
@@ -58,7 +58,8 @@ func (b *block) lost() int {
 	return b.size() - b.link
 }
 
-// inText reports an element of the main text: the innermost around it with any text has some that was taken.
+// inText reports an element of the main text: the innermost around it with any text has some that
+// was taken.
 func (s *survey) inText(e int32) bool {
 	for e >= 0 && s.elems[e].first == s.elems[e].last {
 		e = s.elems[e].parent

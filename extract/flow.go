@@ -2,15 +2,19 @@ package extract
 
 import "golang.org/x/net/html/atom"
 
-// A class, a role or <aside> may say that a box stands beside the text. That is a place, not a kind: documentation generators call their
-// boxed remarks "sidebar" too, and magazines put what they quote in <aside>. Such a box stands between two paragraphs of one text, where
-// nothing is beside anything, and its reader meets it there. So what the text flows around is part of it, unless it is links, a card or a
-// form; those are what templates put there. In a thread it is a quotation, and the post it is from stands on the page already.
+// # Text that flows around a box
 //
-// Words that say what a box is, "related" or "newsletter", hold wherever it stands.
+// A class, a role or <aside> may say that a box stands beside the text. That is a place, not a
+// kind: documentation generators call their boxed remarks "sidebar" too, and magazines put what
+// they quote in <aside>. Such a box stands between two paragraphs of one text, where nothing is
+// beside anything, and a reader meets it there. So what the text flows around is part of the text,
+// unless it is links, a card or a form, which templates put there. In a thread it is a quotation,
+// and the post that it quotes stands on the page already.
+//
+// Words that say what a box is, "related" or "newsletter", hold wherever the box stands.
 
-// keepFlow takes back the suspicion against boxes that the text flows around, and against others of their name beside a paragraph: the
-// last box of a chapter has no text below it.
+// keepFlow takes back the suspicion against boxes that the text flows around, and against others of
+// their name beside a paragraph: the last box of a chapter has no text below it.
 func (s *survey) keepFlow() {
 	if s.thread {
 		return
@@ -53,7 +57,8 @@ func (s *survey) isPlaced(i int32) bool {
 	return in.size > 0 && in.link*2 <= in.size && !s.isCard(i)
 }
 
-// boxKind is what boxes of a kind have in common: the name of their element and their first class. A box without a class is of no kind.
+// boxKind is what boxes of a kind have in common: the name of their element and their first class.
+// A box without a class is of no kind.
 type boxKind struct {
 	name  atom.Atom
 	class string
@@ -87,7 +92,8 @@ func (t *stretch) extend(block int32) {
 // isIn reports that running text is right in a box.
 func (t *stretches) isIn(i int32) bool { return t.boxes[i].end > 0 }
 
-// around is the running text in the box that i stands in, and in all of its kind; empty if that box has none.
+// around is the running text in the box that i stands in, and in all of its kind; empty if that box
+// has none.
 func (t *stretches) around(s *survey, i int32) stretch {
 	p := s.elems[i].parent
 	if k := t.kinds[s.kindOfBox(p)]; k != nil && t.isIn(p) {
@@ -145,7 +151,8 @@ func (t *stretches) extend(s *survey, e, block int32) {
 	t.kinds[k].extend(block)
 }
 
-// isPart reports an item, a list, and a box around nothing but a list or a paragraph: what is in them is said in the box around them.
+// isPart reports an item, a list, and a box around nothing but a list or a paragraph: what is in
+// them is said in the box around them.
 func (s *survey) isPart(i int32) bool {
 	e := &s.elems[i]
 	if e.kind == item || e.kind == list || e.last == e.first+1 {

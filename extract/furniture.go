@@ -1,10 +1,13 @@
 package extract
 
-// Three things stand around an article in every language, and can be told without knowing any: when it was written, what it is filed
-// under, and where to go next. What this gets wrong: a list of two to six sources that are links, at the end of an article.
+// # What stands around an article
+//
+// Three things stand around an article in every language, and can be told without knowing any
+// language: when it was written, what it is filed under, and where to go next. What this gets
+// wrong: a list of two to six sources that are links, at the end of an article, is dropped.
 
 const (
-	datedWords = 16 // words of a line with a date: who wrote it and what it is filed under stand there too
+	datedWords = 16 // words of a line with a date, beside a writer and a section
 	tagSpace   = 24 // bytes in front of links: "Filed under: ", "Lesen Sie auch: "
 	tagWords   = 5  // words of a tag, at most and on average
 
@@ -13,7 +16,8 @@ const (
 	listPart = 5 // times as much as is in these lists that is taken
 )
 
-// dropDates drops the lines above and below the text that say when it was written. Posts of a thread have theirs amid the text.
+// dropDates drops the lines above and below the text that say when it was written. Posts of a
+// thread have theirs amid the text.
 func (s *survey) dropDates(first, last int32) {
 	if s.thread {
 		return
@@ -59,14 +63,15 @@ func isTagLine(b *block) bool {
 	return 2*(b.links-1) <= between && between <= 3*b.links+tagSpace
 }
 
-// isPointer reports a line that is a link to somewhere else, and at most a word or two in front of it.
+// isPointer reports a line that is a link to somewhere else, and at most a word or two in front of
+// it.
 func isPointer(b *block) bool {
 	between := b.size() - b.link
 	return (b.kind == group || b.kind == para) && b.links == 1 && between <= tagSpace && 2*between < b.link
 }
 
-// dropLinkLists drops the short lists of an article of which every item is a link, unless there are so many that the article is made of
-// them.
+// dropLinkLists drops the short lists of an article of which every item is a link, unless there are
+// so many that the article is made of them.
 func (s *survey) dropLinkLists(first, last int32) {
 	var lists []*elem
 	size := 0

@@ -7,18 +7,24 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Three kinds of page are read differently, and most of them say what they are, to search engines if not to readers.
+// # Kinds of page
 //
-// A thread is a page whose text is its comments: a forum's topic, a question with its answers. Nothing is dropped there for being a
-// comment, and what stands beside each post about its writer is dropped. A page of questions and answers has remarks on
-// them besides, which are comments as below an article.
+// Three kinds of page are read differently. Most of them say what they are, to search engines if
+// not to readers.
 //
-// An article is one text by one hand. Comments below it are somebody else's, however many. That a page is one is its template's
-// word, and a copy has another template; so what can be told without it, the column and the labels, is.
+// A thread is a page whose text is its comments: a forum's topic, a question with its answers.
+// Nothing is dropped there for being a comment. What stands beside each post about its writer is
+// dropped. A page of questions and answers has remarks on them besides. Those are comments, as
+// below an article.
 //
-// A product is described by its seller; reviews and questions below it are the buyers', and most of what lies around it are other
-// things to buy. An article that judges one names it to search engines too, so the word of the shop's own markup counts for more. A shop that says nothing
-// has a button to buy it.
+// An article is one text by one hand. Comments below it are somebody else's, however many there
+// are. Only the template says that a page is an article, and a copy may have another template. So
+// whatever can be told without that word is: the column, and the labels.
+//
+// A product is described by its seller. Reviews and questions below it are the buyers', and most of
+// what lies around it are other things to buy. An article that judges a product names it to search
+// engines too, so the markup of the shop itself counts for more. A shop that says nothing has a
+// button to buy the product.
 
 // genre is what a page says it is; several may be true of one, and mostly none is.
 type genre struct {
@@ -27,7 +33,8 @@ type genre struct {
 }
 
 var (
-	// threadSoftware are forums that name themselves in <meta name=generator> or in the class or id of <html> and <body>.
+	// threadSoftware are forums that name themselves in <meta name=generator> or in the class or id
+	// of <html> and <body>.
 	threadSoftware = []string{"discourse", "phpbb", "vbulletin", "xenforo", "invision community", "flarum", "vanilla", "nodebb", "mybb", "simple machines", "question-page"}
 
 	// blogSoftware keeps what it calls comments below what it calls a post, or a page.
@@ -37,7 +44,8 @@ var (
 	threadTypes  = []string{"DiscussionForumPosting", "QAPage"}
 	articleTypes = []string{`"Article"`, `"NewsArticle"`, `"BlogPosting"`, "schema.org/Article", "schema.org/NewsArticle", "schema.org/BlogPosting"}
 
-	// shopPages are in the class or id of <html> and <body> of a product's page, as WooCommerce, Shopify and BigCommerce write them.
+	// shopPages are in the class or id of <html> and <body> of a product's page, as WooCommerce,
+	// Shopify and BigCommerce write them.
 	shopPages    = []string{"single-product", "template-product", "product-template", "page-product", "pages-product"}
 	productTypes = []string{`"Product"`, `"ProductGroup"`, "schema.org/Product"}
 )
@@ -103,8 +111,8 @@ func isCart(value string) bool {
 	return strings.Contains(value, "addtocart") || strings.Contains(value, "addtobasket") || strings.HasSuffix(value, "/cart/add")
 }
 
-// sells reports a page with a thing to buy: a list of such things has a control for each, and the page of one has it once, and once more
-// where it sticks to the screen.
+// sells reports a page with a thing to buy: a list of such things has a control for each, and the
+// page of one has it once, and once more where it sticks to the screen.
 func (g *genre) sells() bool { return 1 <= g.carts && g.carts <= 3 }
 
 func containsAny(s string, parts []string) bool {

@@ -12,17 +12,17 @@ import (
 type mark uint16
 
 const (
-	markNever     mark = 1 << iota // never content: a consent manager, a page's <footer>, a copyright notice
+	markNever     mark = 1 << iota // never content: a consent manager, a copyright notice
 	markHidden                     // not shown: hidden, aria-hidden, display:none, <noscript>
-	markNav                        // navigation by its element or role: <nav>, <footer>, role=banner
+	markNav                        // navigation by its element or role: <nav>, role=banner
 	markClass                      // navigation or advertisement by its class or id
 	markPanel                      // opens on a click: what is hidden in it is content
 	markUser                       // about the writer of a post, in a thread
-	markComments                   // readers' comments by class or id: the content of a forum, an appendix of an article
+	markComments                   // readers' comments by class or id
 	markReviews                    // buyers' reviews and questions, below a product
-	markByline                     // by whom and when: beside an article, a label; in a thread, part of each post
-	markSignature                  // what a writer puts below every post; in a reference, how a function is called
-	markCall                       // asks the reader of an article for something: a form, a banner, a box to compare offers
+	markByline                     // by whom and when; in a thread, part of each post
+	markSignature                  // below every post; in a reference, of a function
+	markCall                       // asks the reader for something: a form, a banner
 	markRelated                    // other articles of the site, or of those who pay it
 	markSpeech                     // in a name: what somebody says, and not who
 	markAside                      // beside the text by its element or role
@@ -103,9 +103,9 @@ func (g *genre) hints(n *html.Node) (m mark, roots rootHint) {
 	return m, roots
 }
 
-// isAnchor reports an id made for links to lead to: that of a heading, and that of a section named after its heading inside another such
-// section, as documentation generators nest them. Such an id is a sentence of the text, and "respond-to-review-comments" speaks of
-// comments but holds none.
+// isAnchor reports an id made for links to lead to: that of a heading, and that of a section named
+// after its heading inside another such section, as documentation generators nest them. Such an id
+// is a sentence of the text, and "respond-to-review-comments" speaks of comments but holds none.
 func isAnchor(n *html.Node, id string) bool {
 	return kindOf(n) == heading || n.Parent != nil && isNamedAfterHeading(n, id) && isNamedAfterHeading(n.Parent, attr(n.Parent, "id"))
 }
@@ -156,7 +156,8 @@ func appendLetters(to []byte, s string) []byte {
 	return to
 }
 
-// isNote reports a role of ARIA or its module for publishing, such as doc-footnote: it says what an <aside> has to do with the text.
+// isNote reports a role of ARIA or its module for publishing, such as doc-footnote: it says what an
+// <aside> has to do with the text.
 func isNote(n *html.Node) bool {
 	role := attr(n, "role")
 	return role == "note" || strings.HasPrefix(role, "doc-")
@@ -191,8 +192,8 @@ func displayNone(style string) bool {
 	return ok && strings.HasPrefix(strings.TrimLeft(after, " \t"), "none")
 }
 
-// inlineHidden reports an inline element that is not shown: an icon's name, a second copy for screen readers. It is left out without
-// further ado, unless boxes are inside.
+// inlineHidden reports an inline element that is not shown: an icon's name, a second copy for
+// screen readers. It is left out without further ado, unless boxes are inside.
 func inlineHidden(n *html.Node) bool {
 	hidden := false
 	for i := range n.Attr {

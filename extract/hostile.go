@@ -13,29 +13,34 @@ import (
 
 // # A tree in proportion
 //
-// The standard has formatting elements that were never closed opened again in every paragraph: 50 <font> and 10,000 <p>, 46 KB,
-// become half a million nodes, each with its attributes. Nor does a page need that: "<p>a" is four bytes and two nodes. So the tree has a
-// bound in bytes, and it is kept while the parser works, not by a guess about the page.
+// The standard has formatting elements that were never closed opened again in every paragraph: 50
+// <font> and 10,000 <p>, 46 KB, become half a million nodes, each with its attributes. No page
+// needs that: "<p>a" is four bytes and two nodes. So the tree has a bound in bytes. The bound is
+// kept while the parser works, not by a guess about the page.
 //
-// The parser asks for its input piece by piece. Between two pieces its tree is weighed, and a piece is only given if the tree stays
-// within the bound whatever the piece does: each token in it makes at most so many nodes of its own, opens again at most the
-// formatting elements that are active or that the piece itself can add, and at most 32 more by the adoption agency, which takes
-// eight rounds of four. That is far more than honest pieces make, so the sum over the pieces is not the weight of the tree: when
-// the sum reaches the bound, the tree is weighed anew, and the sum goes on from there. The bound holds for every input, and an
-// honest page is weighed seldom or never. What makes the work of weighing out of proportion is out of proportion itself.
+// The parser asks for its input piece by piece. Between two pieces its tree is weighed, and a piece
+// is only given if the tree stays within the bound whatever the piece does. Each token in the piece
+// makes at most so many nodes of its own. It opens again at most the formatting elements that are
+// active or that the piece itself can add, and at most 32 more by the adoption agency, which takes
+// eight rounds of four. That is far more than honest pieces make, so the sum over the pieces is not
+// the weight of the tree. When the sum reaches the bound, the tree is weighed anew, and the sum
+// goes on from there. The bound holds for every input, and an honest page is weighed seldom or
+// never. A page that makes much work of weighing is itself out of proportion.
 //
-// Most of what honest pages format is a link or a word: <a href="/x"><code>x</code></a>. While no formatting element is active,
-// one that ends properly before anything else than its like begins leaves none active either, and nothing of it is copied.
-// So such elements count as what they are, and a piece is cut where one of them begins that does not end within the piece.
-// That holds even if the tags are none, because they stand in a comment, an attribute or a script: if that ends among
-// them, what is left of them are whole elements of the same kind, and end tags that find nothing to end.
+// Most of what honest pages format is a link or a word: <a href="/x"><code>x</code></a>. While no
+// formatting element is active, an element that ends properly before anything begins but its like
+// leaves none active either, and nothing of it is copied. So such elements count as what they are,
+// and a piece is cut where one of them begins that does not end within the piece. That holds even
+// if the tags are no tags, because they stand in a comment, an attribute or a script. If that ends
+// among them, what is left of them are whole elements of the same kind, and end tags that find
+// nothing to end.
 //
-// The parser tells nobody which formatting elements are active. A growth reads that from the parser's own fields, whose names
-// [TestParserFields] holds.
+// The parser tells nobody which formatting elements are active. A growth reads that from the
+// parser's own fields, whose names [TestParserFields] holds.
 
-// MaxTree is how many bytes the tree of a page may take, some million nodes: the longest page of the standard itself has half of it.
-// The tree of a shorter page may take 8 MB and 64 bytes for each of its own, which is what "<p>a" needs: a page that takes more has
-// its elements multiplied.
+// MaxTree is how many bytes the tree of a page may take, some million nodes: the longest page of
+// the standard itself has half of it. The tree of a shorter page may take 8 MB and 64 bytes for
+// each of its own, which is what "<p>a" needs: a page that takes more has its elements multiplied.
 const (
 	MaxTree   = 128 << 20
 	freeTree  = 8 << 20
@@ -52,15 +57,15 @@ const (
 	nodeBytes  = 112 // an html.Node, as it is allocated
 	attrBytes  = 80  // an attribute of a copied element: its slot, and a share of its strings
 	newAttr    = 160 // an attribute as it is read, with room that the list of them grew into
-	ownNodes   = 4   // nodes that a token makes at most: itself, and three that it implies, such as tbody, tr and td
+	ownNodes   = 4   // nodes of a token at most: itself, and tbody, tr and td that it implies
 	adoptions  = 32  // nodes that the adoption agency copies at most for a tag
 	activeMost = 1024
 	pieceBytes = 1 << 10
 	pieceLeast = 64
 	beginning  = 16 * nodeBytes // html, head, body, and what the end of a page implies
-	copies     = 64             // times the length of a page that its bytes may be moved in tokens that do not end
+	copies     = 64             // times that a page's bytes may be moved in tokens that do not end
 	weighings  = 16             // nodes that may be weighed for each byte
-	free       = 4 << 20        // nodes that may be weighed, and bytes that may be moved 16 times, in any page
+	free       = 4 << 20        // nodes weighed, and bytes moved 16 times, in any page
 )
 
 // A growth hands a page to the parser, and holds the parser's tree within limit.
@@ -78,7 +83,7 @@ type growth struct {
 	doc       **html.Node // of the parser
 	active    *[]*html.Node
 	tokenizer **html.Tokenizer
-	raw       *string // name of the element, such as script, in whose text the tokenizer is; "" elsewhere
+	raw       *string // the element, such as script, in whose text the tokenizer is
 
 	watch func(most int64) // told in tests how heavy the tree can be by now; nil: nobody is
 }
@@ -100,7 +105,8 @@ func (g *growth) parse() (*html.Node, error) {
 	return html.ParseWithOptions(g, html.ParseOptionEnableScripting(false), option(html.ParseOption(nil), g.look))
 }
 
-// option makes an option of a function that wants to see the parser, whose type has no name outside its package.
+// option makes an option of a function that wants to see the parser, whose type has no name outside
+// its package.
 func option[O ~func(P), P any](_ O, see func(any)) O { return func(p P) { see(p) } }
 
 // look finds the fields of a parser.
@@ -152,7 +158,8 @@ func (g *growth) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// unfinished is what has been foreseen for a token that is being read, and is in no tree yet: its attributes.
+// unfinished is what has been foreseen for a token that is being read, and is in no tree yet: its
+// attributes.
 func (g *growth) unfinished(pending int) int64 {
 	token := g.text[g.at-pending : g.at]
 	if pending == 0 || token[0] != '<' || *g.raw != "" {
@@ -170,8 +177,8 @@ func weigh(root *html.Node) int64 {
 	return sum
 }
 
-// most is how much can come to the tree while the parser reads the next n bytes, or somewhat fewer, as it says, behind a token of
-// which it has read some already.
+// most is how much can come to the tree while the parser reads the next n bytes, or somewhat fewer,
+// as it says, behind a token of which it has read some already.
 func (g *growth) most(pending, n int) (int, int64) {
 	now := g.tags(pending, n)
 	n = now.end - g.at
@@ -185,7 +192,8 @@ func (g *growth) most(pending, n int) (int, int64) {
 	return n, sum + (reopening+formatting)*all + adoptions*formatting*largest
 }
 
-// noneActive reports that no formatting element is active. The list has marks too, of table cells and such.
+// noneActive reports that no formatting element is active. The list has marks too, of table cells
+// and such.
 func (g *growth) noneActive() bool {
 	for _, e := range *g.active {
 		if e.Type == html.ElementNode {
@@ -215,10 +223,11 @@ type tagsSeen struct {
 	formatting int   // tags of formatting elements behind those, of any kind
 	weight     int64 // of those that can open one
 	largest    int64
-	scan       int // bytes that may still be looked at for attributes: behind a quote that does not end each tag may reach to the end
+	scan       int // bytes that may still be looked at for attributes: a tag may reach to the end
 }
 
-// tags finds everything in a piece that can be a tag. Not all of it is: some may stand in a comment, a script or an attribute.
+// tags finds everything in a piece that can be a tag. Not all of it is: some may stand in a
+// comment, a script or an attribute.
 func (g *growth) tags(pending, n int) *tagsSeen {
 	seen := &tagsSeen{half: g.at + n/2, end: g.at + n, quiet: g.noneActive(), scan: pending + 4*n + pieceBytes}
 	at := g.firstTag(pending, seen.end)
@@ -256,9 +265,10 @@ func (s *tagsSeen) count(text []byte, i int) int {
 	return i + 1
 }
 
-// quiet is how far a text that begins with a "<" goes, and with how many tags, until no formatting element is active if none was
-// before: one byte if the tag opens none, otherwise to the end of the element. The length is 0 if something comes in between
-// that is not known to be harmless, or, as cut says, the text ends before the element does.
+// quiet is how far a text that begins with a "<" goes, and with how many tags, until no formatting
+// element is active if none was before: one byte if the tag opens none, otherwise to the end of the
+// element. The length is 0 if something comes in between that is not known to be harmless, or, as
+// cut says, the text ends before the element does.
 func quiet(text []byte) (length, tags int, cut bool) {
 	var open [8][]byte // elements
 	for at, depth := 0, 0; at < len(text); {
@@ -304,7 +314,8 @@ func nests(name []byte, open [][]byte) bool {
 	return formatting(name) && !(alone && slices.ContainsFunc(open, func(o []byte) bool { return bytes.EqualFold(o, name) }))
 }
 
-// tagName reads the name of what begins with a "<", as far as one of a formatting element reaches, and returns what is behind it.
+// tagName reads the name of what begins with a "<", as far as one of a formatting element reaches,
+// and returns what is behind it.
 func tagName(tag []byte) (name []byte, closing bool, rest []byte) {
 	rest = tag[1:]
 	if closing = len(rest) > 0 && rest[0] == '/'; closing {
@@ -317,7 +328,8 @@ func tagName(tag []byte) (name []byte, closing bool, rest []byte) {
 	return rest[:i], closing, rest[i:]
 }
 
-// firstTag is where the first tag that is not being read yet can begin, and in the text of a script where that may end.
+// firstTag is where the first tag that is not being read yet can begin, and in the text of a script
+// where that may end.
 func (g *growth) firstTag(pending, end int) int {
 	ending := "</" + *g.raw
 	if ending == "</" {
@@ -369,7 +381,8 @@ func formatting(name []byte) bool {
 	return false
 }
 
-// attributes counts those of a tag, from behind its name to its end, as the tokenizer does, and perhaps some too many. It says how far it read.
+// attributes counts those of a tag, from behind its name to its end, as the tokenizer does, and
+// perhaps some too many. It says how far it read.
 func attributes(rest []byte) (n, i int) {
 	for i < len(rest) {
 		switch c := rest[i]; {

@@ -81,7 +81,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// Pages are weighed if they are large or strange. A page of links and formatted words is neither: it is read once.
+// Pages are weighed if they are large or strange. A page of links and formatted words is neither:
+// it is read once.
 func TestHonestPageIsNotWeighed(t *testing.T) {
 	item := `<li><a class="reference" href="/guide/part.html"><code><span class="pre">name</span></code></a> is <em>said</em> in <b>some</b> words.`
 	page := "<ul>" + strings.Repeat(item, 500)
@@ -91,8 +92,8 @@ func TestHonestPageIsNotWeighed(t *testing.T) {
 	}
 }
 
-// FuzzGrowth holds that a tree is never heavier than was foreseen when the parser got the piece of input before, and that a tree
-// which is within its bound is the parser's own.
+// FuzzGrowth holds that a tree is never heavier than was foreseen when the parser got the piece of
+// input before, and that a tree which is within its bound is the parser's own.
 func FuzzGrowth(f *testing.F) {
 	for _, m := range monsters {
 		f.Add([]byte(m.page(20)), int64(1<<20))

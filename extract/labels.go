@@ -2,16 +2,20 @@ package extract
 
 import "bytes"
 
-// Labels, counts and lone links stand between the paragraphs of every template: "Share", "12 comments", "Read more". Their words are no
-// guide, there are too many languages; that they are short, in boxes without a meaning of their own, beside text that runs on, is.
+// # Labels
 //
-// Short lines of the text are told from them by what is around. What the markup makes no difference between is text or labels alike: the
-// short heads of a list's items, a short answer among long ones. A box that the text flows around has a title. And a text may show where
-// something is to be found, below the sentence that says so.
+// Labels, counts and lone links stand between the paragraphs of every template: "Share", "12
+// comments", "Read more". Their words are no guide, for there are too many languages. What tells
+// them is that they are short, in boxes without a meaning of their own, beside text that runs on.
+//
+// Short lines of the text are told from labels by what is around them. Lines that the markup treats
+// alike are all text or all labels: the short heads of a list's items, a short answer among long
+// ones. A box that the text flows around has a title. And a text may show where something is to be
+// found, below the sentence that says so.
 
 const (
 	label  = 3 // words
-	kicker = 5 // words of what stands above and below an article: its section, its writer, where to go next
+	kicker = 5 // words of what stands above and below an article, such as its section
 )
 
 // dropLabels drops the labels of blocks[first:last], which are prose.
@@ -53,7 +57,8 @@ func (s *survey) isLabel(b *block) bool {
 	return false
 }
 
-// shape is what the markup makes of a block: the kinds of the two boxes around it, or the outer box itself where it is of no kind.
+// shape is what the markup makes of a block: the kinds of the two boxes around it, or the outer box
+// itself where it is of no kind.
 type shape struct {
 	box, around boxKind
 	in          int32
@@ -73,8 +78,8 @@ func (s *survey) shapeOf(b *block) shape {
 	return of
 }
 
-// shapes tells of each shape whether more of its blocks in blocks[first:last] are text, above zero, or labels. What the markup makes no
-// difference between is text or labels alike: the short heads of a list's items, a short answer among long ones.
+// shapes tells of each shape whether more of its blocks in blocks[first:last] are text, above zero,
+// or labels, below. Blocks of one shape are all text or all labels.
 func (s *survey) shapes(first, last int32) map[shape]int {
 	alike := make(map[shape]int)
 	for i := first; i < last; i++ {

@@ -2,8 +2,9 @@ package extract
 
 import "strings"
 
-// The letters beyond ASCII that each language is written with, as its alphabet has them (é, í and the like where its spelling
-// marks stress). Western ones are in windows-1252, Eastern ones in ISO 8859-2 and windows-1250.
+// The letters beyond ASCII that each language is written with, as its alphabet has them (é, í and
+// the like where its spelling marks stress). Western ones are in windows-1252, Eastern ones in ISO
+// 8859-2 and windows-1250.
 var (
 	western = []string{
 		"àâæçéèêëîïôœùûüÿ", // French
@@ -27,9 +28,10 @@ var (
 	}
 )
 
-// latin chooses between the Western and the Eastern single-byte encodings of Latin letters, by the alphabet that spells most of
-// the text's letters beyond ASCII. The guesser cannot: it names both alike, and between languages that tie it takes
-// whichever it finished first. Where nothing tells them apart, as in "café", the answer is windows-1252, the standard's.
+// latin chooses between the Western and the Eastern single-byte encodings of Latin letters, by the
+// alphabet that spells most of the text's letters beyond ASCII. The guesser cannot: it names both
+// alike, and between languages that tie it takes whichever it finished first. Where nothing tells
+// them apart, as in "café", the answer is windows-1252, the standard's.
 func latin(sample []byte) string {
 	east := "iso-8859-2"
 	if hasC1(sample) {

@@ -13,23 +13,38 @@ func (s *survey) addLink(n *html.Node) {
 	if n.DataAtom == atom.Iframe || n.DataAtom == atom.Frame {
 		key = "src"
 	}
-	s.addHref(cleanHref(attr(n, key)), strings.TrimSpace(attr(n, "rel")))
-}
-
-func (s *survey) addHref(href, rel string) {
+	href := cleanHref(attr(n, key))
 	if !leadsSomewhere(href) {
 		return
 	}
-	l := Link{Href: href, Rel: rel, NoFollow: hasToken(rel, "nofollow")}
-	if s.links[l] {
-		return
+	by := ByAnchor
+	if key == "src" {
+		by = ByFrame
 	}
-	s.links[l] = true
-	s.doc.Links = append(s.doc.Links, l)
+	at := s.addHref(href, strings.TrimSpace(attr(n, "rel")), by)
+	if l := &s.doc.Links[at]; l.Text == "" {
+		l.Text = says(n, maxLinkText)
+	}
 }
 
-// refresh is the address in what <meta http-equiv=refresh> says, "" if there is none: a number of seconds, and after a semicolon or
-// a comma an address, mostly with "url=" and in quotes. A browser goes there by itself.
+// A linkKey is what two links have in common of which only the first is listed.
+type linkKey struct{ href, rel string }
+
+// addHref notes an address, and returns which of the links it is.
+func (s *survey) addHref(href, rel string, by By) (at int) {
+	key := linkKey{href, rel}
+	if at, ok := s.links[key]; ok {
+		return at
+	}
+	at = len(s.doc.Links)
+	s.links[key] = at
+	s.doc.Links = append(s.doc.Links, Link{Href: href, Rel: rel, NoFollow: hasToken(rel, "nofollow"), By: by})
+	return at
+}
+
+// refresh is the address in what <meta http-equiv=refresh> says, "" if there is none: a number of
+// seconds, and after a semicolon or a comma an address, mostly with "url=" and in quotes. A browser
+// goes there by itself.
 func refresh(content string) string {
 	i := strings.IndexAny(content, ";,")
 	if i < 0 || strings.Trim(content[:i], " \t\n\f\r.0123456789") != "" {
@@ -49,7 +64,8 @@ func refresh(content string) string {
 
 var space = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 
-// cleanHref drops what the URL standard drops before it reads an address: white space around it, tabs and line ends in it.
+// cleanHref drops what the URL standard drops before it reads an address: white space around it,
+// tabs and line ends in it.
 func cleanHref(href string) string {
 	for i := range len(href) {
 		if href[i] <= ' ' {
@@ -59,7 +75,8 @@ func cleanHref(href string) string {
 	return href // nearly always, and for less
 }
 
-// leadsSomewhere reports an address that may be a page: not this one's own fragment, not a script, a mail or a call.
+// leadsSomewhere reports an address that may be a page: not this one's own fragment, not a script,
+// a mail or a call.
 func leadsSomewhere(href string) bool {
 	if href == "" || href[0] == '#' {
 		return false

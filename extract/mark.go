@@ -15,8 +15,8 @@ type marked struct {
 	survey *survey
 }
 
-// placed is where a text node went: into blocks[first:last], as text[from:to]. Of a picture it is where it stands: in the block that was
-// open, or, where none was, before blocks[first].
+// placed is where a text node went: into blocks[first:last], as text[from:to]. Of a picture it is
+// where it stands: in the block that was open, or, where none was, before blocks[first].
 type placed struct {
 	node        *html.Node
 	first, last int
@@ -24,11 +24,12 @@ type placed struct {
 	elem        int32 // the box around it
 }
 
-// WriteHTML writes the page with the taken text marked, for a person to see what was taken and why the rest was not. The page must have
-// been parsed with [Options].Page.
+// WriteHTML writes the page with the taken text marked, for a person to see what was taken and why
+// the rest was not. The page must have been parsed with [Options].Page.
 //
-// What is written is safe to open: the page's elements are written without their attributes, and none that loads, runs or
-// sends anything is; a policy forbids it besides. So it has the page's words in the page's order, but not its looks.
+// What is written is safe to open: the page's elements are written without their attributes, and
+// none that loads, runs or sends anything is; a policy forbids it besides. So it has the page's
+// words in the page's order, but not its looks.
 func (d *Document) WriteHTML(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, markedHead, html.EscapeString(d.Title), html.EscapeString(d.Title), d.Root, d.Words, d.Sure*100)
@@ -42,7 +43,7 @@ func (d *Document) WriteHTML(w io.Writer) error {
 }
 
 const markedHead = `<!doctype html>
-<html><head><meta charset="utf-8">
+<html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>%s</title>
 <style>

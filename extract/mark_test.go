@@ -9,7 +9,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestWriteHTML holds, for every golden page, that what is marked is the main text, and that the marked page is safe to open.
+// TestWriteHTML holds, for every golden page, that what is marked is the main text, and that the
+// marked page is safe to open.
 func TestWriteHTML(t *testing.T) {
 	pages, _ := filepath.Glob("testdata/*.html")
 	for _, page := range pages {

@@ -9,25 +9,29 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Markdown is written from the text that was taken and from nothing else: each block of the main text becomes a paragraph, a heading or
-// a row, and the elements around its text nodes say which, in which list or quotation, and what is a link, code or emphasis in it. So the
-// Markdown has the words of Document.Text in their order, and no element that has no text in it leaves a trace.
+// # Markdown
 //
-// The dialect is CommonMark 0.31 with the tables and the strikethrough of GitHub Flavored Markdown. What both have no form for is written
-// plainly: the terms of a definition list are bold, their definitions are items of a list; a cell that spans columns is followed by empty
-// ones, and one that spans rows is not repeated.
+// Markdown is written from the text that was taken and from nothing else. Each block of the main
+// text becomes a paragraph, a heading or a row. The elements around its text nodes say which, in
+// which list or quotation, and what in it is a link, code or emphasis. So the Markdown has the
+// words of Document.Text in their order, and an element without text leaves no trace in it.
+//
+// The dialect is CommonMark 0.31 with the tables and the strikethrough of GitHub Flavored Markdown.
+// What neither has a form for is written plainly: the terms of a definition list are bold, and
+// their definitions are items of a list; a cell that spans columns is followed by empty ones, and a
+// cell that spans rows is not repeated.
 
-// Markdown is the main text as Markdown, without a newline at its end. With pictures, those that stand in the main text are in it, each
-// once, unless their alternative text is empty, as that of decoration is. Addresses are as the page wrote them; of a link that runs a
-// script or holds its data, only the words are left. What is not a page with a tree, a plain text for one, gives a paragraph a line.
+// Markdown is the main text as Markdown, without a newline at its end. Of a link that runs a script
+// or holds its data, only the words are left. What is not a page with a tree, a plain text for one,
+// gives a paragraph a line.
 //
 // The page must have been parsed with [Options].Page.
-func (d *Document) Markdown(pictures bool) string {
-	m := &markdown{counts: map[*html.Node]int{}, delimiters: map[*html.Node]int{}}
+func (d *Document) Markdown(opt MarkdownOptions) string {
+	m := &markdown{opt: opt, counts: map[*html.Node]int{}, delimiters: map[*html.Node]int{}}
 	switch {
 	case d.page != nil:
 		m.survey = d.page.survey
-		m.page(m.shown(pictures))
+		m.page(m.shown())
 	case d.Text != "":
 		for line := range strings.SplitSeq(d.Text, "\n") {
 			m.put(nil, guardStart(escape(line)), true)
@@ -36,12 +40,32 @@ func (d *Document) Markdown(pictures bool) string {
 	return m.out.String()
 }
 
+// Release gives back the memory of what [Options].Page kept, for the next page. After it, there is
+// no Markdown to be had.
+func (d *Document) Release() {
+	if d.page != nil {
+		d.page.survey.release()
+		d.page = nil
+	}
+}
+
+// MarkdownOptions say what Markdown is to hold. The zero value is good: the text with its links.
+type MarkdownOptions struct {
+	// Pictures: those that stand in the main text are in it, each once, unless their alternative
+	// text is empty, as that of decoration is.
+	Pictures bool
+	// Resolve turns the address of a link or a picture into what is written; nil: it stays as the
+	// page has it.
+	Resolve func(address string) string
+}
+
 // markdown is a text as it is written.
 type markdown struct {
+	opt    MarkdownOptions
 	survey *survey
 	out    strings.Builder
 
-	stack   []*html.Node // the items and quotations that the last block stands in, the outermost first
+	stack   []*html.Node // items and quotations around the last block, the outermost first
 	indents []string     // what begins the further lines in each of them
 	single  bool         // the last block was one line of running text
 
@@ -50,7 +74,7 @@ type markdown struct {
 }
 
 // shown are the text nodes and pictures of the main text, in order.
-func (m *markdown) shown(pictures bool) (nodes []placed) {
+func (m *markdown) shown() (nodes []placed) {
 	seen := map[string]bool{}
 	for _, p := range m.survey.placed {
 		if p.node.Type == html.TextNode {
@@ -59,7 +83,7 @@ func (m *markdown) shown(pictures bool) (nodes []placed) {
 			}
 			continue
 		}
-		if src := source(p.node); pictures && src != "" && !seen[src] && m.survey.isAmongShown(&p) {
+		if src := source(p.node); m.opt.Pictures && src != "" && !seen[src] && m.survey.isAmongShown(&p) {
 			seen[src] = true
 			nodes = append(nodes, p)
 		}
@@ -67,7 +91,8 @@ func (m *markdown) shown(pictures bool) (nodes []placed) {
 	return nodes
 }
 
-// isShown reports a text node with text that was taken, or with the white space of a <pre>, which its fence may need.
+// isShown reports a text node with text that was taken, or with the white space of a <pre>, which
+// its fence may need.
 func (s *survey) isShown(p *placed) bool {
 	for i := p.first; i < p.last; i++ {
 		if s.blocks[i].taken {
@@ -77,8 +102,9 @@ func (s *survey) isShown(p *placed) bool {
 	return strings.TrimSpace(p.node.Data) == "" && fenced(p.node) != nil
 }
 
-// isAmongShown reports a picture in a line that was taken, or beside one in the innermost box that has any text. A figure is one
-// picture: its caption, which is no part of the main text, says nothing about it.
+// isAmongShown reports a picture in a line that was taken, or beside one in the innermost box that
+// has any text. A figure is one picture: its caption, which is no part of the main text, says
+// nothing about it.
 func (s *survey) isAmongShown(p *placed) bool {
 	if p.first < p.last {
 		return s.blocks[p.first].taken
@@ -100,7 +126,8 @@ func (s *survey) isAmongShown(p *placed) bool {
 	return taken(above) || taken(below)
 }
 
-// source is the address of a picture, "" if it is decoration or has none. Pages that load pictures late keep their addresses elsewhere.
+// source is the address of a picture, "" if it is decoration or has none. Pages that load pictures
+// late keep their addresses elsewhere.
 func source(img *html.Node) string {
 	if hasAttr(img, "alt") && oneSpace(attr(img, "alt")) == "" {
 		return ""
@@ -154,7 +181,7 @@ func (m *markdown) line(nodes []placed) {
 	for a := n.Parent; a != nil; a = a.Parent {
 		if kindOf(a) == heading {
 			if strings.HasSuffix(text, "#") {
-				text = strings.TrimSuffix(text, "#") + `\#` // a row of them at the end would be taken for markup
+				text = strings.TrimSuffix(text, "#") + `\#` // a row of them would be markup
 			}
 			m.put(containers(n), strings.Repeat("#", int(a.Data[1]-'0'))+" "+text, false)
 			return
@@ -220,8 +247,8 @@ func (m *markdown) put(stack []*html.Node, text string, single bool) {
 	m.stack, m.indents, m.single = stack, indents, single
 }
 
-// isTight reports an item right below the one before it, or below the line that its list belongs to. A list that does not begin with 1
-// needs the empty line there.
+// isTight reports an item right below the one before it, or below the line that its list belongs
+// to. A list that does not begin with 1 needs the empty line there.
 func (m *markdown) isTight(stack []*html.Node, common int, markers string) bool {
 	if !m.single || common == len(stack) || !isItem(stack[common]) {
 		return false
@@ -233,8 +260,8 @@ func (m *markdown) isTight(stack []*html.Node, common int, markers string) bool 
 	return begins && common > 0 && isItem(m.stack[common-1])
 }
 
-// marker begins an item or a quotation; indent begins its further lines. A list right below another, which ended with the item before,
-// takes the other delimiter, or the two would be one.
+// marker begins an item or a quotation; indent begins its further lines. A list right below
+// another, which ended with the item before, takes the other delimiter, or the two would be one.
 func (m *markdown) marker(n, before *html.Node) (marker, indent string) {
 	if n.DataAtom == atom.Blockquote {
 		return "> ", "> "

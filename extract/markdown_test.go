@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestMarkdown compares the Markdown of each page of testdata/markdown, with its pictures, with what is beside it.
+// TestMarkdown compares the Markdown of each page of testdata/markdown, with its pictures, with
+// what is beside it.
 func TestMarkdown(t *testing.T) {
 	pages, err := filepath.Glob("testdata/markdown/*.html")
 	if err != nil || len(pages) == 0 {
@@ -16,7 +17,7 @@ func TestMarkdown(t *testing.T) {
 	}
 	for _, page := range pages {
 		golden := strings.TrimSuffix(page, ".html") + ".md"
-		got := markdownOf(t, page).Markdown(true) + "\n"
+		got := markdownOf(t, page).Markdown(MarkdownOptions{Pictures: true}) + "\n"
 		if *update {
 			if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
 				t.Fatal(err)
@@ -32,18 +33,42 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestMarkdownIsTheText holds, for every golden page, that the Markdown has the letters of the main text, in its order, and no others.
+// TestMarkdownIsTheText holds, for every golden page, that the Markdown has the letters of the main
+// text, in its order, and no others.
 func TestMarkdownIsTheText(t *testing.T) {
 	markup := regexp.MustCompile("(?m)([^\\\\])\\]\\(([^()\\\\]|\\\\.)*\\)|^([> ]|[-*] |\\d+[.)] )*```+[A-Za-z0-9+#._-]+$")
 	for _, pattern := range []string{"testdata/*.html", "testdata/markdown/*.html"} {
 		pages, _ := filepath.Glob(pattern)
 		for _, page := range pages {
 			d := markdownOf(t, page)
-			md := d.Markdown(false)
+			md := d.Markdown(MarkdownOptions{})
 			if got, want := letterRun(markup.ReplaceAllString(md, "$1]")), letterRun(d.Text); got != want {
 				t.Errorf("%s: got\n%s\nwant\n%s\nof\n%s", page, got, want, md)
 			}
 		}
+	}
+}
+
+func TestMarkdownResolves(t *testing.T) {
+	d, err := Options{Page: true}.Parse([]byte(`<main><p>Read <a href="b.html">the page</a>, <a href=" ">nothing</a> and <a href="javascript:x()">a script</a>. <img src=c.png alt=C>`), "text/html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := d.Markdown(MarkdownOptions{Pictures: true, Resolve: func(address string) string { return "https://example.com/(a)/" + address }})
+	want := `Read [the page](https://example.com/\(a\)/b.html), nothing and a script. ![C](https://example.com/\(a\)/c.png)`
+	if got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// The white space between the cells of a table is in no cell.
+func TestMarkdownOfTable(t *testing.T) {
+	d, err := Options{Page: true}.Parse([]byte("<main><p>Before it.<table>\n<thead><tr>\n<th>Name</th>\n<th>Type</th>\n</tr></thead>\n<tbody>\n<tr>\n<td><p>One</p></td>\n<td><p>two</p></td>\n</tr>\n</tbody>\n</table>"), "text/html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := d.Markdown(MarkdownOptions{}), "Before it.\n\n| Name | Type |\n| --- | --- |\n| One | two |"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 
@@ -52,10 +77,10 @@ func TestMarkdownWithoutTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := d.Markdown(true), "1\\. one\n\ntwo \\*three\\*"; got != want {
+	if got, want := d.Markdown(MarkdownOptions{Pictures: true}), "1\\. one\n\ntwo \\*three\\*"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := (&Document{}).Markdown(true); got != "" {
+	if got := (&Document{}).Markdown(MarkdownOptions{Pictures: true}); got != "" {
 		t.Errorf("of nothing: %q", got)
 	}
 }
@@ -71,10 +96,10 @@ func FuzzMarkdown(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if d.Text == "" && d.Markdown(false) != "" {
-			t.Errorf("no text, but %q", d.Markdown(false))
+		if d.Text == "" && d.Markdown(MarkdownOptions{}) != "" {
+			t.Errorf("no text, but %q", d.Markdown(MarkdownOptions{}))
 		}
-		d.Markdown(true)
+		d.Markdown(MarkdownOptions{Pictures: true})
 	})
 }
 

@@ -28,7 +28,8 @@ func (m *markdown) fence(p *placed) *html.Node {
 	return around(p.node, atom.Code)
 }
 
-// code writes a fenced block. Its lines are the page's own, with their indentation; a box without a line's end begins a line, too.
+// code writes a fenced block. Its lines are the page's own, with their indentation; a box without a
+// line's end begins a line, too.
 func (m *markdown) code(box *html.Node, nodes []placed) {
 	var text strings.Builder
 	last, ends := -1, true // the block that was written last, and whether its line was ended
@@ -88,8 +89,9 @@ func longestRun(s string, of byte) (longest int) {
 
 var languageName = regexp.MustCompile(`^[A-Za-z0-9+#._-]{1,32}$`)
 
-// codeLanguage is what highlighters say of a box of code, in the class of the box, of the <code> in it, or of a box right around it.
-// HTML itself recommends language-NAME; Sphinx, GitHub and Pandoc have forms of their own.
+// codeLanguage is what highlighters say of a box of code, in the class of the box, of the <code> in
+// it, or of a box right around it. HTML itself recommends language-NAME; Sphinx, GitHub and Pandoc
+// have forms of their own.
 func codeLanguage(box *html.Node) string {
 	at := []*html.Node{box}
 	for c := box.FirstChild; c != nil; c = c.NextSibling {
@@ -135,7 +137,8 @@ func isLanguage(name string) bool {
 	return languageName.MatchString(name)
 }
 
-// dataRow is the row of data that a node stands in, nil if it is in none. Rows that were looked at are in known.
+// dataRow is the row of data that a node stands in, nil if it is in none. Rows that were looked at
+// are in known.
 func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 	row := around(n, atom.Tr)
 	if row == nil {
@@ -154,7 +157,8 @@ func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 
 const mostColumns = 100 // that a colspan makes
 
-// table writes rows of data. If they have but one column, they are paragraphs: the table was there for its looks.
+// table writes rows of data. If they have but one column, they are paragraphs: the table was there
+// for its looks.
 func (m *markdown) table(nodes []placed) {
 	var rows [][]string
 	columns, headed := 0, false
@@ -182,7 +186,7 @@ func (m *markdown) table(nodes []placed) {
 		return
 	}
 	if !headed {
-		rows = append([][]string{nil}, rows...) // a table of Markdown begins with names; these have none
+		rows = append([][]string{nil}, rows...) // a table of Markdown begins with names
 	}
 	var out strings.Builder
 	for i, cells := range rows {
@@ -217,6 +221,9 @@ func isHead(row *html.Node) bool {
 func (m *markdown) cells(row *html.Node, nodes []placed) (cells []string) {
 	in := map[*html.Node][]placed{}
 	for _, p := range nodes {
+		if p.node.Parent == row { // white space between the cells of a table in a <pre>
+			continue
+		}
 		cell := p.node.Parent
 		for cell.Parent != row {
 			cell = cell.Parent

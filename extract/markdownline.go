@@ -42,7 +42,7 @@ func (m *markdown) inline(nodes []placed) string {
 		spans = join(spans, sp)
 	}
 	settle(spans)
-	return writeSpans(spans)
+	return m.writeSpans(spans)
 }
 
 // marksOf reads the elements around a node.
@@ -85,8 +85,8 @@ func join(spans []span, sp span) []span {
 	return append(spans, sp)
 }
 
-// settle takes emphasis away where Markdown cannot show it: it ends or begins inside a word, beside a punctuation mark or beside other
-// emphasis, and would be read as asterisks.
+// settle takes emphasis away where Markdown cannot show it: it ends or begins inside a word, beside
+// a punctuation mark or beside other emphasis, and would be read as asterisks.
 func settle(spans []span) {
 	for i := 1; i < len(spans); i++ {
 		a, b := &spans[i-1], &spans[i]
@@ -123,9 +123,9 @@ type opened struct {
 }
 
 // marks are those of a span, the outermost first.
-func (sp *span) marks() (all []opened) {
+func (m *markdown) marks(sp *span) (all []opened) {
 	if sp.link != nil {
-		all = append(all, opened{"[", "](" + destination(address(attr(sp.link, "href"))) + ")", sp.link})
+		all = append(all, opened{"[", "](" + m.destination(address(attr(sp.link, "href"))) + ")", sp.link})
 	}
 	if sp.strong {
 		all = append(all, opened{"**", "**", nil})
@@ -139,7 +139,7 @@ func (sp *span) marks() (all []opened) {
 	return all
 }
 
-func writeSpans(spans []span) string {
+func (m *markdown) writeSpans(spans []span) string {
 	var out strings.Builder
 	var open []opened
 	shut := func(to int) {
@@ -149,7 +149,7 @@ func writeSpans(spans []span) string {
 	}
 	for i := range spans {
 		sp := &spans[i]
-		marks := sp.marks()
+		marks := m.marks(sp)
 		common := 0
 		for common < min(len(open), len(marks)) && open[common] == marks[common] {
 			common++
@@ -164,7 +164,7 @@ func writeSpans(spans []span) string {
 		}
 		switch {
 		case sp.image != nil:
-			out.WriteString("![" + escape(oneSpace(attr(sp.image, "alt"))) + "](" + destination(source(sp.image)) + ")")
+			out.WriteString("![" + escape(oneSpace(attr(sp.image, "alt"))) + "](" + m.destination(source(sp.image)) + ")")
 		case sp.code != nil:
 			out.WriteString(codeSpan(string(sp.text)))
 		default:
@@ -223,7 +223,8 @@ func isWord(r rune) bool {
 
 var startOf = regexp.MustCompile(`^(#{1,6}( |$)|>|[-+]( |$)|--|==|~~~|[0-9]{1,9}[.)]( |$))`)
 
-// guardStart keeps the beginning of a line from being read as a heading, an item, a quotation or a rule.
+// guardStart keeps the beginning of a line from being read as a heading, an item, a quotation or a
+// rule.
 func guardStart(line string) string {
 	mark := startOf.FindString(line)
 	if mark == "" {
@@ -235,7 +236,8 @@ func guardStart(line string) string {
 	return `\` + line
 }
 
-// address is where a link or a picture leads, "" if nowhere but to a script or to data it holds itself.
+// address is where a link or a picture leads, "" if nowhere but to a script or to data it holds
+// itself.
 func address(href string) string {
 	href = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || invisible(r) {
@@ -249,6 +251,14 @@ func address(href string) string {
 		return ""
 	}
 	return href
+}
+
+// destination is an address as it is written.
+func (m *markdown) destination(href string) string {
+	if m.opt.Resolve != nil {
+		href = m.opt.Resolve(href)
+	}
+	return destination(href)
 }
 
 // destination writes an address so that it ends where it does.

@@ -7,11 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// sniffed is how much of a body is looked at, as in the WHATWG MIME Sniffing standard ("resource header").
+// sniffed is how much of a body is looked at, as in the WHATWG MIME Sniffing standard ("resource
+// header").
 const sniffed = 1445
 
-// MediaType says what [Parse] would take the body for: the declared type, or one found in the bytes where none is declared,
-// where it says nothing (application/octet-stream), or where the bytes contradict it: servers send PDF as text/html.
+// MediaType says what [Parse] would take the body for: the declared type, or one found in the bytes
+// where none is declared, where it says nothing (application/octet-stream), or where the bytes
+// contradict it: servers send PDF as text/html.
 func MediaType(body []byte, contentType string) string {
 	declared := mediaType(contentType)
 	if kind := magic(body); kind != "" {
@@ -42,7 +44,8 @@ func MediaType(body []byte, contentType string) string {
 	return declared
 }
 
-// mediaType is the type of a Content-Type header, without its parameters, which are wrong too often to insist on.
+// mediaType is the type of a Content-Type header, without its parameters, which are wrong too often
+// to insist on.
 func mediaType(contentType string) string {
 	if media, _, err := mime.ParseMediaType(contentType); err == nil {
 		return media
@@ -60,8 +63,9 @@ func isText(media string) bool {
 	return isMarkup(media) || media == "text/plain" || media == "text/markdown"
 }
 
-// magics are the first bytes of formats that servers send under wrong names; from the WHATWG MIME Sniffing standard,
-// sections 6 and 7, and for the archives and programs from the formats' own specifications.
+// magics are the first bytes of formats that servers send under wrong names; from the WHATWG MIME
+// Sniffing standard, sections 6 and 7, and for the archives and programs from the formats' own
+// specifications.
 var magics = []struct{ prefix, media string }{
 	{"%PDF-", "application/pdf"},
 	{"%!PS-Adobe-", "application/postscript"},
@@ -91,8 +95,8 @@ var magics = []struct{ prefix, media string }{
 	{"SQLite format 3\x00", "application/vnd.sqlite3"},
 }
 
-// magic is the type the first bytes prove, "" if none. A prefix of letters alone proves nothing unless bytes that no
-// text holds follow: a page may begin with "ID3".
+// magic is the type the first bytes prove, "" if none. A prefix of letters alone proves nothing
+// unless bytes that no text holds follow: a page may begin with "ID3".
 func magic(body []byte) string {
 	for _, m := range magics {
 		if bytes.HasPrefix(body, []byte(m.prefix)) && (!letters(m.prefix) || hasControls(body)) {
@@ -135,8 +139,9 @@ func hasControls(body []byte) bool {
 	return false
 }
 
-// binary reports a body that is no text in any encoding a page is written in. A page may hold a stray control character;
-// one byte in thirty is a program or a picture. UTF-16 is full of NULs and is let through where it is known.
+// binary reports a body that is no text in any encoding a page is written in. A page may hold a
+// stray control character; one byte in thirty is a program or a picture. UTF-16 is full of NULs and
+// is let through where it is known.
 func binary(body []byte, contentType string) bool {
 	if _, ok := utf16Name(body, contentType); ok {
 		return false
@@ -173,7 +178,8 @@ func beginsAsFeed(body []byte) bool {
 	}
 }
 
-// beginsAsMarkup reports what the standard's table of tags takes for HTML where no type is declared, and XHTML.
+// beginsAsMarkup reports what the standard's table of tags takes for HTML where no type is
+// declared, and XHTML.
 func beginsAsMarkup(body []byte) bool {
 	if beginsAsPage(body) {
 		return true
@@ -190,7 +196,8 @@ func beginsAsMarkup(body []byte) bool {
 	return false
 }
 
-// start is the beginning of a body after a byte order mark and white space, as UTF-8 if it is UTF-16.
+// start is the beginning of a body after a byte order mark and white space, as UTF-8 if it is
+// UTF-16.
 func start(body []byte) []byte {
 	head := body[:min(len(body), sniffed)]
 	if name, ok := utf16Name(body, ""); ok {

@@ -1,13 +1,15 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
-// metadata reads the elements that say something about the page. Where two say the same, the first counts.
+// metadata reads the elements that say something about the page. Where two say the same, the first
+// counts.
 func (s *survey) metadata(n *html.Node) {
 	d := s.doc
 	switch n.DataAtom {
@@ -17,6 +19,7 @@ func (s *survey) metadata(n *html.Node) {
 	case atom.Title:
 		if n.Namespace == "" && n.FirstChild != nil && (d.Title == "" || s.ogTitle) {
 			d.Title, s.ogTitle = oneSpace(n.FirstChild.Data), false
+			d.TitleFrom = ""
 		}
 	case atom.Base:
 		setOnce(&d.Base, cleanHref(attr(n, "href")))
@@ -49,6 +52,9 @@ func (s *survey) relation(n *html.Node) {
 	}
 	if hasToken(rel, "canonical") {
 		setOnce(&d.Canonical, href)
+		if len(d.Canonicals) < maxCanonicals && !slices.Contains(d.Canonicals, href) {
+			d.Canonicals = append(d.Canonicals, href)
+		}
 	}
 	if hasToken(rel, "alternate") && !hasToken(rel, "stylesheet") {
 		d.Alternates = append(d.Alternates, Alternate{
@@ -83,6 +89,7 @@ func (s *survey) meta(n *html.Node) {
 	case "description":
 		if text := oneSpace(content); text != "" && (d.Description == "" || s.ogDescription) {
 			d.Description, s.ogDescription = text, false
+			d.SharedOnly = false
 		}
 	case "og:site_name":
 		d.SiteName = oneSpace(content)
@@ -96,18 +103,23 @@ func (s *survey) meta(n *html.Node) {
 		setOnce(&d.Modified, oneSpace(content))
 	case "og:title":
 		if d.Title == "" {
-			d.Title, s.ogTitle = oneSpace(content), true
+			if d.Title, s.ogTitle = oneSpace(content), true; d.Title != "" {
+				d.TitleFrom = "og:title"
+			}
 		}
 	case "og:description":
 		if d.Description == "" {
 			d.Description, s.ogDescription = oneSpace(content), true
+			d.SharedOnly = d.Description != ""
 		}
 	}
 	switch equiv := attr(n, "http-equiv"); {
 	case strings.EqualFold(equiv, "content-language"):
 		setOnce(&d.Lang, content)
 	case strings.EqualFold(equiv, "refresh"):
-		s.addHref(refresh(content), "")
+		if href := refresh(content); leadsSomewhere(href) {
+			s.addHref(href, "", ByRefresh)
+		}
 	}
 }
 

@@ -2,17 +2,20 @@ package extract
 
 import "bytes"
 
-// Pruning is guarded. A class name is a hint that someone wrote for another purpose: a forum keeps its threads in "comments", a
-// page wraps all it has in "modal", and pages that stream their text have it in <div hidden>. So what a rule would take is
-// weighed first, and a rule that would take most of the running text is wrong about this page. Two things need no weighing: the
-// boxes of consent managers, and navigation that is nothing but links. Without the second a page whose text is made
-// by scripts would keep its menu, and all such pages of a site would look alike.
+// # Pruning
+//
+// Pruning is guarded. A class name is a hint that someone wrote for another purpose: a forum keeps
+// its threads in "comments", a page wraps all it has in "modal", and pages that stream their text
+// have it in <div hidden>. So what a rule would take is weighed first. A rule that would take most
+// of the running text is wrong about this page. Two things need no weighing: the boxes of consent
+// managers, and navigation that is nothing but links. If navigation were weighed, a page whose text
+// is made by scripts would keep its menu, and all such pages of a site would look alike.
 
 // guard is a rule and what it may take.
 type guard struct {
 	mark  mark
-	part  float64 // the largest share of the running text that one box may hold and still be dropped
-	whole float64 // the share that all boxes under the rule may hold together; of 1, enough text must be left
+	part  float64 // the largest share of the running text in one box that is dropped
+	whole float64 // the same of all boxes under the rule; of 1, enough text must be left
 	holds func(*genre) bool
 }
 
@@ -22,8 +25,8 @@ var guards = []guard{
 	{markHidden, 0.5, 0.6, (*genre).anything},
 	{markNav | markAside, 0.6, 0.8, (*genre).anything},
 	{markClass | markSidebar, 0.4, 0.6, (*genre).anything},
-	{markRelated, 1, 1, (*genre).isArticle},                 // below a short article there is more of others than of it
-	{markClass | markSidebar, 0.6, 0.8, (*genre).isProduct}, // carousels of other things to buy outweigh a short description
+	{markRelated, 1, 1, (*genre).isArticle},                 // outweighs a short article
+	{markClass | markSidebar, 0.6, 0.8, (*genre).isProduct}, // outweighs a description
 	{markByline, 0.4, 0.6, (*genre).notThread},
 	{markCall, 0.4, 0.6, (*genre).isArticle},
 	{markSignature, 1, 0.8, (*genre).isThread},
@@ -41,8 +44,9 @@ type sum struct {
 	code   int // lines of code
 }
 
-// weight is how much a block counts as running text. Words that run on in sentences are what a page is about; links and labels
-// are found on every page of a site. They count a little, so that a page of nothing else still has a middle.
+// weight is how much a block counts as running text. Words that run on in sentences are what a page
+// is about; links and labels are found on every page of a site. They count a little, so that a page
+// of nothing else still has a middle.
 func (b *block) weight() int {
 	text := b.size() - b.link
 	if b.runs() {
@@ -130,8 +134,9 @@ func (s *survey) prune() {
 	}
 }
 
-// isMore reports more than a share of the whole. A list of things has next to no running text, so a name is weighed by all text outside
-// of links too: a table of two hundred books may be named after its tooltips.
+// isMore reports more than a share of the whole. A list of things has next to no running text, so a
+// name is weighed by all text outside of links too: a table of two hundred books may be named after
+// its tooltips.
 func (g guard) isMore(part sum, share float64, whole sum) bool {
 	return float64(part.weight) > share*float64(whole.weight) || g.mark&markClass != 0 && float64(part.own()) > share*float64(whole.own())
 }
@@ -162,8 +167,8 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 	return boxes, taken
 }
 
-// dropConsent drops the boxes that ask for consent, before names are weighed: on a short page they outweigh the text, and what is left
-// without them is all that a name may take a share of.
+// dropConsent drops the boxes that ask for consent. It does so before names are weighed, because on
+// a short page such boxes outweigh the text. A name may take a share only of what is left.
 func (s *survey) dropConsent() {
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
@@ -179,7 +184,8 @@ func (s *survey) dropConsent() {
 
 const consentBlocks = 64 // blocks of a box that asks for consent
 
-// asksConsent reports a box of which half the text is sentences about cookies, which is their name in most languages.
+// asksConsent reports a box of which half the text is sentences about cookies, which is their name
+// in most languages.
 func (s *survey) asksConsent(e *elem) bool {
 	all, cookies := 0, 0
 	for i := e.first; i < min(e.last, e.first+consentBlocks); i++ {

@@ -1,9 +1,11 @@
 package extract
 
-// dropRepeats drops sentences that the page has shown before: pages hold one copy for wide screens and one for narrow ones,
-// an excerpt behind a button, a post quoted whole. Shops repeat shorter things, in every carousel.
+// dropRepeats drops sentences that the page has shown before. Pages hold one copy for wide screens
+// and one for narrow ones, an excerpt behind a button, a post that is quoted whole. Shops repeat
+// shorter things, in every carousel.
 //
-// Lists of steps do repeat themselves, and so do references, from example to example; they keep what they say.
+// Lists of steps do repeat themselves, and references do from example to example. They keep what
+// they say.
 func (s *survey) dropRepeats() {
 	if s.whole().code > 0 {
 		return
@@ -27,8 +29,8 @@ func (s *survey) dropRepeats() {
 	}
 }
 
-// restoreRepeats takes back what is repeated only in a box that was dropped: the page's menu has it, or the copy for the other screen. The first
-// of the repetitions stands in for it.
+// restoreRepeats takes back what is repeated only in a box that was dropped: the page's menu, or
+// the copy for the other screen. The first of the repetitions stands in for it.
 func (s *survey) restoreRepeats() {
 	restored := false
 	for i := range s.blocks {

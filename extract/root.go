@@ -7,13 +7,16 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The root is the box whose text is the page's. Markup that names it is believed when it holds enough of the running text
-// that pruning left: pages have empty <main>s, and <article>s that are teasers. Otherwise the tree shows it: from the top down, as
-// long as one child holds nearly all. Last, where one box holds most of the running text in paragraphs of its own, it is the
-// column of an article, and what lies beside it in the root is left behind.
+// # The root
 //
-// What it gets wrong: pages of several columns that are equal, which stay whole, and texts cut in two by a wrapper around
-// one half, which lose the other.
+// The root is the box whose text is the page's. Markup that names it is believed if the box holds
+// enough of the running text that pruning left, for pages have empty <main>s, and <article>s that
+// are teasers. Otherwise the tree shows the root: it is found from the top down, as long as one
+// child holds nearly all. In the end one box may hold most of the running text in paragraphs of its
+// own. That box is the column of an article, and what lies beside it in the root is left behind.
+//
+// What it gets wrong: pages of several equal columns stay whole. A text that is cut in two by a
+// wrapper around one half loses the other half.
 
 const (
 	short      = 600  // bytes of running text; a page with less trusts <main> whatever its share
@@ -77,8 +80,8 @@ func (s *survey) only(hint rootHint) int32 {
 	return found
 }
 
-// foremost is the outermost box with a hint beside which all others are small: an article among the cards of related ones,
-// but no thread of posts.
+// foremost is the outermost box with a hint beside which all others are small: an article among the
+// cards of related ones, but no thread of posts.
 func (s *survey) foremost(hint rootHint) int32 {
 	found, most, next := int32(-1), 0, 0
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -100,8 +103,9 @@ func (s *survey) foremost(hint rootHint) int32 {
 	return found
 }
 
-// descend goes down while one child holds nearly all, but not into one of several of a kind, for a long post is not
-// its thread, and not past code, for only text has that, no menu.
+// descend goes down while one child holds nearly all. It does not go into one of several of a kind,
+// for a long post is not its thread. It does not go past code either, for text has code and a menu
+// has none.
 func (s *survey) descend(i int32) int32 {
 	for {
 		next := s.heavyChild(i)
@@ -131,8 +135,9 @@ func (s *survey) heavyChild(i int32) int32 {
 	return -1
 }
 
-// longChild is the same for a short page, by all that is no link: one sentence among labels, an author's or a lawyer's,
-// is not what a stub says. Of a list of links it is not the one line that is none.
+// longChild is the same for a short page, by all that is no link. An author's or a lawyer's
+// sentence among labels is not what a stub says. Nor is the one line that is no link what a list of
+// links says.
 func (s *survey) longChild(i int32, whole sum) int32 {
 	if whole.own()*linksTimes < whole.size {
 		return -1
@@ -150,7 +155,8 @@ func (s *survey) oneOfMany(i, child int32) bool {
 	return firstClass(s.elems[child].node) != "" && s.hasTwin(i, child, func(j int32) bool { return s.within(j).size > 0 })
 }
 
-// hasTwin reports a child of i that has a sibling of its name and first class of which like is true.
+// hasTwin reports a child of i that has a sibling of its name and first class of which like is
+// true.
 func (s *survey) hasTwin(i, child int32, like func(int32) bool) bool {
 	node := s.elems[child].node
 	class := firstClass(node)
@@ -169,8 +175,9 @@ func firstClass(n *html.Node) string {
 	return ""
 }
 
-// column is the box inside root that holds most of its weight in paragraphs, lists and tables of its own, if that is enough, else root. An
-// article is one such box, and what lies around it, teasers, forms, who wrote it, has a paragraph a box; so there less is enough.
+// column is the box inside root that holds most of its weight in paragraphs, lists and tables of
+// its own, if that is enough; else it is root. An article is one such box. Around it lie teasers,
+// forms and who wrote it, each paragraph in a box of its own, so there less is enough.
 func (s *survey) column(root int32) int32 {
 	from, to, first, last := s.span(root)
 	type own struct{ weight, runs int }
@@ -216,8 +223,9 @@ func (s *survey) column(root int32) int32 {
 	return at
 }
 
-// isSection reports a box that is, or is in, a section of a chapter or one of several of a kind that each begin with a heading: of the
-// sections of a text, one may be much longer than the others.
+// isSection reports a box that is, or is in, a section of a chapter or one of several of a kind
+// that each begin with a heading: of the sections of a text, one may be much longer than the
+// others.
 func (s *survey) isSection(i, root int32) bool {
 	for ; i > root && i >= 0; i = s.elems[i].parent {
 		p := s.elems[i].parent
@@ -253,7 +261,8 @@ func (s *survey) headOf(i int32) int32 {
 	return -1
 }
 
-// boxOf is the innermost box around a block that is no paragraph, list or table; paragraph says that there is no list, table or code between.
+// boxOf is the innermost box around a block that is no paragraph, list or table; paragraph says
+// that there is no list, table or code between.
 func (s *survey) boxOf(b *block) (e int32, paragraph bool) {
 	paragraph = true
 	for e = b.elem; e >= 0 && s.elems[e].kind != group; e = s.elems[e].parent {
@@ -274,8 +283,9 @@ func (s *survey) span(root int32) (from, to, first, last int32) {
 	return root, e.end, e.first, e.last
 }
 
-// isChapter reports that a child of i is a section of it: a heading and running text stand in i, and the child begins with a heading of a
-// lower rank. An article has what introduces it there, which copies of it leave out.
+// isChapter reports that a child of i is a section of it: a heading and running text stand in i,
+// and the child begins with a heading of a lower rank. An article has what introduces it there,
+// which copies of it leave out.
 func (s *survey) isChapter(i, child int32) bool {
 	first := s.elems[child].first
 	if s.isArticle() || !s.isHeaded(i) || !s.isHeaded(child) || s.total(s.elems[i].first, first).runs == 0 {

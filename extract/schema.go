@@ -8,10 +8,11 @@ import (
 	"golang.org/x/net/html"
 )
 
-// What a page says of itself in the words of schema.org, as JSON-LD. It is written for search engines and read by nobody
-// else, so it is believed only where the page itself says nothing, and never about the text. Its articleBody, where the page shows
-// the same words, was tried as the measure of where an article ends: it is cut short too often, and of 793 articles the few it
-// mends weigh no more than those it spoils.
+// What a page says of itself in the words of schema.org, as JSON-LD. It is written for search
+// engines, and nobody reads it. So it is believed only where the page itself says nothing, and
+// never about the text. Its articleBody was tried as the measure of where an article ends, where
+// the page shows the same words. It is cut short too often: of 793 articles, those that it mended
+// weigh no more than those that it spoiled.
 
 const maxJSONLD = 1 << 20 // bytes; more is a catalogue
 
@@ -21,7 +22,8 @@ type schema struct {
 	crumbs                      []string
 }
 
-// thing is the part of an object of schema.org that is of use here. Fields of another type than expected stay empty.
+// thing is the part of an object of schema.org that is of use here. Fields of another type than
+// expected stay empty.
 type thing struct {
 	Type          any     `json:"@type"`
 	Graph         []thing `json:"@graph"`

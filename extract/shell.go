@@ -2,11 +2,15 @@ package extract
 
 import "golang.org/x/net/html/atom"
 
-// A page whose text only scripts would write is not empty: it says that JavaScript is needed, or has the shop's name and a hint in
-// its search field between a menu and a footer. That is the same on all such pages of a site, and would make them copies of one another.
-// So what is less than a sentence is no text where the frame around it says ten times as much, and neither is a short notice in <noscript>.
+// # Pages that only scripts fill
 //
-// What it gets wrong: a picture with a caption of a few words between a large menu and a large footer has no text either.
+// A page whose text only scripts would write is not empty. It says that JavaScript is needed, or it
+// has the shop's name and a hint in its search field, between a menu and a footer. That is the same
+// on all such pages of a site, and would make them copies of one another. So less than a sentence
+// is no text where the frame around it says ten times as much. Nor is a short notice in <noscript>.
+//
+// What it gets wrong: a picture with a caption of a few words, between a large menu and a large
+// footer, has no text either.
 
 const (
 	frameTimes = 10           // words of menus and footers to one of what is left of the page

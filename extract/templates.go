@@ -8,8 +8,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Some sites keep their text in <script type="text/x-handlebars-template">, whole, and have a script move it into view. Where the
-// page shows next to nothing otherwise, that text is the page's.
+// Some sites keep their text in <script type="text/x-handlebars-template">, whole, and have a
+// script move it into view. Where the page shows next to nothing otherwise, that text is the
+// page's.
 
 func isTemplateScript(n *html.Node) bool {
 	switch strings.ToLower(strings.TrimSpace(attr(n, "type"))) {

@@ -7,15 +7,16 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// survey is a page laid flat, by one walk in document order: its blocks of text and the elements around them. An element
-// covers a range of elements and a range of blocks, so what is inside it is a difference of two prefix sums, whatever the depth, and a
-// page of 300 nested <div> costs no more than one without.
+// A survey is a page laid flat by one walk in document order: its blocks of text and the elements
+// around them. An element covers a range of elements and a range of blocks. So what is inside it is
+// a difference of two prefix sums, whatever its depth, and a page of 300 nested <div> costs no more
+// than one without.
 type survey struct {
 	writer
 	elems []elem
 	sums  []sum // sums[i] is over blocks[:i]
 	h1    string
-	links map[Link]bool
+	links map[linkKey]int // place in doc.Links
 	doc   *Document
 
 	genre
@@ -27,9 +28,10 @@ type survey struct {
 	ogTitle, ogDescription bool // the value is of Open Graph, and yields to a proper one
 
 	opt    Options
-	schema schema   // what the page says of itself in the words of schema.org
-	images []image  // only if asked for
-	placed []placed // where the text nodes went; only if asked for
+	embeds map[string]bool // by href: those of doc.Embeds
+	schema schema          // what the page says of itself in the words of schema.org
+	images []image         // only if asked for
+	placed []placed        // where the text nodes went; only if asked for
 
 	published string // of the first <time> that says so
 }
@@ -62,31 +64,36 @@ func walk(root *html.Node, d *Document, o Options) *survey {
 	return s
 }
 
-// surveys are used again: what a page needs is far more than what is kept of it, and the next page needs as much.
+// surveys are used again: what a page needs is far more than what is kept of it, and the next page
+// needs as much.
 var surveys = sync.Pool{New: func() any {
-	s := &survey{links: map[Link]bool{}}
+	s := &survey{links: map[linkKey]int{}, embeds: map[string]bool{}}
 	s.text = make([]byte, 0, 16<<10)
 	s.blocks = make([]block, 0, 256)
 	s.elems = make([]elem, 0, 512)
 	return s
 }}
 
-// release gives the survey's memory to the next page, unless this page was so large that keeping it would be a waste.
+// release gives the survey's memory to the next page, unless this page was so large that keeping it
+// would be a waste.
 func (s *survey) release() {
 	const large = 1 << 20 // bytes of text, about
-	if cap(s.text) > large || cap(s.elems) > large/64 || len(s.links) > large/256 {
+	if cap(s.text) > large || cap(s.elems) > large/64 || len(s.links) > large/256 || len(s.embeds) > large/256 {
 		return
 	}
 	clear(s.elems)
 	clear(s.links)
+	clear(s.placed)
+	clear(s.embeds)
 	*s = survey{
 		writer: writer{text: s.text[:0], blocks: s.blocks[:0]},
-		elems:  s.elems[:0], sums: s.sums[:0], links: s.links,
+		elems:  s.elems[:0], sums: s.sums[:0], links: s.links, placed: s.placed[:0], embeds: s.embeds,
 	}
 	surveys.Put(s)
 }
 
-// visit walks without recursion: trees are up to 512 deep, and all of one page's state is in one place.
+// visit walks without recursion: trees are up to 512 deep, and all of one page's state is in one
+// place.
 func (s *survey) visit(root *html.Node) {
 	n := root
 	for {
@@ -125,6 +132,9 @@ func (s *survey) arrive(n *html.Node) bool {
 
 // enter begins an element; it reports whether to go inside.
 func (s *survey) enter(n *html.Node, k kind) bool {
+	if s.opt.Embeds {
+		s.embed(n)
+	}
 	switch n.DataAtom {
 	case atom.A, atom.Area, atom.Iframe, atom.Frame:
 		s.addLink(n)
@@ -143,6 +153,10 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 	case atom.Html, atom.Body, atom.Title, atom.Meta, atom.Link, atom.Base:
 		s.metadata(n)
 		s.note(n)
+	case atom.H1:
+		if d := s.doc; len(d.H1) < maxHeadings {
+			d.H1 = append(d.H1, says(n, maxHeading))
+		}
 	case atom.Img:
 		s.image(n)
 	case atom.Input, atom.Textarea, atom.Select:
@@ -280,8 +294,8 @@ func (s *survey) push(n *html.Node, k kind) {
 	s.kind = k
 }
 
-// isData reports a row whose cells each hold one line, as far as their children tell. The cells of other rows are columns of
-// a layout, as are those with a footer or a menu in them.
+// isData reports a row whose cells each hold one line, as far as their children tell. The cells of
+// other rows are columns of a layout, as are those with a footer or a menu in them.
 func isData(tr *html.Node) bool {
 	for td := tr.FirstChild; td != nil; td = td.NextSibling {
 		if td.Type == html.ElementNode && !oneLine(td, 3) {

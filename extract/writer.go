@@ -5,10 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// A block is a line of the page's text: a paragraph, a heading, a list item, a table row, a line of a <pre>.
+// A block is a line of the page's text: a paragraph, a heading, a list item, a table row, a line of
+// a <pre>.
 type block struct {
 	start, end int  // in writer.text
-	words      int  // runs between white space; two characters of a script without spaces count as one
+	words      int  // runs between white space; of a script without spaces, pairs of characters
 	link       int  // bytes inside <a>, the spaces between its words too
 	links      int  // number of <a> that begin in it
 	kind       kind // of the element it stands in
@@ -21,8 +22,9 @@ type block struct {
 
 func (b *block) size() int { return b.end - b.start }
 
-// writer collects the text of a page, cleaned, in one buffer, and notes where the blocks are. Separators are written late, when
-// text follows, so that no block begins or ends with one and none is empty.
+// writer collects the text of a page, cleaned, in one buffer, and notes where the blocks are.
+// Separators are written late, when text follows, so that no block begins or ends with one and none
+// is empty.
 type writer struct {
 	text   []byte
 	blocks []block
@@ -53,7 +55,7 @@ func (w *writer) write(s string) {
 				continue
 			}
 			w.separate(c)
-			if i++; w.pre == 0 && (c == ' ' || c == '\n' || c == '\t') { // indentation, as good as one space
+			if i++; w.pre == 0 && (c == ' ' || c == '\n' || c == '\t') { // indentation
 				for i < len(s) && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t') {
 					i++
 				}
@@ -74,8 +76,8 @@ func (w *writer) write(s string) {
 	}
 }
 
-// line is the end of the ASCII words from s[i] on that are one space apart, as they are to stay, and their number. Most of a text is
-// such lines.
+// line is the end of the ASCII words from s[i] on that are one space apart, as they are to stay,
+// and their number. Most of a text is such lines.
 func (w *writer) line(s string, i int) (end, words int) {
 	words = 1
 	for end = i; end < len(s); end++ {
@@ -90,7 +92,8 @@ func (w *writer) line(s string, i int) (end, words int) {
 	return end, words
 }
 
-// separate handles ASCII white space and controls. A separator is one space whatever the source has, except in <pre>.
+// separate handles ASCII white space and controls. A separator is one space whatever the source
+// has, except in <pre>.
 func (w *writer) separate(c byte) {
 	switch {
 	case c == '\n' && w.pre > 0:
@@ -162,7 +165,8 @@ func (w *writer) flush() {
 	w.blocks[len(w.blocks)-1].end = len(w.text)
 }
 
-// lineBreak is a <br>: the first is a space, for many pages wrap lines with it; the second ends the block.
+// lineBreak is a <br>: the first is a space, for many pages wrap lines with it; the second ends the
+// block.
 func (w *writer) lineBreak() {
 	if w.pre > 0 || w.br {
 		w.flush()
@@ -181,7 +185,8 @@ func (w *writer) cell() {
 	}
 }
 
-// invisible reports characters that show nothing and part nothing: soft hyphens, zero-width and direction marks, controls.
+// invisible reports characters that show nothing and part nothing: soft hyphens, zero-width and
+// direction marks, controls.
 func invisible(r rune) bool {
 	switch {
 	case r == 0xad || r == 0x34f || r == 0x61c || r == 0x180e || r == 0xfeff:
@@ -200,8 +205,8 @@ func invisible(r rune) bool {
 	return false
 }
 
-// standsAlone reports the scripts written without spaces, whose every character counts as a word, as it does in the
-// canonical text of package dedup: Han, kana, Thai, Lao and Khmer.
+// standsAlone reports the scripts written without spaces, whose every character counts as a word,
+// as it does in the canonical text of package dedup: Han, kana, Thai, Lao and Khmer.
 func standsAlone(r rune) bool {
 	switch {
 	case r < 0xe00:

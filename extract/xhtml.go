@@ -12,9 +12,10 @@ import (
 
 const xhtmlSpace = "http://www.w3.org/1999/xhtml"
 
-// xmlTree parses XHTML that was sent as what it is: <script/> and <div/> are empty, CDATA is text, and nothing is repaired. What
-// is not well formed gives nil and is left to the HTML parser: a browser would show an error, a reader wants the page. So does what
-// outgrows limit, in bytes of the tree.
+// xmlTree parses XHTML that was sent as XHTML: <script/> and <div/> are empty, CDATA is text, and
+// nothing is repaired. It gives nil for what is not well formed, and for what outgrows limit, in
+// bytes of the tree. That is left to the HTML parser: a browser would show an error, but a reader
+// wants the page.
 func xmlTree(text []byte, limit int64) *html.Node {
 	root := &html.Node{Type: html.DocumentNode}
 	at := root

@@ -47,11 +47,12 @@ type BulkOptions struct {
 }
 
 const (
-	bulkBytes = 5 << 20
-	bulkWait  = 500 * time.Millisecond
-	bulkTries = 9        // some two minutes, with the waits between them
-	bulkDocs  = 1000     // documents in a bulk, however small they are
-	mostReply = 64 << 20 // bytes that an answer may have
+	bulkBytes  = 5 << 20
+	leastBytes = 64 << 10 // of the bulks for a server that refused larger ones; one large document must not make all others go alone
+	bulkWait   = 500 * time.Millisecond
+	bulkTries  = 9        // some two minutes, with the waits between them
+	bulkDocs   = 1000     // documents in a bulk, however small they are
+	mostReply  = 64 << 20 // bytes that an answer may have
 )
 
 // A Bulk sends the changes of a store to an index. It is a [Consumer].
@@ -174,6 +175,9 @@ func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 	return nil
 }
 
+// ErrNotAllowed: the server does not let whoever this is write into the index.
+var ErrNotAllowed = errors.New("not allowed")
+
 // errTooLarge: the server does not take a bulk of this size.
 var errTooLarge = errors.New("the bulk is too large for the server")
 
@@ -185,6 +189,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		switch {
 		case errors.Is(err, errTooLarge) && len(items) > 1:
 			half := len(items) / 2
+			b.opt.Bytes = min(b.opt.Bytes, max(sizeOf(items)/2, leastBytes)) // it will not take the next one either
 			if err := b.send(ctx, items[:half]); err != nil {
 				return err
 			}
@@ -206,6 +211,13 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		wait *= 2
 	}
 	return nil
+}
+
+func sizeOf(items []item) (n int) {
+	for _, i := range items {
+		n += len(i.lines)
+	}
+	return n
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -259,10 +271,12 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 		return nil, 0, errTooLarge
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return items, after, fmt.Errorf("the server answers with status %d", resp.StatusCode)
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return nil, 0, fmt.Errorf("the server answers with status %d: %s", resp.StatusCode, excerpt(answer))
 	}
-	return nil, 0, fmt.Errorf("the server answers with status %d: %s", resp.StatusCode, excerpt(answer))
+	err = fmt.Errorf("the server answers with status %d: %s", resp.StatusCode, excerpt(answer))
+	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		err = fmt.Errorf("%w: %w", ErrNotAllowed, err)
+	}
+	return nil, 0, err
 }
 
 // A reply is what the server says of a bulk.

@@ -26,6 +26,7 @@ type indexServer struct {
 	mu       sync.Mutex
 	docs     map[string]map[string]any // by id
 	requests int
+	tooLarge int                                 // of them
 	most     int                                 // bytes of a bulk; 0: any
 	refuse   func(n int) int                     // status of the nth request; 0: it is taken
 	broken   func(n int) bool                    // the connection breaks after the nth request was carried out
@@ -53,6 +54,7 @@ func (s *indexServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error":"not a bulk"}`, http.StatusBadRequest)
 		return
 	case s.most > 0 && len(body) > s.most:
+		s.tooLarge++
 		http.Error(w, "", http.StatusRequestEntityTooLarge)
 		return
 	}
@@ -174,6 +176,29 @@ func TestBulk(t *testing.T) {
 				t.Errorf("nothing is new, and the server is asked: %v", err)
 			}
 		})
+	}
+}
+
+// A server that refused a bulk because of its size is not sent more of that size.
+func TestBulkSmaller(t *testing.T) {
+	s, server := store.NewMemory(), newIndexServer(t)
+	const pages = 60
+	for n := range pages {
+		commit(t, s, store.Record{URL: fmt.Sprintf("http://a.test/%d", n), Kind: store.Page, Verdict: dedup.Unique, Words: 9}, strings.Repeat("large ", 3400))
+	}
+	server.most = 150_000 // of five documents it takes all, of ten none
+	b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages", Bytes: 400_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(server.urls()); got != pages {
+		t.Errorf("the index has %d documents, want %d", got, pages)
+	}
+	if server.tooLarge != 3 { // the first bulk and its halves
+		t.Errorf("%d of %d requests were too large, want 3", server.tooLarge, server.requests)
 	}
 }
 

@@ -34,10 +34,13 @@ type Document struct {
 	Resemblance    float64    `json:"resemblance,omitzero"`
 	NoIndex        bool       `json:"noindex,omitempty"`
 
-	Change store.ChangeKind `json:"change,omitempty"`
+	Change   store.ChangeKind `json:"change,omitempty"`
+	Markdown string           `json:"markdown,omitempty"`
+
+	Boilerplate int `json:"boilerplate,omitempty"`
 }
 
-// documentOf is the document of a record, without its text.
+// documentOf is the document of a record, without its text and its Markdown.
 func documentOf(r *store.Record) Document {
 	d := Document{
 		ID: r.ID, URL: r.URL, RedirectedFrom: r.Via, CanonicalURL: r.CanonicalURL,

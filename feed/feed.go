@@ -70,12 +70,17 @@ const (
 
 // Options says what Write writes. The zero value is good: all that is to be fed.
 type Options struct {
-	Include  Include      // default Unique
-	MinWords int          // pages of fewer words are left out
-	NoThin   bool         // pages that are thin are left out
-	Format   Format       // default JSONLines
-	Packed   bool         // of WET: one gzip member a record
-	After    store.Cursor // where to begin; "": at the beginning
+	Include  Include // default Unique
+	MinWords int     // pages of fewer words are left out
+	NoThin   bool    // pages that are thin are left out
+	Format   Format  // default JSONLines
+	Packed   bool    // of WET: one gzip member a record
+	Markdown bool    // the main text as Markdown, too, if the store keeps it
+
+	// Own is what of a page's text is its own, and how many blocks are left out; nil: all of it is.
+	Own func(page *store.Content) (text string, left int)
+
+	After store.Cursor // where to begin; "": at the beginning
 
 	Changes bool      // each line says what changed, and pages that are gone have lines too
 	Since   time.Time // only changes after this time are written; zero: all
@@ -128,6 +133,18 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 
 // document is the document that is written of a page; nil: none.
 func (opt *Options) document(page *store.Content) (*Document, error) {
+	d, err := opt.documentOf(page)
+	if d != nil && !opt.Markdown {
+		d.Markdown = ""
+	}
+	if d != nil && d.Text != "" && opt.Own != nil {
+		d.Text, d.Boilerplate = opt.Own(page)
+	}
+	return d, err
+}
+
+// documentOf is the same, with all that is known of the page.
+func (opt *Options) documentOf(page *store.Content) (*Document, error) {
 	r := &page.Record
 	switch {
 	case !opt.Changes && !opt.choice().holds(r), opt.Changes && !opt.Since.IsZero() && !r.Began().After(opt.Since):
@@ -173,13 +190,13 @@ func appendPage(dst []byte, page *store.Content) ([]byte, error) {
 	return appendLine(dst, d)
 }
 
-// wholeDocument is the document of a page with its text. A page that has words and was kept with
-// its text, but has no text, is a sign of damage.
+// wholeDocument is the document of a page with its text, and its Markdown if that is kept. A page
+// that has words and was kept with its text, but has no text, is a sign of damage.
 func wholeDocument(page *store.Content, change store.ChangeKind) (*Document, error) {
 	if r := &page.Record; !page.Kept && r.Words > 0 && !r.NoText {
 		return nil, fmt.Errorf("text of %s: %w", r.URL, store.ErrCorrupt)
 	}
 	d := documentOf(&page.Record)
-	d.Text, d.Change = page.Text, change
+	d.Text, d.Markdown, d.Change = page.Text, page.Markdown, change
 	return &d, nil
 }

@@ -32,6 +32,8 @@ var mapped = map[string]map[string]any{
 	"resemblance":     {"type": "double"},
 	"noindex":         {"type": "boolean"},
 	"change":          {"type": "keyword"},
+	"boilerplate":     {"type": "integer"},
+	"markdown":        {"type": "text", "index": false}, // the text is what is looked up
 }
 
 var (

@@ -3,7 +3,12 @@ package feed_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +55,57 @@ func TestParquet(t *testing.T) {
 	if nothing, n := write(t, store.NewMemory(), feed.Options{Format: feed.Parquet}); len(nothing) > 0 || n > 0 {
 		t.Errorf("an empty feed is a table of %d bytes", len(nothing))
 	}
+}
+
+// Another program reads from the table what is in the lines: SKINK_NODE_MODULES names a folder with
+// hyparquet and hyparquet-compressors from npm.
+func TestParquetElsewhere(t *testing.T) {
+	modules := os.Getenv("SKINK_NODE_MODULES")
+	node, err := exec.LookPath("node")
+	if err != nil || modules == "" {
+		t.Skip("no node, or SKINK_NODE_MODULES names no folder with hyparquet and hyparquet-compressors")
+	}
+	s := nasty(t)
+	lines, _ := write(t, s, feed.Options{Include: feed.All})
+	rows, _ := write(t, s, feed.Options{Include: feed.All, Format: feed.Parquet})
+	dir := t.TempDir()
+	name, script := filepath.Join(dir, "feed.parquet"), filepath.Join(dir, "read.mjs")
+	program := fmt.Sprintf(`
+import { asyncBufferFromFile, parquetReadObjects } from %q
+import { compressors } from %q
+for (const row of await parquetReadObjects({ file: await asyncBufferFromFile(%q), compressors }))
+  console.log(JSON.stringify(row, (k, v) => typeof v === 'bigint' ? Number(v) : v ?? undefined))`,
+		"file://"+modules+"/hyparquet/src/node.js", "file://"+modules+"/hyparquet-compressors/src/index.js", name)
+	if err := errors.Join(os.WriteFile(name, rows, 0o666), os.WriteFile(script, []byte(program), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := exec.Command(node, script).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, got)
+	}
+	if got, want := fieldsOf(t, got), fieldsOf(t, lines); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// fieldsOf are the fields of lines, with the time as a moment, however it is written.
+func fieldsOf(t *testing.T, lines []byte) (all []map[string]any) {
+	t.Helper()
+	for line := range strings.Lines(string(lines)) {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if text, ok := fields["fetched_at"].(string); ok {
+			at, err := time.Parse(time.RFC3339Nano, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fields["fetched_at"] = at.UnixMilli()
+		}
+		all = append(all, fields)
+	}
+	return all
 }
 
 // What has too little text is left out if that is asked for.

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -9,10 +10,11 @@ import (
 // the holder of a host took is the frontier's affair: it frees that when a claim ends. The zero
 // value holds nothing. One goroutine at a time uses it.
 type Claims struct {
-	token   uint64             // of the last claim
-	held    map[string]*holder // by host
-	workers map[string]int     // how many hosts each holds
-	expires time.Time          // no claim ends before
+	token   uint64               // of the last claim
+	held    map[string]*holder   // by host
+	workers map[string]int       // how many hosts each holds
+	asked   map[string]time.Time // when each worker asked for hosts last
+	expires time.Time            // no claim ends before
 }
 
 type holder struct {
@@ -93,3 +95,14 @@ func (c *Claims) Expire(now time.Time) (hosts []string) {
 
 // Others is how many hosts are held by other workers than the one named.
 func (c *Claims) Others(worker string) int { return len(c.held) - c.workers[worker] }
+
+// Share notes that a worker asks for hosts, and returns its share of those that are held and of
+// some that wait, see [Grant]. It is called when the hosts are given.
+func (c *Claims) Share(worker string, waiting int, now time.Time) int {
+	if c.asked == nil {
+		c.asked = map[string]time.Time{}
+	}
+	c.asked[worker] = now
+	maps.DeleteFunc(c.asked, func(_ string, at time.Time) bool { return now.Sub(at) > Present })
+	return ShareOf(len(c.held)+waiting, len(c.asked))
+}

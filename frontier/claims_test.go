@@ -97,3 +97,28 @@ func TestClaims(t *testing.T) {
 		})
 	})
 }
+
+// A worker that has not asked for longer than Present has no share any more.
+func TestShare(t *testing.T) {
+	var c Claims
+	now := time.Now()
+	for _, step := range []struct {
+		after   time.Duration
+		worker  string
+		waiting int
+		want    int
+	}{
+		{0, "one", 9, 0},
+		{time.Second, "two", 9, 5},
+		{time.Second, "three", 9, 3},
+		{time.Second, "three", 1, 1},
+		{time.Second, "two", 0, 1},
+		{Present - 2*time.Second, "three", 9, 5}, // one is gone
+		{Present + time.Second, "one", 9, 0},
+	} {
+		now = now.Add(step.after)
+		if got := c.Share(step.worker, step.waiting, now); got != step.want {
+			t.Errorf("the share of %s in %d hosts is %d, want %d", step.worker, step.waiting, got, step.want)
+		}
+	}
+}

@@ -16,6 +16,12 @@ func HostOf(canonicalURL string) string {
 	return rest[:hostLen(rest)]
 }
 
+// IsRoot says whether a canonical URL is that of a host's home page.
+func IsRoot(canonicalURL string) bool {
+	_, rest, _ := strings.Cut(canonicalURL, "://")
+	return rest[hostLen(rest):] == "/"
+}
+
 // Domain returns the registrable domain of a host as [HostOf] returns it, which is what --scope
 // domain stays within: "example.co.uk" of "www.example.co.uk:8080". The port and a trailing dot are
 // left out.

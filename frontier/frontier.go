@@ -66,6 +66,7 @@ type Kind uint8
 const (
 	Page    Kind = 0 // whatever the URL answers
 	Sitemap Kind = 1 // a list of URLs for crawlers
+	Check   Kind = 2 // what is only asked whether it is there
 )
 
 // A State says how far a URL has come. The numbers are stored: they do not change.
@@ -165,6 +166,24 @@ type Grant struct {
 	Others  int       // hosts that other workers hold
 	Waiting int       // hosts with URLs free that nobody holds, but for those that are idle
 	Next    time.Time // when the first host is due that nobody holds, now if one is; zero: there is none with URLs
+
+	// Share is how many hosts each worker would hold if those that are held and those that wait
+	// were dealt out evenly, rounded up, among all that asked for hosts within the last [Present];
+	// at least 1. It is advice: a claim may ask for more. 0: no other worker asks.
+	Share int
+}
+
+// Present is for how long a worker that has asked for hosts counts as one of those that share them.
+// It is longer than workers wait before they ask again, and much shorter than claims last: of a
+// worker that died, what it held is locked, but what it would have claimed is free for others soon.
+const Present = 5 * time.Second
+
+// ShareOf is the share of each of some workers in some hosts, see [Grant].
+func ShareOf(hosts, workers int) int {
+	if workers < 2 {
+		return 0
+	}
+	return max((hosts+workers-1)/workers, 1)
 }
 
 // Counts is how many URLs are in each state.
@@ -200,7 +219,7 @@ type Frontier interface {
 	// Claim gives up to n hosts that have URLs free, are due, and that nobody holds, for ttl: those
 	// whose first URL comes first, by priority and then depth, before others, then those that are
 	// due the longest. A host all of whose free URLs are due later is not due before the first of
-	// them.
+	// them. With n = 0 it only tells how things stand, and that the worker is there.
 	Claim(ctx context.Context, worker string, n int, ttl time.Duration) (Grant, error)
 
 	// Renew lets claims last for ttl from now on, and returns those that were lost.

@@ -64,7 +64,8 @@ func canonicalPlain(u string) (string, bool) {
 	return withPlainPath(u, len(u)-len(rest)+host)
 }
 
-// withoutFragment drops what a server never sees of a URL or a reference: the blanks around it, and then the fragment. Blanks that stand before the fragment belong to the URL.
+// withoutFragment drops what a server never sees of a URL or a reference: the blanks around it, and
+// then the fragment. Blanks that stand before the fragment belong to the URL.
 func withoutFragment(s string) string {
 	s, _, _ = strings.Cut(trimBlanks(s), "#")
 	return s
@@ -142,7 +143,8 @@ func plainPath(s string) bool {
 	return true
 }
 
-// mayBeDotSegment says whether the dot s[i] may begin a segment "." or "..": it starts a segment, and that ends there or goes on with another dot.
+// mayBeDotSegment says whether the dot s[i] may begin a segment "." or "..": it starts a segment,
+// and that ends there or goes on with another dot.
 func mayBeDotSegment(s string, i int) bool {
 	if i > 0 && s[i-1] != '/' {
 		return false

@@ -131,6 +131,6 @@ func (p *textPrinter) printCanonicals(all []Canonical) {
 	}
 	fmt.Fprintln(p.w, "\nrel=canonical that does not hold")
 	for _, c := range all {
-		fmt.Fprintf(p.w, "  %9s  %s, such as %s: %s\n", count(c.Pages, "page"), c.Why, harmless.Line(c.URL), harmless.Line(c.Target))
+		fmt.Fprintf(p.w, "  %9s  %s, such as %s: %s\n", Counted(c.Pages, "page"), c.Why, harmless.Line(c.URL), harmless.Line(c.Target))
 	}
 }

@@ -2,8 +2,8 @@ package report
 
 import "unicode/utf8"
 
-// clip shortens s to at most n runes.
-func clip(s string, n int) string {
+// Clip shortens s to at most n runes.
+func Clip(s string, n int) string {
 	count := 0
 	for i := range s {
 		if count == n-1 && utf8.RuneCountInString(s[i:]) > 1 {

@@ -8,16 +8,16 @@ func TestClip(t *testing.T) {
 		n    int
 		want string
 	}{{"", 3, ""}, {"猫猫猫", 3, "猫猫猫"}, {"猫猫猫猫", 3, "猫猫…"}, {"ab", 3, "ab"}} {
-		if got := clip(test.in, test.n); got != test.want {
-			t.Errorf("clip(%q, %d) = %q, want %q", test.in, test.n, got, test.want)
+		if got := Clip(test.in, test.n); got != test.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", test.in, test.n, got, test.want)
 		}
 	}
 }
 
 func TestNumbers(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := group(n); got != want {
-			t.Errorf("group(%d) = %q, want %q", n, got, want)
+		if got := Grouped(n); got != want {
+			t.Errorf("Grouped(%d) = %q, want %q", n, got, want)
 		}
 	}
 	// 1.000 would promise the same text.

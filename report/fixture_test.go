@@ -65,6 +65,46 @@ func nastyWithout(t testing.TB) report.Source {
 	}}
 }
 
+// told is a source that says what was learned of hosts and what pages name as their URL.
+type told struct {
+	report.Source
+	learned    []report.Learned
+	canonicals []report.Canonical
+}
+
+func (s told) Learned(context.Context, []report.Host) ([]report.Learned, error) {
+	return s.learned, nil
+}
+
+func (s told) Canonicals(context.Context) ([]report.Canonical, error) { return s.canonicals, nil }
+
+// nastyTold is what a crawl learned of hosts that mean harm, and of a page that has its translation
+// still to be made.
+func nastyTold(t testing.TB) report.Source {
+	s := fill(t, []numbered{
+		page(1, "https://example.com/en", "A lamp", dedup.Unique),
+		inLanguages(copyOf(1, page(2, "https://example.com/de", "A lamp", dedup.Exact), 1), "de", "en"),
+		inLanguages(copyOf(1, page(3, "https://example.com/fr", "A lamp", dedup.Near), 0.9), "=fr\x1b[31m<b>", "en"),
+		copyOf(1, page(4, "https://example.com/copy", "A lamp", dedup.Exact), 1),
+	})
+	return told{report.FromStore(s), []report.Learned{
+		{Host: "example.com", Saved: 1234,
+			Rules:      []report.LearnedRule{{Rule: "pattern of copies", URLs: 1234, Example: "https://example.com/?<script>alert(1)</script>\x1b[2J"}},
+			Patterns:   []report.LearnedPattern{{Pattern: "/list?<b>\x1b[31m", Last: 1234, Copies: 300, Unique: 2}},
+			Parameters: []report.LearnedParameter{{Name: "so<b>rt", Pages: 1, Example: "javascript:alert(1)"}},
+			Soft:       &report.LearnedSoft{Probe: "https://example.com/\u202ex", Pages: 7}},
+		{Host: "mirror\x1b[2J.example", Saved: 1, Rules: []report.LearnedRule{{Rule: "mirror", URLs: 1, Example: "https://mirror.example/"}}, MirrorOf: "https://<i>example.com", Share: 0.98},
+	}, []report.Canonical{{Why: "name a URL that redirects", Pages: 3, URL: "https://example.com/\"><img src=x>", Target: "javascript:alert(1)"}}}
+}
+
+// inLanguages is a page that is in one language and names the page of its leader as itself in
+// another.
+func inLanguages(r numbered, own, leaders string) numbered {
+	r.DuplicateOf = "https://example.com/en"
+	r.Alternates = []store.Alternate{{Lang: own, URL: r.URL}, {Lang: leaders, URL: r.DuplicateOf}}
+	return r
+}
+
 // A numbered record names its leader by number.
 type numbered struct {
 	store.Record

@@ -27,11 +27,13 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("unknown report format %q: try text, json, csv or html", name)
 }
 
-// guardOf keeps what a page says from doing harm where a format is read.
-func guardOf(f Format, w io.Writer) *harmless.Guard {
+// Guard keeps what a page says from doing harm where a format is read.
+func Guard(f Format, w io.Writer) *harmless.Guard {
 	switch f {
 	case JSON:
 		return harmless.JSON(w)
+	case CSV:
+		return harmless.CSV(w)
 	case HTML:
 		return harmless.HTML(w)
 	}
@@ -41,7 +43,7 @@ func guardOf(f Format, w io.Writer) *harmless.Guard {
 func newPrinter(w *bufio.Writer, opt Options) (printer, error) {
 	switch opt.Format {
 	case Text, "":
-		return &textPrinter{w: w, rule: opt.Rule}, nil
+		return newTextPrinter(w, opt), nil
 	case JSON:
 		return &jsonPrinter{w: w}, nil
 	case CSV:

@@ -5,11 +5,7 @@ import (
 	"cmp"
 	_ "embed"
 	"html/template"
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"skink/dedup"
 	"skink/internal/harmless"
@@ -23,13 +19,7 @@ import (
 //go:embed report.html
 var pageSource string
 
-var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
-	"group":    group,
-	"count":    count,
-	"percent":  Share,
-	"width":    width,
-	"sentence": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." },
-}).Parse(pageSource))
+var page = template.Must(Templates().New("report.html").Parse(pageSource))
 
 const (
 	hostsShown   = 12  // unfolded: what leaves the summary on one screen
@@ -37,6 +27,7 @@ const (
 	clustersOpen = 3   // unfolded, to show what is inside
 	blockShown   = 300 // runes of a block that was left out
 	openRows     = 8   // a cluster that opens by itself has no more members
+	patternsHTML = 100 // of a host, that led to copies
 )
 
 type htmlPrinter struct {
@@ -58,6 +49,8 @@ func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
 // A summary is what the page says before its clusters.
 type summary struct {
 	Totals
+	Heading        string // of the window
+	About          []string
 	Rule           dedup.Rule
 	Failed         ended
 	GivenUp        ended
@@ -67,6 +60,10 @@ type summary struct {
 	UncountedHosts int
 	LeftOut        []leftOutRow
 	UncountedLeft  int // hosts that are not in LeftOut
+
+	Canonicals       []canonicalRow
+	Learned          []learnedRow
+	UncountedLearned int // hosts that are not in Learned
 }
 
 // ended are the URLs without a page that ended in one way.
@@ -86,6 +83,20 @@ type leftOutRow struct {
 	Rest int // blocks not shown
 }
 
+// A canonicalRow is one way in which pages name another that is not what they say.
+type canonicalRow struct {
+	Pages        int64
+	Why          string
+	Page, Target PageLink
+}
+
+// A learnedRow is what was learned of one host.
+type learnedRow struct {
+	Name   string
+	Spared string // how many fetches were
+	Lines  []learnedLine
+}
+
 type hostRow struct {
 	Host
 	Name string
@@ -94,7 +105,10 @@ type hostRow struct {
 func (p *htmlPrinter) begin(h head) error {
 	t, hosts := h.Totals, h.Hosts
 	p.pages = t.Pages
-	sum := summary{Totals: t, Rule: p.rule, Failed: endedOf(t.Failed()), GivenUp: endedOf(t.GivenUp)}
+	sum := summary{Totals: t, Heading: "Duplicate report: " + Grouped(t.Pages) + " pages", Rule: p.rule, Failed: endedOf(t.Failed()), GivenUp: endedOf(t.GivenUp)}
+	if h.About != nil {
+		sum.About = append([]string{"Store " + harmless.Line(h.About.Store)}, h.About.Lines()...)
+	}
 	rows := make([]hostRow, min(len(hosts), p.top+hostsShown))
 	for i := range rows {
 		rows[i] = hostRow{hosts[i], hostName(hosts[i].Host)}
@@ -109,6 +123,13 @@ func (p *htmlPrinter) begin(h head) error {
 	sum.UncountedHosts = len(hosts) - len(rows)
 	sum.LeftOut = leftOutRows(h.LeftOut[:min(len(h.LeftOut), p.top)])
 	sum.UncountedLeft = len(h.LeftOut) - len(sum.LeftOut)
+	for _, c := range h.Canonicals {
+		sum.Canonicals = append(sum.Canonicals, canonicalRow{c.Pages, c.Why, LinkTo(c.URL), LinkTo(c.Target)})
+	}
+	for _, l := range h.Learned[:min(len(h.Learned), p.top)] {
+		sum.Learned = append(sum.Learned, learnedRow{hostName(l.Host), spared(l.Saved), l.lines(patternsHTML)})
+	}
+	sum.UncountedLearned = len(h.Learned) - len(sum.Learned)
 	return p.execute("begin", sum)
 }
 
@@ -116,7 +137,7 @@ func leftOutRows(all []LeftOut) (rows []leftOutRow) {
 	for _, l := range all {
 		top := slices.Clone(l.Top)
 		for i := range top {
-			top[i].Text = plain(clip(top[i].Text, blockShown))
+			top[i].Text = plain(Clip(top[i].Text, blockShown))
 		}
 		rest := l.Blocks - len(top)
 		l.Top = top
@@ -129,9 +150,9 @@ func leftOutRows(all []LeftOut) (rows []leftOutRow) {
 type pageRow struct {
 	Verdict     string
 	Resemblance string // "" for the leader
-	Link        string // "" for what is not an http or https URL
-	URL         string
+	PageLink
 	Title       string
+	Translation string // its language, of a page that names its leader as itself in another; "" of others
 }
 
 func (p *htmlPrinter) cluster(c Cluster) error {
@@ -150,7 +171,7 @@ func (p *htmlPrinter) cluster(c Cluster) error {
 	}{
 		cmp.Or(plain(l.Title), plain(l.URL)), l.Why,
 		c.Size, p.clusters <= clustersOpen && c.Size <= openRows,
-		pageRow{Verdict: l.Verdict, Link: webLink(l.URL), URL: plain(l.URL), Title: plain(l.Title)},
+		pageRow{Verdict: l.Verdict, PageLink: LinkTo(l.URL), Title: plain(l.Title)},
 	})
 	if err != nil {
 		return err
@@ -170,7 +191,7 @@ func (p *htmlPrinter) members(c Cluster) (shown int, err error) {
 		if shown == membersShown {
 			break
 		}
-		row := pageRow{m.Verdict, resemblance(m.Resemblance), webLink(m.URL), plain(m.URL), plain(m.Title)}
+		row := pageRow{m.Verdict, resemblance(m.Resemblance), LinkTo(m.URL), plain(m.Title), plain(m.Translation)}
 		if m.Title == c.Leader.Title {
 			row.Title = ""
 		}
@@ -191,24 +212,4 @@ func (p *htmlPrinter) end() error {
 
 func (p *htmlPrinter) execute(name string, data any) error {
 	return page.ExecuteTemplate(p.w, name, data)
-}
-
-func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
-
-// webLink is rawURL if a browser may be sent there, else "".
-func webLink(rawURL string) string {
-	u, err := url.Parse(rawURL)
-	if err != nil || !isWeb(u) || u.Host == "" || !utf8.ValidString(rawURL) {
-		return ""
-	}
-	return rawURL
-}
-
-// plain is s on one line; the template escapes it, and its <bdi> keeps writing that runs the other
-// way inside.
-func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
-
-// width is a share for the style of a bar.
-func width(n, of int64) template.CSS {
-	return template.CSS("width:" + strconv.FormatFloat(percent(n, of), 'f', 2, 64) + "%")
 }

@@ -22,6 +22,12 @@ func (p *jsonPrinter) begin(h head) error {
 		return err
 	}
 	p.w.Write(bytes.TrimSuffix(b, []byte("\n}")))
+	if h.About != nil {
+		p.w.WriteString(",\n  \"about\": ")
+		if err := p.element(0, "", h.About); err != nil {
+			return err
+		}
+	}
 	if err := array(p, "hosts", h.Hosts); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"skink/crawler/learn"
 	"skink/internal/harmless"
+	"skink/store"
 )
 
 // Learned is what a crawl learned of a host, as far as somebody may want to act on it.
@@ -22,6 +23,14 @@ type Learned struct {
 	Parameters []LearnedParameter `json:"parameters,omitempty"` // that never change a page
 	MirrorOf   string             `json:"mirror_of,omitempty"`  // the host that has the same pages under the same paths
 	Share      float64            `json:"share,omitempty"`      // of this host's pages that are copies of them
+	Soft       *LearnedSoft       `json:"soft_404,omitempty"`   // nil: what does not exist has an error status there, as far as is known
+}
+
+// A LearnedSoft says that a host answers URLs that do not exist as if they did: advice to the
+// site's owner.
+type LearnedSoft struct {
+	Probe string `json:"probe"` // a URL that cannot exist, and was answered with a page
+	Pages int64  `json:"pages"` // that say the same as the answer
 }
 
 // A LearnedRule says how many URLs were not fetched, or written otherwise, for one rule.
@@ -46,9 +55,13 @@ type LearnedParameter struct {
 	Example string `json:"example"`
 }
 
-// LearnedOf makes of what is known of a host what a report says.
-func LearnedOf(host string, site *learn.Host) Learned {
+// LearnedOf makes of what a store knows of a host what a report says.
+func LearnedOf(ctx context.Context, s store.Reader, host string) (Learned, error) {
 	l := Learned{Host: host}
+	site, err := learn.Read(ctx, s, host)
+	if err != nil || site == nil {
+		return l, err
+	}
 	for rule, c := range site.Rules {
 		l.Rules = append(l.Rules, LearnedRule{string(rule), c.URLs, c.Example})
 		l.Saved += c.URLs
@@ -66,24 +79,30 @@ func LearnedOf(host string, site *learn.Host) Learned {
 	for _, name := range slices.Sorted(maps.Keys(useless)) {
 		l.Parameters = append(l.Parameters, LearnedParameter{name, useless[name].Same, useless[name].Example})
 	}
-	l.MirrorOf, l.Share = site.MirrorOf()
-	return l
+	l.MirrorOf, l.Share = site.MirrorOf(func(host string) *learn.Host {
+		other, failed := learn.Read(ctx, s, host)
+		err = cmp.Or(err, failed)
+		return other
+	})
+	if site.Soft.Says() {
+		l.Soft = &LearnedSoft{site.Soft.Probe, site.Soft.Pages}
+	}
+	return l, err
 }
 
 // says says whether there is anything to tell.
-func (l *Learned) says() bool { return len(l.Rules)+len(l.Parameters) > 0 || l.MirrorOf != "" }
+func (l *Learned) says() bool {
+	return len(l.Rules)+len(l.Parameters) > 0 || l.MirrorOf != "" || l.Soft != nil
+}
 
 // Learned tells what was learned of hosts, most fetches saved first.
 func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err error) {
 	for _, h := range hosts {
-		site, err := learn.Read(ctx, src.s, h.Host)
+		l, err := LearnedOf(ctx, src.s, h.Host)
 		if err != nil {
 			return nil, err
 		}
-		if site == nil {
-			continue
-		}
-		if l := LearnedOf(h.Host, site); l.says() {
+		if l.says() {
 			all = append(all, l)
 		}
 	}
@@ -94,6 +113,47 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 // patternsText is how many patterns of a host the text form shows.
 const patternsText = 10
 
+// A learnedLine says one thing that was learned of a host.
+type learnedLine struct {
+	N    int64 // URLs that it is about; 0: it is about the host, or about a parameter
+	Text string
+}
+
+// lines are what was learned, for a person to read: with most patterns at most.
+func (l *Learned) lines(most int) (lines []learnedLine) {
+	say := func(n int64, format string, args ...any) {
+		lines = append(lines, learnedLine{n, harmless.Line(fmt.Sprintf(format, args...))})
+	}
+	for _, r := range l.Rules {
+		say(r.URLs, "%s, such as %s", r.Rule, r.Example)
+	}
+	shown := l.Patterns[:min(len(l.Patterns), most)]
+	for _, p := range shown {
+		say(p.Last, "put last like %s: of %s fetched %s were copies", p.Pattern, Grouped(p.Copies+p.Unique), Grouped(p.Copies))
+	}
+	if rest := len(l.Patterns) - len(shown); rest > 0 {
+		say(0, "and %s", Counted(rest, "more pattern"))
+	}
+	for _, p := range l.Parameters {
+		say(0, "parameter %s changes nothing: %s the same without it or with another value, such as %s", p.Name, Counted(p.Pages, "page"), p.Example)
+	}
+	if l.MirrorOf != "" {
+		say(0, "mirror of %s: %.0f %% of its pages are copies of those under the same paths there", l.MirrorOf, 100*l.Share)
+	}
+	if l.Soft != nil {
+		say(0, "soft 404: it answers URLs that do not exist with status 200, such as %s; %s said the same", l.Soft.Probe, Counted(l.Soft.Pages, "page"))
+	}
+	return lines
+}
+
+// spared says how many fetches were.
+func spared(n int64) string {
+	if n == 1 {
+		return "1 fetch spared"
+	}
+	return Grouped(n) + " fetches spared"
+}
+
 // WriteLearned writes what was learned of a host for a person to read.
 func WriteLearned(w io.Writer, l Learned) error {
 	out := bufio.NewWriter(w)
@@ -102,22 +162,12 @@ func WriteLearned(w io.Writer, l Learned) error {
 		fmt.Fprintln(out, "nothing that spares a fetch")
 		return out.Flush()
 	}
-	fmt.Fprintf(out, "%s fetches spared\n", group(l.Saved))
-	for _, r := range l.Rules {
-		fmt.Fprintf(out, "  %9s  %s, such as %s\n", group(r.URLs), harmless.Line(r.Rule), harmless.Line(r.Example))
-	}
-	shown := l.Patterns[:min(len(l.Patterns), patternsText)]
-	for _, p := range shown {
-		fmt.Fprintf(out, "  %9s  put last like %s: of %s fetched %s were copies\n", group(p.Last), harmless.Line(p.Pattern), group(p.Copies+p.Unique), group(p.Copies))
-	}
-	if rest := len(l.Patterns) - len(shown); rest > 0 {
-		fmt.Fprintf(out, "  and %s\n", count(rest, "more pattern"))
-	}
-	for _, p := range l.Parameters {
-		fmt.Fprintf(out, "  parameter %s changes nothing: %s the same without it or with another value, such as %s\n", harmless.Line(p.Name), count(p.Pages, "page"), harmless.Line(p.Example))
-	}
-	if l.MirrorOf != "" {
-		fmt.Fprintf(out, "  mirror of %s: %.0f %% of its pages are copies of those under the same paths there\n", harmless.Line(l.MirrorOf), 100*l.Share)
+	fmt.Fprintln(out, spared(l.Saved))
+	for _, line := range l.lines(patternsText) {
+		if line.N > 0 {
+			fmt.Fprintf(out, "  %9s", Grouped(line.N))
+		}
+		fmt.Fprintf(out, "  %s\n", line.Text)
 	}
 	return out.Flush()
 }

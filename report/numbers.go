@@ -12,8 +12,8 @@ import (
 
 // How numbers are written for people. Programs read JSON or CSV.
 
-// group writes a whole number with a comma between thousands.
-func group(n any) string {
+// Grouped writes a whole number with a comma between thousands.
+func Grouped(n any) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -21,9 +21,9 @@ func group(n any) string {
 	return s
 }
 
-// count writes a number of things.
-func count(n any, noun string) string {
-	if s := group(n); s != "1" {
+// Counted writes a number of things.
+func Counted(n any, noun string) string {
+	if s := Grouped(n); s != "1" {
 		return s + " " + noun + "s"
 	}
 	return "1 " + noun
@@ -42,10 +42,10 @@ func percent(n, of int64) float64 {
 }
 
 // resemblance has three decimals.
-func resemblance(x float64) string { return decimals(x, 3) }
+func resemblance(x float64) string { return Decimals(x, 3) }
 
-// decimals writes a share with so many; 1.000 is kept for 1 alone.
-func decimals(x float64, n int) string {
+// Decimals writes a share with so many; 1.000 is kept for 1 alone.
+func Decimals(x float64, n int) string {
 	if x < 1 {
 		x = min(x, 1-math.Pow10(-n))
 	}

@@ -26,6 +26,7 @@ import (
 // never holds a Report: it streams.
 type Report struct {
 	Totals
+	About   *About    `json:"about,omitempty"`    // nil: it is of no store that has a name
 	Hosts   []Host    `json:"hosts"`              // most duplicates first
 	LeftOut []LeftOut `json:"left_out,omitempty"` // most pages compared without first; nil: texts were compared whole
 	Learned []Learned `json:"learned,omitempty"`  // of hosts, most fetches saved first
@@ -107,7 +108,8 @@ type Leader struct {
 type Member struct {
 	URL         string  `json:"url"`
 	Verdict     string  `json:"verdict"`
-	Resemblance float64 `json:"resemblance"` // exact, to the leader, of what was compared
+	Resemblance float64 `json:"resemblance"`           // exact, to the leader, of what was compared
+	Translation string  `json:"translation,omitempty"` // its language, if it names the leader as itself in another (hreflang); "": it does not
 
 	Title string `json:"-"`
 }
@@ -126,14 +128,18 @@ type Cluster struct {
 	Members iter.Seq2[Member, error]
 }
 
-// DefaultTop is how many clusters the HTML form shows: more than a person reads, and still a page
-// that a browser opens at once.
-const DefaultTop = 1000
+// These are how many clusters a form shows that is for people.
+const (
+	DefaultTop = 1000 // HTML: more than a person reads, and still a page that a browser opens at once
+	textTop    = 50   // text: some screens
+	textPages  = 20   // pages of each of those clusters
+)
 
 // Options says how a report is written. The zero value is good: text.
 type Options struct {
 	Format Format     // default Text
-	Top    int        // clusters the HTML form shows before it only counts; 0: DefaultTop
+	Top    int        // clusters that are shown before the rest is only counted; 0: all in JSON and CSV, else what a person reads
+	About  About      // what the report says of itself, if that has the name of a store; the source adds the visits
 	Rule   dedup.Rule // by which pages were judged, to say what verdicts mean; zero: the default
 }
 
@@ -147,6 +153,7 @@ type printer interface {
 // A head is what a report says before its clusters.
 type head struct {
 	Totals
+	About   *About    // nil: nothing is said
 	Hosts   []Host    // most duplicates first
 	LeftOut []LeftOut // most pages first; nil: texts were compared whole
 	Learned []Learned // most fetches saved first
@@ -157,7 +164,7 @@ type head struct {
 // Write writes the report of src to w. An error of the source, the writer or the context ends it in
 // the middle: what w has got by then is no report.
 func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
-	guard := guardOf(opt.Format, w)
+	guard := Guard(opt.Format, w)
 	out := bufio.NewWriterSize(guard, 64<<10)
 	if opt.Rule.Similarity == 0 {
 		opt.Rule.Similarity, opt.Rule.MinWords = dedup.DefaultSimilarity, dedup.DefaultMinWords
@@ -166,7 +173,7 @@ func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
 	if err != nil {
 		return err
 	}
-	if err := stream(ctx, p, src); err != nil {
+	if err := stream(ctx, p, src, opt); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	if err := cmp.Or(out.Flush(), guard.Flush()); err != nil {
@@ -175,20 +182,30 @@ func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
 	return nil
 }
 
-func stream(ctx context.Context, p printer, src Source) error {
+func stream(ctx context.Context, p printer, src Source, opt Options) error {
 	h, err := readHead(ctx, src)
 	if err != nil {
 		return err
 	}
+	if about := opt.About; about.Store != "" {
+		if from, ok := src.(VisitsSource); ok {
+			from.Visits(ctx, &about)
+		}
+		h.About = &about
+	}
 	if err := p.begin(h); err != nil {
 		return err
 	}
+	n := 0
 	for c, err := range src.Clusters(ctx) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return err
+		}
+		if n++; opt.Top > 0 && n > opt.Top && (opt.Format == JSON || opt.Format == CSV) {
+			break // their totals say how many pages are duplicates
 		}
 		if err := p.cluster(c); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -46,13 +47,15 @@ func FromStore(s store.Reader) Source { return From(s, whyLeader) }
 // From is the report of s's verdicts, in which the leader of a cluster leads for the reason that
 // why says.
 func From(s store.Reader, why func(leader *store.Record) string) Source {
-	return stored{s, why, &canonicals{}}
+	return stored{s, why, &canonicals{}, &About{}}
 }
 
 type stored struct {
 	s     store.Reader
 	why   func(leader *store.Record) string
 	named *canonicals // of what Hosts has read
+
+	visits *About // of the same
 }
 
 func (src stored) Totals(ctx context.Context) (Totals, error) {
@@ -65,6 +68,7 @@ func (src stored) Totals(ctx context.Context) (Totals, error) {
 
 func (src stored) Hosts(ctx context.Context) ([]Host, error) {
 	var count HostCount
+	*src.visits = About{}
 	*src.named = canonicals{s: src.s, found: map[string]*Canonical{}}
 	for page, err := range src.s.Changes(ctx, "", store.WantRecord) {
 		if err == nil {
@@ -74,6 +78,7 @@ func (src stored) Hosts(ctx context.Context) ([]Host, error) {
 			return nil, err
 		}
 		count.Add(&page.Record)
+		src.visits.See(&page.Record)
 		if err := src.named.add(ctx, &page.Record); err != nil {
 			return nil, err
 		}
@@ -98,17 +103,38 @@ func leaderOf(r *store.Record, why string) Leader {
 
 // memberOf is r as a member of the cluster its record names.
 func memberOf(r *store.Record) Member {
-	return Member{URL: r.URL, Verdict: string(r.Verdict), Resemblance: r.Resemblance, Title: r.Title}
+	return Member{URL: r.URL, Verdict: string(r.Verdict), Resemblance: r.Resemblance, Title: r.Title, Translation: translation(r)}
 }
 
-// whyLeader says why a page leads during a crawl: it came first among those it may lead, and two
-// kinds of page may not lead everything.
+// translation is the language of a page that names its leader as the same page in another language
+// (hreflang); "" for others. Such a page is meant to be there, though nobody has translated it yet.
+func translation(r *store.Record) string {
+	lang, named := r.Lang, false
+	for _, a := range r.Alternates {
+		switch {
+		case a.Lang == "x-default":
+		case a.URL == r.DuplicateOf:
+			named = true
+		case a.URL == r.URL:
+			lang = a.Lang
+		}
+	}
+	if !named {
+		return ""
+	}
+	return cmp.Or(lang, "unknown")
+}
+
+// whyLeader says why a page leads during a crawl: it came first among those it may lead, or the one
+// that did names it. Two kinds of page may not lead everything.
 func whyLeader(r *store.Record) string {
 	switch {
 	case r.NoIndex:
 		return "first seen, noindex: leads other noindex pages only"
 	case r.Verdict == dedup.Thin:
 		return "first seen, thin: leads exact copies only"
+	case r.Elected:
+		return "canonical link"
 	}
 	return "first seen"
 }

@@ -15,8 +15,18 @@ type textPrinter struct {
 	w        *bufio.Writer
 	rule     dedup.Rule
 	totals   Totals
+	top      int // clusters shown
+	most     int // members shown of each
 	clusters int
 	members  int
+}
+
+func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
+	p := &textPrinter{w: w, rule: opt.Rule, top: textTop, most: textPages}
+	if opt.Top > 0 {
+		p.top, p.most = opt.Top, max(opt.Top, textPages)
+	}
+	return p
 }
 
 const (
@@ -29,6 +39,13 @@ const (
 func (p *textPrinter) begin(h head) error {
 	t := h.Totals
 	p.totals = t
+	if h.About != nil {
+		fmt.Fprintf(p.w, "Duplicates in %s\n", harmless.Line(h.About.Store))
+		for _, line := range h.About.Lines() {
+			fmt.Fprintf(p.w, "  %s\n", line)
+		}
+		fmt.Fprintln(p.w)
+	}
 	p.printTotals(t)
 	if len(h.Hosts) > 0 {
 		p.printHosts(h.Hosts)
@@ -51,9 +68,9 @@ func (p *textPrinter) begin(h head) error {
 }
 
 func (p *textPrinter) printTotals(t Totals) {
-	width := len(group(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Sitemaps, t.Later, t.Unkept, t.Capped)))
+	width := len(Grouped(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Sitemaps, t.Later, t.Unkept, t.Capped)))
 	line := func(label string, n int64, note string) {
-		fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf("%-11s %*s  %s", label, width, group(n), note), " "))
+		fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf("%-11s %*s  %s", label, width, Grouped(n), note), " "))
 	}
 	line("pages", t.Pages, "")
 	for _, v := range []struct {
@@ -97,8 +114,8 @@ func (p *textPrinter) printHosts(hosts []Host) {
 	const row = "%-*s %9s %9s %9s %9s %9s %11s\n"
 	fmt.Fprintf(p.w, "\n"+row, width, "host", "pages", "unique", "exact", "near", "thin", "duplicates")
 	for _, h := range hosts {
-		fmt.Fprintf(p.w, row, width, hostName(h.Host), group(h.Pages), group(h.Unique),
-			group(h.Exact), group(h.Near), group(h.Thin), Share(h.Duplicates(), h.Pages))
+		fmt.Fprintf(p.w, row, width, hostName(h.Host), Grouped(h.Pages), Grouped(h.Unique),
+			Grouped(h.Exact), Grouped(h.Near), Grouped(h.Thin), Share(h.Duplicates(), h.Pages))
 	}
 }
 
@@ -106,34 +123,46 @@ func (p *textPrinter) printHosts(hosts []Host) {
 func (p *textPrinter) printLeftOut(l LeftOut) {
 	fmt.Fprintf(p.w, "\nleft out of the comparison on %s: ", hostName(l.Host))
 	if l.Blocks > 0 {
-		fmt.Fprintf(p.w, "%s, on many of %s", count(l.Blocks, "block"), count(l.Pages, "different page"))
+		fmt.Fprintf(p.w, "%s, on many of %s", Counted(l.Blocks, "block"), Counted(l.Pages, "different page"))
 	} else {
 		fmt.Fprint(p.w, "what other hosts repeat")
 	}
-	fmt.Fprintf(p.w, "; %s compared without\n", count(l.Shortened, "page"))
+	fmt.Fprintf(p.w, "; %s compared without\n", Counted(l.Shortened, "page"))
 	shown := l.Top[:min(len(l.Top), blocksText)]
 	for _, b := range shown {
-		fmt.Fprintf(p.w, "  %9s  %s\n", group(b.Pages), harmless.Line(clip(b.Text, blockWidth)))
+		fmt.Fprintf(p.w, "  %9s  %s\n", Grouped(b.Pages), harmless.Line(Clip(b.Text, blockWidth)))
 	}
 	if rest := l.Blocks - len(shown); rest > 0 {
-		fmt.Fprintf(p.w, "  and %s\n", count(rest, "more block"))
+		fmt.Fprintf(p.w, "  and %s\n", Counted(rest, "more block"))
 	}
 }
 
 func (p *textPrinter) cluster(c Cluster) error {
 	p.clusters++
 	p.members += c.Size
+	if p.clusters > p.top {
+		return nil
+	}
 	l := c.Leader
 	fmt.Fprintf(p.w, "\nleader  %s", harmless.Line(l.URL))
 	if l.Title != "" {
-		fmt.Fprintf(p.w, "  \"%s\"", strings.ReplaceAll(harmless.Line(clip(l.Title, titleWidth)), `"`, `\"`))
+		fmt.Fprintf(p.w, "  \"%s\"", strings.ReplaceAll(harmless.Line(Clip(l.Title, titleWidth)), `"`, `\"`))
 	}
 	fmt.Fprintf(p.w, "  (%s)\n", harmless.Line(l.Why))
+	shown := 0
 	for m, err := range c.Members {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(p.w, "  %-5s %s  %s\n", harmless.Line(m.Verdict), resemblance(m.Resemblance), harmless.Line(m.URL)); err != nil {
+		if shown++; shown > p.most {
+			fmt.Fprintf(p.w, "  and %s\n", Counted(c.Size-p.most, "more page"))
+			break
+		}
+		note := ""
+		if m.Translation != "" {
+			note = "  (translation, hreflang " + harmless.Line(m.Translation) + ")"
+		}
+		if _, err := fmt.Fprintf(p.w, "  %-5s %s  %s%s\n", harmless.Line(m.Verdict), resemblance(m.Resemblance), harmless.Line(m.URL), note); err != nil {
 			return err
 		}
 	}
@@ -148,8 +177,11 @@ func (p *textPrinter) end() error {
 		_, err := fmt.Fprintln(p.w, "\nNo page repeats another.")
 		return err
 	}
-	_, err := fmt.Fprintf(p.w, "\n%s, %s\n", count(p.clusters, "cluster"), count(p.members, "duplicate"))
-	return err
+	fmt.Fprintf(p.w, "\n%s, %s\n", Counted(p.clusters, "cluster"), Counted(p.members, "duplicate"))
+	if rest := p.clusters - p.top; rest > 0 {
+		fmt.Fprintf(p.w, "%s not shown: --top %d shows all, --format csv makes a table of them\n", Counted(rest, "smaller cluster"), p.clusters)
+	}
+	return nil
 }
 
 // hostName is a host as it may be shown.

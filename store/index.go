@@ -117,9 +117,10 @@ type Entry struct {
 	Revisit bool
 
 	// Touch says that the page was visited and has not changed. The record replaces the one that is
-	// there, and has the same verdict and leader. Everything else stays: the page's place in the
-	// order, its text, sketch and postings. [Reader.Changes] does not yield the page again. A page
-	// without a record gets one as from any other entry.
+	// there, and has the same verdict and leader. The links replace those that are there, if the
+	// entry has any. Everything else stays: the page's place in the order, its text, sketch and
+	// postings. [Reader.Changes] does not yield the page again. A page without a record gets one as
+	// from any other entry.
 	Touch bool
 
 	// Replaces names the record that a Revisit or a Touch was made from, by its [Record.Began]. If
@@ -131,6 +132,7 @@ type Entry struct {
 	Sketch *dedup.Sketch   // nil: the page has no tokens
 	Hash   dedup.Hash      // under which copies find the page; zero: the page leads no copies
 	Keys   []uint64        // under which look-ups find the page; leaders only
+	Out    []byte          // the page's links as [PackLinks] made them, with its URL; nil: none are kept
 	Links  []frontier.Item // URLs that the page leads to, by links or otherwise
 	Beyond []string        // URLs outside the crawl that the page leads to
 }

@@ -40,6 +40,7 @@ type memoryVisit struct {
 	sketch *dedup.Sketch
 	hash   dedup.Hash // under which it is posted
 	keys   []uint64   // under which it is posted
+	out    []byte     // its links, packed; nil: none
 }
 
 var _ Store = (*Memory)(nil)
@@ -149,13 +150,16 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 		m.tally.Remove(&v.record)
 		v.record = e.Record
 		m.tally.Add(&v.record)
+		if e.Out != nil {
+			v.out = bytes.Clone(e.Out)
+		}
 		m.visits[before] = v
 		return Written, nil
 	case known:
 		m.forget(before)
 	}
 	m.last++
-	v := memoryVisit{e.Record, bytes.Clone(e.Text), nil, e.Hash, slices.Clone(e.Keys)}
+	v := memoryVisit{e.Record, bytes.Clone(e.Text), nil, e.Hash, slices.Clone(e.Keys), bytes.Clone(e.Out)}
 	if e.Sketch != nil {
 		sketch := *e.Sketch
 		v.sketch = &sketch
@@ -256,15 +260,22 @@ func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Con
 func (v memoryVisit) content(want Want) (Content, error) {
 	c := Content{Record: v.record}
 	if want&WantText != 0 && v.text != nil {
-		text, err := Unpack(v.text)
+		text, markdown, err := UnpackMarked(v.text)
 		if err != nil {
 			return c, fmt.Errorf("text of %s: %w", v.record.URL, err)
 		}
-		c.Text, c.Kept = string(text), true
+		c.Text, c.Markdown, c.Kept = string(text), string(markdown), true
 	}
 	if want&WantSketch != 0 && v.sketch != nil {
 		sketch := *v.sketch
 		c.Sketch = &sketch
+	}
+	if want&WantLinks != 0 && v.out != nil {
+		links, err := UnpackLinks(v.record.URL, v.out)
+		if err != nil {
+			return c, fmt.Errorf("links of %s: %w", v.record.URL, err)
+		}
+		c.Links = links
 	}
 	return c, nil
 }
@@ -318,17 +329,7 @@ func (m *Memory) End(ctx context.Context) (Cursor, error) {
 }
 
 func (m *Memory) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
-	return func(yield func(Cluster, error) bool) {
-		for _, c := range m.clusters() {
-			if err := ctx.Err(); err != nil {
-				yield(Cluster{}, err)
-				return
-			}
-			if !yield(c, nil) {
-				return
-			}
-		}
-	}
+	return Listed(ctx, func() ([]Cluster, error) { return m.clusters(), nil })
 }
 
 func (m *Memory) clusters() []Cluster {

@@ -12,9 +12,10 @@ import (
 // only passes pages on need not unpack them: the process that reads them does.
 type Packed struct {
 	Record []byte        // JSON of a [Record]; empty: nothing is known of the page
-	Text   []byte        // main text as [Pack] made it
+	Text   []byte        // main text as [Pack] or [PackMarked] made it
 	Kept   bool          // a text was kept
 	Sketch *dedup.Sketch // nil: the page has none
+	Links  []byte        // its links as [PackLinks] made them; empty: none were kept
 }
 
 // A PackedChange is a change whose page is packed.
@@ -32,14 +33,20 @@ func (p *Packed) Unpack() (*Content, error) {
 	if err := c.Record.unpack(p.Record); err != nil {
 		return nil, err
 	}
+	if len(p.Links) > 0 {
+		var err error
+		if c.Links, err = UnpackLinks(c.Record.URL, p.Links); err != nil {
+			return nil, fmt.Errorf("links of %s: %w", c.Record.URL, err)
+		}
+	}
 	if !p.Kept {
 		return c, nil
 	}
-	text, err := Unpack(p.Text)
+	text, markdown, err := UnpackMarked(p.Text)
 	if err != nil {
 		return nil, fmt.Errorf("text of %s: %w", c.Record.URL, err)
 	}
-	c.Text = string(text)
+	c.Text, c.Markdown = string(text), string(markdown)
 	return c, nil
 }
 

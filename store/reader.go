@@ -46,6 +46,7 @@ type Want uint8
 const (
 	WantText   Want = 1 << iota // its main text
 	WantSketch                  // its 84 minima
+	WantLinks                   // its links
 
 	WantRecord Want = 0 // its record alone
 )
@@ -56,6 +57,9 @@ type Content struct {
 	Text   string        // main text; "" if no text was kept
 	Kept   bool          // a text was kept, which may be empty
 	Sketch *dedup.Sketch // nil: the page has none
+	Links  []Link        // in document order; nil: the page has none, or none were kept
+
+	Markdown string // the main text as Markdown, asked for with it; "": the store keeps none
 }
 
 // A Cursor says how far a caller has come in the changes of a store. It is printable, and only the
@@ -93,4 +97,26 @@ func ChangeOf(r *Record) ChangeKind {
 type Cluster struct {
 	Leader  dedup.Hash // id of the leader's page
 	Members int
+}
+
+// Listed yields what list returns when the loop begins. An error of list, or of ctx, is the last
+// that it yields.
+func Listed[T any](ctx context.Context, list func() ([]T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		all, err := list()
+		if err != nil {
+			yield(none, err)
+			return
+		}
+		for _, v := range all {
+			if err := ctx.Err(); err != nil {
+				yield(none, err)
+				return
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
 }

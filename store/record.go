@@ -36,22 +36,30 @@ type Record struct {
 	Status      int       `json:"status,omitempty"` // HTTP status; 0: no answer, or a file
 	Location    string    `json:"location,omitempty"`
 	ContentType string    `json:"content_type,omitempty"`
+	Took        int64     `json:"took,omitempty"` // milliseconds from the request to the last byte of the answer
 	Depth       int       `json:"depth,omitempty"`
 	Hops        int       `json:"hops,omitempty"`
 	Tries       int       `json:"tries,omitempty"`     // of an Error that may pass: how often the URL was tried before it was given up
 	Size        int64     `json:"size,omitempty"`      // bytes of the decoded body
 	Truncated   bool      `json:"truncated,omitempty"` // those bytes are not the whole body: such a record is an Error and is never judged
 
-	CanonicalURL string `json:"canonical_url,omitempty"` // what rel=canonical says, resolved
-	Lang         string `json:"lang,omitempty"`
-	Title        string `json:"title,omitempty"`
-	Description  string `json:"description,omitempty"`
-	Author       string `json:"author,omitempty"`
-	PublishedAt  string `json:"published_at,omitempty"` // RFC 3339, or the date of that form alone
-	ModifiedAt   string `json:"modified_at,omitempty"`  // the same
-	SiteName     string `json:"site_name,omitempty"`
-	Root         string `json:"root,omitempty"`    // how the main text was found
-	NoIndex      bool   `json:"noindex,omitempty"` // the page is judged, but is never in the feed
+	Checked bool `json:"checked,omitempty"` // it was only asked whether the URL is there, for a page of the crawl names it
+
+	CanonicalURL string      `json:"canonical_url,omitempty"` // what rel=canonical says, resolved
+	Canonicals   []string    `json:"canonicals,omitempty"`    // all that rel=canonical says, resolved, each once, where that is more than one URL; at most [MostCanonicals]
+	Alternates   []Alternate `json:"alternates,omitempty"`    // the page in other languages, as it says; at most [MostAlternates]
+	Lang         string      `json:"lang,omitempty"`
+	Title        string      `json:"title,omitempty"`
+	H1           []string    `json:"h1,omitempty"`         // its <h1> headings, in order; at most [MostHeadings]
+	TitleFrom    string      `json:"title_from,omitempty"` // where Title is from, if the page has no <title>: "og:title" or "h1"
+	Description  string      `json:"description,omitempty"`
+	SharedOnly   bool        `json:"shared_only,omitempty"` // Description is what the page says to who shares it, in og:description; it has no other
+	Author       string      `json:"author,omitempty"`
+	PublishedAt  string      `json:"published_at,omitempty"` // RFC 3339, or the date of that form alone
+	ModifiedAt   string      `json:"modified_at,omitempty"`  // the same
+	SiteName     string      `json:"site_name,omitempty"`
+	Root         string      `json:"root,omitempty"`    // how the main text was found
+	NoIndex      bool        `json:"noindex,omitempty"` // the page is judged, but is never in the feed
 
 	Bounds string `json:"bounds,omitempty"` // what the page had too much of: Bound constants, separated by commas; the page was read in spite of it
 
@@ -62,6 +70,7 @@ type Record struct {
 	DuplicateOf string       `json:"duplicate_of,omitempty"` // URL of the leader
 	Resemblance float64      `json:"resemblance,omitempty"`  // exact, to the leader
 	Found       dedup.Method `json:"found,omitempty"`        // how the leader was found
+	Elected     bool         `json:"elected,omitempty"`      // it leads because a page that resembles it, and had led, names it (rel=canonical)
 	Capped      bool         `json:"capped,omitempty"`       // a posting list was longer than what a look-up reads
 	NoText      bool         `json:"no_text,omitempty"`      // a duplicate kept without its text
 
@@ -80,6 +89,19 @@ type Record struct {
 
 	Earlier []Visit `json:"earlier,omitempty"` // what the page was before, the latest first, at most [MostVisits]
 }
+
+// An Alternate is a page that is said to be the same as another, in another language.
+type Alternate struct {
+	Lang string `json:"lang"` // as hreflang has it: a language, a language and a region, or x-default
+	URL  string `json:"url"`  // resolved
+}
+
+// These bound what a record keeps of a page's description of itself, which is read often.
+const (
+	MostHeadings   = 8   // of H1
+	MostCanonicals = 8   // of Canonicals
+	MostAlternates = 128 // of Alternates: some languages more than the largest sites have
+)
 
 // An Archived is the place of a record in a web archive.
 type Archived struct {

@@ -7,7 +7,7 @@ import (
 )
 
 // FormatVersion is the version of the records and of Settings.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // Settings is what a store was written with. It is set when the store is made. Sketches made with
 // different settings cannot be compared, so the settings of a store never change.
@@ -24,8 +24,20 @@ type Settings struct {
 	Similarity float64 `json:"similarity"`
 	Scheme     string  `json:"scheme"` // how candidates are found: bands, super or mega
 	MinWords   int     `json:"min_words"`
+	NoLinks    bool    `json:"no_links,omitempty"`  // the links of pages are not kept
 	Contained  float64 `json:"contained,omitempty"` // share of a page's words that its leader must have; 0: any share will do
+
+	Markdown Markdown `json:"markdown,omitempty"` // what is kept beside each text
 }
+
+// Markdown says in which form texts are kept as Markdown, too.
+type Markdown string
+
+const (
+	NoMarkdown   Markdown = ""
+	WordsOnly    Markdown = "words"    // without pictures
+	WithPictures Markdown = "pictures" // with the pictures that stand in the text
+)
 
 const settingsName = "settings"
 

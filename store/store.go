@@ -57,6 +57,8 @@ var (
 	ErrFull = errors.New("disk is nearly full")
 	// ErrNotExist: there is no store, and the caller did not ask to make one.
 	ErrNotExist = errors.New("no such store")
+	// ErrAway: the servers that keep the store were waited for, and did not answer.
+	ErrAway = errors.New("the servers of the store do not answer")
 )
 
 // A Store remembers one crawl. All methods may be called from several goroutines at once.

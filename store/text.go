@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"fmt"
 	"sync"
 
@@ -35,11 +36,49 @@ const maxText = 1 << 30
 // parallel.
 func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0, len(text)/2+64)) }
 
-// Unpack is the inverse of Pack. A damaged text is [ErrCorrupt].
-func Unpack(packed []byte) ([]byte, error) {
-	text, err := decoder().DecodeAll(packed, nil)
-	if err != nil {
-		return nil, fmt.Errorf("unpack text: %w: %v", ErrCorrupt, err)
+// A text with its Markdown is one frame of both, the Markdown right behind the text: it says the
+// same words again, and so takes little room there. A frame before it, of the kind that decoders of
+// zstd skip (RFC 8878, section 3.1.2), says how long the text is: magic number, 4, and that length,
+// each of four bytes, the lowest first.
+const (
+	splitMagic = 0x184D2A53
+	splitSize  = 12
+)
+
+// PackMarked compresses a text together with its Markdown.
+func PackMarked(text, markdown []byte) []byte {
+	if len(markdown) == 0 {
+		return Pack(text)
 	}
-	return text, nil
+	both := append(append(make([]byte, 0, len(text)+len(markdown)), text...), markdown...)
+	packed := make([]byte, 0, splitSize+len(both)/3+64)
+	packed = binary.LittleEndian.AppendUint32(packed, splitMagic)
+	packed = binary.LittleEndian.AppendUint32(packed, splitSize-8)
+	packed = binary.LittleEndian.AppendUint32(packed, uint32(len(text)))
+	return encoder().EncodeAll(both, packed)
+}
+
+// Unpack is the inverse of Pack. Of a text with its Markdown it returns the text. A damaged text is
+// [ErrCorrupt].
+func Unpack(packed []byte) ([]byte, error) {
+	text, _, err := UnpackMarked(packed)
+	return text, err
+}
+
+// UnpackMarked is the inverse of PackMarked. A text that was packed alone has no Markdown.
+func UnpackMarked(packed []byte) (text, markdown []byte, err error) {
+	split := -1
+	if len(packed) >= splitSize && binary.LittleEndian.Uint32(packed) == splitMagic {
+		split, packed = int(binary.LittleEndian.Uint32(packed[8:])), packed[splitSize:]
+	}
+	both, err := decoder().DecodeAll(packed, nil)
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("unpack text: %w: %v", ErrCorrupt, err)
+	case split < 0:
+		return both, nil, nil
+	case split > len(both):
+		return nil, nil, fmt.Errorf("unpack text: %w: it is shorter than it says", ErrCorrupt)
+	}
+	return both[:split:split], both[split:], nil
 }

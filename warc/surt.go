@@ -9,13 +9,13 @@ import (
 
 // # The key of an index
 //
-// An index is sorted so that the pages of a host, and the hosts of a domain, stand together: by
-// the URL in Sort-friendly URI Reordering Transform, com,example)/path. Tools look pages up by the
-// key that they make of the URL asked for, so all have to make the same. What is made here is what
-// the Python package surt makes by default, which pywb and its relatives use: scheme, www, default
-// ports, user info, fragment, session ids and a slash at the end are left out, all is in lower case,
-// the parameters of a query are sorted, and bytes are escaped only where they must be.
-// Left out are its rules for URLs that are not of the web, and for the session ids of ASP.NET.
+// An index is sorted so that the pages of a host, and the hosts of a domain, stand together: by the
+// URL in Sort-friendly URI Reordering Transform, com,example)/path. Tools look pages up by the key
+// that they make of the URL asked for, so all have to make the same. What is made here is what the
+// Python package surt makes by default, which pywb and its relatives use: scheme, www, default
+// ports, user info, fragment, session ids and a slash at the end are left out, all is in lower
+// case, the parameters of a query are sorted, and bytes are escaped only where they must be. Left
+// out are its rules for URLs that are not of the web, and for the session ids of ASP.NET.
 
 var (
 	www       = regexp.MustCompile(`^www\d*\.`)

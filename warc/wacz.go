@@ -123,10 +123,12 @@ func (z *packing) archive(a Archive, damaged func(string, *Damage)) (entries []E
 		return nil, err
 	}
 	path := "archive/" + a.Name
-	to, err := z.zip.CreateRaw(&zip.FileHeader{
-		Name: path, Method: zip.Store, Modified: z.date,
+	head := &zip.FileHeader{
+		Name: path, Method: zip.Store,
 		CRC32: sums.crc.Sum32(), CompressedSize64: uint64(sums.bytes), UncompressedSize64: uint64(sums.bytes),
-	})
+	}
+	head.SetModTime(z.date) // CreateRaw writes the date that this makes, and not Modified: else it would be day 0 of month 0
+	to, err := z.zip.CreateRaw(head)
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,10 @@ import (
 //
 // A record that has a Content-Length is one that was read: it is written as it is, field by field.
 // Any other is new, and gets what the specification asks for: an id, the length of its block, the
-// digest of its block, and of its payload if that is an HTTP message or the block itself. A response
-// is to be given without transfer coding, with a Content-Length as long as its body, and with its
-// content coding: then the payload is the same bytes for all readers, whether they take it for the
-// body of the message, as RFC 9110 does, or for what follows the head.
+// digest of its block, and of its payload if that is an HTTP message or the block itself. A
+// response is to be given without transfer coding, with a Content-Length as long as its body, and
+// with its content coding: then the payload is the same bytes for all readers, whether they take it
+// for the body of the message, as RFC 9110 does, or for what follows the head.
 
 // Options is how records are written. The zero value is good.
 type Options struct {

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,19 +9,25 @@ import (
 	"time"
 )
 
-// A Keeper remembers named values: a store's Meta.
+// A Keeper remembers named values, as a store does.
 type Keeper interface {
+	// Meta returns a value, nil if it was never set.
 	Meta(ctx context.Context, name string) ([]byte, error)
-	SetMeta(ctx context.Context, name string, value []byte) error
+	// Swap sets a value that is still old. If it is another, Swap writes nothing and returns false.
+	Swap(ctx context.Context, name string, old, value []byte) (bool, error)
 }
 
 // NameOf is the name under which a keeper has what was learned of a host.
 func NameOf(host string) string { return "learned/" + host }
 
 // A Book is what is known of all hosts of a crawl, read from its keeper when a host is first met,
-// and written back by Sync. A host's holder alone may write it, so that of two workers on one
-// store neither overwrites what the other learned. Its methods may be called from several
-// goroutines.
+// and written back by Sync. Its methods may be called from several goroutines.
+//
+// On a store that several workers share, a host's holder alone asks and tells his book about it,
+// and Leave writes what he learned before he gives the host back. So whoever holds the host next
+// knows it. Nobody overwrites what another wrote after he had read: if a host was given to another
+// worker because its holder seemed dead, or is to be forgotten, what was learned since is dropped,
+// and the host is read anew.
 type Book struct {
 	keeper Keeper
 	Budget bool                                           // put last what is not worth a fetch; set before use
@@ -28,20 +35,27 @@ type Book struct {
 	Mirror bool                                           // sample hosts that are mirrors of others; set before use
 	Again  func(ctx context.Context, urls []string) error // queues URLs again whose pattern won its budget back; set before use
 
-	Shared bool // others may hold the hosts that are not asked for any more; set before use
+	Shared bool // other workers may hold a host when this one has left it; set before use
+
+	Domain func(host string) string // registrable domain of a host, for link farms; nil: nobody looks for them; set before use
+
+	writing sync.RWMutex // held by Sync, and for reading by Leave: so Sync writes nothing that is older than what Leave wrote
 
 	mu    sync.Mutex
 	hosts map[string]*entry // guarded by mu, with all they hold
+	farms farms             // guarded by mu
 }
 
 // An entry is a host in the book.
 type entry struct {
-	site  *Host
-	dirty bool
-	last  map[string][]string // URLs put last in this process, by pattern
-	used  bool                // since the last Sync
-	asked int64               // URLs of a mirror since its last sample
-	links int                 // in last
+	site   *Host
+	kept   []byte // what the keeper has of it, as far as is known
+	left   bool   // another worker may have written since: it is read again before it is used
+	dirty  bool
+	last   map[string][]string // URLs put last in this process, by pattern
+	asked  int64               // URLs of a mirror since its last sample
+	probed bool                // it was, or is being, asked for a URL that cannot exist
+	links  int                 // in last
 }
 
 // mostLast is how many URLs that were put last are remembered of a host, to be queued again when
@@ -64,6 +78,10 @@ func Read(ctx context.Context, keeper interface {
 	if err != nil || len(value) == 0 {
 		return nil, err
 	}
+	return parse(host, value)
+}
+
+func parse(host string, value []byte) (*Host, error) {
 	h := NewHost()
 	if err := json.Unmarshal(value, h); err != nil {
 		return nil, fmt.Errorf("read what was learned of %s: %w", host, err)
@@ -73,19 +91,31 @@ func Read(ctx context.Context, keeper interface {
 
 // host is called with mu held.
 func (b *Book) host(ctx context.Context, name string) (*entry, error) {
-	if e := b.hosts[name]; e != nil {
-		e.used = true
+	e := b.hosts[name]
+	if e != nil && !e.left {
 		return e, nil
 	}
-	site, err := Read(ctx, b.keeper, name)
+	value, err := b.keeper.Meta(ctx, NameOf(name))
 	if err != nil {
 		return nil, err
 	}
-	if site == nil {
-		site = NewHost()
+	if e != nil && (value == nil) == (e.kept == nil) && bytes.Equal(value, e.kept) {
+		e.left = false
+		return e, nil
 	}
-	e := &entry{site: site, used: true}
-	b.hosts[name] = e
+	site := NewHost()
+	if len(value) > 0 { // else nothing is known, or it was forgotten
+		if site, err = parse(name, value); err != nil {
+			return nil, err
+		}
+	}
+	if e == nil || len(value) == 0 {
+		e = &entry{}
+		b.hosts[name] = e
+	} else {
+		site.goOn(e.site)
+	}
+	e.site, e.kept, e.left = site, value, false
 	return e, nil
 }
 
@@ -123,6 +153,11 @@ func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, err
 		return Advice{}, nil
 	}
 	a := e.site.Look(url, now)
+	if a.Rule == "" && b.Domain != nil {
+		if domain := b.Domain(hostOf(url)); b.farms.among(domain, hostOf(url)) {
+			a = e.site.applied(url, Advice{Rule: Farm, Pattern: "*." + domain})
+		}
+	}
 	if a.Rule == "" && b.Mirror {
 		a = e.mirrored(url)
 	}
@@ -177,15 +212,99 @@ func (b *Book) Replay(ctx context.Context, url string, v Verdict) error {
 		return err
 	}
 	e.dirty = true
-	e.site.Pages++
 	e.site.judgeShape(url, &v)
+	b.lead(url, &v)
 	return nil
 }
 
-// mirrored puts the URLs of a mirror last, but for samples.
+// lead counts a page for the host of its leader, if one mirrors the other. With mu held. Where
+// another worker may hold that host, it is his to count.
+func (b *Book) lead(url string, v *Verdict) {
+	if b.Shared || !mirrored(url, v.Leader) {
+		return
+	}
+	if e := b.hosts[hostOf(v.Leader)]; e != nil {
+		e.site.leadMirror(v.Leader, url)
+		e.dirty = true
+	}
+}
+
+// Probe returns a URL that cannot exist, for its host to be asked for once: if what was judged of
+// the host of url gives reason. Else it returns "".
+func (b *Book) Probe(ctx context.Context, url string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.host(ctx, hostOf(url))
+	if err != nil || e.probed || e.site.Doubt == "" || e.site.Soft != nil {
+		return "", err
+	}
+	e.probed = true
+	return ProbeOf(e.site.Doubt), nil
+}
+
+// Probed takes in what a host said of a URL that cannot exist. It returns the URLs of the pages
+// that may say the same, and were judged before that was known. If the host said nothing, a later
+// process asks it.
+func (b *Book) Probed(ctx context.Context, s Soft) (suspects []string, err error) {
+	if s.Status == 0 {
+		return nil, nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.host(ctx, hostOf(s.Probe))
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Text) > mostSorry {
+		s.Text = ""
+	}
+	if suspects = e.site.Suspects; !s.Says() {
+		suspects = nil
+	}
+	e.dirty = true
+	e.site.Soft, e.site.Doubt, e.site.Suspects, e.site.alike = &s, "", nil, nil
+	return suspects, nil
+}
+
+// Dated takes in how many lastmods of a host's sitemaps proved right and wrong, and returns what is
+// known with those before, which count half each time.
+func (b *Book) Dated(ctx context.Context, host string, p Proofs) (Proofs, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.host(ctx, host)
+	if err != nil {
+		return p, err
+	}
+	if before := e.site.LastMod; before != nil {
+		p.Right, p.Wrong = p.Right+before.Right/2, p.Wrong+before.Wrong/2
+	}
+	if p != (Proofs{}) {
+		e.site.LastMod, e.dirty = &p, true
+	}
+	return p, nil
+}
+
+// Soft is what the host of a URL says of those that cannot exist; not ok: nobody knows, or it says
+// that they do not.
+func (b *Book) Soft(ctx context.Context, url string) (s Soft, ok bool, err error) {
+	if b.Exempt[hostOf(url)] {
+		return s, false, nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.host(ctx, hostOf(url))
+	if err != nil || !e.site.Soft.Says() {
+		return s, false, err
+	}
+	return *e.site.Soft, true, nil
+}
+
+// mirrored puts the URLs of a mirror last, but for samples. Which of two hosts has more is not
+// known before both are crawled, and a page must not be put last on both. So the one that follows
+// more is sampled, and none else.
 func (e *entry) mirrored(url string) Advice {
-	other, _ := e.site.MirrorOf()
-	if other == "" {
+	other, _ := e.site.MirrorOf(nil)
+	if other == "" || other == originOf(url) {
 		return Advice{}
 	}
 	if e.asked++; e.asked%mirrorStride == 0 {
@@ -216,6 +335,7 @@ func (b *Book) judged(ctx context.Context, url string, v Verdict) (again []strin
 	}
 	e.dirty = true
 	e.site.Judged(url, v)
+	b.lead(url, &v)
 	if v.Copy() || len(e.last) == 0 {
 		return nil, nil
 	}
@@ -235,12 +355,88 @@ func (b *Book) Sync(ctx context.Context) error {
 	if b == nil {
 		return nil
 	}
-	for name, value := range b.dirty() {
-		if err := b.keeper.SetMeta(ctx, NameOf(name), value); err != nil {
-			return fmt.Errorf("write what was learned of %s: %w", name, err)
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	for name, n := range b.news() {
+		if err := b.write(ctx, name, n); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// A news is what is to be written of an entry.
+type news struct {
+	of    *entry
+	value []byte
+}
+
+// news returns what is to be written, by host, and forgets the other hosts if there are too many.
+func (b *Book) news() map[string]news {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := map[string]news{}
+	tooMany := len(b.hosts) > mostHosts
+	for name, e := range b.hosts {
+		if e.dirty {
+			all[name] = news{e, e.text()}
+		} else if tooMany {
+			delete(b.hosts, name)
+		}
+	}
+	return all
+}
+
+// text is what the keeper is to have of an entry, which is not dirty then. With mu held.
+func (e *entry) text() []byte {
+	e.dirty = false
+	text, _ := json.Marshal(e.site) // maps of numbers and strings: never an error
+	return text
+}
+
+// write writes what is new of a host, unless another wrote since it was read.
+func (b *Book) write(ctx context.Context, host string, n news) error {
+	swapped, err := b.keeper.Swap(ctx, NameOf(host), n.of.kept, n.value)
+	if err != nil {
+		return fmt.Errorf("write what was learned of %s: %w", host, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if swapped {
+		n.of.kept = n.value
+	} else {
+		n.of.left = true // it was forgotten, or another holds it now
+	}
+	return nil
+}
+
+// Leave writes what was learned of a host, which is given back to whoever holds it next.
+func (b *Book) Leave(ctx context.Context, host string) error {
+	if !b.Shared {
+		return nil
+	}
+	b.writing.RLock()
+	defer b.writing.RUnlock()
+	n := b.leaving(host)
+	if n.value == nil {
+		return nil
+	}
+	return b.write(ctx, host, n)
+}
+
+// leaving is what is to be written of a host that is given back; no value: nothing is.
+func (b *Book) leaving(host string) (n news) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n.of = b.hosts[host]
+	if n.of == nil {
+		return n
+	}
+	n.of.left = true
+	if n.of.dirty {
+		n.value = n.of.text()
+	}
+	return n
 }
 
 // Dirty says whether something was learned since the last Sync.
@@ -253,24 +449,4 @@ func (b *Book) Dirty() bool {
 		}
 	}
 	return false
-}
-
-// dirty returns what is to be written, by host, and forgets all hosts if they are too many.
-func (b *Book) dirty() map[string][]byte {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	values := map[string][]byte{}
-	for name, e := range b.hosts {
-		if e.dirty {
-			values[name], _ = json.Marshal(e.site) // maps of numbers and strings: never an error
-			e.dirty = false
-		} else if b.Shared && !e.used {
-			delete(b.hosts, name)
-		}
-		e.used = false
-	}
-	if len(b.hosts) > mostHosts {
-		clear(b.hosts)
-	}
-	return values
 }

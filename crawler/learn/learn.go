@@ -35,6 +35,7 @@ const (
 	Calendar  Rule = "calendar without end"
 	Long      Rule = "very long URL"
 	Many      Rule = "many parameters"
+	Farm      Rule = "link farm"
 	Copies    Rule = "pattern of copies"              // sampled, then put last
 	Parameter Rule = "parameter that changes nothing" // learned; taken off
 	Mirror    Rule = "mirror"                         // only if asked for
@@ -66,21 +67,41 @@ type Verdict struct {
 	Leader string   // URL of that page; "": the page leads
 	Exact  bool     // it has the leader's words; else it only resembles it
 	Links  uint64   // what it leads to on its host, see [Links]
+
+	Thin    bool // it has too few words to be compared
+	Changed bool // it had other words at the visit before
+	Soft    bool // it is what its host says of URLs that cannot exist, see [Soft]
 }
 
-// Copy says whether the page says what another said before.
-func (v *Verdict) Copy() bool { return v.Leader != "" }
+// Copy says whether the page says what another said before, or that there is none.
+func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 
 // A Host is what is known of one host. It is for one goroutine at a time.
 type Host struct {
 	Pages    int64               `json:"pages"`              // judged
+	Plain    int64               `json:"plain,omitempty"`    // of them, by http
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by shape, see [Shape]
 	Params   map[string]*Param   `json:"params,omitempty"`   // by name
 	Rules    map[Rule]*Count     `json:"rules,omitempty"`    // what was put last or written otherwise
 	Mirrors  map[string]*Share   `json:"mirrors,omitempty"`  // other hosts that have its pages under the same paths
 
-	pairs map[uint64]seen // see judgeParams
+	LastMod *Proofs `json:"lastmod,omitempty"` // of what its sitemaps say of changes; nil: there are none
+
+	Doubt    string   `json:"doubt,omitempty"`    // a URL that gave reason to ask for one that cannot exist; "": there is no reason
+	Suspects []string `json:"suspects,omitempty"` // URLs whose pages may say that there is no page, until Soft is known
+	Soft     *Soft    `json:"soft_404,omitempty"` // nil: it was not asked
+
+	alike map[[16]byte]int // copies under other paths, by group
+	thin  int              // pages
+	pairs map[uint64]seen  // see judgeParams
 	seed  maphash.Seed
+}
+
+// Proofs count how often something that a host says proved right and wrong. What is older counts
+// less.
+type Proofs struct {
+	Right int64 `json:"right"`
+	Wrong int64 `json:"wrong"`
 }
 
 // A Count is how often a rule was applied.
@@ -92,6 +113,11 @@ type Count struct {
 // NewHost knows nothing.
 func NewHost() *Host {
 	return &Host{}
+}
+
+// goOn takes over what another has counted of the same host in this process and not kept.
+func (h *Host) goOn(other *Host) {
+	h.alike, h.thin, h.pairs, h.seed = other.alike, other.thin, other.pairs, other.seed
 }
 
 // Look says whether a URL is to be fetched now. That a URL of a bad pattern is fetched as a
@@ -111,17 +137,29 @@ func (h *Host) Look(url string, now time.Time) Advice {
 
 // Judged takes in what became of a page.
 func (h *Host) Judged(url string, v Verdict) {
-	h.Pages++
-	h.judgeParams(url, &v)
+	if !v.Soft { // two pages that are not there say nothing of what tells their URLs apart
+		h.judgeParams(url, &v)
+	}
 	h.judgeShape(url, &v)
 }
 
 // judgeShape takes in what a page says of URLs like its own, or of its host.
 func (h *Host) judgeShape(url string, v *Verdict) {
-	if mirrored(url, v.Leader) { // it says something about the hosts, and nothing about the URL
-		h.judgeMirror(url, v)
-	} else {
+	h.Pages++
+	if isPlain(url) {
+		h.Plain++
+	}
+	switch {
+	case v.Soft:
+		if h.Soft != nil {
+			h.Soft.Pages++
+		}
 		h.judgePattern(url, v)
+	case mirrored(url, v.Leader): // it says something about the hosts, and nothing about the URL
+		h.judgeMirror(url, v)
+	default:
+		h.judgePattern(url, v)
+		h.doubt(url, v)
 	}
 }
 

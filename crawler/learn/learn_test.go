@@ -67,6 +67,9 @@ func TestTraps(t *testing.T) {
 		if got := trap(site+path, now); got != want {
 			t.Errorf("%.60s: %q, want %q", path, got, want)
 		}
+		if said := NewHost().Look(site+path, now).String(); said != string(want) {
+			t.Errorf("%.60s: its record would say %q, want %q", path, said, want)
+		}
 	}
 }
 
@@ -217,7 +220,7 @@ func TestMirror(t *testing.T) {
 		path := fmt.Sprintf("/p/%d", i)
 		h.Judged(site+path, Verdict{Group: group(path), Leader: "http://www.shop.example" + path, Exact: true})
 	}
-	if other, share := h.MirrorOf(); other != "http://www.shop.example" || share != 1 {
+	if other, share := h.MirrorOf(nil); other != "http://www.shop.example" || share != 1 {
 		t.Errorf("mirror of %q, %v", other, share)
 	}
 	if a := h.Look(site+"/p/100", now); a.Rule != "" {
@@ -226,8 +229,119 @@ func TestMirror(t *testing.T) {
 	for i := range 20 {
 		h.Judged(fmt.Sprintf("%s/own/%d", site, i), Verdict{Group: group(fmt.Sprint(i))})
 	}
-	if other, _ := h.MirrorOf(); other != "" {
+	if other, _ := h.MirrorOf(nil); other != "" {
 		t.Error("a host with pages of its own is a mirror")
+	}
+}
+
+// Of two hosts that share pages the one that has no others is the mirror, also if it leads them.
+func TestMirrorThatLeads(t *testing.T) {
+	ctx, b := t.Context(), NewBook(memory{})
+	const part, whole = "https://a.example", "https://b.example"
+	judged := func(url string, v Verdict) {
+		if err := b.Judged(ctx, url, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	judged(whole+"/", Verdict{Group: group("/")})
+	for i := range 100 {
+		path := fmt.Sprintf("/p/%d", i)
+		judged(part+path, Verdict{Group: group(path)})
+		judged(whole+path, Verdict{Group: group(path), Leader: part + path, Exact: true})
+		judged(fmt.Sprintf("%s/own/%d", whole, i), Verdict{Group: group(fmt.Sprint(i))})
+	}
+	known := func(host string) *Host { return b.hosts[host].site }
+	for host, want := range map[string]string{"a.example": whole, "b.example": ""} {
+		if other, _ := known(host).MirrorOf(known); other != want {
+			t.Errorf("%s is a mirror of %q, want %q", host, other, want)
+		}
+	}
+}
+
+// Mirrors have another name, with www or without, or another scheme, and are found also when both
+// are crawled at once and lead each other's pages by turns. The one that follows more is sampled.
+func TestMirrorsByName(t *testing.T) {
+	for _, c := range []struct {
+		name, one, other string
+		turns            int // of so many pages the other leads one
+		mirror           string
+	}{
+		{"www", "https://shop.example", "https://www.shop.example", 0, "https://www.shop.example"},
+		{"bare", "https://www.shop.example", "https://shop.example", 0, "https://shop.example"},
+		{"http", "https://shop.example", "http://shop.example", 0, "http://shop.example"},
+		{"https", "http://shop.example", "https://shop.example", 0, "https://shop.example"},
+		{"another name", "https://shop.example", "https://b.example:8080", 0, "https://b.example:8080"},
+		{"by turns", "https://shop.example", "https://b.example", 4, "https://b.example"},
+		{"by turns, http", "https://shop.example", "http://shop.example", 4, "http://shop.example"},
+	} {
+		ctx, b := t.Context(), NewBook(memory{})
+		b.Mirror = true
+		for i := range 100 {
+			first, second, path := c.one, c.other, fmt.Sprintf("/p/%d", i)
+			if c.turns > 0 && i%c.turns == 0 {
+				first, second = second, first
+			}
+			for url, v := range map[string]Verdict{first + path: {Group: group(path)}, second + path: {Group: group(path), Leader: first + path, Exact: true}} {
+				if err := b.Judged(ctx, url, v); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		last := map[string]int{}
+		for i := range 100 {
+			for _, origin := range []string{c.one, c.other} {
+				a, err := b.Look(ctx, fmt.Sprintf("%s/q/%d", origin, i), now)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.Rule != "" {
+					last[origin]++
+					if a.Rule != Mirror || a.Pattern == origin {
+						t.Errorf("%s: %+v", c.name, a)
+					}
+				}
+			}
+		}
+		if last[c.mirror] < 90 || len(last) != 1 {
+			t.Errorf("%s: put last %v, want those of %s", c.name, last, c.mirror)
+		}
+	}
+}
+
+// A domain whose hosts have no end has the first of them crawled.
+func TestFarm(t *testing.T) {
+	ctx, b := t.Context(), NewBook(memory{})
+	b.Domain = func(host string) string { return host[strings.IndexByte(host, '.')+1:] }
+	last := map[string]int{}
+	for i := range 2 * mostOfDomain {
+		for _, domain := range []string{"farm.example", fmt.Sprintf("d%d.example", i)} {
+			for range 2 { // what is said of a host stays
+				a, err := b.Look(ctx, fmt.Sprintf("http://h%d.%s/", i, domain), now)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.Rule != "" {
+					last[a.String()]++
+				}
+			}
+		}
+	}
+	if last["link farm: *.farm.example"] != 2*mostOfDomain || len(last) != 1 {
+		t.Errorf("put last: %v", last)
+	}
+}
+
+// A row of copies is not enough where many pages had been found before.
+func TestBudgetOfMixed(t *testing.T) {
+	h, groups := NewHost(), map[string]string{}
+	text := func(i int) string { return fmt.Sprint("p", min(i, 48)) }
+	fetched, last := h.fetch(groups, urls(48+31, "/lib/%d"), text)
+	if len(fetched) != 48+31 {
+		t.Errorf("of 48 pages and 31 copies %d were put last", len(last))
+	}
+	fetched, _ = h.fetch(groups, urls(400, "/lib/x%d"), func(int) string { return "p48" })
+	if len(fetched) > 200 {
+		t.Errorf("of 400 copies more %d were fetched", len(fetched))
 	}
 }
 
@@ -235,9 +349,12 @@ func TestMirror(t *testing.T) {
 type memory map[string][]byte
 
 func (m memory) Meta(_ context.Context, name string) ([]byte, error) { return m[name], nil }
-func (m memory) SetMeta(_ context.Context, name string, value []byte) error {
+func (m memory) Swap(_ context.Context, name string, old, value []byte) (bool, error) {
+	if now, ok := m[name]; ok != (old != nil) || string(now) != string(old) {
+		return false, nil
+	}
 	m[name] = value
-	return nil
+	return true, nil
 }
 
 // What a book learned the next one knows, and what was put last comes back by itself.
@@ -316,4 +433,112 @@ func FuzzHost(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// What proved right and wrong is kept with its host, and counts less as it gets old.
+func TestDated(t *testing.T) {
+	ctx, keeper := t.Context(), memory{}
+	b := NewBook(keeper)
+	for n, want := range []Proofs{{8, 2}, {12, 3}, {14, 3}} {
+		got, err := b.Dated(ctx, "shop.example", Proofs{8, 2})
+		if err != nil || got != want {
+			t.Errorf("after %d: %v, %v", n, got, err)
+		}
+	}
+	if err := b.Sync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	site, err := Read(ctx, keeper, "shop.example")
+	if err != nil || site.LastMod == nil || *site.LastMod != (Proofs{14, 3}) {
+		t.Errorf("%+v, %v", site, err)
+	}
+}
+
+// Two workers that hold a host in turns know what the other learned: each writes it before he gives
+// the host back, and reads it anew when he holds it again.
+func TestTwoBooks(t *testing.T) {
+	ctx, keeper := t.Context(), memory{}
+	books := []*Book{NewBook(keeper), NewBook(keeper)}
+	for _, b := range books {
+		b.Shared = true
+	}
+	const turns = 6
+	for turn := range turns {
+		b := books[turn%2]
+		for i := range 10 {
+			url := fmt.Sprintf("%s/p/%d-%d", site, turn, i)
+			if err := b.Judged(ctx, url, Verdict{Group: group(url)}); err != nil {
+				t.Fatal(err)
+			}
+			if i == 5 { // what is written every now and then is not all
+				if err := b.Sync(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := b.Leave(ctx, "shop.example"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := Read(ctx, keeper, "shop.example")
+	if err != nil || h.Pages != 10*turns {
+		t.Errorf("of %d pages the last book knows %d, %v", 10*turns, h.Pages, err)
+	}
+}
+
+// A book overwrites nothing that came after it had read: what another worker wrote, who holds the
+// host by now, stays, and what is to be forgotten is.
+func TestBookOverwritesNothing(t *testing.T) {
+	ctx := t.Context()
+	judged := func(b *Book, n int) {
+		t.Helper()
+		for i := range n {
+			if err := b.Judged(ctx, fmt.Sprintf("%s/p/%d", site, i), Verdict{Group: group(fmt.Sprint(i))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		write func(b *Book) error
+	}{
+		{"every now and then", func(b *Book) error { return b.Sync(ctx) }},
+		{"when it leaves", func(b *Book) error { return b.Leave(ctx, "shop.example") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			keeper := memory{}
+			slow, quick := NewBook(keeper), NewBook(keeper)
+			slow.Shared, quick.Shared = true, true
+			judged(slow, 1)
+			judged(quick, 30)
+			if err := quick.Sync(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.write(slow); err != nil {
+				t.Fatal(err)
+			}
+			judged(slow, 2) // on what the other wrote
+			if err := c.write(slow); err != nil {
+				t.Fatal(err)
+			}
+			if h, err := Read(ctx, keeper, "shop.example"); err != nil || h.Pages != 32 {
+				t.Errorf("%+v, %v", h, err)
+			}
+			keeper[NameOf("shop.example")] = []byte{} // skink status --forget
+			judged(quick, 1)
+			if err := c.write(quick); err != nil {
+				t.Fatal(err)
+			}
+			if h, err := Read(ctx, keeper, "shop.example"); err != nil || h != nil {
+				t.Errorf("after it was forgotten: %+v, %v", h, err)
+			}
+			judged(quick, 3)
+			if err := c.write(quick); err != nil {
+				t.Fatal(err)
+			}
+			if h, err := Read(ctx, keeper, "shop.example"); err != nil || h.Pages != 3 {
+				t.Errorf("learned anew: %+v, %v", h, err)
+			}
+		})
+	}
 }

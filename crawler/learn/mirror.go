@@ -1,9 +1,14 @@
 package learn
 
+import "strings"
+
 // # Mirrors
 //
 // A host is a mirror of another if its pages are copies of pages there, path by path. The
-// share counts all its pages, so that a host which only quotes another is none.
+// share counts all its pages, so that a host which only quotes another is none. Two hosts that are
+// crawled at once lead each other's pages by turns, so those that lead are counted too; the one
+// that follows more often is the mirror of the other. But where one has all that the other has and
+// much besides, the other is the mirror, whoever was first.
 const (
 	leastMirrored = 20  // pages
 	mirrorShare   = 0.9 // of the host's pages
@@ -13,8 +18,11 @@ const (
 
 // A Share is what another host has of a host's pages.
 type Share struct {
-	Same    int64  `json:"same"`    // pages that are copies of its page under the same path
-	Example string `json:"example"` // one of them
+	Same    int64  `json:"same"`          // pages that are copies of its page under the same path
+	Led     int64  `json:"led,omitempty"` // pages that lead such a copy there
+	Example string `json:"example"`       // one of them
+
+	Scheme bool `json:"scheme,omitempty"` // it is this host, by http or https
 }
 
 // mirrored says whether a page's leader is on another host, or under another scheme, and has
@@ -25,28 +33,77 @@ func mirrored(url, leader string) bool {
 
 // judgeMirror counts a page that is mirrored.
 func (h *Host) judgeMirror(url string, v *Verdict) {
-	other := originOf(v.Leader)
+	if s := h.mirror(originOf(v.Leader), url); s != nil {
+		s.Same++
+		s.Scheme = hostOf(v.Leader) == hostOf(url)
+	}
+}
+
+// leadMirror counts a page of the host that a page of another follows.
+func (h *Host) leadMirror(leader, url string) {
+	if s := h.mirror(originOf(url), leader); s != nil {
+		s.Led++
+	}
+}
+
+// mirror is what another host shares with this one, nil if there is no room for another.
+func (h *Host) mirror(other, example string) *Share {
 	s := h.Mirrors[other]
-	if s == nil {
-		if len(h.Mirrors) >= mostMirrors {
-			return
-		}
+	if s == nil && len(h.Mirrors) < mostMirrors {
 		if h.Mirrors == nil {
 			h.Mirrors = map[string]*Share{}
 		}
-		s = &Share{Example: url}
+		s = &Share{Example: example}
 		h.Mirrors[other] = s
 	}
-	s.Same++
+	return s
 }
 
-// MirrorOf is the host that has most of this host's pages, with its share of them; "" if
-// there is none that has nearly all.
-func (h *Host) MirrorOf() (other string, share float64) {
+// MirrorOf is the host that has most of this host's pages, with its share of them; "" if there is
+// none that has nearly all. known is what is known of another host, nil if that is nothing, and may
+// be nil itself.
+func (h *Host) MirrorOf(known func(host string) *Host) (other string, share float64) {
 	for name, s := range h.Mirrors {
-		if of := float64(s.Same) / float64(max(h.Pages, 1)); s.Same >= leastMirrored && of >= mirrorShare && of > share {
+		of := h.shareOf(name, s)
+		if s.Same+s.Led < leastMirrored || of < mirrorShare || s.Same <= s.Led && !isPart(name, s, known) {
+			continue
+		}
+		if of > share || of == share && name < other {
 			other, share = name, of
 		}
 	}
 	return other, share
 }
+
+// shareOf is the share of this host's pages that another has under the same paths.
+func (h *Host) shareOf(other string, s *Share) float64 {
+	return float64(s.Same+s.Led) / float64(max(h.pagesBeside(other, s), 1))
+}
+
+// isPart says whether another host has so much besides what it shares with this one that it is no
+// mirror itself.
+func isPart(other string, s *Share, known func(host string) *Host) bool {
+	own := originOf(s.Example)
+	if known == nil || hostOf(own) == hostOf(other) {
+		return false
+	}
+	h := known(hostOf(other))
+	if h == nil || h.Mirrors[own] == nil {
+		return false
+	}
+	return h.shareOf(own, h.Mirrors[own]) < mirrorShare
+}
+
+// pagesBeside is how many pages a host has that may be copies of pages of another: all, or those by
+// the other scheme.
+func (h *Host) pagesBeside(other string, s *Share) int64 {
+	switch {
+	case !s.Scheme:
+		return h.Pages
+	case isPlain(other):
+		return h.Pages - h.Plain
+	}
+	return h.Plain
+}
+
+func isPlain(url string) bool { return strings.HasPrefix(url, "http:") }

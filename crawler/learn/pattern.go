@@ -8,7 +8,8 @@ import (
 // # A budget that learns
 //
 // URLs of one shape (see [Shape]) are made by one program, and lead to pages of one kind. If
-// a row of them were copies, the shape's next URLs are put last, but for samples: one in
+// a row of them were copies, twice as many as ever had a page of their own, the shape's next URLs
+// are put last, but for samples: one in
 // leastStride, then fewer, down to one in mostStride. A sample that has a page of its own
 // wins the budget back: what was put last is queued again, the next time it takes twice as
 // many copies in a row to lose the budget, and samples are twice as many. So a shape of which
@@ -21,6 +22,7 @@ import (
 // its own is judged by itself.
 const (
 	row         = 16 // copies
+	rowAPage    = 2  // copies for each page of its own: a shape that led to 48 pages and then to 16 copies may lead to more pages
 	leastStride = 2
 	mostStride  = 4
 
@@ -40,7 +42,7 @@ type Pattern struct {
 
 // spent says whether the shape has lost its budget.
 func (p *Pattern) spent() bool {
-	return p != nil && p.Row >= row<<min(p.Won, 20)
+	return p != nil && p.Row >= max(row<<min(p.Won, 20), rowAPage*p.Unique)
 }
 
 // putLast returns the shape for which a URL is to be put last, "" if it is to be fetched.

@@ -196,7 +196,8 @@ are more than %d MB read, packed or unpacked: the test says so of two, and of th
 	}
 }
 
-// Whatever a file says, reading it ends, within the bounds, and yields one error at most, as the last.
+// Whatever a file says, reading it ends, within the bounds, and yields one error at most, as the
+// last.
 func FuzzRead(f *testing.F) {
 	for _, h := range hostiles() {
 		if strings.HasPrefix(h.name, "gzip") {

@@ -15,8 +15,8 @@ type Known interface {
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 }
 
-// A Store takes in new pages, and finds those of the known store too, which come first. It lists and
-// counts the new ones only. The page of one name may be another in each store, so an id of the
+// A Store takes in new pages, and finds those of the known store too, which come first. It lists
+// and counts the new ones only. The page of one name may be another in each store, so an id of the
 // known store is given out in another form, by which [Store.Pages] knows it again.
 type Store struct {
 	store.Store
@@ -26,8 +26,8 @@ type Store struct {
 // New joins an empty store, which takes in what is new, with the one that is known.
 func New(own store.Store, known Known) *Store { return &Store{own, known} }
 
-// Lookup answers with what both stores have. A copy in the known one is the earliest. The mark is that
-// of the store that is written to: the other does not change.
+// Lookup answers with what both stores have. A copy in the known one is the earliest. The mark is
+// that of the store that is written to: the other does not change.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	elsewhere := make([]store.Ask, len(asks))
 	for i, ask := range asks {
@@ -98,8 +98,8 @@ func abroad(r store.Record) store.Record {
 	return r
 }
 
-// otherForm turns the id of a page of the known store into the form that is given out, and back. Ids
-// are hashes, so no other page has it.
+// otherForm turns the id of a page of the known store into the form that is given out, and back.
+// Ids are hashes, so no other page has it.
 func otherForm(id dedup.Hash) dedup.Hash {
 	for i := range id {
 		id[i] ^= 0xA5

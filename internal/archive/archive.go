@@ -16,8 +16,9 @@ import (
 	"sync"
 	"time"
 
-	"skink/crawler"
+	"skink/crawler/wire"
 	"skink/dedup"
+	"skink/frontier"
 	"skink/internal/replay"
 	"skink/store"
 	"skink/warc"
@@ -46,6 +47,7 @@ type Store interface {
 	End(ctx context.Context) (store.Cursor, error)
 	Meta(ctx context.Context, name string) ([]byte, error)
 	SetMeta(ctx context.Context, name string, value []byte) error
+	Requeue(ctx context.Context, items []frontier.Item) (int, error)
 }
 
 // An Archive is the files of a crawl that is running. Its methods may be called by several
@@ -136,7 +138,8 @@ func (a *Archive) write(b []byte) error {
 	return err
 }
 
-// finish closes the file that is open: its index first, so that no file is called whole without one.
+// finish closes the file that is open: its index first, so that no file is called whole without
+// one.
 func (a *Archive) finish() error {
 	f, name := a.file, a.mark.name()
 	a.file = nil
@@ -177,8 +180,8 @@ func (a *Archive) full() bool { return a.at >= a.size() || len(a.entries) >= mos
 func (a *Archive) size() int64 { return cmp.Or(a.opt.Size, DefaultSize) }
 
 // Keep keeps an answer that is no page of the store. What goes wrong, the next commit says.
-func (a *Archive) Keep(raw *crawler.Raw) {
-	p, err := a.answer(raw, replay.NotPage)
+func (a *Archive) Keep(raw *wire.Raw) {
+	p, err := a.answer(raw, replay.NotPage, "")
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err == nil && a.failed == nil {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/crawler/wire"
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/replay"
@@ -28,7 +29,7 @@ func page(n int) *crawler.Page {
 	url := fmt.Sprintf("https://example.com/%d", n)
 	at := time.Date(2026, 1, 2, 12, 0, n, 5, time.UTC)
 	body := fmt.Sprintf("<p>Page %d.", n)
-	return &crawler.Page{Item: frontier.Item{URL: url}, FetchedAt: at, Status: 200, Body: []byte(body), Raw: &crawler.Raw{
+	return &crawler.Page{Item: frontier.Item{URL: url}, FetchedAt: at, Status: 200, Body: []byte(body), Raw: &wire.Raw{
 		URL: url, At: at, Protocol: "http/1.1", Address: "192.0.2.1",
 		Request: []byte("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n"),
 		Head:    []byte("HTTP/1.1 200 OK\r\nx-odd: 1\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"),
@@ -192,7 +193,7 @@ func TestStoredHead(t *testing.T) {
 		{"an empty body", "HTTP/1.1 200 OK\r\n\r\n", "", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"},
 		{"no carriage returns", "HTTP/1.1 200 OK\nA: b\n\n", "body", "HTTP/1.1 200 OK\nA: b\nContent-Length: 4\r\n\n"},
 	} {
-		if got := string(storedHead(&crawler.Raw{Head: []byte(test.head), Body: []byte(test.body)})); got != test.want {
+		if got := string(storedHead(&wire.Raw{Head: []byte(test.head), Body: []byte(test.body)})); got != test.want {
 			t.Errorf("%s\n got %q\nwant %q", test.why, got, test.want)
 		}
 	}
@@ -216,13 +217,13 @@ func TestResume(t *testing.T) {
 	}{
 		{"nothing unusual", func(*testing.T, *Archive, string) {}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"an answer that was not committed", func(t *testing.T, a *Archive, _ string) {
-			p, err := a.answer(page(3).Raw, replay.IsPage)
+			p, err := a.answer(page(3).Raw, replay.IsPage, "")
 			if err := errors.Join(err, a.write(p.records)); err != nil {
 				t.Error(err)
 			}
 		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"a part of an answer", func(t *testing.T, a *Archive, _ string) {
-			p, err := a.answer(page(3).Raw, replay.IsPage)
+			p, err := a.answer(page(3).Raw, replay.IsPage, "")
 			if err := errors.Join(err, a.write(p.records[:50])); err != nil {
 				t.Error(err)
 			}
@@ -310,6 +311,50 @@ func TestPowerCut(t *testing.T) {
 	pages, err := s.Pages(t.Context(), []dedup.Hash{recordOf(page(3)).ID, recordOf(page(9)).ID}, store.WantRecord)
 	if err != nil || pages[0].Record.Archive.File == pages[1].Record.Archive.File {
 		t.Errorf("%v: a file in which answers are missing goes on", err)
+	}
+}
+
+// What a power cut took is fetched again, and what answers then stands in for it, also where it is
+// the same as what is gone: there is nothing left for a revisit to refer to.
+func TestPowerCutFetchedAgain(t *testing.T) {
+	dir, s := t.TempDir(), store.NewMemory()
+	a := open(t, dir, s, Options{})
+	for n := range 4 {
+		commit(t, a, page(n), &store.Entry{Record: recordOf(page(n))})
+	}
+	if err := a.file.Truncate(a.entries[2].Offset + 10); err != nil {
+		t.Fatal(err)
+	}
+	a.abandon()
+	if unfinished, err := Unfinished(t.Context(), dir, s, ""); err != nil || !unfinished {
+		t.Errorf("unfinished: %t, %v", unfinished, err)
+	}
+	a, lost, err := Open(t.Context(), dir, s, Options{})
+	if err != nil || lost != 2 {
+		t.Fatalf("%d answers are lost, %v", lost, err)
+	}
+	counts, err := s.Counts(t.Context())
+	if err != nil || counts.Pending != 2 {
+		t.Errorf("%d URLs are put back, %v; want 2", counts.Pending, err)
+	}
+	for n := range 4 { // the two that are there come back, too, and are revisits
+		pages, err := s.Pages(t.Context(), []dedup.Hash{recordOf(page(n)).ID}, store.WantRecord)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := pages[0].Record
+		again.Visit, again.VisitedAt = store.Same, page(n+10).FetchedAt
+		commit(t, a, page(n), &store.Entry{Record: again, Touch: true})
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if unfinished, err := Unfinished(t.Context(), dir, s, ""); err != nil || unfinished {
+		t.Errorf("unfinished: %t, %v", unfinished, err)
+	}
+	want := ", response 0, request 0, response 1, request 1, , revisit 0, request 0, revisit 1, request 1, response 2, request 2, response 3, request 3"
+	if got := listing(t, dir, s); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
@@ -510,7 +555,7 @@ func TestPages(t *testing.T) {
 	moved := page(3)
 	moved.Raw.Head, moved.Status = []byte("HTTP/1.1 301 Moved\r\nLocation: /1\r\n\r\n"), 301
 	cut := page(4)
-	cut.Raw.Cut = crawler.CutLength
+	cut.Raw.Cut = wire.CutLength
 	silent := page(5)
 	silent.Raw, silent.Problem, silent.Detail = nil, crawler.ProblemConnect, "nobody is there"
 	for _, p := range []*crawler.Page{page(1), gone, moved, cut, silent} {

@@ -66,14 +66,22 @@ func (a *Archive) Answer(page *crawler.Page) ingest.Commit {
 	var answer packed
 	var failed error
 	if page.Raw != nil {
-		answer, failed = a.answer(page.Raw, replay.IsPage)
+		answer, failed = a.answer(page.Raw, replay.IsPage, "")
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
+		if isFound(page, &e.Record) && a.idAt(e.Record.Archive) == "" { // a power cut took it, or somebody
+			e.Record.Archive, e.Record.Answered = store.Archived{}, store.Archived{}
+		}
 		if profile := repeats(answer, page, &e.Record); profile != "" && err == nil {
 			all, err = a.revisit(page.Raw, profile, &e.Record)
 		} else if err == nil {
-			all, err = a.with(answer, page, &e.Record)
+			if page.Raw != nil && isSoft(&e.Record) {
+				all, err = a.answer(page.Raw, replay.SoftPage, e.Record.Detail)
+			}
+			if err == nil {
+				all, err = a.with(all, page, &e.Record)
+			}
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return store.Stale, err
@@ -84,6 +92,16 @@ func (a *Archive) Answer(page *crawler.Page) ingest.Commit {
 
 // isKept says whether an entry leaves the record what it was before the visit.
 func isKept(e *store.Record) bool { return e.Archive != store.Archived{} }
+
+// isFound says whether an answer brought a page that is what its record says, so that it can stand
+// in for the answer that the record was made from.
+func isFound(page *crawler.Page, e *store.Record) bool {
+	return isKept(e) && e.Visit == store.Same && page.Raw != nil && !page.NotModified && page.Problem == ""
+}
+
+// isSoft says whether an entry is that of an answer which says what its host says of all that does
+// not exist.
+func isSoft(e *store.Record) bool { return e.Problem == string(crawler.ProblemSoft) }
 
 // repeats is the profile of the revisit that an answer is; "": it is none.
 func repeats(answer packed, page *crawler.Page, r *store.Record) string {

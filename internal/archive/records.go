@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/crawler/wire"
 	"skink/internal/replay"
 	"skink/store"
 	"skink/warc"
@@ -27,9 +28,9 @@ import (
 // bytes. Of a URL that nobody answered, or that was not asked for, a metadata record alone says
 // why, so that the archive knows of each URL that the store knows of.
 //
-// A visit that found a page what it was leaves the record of the page pointing at the answer that the
-// page was made of. Its own answer is a revisit that refers to that one, if the server said that
-// nothing was modified or sent the same bytes; else a response.
+// A visit that found a page what it was leaves the record of the page pointing at the answer that
+// the page was made of. Its own answer is a revisit that refers to that one, if the server said
+// that nothing was modified or sent the same bytes; else a response.
 //
 // The response is what RFC 9112 calls the message without its transfer coding: no
 // Transfer-Encoding, and a Content-Length as long as the body that is stored, so that the payload
@@ -47,8 +48,9 @@ type packed struct {
 // blocks are the memory in which blocks are put together.
 var blocks = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// answer packs an answer.
-func (a *Archive) answer(raw *crawler.Raw, kind string) (p packed, err error) {
+// answer packs an answer, of a kind that replay names; detail says why it is of that kind, if there
+// is more to say.
+func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err error) {
 	block := blocks.Get().(*bytes.Buffer)
 	defer blocks.Put(block)
 	block.Reset()
@@ -59,10 +61,13 @@ func (a *Archive) answer(raw *crawler.Raw, kind string) (p packed, err error) {
 		response.Header.Add("WARC-IP-Address", raw.Address)
 	}
 	response.Header.Add("WARC-Protocol", raw.Protocol)
-	if raw.Cut != crawler.Whole {
+	if raw.Cut != wire.Whole {
 		response.Header.Add("WARC-Truncated", string(raw.Cut))
 	}
 	response.Header.Add(replay.PageField, kind)
+	if detail != "" {
+		response.Header.Add(replay.SoftField, oneLine(detail))
+	}
 	if p.records, err = a.pack.Append(nil, response); err != nil {
 		return p, err
 	}
@@ -71,7 +76,7 @@ func (a *Archive) answer(raw *crawler.Raw, kind string) (p packed, err error) {
 }
 
 // withRequest completes what is written of an answer, whose first record was packed.
-func (a *Archive) withRequest(p packed, first *warc.Record, raw *crawler.Raw) (packed, error) {
+func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (packed, error) {
 	p.id, p.length, p.digest = first.ID(), int64(len(p.records)), first.Header.Get("WARC-Payload-Digest")
 	p.index.URL, p.index.Date, p.index.Digest, p.index.Length = raw.URL, raw.At, p.digest, p.length
 	request := warc.New(warc.Request, raw.URL, raw.At, warc.TypeRequest, raw.Request)
@@ -83,7 +88,7 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *crawler.Raw) (p
 
 // revisit packs an answer that brought nothing new, by a profile: its head, and which record has
 // the body.
-func (a *Archive) revisit(raw *crawler.Raw, profile string, before *store.Record) (p packed, err error) {
+func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (p packed, err error) {
 	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, storedHead(raw))
 	h := &rec.Header
 	h.Add("WARC-Profile", profile)
@@ -147,8 +152,11 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	return p, err
 }
 
+// oneLine is a text as a field of a header can hold it.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 // storedHead is the head of an answer as it is stored.
-func storedHead(raw *crawler.Raw) []byte {
+func storedHead(raw *wire.Raw) []byte {
 	length := "Content-Length: " + strconv.Itoa(len(raw.Body)) + "\r\n"
 	bodiless := len(raw.Body) == 0 && mayBeBodiless(raw.Head)
 	stored := make([]byte, 0, len(raw.Head)+len(length))

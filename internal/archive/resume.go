@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/frontier"
 	"skink/internal/replay"
 	"skink/store"
 	"skink/warc"
@@ -24,8 +25,9 @@ var ErrElsewhere = errors.New("the archive of this crawl is elsewhere")
 
 // Open begins the archive of a crawl in a folder, which it makes, or goes on with it: it cuts the
 // file that was being written behind the answer of the last page that was committed. lost is how
-// many pages are in the store whose answers are gone; a power cut can do that, or who took away
-// a file that was not whole.
+// many answers of pages are gone; a power cut can do that, or who took away a file that was not
+// whole. Their URLs are put back into the frontier, and what answers then takes the place of what
+// is gone.
 func Open(ctx context.Context, dir string, s Store, opt Options) (a *Archive, lost int, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, 0, err
@@ -49,8 +51,13 @@ func Open(ctx context.Context, dir string, s Store, opt Options) (a *Archive, lo
 	return a, lost, nil
 }
 
+// A metaReader is what it takes to find an archive.
+type metaReader interface {
+	Meta(ctx context.Context, name string) ([]byte, error)
+}
+
 // Where is the folder in which a worker has its archive of a store; "": it has none.
-func Where(ctx context.Context, s Store, worker string) (dir string, err error) {
+func Where(ctx context.Context, s metaReader, worker string) (dir string, err error) {
 	m, err := readMark(ctx, s, worker)
 	if err != nil || m == nil {
 		return "", err
@@ -58,7 +65,7 @@ func Where(ctx context.Context, s Store, worker string) (dir string, err error) 
 	return m.Dir, nil
 }
 
-func readMark(ctx context.Context, s Store, worker string) (*mark, error) {
+func readMark(ctx context.Context, s metaReader, worker string) (*mark, error) {
 	text, err := s.Meta(ctx, markName(worker))
 	if err != nil || text == nil {
 		return nil, err
@@ -123,9 +130,39 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 		return 0, a.following(ctx) // it was closed, and the process ended before the next was begun
 	}
 	if len(committed) > 0 {
+		if err := a.fetchAgain(ctx, committed); err != nil {
+			return 0, err
+		}
 		return len(committed), a.following(ctx)
 	}
 	return 0, a.begin(ctx)
+}
+
+// Unfinished says whether a process was killed that had a file of a worker's archive open in a
+// folder.
+func Unfinished(ctx context.Context, dir string, s metaReader, worker string) (bool, error) {
+	m, err := readMark(ctx, s, worker)
+	if err != nil || m == nil {
+		return false, err
+	}
+	_, err = os.Stat(filepath.Join(dir, m.name()+opening))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// fetchAgain puts back the URLs of answers that are gone. It comes before the mark says that their
+// file is done with: whoever goes on after another crash finds them once more.
+func (a *Archive) fetchAgain(ctx context.Context, gone []answered) error {
+	var items []frontier.Item
+	for _, g := range gone {
+		items = append(items, g.item)
+	}
+	if _, err := a.store.Requeue(ctx, items); err != nil {
+		return fmt.Errorf("put back pages whose answers are gone: %w", err)
+	}
+	return nil
 }
 
 // has says whether a folder has files of the crawl.
@@ -134,38 +171,50 @@ func (a *Archive) has(m mark) bool {
 	return len(found) > 0
 }
 
-// committed are the places of the pages that were committed with an answer in the file that was
-// open, in the order of their commits.
-func (a *Archive) committed(ctx context.Context) (places []store.Archived, err error) {
-	name := a.mark.name()
+// An answered page was committed with an answer in the file that was open.
+type answered struct {
+	at   store.Archived
+	item frontier.Item // asks for it again, as a whole
+}
+
+// committed are the pages that were committed with an answer in the file that was open, in the
+// order of their commits.
+func (a *Archive) committed(ctx context.Context) (all []answered, err error) {
+	name, now := a.mark.name(), time.Now().UTC()
 	for page, err := range a.store.Changes(ctx, a.mark.Cursor, store.WantRecord) {
 		if err != nil {
 			return nil, err
 		}
 		for _, at := range []store.Archived{page.Record.Archive, page.Record.Answered} {
 			if at.File == name {
-				places = append(places, at)
+				r := &page.Record
+				all = append(all, answered{at, frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: now}})
 			}
 		}
 	}
-	return places, nil
+	return all, nil
 }
 
 // cut makes the file that is open end behind the last answer of a page that was committed, and
 // returns how many of those are not there.
-func (a *Archive) cut(ctx context.Context, committed []store.Archived) (lost int, err error) {
+func (a *Archive) cut(ctx context.Context, committed []answered) (lost int, err error) {
 	info, err := a.file.Stat()
 	if err != nil {
 		return 0, err
 	}
 	var last store.Archived
-	for _, at := range committed {
-		switch end := at.Offset + at.Length; {
+	var gone []answered
+	for _, c := range committed {
+		switch end := c.at.Offset + c.at.Length; {
 		case end > info.Size():
-			lost++
+			gone = append(gone, c)
 		case end > last.Offset+last.Length:
-			last = at
+			last = c.at
 		}
+	}
+	lost = len(gone)
+	if err := a.fetchAgain(ctx, gone); err != nil {
+		return lost, err
 	}
 	if a.at, err = a.endOf(ctx, last); err != nil {
 		return lost, err
@@ -193,9 +242,9 @@ func (a *Archive) cut(ctx context.Context, committed []store.Archived) (lost int
 }
 
 // endOf is where the records end that belong to pages of the store: those that refer to the last
-// answer of one. last is such an answer; behind it there may be others, of visits that left a record
-// what it was and so are no change of the store. Without any, it is where the first record of the
-// file ends; 0: there is none.
+// answer of one. last is such an answer; behind it there may be others, of visits that left a
+// record what it was and so are no change of the store. Without any, it is where the first record
+// of the file ends; 0: there is none.
 func (a *Archive) endOf(ctx context.Context, last store.Archived) (int64, error) {
 	r := warc.NewReader(io.NewSectionReader(a.file, last.Offset, 1<<62))
 	end, about := int64(0), ""
@@ -228,7 +277,7 @@ func (a *Archive) endOf(ctx context.Context, last store.Archived) (int64, error)
 
 // isSettled says whether the store knows of a record of the open file as the answer of a page.
 func (a *Archive) isSettled(ctx context.Context, rec *warc.Record, offset int64) (bool, error) {
-	if rec.Header.Get(replay.PageField) != replay.IsPage && rec.Type() != warc.Metadata {
+	if kind := rec.Header.Get(replay.PageField); kind != replay.IsPage && kind != replay.SoftPage && rec.Type() != warc.Metadata {
 		return false, nil
 	}
 	pages, err := a.store.Pages(ctx, []dedup.Hash{dedup.HashOf([]byte(rec.URI()))}, store.WantRecord)

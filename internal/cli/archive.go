@@ -42,8 +42,25 @@ func (f *archiveFlags) check() error {
 	return mayWrite("--warc", filepath.Join(f.dir, "a.warc.gz"), nil)
 }
 
-// openArchive opens the archive of a crawl, if one is asked for.
+// resumeArchive opens the archive of a crawl if a process was killed while it wrote there. What is
+// missing of it is left to fetch, and if nothing is left, its last file is to be closed.
+func (c *crawlRun) resumeArchive(ctx context.Context) error {
+	dir := c.crawlFlags.archive.dir
+	if dir == "" {
+		return nil
+	}
+	unfinished, err := archive.Unfinished(ctx, dir, c.store, c.archivist())
+	if err != nil || !unfinished {
+		return err
+	}
+	return c.openArchive(ctx)
+}
+
+// openArchive opens the archive of a crawl, if one is asked for and it is not open.
 func (c *crawlRun) openArchive(ctx context.Context) error {
+	if c.archive != nil {
+		return nil
+	}
 	f := c.crawlFlags.archive
 	if f.dir == "" {
 		return c.withoutArchive(ctx)
@@ -76,7 +93,7 @@ func (c *crawlRun) openArchive(ctx context.Context) error {
 		return err
 	}
 	if lost > 0 {
-		c.say.line("the answers of %s are not in the archive in %s any more, as after a power cut", plural(int64(lost), "page"), f.dir)
+		c.say.line("the answers of %s are not in the archive in %s any more, as after a power cut: they are fetched again", plural(int64(lost), "page"), f.dir)
 	}
 	c.archive = a
 	c.store.Store = inStep{c.store.Store, a}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/crawler"
+	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/ingest"
@@ -186,8 +188,9 @@ func (c *crawlRun) putBack(ctx context.Context) (n int64, err error) {
 	return n, flush()
 }
 
-// returning yields the URLs to be asked for again: failed seeds that the command line names, and
-// what its flags ask for. It notes when the first of the other URLs is due.
+// returning yields the URLs to be asked for again: seeds that the command line names, if they
+// failed or were only checked, and what its flags ask for. It notes when the first of the other
+// URLs is due.
 func (c *crawlRun) returning(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		for _, list := range []iter.Seq2[frontier.Item, error]{c.failedSeeds(ctx), c.ended(ctx), c.nowInScope(ctx), c.putLast(ctx)} {
@@ -201,7 +204,7 @@ func (c *crawlRun) returning(ctx context.Context) iter.Seq2[frontier.Item, error
 }
 
 // failedSeeds yields the seeds of the command line that failed before, and the failed URLs to which
-// seeds redirected.
+// seeds redirected. One that was only checked, because another page named it, is to be fetched now.
 func (c *crawlRun) failedSeeds(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		for _, seed := range c.named {
@@ -214,7 +217,12 @@ func (c *crawlRun) failedSeeds(ctx context.Context) iter.Seq2[frontier.Item, err
 				if r == nil {
 					break
 				}
-				if ends := r.End(); slices.Contains(retried, ends) && r.Visited().Before(c.round.Asked) && !yield(c.itemOf(r), nil) {
+				item := c.itemOf(r)
+				if r.Checked {
+					item.Kind, item.Depth = frontier.Page, 0
+				}
+				again := r.Checked || slices.Contains(retried, r.End())
+				if again && r.Visited().Before(c.round.Asked) && !yield(item, nil) {
 					return
 				}
 				url = r.Location
@@ -237,6 +245,9 @@ func (c *crawlRun) recordOf(ctx context.Context, url string) (*store.Record, err
 // itemOf is the item that asks for a record's URL again.
 func (c *crawlRun) itemOf(r *store.Record) frontier.Item {
 	it := frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: c.round.Asked, ETag: r.ETag, Modified: r.Modified}
+	if r.Checked {
+		it.Kind = frontier.Check
+	}
 	if r.Kind == store.Sitemap {
 		it.Kind = frontier.Sitemap
 	}
@@ -293,6 +304,47 @@ func (c *crawlRun) wants(ctx context.Context, r *store.Record) (bool, error) {
 		c.firstDue = due
 	}
 	return !due.After(asked), nil
+}
+
+// dated takes in when pages changed by a sitemap, and puts back those that changed after their last
+// visit, if what the host's sitemaps say of others proved true.
+func (c *crawlRun) dated(ctx context.Context, book *learn.Book, listed []crawler.Dated) error {
+	ids := make([]dedup.Hash, len(listed))
+	for i, d := range listed {
+		ids[i] = dedup.Hash(frontier.ID(d.URL))
+	}
+	pages, err := c.store.Pages(ctx, ids, store.WantRecord)
+	if err != nil {
+		return err
+	}
+	proofs, changed := map[string]learn.Proofs{}, map[string][]frontier.Item{}
+	for i, page := range pages {
+		if page == nil {
+			continue
+		}
+		r, host := &page.Record, frontier.HostOf(listed[i].URL)
+		p := proofs[host]
+		switch holds, known := revisit.Holds(r, listed[i].LastMod); {
+		case holds:
+			p.Right++
+		case known:
+			p.Wrong++
+		}
+		proofs[host] = p
+		if r.Visited().Before(c.round.Asked) && revisit.Changed(r, listed[i].LastMod) {
+			changed[host] = append(changed[host], c.itemOf(r))
+		}
+	}
+	for host, p := range proofs {
+		all, err := book.Dated(ctx, host, p)
+		if err == nil && revisit.Trusted(all.Right, all.Wrong) {
+			_, err = c.store.Requeue(ctx, changed[host])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // nowInScope yields the URLs that were left out, if they are asked for and the scope admits them.

@@ -23,6 +23,7 @@ const (
 	exitFailed  = 1
 	exitUsage   = 2
 	exitDiffers = 3   // compare --check: no duplicates
+	exitFound   = 4   // report --fail-on: a bound is crossed
 	exitUnheard = 141 // nobody reads the output any more: the code that a shell gives a process that SIGPIPE ended
 )
 
@@ -58,7 +59,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, tuneCommand, versionCommand}
+	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, viewCommand, tuneCommand, versionCommand}
 }
 
 // A usageError is a command line that cannot be understood. Exit code 2.

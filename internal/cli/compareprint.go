@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"skink/dedup"
 	"skink/internal/harmless"
+	"skink/report"
 )
 
 // printText prints the comparison as one table, and the longest passages.
@@ -126,59 +126,21 @@ func (c *comparison) printPassages(w io.Writer) error {
 //go:embed compare.html
 var compareHTML string
 
-var compareTemplate = template.Must(template.New("compare").Parse(compareHTML))
+var compareTemplate = template.Must(report.Templates().New("compare").Parse(compareHTML))
 
-// printHTML writes one page that opens from disk: the measures, and both texts
-// with the passages marked, each linked to its place in the other.
+// printHTML writes one page that opens from disk: the measures, and both texts side by side, block
+// beside block, with what only one of them has.
 func (c *comparison) printHTML(w io.Writer) error {
+	type shown struct {
+		*side
+		Letter string
+	}
 	guard := harmless.HTML(w)
 	err := compareTemplate.Execute(guard, struct {
 		*comparison
-		Rows  []row
-		Sides []shownSide
-	}{c, c.rows(), []shownSide{c.shown(&c.A, "A", func(p passage) int { return p.A }), c.shown(&c.B, "B", func(p passage) int { return p.B })}})
+		Rows   []row
+		Sides  []shown
+		Beside report.Sides
+	}{c, c.rows(), []shown{{&c.A, "A"}, {&c.B, "B"}}, report.Beside(c.A.text, c.B.text)})
 	return keepFirst(err, guard.Flush())
-}
-
-// A shownSide is a text cut where passages begin and end.
-type shownSide struct {
-	*side
-	Letter, Other string
-	Pieces        []piece
-}
-
-// A piece is a part of a text. It has the number of the passage it is in, 0 if it is in none.
-type piece struct {
-	Text    string
-	Passage int
-}
-
-// shown cuts a side's text. Passages are disjoint in A. In B two may overlap; then the first in the
-// text gets the words that both cover.
-func (c *comparison) shown(s *side, letter string, first func(passage) int) shownSide {
-	out := shownSide{side: s, Letter: letter, Other: map[string]string{"A": "B", "B": "A"}[letter]}
-	order := make([]int, len(c.Passages))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return first(c.Passages[i]) - first(c.Passages[j]) })
-	done := 0
-	for _, i := range order {
-		p := c.Passages[i]
-		at := s.span(first(p), p.Words)
-		if at.End <= done { // earlier passages cover all its words, but links still need its place
-			out.Pieces = append(out.Pieces, piece{Passage: i + 1})
-			continue
-		}
-		start := max(at.Start, done)
-		if done < start {
-			out.Pieces = append(out.Pieces, piece{Text: s.text[done:start]})
-		}
-		out.Pieces = append(out.Pieces, piece{s.text[start:at.End], i + 1})
-		done = at.End
-	}
-	if done < len(s.text) {
-		out.Pieces = append(out.Pieces, piece{Text: s.text[done:]})
-	}
-	return out
 }

@@ -12,7 +12,7 @@ import (
 
 	"skink/crawler"
 	"skink/internal/memory"
-	"skink/internal/monitor"
+	"skink/internal/ownname"
 	"skink/store"
 )
 
@@ -38,6 +38,12 @@ With --warc the answers are kept as a web archive (WARC 1.1), as they came: page
 errors, redirects, robots.txt. Each file is closed whole, with its index (CDXJ) beside
 it. With --from nothing is fetched: the pages of archives, of this or of other tools,
 are judged into the store as if they had been crawled, in the order in which they stand.
+Nothing is learned of their sites, for no fetch could be spared; what the crawl that wrote
+them found out to be errors (soft 404) is an error again.
+
+With --markdown the store keeps each page's main text as Markdown beside the plain one:
+about a fifth more of the disk, and a quarter more of the time. It is in the feed, and
+skink export --markdown writes it.
 
 What led to copies again and again is put last, and so are traps; parameters that
 change no page are taken off. What was put last a later run fetches, or --budget off;
@@ -76,6 +82,7 @@ type crawlFlags struct {
 	archive          *archiveFlags
 	from             []string
 	metrics          string
+	view             string // address; "": the crawl is shown to nobody
 	logFormat        string
 	logURLs          bool
 	add              bool
@@ -91,10 +98,12 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	flags.BoolVar(&f.add, "add", false, "add these seeds to a store that holds a finished crawl of others")
 	f.again = addBackFlags(flags)
 	f.rule = addRuleFlags(flags)
+	f.rule.addLinksFlag(flags)
 	o := &f.options
 	f.maxSize = size(o.MaxSize)
 	f.learning = addLearnFlags(flags)
 	flags.StringVar(&f.onDuplicate, "on-duplicate", "tag", "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only)")
+	f.rule.addMarkdownFlags()
 	flags.StringVar(&f.feed, "feed", "", "write unique and thin pages to FILE as they come, or send them to an index of Elasticsearch or OpenSearch, https://HOST:9200/INDEX (see skink export), or print with - those that this run judges: skink export prints those of all runs")
 
 	f.archive = addArchiveFlags(flags)
@@ -103,8 +112,10 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	flags.StringVar(&f.scope, "scope", crawler.ScopeHost, "what to follow: host, domain, prefix (the seed's folder) or any")
 	flags.BoolVar(&o.OpenFolders, "open-folders", false, "let pages of other seeds lead into folders; else only a folder's own pages do")
 	flags.StringArrayVar(&f.include, "include", nil, "follow only URLs that match this regular expression (may be repeated)")
-	flags.StringArrayVar(&f.exclude, "exclude", nil, "follow no URL that matches this regular expression (may be repeated)")
+	flags.StringArrayVar(&f.exclude, "exclude", nil, "follow and check no URL that matches this regular expression (may be repeated)")
 	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "follow no link that says rel=nofollow; pages that say so of all their links are always obeyed")
+	flags.BoolVar(&o.CheckAssets, "check-assets", false, "ask whether the pictures, scripts, style sheets and other files are there that pages are made of: by HEAD, as politely as for pages")
+	flags.BoolVar(&o.CheckOthers, "check-external", false, "ask whether the pages of other sites are there that pages lead to, in the same way; they are not followed")
 	flags.IntVar(&o.MaxDepth, "max-depth", 0, "follow links so many steps from a seed, 0: any number")
 
 	flags.Int64Var(&o.MaxPages, "max-pages", 0, "stop when the store holds so many pages, 0: never")
@@ -130,6 +141,8 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	flags.StringArrayVar(&f.allowPrivate, "allow-private", nil, "connect to this HOST or CIDR although it is not on the public internet (may be repeated)")
 
 	flags.StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics and profiles at this address; a port alone is one of loopback")
+	flags.StringVar(&f.view, "view", "", "show the crawl and its store to a browser, as skink view does; --view=ADDR at another address")
+	flags.Lookup("view").NoOptDefVal = viewAddress
 	flags.StringVar(&f.logFormat, "log-format", "text", "how to say how it goes: text or json, a line each")
 	flags.BoolVar(&f.logURLs, "log-urls", false, "with --log-format json, a line for each URL: how it was answered and judged")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
@@ -147,6 +160,9 @@ func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error 
 	again, args, err := f.again.heed(args)
 	if err != nil {
 		return err
+	}
+	if f.rule.pictures && !f.rule.markdown {
+		return usagef("--pictures adds to --markdown: give both")
 	}
 	say := newSayer(con.Err, f.logFormat == "json", f.quiet)
 	if len(f.from) > 0 {
@@ -272,8 +288,13 @@ func (f *crawlFlags) check(o *crawler.Options) error {
 		return err
 	}
 	if f.metrics != "" {
-		if _, err := monitor.Address(f.metrics); err != nil {
+		if _, err := ownname.Address(f.metrics); err != nil {
 			return usagef("--metrics %q: %w: try a port, such as 9464, or an address with one", f.metrics, err)
+		}
+	}
+	if f.view != "" {
+		if _, err := ownname.Address(f.view); err != nil {
+			return usagef("--view=%s: %w: try a port, such as 8466, or an address with one", f.view, err)
 		}
 	}
 	return nil

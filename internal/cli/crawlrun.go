@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/crawler/learn"
 	"skink/crawler/robots"
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/archive"
 	"skink/internal/ingest"
 	"skink/store"
-	"skink/store/badger"
+	"skink/store/badger/disk"
 )
 
 // A crawlRun is one run of skink crawl, with its store open.
@@ -29,6 +30,7 @@ type crawlRun struct {
 	named       []frontier.Item // seeds that the command line names
 	firstDue    time.Time       // when the first of the pages that are not due yet will be, as far as is known
 	judgedBy    dedup.Rule
+	markdown    store.Markdown // what is kept beside each text
 	store       *writeStore
 	archive     *archive.Archive // nil: answers are not kept
 	movedMu     sync.Mutex
@@ -46,11 +48,11 @@ type crawlRun struct {
 }
 
 func (c *crawlRun) run(ctx context.Context, args []string, given seeds) (err error) {
-	rule, err := c.rule.agree(ctx, c.store, c.name())
+	rule, markdown, err := c.rule.agree(ctx, c.store, c.name())
 	if err != nil {
 		return err
 	}
-	c.judgedBy = rule
+	c.judgedBy, c.markdown = rule, markdown
 	if c.present, err = c.join(ctx); err != nil {
 		return err
 	}
@@ -64,23 +66,40 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) (err err
 	if c.last, err = c.fetchesLast(ctx); err != nil {
 		return err
 	}
+	if err := c.resumeArchive(ctx); err != nil {
+		return err
+	}
 	switch left, err := c.anythingLeft(ctx); {
 	case err != nil:
-		return err
+		return errors.Join(err, c.closeArchive())
 	case !left:
-		return c.nothingLeft(ctx, args)
+		return errors.Join(c.nothingLeft(ctx, args), c.closeArchive())
+	}
+	keepLinks, err := keepsLinks(ctx, c.store)
+	if err != nil {
+		return err
+	}
+	if c.options.CheckAssets && !keepLinks {
+		return usagef("--check-assets needs the links that %s does not keep: leave --check-assets out, or choose another --store", c.name())
 	}
 	opt := ingest.Options{
 		Rule:           rule,
+		Markdown:       markdown,
+		NoLinks:        !keepLinks,
+		Canonicals:     true,
 		SkipDuplicates: c.onDuplicate == "skip",
 		GoneAfter:      c.again.goneAfter,
 		Shared:         c.store.shared,
+		Limit:          c.options.MaxPages,
 		Agent:          robots.ProductToken(c.options.UserAgent),
 		Memory:         int64(*c.memory),
 		Learn:          c.lessons(),
 	}
 	if opt.Learn != nil {
 		c.options.Learned = opt.Learn
+		if c.back.due {
+			c.options.OnDated = func(ctx context.Context, listed []crawler.Dated) error { return c.dated(ctx, opt.Learn, listed) }
+		}
 	}
 	if err := c.openArchive(ctx); err != nil {
 		return err
@@ -95,7 +114,7 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) (err err
 	if err != nil {
 		return errors.Join(err, following.close(ctx), c.closeArchive())
 	}
-	return c.crawl(ctx, pipeline, following)
+	return c.crawl(ctx, pipeline, opt.Learn, following)
 }
 
 func (c *crawlRun) name() string { return c.store.name }
@@ -155,7 +174,7 @@ func (c *crawlRun) completeFeed(ctx context.Context) error {
 var errMaxTime = errors.New("--max-time has passed")
 
 // crawl runs the crawler into the pipeline, and says how it goes and how it ended.
-func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, following consumers) (err error) {
+func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, lessons *learn.Book, following consumers) (err error) {
 	unstarted := func(err error) error {
 		return errors.Join(err, pipeline.Close(), following.close(ctx), c.closeArchive())
 	}
@@ -169,7 +188,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	c.options.OnSeed = func(url string) error { return c.moved(ctx, url) }
 	c.options.OnPage = c.answered
 	options := c.options
-	options.Connections = affordable(options.Connections, badger.FileLimit())
+	options.Connections = affordable(options.Connections, disk.FileLimit())
 	crawl, err := crawler.New(c.store, options, pipeline)
 	if err != nil {
 		return unstarted(errors.Join(err, outside.close()))
@@ -181,14 +200,22 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	}
 	c.say.line("%s", c.greeting(counts, pipeline.Pages(), back))
 	started := time.Now()
-	v := &view{c.store, pipeline, crawl, started}
+	v := &running{c.store, pipeline, lessons, crawl, started}
 	outside.show(v)
 	c.present.tell(ctx, func(w *workerState) {
 		added := pipeline.Added()
 		w.Hosts, w.InFlight, w.Pages = crawl.Held(), crawl.InFlight(), added.Pages()
 	})
+	run, stopRun := context.WithCancel(ctx)
+	defer stopRun()
+	endView, err := c.openView(ctx, v, stopRun)
+	if err != nil {
+		crawl.Close()
+		return unstarted(errors.Join(err, outside.close()))
+	}
 	stop := c.watch(ctx, v)
-	err = following.while(ctx, func(ctx context.Context) error { return c.runFor(ctx, crawl) })
+	err = following.while(run, func(ctx context.Context) error { return c.runFor(ctx, crawl) })
+	err = keepFirst(err, endView())
 	crawl.Close()
 	closeErr := errors.Join(pipeline.Close(), following.close(ctx), c.closeArchive())
 	if err == nil || isStop(err) {
@@ -311,7 +338,7 @@ func keepFirst(first, second error) error {
 
 // hint adds to an error of a running crawl what to do about it.
 func (c *crawlRun) hint(err error) error {
-	if errors.Is(err, store.ErrFull) {
+	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrAway) {
 		return fmt.Errorf("the crawl stopped, nothing is lost: %w: it is resumed with: %s", err, c.resume(ending{}))
 	}
 	return err

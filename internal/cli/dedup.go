@@ -25,12 +25,11 @@ var dedupCommand = command{
 	short: "judge files that are on disk already",
 	long: `
 Judges files as a crawl judges pages, and prints the report: HTML, Markdown, JSON Lines
-(an object a line, such as skink export writes), Parquet, web archives, any other UTF-8 file as text,
-and folders of them, each also packed with gzip or zstd (but for Parquet): - is standard
-input. A file is
-JSON Lines if its name ends in .jsonl or .ndjson, or if its first line is an object that
-holds a text. Which member is the text, and which names the line, is found by the names
-in use, or told.
+(an object a line, such as skink export writes), Parquet, web archives, any other UTF-8
+file as text, and folders of them, each also packed with gzip or zstd, whatever its name:
+- is standard input. A file is JSON Lines if its name ends in .jsonl or .ndjson, or if its
+first line is an object that holds a text. Which member is the text, and which names the
+line, is found by the names in use, or told.
 
 In a folder, hidden files are left alone, and only what is meant for readers is read:
 HTML, Markdown, JSON Lines, and text with an ending such as .txt or a name such as
@@ -214,11 +213,11 @@ const recordShare = 32
 // judge judges the inputs into a store. If there is a store to judge against, it judges by that
 // one's settings.
 func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared bool, in *corpus.Inputs, known *store.Settings) error {
-	rule, err := d.agree(ctx, s, name, known)
+	rule, markdown, err := d.agree(ctx, s, name, known)
 	if err != nil {
 		return err
 	}
-	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Shared: shared, Memory: int64(*d.memory)})
+	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: markdown, NoLinks: true, Shared: shared, Memory: int64(*d.memory)})
 	if err != nil {
 		return err
 	}
@@ -266,8 +265,9 @@ func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corp
 		names, err = pipeline.Files(ctx, in.Records(ctx), opt)
 		return err
 	})
-	if added := pipeline.Added(); err == nil && added.Pages() == 0 && names.Known == 0 && names.Changed == 0 {
-		err = d.reading.nothing()
+	added := pipeline.Added()
+	if err == nil && (in.Read() == 0 || added.Pages() == 0 && names.Known == 0 && names.Changed == 0) {
+		err = d.reading.nothing(added.Skipped)
 	}
 	return names, err
 }

@@ -68,7 +68,12 @@ func endRows(n frontier.Counts, t store.Tally) (rows []endRow, all int64) {
 			if t.Sitemaps > 0 {
 				row.note += ", " + plural(t.Sitemaps, "sitemap")
 			}
-			if files := t.Pages() + t.Other + t.Sitemaps - row.n; files > 0 { // skink dedup put the files there
+			more := t.Pages() + t.Other + t.Sitemaps - row.n
+			again := min(more, n.Pending)
+			if again > 0 {
+				row.note += fmt.Sprintf(", %d of them to be visited again", again)
+			}
+			if files := more - again; files > 0 { // skink dedup put the files there
 				row.note += fmt.Sprintf(", %d of them no URLs but files", files)
 			}
 		case frontier.Failed:

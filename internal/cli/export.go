@@ -2,16 +2,20 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
 	"skink/feed"
+	"skink/internal/archive"
 	"skink/internal/complete"
 	"skink/store"
+	"skink/warc"
 )
 
 var exportCommand = command{
@@ -26,10 +30,18 @@ each field holds. While a crawl runs, it writes those of one moment, and says on
 error of which. A file is packed as its name says (.gz, .zst); one that is there already
 is left as it is if there is nothing to write.
 
+With --complete the pages have the verdicts of report --complete, and a text is without
+what its host repeats on many pages, where that stands before or behind all that is the
+page's own; --whole-text keeps it.
+
 With --since or --cursor it writes what changed instead. Each line says what it is:
 "change" is new, changed or gone; applied by id to an earlier export, in their order,
 the lines make of it what an export of today is. A page that became a duplicate is gone
 from a feed of unique pages, and one whose leader went is new in it.
+
+With --format wacz it writes the answers that a crawl --warc kept as one file, which a
+player of web archives shows: the archives as they are, their index, and the pages that
+are to be written as those at which a reader may begin.
 
 With --to it sends the pages to an index of Elasticsearch or OpenSearch instead, and
 deletes there what is gone. A page's id is the document's, so what is sent twice is there
@@ -43,6 +55,7 @@ table, without what has too little text; an index that is kept in step
   skink export --cursor pages.cursor --out pages.jsonl
   skink export --format parquet --without thin --out pages.parquet
   skink export --format wet --out pages.warc.wet.gz
+  skink export --format wacz --out site.wacz
   skink export --to https://localhost:9200/pages --cursor pages.cursor`,
 	setup: setupExport,
 }
@@ -59,12 +72,16 @@ type exportFlags struct {
 	out      *outFlags
 	to       string // URL of an index; "": none
 	mapping  bool
+	markdown bool
+	archive  string // folder of the store's web archive; "": where the crawl keeps it
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &exportFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.format, "format", string(feed.JSONLines), "jsonl, parquet or wet (a web archive of the texts)")
+	flags.StringVar(&f.format, "format", string(feed.JSONLines), "jsonl, parquet, wet (a web archive of the texts) or wacz (the web archive of crawl --warc, as one file with its index and its pages)")
+	flags.StringVar(&f.archive, "warc", "", "with --format wacz, the folder of the web archive (default: where the crawl keeps it)")
 	flags.StringVar(&f.include, "include", string(feed.Unique), "unique (and thin) pages, or all judged pages")
+	flags.BoolVar(&f.markdown, "markdown", false, "write the main text as Markdown, too: headings, lists, tables, code, links; of a crawl that was begun with --markdown")
 	flags.IntVar(&f.minWords, "min-words", 0, "leave out pages of fewer words")
 	flags.StringSliceVar(&f.without, "without", nil, "leave out pages of a verdict: thin")
 	f.since = addSinceFlags(flags)
@@ -89,9 +106,18 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 	if f.since.given() && f.complete.complete {
 		return usagef("--complete judges all pages anew, and so has no changes: leave out --since and --cursor")
 	}
-	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, _ store.Settings, _ *complete.Whole) error {
+	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, set store.Settings, whole *complete.Whole) error {
+		if whole != nil && !f.complete.wholeText {
+			opt.Own = whole.Own
+		}
+		if f.markdown && set.Markdown == store.NoMarkdown {
+			return fmt.Errorf("%s holds no Markdown: a crawl keeps it that is begun with --markdown, into a new store; of pages that are in a web archive that needs no fetch: skink crawl --store NEW --markdown --from ARCHIVE", *f.store)
+		}
 		if f.to != "" {
 			return f.toIndex(ctx, con, s, opt)
+		}
+		if f.format == formatWACZ {
+			return f.toWACZ(ctx, con, s, opt)
 		}
 		end, err := s.End(ctx) // a page that is committed later may be written now, and is written again then
 		if err != nil {
@@ -118,7 +144,10 @@ func (f *exportFlags) options() (feed.Options, error) {
 	if err != nil {
 		return feed.Options{}, usagef("--include %q: try unique or all", f.include)
 	}
-	opt := feed.Options{Include: in, Format: feed.Format(f.format), MinWords: f.minWords}
+	opt := feed.Options{Include: in, MinWords: f.minWords, Markdown: f.markdown}
+	if f.format != formatWACZ {
+		opt.Format = feed.Format(f.format)
+	}
 	for _, verdict := range f.without {
 		if verdict != string(dedup.Thin) {
 			return opt, usagef("--without %q: try thin", verdict)
@@ -129,18 +158,76 @@ func (f *exportFlags) options() (feed.Options, error) {
 		opt.Packed, f.out.asItIs = true, true
 	}
 	switch {
-	case f.to != "" && (f.out.out != "-" || opt.Format != feed.JSONLines):
+	case f.to != "" && (f.out.out != "-" || f.format != string(feed.JSONLines)):
 		return opt, usagef("--to sends pages to an index, and writes no file: leave --out and --format out")
 	case f.to != "" && f.complete.complete:
 		return opt, usagef("--complete judges all pages anew, and an index is kept in step with what was judged: leave one of --to and --complete out")
+	case f.archive != "" && f.format != formatWACZ:
+		return opt, usagef("--warc says where the answers of a crawl are, which --format wacz alone writes: give both")
+	case f.format == formatWACZ:
+		return opt, f.checkWACZ()
 	case opt.Format != feed.JSONLines && opt.Format != feed.Parquet && opt.Format != feed.WET:
-		return opt, usagef("--format %q: try jsonl, parquet or wet", f.format)
+		return opt, usagef("--format %q: try jsonl, parquet, wet or wacz", f.format)
 	case opt.Format == feed.WET && f.since.given():
 		return opt, usagef("--format wet has no form for what is gone: leave out --since and --cursor, or try jsonl")
 	case opt.Format == feed.Parquet && f.out.out == "-":
 		return opt, usagef("--format parquet is no text: name a file with --out")
+	case f.markdown && f.complete.complete && !f.complete.wholeText:
+		return opt, usagef("--complete leaves out of a text what its host repeats, and the Markdown has all of it: leave --markdown out, or add --whole-text")
 	case f.minWords < 0:
 		return opt, usagef("--min-words %d: try 0 or more", f.minWords)
 	}
 	return opt, nil
+}
+
+// formatWACZ is the format of skink export that holds answers as they came, and not documents.
+const formatWACZ = "wacz"
+
+func (f *exportFlags) checkWACZ() error {
+	switch {
+	case f.out.out == "-":
+		return usagef("--format wacz is no text: name a file with --out")
+	case f.since.given():
+		return usagef("--format wacz holds an archive as a whole: leave out --since and --cursor")
+	case f.markdown:
+		return usagef("--format wacz holds pages as they came: leave --markdown out")
+	}
+	return nil
+}
+
+// toWACZ writes the web archive of a store as one file.
+func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
+	dir := f.archive
+	if dir == "" {
+		var err error
+		if dir, err = archive.Where(ctx, s, ""); err != nil {
+			return err
+		}
+	}
+	if dir == "" {
+		return usagef("%s does not say where its web archive is: name the folder with --warc; a crawl keeps one with --warc, too", *f.store)
+	}
+	lost, pages := 0, 0
+	from := feed.WACZ{
+		Dir: dir, Software: "skink " + readBuild().Version, Created: time.Now(),
+		Damaged: func(name string, d *warc.Damage) {
+			lost++
+			fmt.Fprintf(con.Err, "%s: %s\n", name, oneLine(d))
+		},
+	}
+	f.out.asItIs = true // it is a ZIP file, whatever its name
+	err := f.out.write(con, func(out io.Writer) (err error) {
+		pages, err = feed.WriteWACZ(ctx, out, s, opt, from)
+		return err
+	})
+	switch {
+	case errors.Is(err, feed.ErrNoArchive):
+		return fmt.Errorf("%s: %w: try skink crawl --warc", *f.store, err)
+	case err != nil:
+		return err
+	case lost > 0:
+		return fmt.Errorf("%s of the archive could not be indexed", plural(int64(lost), "record"))
+	}
+	fmt.Fprintf(con.Err, "%s and the answers in %s are in %s\n", plural(int64(pages), "page"), dir, f.out.out)
+	return nil
 }

@@ -6,12 +6,17 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 
 	"github.com/spf13/pflag"
 
+	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
 	"skink/internal/harmless"
+	"skink/internal/replay"
+	"skink/store"
+	"skink/warc"
 )
 
 const extractorVersion = extract.Version
@@ -33,8 +38,8 @@ taken is green, a box that a rule suspects has a red bar. It is safe to open.
 With --markdown it is the main text as Markdown: headings, lists, tables, code with its
 language, links, emphasis, and with --pictures the pictures in it. It has the blocks of
 the text, so what a crawl would leave out is not in it. With --json it is added as
-"markdown". Addresses are as the page wrote them. A store keeps no page's markup, so
-skink export has no Markdown.
+"markdown". Addresses are as the page wrote them. A crawl keeps it beside the text if it
+is begun with --markdown, and then skink export has it.
 
 Examples: a line of JSON for each file; a page to look at; its text as Markdown
 
@@ -145,7 +150,7 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 	}
 	markdown := ""
 	if f.markdown {
-		markdown = doc.Markdown(f.pictures)
+		markdown = doc.Markdown(extract.MarkdownOptions{Pictures: f.pictures})
 	}
 	switch {
 	case f.json:
@@ -165,4 +170,61 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 		Prev: doc.Prev, Next: doc.Next, Breadcrumbs: doc.Breadcrumbs, Alternates: doc.Alternates, Images: doc.Images, Charset: doc.Charset,
 		Markdown: markdown,
 	})
+}
+
+// archiveStart is how much of a file is looked at to tell whether it is a web archive.
+const archiveStart = 64 << 10
+
+// archiveOf opens the file of a name if it is a web archive; nil: it is none. What was read of
+// standard input to find out can be read again.
+func archiveOf(con *Console, name string) (io.ReadCloser, error) {
+	if hasScheme(name) {
+		return nil, nil
+	}
+	if name == "-" {
+		in := bufio.NewReaderSize(con.In, archiveStart)
+		con.In = in
+		if start, _ := in.Peek(archiveStart); warc.Begins(start) {
+			return io.NopCloser(in), nil
+		}
+		return nil, nil
+	}
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, nil // reading the file will say what is wrong
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, plainError(name, err)
+	}
+	start := make([]byte, archiveStart)
+	n, _ := io.ReadFull(f, start)
+	if _, err := f.Seek(0, io.SeekStart); err != nil || !warc.Begins(start[:n]) {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// archived prints the main text of the pages of a web archive, and says which records it cannot
+// read.
+func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
+	defer in.Close()
+	if f.html {
+		return 0, usagef("extract: --html shows one page, and %s is a web archive: try --json", name)
+	}
+	damaged := func(err error) {
+		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, oneLine(err))
+		failed++
+	}
+	err = replay.Pages(ctx, in, name, crawler.Defaults(), damaged, func(p *crawler.Page, _ store.Archived) error {
+		if p.Problem != "" || p.Location != "" {
+			return nil
+		}
+		doc, err := f.options().Parse(p.Body, p.Header.Get("Content-Type"))
+		if err != nil {
+			return nil // pictures and the like; archives are full of them
+		}
+		return f.print(out, p.Item.URL, doc)
+	})
+	return failed, err
 }

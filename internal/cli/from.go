@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"time"
@@ -25,7 +26,6 @@ type rejudging struct {
 	store       *writeStore
 	pipeline    *ingest.Pipeline
 	ways        map[string]way // to the pages that redirects led to, by URL
-	at          store.Archived // of the page in hand
 	lost        int            // records that could not be read
 }
 
@@ -40,6 +40,10 @@ func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options,
 	switch {
 	case len(args) > 0:
 		return usagef("--from judges what an archive holds, and fetches nothing: leave the seeds out")
+	case f.again.retry != "" || f.again.recrawl != "":
+		return usagef("--from judges what an archive holds, and asks no server again: leave --retry and --recrawl out")
+	case f.learning.given() != "":
+		return usagef("--from judges all that an archive holds, and fetches nothing that could be spared: leave %s out", f.learning.given())
 	case f.archive.dir != "":
 		return usagef("--from and --warc: an archive needs no second one: leave --warc out")
 	case f.feed != "":
@@ -75,19 +79,22 @@ func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options,
 }
 
 func (r *rejudging) run(ctx context.Context, files []string) error {
-	rule, err := r.rule.agree(ctx, r.store, r.store.name)
+	rule, markdown, err := r.rule.agree(ctx, r.store, r.store.name)
+	if err != nil {
+		return err
+	}
+	keepLinks, err := keepsLinks(ctx, r.store)
 	if err != nil {
 		return err
 	}
 	r.pipeline, err = ingest.New(ctx, r.store, ingest.Options{
-		Rule: rule, Shared: r.store.shared, SkipDuplicates: r.onDuplicate == "skip", Agent: robots.ProductToken(r.options.UserAgent), Memory: int64(*r.memory),
-		Archive: r.placed,
+		Rule: rule, Markdown: markdown, NoLinks: !keepLinks, Canonicals: true, Shared: r.store.shared, SkipDuplicates: r.onDuplicate == "skip", Agent: robots.ProductToken(r.options.UserAgent), Memory: int64(*r.memory),
 	})
 	if err != nil {
 		return err
 	}
 	started := time.Now()
-	err = r.all(ctx, files)
+	err = r.pipeline.Replay(ctx, r.pages(ctx, files))
 	if err := keepFirst(err, r.pipeline.Close()); err != nil {
 		return err
 	}
@@ -108,55 +115,71 @@ func (r *rejudging) run(ctx context.Context, files []string) error {
 	return nil
 }
 
-// all judges the pages of the files, one after the other.
-func (r *rejudging) all(ctx context.Context, files []string) error {
-	for _, name := range files {
-		r.say.line("Judging the pages of %s into %s", name, *r.crawlFlags.store)
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		damaged := func(err error) {
-			r.lost++
-			r.say.line("%s: %s", name, oneLine(err))
-		}
-		err = replay.Pages(ctx, f, filepath.Base(name), r.options, damaged, func(p *crawler.Page, at store.Archived) error {
-			r.at = at
-			return r.judge(ctx, p)
-		})
-		if err := keepFirst(err, f.Close()); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+// errStop: no more pages are wanted.
+var errStop = errors.New("stop")
+
+// pages are those of the files, one file after the other.
+func (r *rejudging) pages(ctx context.Context, files []string) iter.Seq2[*ingest.Replayed, error] {
+	return func(yield func(*ingest.Replayed, error) bool) {
+		for _, name := range files {
+			r.say.line("Judging the pages of %s into %s", name, *r.crawlFlags.store)
+			switch err := r.pagesOf(ctx, name, yield); {
+			case errors.Is(err, errStop):
+				return
+			case err != nil:
+				yield(nil, fmt.Errorf("%s: %w", name, err))
+				return
+			}
 		}
 	}
-	return nil
 }
 
-// judge judges one page.
-func (r *rejudging) judge(ctx context.Context, p *crawler.Page) error {
-	if came, ok := r.ways[p.Item.URL]; ok {
-		p.Item.Via, p.Item.Hops = came.via, came.hops
-	}
-	if p.Location != "" {
-		from := way{p.Item.Via, p.Item.Hops + 1}
-		if from.via == "" {
-			from.via = p.Item.URL
-		}
-		r.ways[p.Location] = from
-	}
-	p.Item.Due = p.FetchedAt                                                  // a later answer of a URL is another visit
-	if _, err := r.store.Discover(ctx, []frontier.Item{p.Item}); err != nil { // so that its end is counted
-		return err
-	}
-	leads, err := crawler.LeadsOf(p, &r.options)
+// pagesOf yields the pages of a file. The error is errStop if no more are wanted.
+func (r *rejudging) pagesOf(ctx context.Context, name string, yield func(*ingest.Replayed, error) bool) error {
+	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
-	return r.pipeline.Handle(ctx, p, leads)
+	defer f.Close()
+	damaged := func(err error) {
+		r.lost++
+		r.say.line("%s: %s", name, oneLine(err))
+	}
+	return replay.Pages(ctx, f, filepath.Base(name), r.options, damaged, func(p *crawler.Page, at store.Archived) error {
+		r.lead(p)
+		p.Item.Due = p.FetchedAt // a later answer of a URL is another visit
+		leads, err := crawler.LeadsOf(p, &r.options)
+		if err != nil {
+			return err
+		}
+		discover := func(ctx context.Context) error {
+			_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // so that its end is counted
+			return err
+		}
+		if !yield(&ingest.Replayed{Page: p, Leads: leads, Before: discover, Commit: r.placed(at)}, nil) {
+			return errStop
+		}
+		return nil
+	})
+}
+
+// lead notes where a redirect leads, and on a page which redirects led to it.
+func (r *rejudging) lead(p *crawler.Page) {
+	if came, ok := r.ways[p.Item.URL]; ok {
+		p.Item.Via, p.Item.Hops = came.via, came.hops
+	}
+	if p.Location == "" {
+		return
+	}
+	from := way{p.Item.Via, p.Item.Hops + 1}
+	if from.via == "" {
+		from.via = p.Item.URL
+	}
+	r.ways[p.Location] = from
 }
 
 // placed commits a page with the place of its answer.
-func (r *rejudging) placed(*crawler.Page) ingest.Commit {
-	at := r.at
+func (r *rejudging) placed(at store.Archived) ingest.Commit {
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		e.Record.Archive = at
 		outcomes, err := r.store.Commit(ctx, []*store.Entry{e})

@@ -62,6 +62,20 @@ func newIndex(s store.Reader, url string, opt feed.Options, keep func(context.Co
 	return b, nil
 }
 
+// whoIsIt adds to an error of an index that does not know who writes to it how to tell it.
+func whoIsIt(err error) error {
+	if !errors.Is(err, feed.ErrNotAllowed) {
+		return err
+	}
+	return fmt.Errorf("%w: set %s and %s, or %s", err, envUser, envPassword, envKey)
+}
+
+// An indexFeed is an index that follows a crawl.
+type indexFeed struct{ *feed.Bulk }
+
+func (f indexFeed) CatchUp(ctx context.Context) error { return whoIsIt(f.Bulk.CatchUp(ctx)) }
+func (f indexFeed) Close(ctx context.Context) error   { return whoIsIt(f.Bulk.Close(ctx)) }
+
 // toIndex sends the pages that the flags ask for to an index.
 func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	var keep func(context.Context, store.Cursor) error
@@ -72,7 +86,7 @@ func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, 
 	if err != nil {
 		return err
 	}
-	err = b.Close(ctx)
+	err = whoIsIt(b.Close(ctx))
 	sent, deleted, refused := b.Counts()
 	fmt.Fprintf(con.Err, "sent to %s: %s, %d deleted, %d refused\n", f.to, plural(int64(sent), "page"), deleted, refused)
 	if err == nil && refused > 0 {
@@ -89,9 +103,9 @@ func (c *crawlRun) openIndexFeed(ctx context.Context) (*consumer, error) {
 		return nil, err
 	}
 	keep := func(ctx context.Context, after store.Cursor) error { return c.store.SetMeta(ctx, name, []byte(after)) }
-	b, err := newIndex(c.store, c.feed, feed.Options{After: store.Cursor(at)}, keep, c.con.Err)
+	b, err := newIndex(c.store, c.feed, feed.Options{After: store.Cursor(at), Markdown: true}, keep, c.con.Err)
 	if err != nil {
 		return nil, err
 	}
-	return &consumer{b, fileEvery}, nil
+	return &consumer{indexFeed{b}, fileEvery}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"skink/crawler"
 	"skink/crawler/learn"
 	"skink/frontier"
+	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
 )
@@ -20,10 +21,12 @@ import (
 type learnFlags struct {
 	learn, budget, sitemaps onOff
 	mirrors                 string
+
+	flags *pflag.FlagSet
 }
 
 func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
-	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps), mirrors: "all"}
+	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps), mirrors: "all", flags: flags}
 	flags.Var(&f.sitemaps, "sitemaps", "on: read the sitemaps of seeds that are hosts, those that robots.txt names and /sitemap.xml; or off")
 	flags.Var(&f.learn, "learn", "on: learn which URLs of a site are copies, and take parameters off that change no page; or off")
 	flags.Var(&f.budget, "budget", "on: put last what led to copies again and again, and traps; off: fetch it, and what earlier runs put last")
@@ -51,6 +54,16 @@ func (o *onOff) Set(text string) error {
 
 func (o *onOff) Type() string { return "on|off" }
 
+// given is one of the flags that the command line has; "": it has none.
+func (f *learnFlags) given() string {
+	for _, name := range []string{"learn", "budget", "mirrors", "sitemaps"} {
+		if f.flags.Changed(name) {
+			return "--" + name
+		}
+	}
+	return ""
+}
+
 func (f *learnFlags) check() error {
 	switch {
 	case f.mirrors != "all" && f.mirrors != "sample":
@@ -67,9 +80,9 @@ func (c *crawlRun) lessons() *learn.Book {
 	if !f.learn {
 		return nil
 	}
-	book := learn.NewBook(c.store)
+	book := ingest.NewBook(c.store)
 	book.Budget, book.Mirror = bool(f.budget), f.mirrors == "sample"
-	book.Shared = c.store.shared
+	book.Shared, book.Domain = c.store.shared, frontier.Domain
 	book.Exempt = map[string]bool{} // folders are exempt: their pages cost no server a fetch
 	for _, f := range c.options.Folders {
 		book.Exempt[f.Host] = true
@@ -119,6 +132,9 @@ func (c *crawlRun) putLast(ctx context.Context) iter.Seq2[frontier.Item, error] 
 			}
 			r := &page.Record
 			item := frontier.Item{URL: r.URL, Depth: r.Depth, Priority: crawler.PutBackPriority, Due: now}
+			if r.Checked {
+				item.Kind = frontier.Check
+			}
 			if r.Kind == store.Later && !yield(item, nil) {
 				return
 			}
@@ -128,6 +144,13 @@ func (c *crawlRun) putLast(ctx context.Context) iter.Seq2[frontier.Item, error] 
 
 // printLearned prints what is known of a host, with the evidence.
 func printLearned(ctx context.Context, out io.Writer, s store.Reader, host string, asJSON bool) error {
+	if !asJSON {
+		l, err := report.LearnedOf(ctx, s, host)
+		if err != nil {
+			return err
+		}
+		return report.WriteLearned(out, l)
+	}
 	site, err := learn.Read(ctx, s, host)
 	if err != nil {
 		return err
@@ -135,10 +158,7 @@ func printLearned(ctx context.Context, out io.Writer, s store.Reader, host strin
 	if site == nil {
 		site = learn.NewHost()
 	}
-	if asJSON {
-		return writeLine(out, site)
-	}
-	return report.WriteLearned(out, report.LearnedOf(host, site))
+	return writeLine(out, site)
 }
 
 // hostNamed is a host as it was given, or that of a URL.

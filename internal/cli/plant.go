@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"skink/crawler"
+	"skink/crawler/folder"
 	"skink/frontier"
 )
 
@@ -28,7 +28,7 @@ func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 	for _, i := range all.items() {
 		c.options.Scope.AddSeed(i.URL)
 	}
-	c.options.Folders = crawler.FolderHosts(all.Folders)
+	c.options.Folders = folder.Sites(all.Folders)
 	c.leave(lost)
 	c.options.Hidden = []string{c.name()}
 	if c.feed != "" && c.feed != "-" && !hasScheme(c.feed) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/crawler/learn"
 	"skink/internal/ingest"
 	"skink/store"
 )
@@ -33,17 +34,18 @@ func (m moment) line() string {
 		m.pages, m.rate(), m.unique, m.exact, m.near, m.failed, m.givenUp, m.pending, m.hosts)
 }
 
-// A view is where the numbers of a running crawl come from.
-type view struct {
-	store    store.Store
+// A running crawl is where the numbers of a running crawl come from.
+type running struct {
+	store    *writeStore
 	pipeline *ingest.Pipeline
+	lessons  *learn.Book // nil: nothing is learned
 	crawl    *crawler.Crawl
 	started  time.Time
 }
 
 // now is the crawl's state at this moment. A count that fails is shown as 0: the crawl will say
 // why.
-func (v *view) now() moment {
+func (v *running) now() moment {
 	all, added := v.pipeline.Tally(), v.pipeline.Added()
 	counts, _ := v.store.Counts(context.Background())
 	return moment{all.Pages(), added.Pages(), all.Unique, all.Exact, all.Near, counts.Failed, counts.GivenUp, counts.Pending, v.crawl.Waiting(), time.Since(v.started)}
@@ -51,7 +53,7 @@ func (v *view) now() moment {
 
 // watch shows how the crawl goes until the function that it returns is called. A quiet crawl still
 // shows its hosts when somebody asks for them.
-func (c *crawlRun) watch(ctx context.Context, v *view) (stop func()) {
+func (c *crawlRun) watch(ctx context.Context, v *running) (stop func()) {
 	done := make(chan struct{})
 	asked, release := c.asked()
 	var wait sync.WaitGroup
@@ -69,7 +71,7 @@ func (c *crawlRun) watch(ctx context.Context, v *view) (stop func()) {
 const clearLine = "\r\x1b[K"
 
 // statusLine keeps one line up to date, and erases it in the end.
-func (c *crawlRun) statusLine(ctx context.Context, done, asked <-chan struct{}, v *view) {
+func (c *crawlRun) statusLine(ctx context.Context, done, asked <-chan struct{}, v *running) {
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
 	pace := time.After(paceAfter)
@@ -87,8 +89,7 @@ func (c *crawlRun) statusLine(ctx context.Context, done, asked <-chan struct{}, 
 			fmt.Fprint(c.con.screen, clearLine)
 			fmt.Fprint(c.con.Err, hostsText(v.crawl.Hosts(), time.Now()))
 		case <-pace:
-			fmt.Fprint(c.con.screen, clearLine)
-			c.sayPace(v)
+			c.sayPace(v, clearLine)
 		case <-tick.C:
 		}
 		line := stopping + v.now().line()
@@ -97,7 +98,7 @@ func (c *crawlRun) statusLine(ctx context.Context, done, asked <-chan struct{}, 
 	}
 }
 
-func (c *crawlRun) logLines(done, asked <-chan struct{}, v *view) {
+func (c *crawlRun) logLines(done, asked <-chan struct{}, v *running) {
 	log := c.say.log
 	if log == nil {
 		log = slog.New(slog.NewTextHandler(c.con.Err, nil))
@@ -116,7 +117,7 @@ func (c *crawlRun) logLines(done, asked <-chan struct{}, v *view) {
 				fmt.Fprint(c.con.Err, hostsText(v.crawl.Hosts(), time.Now()))
 			}
 		case <-pace:
-			c.sayPace(v)
+			c.sayPace(v, "")
 		case <-tick.C:
 			if c.quiet {
 				continue
@@ -128,9 +129,81 @@ func (c *crawlRun) logLines(done, asked <-chan struct{}, v *view) {
 	}
 }
 
-// sayPace tells a newcomer why the crawl is slow.
-func (c *crawlRun) sayPace(v *view) {
+// sayPace tells a newcomer why the crawl is slow. It first erases what stands on the line.
+func (c *crawlRun) sayPace(v *running, erase string) {
 	if text := c.paceText(v.now(), v.crawl.Hosts()); text != "" {
+		fmt.Fprint(c.con.screen, erase)
 		c.say.line("%s", text)
 	}
+}
+
+// A judging is what a running dedup shows of itself.
+type judging struct {
+	read, size int64 // bytes of the files as they are packed; size -1: unknown
+	found      store.Tally
+	took       time.Duration
+}
+
+func (j judging) line() string {
+	rate := float64(j.read) / max(j.took.Seconds(), 1e-3)
+	of, left := "", ""
+	if j.size >= 0 {
+		of = " of " + bytesText(j.size)
+	}
+	if j.size > j.read && j.read > 0 && j.took >= time.Second {
+		left = fmt.Sprintf("  %s left", time.Duration(float64(j.size-j.read)/rate*float64(time.Second)).Round(time.Second))
+	}
+	return fmt.Sprintf("%s%s  %s/s  unique %d  exact %d  near %d  thin %d%s",
+		bytesText(j.read), of, bytesText(int64(rate)), j.found.Unique, j.found.Exact, j.found.Near, j.found.Thin, left)
+}
+
+// showWhile runs do, and keeps one line of progress on a terminal up to date until do returns. Then
+// the line is cleared. Errors that are printed meanwhile stand on lines of their own.
+func showWhile(con Console, now func() judging, do func() error) error {
+	if !con.Terminal {
+		return do()
+	}
+	done := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		tick := time.NewTicker(statusEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				fmt.Fprint(con.screen, clearLine)
+				return
+			case <-tick.C:
+				line := now().line()
+				fmt.Fprint(con.screen, clearLine)
+				fmt.Fprint(con.Err, line[:min(len(line), max(con.Columns()-1, 20))])
+			}
+		}
+	})
+	err := do()
+	close(done)
+	wait.Wait()
+	return err
+}
+
+// paceAfter is how long a crawl must run to show how fast it goes.
+const paceAfter = 5 * time.Second
+
+// paceText says that a crawl is slow because it is polite; "" if that is not the reason, or if
+// flags asked for the pace. A newcomer would take a page a second for the program's limit.
+func (c *crawlRun) paceText(m moment, hosts []crawler.HostState) string {
+	delay := c.options.Delay
+	if c.rule.flags.Changed("delay") || delay == 0 || m.pending == 0 {
+		return ""
+	}
+	asked := 0
+	for _, h := range hosts {
+		if h.Requests > 0 && h.Rest >= delay {
+			asked++
+		}
+	}
+	if fastest := float64(asked) / delay.Seconds(); asked == 0 || m.rate() > 1.2*fastest {
+		return ""
+	}
+	return fmt.Sprintf("Each host is asked for a page every %v at most, so as not to burden it. Sites of your own may be asked more often: --delay 100ms, or 0 for no delay.", delay)
 }

@@ -2,31 +2,44 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/pflag"
 
+	"skink/dedup"
 	"skink/internal/complete"
 	"skink/report"
+	"skink/report/audit"
 	"skink/store"
 )
 
 var reportCommand = command{
 	name:  "report",
 	args:  "[flags]",
-	short: "print the duplicate report of a store",
+	short: "print what repeats in a store, or what is to be mended on its sites",
 	long: `
 Prints who repeats whom: totals, the share of duplicates of each host, and the
 clusters with their leaders. --complete compares all pages with all others after
 the crawl, so that the clusters do not depend on the order in which pages came.
 Text that returns on many pages of a host is left out of that comparison, and
-named in the report; --whole-text compares it, too. While a crawl runs, the report is
+named in the report; --whole-text compares it, too, and --similarity asks for another
+resemblance than the crawl did, without a new crawl. While a crawl runs, the report is
 of one moment of it, and standard error says of which. --changes prints what changed
 between visits of pages.
 
-Example: a page to open in a browser
+--about audit prints what the owner of a site would mend, with what each finding means:
+broken links, redirects, canonical URLs, titles and more. --about with the name of a
+list, or of one of its findings, prints that alone, and --about pages every URL with all
+that is known of it. --fail-on ends with exit code 4 if a site keeps a bound no more.
 
-  skink report --format html --out report.html`,
+Example: a page to open in a browser, a table for a spreadsheet, a check
+
+  skink report --format html --out report.html
+  skink report --complete --similarity 0.5
+  skink report --about broken --format csv --out broken.csv
+  skink report --about audit --fail-on 'duplicates>5%,broken>0'`,
 	setup: setupReport,
 }
 
@@ -37,11 +50,15 @@ type reportFlags struct {
 	complete *completeFlags
 	out      *outFlags
 	changes  bool
+	about    string
+	failOn   string
 }
 
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
 	flags.BoolVar(&f.changes, "changes", false, "print what changed between visits instead, the most changed first, with what was added and removed")
+	flags.StringVar(&f.about, "about", "", "print what is to be mended instead: audit for all of it, or the name of a list, such as broken, or of a finding, such as titles.missing")
+	flags.StringVar(&f.failOn, "fail-on", "", "exit with code 4 if one of these bounds is crossed: NAME>NUMBER or NAME>SHARE%, with commas between them, such as 'duplicates>5%,broken>0'")
 	return f.run
 }
 
@@ -50,6 +67,13 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 	if err != nil {
 		return err
 	}
+	conditions, err := f.conditions()
+	if err != nil {
+		return err
+	}
+	if f.changes && (f.about != "" || f.failOn != "") {
+		return usagef("--changes is a report of its own: give it without --about and --fail-on")
+	}
 	if f.changes && (f.complete.complete || opt.Format != report.Text && opt.Format != report.JSON) {
 		return usagef("--changes is printed as text or json, and not with --complete")
 	}
@@ -57,13 +81,131 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 		if f.changes {
 			return f.writeChanges(ctx, con, s, opt.Format)
 		}
+		opt.About = report.About{Store: withoutUser(*f.store), Settings: settings, Whole: w != nil}
+		var found *audit.Audit
+		if f.about != "" || conditions != nil {
+			if found, err = f.audit(ctx, s, settings, opt.About, conditions); err != nil {
+				return err
+			}
+		}
 		source := report.FromStore(s)
 		if w != nil {
 			source = ofWhole(w)
 		}
 		opt.Rule.Similarity, opt.Rule.MinWords = settings.Similarity, settings.MinWords
-		return f.out.write(con, func(out io.Writer) error { return report.Write(ctx, out, source, opt) })
+		err := f.out.write(con, func(out io.Writer) error {
+			if f.about != "" {
+				return audit.Write(ctx, out, found, f.auditOutput(opt))
+			}
+			return report.Write(ctx, out, source, opt)
+		})
+		if err != nil || conditions == nil {
+			return err
+		}
+		return failed(con, found.Fails(conditions))
 	})
+}
+
+// aboutAll is the name under which an audit is printed as a whole.
+const aboutAll = "audit"
+
+// conditions reads what --fail-on and --about say.
+func (f *reportFlags) conditions() (all []audit.Condition, err error) {
+	if f.about != "" && f.about != aboutAll {
+		if err := audit.CheckName(f.about); err != nil {
+			return nil, usagef("--about %s: %v; audit is all of them", f.about, err)
+		}
+	}
+	if f.failOn == "" {
+		return nil, nil
+	}
+	if all, err = audit.ParseConditions(f.failOn); err != nil {
+		return nil, usagef("--fail-on %w", err)
+	}
+	return all, nil
+}
+
+// audit audits a store.
+func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition) (*audit.Audit, error) {
+	rule, err := ruleOf(settings, *f.store)
+	if err != nil {
+		return nil, err
+	}
+	opt := audit.Options{About: about, Rule: rule}
+	asked := f.about == nearlyList || slices.ContainsFunc(conditions, func(c audit.Condition) bool { return c.Name == nearlyList })
+	if f.about == aboutAll && !asked {
+		tally, err := s.Tally(ctx)
+		if err != nil {
+			return nil, err
+		}
+		asked = tally.Pages() <= nearlyUnasked
+	}
+	if asked {
+		opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return nearly(ctx, s, rule) }
+	}
+	return audit.Read(ctx, s, opt)
+}
+
+// nearlyList is the list for which all pages are compared with all others. That is done for each
+// audit of a store of at most nearlyUnasked pages, which takes some seconds for every ten thousand,
+// and of a larger one for those who ask for the list.
+const (
+	nearlyList    = "nearly"
+	nearlyUnasked = 20_000
+)
+
+// nearly finds the pages that are almost duplicates.
+func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error) {
+	alike, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule})
+	if err != nil {
+		return nil, err
+	}
+	groups, err := alike.Below(ctx, rule.Similarity)
+	if err != nil {
+		return nil, err
+	}
+	n := &audit.Nearly{From: alike.Least()}
+	for _, g := range groups {
+		group := audit.NearlyGroup{Leader: g.Leader}
+		for _, m := range g.Members {
+			group.Members = append(group.Members, audit.NearlyPage(m))
+		}
+		n.Groups = append(n.Groups, group)
+	}
+	return n, nil
+}
+
+// nearlyUpTo finds them in a store of at most nearlyUnasked pages.
+func nearlyUpTo(rule dedup.Rule) func(context.Context, store.Reader) (*audit.Nearly, error) {
+	return func(ctx context.Context, s store.Reader) (*audit.Nearly, error) {
+		tally, err := s.Tally(ctx)
+		if err != nil || tally.Pages() > nearlyUnasked {
+			return nil, err
+		}
+		return nearly(ctx, s, rule)
+	}
+}
+
+func (f *reportFlags) auditOutput(opt report.Options) audit.Output {
+	o := audit.Output{Format: opt.Format, About: f.about}
+	if f.about == aboutAll {
+		o.About = ""
+	}
+	if f.form.flags.Changed("top") {
+		o.Top = f.form.top
+	}
+	return o
+}
+
+// failed says which bounds were crossed, and ends the command with an exit code of its own.
+func failed(con Console, why []string) error {
+	for _, w := range why {
+		fmt.Fprintf(con.Err, "skink: --fail-on: %s\n", w)
+	}
+	if len(why) > 0 {
+		return exitError(exitFound)
+	}
+	return nil
 }
 
 func (f *reportFlags) writeChanges(ctx context.Context, con Console, s store.Reader, format report.Format) error {
@@ -84,7 +226,7 @@ type formFlags struct {
 func addFormFlags(flags *pflag.FlagSet) *formFlags {
 	f := &formFlags{flags: flags}
 	flags.StringVar(&f.format, "format", "text", "text, json, csv or html")
-	flags.IntVar(&f.top, "top", report.DefaultTop, "clusters that the html format shows; the rest is counted")
+	flags.IntVar(&f.top, "top", 0, "clusters, or rows of each finding, that are shown; the rest is counted (default: all in json and csv, else what a person reads)")
 	return f
 }
 
@@ -96,22 +238,40 @@ func (f *formFlags) options() (report.Options, error) {
 	switch {
 	case err != nil:
 		return report.Options{}, usagef("--format %q: try text, json, csv or html", f.format)
-	case f.top < 1:
+	case f.top < 1 && f.flags.Changed("top"):
 		return report.Options{}, usagef("--top %d: try 1 or more", f.top)
-	case format != report.HTML && f.flags.Changed("top"):
-		return report.Options{}, usagef("--top adds to --format html: the other formats show every cluster")
+	}
+	if !f.flags.Changed("top") {
+		return report.Options{Format: format}, nil
 	}
 	return report.Options{Format: format, Top: f.top}, nil
 }
 
 // completeFlags say whether a store is judged as a whole, and how.
-type completeFlags struct{ complete, wholeText bool }
+type completeFlags struct {
+	flags               *pflag.FlagSet
+	complete, wholeText bool
+	similarity          float64
+}
 
 func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
-	c := &completeFlags{}
+	c := &completeFlags{flags: flags}
 	flags.BoolVar(&c.complete, "complete", false, "judge all pages against all others, whatever the order of the crawl was")
 	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete, compare also text that returns on many pages of a host")
+	flags.Float64Var(&c.similarity, "similarity", 0, "with --complete, resemblance from which a page is near (default: that of the crawl)")
 	return c
+}
+
+// over are the settings of a store, with the similarity that was asked for.
+func (c *completeFlags) over(settings store.Settings) (store.Settings, error) {
+	if !c.flags.Changed("similarity") {
+		return settings, nil
+	}
+	if err := checkSimilarity(c.similarity); err != nil {
+		return settings, err
+	}
+	settings.Similarity = c.similarity
+	return settings, nil
 }
 
 // withStore opens a store for reading, judges it as a whole if the flags ask for that, calls do and
@@ -122,6 +282,9 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	}
 	if how.wholeText && !how.complete {
 		return usagef("--whole-text adds to --complete: give both")
+	}
+	if how.flags.Changed("similarity") && !how.complete {
+		return usagef("--similarity asks for another judgement than that of the crawl: give --complete, too")
 	}
 	s, err := openToRead(ctx, dir, con.Err)
 	if err != nil {
@@ -143,7 +306,10 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	if err != nil {
 		return err
 	}
-	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, WholeText: how.wholeText})
+	if settings, err = how.over(settings); err != nil {
+		return err
+	}
+	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, WholeText: how.wholeText, Similarity: settings.Similarity})
 	if err != nil {
 		return err
 	}
@@ -160,4 +326,29 @@ func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error)
 		return defaultSettings(), nil
 	}
 	return *set, nil
+}
+
+// ofWhole is the source of a report on pages that were judged against all others.
+func ofWhole(w *complete.Whole) report.Source { return wholeReport{report.From(w, w.WhyLeads), w} }
+
+type wholeReport struct {
+	report.Source
+	w *complete.Whole
+}
+
+// LeftOut says which blocks of which hosts were left out of the comparison.
+func (r wholeReport) LeftOut(context.Context) ([]report.LeftOut, error) {
+	left := r.w.LeftOut()
+	if left == nil {
+		return nil, nil
+	}
+	all := []report.LeftOut{}
+	for _, l := range left {
+		blocks := []report.Block{}
+		for _, b := range l.Top {
+			blocks = append(blocks, report.Block(b))
+		}
+		all = append(all, report.LeftOut{Host: l.Host, Pages: l.Pages, Blocks: l.Blocks, Shortened: l.Shortened, Top: blocks})
+	}
+	return all, nil
 }

@@ -24,13 +24,31 @@ type ruleFlags struct {
 	scheme     string
 	minWords   int
 	contained  float64 // of skink dedup
+	markdown   bool    // of skink crawl
+	pictures   bool    // the same
+	links      onOff   // of skink crawl
 }
 
-// ruleFlagNames are the flags that addRuleFlags adds.
-var ruleFlagNames = []string{"similarity", "shingle", "unit", "step", "unordered", "form", "scheme", "min-words"}
+// addLinksFlag adds the flag that is no part of the rule, but that a store keeps too.
+func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
+	flags.Var(&r.links, "links", "on: keep where pages link to, and with which words, so that a report can say what leads to a URL; off: only follow them")
+}
+
+// keepsLinks says whether a store that has settings keeps the links of pages.
+func keepsLinks(ctx context.Context, s store.Reader) (bool, error) {
+	set, err := store.ReadSettings(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	return set == nil || !set.NoLinks, nil
+}
+
+// ruleFlagNames are the flags that addRuleFlags, addMarkdownFlags and addLinksFlag add: a
+// store keeps their values.
+var ruleFlagNames = []string{"similarity", "shingle", "unit", "step", "unordered", "form", "scheme", "min-words", "markdown", "pictures", "links"}
 
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
-	r := &ruleFlags{flags: flags, shingle: shingleSize{units: dedup.DefaultShingle}}
+	r := &ruleFlags{flags: flags, links: true, shingle: shingleSize{units: dedup.DefaultShingle}}
 	flags.Float64Var(&r.similarity, "similarity", dedup.DefaultSimilarity,
 		fmt.Sprintf("resemblance to its leader from which a page is near, %.2f to 1", dedup.LeastSimilarity()))
 	flags.Var(&r.shingle, "shingle", "words, or --unit, in a shingle")
@@ -41,6 +59,23 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	flags.StringVar(&r.scheme, "scheme", "bands", "how candidates are found: bands, super or mega")
 	flags.IntVar(&r.minWords, "min-words", dedup.DefaultMinWords, "words under which a page is thin and compared with nobody")
 	return r
+}
+
+// addMarkdownFlags adds the flags that say what is kept beside each text.
+func (r *ruleFlags) addMarkdownFlags() {
+	r.flags.BoolVar(&r.markdown, "markdown", false, "keep the main text as Markdown, too, for skink export --markdown and for --feed; a store begins with it or never has it")
+	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown, keep the pictures in the text")
+}
+
+// keeps says in which form texts are kept as Markdown.
+func (r *ruleFlags) keeps() store.Markdown {
+	switch {
+	case r.markdown && r.pictures:
+		return store.WithPictures
+	case r.markdown:
+		return store.WordsOnly
+	}
+	return store.NoMarkdown
 }
 
 // defaultSettings are the settings if no flag is given.
@@ -64,6 +99,8 @@ func (r *ruleFlags) settings() store.Settings {
 		Scheme:     r.scheme,
 		MinWords:   r.minWords,
 		Contained:  r.contained,
+		Markdown:   r.keeps(),
+		NoLinks:    !bool(r.links),
 	}
 }
 
@@ -122,34 +159,35 @@ func check(set store.Settings) (dedup.Rule, error) {
 	return rule, nil
 }
 
-// agree settles by which rule a store is judged. A new store gets the settings of the flags. Any
-// other keeps its own, and a flag must not contradict them.
-func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedup.Rule, error) {
+// agree settles by which rule a store is judged, and what is kept beside each text. A new store
+// gets the settings of the flags. Any other keeps its own, and a flag must not contradict them.
+func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedup.Rule, store.Markdown, error) {
 	want := r.settings()
 	rule, err := check(want)
 	if err != nil {
-		return rule, err
+		return rule, "", err
 	}
 	has, err := store.ReadSettings(ctx, s)
 	if err != nil {
-		return rule, fmt.Errorf("%s: %w", name, err)
+		return rule, "", fmt.Errorf("%s: %w", name, err)
 	}
 	if has == nil {
 		if err = store.WriteSettings(ctx, s, want); errors.Is(err, store.ErrChanged) {
 			return r.agree(ctx, s, name) // another worker came first
 		}
-		return rule, err
+		return rule, want.Markdown, err
 	}
 	if err := r.contradicts(*has, name); err != nil {
-		return rule, err
+		return rule, "", err
 	}
 	if r.flags.Changed("rule") && r.contained != has.Contained {
-		return rule, usagef("--rule and --containment ask for a share of %v, but %s was written with %v (0: by resemblance alone): leave the flags out, or choose another --store", r.contained, name, has.Contained)
+		return rule, "", usagef("--rule and --containment ask for a share of %v, but %s was written with %v (0: by resemblance alone): leave the flags out, or choose another --store", r.contained, name, has.Contained)
 	}
 	if has.Extractor != extractorVersion { // its records can be read, but the same pages would now give other texts
-		return rule, otherVersion(name, "extractor", has.Extractor, extractorVersion)
+		return rule, "", otherVersion(name, "extractor", has.Extractor, extractorVersion)
 	}
-	return ruleOf(*has, name)
+	rule, err = ruleOf(*has, name)
+	return rule, has.Markdown, err
 }
 
 // over are the settings of a store, with the flags that were given in place of its own.
@@ -182,6 +220,7 @@ func ruleOf(has store.Settings, name string) (dedup.Rule, error) {
 
 // contradicts is an error that names the flag whose value is not the store's.
 func (r *ruleFlags) contradicts(has store.Settings, name string) error {
+	keeps := onOff(!has.NoLinks)
 	for _, f := range []struct {
 		flag      string
 		given, is any
@@ -194,6 +233,9 @@ func (r *ruleFlags) contradicts(has store.Settings, name string) error {
 		{"form", r.form, has.Form},
 		{"scheme", r.scheme, has.Scheme},
 		{"min-words", r.minWords, has.MinWords},
+		{"markdown", r.markdown, has.Markdown != store.NoMarkdown},
+		{"pictures", r.pictures, has.Markdown == store.WithPictures},
+		{"links", r.links.String(), keeps.String()},
 	} {
 		if r.flags.Changed(f.flag) && f.given != f.is {
 			return usagef("--%s %v, but %s was written with --%s %v: leave the flag out, or choose another --store", f.flag, f.given, name, f.flag, f.is)

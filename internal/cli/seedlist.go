@@ -17,7 +17,7 @@ import (
 	xunicode "golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
-	"skink/crawler"
+	"skink/crawler/wire"
 	"skink/extract"
 	"skink/frontier"
 )
@@ -124,7 +124,7 @@ func withScheme(word string) string {
 	}
 	scheme, name := "https://", u.Hostname()
 	switch _, ipErr := netip.ParseAddr(name); {
-	case crawler.IsSpecialHost(name): // few of these hosts have a certificate
+	case wire.IsSpecialHost(name): // few of these hosts have a certificate
 		scheme = "http://"
 	case ipErr == nil:
 	default:

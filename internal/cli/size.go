@@ -2,9 +2,15 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
+
+	"skink/internal/memory"
 )
 
 // A size is a number of bytes on the command line: 500, 64KB, 10MB, 1GB. The
@@ -77,4 +83,25 @@ func plural(n int64, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// leastMemory is enough for the store, the program itself and one page.
+const leastMemory = 64 << 20
+
+func addMemoryFlag(flags *pflag.FlagSet) *size {
+	m := size(memory.Default)
+	flags.Var(&m, "memory", "get along with so much memory: pages wait for each other where they would need more")
+	return &m
+}
+
+// heed bounds the memory of the whole process. The shares of the pages hold the bound. The garbage
+// collector is told of it too, so that it does not wait until the heap has doubled.
+func (s size) heed() error {
+	if s < leastMemory {
+		return usagef("--memory %q: try 64MB or more", s.String())
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(s))
+	}
+	return nil
 }

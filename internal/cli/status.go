@@ -107,6 +107,7 @@ type status struct {
 
 	rows []endRow
 	all  int64
+	at   time.Time // by the clock of the store's servers
 }
 
 type hostStatus struct {
@@ -128,7 +129,7 @@ func printStatus(ctx context.Context, out io.Writer, s store.Reader, asJSON bool
 	for _, row := range st.rows {
 		row.print(out)
 	}
-	if err := printWorkers(out, st.Workers, time.Now()); err != nil || len(st.Hosts) == 0 {
+	if err := printWorkers(out, st.Workers, st.at); err != nil || len(st.Hosts) == 0 {
 		return err
 	}
 	fmt.Fprintf(out, "%s with URLs pending\n", plural(int64(len(st.Hosts)), "host"))
@@ -161,7 +162,8 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	}
 	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = countsByName(n, tally), tally.Pages(), tally.Other, tally.Problems, tally.GivenUp
 	st.rows, st.all = endRows(n, tally)
-	if st.Workers, err = workersAt(ctx, s, now); err != nil {
+	st.at = timeAt(ctx, s)
+	if st.Workers, err = workersAt(ctx, s, st.at); err != nil {
 		return st, err
 	}
 	for h, err := range s.Hosts(ctx) {

@@ -21,7 +21,8 @@ import (
 //
 // Workers that share a store write down every few seconds what they hold. Each has its own line in
 // one value of the store. The lines are for people to read, and nothing else depends on them: the
-// frontier decides which worker holds which host. Times are those of the workers' clocks.
+// frontier decides which worker holds which host. Times are those of the servers' clock, for the
+// clocks of the workers' machines may differ.
 
 // A workerState is what a worker says of itself.
 type workerState struct {
@@ -95,7 +96,7 @@ type presence struct {
 // join adds this worker's line, and refuses a name that another worker has: the frontier would take
 // the two for one.
 func (c *crawlRun) join(ctx context.Context) (*presence, error) {
-	now := time.Now()
+	now := timeAt(ctx, c.store)
 	p := &presence{meta: c.store, shared: c.store.shared, name: c.options.Worker, state: workerState{Started: now, Seen: now}, report: func(*workerState) {}, done: make(chan struct{})}
 	if !p.shared {
 		return p, nil
@@ -128,21 +129,39 @@ func (p *presence) tell(ctx context.Context, report func(*workerState)) {
 			case <-p.done:
 				return
 			case <-tick.C:
-				changeWorkers(ctx, p.meta, p.say)
+				p.say(ctx)
 			}
 		}
 	})
 }
 
 // say writes the worker's line, and removes those of workers that died long ago.
-func (p *presence) say(all map[string]workerState) error {
+func (p *presence) say(ctx context.Context) error {
 	last := p.state
-	p.state.Seen = time.Now()
+	p.state.Seen = timeAt(ctx, p.meta)
 	p.report(&p.state)
 	p.state.PerSecond = float64(p.state.Pages-last.Pages) / max(p.state.Seen.Sub(last.Seen).Seconds(), 1e-3)
-	maps.DeleteFunc(all, func(_ string, w workerState) bool { return p.state.Seen.Sub(w.Seen) > forgetAfter })
-	all[p.name] = p.state
-	return nil
+	return changeWorkers(ctx, p.meta, func(all map[string]workerState) error {
+		maps.DeleteFunc(all, func(_ string, w workerState) bool { return p.state.Seen.Sub(w.Seen) > forgetAfter })
+		all[p.name] = p.state
+		return nil
+	})
+}
+
+// timeAt is the time by the clock of a store's servers. A store in a folder has none, and is of one
+// machine.
+func timeAt(ctx context.Context, s any) time.Time {
+	if w, ok := s.(*writeStore); ok {
+		s = w.Store
+	}
+	if servers, ok := s.(interface {
+		Now(context.Context) (time.Time, error)
+	}); ok {
+		if now, err := servers.Now(ctx); err == nil {
+			return now
+		}
+	}
+	return time.Now()
 }
 
 // leave removes the worker's line.

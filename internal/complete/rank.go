@@ -17,6 +17,7 @@ type ranked struct {
 	path    int // length of the URL's path
 	words   int
 	named   bool // by rel=canonical of another page
+	print   bool // its URL is that of a view to print, or for small screens
 	https   bool
 	noIndex bool
 	hash    dedup.Hash // of the text
@@ -27,7 +28,7 @@ type ranked struct {
 func rankedOf(r *store.Record, place int) ranked {
 	return ranked{
 		place: place, id: r.ID, url: r.URL, path: pathLen(r.URL), words: r.Words,
-		https: strings.HasPrefix(r.URL, "https:"), noIndex: r.NoIndex,
+		https: strings.HasPrefix(r.URL, "https:"), print: isPrintView(r.URL), noIndex: r.NoIndex,
 		hash: r.Hash, title: dedup.HashOf([]byte(r.Title)),
 		lang: unique.Make(r.Lang).Value(), // few are held by many
 	}
@@ -43,6 +44,7 @@ type criteria []struct {
 var byAddress = criteria{
 	{"may be indexed", func(a, b *ranked) int { return yesFirst(!a.noIndex, !b.noIndex) }},
 	{"canonical link", func(a, b *ranked) int { return yesFirst(a.named, b.named) }},
+	{"no print view", func(a, b *ranked) int { return yesFirst(!a.print, !b.print) }},
 	{"https", func(a, b *ranked) int { return yesFirst(a.https, b.https) }},
 	{"shortest path", func(a, b *ranked) int { return cmp.Compare(a.path, b.path) }},
 	{"longest text", func(a, b *ranked) int { return cmp.Compare(b.words, a.words) }},
@@ -100,3 +102,25 @@ func pathLen(url string) int {
 	}
 	return len(rest) - max(strings.IndexByte(rest, '/'), 0)
 }
+
+// isPrintView says whether a URL is that of a view to print, or for small screens (AMP), of a page
+// that has another URL: by a segment of its path, the end of its file's name, or a parameter.
+func isPrintView(url string) bool {
+	_, rest, _ := strings.Cut(url, "://")
+	rest, query, _ := strings.Cut(rest, "?")
+	for i, segment := range strings.Split(rest, "/") {
+		stem, _, _ := strings.Cut(strings.ToLower(segment), ".")
+		if i > 0 && (views[stem] || strings.HasSuffix(stem, "-print") || strings.HasSuffix(stem, "_print")) {
+			return true
+		}
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(strings.ToLower(pair), "=")
+		if value != "0" && value != "false" && (views[name] || views[value] && (name == "view" || name == "format" || name == "output" || name == "mode")) {
+			return true
+		}
+	}
+	return false
+}
+
+var views = map[string]bool{"print": true, "printable": true, "printer": true, "printview": true, "printpage": true, "amp": true}

@@ -72,30 +72,19 @@ type Options struct {
 	Rule      dedup.Rule
 	WholeText bool // whether what a host repeats on many pages is compared, too
 	Longest   bool // whether the longest text leads, and of equal ones the first that was stored, instead of the best by its URL
+
+	// Similarity is the resemblance from which pages are near, 0: that of Rule. What hosts repeat is
+	// learned by Rule all the same, so that it does not change with the question.
+	Similarity float64
 }
 
 // Judge judges all pages of s against all others.
 func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
-	w, err := readWhole(ctx, s, opt.Rule, opt.criteria())
+	w, c, err := prepare(ctx, s, opt)
 	if err != nil {
 		return nil, err
 	}
-	c, err := newComparison(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	if w.places, err = w.cluster(ctx, c); err != nil {
-		return nil, err
-	}
-	if w.wholeText = opt.WholeText; !w.wholeText {
-		if err := w.learn(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if len(w.repeated) > 0 {
-		if err := c.shorten(ctx); err != nil {
-			return nil, err
-		}
+	if w.places == nil {
 		if w.places, err = w.cluster(ctx, c); err != nil {
 			return nil, err
 		}
@@ -104,11 +93,43 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	return w, nil
 }
 
+// prepare reads a store and learns what its hosts repeat. The comparison finds the pairs of the
+// similarity that was asked for. The texts have their places already if nothing more is needed for
+// them.
+func prepare(ctx context.Context, s store.Reader, opt Options) (w *Whole, c *comparison, err error) {
+	if w, err = readWhole(ctx, s, opt.Rule, opt.criteria()); err != nil {
+		return nil, nil, err
+	}
+	if c, err = newComparison(ctx, w); err != nil {
+		return nil, nil, err
+	}
+	if w.places, err = w.cluster(ctx, c); err != nil {
+		return nil, nil, err
+	}
+	if w.wholeText = opt.WholeText; !w.wholeText {
+		if err := w.learn(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	w.rule.Similarity = cmp.Or(opt.Similarity, opt.Rule.Similarity)
+	switch {
+	case len(w.repeated) > 0:
+		err = c.shorten(ctx)
+	case w.rule.Similarity != opt.Rule.Similarity:
+		err = c.index(ctx, c.whole)
+	default:
+		return w, c, nil
+	}
+	w.places = nil
+	return w, c, err
+}
+
 // readWhole collects the texts of a store, by rank.
 func readWhole(ctx context.Context, s store.Reader, rule dedup.Rule, by criteria) (*Whole, error) {
 	w := &Whole{Reader: s, rule: rule, by: by, of: map[dedup.Hash]int32{}}
 	var pages []ranked
-	named := map[dedup.Hash]bool{}
+	var clusters []dedup.Hash // of the pages, in the crawl
+	named := map[naming]bool{}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err == nil {
 			err = ctx.Err()
@@ -118,18 +139,33 @@ func readWhole(ctx context.Context, s store.Reader, rule dedup.Rule, by criteria
 		}
 		r := &page.Record
 		if r.CanonicalURL != "" && r.CanonicalURL != r.URL {
-			named[dedup.HashOf([]byte(r.CanonicalURL))] = true
+			target := dedup.HashOf([]byte(r.CanonicalURL))
+			named[naming{clusterOf(r), target}], named[naming{r.Hash, target}] = true, true
 		}
 		if r.Kind == store.Page && !r.NoText && r.Words > 0 {
 			pages = append(pages, rankedOf(r, len(pages)))
+			clusters = append(clusters, clusterOf(r))
 		}
 	}
 	for i := range pages {
-		pages[i].named = named[dedup.HashOf([]byte(pages[i].url))]
+		p := &pages[i]
+		p.named = named[naming{clusters[i], p.id}] || named[naming{p.hash, p.id}]
 	}
 	slices.SortFunc(pages, by.rank)
 	w.group(pages)
 	return w, nil
+}
+
+// A naming is that a page names another as its canonical URL. It is believed where both have the
+// same words, or stand in one cluster of the crawl: elsewhere some name the home page, whatever
+// they say.
+type naming struct{ of, page dedup.Hash }
+
+func clusterOf(r *store.Record) dedup.Hash {
+	if r.Follows() {
+		return r.Leader
+	}
+	return r.ID
 }
 
 // group makes one text of the pages that share it.

@@ -30,6 +30,11 @@ func TestWholeRanks(t *testing.T) {
 			"http://a.test/333 (canonical link), 2: https://a.test/1 exact 1.000; http://a.test/22 exact 1.000;\n"},
 		{[]page{canonical(article("http://a.test/22", a), "http://a.test/22"), article("http://a.test/1", a)}, // its own word counts nothing
 			"http://a.test/1 (shortest path), 1: http://a.test/22 exact 1.000;\n"},
+		// Nor does that of a page that says something else.
+		{[]page{article("http://a.test/22", a), article("http://a.test/1", a), canonical(article("http://a.test/3", words(3, 100)), "http://a.test/22")},
+			"http://a.test/1 (shortest path), 1: http://a.test/22 exact 1.000;\n"},
+		{[]page{article("http://a.test/print/1", a), article("http://a.test/articles/1", a), article("http://a.test/1?view=print", a), article("http://a.test/amp/1", a)},
+			"http://a.test/articles/1 (no print view), 3: http://a.test/amp/1 exact 1.000; http://a.test/print/1 exact 1.000; http://a.test/1?view=print exact 1.000;\n"},
 		{[]page{article("http://a.test/1", a), article("https://a.test/long", a)},
 			"https://a.test/long (https), 1: http://a.test/1 exact 1.000;\n"},
 		{[]page{article("http://b.test/1?q", a), article("http://longer.test/1", a)},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"skink/crawler"
+	"skink/extract"
 	"skink/internal/packed"
 	"skink/internal/replay"
 	"skink/warc"
@@ -64,6 +65,11 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 			}
 			continue
 		case warc.Response, warc.Resource, warc.Conversion:
+		case warc.Revisit: // the page that it repeats stands elsewhere, perhaps in another archive
+			if in.Passed != nil {
+				in.Passed("revisit")
+			}
+			continue
 		default:
 			continue
 		}
@@ -90,7 +96,7 @@ func (a *archived) record(block []byte) *warc.Record {
 }
 
 // text is what a record says.
-func (a *archived) text(block []byte) (Text, error) {
+func (a *archived) text(ask extract.Options, block []byte) (Text, error) {
 	page, err := replay.PageOf(a.record(block), crawler.Defaults())
 	switch {
 	case err != nil:
@@ -104,7 +110,7 @@ func (a *archived) text(block []byte) (Text, error) {
 	case page.Location != "":
 		return Text{}, &PassedError{"redirect"}
 	}
-	t := textOf(page.Item.URL, page.Body, page.Header.Get("Content-Type"))
+	t := textOf(ask, page.Item.URL, page.Body, page.Header.Get("Content-Type"))
 	t.Header = page.Header
 	return t, nil
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"skink/extract"
 )
 
 func gzipped(s string) string {
@@ -57,7 +59,7 @@ func texts(dir string, in *Inputs) (got []string, err error) {
 			return got, err
 		}
 		said := "nothing"
-		text, err := r.Text()
+		text, err := r.Text(extract.Options{})
 		if text.Doc != nil {
 			said = text.Doc.Text
 		}
@@ -141,10 +143,10 @@ func TestFields(t *testing.T) {
 		{Fields{}, `{"url":true,"text":"t"}`, `f.jsonl, line 1: "url" is a boolean and should be a string: bad`},
 		{Fields{}, `["a"]`, `f.jsonl, line 1: array where an object should be: try {"url","text"} or {"url","html"}: bad`},
 		{Fields{}, `null`, `f.jsonl, line 1: null where an object should be: try {"url","text"} or {"url","html"}: bad`},
-		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing, which --text-field names: bad`},
-		{Fields{ID: "doi"}, `{"text":"t"}`, `f.jsonl, line 1: "doi" is missing, which --id-field names: bad`},
-		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: no member is a text, "text", "content", "body", "raw_content", "document", "html" or "raw_html": --text-field names the one that is: bad`},
-		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: it is too long: more than 1000 bytes, which are the most that are read; a larger --memory reads more: bad"},
+		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing: bad`},
+		{Fields{ID: "doi"}, `{"text":"t"}`, `f.jsonl, line 1: "doi" is missing: bad`},
+		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: no field of it is known as a text: it has no "text", "content", "body", "raw_content", "document", "html" or "raw_html": bad`},
+		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: it is too long: more than 1000 bytes, which are the most that are read: bad"},
 	} {
 		dir := write(t, map[string]string{"f.jsonl": bom + c.line + "\n"})
 		in := &Inputs{Paths: []string{filepath.Join(dir, "f.jsonl")}, Fields: c.fields, MaxRecord: 1000}
@@ -168,7 +170,7 @@ func TestRaw(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = append(got, string(r.Raw))
-			if _, err := r.Text(); (err != nil) != (r.Line == 3) {
+			if _, err := r.Text(extract.Options{}); (err != nil) != (r.Line == 3) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -204,7 +206,7 @@ func FuzzLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte, text, id string) {
 		r := &Record{Input: "f", Line: 1, Raw: line, fields: Fields{text, id}}
-		got, err := r.Text()
+		got, err := r.Text(extract.Options{})
 		var bad *BadError
 		if err != nil && !errors.As(err, &bad) {
 			t.Errorf("the error is no BadError: %v", err)
@@ -212,7 +214,7 @@ func FuzzLine(f *testing.F) {
 		if err == nil && got.URL == "" {
 			t.Error("a text without a name")
 		}
-		if again, err2 := r.Text(); fmt.Sprint(err) != fmt.Sprint(err2) || again.URL != got.URL {
+		if again, err2 := r.Text(extract.Options{}); fmt.Sprint(err) != fmt.Sprint(err2) || again.URL != got.URL {
 			t.Error("another text the second time")
 		}
 	})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"skink/extract"
 )
 
 // Fields says which members of a JSON line, or columns of a table, hold what. The zero value
@@ -37,7 +39,7 @@ func (f *Fields) idNames() []string {
 }
 
 // read makes a text of a JSON line.
-func (f *Fields) read(raw []byte) (Text, error) {
+func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	var members map[string]json.RawMessage
 	var kind *json.UnmarshalTypeError
 	switch err := json.Unmarshal(raw, &members); {
@@ -50,7 +52,7 @@ func (f *Fields) read(raw []byte) (Text, error) {
 	if err != nil {
 		return Text{}, err
 	}
-	return f.text(name, members)
+	return f.text(ask, name, members)
 }
 
 // name is the name that a line gives itself; "" if it gives none.
@@ -71,14 +73,14 @@ func (f *Fields) name(members map[string]json.RawMessage) (string, error) {
 		}
 	}
 	if f.ID != "" && members[f.ID] == nil {
-		return "", fmt.Errorf("%q is missing, which --id-field names", f.ID)
+		return "", fmt.Errorf("%q is missing", f.ID)
 	}
 	return "", nil
 }
 
 // text is the text of a line. A line that a feed wrote may have none: a feed leaves out what a page
 // lacks, and what was not kept of it.
-func (f *Fields) text(name string, members map[string]json.RawMessage) (Text, error) {
+func (f *Fields) text(ask extract.Options, name string, members map[string]json.RawMessage) (Text, error) {
 	for _, field := range f.textNames() {
 		raw, ok := members[field]
 		if !ok {
@@ -88,15 +90,15 @@ func (f *Fields) text(name string, members map[string]json.RawMessage) (Text, er
 		if err != nil {
 			return Text{}, err
 		}
-		return textOf(name, []byte(text), fieldType(field)), nil
+		return textOf(ask, name, []byte(text), fieldType(field)), nil
 	}
 	switch {
 	case f.Text != "":
-		return Text{}, fmt.Errorf("%q is missing, which --text-field names", f.Text)
+		return Text{}, fmt.Errorf("%q is missing", f.Text)
 	case valueKind(members["verdict"]) == "string":
 		return Text{URL: name}, nil
 	}
-	return Text{}, fmt.Errorf("no member is a text, %s: --text-field names the one that is", orList(textFields))
+	return Text{}, fmt.Errorf("%w: it has no %s", ErrNoText, orList(textFields))
 }
 
 // fieldType is the media type of a field's content.

@@ -129,15 +129,11 @@ func TypeOf(name string) string {
 const bom = "\uFEFF" // some editors write one
 
 // beginsAsLines says whether a file is JSON Lines, and returns the bytes that it had to read to
-// find out. The file's name may say yes, and the name of an HTML file says no. Otherwise the first
-// line that is not blank decides: it must be an object with a text, or with something else that a
-// line may hold.
+// find out. The file's name may say yes. Otherwise, whatever the name, the first line that is not
+// blank decides: it must be an object with a text, or with something else that a line may hold.
 func (in *Inputs) beginsAsLines(name string, b *bufio.Reader) (head []byte, yes bool, err error) {
-	switch ext := strings.ToLower(filepath.Ext(name)); {
-	case ext == ".jsonl" || ext == ".ndjson":
+	if ext := strings.ToLower(filepath.Ext(name)); ext == ".jsonl" || ext == ".ndjson" {
 		return nil, true, nil
-	case isHTML(TypeOf(name)):
-		return nil, false, nil
 	}
 	start, err := b.Peek(512)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -29,7 +29,7 @@ type Inputs struct {
 	MaxRecord        int              // the most bytes that one record may have; 0: [DefaultMaxRecord]
 
 	Unreadable func(error)       // told of each file or folder inside a folder that cannot be read; required
-	Passed     func(kind string) // told of each file in a folder that is passed over, by its kind; nil: nobody is
+	Passed     func(kind string) // told of each file in a folder that is passed over, and of each revisit in an archive, by its kind; nil: nobody is
 
 	bytesRead atomic.Int64 // of files, as they are packed
 }

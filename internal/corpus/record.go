@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"iter"
 	"net/http"
+	"os"
 	"sync/atomic"
 
 	"skink/extract"
@@ -96,15 +97,15 @@ func (r *Record) Markup() bool {
 	return bytes.IndexByte(r.Raw, '<') >= 0 || bytes.Contains(r.Raw, []byte(`\u003`))
 }
 
-// Text reads the record. Its error is a *[BadError].
-func (r *Record) Text() (Text, error) {
+// Text reads the record, and asks of a page what ask says. Its error is a *[BadError].
+func (r *Record) Text(ask extract.Options) (Text, error) {
 	switch {
 	case r.bad != nil:
 		return Text{}, &BadError{r.Place(), r.bad}
 	case r.Line == 0:
-		return textOf(r.Input, r.Raw, r.Type), nil
+		return textOf(ask, r.Input, r.Raw, r.Type), nil
 	}
-	t, err := r.said()
+	t, err := r.said(ask)
 	if err != nil {
 		return Text{}, &BadError{r.Place(), err}
 	}
@@ -115,19 +116,19 @@ func (r *Record) Text() (Text, error) {
 }
 
 // said is the text of a line or a row.
-func (r *Record) said() (Text, error) {
+func (r *Record) said(ask extract.Options) (Text, error) {
 	switch {
 	case r.row != nil:
-		return r.fields.readRow(r.row)
+		return r.fields.readRow(ask, r.row)
 	case r.archived != nil:
-		return r.archived.text(r.Raw)
+		return r.archived.text(ask, r.Raw)
 	}
-	return r.fields.read(r.Raw)
+	return r.fields.read(ask, r.Raw)
 }
 
 // textOf makes a text of the bytes of a whole file.
-func textOf(name string, body []byte, kind string) Text {
-	doc, err := extract.Parse(body, kind)
+func textOf(ask extract.Options, name string, body []byte, kind string) Text {
+	doc, err := ask.Parse(body, kind)
 	if err != nil { // the only possible error is that there is no text
 		doc = nil
 	}
@@ -191,7 +192,10 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 		}
 	}()
 	if start, _ := b.Peek(len(table.Magic)); string(start) == table.Magic {
-		return in.readRows(i, f, yield, failed)
+		if file, ok := f.(*os.File); ok && !b.Packed {
+			return in.readRows(i, file, yield, failed)
+		}
+		return in.readRowsFrom(i, b, yield, failed)
 	}
 	if start, _ := b.Peek(archiveStart); warc.Begins(start) {
 		return in.readArchive(i, b, yield, failed)
@@ -241,9 +245,12 @@ func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Re
 	return yield(r, nil)
 }
 
-// errTooLong: a record has more bytes than are read.
-var errTooLong = errors.New("it is too long")
+// These say why a record is bad.
+var (
+	ErrTooLong = errors.New("it is too long") // it has more bytes than are read
+	ErrNoText  = errors.New("no field of it is known as a text")
+)
 
 func tooLong(most int) error {
-	return fmt.Errorf("%w: more than %d bytes, which are the most that are read; a larger --memory reads more", errTooLong, most)
+	return fmt.Errorf("%w: more than %d bytes, which are the most that are read", ErrTooLong, most)
 }

@@ -1,20 +1,31 @@
 package corpus
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"skink/extract"
 	"skink/internal/table"
 )
 
-// readRows yields the rows of a Parquet file.
-func (in *Inputs) readRows(i input, f io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
-	file, ok := f.(*os.File)
-	if !ok {
-		return failed(errors.New("a Parquet file is read from its end: give it as a file, neither packed nor through a pipe"))
+// readRowsFrom yields the rows of a Parquet file that is packed, or comes through a pipe. Such a
+// file is read from its end, so it is written to a temporary one first.
+func (in *Inputs) readRowsFrom(i input, from io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
+	file, err := os.CreateTemp("", "skink-parquet-")
+	if err != nil {
+		return failed(fmt.Errorf("unpack it into a temporary file: %w", err))
 	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	if _, err := io.Copy(file, from); err != nil {
+		return failed(fmt.Errorf("unpack it into a temporary file: %w", err))
+	}
+	return in.readRows(i, file, yield, failed)
+}
+
+// readRows yields the rows of a Parquet file.
+func (in *Inputs) readRows(i input, file *os.File, yield func(*Record, error) bool, failed func(error) bool) bool {
 	info, err := file.Stat()
 	if err != nil {
 		return failed(err)
@@ -41,7 +52,7 @@ func (in *Inputs) readRows(i input, f io.Reader, yield func(*Record, error) bool
 }
 
 // readRow makes a text of a row.
-func (f *Fields) readRow(row *table.Row) (Text, error) {
+func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
 	name, err := f.nameOfRow(row)
 	if err != nil {
 		return Text{}, err
@@ -55,12 +66,12 @@ func (f *Fields) readRow(row *table.Row) (Text, error) {
 		if !isString && value != nil {
 			return Text{}, fmt.Errorf("column %q is no string", column)
 		}
-		return textOf(name, []byte(text), fieldType(column)), nil
+		return textOf(ask, name, []byte(text), fieldType(column)), nil
 	}
 	if f.Text != "" {
-		return Text{}, fmt.Errorf("column %q is missing, which --text-field names", f.Text)
+		return Text{}, fmt.Errorf("column %q is missing", f.Text)
 	}
-	return Text{}, fmt.Errorf("no column is a text, %s: --text-field names the one that is", orList(textFields))
+	return Text{}, fmt.Errorf("%w: it has no %s", ErrNoText, orList(textFields))
 }
 
 // nameOfRow is the name that a row gives itself; "" if it gives none.
@@ -75,7 +86,7 @@ func (f *Fields) nameOfRow(row *table.Row) (string, error) {
 			return fmt.Sprint(v), nil
 		case nil:
 			if !ok && f.ID != "" {
-				return "", fmt.Errorf("column %q is missing, which --id-field names", f.ID)
+				return "", fmt.Errorf("column %q is missing", f.ID)
 			}
 		default:
 			if f.ID != "" {

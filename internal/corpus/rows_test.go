@@ -54,10 +54,27 @@ func TestRows(t *testing.T) {
 	if in.Read() != in.Size() {
 		t.Errorf("%d bytes of %d are read", in.Read(), in.Size())
 	}
+	table, err := os.ReadFile(filepath.Join(dir, "in.data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := write(t, map[string]string{"in.data": zstded(string(table))})
+	for way, in := range map[string]*Inputs{
+		"packed":         {Paths: []string{packed}, Unreadable: func(err error) { t.Error(err) }},
+		"through a pipe": {Paths: []string{"-"}, Stdin: bytes.NewReader(table)},
+	} {
+		got, err := texts(packed, in)
+		for i := range got {
+			got[i] = strings.ReplaceAll(got[i], "standard input", "in.data")
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, %v; want %q", way, got, err, want)
+		}
+	}
 	for fields, want := range map[Fields]string{
 		{Text: "n"}:              `row 1: column "n" is no string`,
-		{Text: "abstract"}:       `row 1: column "abstract" is missing, which --text-field names`,
-		{ID: "doi"}:              `row 1: column "doi" is missing, which --id-field names`,
+		{Text: "abstract"}:       `row 1: column "abstract" is missing`,
+		{ID: "doi"}:              `row 1: column "doi" is missing`,
 		{ID: "n", Text: "text"}:  "0: Text 0 with ä",
 		{ID: "id", Text: "text"}: "doc0: Text 0 with ä",
 	} {

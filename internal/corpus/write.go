@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"skink/extract"
 	"skink/internal/packed"
 	"skink/internal/table"
 )
@@ -170,7 +171,7 @@ func (r *Record) appendLine(dst []byte) ([]byte, error) {
 	}{URL: r.Input}
 	switch {
 	case !utf8.Valid(r.Raw): // JSON is UTF-8
-		text, err := r.Text()
+		text, err := r.Text(extract.Options{})
 		if err != nil || text.Doc == nil {
 			return dst, err
 		}

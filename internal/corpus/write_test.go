@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"skink/extract"
 )
 
 // A note is added at the end of an object, and nothing else is changed.
@@ -67,7 +69,7 @@ func FuzzAnnotated(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		r := &Record{Input: "f", Line: 1, Raw: line}
-		if _, err := r.Text(); err != nil {
+		if _, err := r.Text(extract.Options{}); err != nil {
 			return
 		}
 		var got struct {

@@ -4,13 +4,14 @@
 // make a line read other than it is, and a line break forges a line.
 //
 // A guard stands where output leaves, one for each form: [Text] before a terminal
-// or a text file, [JSON] and [HTML] behind an encoder or a template. So no printer
+// or a text file, [JSON], [CSV] and [HTML] behind an encoder or a template. So no printer
 // has to remember anything for the dangerous bytes to stay out. What a guard cannot
 // know is where a field ends: a field of a line goes through [Line], one of a table
 // through [Cell], and a text of many lines through [Lines].
 package harmless
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strconv"
@@ -93,7 +94,7 @@ func spelled(s string, shown func(rune) bool) string {
 }
 
 // Text guards what is printed for people: what is dangerous is spelled out as in a
-// Go string, all but line breaks and tabs.
+// Go string, all but line breaks, of which CRLF is one, and tabs.
 func Text(w io.Writer) *Guard {
 	return &Guard{to: w, spell: func(dst []byte, r rune, bad byte) []byte {
 		if r == utf8.RuneError {
@@ -102,6 +103,20 @@ func Text(w io.Writer) *Guard {
 		quoted := strconv.QuoteRuneToASCII(r)
 		return append(dst, quoted[1:len(quoted)-1]...)
 	}}
+}
+
+// CSV guards a table whose cells went through [Cell], and ends its lines in CRLF, as RFC 4180 has
+// it.
+func CSV(w io.Writer) *Guard { return Text(lineEnds{w}) }
+
+// lineEnds writes CRLF for LF.
+type lineEnds struct{ to io.Writer }
+
+func (l lineEnds) Write(p []byte) (int, error) {
+	if _, err := l.to.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n"))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // JSON guards encoded JSON. Its values stay the same: what is dangerous can only be
@@ -172,8 +187,11 @@ func (g *Guard) Flush() error {
 	return err
 }
 
-// cutRune is how many bytes at the end of p begin a character that is not whole.
+// cutRune is how many bytes at the end of p begin a character, or a line end, that is not whole.
 func cutRune(p []byte) int {
+	if len(p) > 0 && p[len(p)-1] == '\r' {
+		return 1 // what comes next says whether it is the first half of a line end
+	}
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
 		if tail := p[len(p)-n:]; utf8.RuneStart(tail[0]) {
 			if utf8.FullRune(tail) {
@@ -189,6 +207,8 @@ func guarded(dst, p []byte, spell func([]byte, rune, byte) []byte) []byte {
 	for len(p) > 0 {
 		r, n := utf8.DecodeRune(p)
 		switch {
+		case r == '\r' && len(p) > 1 && p[1] == '\n':
+			dst, n = append(dst, '\r', '\n'), 2
 		case r == utf8.RuneError && n == 1, Dangerous(r) && r != '\n' && r != '\t':
 			dst = spell(dst, r, p[0])
 		default:

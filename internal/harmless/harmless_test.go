@@ -104,6 +104,7 @@ func FuzzGuard(f *testing.F) {
 	f.Add(hostile, 3)
 	f.Add("\x1b]0;\a\u009b\xff\u2066", 0)
 	f.Add("plain", 9)
+	f.Add("two\r\nlines\r", 4)
 	f.Fuzz(func(t *testing.T, s string, cut int) {
 		value, err := json.Marshal(s)
 		if err != nil {
@@ -117,7 +118,7 @@ func FuzzGuard(f *testing.F) {
 			guard.Write([]byte(in[cut:]))
 			guard.Flush()
 			got := b.String()
-			if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return Dangerous(r) && r != '\n' && r != '\t' }) {
+			if !utf8.ValidString(got) || strings.ContainsFunc(strings.ReplaceAll(got, "\r\n", "\n"), func(r rune) bool { return Dangerous(r) && r != '\n' && r != '\t' }) {
 				t.Errorf("%s: %q lets through %q", name, in, got)
 			}
 			if firstDangerous([]byte(in)) < 0 && got != in {
@@ -158,5 +159,27 @@ func BenchmarkGuard(b *testing.B) {
 				guard.Write([]byte(text))
 			}
 		})
+	}
+}
+
+// A line may end in CRLF; a carriage return alone would take a terminal back over what it shows.
+func TestLineEnds(t *testing.T) {
+	for _, cut := range []int{0, 1, 2, 3, 4, 5} {
+		var text bytes.Buffer
+		g := Text(&text)
+		for _, part := range []string{"a\r\nb\r"[:cut], "a\r\nb\r"[cut:], "\r\n"} {
+			g.Write([]byte(part))
+		}
+		g.Flush()
+		if got := text.String(); got != "a\r\nb\\r\r\n" {
+			t.Errorf("cut at %d: %q", cut, got)
+		}
+	}
+	var table bytes.Buffer
+	g := CSV(&table)
+	g.Write([]byte("a,b\nc,\x1b[2J\n"))
+	g.Flush()
+	if got := table.String(); got != "a,b\r\nc,\\x1b[2J\r\n" {
+		t.Errorf("a table: %q", got)
 	}
 }

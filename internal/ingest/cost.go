@@ -32,6 +32,8 @@ const (
 	treeCost = 2.2 // bytes of memory for a byte of a tree, the tree included
 	textCost = 21  // bytes for a byte of a page
 
+	markdownCost = 8 // bytes for a byte of a page whose Markdown is kept: as it is written, and again beside the text before both are packed
+
 	learnedIn = 32 // so many pages of a size make up the moving average
 	often     = 0.125
 )
@@ -128,7 +130,7 @@ func (p *Pipeline) readIn(ctx context.Context, s *subject, page *crawler.Page, l
 
 // weighs is how many bytes a subject keeps until it is stored, without the body.
 func (s *subject) weighs() int64 {
-	n := len(s.text) + 8*(len(s.shingles)+len(s.set))
+	n := len(s.text) + len(s.out) + 8*(len(s.shingles)+len(s.set))
 	const item = 100 // of a list of links, without its URL
 	for _, l := range s.links {
 		n += len(l.URL) + item

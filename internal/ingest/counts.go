@@ -81,8 +81,19 @@ func (p *Pipeline) Visits() Visits {
 	return maps.Clone(p.counts.visits)
 }
 
-// countEvery is how long the pages of other workers may go uncounted.
-const countEvery = 200 * time.Millisecond
+// countEvery is how long the pages of other workers may go uncounted, if the servers are quick. If
+// they are not, it is countShare times as long as it takes to count. When not more than nearLimit
+// pages are missing to the limit of a crawl, some seconds' work of several workers, it is
+// countNear.
+const (
+	countEvery = 200 * time.Millisecond
+	countShare = 20
+	countNear  = 20 * time.Millisecond
+	nearLimit  = 1000
+)
+
+// nears says whether a crawl that ends at a number of pages will end soon; 0: it does not end so.
+func (c *counts) nears(limit int64) bool { return limit > 0 && c.pages.Load() >= limit-nearLimit }
 
 // recount reads the counts from a store that other workers write to.
 func (c *counts) recount(ctx context.Context, s Store) error {

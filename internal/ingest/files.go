@@ -171,7 +171,7 @@ func (p *Pipeline) readFiles(b *batch, keepRaw bool) {
 // readFile makes a subject of a record. It is pure.
 func (p *Pipeline) readFile(f *file) {
 	err := guard(func() error {
-		text, err := f.from.Text()
+		text, err := f.from.Text(p.extracting(0))
 		if err != nil {
 			return err
 		}
@@ -183,6 +183,8 @@ func (p *Pipeline) readFile(f *file) {
 			r.Kind, r.CanonicalURL = store.Page, text.Doc.Canonical
 			f.describe(text.Doc)
 			p.sketch(&f.subject, text.Doc.Text)
+			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // a file is at no URL
+			f.pack(text.Doc.Text, p.markdown(text.Doc, base))
 		}
 		return nil
 	})
@@ -262,11 +264,11 @@ func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged f
 // commitInOrder commits subjects that were judged. Where a verdict is stale, that subject is judged
 // again before any after it is committed.
 func (p *Pipeline) commitInOrder(ctx context.Context, all []*subject) error {
+	entries := make([]*store.Entry, len(all))
+	for i, s := range all {
+		entries[i] = p.entry(s)
+	}
 	for len(all) > 0 {
-		entries := make([]*store.Entry, len(all))
-		for i, s := range all {
-			entries[i] = p.entry(s)
-		}
 		outcomes, err := p.store.Commit(ctx, entries)
 		if err != nil {
 			return fmt.Errorf("write to the store: %w", err)
@@ -277,13 +279,15 @@ func (p *Pipeline) commitInOrder(ctx context.Context, all []*subject) error {
 		}
 		for i, s := range all[:n] {
 			p.counts.add(s, outcomes[i])
+			p.leaders.led(s)
 		}
-		if all = all[n:]; len(all) == 0 {
+		if all, entries = all[n:], entries[n:]; len(all) == 0 {
 			return nil
 		}
 		if err := p.judge(ctx, all[0]); err != nil {
 			return err
 		}
+		entries[0] = p.entry(all[0])
 	}
 	return nil
 }

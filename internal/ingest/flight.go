@@ -183,5 +183,9 @@ func (p *Pipeline) need(page *crawler.Page, tree int64) int64 {
 	if p.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62
 	}
-	return costOf(len(page.Body), tree)
+	cost := costOf(len(page.Body), tree)
+	if p.opt.Markdown != store.NoMarkdown {
+		cost += markdownCost * int64(len(page.Body))
+	}
+	return cost
 }

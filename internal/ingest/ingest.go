@@ -23,6 +23,7 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/frontier"
+	"skink/internal/lastused"
 	"skink/internal/memory"
 	"skink/store"
 )
@@ -30,12 +31,16 @@ import (
 // Options is how pages are judged and what is kept of them.
 type Options struct {
 	Rule           dedup.Rule
+	Markdown       store.Markdown      // what is kept beside each text
 	GoneAfter      int                 // failed visits in a row after which a page is gone; 0: [DefaultGoneAfter]
+	Canonicals     bool                // a page that its leader names as its canonical URL leads in its place
 	SkipDuplicates bool                // keep no text of a duplicate, and follow none of its links
 	Learn          *learn.Book         // told of each verdict; nil: nobody is
 	Agent          string              // product token that pages may name in what they ask of crawlers; "": that of the default agent
 	OnTouch        func(*store.Record) // told of each page whose visit found no change; nil: nobody is
+	Limit          int64               // pages at which the crawl is to end: near it those of others are counted more often; 0: none
 	Shared         bool                // others write to the store too, so what it holds is counted there every countEvery
+	NoLinks        bool                // keep no links of a page in the store; they are followed all the same
 	Memory         int64               // bytes that the whole process is to get along with, see [memory.Divide]; 0: [memory.Default]
 
 	Archive func(*crawler.Page) Commit // how a page is committed together with its answer; nil: the answer is not kept
@@ -71,6 +76,7 @@ type Pipeline struct {
 	posting int       // leaders read under one key
 	counts  counts
 	upkeep  upkeep
+	sorries sorries
 
 	reading *memory.Pool // what the pages that are being read may take
 	costs   costs
@@ -95,6 +101,7 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	p := &Pipeline{store: s, opt: opt, posting: dedup.MaxPosting, counts: counts{all: tally}, reading: memory.NewPool(parts.Reading), flight: flight}
 	p.texts.New = func() any { return new(dedup.Text) }
 	p.leaders = newLeaderCache(s, opt.Rule, parts.Leaders)
+	p.sorries.last = lastused.New[sorryOf](sorriesKept, (*sorry).weigh)
 	p.counts.pages.Store(tally.Pages())
 	if err := p.recall(ctx, &tally); err != nil {
 		return nil, err
@@ -126,31 +133,58 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 
 // crawled makes a subject of a page.
 func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*subject, error) {
-	s := &subject{record: recordOf(page), claim: page.Claim, item: page.Item, notModified: page.NotModified}
+	s := subjectOf(page)
 	known, err := p.recordOf(ctx, s.record.ID)
-	if err != nil {
-		return s, err
+	if err == nil && !answers(known, page) {
+		err = p.take(ctx, s, page, leads)
 	}
-	if known != nil && known.Answers(&page.Item) { // the links were written before the record
-		s.known, s.before, s.state = true, known, known.End()
-		return s, nil
-	}
-	switch {
-	case page.NotModified && known == nil: // the record was lost since the page was asked for
-		s.record.Kind, s.record.Problem = store.Error, fmt.Sprintf("%s %d", crawler.ProblemStatus, page.Status)
-	case page.NotModified:
-	default:
-		s.leadTo(leads) // what is known before anyone has read the page
-	}
-	if s.record.Kind == store.Page && !page.NotModified {
-		err = p.readInto(ctx, s, page, leads)
-	}
-	s.state = s.record.End()
-	if err == nil && known != nil {
-		s.read = s.record
-		err = p.comeBack(ctx, s, known)
+	if err == nil {
+		err = p.meet(ctx, s, page, known)
 	}
 	return s, err
+}
+
+func subjectOf(page *crawler.Page) *subject {
+	return &subject{record: recordOf(page), claim: page.Claim, item: page.Item, notModified: page.NotModified}
+}
+
+// answers says whether what is known of a page is of this visit already, from before a crash.
+func answers(known *store.Record, page *crawler.Page) bool {
+	return known != nil && known.Answers(&page.Item)
+}
+
+// take reads a page into a subject, whatever is known of the page.
+func (p *Pipeline) take(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads) error {
+	if page.NotModified {
+		return nil
+	}
+	s.leadTo(leads) // what is known before anyone has read the page
+	if s.record.Kind != store.Page {
+		return nil
+	}
+	if err := p.readInto(ctx, s, page, leads); err != nil {
+		return err
+	}
+	return p.soften(ctx, s, page)
+}
+
+// meet holds a subject against what is known of its page.
+func (p *Pipeline) meet(ctx context.Context, s *subject, page *crawler.Page, known *store.Record) error {
+	switch {
+	case answers(known, page): // the links were written before the record
+		share := s.share
+		*s = *subjectOf(page)
+		s.known, s.before, s.state, s.share = true, known, known.End(), share
+		return nil
+	case page.NotModified && known == nil: // the record was lost since the page was asked for
+		s.record.Kind, s.record.Problem = store.Error, fmt.Sprintf("%s %d", crawler.ProblemStatus, page.Status)
+	}
+	s.state = s.record.End()
+	if known == nil {
+		return nil
+	}
+	s.read = s.record
+	return p.comeBack(ctx, s, known)
 }
 
 // recordOf returns what the store knows of a page, nil if that is nothing.
@@ -207,7 +241,7 @@ func (s *subject) broken(r store.Record, err error) {
 // read takes from a page all that is judged or followed, with a tree of at most tree bytes. It is
 // pure.
 func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tree int64) error {
-	doc, notText := extract.Options{Tree: tree}.Parse(page.Body, page.Header.Get("Content-Type"))
+	doc, notText := p.extracting(tree).Parse(page.Body, page.Header.Get("Content-Type"))
 	switch {
 	case doc == nil:
 		return notText
@@ -215,10 +249,13 @@ func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tr
 		return errOutgrown
 	}
 	p.obey(doc, page.Header)
-	if err := leads.Follow(crawler.Links{Base: doc.Base, Hrefs: doc.Hrefs()}); err != nil {
+	obeyLinks(doc, page.Header, page.Item.URL)
+	out := p.outgoing(doc)
+	if err := leads.Follow(out.links()); err != nil {
 		return err
 	}
 	s.leadTo(leads)
+	s.out = out.packed(page.Item.URL, leads.Targets)
 	if p.opt.Learn != nil {
 		s.linkSum = learn.Links(page.Item.URL, itemURLs(leads.Items))
 	}
@@ -226,14 +263,13 @@ func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tr
 		return notText
 	}
 	s.describe(doc)
-	if doc.Canonical != "" {
-		base, err := frontier.NewBase(s.record.URL, doc.Base)
-		if err != nil {
-			return err
-		}
-		s.record.CanonicalURL, _ = base.Resolve(doc.Canonical) // one that cannot be resolved names nothing
+	base, err := frontier.NewBase(s.record.URL, doc.Base)
+	if err != nil {
+		return err
 	}
+	s.relate(doc, base)
 	p.sketch(s, doc.Text)
+	s.pack(doc.Text, p.markdown(doc, base))
 	return nil
 }
 
@@ -248,6 +284,14 @@ func (p *Pipeline) obey(doc *extract.Document, header http.Header) {
 // commit judges a subject and writes it, until its verdict holds at the moment it is written. Each
 // time it does not, another page was committed, so the pipeline as a whole goes on.
 func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error {
+	if s.known {
+		if err := p.goOnElecting(ctx, s.before); err != nil {
+			return err
+		}
+		if err := p.goOnChecking(ctx, s.before); err != nil {
+			return err
+		}
+	}
 	if !s.known || !s.unsettles() {
 		outcome, err := p.write(ctx, s, commit)
 		if err != nil {
@@ -260,17 +304,27 @@ func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error 
 		if err := p.learn(ctx, s, outcome); err != nil {
 			return err
 		}
+		if err := p.resoften(ctx, s); err != nil {
+			return err
+		}
 		if err := p.afterwards(ctx, s); err != nil {
 			return err
 		}
 	}
-	if !s.unsettles() {
+	if s.unsettles() {
+		if err := p.settle(ctx, s.record.ID); err != nil {
+			return err
+		}
+	}
+	if !s.endsLater() {
 		return nil
 	}
-	if err := p.settle(ctx, s.record.ID); err != nil {
-		return err
-	}
 	return p.end(ctx, s)
+}
+
+// endsLater says whether a subject's URL ends only when other pages were judged again.
+func (s *subject) endsLater() bool {
+	return s.unsettles() || s.unsure || !s.over.IsZero() || s.carried && namesAnother(&s.record)
 }
 
 // write judges a subject, and writes it together with how its URL ended. The URL of a page that has
@@ -281,7 +335,7 @@ func (p *Pipeline) write(ctx context.Context, s *subject, commit Commit) (store.
 			return store.Stale, err
 		}
 		e := p.entry(s)
-		if s.unsettles() {
+		if s.endsLater() {
 			e.State = frontier.Unknown
 		}
 		switch outcome, err := commit(ctx, e); {

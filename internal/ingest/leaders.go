@@ -11,16 +11,30 @@ import (
 
 // A leader is what an exact comparison needs to know of one.
 type leader struct {
-	url string
-	set dedup.Set
+	url       string
+	canonical string // the URL that it named when it was read
+	set       dedup.Set
 }
 
 // A visitID names a page with the text it had at one visit. A page whose text has changed counts as
 // another leader.
 type visitID struct{ page, text dedup.Hash }
 
+// weighs is how many bytes a leader takes in the cache, with what the cache adds to it.
+func (l *leader) weighs() int { return 8*cap(l.set) + len(l.url) + len(l.canonical) + leaderOverhead }
+
+// leaderOverhead is what a leader takes without its texts and shingles: itself, its key, and its
+// places in a map and in a list. Of short texts it is most.
+const leaderOverhead = 320
+
 // A leaderCache reads leaders from a store, and holds those used last. A crawl meets the leaders of
 // one template again and again, so a small cache is enough.
+//
+// Pages that have just become leaders are held apart. Files are judged in batches, and a file that
+// repeats one of its own batch has its verdict made again when that one is committed. The shingles
+// are there still: to read the text back from the store and to cut it up again would cost more than
+// the rest of the verdict. Most new leaders are never asked for, and must not push out those that
+// are.
 type leaderCache struct {
 	store Store
 	rule  dedup.Rule
@@ -28,12 +42,34 @@ type leaderCache struct {
 
 	mu   sync.Mutex
 	last *lastused.Cache[visitID, *leader] // guarded by mu
+	new  *lastused.Cache[visitID, *leader] // guarded by mu; their shingles are in the order of the text, and theirs alone
 }
 
 func newLeaderCache(s Store, rule dedup.Rule, bytes int64) *leaderCache {
-	c := &leaderCache{store: s, rule: rule, last: lastused.New[visitID](int(bytes), func(l *leader) int { return 8 * len(l.set) })}
+	c := &leaderCache{
+		store: s, rule: rule,
+		last: lastused.New[visitID](int(bytes-bytes/8), (*leader).weighs),
+		new:  lastused.New[visitID](int(bytes/8), (*leader).weighs),
+	}
 	c.texts.New = func() any { return new(dedup.Text) }
 	return c
+}
+
+// led holds a subject that was committed, if it leads. It takes the subject's shingles.
+func (c *leaderCache) led(s *subject) {
+	r := &s.record
+	if r.Verdict != dedup.Unique || s.text == nil {
+		return
+	}
+	id, l := visitID{r.ID, r.Hash}, &leader{r.URL, r.CanonicalURL, s.set}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.set != nil {
+		c.last.Put(id, l)
+		return
+	}
+	l.set, s.shingles = s.shingles, nil
+	c.new.Put(id, l)
 }
 
 // get returns the leaders that were met, in their order. It asks the store once for all leaders
@@ -44,7 +80,7 @@ func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, e
 	var ids []dedup.Hash
 	c.mu.Lock()
 	for i, m := range met {
-		l, ok := c.last.Get(visitID{m.ID, m.Hash})
+		l, ok := c.heldLocked(visitID{m.ID, m.Hash})
 		if leaders[i] = l; !ok {
 			missing, ids = append(missing, i), append(ids, m.ID)
 		}
@@ -66,12 +102,25 @@ func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, e
 	return leaders, nil
 }
 
+// heldLocked returns a leader that is in the cache. The caller holds mu.
+func (c *leaderCache) heldLocked(id visitID) (*leader, bool) {
+	if l, ok := c.last.Get(id); ok {
+		return l, true
+	}
+	l, ok := c.new.Take(id)
+	if ok {
+		l.set = dedup.NewSet(l.set)
+		c.last.Put(id, l)
+	}
+	return l, ok
+}
+
 // hold makes a leader of a page.
 func (c *leaderCache) hold(m store.Leader, page *store.Content) *leader {
 	canon := c.texts.Get().(*dedup.Text)
 	defer giveBack(&c.texts, canon)
 	c.rule.Read(canon, page.Text, page.Record.Lang)
-	l := &leader{page.Record.URL, dedup.NewSet(c.rule.Shingles(canon))}
+	l := &leader{page.Record.URL, page.Record.CanonicalURL, dedup.NewSet(c.rule.Shingles(canon))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last.Put(visitID{m.ID, m.Hash}, l)

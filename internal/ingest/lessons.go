@@ -2,10 +2,12 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
 	"skink/crawler/learn"
+	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
 )
@@ -16,6 +18,26 @@ import (
 // and then, and with it the cursor up to which it has them. A pipeline that is opened on a store
 // takes in the records behind that cursor. So a kill loses nothing that was learned. A page may be
 // counted twice if its record came while the lessons were being written.
+
+// NewBook opens what a store knows of sites.
+func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }
+
+// A keeper is a store that keeps a book.
+type keeper struct{ store store.Meta }
+
+func (k keeper) Meta(ctx context.Context, name string) ([]byte, error) {
+	return k.store.Meta(ctx, name)
+}
+
+func (k keeper) Swap(ctx context.Context, name string, old, value []byte) (bool, error) {
+	switch err := k.store.SwapMeta(ctx, name, old, value); {
+	case errors.Is(err, store.ErrChanged):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return true, nil
+}
 
 // learnedName is where a store keeps that cursor.
 const learnedName = "learned"
@@ -61,11 +83,14 @@ func (p *Pipeline) keepLearned(ctx context.Context) error {
 	if b == nil || !b.Dirty() {
 		return nil
 	}
+	if p.opt.Shared { // nobody recalls
+		return b.Sync(ctx)
+	}
 	cursor, err := p.store.End(ctx)
 	if err != nil {
 		return err
 	}
-	if err := b.Sync(ctx); err != nil || p.opt.Shared {
+	if err := b.Sync(ctx); err != nil {
 		return err
 	}
 	return p.store.SetMeta(ctx, learnedName, []byte(cursor))
@@ -84,10 +109,14 @@ func (p *Pipeline) learn(ctx context.Context, s *subject, outcome store.Outcome)
 // lessonOf is what the book is to learn from a page. A page without words teaches nothing: all such
 // pages are alike.
 func lessonOf(r *store.Record) (v learn.Verdict, ok bool) {
+	if isSoft(r) {
+		return learn.Verdict{Soft: true}, true
+	}
 	if r.Kind != store.Page || r.Words == 0 {
 		return v, false
 	}
-	v.Group = r.ID
+	v.Group, v.Thin = r.ID, r.Verdict == dedup.Thin
+	v.Changed = r.Visit == store.Altered
 	if r.Follows() {
 		v.Group, v.Leader, v.Exact = r.Leader, r.DuplicateOf, r.Resemblance == 1
 	}

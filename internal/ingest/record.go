@@ -7,6 +7,7 @@ import (
 
 	"skink/crawler"
 	"skink/dedup"
+	"skink/frontier"
 	"skink/store"
 )
 
@@ -26,7 +27,9 @@ func recordOf(page *crawler.Page) store.Record {
 		Depth:       page.Item.Depth,
 		Hops:        page.Item.Hops,
 		Size:        int64(len(page.Body)),
+		Took:        page.Took.Milliseconds(),
 		Truncated:   page.Truncated,
+		Checked:     page.Item.Kind == frontier.Check,
 	}
 	switch {
 	case page.Problem == crawler.ProblemRobots:
@@ -40,6 +43,8 @@ func recordOf(page *crawler.Page) store.Record {
 		r.Kind = store.Error
 	case page.Location != "":
 		r.Kind = store.Redirect
+	case page.Item.Kind == frontier.Check:
+		r.Kind, r.Size = store.Other, page.Promised
 	case page.Listed != nil:
 		r.Kind, r.Detail, r.Hash = store.Sitemap, page.Listed.String(), dedup.HashOf(page.Body)
 	default:

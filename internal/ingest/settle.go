@@ -26,7 +26,7 @@ import (
 //
 // While members are settled, other pages may be judged to be copies of a member that is not settled
 // yet, and so follow the old leader. The members are listed again until there is nobody new, which
-// finds those pages. A page that is stored after that looks at the member again by itself, see
+// finds those pages. A page that is stored after that is judged once more before its URL ends, see
 // [Pipeline.checkCopy].
 
 // unsettles says whether a subject may leave members behind that have to be judged again.
@@ -125,16 +125,9 @@ func (p *Pipeline) judgeMember(ctx context.Context, st *settling, id dedup.Hash)
 			st.settled(s.before)
 			return nil
 		}
-		if s.before.Verdict != s.record.Verdict {
-			s.record.Succeeds(s.before, nil, 1)
-		}
-		s.record.JudgedAt = after(s.before.Began())
-		outcomes, err := p.store.Commit(ctx, []*store.Entry{p.entry(s)})
-		switch {
-		case err != nil:
+		if written, err := p.rewrite(ctx, s); err != nil {
 			return err
-		case outcomes[0] == store.Written:
-			p.counts.rejudged(s)
+		} else if written {
 			st.settled(&s.record)
 			return p.afterwards(ctx, s)
 		}
@@ -175,6 +168,10 @@ func (p *Pipeline) remade(c *store.Content) *subject {
 	before := c.Record
 	s := &subject{record: c.Record, before: &before}
 	p.sketch(s, c.Text)
+	s.pack(c.Text, c.Markdown)
+	if len(c.Links) > 0 {
+		s.out = store.PackLinks(c.Record.URL, c.Links)
+	}
 	return s
 }
 

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"sync"
 
 	"skink/crawler"
@@ -28,20 +29,24 @@ type subject struct {
 	carried     bool          // its text is what it was, something else is not: the verdict stays
 
 	// What was read. Nothing changes it afterwards.
-	text    []byte // main text, packed; nil: none
+	text    []byte // main text, with its Markdown if that is kept, packed; nil: none
 	sketch  *dedup.Sketch
 	hash    dedup.Hash // under which it is posted
 	keys    []uint64   // under which it looks for leaders, and may become one
 	links   []frontier.Item
 	beyond  []string
+	out     []byte // its links, packed; nil: none are kept
 	tokens  int    // of its canonical text
 	linkSum uint64 // see [learn.Links]
+
+	softened bool // it was held against what its host says of URLs that cannot exist
 
 	shingles []uint64 // of its canonical text, in order
 	set      dedup.Set
 
 	basis  store.Basis   // of the verdict in record
-	copied *store.Record // whose verdict it took over; nil: nobody's
+	unsure bool          // it took over a verdict that may be about to change, see [Pipeline.checkCopy]
+	over   dedup.Hash    // the leader whose place it takes, see elect.go; zero: nobody's
 	share  *memory.Share // of memory, until it is stored; nil: none
 }
 
@@ -73,8 +78,38 @@ func (s *subject) describe(doc *extract.Document) {
 	r.Author, r.SiteName = cut(doc.Author, maxName), cut(doc.SiteName, maxName)
 	r.PublishedAt, r.ModifiedAt = dateOf(doc.Published), dateOf(doc.Modified)
 	r.NoIndex = doc.NoIndex
+	r.TitleFrom, r.SharedOnly = doc.TitleFrom, doc.SharedOnly
+	for _, h := range doc.H1[:min(len(doc.H1), store.MostHeadings)] {
+		r.H1 = append(r.H1, cut(h, maxName))
+	}
 	if doc.Bound != "" {
 		s.bound(doc.Bound)
+	}
+}
+
+// relate notes in the subject's record what other pages a document says to be the same. What cannot
+// be resolved names nothing.
+func (s *subject) relate(doc *extract.Document, base *frontier.Base) {
+	r := &s.record
+	if doc.Canonical != "" {
+		r.CanonicalURL, _ = base.Resolve(doc.Canonical)
+	}
+	var all []string
+	for _, href := range doc.Canonicals {
+		if url, err := base.Resolve(href); err == nil && !slices.Contains(all, url) && len(all) < store.MostCanonicals {
+			all = append(all, url)
+		}
+	}
+	if len(all) > 1 {
+		r.Canonicals = all
+	}
+	for _, a := range doc.Alternates {
+		if a.Hreflang == "" || len(r.Alternates) == store.MostAlternates {
+			continue
+		}
+		if url, err := base.Resolve(a.Href); err == nil {
+			r.Alternates = append(r.Alternates, store.Alternate{Lang: cut(a.Hreflang, maxLang), URL: url})
+		}
 	}
 }
 
@@ -155,8 +190,12 @@ func (p *Pipeline) sketch(s *subject, text string) {
 			s.keys = append(s.keys, asideKeys(s.keys)...)
 		}
 	}
+}
+
+// pack keeps a subject's text, and its Markdown if it has one.
+func (s *subject) pack(text, markdown string) {
 	if text != "" {
-		s.text = store.Pack([]byte(text))
+		s.text = store.PackMarked([]byte(text), []byte(markdown))
 	}
 }
 
@@ -167,7 +206,7 @@ func (p *Pipeline) sketch(s *subject, text string) {
 func (p *Pipeline) entry(s *subject) *store.Entry {
 	e := &store.Entry{
 		Record: s.record, Claim: s.claim, State: s.state, Basis: s.basis,
-		Text: s.text, Sketch: s.sketch, Hash: s.hash, Links: s.links, Beyond: s.beyond,
+		Text: s.text, Sketch: s.sketch, Hash: s.hash, Out: s.out, Links: s.links, Beyond: s.beyond,
 	}
 	if s.before != nil && !s.known {
 		e.Touch, e.Revisit, e.Replaces = s.touch, !s.touch, s.before.Began()
@@ -181,7 +220,7 @@ func (p *Pipeline) entry(s *subject) *store.Entry {
 		}
 		e.Text = nil
 		if !p.opt.Rule.Short(s.tokens) {
-			e.Links, e.Beyond = nil, nil
+			e.Links, e.Beyond, e.Out = nil, nil, nil
 		}
 	}
 	return e

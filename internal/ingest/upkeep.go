@@ -35,7 +35,7 @@ func (u *upkeep) start(p *Pipeline) {
 
 func (u *upkeep) run(p *Pipeline) error {
 	ctx := context.Background() // its writes are short, and the last of them come after the crawl's end
-	sync, look, count, write := time.NewTicker(syncEvery), time.NewTicker(lookEvery), time.NewTicker(countEvery), time.NewTicker(writeEvery)
+	sync, look, count, write := time.NewTicker(syncEvery), time.NewTicker(lookEvery), time.NewTimer(countNear), time.NewTicker(writeEvery)
 	defer sync.Stop()
 	defer write.Stop()
 	defer look.Stop()
@@ -60,8 +60,13 @@ func (u *upkeep) run(p *Pipeline) error {
 			}
 		case now := <-look.C:
 			err = p.flight.look(ctx, now)
-		case <-counts:
+		case began := <-counts:
 			err = p.counts.recount(ctx, p.store)
+			again := max(countEvery, countShare*time.Since(began)) // counting is not what the servers are for
+			if p.counts.nears(p.opt.Limit) {
+				again = countNear
+			}
+			count.Reset(again)
 		}
 		if err != nil {
 			return err

@@ -69,16 +69,28 @@ func (p *Pipeline) passOver(ctx context.Context, ask *store.Ask, found *store.Fo
 func (s *subject) unjudged() {
 	r := &s.record
 	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Thin, dedup.Hash{}, "", 0, ""
-	r.Capped, r.NoText, s.basis, s.copied = false, false, store.Basis{}, nil
+	r.Capped, r.NoText, r.Elected = false, false, false
+	s.basis, s.unsure, s.over = store.Basis{}, false, dedup.Hash{}
 }
 
 // decide gives a subject the verdict that follows from what was found.
 func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found *store.Found) error {
 	r := &s.record
+	leader, err := p.leaderOf(ctx, found.Copy)
+	if err != nil {
+		return err
+	}
+	if err := p.passOver(ctx, &ask, found, func(c *store.Record) bool { return outlived(c, leader) }); err != nil {
+		return err
+	}
 	s.basis = found.Basis(ask)
 	switch {
 	case found.Copy != nil:
 		s.copyOf(found.Copy)
+		s.unsure = found.Copy.Follows() && (leader == nil || len(leader.Earlier) > 0)
+		if err := p.takeLead(ctx, s, p.canonicalOf(s, found.Copy, leader)); err != nil {
+			return err
+		}
 	case !p.opt.Rule.Short(s.tokens):
 		r.Capped = found.Capped()
 		if err := p.compare(ctx, s, found.Leaders); err != nil {
@@ -87,6 +99,20 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 	}
 	r.NoText = p.opt.SkipDuplicates && (r.Verdict == dedup.Exact || r.Verdict == dedup.Near)
 	return nil
+}
+
+// leaderOf is what is known of the leader that a copy follows; nil: it follows none.
+func (p *Pipeline) leaderOf(ctx context.Context, copied *store.Record) (*store.Record, error) {
+	if copied == nil || !copied.Follows() {
+		return nil, nil
+	}
+	return p.recordOf(ctx, copied.Leader)
+}
+
+// outlived says whether a member's verdict says nothing any more: its leader changed since, and as
+// its text is not kept, it is put back to be fetched before it can be judged again.
+func outlived(member, leader *store.Record) bool {
+	return member.NoText && leader != nil && leader.Began().After(member.Began())
 }
 
 // ask is what a subject needs to know. A subject that is too short to be compared asks for copies
@@ -102,7 +128,6 @@ func (p *Pipeline) ask(s *subject) store.Ask {
 // copyOf gives a subject the verdict of a copy of first.
 func (s *subject) copyOf(first *store.Record) {
 	const itself, itsLeader = 1, 2
-	s.copied = first
 	v := dedup.Copy(itself, first.URL, dedup.Verdict{
 		Kind: first.Verdict, Leader: itsLeader, DuplicateOf: first.DuplicateOf, Resemblance: first.Resemblance, Method: first.Found,
 	})
@@ -126,7 +151,7 @@ func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) 
 	for i := range met {
 		candidates[i] = dedup.Candidate{Num: uint64(i + 1), Estimate: dedup.Estimate(s.sketch, &met[i].Sketch)}
 	}
-	short, err := p.withSets(ctx, met, p.opt.Rule.Shortlist(candidates))
+	short, canonicals, err := p.withSets(ctx, met, p.opt.Rule.Shortlist(candidates))
 	if err != nil {
 		return err
 	}
@@ -135,7 +160,7 @@ func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) 
 		set = s.shingleSet()
 	}
 	for {
-		v := p.opt.Rule.Judge(set, short)
+		v := p.prefer(s, set, short, p.opt.Rule.Judge(set, short))
 		if v.Leader == 0 {
 			s.record.Verdict = v.Kind
 			return nil
@@ -153,8 +178,25 @@ func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) 
 			v.Kind, v.Method = dedup.Exact, dedup.ByText
 		}
 		s.follow(v, leader.ID)
-		return nil
+		return p.takeLead(ctx, s, canonicals[v.Leader])
 	}
+}
+
+// prefer returns the verdict that a subject follows the candidate that it names as its canonical
+// URL, if that is similar enough; else v.
+func (p *Pipeline) prefer(s *subject, set dedup.Set, short []dedup.Candidate, v dedup.Verdict) dedup.Verdict {
+	if !p.opt.Canonicals || !namesAnother(&s.record) {
+		return v
+	}
+	for i := range short {
+		if short[i].Name != s.record.CanonicalURL {
+			continue
+		}
+		if named := p.opt.Rule.Judge(set, short[i:i+1]); named.Leader != 0 {
+			return named
+		}
+	}
+	return v
 }
 
 // loses says whether words would be lost if a subject were dropped for a leader.
@@ -176,24 +218,26 @@ func (p *Pipeline) loses(ctx context.Context, s *subject, leader dedup.Hash) (bo
 	return p.opt.Rule.Loses(text, pages[0].Text), nil
 }
 
-// withSets gives candidates their names and shingles. Those that have no record are
-// left out: after a crash there are postings of pages that were never committed.
-func (p *Pipeline) withSets(ctx context.Context, met []store.Leader, candidates []dedup.Candidate) ([]dedup.Candidate, error) {
+// withSets gives candidates their names and shingles, and returns what each of them names as its
+// canonical URL, by its number. Those that have no record are left out: after a crash there are
+// postings of pages that were never committed.
+func (p *Pipeline) withSets(ctx context.Context, met []store.Leader, candidates []dedup.Candidate) (short []dedup.Candidate, canonicals map[uint64]string, err error) {
 	visits := make([]store.Leader, len(candidates))
 	for i, c := range candidates {
 		visits[i] = met[c.Num-1]
 	}
 	leaders, err := p.leaders.get(ctx, visits)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var short []dedup.Candidate
+	canonicals = make(map[uint64]string, len(leaders))
 	for i, l := range leaders {
 		if l != nil {
 			c := candidates[i]
 			c.Name, c.Set = l.url, l.set
+			canonicals[c.Num] = l.canonical
 			short = append(short, c)
 		}
 	}
-	return short, nil
+	return short, canonicals, nil
 }

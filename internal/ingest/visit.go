@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"time"
 
+	"skink/crawler"
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
@@ -57,10 +58,13 @@ func isNothing(r *store.Record) bool {
 	return r.Kind == store.Error || r.Kind == store.Blocked || r.Kind == store.Skipped || r.Kind == store.Later
 }
 
+// isSoft says whether a record is that of an answer that says that there is no page.
+func isSoft(r *store.Record) bool { return r.Problem == string(crawler.ProblemSoft) }
+
 // isGone says whether what there was at a URL is there no longer.
 func (p *Pipeline) isGone(s *subject) bool {
 	const notFound, gone = 404, 410
-	return s.record.Status == notFound || s.record.Status == gone || s.before.Missed+1 >= p.opt.GoneAfter
+	return s.record.Status == notFound || s.record.Status == gone || isSoft(&s.record) || s.before.Missed+1 >= p.opt.GoneAfter
 }
 
 // visited is when the subject was visited.
@@ -125,17 +129,17 @@ func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) erro
 	if err != nil {
 		return err
 	}
-	text, err := s.plainText()
+	text, markdown, err := s.texts()
 	if err != nil {
 		return err
 	}
-	if content != nil && content.Text == text && reflect.DeepEqual(apparent(*b), apparent(*r)) {
+	if content != nil && content.Text == text && content.Markdown == markdown && reflect.DeepEqual(apparent(*b), apparent(*r)) {
 		s.touched(store.Same, at)
 		return nil
 	}
 	r.Succeeds(b, nil, 1)
 	r.Visit, s.carried = store.Same, true
-	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = b.Verdict, b.Leader, b.DuplicateOf, b.Resemblance, b.Found, b.Capped
+	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped, r.Elected = b.Verdict, b.Leader, b.DuplicateOf, b.Resemblance, b.Found, b.Capped, b.Elected
 	return nil
 }
 
@@ -143,9 +147,9 @@ func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) erro
 // the page's words. Two visits show the same page if they are equal.
 func apparent(r store.Record) store.Record {
 	r.FetchedAt, r.VisitedAt, r.JudgedAt, r.First = time.Time{}, time.Time{}, time.Time{}, time.Time{}
-	r.Problem, r.Detail, r.Tries, r.Missed, r.Depth, r.Hops, r.Size, r.Archive = "", "", 0, 0, 0, 0, 0, store.Archived{}
+	r.Problem, r.Detail, r.Tries, r.Missed, r.Depth, r.Hops, r.Size, r.Took, r.Archive = "", "", 0, 0, 0, 0, 0, 0, store.Archived{}
 	r.ETag, r.Modified, r.Visit, r.Added, r.Removed, r.Earlier = "", "", "", "", "", nil
-	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = "", dedup.Hash{}, "", 0, "", false
+	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped, r.Elected = "", dedup.Hash{}, "", 0, "", false, false
 	return r
 }
 
@@ -198,16 +202,22 @@ func (p *Pipeline) changedBy(s *subject, was *store.Content) (float64, error) {
 
 // plainText is the subject's main text.
 func (s *subject) plainText() (string, error) {
-	if s.text == nil {
-		return "", nil
-	}
-	text, err := store.Unpack(s.text)
-	return string(text), err
+	text, _, err := s.texts()
+	return text, err
 }
 
-// content is what is known of a page, with its text and sketch; nil: nothing.
+// texts are the subject's main text and its Markdown.
+func (s *subject) texts() (text, markdown string, err error) {
+	if s.text == nil {
+		return "", "", nil
+	}
+	t, m, err := store.UnpackMarked(s.text)
+	return string(t), string(m), err
+}
+
+// content is what is known of a page, with its text, sketch and links; nil: nothing.
 func (p *Pipeline) content(ctx context.Context, id dedup.Hash) (*store.Content, error) {
-	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantText|store.WantSketch)
+	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantText|store.WantSketch|store.WantLinks)
 	if err != nil {
 		return nil, err
 	}
@@ -231,23 +241,49 @@ func (p *Pipeline) lookBack(ctx context.Context, s *subject) error {
 // afterwards does what follows from a subject that is stored.
 func (p *Pipeline) afterwards(ctx context.Context, s *subject) error {
 	switch {
-	case s.copied != nil && s.copied.Follows():
-		return p.checkCopy(ctx, s)
+	case !s.over.IsZero():
+		return p.depose(ctx, s.over)
+	case s.carried:
+		return p.yieldTo(ctx, &s.record)
+	case s.unsure:
+		return p.checkCopy(ctx, s.record.ID)
 	case s.touch && s.record.NoText && s.record.Follows():
 		return p.checkLeader(ctx, s)
 	}
 	return nil
 }
 
-// checkCopy judges a page again that has the verdict of another page, if that one was judged again
-// or visited meanwhile: whoever settled the members of their leader may not have known of this
-// page.
-func (p *Pipeline) checkCopy(ctx context.Context, s *subject) error {
-	now, err := p.recordOf(ctx, s.copied.ID)
-	if err != nil || now != nil && now.Began().Equal(s.copied.Began()) {
+// checkCopy judges a page once more that took over the verdict of a member of a leader that has
+// changed at some time. If that member was not settled yet, whoever settles it may have listed the
+// members before this page was one, or the member may say something else by now, and be none. The
+// page's URL ends only then, so that a crawl that is killed in between does it when it goes on.
+func (p *Pipeline) checkCopy(ctx context.Context, id dedup.Hash) error {
+	for {
+		c, err := p.content(ctx, id)
+		if err != nil || c == nil || !c.Record.Follows() || !c.Kept {
+			return err // without its text it took over no verdict that changes, see outlived
+		}
+		s := p.remade(c)
+		if err := p.judge(ctx, s); err != nil || sameVerdict(&s.record, s.before) {
+			return err
+		}
+		written, err := p.rewrite(ctx, s)
+		if err != nil {
+			return err
+		}
+		if written {
+			return p.afterwards(ctx, s)
+		}
+	}
+}
+
+// goOnChecking ends what a crawl that was killed left of a check.
+func (p *Pipeline) goOnChecking(ctx context.Context, known *store.Record) error {
+	leader, err := p.leaderOf(ctx, known)
+	if err != nil || leader == nil || len(leader.Earlier) == 0 {
 		return err
 	}
-	return p.judgeMember(ctx, newSettling(s.record.Leader), s.record.ID)
+	return p.checkCopy(ctx, known.ID)
 }
 
 func sameVerdict(a, b *store.Record) bool {

@@ -330,6 +330,76 @@ func TestKilledWhileSettling(t *testing.T) {
 	}
 }
 
+// TestKilledWhileCopying kills a page after each of its commits that takes over the verdict of
+// another page, while that one's leader is being changed. The page's URL stays pending until its
+// verdict was held against what came meanwhile, and when it is fetched again the end is the same.
+func TestKilledWhileCopying(t *testing.T) {
+	text := words(1, 100)
+	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
+	for left := 4; left >= 0; left-- {
+		s := &stoppedStore{store.NewMemory(), 1 << 30}
+		p := start(t, s, testOptions(t))
+		handle(t, p, article(a, text), article(b, but(text, "b")))
+		changed := again(article(a, words(9, 100)), 1)
+		s.left = 1 // it has other words, and its member is not settled
+		if err := p.Handle(t.Context(), changed, new(crawler.Leads)); !errors.Is(err, errStopped) {
+			t.Fatal(err)
+		}
+		s.left = 1 << 30
+		copied := again(article(c, but(text, "b")), 2)
+		if _, err := s.Discover(t.Context(), []frontier.Item{copied.Item}); err != nil {
+			t.Fatal(err)
+		}
+		subject, err := p.crawled(t.Context(), copied, new(crawler.Leads))
+		if err != nil {
+			t.Fatal(err)
+		}
+		meanwhile, commit := false, p.committer(subject, copied)
+		err = p.commit(t.Context(), subject, func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
+			if !meanwhile { // the member says something else now, so nobody settles the page with it
+				handle(t, p, again(article(b, words(8, 100)), 2), changed)
+				meanwhile, s.left = true, left
+			}
+			return commit(ctx, e)
+		})
+		p.Close()
+		state, stateErr := s.State(t.Context(), c)
+		if stateErr != nil || (err == nil) != (state == frontier.Fetched) {
+			t.Errorf("after %d commits: %v, and the state is %d, %v", left, err, state, stateErr)
+		}
+		if err != nil {
+			s.left = 1 << 30
+			p = start(t, s, testOptions(t))
+			handle(t, p, copied)
+			p.Close()
+		}
+		got := strings.SplitAfter(verdicts(t, s), "\n")
+		slices.Sort(got)
+		same(t, fmt.Sprintf("verdicts after %d commits", left), strings.Join(got, ""), a+" unique\n"+b+" unique\n"+c+" unique\n")
+	}
+}
+
+// TestCopyOfWhatIsPutBack: a page takes over no verdict of a page without text whose leader has
+// changed, which is put back to be judged again.
+func TestCopyOfWhatIsPutBack(t *testing.T) {
+	text := words(1, 100)
+	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
+	s := store.NewMemory()
+	opt := testOptions(t)
+	opt.SkipDuplicates = true
+	p := start(t, s, opt)
+	defer p.Close()
+	handle(t, p, article(a, text), article(b, but(text, "b")), again(article(a, words(9, 100)), 1))
+	handle(t, p, again(article(c, but(text, "b")), 2))
+	if r := content(t, s, c).Record; r.Verdict != dedup.Unique {
+		t.Errorf("%s", verdict(&r))
+	}
+	handle(t, p, again(article(b, but(text, "b")), 3))
+	if r := content(t, s, b).Record; r.Verdict != dedup.Exact || r.DuplicateOf != c {
+		t.Errorf("%s", verdict(&r))
+	}
+}
+
 // TestSettled does random visits of few pages with few texts, from several goroutines, and checks
 // that every member follows a page that leads, and resembles it as much as its record says.
 func TestSettled(t *testing.T) {

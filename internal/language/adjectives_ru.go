@@ -8,16 +8,19 @@ import (
 
 // How a Russian adjective is known.
 //
-// By its ending, then by what stands before the ending. An ending alone says little: "новой" is an adjective and "войной" a
-// noun, "важная" an adjective and "зная" a verb, "синий" an adjective and "знаний" a noun. So the stem must be one of the few
-// hundred plain ones in adjectives/ru.txt, which take any ending, or carry a suffix that makes adjectives (-н- after a
-// consonant, -ск-, -ющ-, ...), each with the endings that are safe after it. The stems of nouns that pass nevertheless are
-// listed in the same file.
+// By its ending, then by what stands before the ending. An ending alone says little: "новой" is an
+// adjective and "войной" a noun, "важная" an adjective and "зная" a verb, "синий" an adjective and
+// "знаний" a noun. So the stem must be one of the few hundred plain ones in adjectives/ru.txt,
+// which take any ending, or carry a suffix that makes adjectives (-н- after a consonant, -ск-,
+// -ющ-, ...), each with the endings that are safe after it. The stems of nouns that pass
+// nevertheless are listed in the same file.
 //
-// Participles decline alike and count as adjectives, as do the comparative in -нее and surnames in -ский. Short forms (важен,
-// важно) do not: they are predicates or adverbs. Ordinals stay, as all numbers do.
+// Participles decline alike and count as adjectives, as do the comparative in -нее and surnames in
+// -ский. Short forms (важен, важно) do not: they are predicates or adverbs. Ordinals stay, as all
+// numbers do.
 //
-// What it gets wrong is measured on words and not on running text; the numbers stand at [Adjective].
+// What it gets wrong is measured on words and not on running text; the numbers stand at
+// [Adjective].
 
 // russianEndings are those of the full declension, the longer before the shorter that it ends in.
 var russianEndings = [...]string{
@@ -35,7 +38,8 @@ const (
 	softAll   = " ий ая ее ие его ему им ем ей ую их ими "
 )
 
-// russianSuffixes are what makes an adjective of a stem, with the endings that prove it. The first that fits decides.
+// russianSuffixes are what makes an adjective of a stem, with the endings that prove it. The first
+// that fits decides.
 var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"ращ", ""}, {"тащ", ""}, // обращая, вытащим
 	{"овн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, {"евн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, // Петровной is not
@@ -102,8 +106,9 @@ func cutRussianEnding(word string) (stem, ending string) {
 	return "", ""
 }
 
-// agrees says whether a stem of the list can take an ending: и and no ы follows к, г, х, ж, ч, ш and щ; after other letters
-// и makes a noun (занятие) or a verb (любим), but for the soft stems, which all end in н after a consonant, and син-.
+// agrees says whether a stem of the list can take an ending: и and no ы follows к, г, х, ж, ч, ш
+// and щ; after other letters и makes a noun (занятие) or a verb (любим), but for the soft stems,
+// which all end in н after a consonant, and син-.
 func agrees(stem, ending string) bool {
 	last, size := utf8.DecodeLastRuneInString(stem)
 	before, _ := utf8.DecodeLastRuneInString(stem[:len(stem)-size])

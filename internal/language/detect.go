@@ -9,14 +9,16 @@ import (
 
 // How a language is found.
 //
-// Letters are counted by script. A script that one language of the web writes in names it: Hangul, kana, Thai, Hebrew,
-// Greek and so on. Han with a share of kana is Japanese, without it Chinese; Arabic letters that Arabic does not have
-// say Persian or Urdu. Latin and Cyrillic say little, so function words are counted: each language scores the words of the text that
-// are in its list, a word in several lists counting for each. The best must have a fair share of the text
-// and a lead over the second, or the answer is not sure.
+// Letters are counted by script. A script that one language of the web writes in names it: Hangul,
+// kana, Thai, Hebrew, Greek and so on. Han with a share of kana is Japanese, without it Chinese;
+// Arabic letters that Arabic does not have say Persian or Urdu. Latin and Cyrillic say little, so
+// function words are counted: each language scores the words of the text that are in its list, a
+// word in several lists counting for each. The best must have a fair share of the text and a lead
+// over the second, or the answer is not sure.
 //
-// What it gets wrong: languages without a list look like their neighbour (Norwegian and Danish like Swedish, Bulgarian like
-// Russian), which the lead and the share catch mostly but not always; so an unsure answer should yield to a declared one.
+// What it gets wrong: languages without a list look like their neighbour (Norwegian and Danish like
+// Swedish, Bulgarian like Russian), which the lead and the share catch mostly but not always; so an
+// unsure answer should yield to a declared one.
 
 const (
 	sampled   = 10000 // bytes of text looked at; more change nothing
@@ -26,8 +28,8 @@ const (
 	someShare = 0.08  // of the words, for any answer
 )
 
-// Detect names the language of a text by its ISO 639-1 code, "" if it cannot tell. sure says that even a declaration to
-// the contrary should not be believed.
+// Detect names the language of a text by its ISO 639-1 code, "" if it cannot tell. sure says that
+// even a declaration to the contrary should not be believed.
 func Detect(text string) (lang string, sure bool) {
 	if len(text) > sampled {
 		cut := sampled
@@ -58,7 +60,8 @@ type scripts struct {
 	others                           [len(ownScript)]int
 }
 
-// ownScript holds the scripts that stand for one language on the web, or for one far more often than for others.
+// ownScript holds the scripts that stand for one language on the web, or for one far more often
+// than for others.
 var ownScript = [...]struct {
 	lang  string
 	table *unicode.RangeTable
@@ -114,8 +117,9 @@ func countScripts(text string) scripts {
 	return s
 }
 
-// names gives the language that the scripts alone tell, "" if they do not. A third of the letters is enough: product
-// names and code are Latin in every language, and one Han character says what takes three Latin letters.
+// names gives the language that the scripts alone tell, "" if they do not. A third of the letters
+// is enough: product names and code are Latin in every language, and one Han character says what
+// takes three Latin letters.
 func (s *scripts) names() string {
 	third := s.letters / 3
 	switch {
@@ -186,7 +190,8 @@ func notInWord(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsMark(r)
 }
 
-// appendLower is strings.ToLower without the string. No letter of the lists grows when it is lowered.
+// appendLower is strings.ToLower without the string. No letter of the lists grows when it is
+// lowered.
 func appendLower(dst []byte, word string) []byte {
 	for _, r := range word {
 		if r < utf8.RuneSelf {

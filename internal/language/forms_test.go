@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The data is edited by hand, so what the code assumes of it is checked: a head that names source and licence, sections that are
-// sorted, no word twice, and words as canonical text has them.
+// The data is edited by hand, so what the code assumes of it is checked: a head that names source
+// and licence, sections that are sorted, no word twice, and words as canonical text has them.
 func TestFormFiles(t *testing.T) {
 	files, err := fs.Glob(formFiles, "*/*.txt")
 	if err != nil {

@@ -58,7 +58,8 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// What says too little must not be told with certainty: a wrong language here would override a right declaration.
+// What says too little must not be told with certainty: a wrong language here would override a
+// right declaration.
 func TestDetectUnsure(t *testing.T) {
 	for _, text := range []string{
 		"",

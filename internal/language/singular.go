@@ -5,15 +5,18 @@ import (
 	"sync"
 )
 
-// Singular takes a plural to its singular: "cities" is "city", "boxes" is "box", "children" is "child". The languages are those of
-// [FunctionWord]. It looks at the word alone, so what only looks like a plural goes as well: "runs" is "run", which hurts no
-// comparison. The result is stable: Singular of it is itself.
+// Singular takes a plural to its singular: "cities" is "city", "boxes" is "box", "children" is
+// "child". The languages are those of [FunctionWord]. It looks at the word alone, so what only
+// looks like a plural goes as well: "runs" is "run", which hurts no comparison. The result is
+// stable: Singular of it is itself.
 //
-// English goes by rule and a list. Words with an apostrophe stay ("dog's"), as do words of three letters and "news", "analysis",
-// "always"; "people", "data" and "media" stay because they seldom are anyone's plural. Of 4,151 words that WordNet knows as a noun's
-// regular plural, 38 differ from its singular; of irregular plurals only the common are known.
+// English goes by rule and a list. Words with an apostrophe stay ("dog's"), as do words of three
+// letters and "news", "analysis", "always"; "people", "data" and "media" stay because they seldom
+// are anyone's plural. Of 4,151 words that WordNet knows as a noun's regular plural, 38 differ from
+// its singular; of irregular plurals only the common are known.
 //
-// In the other languages it is a heuristic of endings and lists, and function words stay; singular_endings.go says what it reaches.
+// In the other languages it is a heuristic of endings and lists, and function words stay;
+// singular_endings.go says what it reaches.
 func Singular(lang, word string) string {
 	if lang == "en" {
 		return englishSingular(word)
@@ -25,9 +28,10 @@ func Singular(lang, word string) string {
 	return word
 }
 
-// PlainSingular is the plural rule of one published system, reproduced with its faults so as to compare with it: -ies becomes -y, any
-// other final s is dropped ("boxes" is "boxe", "bus" is "bu"), but not from -ss nor after an apostrophe. The token "s" stays,
-// since a token must not vanish.
+// PlainSingular is the plural rule of one published system, reproduced with its faults so as to
+// compare with it: -ies becomes -y, any other final s is dropped ("boxes" is "boxe", "bus" is
+// "bu"), but not from -ss nor after an apostrophe. The token "s" stays, since a token must not
+// vanish.
 func PlainSingular(word string) string {
 	switch {
 	case len(word) < 2 || strings.HasSuffix(word, "'s") || strings.HasSuffix(word, "ss"):
@@ -40,7 +44,8 @@ func PlainSingular(word string) string {
 	return word
 }
 
-// irregularPlurals holds plural and singular, line by line; a word of its own is no plural. Common knowledge of English.
+// irregularPlurals holds plural and singular, line by line; a word of its own is no plural. Common
+// knowledge of English.
 const irregularPlurals = `
 men man, women woman, children child, feet foot, teeth tooth, geese goose, mice mouse, lice louse, oxen ox, brethren brother
 halves half, calves calf, elves elf, hooves hoof, knives knife, leaves leaf, lives life, loaves loaf, scarves scarf

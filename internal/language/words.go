@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Each file of words/ holds the function words of one language, a # line saying where they are from.
+// Each file of words/ holds the function words of one language, a # line saying where they are
+// from.
 //
 //go:embed words/*.txt
 var files embed.FS

@@ -34,6 +34,18 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return e.Value.(entry[K, V]).value, true
 }
 
+// Take returns the value of a key, and holds it no more; false: it is not held.
+func (c *Cache[K, V]) Take(key K) (value V, ok bool) {
+	e, ok := c.byKey[key]
+	if !ok {
+		return value, false
+	}
+	value = c.order.Remove(e).(entry[K, V]).value
+	delete(c.byKey, key)
+	c.weight -= c.weigh(value)
+	return value, true
+}
+
 // Put holds a value, unless its key has one, and lets go of those used longest ago.
 func (c *Cache[K, V]) Put(key K, value V) {
 	if _, ok := c.byKey[key]; ok {

@@ -3,24 +3,24 @@
 //
 // Start with [Listen]. It knows nothing of crawls: it is given the numbers. It refuses two things.
 // It cannot be reached from other machines unless its address says so, because profiles tell what
-// is in memory. It does not answer under a name that is not its own, see [ownNames].
+// is in memory. It does not answer under a name that is not its own, see package ownname.
 package monitor
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/pprof"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"skink/internal/ownname"
 )
 
 // Numbers are how a crawl stands at one moment.
@@ -46,26 +46,8 @@ type Server struct {
 	requests *prometheus.HistogramVec
 }
 
-// Address completes an address that a person wrote: a port alone, with or without a colon, is a
-// port of loopback.
-func Address(s string) (string, error) {
-	if !strings.Contains(s, ":") {
-		s = ":" + s
-	}
-	host, port, err := net.SplitHostPort(s)
-	if err != nil {
-		return "", err
-	}
-	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return "", fmt.Errorf("%q is no port", port)
-	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, port), nil
-}
-
-// Listen serves at an address as [Address] makes it. now is called for every request to /metrics.
+// Listen serves at an address as [ownname.Address] makes it. now is called for every request to
+// /metrics.
 func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -89,7 +71,7 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	s.http = &http.Server{Handler: ownNames(address).only(mux), ReadHeaderTimeout: 10 * time.Second}
+	s.http = &http.Server{Handler: ownname.Only(address, mux), ReadHeaderTimeout: 10 * time.Second}
 	go func() { s.done <- s.http.Serve(listener) }()
 	return s, nil
 }

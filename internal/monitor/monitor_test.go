@@ -10,25 +10,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestAddress(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{"9100", "127.0.0.1:9100"},
-		{":9100", "127.0.0.1:9100"},
-		{"localhost:0", "localhost:0"},
-		{"[::1]:9100", "[::1]:9100"},
-		{"0.0.0.0:9100", "0.0.0.0:9100"}, // whoever says so means it
-	} {
-		if got, err := Address(c.in); err != nil || got != c.want {
-			t.Errorf("Address(%q) = %q, %v; want %q", c.in, got, err, c.want)
-		}
-	}
-	for _, bad := range []string{"", "x", ":x", "1:2:3", "70000", ":-1"} {
-		if got, err := Address(bad); err == nil {
-			t.Errorf("Address(%q) = %q, want an error", bad, got)
-		}
-	}
-}
-
 func TestServer(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	s, err := Listen("127.0.0.1:0", Build{"v1.2.3", "abc", "go1.26"}, func() Numbers {
@@ -81,4 +62,31 @@ func get(t *testing.T, url string) string {
 		t.Fatalf("%s: %s, %v", url, resp.Status, err)
 	}
 	return string(b)
+}
+
+// A page whose name was given our address reads nothing.
+func TestRebinding(t *testing.T) {
+	s, err := Listen("127.0.0.1:0", Build{}, func() Numbers { return Numbers{} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	for _, path := range []string{"/", "/metrics", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/heap"} {
+		for host, want := range map[string]int{"evil.example": http.StatusMisdirectedRequest, "": http.StatusOK} {
+			r, err := http.NewRequest("GET", "http://"+s.listener.Addr().String()+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = host // "": that of the URL
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if resp.StatusCode != want {
+				t.Errorf("%s as %q: %s, want %d", path, host, resp.Status, want)
+			}
+		}
+	}
 }

@@ -1,7 +1,7 @@
 // Package packed reads and writes files that gzip or zstd packed.
 //
-// What is packed is known by its first bytes, whatever its name is ([NewReader]). What is written is
-// packed as its name says ([NewWriter]): there are no bytes yet that could.
+// What is packed is known by its first bytes, whatever its name is ([NewReader]). What is written
+// is packed as its name says ([NewWriter]): there are no bytes yet that could.
 package packed
 
 import (
@@ -30,7 +30,8 @@ func isZstd(start []byte) bool {
 }
 
 // maxWindow bounds what a zstd file can make its reader hold. The command line tool writes windows
-// of up to 8 MB unless it is told otherwise, and of 128 MB with --long=27, the most it reads unasked.
+// of up to 8 MB unless it is told otherwise, and of 128 MB with --long=27, the most it reads
+// unasked.
 const maxWindow = 128 << 20
 
 const bufferSize = 256 << 10
@@ -38,8 +39,9 @@ const bufferSize = 256 << 10
 // A Reader reads what a file holds, packed or not. Close it; the file stays the caller's.
 type Reader struct {
 	*bufio.Reader
-	Name  string // of the file, without the ending that says how it is packed
-	close func()
+	Name   string // of the file, without the ending that says how it is packed
+	Packed bool   // the file is packed
+	close  func()
 }
 
 // NewReader reads a file that has a name. The error is that of its first bytes.
@@ -52,15 +54,15 @@ func NewReader(f io.Reader, name string) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Reader{bufio.NewReaderSize(z, bufferSize), without(name, gzipEndings), func() {}}, nil
+		return &Reader{bufio.NewReaderSize(z, bufferSize), without(name, gzipEndings), true, func() {}}, nil
 	case isZstd(start):
 		z, err := zstd.NewReader(b, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return nil, err
 		}
-		return &Reader{bufio.NewReaderSize(z, bufferSize), without(name, zstdEndings), z.Close}, nil
+		return &Reader{bufio.NewReaderSize(z, bufferSize), without(name, zstdEndings), true, z.Close}, nil
 	}
-	return &Reader{b, name, func() {}}, nil
+	return &Reader{b, name, false, func() {}}, nil
 }
 
 // Close ends the reader.

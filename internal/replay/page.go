@@ -1,7 +1,7 @@
 // Package replay turns web archives into the pages that they are of, as a crawl has them, so that
-// they are judged as if they had been crawled. [Pages] reads a whole archive; [PageOf] is the page of
-// a record. How a crawl of ours marks its records is said here too, for package internal/archive,
-// which writes them.
+// they are judged as if they had been crawled. [Pages] reads a whole archive; [PageOf] is the page
+// of a record. How a crawl of ours marks its records is said here too, for package
+// internal/archive, which writes them.
 package replay
 
 import (
@@ -12,17 +12,22 @@ import (
 	"strings"
 
 	"skink/crawler"
+	"skink/crawler/wire"
 	"skink/frontier"
 	"skink/warc"
 )
 
 // PageField says whether the crawl took the answer for the page of its URL: those of a robots.txt,
-// and of a URL that was tried again, are none. The specification lets readers pass over fields that
-// they do not know.
+// and of a URL that was tried again, are none. One that says what its host says of all that does
+// not exist is an error, although the server calls it a page: no single answer shows that, so the
+// crawl's finding goes with it, and in SoftField how it was found. The specification lets readers
+// pass over fields that they do not know.
 const (
 	PageField = "Skink-Page"
 	IsPage    = "yes"
 	NotPage   = "no"
+	SoftPage  = string(crawler.ProblemSoft)
+	SoftField = "Skink-Page-Detail"
 )
 
 // A Remark is what a metadata record of a crawl says of a URL, as JSON.
@@ -71,6 +76,9 @@ func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 	if _, err := io.Copy(io.Discard, rec.Block); err != nil {
 		return nil, err
 	}
+	if rec.Header.Get(PageField) == SoftPage && page.Problem == "" {
+		page.Problem, page.Detail = crawler.ProblemSoft, rec.Header.Get(SoftField)
+	}
 	return page, nil
 }
 
@@ -104,7 +112,7 @@ func pageURL(rec *warc.Record) (string, error) {
 		return "", about(rec, err)
 	}
 	switch rec.Header.Get(PageField) {
-	case IsPage:
+	case IsPage, SoftPage:
 		return url, nil
 	case NotPage:
 		return "", nil
@@ -120,21 +128,21 @@ func about(rec *warc.Record, err error) error {
 	return &warc.Damage{Offset: rec.Offset, URI: rec.URI(), Err: err}
 }
 
-func cutOf(rec *warc.Record) crawler.Cut {
-	return crawler.Cut(strings.ToLower(rec.Header.Get("WARC-Truncated")))
+func cutOf(rec *warc.Record) wire.Cut {
+	return wire.Cut(strings.ToLower(rec.Header.Get("WARC-Truncated")))
 }
 
 // fileAnswer is what a server would have answered with a file.
-func fileAnswer(rec *warc.Record, kind string) crawler.Answer {
-	return crawler.Answer{At: rec.Date(), Status: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Body: rec.Block, Cut: cutOf(rec)}
+func fileAnswer(rec *warc.Record, kind string) wire.Answer {
+	return wire.Answer{At: rec.Date(), Status: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Body: rec.Block, Cut: cutOf(rec)}
 }
 
-func httpAnswer(rec *warc.Record) (a crawler.Answer, err error) {
+func httpAnswer(rec *warc.Record) (a wire.Answer, err error) {
 	m, err := rec.Message()
 	if err != nil {
 		return a, err
 	}
-	a = crawler.Answer{At: rec.Date(), Status: m.Status(), Header: http.Header{}, Body: m.Body, Cut: cutOf(rec)}
+	a = wire.Answer{At: rec.Date(), Status: m.Status(), Header: http.Header{}, Body: m.Body, Cut: cutOf(rec)}
 	if a.Status == 0 {
 		return a, fmt.Errorf("it is no answer of HTTP: it begins with %q", m.Start)
 	}

@@ -27,7 +27,8 @@ import (
 //
 // A page that follows another is worth half as much: its interval is doubled, and it is never
 // due before its leader. One that could not be had is tried sooner, and less and less so.
-// What is gone, or never was there, is looked after as rarely as anything.
+// What is gone, or never was there, is looked after as rarely as anything, and a sitemap, which
+// tells of many pages at once, as often.
 //
 // What this gets wrong: pages that change by the clock, such as front pages at seven in the
 // morning, and those that change by a counter or a date that is no news.
@@ -60,6 +61,8 @@ func (s Schedule) Due(r, leader *store.Record) time.Time {
 // interval is the time from a page's last visit to the next.
 func (s Schedule) interval(r *store.Record) time.Duration {
 	switch {
+	case r.Kind == store.Sitemap:
+		return s.Least
 	case r.Kind != store.Page && r.Kind != store.Other && r.Kind != store.Redirect:
 		return s.Most
 	case r.Missed > 0:

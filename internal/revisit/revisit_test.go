@@ -70,6 +70,7 @@ func TestDue(t *testing.T) {
 		{"missed for ever", with(page(10), func(r *store.Record) { r.Missed = 1000 }), nil, 10 * day},
 		{"gone", with(page(1, 1), func(r *store.Record) { r.Kind = store.Error }), nil, 30 * day},
 		{"never was there", with(page(0), func(r *store.Record) { r.Kind = store.Error }), nil, 30 * day},
+		{"a sitemap", with(page(0), func(r *store.Record) { r.Kind = store.Sitemap }), nil, hour},
 		{"blocked", with(page(0), func(r *store.Record) { r.Kind = store.Blocked }), nil, 30 * day},
 		{"a redirect", with(page(0), func(r *store.Record) { r.Kind = store.Redirect }), nil, day},
 	} {

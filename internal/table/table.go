@@ -1,8 +1,9 @@
-// Package table reads and writes Parquet files, a row at a time and in bounded memory: [Open] a file to
-// read it, or [NewWriter] to write one. A [Schema] keeps its columns in their order.
+// Package table reads and writes Parquet files, a row at a time and in bounded memory: [Open] a
+// file to read it, or [NewWriter] to write one. A [Schema] keeps its columns in their order.
 //
-// It knows of a column its name and, at the top level, its value as a string or a number. What else a
-// row has, lists and groups included, is passed on as it is from a file to a file of the same schema.
+// It knows of a column its name and, at the top level, its value as a string or a number. What else
+// a row has, lists and groups included, is passed on as it is from a file to a file of the same
+// schema.
 package table
 
 import (
@@ -108,8 +109,9 @@ func (r *Row) Size() (n int) {
 // Schema is that of the row's file.
 func (r *Row) Schema() *Schema { return r.schema }
 
-// Value is what a row has in a column of the top level: a string, an int64, a float64, a bool, nil where it
-// has none, or anything else where the column is none of these. ok says whether there is such a column.
+// Value is what a row has in a column of the top level: a string, an int64, a float64, a bool, nil
+// where it has none, or anything else where the column is none of these. ok says whether there is
+// such a column.
 func (r *Row) Value(name string) (value any, ok bool) {
 	leaf, ok := r.schema.of.Lookup(name)
 	if !ok {
@@ -212,7 +214,8 @@ func readRows(rows parquet.Rows, buffer []parquet.Row) (n int, err error) {
 	return rows.ReadRows(buffer)
 }
 
-// groupBytes is how many bytes of rows are in a row group, which is held in memory until it is full.
+// groupBytes is how many bytes of rows are in a row group, which is held in memory until it is
+// full.
 const groupBytes = 32 << 20
 
 // A Writer writes a file, packed with zstd. Close it.
@@ -227,8 +230,8 @@ func NewWriter(w io.Writer, s *Schema) *Writer {
 	return &Writer{schema: s, to: parquet.NewWriter(w, s.of, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}))}
 }
 
-// Copy writes a row of a file whose schema is the writer's, or was extended to it: then with a value for each
-// column that was added, nil for none.
+// Copy writes a row of a file whose schema is the writer's, or was extended to it: then with a
+// value for each column that was added, nil for none.
 func (w *Writer) Copy(r *Row, added ...any) error {
 	row := slices.Clone(r.values)
 	columns := len(w.schema.of.Columns()) - w.schema.added
@@ -238,8 +241,8 @@ func (w *Writer) Copy(r *Row, added ...any) error {
 	return w.write(row)
 }
 
-// Write writes a value for each column of a schema that NewSchema made: a string, an int, a float64, a bool, a
-// time, or nil.
+// Write writes a value for each column of a schema that NewSchema made: a string, an int, a
+// float64, a bool, a time, or nil.
 func (w *Writer) Write(values []any) error {
 	row := make(parquet.Row, len(values))
 	for i, v := range values {

@@ -43,8 +43,8 @@ func open(t testing.TB, b []byte) *table.Reader {
 	return r
 }
 
-// What is written is read, with its columns in their order; and so is what is copied from one file to
-// another, with columns that are added.
+// What is written is read, with its columns in their order; and so is what is copied from one file
+// to another, with columns that are added.
 func TestTable(t *testing.T) {
 	const n = 500
 	first := write(t, n)

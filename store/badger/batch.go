@@ -1,7 +1,6 @@
 package badger
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +36,7 @@ type workspace struct {
 	recorded map[dedup.Hash]uint64
 	// posted holds the mixed keys under which this batch has posted, each with the last place.
 	posted map[uint64]uint64
-	json   bytes.Buffer
+	value  []byte // of the last record
 }
 
 // mostKept is how many keys a batch may have whose workspace is used again. The time to clear a map
@@ -51,7 +50,7 @@ func newWorkspace() *workspace {
 // used returns the workspace for the next batch: this one emptied, or a new one if this one is
 // large.
 func (w *workspace) used() *workspace {
-	if len(w.posted) > mostKept || w.json.Cap() > partSize {
+	if len(w.posted) > mostKept || cap(w.value) > partSize {
 		return newWorkspace()
 	}
 	w.journal.reset()

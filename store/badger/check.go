@@ -16,6 +16,7 @@ import (
 	"github.com/dgraph-io/ristretto/v2/z"
 
 	"skink/store"
+	"skink/store/badger/disk"
 )
 
 // # Looking before opening
@@ -60,7 +61,7 @@ func isStore(dir string) (bool, error) {
 // checkStore looks at the files of a store that exists. It puts in order what a killed process, a
 // power cut or damage left.
 func checkStore(dir string) (Loss, error) {
-	release, ok, err := tryLock(dir)
+	release, ok, err := disk.TryLock(dir)
 	if err != nil {
 		return Loss{}, err
 	}
@@ -107,7 +108,7 @@ func inspect(dir string) (*inspection, error) {
 	var torn bool
 	f.manifest, torn, err = readManifest(dir)
 	if err != nil {
-		if refusal(err) != 0 {
+		if disk.Refused(err) {
 			return nil, err
 		}
 		f.damaged(Damage{badgerdb.ManifestFilename, err.Error()})
@@ -176,7 +177,7 @@ func (f *inspection) reach(dir string) (last uint64, err error) {
 		}
 		reached, err := checkTable(filepath.Join(dir, tableName(id)), t.Compression)
 		if err != nil {
-			return 0, damage(fmt.Errorf("table %s: %w", tableName(id), err))
+			return 0, disk.Damage(fmt.Errorf("table %s: %w", tableName(id), err))
 		}
 		last = max(last, reached)
 	}
@@ -195,7 +196,7 @@ func (f *inspection) rewrite(dir string) error {
 		name := filepath.Join(dir, tableName(id))
 		b := t.rewrite()
 		if b != nil {
-			if err := replaceFile(name, b); err != nil {
+			if err := disk.Replace(name, b); err != nil {
 				return err
 			}
 			continue
@@ -217,7 +218,7 @@ func writeDamage(dir string, said []Damage) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, damageFile), b)
+	return disk.Replace(filepath.Join(dir, damageFile), b)
 }
 
 // readDamage reads the damage that a killed process had found. If the file is there and cannot be

@@ -23,22 +23,13 @@ func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 // memory a cluster. An order by size on disk would change with every member, and would be harder to
 // keep right.
 func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
-	return func(yield func(store.Cluster, error) bool) {
+	return store.Listed(ctx, func() ([]store.Cluster, error) {
 		list, err := r.clusters(ctx)
 		if err != nil {
-			yield(store.Cluster{}, fmt.Errorf("clusters: %w", err))
-			return
+			return nil, fmt.Errorf("clusters: %w", err)
 		}
-		for _, c := range list {
-			if err := ctx.Err(); err != nil {
-				yield(store.Cluster{}, err)
-				return
-			}
-			if !yield(c.Cluster, nil) {
-				return
-			}
-		}
-	}
+		return list, nil
+	})
 }
 
 // A placedCluster is a cluster with the place of its leader.
@@ -47,7 +38,7 @@ type placedCluster struct {
 	place uint64
 }
 
-func (r reader) clusters(ctx context.Context) ([]placedCluster, error) {
+func (r reader) clusters(ctx context.Context) ([]store.Cluster, error) {
 	var list []placedCluster
 	err := scan(ctx, r.txn, []byte{keyMember}, func(item *badgerdb.Item) error {
 		leader := dedup.Hash(item.Key()[1 : 1+hashSize])
@@ -64,7 +55,11 @@ func (r reader) clusters(ctx context.Context) ([]placedCluster, error) {
 	slices.SortFunc(list, func(a, b placedCluster) int {
 		return cmp.Or(cmp.Compare(b.Members, a.Members), cmp.Compare(a.place, b.place), bytes.Compare(a.Leader[:], b.Leader[:]))
 	})
-	return list, err
+	all := make([]store.Cluster, len(list))
+	for i, c := range list {
+		all[i] = c.Cluster
+	}
+	return all, err
 }
 
 // Members yields the members of some clusters.

@@ -3,7 +3,6 @@ package badger
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -57,7 +56,7 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 	if err := store.Valid(entries); err != nil {
 		return nil, err
 	}
-	if err := s.disk.check(); err != nil {
+	if err := s.space.Check(); err != nil {
 		return nil, err
 	}
 	c := &commitCall{entries: entries, outcomes: make([]store.Outcome, len(entries))}
@@ -106,8 +105,10 @@ func (b *batch) commit(c *commitCall) error {
 // entry writes one entry in the order of the contract. What may be found without a record after a
 // crash comes first. The record and the end of the URL come last, and together.
 func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
-	if _, err := b.s.queue.holder(e.Claim); err != nil && e.Claim != (frontier.Claim{}) {
-		return store.Lost, nil
+	if e.Claim != (frontier.Claim{}) {
+		if _, err := b.s.queue.holder(e.Claim); err != nil {
+			return store.Lost, nil
+		}
 	}
 	u, err := b.known(e.Record.ID)
 	if err != nil {
@@ -123,6 +124,9 @@ func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 		return store.Stale, err
 	}
 	if e.Touch && u.num != 0 {
+		if err := b.relink(u.num, e.Out); err != nil {
+			return store.Stale, err
+		}
 		return store.Written, b.rest(0, e)
 	}
 	num := b.nextNumber()
@@ -171,10 +175,15 @@ func (b *batch) nextNumber() uint64 {
 	return b.s.last
 }
 
-// content writes text and sketch.
+// content writes text, links and sketch.
 func (b *batch) content(num uint64, e *store.Entry) error {
 	if e.Text != nil {
 		if err := b.parts(keyText, num, e.Text); err != nil {
+			return err
+		}
+	}
+	if e.Out != nil {
+		if err := b.parts(keyOut, num, e.Out); err != nil {
 			return err
 		}
 	}
@@ -201,6 +210,27 @@ func (b *batch) parts(letter byte, num uint64, value []byte) error {
 		value = value[n:]
 	}
 	return nil
+}
+
+// relink replaces the links of a page that was touched, unless they are what they were, which is
+// the rule.
+func (b *batch) relink(num uint64, out []byte) error {
+	if out == nil {
+		return nil
+	}
+	before, _, err := packedParts(b.txn, keyOut, num)
+	if err != nil || bytes.Equal(before, out) {
+		return err
+	}
+	for part := range (len(before) + partSize - 1) / partSize { // of a longer list, parts would be left
+		if err := b.room(1, 0); err != nil {
+			return err
+		}
+		if err := b.delete(partKey(keyOut, num, part)); err != nil {
+			return err
+		}
+	}
+	return b.parts(keyOut, num, out)
 }
 
 // postedAtOnce is how many keys are posted at once. It is far more than a page has, and far less
@@ -279,6 +309,7 @@ func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	if err := b.set(pageKey(keyRecord, num), value); err != nil {
 		return err
 	}
+	b.s.lately.note(placeKey(r.ID), num)
 	if !e.Hash.IsZero() {
 		key := filterKey(e.Hash)
 		b.journal.post(num, postings.Hash, key)
@@ -336,13 +367,15 @@ func (b *batch) visitAt(num uint64) (v visit, err error) {
 	if v.record.Follows() {
 		v.keys = append(v.keys, memberKey(v.record.Leader, v.record.Resemblance, num))
 	}
-	for part, more := 0, true; more; part++ {
-		key := partKey(keyText, num, part)
-		if more, err = b.get(key, func([]byte) error { return nil }); err != nil {
-			return visit{}, err
-		}
-		if more {
-			v.keys = append(v.keys, key)
+	for _, letter := range []byte{keyText, keyOut} {
+		for part, more := 0, true; more; part++ {
+			key := partKey(letter, num, part)
+			if more, err = b.get(key, func([]byte) error { return nil }); err != nil {
+				return visit{}, err
+			}
+			if more {
+				v.keys = append(v.keys, key)
+			}
 		}
 	}
 	return v, nil
@@ -369,17 +402,13 @@ func (b *batch) supersede(v visit) error {
 	return nil
 }
 
-// encodeRecord makes the value of an r key. It does not escape & < >, because URLs are full of
-// them. The buffer is used again for each record, so the value is a copy.
-func (w *workspace) encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, error) {
-	w.json.Reset()
-	w.json.Write(hash[:])
-	enc := json.NewEncoder(&w.json)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
+// encodeRecord makes the value of an r key. The buffer is used again for each record, so the value
+// is a copy.
+func (w *workspace) encodeRecord(hash dedup.Hash, r *store.Record) (value []byte, err error) {
+	if w.value, err = r.AppendJSON(append(w.value[:0], hash[:]...)); err != nil {
 		return nil, err
 	}
-	return bytes.Clone(bytes.TrimSuffix(w.json.Bytes(), []byte("\n"))), nil
+	return bytes.Clone(w.value), nil
 }
 
 // hashSize is the size of a hash. One hash stands before the record in its value, and two stand

@@ -27,7 +27,7 @@ func (s *Store) Requeue(ctx context.Context, items []frontier.Item) (int, error)
 }
 
 func (s *Store) queueAll(ctx context.Context, items []frontier.Item, queue func(*batch, frontier.Item) (bool, error)) (found int, err error) {
-	if err := s.disk.check(); err != nil {
+	if err := s.space.Check(); err != nil {
 		return 0, err
 	}
 	err = s.write(ctx, func(b *batch) error {
@@ -516,28 +516,13 @@ func (k *keptRest) decode(value []byte) error {
 
 // Hosts yields the hosts with pending URLs, as they were when it began.
 func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
-	return eachHost(ctx, s.pendingHosts)
+	return store.Listed(ctx, s.pendingHosts)
 }
 
-// eachHost yields the hosts of a list, which is made when the loop begins.
-func eachHost(ctx context.Context, list func() []frontier.Host) iter.Seq2[frontier.Host, error] {
-	return func(yield func(frontier.Host, error) bool) {
-		for _, h := range list() {
-			if err := ctx.Err(); err != nil {
-				yield(frontier.Host{}, err)
-				return
-			}
-			if !yield(h, nil) {
-				return
-			}
-		}
-	}
-}
-
-func (s *Store) pendingHosts() []frontier.Host {
+func (s *Store) pendingHosts() ([]frontier.Host, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.hostsLocked()
+	return s.hostsLocked(), nil
 }
 
 // hostsLocked is pendingHosts for a caller that holds mu.

@@ -10,7 +10,7 @@ import (
 	"skink/store"
 )
 
-// # The layout on disk, version 5
+// # The layout on disk, version 6
 //
 // The head of badger's MANIFEST has a number for the application. Its high byte says that the
 // folder is skink's, and its low byte is the version of the layout. So the first eight bytes of
@@ -47,11 +47,13 @@ import (
 //	                             that was never discovered is found by its ID in
 //	                             the index
 //	z BLOCK8 j SEQ8            → what a transaction adds to the index, a [journalEntry]
+//	z BLOCK8 o NUM8 PART2      → the page's links as [store.PackLinks] made them, in parts
 //	z BLOCK8 r NUM8            → HASH16, the text hash under which the page is found
 //	                             or zero, then JSON of [store.Record]
 //	z BLOCK8 s NUM8            → the page's id, the hash of its canonical text, its
 //	                             84 minima, 4 bytes each, little-endian
-//	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] made it, in parts
+//	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] or [store.PackMarked] made it, in
+//	                             parts
 //
 // NUM is a place in the order of judging. A page that is visited again gets a new place, and what
 // stood at the old place is deleted. A page that must not be indexed may not lead a page that may
@@ -73,16 +75,16 @@ import (
 // and readers.sock belong to package store/remote, through which the process that has the store
 // answers other processes. They hold no part of the store.
 //
-// Values of t are cut into parts of [partSize] for two reasons. One of badger's transactions takes
-// at most 15 % of a memtable. A value of more than 1 MiB would go to the value log, in which
+// Values of o and t are cut into parts of [partSize] for two reasons. One of badger's transactions
+// takes at most 15 % of a memtable. A value of more than 1 MiB would go to the value log, in which
 // garbage would then have to be collected.
 //
 // A URL's state and the number of its record share one key. A page ends with one write to u or to
 // j, which is in the transaction of its record. So the record is the commit point. What is written
-// before it (t, s, j, and the u and q of links) may be found without it after a crash. Nobody reads
-// such texts and sketches, and such postings are ignored.
+// before it (t, s, o, j, and the u and q of links) may be found without it after a crash. Nobody
+// reads such texts, sketches and links, and such postings are ignored.
 const (
-	layoutVersion = 5
+	layoutVersion = 6
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
@@ -99,6 +101,7 @@ const (
 
 	// Inside a block.
 	keyJournal byte = 'j'
+	keyOut     byte = 'o'
 	keyRecord  byte = 'r'
 	keySketch  byte = 's'
 	keyText    byte = 't'

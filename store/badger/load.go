@@ -156,7 +156,7 @@ func (s *Store) SaveManifest(m postings.Manifest) error {
 	return s.db.Update(func(txn *badgerdb.Txn) error { return txn.Set([]byte{keyIndex}, value) })
 }
 
-func (s *Store) RoomFor(bytes int64) bool { return s.disk.hasRoom(bytes) }
+func (s *Store) RoomFor(bytes int64) bool { return s.space.HasRoom(bytes) }
 
 func (s *Store) WriteURLs(name string) error { return s.urls.Write(name) }
 
@@ -195,4 +195,14 @@ func scan(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(*badger
 		}
 	}
 	return nil
+}
+
+// Free is how many bytes of the store's file system this process may still use, 0 if that is not
+// known.
+func (s *Store) Free() int64 {
+	free, _, err := s.space.Left()
+	if err != nil {
+		return 0
+	}
+	return free
 }

@@ -36,8 +36,8 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 	var met map[uint64]int
 	f.Full = make([]bool, len(ask.Keys))
 	var nums []uint64
-	for i, key := range ask.Keys {
-		if nums, f.Full[i], err = s.index.Find(ctx, key, postings.Band, ask.Limit, nums[:0]); err != nil {
+	for _, i := range s.index.Among(ask.Keys, postings.Band, nil) {
+		if nums, f.Full[i], err = s.index.Find(ctx, ask.Keys[i], postings.Band, ask.Limit, nums[:0]); err != nil {
 			return f, err
 		}
 		if len(nums) > 0 && met == nil {

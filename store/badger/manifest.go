@@ -3,12 +3,13 @@ package badger
 import (
 	"encoding/binary"
 	"hash/crc32"
-	"os"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/pb"
 	"github.com/dgraph-io/badger/v4/table"
 	"google.golang.org/protobuf/proto"
+
+	"skink/store/badger/disk"
 )
 
 // tableName returns the name of a table's file.
@@ -34,30 +35,7 @@ func writeManifest(name string, m badgerdb.Manifest) error {
 	b := append([]byte("Bdgr"), skinkMagic, layoutVersion, 0, badgerVersion)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(entry)))
 	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(entry, castagnoli))
-	return replaceFile(name, append(b, entry...))
-}
-
-// replaceFile replaces a file. Also after a power cut, either the old or the new file is there, and
-// it is whole.
-func replaceFile(name string, b []byte) error {
-	f, err := os.OpenFile(name+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(name+".new", name)
-	}
-	if err != nil {
-		os.Remove(name + ".new")
-	}
-	return err
+	return disk.Replace(name, append(b, entry...))
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

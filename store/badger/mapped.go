@@ -7,6 +7,8 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
+
+	"skink/store/badger/disk"
 )
 
 // # Tables in memory
@@ -37,7 +39,7 @@ type mapped struct {
 
 // watch begins to watch the tables of db, if the system says how much of them is resident.
 func (m *mapped) watch(db *badgerdb.DB) {
-	if _, ok := residentFiles(); !ok {
+	if _, ok := disk.Resident(); !ok {
 		return
 	}
 	m.closing = make(chan struct{})
@@ -57,18 +59,18 @@ func (m *mapped) stop() {
 func keepSmall(db *badgerdb.DB, closing <-chan struct{}) {
 	look := time.NewTicker(lookMapped)
 	defer look.Stop()
-	floor, _ := residentFiles() // what cannot be given back: the program itself, and the logs
+	floor, _ := disk.Resident() // what cannot be given back: the program itself, and the logs
 	for {
 		select {
 		case <-closing:
 			return
 		case <-look.C:
 		}
-		now, _ := residentFiles()
+		now, _ := disk.Resident()
 		floor = min(floor, now)
 		if now-floor >= mostResident {
 			giveTablesBack(db)
-			floor, _ = residentFiles()
+			floor, _ = disk.Resident()
 		}
 	}
 }
@@ -81,7 +83,7 @@ func giveTablesBack(db *badgerdb.DB) {
 		mu := (*sync.RWMutex)(level.FieldByName("RWMutex").Addr().UnsafePointer())
 		tables := (*[]*table.Table)(level.FieldByName("tables").Addr().UnsafePointer())
 		for _, t := range hold(mu, tables) {
-			giveBack(t.Data)
+			disk.GiveBack(t.Data)
 			_ = t.DecrRef() // the last holder of a table deletes its file; if that fails, the next opening deletes it
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/store/badger/disk"
 )
 
 // The pages of tables that were written and read are taken out of the process, and their values can
@@ -38,12 +40,12 @@ func TestMapped(t *testing.T) {
 		}
 	}
 	read()
-	before, ok := residentFiles()
+	before, ok := disk.Resident()
 	if !ok {
 		t.Skip("the system does not say what is resident")
 	}
 	giveTablesBack(s.db)
-	if after, _ := residentFiles(); before-after < 20<<20 {
+	if after, _ := disk.Resident(); before-after < 20<<20 {
 		t.Errorf("%d MB of files were resident, and still %d", before>>20, after>>20)
 	}
 	read()

@@ -41,6 +41,9 @@ func openSmall(t testing.TB, dir string, step func(string)) *Store {
 
 // All promises hold when nearly every commit writes a segment and merges some.
 func TestStoreOfSmallSegments(t *testing.T) {
+	if os.Getenv("SKINK_LONG") == "" {
+		t.Skip("SKINK_LONG=short runs it")
+	}
 	storetest.Run(t, func(t *testing.T) store.Store { return openSmall(t, t.TempDir(), nil) })
 	storetest.RunDurable(t, func(t *testing.T, dir string) store.Store { return openSmall(t, dir, nil) })
 }
@@ -116,6 +119,9 @@ func newPostingModel() *postingModel {
 // After each step of the index the process may be killed. The store that is opened next finds
 // everything and can go on.
 func TestIndexKilledAtEachStep(t *testing.T) {
+	if os.Getenv("SKINK_LONG") == "" {
+		t.Skip("SKINK_LONG=short runs it")
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	m := newPostingModel()
 	type copied struct{ dir, step string }

@@ -31,6 +31,7 @@ import (
 	"github.com/dgraph-io/badger/v4/options"
 
 	"skink/store"
+	"skink/store/badger/disk"
 	"skink/store/badger/postings"
 )
 
@@ -49,20 +50,12 @@ type Options struct {
 	diskSpace func(dir string) (free, total int64, err error) // nil: the system is asked
 }
 
-// space returns the function that looks up the free space of a folder.
-func (o *Options) space() func(dir string) (free, total int64, err error) {
-	if o.diskSpace != nil {
-		return o.diskSpace
-	}
-	return diskSpace
-}
-
 // A Store remembers one crawl in a folder.
 type Store struct {
-	dir  string
-	name string // the folder as errors name it: dir, or the folder of which dir is a mended copy
-	db   *badgerdb.DB
-	disk disk
+	dir   string
+	name  string // the folder as errors name it: dir, or the folder of which dir is a mended copy
+	db    *badgerdb.DB
+	space *disk.Space
 
 	// A filter of the keys u, and the postings under keys and text hashes. Both have their own
 	// locks.
@@ -96,15 +89,16 @@ var _ store.Store = (*Store)(nil)
 
 // Open opens the store in dir. It reads all tables and mends damage first; [Store.Loss] says what
 // the damage cost. Its errors name dir. They wrap [store.ErrNotExist], [store.ErrInUse],
-// [store.ErrCorrupt], [store.ErrFull] and [ErrFiles], or the error of the system. To open a store
-// to write needs the right to write and room on the disk. To open it with ReadOnly needs neither.
+// [store.ErrCorrupt], [store.ErrFull] and [disk.ErrFiles], or the error of the system. To open a
+// store to write needs the right to write and room on the disk. To open it with ReadOnly needs
+// neither.
 func Open(dir string, opt Options) (*Store, error) {
 	if opt.ReadOnly {
 		opt.Create = false
 	}
 	s, err := open(dir, opt)
 	for tries := 0; errors.Is(err, store.ErrInUse) && tries < 5; tries++ {
-		time.Sleep(20 * time.Millisecond) // a child process may have badger's lock for a moment, see tryLock
+		time.Sleep(20 * time.Millisecond) // a child process may have badger's lock for a moment, see disk.TryLock
 		s, err = open(dir, opt)
 	}
 	if err != nil {
@@ -128,7 +122,7 @@ func open(dir string, opt Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFiles(dir, opt.Files, FileLimit()); err != nil {
+	if err := disk.CheckFiles(dir, opt.Files, disk.FileLimit(), ".sst", postings.SegmentExt); err != nil {
 		return nil, err
 	}
 	if opt.ReadOnly {
@@ -139,7 +133,7 @@ func open(dir string, opt Options) (*Store, error) {
 
 func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 	s := newStore(dir, opt)
-	if err := s.disk.check(); err != nil {
+	if err := s.space.Check(); err != nil {
 		return nil, err
 	}
 	var err error
@@ -206,7 +200,7 @@ func newStore(dir string, opt Options) *Store {
 	s := &Store{
 		dir:       dir,
 		name:      dir,
-		disk:      disk{dir: dir, reserve: opt.Reserve, space: opt.space()},
+		space:     &disk.Space{Dir: dir, Reserve: opt.Reserve, Ask: opt.diskSpace},
 		queue:     newQueue(),
 		recent:    newRecent(),
 		lately:    newLately(),
@@ -233,7 +227,7 @@ func (s *Store) start() error {
 func openDB(opt badgerdb.Options) (db *badgerdb.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = damage(fmt.Errorf("%v", r))
+			err = disk.Damage(fmt.Errorf("%v", r))
 		}
 	}()
 	db, err = badgerdb.Open(opt)
@@ -243,7 +237,7 @@ func openDB(opt badgerdb.Options) (db *badgerdb.DB, err error) {
 	case strings.Contains(err.Error(), "Another process is using this Badger database"):
 		return nil, store.ErrInUse // badger has no error value for this
 	}
-	return nil, damage(err)
+	return nil, disk.Damage(err)
 }
 
 // blockSize is the size of a block in badger's tables, in bytes.

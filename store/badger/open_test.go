@@ -10,11 +10,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/frontier"
 	"skink/store"
+	"skink/store/badger/disk"
 )
 
 // wantError fails the test unless an error wraps want and names the folder.
@@ -307,5 +309,41 @@ func copyDir(t *testing.T, from, to string) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestFull(t *testing.T) {
+	ctx := t.Context()
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	if _, err := s.Discover(ctx, []frontier.Item{{URL: "https://example.com/1"}}); err != nil {
+		t.Fatal(err)
+	}
+	free := int64(100 << 20)
+	s.space.Reserve = 0
+	s.space.Ask = func(string) (int64, int64, error) { return free, 100 << 30, nil }
+
+	_, err := s.Discover(ctx, []frontier.Item{{URL: "https://example.com/2"}})
+	wantError(t, dir, err, store.ErrFull)
+	wantError(t, dir, commitError(t, s, entry(1)), store.ErrFull)
+	wantError(t, dir, s.SetMeta(ctx, "name", nil), store.ErrFull)
+	checkCounts(t, s, frontier.Counts{Pending: 1}) // the second URL was not written
+
+	// A crawl can still end in order.
+	g, err := s.Claim(ctx, "me", 1, time.Hour)
+	if err != nil || len(g.Hosts) != 1 {
+		t.Fatalf("Claim = %+v, %v", g, err)
+	}
+	c := g.Hosts[0].Claim
+	if err := s.Release(ctx, c, frontier.Item{URL: "https://example.com/1"}); err != nil {
+		t.Error(err)
+	}
+	if err := s.Return(ctx, c, frontier.Rest{Delay: time.Second}); err != nil {
+		t.Error(err)
+	}
+	free = 10 << 30
+	*s.space = disk.Space{Dir: dir, Ask: s.space.Ask}
+	if err := commitError(t, s, entry(1)); err != nil {
+		t.Errorf("with room again: %v", err)
 	}
 }

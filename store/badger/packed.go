@@ -154,7 +154,7 @@ func packedRecord(value []byte) ([]byte, error) {
 // fill adds the parts to a page that want asks for beside the record.
 func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	if want&store.WantText != 0 {
-		if p.Text, p.Kept, err = packedText(r.txn, num); err != nil {
+		if p.Text, p.Kept, err = packedParts(r.txn, keyText, num); err != nil {
 			return fmt.Errorf("text: %w", err)
 		}
 	}
@@ -167,14 +167,19 @@ func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 			p.Sketch = &l.Sketch
 		}
 	}
+	if want&store.WantLinks != 0 {
+		if p.Links, _, err = packedParts(r.txn, keyOut, num); err != nil {
+			return fmt.Errorf("links: %w", err)
+		}
+	}
 	return nil
 }
 
-// packedText returns the text at a place, packed.
-func packedText(txn *badgerdb.Txn, num uint64) (packed []byte, found bool, err error) {
+// packedParts returns the value that [batch.parts] wrote at a place.
+func packedParts(txn *badgerdb.Txn, letter byte, num uint64) (packed []byte, found bool, err error) {
 	for part, more := 0, true; more; part++ {
 		more = false
-		ok, err := get(txn, partKey(keyText, num, part), func(value []byte) error {
+		ok, err := get(txn, partKey(letter, num, part), func(value []byte) error {
 			more = len(value) == partSize
 			packed = append(packed, value...)
 			return nil

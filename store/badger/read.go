@@ -11,6 +11,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/dedup"
+	"skink/frontier"
 	"skink/store"
 )
 
@@ -102,7 +103,7 @@ func sketchAt(txn *badgerdb.Txn, num uint64) (l store.Leader, found bool, err er
 
 // text returns the text at a place.
 func text(txn *badgerdb.Txn, num uint64) (text string, found bool, err error) {
-	packed, found, err := packedText(txn, num)
+	packed, found, err := packedParts(txn, keyText, num)
 	if err != nil || !found {
 		return "", false, err
 	}
@@ -184,7 +185,7 @@ func meta(txn *badgerdb.Txn, name string) (value []byte, err error) {
 
 // SetMeta sets a named value.
 func (s *Store) SetMeta(ctx context.Context, name string, value []byte) error {
-	if err := s.disk.check(); err != nil {
+	if err := s.space.Check(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(b *batch) error {
@@ -199,7 +200,7 @@ func (b *batch) setMeta(name string, value []byte) error {
 
 // SwapMeta sets a named value if it is still old.
 func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) error {
-	if err := s.disk.check(); err != nil {
+	if err := s.space.Check(); err != nil {
 		return err
 	}
 	changed := false
@@ -217,4 +218,37 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) er
 		err = store.ErrChanged
 	}
 	return err
+}
+
+// A Snapshot is the store as it was at one moment between two writes. All of its answers fit
+// together, whatever is written meanwhile. What is overwritten meanwhile stays on disk until the
+// snapshot is closed. One goroutine at a time may use a snapshot.
+type Snapshot struct {
+	reader
+	hosts []frontier.Host // the queue is in memory, so a reader of the disk does not see them
+}
+
+var _ store.Reader = (*Snapshot)(nil)
+
+// Snapshot returns the store as it is now. The caller must close the snapshot before the store.
+func (s *Store) Snapshot() (*Snapshot, error) {
+	s.mu.Lock() // a write may take several transactions; a snapshot has all of them or none
+	defer s.mu.Unlock()
+	if s.broken != nil && s.broken != errReadOnly {
+		return nil, fmt.Errorf("look at store %s: %w", s.name, s.broken)
+	}
+	now := s.counters
+	now.Tally = now.Tally.Clone()
+	return &Snapshot{reader{s, s.db.NewTransaction(false), &now}, s.hostsLocked()}, nil
+}
+
+// Hosts yields the hosts that had pending URLs.
+func (s *Snapshot) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
+	return store.Listed(ctx, func() ([]frontier.Host, error) { return s.hosts, nil })
+}
+
+// Close lets the store delete what it kept for the snapshot.
+func (s *Snapshot) Close() error {
+	s.txn.Discard()
+	return nil
 }

@@ -1,6 +1,7 @@
 package badger
 
 import (
+	"skink/dedup"
 	"skink/store"
 	"skink/store/badger/postings"
 )
@@ -11,7 +12,8 @@ import (
 // looked. A commit asks this for each key of each page, and nearly always nothing was posted. The
 // exact answer is in the tables of the index, where each question misses the processor's caches. So
 // a small array is asked first. It has a slot for many keys, and says when something was last
-// posted under any key of a slot.
+// posted under any key of a slot. It has the ids of pages too, so that where a leader is now is
+// looked up only if it may have been visited again.
 
 // A lately can tell that nothing was posted under a mixed key since a mark. It holds, by slot, the
 // last place that was posted under a key of the slot.
@@ -41,7 +43,7 @@ func (b *batch) stale(e *store.Entry) (bool, error) {
 			return true, nil
 		}
 	}
-	if mark == 0 || !e.Record.Follows() {
+	if mark == 0 || !e.Record.Follows() || mark >= b.s.opened && b.s.lately.notSince(placeKey(e.Record.Leader), mark) {
 		return false, nil
 	}
 	leader, err := b.known(e.Record.Leader)
@@ -56,6 +58,9 @@ func (b *batch) postedSince(key, mark uint64) bool {
 	}
 	return b.posted[key] > mark || b.s.index.PostedSince(key, mark)
 }
+
+// placeKey is the mixed key under which lately has a page.
+func placeKey(id dedup.Hash) uint64 { return postings.Mixed(filterKey(id), postings.Hash) }
 
 // note remembers that a place is posted under a mixed key.
 func (b *batch) note(key, place uint64) {

@@ -8,6 +8,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/store"
+	"skink/store/badger/disk"
 	"skink/store/badger/postings"
 )
 
@@ -30,7 +31,7 @@ type view struct {
 // openView makes the view of a store that exists. The view of a damaged store is a copy, which
 // the caller has to mend.
 func openView(dir string, opt Options) (v *view, loss Loss, err error) {
-	release, ok, err := tryLockShared(dir)
+	release, ok, err := disk.TryLockShared(dir)
 	if err != nil {
 		return nil, Loss{}, err
 	}
@@ -98,7 +99,7 @@ func (v *view) copyStore(dir string, opt Options) error {
 			size += info.Size()
 		}
 	}
-	if v.dir, err = makeViewFolder(2*size+leastReserve, opt); err != nil {
+	if v.dir, err = makeViewFolder(2*size+disk.LeastReserve, opt); err != nil {
 		return err
 	}
 	for _, name := range names {
@@ -155,7 +156,8 @@ func makeViewFolder(size int64, opt Options) (string, error) {
 	need := viewRoom + size
 	var full error
 	for _, place := range []string{os.TempDir(), "/dev/shm"} {
-		if free, _, err := opt.space()(place); err != nil || free < need {
+		space := disk.Space{Dir: place, Ask: opt.diskSpace}
+		if free, _, err := space.Left(); err != nil || free < need {
 			full = fmt.Errorf("%s has no room for a view of %d MiB: %w: name another place by TMPDIR", os.TempDir(), need>>20, store.ErrFull)
 			continue
 		}

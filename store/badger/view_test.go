@@ -159,27 +159,3 @@ func names(lines []string) (all []string) {
 	}
 	return all
 }
-
-func TestTooFewFiles(t *testing.T) {
-	dir := t.TempDir()
-	for name := range 10 {
-		write(t, dir, tableName(uint64(name)), "")
-	}
-	for _, tt := range []struct {
-		limit int64
-		extra int
-		says  string
-	}{
-		{18, 0, "too few files may be open: 18, and 58 are needed; raise the limit, as with: ulimit -n 1024"},
-		{20, 16, "20, and 74 are needed"},
-		{57, 0, "57, and 58 are needed"},
-		{58, 0, ""},
-		{0, 0, ""}, // the limit is not known
-		{1024, 5000, "ulimit -n 16384"},
-	} {
-		err := checkFiles(dir, tt.extra, tt.limit)
-		if tt.says == "" && err != nil || tt.says != "" && (!errors.Is(err, ErrFiles) || !strings.Contains(err.Error(), tt.says)) {
-			t.Errorf("%d and %d: %v, want %q", tt.limit, tt.extra, err, tt.says)
-		}
-	}
-}

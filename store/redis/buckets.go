@@ -147,7 +147,7 @@ func number(m rueidis.RedisMessage) int64 {
 
 var (
 	splitScript = newScript("split.lua")
-	grownScript = newScript("grown.lua")
+	grownScript = newScript("sums.lua", "directory.lua", "grown.lua")
 )
 
 // grow splits the buckets of a directory in the background.

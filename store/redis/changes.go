@@ -87,17 +87,38 @@ func readCommit(p partition, entry rueidis.XRangeEntry) (c commitEntry, err erro
 	return c, nil
 }
 
-// settled is the latest place that no commit to come can have.
+// settled is the latest place that no commit to come can have. A server that is away gives no
+// places, and the replica that takes over for it is asked as well as any other.
 func (s *Store) settled(ctx context.Context) (uint64, error) {
-	least := uint64(math.MaxUint64)
-	for _, node := range s.primaries() {
-		t, err := node.Do(ctx, node.B().Time().Build()).AsIntSlice()
-		if err != nil {
+	for began, pause := time.Now(), firstPause; ; pause = min(2*pause, longestWait) {
+		least, err := s.earliest(ctx)
+		switch {
+		case err == nil:
+			return least, nil
+		case !passes(err) || time.Since(began) > patience || !wait(ctx, false, pause):
 			return 0, explain(err)
 		}
-		least = min(least, uint64(t[0])*uint64(time.Second/time.Microsecond)+uint64(t[1]))
 	}
-	return least, nil
+}
+
+// earliest is the time of the server whose clock is behind all others that answer.
+func (s *Store) earliest(ctx context.Context) (least uint64, err error) {
+	for _, node := range s.primaries() {
+		t, nodeErr := node.Do(ctx, node.B().Time().Build()).AsIntSlice()
+		switch {
+		case nodeErr == nil:
+			at := uint64(t[0])*uint64(time.Second/time.Microsecond) + uint64(t[1])
+			least = min(cmp.Or(least, at), at)
+		case !passes(nodeErr):
+			return 0, nodeErr
+		default:
+			err = nodeErr
+		}
+	}
+	if least > 0 {
+		return least, nil
+	}
+	return 0, err
 }
 
 // commitsAtOnce is how many entries of a partition are read at once. All partitions together
@@ -247,31 +268,30 @@ func (s *Store) committed(ctx context.Context, list []commitEntry, want store.Wa
 	return s.visits(ctx, vs, want)
 }
 
+var latestScript = newScript("latest.lua")
+
 // End is the cursor after the last change.
 func (s *Store) End(ctx context.Context) (store.Cursor, error) {
 	until, err := s.settled(ctx)
 	if err != nil {
 		return "", err
 	}
-	cmds := s.commands(partitions)
-	for p := range partition(partitions) {
-		cmds = append(cmds, s.B().Xrevrange().Key(s.key(p, "e")).End(strconv.FormatUint(until, 10)).Start("-").Count(1).Build())
+	groups := s.together()
+	calls := make([]call, len(groups))
+	for i, group := range groups {
+		calls[i] = call{latestScript, s.keysOf(group, "e"), []string{strconv.FormatUint(until, 10)}}
 	}
 	var last spot
-	for p, result := range s.do(ctx, cmds...) {
-		entries, err := result.AsXRange()
-		if err != nil && !rueidis.IsRedisNil(err) {
+	for i, result := range s.eval(ctx, calls...) {
+		answer, err := result.ToArray()
+		if err != nil {
 			return "", explain(err)
 		}
-		if len(entries) == 0 {
+		if len(answer) < 2 {
 			continue
 		}
-		c, err := readCommit(partition(p), entries[0])
-		if err != nil {
-			return "", err
-		}
-		if c.compare(last) > 0 {
-			last = c.spot
+		if at := (spot{uint64(number(answer[1])), groups[i][number(answer[0])]}); at.compare(last) > 0 {
+			last = at
 		}
 	}
 	return last.cursor(), nil
@@ -280,22 +300,13 @@ func (s *Store) End(ctx context.Context) (store.Cursor, error) {
 // Clusters yields the leaders that have members. It reads the order of all commits, and
 // counts the members, some 50 bytes a cluster.
 func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
-	return func(yield func(store.Cluster, error) bool) {
+	return store.Listed(ctx, func() ([]store.Cluster, error) {
 		list, err := s.clusters(ctx)
 		if err != nil {
-			yield(store.Cluster{}, fmt.Errorf("read clusters: %w", err))
-			return
+			return nil, fmt.Errorf("read clusters: %w", err)
 		}
-		for _, c := range list {
-			if err := ctx.Err(); err != nil {
-				yield(store.Cluster{}, err)
-				return
-			}
-			if !yield(c.Cluster, nil) {
-				return
-			}
-		}
-	}
+		return list, nil
+	})
 }
 
 // A placedCluster knows when its leader was committed.
@@ -304,7 +315,7 @@ type placedCluster struct {
 	leader spot
 }
 
-func (s *Store) clusters(ctx context.Context) ([]placedCluster, error) {
+func (s *Store) clusters(ctx context.Context) ([]store.Cluster, error) {
 	r, err := s.readCommits(ctx, spot{})
 	if err != nil {
 		return nil, err
@@ -334,7 +345,11 @@ func (s *Store) clusters(ctx context.Context) ([]placedCluster, error) {
 	slices.SortFunc(all, func(a, b placedCluster) int {
 		return cmp.Or(cmp.Compare(b.Members, a.Members), a.leader.compare(b.leader), bytes.Compare(a.Leader[:], b.Leader[:]))
 	})
-	return all, nil
+	list := make([]store.Cluster, len(all))
+	for i, c := range all {
+		list[i] = c.Cluster
+	}
+	return list, nil
 }
 
 // placeLeaders finds where the leaders of clusters stand.

@@ -31,14 +31,18 @@ const (
 	lookAgain  = time.Second
 	mostShown  = 64  // hosts that a partition names at once
 	mostLooked = 256 // partitions in one round trip
+
+	// lookedAtOnce is how many partitions one script looks at: enough to spare the server the cost
+	// of a call for each, and not so many that others wait for it.
+	lookedAtOnce = 32
 )
 
 var (
-	lookScript  = newScript("look.lua")
-	claimScript = newScript("claim.lua")
-	renewScript = newScript("renew.lua")
+	lookScript  = newScript("sums.lua", "heads.lua", "sight.lua", "look.lua")
+	claimScript = newScript("sums.lua", "heads.lua", "sight.lua", "claim.lua")
+	renewScript = newScript("sums.lua", "heads.lua", "renew.lua")
 	ripeScript  = newScript("ripe.lua")
-	ripenScript = newScript("ripen.lua")
+	ripenScript = newScript("sums.lua", "heads.lua", "ripen.lua")
 )
 
 // A ready host is one that may be claimed.
@@ -56,17 +60,18 @@ func compareReady(a, b readyHost) int {
 // A view is what a partition had when it was looked at.
 type view struct {
 	next    string // instant of the first host that nobody holds; "": there is none
+	shown   int    // how many ready hosts were asked for
 	ready   []readyHost
 	sums    map[string]int64
-	waiting int // deliveries in its outbox
+	waiting int // deliveries in its outbox that are not this process's
 	ripe    []string
 }
 
 // outlook is what is in sight of all partitions.
 type outlook struct {
-	claiming sync.Mutex       // held by who looks: one look is enough
-	late     [partitions]bool // guarded by claiming: it had deliveries waiting at the last look at all
-	half     map[dirPart]bool // guarded by claiming: directories that were being split then
+	claiming sync.Mutex          // held by who looks: one look is enough
+	late     map[visit]time.Time // guarded by claiming: what stands in outboxes that others wrote to, and since when it was seen there
+	half     map[dirPart]bool    // guarded by claiming: directories that were being split then
 
 	mu     sync.Mutex
 	views  [partitions]view // guarded by mu
@@ -81,18 +86,20 @@ func (s *outlook) touch(p partition) {
 	s.dirty[p] = true
 }
 
-// toLook are the partitions that are to be looked at: all if that was long ago or is
-// wished for, else those that were touched, or have a host that came due.
-func (s *outlook) toLook(wish bool) (list []partition, all bool) {
+// toLook are the partitions that are to be looked at, to show so many hosts of each: all if
+// that was long ago, else those that were touched, have a host that came due, or may have
+// more hosts than were shown. server is the time of the server's clock.
+func (s *outlook) toLook(shown int, server time.Time) (list []partition, all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if all = wish || time.Since(s.looked) > lookAgain; all {
+	if all = time.Since(s.looked) > lookAgain; all {
 		s.looked = time.Now()
 	}
-	now := instant(time.Now())
+	now := instant(server)
 	for p := range s.views {
 		v := &s.views[p]
-		if all || s.dirty[p] || len(v.ready) == 0 && v.next != "" && v.next <= now {
+		more := v.shown < shown && len(v.ready) == v.shown && v.shown > 0
+		if all || s.dirty[p] || more || len(v.ready) == 0 && v.next != "" && v.next <= now {
 			list = append(list, partition(p))
 			s.dirty[p] = false
 		}
@@ -120,19 +127,6 @@ func (s *outlook) deliveries() (parts []partition) {
 	for p := range s.views {
 		if s.views[p].waiting > 0 {
 			parts = append(parts, partition(p))
-		}
-	}
-	return parts
-}
-
-// overdue are the partitions whose outboxes had something in them at this look at all and
-// at the one before: whoever was to deliver it is dead, or slow.
-func (s *outlook) overdue() (parts []partition) {
-	before := s.late
-	s.late = [partitions]bool{}
-	for _, p := range s.deliveries() {
-		if s.late[p] = true; before[p] {
-			parts = append(parts, p)
 		}
 	}
 	return parts
@@ -177,19 +171,24 @@ func (s *outlook) best(n int) []readyHost {
 	return all[:min(n, len(all))]
 }
 
-// sum fills in what a grant says of all partitions.
-func (s *outlook) sum(g *frontier.Grant, worker string) {
+// sum fills in what a grant to one of some workers says of all partitions.
+func (s *outlook) sum(g *frontier.Grant, worker string, workers int, clock *serverClock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := ""
+	next, hosts, coming := "", 0, false
 	for p := range s.views {
 		v := &s.views[p]
 		g.Waiting += int(v.sums["w"])
+		hosts += int(v.sums["w"])
 		if v.waiting > 0 {
 			g.Waiting++ // URLs are on their way
+			coming = true
 		}
 		for name, n := range v.sums {
-			if name[0] == 'k' && name[1:] != worker {
+			if name[0] != 'k' {
+				continue
+			}
+			if hosts += int(n); name[1:] != worker {
 				g.Others += int(n)
 			}
 		}
@@ -197,11 +196,14 @@ func (s *outlook) sum(g *frontier.Grant, worker string) {
 			next = v.next
 		}
 	}
+	g.Share = frontier.ShareOf(hosts, workers)
 	if next != "" {
-		g.Next = timeOf(next)
-		if now := time.Now(); g.Next.Before(now) {
+		g.Next = clock.fromTheirs(timeOf(next))
+		if now := clock.ours(); g.Next.Before(now) {
 			g.Next = now
 		}
+	} else if coming {
+		g.Next = clock.ours().Add(confirmEvery)
 	}
 }
 
@@ -212,9 +214,12 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	}
 	s.outlook.claiming.Lock()
 	defer s.outlook.claiming.Unlock()
+	if err := s.bring(ctx); err != nil {
+		return g, err
+	}
 	g, all, err := s.claim(ctx, worker, n, ttl)
 	if err == nil && len(g.Hosts) == 0 && s.outlook.deliveries() != nil {
-		if err = s.deliverFor(ctx, s.outlook.deliveries()); err == nil {
+		if err = s.deliverFor(ctx, s.outlook.deliveries(), s.others.Load() == 0); err == nil {
 			g, _, err = s.claim(ctx, worker, n, ttl)
 		}
 	}
@@ -227,6 +232,11 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 			return frontier.Grant{}, fmt.Errorf("claim hosts: %w", explain(err))
 		}
 	}
+	if len(g.Hosts)+g.Others+g.Waiting == 0 && s.unconfirmed() {
+		if s.clear(ctx); s.unconfirmed() { // it may be lost yet, and then is not over
+			g.Waiting, g.Next = 1, s.clock.ours().Add(confirmEvery)
+		}
+	}
 	if !all && g.Others == 0 && s.others.Load() > 0 {
 		g.Others = 1 // as far as can be said before the next look at all
 	}
@@ -237,7 +247,11 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Duration) (g frontier.Grant, all bool, err error) {
 	worker = oneLine(worker)
 	shown := min(max(n, 1), mostShown)
-	parts, all := s.outlook.toLook(false)
+	workers, err := s.present(ctx, worker)
+	if err != nil {
+		return g, false, err
+	}
+	parts, all := s.outlook.toLook(shown, s.clock.theirs(s.clock.ours()))
 	if err := s.look(ctx, shown, parts); err != nil {
 		return g, all, err
 	}
@@ -245,7 +259,7 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 		for _, d := range s.outlook.halfSplit() {
 			s.grow(d.dir, d.part)
 		}
-		if err := s.deliverFor(ctx, s.outlook.overdue()); err != nil {
+		if err := s.deliverFor(ctx, s.outlook.deliveries(), false); err != nil {
 			return g, all, err
 		}
 	}
@@ -265,30 +279,50 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 	}
 	slices.SortFunc(given, func(a, b givenHost) int { return compareReady(a.readyHost, b.readyHost) })
 	for _, h := range given {
+		h.Held.Host.Rest = restIn(h.Held.Host.Rest, s.clock.fromTheirs)
 		g.Hosts = append(g.Hosts, h.Held)
 		s.holding.add(h.Claim)
 	}
-	s.outlook.sum(&g, worker)
+	s.outlook.sum(&g, worker, workers, &s.clock)
 	return g, all, nil
 }
 
 // oneLine makes a worker's name fit for a head.
 func oneLine(worker string) string { return strings.ReplaceAll(worker, "\n", " ") }
 
+// partsAtOnce is how many partitions one script may be about: in a cluster it is one.
+func (s *Store) partsAtOnce() int {
+	if s.Mode() == rueidis.ClientModeCluster {
+		return 1
+	}
+	return lookedAtOnce
+}
+
 // look brings partitions into sight.
 func (s *Store) look(ctx context.Context, shown int, parts []partition) error {
-	for chunk := range slices.Chunk(parts, mostLooked) {
-		calls := make([]call, len(chunk))
-		for i, p := range chunk {
-			calls[i] = call{lookScript, s.hostKeys(p, s.key(p, "o")), []string{strconv.Itoa(shown)}}
+	for some := range slices.Chunk(parts, mostLooked) {
+		groups := slices.Collect(slices.Chunk(some, s.partsAtOnce()))
+		calls := make([]call, len(groups))
+		for i, group := range groups {
+			calls[i] = call{lookScript, nil, []string{strconv.Itoa(shown)}}
+			for _, p := range group {
+				calls[i].keys = append(calls[i].keys, s.hostKeys(p, s.key(p, "o"))...)
+			}
 		}
+		own := s.courier.owns()
 		for i, result := range s.eval(ctx, calls...) {
-			answer, err := result.ToArray()
+			answers, err := result.ToArray()
 			if err != nil {
 				return err
 			}
-			if err := s.see(ctx, chunk[i], shown, answer); err != nil {
-				return err
+			for k, p := range groups[i] {
+				answer, err := answers[k].ToArray()
+				if err != nil {
+					return err
+				}
+				if err := s.see(ctx, p, shown, own[p], answer); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -297,8 +331,8 @@ func (s *Store) look(ctx context.Context, shown int, parts []partition) error {
 
 // see takes in the answer of a look. URLs that came due are queued, and the partition
 // is looked at again.
-func (s *Store) see(ctx context.Context, p partition, shown int, answer []rueidis.RedisMessage) error {
-	v := readView(p, answer)
+func (s *Store) see(ctx context.Context, p partition, shown, own int, answer []rueidis.RedisMessage) error {
+	v := readView(p, shown, own, answer)
 	s.outlook.show(p, v)
 	if len(v.ripe) == 0 {
 		return nil
@@ -311,8 +345,9 @@ func (s *Store) see(ctx context.Context, p partition, shown int, answer []rueidi
 	return s.look(ctx, shown, []partition{p})
 }
 
-func readView(p partition, answer []rueidis.RedisMessage) view {
-	v := view{next: text(answer[0]), sums: map[string]int64{}, waiting: int(number(answer[3]))}
+// readView reads the answer of a look. own is how many entries of the outbox were this process's.
+func readView(p partition, shown, own int, answer []rueidis.RedisMessage) view {
+	v := view{next: text(answer[0]), shown: shown, sums: map[string]int64{}, waiting: max(int(number(answer[3]))-own, 0)}
 	ready, _ := answer[1].AsStrSlice()
 	for i := 0; i+1 < len(ready); i += 2 {
 		lane, _ := strconv.ParseFloat(ready[i+1], 64)
@@ -350,6 +385,7 @@ func (s *Store) claimThese(ctx context.Context, worker string, ttl time.Duration
 		}
 		calls[i] = call{claimScript, s.hostKeys(p, s.key(p, "o")), args}
 	}
+	own := s.courier.owns()
 	for i, result := range s.eval(ctx, calls...) {
 		answer, err := result.ToArray()
 		if err != nil {
@@ -359,7 +395,7 @@ func (s *Store) claimThese(ctx context.Context, worker string, ttl time.Duration
 		if err != nil {
 			return given, err
 		}
-		s.outlook.show(parts[i], readView(parts[i], after))
+		s.outlook.show(parts[i], readView(parts[i], shown, own[parts[i]], after))
 		some, err := readGiven(parts[i], worker, byPart[parts[i]], answer[0])
 		if err != nil {
 			return given, err

@@ -30,6 +30,9 @@ const (
 type client struct {
 	rueidis.Client
 	stumbles *atomic.Int64 // how often a server was away or handed over
+	away     *atomic.Bool  // servers were waited for in vain, and have not answered since
+
+	flown func(began, ended time.Time) // told of each round trip, for tests; nil: nobody is
 }
 
 func dial(a Address) (client, error) {
@@ -39,12 +42,13 @@ func dial(a Address) (client, error) {
 		Password:     a.password,
 		ClientName:   "skink",
 		DisableCache: true, // nothing is cached by the client, so servers need not say what changed
+		DisableRetry: true, // it would ask for ever; do asks again
 	}
 	if a.TLS {
 		option.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: a.roots} // each server is asked for by its own name
 	}
 	c, err := rueidis.NewClient(option)
-	return client{c, new(atomic.Int64)}, err
+	return client{Client: c, stumbles: new(atomic.Int64), away: new(atomic.Bool)}, err
 }
 
 // do sends commands, to each server those about its keys, and returns the answers in
@@ -56,10 +60,18 @@ func (c client) do(ctx context.Context, cmds ...rueidis.Completed) []rueidis.Red
 	for i := range cmds {
 		cmds[i] = cmds[i].Pin() // it may be sent again
 	}
-	results := c.DoMulti(ctx, cmds...)
+	results := c.fly(ctx, cmds)
 	for began, pause := time.Now(), firstPause; ; pause = min(2*pause, longestWait) {
 		again, unknown := failed(results)
-		if len(again) == 0 || time.Since(began) > patience || !wait(ctx, unknown, pause) {
+		if len(again) == 0 {
+			c.away.Store(false)
+			return results
+		}
+		if !unknown && (c.away.Load() || time.Since(began) > patience) {
+			c.away.Store(true)
+			return results
+		}
+		if !wait(ctx, unknown, pause) {
 			return results
 		}
 		if unknown {
@@ -71,10 +83,20 @@ func (c client) do(ctx context.Context, cmds ...rueidis.Completed) []rueidis.Red
 		for i, at := range again {
 			some[i] = cmds[at]
 		}
-		for i, result := range c.DoMulti(ctx, some...) {
+		for i, result := range c.fly(ctx, some) {
 			results[again[i]] = result
 		}
 	}
+}
+
+// fly sends commands and waits for the answers.
+func (c client) fly(ctx context.Context, cmds []rueidis.Completed) []rueidis.RedisResult {
+	began := time.Now()
+	results := c.DoMulti(ctx, cmds...)
+	if c.flown != nil {
+		c.flown(began, time.Now())
+	}
+	return results
 }
 
 // wait pauses, unless only a script was unknown; false: ctx has ended.

@@ -9,7 +9,7 @@ import (
 func TestScriptsComeBack(t *testing.T) {
 	onEach(t, func(t *testing.T, servers string) {
 		s := openNew(t, servers)
-		add := newScript("lib.lua")
+		add := newScript()
 		var calls []call
 		for p := range partition(100) {
 			calls = append(calls, call{add, []string{s.key(p, "n")}, nil})

@@ -1,15 +1,14 @@
 package redis
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
 
 	"github.com/redis/rueidis"
+	"golang.org/x/sync/errgroup"
 
 	"skink/dedup"
 	"skink/frontier"
@@ -26,19 +25,19 @@ import (
 //     of a cluster, which visit that is;
 //  3. one script in the page's partition looks whether the claim still holds, whether a
 //     record is known that is to stay, and whether the visit was declared void meanwhile;
-//     then it writes text, sketch and record, its place in the order of commits, the links
+//     then it writes text, links, sketch and record, its place in the order of commits, the links
 //     into the same partition, and ends the URL: all of that or nothing;
 //  4. what links to other partitions waits in the outbox, written by the same script. It is
-//     delivered, and then taken out.
+//     delivered with that of other pages, and then taken out (outbox.go).
 //
 // What 2 wrote names a visit that has no record if 3 does not come to pass, now or ever,
 // for no number is used twice. So nobody has to take it back. Links that were not
 // delivered are delivered by whoever next looks at the partition.
 
 var (
-	beginScript  = newScript("begin.lua")
-	finishScript = newScript("finish.lua")
-	locateScript = newScript("locate.lua")
+	beginScript  = newScript("sums.lua", "directory.lua", "begin.lua")
+	finishScript = newScript("sums.lua", "directory.lua", "heads.lua", "links.lua", "finish.lua")
+	locateScript = newScript("sums.lua", "directory.lua", "locate.lua")
 )
 
 // Commit writes entries up to the first that is stale.
@@ -52,11 +51,15 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 	outcomes := make([]store.Outcome, len(entries))
 	for i, e := range entries {
 		c := &commit{store: s, entry: e, part: partOf(e.Record.URL), field: fieldOf(frontier.ID(e.Record.URL))}
+		if e.Record.Follows() {
+			c.follows = unpack(e.Basis.Mark).leaders[e.Record.Leader]
+		}
 		outcome, err := c.run(context.WithoutCancel(ctx)) // an entry is written whole
 		if err != nil {
 			return nil, fmt.Errorf("commit %s: %w", e.Record.URL, explain(err))
 		}
 		if outcomes[i] = outcome; outcome == store.Stale {
+			s.forgetMet(e)
 			break
 		}
 	}
@@ -65,15 +68,17 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 
 // A commit is one entry on its way.
 type commit struct {
-	store *Store
-	entry *store.Entry
-	part  partition
-	field field
-	n     uint64   // of the visit
-	old   *content // the visit that this one replaces, or touches; nil: none
-	keeps bool     // a record is known, and is to stay
-	far   []lead   // what waits in the outbox once it is written
-	near  []lead   // what the script itself discovers
+	store   *Store
+	entry   *store.Entry
+	part    partition
+	field   field
+	n       uint64   // of the visit
+	follows ticket   // the leader's visit, as its look-up met it; 0: none
+	old     *content // the visit that this one replaces, or touches; nil: none
+	keeps   bool     // a record is known, and is to stay
+	far     []lead   // what waits in the outbox once it is written
+	near    []lead   // what the script itself discovers
+	era     int64    // before it was written
 }
 
 func (c *commit) visit() visit { return visit{c.part, c.n} }
@@ -141,13 +146,18 @@ func (c *commit) withdraw(ctx context.Context) error {
 }
 
 // begin gives the visit its number, and finds out what the entry meets. Who took the URL
-// knows a number, and learns the rest when he writes.
+// knows a number, and the record if there was one and he read it; whether that is still true he
+// learns when he writes.
 func (c *commit) begin(ctx context.Context) (err error) {
 	s, e := c.store, c.entry
 	c.old, c.keeps = nil, false
 	first := !e.Revisit && !e.Touch && e.Replaces.IsZero()
-	if n, ok := s.tickets.take(e.Record.ID); ok && first {
-		c.n = n
+	was, read := s.before.take(e.Record.ID)
+	read = read && (e.Revisit || e.Touch)
+	if n, ok := s.tickets.take(e.Record.ID); ok && (first || read) {
+		if c.n = n; read {
+			c.old = was.content
+		}
 		return nil
 	}
 	answers, err := s.steps(ctx, step{known, c.part, func(l level) call {
@@ -199,20 +209,22 @@ func (c *commit) post(ctx context.Context) (ok bool, err error) {
 	return ok, err
 }
 
-// note writes in which partition the page is, and of a member which visit it is.
+// note writes in which partition the page is, and of a member which visit it is, both at once.
 func (c *commit) note(ctx context.Context) error {
 	s, r := c.store, &c.entry.Record
+	var group errgroup.Group
 	if r.Follows() {
-		key := s.membersKey(r.Leader)
-		member := strconv.FormatUint(c.visit().packed(), 10)
-		if err := s.do(ctx, s.B().Sadd().Key(key).Member(member).Build())[0].Error(); err != nil {
-			return err
-		}
+		group.Go(func() error { return s.enrol(ctx, r.Leader, c.visit()) })
 	}
-	if c.old != nil {
-		return nil
+	if c.old == nil {
+		group.Go(func() error { return s.locate(ctx, r.ID, c.part) })
 	}
-	return s.locate(ctx, r.ID, c.part)
+	return group.Wait()
+}
+
+// enrol writes that a visit is to be a member of the cluster of a leader.
+func (s *Store) enrol(ctx context.Context, leader dedup.Hash, v visit) error {
+	return s.do(ctx, s.B().Sadd().Key(s.membersKey(leader)).Member(strconv.FormatUint(v.packed(), 10)).Build())[0].Error()
 }
 
 // locate writes in which partition a page is.
@@ -240,6 +252,12 @@ func (s *Store) membersKey(leader dedup.Hash) string {
 
 // finish runs the script that decides.
 func (c *commit) finish(ctx context.Context) ([]rueidis.RedisMessage, error) {
+	if c.store.courier.leadsTo(c.part) {
+		if err := c.store.bring(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c.era = c.store.era.Load()
 	parts, err := c.parts()
 	if err != nil {
 		return nil, err
@@ -253,17 +271,18 @@ func (c *commit) finish(ctx context.Context) ([]rueidis.RedisMessage, error) {
 
 // finishParts are what the script writes.
 type finishParts struct {
-	record, sketch, text, entry, outbox string
-	itself                              bool
-	tally                               []string
+	record, sketch, text, out, entry, outbox string
+	itself                                   bool
+	tally                                    []string
+	spent                                    frontier.Spent // of the host, by this visit
 }
 
 func (c *commit) parts() (p finishParts, err error) {
-	e, hash := c.entry, c.entry.Hash
+	e, hash, follows := c.entry, c.entry.Hash, c.follows
 	if c.touches() {
-		hash = c.old.hash
+		hash, follows = c.old.hash, c.old.follows.ticket()
 	}
-	if p.record, err = packRecord(hash, &e.Record); err != nil {
+	if p.record, err = packRecord(hash, follows, &e.Record); err != nil {
 		return p, err
 	}
 	if e.Sketch != nil {
@@ -274,13 +293,27 @@ func (c *commit) parts() (p finishParts, err error) {
 			return p, err
 		}
 	}
+	p.out = string(e.Out) // packed, so that of a page without links it is not empty
 	p.entry = packOrder(c.n, &e.Record)
 	p.itself = c.gather()
-	if len(c.far) > 0 {
+	if len(c.far) > 0 || c.store.replicated {
 		p.outbox = packLeads(c.far)
 	}
 	p.tally = tallyChanges(&e.Record, c.old)
+	p.spent = spentOn(e)
 	return p, nil
+}
+
+// spentOn is what a visit has cost its host, as the holder counts it for Return. Of a page that has
+// not changed the record does not say how many bytes came.
+func spentOn(e *store.Entry) (spent frontier.Spent) {
+	if r := &e.Record; r.Kind == store.Page || r.Kind == store.Other {
+		spent.Pages = 1
+	}
+	if !e.Touch {
+		spent.Bytes = e.Record.Size
+	}
+	return spent
 }
 
 // gather divides the URLs that the entry leads to into those of its partition and those of
@@ -341,7 +374,7 @@ func (c *commit) finishing(l level, p finishParts) call {
 	args := []string{
 		bits, splitting, host, oneLine(e.Claim.Worker), token, string(c.field),
 		strconv.Itoa(int(e.State)), kind, decimal(c.n), decimal(replaced.n), expected, order, decimal(s.seen.Load()),
-		p.record, p.sketch, p.text, p.entry, p.outbox, itself, strconv.Itoa(len(p.tally) / 2),
+		p.record, p.sketch, p.text, p.out, p.entry, p.outbox, itself, decimal(p.spent.Pages), decimal(p.spent.Bytes), strconv.Itoa(len(p.tally) / 2),
 	}
 	args = append(args, p.tally...)
 	for _, lead := range c.near {
@@ -363,6 +396,8 @@ func (c *commit) written(ctx context.Context, answer []rueidis.RedisMessage, wri
 			return err
 		}
 	} else if c.old != nil && !c.touches() {
+		s.met.take(c.old.visit)
+		s.where.put(c.entry.Record.ID, c.visit())
 		if err := s.dropText(c.old.visit); err != nil {
 			return err
 		}
@@ -372,8 +407,11 @@ func (c *commit) written(ctx context.Context, answer []rueidis.RedisMessage, wri
 			return err
 		}
 	}
-	s.learn(c.near)
-	return s.deliver(ctx, c.part, c.n, c.far)
+	if written {
+		c.leads(uint64(number(answer[1])))
+	}
+	s.learn(c.near, c.era)
+	return s.hand(ctx, delivery{visit: c.visit(), leads: c.far})
 }
 
 // tallyChanges are the fields of a tally and by how much they change.
@@ -402,16 +440,14 @@ func packOrder(n uint64, r *store.Record) string {
 	return string(b)
 }
 
-// packRecord is the text hash under which the page is posted, then the record as
-// store.Pack packs its JSON. Before it the script writes the place.
-func packRecord(hash dedup.Hash, r *store.Record) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
+// packRecord is the text hash under which the page is posted, and the visit of its leader, then the
+// record as store.Pack packs its JSON. Before it the script writes the place.
+func packRecord(hash dedup.Hash, follows ticket, r *store.Record) (string, error) {
+	b, err := r.AppendJSON(nil)
+	if err != nil {
 		return "", err
 	}
-	return string(hash[:]) + string(store.Pack(b.Bytes())), nil
+	return string(hash[:]) + follows.posting() + string(store.Pack(b)), nil
 }
 
 // packSketch is the page's id, the hash of its text, and its minima, 4 bytes each.

@@ -14,7 +14,7 @@ import (
 
 // # What a partition knows of its hosts
 //
-//	h  hash HOST → its head: the values named in lua/lib.lua, a line each
+//	h  hash HOST → its head: the values named in lua/heads.lua, a line each
 //	r  zset: hosts that may be asked, by the lane of their first URL, as instant and name
 //	w  zset: hosts that are to be left alone, by until when in microseconds
 //	c  zset: hosts that are held, by until when
@@ -53,10 +53,11 @@ type head struct {
 	left          string
 	token         uint64
 	kept, passing string
+	since         frontier.Spent // since kept was told
 }
 
 // headLines is how many values a head has.
-const headLines = 18
+const headLines = 20
 
 func readHead(text string) (h head, err error) {
 	lines := strings.Split(text, "\n")
@@ -69,6 +70,8 @@ func readHead(text string) (h head, err error) {
 	}
 	fmt.Sscan(lines[11], &h.token)
 	h.left, h.kept, h.passing = lines[4], lines[16], lines[17]
+	fmt.Sscan(lines[18], &h.since.Pages)
+	fmt.Sscan(lines[19], &h.since.Bytes)
 	return h, nil
 }
 
@@ -85,7 +88,8 @@ func (h head) host(name string) (frontier.Host, error) {
 	}
 	host.Rest = frontier.Rest{
 		Next: passing.Next, Idle: passing.Idle, Took: passing.Took, Trouble: passing.Trouble,
-		Blocked: kept.Blocked, Delay: kept.Delay, Spent: kept.Spent,
+		Blocked: kept.Blocked, Delay: kept.Delay,
+		Spent: frontier.Spent{Pages: kept.Spent.Pages + h.since.Pages, Bytes: kept.Spent.Bytes + h.since.Bytes},
 	}
 	return host, nil
 }
@@ -137,7 +141,7 @@ func unmarshal(text string, v any) error {
 	return nil
 }
 
-var discoverScript = newScript("discover.lua")
+var discoverScript = newScript("sums.lua", "directory.lua", "heads.lua", "links.lua", "discover.lua")
 
 // Modes of discover.lua.
 const (
@@ -167,11 +171,14 @@ func (s *Store) enqueue(ctx context.Context, mode string, items []frontier.Item)
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
+	if err := s.bring(ctx); err != nil {
+		return 0, err
+	}
 	leads := make([]lead, len(items))
 	for i, it := range items {
 		leads[i] = lead{mode, it}
 	}
-	found, err := s.lead(ctx, s.unknown(leads))
+	found, err := s.assure(ctx, s.unknown(leads))
 	if err != nil {
 		return found, fmt.Errorf("queue URLs: %w", err)
 	}
@@ -180,6 +187,7 @@ func (s *Store) enqueue(ctx context.Context, mode string, items []frontier.Item)
 
 // lead brings URLs into their partitions, and returns how many are pending by that.
 func (s *Store) lead(ctx context.Context, leads []lead) (found int, err error) {
+	era := s.era.Load()
 	var steps []step
 	for p, some := range byPartition(leads) {
 		for len(some) > 0 {
@@ -204,7 +212,7 @@ func (s *Store) lead(ctx context.Context, leads []lead) (found int, err error) {
 		}
 		steps = steps[n:]
 	}
-	s.learn(leads)
+	s.learn(leads, era)
 	return found, nil
 }
 
@@ -230,7 +238,7 @@ func (s *Store) discovery(p partition, leads []lead) step {
 	}}
 }
 
-// appendLead adds what discover in lua/lib.lua needs of one URL.
+// appendLead adds what discover in lua/links.lua needs of one URL.
 func (s *Store) appendLead(keys, args []string, p partition, l level, lead lead) ([]string, []string) {
 	it := lead.item
 	f := fieldOf(frontier.ID(it.URL))

@@ -113,7 +113,8 @@ func TestBucketsHalfSplit(t *testing.T) {
 		discover(t, other, 0, all)
 		discover(t, other, 10, urlsOf("example.com", 100))
 		for range 2 {
-			all, _ := other.outlook.toLook(true)
+			other.outlook.expire()
+			all, _ := other.outlook.toLook(0, time.Now())
 			if err := other.look(t.Context(), 0, all); err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +133,8 @@ func TestBucketsHalfSplit(t *testing.T) {
 	})
 }
 
-// The links of a page whose worker died before he delivered them are delivered by another.
+// The links of a page whose worker died before he delivered them are delivered by another, who has
+// seen them wait for a while.
 func TestLinksOfTheDeadAreDelivered(t *testing.T) {
 	onEach(t, func(t *testing.T, servers string) {
 		name := newName()
@@ -148,6 +150,13 @@ func TestLinksOfTheDeadAreDelivered(t *testing.T) {
 			t.Fatal(err)
 		}
 		g, err := other.Claim(t.Context(), "other", 9, time.Hour)
+		if g.Waiting == 0 || len(g.Hosts) > 0 || g.Next.IsZero() {
+			t.Errorf("the first Claim = %+v; want something that is waited for", g)
+		}
+		for err == nil && len(g.Hosts) == 0 {
+			time.Sleep(50 * time.Millisecond)
+			g, err = other.Claim(t.Context(), "other", 9, time.Hour)
+		}
 		if err != nil || len(g.Hosts) != 2 || g.Waiting != 0 {
 			t.Fatalf("Claim = %+v, %v; want two hosts, and nothing waiting", g, err)
 		}
@@ -216,6 +225,73 @@ func TestACommitAnsweredTwice(t *testing.T) {
 		tally, err := s.Tally(t.Context())
 		if err != nil || tally.Unique != 1 {
 			t.Errorf("Tally = %+v, %v", tally, err)
+		}
+	})
+}
+
+// What a holder has spent of a host's budget and told nobody, because it died, the next one hears.
+// What it tells when it returns the host is all there is to know.
+func TestTheDeadHaveSpent(t *testing.T) {
+	onEach(t, func(t *testing.T, addrs string) {
+		s := openNew(t, addrs)
+		discover(t, s, 3, urlsOf("example.com", 3))
+		claim := func(ttl time.Duration) frontier.Held {
+			for {
+				g, err := s.Claim(t.Context(), "w", 1, ttl)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(g.Hosts) == 1 {
+					return g.Hosts[0]
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+		held := claim(time.Hour)
+		items, err := s.Take(t.Context(), held.Claim, 2)
+		if err != nil || len(items) != 2 {
+			t.Fatal(items, err)
+		}
+		for i, it := range items {
+			e := pageOf(it.URL, i)
+			e.Claim = held.Claim
+			commitJudged(t, s, e)
+		}
+		// The host's claim is made to run out, as if its holder had not been heard of for long.
+		if _, err := s.Renew(t.Context(), []frontier.Claim{held.Claim}, time.Microsecond); err != nil {
+			t.Fatal(err)
+		}
+		next := claim(time.Hour)
+		if want := (frontier.Spent{Pages: 2, Bytes: 30000}); next.Host.Rest.Spent != want {
+			t.Errorf("after its holder died the host has spent %v, want %v", next.Host.Rest.Spent, want)
+		}
+		told := frontier.Spent{Pages: 5, Bytes: 6}
+		if err := s.Return(t.Context(), next.Claim, frontier.Rest{Spent: told}); err != nil {
+			t.Fatal(err)
+		}
+		if last := claim(time.Hour); last.Host.Rest.Spent != told {
+			t.Errorf("after it was returned the host has spent %v, want %v", last.Host.Rest.Spent, told)
+		}
+	})
+}
+
+// A worker that leaves has no share of the hosts from then on: the others need not wait until it
+// has not been heard of for long.
+func TestWhoLeavesHasNoShare(t *testing.T) {
+	onEach(t, func(t *testing.T, addrs string) {
+		s := openNew(t, addrs)
+		leaves := openNamed(t, addrs, string(s.keyspace))
+		for worker, s := range map[string]*Store{"stays": s, "leaves": leaves} {
+			if _, err := s.Claim(t.Context(), worker, 0, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := leaves.Close(); err != nil {
+			t.Fatal(err)
+		}
+		there, err := s.Do(t.Context(), s.B().Zrange().Key(s.global("a")).Min("0").Max("-1").Build()).AsStrSlice()
+		if err != nil || !slices.Equal(there, []string{"stays"}) {
+			t.Errorf("after one has left there are %q, %v", there, err)
 		}
 	})
 }

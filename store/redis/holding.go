@@ -27,7 +27,14 @@ func (h *holding) remove(c frontier.Claim) {
 	delete(h.claims, c)
 }
 
-var quitScript = newScript("quit.lua")
+// has says whether a claim was given here and has not ended, as far as is known.
+func (h *holding) has(c frontier.Claim) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.claims[c]
+}
+
+var quitScript = newScript("sums.lua", "heads.lua", "quit.lua")
 
 // quit ends all claims. Their hosts are as they were given.
 func (s *Store) quit(ctx context.Context) error {

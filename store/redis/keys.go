@@ -11,18 +11,20 @@ import (
 	"skink/frontier"
 )
 
-// # The layout, version 1
+// # The layout, version 4
 //
-// All keys of a store begin with its name in braces. {NAME} are those of the store as a
-// whole: v its version, m its named values (meta.go), w and g its sessions and runs
-// (session.go). The others are of one of 1,024 partitions, {NAME:000} to {NAME:3ff}:
+// All keys of a store begin with its name in braces. {NAME} are those of the store as a whole: v
+// its version, m its named values (meta.go), w and g its sessions and runs (session.go), a the
+// workers that ask for hosts (present.go). The others are of one of 1,024 partitions, {NAME:000} to
+// {NAME:3ff}:
 //
 //	b l x          by the hash of a key or of a text: posting lists, and visits that are void (postings.go)
 //	c d h q r s t w z
 //	               by the host: what is queued, who holds it, the sums of the partition (frontier.go)
 //	e v y          by the host of their URL: pages, the order of their commits, their tally (visits.go)
 //	f              by the leader's id: members of clusters (visits.go)
-//	o              by the host: links on their way to other partitions (outbox.go)
+//	o              by the host: links on their way to other partitions, and visits that no
+//	               replica may have yet (outbox.go, copies.go)
 //	I U            directories: where a page is by its id, what is known of a URL (buckets.go)
 //
 // A letter is followed by what names the key within its partition. Values are described

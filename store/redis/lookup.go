@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"skink/dedup"
 	"skink/store"
@@ -17,6 +16,7 @@ type question struct {
 	texts, keys []*listRead
 	found       store.Found
 	copyPlace   uint64 // of found.Copy
+	copyFollows visit  // its leader, when it was committed; number 0: none
 	mark        mark
 }
 
@@ -26,7 +26,7 @@ const firstTexts = 4
 
 // Lookup reads all lists of all questions in one round trip, and what is known of the
 // visits in them in another. A third is for visits that are not in the store, for texts
-// whose first pages were visited again, and for the leaders of copies.
+// whose first pages were visited again, and for the leaders of copies that are not known here.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	all := make([]store.Found, len(asks))
 	questions := make([]*question, len(asks))
@@ -87,8 +87,9 @@ func (s *Store) answer(ctx context.Context, questions []*question) (again []*que
 
 // A met is what is known of the visits that were met.
 type met struct {
-	texts   map[ticket]bool          // met under a text hash
-	keys    map[ticket]bool          // met under a key
+	texts   map[ticket]int           // met under a text hash, and how often
+	keys    map[ticket]int           // met under a key, and under how many
+	own     *lastVisit               // the last visit of the page that asks; nil: it is not known
 	pages   map[ticket]*content      // of those under a text hash
 	leaders map[ticket]*placedLeader // of those under a key; nil: it has no sketch
 	fates   map[ticket]fate
@@ -96,7 +97,10 @@ type met struct {
 
 // meet reads what is known of the visits in the lists of questions.
 func (s *Store) meet(ctx context.Context, questions []*question) (*met, error) {
-	m := &met{texts: map[ticket]bool{}, keys: map[ticket]bool{}, pages: map[ticket]*content{}, leaders: map[ticket]*placedLeader{}}
+	m := &met{texts: map[ticket]int{}, keys: map[ticket]int{}, pages: map[ticket]*content{}, leaders: map[ticket]*placedLeader{}}
+	if len(questions) == 1 { // among several, others might meet it
+		m.own = s.stillKept(questions[0].ID)
+	}
 	var all []ticket
 	for _, q := range questions {
 		all = gather(all, m.texts, q.texts)
@@ -111,11 +115,10 @@ func (s *Store) meet(ctx context.Context, questions []*question) (*met, error) {
 }
 
 // gather adds the tickets in lists to all, those that are new to a set.
-func gather(all []ticket, set map[ticket]bool, reads []*listRead) []ticket {
+func gather(all []ticket, set map[ticket]int, reads []*listRead) []ticket {
 	for _, r := range reads {
 		for _, t := range r.tickets {
-			if !set[t] {
-				set[t] = true
+			if set[t]++; set[t] == 1 {
 				all = append(all, t)
 			}
 		}
@@ -123,37 +126,121 @@ func gather(all []ticket, set map[ticket]bool, reads []*listRead) []ticket {
 	return all
 }
 
+// A visitRead is what is to be read of a visit that was met.
+type visitRead struct {
+	page   bool // its record, as it was met under a text hash
+	leader bool // its sketch, as it was met under a key
+	along  bool // record and text, see met.go
+}
+
+func (r visitRead) suffixes() (all []string) {
+	if r.page || r.along {
+		all = append(all, "")
+	}
+	if r.leader {
+		all = append(all, "s")
+	}
+	if r.along {
+		all = append(all, "t")
+	}
+	return all
+}
+
 // read reads what visits hold: the record of one that was met under a text hash, and the
 // sketch of one that was met under a key. It says which hold any of it.
 func (m *met) read(ctx context.Context, s *Store, tickets []ticket) (found []bool, err error) {
-	var texts, keys []visit
-	for _, t := range tickets {
-		if m.texts[t] {
-			texts = append(texts, t.visit())
-		}
-		if m.keys[t] {
-			keys = append(keys, t.visit())
-		}
+	reads := m.reads(s, tickets)
+	vs, suffixes := make([]visit, 0, len(reads)), make([][]string, 0, len(reads))
+	for v, r := range reads {
+		vs, suffixes = append(vs, v), append(suffixes, r.suffixes())
 	}
-	var wg sync.WaitGroup
-	var pages []*content
-	var pagesErr error
-	wg.Go(func() { pages, pagesErr = s.visits(ctx, texts, store.WantRecord) })
-	leaders, err := s.sketches(ctx, keys)
-	wg.Wait()
-	if err = cmp.Or(pagesErr, err); err != nil {
+	values, err := s.fields(ctx, vs, suffixes)
+	if err != nil {
 		return nil, err
 	}
-	for i, page := range pages {
-		m.pages[texts[i].ticket()] = page
-	}
-	for i, l := range leaders {
-		m.leaders[keys[i].ticket()] = l
+	for i, v := range vs {
+		if err := m.take(s, v, reads[v], values[i]); err != nil {
+			return nil, fmt.Errorf("visit %d of partition %d: %w", v.n, v.part, err)
+		}
 	}
 	for _, t := range tickets {
-		found = append(found, (!m.texts[t] || m.pages[t] != nil) && (!m.keys[t] || m.leaders[t] != nil))
+		found = append(found, (m.texts[t] == 0 || m.pages[t] != nil) && (m.keys[t] == 0 || m.leaders[t] != nil))
 	}
 	return found, nil
+}
+
+// reads is what has to be read of visits. What the page that asks held before is known, and the
+// page does not find itself.
+func (m *met) reads(s *Store, tickets []ticket) map[visit]visitRead {
+	reads := map[visit]visitRead{}
+	var leaders, unread []visit
+	for _, t := range tickets {
+		v := t.visit()
+		if m.own != nil && m.own.visit == v {
+			m.pages[t], m.leaders[t] = m.own.content, &placedLeader{Leader: store.Leader{ID: m.own.Record.ID}}
+			continue
+		}
+		r := visitRead{page: m.texts[t] > 0}
+		if m.keys[t] > 0 {
+			if l := s.remembered(v); l == nil {
+				r.leader = true
+				leaders = append(leaders, v)
+			} else if m.leaders[t] = l.placedLeader; !l.read {
+				unread = append(unread, v)
+			}
+		}
+		if r.page || r.leader {
+			reads[v] = r
+		}
+	}
+	if len(leaders) == 0 || s.session == "" {
+		return reads
+	}
+	along := append(leaders, unread...)
+	slices.SortStableFunc(along, func(a, b visit) int { return cmp.Compare(m.keys[b.ticket()], m.keys[a.ticket()]) })
+	for _, v := range along[:min(alongAtOnce, len(along))] {
+		r := reads[v]
+		r.along = true
+		reads[v] = r
+	}
+	return reads
+}
+
+// take takes what was read of a visit.
+func (m *met) take(s *Store, v visit, r visitRead, values []string) (err error) {
+	t, record, text := v.ticket(), "", ""
+	if r.page || r.along {
+		record, values = values[0], values[1:]
+	}
+	if r.page {
+		page, err := s.readContent(v, wholeSuffixes[:1], []string{record})
+		if m.pages[t] = page; err != nil {
+			return err
+		}
+		if page != nil {
+			s.where.put(page.Record.ID, v)
+		}
+	}
+	if r.leader {
+		if m.leaders[t], err = s.sketchOf(v, values[0]); err != nil {
+			return err
+		}
+		values = values[1:]
+	}
+	if r.along {
+		text = values[0]
+	}
+	l := m.leaders[t]
+	if l == nil || s.session == "" {
+		return nil
+	}
+	if along := r.along && record != ""; along || r.leader {
+		s.met.put(v, &metLeader{l, along})
+		if along {
+			s.along.put(v, []string{record, text})
+		}
+	}
+	return nil
 }
 
 // sweep takes void tickets out of the lists in which they were met.
@@ -209,7 +296,7 @@ func (q *question) earliest(tickets []ticket, known *met, hash dedup.Hash) (foun
 		}
 		found = true
 		if q.found.Copy == nil || page.place < q.copyPlace {
-			q.found.Copy, q.copyPlace = &page.Record, page.place
+			q.found.Copy, q.copyPlace, q.copyFollows = &page.Record, page.place, page.follows
 			q.mark.leaders = map[dedup.Hash]ticket{page.Record.ID: t}
 		}
 	}
@@ -258,13 +345,24 @@ func distinct(list []ticket) []ticket {
 }
 
 // leadersOfCopies notes where the leaders are that copies follow, for a page of their text
-// will follow them too.
+// will follow them too: from memory, else as the record of the copy has it, else by asking.
 func (s *Store) leadersOfCopies(ctx context.Context, questions []*question) error {
 	var ids []dedup.Hash
 	var of []*question
 	for _, q := range questions {
-		if q.found.Copy != nil && q.found.Copy.Follows() {
-			ids, of = append(ids, q.found.Copy.Leader), append(of, q)
+		if q.found.Copy == nil || !q.found.Copy.Follows() {
+			continue
+		}
+		id := q.found.Copy.Leader
+		v, known := s.where.get(id)
+		if !known && s.session != "" {
+			v = q.copyFollows
+		}
+		if v.n != 0 {
+			q.mark.leaders[id] = v.ticket()
+			s.where.put(id, v)
+		} else {
+			ids, of = append(ids, id), append(of, q)
 		}
 	}
 	if len(ids) == 0 {
@@ -274,6 +372,7 @@ func (s *Store) leadersOfCopies(ctx context.Context, questions []*question) erro
 	for i, v := range where {
 		if v.n != 0 {
 			of[i].mark.leaders[ids[i]] = v.ticket()
+			s.where.put(ids[i], v)
 		}
 	}
 	return err

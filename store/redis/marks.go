@@ -22,11 +22,11 @@ import (
 //	undecided ──▶ decided   a record lies at the ticket: the page is in the store
 //	          ──▶ void      the ticket was called off: no record will ever lie there
 //
-// (A decided ticket becomes void when its page is visited again and another takes its
-// place. To those who meet it that is the same: nothing is there any more.) Both steps are one atomic step each in the partition of the page, and each refuses what
-// the other did first. So the fate of a ticket is one fact in one place, whatever lists its
-// postings stand in. The step to decided is the script that writes the record. Anybody may
-// take the step to void.
+// (A decided ticket becomes void when its page is visited again and another takes its place. To
+// those who meet it that is the same: nothing is there any more.) Both steps are one atomic step
+// each in the partition of the page, and each refuses what the other did first. So the fate of a
+// ticket is one fact in one place, whatever lists its postings stand in. The step to decided is the
+// script that writes the record. Anybody may take the step to void.
 //
 // A commit goes so:
 //
@@ -82,10 +82,13 @@ import (
 // Without a posting, two alike pages can both be unique. Without a void mark, a worker
 // thought dead can decide after all, with the same result. Without a record, its URL is
 // pending again, and is fetched again; until then its members follow a leader that is not
-// there. In each of these cases a page too many is kept, never one too few, and the clusters
-// that report --complete computes do not depend on it. What is lost of the frontier is
-// another matter: a URL that was delivered to a primary, and not yet passed on to its
-// replica, is not discovered again if the page that led to it is done.
+// there, or that is judged anew and follows another. In each of these cases a page too many is
+// kept, never one too few, and the clusters that report --complete computes do not depend on it.
+// A number that a primary gave and its replica does not know of is given again. Two pages can
+// have it then, in the lists that they are posted in and in the memory of workers. The record
+// lies at the number of the page that is decided first, and the other is judged again; whoever
+// follows a posting looks at the record that he finds. What is lost of the frontier is another
+// matter, see copies.go.
 
 // A ticket is one attempt to commit one page, and if it succeeds the page's place.
 type ticket uint64
@@ -160,10 +163,7 @@ func (c *committer) enter(ctx context.Context, t ticket, stands []stand) (clear 
 	if err != nil {
 		return false, err
 	}
-	if clear, err = c.heed(ctx, t, stands, before); err != nil || clear {
-		return clear, err
-	}
-	return false, c.withdraw(ctx, t, stands)
+	return c.heed(ctx, t, stands, before)
 }
 
 // withdraw takes back all postings of a ticket that is not going to be decided.
@@ -184,7 +184,11 @@ func (c *committer) withdraw(ctx context.Context, t ticket, stands []stand) erro
 }
 
 // heed waits until nothing undecided stands before a ticket, and says whether nothing
-// decided does. What it finds void it removes.
+// decided does and nothing of the ticket had to be taken back. What it finds void it removes.
+//
+// It waits also when the verdict is stale already, with the postings taken back. A look-up counts a
+// list as seen up to the first undecided ticket. If that one's record was lost in a failover, and a
+// decided one stands behind it, every commit would be stale at once, and nobody would ever void it.
 func (c *committer) heed(ctx context.Context, t ticket, stands []stand, before [][]ticket) (clear bool, err error) {
 	met := whatCounts(t, stands, before)
 	withdrawn := false
@@ -193,21 +197,25 @@ func (c *committer) heed(ctx context.Context, t ticket, stands []stand, before [
 		if asked >= c.patience {
 			ask = c.voids
 		}
-		open, came, err := c.settle(ctx, met, ask)
-		if err != nil || came || len(open) == 0 {
-			return !came && !withdrawn, err
+		open, stale, err := c.settle(ctx, met, ask)
+		if err != nil {
+			return false, err
 		}
-		if met = open; !withdrawn && slices.ContainsFunc(met, func(m meeting) bool { return m.ticket > t }) {
+		met = open
+		if !withdrawn && (stale || slices.ContainsFunc(met, func(m meeting) bool { return m.ticket > t })) {
 			withdrawn = true
 			if err := c.withdraw(ctx, t, stands); err != nil {
 				return false, err
 			}
 		}
+		if len(met) == 0 {
+			break
+		}
 		if err := c.pause(ctx, asked); err != nil {
 			return false, err
 		}
 	}
-	return true, nil
+	return !withdrawn, nil
 }
 
 // A meeting is a ticket that stands before another, in some lists.

@@ -14,10 +14,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -53,11 +56,24 @@ type Store struct {
 	heeded  atomic.Int64 // stumbles of servers after which sent was forgotten
 	others  atomic.Int64 // sessions beside this one, as was heard last
 	holding holding
-	sent    *recent[dedup.Hash, struct{}] // URLs that the store knows, see recentSlot
-	where   *recent[dedup.Hash, visit]    // where pages are; number 0: in that partition, if anywhere
-	tickets *recent[dedup.Hash, uint64]   // numbers of the visits that URLs were taken for
-	lanes   *recent[string, string]       // by host, as Take was told last
-	seen    atomic.Uint64                 // the highest place that was heard of
+	sharing presence                        // who shares the hosts
+	sent    *recent[dedup.Hash, struct{}]   // URLs that the store knows, see recentSlot
+	where   *recent[dedup.Hash, visit]      // where pages are; number 0: in that partition, if anywhere
+	tickets *recent[dedup.Hash, uint64]     // numbers of the visits that URLs were taken for
+	batches *recent[dedup.Hash, *batch]     // in which URLs were taken
+	met     *recent[visit, *metLeader]      // leaders, see met.go
+	along   *recent[visit, []string]        // of leaders, read with their sketches, see met.go
+	before  *recent[dedup.Hash, *lastVisit] // last visits of URLs that were taken here, for the commit that replaces them
+	lanes   *recent[string, string]         // by host, as Take was told last
+	seen    atomic.Uint64                   // the highest place that was heard of
+
+	clock     serverClock
+	courier   *courier
+	era       atomic.Int64 // see copied
+	copying   sync.Mutex
+	histories []string // guarded by copying: those of all primaries
+	slotsOnce sync.Once
+	slotOf    []uint16 // of the partitions
 
 	life       context.Context // ends when the store is closed
 	end        context.CancelFunc
@@ -68,13 +84,13 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // layoutVersion is that of keys.go. It is kept at [keyspace.global] "v".
-const layoutVersion = "1"
+const layoutVersion = "4"
 
 // Open opens a store.
 func Open(ctx context.Context, a Address, opt Options) (*Store, error) {
 	c, err := dial(a)
 	if err != nil {
-		return nil, fmt.Errorf("open store %s: %w", a, explain(err))
+		return nil, fmt.Errorf("open store %s: %w", a, explainDial(ctx, a, err))
 	}
 	s := newStore(c, a)
 	if err := s.begin(ctx, opt); err != nil {
@@ -90,9 +106,15 @@ func newStore(c client, a Address) *Store {
 		client: c, keyspace: keyspace(a.Name), address: a,
 		levels:  newLevels(),
 		holding: holding{claims: map[frontier.Claim]bool{}},
+		courier: newCourier(),
+		clock:   serverClock{ours: time.Now},
 		sent:    newRecent[dedup.Hash, struct{}](mostRecent),
 		where:   newRecent[dedup.Hash, visit](mostRecent),
 		tickets: newRecent[dedup.Hash, uint64](mostRecent),
+		batches: newRecent[dedup.Hash, *batch](mostRecent),
+		met:     newRecent[visit, *metLeader](mostMet),
+		along:   newRecent[visit, []string](mostAlong),
+		before:  newRecent[dedup.Hash, *lastVisit](mostMet),
 		lanes:   newRecent[string, string](mostRecentHosts),
 	}
 	s.life, s.end = context.WithCancel(context.Background())
@@ -195,21 +217,50 @@ func majorMinor(version string) string {
 	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
+// givePassword says how, without looking like an address: what stands before an @ is not printed.
+const givePassword = "set " + EnvUser + " and " + EnvPassword + ", or put USER:PASSWORD and @ before the host"
+
+// explainDial adds to an error of the first words with a server what to try.
+func explainDial(ctx context.Context, a Address, err error) error {
+	switch {
+	case a.TLS && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		return fmt.Errorf("%w: the server does not answer in TLS: one without it is named redis://", store.ErrAway)
+	case !a.TLS && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)):
+		return fmt.Errorf("%w: one that takes TLS alone is named rediss://", explain(err))
+	}
+	return explain(err)
+}
+
 // explain adds to an error of a server what to try.
 func explain(err error) error {
-	e, ok := rueidis.IsRedisErr(err)
+	e, ok := errors.AsType[*rueidis.RedisError](err)
 	switch {
 	case err == nil:
 		return nil
-	case ok && (strings.HasPrefix(e.Error(), "WRONGPASS") || strings.HasPrefix(e.Error(), "NOAUTH") || strings.Contains(e.Error(), "invalid username-password") || strings.Contains(e.Error(), "without any password configured")):
-		return fmt.Errorf("the server does not accept the user and password: %w: give them as redis://USER:PASSWORD@HOST, or in %s and %s", err, EnvUser, EnvPassword)
+	case ok && strings.HasPrefix(e.Error(), "NOAUTH"):
+		return fmt.Errorf("the server asks for a password: %s", givePassword)
+	case ok && (strings.HasPrefix(e.Error(), "WRONGPASS") || strings.Contains(e.Error(), "invalid username-password") || strings.Contains(e.Error(), "without any password configured")):
+		return fmt.Errorf("the server does not accept the user and password: %w: %s", err, givePassword)
 	case ok && strings.HasPrefix(e.Error(), "OOM"):
-		return fmt.Errorf("%w: %w: give the server more memory (maxmemory)", store.ErrFull, err)
-	case errors.Is(err, store.ErrNotExist), ok:
+		return &fullError{err}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
+	}
+	if _, network := errors.AsType[net.Error](err); network || errors.Is(err, io.EOF) || errors.Is(err, rueidis.ErrClosing) {
+		return fmt.Errorf("%w: %w", store.ErrAway, err)
 	}
 	return err
 }
+
+// A fullError says that the memory of a server is full. It is a [store.ErrFull].
+type fullError struct{ error }
+
+func (e *fullError) Error() string {
+	return fmt.Sprintf("the memory of a server is full: %v: give it more (maxmemory)", e.error)
+}
+
+func (e *fullError) Is(target error) bool { return target == store.ErrFull }
+func (e *fullError) Unwrap() error        { return e.error }
 
 // Sync does nothing: when servers write to their disks is theirs to say.
 func (s *Store) Sync() error { return nil }
@@ -226,7 +277,13 @@ func (s *Store) Close() error {
 	if s.session != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		err = s.quit(ctx)
+		err = s.finishDeliveries(ctx)
+		if quitErr := s.quit(ctx); err == nil {
+			err = quitErr
+		}
+		if goneErr := s.gone(ctx); err == nil {
+			err = goneErr
+		}
 		if _, leaveErr := s.say(ctx, "leave"); err == nil {
 			err = leaveErr
 		}

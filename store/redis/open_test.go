@@ -1,19 +1,11 @@
 package redis
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
-	"math/big"
-	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"skink/store"
 	"skink/store/redis/redistest"
@@ -123,52 +115,23 @@ func TestMemoryFull(t *testing.T) {
 }
 
 func TestTLS(t *testing.T) {
-	dir := t.TempDir()
-	roots := certificate(t, dir)
-	probe := redistest.Start(t) // skips without a server
-	probe.Kill()
-	plain, port, _ := net.SplitHostPort(probe.Addr)
-	s := redistest.Start(t, "--tls-port", port, "--tls-cert-file", filepath.Join(dir, "cert"), "--tls-key-file", filepath.Join(dir, "key"), "--tls-auth-clients", "no")
-	a := parse(t, "rediss://"+plain+":"+port+"/x")
+	s := redistest.StartTLS(t)
+	a := parse(t, "rediss://"+s.Addr+"/x")
 	wantRefused(t, a, Options{Create: true}, "certificate")
-	a.roots = roots
+	wantRefused(t, parse(t, "redis://"+s.Addr+"/x"), Options{Create: true}, "rediss://")
+	cert, err := os.ReadFile(s.Cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.roots = x509.NewCertPool()
+	if !a.roots.AppendCertsFromPEM(cert) {
+		t.Fatal("no certificate")
+	}
 	opened, err := Open(t.Context(), a, Options{Create: true})
 	if err != nil {
-		t.Fatal(err, s.Addr)
+		t.Fatal(err)
 	}
 	if err := opened.Close(); err != nil {
 		t.Error(err)
 	}
-}
-
-// certificate writes a certificate of 127.0.0.1 and its key into a folder.
-func certificate(t *testing.T, dir string) *x509.CertPool {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	for name, block := range map[string]*pem.Block{"cert": {Type: "CERTIFICATE", Bytes: cert}, "key": {Type: "PRIVATE KEY", Bytes: der}} {
-		text := pem.EncodeToMemory(block)
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if name == "cert" && !roots.AppendCertsFromPEM(text) {
-			t.Fatal("no certificate")
-		}
-	}
-	return roots
 }

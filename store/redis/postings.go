@@ -135,9 +135,9 @@ var (
 const mostInCall = 64
 
 // onLists runs a script on lists, as few calls as the servers allow, and again on those
-// whose depth was wrong. args is what the script is told of list i beside its field and
-// depth; answer takes what it says.
-func (s *Store) onLists(ctx context.Context, run *script, posting string, lists []listID, args func(i int) []string, answer func(i int, text string)) error {
+// whose depth was wrong. first is what the script is told once, args what it is told of list i
+// beside its field and depth; answer takes what it says.
+func (s *Store) onLists(ctx context.Context, run *script, first []string, lists []listID, args func(i int) []string, answer func(i int, text string)) error {
 	guess := make([]int, len(lists))
 	left := make([]int, len(lists))
 	for i, l := range lists {
@@ -147,7 +147,7 @@ func (s *Store) onLists(ctx context.Context, run *script, posting string, lists 
 		groups := s.grouped(lists, left)
 		calls := make([]call, len(groups))
 		for g, group := range groups {
-			calls[g] = call{run, nil, []string{posting}}
+			calls[g] = call{run, make([]string, 0, 3*len(group)), append(make([]string, 0, len(first)+5*len(group)), first...)}
 			for _, i := range group {
 				l, depth := lists[i], guess[i]
 				calls[g].keys = append(calls[g].keys, s.bucketKey(l, depth), s.bucketKey(l, max(depth-1, 0)), s.longKey(l))
@@ -228,7 +228,7 @@ func (s servers) post(ctx context.Context, t ticket, stands []stand) ([][]ticket
 	}
 	before := make([][]ticket, len(stands))
 	var crowded []call
-	err := s.onLists(ctx, postScript, t.posting(), lists, args, func(i int, text string) {
+	err := s.onLists(ctx, postScript, []string{t.posting()}, lists, args, func(i int, text string) {
 		depth := int(text[1])
 		s.depths.saw(lists[i], depth)
 		for _, other := range postingsIn(text[2:]) {
@@ -255,7 +255,7 @@ func (s servers) burst(l listID, depth int) call {
 
 func (s servers) remove(ctx context.Context, t ticket, lists []listID) error {
 	none := func(int) []string { return nil }
-	if err := s.onLists(ctx, unpostScript, t.posting(), lists, none, func(int, string) {}); err != nil {
+	if err := s.onLists(ctx, unpostScript, []string{t.posting()}, lists, none, func(int, string) {}); err != nil {
 		return fmt.Errorf("take postings back: %w", err)
 	}
 	return nil

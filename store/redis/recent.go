@@ -11,8 +11,9 @@ import (
 //
 // Most links of a page were seen on the pages before it. A URL that was discovered stays so,
 // or is put back by Requeue; either way Discover has nothing to do with it. So those that
-// were sent lately are not sent again, until a server stumbles: a replica that takes its
-// place may not know of them. Where a page is does not change either.
+// were sent lately are not sent again. In a store with replicas that is so once a replica has
+// them, see copies.go; without, until a server stumbles, which may have forgotten. Where a page
+// is does not change either.
 
 // A recent remembers some of the last keys that it was told of, in at most twice its size.
 type recent[K comparable, V any] struct {
@@ -77,7 +78,7 @@ func recentSlot(l lead) dedup.Hash {
 
 // unknown are the leads that may be news to the store.
 func (s *Store) unknown(leads []lead) []lead {
-	if n := s.stumbles.Load(); n != s.heeded.Swap(n) {
+	if n := s.stumbles.Load(); n != s.heeded.Swap(n) && !s.replicated {
 		s.sent.clear()
 	}
 	var some []lead
@@ -91,9 +92,22 @@ func (s *Store) unknown(leads []lead) []lead {
 	return some
 }
 
-// learn remembers that leads are known to the store.
-func (s *Store) learn(leads []lead) {
+// learn remembers that leads are known to the store, to which they were sent in some era.
+func (s *Store) learn(leads []lead, era int64) {
+	if !s.replicated {
+		for _, l := range leads {
+			s.sent.put(recentSlot(l), struct{}{})
+		}
+		return
+	}
+	s.courier.mu.Lock()
+	defer s.courier.mu.Unlock()
 	for _, l := range leads {
-		s.sent.put(recentSlot(l), struct{}{})
+		if len(s.courier.fresh) < mostFresh { // what is forgotten is sent again
+			s.courier.fresh = append(s.courier.fresh, freshURL{recentSlot(l), era})
+		}
 	}
 }
+
+// mostFresh is how many URLs are kept in mind until replicas have them.
+const mostFresh = 1 << 16

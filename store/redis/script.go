@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Scripts are in lua, a step of the contract each, and each begins with lib.lua. A script
+// Scripts are in lua, a step of the contract each, and each begins with base.lua. A script
 // declares all keys that it touches, in one hash tag: so it is atomic in a cluster, and
 // servers that lock by key need not lock all.
 
@@ -20,11 +20,11 @@ type script struct{ text, sha string }
 // allScripts are loaded into a server that does not know one of them.
 var allScripts []*script
 
-// newScript reads the script of a file, before which stand lib.lua and others that it
-// shares with more.
+// newScript reads the script of some files: before the last stand base.lua and those that it shares
+// with others.
 func newScript(names ...string) *script {
 	var text strings.Builder
-	for _, file := range append([]string{"lib.lua"}, names...) {
+	for _, file := range append([]string{"base.lua"}, names...) {
 		part, err := luaFiles.ReadFile("lua/" + file)
 		if err != nil {
 			panic(err) // only a name can be wrong

@@ -27,7 +27,7 @@ const (
 
 var (
 	sessionScript = newScript("session.lua")
-	runScript     = newScript("run.lua")
+	runScript     = newScript("sums.lua", "heads.lua", "run.lua")
 )
 
 // say says what becomes of the session.
@@ -47,7 +47,11 @@ func (s *Store) join(ctx context.Context) error {
 			return err
 		case answer != "begin" && answer != "wait":
 			s.hear(answer)
+			if s.replicated {
+				s.copied(ctx) // an error leaves what comes to the next time
+			}
 			s.background.Go(s.stay)
+			s.background.Go(s.carry)
 			return nil
 		case answer == "begin":
 			if !s.born {

@@ -19,21 +19,48 @@ import (
 // somebody asks. Each is exact; while others write, those of two partitions are of two
 // moments.
 
-// everyPartition asks all partitions for a hash.
-func (s *Store) everyPartition(ctx context.Context, letter string) ([]map[string]int64, error) {
-	var all []map[string]int64
-	cmds := s.commands(partitions)
-	for p := range partition(partitions) {
-		cmds = append(cmds, s.B().Hgetall().Key(s.key(p, letter)).Build())
+var totalScript = newScript("total.lua")
+
+// total adds up a hash of all partitions. What in it is no number is left out.
+func (s *Store) total(ctx context.Context, letter string) (map[string]int64, error) {
+	groups := s.together()
+	calls := make([]call, len(groups))
+	for i, group := range groups {
+		calls[i] = call{totalScript, s.keysOf(group, letter), nil}
 	}
-	for _, result := range s.do(ctx, cmds...) {
-		sums, err := result.AsIntMap()
+	total := map[string]int64{}
+	for _, result := range s.eval(ctx, calls...) {
+		list, err := result.AsStrSlice()
 		if err != nil {
 			return nil, explain(err)
 		}
-		all = append(all, sums)
+		for i := 0; i+1 < len(list); i += 2 {
+			n, err := strconv.ParseInt(list[i+1], 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("%w: the sums of a partition", store.ErrCorrupt)
+			}
+			total[list[i]] += n
+		}
 	}
-	return all, nil
+	return total, nil
+}
+
+// together are all partitions, in groups that one script may be about.
+func (s *Store) together() [][]partition {
+	all := make([]partition, partitions)
+	for p := range all {
+		all[p] = partition(p)
+	}
+	return slices.Collect(slices.Chunk(all, s.partsAtOnce()))
+}
+
+// keysOf are the keys of one letter of some partitions.
+func (s *Store) keysOf(parts []partition, letter string) []string {
+	keys := make([]string, len(parts))
+	for i, p := range parts {
+		keys[i] = s.key(p, letter)
+	}
+	return keys
 }
 
 // Counts is how many URLs are in each state.
@@ -41,15 +68,16 @@ func (s *Store) Counts(ctx context.Context) (frontier.Counts, error) {
 	if err := ctx.Err(); err != nil {
 		return frontier.Counts{}, err
 	}
-	all, err := s.everyPartition(ctx, "s")
+	if err := s.bring(ctx); err != nil {
+		return frontier.Counts{}, err
+	}
+	sums, err := s.total(ctx, "s")
 	if err != nil {
 		return frontier.Counts{}, fmt.Errorf("count URLs: %w", err)
 	}
 	var n frontier.PerState
-	for _, sums := range all {
-		for state := frontier.Pending; state <= frontier.Outside; state++ {
-			n[state] += sums["c"+strconv.Itoa(int(state))]
-		}
+	for state := frontier.Pending; state <= frontier.Outside; state++ {
+		n[state] = sums["c"+strconv.Itoa(int(state))]
 	}
 	return n.Counts(), nil
 }
@@ -88,20 +116,18 @@ func (s *Store) Tally(ctx context.Context) (t store.Tally, err error) {
 	if err := ctx.Err(); err != nil {
 		return t, err
 	}
-	all, err := s.everyPartition(ctx, "y")
+	sums, err := s.total(ctx, "y")
 	if err != nil {
 		return t, fmt.Errorf("read the tally: %w", err)
 	}
 	numbers := tallyNumbers(&t)
-	for _, sums := range all {
-		for name, n := range sums {
-			if number := numbers[name]; number != nil {
-				*number += n
-			} else if kind, ok := strings.CutPrefix(name, problemField); ok {
-				addTo(&t.Problems, kind, n)
-			} else if kind, ok := strings.CutPrefix(name, givenUpField); ok {
-				addTo(&t.GivenUp, kind, n)
-			}
+	for name, n := range sums {
+		if number := numbers[name]; number != nil {
+			*number = n
+		} else if kind, ok := strings.CutPrefix(name, problemField); ok {
+			addTo(&t.Problems, kind, n)
+		} else if kind, ok := strings.CutPrefix(name, givenUpField); ok {
+			addTo(&t.GivenUp, kind, n)
 		}
 	}
 	return t, nil
@@ -123,6 +149,9 @@ func (s *Store) State(ctx context.Context, url string) (frontier.State, error) {
 	if err := ctx.Err(); err != nil {
 		return frontier.Unknown, err
 	}
+	if err := s.bring(ctx); err != nil {
+		return frontier.Unknown, err
+	}
 	values, err := s.ask(ctx, known, []partition{partOf(url)}, []field{fieldOf(frontier.ID(url))})
 	if err != nil {
 		return frontier.Unknown, fmt.Errorf("state of %s: %w", url, err)
@@ -139,16 +168,20 @@ func stateOf(value string) frontier.State {
 // Hosts yields the hosts with URLs pending.
 func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	return func(yield func(frontier.Host, error) bool) {
-		err := s.eachHead(ctx, func(_ partition, name string, h head) error {
-			if h.pending == 0 {
-				return nil
-			}
-			host, err := h.host(name)
-			if err == nil && !yield(host, nil) {
-				err = errStop
-			}
-			return err
-		})
+		err := s.bring(ctx)
+		if err == nil {
+			err = s.eachHead(ctx, func(_ partition, name string, h head) error {
+				if h.pending == 0 {
+					return nil
+				}
+				host, err := h.host(name)
+				host.Rest = restIn(host.Rest, s.clock.fromTheirs)
+				if err == nil && !yield(host, nil) {
+					err = errStop
+				}
+				return err
+			})
+		}
 		if err != nil && err != errStop {
 			yield(frontier.Host{}, fmt.Errorf("list hosts: %w", err))
 		}
@@ -195,6 +228,10 @@ func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 				return errStop
 			}
 			return nil
+		}
+		if err := s.bring(ctx); err != nil {
+			yield("", fmt.Errorf("list URLs: %w", err))
+			return
 		}
 		var err error
 		switch state {

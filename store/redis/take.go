@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redis/rueidis"
 
@@ -14,10 +13,10 @@ import (
 )
 
 var (
-	takeScript    = newScript("take.lua")
-	releaseScript = newScript("release.lua")
-	returnScript  = newScript("return.lua")
-	dropScript    = newScript("drop.lua")
+	takeScript    = newScript("sums.lua", "heads.lua", "take.lua")
+	releaseScript = newScript("sums.lua", "heads.lua", "release.lua")
+	returnScript  = newScript("sums.lua", "heads.lua", "return.lua")
+	dropScript    = newScript("sums.lua", "heads.lua", "drop.lua")
 )
 
 func lost(doing, host string) error {
@@ -31,6 +30,9 @@ const mostRecentHosts = 1 << 14
 // its page.
 func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.Item, error) {
 	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.bring(ctx); err != nil {
 		return nil, err
 	}
 	p := partOfHost(c.Host)
@@ -51,7 +53,7 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 		case "lanes":
 			s.lanes.put(c.Host, text(answer[1]))
 		default:
-			return s.taken(p, answer)
+			return s.taken(p, c, answer)
 		}
 	}
 }
@@ -74,7 +76,7 @@ func (s *Store) appendLanes(keys, args []string, p partition, host, lanes string
 }
 
 // taken reads items, and remembers where their pages are and the numbers of their visits.
-func (s *Store) taken(p partition, answer []rueidis.RedisMessage) ([]frontier.Item, error) {
+func (s *Store) taken(p partition, c frontier.Claim, answer []rueidis.RedisMessage) ([]frontier.Item, error) {
 	last := uint64(number(answer[1]))
 	list := answer[2:]
 	var items []frontier.Item
@@ -90,6 +92,7 @@ func (s *Store) taken(p partition, answer []rueidis.RedisMessage) ([]frontier.It
 		s.tickets.put(id, last-uint64(len(items)-1-i))
 		s.where.put(id, visit{part: p})
 	}
+	s.brought(c, p, items)
 	return items, nil
 }
 
@@ -111,7 +114,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	rest = rest.Bounded(time.Now())
+	rest = restIn(rest.Bounded(s.clock.ours()), s.clock.theirs)
 	next := rest.Next
 	if rest.Blocked.After(next) {
 		next = rest.Blocked

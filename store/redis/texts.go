@@ -91,15 +91,13 @@ func (s *Store) dropText(v visit) error {
 	return nil
 }
 
-// readText is the text of a visit.
-func (s *Store) readText(v visit, value string) (string, error) {
+// readText is the text of a visit, and its Markdown.
+func (s *Store) readText(v visit, value string) (text, markdown []byte, err error) {
 	packed := []byte(value[len(textMark):])
 	if value == elsewhere {
-		var err error
 		if packed, err = os.ReadFile(s.textFile(v)); err != nil {
-			return "", fmt.Errorf("the texts of the store are in a folder that all share: %w", err)
+			return nil, nil, fmt.Errorf("the texts of the store are in a folder that all share: %w", err)
 		}
 	}
-	b, err := store.Unpack(packed)
-	return string(b), err
+	return store.UnpackMarked(packed)
 }

@@ -14,9 +14,9 @@ import (
 // # What is kept of a page
 //
 //	v CHUNK  hash of up to 64 visits: N → place in 16 digits, the hash under which the page
-//	         is posted, the packed record; Ns → place, id, hash of the text, minima; Nt → "t"
-//	         and the packed text, or "f" (texts.go). N is the visit's number; CHUNK is N/64, so that no key
-//	         grows so large that a cluster cannot move it
+//	         is posted, the visit of its leader in 6 bytes, the packed record; Ns → place, id, hash of the text, minima; Nt → "t"
+//	         and the packed text, or "f" (texts.go); No → the packed links. N is the visit's number;
+//	         CHUNK is N/64, so that no key grows so large that a cluster cannot move it
 //	e        stream in the order of commits: PLACE-0 → number of the visit, and of a member of a
 //	         cluster its leader's id and resemblance
 //	y        hash, the tally of the partition's records
@@ -45,7 +45,11 @@ type content struct {
 	visit
 	place uint64
 	hash  dedup.Hash // under which the page is posted; zero: it is not
-	raw   string     // the record's value
+
+	// follows is the visit of the leader when the page was judged; number 0: it follows none, or
+	// nobody had met it. What is there by now may be another.
+	follows visit
+	raw     string // the record's value
 }
 
 // A placedLeader is the sketch of a visit.
@@ -54,16 +58,28 @@ type placedLeader struct {
 	place uint64
 }
 
+// wholeSuffixes name the fields of a visit: its record, sketch, text and links.
+var wholeSuffixes = []string{"", "s", "t", "o"}
+
+// suffixesOf are those of the fields that are wanted.
+func suffixesOf(want store.Want) []string {
+	suffixes := []string{""}
+	for i, part := range []store.Want{store.WantSketch, store.WantText, store.WantLinks} {
+		if want&part != 0 {
+			suffixes = append(suffixes, wholeSuffixes[i+1])
+		}
+	}
+	return suffixes
+}
+
 // visits reads what was kept of visits, in their order; nil: nothing is.
 func (s *Store) visits(ctx context.Context, vs []visit, want store.Want) ([]*content, error) {
-	suffixes := []string{""}
-	if want&store.WantSketch != 0 {
-		suffixes = append(suffixes, "s")
+	suffixes := suffixesOf(want)
+	of := make([][]string, len(vs))
+	for i := range of {
+		of[i] = suffixes
 	}
-	if want&store.WantText != 0 {
-		suffixes = append(suffixes, "t")
-	}
-	values, err := s.fields(ctx, vs, suffixes)
+	values, err := s.fields(ctx, vs, of)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +92,8 @@ func (s *Store) visits(ctx context.Context, vs []visit, want store.Want) ([]*con
 	return all, nil
 }
 
-// fields reads values of visits, in one round trip.
-func (s *Store) fields(ctx context.Context, vs []visit, suffixes []string) ([][]string, error) {
+// fields reads values of visits, of each those with some suffixes, in one round trip.
+func (s *Store) fields(ctx context.Context, vs []visit, suffixes [][]string) ([][]string, error) {
 	type chunk struct {
 		part partition
 		n    uint64
@@ -96,7 +112,7 @@ func (s *Store) fields(ctx context.Context, vs []visit, suffixes []string) ([][]
 	for _, c := range order {
 		var names []string
 		for _, i := range at[c] {
-			for _, suffix := range suffixes {
+			for _, suffix := range suffixes[i] {
 				names = append(names, strconv.FormatUint(vs[i].n, 10)+suffix)
 			}
 		}
@@ -107,10 +123,10 @@ func (s *Store) fields(ctx context.Context, vs []visit, suffixes []string) ([][]
 		if err != nil {
 			return nil, explain(err)
 		}
-		for j, i := range at[order[k]] {
-			for m := range suffixes {
-				value, _ := list[j*len(suffixes)+m].ToString()
-				values[i] = append(values[i], value)
+		for _, i := range at[order[k]] {
+			for range suffixes[i] {
+				value, _ := list[0].ToString()
+				values[i], list = append(values[i], value), list[1:]
 			}
 		}
 	}
@@ -135,18 +151,24 @@ func (s *Store) readContent(v visit, suffixes, values []string) (*content, error
 			}
 			c.Sketch = &l.Sketch
 		case suffix == "t":
-			text, err := s.readText(v, values[i])
+			text, markdown, err := s.readText(v, values[i])
 			if err != nil {
 				return nil, err
 			}
-			c.Text, c.Kept = text, true
+			c.Text, c.Markdown, c.Kept = string(text), string(markdown), true
+		case suffix == "o":
+			links, err := store.UnpackLinks(c.Record.URL, []byte(values[i]))
+			if err != nil {
+				return nil, err
+			}
+			c.Links = links
 		}
 	}
 	return c, nil
 }
 
 func (c *content) readRecord(value string) (err error) {
-	const head = placeSize + len(dedup.Hash{})
+	const head = placeSize + len(dedup.Hash{}) + postingSize
 	if len(value) < head {
 		return store.ErrCorrupt
 	}
@@ -154,6 +176,7 @@ func (c *content) readRecord(value string) (err error) {
 		return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
 	}
 	copy(c.hash[:], value[placeSize:])
+	c.follows = postingsIn(value[head-postingSize : head])[0].visit()
 	b, err := store.Unpack([]byte(value[head:]))
 	if err != nil {
 		return err
@@ -164,23 +187,17 @@ func (c *content) readRecord(value string) (err error) {
 	return nil
 }
 
-// sketches reads the sketches of visits, in their order; nil: there is none.
-func (s *Store) sketches(ctx context.Context, vs []visit) ([]*placedLeader, error) {
-	values, err := s.fields(ctx, vs, []string{"s"})
+// sketchOf reads the sketch of a visit from its field; nil: there is none.
+func (s *Store) sketchOf(v visit, value string) (*placedLeader, error) {
+	if value == "" {
+		return nil, nil
+	}
+	l, err := readSketch(value)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("visit %d of partition %d: %w", v.n, v.part, err)
 	}
-	all := make([]*placedLeader, len(vs))
-	for i := range vs {
-		if values[i][0] == "" {
-			continue
-		}
-		if all[i], err = readSketch(values[i][0]); err != nil {
-			return nil, err
-		}
-		s.where.put(all[i].ID, vs[i])
-	}
-	return all, nil
+	s.where.put(l.ID, v)
+	return l, nil
 }
 
 func readSketch(value string) (*placedLeader, error) {
@@ -198,7 +215,7 @@ func readSketch(value string) (*placedLeader, error) {
 	return l, nil
 }
 
-var knownScript = newScript("known.lua")
+var knownScript = newScript("sums.lua", "directory.lua", "known.lua")
 
 // knownVisit is the number of the visit in what is known of a URL.
 func knownVisit(value string) uint64 {
@@ -296,17 +313,40 @@ func (s *Store) partsOf(ctx context.Context, ids []dedup.Hash) ([]int, error) {
 
 // Pages returns what is known of pages. Those that a look-up met lately are asked for
 // where they were: what is there is what there is, for a visit that another replaced is gone.
-// Of the others, and of those that are there no more, it is first asked where they are.
+// Of the others, and of those that are there no more, it is first asked where they are. The record
+// of a page whose URL was just taken is asked for with those of the others that were.
 func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	pages := make([]*store.Content, len(ids))
 	vs := make([]visit, len(ids))
+	if len(ids) == 1 && want == store.WantRecord {
+		switch c, ok, err := s.knownWhenTaken(ctx, ids[0]); {
+		case err != nil:
+			return nil, fmt.Errorf("read pages: %w", err)
+		case ok && c == nil:
+			return pages, nil
+		case ok:
+			copied := c.Content // the commit compares the store with what was read
+			pages[0] = &copied
+			return pages, nil
+		}
+	}
+	if len(ids) == 1 && want != store.WantRecord {
+		if was := s.stillKept(ids[0]); was != nil {
+			c, err := s.whole(was, want)
+			if err != nil {
+				return nil, fmt.Errorf("read pages: %w", err)
+			}
+			pages[0] = &c.Content
+			return pages, nil
+		}
+	}
 	for i, id := range ids {
 		vs[i], _ = s.where.get(id)
 	}
-	err := s.fillPages(ctx, pages, vs, want)
+	err := s.fillPages(ctx, pages, ids, vs, want)
 	if err == nil {
 		err = s.findPages(ctx, pages, ids, want)
 	}
@@ -316,12 +356,22 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 	return pages, nil
 }
 
-// fillPages reads the pages that are at some visits.
-func (s *Store) fillPages(ctx context.Context, pages []*store.Content, at []visit, want store.Want) error {
+// fillPages reads the pages that are at some visits. Where another is, its server has lost that
+// visit to a failover, and has given the number again.
+func (s *Store) fillPages(ctx context.Context, pages []*store.Content, ids []dedup.Hash, at []visit, want store.Want) error {
 	var asked []int
 	var some []visit
 	for i, v := range at {
-		if v.n != 0 {
+		if v.n == 0 {
+			continue
+		}
+		read, err := s.readAlong(v, want)
+		switch {
+		case err != nil:
+			return err
+		case read != nil && read.Record.ID == ids[i]:
+			pages[i] = &read.Content
+		default:
 			asked, some = append(asked, i), append(some, v)
 		}
 	}
@@ -330,7 +380,7 @@ func (s *Store) fillPages(ctx context.Context, pages []*store.Content, at []visi
 		return err
 	}
 	for k, i := range asked {
-		if contents[k] != nil {
+		if contents[k] != nil && contents[k].Record.ID == ids[i] {
 			pages[i] = &contents[k].Content
 		}
 	}
@@ -351,7 +401,7 @@ func (s *Store) findPages(ctx context.Context, pages []*store.Content, ids []ded
 		return err
 	}
 	found := make([]*store.Content, len(some))
-	if err := s.fillPages(ctx, found, vs, want); err != nil {
+	if err := s.fillPages(ctx, found, some, vs, want); err != nil {
 		return err
 	}
 	for k, i := range missing {

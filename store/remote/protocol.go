@@ -47,7 +47,7 @@ import (
 // who reads slowly keeps nothing in the server but its place. Pages are sent as the store keeps
 // them, see [store.Packed]: the reader unpacks them, in its own time. Neither side has to be of the
 // same version of skink, but of the same [protocolVersion].
-const protocolVersion = 2
+const protocolVersion = 3
 
 const (
 	addressName     = "READERS"

@@ -57,7 +57,10 @@ func packedOf(c *store.Content) store.Packed {
 	}
 	p := store.Packed{Record: record, Kept: c.Kept, Sketch: c.Sketch}
 	if c.Kept {
-		p.Text = store.Pack([]byte(c.Text))
+		p.Text = store.PackMarked([]byte(c.Text), []byte(c.Markdown))
+	}
+	if c.Links != nil {
+		p.Links = store.PackLinks(c.Record.URL, c.Links)
 	}
 	return p
 }

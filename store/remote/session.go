@@ -111,7 +111,7 @@ func (s *session) listOf(q *request) *list {
 	case askChanges:
 		return newList(s.from.PackedChanges(s.ctx, q.After, q.Want), func(p *part, c *store.PackedChange) int {
 			p.Changes = append(p.Changes, c)
-			return len(c.Record) + len(c.Text)
+			return len(c.Record) + len(c.Text) + len(c.Links)
 		})
 	case askClusters:
 		return newList(s.from.Clusters(s.ctx), func(p *part, c store.Cluster) int { p.Clusters = append(p.Clusters, c); return 0 })

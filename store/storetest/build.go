@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"time"
 
 	"skink/dedup"
@@ -106,7 +107,26 @@ func full(url, text string) *store.Entry {
 	e.Sketch = sketchOf(text)
 	e.Hash = hashOf(text)
 	e.Keys = []uint64{keyOf(text), keyOf(text) + 1}
+	e.Out = store.PackLinks(url, linksTo(text))
 	return e
+}
+
+// linksTo makes links that no other text has.
+func linksTo(text string) []store.Link {
+	return []store.Link{
+		{URL: "https://example.com/about/" + text, Text: "about " + text, Kind: store.LinkAnchor, NoFollow: true},
+		{URL: "https://cdn.example/" + text + ".png", Kind: store.LinkImage},
+	}
+}
+
+// wantLinks compares a page's links.
+func wantLinks(t tester, s store.Reader, url string, want []store.Link) {
+	t.Helper()
+	if c := known(t, s, url, store.WantLinks); c == nil {
+		t.Errorf("%s has no record", url)
+	} else if !slices.Equal(c.Links, want) {
+		t.Errorf("%s has %d links, want %d: %v", url, len(c.Links), len(want), want[:min(3, len(want))])
+	}
 }
 
 // sketchOf makes a sketch that no other text has.
@@ -126,7 +146,9 @@ func fullRecord(url string) store.Record {
 		ID: hashOf(url), URL: url, Via: "https://example.com/via?a=1&b=<2>",
 		Kind: store.Page, Problem: "timeout", Detail: "no answer in 10 s", FetchedAt: aTime,
 		Status: 200, Location: "https://example.com/location", ContentType: "text/html; charset=utf-8",
-		Depth: 3, Hops: 2, Size: 123456,
+		Depth: 3, Hops: 2, Size: 123456, Took: 321, Checked: true,
+		Canonicals: []string{"https://example.com/canonical", "https://example.com/other"}, H1: []string{"one", "two"},
+		Alternates:   []store.Alternate{{Lang: "de-AT", URL: "https://example.com/de?a=1&b=2"}, {Lang: "x-default", URL: "https://example.com/"}},
 		CanonicalURL: "https://example.com/canonical", Lang: "ru", Title: "Сцинк — <ящерица> & \"змея\"",
 		Description: "line one\nline two\u2028", Root: "main", NoIndex: true,
 		Words: 321, Hash: hashOf("its text"), Verdict: dedup.Near, Leader: hashOf("https://example.com/leader"), DuplicateOf: "https://example.com/leader",

@@ -40,6 +40,7 @@ var durablePromises = []struct {
 			s = reopen()
 			wantRecord(t, s, e.Record)
 			wantText(t, s, e.Record.URL, "a text")
+			wantLinks(t, s, e.Record.URL, linksTo("a text"))
 			wantText(t, s, empty.Record.URL, "")
 			equal(t, "sketch", known(t, s, e.Record.URL, store.WantSketch).Sketch, e.Sketch)
 			wantCopy(t, s, e.Hash, e.Record.URL)

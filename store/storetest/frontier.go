@@ -309,6 +309,25 @@ var claimPromises = []promise{
 		equal(t, "waiting", g.Waiting, 0)
 		equal(t, "held by others than me", must(s.Claim(ctx, me, 9, time.Hour))(t).Others, 1)
 	}},
+	{"a_share_is_what_each_would_have", func(t *testing.T, s store.Store) {
+		share := func(worker string, n int) int {
+			t.Helper()
+			return must(s.Claim(ctx, worker, n, time.Hour))(t).Share
+		}
+		for i := range 8 {
+			discover(t, s, 1, items(0, fmt.Sprintf("https://h%d.example/", i)))
+		}
+		equal(t, "of who is alone", share(me, 2), 0)
+		equal(t, "of two, who claim none", share("second", 0), 4)
+		equal(t, "of three", share("third", 3), 3) // 8 hosts, 5 of them held
+		equal(t, "of the first, who is told now", share(me, 0), 3)
+		check(t, s.Return(ctx, claim(t, s, "h7.example").Claim, frontier.Rest{Next: time.Now().Add(time.Hour)}))
+		equal(t, "with one that rests", share(me, 0), 3)
+		for i := range 8 {
+			end(t, s, fmt.Sprintf("https://h%d.example/", i), frontier.Fetched)
+		}
+		equal(t, "of five that are held and have no URLs", share("second", 0), 2)
+	}},
 	{"of_many_who_claim_each_host_goes_to_one", func(t *testing.T, s store.Store) {
 		const hosts, workers = 200, 8
 		for i := range hosts {

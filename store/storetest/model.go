@@ -98,6 +98,9 @@ func drawEntry(r *rapid.T) *store.Entry {
 	e.Keys = rapid.SliceOfN(rapid.Uint64Range(0, 3), 0, 3).Draw(r, "keys")
 	e.Links = drawItems.Draw(r, "links")
 	e.Text = store.Pack(noise(1, rapid.SampledFrom([]int{0, 10}).Draw(r, "text")))
+	if rapid.Bool().Draw(r, "out") {
+		e.Out = store.PackLinks(e.Record.URL, linksTo(rapid.SampledFrom([]string{"one", "two"}).Draw(r, "linked")))
+	}
 	if rapid.Bool().Draw(r, "sketch") {
 		e.Sketch = sketchOf(e.Record.URL)
 	}
@@ -240,6 +243,9 @@ func (m *model) Touch(r *rapid.T) {
 	}
 	e.Record.Visit, e.Record.Size = store.NotModified, rapid.Int64Range(0, 2).Draw(r, "size")
 	e.Links = drawItems.Draw(r, "links")
+	if rapid.Bool().Draw(r, "out") {
+		e.Out = store.PackLinks(url, linksTo("three"))
+	}
 	same(r, m, "outcome of a touch", func(s store.Store) ([]store.Outcome, error) { return s.Commit(ctx, []*store.Entry{e}) })
 }
 
@@ -313,14 +319,14 @@ func (m *model) compareAll(r *rapid.T) {
 	same(r, m, "clusters", func(s store.Store) ([]store.Cluster, error) { return collect(r, s.Clusters(ctx)), nil })
 	all := same(r, m, "changes", func(s store.Store) ([]*store.Content, error) {
 		var list []*store.Content
-		for _, c := range collect(r, s.Changes(ctx, "", store.WantText|store.WantSketch)) {
+		for _, c := range collect(r, s.Changes(ctx, "", store.WantText|store.WantSketch|store.WantLinks)) {
 			list = append(list, &c.Content)
 		}
 		return list, nil
 	})
 	for _, c := range all {
 		same(r, m, "page", func(s store.Store) (*store.Content, error) {
-			return known(r, s, c.Record.URL, store.WantText|store.WantSketch), nil
+			return known(r, s, c.Record.URL, store.WantText|store.WantSketch|store.WantLinks), nil
 		})
 	}
 	for n := range uint64(4) {

@@ -46,7 +46,7 @@ var recordPromises = []promise{
 	{"nothing_that_was_not_wanted", func(t *testing.T, s store.Store) {
 		commit(t, s, full(urlOf(1), "one"))
 		c := known(t, s, urlOf(1), store.WantRecord)
-		if c.Text != "" || c.Kept || c.Sketch != nil {
+		if c.Text != "" || c.Kept || c.Sketch != nil || c.Links != nil {
 			t.Errorf("Pages = %+v", c)
 		}
 	}},
@@ -106,12 +106,13 @@ var changePromises = []promise{
 		}
 		t.Error("Changes ended without an error")
 	}},
-	{"with_texts_and_sketches", func(t *testing.T, s store.Store) {
+	{"with_texts_sketches_and_links", func(t *testing.T, s store.Store) {
 		commit(t, s, full(urlOf(1), "one"), page(urlOf(2)))
-		got := collect(t, s.Changes(ctx, "", store.WantText|store.WantSketch))
+		got := collect(t, s.Changes(ctx, "", store.WantText|store.WantSketch|store.WantLinks))
 		equal(t, "text", got[0].Text, "one")
 		equal(t, "sketch", got[0].Sketch, sketchOf("one"))
-		equal(t, "of a page without", got[1].Kept || got[1].Sketch != nil, false)
+		equal(t, "links", got[0].Links, linksTo("one"))
+		equal(t, "of a page without", got[1].Kept || got[1].Sketch != nil || got[1].Links != nil, false)
 	}},
 	{"reads_and_writes_while_iterating", func(t *testing.T, s store.Store) {
 		for n := range 50 {
@@ -208,8 +209,8 @@ var changePromises = []promise{
 var contentPromises = []promise{
 	{"none_but_what_was_committed", func(t *testing.T, s store.Store) {
 		commit(t, s, page(urlOf(1)))
-		c := known(t, s, urlOf(1), store.WantText|store.WantSketch)
-		if c.Kept || c.Text != "" || c.Sketch != nil {
+		c := known(t, s, urlOf(1), store.WantText|store.WantSketch|store.WantLinks)
+		if c.Kept || c.Text != "" || c.Sketch != nil || c.Links != nil {
 			t.Errorf("Pages = %+v", c)
 		}
 	}},
@@ -222,6 +223,31 @@ var contentPromises = []promise{
 			e.Text = store.Pack(text)
 			commit(t, s, e)
 			wantText(t, s, urlOf(size), string(text))
+		}
+	}},
+	{"links_of_any_number", func(t *testing.T, s store.Store) {
+		// The numbers are hashes, so that the longest list is more than a back end may want to write
+		// at once.
+		for i, n := range []int{0, 1, 100, 20_000} {
+			links := []store.Link{}
+			for k := range n {
+				links = append(links, store.Link{URL: "https://example.com/" + hashOf(fmt.Sprint(k)).String(), Text: fmt.Sprint(k), Kind: store.LinkAnchor})
+			}
+			e := page(urlOf(i))
+			e.Out = store.PackLinks(e.Record.URL, links)
+			commit(t, s, e)
+			wantLinks(t, s, e.Record.URL, links)
+		}
+	}},
+	{"Markdown_beside_a_text", func(t *testing.T, s store.Store) {
+		for i, size := range []int{0, 7, 1 << 20} {
+			text, markdown := noise(uint64(i), size), noise(uint64(i)+10, size+1)
+			e := page(urlOf(size))
+			e.Text = store.PackMarked(text, markdown)
+			commit(t, s, e)
+			wantText(t, s, urlOf(size), string(text))
+			equal(t, "Markdown", known(t, s, urlOf(size), store.WantText).Markdown, string(markdown))
+			equal(t, "Markdown of a change", collect(t, s.Changes(ctx, "", store.WantText))[i].Markdown, string(markdown))
 		}
 	}},
 	{"a_sketch_comes_back", func(t *testing.T, s store.Store) {
@@ -316,11 +342,13 @@ var visitPromises = []promise{
 		second.Record.Title = "the second visit"
 		second.Record.Earlier = []store.Visit{{Hash: hashOf("one")}}
 		second.Text, second.Hash, second.Keys, second.Sketch = store.Pack([]byte("two")), hashOf("two"), []uint64{keyOf("two")}, sketchOf("two")
+		second.Out = store.PackLinks(urlOf(1), linksTo("two"))
 		second.Record.Hash = second.Hash
 		commit(t, s, second)
 
 		wantRecord(t, s, second.Record)
 		wantText(t, s, urlOf(1), "two")
+		wantLinks(t, s, urlOf(1), linksTo("two"))
 		equal(t, "sketch", known(t, s, urlOf(1), store.WantSketch).Sketch, sketchOf("two"))
 		wantChanges(t, s, "", leader, urlOf(2), urlOf(1))
 		wantChanges(t, s, before, urlOf(1))
@@ -355,8 +383,8 @@ var visitPromises = []promise{
 		commit(t, s, gone)
 		equal(t, "kind", changes(t, s, "")[0].Kind, store.Gone)
 		equal(t, "under its key", leaders(t, s, keyOf("one")), []dedup.Hash(nil))
-		if c := known(t, s, urlOf(1), store.WantText|store.WantSketch); c.Kept || c.Sketch != nil {
-			t.Error("its text or sketch is still there")
+		if c := known(t, s, urlOf(1), store.WantText|store.WantSketch|store.WantLinks); c.Kept || c.Sketch != nil || c.Links != nil {
+			t.Error("its text, sketch or links are still there")
 		}
 	}},
 	{"one_that_touches_a_page_is_no_change", func(t *testing.T, s store.Store) {
@@ -373,6 +401,7 @@ var visitPromises = []promise{
 
 		wantRecord(t, s, touch.Record)
 		wantText(t, s, urlOf(1), "one")
+		wantLinks(t, s, urlOf(1), linksTo("one"))
 		equal(t, "sketch", known(t, s, urlOf(1), store.WantSketch).Sketch, sketchOf("one"))
 		wantChanges(t, s, "", leader, urlOf(1), urlOf(2))
 		wantChanges(t, s, end)
@@ -381,6 +410,23 @@ var visitPromises = []promise{
 		equal(t, "members", urlsOf(members(t, s, hashOf(leader))), []string{urlOf(1)})
 		equal(t, "tally", must(s.Tally(ctx))(t), store.Tally{Unique: 2, Near: 1, Bytes: 77})
 		wantState(t, s, "https://example.com/new", frontier.Pending)
+	}},
+	{"one_that_touches_a_page_replaces_its_links", func(t *testing.T, s store.Store) {
+		commit(t, s, full(urlOf(1), "one"))
+		end := must(s.End(ctx))(t)
+		many := []store.Link{}
+		for k := range 20_000 {
+			many = append(many, store.Link{URL: "https://example.com/" + hashOf(fmt.Sprint(k)).String(), Kind: store.LinkAnchor})
+		}
+		for _, links := range [][]store.Link{many, linksTo("two"), {}} {
+			touch := page(urlOf(1))
+			touch.Record = known(t, s, urlOf(1), store.WantRecord).Record
+			touch.Touch, touch.Out = true, store.PackLinks(urlOf(1), links)
+			commit(t, s, touch)
+			wantLinks(t, s, urlOf(1), links)
+		}
+		wantText(t, s, urlOf(1), "one")
+		wantChanges(t, s, end)
 	}},
 	{"a_page_without_a_record_is_touched_for_the_first_time", func(t *testing.T, s store.Store) {
 		e := full(urlOf(1), "one")

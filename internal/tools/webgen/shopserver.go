@@ -7,6 +7,7 @@ import (
 	"html"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -20,6 +21,7 @@ type shopServer struct {
 	groups  map[string]int // guarded by mu: how often each text was given
 	hosts   map[string]int // guarded by mu: pages that were answered, by host
 	missing int            // guarded by mu: requests for what is not there, or no page
+	plain   []string       // guarded by mu: texts of the plain host, in the order in which they were given first
 }
 
 func newShopServer(s *shop) *shopServer {
@@ -35,6 +37,7 @@ type Sold struct {
 	Other   int            `json:"other"`   // requests for robots.txt, sitemaps, and what is not there
 	Hosts   map[string]int `json:"hosts"`   // pages by host
 	Missing []string       `json:"missing"` // some of the texts that were not given
+	Plain   []string       `json:"plain"`   // texts of the plain host, in the order in which they were given first
 	Seeds   []string       `json:"seeds"`
 }
 
@@ -48,6 +51,7 @@ func (s *shopServer) sofar() Sold {
 			sold.Missing = append(sold.Missing, group)
 		}
 	}
+	sold.Plain = slices.Clone(s.plain)
 	for host, n := range s.hosts {
 		sold.Hosts[host] = n
 	}
@@ -86,7 +90,9 @@ func (s *shopServer) count(host, group string) {
 	}
 	s.fetched++
 	s.hosts[host]++
-	s.groups[group]++
+	if s.groups[group]++; host == "plain" && s.groups[group] == 1 {
+		s.plain = append(s.plain, group)
+	}
 }
 
 func (s *shopServer) write(out io.Writer, p shopPage) {

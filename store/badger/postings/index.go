@@ -338,6 +338,39 @@ func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst 
 	}
 }
 
+// Among appends to dst which of some keys of a kind may have been posted, by where they stand in
+// keys. Under all others nothing was posted, so that a page with new keys is spared a Find for
+// each.
+//
+// Each key is somewhere else in memory. Asked for under one lock, their cache lines come side by
+// side; a lock for each key would let each wait for the one before.
+func (x *Index) Among(keys []uint64, kind Kind, dst []int) []int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for i, key := range keys {
+		if x.maybe(Mixed(key, kind)) {
+			dst = append(dst, i)
+		}
+	}
+	return dst
+}
+
+// maybe says whether anything may have been posted under a mixed key. The caller holds mu.
+func (x *Index) maybe(key uint64) bool {
+	if x.fresh.slot(key).first != 0 || x.full != nil && x.full.slot(key).first != 0 {
+		return true
+	}
+	g := mix(key)
+	for some := range slices.Chunk(x.segments, 64) {
+		for maybe := firstBits(some, key, g); maybe != 0; maybe &= maybe - 1 {
+			if some[bits.TrailingZeros64(maybe)].filter.has(key, g) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // collect appends the lowest places of a kind under a mixed key to dst, at most want of them.
 func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []uint64, err error) {
 	had := len(dst)
@@ -371,6 +404,9 @@ func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []u
 
 // living takes the places out of a list that were given up.
 func (x *Index) living(list []uint64) []uint64 {
+	if len(list) == 0 {
+		return list
+	}
 	x.goneMu.RLock()
 	defer x.goneMu.RUnlock()
 	if len(x.gone) == 0 {

@@ -7,7 +7,8 @@ local at = 0
 local function arg() at = at + 1 return ARGV[at] end
 local believed, splitting, host, worker, token, field = arg(), arg(), arg(), arg(), arg(), arg()
 local want, kind, n, replaced, expected, order, floor = tonumber(arg()), arg(), tonumber(arg()), tonumber(arg()), arg(), arg(), tonumber(arg())
-local record, sketch, text, entry, outbox, itself = arg(), arg(), arg(), arg(), arg(), arg() == '1'
+local record, sketch, text, out, entry, outbox, itself = arg(), arg(), arg(), arg(), arg(), arg(), arg() == '1'
+local pages, bytes = tonumber(arg()), tonumber(arg())
 local TAKEN, TALLY, ORDER, OUTBOX, CONTENT, OLD, VOID, GONE, BUCKET = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14]
 
 local heads = {}
@@ -28,7 +29,9 @@ end
 local keeps = has ~= 0 and kind == ''
 local touches = has ~= 0 and kind == 'touch'
 if not keeps then
-	if not touches and call('EXISTS', VOID) == 1 then return {'void'} end
+	if not touches and (call('EXISTS', VOID) == 1 or call('HEXISTS', CONTENT, int(n)) == 1) then
+		return {'void'} -- or another page has the number: a primary that gave it is dead, and the next did not know
+	end
 	if has ~= replaced or has ~= 0 and call('HGET', OLD, int(has)) ~= expected then return {'changed'} end
 end
 
@@ -36,8 +39,26 @@ local changes = tonumber(arg())
 local tally = at
 local links = at + 2 * changes
 discover(16, links + 1, splitting, heads, time)
-known = call('HGET', BUCKET, field) -- a page may lead to itself
-state = known and known % 8 or 0
+if links < #ARGV then -- a page may lead to itself
+	known = call('HGET', BUCKET, field)
+	state = known and known % 8 or 0
+end
+
+-- untake takes the URL out of what is taken of its host, and says whether it was there.
+local function untake()
+	local value = call('HGET', TAKEN, field)
+	if not value then return false end
+	local head = heads[host] or read(host)
+	heads[host] = head
+	call('HDEL', TAKEN, field)
+	if tonumber((taken(value))) == head.token then
+		head.taken = head.taken - 1
+	else
+		head.free = head.free - 1
+		head.left = leftOf(TAKEN, true, head.token)
+	end
+	return true
+end
 
 local drop = '0'
 if want ~= 0 and itself and (state == 0 or state == 7) then
@@ -48,44 +69,47 @@ elseif want ~= 0 and state == 1 then
 	local head = heads[host] or read(host)
 	heads[host] = head
 	head.pending = head.pending - 1
-	local value = call('HGET', TAKEN, field)
-	if value then
-		call('HDEL', TAKEN, field)
-		if tonumber((taken(value))) == head.token then
-			head.taken = head.taken - 1
-		else
-			head.free = head.free - 1
-			head.left = leftOf(TAKEN, true, head.token)
-		end
-	else
-		drop = '1'
-	end
+	if not untake() then drop = '1' end
 	bump('c1', -1)
 	bump('c' .. want, 1)
 	state = want
+elseif want ~= 0 then
+	untake() -- it had ended, was queued still, and would be taken for ever
 end
 
 local function count()
 	for i = tally + 1, links, 2 do call('HINCRBY', TALLY, ARGV[i], ARGV[i + 1]) end
 end
 
+if token ~= '' and not keeps then
+	heads[host].pages, heads[host].bytes = heads[host].pages + pages, heads[host].bytes + bytes
+end
+
 local place = 0
 if touches then
 	call('HSET', OLD, int(has), string.sub(expected, 1, 16) .. record)
+	if out ~= '' then call('HSET', OLD, int(has) .. 'o', out) end
 	count()
 elseif not keeps then
 	place = math.max(time, tonumber(call('HGET', SUMS, 'P') or 0) + 1, floor + 1)
 	call('HSET', SUMS, 'P', int(place))
 	if has ~= 0 then
 		local old = int(has)
-		call('HDEL', OLD, old, old .. 's', old .. 't')
+		call('HDEL', OLD, old, old .. 's', old .. 't', old .. 'o')
 		call('XDEL', ORDER, order)
 		call('SET', GONE, 1, 'EX', 604800)
 	end
 	local name = int(n)
-	call('HSET', CONTENT, name, string.format('%016.0f', place) .. record)
-	if sketch ~= '' then call('HSET', CONTENT, name .. 's', string.format('%016.0f', place) .. sketch) end
-	if text ~= '' then call('HSET', CONTENT, name .. 't', text) end
+	local stamp = string.format('%016.0f', place)
+	local values = {name, stamp .. record}
+	local function keep(suffix, value)
+		values[#values + 1] = name .. suffix
+		values[#values + 1] = value
+	end
+	if sketch ~= '' then keep('s', stamp .. sketch) end
+	if text ~= '' then keep('t', text) end
+	if out ~= '' then keep('o', out) end
+	call('HSET', CONTENT, unpack(values))
 	call('XADD', ORDER, int(place) .. '-0', 'v', entry)
 	count()
 	has = n
@@ -96,5 +120,6 @@ if has * 8 + state ~= tonumber(known or 0) or not known then
 	if not known then bump('UN', 1) end
 end
 saveAll(heads, time)
+local more = bumped['UN']
 flush()
-return {keeps and 'kept' or 'written', int(place), grow('U', 100), drop}
+return {keeps and 'kept' or 'written', int(place), more and grow('U', 100) or '0', drop}

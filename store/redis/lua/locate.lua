@@ -5,5 +5,6 @@ if wrong then return wrong end
 if call('HSETNX', home(ARGV[2], KEYS[6], KEYS[7]), ARGV[3], ARGV[4]) == 1 then
 	bump('IN', 1)
 	flush()
+	return {'ok', 0, grow('I', 100)}
 end
-return {'ok', 0, grow('I', 100)}
+return {'ok', 0, '0'}

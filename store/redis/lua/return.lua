@@ -5,6 +5,7 @@ local head = read(ARGV[1])
 if not holds(head, ARGV[2], ARGV[3], time) then return 'lost' end
 letGo(head, head.taken > 0 and leftOf(KEYS[6], false, head.token) or '')
 head.due, head.idle, head.blocked, head.kept, head.passing = ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+head.pages, head.bytes = 0, 0 -- they are in what is kept
 save(head, time)
 flush()
 return 'ok'

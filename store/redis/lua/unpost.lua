@@ -16,8 +16,7 @@ local function without(list)
 	return table.concat(left)
 end
 
-local function take(bucket, long, field)
-	local list = call('HGET', bucket, field)
+local function take(bucket, list, long, field)
 	if not list then
 		return
 	end
@@ -41,10 +40,10 @@ end
 
 local answers = {}
 for i = 0, #KEYS / 3 - 1 do
-	local bucket, depth = find(i, tonumber(ARGV[3 + i * 2]))
+	local bucket, depth, list = find(i, tonumber(ARGV[3 + i * 2]), ARGV[2 + i * 2])
 	answers[i + 1] = depth
 	if bucket then
-		take(bucket, KEYS[i * 3 + 3], ARGV[2 + i * 2])
+		take(bucket, list, KEYS[i * 3 + 3], ARGV[2 + i * 2])
 		answers[i + 1] = ''
 	end
 end

@@ -1,10 +1,13 @@
 package redistest
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +48,7 @@ func NewCluster(dir string, settings ...string) (*Cluster, error) {
 			c.Kill()
 			return nil, err
 		}
-		s, err := New(folder, append([]string{"--cluster-enabled", "yes", "--cluster-node-timeout", "2000"}, settings...)...)
+		s, err := New(folder, append([]string{"--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--repl-diskless-sync-delay", "0"}, settings...)...)
 		if err != nil {
 			c.Kill()
 			return nil, err
@@ -103,4 +106,89 @@ func (c *Cluster) Kill() {
 	for _, s := range c.Servers {
 		s.Kill()
 	}
+}
+
+// KillPrimary ends a primary that has a replica in step, as a crash would, and waits until the
+// replica has taken over. n says which of those there are. For a time before it dies the primary
+// tells its replica nothing, so what is written then is lost.
+func (c *Cluster) KillPrimary(n int, untold time.Duration) (*Server, error) {
+	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if able := c.replicated(); len(able) > 0 {
+			dies := able[n%len(able)]
+			if untold > 0 {
+				if err := dies.cutReplicas(); err != nil {
+					return nil, err
+				}
+				time.Sleep(untold)
+			}
+			dies.Kill()
+			return dies, c.awaitSuccessor(dies)
+		}
+		if time.Now().After(deadline) {
+			return nil, errors.New("no primary has a replica in step")
+		}
+	}
+}
+
+// replicated are the primaries that have a replica in step.
+func (c *Cluster) replicated() (all []*Server) {
+	for _, s := range c.Servers {
+		info, err := s.CLI("info", "replication")
+		if err == nil && strings.Contains(info, "role:master") && strings.Contains(info, "state=online") {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// awaitSuccessor waits until servers agree that one that died is no longer a primary with slots.
+func (c *Cluster) awaitSuccessor(dead *Server) error {
+	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if c.succeeded(dead) {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("nobody has taken the place of %s", dead.Addr)
+		}
+	}
+}
+
+func (c *Cluster) succeeded(dead *Server) bool {
+	for _, s := range c.Servers {
+		state, err := s.CLI("cluster", "info")
+		slots, err2 := s.CLI("cluster", "slots")
+		_, port, _ := net.SplitHostPort(dead.Addr)
+		if err == nil && err2 == nil && (!strings.Contains(state, "cluster_state:ok") || strings.Contains(slots, "\n"+port+"\n")) {
+			return false
+		}
+	}
+	return true
+}
+
+// Move moves slots from one server to another.
+func (c *Cluster) Move(from, to, slots int) error {
+	var ids [2]string
+	for i, s := range []*Server{c.Servers[from], c.Servers[to]} {
+		id, err := s.CLI("cluster", "myid")
+		if err != nil {
+			return fmt.Errorf("ask %s for its name: %w: %s", s.Addr, err, id)
+		}
+		ids[i] = id
+	}
+	out, err := exec.Command("redis-cli", "--cluster", "reshard", c.Servers[from].Addr, "--cluster-from", ids[0], "--cluster-to", ids[1],
+		"--cluster-slots", strconv.Itoa(slots), "--cluster-yes").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("move slots: %w: %.2000s", err, out)
+	}
+	return nil
+}
+
+// cutReplicas ends the connections of a server's replicas, and lets them make no others.
+func (s *Server) cutReplicas() error {
+	for _, args := range [][]string{{"acl", "setuser", "default", "-psync", "-sync"}, {"client", "kill", "type", "replica"}} {
+		if out, err := s.CLI(args...); err != nil || strings.Contains(out, "ERR") {
+			return fmt.Errorf("cut replicas off: %w: %s", err, out)
+		}
+	}
+	return nil
 }

@@ -19,9 +19,11 @@ import (
 type Server struct {
 	Addr string // HOST:PORT
 	Dir  string // in which it works
+	Cert string // file with the certificate of a server that talks TLS
 
-	args []string
-	cmd  *exec.Cmd
+	args  []string
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when it has ended
 }
 
 // Start starts a server with settings beside those of a test, as on its command line:
@@ -49,20 +51,30 @@ func need(tb testing.TB) {
 }
 
 // New starts a server that works in a folder. Whoever calls it stops it.
-func New(dir string, settings ...string) (*Server, error) {
+func New(dir string, settings ...string) (*Server, error) { return launch(Server{Dir: dir}, settings) }
+
+// launch starts a server at a port that is free.
+func launch(as Server, settings []string) (*Server, error) {
 	var last error
 	for range 5 { // somebody else may take the port first
 		port, err := freePort()
 		if err != nil {
 			return nil, err
 		}
-		args := append([]string{
-			"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", dir,
-			"--save", "", "--appendonly", "no", "--daemonize", "no", "--logfile", filepath.Join(dir, "log"),
-		}, settings...)
-		s := &Server{Addr: fmt.Sprintf("127.0.0.1:%d", port), Dir: dir, args: args}
+		s := as
+		s.Addr = fmt.Sprintf("127.0.0.1:%d", port)
+		s.args = []string{
+			"--bind", "127.0.0.1", "--dir", s.Dir,
+			"--save", "", "--appendonly", "no", "--daemonize", "no", "--logfile", filepath.Join(s.Dir, "log"),
+		}
+		if s.Cert == "" {
+			s.args = append(s.args, "--port", strconv.Itoa(port))
+		} else {
+			s.args = append(s.args, "--port", "0", "--tls-port", strconv.Itoa(port))
+		}
+		s.args = append(s.args, settings...)
 		if last = s.Run(); last == nil {
-			return s, nil
+			return &s, nil
 		}
 	}
 	return nil, last
@@ -70,9 +82,8 @@ func New(dir string, settings ...string) (*Server, error) {
 
 // Run starts the server again after it was stopped, at the same address.
 func (s *Server) Run() error {
-	s.cmd = exec.Command("redis-server", s.args...)
-	ended := make(chan error, 1)
-	if err := start(s.cmd, ended); err != nil {
+	s.cmd, s.ended = exec.Command("redis-server", s.args...), make(chan struct{})
+	if err := start(s.cmd, s.ended); err != nil {
 		return err
 	}
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -81,7 +92,7 @@ func (s *Server) Run() error {
 			return nil
 		}
 		select {
-		case <-ended:
+		case <-s.ended:
 			log, _ := os.ReadFile(filepath.Join(s.Dir, "log"))
 			return fmt.Errorf("redis-server ended: %s", log)
 		default:
@@ -93,17 +104,22 @@ func (s *Server) Run() error {
 	}
 }
 
-// Kill ends the server as a crash would.
+// Kill ends the server as a crash would, and waits until it has ended.
 func (s *Server) Kill() {
-	if s.cmd != nil {
+	if s.cmd != nil && s.cmd.Process != nil {
 		s.cmd.Process.Kill()
+		<-s.ended
 	}
 }
 
 // CLI asks the server something through redis-cli.
 func (s *Server) CLI(args ...string) (string, error) {
 	host, port, _ := net.SplitHostPort(s.Addr)
-	out, err := exec.Command("redis-cli", append([]string{"-h", host, "-p", port}, args...)...).CombinedOutput()
+	at := []string{"-h", host, "-p", port}
+	if s.Cert != "" {
+		at = append(at, "--tls", "--cacert", s.Cert)
+	}
+	out, err := exec.Command("redis-cli", append(at, args...)...).CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }
 

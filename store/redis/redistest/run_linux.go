@@ -8,7 +8,7 @@ import (
 
 // start starts a program that the system ends when this process dies, however it does.
 // The system means the thread, so a thread stays for it.
-func start(cmd *exec.Cmd, ended chan<- error) error {
+func start(cmd *exec.Cmd, ended chan<- struct{}) error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -17,7 +17,8 @@ func start(cmd *exec.Cmd, ended chan<- error) error {
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			ended <- cmd.Wait()
+			cmd.Wait()
+			close(ended)
 		}
 	}()
 	return <-started

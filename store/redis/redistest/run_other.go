@@ -5,10 +5,13 @@ package redistest
 import "os/exec"
 
 // start starts a program.
-func start(cmd *exec.Cmd, ended chan<- error) error {
+func start(cmd *exec.Cmd, ended chan<- struct{}) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { ended <- cmd.Wait() }()
+	go func() {
+		cmd.Wait()
+		close(ended)
+	}()
 	return nil
 }

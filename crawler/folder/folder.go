@@ -1,0 +1,427 @@
+// Package folder serves folders of HTML as sites, over loopback, to nobody but a crawl.
+//
+// [Sites] names the folders, [Serve] starts one server for all of them, and whoever dials asks
+// [Server.Serves] which hosts are its own. It shows nothing that begins with a dot, no store, and
+// nothing that it was told to hide; and it changes nothing.
+package folder
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// # Folders as sites
+//
+// A folder of HTML files is crawled like any site, over HTTP, so that what is true of one is true
+// of the other. Its name does not depend on where the folder lies or which port is free: the crawl
+// knows http://docs.localhost/, and only the dialer knows that one server on loopback answers for
+// all such names.
+//
+// Nobody here knows the character set of a file, so Content-Type has no charset, except for
+// listings, which are written here.
+//
+// Nobody wrote a listing for readers, so it must not be judged, fed or counted as a page. So it is
+// an Atom feed, of which a crawl takes the links and nothing else.
+//
+// Files whose names begin with a dot are not served, for a folder of pages may well have a .env or
+// a .git beside them, and any page can link to it.
+//
+// A folder has one name, that of its real place: another way to it, by a symbolic link, is a
+// redirect. Else a link to "." would hold the whole site again, and again inside itself. A link to
+// a file is another page, as a copy of the file would be.
+//
+// What the crawl itself keeps in the folder, its store and its feed, is no part of the site: it is
+// neither served nor listed. Nor is any other store.
+
+// A Site is a folder on disk, served under a stable name.
+type Site struct {
+	Host string // such as "docs.localhost"
+	Dir  string
+}
+
+// maxLabel leaves room for a number within the 63 octets that DNS allows.
+const maxLabel = 56
+
+func labelOf(dir string) string {
+	words := strings.FieldsFunc(strings.ToLower(filepath.Base(dir)), func(c rune) bool {
+		return !('a' <= c && c <= 'z' || '0' <= c && c <= '9')
+	})
+	label := strings.Join(words, "-")
+	label = strings.TrimSuffix(label[:min(len(label), maxLabel)], "-")
+	if label == "" {
+		return "folder"
+	}
+	return label
+}
+
+// Sites gives each folder the name under which it is served, in the order given: the last
+// part of its path in lower-case letters, digits and single hyphens, below .localhost. Where
+// nothing is left of it, it is "folder.localhost". The second of one name gets -2, and so on. A
+// folder that is given twice is there once.
+func Sites(dirs []string) []Site {
+	var sites []Site
+	for _, dir := range dirs {
+		if abs, err := filepath.Abs(dir); err == nil {
+			dir = abs
+		}
+		if slices.ContainsFunc(sites, func(f Site) bool { return f.Dir == dir }) {
+			continue
+		}
+		label := labelOf(dir)
+		host := label + ".localhost"
+		for n := 2; slices.ContainsFunc(sites, func(f Site) bool { return f.Host == host }); n++ {
+			host = label + "-" + strconv.Itoa(n) + ".localhost"
+		}
+		sites = append(sites, Site{Host: host, Dir: dir})
+	}
+	return sites
+}
+
+// A Server is the server behind the names of all folders. A nil one serves nothing.
+type Server struct {
+	sites    map[string]*os.Root // by host
+	hidden   []os.FileInfo       // files and folders that are not served
+	listener net.Listener
+	server   *http.Server
+	done     chan struct{} // closed when server has returned
+}
+
+// Serve opens the folders and starts to serve them. Without folders it returns nil.
+func Serve(sites []Site, hidden []string) (*Server, error) {
+	if len(sites) == 0 {
+		return nil, nil
+	}
+	s := &Server{sites: map[string]*os.Root{}, done: make(chan struct{})}
+	for _, name := range hidden {
+		if info, err := os.Stat(name); err == nil { // what is not there is not served either
+			s.hidden = append(s.hidden, info)
+		}
+	}
+	for _, f := range sites {
+		root, err := os.OpenRoot(f.Dir)
+		if err != nil {
+			s.closeSites()
+			return nil, fmt.Errorf("open folder %s: %w", f.Host, err)
+		}
+		s.sites[f.Host] = root
+	}
+	var err error
+	if s.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		s.closeSites()
+		return nil, fmt.Errorf("serve folders: %w", err)
+	}
+	s.server = &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          log.New(io.Discard, "", 0), // the crawler sees what goes wrong
+	}
+	go func() {
+		defer close(s.done)
+		_ = s.server.Serve(s.listener) // ends with Close
+	}()
+	return s, nil
+}
+
+// Serves says whether the server answers for a host and port.
+func (s *Server) Serves(address string) bool {
+	if s == nil {
+		return false
+	}
+	host, ok := strings.CutSuffix(address, ":80")
+	return ok && s.sites[host] != nil
+}
+
+// Address is where the server listens.
+func (s *Server) Address() string { return s.listener.Addr().String() }
+
+// Close ends the server, and waits for it.
+func (s *Server) Close() {
+	if s == nil {
+		return
+	}
+	_ = s.server.Close() // nothing is lost by what it cuts off
+	<-s.done
+	s.closeSites()
+}
+
+func (s *Server) closeSites() {
+	for _, root := range s.sites {
+		_ = root.Close() // it was only read from
+	}
+}
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	root := s.sites[r.Host]
+	if root == nil {
+		http.NotFound(w, r)
+		return
+	}
+	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
+	if name == "" {
+		name = "."
+	}
+	err := fs.ErrNotExist
+	if !hasDot(name) && !s.hides(root, name) {
+		err = s.serveFile(w, r, root, name)
+	}
+	if err != nil {
+		refuse(w, err)
+	}
+}
+
+// hasDot says whether a name on a path begins with a dot.
+func hasDot(name string) bool {
+	return name != "." && (name[0] == '.' || strings.Contains(name, "/."))
+}
+
+// hides says whether a path, or a folder on the way to it, is not to be served.
+func (s *Server) hides(root *os.Root, name string) bool {
+	if s.hidesOne(root, ".") {
+		return true
+	}
+	for i, c := range name {
+		if c == '/' && s.hidesOne(root, name[:i]) {
+			return true
+		}
+	}
+	return s.hidesOne(root, name)
+}
+
+// hidesOne says the same of a path alone, whatever is above it.
+func (s *Server) hidesOne(root *os.Root, name string) bool {
+	info, err := root.Stat(name)
+	if err != nil {
+		return false
+	}
+	if slices.ContainsFunc(s.hidden, func(h os.FileInfo) bool { return os.SameFile(h, info) }) {
+		return true
+	}
+	return info.IsDir() && isStore(root, name)
+}
+
+// storeMarks are files that every store has, from its birth on, and no site.
+var storeMarks = []string{"MANIFEST", "KEYREGISTRY"}
+
+// isStore says whether a folder is a store, of which nothing is served as a site.
+func isStore(root *os.Root, dir string) bool {
+	return !slices.ContainsFunc(storeMarks, func(mark string) bool {
+		info, err := root.Stat(path.Join(dir, mark))
+		return err != nil || !info.Mode().IsRegular()
+	})
+}
+
+// refuse answers for a file that cannot be served.
+func refuse(w http.ResponseWriter, err error) {
+	status := http.StatusNotFound // also for what leads out of the folder
+	if errors.Is(err, fs.ErrPermission) {
+		status = http.StatusForbidden
+	}
+	http.Error(w, http.StatusText(status), status)
+}
+
+// serveFile answers for what a path names: a file, or a folder.
+func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
+	info, err := root.Stat(name) // before opening: that waits for ever at a named pipe
+	if err != nil {
+		return err
+	}
+	slash := strings.HasSuffix(r.URL.Path, "/")
+	target, err := realName(root, name, info.IsDir())
+	switch {
+	case err != nil:
+		return err
+	case target != name:
+		w.Header().Set("Location", rooted(target, info.IsDir()))
+		w.WriteHeader(http.StatusMovedPermanently)
+		return nil
+	case info.IsDir() && !slash:
+		w.Header().Set("Location", relative(path.Base(name))+"/")
+		w.WriteHeader(http.StatusMovedPermanently)
+		return nil
+	case info.IsDir():
+		return s.serveDir(w, r, root, name)
+	case !info.Mode().IsRegular() || slash:
+		return fs.ErrNotExist
+	}
+	return sendFile(w, r, root, name)
+}
+
+// realName is the name of a file or a folder without symbolic links to folders on the way. There is
+// none where the real place is outside the site, or begins with a dot.
+func realName(root *os.Root, name string, isDir bool) (string, error) {
+	dir, file := path.Dir(name), path.Base(name)
+	if isDir {
+		dir, file = name, "."
+	}
+	top, err := filepath.EvalSymlinks(root.Name())
+	if err != nil {
+		return "", err
+	}
+	place, err := filepath.EvalSymlinks(filepath.Join(top, filepath.FromSlash(dir)))
+	if err != nil {
+		return "", err
+	}
+	place, err = filepath.Rel(top, place)
+	if place = filepath.ToSlash(place); err != nil || hasDot(place) {
+		return "", fs.ErrNotExist
+	}
+	return path.Join(place, file), nil
+}
+
+// rooted is the URL of a name from its site's root.
+func rooted(name string, isDir bool) string {
+	if name == "." {
+		return "/"
+	}
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	target := "/" + strings.Join(parts, "/")
+	if isDir {
+		target += "/"
+	}
+	return target
+}
+
+func sendFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
+	f, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	tag, err := etagOf(f)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Content-Type", fileType(name, f))
+	http.ServeContent(w, r, "", time.Time{}, f)
+	return nil
+}
+
+// etagOf is the validator of a file: a hash of what is in it, for two versions may have one size
+// and, if they were copied or unpacked, one time. For a file larger than any page, size and time
+// have to do.
+func etagOf(f *os.File) (string, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if info.Size() > mostHashed {
+		return fmt.Sprintf(`"%x-%x"`, info.Size(), info.ModTime().UnixNano()), nil
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return hashTag(h.Sum(nil)), err
+}
+
+const mostHashed = 32 << 20
+
+func hashTag(sum []byte) string { return fmt.Sprintf(`"%x"`, sum[:16]) }
+
+// serveDir answers with a folder's index page, or its listing.
+func (s *Server) serveDir(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
+	for _, index := range []string{"index.html", "index.htm"} {
+		index = path.Join(name, index)
+		if info, err := root.Stat(index); err == nil && info.Mode().IsRegular() {
+			return sendFile(w, r, root, index)
+		}
+	}
+	entries, err := fs.ReadDir(root.FS(), name) // sorted
+	if err != nil {
+		return err
+	}
+	list := listing(s.links(root, name, entries))
+	sum := sha256.Sum256(list)
+	w.Header().Set("ETag", hashTag(sum[:]))
+	w.Header().Set("Content-Type", "application/atom+xml; charset=utf-8")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(list))
+	return nil
+}
+
+// links are the URLs of a folder's entries, but for those that begin with a dot and those that are
+// not served.
+func (s *Server) links(root *os.Root, dir string, entries []fs.DirEntry) []string {
+	var all []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") || s.hidesOne(root, path.Join(dir, e.Name())) {
+			continue
+		}
+		href := relative(e.Name())
+		if e.IsDir() {
+			href += "/"
+		}
+		all = append(all, href)
+	}
+	return all
+}
+
+// relative is the URL of a file from its folder. Without the dot a name such as "a:b" would have a
+// scheme.
+func relative(name string) string { return "./" + url.PathEscape(name) }
+
+// listing is an Atom feed of links, with as little else as it takes to be one.
+func listing(links []string) []byte {
+	var b bytes.Buffer
+	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+<title>Files</title>
+`)
+	for _, href := range links {
+		b.WriteString(`<entry><link href="`)
+		_ = xml.EscapeText(&b, []byte(href)) // a buffer takes everything
+		b.WriteString("\"/></entry>\n")
+	}
+	b.WriteString("</feed>\n")
+	return b.Bytes()
+}
+
+// fileTypes are the types that must not depend on the tables of the system.
+var fileTypes = map[string]string{
+	".htm":   "text/html",
+	".html":  "text/html",
+	".xhtml": "application/xhtml+xml",
+	".xht":   "application/xhtml+xml",
+	".txt":   "text/plain",
+}
+
+// fileType returns the Content-Type of a file: by its name, or else by its first bytes, as for the
+// "about" and the "index.php?id=3" of a saved site.
+func fileType(name string, f io.ReadSeeker) string {
+	ext := strings.ToLower(path.Ext(name))
+	if t := fileTypes[ext]; t != "" {
+		return t
+	}
+	t := mime.TypeByExtension(ext)
+	if t == "" {
+		head := make([]byte, 512) // all that DetectContentType looks at
+		n, _ := io.ReadFull(f, head)
+		t = http.DetectContentType(head[:n])
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return "application/octet-stream"
+		}
+	}
+	t, _, _ = strings.Cut(t, ";")
+	return t
+}

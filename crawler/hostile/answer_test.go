@@ -1,0 +1,333 @@
+package hostile
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"skink/crawler"
+	"skink/crawler/wire/wiretest"
+)
+
+// raw answers with bytes in place of an answer of net/http, and ends the connection. So an answer
+// that is whole by its own account has to say "Connection: close". The crawl would keep the
+// connection otherwise, and may ask for its next page just before the end arrives: that costs a
+// try, and these crawls have one.
+func raw(w http.ResponseWriter, bytes string) {
+	hijack(w, func(conn net.Conn) { _, _ = io.WriteString(conn, bytes) })
+}
+
+// hijack hands over the connection. It is closed in the end.
+func hijack(w http.ResponseWriter, answer func(net.Conn)) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	answer(conn)
+}
+
+// rawly is a site that answers every request with the same bytes.
+func rawly(bytes string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { raw(w, bytes) }
+}
+
+// endlessly is a site that repeats the rest of its answer until nobody takes it, with a pause after
+// each part.
+func endlessly(first, rest string, pause time.Duration) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		hijack(w, func(conn net.Conn) {
+			_, err := io.WriteString(conn, first)
+			for err == nil {
+				time.Sleep(pause)
+				_, err = io.WriteString(conn, rest)
+			}
+		})
+	}
+}
+
+const okHead = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+// slowAnswers take their time.
+func slowAnswers() []hostile {
+	return []hostile{
+		{
+			name: "never", does: "takes the request and never answers", skink: "gives up after --timeout", hangs: true,
+			answer: func(w http.ResponseWriter, _ *http.Request) {
+				hijack(w, func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) })
+			},
+			want: "/ error timeout",
+		},
+		{
+			name: "slow-headers", does: "a header now and then, without end", skink: "gives up after --timeout for the whole", hangs: true,
+			answer: endlessly("HTTP/1.1 200 OK\r\n", "X-Slow: 1\r\n", 20*time.Millisecond),
+			want:   "/ error timeout",
+		},
+		{
+			name: "slow-body", does: "a byte now and then, without end", skink: "gives up after --timeout, and does not judge what came", hangs: true,
+			answer: endlessly(okHead+"\r\n"+prose("slow"), "x", 20*time.Millisecond),
+			want:   "/ error timeout, truncated",
+		},
+	}
+}
+
+// longAnswers have no end, or a far one.
+func longAnswers() []hostile {
+	kilobyte := strings.Repeat("x", 1023) + "\n"
+	return []hostile{
+		{
+			name: "endless-body", does: "a body without end", skink: "reads up to --max-size, and does not judge it",
+			answer: endlessly(okHead+"\r\n"+prose("endless"), kilobyte, 0),
+			want:   "/ error too large, truncated",
+		},
+		{
+			name: "endless-chunks", does: "chunks without end, each of one byte and with a kilobyte of extension", skink: "stops where the extensions weigh more than the body",
+			answer: endlessly(okHead+"Transfer-Encoding: chunked\r\n\r\n", "1;"+strings.Repeat("x", 1000)+"\r\nx\r\n", 0),
+			want:   "/ error not http, truncated",
+		},
+		{
+			name: "endless-headers", does: "headers without end", skink: "reads 256 KB of them",
+			answer: endlessly("HTTP/1.1 200 OK\r\n", "X: "+kilobyte[:1000]+"\r\n", 0),
+			want:   "/ error not http",
+		},
+		{
+			name: "endless-header", does: "one header without end", skink: "reads 256 KB of it",
+			answer: endlessly("HTTP/1.1 200 OK\r\nX: ", kilobyte[:1000], 0),
+			want:   "/ error not http",
+		},
+		{
+			name: "endless-hints", does: "early hints without end, and no answer", skink: "reads a few of them",
+			answer: endlessly("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", 0),
+			want:   "/ error not http",
+		},
+		{
+			name: "large", does: "a page of 100 MB, as its length says", skink: "reads up to --max-size, and does not judge it",
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				w.Header().Set("Content-Length", fmt.Sprint(100<<20))
+				for range 100 << 10 {
+					if _, err := io.WriteString(w, kilobyte); err != nil {
+						return
+					}
+				}
+			},
+			want: "/ error too large, truncated",
+		},
+	}
+}
+
+// bombs are bodies of 200 MB of zeros, by the codings they are wrapped in. They are made once: it
+// takes a second.
+var bombs = sync.OnceValue(func() map[string][]byte {
+	t := new(testing.T)
+	mega := make([]byte, 1<<20)
+	gzip := bytes.Repeat(wiretest.Encode(t, "gzip", mega), 200)
+	zstd := bytes.Repeat(wiretest.Encode(t, "zstd", mega), 200)
+	long := bytes.Repeat(mega, 64)
+	return map[string][]byte{
+		"gzip":                   gzip,
+		"zstd":                   zstd,
+		"deflate":                wiretest.Encode(t, "deflate", long),
+		"br":                     wiretest.Encode(t, "br", long),
+		"gzip, gzip":             wiretest.Encode(t, "gzip", gzip),
+		"zstd, br, gzip":         wiretest.Encode(t, "br, gzip", zstd),
+		"gzip, gzip, br":         wiretest.Encode(t, "gzip, br", gzip),
+		"gzip, gzip, gzip, gzip": wiretest.Encode(t, "gzip, gzip, gzip", gzip),
+	}
+})
+
+// encodedAnswers are larger than they look, or not what they say.
+func encodedAnswers() []hostile {
+	coding := map[string]string{"/gzip": "gzip", "/deflate": "deflate", "/br": "br", "/zstd": "zstd"}
+	nested := map[string]string{"/two": "gzip, gzip", "/three": "zstd, br, gzip", "/mixed": "gzip, gzip, br", "/four": "gzip, gzip, gzip, gzip"}
+	bomb := func(codings map[string]string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			says := codings[r.URL.Path]
+			w.Header().Set("Content-Type", "text/html")
+			w.Header().Set("Content-Encoding", says)
+			_, _ = w.Write(bombs()[says])
+		}
+	}
+	return []hostile{
+		{
+			name: "bombs", does: "64 to 200 MB of zeros in a few KB of gzip, deflate, brotli or zstd", skink: "unpacks up to --max-size, and does not judge it",
+			seeds: []string{"/gzip", "/deflate", "/br", "/zstd"}, answer: bomb(coding), alloc: 128 << 20,
+			want: "/gzip error too large, truncated\n/deflate error too large, truncated\n/br error too large, truncated\n/zstd error too large, truncated",
+		},
+		{
+			name: "nested-bombs", does: "the same in two, three and four codings, one in the other", skink: "unpacks no layer further, and no more than three",
+			seeds: []string{"/two", "/three", "/mixed", "/four"}, answer: bomb(nested),
+			want: "/two error too large, truncated\n/three error too large, truncated\n/mixed error too large, truncated\n/four error content encoding, truncated",
+		},
+		{
+			name: "bomb-files", does: "200 MB of zeros as sitemap.xml.gz, as application/gzip and as text/xml, without a Content-Encoding", skink: "leaves a file that is packed as it is",
+			seeds: []string{"/sitemap.xml.gz", "/sitemap.xml.gz?as=xml"},
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/gzip")
+				if r.URL.RawQuery != "" {
+					w.Header().Set("Content-Type", "text/xml")
+				}
+				_, _ = w.Write(bombs()["gzip"])
+			},
+			want: "/sitemap.xml.gz other\n/sitemap.xml.gz?as=xml other",
+		},
+		{
+			name: "wrong-coding", does: "a Content-Encoding that is not true, unknown, or no coding; or none where there is one", skink: "takes plain text for what it is, and judges nothing that cannot be decoded",
+			seeds: []string{"/gzip-is-plain", "/br-is-plain", "/gzip-is-broken", "/unknown", "/charset", "/unsaid"},
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				page := []byte("<html>" + prose(r.URL.Path))
+				switch r.URL.Path {
+				case "/gzip-is-plain":
+					w.Header().Set("Content-Encoding", "gzip")
+				case "/br-is-plain":
+					w.Header().Set("Content-Encoding", "br")
+				case "/gzip-is-broken":
+					w.Header().Set("Content-Encoding", "gzip")
+					page = wiretest.Encode(new(testing.T), "gzip", page)
+					page[len(page)/2] ^= 0xff
+				case "/unknown":
+					w.Header().Set("Content-Encoding", "compress")
+				case "/charset":
+					w.Header().Set("Content-Encoding", "utf-8")
+				case "/unsaid":
+					page = wiretest.Encode(new(testing.T), "gzip", page)
+				}
+				_, _ = w.Write(page)
+			},
+			want: "/gzip-is-plain unique\n/br-is-plain error content encoding, truncated\n/gzip-is-broken error content encoding, truncated\n/unknown error content encoding, truncated\n/charset unique\n/unsaid other",
+		},
+	}
+}
+
+// brokenAnswers end where they should not.
+func brokenAnswers() []hostile {
+	page := "<html>" + prose("broken")
+	return []hostile{
+		{
+			name: "wrong-length", does: "a Content-Length that is too large, too small, given twice, negative", skink: "does not judge what is missing something; reads no further than it says",
+			seeds: []string{"/too-large", "/too-small", "/twice", "/negative"},
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/too-large":
+					raw(w, fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", okHead, len(page)+100, page))
+				case "/too-small":
+					raw(w, fmt.Sprintf("%sConnection: close\r\nContent-Length: %d\r\n\r\n%s%s", okHead, len(page), page, "HTTP/1.1 200 OK\r\n\r\n and more"))
+				case "/twice":
+					raw(w, okHead+"Content-Length: 10\r\nContent-Length: 20\r\n\r\n"+page)
+				default:
+					raw(w, okHead+"Content-Length: -1\r\n\r\n"+page)
+				}
+			},
+			want: "/too-large error connection broken, truncated\n/too-small unique\n/twice error not http\n/negative error not http",
+		},
+		{
+			name: "chunks", does: "chunks that end in the middle, that lack the last one, that are no chunks", skink: "does not judge them",
+			seeds: []string{"/half", "/no-end", "/nonsense"},
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				chunk := fmt.Sprintf("%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s", okHead, len(page), page)
+				switch r.URL.Path {
+				case "/half":
+					raw(w, chunk[:len(chunk)-100])
+				case "/no-end":
+					raw(w, chunk+"\r\n")
+				default:
+					raw(w, chunk+"\r\nzz\r\n")
+				}
+			},
+			want: "/half error connection broken, truncated\n/no-end error connection broken, truncated\n/nonsense error not http, truncated",
+		},
+		{
+			name: "reset", does: "resets the connection in the middle of the page", skink: "does not judge what came",
+			answer: func(w http.ResponseWriter, _ *http.Request) {
+				hijack(w, func(conn net.Conn) {
+					fmt.Fprintf(conn, "%sContent-Length: %d\r\n\r\n%s", okHead, len(page)+100, page)
+					time.Sleep(50 * time.Millisecond) // or the reset overtakes the answer
+					_ = conn.(countedConn).Conn.(*net.TCPConn).SetLinger(0)
+				})
+			},
+			want: "/ error connection broken, truncated",
+		},
+		{
+			name: "no-http", does: "answers with another protocol, or with half a head", skink: "says so",
+			seeds: []string{"/mail", "/nothing", "/half"},
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/mail":
+					raw(w, "220 mail.example ESMTP\r\n")
+				case "/nothing":
+					raw(w, "")
+				default:
+					raw(w, okHead)
+				}
+			},
+			want: "/mail error not http\n/nothing error connection broken\n/half error connection broken",
+		},
+	}
+}
+
+// redirects lead nowhere, or where nobody should go.
+func redirects() []hostile {
+	to := func(targets map[string]string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			_, port, _ := strings.Cut(r.Host, ":")
+			w.Header().Set("Location", strings.ReplaceAll(targets[r.URL.Path], "PORT", port))
+			w.WriteHeader(http.StatusFound)
+		}
+	}
+	schemes := map[string]string{
+		"/ftp": "ftp://example.com/", "/file": "file:///etc/passwd", "/script": "javascript:alert(1)", "/data": "data:text/html,hello",
+		"/gopher": "gopher://127.0.0.1:6379/_x", "/mail": "mailto:a@example.com", "/none": "",
+	}
+	var schemeSeeds, schemeWant, chainWant []string
+	for path := range schemes {
+		schemeSeeds = append(schemeSeeds, path)
+		schemeWant = append(schemeWant, path+" error bad redirect")
+	}
+	for i := range crawler.MaxHops {
+		chainWant = append(chainWant, fmt.Sprintf("/%d redirect /%d", i, i+1))
+	}
+	chainWant = append(chainWant, fmt.Sprintf("/%d error too many redirects", crawler.MaxHops))
+	return []hostile{
+		{
+			name: "redirect-loop", does: "redirects in circles of one, two and three", skink: "asks each once",
+			seeds:  []string{"/one", "/two-a", "/three-a"},
+			answer: to(map[string]string{"/one": "/one", "/two-a": "/two-b", "/two-b": "/two-a", "/three-a": "/three-b", "/three-b": "/three-c", "/three-c": "/three-a"}),
+			want:   "/one error too many redirects\n/two-a redirect /two-b\n/two-b redirect /two-a\n/three-a redirect /three-b\n/three-b redirect /three-c\n/three-c redirect /three-a",
+			check:  askedOnce("redirect-loop", "/one", "/two-a", "/two-b", "/three-a", "/three-c"),
+		},
+		{
+			name: "redirect-chain", does: "each redirect leads to another, without end", skink: "follows ten",
+			seeds: []string{"/0"},
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				var i int
+				fmt.Sscanf(r.URL.Path, "/%d", &i)
+				w.Header().Set("Location", fmt.Sprintf("/%d", i+1))
+				w.WriteHeader(http.StatusFound)
+			},
+			want: strings.Join(chainWant, "\n"),
+		},
+		{
+			name: "redirect-schemes", does: "redirects to ftp, file, javascript, data, gopher, mailto and to nothing", skink: "follows http and https, and records the others",
+			seeds: schemeSeeds, answer: to(schemes), want: strings.Join(schemeWant, "\n"),
+		},
+		{
+			name: "redirect-out", does: "redirects out of the crawl's scope, at once and after a step", skink: "records where to, and does not go there",
+			seeds:  []string{"/", "/step"},
+			answer: to(map[string]string{"/": "http://out.localhost:PORT/", "/step": "/step-2", "/step-2": "http://out.localhost:PORT/step"}),
+			want:   "/ redirect http://out.localhost/\n/step redirect /step-2\n/step-2 redirect http://out.localhost/step",
+			check: func(t *testing.T, c *crawl) {
+				if n := c.server.count("out.localhost/") + c.server.count("out.localhost/robots.txt"); n > 0 {
+					t.Errorf("%d requests went out of scope", n)
+				}
+			},
+		},
+	}
+}

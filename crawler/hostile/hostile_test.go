@@ -1,0 +1,505 @@
+package hostile
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/frontier"
+	"skink/internal/ingest"
+	"skink/store"
+	"skink/store/badger"
+)
+
+// # Hostile servers
+//
+// One server on loopback is many sites, each of which does a crawler some harm: it is slow,
+// endless, broken, or lies. A case is one such site, under the name CASE.localhost. [TestHostile]
+// crawls each by itself, from the socket to the store, and holds what the records say, how long it
+// took, how much was read off the wire, and how much memory was allocated in all, the server's
+// share included. [TestHostileAtOnce] crawls all of them together, with an honest site among them,
+// which must not suffer. testdata/hostile.md is the table of the cases; go test -run HostileTable
+// -update writes it.
+//
+// answer_test.go has what is wrong with answers, page_test.go with pages and addresses,
+// robots_test.go with robots.txt, private_test.go who must not be reached at all, and other_test.go
+// what needs a test of its own.
+
+// A hostile is a site and what must be known of it after a crawl.
+type hostile struct {
+	name  string // label of its host
+	does  string // what the site does
+	skink string // what we do
+
+	seeds  []string // paths; nil: "/"
+	answer http.HandlerFunc
+	want   string                           // a line for each record, see [lineOf]
+	check  func(t *testing.T, crawl *crawl) // anything more
+
+	hangs   bool   // the answer never comes: do not wait for it longer than impatience
+	maxSize int64  // 0: hostileMaxSize
+	alloc   uint64 // bytes that may be allocated; 0: mostAlloc
+}
+
+const (
+	hostileMaxSize = 1 << 20
+	hostileTimeout = 10 * time.Second // generous: only what never answers waits for it
+	impatience     = time.Second      // the head has to come first, on a busy machine too
+
+	mostTime  = time.Minute // for busy machines; on an idle one each takes under two seconds
+	mostAlloc = 64 << 20
+	mostWire  = 16 << 20 // the limits of bodies, and what the buffers of two sockets hold
+)
+
+// hostiles are all cases, in the order of the table.
+func hostiles() []hostile {
+	return slices.Concat(slowAnswers(), longAnswers(), encodedAnswers(), brokenAnswers(), redirects(), monsterPages(), misnamedPages(), traps(), robotsFiles(), addresses())
+}
+
+// A hostileServer is all sites at once.
+type hostileServer struct {
+	port  string
+	sites map[string]http.HandlerFunc // by label
+	wire  atomic.Int64                // bytes written
+	stop  func()                      // ends it, and waits for all that it does
+
+	busy sync.WaitGroup // handlers, those that took over their connection too
+
+	mu    sync.Mutex
+	asked map[string]int // guarded by mu: requests by host without port, path and query
+	heads []http.Header  // guarded by mu: of all requests
+}
+
+func startHostile(t testing.TB, cases []hostile) *hostileServer {
+	s := &hostileServer{sites: map[string]http.HandlerFunc{}, asked: map[string]int{}}
+	for _, c := range cases {
+		s.sites[c.name] = c.answer
+	}
+	bombs() // before anything is measured, or waited for
+	millionAttributes()
+	server := httptest.NewUnstartedServer(s)
+	server.Listener = countedListener{server.Listener, &s.wire}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	s.stop = sync.OnceFunc(func() { server.CloseClientConnections(); server.Close(); s.busy.Wait() })
+	t.Cleanup(s.stop)
+	_, s.port, _ = net.SplitHostPort(server.Listener.Addr().String())
+	return s
+}
+
+func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.busy.Add(1)
+	defer s.busy.Done()
+	host, _, _ := strings.Cut(r.Host, ":")
+	s.mu.Lock()
+	s.asked[host+r.URL.RequestURI()]++
+	s.heads = append(s.heads, r.Header)
+	s.mu.Unlock()
+	name := strings.TrimSuffix(host, ".localhost")
+	answer := s.sites[name[strings.LastIndexByte(name, '.')+1:]]
+	switch {
+	case answer == nil:
+		http.NotFound(w, r)
+	case r.URL.Path == "/robots.txt" && !strings.HasPrefix(name, "robots-"):
+		http.NotFound(w, r)
+	default:
+		answer(w, r)
+	}
+}
+
+// count is how often a URL of a host below .localhost was asked for.
+func (s *hostileServer) count(url string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[url]
+}
+
+func (s *hostileServer) url(name, path string) string {
+	return "http://" + name + ".localhost:" + s.port + path
+}
+
+// A countedListener counts what is written to its connections.
+type countedListener struct {
+	net.Listener
+	wire *atomic.Int64
+}
+
+func (l countedListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return countedConn{conn, l.wire}, err
+}
+
+type countedConn struct {
+	net.Conn
+	wire *atomic.Int64
+}
+
+func (c countedConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.wire.Add(int64(n))
+	return n, err
+}
+
+// A crawl is what came of one.
+type crawl struct {
+	server  *hostileServer
+	store   store.Store
+	records []*store.Record
+	tally   store.Tally
+	counts  frontier.Counts
+	took    time.Duration
+}
+
+// crawlHostile crawls from seeds with all of .localhost in its scope but what is called "out".
+func crawlHostile(t *testing.T, server *hostileServer, s store.Store, opt crawler.Options, change func(*ingest.Options), seeds ...string) *crawl {
+	t.Helper()
+	return crawlScope(t, server, s, opt, change, `\.localhost[:/]`, seeds...)
+}
+
+// crawlScope crawls from seeds into a store, through everything that skink crawl puts pages
+// through.
+func crawlScope(t *testing.T, server *hostileServer, s store.Store, opt crawler.Options, change func(*ingest.Options), include string, seeds ...string) *crawl {
+	t.Helper()
+	ctx := t.Context()
+	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope, err := crawler.NewScope(crawler.ScopeAny, []string{include}, []string{`^http://out\.`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range seeds {
+		scope.AddSeed(u)
+		if _, err := s.Discover(ctx, []frontier.Item{{URL: u}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	options := ingest.Options{Rule: rule}
+	opt.Scope = scope
+	if change != nil {
+		change(&options)
+	}
+	p, err := ingest.New(ctx, s, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := crawler.New(s, opt, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := time.Now()
+	err = c.Run(ctx)
+	c.Close()
+	if closeErr := p.Close(); err != nil || closeErr != nil {
+		t.Fatalf("the crawl did not go on: %v, %v", err, closeErr)
+	}
+	done := &crawl{server: server, store: s, took: time.Since(started), tally: p.Tally()}
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		done.records = append(done.records, &page.Record)
+	}
+	if done.counts, err = s.Counts(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if done.counts.Pending != 0 {
+		t.Errorf("%d URLs are still pending", done.counts.Pending)
+	}
+	return done
+}
+
+func hostileOptions(hosts ...string) crawler.Options {
+	opt := crawler.Defaults()
+	opt.Delay, opt.Retries, opt.PerHost, opt.Parallel = 0, 0, 4, 8
+	opt.Timeout, opt.MaxSize, opt.AllowHosts = hostileTimeout, hostileMaxSize, hosts
+	return opt
+}
+
+// hosts are those that a crawl of a case may connect to.
+func (s *hostileServer) hosts(cases ...hostile) (all []string) {
+	for _, c := range cases {
+		all = append(all, c.name+".localhost:"+s.port, "sub."+c.name+".localhost:"+s.port, "xn--bcher-kva."+c.name+".localhost:"+s.port)
+	}
+	return all
+}
+
+func (s *hostileServer) seeds(c hostile) (urls []string) {
+	paths := c.seeds
+	if paths == nil {
+		paths = []string{"/"}
+	}
+	for _, p := range paths {
+		urls = append(urls, s.url(c.name, p))
+	}
+	return urls
+}
+
+// TestHostile crawls each site by itself.
+func TestHostile(t *testing.T) {
+	cases := hostiles()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			running := goleak.IgnoreCurrent()
+			server := startHostile(t, cases)
+			opt := hostileOptions(server.hosts(c)...)
+			if c.hangs {
+				opt.Timeout = impatience
+			}
+			if c.maxSize > 0 {
+				opt.MaxSize = c.maxSize
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			got := crawlHostile(t, server, store.NewMemory(), opt, nil, server.seeds(c)...)
+			runtime.ReadMemStats(&after)
+			alloc, wire := after.TotalAlloc-before.TotalAlloc, server.wire.Load()
+			t.Logf("%v, %.1f MB allocated, %.1f MB off the wire", got.took.Round(time.Millisecond), float64(alloc)/(1<<20), float64(wire)/(1<<20))
+			if most := cmp.Or(c.alloc, mostAlloc); alloc > most {
+				t.Errorf("%d MB were allocated, want at most %d", alloc>>20, most>>20)
+			}
+			if got.took > mostTime || wire > mostWire {
+				t.Errorf("took %v and %d MB off the wire, want at most %v and %d", got.took, wire>>20, mostTime, mostWire>>20)
+			}
+			got.checkCase(t, c)
+			server.stop()
+			goleak.VerifyNone(t, running)
+		})
+	}
+}
+
+// TestHostileAtOnce crawls all sites together, into a store on disk. The crawl ends, each site has
+// the records it has by itself, and the honest one has all its pages.
+func TestHostileAtOnce(t *testing.T) {
+	cases := append(hostiles(), honest())
+	server := startHostile(t, cases)
+	s, err := badger.Open(filepath.Join(t.TempDir(), "store"), badger.Options{Create: true, Reserve: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	opt := hostileOptions(server.hosts(cases...)...)
+	opt.Parallel, opt.MaxSize = 16, 8<<20
+	var seeds []string
+	for _, c := range cases {
+		seeds = append(seeds, server.seeds(c)...)
+	}
+	got := crawlHostile(t, server, s, opt, nil, seeds...)
+	t.Logf("%d sites, %d records in %v", len(cases), len(got.records), got.took.Round(time.Millisecond))
+	if got.took > 5*time.Minute { // eleven seconds on an idle machine, of which hostileTimeout is ten
+		t.Errorf("took %v", got.took)
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { got.only(c.name).checkCase(t, c) })
+	}
+}
+
+// honest is a site that does nobody any harm.
+func honest() hostile {
+	var want []string
+	for i := range 50 {
+		want = append(want, fmt.Sprintf("/%d unique", i))
+	}
+	return hostile{
+		name: "honest", does: "answers", skink: "is not kept waiting", seeds: []string{"/0"},
+		answer: func(w http.ResponseWriter, r *http.Request) {
+			var i int
+			fmt.Sscanf(r.URL.Path, "/%d", &i)
+			writeHTML(w, prose(r.Host+r.URL.Path)+fmt.Sprintf(`<a href="/%d">next</a>`, (i+1)%50))
+		},
+		want: strings.Join(want, "\n"),
+	}
+}
+
+// only is what a crawl has of one site.
+func (c crawl) only(name string) *crawl {
+	c.records = slices.DeleteFunc(slices.Clone(c.records), func(r *store.Record) bool {
+		host, _, _ := strings.Cut(frontier.HostOf(r.URL), ":")
+		return host != name+".localhost" && !strings.HasSuffix(host, "."+name+".localhost")
+	})
+	return &c
+}
+
+func (c *crawl) checkCase(t *testing.T, h hostile) {
+	t.Helper()
+	if want := sortLines(h.want); want != "" {
+		var lines []string
+		for _, r := range c.records {
+			lines = append(lines, c.lineOf(h.name, r))
+		}
+		if got := sortLines(strings.Join(lines, "\n")); got != want {
+			t.Errorf("got the records\n%s\nwant\n%s", got, want)
+		}
+	}
+	for _, r := range c.records {
+		if r.Truncated && (r.Kind != store.Error || r.Verdict != "" || r.Problem == "") {
+			t.Errorf("%s is truncated, and judged: %+v", r.URL, r)
+		}
+		if short := r.Title + r.Description + r.Lang + r.ContentType + r.Detail; len(short) > 8<<10 {
+			t.Errorf("%s: a record of %d bytes", r.URL, len(short))
+		}
+	}
+	if h.check != nil {
+		h.check(t, c)
+	}
+}
+
+// lineOf is a record in a line: where, what it is, why or where to, and whether what came was
+// truncated.
+func (c *crawl) lineOf(name string, r *store.Record) string {
+	short := strings.NewReplacer("http://"+name+".localhost:"+c.server.port, "", ":"+c.server.port, "")
+	line := short.Replace(r.URL) + " " + string(r.Kind)
+	if r.Kind == store.Page {
+		line = short.Replace(r.URL) + " " + string(r.Verdict)
+	}
+	if r.Kind == store.Redirect {
+		return line + " " + short.Replace(r.Location)
+	}
+	if r.Problem != "" && r.Kind == store.Error {
+		line += " " + r.Problem
+	}
+	if r.Truncated {
+		line += ", truncated"
+	}
+	return line
+}
+
+func sortLines(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimSpace(l)
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// record is that of a path on the site of a case.
+func (c *crawl) record(t *testing.T, url string) *store.Record {
+	t.Helper()
+	for _, r := range c.records {
+		if r.URL == url {
+			return r
+		}
+	}
+	t.Fatalf("%s has no record", url)
+	return nil
+}
+
+// TestMain keeps net/http from telling what servers say out of turn: the records say what went
+// wrong.
+func TestMain(m *testing.M) {
+	log.SetOutput(io.Discard)
+	os.Exit(m.Run())
+}
+
+var update = flag.Bool("update", false, "write testdata/hostile.md")
+
+// TestHostileTable holds testdata/hostile.md to the cases.
+func TestHostileTable(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString(hostileHead)
+	for _, h := range hostiles() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | `TestHostile/%s` |\n", h.name, h.does, h.skink, h.bounds(), h.name)
+	}
+	b.WriteString(hostileTail)
+	for _, p := range privateCases {
+		fmt.Fprintf(&b, "| %s | %s |\n", p.name, p.does)
+	}
+	const name = "testdata/hostile.md"
+	if *update {
+		if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, b.Bytes()) {
+		t.Errorf("%s is not what the cases say: go test ./crawler -run HostileTable -update", name)
+	}
+	for _, h := range hostiles() {
+		if !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(h.name) || h.does == "" || h.skink == "" {
+			t.Errorf("case %q has no name or no row", h.name)
+		}
+	}
+}
+
+func (h hostile) bounds() string {
+	timeout := hostileTimeout
+	if h.hangs {
+		timeout = impatience
+	}
+	return fmt.Sprintf("page %d MB, answer %v; wire %d MB, allocated %d MB", cmp.Or(h.maxSize, hostileMaxSize)>>20, timeout, mostWire>>20, cmp.Or(h.alloc, mostAlloc)>>20)
+}
+
+const hostileHead = `# Hostile servers
+
+What sites do to a crawler, and what skink does about it. Written by
+` + "`go test ./crawler -run HostileTable -update`" + ` from the cases of the tests, of which each
+row names one. The bounds are those of the test: the largest page and the longest answer it
+asks for, and what may come over the wire and be allocated in all, the server's own share
+included. Every crawl must also end within a minute, which is for busy machines: all but the
+slow ones take less than two seconds. ` + "`TestHostileAtOnce`" + ` crawls all of them together, with an
+honest site among them that loses nothing.
+
+| site | what it does | what skink does | bounds | test |
+|---|---|---|---|---|
+`
+
+const hostileTail = `
+## HTTP/2, and connections that are used again
+
+A request goes over the wire once a turn, at the crawl's own delay, whatever net/http would do
+by itself: ` + "`TestOneRequestATurn`" + ` counts at servers that refuse a request with GOAWAY, with
+REFUSED_STREAM or with PROTOCOL_ERROR, that close a connection which had been used before, for
+pages, for robots.txt and behind redirects. What may come over a connection is bounded by what is
+delivered from it: ` + "`TestFloods`" + ` has servers that send empty frames, padding, pings and priorities
+without end, ` + "`TestFloodWhileIdle`" + ` one that does so when nobody asks, and ` + "`TestNoFlood`" + ` honest
+ones that cut their answers small.
+
+## Many hosts together
+
+A good host may be asked ten times a second. It is asked at least nine times in each, by the
+clock of the test, whatever the others do with their time.
+
+| the others | what skink does | test |
+|---|---|---|
+| 500 hosts, or 64, that take requests and never answer, for robots.txt or for pages | hosts that are slow or not known leave a quarter of the connections to those that answer, and waiting takes no worker | ` + "`TestScheduleSlowHosts`" + ` |
+| 50 hosts, or 500, that take ten seconds and answer | the same | ` + "`TestScheduleSlowHosts`" + ` |
+| more hosts that hang than there are places for them | the good host waits for its first turn, and then no more | ` + "`TestScheduleMoreSlowHostsThanPlaces`" + ` |
+| hosts that are quick, then slow, then quick again | learns it from each answer | ` + "`TestScheduleMoodyHosts`" + ` |
+| 60 hosts that hang, over real connections | two workers fetch all pages of the good host meanwhile | ` + "`TestCrawlBesideHostsThatHang`" + ` |
+| large pages of many hosts at once | bodies wait for room, and their time limits with them | ` + "`TestCrawlOfLargePages`, `TestRoom`" + ` |
+
+## Addresses that are not public
+
+Each is crawled twice: once as it is, when nothing may reach the private server, not even a
+request for robots.txt, and once with the address allowed, to show that it would be reached
+otherwise. ` + "`TestHostilePrivate`" + ` has them. ` + "`TestHostileIPv6`" + ` has a host that is an address in brackets,
+and ` + "`TestHostilePanic`" + ` a mistake of ours that pages bring to light: it is their record, and counted.
+
+| case | what it does |
+|---|---|
+`

@@ -1,0 +1,234 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// # What a crawler may connect to
+//
+// Any page can link or redirect to http://127.0.0.1:6379/ or to the router next door, and any name
+// can be made to resolve there. So a URL says nothing about that. The dialer looks at the address
+// when it makes a connection, after the name was resolved and with nothing in between, for every
+// connection, whatever that is for.
+//
+// The table follows the IANA special-purpose address registries (RFC 6890), and is stricter: blocks
+// that are reachable in principle but hold no web sites (6to4 relays, all of 2001::/23) are left
+// out too. What it gets wrong: some clouds have their metadata at a public address that only their
+// own machines can reach, and the table does not know those.
+
+// special are the blocks of addresses that are not of the public internet.
+var special = parsePrefixes(
+	"0.0.0.0/8",       // this network, RFC 1122 3.2.1.3
+	"10.0.0.0/8",      // private, RFC 1918
+	"100.64.0.0/10",   // shared by carriers, RFC 6598
+	"127.0.0.0/8",     // loopback, RFC 1122 3.2.1.3
+	"169.254.0.0/16",  // link-local, and the metadata of most clouds, RFC 3927
+	"172.16.0.0/12",   // private, RFC 1918
+	"192.0.0.0/24",    // IETF protocols, RFC 6890
+	"192.0.2.0/24",    // documentation, RFC 5737
+	"192.88.99.0/24",  // 6to4 relays, withdrawn, RFC 7526
+	"192.168.0.0/16",  // private, RFC 1918
+	"198.18.0.0/15",   // benchmarks, RFC 2544
+	"198.51.100.0/24", // documentation, RFC 5737
+	"203.0.113.0/24",  // documentation, RFC 5737
+	"224.0.0.0/4",     // multicast, RFC 5771
+	"240.0.0.0/4",     // reserved, RFC 1112, with broadcast, RFC 919
+
+	"::/96",           // unspecified, loopback, IPv4-compatible, RFC 4291 2.5
+	"::ffff:0:0:0/96", // IPv4-translated, inside one network, RFC 2765 2.1
+	"64:ff9b:1::/48",  // local translation, RFC 8215
+	"100::/64",        // discard, RFC 6666
+	"100:0:0:1::/64",  // dummy, RFC 9780
+	"2001::/23",       // IETF protocols, RFC 2928, with Teredo, RFC 4380
+	"2001:db8::/32",   // documentation, RFC 3849
+	"3fff::/20",       // documentation, RFC 9637
+	"5f00::/16",       // segment routing, RFC 9602
+	"fc00::/7",        // unique local, RFC 4193
+	"fe80::/10",       // link-local, RFC 4291 2.5.6
+	"fec0::/10",       // site-local, withdrawn, RFC 3879
+	"ff00::/8",        // multicast, RFC 4291 2.7
+)
+
+// embedding are the blocks of IPv6 whose addresses hold an IPv4 address to which they lead, and at
+// which byte that starts. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: to the system they
+// are IPv4.
+var embedding = []struct {
+	block netip.Prefix
+	at    int
+}{
+	{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64, RFC 6052
+	{netip.MustParsePrefix("2002::/16"), 2},     // 6to4, RFC 3056
+}
+
+func parsePrefixes(blocks ...string) []netip.Prefix {
+	all := make([]netip.Prefix, len(blocks))
+	for i, b := range blocks {
+		all[i] = netip.MustParsePrefix(b)
+	}
+	return all
+}
+
+// IsSpecial says whether an address is not of the public internet: loopback, private, link-local,
+// multicast, reserved and so on, also where an IPv6 address is only a wrapping of such an IPv4
+// address. The zero Addr is special.
+func IsSpecial(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	if !addr.IsValid() || within(addr, special) {
+		return true
+	}
+	for _, e := range embedding {
+		if e.block.Contains(addr) {
+			b := addr.As16()
+			return IsSpecial(netip.AddrFrom4([4]byte(b[e.at : e.at+4])))
+		}
+	}
+	return false
+}
+
+func within(addr netip.Addr, blocks []netip.Prefix) bool {
+	for _, b := range blocks {
+		if b.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// A PrivateError is an address that was not connected to.
+type PrivateError struct {
+	Host string // and port, as in the URL
+	Addr netip.Addr
+}
+
+func (e *PrivateError) Error() string {
+	return fmt.Sprintf("%s is at %s, which is not on the public internet", e.Host, e.Addr)
+}
+
+// A dialer makes the connections, and refuses special addresses.
+type dialer struct {
+	opt   Options
+	hosts map[string]bool // names, and names with ports, that may be anywhere
+}
+
+// connectTimeout bounds the look-up of a name, a connection, and a TLS handshake, each. Whoever has
+// not answered by then will not, and a turn waits for it.
+const connectTimeout = 10 * time.Second
+
+func newDialer(opt Options) *dialer {
+	opt.Timeout = min(opt.Timeout, connectTimeout)
+	d := &dialer{opt: opt, hosts: map[string]bool{}}
+	for _, h := range opt.AllowHosts {
+		h = strings.ToLower(h)
+		if addr, err := netip.ParseAddr(h); err == nil && addr.Is6() {
+			h = "[" + h + "]"
+		}
+		d.hosts[h] = true
+	}
+	return d
+}
+
+// dial connects to a host and port, by a [wire].
+func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := d.connect(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return newWire(conn), nil
+}
+
+// connect connects to a host and port. It tries only those of a name's addresses that are
+// permitted; the error is a PrivateError if none is.
+func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	plain := net.Dialer{Timeout: d.opt.Timeout, Resolver: d.opt.Resolver}
+	if folders := d.opt.Folders; folders != nil && folders.Serves(address) {
+		return plain.DialContext(ctx, network, folders.Address())
+	}
+	if d.allows(address) {
+		return plain.DialContext(ctx, network, lookedUpAs(address))
+	}
+	var permitted atomic.Bool // the dialer tries IPv4 and IPv6 side by side
+	guarded := plain
+	guarded.ControlContext = func(_ context.Context, _, to string, _ syscall.RawConn) error {
+		target, err := netip.ParseAddrPort(to)
+		if err != nil || !d.permits(target.Addr()) {
+			return &PrivateError{address, target.Addr()}
+		}
+		permitted.Store(true)
+		return nil
+	}
+	conn, err := guarded.DialContext(ctx, network, lookedUpAs(address))
+	var private *PrivateError
+	if permitted.Load() && errors.As(err, &private) {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: errNoneAnswers}
+	}
+	return conn, err
+}
+
+// errNoneAnswers stands for the error of a permitted address, where the dialer reports the error of
+// one that was not permitted.
+var errNoneAnswers = errors.New("none of its public addresses answers")
+
+// allows says whether a host may have any address, because of its name.
+func (d *dialer) allows(address string) bool {
+	address = strings.ToLower(address)
+	name := address[:max(strings.LastIndexByte(address, ':'), 0)]
+	return d.hosts[address] || d.hosts[name]
+}
+
+func (d *dialer) permits(addr netip.Addr) bool {
+	return !IsSpecial(addr) || within(addr.Unmap().WithZone(""), d.opt.AllowNets)
+}
+
+// lookedUpAs spares the resolver names below .localhost, which always mean loopback (RFC 6761 6.3)
+// but which many resolvers do not know.
+func lookedUpAs(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || !strings.HasSuffix(strings.TrimSuffix(strings.ToLower(host), "."), ".localhost") {
+		return address
+	}
+	return net.JoinHostPort("localhost", port)
+}
+
+// Lookup is the address that stands for a host, which is a name with or without a port; the zero
+// Addr if none has to. A name may lead to several addresses, in another order each time it is asked
+// for. The lowest of them stands for all, so that names with the same addresses meet. What it gets
+// wrong: names that share some of their addresses only. Nothing stands for loopback. It is not
+// known for a name that cannot be resolved, which fails when it is fetched.
+func (t *Transport) Lookup(ctx context.Context, host string) (at netip.Addr, known bool) {
+	u := url.URL{Host: host}
+	name := u.Hostname()
+	if addr, err := netip.ParseAddr(name); err == nil {
+		return standsFor([]netip.Addr{addr}), true
+	}
+	if strings.HasSuffix(name, "localhost") {
+		return netip.Addr{}, true
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.dialer.opt.Timeout)
+	defer cancel()
+	resolver := cmp.Or(t.dialer.opt.Resolver, net.DefaultResolver)
+	addrs, err := resolver.LookupNetIP(ctx, "ip", name)
+	return standsFor(addrs), err == nil
+}
+
+// standsFor is the address under which a host is counted; the zero Addr: none.
+func standsFor(all []netip.Addr) netip.Addr {
+	if len(all) == 0 {
+		return netip.Addr{}
+	}
+	lowest := slices.MinFunc(all, netip.Addr.Compare).Unmap().WithZone("")
+	if lowest.IsLoopback() {
+		return netip.Addr{}
+	}
+	return lowest
+}

@@ -1,0 +1,324 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// # Reading a body
+//
+// A body comes through layers: the wire, then one decoder for each content coding, the last applied
+// first (RFC 9110, section 8.4). 200 KB of gzip can be 200 MB of text, and inside another gzip a
+// few hundred bytes, so every layer has a bound on what it may give, not only the last: the decoded
+// body ends at its limit, and no layer below may give much more than that, for no honest
+// encoding makes a body longer. Time and memory are bounded by these, by the number of layers, and
+// by the window of each decoder.
+//
+// Servers say gzip and send plain text. So a body is taken as it is if its coding has a magic
+// number that the body lacks, or if its "coding" is no coding at all, such as "utf-8". Zeros or
+// line ends behind a whole gzip body are passed over, as browsers do.
+
+const (
+	maxCodings = 3 // more is an attack: one is the rule, two are a mistake
+
+	// zstdWindow is the largest window of a zstd body, by RFC 9659.
+	zstdWindow = 8 << 20
+)
+
+// encodedBound is how many bytes may stand for a body of up to size. Stored blocks of deflate add 5
+// bytes to 64 KB, headers add a few, and the chunks of servers that flush each line somewhat more.
+func encodedBound(size int64) int64 { return size + size/16 + 64<<10 }
+
+// ErrTooLarge is a body over its bound.
+var ErrTooLarge = errors.New("larger than the limit")
+
+// An EncodingError is a body that is not what Content-Encoding says.
+type EncodingError struct {
+	coding string
+	err    error
+}
+
+func (e *EncodingError) Error() string { return e.coding + ": " + e.err.Error() }
+func (e *EncodingError) Unwrap() error { return e.err }
+
+// readBody returns the decoded body of an answer, up to limit bytes, which it reads by the reader
+// that within makes of its source. With an error it returns what came before that. raw, if it is
+// not nil, is given the body as it came.
+func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
+	codings, err := contentCodings(resp.Header)
+	wire := &layer{src: resp.Body, left: limit}
+	if err != nil {
+		if raw != nil {
+			wire.src = within(wire.src)
+			raw.Body, raw.Cut = raw.rest(wire)
+		}
+		return nil, err
+	}
+	if len(codings) == 0 {
+		body, err := readAll(within(wire))
+		if raw != nil {
+			raw.Body = body
+		}
+		return body, err
+	}
+	wire.left = encodedBound(limit)
+	if raw != nil {
+		encoded := new(bytes.Buffer)
+		wire.src = io.TeeReader(within(wire.src), encoded)
+		defer func() { raw.Body = bytes.Clone(encoded.Bytes()) }()
+	}
+	return decode(wire, codings, limit, within, raw)
+}
+
+// decode takes content codings away from what comes over the wire.
+func decode(wire *layer, codings []string, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
+	top := wire
+	for i := len(codings) - 1; i >= 0; i-- {
+		name := codings[i]
+		src, release := decoders[name](bufio.NewReader(top))
+		defer release()
+		top = &layer{name: name, src: src, below: top, left: encodedBound(limit)}
+	}
+	top.left = limit
+	body, err := readAll(within(top))
+	switch _, undecoded := errors.AsType[*EncodingError](err); {
+	case raw != nil && (err == nil || undecoded):
+		_, raw.Cut = raw.rest(wire)
+	case err == nil:
+		_, _ = io.CopyN(io.Discard, wire, 4<<10) // to the end, so that the connection can be used again
+	}
+	return body, err
+}
+
+// contentCodings returns the codings of a body in the order in which they were applied.
+func contentCodings(h http.Header) ([]string, error) {
+	var codings []string
+	for name := range strings.SplitSeq(strings.Join(h["Content-Encoding"], ","), ",") {
+		name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "x-")
+		switch {
+		case decoders[name] != nil:
+			codings = append(codings, name)
+		case undecoded[name]:
+			return nil, &EncodingError{name, errors.New("a coding that was not asked for")}
+		}
+	}
+	if len(codings) > maxCodings {
+		return nil, &EncodingError{strings.Join(codings[:maxCodings], ", "), fmt.Errorf("and more codings, %d in all", len(codings))}
+	}
+	return codings, nil
+}
+
+// undecoded are the other content codings of the IANA registry. Words that are not registered are
+// not codings.
+var undecoded = map[string]bool{
+	"aes128gcm": true, "compress": true, "dcb": true, "dcz": true, "exi": true, "pack200-gzip": true,
+}
+
+// A layer is the wire or a decoder, with a bound on what it may give.
+type layer struct {
+	name  string // coding, "" for the wire
+	src   io.Reader
+	below *layer // nil for the wire
+	left  int64  // bytes it may still give
+	err   error  // what ended it; never io.EOF
+}
+
+func (l *layer) Read(p []byte) (int, error) {
+	if l.err != nil {
+		return 0, l.err
+	}
+	if int64(len(p)) > l.left+1 {
+		p = p[:l.left+1]
+	}
+	n, err := l.src.Read(p)
+	switch l.left -= int64(n); {
+	case l.left < 0:
+		l.left = 0
+		l.err = ErrTooLarge
+		return n - 1, l.err
+	case err != nil && err != io.EOF:
+		l.err = l.cause(err)
+		err = l.err
+	}
+	return n, err
+}
+
+// cause returns the first cause of an error: a decoder that complains because the connection broke
+// is not to blame.
+func (l *layer) cause(err error) error {
+	switch {
+	case l.below == nil:
+		return err
+	case l.below.err != nil:
+		return l.below.err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%s: %w", l.name, io.ErrUnexpectedEOF)
+	}
+	return &EncodingError{l.name, err}
+}
+
+// scratch holds buffers that bodies are read into before their length is known.
+var scratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxScratch is the largest buffer that is kept, in bytes.
+const maxScratch = 1 << 20
+
+// readAll returns all that r gives, in a slice of its own with no room to spare: pages are kept
+// until they are judged.
+func readAll(r io.Reader) ([]byte, error) {
+	buf := scratch.Get().(*bytes.Buffer)
+	buf.Reset()
+	_, err := buf.ReadFrom(r)
+	body := bytes.Clone(buf.Bytes())
+	if buf.Cap() <= maxScratch {
+		scratch.Put(buf)
+	}
+	return body, err
+}
+
+// decoders are the codings that are decoded, by name. Each takes its input from r, which it may
+// look into first; release gives back what it borrowed.
+var decoders = map[string]func(r *bufio.Reader) (decoded io.Reader, release func()){
+	"gzip":    decodeGzip,
+	"deflate": decodeDeflate,
+	"br":      decodeBrotli,
+	"zstd":    decodeZstd,
+}
+
+// AcceptEncoding is what is asked for: the keys of decoders.
+const AcceptEncoding = "gzip, deflate, br, zstd"
+
+func nothing() {}
+
+// startsWith says whether the next bytes of r are a magic number. An error of r comes up again when
+// it is read.
+func startsWith(r *bufio.Reader, magic string) bool {
+	head, _ := r.Peek(len(magic))
+	return string(head) == magic
+}
+
+const gzipMagic = "\x1f\x8b"
+
+var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
+
+func decodeGzip(r *bufio.Reader) (io.Reader, func()) {
+	if !startsWith(r, gzipMagic) {
+		return r, nothing
+	}
+	m := &members{in: r, z: gzipReaders.Get().(*gzip.Reader)}
+	return m, func() { gzipReaders.Put(m.z) }
+}
+
+// members reads the members of a gzip file one after the other, and stops at what is none.
+type members struct {
+	in   *bufio.Reader
+	z    *gzip.Reader
+	open bool // z is inside a member
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	if !m.open {
+		if !startsWith(m.in, gzipMagic) {
+			return 0, io.EOF
+		}
+		if err := m.z.Reset(m.in); err != nil {
+			return 0, unexpected(err)
+		}
+		m.z.Multistream(false)
+		m.open = true
+	}
+	n, err := m.z.Read(p)
+	if err == io.EOF {
+		m.open, err = false, nil
+	}
+	return n, err
+}
+
+// unexpected turns an end in a place where there must be none into an error.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// decodeDeflate reads the zlib form, which RFC 9110 means by "deflate", and the raw form, which
+// some servers take it for.
+func decodeDeflate(r *bufio.Reader) (io.Reader, func()) {
+	head, _ := r.Peek(2)
+	switch {
+	case len(head) == 0:
+		return r, nothing
+	case isZlib(head):
+		z, err := zlib.NewReader(r)
+		if err != nil {
+			return failed{unexpected(err)}, nothing
+		}
+		return z, nothing
+	}
+	return flate.NewReader(r), nothing
+}
+
+// isZlib checks a header as RFC 1950, section 2.2, says.
+func isZlib(head []byte) bool {
+	const deflate = 8
+	return len(head) == 2 && head[0]&0x0f == deflate && (int(head[0])<<8|int(head[1]))%31 == 0
+}
+
+// failed is a reader that could not be made.
+type failed struct{ err error }
+
+func (f failed) Read([]byte) (int, error) { return 0, f.err }
+
+var brotliReaders = sync.Pool{New: func() any { return new(brotli.Reader) }}
+
+func decodeBrotli(r *bufio.Reader) (io.Reader, func()) {
+	if _, err := r.Peek(1); err == io.EOF {
+		return r, nothing
+	}
+	z := brotliReaders.Get().(*brotli.Reader)
+	_ = z.Reset(r) // never an error
+	return z, func() { brotliReaders.Put(z) }
+}
+
+// zstdReaders have no goroutines of their own, so a reader that the pool drops leaves nothing
+// behind.
+var zstdReaders = sync.Pool{New: func() any {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
+	if err != nil {
+		panic(err) // the options are wrong
+	}
+	return z
+}}
+
+// A zstd body starts with a frame, or with one of sixteen kinds of frame to skip (RFC 8878, section
+// 3.1).
+const zstdMagic, zstdSkipMagic = "\x28\xb5\x2f\xfd", "\x2a\x4d\x18"
+
+func decodeZstd(r *bufio.Reader) (io.Reader, func()) {
+	head, _ := r.Peek(4)
+	if string(head) != zstdMagic && !(len(head) == 4 && head[0]>>4 == 5 && string(head[1:]) == zstdSkipMagic) {
+		return r, nothing
+	}
+	z := zstdReaders.Get().(*zstd.Decoder)
+	if err := z.Reset(r); err != nil {
+		return failed{unexpected(err)}, nothing
+	}
+	return z, func() {
+		if z.Reset(nil) == nil {
+			zstdReaders.Put(z)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Clock measures one exchange, and ends its context when its time is over. It is stopped while
+// the exchange waits for memory. One goroutine uses it.
+type Clock struct {
+	limit time.Duration
+	timer *time.Timer
+	ran   time.Duration // before since
+	since time.Time     // zero: it is stopped
+}
+
+// StartClock returns a context that ends when a clock has run for the time that is left of a limit,
+// or with cancel.
+func StartClock(ctx context.Context, left, limit time.Duration) (context.Context, *Clock, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c := &Clock{limit: left, since: time.Now()}
+	c.timer = time.AfterFunc(left, func() { cancel(&TimeoutError{limit}) })
+	return ctx, c, func() { c.timer.Stop(); cancel(context.Canceled) }
+}
+
+func (c *Clock) stop() {
+	c.timer.Stop()
+	c.ran, c.since = c.Used(), time.Time{}
+}
+
+func (c *Clock) start() {
+	c.since = time.Now()
+	c.timer.Reset(c.limit - c.ran)
+}
+
+// Used is how long the clock has run.
+func (c *Clock) Used() time.Duration {
+	if c.since.IsZero() {
+		return c.ran
+	}
+	return c.ran + time.Since(c.since)
+}
+
+// A TimeoutError is an exchange that took too long.
+type TimeoutError struct{ Limit time.Duration }
+
+func (e *TimeoutError) Error() string { return fmt.Sprintf("no whole answer within %v", e.Limit) }
+func (e *TimeoutError) Timeout() bool { return true }
+
+// IsTimeout says whether an error is that something took too long.
+func IsTimeout(err error) bool {
+	var timeout interface{ Timeout() bool }
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+}

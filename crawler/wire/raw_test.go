@@ -1,0 +1,21 @@
+package wire
+
+import "testing"
+
+// A head is found wherever the pieces of it end.
+func TestTapPieces(t *testing.T) {
+	const answer = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\nbody\r\n\r\n"
+	for size := 1; size <= len(answer); size++ {
+		var t2 tap
+		for rest := answer; rest != ""; {
+			n := min(size, len(rest))
+			if !t2.ended {
+				t2.keep([]byte(rest[:n]))
+			}
+			rest = rest[n:]
+		}
+		if want := "HTTP/1.1 200 OK\r\nA: b\r\n\r\n"; string(t2.got) != want {
+			t.Errorf("in pieces of %d: %q", size, t2.got)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"slices"
+	"sync"
+)
+
+// # Memory for bodies on their way
+//
+// A thousand turns may wait on the network, and each body may have megabytes. So a body
+// takes its share of a room step by step while it is read, and the share is given back when the
+// page is stored, or when the turn ends otherwise. All rooms together have one bound. A body
+// that gets no more is not read further for now: its server waits, as it does for a slow line, and
+// the time limit of the exchange stands still. The first step of a body is free, so that small
+// pages never wait; the number of turns bounds those.
+//
+// When bodies that want more hold all there is, none of them would ever end. So the one that has
+// waited longest may pass the bound, one at a time and up to its own limit. It ends by itself or at
+// its time limit, then the next one may: nobody waits in a circle.
+//
+// Hosts that are slow or not known have a room of their own: bodies of theirs that stop in the
+// middle keep no quick host waiting.
+//
+// What it gets wrong: it counts bodies as they are kept. While one is read, the buffer that it
+// grows in can be twice as large again. What a page costs when it is parsed is not counted here:
+// whoever parses it takes memory for that, and holds up the workers, which hold up the rest.
+
+const roomStep = 64 << 10
+
+// A room is memory that bodies share.
+type room struct {
+	most int64
+
+	mu     sync.Mutex
+	held   int64   // guarded by mu: sum of all shares
+	line   []*wish // guarded by mu: those that wait; the first came first
+	beyond *Share  // guarded by mu: the one that may pass the bound; nil: none
+}
+
+// A Share is what the bodies of one turn hold of a room. A nil Share is of a room without bounds.
+type Share struct {
+	of    *room
+	bytes int64 // guarded by of.mu
+}
+
+// A wish is for more of a room.
+type wish struct {
+	by      *Share
+	bytes   int64
+	granted chan struct{} // closed when it is
+}
+
+// grow takes more room, and stops the clock while it waits for that.
+func (s *Share) grow(ctx context.Context, bytes int64, clock *Clock) error {
+	w := &wish{s, bytes, make(chan struct{})}
+	s.of.want(w)
+	select {
+	case <-w.granted:
+		return nil
+	default:
+	}
+	clock.stop()
+	defer clock.start()
+	select {
+	case <-w.granted:
+		return nil
+	case <-ctx.Done():
+		s.of.forget(w)
+		return context.Cause(ctx)
+	}
+}
+
+func (r *room) want(w *wish) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.beyond == w.by {
+		r.grant(w)
+		return
+	}
+	r.line = append(r.line, w)
+	r.serve()
+}
+
+func (r *room) forget(w *wish) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.line = slices.DeleteFunc(r.line, func(other *wish) bool { return other == w })
+	r.serve()
+}
+
+// Leave gives a share back.
+func (s *Share) Leave() {
+	if s == nil {
+		return
+	}
+	r := s.of
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held -= s.bytes
+	s.bytes = 0
+	if r.beyond == s {
+		r.beyond = nil
+	}
+	r.serve()
+}
+
+// serve grants what can be granted. It is called with the lock held.
+func (r *room) serve() {
+	for len(r.line) > 0 {
+		w := r.line[0]
+		if r.held+w.bytes > r.most {
+			if r.beyond != nil {
+				return
+			}
+			r.beyond = w.by
+		}
+		r.line = r.line[1:]
+		r.grant(w)
+	}
+}
+
+func (r *room) grant(w *wish) {
+	r.held += w.bytes
+	w.by.bytes += w.bytes
+	close(w.granted)
+}
+
+// A sharing reader reads a body as far as there is room for it.
+type sharing struct {
+	src  io.Reader
+	ctx  context.Context
+	by   *Share
+	at   *Clock
+	left int64 // bytes it has room for
+}
+
+// within returns a reader of src that takes from the share what it reads.
+func (s *Share) within(ctx context.Context, src io.Reader, clock *Clock) io.Reader {
+	if s == nil {
+		return src
+	}
+	return &sharing{src, ctx, s, clock, roomStep}
+}
+
+func (r *sharing) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		if err := r.by.grow(r.ctx, roomStep, r.at); err != nil {
+			return 0, err
+		}
+		r.left = roomStep
+	}
+	n, err := r.src.Read(p[:min(int64(len(p)), r.left)])
+	r.left -= int64(n)
+	return n, err
+}
+
+// Rooms are those of a crawl: for quick hosts, and for the others.
+type Rooms [2]room
+
+// NewRooms divides so many bytes.
+func NewRooms(bytes int64) *Rooms {
+	return &Rooms{{most: bytes / 2}, {most: bytes / 2}}
+}
+
+// Share makes a share of the room of quick hosts, or of that of the others. It must be given back.
+func (r *Rooms) Share(quick bool) *Share {
+	if quick {
+		return &Share{of: &r[0]}
+	}
+	return &Share{of: &r[1]}
+}
+
+// Held is how many bytes the bodies of each room hold.
+func (r *Rooms) Held() (quick, others int64) { return r[0].holds(), r[1].holds() }
+
+func (r *room) holds() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.held
+}
+
+type inShare struct{}
+
+// WithShare makes a context for requests whose bodies take their room from a share.
+func WithShare(ctx context.Context, s *Share) context.Context {
+	return context.WithValue(ctx, inShare{}, s)
+}
+
+func shareOf(ctx context.Context) *Share {
+	s, _ := ctx.Value(inShare{}).(*Share)
+	return s
+}

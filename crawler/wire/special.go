@@ -1,0 +1,40 @@
+package wire
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// SpecialHosts lists, for Options.AllowHosts, those hosts of canonical URLs that say by their names
+// that they are not on the public internet, each with its port. It is meant for URLs that a person
+// named, and not for those to which a server sent us.
+func SpecialHosts(urls ...string) (hosts []string) {
+	for _, raw := range urls {
+		u, err := url.Parse(raw)
+		if err == nil && IsSpecialHost(u.Hostname()) {
+			hosts = append(hosts, withPort(u))
+		}
+	}
+	return hosts
+}
+
+// IsSpecialHost says whether a host, a name or an address without a port, says by itself that it is
+// not on the public internet.
+func IsSpecialHost(name string) bool {
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(name)
+	return err == nil && IsSpecial(a)
+}
+
+// withPort is the host of a URL with its port, also where that is the default.
+func withPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}

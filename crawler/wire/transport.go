@@ -1,0 +1,264 @@
+// Package wire makes exchanges: one request to a server and its answer, with bounds on all that a
+// server decides: time, bytes on the wire, bytes of a decoded body, the memory that bodies hold
+// together, and the addresses that are connected to.
+//
+// Start with [New], [NewRequest] and [Transport.Do]:
+//
+//	t := wire.New(wire.Options{Timeout: 30 * time.Second})
+//	ctx, clock, cancel := wire.StartClock(ctx, 30*time.Second, 30*time.Second)
+//	defer cancel()
+//	request, err := wire.NewRequest(ctx, "https://example.com/", http.Header{"Accept-Encoding": {wire.AcceptEncoding}})
+//	...
+//	x := &wire.Exchange{Request: request, Limit: 10 << 20, Clock: clock}
+//	err = t.Do(x)
+//
+// It follows no redirect, sends no request twice, and knows neither pages nor robots.txt: what an
+// exchange means, and when the next may begin, is the crawler's business.
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"skink/frontier"
+)
+
+const (
+	// maxHeaderBytes bounds the head of an answer. Servers of our days stop at 8 to 64 KB; a
+	// megabyte of headers is an attack, or a bug.
+	maxHeaderBytes = 256 << 10
+
+	idleTimeout = 30 * time.Second // longer than the delay between two requests to a host
+	maxIdle     = 256              // connections kept in all; a process may often open 1,024 files
+)
+
+// An Exchange is one request and what came of it.
+type Exchange struct {
+	Request *http.Request // see [NewRequest]
+	Limit   int64         // bytes of the decoded body of a page; less is read of others
+	Clock   *Clock        // of its time
+
+	Status  int
+	Header  http.Header
+	Body    []byte
+	BodyErr error // why Body is not the whole body
+	Raw     *Raw  // nil: nobody wants it
+}
+
+// Options is how a transport makes exchanges.
+type Options struct {
+	Timeout    time.Duration  // for the look-up of a name, a connection, and a TLS handshake, each; 10 s at most
+	Idle       int            // connections to one host that are kept when nobody uses them, one at least
+	KeepRaw    bool           // exchanges have their Raw
+	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
+	AllowNets  []netip.Prefix // special addresses that may be connected to
+	Folders    Folders        // what answers for hosts that are folders on disk; nil: nothing
+
+	Resolver *net.Resolver  // nil: the system's
+	Roots    *x509.CertPool // nil: the system's
+}
+
+// Folders is a server on this machine that answers for some hosts.
+type Folders interface {
+	Serves(address string) bool // the host and port
+	Address() string            // where it listens
+}
+
+// A Transport makes exchanges. It may be used by several goroutines.
+type Transport struct {
+	http   *http.Transport
+	dialer *dialer
+	raw    bool // answers are kept as they came
+}
+
+// New makes a transport. It uses no proxy, whatever the environment says: behind a proxy nobody
+// could tell which address is asked.
+func New(opt Options) *Transport {
+	d := newDialer(opt)
+	dial, dialTLS := d.dial, d.dialTLS
+	if opt.KeepRaw {
+		dial, dialTLS = tapped(dial), tapped(dialTLS)
+	}
+	return &Transport{
+		dialer: d,
+		raw:    opt.KeepRaw,
+		http: &http.Transport{
+			DialContext:            dial,
+			DialTLSContext:         dialTLS,
+			ForceAttemptHTTP2:      true,
+			DisableCompression:     true, // bodies are decoded here, within limits
+			MaxResponseHeaderBytes: maxHeaderBytes,
+			MaxIdleConns:           maxIdle,
+			MaxIdleConnsPerHost:    max(opt.Idle, 1),
+			IdleConnTimeout:        idleTimeout,
+			HTTP2: &http.HTTP2Config{
+				SendPingTimeout:           idleTimeout / 2, // or one dead connection fails every page of its host
+				MaxReceiveBufferPerStream: streamBuffer,
+			},
+		},
+	}
+}
+
+// CloseIdle closes the connections that nobody uses.
+func (t *Transport) CloseIdle() { t.http.CloseIdleConnections() }
+
+// A dial makes connections, as http.Transport wants it.
+type dial = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// tapped makes connections that keep the heads which go over them, but for those of HTTP/2.
+func tapped(to dial) dial {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := to(ctx, network, address)
+		if t, ok := conn.(*tls.Conn); err != nil || ok && t.ConnectionState().NegotiatedProtocol == "h2" {
+			return conn, err
+		}
+		return &tap{Conn: conn}, nil
+	}
+}
+
+// Do makes an exchange, with one request on the wire. An error means that there is no answer. If
+// only the body of the answer is broken, x.BodyErr says so.
+func (t *Transport) Do(x *Exchange) error {
+	attempt, request := watch(x.Request)
+	defer attempt.end()
+	resp, err := t.http.RoundTrip(request)
+	if err != nil {
+		return attempt.why(err)
+	}
+	defer resp.Body.Close()
+	resp.Body = attempt.body(resp.Body)
+	x.Status, x.Header = resp.StatusCode, resp.Header
+	if t.raw {
+		x.Raw = rawOf(attempt, x.Request, resp)
+	}
+	if !hasBody(x.Status) {
+		return nil
+	}
+	ctx, limit := x.Request.Context(), bodyLimit(x.Status, x.Limit)
+	x.Body, x.BodyErr = readBody(resp, limit, func(body io.Reader) io.Reader { return shareOf(ctx).within(ctx, body, x.Clock) }, x.Raw)
+	x.BodyErr = attempt.why(x.BodyErr)
+	if x.Raw != nil && x.Raw.Cut == Whole {
+		x.Raw.Cut = cutBy(x.BodyErr)
+	}
+	return nil
+}
+
+// MaxOtherBody is how much is read of the body of an error or a redirect.
+const MaxOtherBody = 64 << 10
+
+// bodyLimit is how much is read of the body of an answer, if that of a page is read up to some
+// limit.
+func bodyLimit(status int, limit int64) int64 {
+	if IsPage(status) {
+		return limit
+	}
+	return min(limit, MaxOtherBody)
+}
+
+// IsPage says whether a status comes with what the URL names.
+func IsPage(status int) bool {
+	return status >= 200 && status < 300 && status != http.StatusPartialContent
+}
+
+// hasBody says whether a body is worth reading. 101 has a connection in its place, and 205 must
+// have none (RFC 9110, section 15.3.6).
+func hasBody(status int) bool {
+	return status >= 200 && status != http.StatusNoContent && status != http.StatusResetContent && status != http.StatusNotModified
+}
+
+// NewRequest makes the request for a canonical URL.
+func NewRequest(ctx context.Context, canonicalURL string, header http.Header) (*http.Request, error) {
+	u, err := requestURL(canonicalURL)
+	if err != nil {
+		return nil, err
+	}
+	r := &http.Request{
+		Method: http.MethodGet, URL: u, Host: u.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	r.Close = ctx.Value(noReuse{}) != nil
+	return r.WithContext(ctx), nil
+}
+
+type noReuse struct{}
+
+// WithoutReuse makes a context for requests whose connection is closed after the answer.
+func WithoutReuse(ctx context.Context) context.Context {
+	return context.WithValue(ctx, noReuse{}, true)
+}
+
+// requestURL makes the url.URL by which net/http asks for the canonical URL byte for byte, with one
+// exception: a per cent sign that escapes nothing is sent as %25. The URL Standard leaves that
+// alone, and most servers answer it with 400; sent as an escape, it finds the page that the author
+// of the link meant. Parsing alone would not do: net/url makes "/a/b%7Cc" of "/a%2Fb|c", which is
+// another page.
+func requestURL(canonicalURL string) (*url.URL, error) {
+	scheme, rest, _ := strings.Cut(canonicalURL, "://")
+	host := frontier.HostOf(canonicalURL)
+	target := escapeLone(rest[len(host):])
+	if u, err := url.Parse(scheme + "://" + host + target); err == nil && u.RequestURI() == target {
+		return u, nil
+	}
+	u, err := url.Parse(scheme + "://" + host)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(target, "//") {
+		target = "//" + host + target // the absolute form, RFC 9112 3.2.2: "//a" alone would be a host
+	}
+	u.Opaque = target
+	return u, nil
+}
+
+// escapeLone escapes the per cent signs that are not followed by two hex digits.
+func escapeLone(target string) string {
+	isHex := func(i int) bool {
+		return i < len(target) && strings.IndexByte("0123456789abcdefABCDEF", target[i]) >= 0
+	}
+	var b strings.Builder
+	done := 0
+	for i := range len(target) {
+		if target[i] == '%' && !(isHex(i+1) && isHex(i+2)) {
+			b.WriteString(target[done:i])
+			b.WriteString("%25")
+			done = i + 1
+		}
+	}
+	return b.String() + target[done:]
+}
+
+// A HandshakeError is a TLS handshake that failed, with a host that was reached.
+type HandshakeError struct{ err error }
+
+func (e *HandshakeError) Error() string { return "tls handshake: " + e.err.Error() }
+func (e *HandshakeError) Unwrap() error { return e.err }
+
+// dialTLS connects and shakes hands as the transport itself would, but for the error, which then
+// would not say where it comes from.
+func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
+	raw, err := d.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		_ = raw.Close()
+		return nil, err
+	}
+	conn := tls.Client(raw, &tls.Config{ServerName: host, RootCAs: d.opt.Roots, NextProtos: []string{"h2", "http/1.1"}})
+	ctx, cancel := context.WithTimeout(ctx, d.opt.Timeout)
+	defer cancel()
+	if err := conn.HandshakeContext(ctx); err != nil {
+		_ = raw.Close()
+		return nil, &HandshakeError{err}
+	}
+	return conn, nil
+}

@@ -1,0 +1,230 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"sync"
+)
+
+// # What goes over the wire
+//
+// Package net/http hides two things from its caller that a crawler must know.
+//
+// It repeats requests. A request that a server refuses (GOAWAY with a lower last stream,
+// REFUSED_STREAM), or that it took on a used connection which it then closed, is sent again at
+// once. With some servers that goes on without end: they get thousands of requests where the
+// schedule counts one. So an attempt ends when net/http asks for a second connection after bytes
+// went out on the first, which [watch] sees by httptrace before anything is written to the second.
+// Whether and when to ask again, the schedule decides. A connection on which nothing was written
+// may be replaced: it cost the server no request.
+//
+// It reads what it does not hand over. Frames of HTTP/2 may be empty or nearly all padding, pings
+// and settings may come without end, and TLS records may be empty. Bodies and time are bounded, and
+// yet a server could send a gigabyte in five seconds without delivering a byte of a body. So what
+// may come over a connection is bounded by what is delivered from it: a [wire] counts both, below
+// TLS, and breaks off when far more came than was delivered.
+
+const (
+	// streamBuffer is how much of an HTTP/2 answer may wait to be read.
+	streamBuffer = 1 << 20
+
+	// wireAllowance is how much may come for an exchange before any of its body is delivered: its
+	// head, as much again for the frames around that, and what may wait to be read.
+	wireAllowance = 2*maxHeaderBytes + streamBuffer
+
+	// wirePerByte is how much may come for a byte of a body. Honest servers send little over one.
+	// One that flushes every ten bytes sends four: a frame of HTTP/2 has 9 bytes of its own, a
+	// record of TLS 22.
+	wirePerByte = 4
+)
+
+var (
+	// ErrFlood says that a connection brings much and delivers next to nothing.
+	ErrFlood = errors.New("the server sends much and delivers next to nothing")
+
+	// ErrUnanswered says that a request was sent and had no answer. The schedule decides whether it
+	// is sent again.
+	ErrUnanswered = errors.New("the server refused the request, or took it and closed the connection")
+)
+
+// A wire is a connection that bounds what comes over it. It is below TLS.
+type wire struct {
+	net.Conn
+
+	mu      sync.Mutex
+	written int64 // guarded by mu: bytes sent, or about to be
+	left    int64 // guarded by mu: bytes that may come
+	open    int64 // guarded by mu: exchanges under way
+	flooded bool  // guarded by mu
+}
+
+func newWire(conn net.Conn) *wire { return &wire{Conn: conn, left: wireAllowance} }
+
+// wireOf is the wire of a connection that net/http uses.
+func wireOf(conn net.Conn) *wire {
+	if t, ok := conn.(*tap); ok {
+		conn = t.Conn
+	}
+	if t, ok := conn.(*tls.Conn); ok {
+		conn = t.NetConn()
+	}
+	w, _ := conn.(*wire)
+	return w
+}
+
+// Write counts before it writes: an answer may come before it returns.
+func (w *wire) Write(p []byte) (int, error) {
+	w.count(len(p))
+	n, err := w.Conn.Write(p)
+	w.count(n - len(p))
+	return n, err
+}
+
+func (w *wire) count(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.written += int64(n)
+}
+
+// sent is how many bytes were written.
+func (w *wire) sent() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.written
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	n, err := w.Conn.Read(p)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.left -= int64(n)
+	if w.left < 0 {
+		w.flooded = true
+		return 0, ErrFlood
+	}
+	return n, err
+}
+
+// begin makes room for an exchange.
+func (w *wire) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open++
+	w.left += wireAllowance
+}
+
+// deliver makes room for what follows n bytes that were delivered.
+func (w *wire) deliver(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.left += wirePerByte * int64(n)
+}
+
+// end takes back what an exchange has left over. One allowance stays for what is still on its way.
+func (w *wire) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open--
+	w.left = min(w.left, (w.open+1)*wireAllowance)
+}
+
+func (w *wire) isFlooded() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.flooded
+}
+
+// An attempt is one request on one wire.
+type attempt struct {
+	cancel context.CancelFunc
+
+	mu       sync.Mutex
+	wire     *wire // guarded by mu: of the connection last got; nil: none yet
+	tap      *tap  // guarded by mu: the same; nil: its heads are not kept
+	before   int64 // guarded by mu: bytes written to wire before the request
+	repeated bool  // guarded by mu: it would have been sent a second time
+}
+
+// watch makes an attempt, and the request to be made with it. The attempt must be ended.
+func watch(r *http.Request) (*attempt, *http.Request) {
+	ctx, cancel := context.WithCancel(r.Context())
+	a := &attempt{cancel: cancel}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(got httptrace.GotConnInfo) { a.got(got.Conn) },
+	})
+	return a, r.WithContext(ctx)
+}
+
+// got is called with the connection on which the request is about to be sent. If that would be the
+// second time, it ends the attempt's context. HTTP/2 then begins no stream. HTTP/1 writes without
+// looking at the context, and so gets a connection that is closed.
+func (a *attempt) got(conn net.Conn) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.repeated || a.wire != nil && a.wire.sent() > a.before {
+		a.repeated = true
+		a.cancel()
+		if t, ok := conn.(*tls.Conn); !ok || t.ConnectionState().NegotiatedProtocol != "h2" {
+			_ = conn.Close() // it was not used
+		}
+		return
+	}
+	if a.wire != nil {
+		a.wire.end()
+	}
+	a.wire = wireOf(conn)
+	a.wire.begin()
+	if a.tap, _ = conn.(*tap); a.tap != nil {
+		a.tap.begin()
+	}
+	a.before = a.wire.sent()
+}
+
+// end ends an attempt. Nothing can be read of its answer any more.
+func (a *attempt) end() {
+	a.cancel()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.wire != nil {
+		a.wire.end()
+	}
+}
+
+// why is what went wrong, where net/http only says what followed from that. A body that has reached
+// its bound did so before its connection.
+func (a *attempt) why(err error) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case err == nil || a.wire == nil || errors.Is(err, ErrTooLarge):
+		return err
+	case a.wire.isFlooded():
+		return ErrFlood
+	case a.repeated:
+		return ErrUnanswered
+	}
+	return err
+}
+
+// body counts what is delivered of an answer.
+func (a *attempt) body(r io.ReadCloser) io.ReadCloser {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return &delivery{r, a.wire}
+}
+
+type delivery struct {
+	io.ReadCloser
+	wire *wire
+}
+
+func (d *delivery) Read(p []byte) (int, error) {
+	n, err := d.ReadCloser.Read(p)
+	d.wire.deliver(n)
+	return n, err
+}

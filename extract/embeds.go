@@ -1,0 +1,117 @@
+package extract
+
+import (
+	"iter"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// embed notes the files that an element makes a browser fetch. Of a picture in several sizes these
+// are all, for any of them may be fetched by somebody. What a style sheet names, and what a script
+// fetches, is not seen.
+func (s *survey) embed(n *html.Node) {
+	switch n.DataAtom {
+	case atom.Img:
+		s.addPicture(n, "alt")
+	case atom.Script:
+		s.addEmbed(attr(n, "src"), ByScript, "")
+	case atom.Link:
+		s.embedLink(n)
+	case atom.Source:
+		if n.Parent != nil && n.Parent.DataAtom == atom.Picture {
+			s.addPicture(n, "")
+			return
+		}
+		s.addEmbed(attr(n, "src"), ByMedia, "")
+	case atom.Video:
+		s.addEmbed(attr(n, "src"), ByMedia, "")
+		s.addEmbed(attr(n, "poster"), ByImage, "")
+	case atom.Audio, atom.Track, atom.Embed:
+		s.addEmbed(attr(n, "src"), ByMedia, "")
+	case atom.Object:
+		s.addEmbed(attr(n, "data"), ByMedia, "")
+	case atom.Input:
+		if strings.EqualFold(attr(n, "type"), "image") {
+			s.addPicture(n, "alt")
+		}
+	}
+}
+
+// embedLink notes the style sheet or the icon that a <link> names. A browser does not fetch what is
+// an alternative.
+func (s *survey) embedLink(n *html.Node) {
+	rel := attr(n, "rel")
+	switch {
+	case rel == "" || hasToken(rel, "alternate"):
+	case hasToken(rel, "stylesheet"):
+		s.addEmbed(attr(n, "href"), ByStyle, "")
+	case hasToken(rel, "icon") || hasToken(rel, "apple-touch-icon"):
+		s.addEmbed(attr(n, "href"), ByImage, "")
+	}
+}
+
+// addPicture notes a picture, in each of the sizes that it comes in. Its alternative text is in the
+// attribute alt.
+func (s *survey) addPicture(n *html.Node, alt string) {
+	text := attr(n, alt)
+	s.addEmbed(attr(n, "src"), ByImage, text)
+	for href := range candidates(attr(n, "srcset")) {
+		s.addEmbed(href, ByImage, text)
+	}
+}
+
+// candidates are the addresses of a srcset, such as "small.png 1x, large.png 2x". They are found as
+// browsers find them (HTML, 4.8.4.2, "parse a srcset attribute"): an address ends with white space,
+// and what follows it with a comma that stands in no parentheses. So an address may have commas.
+func candidates(srcset string) iter.Seq[string] {
+	const space = " \t\n\f\r"
+	return func(yield func(string) bool) {
+		for rest := srcset; ; {
+			if rest = strings.TrimLeft(rest, space+","); rest == "" {
+				return
+			}
+			end := strings.IndexAny(rest, space)
+			if end < 0 {
+				end = len(rest)
+			}
+			href := rest[:end]
+			rest = rest[end:]
+			if bare := strings.TrimRight(href, ","); bare != href {
+				href = bare // the comma ends the candidate, which says nothing more
+			} else {
+				rest = behindComma(rest)
+			}
+			if !yield(href) {
+				return
+			}
+		}
+	}
+}
+
+// behindComma is what follows the first comma that stands in no parentheses.
+func behindComma(s string) string {
+	open := false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '(':
+			open = true
+		case c == ')':
+			open = false
+		case c == ',' && !open:
+			return s[i+1:]
+		}
+	}
+	return ""
+}
+
+func (s *survey) addEmbed(href string, by By, alt string) {
+	if href = cleanHref(href); !leadsSomewhere(href) || s.embeds[href] {
+		return
+	}
+	s.embeds[href] = true
+	l := line{most: maxLinkText}
+	l.add(alt)
+	s.doc.Embeds = append(s.doc.Embeds, Embed{Href: href, By: by, Alt: string(l.text)})
+}

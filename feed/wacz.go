@@ -1,0 +1,106 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"skink/store"
+	"skink/warc"
+)
+
+// # WACZ
+//
+// The answers of a crawl that kept them, with their index, and the pages of the feed with their
+// titles and texts as those at which a reader may begin: one file that a player in a browser shows.
+
+// A WACZ says what a package is made of, beside a store.
+type WACZ struct {
+	Dir      string                               // folder of the web archive
+	Software string                               // that makes the package
+	Created  time.Time                            // required
+	Damaged  func(archive string, d *warc.Damage) // told of each record that cannot be indexed; nil: the first ends the writing
+}
+
+// ErrNoArchive: no page of a store was archived.
+var ErrNoArchive = errors.New("no answer was kept in a web archive")
+
+// WriteWACZ packs the archive of a store, and returns how many pages its list has. Of opt it heeds
+// which pages are written.
+func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, from WACZ) (pages int, err error) {
+	if err := opt.check(); err != nil {
+		return 0, err
+	}
+	names, err := archivesOf(ctx, s)
+	if err != nil {
+		return 0, err
+	}
+	p := warc.Package{Software: from.Software, Created: from.Created, Damaged: from.Damaged}
+	for _, name := range names {
+		path := filepath.Join(from.Dir, name)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return 0, fmt.Errorf("pages of the store are in %s, which is not in %s, or still being written", name, from.Dir)
+		}
+		p.Archives = append(p.Archives, warc.Archive{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
+	}
+	p.Pages = opt.beginnings(ctx, s, &pages)
+	return pages, warc.WriteWACZ(w, p)
+}
+
+// archivesOf are the names of the files that pages of a store are in, in their order.
+func archivesOf(ctx context.Context, s store.Reader) ([]string, error) {
+	named := map[string]bool{}
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range []store.Archived{page.Record.Archive, page.Record.Answered} {
+			if at.File != "" {
+				named[at.File] = true
+			}
+		}
+	}
+	if len(named) == 0 {
+		return nil, ErrNoArchive
+	}
+	var names []string
+	for name := range named {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// beginnings are the pages at which a reader of the package may begin, each of which is counted.
+func (opt *Options) beginnings(ctx context.Context, s store.Reader, count *int) iter.Seq2[warc.Page, error] {
+	return func(yield func(warc.Page, error) bool) {
+		for page, err := range s.Changes(ctx, "", store.WantText) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(warc.Page{}, err)
+				return
+			}
+			r := &page.Record
+			if !opt.choice().holds(r) || r.Archive.File == "" {
+				continue
+			}
+			*count++
+			p := warc.Page{ID: r.ID.String(), URL: r.URL, Date: r.FetchedAt.UTC(), Title: r.Title, Text: page.Text, Size: r.Size}
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,274 @@
+// Package align lays two texts side by side, so that a person sees what they have in common and
+// what not: what stands in both, only in the first, only in the second, or in both at different
+// places. It is pure.
+//
+//	var a, b dedup.Text
+//	a.Locate()
+//	...
+//	rows := align.Texts(align.Side{Text: left, Tokens: &a}, align.Side{Text: right, Tokens: &b})
+//
+// # How
+//
+// Long runs of words that both have come first ([dedup.Passages]). Of those that stand in the same
+// order in both, the heaviest chain is what is the same: it is a longest increasing subsequence,
+// with the number of words as the weight. Between two of them the words are compared one by one,
+// for a longest common subsequence. A run that is not in the chain, and that nothing else covers,
+// has moved.
+//
+// Then the blocks (lines) of the two texts are put beside each other: two blocks stand in one row
+// if they share a fair part of their words.
+//
+// What it gets wrong: a block whose words were shuffled counts as removed and added; and where
+// thousands of short runs repeat, a better chain may exist than the one that is found among the
+// longest.
+package align
+
+import (
+	"slices"
+
+	"skink/dedup"
+)
+
+// A Side is one of the two texts. Its tokens know where they stand in the text, see
+// [dedup.Text.Locate].
+type Side struct {
+	Text   string
+	Tokens *dedup.Text
+}
+
+// A Kind says what a piece of a text, or a row, is to the other text.
+type Kind string
+
+const (
+	Same    Kind = "same"    // it stands in both
+	Removed Kind = "removed" // only in the first
+	Added   Kind = "added"   // only in the second
+	Moved   Kind = "moved"   // in both, at another place
+	Changed Kind = "changed" // of a row: some of it is the same
+)
+
+// A Piece is a part of a block.
+type Piece struct {
+	Text string
+	Kind Kind
+	Move int // number of the move, the same on both sides; 0: it did not move
+}
+
+// A Block is a line of a text.
+type Block []Piece
+
+// A Row is blocks of both texts that belong together. One of its sides may be empty.
+type Row struct {
+	Kind Kind
+	A, B []Block
+}
+
+// Counts are words of an alignment.
+type Counts struct{ Same, Removed, Added, MovedA, MovedB int }
+
+// leastRun is the fewest words of a run that is looked for anywhere in the other text.
+const leastRun = 5
+
+// These bound the work: how many runs may stand in a chain, and how many pairs of words are
+// compared one by one, between two runs and in all.
+const (
+	mostRuns  = 2000
+	mostGap   = 1 << 20
+	mostPairs = 16 << 20
+)
+
+// Texts lays two texts side by side.
+func Texts(a, b Side) (rows []Row, words Counts) {
+	m := match(a, b)
+	x, y := newBlocks(a), newBlocks(b)
+	slide(m.a, m.b, m.x, x.starts())
+	slide(m.b, m.a, m.y, y.starts())
+	m.moved()
+	rows = m.rows(x, y)
+	for _, j := range m.a {
+		switch {
+		case j.kind == Same:
+			words.Same++
+		case j.kind == Moved:
+			words.MovedA++
+		default:
+			words.Removed++
+		}
+	}
+	for _, i := range m.b {
+		switch {
+		case i.kind == Moved:
+			words.MovedB++
+		case i.kind != Same:
+			words.Added++
+		}
+	}
+	return rows, words
+}
+
+// A place is what became of a token: what it is to the other text, and which token it is there.
+type place struct {
+	kind  Kind
+	other int
+	move  int
+}
+
+// A matching says of each token of two texts where it stands in the other.
+type matching struct {
+	a, b  []place
+	x, y  []uint64        // the tokens
+	runs  []dedup.Passage // long runs that both have, the longest first
+	pairs int             // that may still be compared
+}
+
+// match compares the tokens of two texts.
+func match(a, b Side) *matching {
+	m := &matching{x: a.Tokens.Shingles(nil, 1), y: b.Tokens.Shingles(nil, 1), pairs: mostPairs}
+	m.a, m.b = make([]place, a.Tokens.Len()), make([]place, b.Tokens.Len())
+	for i := range m.a {
+		m.a[i].kind = Removed
+	}
+	for j := range m.b {
+		m.b[j].kind = Added
+	}
+	m.runs = dedup.Passages(a.Tokens, b.Tokens, leastRun)
+	m.runs = m.runs[:min(len(m.runs), mostRuns)]
+	i, j := 0, 0
+	for _, r := range chain(m.runs) {
+		m.between(i, r.A, j, r.B)
+		m.same(r.A, r.B, r.Tokens)
+		i, j = r.A+r.Tokens, r.B+r.Tokens
+	}
+	m.between(i, len(m.a), j, len(m.b))
+	return m
+}
+
+// chain is the heaviest chain of runs that stand in the same order in both texts and do not
+// overlap.
+func chain(runs []dedup.Passage) []dedup.Passage {
+	sorted := slices.Clone(runs)
+	slices.SortFunc(sorted, func(p, q dedup.Passage) int { return p.A - q.A })
+	weight, before := make([]int, len(sorted)), make([]int, len(sorted))
+	best := -1
+	for i, r := range sorted {
+		weight[i], before[i] = r.Tokens, -1
+		for j, q := range sorted[:i] {
+			if q.A+q.Tokens <= r.A && q.B+q.Tokens <= r.B && weight[j]+r.Tokens > weight[i] {
+				weight[i], before[i] = weight[j]+r.Tokens, j
+			}
+		}
+		if best < 0 || weight[i] > weight[best] {
+			best = i
+		}
+	}
+	var kept []dedup.Passage
+	for ; best >= 0; best = before[best] {
+		kept = append(kept, sorted[best])
+	}
+	slices.Reverse(kept)
+	return kept
+}
+
+// same notes that tokens stand in both texts.
+func (m *matching) same(i, j, n int) {
+	for k := range n {
+		m.a[i+k] = place{kind: Same, other: j + k}
+		m.b[j+k] = place{kind: Same, other: i + k}
+	}
+}
+
+// leastShared is the share of the shorter side of a gap that must be common to both. Below it the
+// two have common words as any two sentences have, and a mark at each of them would say nothing.
+const leastShared = 0.35
+
+// between compares the tokens from i to iEnd of the first text with those from j to jEnd of the
+// second one by one. It trims what is equal at both ends, and finds a longest common subsequence of
+// the rest.
+func (m *matching) between(i, iEnd, j, jEnd int) {
+	for i < iEnd && j < jEnd && m.x[i] == m.y[j] {
+		m.same(i, j, 1)
+		i, j = i+1, j+1
+	}
+	for i < iEnd && j < jEnd && m.x[iEnd-1] == m.y[jEnd-1] {
+		m.same(iEnd-1, jEnd-1, 1)
+		iEnd, jEnd = iEnd-1, jEnd-1
+	}
+	rows, cols := iEnd-i, jEnd-j
+	if rows == 0 || cols == 0 || rows*cols > min(mostGap, m.pairs) {
+		return
+	}
+	m.pairs -= rows * cols
+	common := make([]int32, (rows+1)*(cols+1)) // of what begins at each pair
+	at := func(r, c int) *int32 { return &common[r*(cols+1)+c] }
+	for r := rows - 1; r >= 0; r-- {
+		for c := cols - 1; c >= 0; c-- {
+			if m.x[i+r] == m.y[j+c] {
+				*at(r, c) = *at(r+1, c+1) + 1
+			} else {
+				*at(r, c) = max(*at(r+1, c), *at(r, c+1))
+			}
+		}
+	}
+	if float64(*at(0, 0)) < leastShared*float64(min(rows, cols)) {
+		return
+	}
+	for r, c := 0, 0; r < rows && c < cols; {
+		switch {
+		case m.x[i+r] == m.y[j+c]:
+			m.same(i+r, j+c, 1)
+			r, c = r+1, c+1
+		case *at(r+1, c) >= *at(r, c+1):
+			r++
+		default:
+			c++
+		}
+	}
+}
+
+// slide moves what stands in one text alone to the beginning of a line, where that says the same. A
+// paragraph that was put between two others and begins as the next one does would else seem to
+// begin in its second word. of is the side that has more, and other the side that it is put into.
+func slide(of, other []place, tokens []uint64, starts []bool) {
+	for s := 0; s < len(of); s++ {
+		if of[s].kind == Same {
+			continue
+		}
+		e := s
+		for e < len(of) && of[e].kind != Same {
+			e++
+		}
+		from, to := s, e
+		for !starts[from] && from > 0 && of[from-1].kind == Same && tokens[from-1] == tokens[to-1] {
+			from, to = from-1, to-1
+		}
+		if from < s && starts[from] && (e == len(of) || of[e].other == of[s-1].other+1) {
+			for k := s - 1; k >= from; k-- { // the words before it become those at its end
+				at := k + e - s
+				of[at], of[k] = of[k], of[at]
+				other[of[at].other].other = at
+			}
+		}
+		s = e
+	}
+}
+
+// moved notes the runs that stand in both texts, and of which nothing is the same at its place.
+func (m *matching) moved() {
+	move := 0
+	for _, r := range m.runs {
+		for k := 0; k < r.Tokens; {
+			n := 0
+			for k+n < r.Tokens && m.a[r.A+k+n].kind == Removed && m.b[r.B+k+n].kind == Added {
+				n++
+			}
+			if n >= leastRun {
+				move++
+				for t := range n {
+					m.a[r.A+k+t] = place{Moved, r.B + k + t, move}
+					m.b[r.B+k+t] = place{Moved, r.A + k + t, move}
+				}
+			}
+			k += n + 1
+		}
+	}
+}

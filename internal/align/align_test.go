@@ -1,0 +1,129 @@
+package align
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"skink/dedup"
+)
+
+func sideOf(text string) Side {
+	t := new(dedup.Text)
+	t.Locate()
+	t.Read([]byte(text))
+	return Side{text, t}
+}
+
+// shown writes rows so that a person can read them: what is only in one text in brackets, what
+// moved in braces.
+func shown(rows []Row) string {
+	var b strings.Builder
+	side := func(blocks []Block) string {
+		var lines []string
+		for _, block := range blocks {
+			line := ""
+			for _, p := range block {
+				text := strings.TrimSpace(p.Text)
+				switch p.Kind {
+				case Removed, Added:
+					text = "[" + text + "]"
+				case Moved:
+					text = fmt.Sprintf("{%d %s}", p.Move, text)
+				}
+				line = strings.TrimSpace(line + " " + text)
+			}
+			lines = append(lines, line)
+		}
+		return strings.Join(lines, " / ")
+	}
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%s: %s | %s\n", r.Kind, side(r.A), side(r.B))
+	}
+	return b.String()
+}
+
+const (
+	one   = "The first is the breath of the bog, on still clear nights."
+	two   = "The second comes from the sea and grows out of the west."
+	three = "The third is smoke on the water, and it belongs to winter."
+	four  = "Opening hours are printed on the door of the reading room."
+)
+
+func TestTexts(t *testing.T) {
+	lines := func(all ...string) string { return strings.Join(all, "\n") }
+	for _, c := range []struct{ what, a, b, want string }{
+		{"the same but for case and punctuation", lines(one, two), lines(strings.ToUpper(one), two+"!"), "same: " + one + " | " + strings.ToUpper(one) + "\nsame: " + two + " | " + two + "!\n"},
+		{"a line more", lines(one, three), lines(one, two, three), "same: " + one + " | " + one + "\nadded:  | [" + two + "]\nsame: " + three + " | " + three + "\n"},
+		{"a line less", lines(one, two, three), lines(one, three), "same: " + one + " | " + one + "\nremoved: [" + two + "] | \nsame: " + three + " | " + three + "\n"},
+		{"a word", "Call the plumber in Bergen before noon today", "Call the plumber in Tromsø before noon today", "changed: Call the plumber in [Bergen] before noon today | Call the plumber in [Tromsø] before noon today\n"},
+		{"a line that moved", lines(four, one, two, three), lines(one, two, three, four), "moved: {1 " + four + "} | \nsame: " + one + " | " + one + "\nsame: " + two + " | " + two + "\nsame: " + three + " | " + three + "\nmoved:  | {1 " + four + "}\n"},
+		{"a line in two", one + " " + two, lines(one, two), "same: " + one + " " + two + " | " + one + " / " + two + "\n"},
+		{"nothing in common", one, "Quite another text stands here, about budgets and boats", "removed: [" + one + "] | \nadded:  | [Quite another text stands here, about budgets and boats]\n"},
+		{"nothing at all", "", "", ""},
+		{"nothing on one side", "", one, "added:  | [" + one + "]\n"},
+		{"a line without words", lines(one, "* * *", two), lines(one, two), "same: " + one + " | " + one + "\nremoved: * * * | \nsame: " + two + " | " + two + "\n"},
+		{"another script", "שלום עולם וברוכים הבאים לכאן", "שלום עולם וברוכים הבאים לשם", "changed: שלום עולם וברוכים הבאים [לכאן] | שלום עולם וברוכים הבאים [לשם]\n"},
+	} {
+		rows, _ := Texts(sideOf(c.a), sideOf(c.b))
+		if got := shown(rows); got != c.want {
+			t.Errorf("%s:\n got\n%s\nwant\n%s", c.what, got, c.want)
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	_, words := Texts(sideOf(four+"\n"+one+"\n"+two), sideOf(one+"\n"+two+"\n"+four+" Really."))
+	if want := (Counts{Same: 24, MovedA: 11, MovedB: 11, Added: 1}); words != want {
+		t.Errorf("got %+v, want %+v", words, want)
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	rows, _ := Texts(sideOf(one+"\nCall the plumber in Bergen before noon today"), sideOf(one+"\nCall the plumber in Tromsø before noon today or never"))
+	got := Differences(rows, 5)
+	if len(got) != 2 || got[0] != (Difference{"Bergen", "Tromsø"}) || got[1] != (Difference{"", "or never"}) {
+		t.Errorf("got %+v", got)
+	}
+	if got := Differences(rows, 1); len(got) != 1 {
+		t.Errorf("%d, want 1", len(got))
+	}
+}
+
+// Whatever the texts are, nothing of them is lost or made up, and both sides agree on what they
+// share.
+func FuzzTexts(f *testing.F) {
+	f.Add(one+"\n"+two, two+"\n"+one)
+	f.Add("a b a b a b a b\n\nc", "b a b a\nb a b")
+	f.Add("\n \nx", "\r\n"+four)
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if len(a)+len(b) > 4000 {
+			return
+		}
+		rows, words := Texts(sideOf(a), sideOf(b))
+		var left, right strings.Builder
+		for _, r := range rows {
+			for _, block := range r.A {
+				for _, p := range block {
+					left.WriteString(p.Text)
+				}
+			}
+			for _, block := range r.B {
+				for _, p := range block {
+					right.WriteString(p.Text)
+				}
+			}
+		}
+		plain := func(s string) string { return strings.Join(strings.Fields(s), "") }
+		if plain(left.String()) != plain(a) || plain(right.String()) != plain(b) {
+			t.Errorf("the rows hold %q and %q", left.String(), right.String())
+		}
+		if words.MovedA != words.MovedB {
+			t.Errorf("%d words moved away, and %d came", words.MovedA, words.MovedB)
+		}
+		x, y := sideOf(a), sideOf(b)
+		if words.Same+words.Removed+words.MovedA != x.Tokens.Len() || words.Same+words.Added+words.MovedB != y.Tokens.Len() {
+			t.Errorf("%+v of %d and %d words", words, x.Tokens.Len(), y.Tokens.Len())
+		}
+	})
+}

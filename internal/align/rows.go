@@ -1,0 +1,226 @@
+package align
+
+import "strings"
+
+// blocks are the lines of a text, and the tokens of each.
+type blocks struct {
+	side  Side
+	lines []span // bytes of the text
+	first []int  // token of each line; one more at the end
+}
+
+type span struct{ start, end int }
+
+func newBlocks(s Side) *blocks {
+	b := &blocks{side: s}
+	token := 0
+	for start := 0; start < len(s.Text); {
+		end := start + len(s.Text[start:])
+		if at := strings.IndexByte(s.Text[start:], '\n'); at >= 0 {
+			end = start + at
+		}
+		if strings.TrimSpace(s.Text[start:end]) != "" {
+			b.lines, b.first = append(b.lines, span{start, end}), append(b.first, token)
+		}
+		for token < s.Tokens.Len() && s.Tokens.Span(token).Start < end {
+			token++
+		}
+		start = end + 1
+	}
+	b.first = append(b.first, s.Tokens.Len())
+	return b
+}
+
+// size is how many tokens a line has.
+func (b *blocks) size(line int) int { return b.first[line+1] - b.first[line] }
+
+// starts says of each token whether it is the first of its line.
+func (b *blocks) starts() []bool {
+	starts := make([]bool, b.side.Tokens.Len())
+	for _, t := range b.first {
+		if t < len(starts) {
+			starts[t] = true
+		}
+	}
+	return starts
+}
+
+// lineOf are the lines of all tokens.
+func (b *blocks) lineOf() []int {
+	of := make([]int, b.side.Tokens.Len())
+	for line := range b.lines {
+		for t := b.first[line]; t < b.first[line+1]; t++ {
+			of[t] = line
+		}
+	}
+	return of
+}
+
+// leastLinked is the share of the words of the shorter of two blocks that puts them into one row.
+const leastLinked = 0.25
+
+// rows puts the blocks of two texts beside each other.
+func (m *matching) rows(x, y *blocks) (rows []Row) {
+	groups := m.group(x, y)
+	i, j := 0, 0
+	for i < len(x.lines) || j < len(y.lines) {
+		fromI, fromJ := i, j
+		switch {
+		case i < len(x.lines) && !groups.linkedA[i]:
+			i++
+		case j < len(y.lines) && !groups.linkedB[j]:
+			j++
+		case i == len(x.lines):
+			j++
+		case j == len(y.lines) || groups.ofA[i] != groups.ofB[j]: // links do not cross; a block that has lost its place stands alone
+			i++
+		default:
+			g := groups.ofA[i]
+			for k := i; k < len(x.lines); k++ {
+				if groups.linkedA[k] && groups.ofA[k] == g {
+					i = k + 1
+				}
+			}
+			for k := j; k < len(y.lines); k++ {
+				if groups.linkedB[k] && groups.ofB[k] == g {
+					j = k + 1
+				}
+			}
+		}
+		row := Row{}
+		for ; fromI < i; fromI++ {
+			row.A = append(row.A, m.pieces(x, fromI, m.a))
+		}
+		for ; fromJ < j; fromJ++ {
+			row.B = append(row.B, m.pieces(y, fromJ, m.b))
+		}
+		row.Kind = kindOf(row)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// groups says which blocks are linked with each other.
+type groups struct {
+	ofA, ofB         []int
+	linkedA, linkedB []bool
+}
+
+// group links the blocks that share a fair part of their words. Groups have numbers in the order of
+// the texts.
+func (m *matching) group(x, y *blocks) groups {
+	g := groups{make([]int, len(x.lines)), make([]int, len(y.lines)), make([]bool, len(x.lines)), make([]bool, len(y.lines))}
+	shared := map[[2]int]int{}
+	of := y.lineOf()
+	for line := range x.lines {
+		for t := x.first[line]; t < x.first[line+1]; t++ {
+			if m.a[t].kind == Same {
+				shared[[2]int{line, of[m.a[t].other]}]++
+			}
+		}
+	}
+	next := 0
+	for i := range x.lines {
+		for j := range y.lines {
+			n := shared[[2]int{i, j}]
+			if n == 0 || float64(n) < leastLinked*float64(min(x.size(i), y.size(j))) {
+				continue
+			}
+			switch {
+			case g.linkedA[i]:
+				g.ofB[j] = g.ofA[i]
+			case g.linkedB[j]:
+				g.ofA[i] = g.ofB[j]
+			default:
+				next++
+				g.ofA[i], g.ofB[j] = next, next
+			}
+			g.linkedA[i], g.linkedB[j] = true, true
+		}
+	}
+	return g
+}
+
+// pieces cuts a line where its words change their kind. What stands between two words belongs to
+// the first of them.
+func (m *matching) pieces(b *blocks, line int, of []place) (cut Block) {
+	at, last := b.lines[line], b.first[line+1]
+	if b.first[line] == last {
+		return Block{{Text: b.side.Text[at.start:at.end], Kind: Same}}
+	}
+	start := at.start
+	for t := b.first[line]; t < last; {
+		now := of[t]
+		for t < last && of[t].kind == now.kind && of[t].move == now.move {
+			t++
+		}
+		end := at.end
+		if t < last {
+			end = b.side.Tokens.Span(t).Start
+		}
+		cut = append(cut, Piece{b.side.Text[start:end], now.kind, now.move})
+		start = end
+	}
+	return cut
+}
+
+// kindOf says what a row is.
+func kindOf(r Row) Kind {
+	only := map[Kind]bool{}
+	for _, side := range [][]Block{r.A, r.B} {
+		for _, b := range side {
+			for _, p := range b {
+				only[p.Kind] = true
+			}
+		}
+	}
+	switch {
+	case len(only) == 1 && only[Same] && len(r.A) > 0 && len(r.B) > 0:
+		return Same
+	case len(only) == 1 && only[Moved]:
+		return Moved
+	case len(r.A) > 0 && len(r.B) > 0:
+		return Changed
+	case len(r.A) > 0:
+		return Removed
+	}
+	return Added
+}
+
+// A Difference is words of the first text in whose place others stand in the second. One of the two
+// may be empty.
+type Difference struct{ Removed, Added string }
+
+// Differences are the first differences of two texts that were laid side by side, at most n. The
+// pieces of a row that follow each other are taken together.
+func Differences(rows []Row, n int) (all []Difference) {
+	for _, r := range rows {
+		a, b := unlike(r.A), unlike(r.B)
+		for i := range max(len(a), len(b)) {
+			var d Difference
+			if i < len(a) {
+				d.Removed = a[i]
+			}
+			if i < len(b) {
+				d.Added = b[i]
+			}
+			if len(all) == n {
+				return all
+			}
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// unlike are the pieces of blocks that the other text has not.
+func unlike(blocks []Block) (texts []string) {
+	for _, b := range blocks {
+		for _, p := range b {
+			if p.Kind == Removed || p.Kind == Added {
+				texts = append(texts, strings.TrimSpace(p.Text))
+			}
+		}
+	}
+	return texts
+}

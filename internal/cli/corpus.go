@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+
+	"skink/dedup"
+	"skink/internal/corpus"
+	"skink/store"
+)
+
+// corpusFlags say which files of a corpus are read, and how.
+type corpusFlags struct {
+	include, exclude []string
+	fields           corpus.Fields
+	strict           bool
+	maxBad           int // -1: any number
+}
+
+func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
+	f := &corpusFlags{}
+	flags.StringArrayVar(&f.include, "include", nil, "read only files whose path matches this regular expression, of whatever kind (may be repeated)")
+	flags.StringArrayVar(&f.exclude, "exclude", nil, "read no file whose path matches this regular expression (may be repeated)")
+	flags.StringVar(&f.fields.Text, "text-field", "", "member of a JSON line that holds the text (default: the first of text, content, body, raw_content, document, html, raw_html)")
+	flags.StringVar(&f.fields.ID, "id-field", "", "member that names the line (default: the first of url, uri, id, _id, docid, doc_id, document_id, or else FILE:LINE)")
+	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read, instead of passing over it")
+	flags.IntVar(&f.maxBad, "max-bad", -1, "stop when more records than this cannot be read; -1 never stops")
+	return f
+}
+
+// inputs are the files of a corpus.
+func (f *corpusFlags) inputs(paths []string, stdin io.Reader) (*corpus.Inputs, error) {
+	in := &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields}
+	var err error
+	if in.Include, err = patterns("include", f.include); err != nil {
+		return nil, err
+	}
+	if in.Exclude, err = patterns("exclude", f.exclude); err != nil {
+		return nil, err
+	}
+	if f.maxBad < -1 {
+		return nil, usagef("--max-bad %d: try 0 or more, or -1 to stop at no number", f.maxBad)
+	}
+	return in, nil
+}
+
+func patterns(flag string, texts []string) (all []*regexp.Regexp, err error) {
+	for _, text := range texts {
+		p, err := regexp.Compile(text)
+		if err != nil {
+			return nil, usagef("--%s %q: %w", flag, text, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// A reading counts the files and records of a corpus that are not judged, and tells a person of
+// them.
+type reading struct {
+	*corpusFlags
+	to     io.Writer
+	unread int // files and folders in folders that could not be read
+	bad    int // records
+
+	mu     sync.Mutex
+	passed map[string]int // guarded by mu: files, and records of archives, that were passed over, by their kind
+}
+
+// namedBad is how many bad records are named. More names would tell a person nothing new.
+const namedBad = 20
+
+// missed counts a file or folder that cannot be read, and says why.
+func (r *reading) missed(err error) {
+	fmt.Fprintf(r.to, "skink: %s\n", oneLine(err))
+	r.unread++
+}
+
+func (r *reading) passOver(kind string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.passed == nil {
+		r.passed = map[string]int{}
+	}
+	r.passed[kind]++
+}
+
+// isBad counts a record that cannot be read, and names it. Its error says that there are too many.
+func (r *reading) isBad(bad *corpus.BadError) error {
+	r.bad++
+	switch {
+	case r.strict:
+		return fmt.Errorf("%w%s: without --strict it is passed over", bad, r.help(bad))
+	case r.bad <= namedBad:
+		fmt.Fprintf(r.to, "skink: %s%s\n", oneLine(bad), r.help(bad))
+	case r.bad == namedBad+1:
+		fmt.Fprintln(r.to, "skink: more records cannot be read; they are counted, and not named")
+	}
+	if r.maxBad >= 0 && r.bad > r.maxBad {
+		return fmt.Errorf("%s cannot be read, and --max-bad allows %d", plural(int64(r.bad), "record"), r.maxBad)
+	}
+	return nil
+}
+
+// help is what can be done about a bad record.
+func (r *reading) help(bad *corpus.BadError) string {
+	switch {
+	case errors.Is(bad, corpus.ErrNoText):
+		return "; --text-field names the one that is"
+	case errors.Is(bad, corpus.ErrTooLong):
+		return "; with a larger --memory more are read"
+	}
+	return ""
+}
+
+// rest says what was not judged. It stands behind the counts of what was.
+func (r *reading) rest() string {
+	var b strings.Builder
+	if len(r.passed) > 0 {
+		fmt.Fprintf(&b, "; passed over: %s", r.passedText())
+	}
+	if r.bad > 0 {
+		fmt.Fprintf(&b, "; bad records: %d", r.bad)
+	}
+	if r.unread > 0 {
+		fmt.Fprintf(&b, "; could not be read: %d", r.unread)
+	}
+	return b.String()
+}
+
+// passedText counts the files passed over, with the commonest kinds.
+func (r *reading) passedText() string {
+	const most = 6
+	kinds := slices.SortedFunc(maps.Keys(r.passed), func(a, b string) int {
+		if d := r.passed[b] - r.passed[a]; d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	total := 0
+	for _, n := range r.passed {
+		total += n
+	}
+	var parts []string
+	for i, kind := range kinds {
+		if i == most && len(kinds) > most+1 {
+			parts = append(parts, fmt.Sprintf("%s more", plural(int64(len(kinds)-most), "kind")))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", r.passed[kind], kind))
+	}
+	return fmt.Sprintf("%d (%s)", total, strings.Join(parts, ", "))
+}
+
+// nothing is the error of a run that read no text, though some of what it read should have held
+// one.
+func (r *reading) nothing(withoutText int64) error {
+	switch {
+	case withoutText > 0:
+		return fmt.Errorf("nothing was read: %s without text%s", plural(withoutText, "record"), r.rest())
+	case len(r.passed) > 0:
+		return fmt.Errorf("nothing was read: passed over: %s: --include takes files of other kinds by their paths", r.passedText())
+	case r.bad > 0:
+		return fmt.Errorf("nothing was read: %s could not be read", plural(int64(r.bad), "record"))
+	case r.unread > 0:
+		return fmt.Errorf("nothing was read: %d files or folders could not be read", r.unread)
+	}
+	return errors.New("nothing was read: the files and folders named hold no text, or --include and --exclude leave none")
+}
+
+// corpusOutFlags say where the records of a judged corpus go.
+type corpusOutFlags struct {
+	unique, duplicates string // "": nowhere
+	annotate           bool
+}
+
+func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
+	f := &corpusOutFlags{}
+	flags.StringVar(&f.unique, "unique", "", "write the records that are kept to this file, each as it was read and in their order, packed as its name says (.gz, .zst); - for standard output, without the report")
+	flags.StringVar(&f.duplicates, "duplicates", "", "write the others to this file, with skink_verdict, skink_duplicate_of and skink_resemblance; it may be the file of --unique")
+	flags.BoolVar(&f.annotate, "annotate", false, "add these members to the records of --unique, too")
+	return f
+}
+
+// given says whether any records are to be written.
+func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates != "" }
+
+// toStdout says whether records go to standard output, where the report would go.
+func (f *corpusOutFlags) toStdout() bool { return f.unique == "-" || f.duplicates == "-" }
+
+// names are the files that are written.
+func (f *corpusOutFlags) names() (all []flagged) {
+	for _, one := range []flagged{{"--unique", f.unique}, {"--duplicates", f.duplicates}} {
+		if one.name != "" && one.name != "-" {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// A flagged file is named by a flag.
+type flagged struct{ flag, name string }
+
+func (f *corpusOutFlags) check() error {
+	if f.annotate && !f.given() {
+		return usagef("dedup: --annotate adds to the records that are written: name a file with --unique or --duplicates")
+	}
+	return nil
+}
+
+// A corpusOut is the records of a corpus on their way out. A nil writer takes nothing.
+type corpusOut struct{ unique, duplicates *corpus.Writer }
+
+// write calls do with the open writers, and leaves files only if do succeeds.
+func (f *corpusOutFlags) write(con Console, do func(*corpusOut) error) error {
+	out := &corpusOut{}
+	inner := func() error { return do(out) }
+	if f.duplicates != "" && f.duplicates != f.unique {
+		inner = f.into(con, f.duplicates, true, &out.duplicates, inner)
+	}
+	if f.unique != "" {
+		both := f.unique == f.duplicates
+		rest := inner
+		inner = f.into(con, f.unique, f.annotate || both, &out.unique, func() error {
+			if both {
+				out.duplicates = out.unique
+			}
+			return rest()
+		})
+	}
+	return inner()
+}
+
+// into returns a function that runs do while a writer to a file is open.
+func (f *corpusOutFlags) into(con Console, name string, annotate bool, to **corpus.Writer, do func() error) func() error {
+	fill := func(w io.Writer) error {
+		*to = corpus.NewWriter(w, name, annotate)
+		if err := do(); err != nil {
+			return err
+		}
+		return (*to).Close()
+	}
+	if name == "-" {
+		return func() error { return fill(con.Out) }
+	}
+	return func() error { return writeFile(name, fill) }
+}
+
+// take writes a record where its verdict says. A record without a verdict goes with the unique
+// ones: it was not found to be a copy.
+func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
+	note, to := noteOf(page), o.unique
+	if page.Verdict == dedup.Exact || page.Verdict == dedup.Near {
+		to = o.duplicates
+	}
+	if to == nil {
+		return nil
+	}
+	return to.Write(r, note)
+}
+
+func noteOf(page *store.Record) corpus.Note {
+	note := corpus.Note{Verdict: string(page.Verdict)}
+	if page.Verdict == dedup.Exact || page.Verdict == dedup.Near {
+		note.DuplicateOf, note.Resemblance = page.DuplicateOf, page.Resemblance
+	}
+	return note
+}

@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"skink/dedup"
+	"skink/internal/complete"
+	"skink/internal/corpus"
+	"skink/store"
+	"skink/store/badger"
+)
+
+// keepFlags say which of several similar texts is kept, and which of them may be dropped for it.
+type keepFlags struct {
+	flags       *pflag.FlagSet
+	keep, rule  string
+	containment float64
+	against     string
+}
+
+const (
+	keepFirstText   = "first"
+	keepLongestText = "longest"
+	byResemblance   = "resemblance"
+	byContainment   = "containment"
+
+	defaultContainment = 0.95
+)
+
+func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
+	f := &keepFlags{flags: flags}
+	flags.StringVar(&f.keep, "keep", keepFirstText, "which text of a cluster is kept: first, or longest, for which all are judged against all others")
+	flags.StringVar(&f.rule, "rule", byResemblance, "when a text may be dropped for one that it resembles: by resemblance alone, or by containment, only if nearly all it says is in the text that is kept, besides")
+	flags.Float64Var(&f.containment, "containment", defaultContainment, "with --rule containment, the share of a text's runs of three words that must be in the text that is kept, above 0 to 1")
+	flags.StringVar(&f.against, "against", "", "folder of a store to judge against, which is not written to: its texts come before all others")
+	return f
+}
+
+// longest says whether the texts are judged as a whole, the longest of each cluster leading.
+func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
+
+func (f *keepFlags) check(d *dedupFlags) error {
+	switch {
+	case f.keep != keepFirstText && f.keep != keepLongestText:
+		return usagef("--keep %q: try first or longest", f.keep)
+	case f.rule != byResemblance && f.rule != byContainment:
+		return usagef("--rule %q: try resemblance or containment", f.rule)
+	case !(f.containment > 0 && f.containment <= 1):
+		return usagef("--containment %v: try a share above 0, up to 1", f.containment)
+	case f.flags.Changed("containment") && f.rule != byContainment:
+		return usagef("--containment adds to --rule containment: give both")
+	case f.rule == byContainment && f.flags.Changed("form"):
+		return usagef("--rule containment holds texts against each other as they are: leave --form out")
+	case f.longest() && d.store != "":
+		return usagef("--keep longest judges a corpus as a whole, and --store keeps what was judged in its order: leave one out")
+	case f.longest() && d.pairs:
+		return usagef("--pairs keeps and drops nothing: leave --keep out")
+	case f.against != "" && d.store != "":
+		return usagef("--against judges against a store and leaves it as it is, and --store adds to one: leave one out")
+	case f.against != "" && (d.pairs || f.longest()):
+		return usagef("--against judges each text in its order: leave --pairs and --keep longest out")
+	}
+	return nil
+}
+
+// contained is the share of a dropped text that must be in the kept one.
+func (f *keepFlags) contained() float64 {
+	if f.rule == byContainment {
+		return f.containment
+	}
+	return 0
+}
+
+// openKnown opens the store to judge against. Its rule judges the new texts too.
+func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings, error) {
+	s, err := open(d.keep.against, badger.Options{ReadOnly: true})
+	if err != nil {
+		return nil, store.Settings{}, err
+	}
+	set, err := d.settingsOf(ctx, s)
+	if err != nil {
+		return nil, set, errors.Join(err, s.Close())
+	}
+	warn(d.con.Err, s.Loss())
+	return s, set, nil
+}
+
+// settingsOf are the settings of the store to judge against. Flags that contradict them are an
+// error.
+func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settings, error) {
+	set, err := storedSettings(ctx, s)
+	if err != nil {
+		return set, err
+	}
+	if err := d.rule.contradicts(set, d.keep.against); err != nil {
+		return set, err
+	}
+	if set.Extractor != extractorVersion {
+		return set, otherVersion(d.keep.against, "extractor", set.Extractor, extractorVersion)
+	}
+	set.Markdown = store.NoMarkdown // what is judged is not kept
+	if d.keep.contained() > 0 {
+		set.Contained = d.keep.contained()
+	}
+	return set, nil
+}
+
+// agree settles the rule for a store, and what is kept beside each text: that of the texts it
+// holds, or that of the store it is judged against.
+func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Markdown, error) {
+	if known == nil {
+		return d.rule.agree(ctx, s, name)
+	}
+	rule, err := ruleOf(*known, d.keep.against)
+	if err != nil {
+		return rule, "", err
+	}
+	return rule, known.Markdown, store.WriteSettings(ctx, s, *known)
+}
+
+// # The longest is kept
+//
+// Which text of a cluster is the longest is known only when all are read. So a corpus whose records
+// are to be written is read twice: once to judge it, and once to write it. In between, a temporary
+// file holds which record became which page. That is some bytes for each record, too much memory
+// for a large corpus.
+
+// A noted record is one that was judged, by its place among all and the id of its page.
+type noted struct {
+	Num  uint64
+	Page dedup.Hash
+}
+
+// notes are the noted records, in their order, in a temporary file.
+type notes struct {
+	file *os.File
+	out  *bufio.Writer
+}
+
+func newNotes() (*notes, error) {
+	f, err := os.CreateTemp("", "skink-dedup-*")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary file: %w", err)
+	}
+	return &notes{f, bufio.NewWriter(f)}, nil
+}
+
+func (n *notes) close() error { return errors.Join(n.file.Close(), os.Remove(n.file.Name())) }
+
+func (n *notes) take(r *corpus.Record, page *store.Record) error {
+	return binary.Write(n.out, binary.LittleEndian, noted{uint64(r.Num), page.ID})
+}
+
+// each calls do with each of the notes.
+func (n *notes) each(do func(noted) error) error {
+	if err := n.out.Flush(); err != nil {
+		return err
+	}
+	if _, err := n.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	in := bufio.NewReader(n.file)
+	for {
+		var one noted
+		switch err := binary.Read(in, binary.LittleEndian, &one); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := do(one); err != nil {
+			return err
+		}
+	}
+}
+
+// keepLongest judges as a whole the texts that were read, and writes their records.
+func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.Rule, in *corpus.Inputs, n *notes, out *corpusOut) (err error) {
+	d.whole, err = complete.Judge(ctx, s, complete.Options{Rule: rule, WholeText: true, Longest: true})
+	if err != nil || !d.records.given() {
+		return err
+	}
+	again := &secondReading{ctx: ctx, whole: d.whole, out: out}
+	next, stop := iter.Pull2(in.Again().Records(ctx))
+	defer stop()
+	err = n.each(func(one noted) error {
+		for {
+			r, err, more := next()
+			if err != nil {
+				return err
+			}
+			if !more || uint64(r.Num) > one.Num {
+				return errors.New("read the files again: they are not what they were: leave them alone until this ends")
+			}
+			if uint64(r.Num) == one.Num { // the records before it were bad
+				return again.take(r, one.Page)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return again.flush()
+}
+
+// A secondReading writes records that are read again, and asks for the pages of many at once.
+type secondReading struct {
+	ctx     context.Context
+	whole   *complete.Whole
+	out     *corpusOut
+	records []*corpus.Record
+	pages   []dedup.Hash
+}
+
+func (s *secondReading) take(r *corpus.Record, page dedup.Hash) error {
+	s.records, s.pages = append(s.records, r), append(s.pages, page)
+	if len(s.records) < 64 {
+		return nil
+	}
+	return s.flush()
+}
+
+func (s *secondReading) flush() error {
+	found, err := s.whole.Pages(s.ctx, s.pages, store.WantRecord)
+	if err != nil {
+		return err
+	}
+	for i, r := range s.records {
+		if found[i] == nil {
+			return fmt.Errorf("record of %s: %w", r.Place(), store.ErrCorrupt)
+		}
+		if err := s.out.take(r, &found[i].Record); err != nil {
+			return err
+		}
+	}
+	s.records, s.pages = s.records[:0], s.pages[:0]
+	return nil
+}
+
+// readTwice refuses inputs that can be read once only.
+func readTwice(paths []string) error {
+	if slices.Contains(paths, "-") {
+		return usagef("--keep longest reads twice what it writes with --unique and --duplicates: name files instead of -")
+	}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			return usagef("--keep longest reads twice what it writes with --unique and --duplicates, and %s is no file", path)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"skink/crawler"
+	"skink/extract"
+	"skink/internal/archive"
+	"skink/internal/replay"
+	"skink/store"
+	"skink/warc"
+)
+
+// inArchive writes a page with the text marked that is taken of it. The page is read from the web
+// archive that the crawl of a store kept. It is taken apart as today's extractor does.
+func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error {
+	if r.Archive.File == "" {
+		return errors.New("its page was not kept: a crawl with --warc keeps pages beside their texts")
+	}
+	dir, err := archive.Where(ctx, s, "")
+	switch {
+	case err != nil:
+		return err
+	case dir == "":
+		return fmt.Errorf("its page is in %s, and the store does not say where that archive is", r.Archive.File)
+	}
+	f, err := openArchived(filepath.Join(dir, filepath.Base(r.Archive.File)))
+	if err != nil {
+		return fmt.Errorf("its page cannot be read: %w", err)
+	}
+	defer f.Close()
+	if _, err := f.Seek(r.Archive.Offset, io.SeekStart); err != nil {
+		return err
+	}
+	rec, err := warc.NewReader(io.LimitReader(f, r.Archive.Length)).Next()
+	var page *crawler.Page
+	if err == nil {
+		page, err = replay.PageOf(rec, crawler.Defaults())
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("its page in %s cannot be read: %w", r.Archive.File, err)
+	case page == nil || page.Item.URL != r.URL || len(page.Body) == 0:
+		return fmt.Errorf("%s has no page of it", r.Archive.File)
+	}
+	doc, err := extract.Options{Page: true}.Parse(page.Body, page.Header.Get("Content-Type"))
+	if err != nil {
+		return fmt.Errorf("its page in %s cannot be taken apart: %w", r.Archive.File, err)
+	}
+	return doc.WriteHTML(w)
+}
+
+// openArchived opens a file of an archive, also one that is being written.
+func openArchived(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		if f, err := os.Open(path + replay.Opening); err == nil {
+			return f, nil
+		}
+	}
+	return f, err
+}

@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"skink/crawler"
+	"skink/frontier"
+	"skink/internal/harmless"
+	"skink/internal/monitor"
+	"skink/internal/ownname"
+	"skink/report"
+	"skink/store"
+	"skink/view"
+)
+
+// openView begins to show the crawl to a browser, if that is asked for. stop ends the crawl as
+// Ctrl-C does.
+func (c *crawlRun) openView(ctx context.Context, r *running, stop func()) (end func() error, err error) {
+	if c.view == "" {
+		return func() error { return nil }, nil
+	}
+	address, err := ownname.Address(c.view)
+	if err != nil {
+		return nil, err // check has refused a bad address already
+	}
+	settings, err := storedSettings(ctx, c.store)
+	if err != nil {
+		return nil, err
+	}
+	server, err := showAt(address, view.Options{
+		Store: ours{c.store}, Name: c.name(), Rule: c.judgedBy, Address: address, About: report.About{Store: c.name(), Settings: settings},
+		Alike: alikeBy(c.judgedBy), Nearly: nearlyUpTo(c.judgedBy), Marked: inArchive,
+		Crawl: &shownCrawl{running: r, memory: int64(*c.memory), stop: stop},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--view %w", err)
+	}
+	c.say.line("The crawl is shown at %s", server.url)
+	return server.close, nil
+}
+
+// ours is a store that this process has open.
+type ours struct{ store.Reader }
+
+func (o ours) Read(_ context.Context, do func(store.Reader) error) error { return do(o.Reader) }
+
+// A shownCrawl is a running crawl as a view asks for it.
+type shownCrawl struct {
+	*running
+	memory int64 // bytes that pages may take
+	stop   func()
+
+	mu       sync.Mutex
+	stopping bool          // guarded by mu
+	sized    time.Time     // guarded by mu: when what takes long was counted
+	disk     int64         // guarded by mu
+	free     int64         // guarded by mu
+	left     time.Duration // guarded by mu
+}
+
+func (s *shownCrawl) Pages() int64 {
+	added := s.pipeline.Added()
+	return added.Pages()
+}
+
+func (s *shownCrawl) Pause() { s.crawl.Pause() }
+func (s *shownCrawl) GoOn()  { s.crawl.GoOn() }
+
+func (s *shownCrawl) Stop() {
+	s.mu.Lock()
+	s.stopping = true
+	s.mu.Unlock()
+	s.stop()
+}
+
+// Now is how the crawl stands. A count that fails is left out: the crawl will say why.
+func (s *shownCrawl) Now() view.Moment {
+	now := time.Now()
+	tally := s.pipeline.Tally()
+	counts, _ := s.store.Counts(context.Background())
+	m := view.Moment{Tally: tally, Ends: endsOf(counts, tally), InFlight: s.crawl.InFlight(), Memory: processMemory(), MostMemory: s.memory, Paused: s.crawl.Paused()}
+	states := s.crawl.Hosts()
+	for _, h := range states {
+		m.Hosts = append(m.Hosts, hostNow(h, now))
+	}
+	m.Saved = s.saved(tally)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Sub(s.sized) > sizedEvery {
+		s.sized = now
+		s.disk = s.store.size()
+		if s.store.folder != nil {
+			s.free = s.store.folder.Free()
+		}
+		s.left = s.timeLeft(counts, states, now)
+	}
+	m.Disk, m.Free, m.Left, m.Stopping = s.disk, s.free, s.left, s.stopping
+	return m
+}
+
+// sizedEvery is how often the files of a store are counted, and its hosts listed.
+const sizedEvery = 10 * time.Second
+
+// timeLeft is how long the URLs take that are known now: all at the pace so far, or those of the
+// host that needs longest at the pace that it asks for. It is 0 as long as a pace is not known.
+func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState, now time.Time) time.Duration {
+	took := now.Sub(s.started)
+	added := s.pipeline.Added()
+	if done := added.Records(); done < 10 || counts.Pending == 0 || s.crawl.Paused() {
+		return 0
+	}
+	left := time.Duration(float64(took) * float64(counts.Pending) / float64(added.Records()))
+	rests := map[string]time.Duration{}
+	for _, h := range states {
+		rests[h.Name] = h.Rest
+	}
+	for h, err := range s.store.Hosts(context.Background()) {
+		if err != nil {
+			return 0
+		}
+		left = max(left, time.Duration(h.Pending)*rests[h.Name])
+	}
+	return left
+}
+
+// saved says what was not fetched.
+func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
+	add := func(why string, n int64) {
+		if n > 0 {
+			all = append(all, view.Saving{Why: why, Fetches: n})
+		}
+	}
+	if s.lessons != nil {
+		for rule, n := range s.lessons.Saved() {
+			add(string(rule), n)
+		}
+	}
+	add("put last, for what was learned of their hosts", tally.Later)
+	add("not modified: the server sent no page again", s.pipeline.Visits()[store.NotModified])
+	return all
+}
+
+// hostNow is how a crawl gets on with a host, as a view shows it.
+func hostNow(h crawler.HostState, now time.Time) view.HostNow {
+	n := view.HostNow{Name: h.Name, State: view.Done, Requests: h.Requests, Took: h.Took, Rest: h.Rest}
+	switch {
+	case h.Fails > 0:
+		n.State, n.Why = view.Fails, whyAlone(h, now)
+	case h.Budget || h.Until.After(now):
+		n.State, n.Why = view.Rests, whyAlone(h, now)
+	case h.Left:
+		n.State = view.Works
+	}
+	return n
+}
+
+// endsOf says how the URLs of a store ended.
+func endsOf(counts frontier.Counts, tally store.Tally) (ends []view.End) {
+	rows, _ := endRows(counts, tally)
+	for _, r := range rows {
+		ends = append(ends, view.End{Name: r.name, URLs: r.n, Note: harmless.Line(r.note)})
+	}
+	return ends
+}
+
+// momentOf is how a store stands into which no crawl of this process writes.
+func momentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
+	if m.Tally, err = s.Tally(ctx); err != nil {
+		return m, err
+	}
+	counts, err := s.Counts(ctx)
+	if err != nil {
+		return m, err
+	}
+	m.Ends = endsOf(counts, m.Tally)
+	return m, nil
+}
+
+// processMemory is how many bytes the Go runtime has of the system.
+func processMemory() int64 {
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
+}
+
+// outside is what --metrics shows of a run. It begins before the crawl, so that an address that is
+// in use is reported before anything is fetched.
+type outside struct {
+	server *monitor.Server // nil: nothing is shown
+	view   *atomic.Pointer[running]
+}
+
+// openMonitor starts to serve, if that is asked for, and lets the crawl tell it of every fetch.
+func (c *crawlRun) openMonitor() (o outside, err error) {
+	if c.metrics == "" {
+		return o, nil
+	}
+	o.view = new(atomic.Pointer[running])
+	address, err := ownname.Address(c.metrics)
+	if err != nil {
+		return o, err // check has refused a bad address already
+	}
+	o.server, err = monitor.Listen(address, readBuild(), o.numbers)
+	if err != nil {
+		return o, fmt.Errorf("--metrics %s: %w: try another port", address, err)
+	}
+	c.onPage = append(c.onPage, func(p *crawler.Page) { o.server.Observe(p.Status, p.Took) })
+	c.say.line("Metrics are at %s", o.server.URL())
+	return o, nil
+}
+
+// show says what there is to be seen.
+func (o outside) show(v *running) {
+	if o.server != nil {
+		o.view.Store(v)
+	}
+}
+
+func (o outside) close() error {
+	if o.server == nil {
+		return nil
+	}
+	return o.server.Close()
+}
+
+func (o outside) numbers() monitor.Numbers {
+	v := o.view.Load()
+	if v == nil {
+		return monitor.Numbers{}
+	}
+	t := v.pipeline.Tally()
+	counts, _ := v.store.Counts(context.Background()) // shown as 0 if counting fails: the crawl will say why
+	return monitor.Numbers{
+		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
+		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked, "sitemap": t.Sitemaps, "put last": t.Later},
+		Problems: t.Problems,
+		URLs:     countsByName(counts, t),
+		InFlight: v.crawl.InFlight(), Hosts: v.crawl.Waiting(), Bytes: t.Bytes, Fetched: v.crawl.Fetched(),
+	}
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"skink/dedup"
+	"skink/internal/complete"
+	"skink/internal/ownname"
+	"skink/report"
+	"skink/store"
+	"skink/view"
+)
+
+// viewAddress is where a view listens unless it is told otherwise.
+const viewAddress = "127.0.0.1:8465"
+
+var viewCommand = command{
+	name:  "view",
+	args:  "[flags]",
+	short: "show a store in a browser",
+	long: `
+Serves a store to a browser until Ctrl-C, and prints the address to open: its pages, to
+be searched, filtered and sorted; a page with all that is known of it, who links to it and
+the pages nearest to it, duplicates or not; two of them side by side; the clusters; the
+audit, each finding also as CSV; which hosts share pages; how far a crawl has come. A page
+whose crawl kept a web archive (--warc) is shown as it came, with the text marked that was
+taken. skink crawl --view shows a crawl from within, and can pause and stop it. This changes
+nothing, and works while a crawl writes to the store. When nobody looked for a minute it
+gives the store free, so that a crawl can begin. Lists hold the first 4 million records of a
+store, and say so where it has more.
+
+It listens on loopback. With another address it can be reached from other machines; then
+the address that it prints holds a token, without which it answers nothing.
+
+Example: a store of another name, at another port
+
+  skink view --store docs --listen 8466`,
+	setup: setupView,
+}
+
+// viewFlags is what the flags of skink view say.
+type viewFlags struct {
+	store  *string
+	listen string
+}
+
+func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
+	f := &viewFlags{store: addStoreFlag(flags)}
+	flags.StringVar(&f.listen, "listen", viewAddress, "address to listen at; a port alone is one of loopback")
+	return f.run
+}
+
+func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
+	if len(args) > 0 {
+		return usagef("unexpected %q: a store is named by --store", args[0])
+	}
+	address, err := ownname.Address(f.listen)
+	if err != nil {
+		return usagef("--listen %q: %w: try a port, such as 8466, or an address with one", f.listen, err)
+	}
+	lent := newLender(*f.store, con.Err)
+	defer lent.close()
+	opt := view.Options{Store: lent, Name: withoutPassword(*f.store), Address: address, Moment: momentOf, Marked: inArchive}
+	err = lent.Read(ctx, func(s store.Reader) error {
+		settings, err := storedSettings(ctx, s)
+		if err != nil {
+			return err
+		}
+		opt.About = report.About{Store: opt.Name, Settings: settings}
+		opt.Rule, err = ruleOf(settings, *f.store)
+		opt.Alike, opt.Nearly = alikeBy(opt.Rule), nearlyUpTo(opt.Rule)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	server, err := showAt(address, opt)
+	if err != nil {
+		return fmt.Errorf("--listen %w", err)
+	}
+	fmt.Fprintf(con.Err, "%s is shown at %s\nCtrl-C ends it\n", opt.Name, server.url)
+	<-ctx.Done()
+	return server.close()
+}
+
+// A viewServer serves a view until it is closed.
+type viewServer struct {
+	view *view.View
+	http *http.Server
+	url  string // to open in a browser
+	done chan error
+}
+
+// showAt serves a view at an address.
+func showAt(address string, opt view.Options) (*viewServer, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: try another port", address, err)
+	}
+	at, query := listener.Addr().String(), ""
+	if !isLoopback(at) {
+		opt.Token = rand.Text()
+		query = "?token=" + opt.Token
+	}
+	v, err := view.New(opt)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	s := &viewServer{view: v, url: "http://" + at + "/" + query, done: make(chan error, 1)}
+	s.http = &http.Server{Handler: v, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	s.http.RegisterOnShutdown(v.End)
+	go func() { s.done <- s.http.Serve(listener) }()
+	return s, nil
+}
+
+// isLoopback says whether an address of a listener can be reached from this machine alone.
+func isLoopback(address string) bool {
+	at, err := netip.ParseAddrPort(address)
+	return err == nil && at.Addr().IsLoopback()
+}
+
+// close ends the server. An answer under way has a second to end.
+func (s *viewServer) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := s.http.Shutdown(ctx); err != nil {
+		s.http.Close()
+	}
+	s.view.Close()
+	if err := <-s.done; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// alikeBy compares all pages of a store with all others by a rule.
+func alikeBy(rule dedup.Rule) func(context.Context, store.Reader) (view.Alike, error) {
+	return func(ctx context.Context, s store.Reader) (view.Alike, error) {
+		a, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule})
+		if err != nil {
+			return nil, err
+		}
+		steps, err := a.Curve(ctx, 0.05)
+		if err != nil {
+			return nil, err
+		}
+		found := &foundAlike{alike: a}
+		for _, step := range steps {
+			found.steps = append(found.steps, view.Step(step))
+		}
+		return found, nil
+	}
+}
+
+// foundAlike is how alike pages are, as a view asks for it.
+type foundAlike struct {
+	alike *complete.Alike
+	steps []view.Step
+}
+
+func (f *foundAlike) Steps() []view.Step { return f.steps }
+
+func (f *foundAlike) Near(similarity float64, n int) (above, below []view.Pair) {
+	up, down := f.alike.Near(similarity, n)
+	for _, p := range up {
+		above = append(above, view.Pair(p))
+	}
+	for _, p := range down {
+		below = append(below, view.Pair(p))
+	}
+	return above, below
+}

@@ -1,0 +1,94 @@
+package complete
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"skink/store"
+)
+
+// BenchmarkFindAlike finds all pairs of a store from LeastAlike on.
+//
+//   - mixed: a hundred pages are of one host, have the host's menu, and 40 to 700 words out of 20,000
+//     in the frequencies of a language. A fifth of them are made of a template of the host and of 10
+//     to 60 % of their own.
+//   - template: all pages are one text of 181 words in which the name of a city stands nine times, as
+//     doorway pages are. Each resembles each other, by less than makes them near.
+//
+// SKINK_PAGES says how many pages there are: 2,000 unless it is set. The time of mixed should grow
+// little faster than that, and that of template as their square.
+func BenchmarkFindAlike(b *testing.B) {
+	pages := 2000
+	if n, err := strconv.Atoi(os.Getenv("SKINK_PAGES")); err == nil {
+		pages = n
+	}
+	for _, c := range []struct {
+		name  string
+		pages func(int) iter.Seq[page]
+	}{{"mixed", generated}, {"template", doorwaysOf}} {
+		b.Run(c.name, func(b *testing.B) {
+			rule := defaultRule(b)
+			s := store.NewMemory()
+			for p := range c.pages(pages) {
+				if _, err := s.Commit(context.Background(), []*store.Entry{p.entry(rule)}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				a, err := FindAlike(context.Background(), s, Options{Rule: rule})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(a.Pairs())/float64(pages), "pairs/page")
+				b.ReportMetric(float64(a.w.compared)/float64(pages), "compared/page")
+			}
+		})
+	}
+}
+
+func doorwaysOf(n int) iter.Seq[page] {
+	cities := make([]string, n)
+	for i := range cities {
+		cities[i] = fmt.Sprintf("city%d", i)
+	}
+	return slices.Values(doorways(cities...))
+}
+
+// generated are the pages of the mixed store.
+func generated(n int) iter.Seq[page] {
+	const hosts = 100
+	return func(yield func(page) bool) {
+		random := rand.New(rand.NewPCG(84, 3))
+		zipf := rand.NewZipf(random, 1.1, 8, 20_000)
+		text := func(words int) string {
+			var b strings.Builder
+			for range words {
+				fmt.Fprintf(&b, "w%d ", zipf.Uint64())
+			}
+			return b.String()
+		}
+		menu, template := "", ""
+		for i := range n {
+			if i%hosts == 0 {
+				menu, template = text(25), text(300)
+			}
+			own := text(40 + random.IntN(660))
+			if i%5 == 0 {
+				at := 1 - (0.1 + 0.5*random.Float64())
+				fixed := strings.Fields(template)
+				own = strings.Join(fixed[:int(at*float64(len(fixed)))], " ") + " " + text(int((1-at)*300))
+			}
+			if !yield(article(fmt.Sprintf("http://h%d.test/%d", i/hosts, i), menu+"\n"+own)) {
+				return
+			}
+		}
+	}
+}

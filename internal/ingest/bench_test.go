@@ -1,0 +1,66 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+
+	"skink/internal/corpus"
+	"skink/store/badger"
+)
+
+// BenchmarkFiles judges a corpus as skink dedup does. Of ten texts one is an exact copy and one a
+// near copy of one shortly before it, so a fifth of the verdicts is stale when it comes to be
+// committed.
+func BenchmarkFiles(b *testing.B) {
+	for _, n := range []int{30, 300} { // words a text
+		b.Run(fmt.Sprintf("words=%d", n), func(b *testing.B) {
+			const texts = 5000
+			lines := corpusOf(texts, n)
+			b.SetBytes(int64(len(lines)))
+			b.ReportAllocs()
+			for b.Loop() {
+				judgeLines(b, lines, texts)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(texts*b.N), "ns/text")
+		})
+	}
+}
+
+// corpusOf is texts of n words as JSON Lines.
+func corpusOf(texts, n int) []byte {
+	var lines bytes.Buffer
+	for i := range texts {
+		text := words(uint64(i), n)
+		switch i % 10 {
+		case 4:
+			text = words(uint64(i-4), n)
+		case 9:
+			text = but(words(uint64(i-7), n), "changed")
+		}
+		fmt.Fprintf(&lines, "{\"text\":%q}\n", text)
+	}
+	return lines.Bytes()
+}
+
+func judgeLines(b *testing.B, lines []byte, texts int64) {
+	ctx := context.Background()
+	s, err := badger.Open(b.TempDir(), badger.Options{Create: true, Reserve: -1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	opt := testOptions(b)
+	opt.Rule.MinWords = 10
+	p := start(b, s, opt)
+	defer p.Close()
+	in := &corpus.Inputs{Paths: []string{"-"}, Stdin: bytes.NewReader(lines), Unreadable: func(err error) { b.Error(err) }}
+	_, err = p.Files(ctx, in.Records(ctx), FileOptions{Bad: func(bad *corpus.BadError) error { return bad }})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if got := p.Added(); got.Pages() != texts || got.Exact != texts/10 {
+		b.Fatalf("%d texts, %d exact; want %d and %d", got.Pages(), got.Exact, texts, texts/10)
+	}
+}

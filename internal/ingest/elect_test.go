@@ -1,0 +1,170 @@
+package ingest
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+	"skink/store/badger"
+)
+
+// articleOf is an article that names its canonical URL.
+func articleOf(url, canonical, text string) *crawler.Page {
+	return page(url, "<html lang=en><title>T</title><link rel=canonical href='"+canonical+"'><article><p>"+text+"</p></article>")
+}
+
+// TestElected: the page that a leader names leads in its place, whichever came first, and nobody
+// else does.
+func TestElected(t *testing.T) {
+	text := words(1, 100)
+	a, b, c, d := "https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"
+	for _, test := range []struct {
+		name   string
+		first  []*crawler.Page
+		second []*crawler.Page
+		want   string
+	}{
+		{"the one that is named came last",
+			[]*crawler.Page{articleOf(a, c, text), article(b, but(text, "b")), article(c, but(text, "c"))}, nil,
+			c + " unique\n" + a + " near of " + c + " 0.978 by bands\n" + b + " near of " + c + " 0.978 by bands\n"},
+		{"it came first",
+			[]*crawler.Page{article(c, text), articleOf(a, c, text)}, nil,
+			c + " unique\n" + a + " exact of " + c + " 1.000 by text\n"},
+		{"it has the same words",
+			[]*crawler.Page{articleOf(a, c, text), article(b, text), articleOf(c, c, text)}, nil,
+			c + " unique\n" + a + " exact of " + c + " 1.000 by text\n" + b + " exact of " + c + " 1.000 by text\n"},
+		{"it says something else",
+			[]*crawler.Page{articleOf(a, c, text), article(b, text), article(c, words(2, 100))}, nil,
+			a + " unique\n" + b + " exact of " + a + " 1.000 by text\n" + c + " unique\n"},
+		{"it names a third", []*crawler.Page{articleOf(a, b, text), articleOf(b, c, but(text, "b"))}, nil,
+			a + " unique\n" + b + " near of " + a + " 0.978 by bands\n"},
+		{"two name each other", []*crawler.Page{articleOf(a, b, text), articleOf(b, a, but(text, "b"))}, nil,
+			a + " unique\n" + b + " near of " + a + " 0.978 by bands\n"},
+		{"it is not to be indexed", []*crawler.Page{articleOf(a, b, text), noindex(article(b, text))}, nil,
+			a + " unique\n" + b + " exact of " + a + " 1.000 by text\n"},
+		{"it is too short to be compared", []*crawler.Page{articleOf(a, b, words(3, 20)), article(b, words(3, 20))}, nil,
+			a + " thin\n" + b + " exact of " + a + " 1.000 by text\n"},
+		{"it is not there", []*crawler.Page{articleOf(a, b, text), article(c, text)}, nil,
+			a + " unique\n" + c + " exact of " + a + " 1.000 by text\n"},
+		{"a page follows the leader that it names",
+			[]*crawler.Page{article(b, text), article(d, words(9, 50)+text), articleOf(c, d, text[:len(text)/2]+words(9, 50))}, nil,
+			b + " unique\n" + d + " unique\n" + c + " unique\n"},
+		{"a leader names one of its members when it is visited again",
+			[]*crawler.Page{article(a, text), article(b, but(text, "b")), article(c, but(text, "c"))}, []*crawler.Page{articleOf(a, c, text)},
+			c + " unique\n" + a + " near of " + c + " 0.978 by bands\n" + b + " near of " + c + " 0.978 by bands\n"},
+		{"the page that was named is gone",
+			[]*crawler.Page{articleOf(a, c, text), article(b, but(text, "b")), article(c, but(text, "c"))}, []*crawler.Page{answered(c, 404, crawler.ProblemStatus)},
+			c + " error\n" + a + " unique\n" + b + " near of " + a + " 0.978 by bands\n"},
+		{"a leader that is gone leaves members that name each other",
+			[]*crawler.Page{article(a, text), articleOf(b, c, but(text, "b")), article(c, but(text, "c"))}, []*crawler.Page{answered(a, 404, crawler.ProblemStatus)},
+			a + " error\n" + c + " unique\n" + b + " near of " + c + " 0.978 by bands\n"},
+	} {
+		for _, skip := range []bool{false, true} {
+			t.Run(test.name, func(t *testing.T) {
+				s, err := badger.Open(filepath.Join(t.TempDir(), "store"), badger.Options{Create: true, Reserve: -1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				opt := testOptions(t)
+				opt.Canonicals, opt.SkipDuplicates = true, skip
+				if skip && (len(test.second) > 0 || len(test.first) > 2) {
+					t.Skip("members without their texts are fetched again first")
+				}
+				p := start(t, s, opt)
+				defer p.Close()
+				for n, page := range test.first {
+					page.FetchedAt = page.FetchedAt.Add(time.Duration(n) * time.Second)
+					handle(t, p, page)
+				}
+				for _, page := range test.second {
+					handle(t, p, again(page, 1))
+				}
+				got := strings.SplitAfter(verdicts(t, s), "\n")
+				want := strings.SplitAfter(test.want, "\n")
+				slices.Sort(got)
+				slices.Sort(want)
+				same(t, "verdicts", strings.Join(got, ""), strings.Join(want, ""))
+				tally, err := s.Tally(t.Context())
+				if counted := p.Tally(); err != nil || counted.Unique != tally.Unique || counted.Near != tally.Near || counted.Exact != tally.Exact {
+					t.Errorf("the pipeline counts %+v, the store %+v, %v", counted, tally, err)
+				}
+			})
+		}
+	}
+}
+
+// TestKilledWhileElecting kills an election after each of its commits. The URL in hand stays
+// pending, and when it is fetched again the end is the same.
+func TestKilledWhileElecting(t *testing.T) {
+	text := words(1, 100)
+	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
+	for _, again := range []bool{false, true} { // the page that is named comes, or its leader comes to name it
+		var want string
+		for left := 8; left >= 0; left-- {
+			s := &stoppedStore{store.NewMemory(), 1 << 30}
+			opt := testOptions(t)
+			opt.Canonicals = true
+			p := start(t, s, opt)
+			first, last := []*crawler.Page{articleOf(a, c, text), article(b, but(text, "b"))}, article(c, but(text, "c"))
+			if again {
+				first, last = []*crawler.Page{article(a, text), article(b, but(text, "b")), article(c, but(text, "c"))}, articleOf(a, c, text)
+			}
+			for n, page := range first {
+				page.FetchedAt = page.FetchedAt.Add(time.Duration(n) * time.Second)
+				handle(t, p, page)
+			}
+			last.FetchedAt = last.FetchedAt.Add(time.Hour)
+			if again {
+				last.Item.Due = last.FetchedAt.Add(-time.Minute)
+			}
+			if _, err := s.Requeue(t.Context(), []frontier.Item{last.Item}); err != nil {
+				t.Fatal(err)
+			}
+			s.left = left
+			err := p.Handle(t.Context(), last, new(crawler.Leads))
+			p.Close()
+			state, stateErr := s.State(t.Context(), last.Item.URL)
+			if stateErr != nil || (err == nil) != (state == frontier.Fetched) {
+				t.Fatalf("after %d commits: %v, and the state is %d, %v", left, err, state, stateErr)
+			}
+			if err != nil {
+				s.left = 1 << 30
+				p = start(t, s, opt)
+				handle(t, p, last)
+				p.Close()
+			}
+			got := strings.SplitAfter(verdicts(t, s), "\n")
+			slices.Sort(got)
+			if want == "" {
+				want = strings.Join(got, "")
+				if !strings.Contains(want, a+" near of "+c) || !strings.Contains(want, b+" near of "+c) {
+					t.Fatalf("nobody was elected:\n%s", want)
+				}
+			}
+			same(t, "verdicts", strings.Join(got, ""), want)
+		}
+	}
+}
+
+// A page that is judged again keeps its links.
+func TestJudgedAgainKeepsLinks(t *testing.T) {
+	text := words(1, 100)
+	s := store.NewMemory()
+	p := start(t, s, testOptions(t))
+	defer p.Close()
+	a, b := "https://a.example/", "https://b.example/"
+	handle(t, p, article(a, text))
+	follow(t, p, new(crawler.Options), page(b, "<html lang=en><title>T</title><article><p>"+text+"</p></article><a href=/there>there</a>"))
+	handle(t, p, again(answered(a, 404, crawler.ProblemStatus), 1))
+	pages, err := s.Pages(t.Context(), []dedup.Hash{dedup.HashOf([]byte(b))}, store.WantLinks)
+	if err != nil || pages[0].Record.Follows() || len(pages[0].Links) != 1 || pages[0].Links[0].URL != b+"there" {
+		t.Errorf("%+v, %v", pages[0], err)
+	}
+}

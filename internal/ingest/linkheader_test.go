@@ -1,0 +1,59 @@
+package ingest
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"skink/extract"
+)
+
+func TestLinkHeader(t *testing.T) {
+	const page = "https://a.example/shop/shoes?colour=red"
+	for _, c := range []struct {
+		fields     []string
+		canonicals []string
+		alternates []extract.Alternate
+	}{
+		{[]string{`<https://a.example/shoes>; rel="canonical"`}, []string{"https://a.example/shoes"}, nil},
+		{[]string{`<shoes>;rel=canonical`}, []string{"https://a.example/shop/shoes"}, nil},
+		{[]string{`</a,b;c>; title="x, <y>; rel=canonical"; REL = "nofollow Canonical"`}, []string{"https://a.example/a,b;c"}, nil},
+		{[]string{`</style.css>; rel=preload; as=style, </one>; rel=canonical`, `</two>; rel=canonical`}, []string{"https://a.example/one", "https://a.example/two"}, nil},
+		{[]string{`</de>; rel="alternate"; hreflang="de-AT", </x>; rel=alternate; type="text/plain"`}, nil, []extract.Alternate{{Hreflang: "de-AT", Href: "https://a.example/de"}}},
+		{[]string{`</first>; rel=next; rel=canonical`}, nil, nil},            // of two rels the first counts
+		{[]string{`</other>; rel=canonical; anchor="/elsewhere"`}, nil, nil}, // it is about another page
+		{[]string{`</a\"b>; title="\">; rel=canonical`}, nil, nil},           // never closed
+		{[]string{`/bare; rel=canonical`, `<`, `<>`, `<x`, `;;`, `<a> b; rel=canonical`, ``}, nil, nil},
+	} {
+		doc := &extract.Document{}
+		obeyLinks(doc, http.Header{"Link": c.fields}, page)
+		if !slices.Equal(doc.Canonicals, c.canonicals) || !slices.Equal(doc.Alternates, c.alternates) {
+			t.Errorf("%q: %q, %v", c.fields, doc.Canonicals, doc.Alternates)
+		}
+		if first := append(c.canonicals, "")[0]; doc.Canonical != first {
+			t.Errorf("%q: the canonical URL is %q, want %q", c.fields, doc.Canonical, first)
+		}
+	}
+}
+
+// What the document says comes first.
+func TestLinkHeaderAfterDocument(t *testing.T) {
+	doc := &extract.Document{Canonical: "/own", Canonicals: []string{"/own"}}
+	obeyLinks(doc, http.Header{"Link": {`</other>; rel=canonical`}}, "https://a.example/")
+	if doc.Canonical != "/own" || !slices.Equal(doc.Canonicals, []string{"/own", "https://a.example/other"}) {
+		t.Errorf("%q, %q", doc.Canonical, doc.Canonicals)
+	}
+}
+
+func FuzzLinkHeader(f *testing.F) {
+	f.Add(`<https://a.example/shoes>; rel="canonical", </de>; rel=alternate; hreflang=de`)
+	f.Add(`<a>; b="\`)
+	f.Fuzz(func(t *testing.T, field string) {
+		n := 0
+		for l := range headerLinks(field) {
+			if n++; n > len(field) || len(l.href)+len(l.rel) > len(field) {
+				t.Fatalf("%d links, %+v", n, l)
+			}
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"skink/crawler"
+	"skink/frontier"
+)
+
+// # Pages of an archive
+//
+// The pages of an archive are judged in the order in which they stand, so that the same archive
+// always gives the same verdicts. To read a page takes most of the time, and does not depend on the
+// others: that is done by all processors. A page that was read waits for those before it, and then
+// is looked up, compared and committed as the only one, so a verdict is never stale.
+
+// A Replayed page is one of an archive.
+type Replayed struct {
+	Page  *crawler.Page
+	Leads *crawler.Leads
+	// Before is called when all pages before this one are stored.
+	Before func(context.Context) error
+	// Commit commits the page.
+	Commit Commit
+}
+
+// mostReaders bounds how many pages are read at once, and so how many wait in memory. More than
+// that find their pages faster than one goroutine can commit them.
+const mostReaders = 8
+
+// A replaying is a page on its way to a verdict.
+type replaying struct {
+	*Replayed
+	subject *subject
+}
+
+// Replay judges the pages of an archive in their order.
+func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]) error {
+	group, ctx := errgroup.WithContext(ctx)
+	brought := make(chan *replaying)
+	group.Go(func() error {
+		defer close(brought)
+		for r, err := range pages {
+			if err == nil {
+				err = send(ctx, brought, &replaying{r, subjectOf(r.Page)})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	read := inOrder(ctx, group, min(runtime.GOMAXPROCS(0), mostReaders), brought, func(ctx context.Context, r *replaying) error {
+		// Its share of memory is for the tree, which is gone. A page that waits for its turn must not
+		// hold a share for which a page before it waits.
+		defer r.subject.release()
+		return p.take(ctx, r.subject, r.Page, r.Leads)
+	})
+	group.Go(func() error {
+		for r := range read {
+			if err := p.replay(ctx, r); err != nil {
+				return fmt.Errorf("judge %s: %w", r.Page.Item.URL, err)
+			}
+		}
+		return ctx.Err()
+	})
+	return group.Wait()
+}
+
+// replay judges and stores a page that was read.
+func (p *Pipeline) replay(ctx context.Context, r *replaying) error {
+	if err := p.upkeep.failed(); err != nil {
+		return err
+	}
+	if err := r.Before(ctx); err != nil {
+		return err
+	}
+	known, err := p.recordOf(ctx, r.subject.record.ID)
+	if err != nil {
+		return err
+	}
+	if known != nil && !answers(known, r.Page) { // so that the URL ends as this visit says
+		if _, err := p.store.Requeue(ctx, []frontier.Item{r.Page.Item}); err != nil {
+			return err
+		}
+	}
+	if err := p.meet(ctx, r.subject, r.Page, known); err != nil {
+		return err
+	}
+	return p.commit(ctx, r.subject, r.Commit)
+}

@@ -1,0 +1,86 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"skink/crawler"
+	"skink/store"
+)
+
+// replayed are pages as an archive brings them.
+func replayed(p *Pipeline, pages []*crawler.Page, before func(int) error) func(yield func(*Replayed, error) bool) {
+	return func(yield func(*Replayed, error) bool) {
+		for i, page := range pages {
+			r := &Replayed{Page: page, Leads: new(crawler.Leads), Commit: p.committer(new(subject), page)}
+			r.Before = func(context.Context) error { return before(i) }
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// The pages of an archive are stored in their order, with the verdicts that they get one by one,
+// later visits of a page among them.
+func TestReplayInOrder(t *testing.T) {
+	const n = 300
+	bring := func() (pages []*crawler.Page) {
+		for i := range n {
+			name, text := committed(i)
+			url := "https://example.com/" + name
+			if i%7 == 6 { // another visit, with another text
+				url = fmt.Sprintf("https://example.com/%d", i-6)
+			}
+			pages = append(pages, again(article(url, text), i))
+		}
+		return pages
+	}
+	one := store.NewMemory()
+	p := start(t, one, testOptions(t))
+	handle(t, p, bring()...)
+	p.Close()
+
+	many := store.NewMemory()
+	p = start(t, many, testOptions(t))
+	defer p.Close()
+	next := 0
+	err := p.Replay(t.Context(), replayed(p, bring(), func(i int) error {
+		if i != next {
+			t.Errorf("page %d comes when page %d is due", i, next)
+		}
+		next++
+		return nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "verdicts", verdicts(t, many), verdicts(t, one))
+	if next != n {
+		t.Errorf("%d pages were stored, want %d", next, n)
+	}
+}
+
+// An error ends a replay at its page: what stands before it is stored, and nothing behind it.
+func TestReplayFails(t *testing.T) {
+	s := store.NewMemory()
+	p := start(t, s, testOptions(t))
+	defer p.Close()
+	var pages []*crawler.Page
+	for i := range 50 {
+		name, text := committed(i)
+		pages = append(pages, article("https://example.com/"+name, text))
+	}
+	errFull := errors.New("the disk is full")
+	err := p.Replay(t.Context(), replayed(p, pages, func(i int) error {
+		if i == 20 {
+			return errFull
+		}
+		return nil
+	}))
+	if !errors.Is(err, errFull) || len(records(t, s)) != 20 {
+		t.Errorf("%d pages are stored, %v; want 20 and %v", len(records(t, s)), err, errFull)
+	}
+}

@@ -1,0 +1,83 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"skink/internal/harmless"
+	"skink/store"
+)
+
+// An About is what a report says of itself, so that who finds it later knows of what it is: of
+// which store, of which days, and by which measure.
+type About struct {
+	Store    string         `json:"store"`                // its name; "": nobody says
+	First    time.Time      `json:"first_visit,omitzero"` // of any URL
+	Last     time.Time      `json:"last_visit,omitzero"`
+	Settings store.Settings `json:"settings"`           // by which its pages were judged
+	Whole    bool           `json:"complete,omitempty"` // whether all pages were judged against all others
+}
+
+// See takes in the visit of a record.
+func (a *About) See(r *store.Record) {
+	at := r.Visited().UTC()
+	if r.Visited().IsZero() {
+		return
+	}
+	if a.First.IsZero() || at.Before(a.First) {
+		a.First = at
+	}
+	if at.After(a.Last) {
+		a.Last = at
+	}
+}
+
+// Lines are what a report says of itself to people, but for the name of the store.
+func (a *About) Lines() (lines []string) {
+	if !a.Last.IsZero() {
+		lines = append(lines, fmt.Sprintf("visited from %s to %s UTC", a.First.Format(time.DateTime), a.Last.Format(time.DateTime)))
+	}
+	return append(lines, harmless.Line(a.settings()))
+}
+
+// settings are the measure by which pages were judged, on one line.
+func (a *About) settings() string {
+	s := a.Settings
+	line := fmt.Sprintf("similarity %v, min-words %d, shingle %d, scheme %s", s.Similarity, s.MinWords, s.Shingle, s.Scheme)
+	if s.Form != "" {
+		line += ", form " + s.Form
+	}
+	if a.Whole {
+		line += "; all pages against all others"
+	}
+	return line
+}
+
+// AboutColumns name what [About.Cells] are.
+var AboutColumns = []string{"store", "first_visit", "last_visit", "settings"}
+
+// Cells are what a report says of itself in a table, which has no place for it but at the end of
+// each row. So a row says of what it is also when it was sorted, filtered, or put below the rows of
+// another report.
+func (a *About) Cells() []string {
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.Format(time.DateTime)
+	}
+	return []string{harmless.Cell(a.Store), at(a.First), at(a.Last), harmless.Cell(a.settings())}
+}
+
+// A VisitsSource is a source that knows when its pages were visited.
+type VisitsSource interface {
+	Source
+	// Visits adds the first and the last visit to a. It is asked after Hosts.
+	Visits(ctx context.Context, a *About)
+}
+
+// Visits adds the first and the last visit of the records that Hosts has read.
+func (src stored) Visits(_ context.Context, a *About) {
+	a.First, a.Last = src.visits.First, src.visits.Last
+}

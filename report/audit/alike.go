@@ -1,0 +1,38 @@
+package audit
+
+import (
+	"skink/dedup"
+	"skink/store"
+)
+
+// resemblances compares texts exactly. Many pages in a row are compared with the same other, so its
+// shingles are kept until another comes.
+type resemblances struct {
+	rule dedup.Rule
+	of   dedup.Hash
+	set  dedup.Set
+}
+
+// compare measures how much two pages resemble each other; nil if the text of one was not kept.
+func (m *resemblances) compare(page, other *store.Content) any {
+	switch {
+	case page == nil || other == nil:
+		return nil
+	case page.Record.Hash == other.Record.Hash && page.Record.Words > 0:
+		return Share(1)
+	case page.Record.Leader == other.Record.ID && page.Record.Follows():
+		return Share(page.Record.Resemblance)
+	case !page.Kept || !other.Kept || page.Record.Words == 0 || other.Record.Words == 0:
+		return nil
+	}
+	if m.of != other.Record.ID {
+		m.of, m.set = other.Record.ID, m.shingles(other)
+	}
+	return Share(dedup.Resemblance(m.shingles(page), m.set))
+}
+
+func (m *resemblances) shingles(c *store.Content) dedup.Set {
+	var text dedup.Text
+	m.rule.Read(&text, c.Text, c.Record.Lang)
+	return dedup.NewSet(m.rule.Shingles(&text))
+}

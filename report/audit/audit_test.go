@@ -1,0 +1,284 @@
+package audit_test
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"skink/frontier"
+	"skink/report/audit"
+	"skink/store"
+)
+
+// planned is every finding of the shop: a line for each, with the paths that must be in it. Behind
+// a bar stand those that are apart.
+const planned = `
+broken.gone            /gone
+broken.soft            /soft
+broken.refused         /members
+broken.server          /fails
+broken.unreachable     /silent
+broken.unreadable      /garbled
+redirects.loop         /loop-a /loop-b
+redirects.dead-end     /to-gone
+redirects.chain        /first /second
+redirects.linked       /first /loop-a /moved-alone /old-offer /to-gone
+redirects.other        /elsewhere /third
+canonicals.error       /names-gone
+canonicals.redirect    /names-moved
+canonicals.other       /names-other
+canonicals.several     /names-two
+canonicals.chain       /copy-names-copy
+canonicals.host        /names-host
+canonicals.missing     /names-nothing
+canonicals.unseen      /names-unseen
+canonicals.agreed      /copy-names
+hreflang.dead          /de
+hreflang.one-way       /en
+titles.missing         /title-of-h1 /untitled | /hidden
+titles.repeated        /same-1 /same-2
+titles.copied          /twin /twin-copy
+titles.short           /brief
+titles.long            /wordy
+descriptions.missing   /shared-only /undescribed
+descriptions.repeated  /same-words /same-words-2
+descriptions.short     /brief
+descriptions.long      /wordy
+headings.missing       /unheaded
+headings.repeated      /same-1 /same-2
+headings.short         /brief
+headings.long          /wordy
+headings.several       /two-heads
+duplicates.exact       /copy-names /copy-names-copy /twin-copy
+duplicates.near        /near
+nearly                 /bergen /narvik /oslo
+thin                   /thin
+no-text.empty          /empty
+no-text.unseen         /drawn /menus
+noindex                /hidden
+blocked                /secret
+orphans                /orphan
+slow                   /slow
+large                  /large
+deep                   /deep
+`
+
+// Every finding has exactly what was planted for it.
+func TestPlanted(t *testing.T) {
+	a := read(t, filled(t, shop()))
+	want := map[string]string{"canonicals.self": "", "pages": "", "descriptions.copied": "", "headings.copied": ""}
+	for line := range strings.Lines(strings.TrimSpace(planned)) {
+		name, paths, _ := strings.Cut(strings.TrimSpace(line), " ")
+		want[name] = strings.TrimSpace(paths)
+	}
+	for _, l := range a.Lists {
+		for _, f := range l.Findings {
+			name := f.FullName()
+			expected, ok := want[name]
+			if !ok {
+				t.Errorf("nothing is planted for %s", name)
+			}
+			if name == "canonicals.self" || name == "pages" {
+				continue // of most pages
+			}
+			if got := paths(t, f); got != expected {
+				t.Errorf("%s\n got %s\nwant %s", name, got, expected)
+			}
+		}
+	}
+	if n, all := a.List("pages").Count(), len(shop()); n != all {
+		t.Errorf("%d URLs are listed, of %d", n, all)
+	}
+}
+
+// paths are those of a finding, sorted; those apart stand behind a bar.
+func paths(t *testing.T, f *audit.Finding) string {
+	t.Helper()
+	var counted, apart []string
+	for row, err := range f.Rows(context.Background(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := strings.TrimPrefix(string(cell(t, row, "url").(audit.URL)), origin)
+		if row.Apart == "" {
+			counted = append(counted, path)
+		} else {
+			apart = append(apart, path)
+		}
+	}
+	if f.Count() != len(counted) || f.Apart() != len(apart) {
+		t.Errorf("%s counts %d and %d apart, and has %d rows and %d", f.FullName(), f.Count(), f.Apart(), len(counted), len(apart))
+	}
+	slices.Sort(counted)
+	slices.Sort(apart)
+	if len(apart) > 0 {
+		counted = append(append(counted, "|"), apart...)
+	}
+	return strings.Join(counted, " ")
+}
+
+// cell is that of a row in the column of a name.
+func cell(t *testing.T, row audit.Row, name string) any {
+	t.Helper()
+	for i, c := range row.Finding.List().Columns {
+		if c.Name == name {
+			return row.Cells[i]
+		}
+	}
+	t.Fatalf("%s has no column %s", row.Finding.FullName(), name)
+	return nil
+}
+
+// rowOf is the row of a finding that is about a path.
+func rowOf(t *testing.T, a *audit.Audit, finding, path string) audit.Row {
+	t.Helper()
+	for row, err := range a.Find(finding).Rows(context.Background(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cell(t, row, "url") == audit.URL(origin+path) {
+			return row
+		}
+	}
+	t.Fatalf("%s has no row for %s", finding, path)
+	return audit.Row{}
+}
+
+// What stands in the rows of the lists that say more than which pages they are.
+func TestCells(t *testing.T) {
+	a := read(t, filled(t, shop()))
+	for _, c := range []struct {
+		finding, path, column string
+		want                  any
+	}{
+		{"broken.gone", "/gone", "links", int64(2)},
+		{"broken.gone", "/gone", "reason", "status 404"},
+		{"redirects.chain", "/first", "way", origin + "/first → " + origin + "/second → " + origin + "/third → " + origin + "/linker"},
+		{"redirects.chain", "/first", "hops", int64(3)},
+		{"redirects.chain", "/first", "ends_with", "a page"},
+		{"redirects.loop", "/loop-a", "way", origin + "/loop-a → " + origin + "/loop-b → " + origin + "/loop-a"},
+		{"redirects.loop", "/loop-a", "ends_with", "itself"},
+		{"redirects.dead-end", "/to-gone", "ends_with", "status 404"},
+		{"redirects.other", "/elsewhere", "ends_at", audit.URL("https://other.example/")},
+		{"redirects.other", "/elsewhere", "ends_with", "not crawled"},
+		{"canonicals.other", "/names-other", "resemblance", audit.Share(0)},
+		{"canonicals.several", "/names-two", "all", origin + "/names-two, " + origin + "/linker"},
+		{"hreflang.one-way", "/en", "language", "fr"},
+		{"hreflang.dead", "/de", "alternate", audit.URL(origin + "/gone")},
+		{"titles.repeated", "/same-2", "same_as", audit.URL(origin + "/same-1")},
+		{"titles.repeated", "/same-2", "shared_by", int64(2)},
+		{"titles.copied", "/twin-copy", "resemblance", audit.Share(1)},
+		{"no-text.empty", "/empty", "why", "the answer is empty"},
+		{"no-text.unseen", "/drawn", "why", "scripts draw it"},
+		{"no-text.unseen", "/menus", "why", "it is all navigation"},
+		{"pages", "/", "links_out", nil},
+	} {
+		got := cell(t, rowOf(t, a, c.finding, c.path), c.column)
+		if c.column == "links_out" {
+			if n, ok := got.(int64); !ok || n < 30 {
+				t.Errorf("%s of %s: %s is %v", c.finding, c.path, c.column, got)
+			}
+		} else if got != c.want {
+			t.Errorf("%s of %s: %s is %v, want %v", c.finding, c.path, c.column, got, c.want)
+		}
+	}
+	if got := cell(t, rowOf(t, a, "titles.repeated", "/same-2"), "resemblance").(audit.Share); got > 0.5 {
+		t.Errorf("different pages with one title resemble each other by %v", got)
+	}
+	from := rowOf(t, a, "broken.gone", "/gone").From
+	want := []audit.From{{URL: origin + "/linker", Text: "our old offer", Kind: store.LinkAnchor}, {URL: origin + "/second-linker", Text: "gone too", Kind: store.LinkAnchor}}
+	if !slices.Equal(from, want) {
+		t.Errorf("who links to what is gone\n got %v\nwant %v", from, want)
+	}
+}
+
+// What matters most comes first.
+func TestOrder(t *testing.T) {
+	all := read(t, filled(t, shop())).Findings()
+	if !slices.IsSortedFunc(all, func(f, g *audit.Finding) int {
+		return cmp.Or(cmp.Compare(f.Weight, g.Weight), cmp.Compare(int64(g.Count())+g.Links(), int64(f.Count())+f.Links()))
+	}) {
+		t.Error("what touches less comes before what touches more")
+	}
+	if all[0].Weight != audit.Fault {
+		t.Errorf("a %s comes first", all[0].Weight)
+	}
+}
+
+// Without links nobody knows orphans, nor where a crawl has not come to its end.
+func TestUnknown(t *testing.T) {
+	all := shop()
+	s := filled(t, all)
+	if _, err := s.Discover(context.Background(), []frontier.Item{{URL: origin + "/pending"}}); err != nil {
+		t.Fatal(err)
+	}
+	if l := read(t, s).List("orphans"); l.Count() != 0 || l.Unknown == "" {
+		t.Errorf("a crawl that has not ended has %d orphans (%q)", l.Count(), l.Unknown)
+	}
+	for i := range all {
+		all[i].links = nil
+	}
+	a := readWith(t, filled(t, all), func(s *store.Settings) { s.NoLinks = true })
+	if l := a.List("orphans"); l.Count() != 0 || l.Unknown == "" {
+		t.Errorf("a store without links has %d orphans (%q)", l.Count(), l.Unknown)
+	}
+	if got := cell(t, rowOf(t, a, "broken.gone", "/gone"), "links"); got != nil {
+		t.Errorf("%v links are known in a store without links", got)
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	a := read(t, store.NewMemory())
+	if all := a.Findings(); len(all) > 0 {
+		t.Errorf("%s is found in an empty store", all[0].FullName())
+	}
+}
+
+func TestFailOn(t *testing.T) {
+	a := read(t, filled(t, shop()))
+	for _, c := range []struct {
+		on   string
+		want string // what is said; "": the bound is kept
+	}{
+		{"broken>0", "broken is 6, which is >0"},
+		{"broken>6", ""},
+		{"broken >= 6 , titles.missing>0", "broken is 6, which is >=6; titles.missing is 2, which is >0"},
+		{"broken>50%", ""},
+		{"broken>5%", "broken is 10.0% (6 of 60), which is >5%"},
+		{"thin=1,pages<10", "thin is 1, which is =1"},
+		{"duplicates<=100%", "duplicates is 9.1% (4 of 44), which is <=100%"},
+	} {
+		all, err := audit.ParseConditions(c.on)
+		if err != nil {
+			t.Errorf("%s: %v", c.on, err)
+			continue
+		}
+		if got := strings.Join(a.Fails(all), "; "); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.on, got, c.want)
+		}
+	}
+	for _, name := range audit.Names() {
+		if _, err := audit.ParseConditions(name + ">0"); err != nil {
+			t.Error(err)
+		}
+	}
+	for on, want := range map[string]string{
+		"":            "compares nothing",
+		"broken":      "compares nothing",
+		"broken>x":    `"x" is no number`,
+		"broken>-1":   `"-1" is no number`,
+		"broken>NaN":  `"NaN" is no number`,
+		"broken>101%": "is no number",
+		"broken>":     "is no number",
+		"brocken>0":   "there are broken, redirects",
+		"titles.x>0":  "there are titles.missing, titles.repeated",
+		">0":          "there are broken, redirects",
+		"broken>0,":   "compares nothing",
+	} {
+		if _, err := audit.ParseConditions(on); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, which does not say %q", on, err, want)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package audit_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"testing"
+
+	"skink/dedup"
+	"skink/report/audit"
+	"skink/store"
+)
+
+// endless is a store of so many pages, which are made when they are asked for: what is measured is
+// what the audit holds. Each page has 30 links, one in ten is an error, and one in five shares its
+// title.
+type endless struct {
+	store.Reader
+	pages int
+}
+
+func (e endless) url(i int) string { return fmt.Sprintf("https://shop.example/products/%d", i) }
+
+func (e endless) record(i int) store.Record {
+	url := e.url(i)
+	r := store.Record{
+		ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Page, Status: 200, ContentType: "text/html", Size: 5000, Depth: i % 9,
+		Verdict: dedup.Unique, Words: 200, Title: fmt.Sprintf("Product number %d", i), H1: []string{fmt.Sprintf("Product %d", i)},
+	}
+	switch {
+	case i%10 == 9:
+		r.Kind, r.Status, r.Problem, r.Verdict, r.Words = store.Error, 404, "status 404", "", 0
+	case i%5 == 0:
+		r.Title = fmt.Sprintf("Products of group %d", i/50)
+	}
+	return r
+}
+
+func (e endless) Changes(_ context.Context, _ store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
+	return func(yield func(*store.Change, error) bool) {
+		for i := range e.pages {
+			c := &store.Change{Content: store.Content{Record: e.record(i)}}
+			if want&store.WantLinks != 0 {
+				for k := range 30 {
+					c.Links = append(c.Links, store.Link{URL: e.url((i*31 + k*k*7919) % e.pages), Text: "a product", Kind: store.LinkAnchor})
+				}
+			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// BenchmarkRead tells what an audit holds for each page of a store.
+func BenchmarkRead(b *testing.B) {
+	const pages = 200_000
+	for b.Loop() {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		a, err := audit.Read(context.Background(), endless{store.NewMemory(), pages}, audit.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/pages, "B-held/page")
+		b.ReportMetric(float64(after.HeapSys-before.HeapSys)/pages, "B-heap/page")
+		runtime.KeepAlive(a)
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/pages, "µs/page")
+}

@@ -1,0 +1,130 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Condition is a bound that a site must keep, such as broken>0: if it holds, the site has failed.
+type Condition struct {
+	Name    string // of a list or a finding
+	Op      string // > >= < <= or =
+	Bound   float64
+	Percent bool // Bound is percent of the whole that the list is of
+}
+
+// ops are the comparisons, longer ones first.
+var ops = []struct {
+	sign  string
+	holds func(a, b float64) bool
+}{
+	{">=", func(a, b float64) bool { return a >= b }},
+	{"<=", func(a, b float64) bool { return a <= b }},
+	{">", func(a, b float64) bool { return a > b }},
+	{"<", func(a, b float64) bool { return a < b }},
+	{"=", func(a, b float64) bool { return a == b }},
+}
+
+// ParseConditions reads conditions with commas between them: NAME, a comparison, and a number or a
+// number of percent, as in duplicates>5%,broken>0.
+func ParseConditions(s string) (all []Condition, err error) {
+	for part := range strings.SplitSeq(s, ",") {
+		c, err := parseCondition(strings.Join(strings.Fields(part), ""))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func parseCondition(s string) (Condition, error) {
+	at := strings.IndexAny(s, "<>=")
+	if at < 0 {
+		return Condition{}, fmt.Errorf("%q compares nothing: try NAME>NUMBER, such as broken>0 or duplicates>5%%", s)
+	}
+	c := Condition{Name: s[:at]}
+	rest := s[at:]
+	for _, op := range ops {
+		if number, ok := strings.CutPrefix(rest, op.sign); ok {
+			c.Op, rest = op.sign, number
+			break
+		}
+	}
+	number, percent := strings.CutSuffix(rest, "%")
+	bound, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(bound >= 0) || percent && bound > 100 {
+		return c, fmt.Errorf("%q: %q is no number and no percentage: try %s%s0 or %s%s5%%", s, rest, c.Name, c.Op, c.Name, c.Op)
+	}
+	c.Bound, c.Percent = bound, percent
+	if !slices.Contains(Names(), c.Name) {
+		return c, unknownName(c.Name)
+	}
+	return c, nil
+}
+
+// unknownName names what there is: the findings of a list if the name begins with one, else the
+// lists.
+func unknownName(name string) error {
+	list, _, _ := strings.Cut(name, ".")
+	var names []string
+	for _, n := range Names() {
+		if strings.HasPrefix(n, list+".") {
+			names = append(names, n)
+		}
+	}
+	if len(names) == 0 || list == "" {
+		names = ListNames()
+	}
+	return fmt.Errorf("nothing is called %q: there are %s", name, strings.Join(names, ", "))
+}
+
+// CheckName returns an error that names what there is, if a name is neither that of a list nor that
+// of a finding.
+func CheckName(name string) error {
+	if slices.Contains(Names(), name) {
+		return nil
+	}
+	return unknownName(name)
+}
+
+// Fails says in words which conditions hold.
+func (a *Audit) Fails(all []Condition) (failed []string) {
+	for _, c := range all {
+		n, of := a.counted(c.Name)
+		value, shown := float64(n), strconv.FormatInt(n, 10)
+		if c.Percent {
+			value = 0
+			if of > 0 {
+				value = 100 * float64(n) / float64(of)
+			}
+			shown = fmt.Sprintf("%s%% (%d of %d)", strconv.FormatFloat(value, 'f', 1, 64), n, of)
+		}
+		for _, op := range ops {
+			if op.sign == c.Op && op.holds(value, c.Bound) {
+				unit := ""
+				if c.Percent {
+					unit = "%"
+				}
+				failed = append(failed, fmt.Sprintf("%s is %s, which is %s%s%s", c.Name, shown, c.Op, strconv.FormatFloat(c.Bound, 'f', -1, 64), unit))
+			}
+		}
+	}
+	return failed
+}
+
+// counted is how many entries count of a list or a finding, and of how many.
+func (a *Audit) counted(name string) (n, of int64) {
+	l := a.List(name)
+	if f := a.Find(name); f != nil && l == nil {
+		l, n = f.list, int64(f.Count())
+	} else {
+		n = int64(l.Count())
+	}
+	if l.Of == "URLs" {
+		return n, a.URLs
+	}
+	return n, a.Pages
+}

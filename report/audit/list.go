@@ -1,0 +1,281 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// A Weight says how much a finding matters to those who come to the site.
+type Weight int
+
+const (
+	Fault Weight = iota + 1 // a visitor or a search engine is led wrong
+	Doubt                   // costs something, or may not be meant
+	Note                    // good to know
+	Fine                    // as it should be: counted, and no fault of any list
+)
+
+// String is the name of a weight.
+func (w Weight) String() string { return [...]string{"", "fault", "doubt", "note", "fine"}[w] }
+
+// A List is the findings of one kind. They share their columns.
+type List struct {
+	Name     string
+	Title    string
+	Of       string // what a share of it is a share of: "pages" or "URLs"
+	Columns  []Column
+	Linked   bool   // whether a row comes with the pages that link to it
+	Unknown  string // why nothing can be known of it in this store; "": it can
+	Findings []*Finding
+
+	audit    *Audit
+	aside    bool // pages that ask not to be indexed, and those that name another, are apart
+	see      func(at int32, r *store.Record)
+	conclude func() // after all records and links were seen; nil: see found everything
+	cells    func(ctx context.Context, s *subject) ([]any, error)
+}
+
+// A Column says what stands in a column of a list. Cells hold a string, a [URL], an int64, a
+// [Share], a time.Time, or nil, where there is nothing to say.
+type Column struct {
+	Name  string // in JSON and CSV
+	Title string // for people
+	Brief bool   // whether it is shown where there is little room
+}
+
+// A URL is a cell that may be shown as a link.
+type URL string
+
+// A Share is a cell from 0 to 1.
+type Share float64
+
+// A Finding is the pages that have one fault.
+type Finding struct {
+	Name   string // in its list; "": it is all of its list
+	Title  string
+	Means  string // one sentence
+	Mend   string // one sentence
+	Weight Weight
+
+	list    *List
+	want    store.Want // of the two pages of an entry
+	groups  bool       // whether entries with the same other page belong together
+	entries []entry    // those that count first, then those apart
+	apart   int
+	links   int64
+}
+
+// An entry is a page in a finding, and another that has to do with it.
+type entry struct {
+	page  int32
+	other int32 // -1: none
+}
+
+const nobody = -1
+
+// FullName is the name by which a finding is asked for, such as titles.missing.
+func (f *Finding) FullName() string {
+	if f.Name == "" {
+		return f.list.Name
+	}
+	return f.list.Name + "." + f.Name
+}
+
+// List is the list that holds the finding.
+func (f *Finding) List() *List { return f.list }
+
+// Count is how many entries count. Those apart do not.
+func (f *Finding) Count() int { return len(f.entries) - f.apart }
+
+// Apart is how many pages have the fault and are not meant to be found: they ask not to be indexed,
+// or name another page as their canonical URL.
+func (f *Finding) Apart() int { return f.apart }
+
+// Links is how many links lead into the pages that count. A page that links to another more than
+// once counts once.
+func (f *Finding) Links() int64 { return f.links }
+
+func (f *Finding) matters() int64 { return int64(f.Count()) + f.links }
+
+// Count is how many URLs are in some finding of the list that is a fault, a doubt or a note. A list
+// of which everything is fine counts all it has.
+func (l *List) Count() int {
+	var all []int32
+	for _, f := range l.Findings {
+		if f.Weight < Fine || l.isFine() {
+			for _, e := range f.entries[:f.Count()] {
+				all = append(all, e.page)
+			}
+		}
+	}
+	slices.Sort(all)
+	return len(slices.Compact(all))
+}
+
+func (l *List) isFine() bool {
+	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < Fine })
+}
+
+// found puts a page into a finding.
+func (l *List) found(name string, page, other int32) {
+	for _, f := range l.Findings {
+		if f.Name == name {
+			f.entries = append(f.entries, entry{page, other})
+			return
+		}
+	}
+	panic("audit: list " + l.Name + " has no finding " + name)
+}
+
+// sort brings the entries into order: those with most links into them first, those apart last. Of
+// groups the largest comes first.
+func (l *List) sort() {
+	pages := l.audit.site.pages
+	for _, f := range l.Findings {
+		size := map[int32]int{}
+		if f.groups {
+			for _, e := range f.entries {
+				size[e.other]++
+			}
+		}
+		slices.SortStableFunc(f.entries, func(a, b entry) int {
+			p, q := &pages[a.page], &pages[b.page]
+			if l.aside && p.aside() != q.aside() {
+				if q.aside() {
+					return -1
+				}
+				return 1
+			}
+			if f.groups && a.other != b.other {
+				return cmp.Or(cmp.Compare(size[b.other], size[a.other]), cmp.Compare(a.other, b.other))
+			}
+			if leads := a.page == a.other; f.groups && leads != (b.page == b.other) { // who leads a group is its first
+				if leads {
+					return -1
+				}
+				return 1
+			}
+			return cmp.Or(cmp.Compare(q.links, p.links), cmp.Compare(a.page, b.page))
+		})
+		for _, e := range f.entries {
+			switch p := &pages[e.page]; {
+			case l.aside && p.aside():
+				f.apart++
+			default:
+				f.links += int64(p.links)
+			}
+		}
+	}
+}
+
+// A Row is an entry with what is to be said of it.
+type Row struct {
+	Finding *Finding
+	Cells   []any  // as [Column] says, in the order of the list's columns
+	Apart   string // why the page does not count; "": it does
+	From    []From // the first pages that link to it, of a list that is Linked
+	Links   int    // pages that link to it
+}
+
+// A From is a page that links to another.
+type From struct {
+	URL  string         `json:"url"`
+	Text string         `json:"text"` // of the link
+	Kind store.LinkKind `json:"kind"`
+}
+
+// A subject is an entry of which a row is to be made.
+type subject struct {
+	entry
+	finding *Finding
+	page    *store.Content
+	other   *store.Content // nil: none
+	sets    *resemblances
+}
+
+// These are how many rows are made of one look into the store. Where texts are compared a row takes
+// some milliseconds, and whoever stops early has waited for few of them.
+const (
+	rowsAtOnce  = 128
+	textsAtOnce = 4
+)
+
+// Rows yields rows of a finding, beginning with the one numbered from. A page that the store has
+// forgotten meanwhile has none.
+func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		atOnce := rowsAtOnce
+		if f.want&store.WantText != 0 {
+			atOnce = textsAtOnce
+		}
+		sets := &resemblances{rule: f.list.audit.rule}
+		for rest := f.entries[min(from, len(f.entries)):]; len(rest) > 0; {
+			n := min(len(rest), atOnce)
+			rows, err := f.rowsOf(ctx, rest[:n], sets)
+			if err != nil {
+				yield(Row{}, err)
+				return
+			}
+			for _, row := range rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			rest = rest[n:]
+		}
+	}
+}
+
+// Rows yields the rows of all findings of the list, in their order.
+func (l *List) Rows(ctx context.Context) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		for _, f := range l.Findings {
+			for row, err := range f.Rows(ctx, 0) {
+				if !yield(row, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblances) (rows []Row, err error) {
+	a := f.list.audit
+	var ids []dedup.Hash
+	for _, e := range entries {
+		ids = append(ids, a.site.pages[e.page].id)
+		if e.other != nobody {
+			ids = append(ids, a.site.pages[e.other].id)
+		}
+	}
+	contents, err := a.s.Pages(ctx, ids, f.want)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		s := &subject{entry: e, finding: f, page: contents[0], sets: sets}
+		if contents = contents[1:]; e.other != nobody {
+			s.other, contents = contents[0], contents[1:]
+		}
+		if s.page == nil {
+			continue
+		}
+		row := Row{Finding: f, Links: int(a.site.pages[e.page].links)}
+		if f.list.aside {
+			row.Apart = a.site.pages[e.page].apart()
+		}
+		if row.Cells, err = f.list.cells(ctx, s); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	if f.list.Linked {
+		err = a.addFrom(ctx, entries, rows)
+	}
+	return rows, err
+}

@@ -1,0 +1,94 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// Nearly is the pages that resemble others less than makes them duplicates. Whoever compares all
+// pages with all others knows them.
+type Nearly struct {
+	From   float64       // resemblance from which pages were looked for
+	Groups []NearlyGroup // the largest first
+}
+
+// A NearlyGroup is pages that resemble one of them.
+type NearlyGroup struct {
+	Leader  dedup.Hash // id
+	Members []NearlyPage
+}
+
+// A NearlyPage is a page of a group.
+type NearlyPage struct {
+	ID          dedup.Hash
+	Resemblance float64 // exact, to the leader
+}
+
+// nearly lists pages that are almost duplicates, with what differs.
+func nearly(a *Audit) *List {
+	l := &List{
+		Name: "nearly", Title: "Pages that are almost duplicates", Of: "pages",
+		Columns: []Column{linksColumn, {"resemblance", "Alike", true}, urlColumn, {"resembles", "Resembles", true}, {"differs", "What differs", true}, {"title", "Title", false}, {"words", "Words", false}},
+		Findings: []*Finding{{Weight: Note, groups: true, want: store.WantText, Title: "Pages that share much of their text, and are no duplicates",
+			Means: "These pages resemble another, but less than the similarity of the crawl asks for: often they are one template that was filled in, such as with the names of cities.",
+			Mend:  "Say on each what only it has, or make one page of them; --complete --similarity shows what another similarity would call duplicates."}},
+		Unknown: "all pages are compared with all others for this list only where it is asked for",
+	}
+	resemblances := map[entry]float64{}
+	groups := map[int32][]dedup.Hash{} // by leader: the pages of its group, itself first
+	l.conclude = func() {
+		if a.nearly == nil {
+			return
+		}
+		l.Unknown = ""
+		l.Findings[0].Title = fmt.Sprintf("Pages that are %.0f %% to %.0f %% the same as another", 100*a.nearly.From, 100*a.rule.Similarity)
+		for _, g := range a.nearly.Groups {
+			leader, known := a.site.at[g.Leader]
+			if !known {
+				continue
+			}
+			l.found("", leader, leader)
+			groups[leader] = []dedup.Hash{g.Leader}
+			for _, m := range g.Members {
+				page, known := a.site.at[m.ID]
+				if !known {
+					continue
+				}
+				l.found("", page, leader)
+				resemblances[entry{page, leader}] = m.Resemblance
+				groups[leader] = append(groups[leader], m.ID)
+			}
+		}
+	}
+	l.cells = func(ctx context.Context, s *subject) ([]any, error) {
+		r := &s.page.Record
+		if s.entry.page == s.entry.other {
+			differs, err := a.differs(ctx, groups[s.entry.page])
+			return []any{s.links(), nil, URL(r.URL), fmt.Sprintf("leads %d pages", len(groups[s.entry.page])-1), differs, text(r.Title), int64(r.Words)}, err
+		}
+		var differs any
+		if s.other != nil && s.other.Kept && s.page.Kept {
+			differs = text(TemplateOf([]string{s.other.Text, s.page.Text}).String())
+		}
+		return []any{s.links(), Share(resemblances[s.entry]), URL(r.URL), s.otherURL(), differs, text(r.Title), int64(r.Words)}, nil
+	}
+	return l
+}
+
+// differs shows what differs between the first pages of a group.
+func (a *Audit) differs(ctx context.Context, ids []dedup.Hash) (any, error) {
+	pages, err := a.s.Pages(ctx, ids[:min(len(ids), templateTexts)], store.WantText)
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	for _, p := range pages {
+		if p != nil && p.Kept {
+			texts = append(texts, p.Text)
+		}
+	}
+	return text(TemplateOf(texts).String()), nil
+}

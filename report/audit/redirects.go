@@ -1,0 +1,120 @@
+package audit
+
+import (
+	"context"
+	"strings"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// redirects lists the URLs that lead to others, and how far the way is.
+func redirects(a *Audit) *List {
+	l := &List{
+		Name: "redirects", Title: "Redirects", Of: "URLs", Linked: true,
+		Columns: []Column{
+			{"links", "Links", true}, {"hops", "Hops", true}, {"url", "URL", true}, {"ends_at", "Ends at", true}, {"ends_with", "Ends with", true},
+			{"way", "Way", false}, {"status", "Status", false}, {"visited", "Visited", false},
+		},
+		Findings: []*Finding{
+			{Name: "loop", Weight: Fault, Title: "Redirects that go in a circle",
+				Means: "These addresses redirect to each other for ever, and a browser shows an error.",
+				Mend:  "Let one of the addresses answer with a page."},
+			{Name: "dead-end", Weight: Fault, Title: "Redirects that end in an error",
+				Means: "These addresses redirect to one that is no page.",
+				Mend:  "Redirect them to a page that answers the same question, or remove the redirect."},
+			{Name: "chain", Weight: Doubt, Title: "Redirects to redirects",
+				Means: "A visitor is sent on more than once before a page comes, and each time costs a round trip.",
+				Mend:  "Redirect the first address to the last."},
+			{Name: "linked", Weight: Doubt, Title: "Redirects to which pages of the crawl link",
+				Means: "Pages link to an address that only sends their visitors on.",
+				Mend:  "Let the links lead to where the redirect ends."},
+			{Name: "other", Weight: Fine, Title: "Redirects to which no page of the crawl links",
+				Means: "These addresses send whoever still knows them on.",
+				Mend:  "Keep them for as long as somebody comes by them."},
+		},
+	}
+	l.conclude = func() {
+		for at := range int32(len(a.site.pages)) {
+			if a.site.pages[at].kind == store.Redirect {
+				for _, name := range a.redirectFaults(at) {
+					l.found(name, at, nobody)
+				}
+			}
+		}
+	}
+	l.cells = func(ctx context.Context, s *subject) ([]any, error) { return a.redirectCells(ctx, s) }
+	return l
+}
+
+// redirectFaults are the findings that a redirect is in.
+func (a *Audit) redirectFaults(at int32) (names []string) {
+	hops, loops := a.site.way(at)
+	end := at
+	if len(hops) > 0 {
+		end = hops[len(hops)-1]
+	}
+	switch kind := a.site.pages[end].kind; {
+	case loops:
+		names = append(names, "loop")
+	case kind == store.Error:
+		names = append(names, "dead-end")
+	case len(hops) > 1:
+		names = append(names, "chain")
+	}
+	if a.site.pages[at].links > 0 {
+		names = append(names, "linked")
+	}
+	if names == nil {
+		names = append(names, "other")
+	}
+	return names
+}
+
+func (a *Audit) redirectCells(ctx context.Context, s *subject) ([]any, error) {
+	r := &s.page.Record
+	hops, loops := a.site.way(s.entry.page)
+	ids := make([]dedup.Hash, len(hops))
+	for i, at := range hops {
+		ids[i] = a.site.pages[at].id
+	}
+	known, err := a.s.Pages(ctx, ids, store.WantRecord)
+	if err != nil {
+		return nil, err
+	}
+	urls, end, with := []string{r.URL}, r.Location, "not crawled"
+	for _, c := range known {
+		if c == nil {
+			continue
+		}
+		urls = append(urls, c.Record.URL)
+		if end, with = c.Record.URL, endsWith(&c.Record); c.Record.Kind == store.Redirect && !loops {
+			end, with = c.Record.Location, "not crawled"
+		}
+	}
+	if urls[len(urls)-1] != end {
+		urls = append(urls, end)
+	}
+	if loops {
+		with = "itself"
+	}
+	return []any{
+		s.links(), int64(len(urls) - 1), URL(r.URL), link(end), text(with),
+		text(strings.Join(urls, " → ")), number(r.Status), moment(r.Visited()),
+	}, nil
+}
+
+// endsWith says what a URL is.
+func endsWith(r *store.Record) string {
+	switch r.Kind {
+	case store.Page:
+		return "a page"
+	case store.Other, store.Sitemap:
+		return "a file"
+	case store.Error:
+		return r.Problem
+	case store.Blocked:
+		return "blocked by robots.txt"
+	}
+	return string(r.Kind)
+}

@@ -1,0 +1,214 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"unicode/utf8"
+
+	"skink/store"
+)
+
+// A saying is what a page says of itself in one line: its title, its description, its heading.
+type saying struct {
+	list        *List
+	of          func(r *store.Record) []string
+	short, long int // characters
+}
+
+func titles(a *Audit) *List {
+	return newSaying(a, saying{
+		list: &List{Name: "titles", Title: "Titles"},
+		of: func(r *store.Record) []string {
+			if r.TitleFrom != "" {
+				return nil // what stands in its place is no title
+			}
+			return []string{r.Title}
+		}, short: shortTitle, long: longTitle,
+	}, "title", Fault, []*Finding{
+		{Name: "short", Weight: Note, Title: fmt.Sprintf("Titles under %d characters", shortTitle),
+			Means: "So few characters name a site or a kind of page, and not what the page is about.",
+			Mend:  "Say in the title what is found on this page and on no other."},
+		{Name: "long", Weight: Note, Title: fmt.Sprintf("Titles over %d characters", longTitle),
+			Means: fmt.Sprintf("Search results show some %d characters of a title, and cut off the rest.", longTitle),
+			Mend:  "Put what tells the page from others first, and the name of the site last."},
+	})
+}
+
+func descriptions(a *Audit) *List {
+	return newSaying(a, saying{
+		list: &List{Name: "descriptions", Title: "Descriptions"},
+		of: func(r *store.Record) []string {
+			if r.SharedOnly {
+				return nil // search engines do not read what is for those who share the page
+			}
+			return []string{r.Description}
+		}, short: shortDescription, long: longDescription,
+	}, "description", Note, []*Finding{
+		{Name: "short", Weight: Note, Title: fmt.Sprintf("Descriptions under %d characters", shortDescription),
+			Means: "Search results have room for twice as much, and fill it with text of their own choice.",
+			Mend:  "Say in one or two sentences what a reader finds on the page."},
+		{Name: "long", Weight: Note, Title: fmt.Sprintf("Descriptions over %d characters", longDescription),
+			Means: fmt.Sprintf("Search results show some %d characters of a description, and cut off the rest.", longDescription),
+			Mend:  "Say what matters in the first sentence."},
+	})
+}
+
+func headings(a *Audit) *List {
+	s := saying{
+		list: &List{Name: "headings", Title: "Headings"},
+		of:   func(r *store.Record) []string { return r.H1 }, short: shortHeading, long: longHeading,
+	}
+	l := newSaying(a, s, "heading", Doubt, []*Finding{
+		{Name: "short", Weight: Note, Title: fmt.Sprintf("Headings under %d characters", shortHeading),
+			Means: "So few characters say nothing of the page.",
+			Mend:  "Say in the heading what the page is about."},
+		{Name: "long", Weight: Note, Title: fmt.Sprintf("Headings over %d characters", longHeading),
+			Means: "The heading is as long as a paragraph, which nobody takes in at a glance.",
+			Mend:  "Keep the heading to one line, and put the rest below it."},
+		{Name: "several", Weight: Note, Title: "Pages with several main headings",
+			Means: "The page has more than one h1, so that nobody can tell which names it.",
+			Mend:  "Make the others h2, or what they are: often the name of the site stands in an h1."},
+	})
+	see := l.see
+	l.see = func(at int32, r *store.Record) {
+		if see(at, r); r.Kind == store.Page && len(r.H1) > 1 {
+			l.found("several", at, nobody)
+		}
+	}
+	return l
+}
+
+// newSaying makes a list of what a saying, called by a noun, can be wrong in. A repeated one is one
+// fault where the pages are copies, which need a canonical URL, and another where they are
+// different pages, which need names.
+func newSaying(a *Audit, s saying, noun string, missing Weight, more []*Finding) *List {
+	l := s.list
+	l.Of, l.aside = "pages", true
+	l.Columns = []Column{
+		{"links", "Links", true}, {noun, l.Title[:len(l.Title)-1], true}, {"characters", "Characters", true}, {"url", "URL", true},
+		{"shared_by", "Shared by", true}, {"same_as", "Same as", true}, {"resemblance", "Alike", true}, {"verdict", "Verdict", false},
+	}
+	l.Findings = append([]*Finding{
+		{Name: "missing", Weight: missing, Title: "Pages without a " + noun,
+			Means: "These pages have no " + noun + ", and search results show something else in its place.",
+			Mend:  "Give each page a " + noun + " of its own."},
+		{Name: "repeated", Weight: Doubt, Title: "Different pages with the same " + noun, want: store.WantText, groups: true,
+			Means: "These pages say different things under one " + noun + ", so that nobody can tell them apart in a list of results.",
+			Mend:  "Give each page a " + noun + " that says what only it has; look at the template first."},
+		{Name: "copied", Weight: Note, Title: "Copies with the same " + noun, want: store.WantText, groups: true,
+			Means: "These pages have one " + noun + " because they have one text.",
+			Mend:  "Redirect the copies to one of them, or let them name it as their canonical URL."},
+	}, more...)
+	seen := &repeats{site: a.site, at: map[uint64]int32{}, seed: maphash.MakeSeed()}
+	l.see = func(at int32, r *store.Record) {
+		if !isHTML(r) {
+			return
+		}
+		first := firstOf(s.of(r))
+		switch n := utf8.RuneCountInString(first); {
+		case n == 0:
+			l.found("missing", at, nobody)
+			return
+		case n < s.short:
+			l.found("short", at, nobody)
+		case n > s.long:
+			l.found("long", at, nobody)
+		}
+		seen.add(at, store.HostOf(r.URL), first)
+	}
+	l.conclude = func() {
+		for _, p := range seen.pages {
+			switch g := seen.groups[p.group]; {
+			case g.pages < 2:
+			case g.differ:
+				l.found("repeated", p.at, g.first)
+			default:
+				l.found("copied", p.at, g.first)
+			}
+		}
+		seen.keepCounts()
+	}
+	l.cells = func(_ context.Context, s2 *subject) ([]any, error) {
+		r := &s2.page.Record
+		first := firstOf(s.of(r))
+		var shared, same, alike any
+		if s2.other != nil {
+			shared = int64(seen.counts[s2.entry.other])
+			if s2.entry.other != s2.entry.page {
+				same, alike = s2.otherURL(), s2.alike()
+			}
+		}
+		return []any{s2.links(), text(first), number(utf8.RuneCountInString(first)), URL(r.URL), shared, same, alike, string(r.Verdict)}, nil
+	}
+	return l
+}
+
+// isHTML says whether a record is of a page that can have a title: a plain text has none, and
+// neither has nothing at all.
+func isHTML(r *store.Record) bool {
+	return r.Kind == store.Page && r.Size > 0 && (r.ContentType == "" || strings.Contains(strings.ToLower(r.ContentType), "html"))
+}
+
+// firstOf is the first of some lines that says something.
+func firstOf(lines []string) string {
+	for _, line := range lines {
+		if s, ok := text(line).(string); ok {
+			return s
+		}
+	}
+	return ""
+}
+
+// repeats finds what more than one page of a host says. Pages that are not meant to be found are
+// left out: a print view may have the title of its page.
+type repeats struct {
+	site   *site
+	seed   maphash.Seed
+	at     map[uint64]int32 // hash of host and line → place in groups; 64 bits with a secret seed do not meet by chance, nor by intent
+	groups []repeated
+	pages  []grouped
+	counts map[int32]int32 // first page of a group that repeats → pages of it
+}
+
+type grouped struct{ at, group int32 }
+
+// A repeated line is on so many pages.
+type repeated struct {
+	first, pages int32
+	differ       bool // whether some page is of another cluster than the first
+}
+
+func (r *repeats) add(at int32, host, line string) {
+	p := &r.site.pages[at]
+	if p.aside() {
+		return
+	}
+	var h maphash.Hash
+	h.SetSeed(r.seed)
+	h.WriteString(host)
+	h.WriteByte('\n')
+	h.WriteString(line)
+	group, known := r.at[h.Sum64()]
+	if !known {
+		group = int32(len(r.groups))
+		r.at[h.Sum64()] = group
+		r.groups = append(r.groups, repeated{first: at})
+	}
+	g := &r.groups[group]
+	g.pages++
+	g.differ = g.differ || r.site.pages[g.first].cluster != p.cluster
+	r.pages = append(r.pages, grouped{at, group})
+}
+
+// keepCounts forgets all but how many pages a repeated line is on.
+func (r *repeats) keepCounts() {
+	r.counts = map[int32]int32{}
+	for _, g := range r.groups {
+		if g.pages > 1 {
+			r.counts[g.first] = g.pages
+		}
+	}
+	r.at, r.groups, r.pages = nil, nil, nil
+}

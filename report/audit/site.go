@@ -1,0 +1,172 @@
+package audit
+
+import (
+	"context"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// A site is what is held of all URLs while a store is audited. A URL is known by its place.
+type site struct {
+	pages []page
+	at    map[dedup.Hash]int32 // id → place
+	named map[int32]dedup.Hash // place → what it leads to, until all are known
+	from  map[int32][]inLink   // of URLs that people do not reach: who links to them
+	links int                  // in from
+
+	unfinished map[string]bool // hosts of which URLs are known that were not fetched
+}
+
+// A page is what is held of one URL.
+type page struct {
+	id      dedup.Hash
+	cluster dedup.Hash // id of the page that leads its cluster
+	kind    store.Kind
+	to      int32 // the URL that it redirects to, or names as canonical; nobody: none, or none that is known
+	links   int32 // pages that link to it
+	last    int32 // the last of them that was seen
+	out     int32 // links that it has
+	status  int16
+	noIndex bool
+	names   bool // another page as its canonical URL
+	reached bool // by a redirect to which something links
+}
+
+// aside says whether the page is not meant to be found.
+func (p *page) aside() bool { return p.noIndex || p.names }
+
+func (p *page) apart() string {
+	switch {
+	case p.noIndex:
+		return "asks not to be indexed"
+	case p.names:
+		return "names another page"
+	}
+	return ""
+}
+
+// An inLink is a link into a URL.
+type inLink struct {
+	from int32
+	kind store.LinkKind
+	text string
+}
+
+// These bound what is held of links.
+const (
+	mostFrom  = 100     // pages that link to one URL
+	mostLinks = 1 << 20 // in all: some hundred megabytes
+)
+
+func newSite() *site {
+	return &site{at: map[dedup.Hash]int32{}, named: map[int32]dedup.Hash{}, from: map[int32][]inLink{}, unfinished: map[string]bool{}}
+}
+
+// add takes in a record, and returns its place, and whether it is the first of its URL.
+func (s *site) add(r *store.Record) (at int32, isNew bool) {
+	if at, known := s.at[r.ID]; known {
+		return at, false
+	}
+	p := page{id: r.ID, cluster: clusterOf(r), kind: kindOf(r.Kind), to: nobody, last: nobody, status: int16(r.Status), noIndex: r.NoIndex}
+	p.names = r.Kind == store.Page && namesAnother(r)
+	at = int32(len(s.pages))
+	s.pages = append(s.pages, p)
+	s.at[r.ID] = at
+	switch {
+	case r.Kind == store.Redirect && r.Location != "":
+		s.named[at] = dedup.HashOf([]byte(r.Location))
+	case p.names:
+		s.named[at] = dedup.HashOf([]byte(r.CanonicalURL))
+	}
+	if r.Kind == store.Later || r.NoText {
+		s.unfinished[store.HostOf(r.URL)] = true
+	}
+	return at, true
+}
+
+// kindOf is a kind as the constant: those of records are strings of their own, one each.
+func kindOf(k store.Kind) store.Kind {
+	for _, known := range []store.Kind{store.Page, store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped, store.Sitemap, store.Later} {
+		if k == known {
+			return known
+		}
+	}
+	return k
+}
+
+// clusterOf is the page that leads a record's cluster.
+func clusterOf(r *store.Record) dedup.Hash {
+	if r.Follows() {
+		return r.Leader
+	}
+	return r.ID
+}
+
+func namesAnother(r *store.Record) bool { return r.CanonicalURL != "" && r.CanonicalURL != r.URL }
+
+// resolve finds the places of what URLs lead to.
+func (s *site) resolve() {
+	for at, id := range s.named {
+		if to, known := s.at[id]; known {
+			s.pages[at].to = to
+		}
+	}
+	s.named = nil
+}
+
+// link takes in the links of the page at a place.
+func (s *site) link(at int32, links []store.Link) {
+	s.pages[at].out = int32(len(links))
+	for _, l := range links {
+		to, known := s.at[dedup.HashOf([]byte(l.URL))]
+		if !known || to == at || s.pages[to].last == at {
+			continue
+		}
+		p := &s.pages[to]
+		p.links, p.last = p.links+1, at
+		switch p.kind {
+		case store.Error, store.Redirect, store.Blocked:
+			if len(s.from[to]) < mostFrom && s.links < mostLinks {
+				s.from[to] = append(s.from[to], inLink{at, l.Kind, l.Text})
+				s.links++
+			}
+		}
+	}
+}
+
+// way is where a redirect leads, hop by hop, without itself. loops says that it comes back to a URL
+// where it has been.
+func (s *site) way(at int32) (hops []int32, loops bool) {
+	been := map[int32]bool{at: true}
+	for s.pages[at].kind == store.Redirect && s.pages[at].to != nobody {
+		at = s.pages[at].to
+		hops = append(hops, at)
+		if been[at] {
+			return hops, true
+		}
+		been[at] = true
+	}
+	return hops, false
+}
+
+// findBounds finds the hosts that were not crawled to their end.
+func (s *site) findBounds(ctx context.Context, r store.Reader) error {
+	for h, err := range r.Hosts(ctx) {
+		if err != nil {
+			return err
+		}
+		s.unfinished[h.Name] = true
+	}
+	for url, err := range r.URLs(ctx, frontier.Outside) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		s.unfinished[store.HostOf(url)] = true
+	}
+	return nil
+}

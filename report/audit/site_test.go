@@ -1,0 +1,227 @@
+package audit_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"skink/dedup"
+	"skink/report"
+	"skink/report/audit"
+	"skink/store"
+)
+
+const origin = "https://shop.example"
+
+// A planted URL has the faults that its name says.
+type planted struct {
+	store.Record
+	text  string
+	links []string // paths, each with its text behind a space
+}
+
+// good is a page without a fault. Its path makes its text, its title and the rest differ from those
+// of others.
+func good(path string, more ...func(p *planted)) planted {
+	name := strings.Trim(strings.ReplaceAll(path, "/", " "), " ")
+	p := planted{Record: store.Record{
+		URL: origin + path, Kind: store.Page, Status: 200, ContentType: "text/html", Size: 5000, Took: 80, Depth: 1,
+		Verdict: dedup.Unique, Words: 90, CanonicalURL: origin + path,
+		Title: "What there is to know of " + name, H1: []string{"All of " + name},
+		Description: "A description of " + name + ", which is as long as those that search engines show in full.",
+	}, text: strings.Repeat(name+" is told of at length here and nowhere else ", 9)}
+	for _, change := range more {
+		change(&p)
+	}
+	return p
+}
+
+func ended(path string, kind store.Kind, status int, problem string) planted {
+	return planted{Record: store.Record{URL: origin + path, Kind: kind, Status: status, Problem: problem, Depth: 1}}
+}
+
+func redirect(path, to string) planted {
+	p := ended(path, store.Redirect, 301, "")
+	if p.Location = to; strings.HasPrefix(to, "/") {
+		p.Location = origin + to
+	}
+	return p
+}
+
+func linking(links ...string) func(*planted) {
+	return func(p *planted) { p.links = append(p.links, links...) }
+}
+
+// copyOf makes a page a copy of another.
+func copyOf(path string) func(*planted) {
+	return func(p *planted) {
+		other := good(path)
+		p.text, p.Verdict, p.Resemblance = other.text, dedup.Exact, 1
+		p.Leader, p.DuplicateOf = dedup.HashOf([]byte(other.URL)), other.URL
+	}
+}
+
+// inCity fills a city into the text that several pages have.
+func inCity(name string) func(*planted) {
+	return func(p *planted) {
+		p.text = strings.Repeat("our shop in "+name+" is open on all days but not at night and no order is too small for us ", 4)
+	}
+}
+
+// nearly are the pages that inCity made.
+func nearly(context.Context) (*audit.Nearly, error) {
+	id := func(path string) dedup.Hash { return dedup.HashOf([]byte(origin + path)) }
+	return &audit.Nearly{From: 0.3, Groups: []audit.NearlyGroup{
+		{Leader: id("/oslo"), Members: []audit.NearlyPage{{ID: id("/bergen"), Resemblance: 0.4375}, {ID: id("/narvik"), Resemblance: 0.4375}}},
+	}}, nil
+}
+
+func canonical(to string) func(*planted) {
+	return func(p *planted) {
+		if p.CanonicalURL = to; strings.HasPrefix(to, "/") {
+			p.CanonicalURL = origin + to
+		}
+	}
+}
+
+func with(change func(r *store.Record)) func(*planted) { return func(p *planted) { change(&p.Record) } }
+
+func speaks(pairs ...string) func(*planted) {
+	return func(p *planted) {
+		for i := 0; i < len(pairs); i += 2 {
+			p.Alternates = append(p.Alternates, store.Alternate{Lang: pairs[i], URL: origin + pairs[i+1]})
+		}
+	}
+}
+
+// A shop in which every finding is planted.
+func shop() []planted {
+	all := []planted{
+		good("/", with(func(r *store.Record) { r.Depth = 0 })),
+		good("/linker", linking("/gone our old offer", "/gone again", "/old-offer offer", "/first chain", "/loop-a round", "/to-gone dead", "/secret keep out", "/moved-alone moved")),
+		good("/second-linker", linking("/gone gone too")),
+
+		ended("/gone", store.Error, 404, "status 404"),
+		ended("/soft", store.Error, 200, "soft 404"),
+		ended("/members", store.Error, 403, "status 403"),
+		ended("/fails", store.Error, 500, "status 500"),
+		ended("/silent", store.Error, 0, "timeout"),
+		ended("/garbled", store.Error, 200, "content encoding"),
+
+		redirect("/old-offer", "/linker"),
+		redirect("/first", "/second"), redirect("/second", "/third"), redirect("/third", "/linker"),
+		redirect("/loop-a", "/loop-b"), redirect("/loop-b", "/loop-a"),
+		redirect("/to-gone", "/gone"),
+		redirect("/elsewhere", "https://other.example/"),
+		redirect("/moved-alone", "/only-moved"),
+		good("/only-moved", with(func(r *store.Record) { r.Hops = 0 })),
+
+		good("/names-gone", canonical("/gone")),
+		good("/names-moved", canonical("/old-offer")),
+		good("/names-other", canonical("/linker")),
+		good("/names-two", with(func(r *store.Record) { r.Canonicals = []string{origin + "/names-two", origin + "/linker"} })),
+		good("/copy-names-copy", copyOf("/linker"), canonical("/copy-names")),
+		good("/copy-names", copyOf("/linker"), canonical("/linker")),
+		good("/names-host", canonical("https://other.example/")),
+		good("/names-nothing", canonical("")),
+		good("/names-unseen", canonical("/nobody-knows")),
+
+		good("/en", speaks("en", "/en", "de", "/de", "fr", "/fr")),
+		good("/de", speaks("en", "/en", "de", "/de", "es", "/gone")),
+		good("/fr"),
+
+		good("/untitled", with(func(r *store.Record) { r.Title = "" })),
+		good("/title-of-h1", with(func(r *store.Record) { r.TitleFrom = "h1" })),
+		good("/shared-only", with(func(r *store.Record) { r.SharedOnly = true })),
+		good("/same-1", with(func(r *store.Record) { r.Title, r.H1[0] = "The same title", "The same heading" })),
+		good("/same-2", with(func(r *store.Record) { r.Title, r.H1[0] = "The same title", "The same heading" })),
+		good("/twin", with(func(r *store.Record) { r.Title = "The title of two twins" })),
+		good("/twin-copy", copyOf("/twin"), with(func(r *store.Record) { r.Title = "The title of two twins" })),
+		good("/brief", with(func(r *store.Record) { r.Title, r.H1[0], r.Description = "Brief", "B", "Brief." })),
+		good("/wordy", with(func(r *store.Record) {
+			r.Title, r.H1[0], r.Description = strings.Repeat("Title ", 20), strings.Repeat("Heading ", 20), strings.Repeat("Description ", 20)
+		})),
+		good("/undescribed", with(func(r *store.Record) { r.Description = "" })),
+		good("/same-words", with(func(r *store.Record) { r.Description = good("/undescribed").Description })),
+		good("/same-words-2", with(func(r *store.Record) { r.Description = good("/undescribed").Description })),
+		good("/unheaded", with(func(r *store.Record) { r.H1 = nil })),
+		good("/two-heads", with(func(r *store.Record) { r.H1 = []string{"The first of two heads", "The second of two heads"} })),
+
+		good("/near", with(func(r *store.Record) {
+			r.Verdict, r.Resemblance, r.Leader, r.DuplicateOf = dedup.Near, 0.9, dedup.HashOf([]byte(origin+"/linker")), origin+"/linker"
+		})),
+		good("/thin", with(func(r *store.Record) { r.Verdict, r.Words = dedup.Thin, 12 })),
+		good("/empty", with(func(r *store.Record) { r.Verdict, r.Words, r.Size = dedup.Thin, 0, 0 })),
+		good("/drawn", with(func(r *store.Record) { r.Verdict, r.Words, r.Root = dedup.Thin, 0, "none" }), linking("/app.js")),
+		good("/menus", with(func(r *store.Record) { r.Verdict, r.Words, r.Root = dedup.Thin, 0, "none" }), linking("/linker links", "/thin thin")),
+		good("/hidden", with(func(r *store.Record) { r.NoIndex, r.Title = true, "" })),
+		ended("/secret", store.Blocked, 0, "robots.txt"),
+		good("/orphan"),
+		good("/slow", with(func(r *store.Record) { r.Took = 1200 })),
+		good("/large", with(func(r *store.Record) { r.Size = 1_200_000 })),
+		good("/deep", with(func(r *store.Record) { r.Depth = 5 })),
+		good("/oslo", inCity("Oslo")), good("/bergen", inCity("Bergen")), good("/narvik", inCity("Narvik")),
+		{Record: store.Record{URL: origin + "/notes.txt", Kind: store.Page, Status: 200, ContentType: "text/plain", Size: 500, Took: 80, Depth: 1, Verdict: dedup.Unique, Words: 90, Root: "plain"}, text: strings.Repeat("a plain text has no title ", 20)},
+	}
+	var links []string // the front page links to all pages but those that are to have no links, or few
+	for _, p := range all {
+		path := strings.TrimPrefix(p.URL, origin)
+		if p.Kind == store.Page && path != "/orphan" && path != "/only-moved" && path != "/" {
+			links = append(links, path+" "+p.Title)
+		}
+	}
+	all[0].links = append(links, "/ home")
+	return all
+}
+
+var visited = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// filled is a store with what was planted.
+func filled(t testing.TB, all []planted) *store.Memory {
+	t.Helper()
+	s := store.NewMemory()
+	for i, p := range all {
+		p.ID, p.FetchedAt = dedup.HashOf([]byte(p.URL)), visited.Add(time.Duration(i)*time.Second)
+		var text dedup.Text
+		text.Read([]byte(p.text))
+		p.Hash = text.Hash()
+		e := &store.Entry{Record: p.Record}
+		if p.text != "" {
+			e.Text = store.Pack([]byte(p.text))
+		}
+		if p.links != nil {
+			var links []store.Link
+			for _, l := range p.links {
+				path, words, _ := strings.Cut(l, " ")
+				kind := store.LinkAnchor
+				if strings.HasSuffix(path, ".js") {
+					kind = store.LinkScript
+				}
+				links = append(links, store.Link{URL: origin + path, Text: words, Kind: kind})
+			}
+			e.Out = store.PackLinks(p.URL, links)
+		}
+		if _, err := s.Commit(context.Background(), []*store.Entry{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func read(t testing.TB, s store.Reader) *audit.Audit {
+	t.Helper()
+	return readWith(t, s, func(*store.Settings) {})
+}
+
+// readWith audits a store that has other settings.
+func readWith(t testing.TB, s store.Reader, change func(s *store.Settings)) *audit.Audit {
+	t.Helper()
+	set := store.Settings{Similarity: 0.8, MinWords: 50, Shingle: 10, Scheme: "bands", Form: "plain"}
+	change(&set)
+	a, err := audit.Read(context.Background(), s, audit.Options{About: report.About{Store: "shop", Settings: set}, Nearly: nearly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}

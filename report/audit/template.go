@@ -1,0 +1,232 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// # What differs
+//
+// Pages in one template differ in a few places: the name of a city, a number, a date. A Template is
+// the words that all texts of a group have, in the order of the first, and between them the places
+// that each text fills in its own way. The words of the first text are matched with those of each
+// other by their longest common subsequence. What all matches have is common, and the rest lies
+// between.
+
+// A Template is what texts have in common, and what each has in between.
+type Template struct {
+	Parts []Part
+}
+
+// A Part is a run of words.
+type Part struct {
+	Text string   // words that all texts have; "": it is a slot
+	Slot []string // what stands here in each text, in their order; "": nothing
+}
+
+// These bound the work: the longest common subsequence of two texts takes time and memory by the
+// product of their lengths, here a millisecond or two. A row has room for the first differences
+// alone.
+const (
+	templateTexts = 8
+	templateWords = 600
+)
+
+// TemplateOf compares the first templateTexts of some texts, and the first templateWords words of
+// each.
+func TemplateOf(texts []string) Template {
+	if len(texts) == 0 {
+		return Template{}
+	}
+	var words [][]string
+	for _, text := range texts[:min(len(texts), templateTexts)] {
+		all := strings.Fields(text)
+		words = append(words, all[:min(len(all), templateWords)])
+	}
+	first := words[0]
+	matches := make([][]int, len(words)) // of each text: where it has the words of the first; -1: not
+	common := make([]bool, len(first))
+	for i := range common {
+		common[i] = true
+	}
+	for k := range words {
+		matches[k] = match(first, words[k])
+		for i, at := range matches[k] {
+			common[i] = common[i] && at >= 0
+		}
+	}
+	return assemble(words, matches, common)
+}
+
+// assemble makes the parts from what the texts have in common.
+func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
+	ends := make([]int, len(words)) // of each text: behind its last word that is in a part
+	slot := func(until func(text int) int) {
+		var values []string
+		for k := range words {
+			values = append(values, strings.Join(words[k][ends[k]:until(k)], " "))
+		}
+		if slices.ContainsFunc(values, func(v string) bool { return v != "" }) {
+			t.Parts = append(t.Parts, Part{Slot: values})
+		}
+	}
+	for i := 0; i < len(common); i++ {
+		if !common[i] {
+			continue
+		}
+		slot(func(text int) int { return matches[text][i] })
+		run := words[0][i : i+1]
+		for k := range words {
+			ends[k] = matches[k][i] + 1
+		}
+		for i+1 < len(common) && common[i+1] && follows(matches, i) {
+			i++
+			run = words[0][i-len(run) : i+1]
+			for k := range words {
+				ends[k] = matches[k][i] + 1
+			}
+		}
+		t.Parts = append(t.Parts, Part{Text: strings.Join(run, " ")})
+	}
+	slot(func(text int) int { return len(words[text]) })
+	return t
+}
+
+// follows says whether in all texts the word after word i of the first comes right after it.
+func follows(matches [][]int, i int) bool {
+	for _, m := range matches {
+		if m[i+1] != m[i]+1 {
+			return false
+		}
+	}
+	return true
+}
+
+// match finds a longest common subsequence of two texts, and returns for each word of a where it is
+// in b, or -1.
+func match(a, b []string) []int {
+	places := make([]int, len(a))
+	for i := range places {
+		places[i] = -1
+	}
+	begin := 0
+	for begin < min(len(a), len(b)) && a[begin] == b[begin] {
+		places[begin] = begin
+		begin++
+	}
+	end := 0
+	for end < min(len(a), len(b))-begin && a[len(a)-1-end] == b[len(b)-1-end] {
+		places[len(a)-1-end] = len(b) - 1 - end
+		end++
+	}
+	x, y := a[begin:len(a)-end], b[begin:len(b)-end]
+	width := len(y) + 1
+	longest := make([]uint16, (len(x)+1)*width) // of x[i:] and y[j:]
+	for i := len(x) - 1; i >= 0; i-- {
+		for j := len(y) - 1; j >= 0; j-- {
+			if x[i] == y[j] {
+				longest[i*width+j] = longest[(i+1)*width+j+1] + 1
+			} else {
+				longest[i*width+j] = max(longest[(i+1)*width+j], longest[i*width+j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(x) && j < len(y); {
+		switch {
+		case x[i] == y[j]:
+			places[begin+i] = begin + j
+			i, j = i+1, j+1
+		case longest[(i+1)*width+j] >= longest[i*width+j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return places
+}
+
+// These bound what is shown of a template.
+const (
+	shownSlots  = 3  // places
+	shownValues = 4  // of what stands in a place
+	shownWords  = 2  // of what is common, before and after a place
+	shownValue  = 60 // bytes of what stands in a place
+)
+
+// String shows the first places that differ, with what stands there in some texts and the words
+// around them: "house in [Berlin | Munich | Bremen] within one … and 8 more places".
+func (t Template) String() string {
+	var b strings.Builder
+	slots := 0
+	for i, p := range t.Parts {
+		switch {
+		case p.Slot == nil && slots == shownSlots:
+			fmt.Fprint(&b, head(p.Text), " ")
+		case p.Slot == nil:
+			fmt.Fprint(&b, around(p.Text, i > 0, i+1 < len(t.Parts)), " ")
+		default:
+			slots++
+			fmt.Fprint(&b, "[", values(p.Slot), "] ")
+		}
+		if p.Slot == nil && slots == shownSlots {
+			break
+		}
+	}
+	all := 0
+	for _, p := range t.Parts {
+		if p.Slot != nil {
+			all++
+		}
+	}
+	switch left := all - slots; {
+	case left == 1:
+		b.WriteString("and 1 more place")
+	case left > 1:
+		fmt.Fprintf(&b, "and %d more places", left)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// values are what stands in a place, each once.
+func values(slot []string) string {
+	var all []string
+	for _, v := range slot {
+		switch {
+		case v == "":
+			v = "–"
+		case len(v) > shownValue:
+			v = head(v)
+		}
+		if !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	if len(all) > shownValues {
+		all = append(all[:shownValues], "…")
+	}
+	return strings.Join(all, " | ")
+}
+
+// head is the first words of a text.
+func head(text string) string {
+	words := strings.Fields(text)
+	if len(words) <= shownWords+1 {
+		return text
+	}
+	return strings.Join(words[:shownWords], " ") + " …"
+}
+
+// around is the words of a common text that stand next to the places before and after it.
+func around(text string, before, after bool) string {
+	words := strings.Fields(text)
+	switch {
+	case before && after && len(words) > 2*shownWords+1:
+		return strings.Join(words[:shownWords], " ") + " … " + strings.Join(words[len(words)-shownWords:], " ")
+	case before && !after:
+		return head(text)
+	case !before && after && len(words) > shownWords+1:
+		return "… " + strings.Join(words[len(words)-shownWords:], " ")
+	}
+	return text
+}

@@ -1,0 +1,204 @@
+package audit_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"skink/internal/harmless"
+	"skink/report"
+	"skink/report/audit"
+	"skink/store"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func write(t testing.TB, a *audit.Audit, o audit.Output) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := audit.Write(context.Background(), &b, a, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestGolden(t *testing.T) {
+	a := read(t, filled(t, shop()))
+	for name, o := range map[string]audit.Output{
+		"shop.txt":      {},
+		"shop.json":     {Format: report.JSON, Top: 2},
+		"shop.csv":      {Format: report.CSV},
+		"shop.html":     {Format: report.HTML, Top: 6},
+		"broken.txt":    {About: "broken"},
+		"broken.csv":    {Format: report.CSV, About: "broken"},
+		"redirects.csv": {Format: report.CSV, About: "redirects"},
+		"titles.csv":    {Format: report.CSV, About: "titles"},
+		"repeated.csv":  {Format: report.CSV, About: "titles.repeated", Top: 1},
+	} {
+		file := filepath.Join("testdata", name)
+		got := bytes.Replace(write(t, a, o), []byte(report.Style), nil, 1) // that of all reports, which changes for them all
+		if *update {
+			if err := os.WriteFile(file, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s differs (go test -update accepts it); got:\n%s", file, got)
+		}
+	}
+}
+
+// hostile is what a stranger would like a terminal, a browser and a spreadsheet to get.
+const hostile = "=HYPERLINK(\"x\") \x1b[2J\u009b31m\u202e</title><script>alert(1)</script> {{.}} caf\xe9\r\n\tforged"
+
+// hostileShop is the shop with hostile words in whatever a page or a server may write.
+func hostileShop() []planted {
+	all := shop()
+	for i := range all {
+		r := &all[i].Record
+		r.Title, r.Description, r.Author, r.Lang, r.ContentType = hostile, hostile, hostile, hostile, "text/html"+hostile
+		r.H1, r.PublishedAt, r.ModifiedAt, r.Detail, r.Bounds = []string{hostile, hostile}, hostile, hostile, hostile, hostile
+		if r.Problem != "" {
+			r.Problem = hostile
+		}
+		if r.Location != "" && i%2 == 0 {
+			r.Location = "javascript:alert(1)//" + hostile
+		}
+		if i%5 == 3 {
+			r.CanonicalURL, r.DuplicateOf = "javascript:alert(2)//"+hostile, "data:text/html,"+hostile
+		}
+		for k := range r.Alternates {
+			r.Alternates[k].Lang = hostile
+		}
+		for k := range all[i].links {
+			path, _, _ := strings.Cut(all[i].links[k], " ")
+			all[i].links[k] = path + " " + hostile
+		}
+	}
+	bad := good("/bad")
+	bad.URL = "javascript:alert(3)//" + hostile
+	return append(all, bad)
+}
+
+// Nothing that a page says does harm where an audit is read.
+func TestHostile(t *testing.T) {
+	a := read(t, filled(t, hostileShop()))
+	names := append([]string{""}, audit.ListNames()...)
+	for _, about := range names {
+		for _, f := range []report.Format{report.Text, report.JSON, report.CSV, report.HTML} {
+			out := write(t, a, audit.Output{Format: f, About: about, Top: 50})
+			for _, r := range string(out) {
+				if harmless.Dangerous(r) && r != '\n' && r != '\t' && !(r == '\r' && f == report.CSV) {
+					t.Errorf("%q as %s: %q comes out", about, f, r)
+					break
+				}
+			}
+			switch f {
+			case report.JSON:
+				if !json.Valid(out) {
+					t.Errorf("%q: no JSON", about)
+				}
+			case report.CSV:
+				checkCSV(t, about, out)
+			case report.HTML:
+				checkHTML(t, about, out)
+			}
+		}
+	}
+}
+
+func checkCSV(t *testing.T, about string, out []byte) {
+	t.Helper()
+	table, marked := bytes.CutPrefix(out, []byte("\uFEFF"))
+	if !marked || !bytes.HasSuffix(table, []byte("\r\n")) || bytes.Count(table, []byte("\n")) != bytes.Count(table, []byte("\r\n")) {
+		t.Errorf("%q: not as spreadsheets want it", about)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(table)).ReadAll()
+	if err != nil {
+		t.Errorf("%q: %v", about, err)
+	}
+	for _, row := range rows {
+		for _, cell := range row {
+			if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+				t.Errorf("%q: a formula: %q", about, cell)
+			}
+		}
+	}
+}
+
+// checkHTML allows the elements and attributes of a list. None of them runs code, and only the href
+// of a link to the web, or within the page, names anything.
+func checkHTML(t *testing.T, about string, out []byte) {
+	t.Helper()
+	elements := strings.Fields(`html head meta title style body header main section h1 h2 p a bdi b small
+		table thead tbody tr th td details summary`)
+	attributes := strings.Fields("lang charset http-equiv content name href rel scope class colspan aria-label aria-labelledby id data-label")
+	doc, err := html.Parse(bytes.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if !slices.Contains(elements, n.Data) {
+			t.Errorf("%q: element <%s>", about, n.Data)
+		}
+		for _, at := range n.Attr {
+			if !slices.Contains(attributes, at.Key) {
+				t.Errorf("%q: <%s %s=%q>", about, n.Data, at.Key, at.Val)
+			}
+			if at.Key == "href" && !strings.HasPrefix(at.Val, "https://") && !strings.HasPrefix(at.Val, "#") {
+				t.Errorf("%q: a link to %q", about, at.Val)
+			}
+		}
+	}
+}
+
+// Of what is shown in part it is said how much there is, and how to see it.
+func TestRest(t *testing.T) {
+	a := read(t, filled(t, shop()))
+	for _, c := range []struct {
+		o    audit.Output
+		want string
+	}{
+		{audit.Output{About: "pages", Top: 4}, "and 56 more: skink report --about pages --top 60"},
+		{audit.Output{About: "pages", Top: 4, Format: report.HTML}, "56 more rows not shown here"},
+		{audit.Output{}, "and 2 more: skink report --about redirects.linked --top 5"},
+	} {
+		if out := write(t, a, c.o); !bytes.Contains(out, []byte(c.want)) {
+			t.Errorf("%+v does not say %q:\n%s", c.o, c.want, out)
+		}
+	}
+}
+
+// A store that says no in the middle ends a report with its error.
+func TestError(t *testing.T) {
+	a := read(t, filled(t, shop()))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, f := range []report.Format{report.JSON, report.CSV} {
+		if err := audit.Write(ctx, &bytes.Buffer{}, a, audit.Output{Format: f, About: "pages"}); err == nil {
+			t.Errorf("%s: no error", f)
+		}
+	}
+	if _, err := audit.Read(ctx, store.NewMemory(), audit.Options{}); err != nil {
+		t.Errorf("an empty store: %v", err)
+	}
+	if err := audit.Write(context.Background(), &bytes.Buffer{}, a, audit.Output{About: "none"}); err == nil || !strings.Contains(err.Error(), "there are broken, ") {
+		t.Errorf("a name that is none: %v", err)
+	}
+}

@@ -1,0 +1,36 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTooFewFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name := range 10 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%06d.sst", name)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		limit int64
+		extra int
+		says  string
+	}{
+		{18, 0, "too few files may be open: 18, and 58 are needed; raise the limit, as with: ulimit -n 1024"},
+		{20, 16, "20, and 74 are needed"},
+		{57, 0, "57, and 58 are needed"},
+		{58, 0, ""},
+		{0, 0, ""}, // the limit is not known
+		{1024, 5000, "ulimit -n 16384"},
+	} {
+		err := CheckFiles(dir, tt.extra, tt.limit, ".sst", ".seg")
+		if tt.says == "" && err != nil || tt.says != "" && (!errors.Is(err, ErrFiles) || !strings.Contains(err.Error(), tt.says)) {
+			t.Errorf("%d and %d: %v, want %q", tt.limit, tt.extra, err, tt.says)
+		}
+	}
+}

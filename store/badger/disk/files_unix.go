@@ -1,0 +1,14 @@
+//go:build linux || darwin || freebsd
+
+package disk
+
+import "golang.org/x/sys/unix"
+
+// FileLimit returns how many files this process may have open at once; 0: the limit is not known.
+func FileLimit() int64 {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > 1<<40 {
+		return 0
+	}
+	return int64(limit.Cur)
+}

@@ -1,0 +1,55 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"skink/store"
+)
+
+// refusals are the errors of a system that does not let a process use a file. They say nothing
+// about what is in the file.
+var refusals = []syscall.Errno{
+	syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOSPC,
+	syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
+}
+
+// Damage turns an error of reading or opening a store's files into [store.ErrCorrupt], unless it is
+// a refusal of the system. A store that may not be written to is not damaged.
+func Damage(err error) error {
+	errno := refusal(err)
+	switch {
+	case errno != 0 && errors.Is(err, errno):
+		return err
+	case errno != 0:
+		return fmt.Errorf("%s%w", strings.TrimSuffix(said(err), errno.Error()), errno)
+	case strings.HasPrefix(err.Error(), "Cannot write pid file"): // of the file LOCK, which holds nothing of the store
+		return errors.New(said(err))
+	}
+	return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
+}
+
+// said returns the text of the system's error. Badger does not wrap that error but passes on its
+// text: "what badger wanted err: what the system said".
+func said(err error) string {
+	text := err.Error()
+	if i := strings.LastIndex(text, " err: "); i >= 0 {
+		return text[i+len(" err: "):]
+	}
+	return text
+}
+
+// Refused says whether an error is a refusal of the system.
+func Refused(err error) bool { return refusal(err) != 0 }
+
+// refusal returns the refusal that an error wraps or ends with, 0 if there is none.
+func refusal(err error) syscall.Errno {
+	for _, errno := range refusals {
+		if errors.Is(err, errno) || strings.HasSuffix(err.Error(), ": "+errno.Error()) {
+			return errno
+		}
+	}
+	return 0
+}

@@ -1,0 +1,92 @@
+// Package disk is what a store asks of the machine below it: free space, open files, the lock of a
+// folder, which of its mapped files are resident, and which errors are a refusal of the system and
+// no damage of a file.
+package disk
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"skink/store"
+)
+
+const (
+	// defaultReserve is how many bytes a crawl leaves free on the disk. Badger maps its files into
+	// memory, and writing to a mapped page that has no room on the disk kills the process. Between
+	// two looks at the disk a few memtables can be written, and a compaction needs room for its
+	// result beside its input.
+	defaultReserve = 256 << 20
+	// reserveShare bounds the default on small file systems to a twentieth of them.
+	reserveShare = 20
+	// LeastReserve is the least that the default may be, in bytes. Flushing two memtables and
+	// compacting their tables takes that much. With 16 MiB a full disk was seen to kill the process.
+	LeastReserve = 64 << 20
+	// askInterval is how long an answer about free space is believed. A disk that writes 500 MB/s
+	// uses up a tenth of the reserve in that time.
+	askInterval = 50 * time.Millisecond
+)
+
+// A Space watches the free space of a folder's file system. It may be used by several goroutines.
+type Space struct {
+	Dir     string
+	Reserve int64 // bytes to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
+	// Ask returns how many bytes of the file system of a folder this process may still use, and how
+	// many it has in all. nil: [Free].
+	Ask func(dir string) (free, total int64, err error)
+
+	mu    sync.Mutex // guards what follows
+	asked time.Time
+	err   error // the last answer
+}
+
+// Check returns store.ErrFull if less than the reserve is left.
+func (s *Space) Check() error {
+	if s.Reserve < 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := time.Now(); now.Sub(s.asked) >= askInterval {
+		s.asked, s.err = now, s.ask()
+	}
+	return s.err
+}
+
+// HasRoom says whether so many bytes can be written without touching the reserve.
+func (s *Space) HasRoom(bytes int64) bool {
+	if s.Reserve < 0 {
+		return true
+	}
+	free, total, err := s.Left()
+	return err == nil && free-bytes >= s.kept(total)
+}
+
+// kept returns how many bytes are kept free on a file system of that size.
+func (s *Space) kept(total int64) int64 {
+	if s.Reserve == 0 {
+		return min(defaultReserve, max(LeastReserve, total/reserveShare))
+	}
+	return s.Reserve
+}
+
+// Left returns how many bytes of the file system this process may still use, and how many it has.
+func (s *Space) Left() (free, total int64, err error) {
+	if s.Ask != nil {
+		return s.Ask(s.Dir)
+	}
+	return Free(s.Dir)
+}
+
+func (s *Space) ask() error {
+	free, total, err := s.Left()
+	if err != nil {
+		return fmt.Errorf("free space of %s: %w", s.Dir, err)
+	}
+	reserve := s.kept(total)
+	if free >= reserve {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: %d MiB left, %d MiB are kept free; make room and run the command again",
+		s.Dir, store.ErrFull, free>>20, reserve>>20)
+}

@@ -1,6 +1,0 @@
-//go:build !(linux || darwin || freebsd)
-
-package badger
-
-// FileLimit returns 0: it does not know the limit here.
-func FileLimit() int64 { return 0 }

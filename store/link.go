@@ -1,0 +1,227 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// A Link is one address that a page names: a page to go to, or a file that the page is made of.
+type Link struct {
+	URL      string   `json:"url"`            // canonical form, without the fragment
+	Text     string   `json:"text,omitempty"` // of the anchor, on one line, at most [MaxLinkText] bytes; of a picture: its alternative text
+	Kind     LinkKind `json:"kind"`
+	NoFollow bool     `json:"nofollow,omitempty"` // the link, or its page, asks crawlers not to follow it
+}
+
+// MaxLinkText is how many bytes are kept of the text of a link. Anchors are some words long. The
+// longer ones are whole paragraphs or cards, and their first words say which they are.
+const MaxLinkText = 100
+
+// A LinkKind says by what a page names an address.
+type LinkKind string
+
+const (
+	LinkAnchor    LinkKind = "link"      // <a>, <area>
+	LinkFrame     LinkKind = "frame"     // <iframe>, <frame>
+	LinkRefresh   LinkKind = "refresh"   // <meta http-equiv=refresh>
+	LinkNeighbour LinkKind = "neighbour" // rel=prev or rel=next, where no other link of the page leads there
+	LinkAlternate LinkKind = "alternate" // the page in another language or form, where no other link of the page leads there
+
+	LinkImage  LinkKind = "image"  // <img>, a poster, an icon
+	LinkScript LinkKind = "script" // <script src>
+	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>
+	LinkMedia  LinkKind = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
+)
+
+// linkKinds are the kinds by their number in a packed list. New kinds come last.
+var linkKinds = []LinkKind{
+	LinkAnchor, LinkFrame, LinkRefresh, LinkNeighbour, LinkAlternate, LinkImage, LinkScript, LinkStyle, LinkMedia,
+}
+
+// Asset says whether the address is a file that the page is made of. A browser fetches it to show
+// the page. A crawl does not.
+func (k LinkKind) Asset() bool {
+	switch k {
+	case LinkImage, LinkScript, LinkStyle, LinkMedia:
+		return true
+	}
+	return false
+}
+
+// # Packed links
+//
+// The links of a page stand in document order, so neighbours mostly share the beginning of their
+// URLs with each other, or with the page. Each URL is what it shares with one of the two, and the
+// rest. The parts of all links stand in columns, because like compresses with like:
+//
+//	N        how many links there are
+//	N bytes  of each the number of its kind, plus 16 if it is not to be followed, plus 32 if its
+//	         URL is told by the page's and not by that of the link before it
+//	N        of each how many bytes it shares
+//	N        of each the length of the rest
+//	N        of each the length of the text
+//	bytes    all rests, one after the other
+//	bytes    all texts
+//
+// Numbers are unsigned varints as in encoding/binary. The whole is one zstd frame, as that of a
+// text.
+const (
+	packedKind     = 1<<4 - 1
+	packedNoFollow = 1 << 4
+	packedByPage   = 1 << 5
+)
+
+// PackLinks packs the links of the page at pageURL for [Entry]. It cuts no text. A kind that is
+// none of the constants is an error of the caller, and panics.
+func PackLinks(pageURL string, links []Link) []byte {
+	type part struct {
+		kind  byte
+		share int
+	}
+	parts := make([]part, len(links))
+	size, before := 0, ""
+	for i := range links {
+		l := &links[i]
+		kind := slices.Index(linkKinds, l.Kind)
+		if kind < 0 {
+			panic(fmt.Sprintf("link of kind %q", l.Kind))
+		}
+		p := part{byte(kind), common(l.URL, before)}
+		if n := common(l.URL, pageURL); n > p.share {
+			p = part{p.kind | packedByPage, n}
+		}
+		if l.NoFollow {
+			p.kind |= packedNoFollow
+		}
+		parts[i] = p
+		size += len(l.URL) - p.share + len(l.Text)
+		before = l.URL
+	}
+	const numbers = 8 // of a link: its kind, and three numbers that are mostly small
+	b := make([]byte, 0, size+numbers*len(links)+binary.MaxVarintLen64)
+	b = binary.AppendUvarint(b, uint64(len(links)))
+	for _, p := range parts {
+		b = append(b, p.kind)
+	}
+	for _, p := range parts {
+		b = binary.AppendUvarint(b, uint64(p.share))
+	}
+	for i, p := range parts {
+		b = binary.AppendUvarint(b, uint64(len(links[i].URL)-p.share))
+	}
+	for i := range links {
+		b = binary.AppendUvarint(b, uint64(len(links[i].Text)))
+	}
+	for i, p := range parts {
+		b = append(b, links[i].URL[p.share:]...)
+	}
+	for i := range links {
+		b = append(b, links[i].Text...)
+	}
+	return Pack(b)
+}
+
+// common is how many bytes two strings have in common from their beginnings on.
+func common(a, b string) int {
+	n := min(len(a), len(b))
+	i := 0
+	for i+8 <= n && a[i:i+8] == b[i:i+8] {
+		i += 8
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+// UnpackLinks is the inverse of PackLinks; nil: there are none. A list that PackLinks did not make
+// is [ErrCorrupt].
+func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
+	b, err := Unpack(packed)
+	if err != nil {
+		return nil, err
+	}
+	d := linkDecoder{b: b}
+	n := d.number()
+	if n == 0 && !d.bad {
+		return nil, nil
+	}
+	if n > len(d.b)/4 { // each link has four bytes or more
+		return nil, fmt.Errorf("%w: links", ErrCorrupt)
+	}
+	kinds := d.bytes(n)
+	shares, lengths, texts := d.numbers(n), d.numbers(n), d.numbers(n)
+	rests := d.bytes(sum(lengths))
+	words := d.bytes(sum(texts))
+	if d.bad {
+		return nil, fmt.Errorf("%w: links", ErrCorrupt)
+	}
+	links := make([]Link, n)
+	before := ""
+	var url bytes.Buffer
+	for i := range links {
+		from := before
+		if kinds[i]&packedByPage != 0 {
+			from = pageURL
+		}
+		kind := int(kinds[i] & packedKind)
+		if shares[i] > len(from) || kind >= len(linkKinds) {
+			return nil, fmt.Errorf("%w: links", ErrCorrupt)
+		}
+		url.Reset()
+		url.WriteString(from[:shares[i]])
+		url.Write(rests[:lengths[i]])
+		before = url.String()
+		links[i] = Link{
+			URL: before, Text: string(words[:texts[i]]),
+			Kind: linkKinds[kind], NoFollow: kinds[i]&packedNoFollow != 0,
+		}
+		rests, words = rests[lengths[i]:], words[texts[i]:]
+	}
+	return links, nil
+}
+
+func sum(numbers []int) (n int) {
+	for _, v := range numbers {
+		n += v
+	}
+	return n
+}
+
+// A linkDecoder takes a packed list apart. When a part is missing, it sets bad, and that part and
+// all later ones are empty.
+type linkDecoder struct {
+	b   []byte
+	bad bool
+}
+
+// number reads a number that is less than the list has bytes to tell of, or sets bad.
+func (d *linkDecoder) number() int {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 || v > maxText {
+		d.b, d.bad = nil, true
+		return 0
+	}
+	d.b = d.b[n:]
+	return int(v)
+}
+
+func (d *linkDecoder) numbers(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = d.number()
+	}
+	return all
+}
+
+func (d *linkDecoder) bytes(n int) []byte {
+	if n > len(d.b) {
+		d.b, d.bad = nil, true
+		return nil
+	}
+	head := d.b[:n]
+	d.b = d.b[n:]
+	return head
+}

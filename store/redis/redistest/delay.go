@@ -1,0 +1,81 @@
+package redistest
+
+import (
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+// Delayed is the address of a way to a server on which an answer comes that much later, as if the
+// server were in another building. What is sent at once arrives at once: it delays, and does not
+// throttle. A cluster tells its own addresses to clients, so this is for single servers.
+func Delayed(tb testing.TB, addr string, delay time.Duration) string {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go relay(client, addr, delay)
+		}
+	}()
+	return l.Addr().String()
+}
+
+// relay passes on what a client and a server say until one of them ends.
+func relay(client net.Conn, addr string, delay time.Duration) {
+	server, err := net.Dial("tcp", addr)
+	if err != nil {
+		client.Close()
+		return
+	}
+	go func() {
+		io.Copy(server, client)
+		server.Close()
+	}()
+	later(client, server, delay)
+	client.Close()
+	server.Close()
+}
+
+// A piece is some bytes and when they are to be passed on.
+type piece struct {
+	bytes []byte
+	at    time.Time
+}
+
+// later copies, each piece that much later than it came.
+func later(to io.Writer, from io.Reader, delay time.Duration) {
+	pieces := make(chan piece, 1024)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for p := range pieces {
+			time.Sleep(time.Until(p.at))
+			if _, err := to.Write(p.bytes); err != nil {
+				for range pieces { // so that whoever reads can end
+				}
+				return
+			}
+		}
+	}()
+	for {
+		b := make([]byte, 32<<10)
+		n, err := from.Read(b)
+		if n > 0 {
+			pieces <- piece{b[:n], time.Now().Add(delay)}
+		}
+		if err != nil {
+			break
+		}
+	}
+	close(pieces)
+	<-done
+}

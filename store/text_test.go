@@ -1,0 +1,40 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"skink/store"
+)
+
+// A text with its Markdown comes back as both, and as a text where only that is asked for.
+func TestPackMarked(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		text, markdown := rapid.String().Draw(r, "text"), rapid.String().Draw(r, "markdown")
+		packed := store.PackMarked([]byte(text), []byte(markdown))
+		gotText, gotMarkdown, err := store.UnpackMarked(packed)
+		if err != nil || string(gotText) != text || string(gotMarkdown) != markdown {
+			r.Fatalf("got %q and %q, %v; want %q and %q", gotText, gotMarkdown, err, text, markdown)
+		}
+		if got, err := store.Unpack(packed); err != nil || string(got) != text {
+			r.Fatalf("got %q, %v; want %q", got, err, text)
+		}
+	})
+}
+
+// Damage is an error, wherever it is, and no panic.
+func TestUnpackDamaged(t *testing.T) {
+	packed := store.PackMarked([]byte("one two"), []byte("# one two"))
+	packed[8] = 200 // the text is longer than what there is
+	if _, _, err := store.UnpackMarked(packed); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("too long a text: %v", err)
+	}
+	packed = store.PackMarked([]byte("one two"), []byte("# one two"))
+	for n := 1; n < len(packed); n++ {
+		if _, _, err := store.UnpackMarked(packed[:n]); n != 12 && !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("cut to %d bytes: %v", n, err)
+		}
+	}
+}

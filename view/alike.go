@@ -1,0 +1,131 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"skink/dedup"
+)
+
+// # Other similarities
+//
+// How many clusters there would be at another similarity takes all pages against all, which takes a
+// while. It is made beside, when somebody asks for it by a form, and kept.
+
+// Alike knows how alike the pages of a store are, below the similarity of the crawl too. Its
+// methods may be called by several goroutines at once.
+type Alike interface {
+	// Steps say what similarities give, the lowest first.
+	Steps() []Step
+	// Near returns at most n pairs that are just alike enough for a similarity, and at most n that
+	// are not.
+	Near(similarity float64, n int) (above, below []Pair)
+}
+
+// A Step is what a similarity gives.
+type Step struct {
+	Similarity float64
+	Clusters   int
+	Pages      int // in them
+}
+
+// A Pair is two pages and how alike they are.
+type Pair struct {
+	A, B        dedup.Hash
+	URLs        [2]string
+	Resemblance float64
+}
+
+// liken compares all pages, if nobody does already.
+func (v *View) liken() {
+	v.likening.renew(v.life, func(ctx context.Context) (Alike, error) { return v.opt.Alike(ctx, borrowed{v.opt.Store}) })
+}
+
+// An alikeView is what similarities give.
+type alikeView struct {
+	Form         string
+	At           string
+	Making       bool
+	Failed       string
+	Steps        []stepRow
+	Clusters     string // points of a line in a field of 600 by 100
+	Pages        string
+	Similarity   float64
+	Least        float64
+	Chosen       *stepRow
+	Above, Below []Pair
+}
+
+type stepRow struct {
+	Step
+	Link string
+}
+
+// pairsShown is how many pairs are shown above a similarity and below it.
+const pairsShown = 8
+
+// alikePage shows what another similarity would give.
+func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
+	l := &v.likening
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := &alikeView{Form: v.form, At: timeText(l.at), Making: l.making, Similarity: v.opt.Rule.Similarity}
+	if l.failed != nil {
+		s.Failed = l.failed.Error()
+	}
+	if at, err := strconv.ParseFloat(r.URL.Query().Get("at"), 64); err == nil && at >= 0 && at <= 1 {
+		s.Similarity = at
+	}
+	if l.what != nil {
+		s.show(l.what)
+	}
+	again := time.Duration(0)
+	if l.making {
+		again = time.Second
+	}
+	return &screen{name: "alike", title: "Similarity", again: again, Content: s}, nil
+}
+
+// show fills in what is known.
+func (s *alikeView) show(a Alike) {
+	steps := a.Steps()
+	if len(steps) == 0 {
+		return
+	}
+	s.Least = steps[0].Similarity
+	s.Similarity = max(s.Similarity, s.Least)
+	mostClusters, mostPages := 1, 1
+	for _, step := range steps {
+		mostClusters, mostPages = max(mostClusters, step.Clusters), max(mostPages, step.Pages)
+	}
+	var clusters, pages strings.Builder
+	for _, step := range steps {
+		x := 600 * (step.Similarity - s.Least) / max(1-s.Least, 1e-9)
+		fmt.Fprintf(&clusters, "%.1f,%.1f ", x, 100-98*float64(step.Clusters)/float64(mostClusters))
+		fmt.Fprintf(&pages, "%.1f,%.1f ", x, 100-98*float64(step.Pages)/float64(mostPages))
+		s.Steps = append(s.Steps, stepRow{step, fmt.Sprintf("/similarity?at=%.2f", step.Similarity)})
+	}
+	s.Clusters, s.Pages = strings.TrimSpace(clusters.String()), strings.TrimSpace(pages.String())
+	for i := range s.Steps {
+		if s.Steps[i].Similarity <= s.Similarity+1e-9 {
+			s.Chosen = &s.Steps[i]
+		}
+	}
+	s.Above, s.Below = a.Near(s.Similarity, pairsShown)
+}
+
+// likenAgain has all pages compared.
+func (v *View) likenAgain(w http.ResponseWriter, r *http.Request) {
+	if !v.authentic(r) {
+		http.Error(w, "this form is not one of this page: open the page again, and press the button there", http.StatusForbidden)
+		return
+	}
+	if v.opt.Alike != nil {
+		v.beside.Go(v.liken)
+	}
+	http.Redirect(w, r, "/similarity", http.StatusSeeOther)
+}

@@ -1,0 +1,192 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"skink/internal/harmless"
+	"skink/report"
+	"skink/report/audit"
+)
+
+// # The audit
+//
+// An audit goes through the whole store twice. So it is made beside, when somebody first asks for
+// it, and kept until somebody asks for a new one. Of a store into which a crawl of this process
+// writes only a form makes it: a crawl is not slowed down because somebody looked.
+
+// makeAudit makes an audit, if none is being made. It returns when it is done.
+func (v *View) makeAudit() {
+	v.auditing.renew(v.life, func(ctx context.Context) (*audit.Audit, error) {
+		opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule}
+		if v.opt.Nearly != nil {
+			opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return v.opt.Nearly(ctx, borrowed{v.opt.Store}) }
+		}
+		return audit.Read(ctx, borrowed{v.opt.Store}, opt)
+	})
+}
+
+// An auditView is the findings of a store.
+type auditView struct {
+	Form   string
+	At     string
+	Making bool
+	Failed string
+	None   bool
+	URLs   int64 // that the audit is of
+	Groups []findingGroup
+
+	Unknown []string // of which lists nothing, or not all, is known
+}
+
+type findingGroup struct {
+	Title    string
+	Findings []*audit.Finding
+}
+
+// weights are the titles of the groups.
+var weights = map[audit.Weight]string{
+	audit.Fault: "Faults: visitors or search engines are led wrong",
+	audit.Doubt: "Doubts: these cost something, or may not be meant",
+	audit.Note:  "Notes: good to know",
+	audit.Fine:  "Fine: as it should be",
+}
+
+// auditPage lists the findings, those that matter most first.
+func (v *View) auditPage(_ context.Context, _ *http.Request) (*screen, error) {
+	known := v.auditing.now()
+	a := known.what
+	if a == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
+		v.beside.Go(v.makeAudit)
+		known.making = true
+	}
+	s := &auditView{Form: v.form, At: timeText(known.at), Making: known.making, None: a == nil}
+	if known.failed != nil {
+		s.Failed = known.failed.Error()
+	}
+	if a != nil {
+		s.URLs, s.Unknown = a.URLs, a.Unknown()
+		for _, f := range a.Findings() {
+			if title := weights[f.Weight]; len(s.Groups) == 0 || s.Groups[len(s.Groups)-1].Title != title {
+				s.Groups = append(s.Groups, findingGroup{Title: title})
+			}
+			last := &s.Groups[len(s.Groups)-1]
+			last.Findings = append(last.Findings, f)
+		}
+	}
+	again := time.Duration(0)
+	if known.making {
+		again = time.Second
+	}
+	return &screen{name: "audit", title: "Audit", again: again, Content: s}, nil
+}
+
+// remakeAudit has a new audit made.
+func (v *View) remakeAudit(w http.ResponseWriter, r *http.Request) {
+	if !v.authentic(r) {
+		http.Error(w, "this form is not one of this page: open the page again, and press the button there", http.StatusForbidden)
+		return
+	}
+	v.beside.Go(v.makeAudit)
+	http.Redirect(w, r, "/audit", http.StatusSeeOther)
+}
+
+// A findingView is a part of the rows of one finding.
+type findingView struct {
+	*audit.Finding
+	At      string
+	Table   audit.Table
+	Total   int
+	First   int
+	Last    int
+	Earlier string
+	Later   string
+}
+
+// rowsTime is how long rows are made while somebody waits. Those of some lists compare texts.
+const rowsTime = 80 * time.Millisecond
+
+// findingPage shows the rows of a finding.
+func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error) {
+	f, at, err := v.finding(r.PathValue("name"))
+	if err != nil {
+		return nil, err
+	}
+	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
+	from = max(from, 0)
+	rows := []audit.Row{}
+	until := time.Now().Add(rowsTime)
+	for row, err := range f.Rows(ctx, from) {
+		if err != nil {
+			return nil, err
+		}
+		if rows = append(rows, row); len(rows) == most || time.Now().After(until) {
+			break
+		}
+	}
+	s := &findingView{Finding: f, At: timeText(at), Table: f.List().Table(rows, false), Total: f.Count() + f.Apart(), First: from + 1, Last: from + len(rows)}
+	inside(&s.Table)
+	here := "/audit/" + f.FullName()
+	if from > 0 {
+		s.Earlier = fmt.Sprintf("%s?from=%d", here, max(from-most, 0))
+	}
+	if s.Last < s.Total && len(rows) > 0 {
+		s.Later = fmt.Sprintf("%s?from=%d", here, s.Last)
+	}
+	return &screen{name: "finding page", title: f.Title, Content: s}, nil
+}
+
+// finding is a finding of the last audit.
+func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
+	known := v.auditing.now()
+	if known.what == nil {
+		return nil, known.at, missing("No audit was made yet.")
+	}
+	f := known.what.Find(name)
+	if f == nil {
+		return nil, known.at, missing("Nothing is found under the name " + name + ".")
+	}
+	return f, known.at, nil
+}
+
+// inside lets the links of a table lead to what the view knows of the pages.
+func inside(t *audit.Table) {
+	to := func(l *report.PageLink) {
+		if l.Link != "" {
+			l.Link = "/page/" + url.PathEscape(l.Link)
+		}
+	}
+	for _, row := range t.Rows {
+		for i := range row {
+			if row[i].Link != nil {
+				link := *row[i].Link
+				to(&link)
+				row[i].Link = &link
+			}
+			row[i].From = slices.Clone(row[i].From)
+			for k := range row[i].From {
+				to(&row[i].From[k].PageLink)
+			}
+		}
+	}
+}
+
+// findingCSV sends all rows of a finding to a spreadsheet.
+func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
+	f, _, err := v.finding(strings.TrimSuffix(r.PathValue("name"), ".csv"))
+	if err != nil {
+		http.Error(w, harmless.Line(err.Error()), http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+f.FullName()+`.csv"`)
+	if err := audit.Write(r.Context(), w, v.auditing.now().what, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
+		panic(http.ErrAbortHandler) // what was sent is no list: the browser says so
+	}
+}

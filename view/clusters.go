@@ -1,0 +1,195 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"skink/dedup"
+	"skink/report"
+	"skink/store"
+)
+
+// A clusterRow is a cluster in a list.
+type clusterRow struct {
+	ID      dedup.Hash // of its leader
+	Leader  *store.Record
+	Members int
+}
+
+// A patternRow is a pattern of URLs, and how many of its pages repeat others.
+type patternRow struct {
+	Shape      string
+	Duplicates int64
+	Link       string
+}
+
+type clusterList struct {
+	Query    url.Values
+	Hosts    []string
+	Shape    string
+	Clusters []clusterRow
+	Patterns []patternRow
+	Total    int
+	First    int
+	Last     int
+	Earlier  string
+	Later    string
+}
+
+// clustersPage lists the clusters, the largest first, or those of a host or a pattern of URLs.
+func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, error) {
+	form := r.URL.Query()
+	from, _ := strconv.Atoi(form.Get("from"))
+	l := &clusterList{Query: form, Hosts: v.largestHosts(100), Shape: form.Get("shape")}
+	v.index.look(func(t *rows) {
+		all := t.clustersOf(form.Get("host"), form.Get("shape"))
+		l.Total = len(all)
+		from = min(max(from, 0), len(all))
+		some := all[from:min(from+most, len(all))]
+		for _, c := range some {
+			l.Clusters = append(l.Clusters, clusterRow{ID: t.clusters[c].leader, Members: int(t.clusters[c].members)})
+		}
+		if form.Get("shape") == "" {
+			l.Patterns = t.patterns(form)
+		}
+	})
+	l.First, l.Last = from+1, from+len(l.Clusters)
+	if from > 0 {
+		l.Earlier = with("/clusters", form, "from", strconv.Itoa(max(from-most, 0)))
+	}
+	if l.Last < l.Total {
+		l.Later = with("/clusters", form, "from", strconv.Itoa(l.Last))
+	}
+	err := v.opt.Store.Read(ctx, func(s store.Reader) error {
+		ids := make([]dedup.Hash, len(l.Clusters))
+		for i, c := range l.Clusters {
+			ids[i] = c.ID
+		}
+		pages, err := s.Pages(ctx, ids, store.WantRecord)
+		for i, p := range pages {
+			if p != nil {
+				l.Clusters[i].Leader = &p.Record
+			}
+		}
+		return err
+	})
+	return &screen{name: "clusters", title: "Clusters", Content: l}, err
+}
+
+// clustersOf are the places of the clusters that have members, the largest first. With a host or a
+// pattern of URLs, they are those with a member there.
+func (t *rows) clustersOf(host, shape string) (places []uint32) {
+	var there rowSet
+	if host != "" || shape != "" {
+		there = make(rowSet, len(t.clusters)/64+1)
+		matches := t.matching(query{host: host, shape: shape})
+		for i := range t.n {
+			if c := t.at(i).cluster; c != 0 && matches(i) {
+				there.add(int(c))
+			}
+		}
+	}
+	for c := range t.clusters {
+		if t.clusters[c].members > 0 && (there == nil || there.has(c)) {
+			places = append(places, uint32(c))
+		}
+	}
+	slices.SortFunc(places, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(t.clusters[b].members, t.clusters[a].members), cmp.Compare(a, b))
+	})
+	return places
+}
+
+// patternsShown is how many patterns of URLs are listed.
+const patternsShown = 20
+
+// patterns are the patterns of URLs with the most duplicates, of the host that a list is filtered
+// by.
+func (t *rows) patterns(form url.Values) (all []patternRow) {
+	counts := make([]int64, len(t.shapes))
+	matches := t.matching(query{host: form.Get("host")})
+	for i := range t.n {
+		if r := t.at(i); r.cluster != 0 && r.shape != 0 && matches(i) {
+			counts[r.shape]++
+		}
+	}
+	places := make([]int, 0, len(counts))
+	for s, n := range counts {
+		if n > 1 {
+			places = append(places, s)
+		}
+	}
+	slices.SortFunc(places, func(a, b int) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	for _, s := range places[:min(len(places), patternsShown)] {
+		all = append(all, patternRow{t.shapes[s], counts[s], with("/clusters", form, "shape", t.shapes[s], "from", "")})
+	}
+	return all
+}
+
+// A clusterView is one cluster.
+type clusterView struct {
+	ID      dedup.Hash
+	Leader  *store.Record
+	Members []*store.Record
+	Total   int
+	First   int
+	Last    int
+	Earlier string
+	Later   string
+}
+
+// clusterPage shows the members of a cluster, the most alike first, each beside the leader when it
+// is chosen.
+func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error) {
+	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
+	c := &clusterView{}
+	err := v.opt.Store.Read(ctx, func(s store.Reader) error {
+		leader, err := content(ctx, s, r.PathValue("id"), store.WantRecord)
+		if err != nil {
+			return err
+		}
+		c.ID, c.Leader = leader.Record.ID, &leader.Record
+		var ids []dedup.Hash
+		v.index.look(func(t *rows) {
+			all := t.members(c.ID)
+			c.Total = len(all)
+			from = min(max(from, 0), len(all))
+			for _, i := range all[from:min(from+most, len(all))] {
+				ids = append(ids, t.at(i).id)
+			}
+		})
+		c.First, c.Last = from+1, from+len(ids)
+		c.Members, err = records(ctx, s, ids)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	here := "/cluster/" + c.ID.String()
+	if from > 0 {
+		c.Earlier = here + "?from=" + strconv.Itoa(max(from-most, 0))
+	}
+	if c.Last < c.Total {
+		c.Later = here + "?from=" + strconv.Itoa(c.Last)
+	}
+	return &screen{name: "cluster", title: "Cluster of " + cmp.Or(report.Clip(c.Leader.Title, 200), c.Leader.URL), Content: c}, nil
+}
+
+// members are the rows of the members of a cluster, the most alike first.
+func (t *rows) members(leader dedup.Hash) (all []int) {
+	c, ok := t.ledBy[leader]
+	if !ok {
+		return nil
+	}
+	for i := range t.n {
+		if r := t.at(i); r.cluster == c && r.flags&dead == 0 {
+			all = append(all, i)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(t.at(b).resemblance, t.at(a).resemblance) })
+	return all
+}

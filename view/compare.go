@@ -1,0 +1,63 @@
+package view
+
+import (
+	"context"
+	"net/http"
+
+	"skink/dedup"
+	"skink/report"
+	"skink/store"
+)
+
+// A compareView is two pages side by side.
+type compareView struct {
+	A, B     *store.Record
+	Measures dedup.Comparison
+	Same     bool // their words are the same
+	Beside   report.Sides
+	Missing  string // why there is nothing to compare
+}
+
+// comparePage shows two pages side by side, which are named by their ids or URLs.
+func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error) {
+	c := &compareView{}
+	var texts [2]*store.Content
+	err := v.opt.Store.Read(ctx, func(s store.Reader) (err error) {
+		for i, name := range []string{"a", "b"} {
+			if texts[i], err = content(ctx, s, r.URL.Query().Get(name), store.WantText); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.A, c.B = &texts[0].Record, &texts[1].Record
+	s := &screen{name: "compare", title: "Why are these two the same?", Content: c}
+	for _, t := range texts {
+		switch {
+		case t.Record.Kind != store.Page:
+			c.Missing = "There is no page at " + t.Record.URL + "."
+			return s, nil
+		case !t.Kept:
+			c.Missing = "No text was kept of " + t.Record.URL + ": a crawl with --on-duplicate tag keeps it."
+			return s, nil
+		}
+	}
+	var a, b dedup.Text
+	v.read(&a, texts[0])
+	v.read(&b, texts[1])
+	c.Measures = dedup.Compare(&a, &b, v.opt.Rule.Shingling, v.opt.Rule.Scheme)
+	c.Same = a.Hash() == b.Hash()
+	c.Beside = report.Beside(texts[0].Text, texts[1].Text)
+	return s, nil
+}
+
+// mostCompared bounds the text that is compared while somebody waits.
+const mostCompared = 1 << 20
+
+// read makes t the canonical text of a page.
+func (v *View) read(t *dedup.Text, c *store.Content) {
+	v.opt.Rule.Read(t, c.Text[:min(len(c.Text), mostCompared)], c.Record.Lang)
+}

@@ -1,0 +1,274 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// # Links in
+//
+// A store keeps the links of a page with the page. So it says at once where a page leads, and not
+// who leads to it. The view goes through the links of all pages once, and notes of each row how
+// many pages link to it, and which were the first. What such a link says is read from the page that
+// has it, when somebody looks.
+//
+// That takes 8 bytes a record and 4 for each link that is noted, and 12 more of each while it is
+// made. It is made beside, when somebody first looks at a page, and kept until a form asks for it
+// anew. Where a crawl of this process writes to the store only the form has it made, as with the
+// audit.
+
+// These bound what is noted of links: pages that link to one URL, and such pages over all URLs,
+// which take 256 MB. What is beyond is counted.
+const (
+	mostInward = 100
+	mostNoted  = 1 << 26
+)
+
+// An inward says who links to whom. It never changes. A page is known by the number of its first
+// row.
+type inward struct {
+	of    *rows    // whose numbers these are
+	count []uint32 // by page: pages that link to it, without itself
+	begin []uint32 // by page: where the first of them begin in from; one more at the end
+	from  []uint32 // pages
+}
+
+// linking are the pages that link to a page: the first of them, and how many there are.
+func (in *inward) linking(page uint32) (first []uint32, all int) {
+	if int(page) >= len(in.count) {
+		return nil, 0
+	}
+	return in.from[in.begin[page]:in.begin[page+1]], int(in.count[page])
+}
+
+// An inwardMaker takes in the links of one page after the other.
+type inwardMaker struct {
+	count []uint32
+	noted [][]edge // in pieces of notedAtOnce, so that more of them cost no copy
+	all   int
+}
+
+// An edge is that a page links to another.
+type edge struct{ from, to uint32 }
+
+const notedAtOnce = 1 << 16
+
+// add takes in that a page links to others. It changes the order of to.
+func (m *inwardMaker) add(from uint32, to []uint32) {
+	slices.Sort(to)
+	for _, page := range slices.Compact(to) {
+		if page == from {
+			continue
+		}
+		if int(page) >= len(m.count) {
+			m.count = append(m.count, make([]uint32, int(page)+1-len(m.count))...)
+		}
+		m.count[page]++
+		if m.count[page] > mostInward || m.all == mostNoted {
+			continue
+		}
+		if m.all%notedAtOnce == 0 {
+			m.noted = append(m.noted, make([]edge, 0, notedAtOnce))
+		}
+		last := &m.noted[len(m.noted)-1]
+		*last = append(*last, edge{from, page})
+		m.all++
+	}
+}
+
+// made puts what was noted in the order of the pages that are linked to.
+func (m *inwardMaker) made(of *rows) *inward {
+	in := &inward{of: of, count: m.count, begin: make([]uint32, len(m.count)+1), from: make([]uint32, m.all)}
+	for _, some := range m.noted {
+		for _, e := range some {
+			in.begin[e.to+1]++
+		}
+	}
+	for i := range m.count {
+		in.begin[i+1] += in.begin[i]
+	}
+	next := slices.Clone(in.begin)
+	for i, some := range m.noted {
+		for _, e := range some {
+			in.from[next[e.to]] = e.from
+			next[e.to]++
+		}
+		m.noted[i] = nil
+	}
+	return in
+}
+
+// turn goes through the links of all pages, if nobody does already.
+func (v *View) turn() { v.turning.renew(v.life, v.readInward) }
+
+// readInward reads the links of all pages that have a row.
+func (v *View) readInward(ctx context.Context) (*inward, error) {
+	for { // links to pages without a row are lost
+		v.index.fresh(ctx, &v.beside, v.life)
+		p := v.index.progress()
+		if !p.Reading {
+			break
+		}
+		if p.Failed != "" {
+			return nil, errors.New(p.Failed)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(patience):
+		}
+	}
+	type named struct {
+		page dedup.Hash
+		to   []dedup.Hash
+	}
+	var some []named
+	var m inwardMaker
+	var of *rows
+	take := func() {
+		v.index.look(func(t *rows) {
+			if of != t { // also when the rows began anew meanwhile: these numbers are others
+				of, m = t, inwardMaker{}
+			}
+			var pages []uint32
+			for _, n := range some {
+				from, ok := t.find(n.page)
+				if !ok {
+					continue
+				}
+				pages = pages[:0]
+				for _, id := range n.to {
+					if to, ok := t.find(id); ok {
+						pages = append(pages, t.at(to).first)
+					}
+				}
+				m.add(t.at(from).first, pages)
+			}
+		})
+		some = some[:0]
+	}
+	err := v.opt.Store.Read(ctx, func(s store.Reader) error {
+		for c, err := range s.Changes(ctx, "", store.WantLinks) {
+			if err != nil {
+				return err
+			}
+			if len(c.Links) == 0 {
+				continue
+			}
+			n := named{page: c.Record.ID, to: make([]dedup.Hash, len(c.Links))}
+			for i, l := range c.Links {
+				n.to[i] = dedup.HashOf([]byte(l.URL))
+			}
+			if some = append(some, n); len(some) == batch {
+				take()
+			}
+		}
+		return nil
+	})
+	take()
+	return m.made(of), err
+}
+
+// An inView is who links to a page.
+type inView struct {
+	Form   string
+	None   bool   // nobody has counted yet
+	At     string // when it was counted
+	Making bool
+	Failed string
+	All    int // pages that link to it
+	Links  []inLink
+}
+
+// An inLink is a page that links to another, and how.
+type inLink struct {
+	*store.Record
+	Text     string // of the first such link that has one
+	Kind     store.LinkKind
+	NoFollow bool
+}
+
+// linkTime is how long the texts of links are looked for while somebody waits. A page may have
+// thousands of links.
+const linkTime = 60 * time.Millisecond
+
+// inwardOf says who links to a page.
+func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record) (*inView, error) {
+	if v.opt.About.Settings.NoLinks {
+		return nil, nil
+	}
+	known := v.turning.now()
+	if known.what == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
+		v.beside.Go(v.turn)
+		known.making = true
+	}
+	shown := &inView{Form: v.form, At: timeText(known.at), Making: known.making, None: known.what == nil}
+	if known.failed != nil {
+		shown.Failed = known.failed.Error()
+	}
+	if known.what == nil {
+		return shown, nil
+	}
+	var ids []dedup.Hash
+	v.index.look(func(t *rows) {
+		row, ok := t.find(page.ID)
+		if shown.None = t != known.what.of; shown.None || !ok {
+			return
+		}
+		first, all := known.what.linking(t.at(row).first)
+		shown.All = all
+		for _, from := range first {
+			ids = append(ids, t.at(int(from)).id)
+		}
+	})
+	until := time.Now().Add(linkTime)
+	const atOnce = 10
+	for some := range slices.Chunk(ids, atOnce) {
+		want := store.WantLinks
+		if time.Now().After(until) {
+			want = store.WantRecord
+		}
+		pages, err := s.Pages(ctx, some, want)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pages {
+			if p != nil {
+				shown.Links = append(shown.Links, linkTo(p, page.URL))
+			}
+		}
+	}
+	return shown, nil
+}
+
+// linkTo is how a page links to a URL.
+func linkTo(c *store.Content, url string) inLink {
+	in := inLink{Record: &c.Record}
+	for _, l := range c.Links {
+		if l.URL == url && (in.Kind == "" || in.Text == "") {
+			in.Text, in.Kind, in.NoFollow = cmp.Or(in.Text, l.Text), cmp.Or(in.Kind, l.Kind), l.NoFollow
+		}
+	}
+	return in
+}
+
+// turnAgain has the links of all pages counted anew, and shows the page from which that was asked.
+func (v *View) turnAgain(w http.ResponseWriter, r *http.Request) {
+	var id dedup.Hash
+	switch {
+	case id.UnmarshalText([]byte(r.PathValue("id"))) != nil:
+		http.Error(w, "no page is called so", http.StatusNotFound)
+	case !v.authentic(r):
+		http.Error(w, "this form is not one of this page: open the page again, and press the button there", http.StatusForbidden)
+	default:
+		v.beside.Go(v.turn)
+		http.Redirect(w, r, "/page/"+id.String()+"#in", http.StatusSeeOther)
+	}
+}

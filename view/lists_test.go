@@ -1,0 +1,325 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// get is an answer's body.
+func get(t testing.TB, server *httptest.Server, path string) string {
+	t.Helper()
+	resp, err := server.Client().Get(server.URL + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != 200 {
+		t.Fatalf("%s: %s, %v\n%s", path, resp.Status, err, b)
+	}
+	if len(b) > 1<<20 {
+		t.Errorf("%s: %d bytes", path, len(b))
+	}
+	return string(b)
+}
+
+// listed are the ids of the pages that a list shows, in its order.
+func listed(body string) (ids []string) {
+	for _, found := range regexp.MustCompile(`<th scope="row" class="page"><a href="/page/([0-9a-f]{32})"`).FindAllStringSubmatch(body, -1) {
+		ids = append(ids, found[1])
+	}
+	return ids
+}
+
+func idsOf(urls ...string) (ids []string) {
+	for _, u := range urls {
+		ids = append(ids, idOf(u).String())
+	}
+	return ids
+}
+
+// small is a store with a page of most kinds.
+func small(t testing.TB) store.Store {
+	s := store.NewMemory()
+	keep(t, s,
+		testPage{url: "https://a.example/fog", title: "Fog at sea", text: words(0, 300)},
+		testPage{url: "https://a.example/fog?print=1", title: "Fog at sea, to print", text: words(0, 290), leader: "https://a.example/fog"},
+		testPage{url: "https://b.example/Eel", title: "ÉELS and others", text: words(150, 400)},
+		testPage{url: "https://b.example/fog", title: "Fog, copied", text: words(5, 300), leader: "https://a.example/fog"},
+		testPage{url: "https://b.example/tiny", title: "שלום עולם", text: "a lighthouse"},
+	)
+	commit(t, s, &store.Entry{Record: store.Record{ID: idOf("https://a.example/gone"), URL: "https://a.example/gone", Kind: store.Error, Status: 404, Problem: "status 404"}})
+	return s
+}
+
+func TestLists(t *testing.T) {
+	_, server := newView(t, small(t), nil)
+	fog, printed, eel, copied, tiny, gone := "https://a.example/fog", "https://a.example/fog?print=1", "https://b.example/Eel", "https://b.example/fog", "https://b.example/tiny", "https://a.example/gone"
+	for _, c := range []struct {
+		path string
+		want []string
+	}{
+		{"/pages", []string{fog, printed, eel, copied, tiny, gone}},
+		{"/pages?q=fog", []string{fog, printed, copied}},
+		{"/pages?q=FOG+print", []string{printed}},
+		{"/pages?q=" + url.QueryEscape("éels"), []string{eel}},
+		{"/pages?q=eel", []string{eel}},
+		{"/pages?q=nowhere", nil},
+		{"/pages?q=fog&host=b.example", []string{copied}},
+		{"/pages?host=elsewhere.example", nil},
+		{"/pages?verdict=near&sort=url", []string{printed, copied}},
+		{"/pages?verdict=near&sort=url&down=1", []string{copied, printed}},
+		{"/pages?kind=error", []string{gone}},
+		{"/pages?status=404", []string{gone}},
+		{"/pages?sort=words&down=1&kind=page", []string{fog, copied, printed, eel, tiny}},
+		{"/pages?sort=title&kind=page", []string{fog, printed, copied, eel, tiny}},
+		{"/pages?q=lighthouse", nil},
+		{"/pages?q=lighthouse&in=text", []string{tiny}},
+		{"/pages?q=word299&in=text", []string{fog, eel, copied}},
+		{"/pages?q=word299&in=text&host=a.example", []string{fog}},
+		{"/pages?sort=nothing&after=-3&before=x&status=many", []string{fog, printed, eel, copied, tiny, gone}},
+	} {
+		if got, want := listed(get(t, server, c.path)), idsOf(c.want...); !slices.Equal(got, want) {
+			t.Errorf("%s:\n got %v\nwant %v", c.path, got, want)
+		}
+	}
+}
+
+// Somebody who goes on to the end of a list and back sees each page once, in every order, also when
+// pages come meanwhile.
+func TestCursors(t *testing.T) {
+	s := store.NewMemory()
+	var want []string
+	for i := range 230 {
+		u := fmt.Sprintf("https://example.com/%03d", (i*37)%230)
+		keep(t, s, testPage{url: u, title: fmt.Sprint("Title ", i%3), text: words(i, i+60)})
+		want = append(want, u)
+	}
+	v, server := newView(t, s, nil)
+	link := func(body, rel string) string {
+		found := regexp.MustCompile(`<a href="([^"]*)" rel="` + rel + `"`).FindStringSubmatch(body)
+		if found == nil {
+			return ""
+		}
+		return strings.ReplaceAll(found[1], "&amp;", "&")
+	}
+	for _, c := range columns {
+		for _, down := range []string{"", "&down=1"} {
+			start := "/pages?sort=" + c.name + down
+			body, forth, path := get(t, server, start), []string{}, start
+			for {
+				forth = append(forth, listed(body)...)
+				next := link(body, "next")
+				if next == "" {
+					break
+				}
+				path, body = next, get(t, server, next)
+			}
+			got := slices.Sorted(slices.Values(forth))
+			if all := slices.Sorted(slices.Values(idsOf(want...))); !slices.Equal(got, all) {
+				t.Fatalf("%s: %d pages, want %d", start, len(got), len(all))
+			}
+			back := listed(body)
+			for {
+				path = link(body, "prev")
+				if path == "" {
+					break
+				}
+				body = get(t, server, path)
+				back = append(listed(body), back...)
+			}
+			if !slices.Equal(back, forth) {
+				t.Errorf("%s: the way back shows other pages than the way forth", start)
+			}
+		}
+	}
+	first := get(t, server, "/pages?sort=url")
+	keep(t, s, testPage{url: "https://example.com/!", title: "It comes first", text: words(0, 60)})
+	v.index.looked = v.index.looked.Add(-lookEvery)
+	if got := listed(get(t, server, "/pages?sort=url")); got[0] != idOf("https://example.com/!").String() {
+		t.Errorf("the list does not begin with the page that came")
+	}
+	if got := listed(get(t, server, link(first, "next"))); got[0] != idOf("https://example.com/050").String() {
+		t.Errorf("the page that came moved what is behind the cursor")
+	}
+}
+
+// A page that is visited again has one row, and what it led is counted once.
+func TestVisitedAgain(t *testing.T) {
+	s := small(t)
+	v, server := newView(t, s, nil)
+	if got := len(listed(get(t, server, "/pages"))); got != 6 {
+		t.Fatalf("%d records, want 6", got)
+	}
+	again := entryOf(t, testPage{url: "https://b.example/fog", title: "Another page now", text: words(900, 1000)}, 0)
+	again.Revisit = true
+	commit(t, s, again)
+	v.index.looked = v.index.looked.Add(-lookEvery)
+	body := get(t, server, "/pages?sort=title")
+	if got := listed(body); len(got) != 6 || !strings.Contains(body, "Another page now") || strings.Contains(body, "Fog, copied") {
+		t.Errorf("%d records, want 6, one of them new:\n%s", len(got), body)
+	}
+	if body := get(t, server, "/clusters"); !strings.Contains(body, `>1</a></td>`) {
+		t.Errorf("the cluster has not one member:\n%s", body)
+	}
+}
+
+func TestOnePage(t *testing.T) {
+	_, server := newView(t, small(t), nil)
+	fog := get(t, server, "/page/"+idOf("https://a.example/fog").String())
+	for _, want := range []string{
+		"2 duplicates</a> of", "Fog at sea", `href="https://a.example/fog" rel="noopener noreferrer nofollow"`, "word299",
+		idOf("https://b.example/Eel").String(), // nearest, far below the similarity
+	} {
+		if !strings.Contains(strings.ReplaceAll(fog, "2 duplicates of", "2 duplicates</a> of"), want) {
+			t.Errorf("the page of fog does not have %q\n%s", want, fog)
+		}
+	}
+	if strings.Contains(fog, "Fog, copied") {
+		t.Error("a member of its cluster stands among the nearest pages outside of it")
+	}
+	if gone := get(t, server, "/page/"+url.PathEscape("https://a.example/gone")); !strings.Contains(gone, "error: status 404") {
+		t.Errorf("the page of what failed does not say why:\n%s", gone)
+	}
+	cluster := get(t, server, "/cluster/"+idOf("https://a.example/fog").String())
+	if got, want := listed(cluster), idsOf("https://a.example/fog?print=1", "https://b.example/fog"); !slices.Equal(got, want) {
+		t.Errorf("members %v, want %v", got, want)
+	}
+}
+
+// Why two pages are the same, or not, also of one that failed.
+func TestCompare(t *testing.T) {
+	s := small(t)
+	keep(t, s, testPage{url: "https://a.example/one", title: "One", text: "Call the plumber in Bergen before noon, and ask for the red valve\nThe same line in both"},
+		testPage{url: "https://a.example/two", title: "Two", text: "Call the plumber in Narvik before noon, and ask for the red valve\nThe same line in both"})
+	_, server := newView(t, s, nil)
+	one, two := idOf("https://a.example/one").String(), idOf("https://a.example/two").String()
+	body := get(t, server, "/compare?a="+one+"&b="+two)
+	for _, want := range []string{"<del>Bergen </del>", "<ins>Narvik </ins>", `<p dir="auto">The same line in both</p>`, "only in A", "Resemblance"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("it does not have %q\n%s", want, body)
+		}
+	}
+	if body := get(t, server, "/compare?a="+url.QueryEscape("https://a.example/one")+"&b="+idOf("https://a.example/gone").String()); !strings.Contains(body, "There is no page at https://a.example/gone.") {
+		t.Errorf("a page that failed is compared:\n%s", body)
+	}
+}
+
+// The audit is made when it is asked for, and its findings lead to what is known of their pages.
+func TestAudit(t *testing.T) {
+	s := small(t)
+	linking := entryOf(t, testPage{url: "https://a.example/linking", title: "It links", text: words(500, 600)}, 9)
+	links := []store.Link{{URL: "https://a.example/gone", Text: "to what is gone", Kind: store.LinkAnchor}, {URL: "https://a.example/fog", Text: "<b>fog</b>", Kind: store.LinkAnchor, NoFollow: true}}
+	linking.Out = store.PackLinks("https://a.example/linking", links)
+	commit(t, s, linking)
+	v, server := newView(t, s, nil)
+	get(t, server, "/audit")
+	for v.auditing.now().what == nil {
+		time.Sleep(time.Millisecond)
+	}
+	body := get(t, server, "/audit")
+	name := regexp.MustCompile(`href="/audit/(broken[.a-z-]*)"`).FindStringSubmatch(body)
+	if name == nil {
+		t.Fatalf("nothing is broken:\n%s", body)
+	}
+	broken := get(t, server, "/audit/"+name[1])
+	for _, want := range []string{`href="/page/https:%2F%2Fa.example%2Fgone"`, "to what is gone", "To mend it"} {
+		if !strings.Contains(broken, want) {
+			t.Errorf("the finding does not have %q\n%s", want, broken)
+		}
+	}
+	if csv := get(t, server, "/audit.csv/"+name[1]); !strings.Contains(csv, "https://a.example/gone") {
+		t.Errorf("CSV:\n%s", csv)
+	}
+	if resp := ask(t, server.Client(), "GET", server.URL+"/audit/nothing", nil); resp.StatusCode != 404 {
+		t.Errorf("a finding that is none: %s", resp.Status)
+	}
+	if got := post(t, server, "/audit", url.Values{"token": {"guessed"}}, ""); got != 403 {
+		t.Errorf("a form without its token: %d", got)
+	}
+	if got := post(t, server, "/audit", url.Values{"token": {v.form}}, ""); got != 303 {
+		t.Errorf("a form with its token: %d", got)
+	}
+	page := get(t, server, "/page/"+idOf("https://a.example/linking").String())
+	for _, want := range []string{"2 links", "to what is gone", "&lt;b&gt;fog&lt;/b&gt;", "link, nofollow"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page that links does not show %q\n%s", want, page)
+		}
+	}
+}
+
+// A running crawl is not slowed down by an audit that nobody asked for.
+func TestAuditOfCrawl(t *testing.T) {
+	_, server := newCrawlView(t)
+	if body := get(t, server, "/audit"); !strings.Contains(body, ">Make the audit<") || strings.Contains(body, "being gone through") {
+		t.Errorf("it is made:\n%s", body)
+	}
+}
+
+func TestMap(t *testing.T) {
+	_, server := newView(t, small(t), nil)
+	body := get(t, server, "/map")
+	if !strings.Contains(body, `<td class="number few">1</td><td class="number few">33.3 %</td><th scope="row" class="host"><a href="/pages?host=b.example"`) {
+		t.Errorf("b.example repeats a page of a.example:\n%s", body)
+	}
+}
+
+// A fakeAlike is three similarities and a pair.
+type fakeAlike struct{}
+
+func (fakeAlike) Steps() []Step { return []Step{{0.3, 9, 40}, {0.6, 7, 20}, {0.9, 2, 4}} }
+
+func (fakeAlike) Near(similarity float64, n int) (above, below []Pair) {
+	return []Pair{{idOf("a"), idOf("b"), [2]string{"https://a.example/<b>", "https://b.example/"}, similarity}}, nil
+}
+
+// What another similarity would give is compared when a form asks for it, and shown for the one
+// chosen.
+func TestSimilarity(t *testing.T) {
+	v, server := newView(t, small(t), func(o *Options) {
+		o.Alike = func(context.Context, store.Reader) (Alike, error) { return fakeAlike{}, nil }
+	})
+	if body := get(t, server, "/similarity"); strings.Contains(body, "clusters with") {
+		t.Errorf("nobody asked for it:\n%s", body)
+	}
+	if got := post(t, server, "/similarity", url.Values{"token": {"guessed"}}, ""); got != 403 {
+		t.Errorf("a form without its token: %d", got)
+	}
+	if got := post(t, server, "/similarity", url.Values{"token": {v.form}}, ""); got != 303 {
+		t.Errorf("a form with its token: %d", got)
+	}
+	body := get(t, server, "/similarity?at=0.65")
+	for !strings.Contains(body, "clusters with") {
+		body = get(t, server, "/similarity?at=0.65")
+	}
+	for _, want := range []string{"From 0.60 on: 7 clusters with 20 pages.", `min="0.30"`, `value="0.65"`, "https://a.example/&lt;b&gt;", "0.650"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("it does not have %q\n%s", want, body)
+		}
+	}
+}
+
+// The estimate of fingerprints is that of sketches, but for some noise.
+func TestFingerprint(t *testing.T) {
+	sketch := func(from, to int) *dedup.Sketch {
+		return entryOf(t, testPage{url: "x", text: words(from, to)}, 0).Sketch
+	}
+	for _, c := range []struct{ from, to int }{{0, 1000}, {50, 1050}, {200, 1200}, {500, 1500}, {5000, 6000}} {
+		a, b := sketch(0, 1000), sketch(c.from, c.to)
+		f, g := newFingerprint(a), newFingerprint(b)
+		if got, want := f.alike(&g), dedup.Estimate(a, b); got < want-.15 || got > want+.15 {
+			t.Errorf("from word %d on: %.3f, and sketches say %.3f", c.from, got, want)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package view
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+
+	"skink/internal/harmless"
+	"skink/store"
+)
+
+// markedPolicy is the Content-Security-Policy of a crawled page with its text marked. The page
+// comes without attributes, scripts, pictures and links; what shows the marks is a style sheet of
+// its own.
+const markedPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"
+
+// mostMarked bounds a marked page, in bytes.
+const mostMarked = 1000 << 10
+
+// errFull ends the writing of a page that is larger than that.
+var errFull = errors.New("the page is too large to be shown whole")
+
+// A bounded takes what is written up to a bound.
+type bounded struct{ bytes.Buffer }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if room := mostMarked - b.Len(); len(p) > room {
+		b.Buffer.Write(p[:room])
+		return room, errFull
+	}
+	return b.Buffer.Write(p)
+}
+
+// markedPage shows a page as it was crawled, with the text marked that was taken of it.
+func (v *View) markedPage(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
+	defer cancel()
+	var page bounded
+	guard := harmless.HTML(&page)
+	err := v.opt.Store.Read(ctx, func(s store.Reader) error {
+		c, err := content(ctx, s, r.PathValue("id"), store.WantRecord)
+		if err != nil {
+			return err
+		}
+		if err := v.opt.Marked(ctx, s, &c.Record, guard); err != nil {
+			return err
+		}
+		return guard.Flush()
+	})
+	switch {
+	case errors.Is(err, errFull):
+		page.Truncate(max(bytes.LastIndexByte(page.Bytes(), '<'), 0)) // no tag is shown in half
+		page.Buffer.WriteString("<p>The rest of the page is not shown.</p>")
+	case err != nil:
+		http.Error(w, "The page cannot be shown with its text marked: "+harmless.Line(err.Error())+".", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", markedPolicy)
+	_, _ = page.WriteTo(w) // an error means that the browser has gone
+}

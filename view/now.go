@@ -1,0 +1,427 @@
+package view
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"skink/dedup"
+	"skink/internal/align"
+	"skink/internal/harmless"
+	"skink/report"
+	"skink/store"
+)
+
+// A Crawl is a crawl that runs in the process of a view. Its methods may be called by several
+// goroutines at once.
+type Crawl interface {
+	// Pages is how many pages this run has added. It costs next to nothing.
+	Pages() int64
+	// Now is how the crawl stands.
+	Now() Moment
+	Pause() // begins no request until GoOn
+	GoOn()
+	Stop() // ends the crawl as Ctrl-C does
+}
+
+// A Moment is how a crawl stands.
+type Moment struct {
+	Tally    store.Tally // of the store
+	Ends     []End       // how the URLs of the store ended
+	InFlight int         // URLs under way
+	Hosts    []HostNow   // that the crawl knows of at the moment
+	Saved    []Saving    // fetches that were saved
+
+	Memory, MostMemory int64         // bytes of the process, and what it is to get along with
+	Disk, Free         int64         // bytes of the store, and free beside it; 0: not known
+	Left               time.Duration // for what is known now; 0: not known
+	Paused, Stopping   bool
+}
+
+// An End says how many URLs ended in one way.
+type End struct {
+	Name string
+	URLs int64
+	Note string
+}
+
+// A Saving says how many fetches were saved, and how.
+type Saving struct {
+	Why     string
+	Fetches int64
+}
+
+// A HostNow is how a crawl gets on with a host.
+type HostNow struct {
+	Name     string
+	State    HostState
+	Why      string // it is in that state
+	Requests int
+	Took     time.Duration // an answer takes
+	Rest     time.Duration // between two requests
+}
+
+// A HostState says whether a host is being asked.
+type HostState string
+
+const (
+	Works HostState = "works" // it is asked as often as it may be
+	Rests HostState = "rests" // it is left alone for a while
+	Fails HostState = "fails" // it did not answer the last time
+	Done  HostState = "done"  // it has nothing left to fetch
+)
+
+// A pulse is the pages of a crawl over time. It has some hundred samples, however long the crawl
+// is: when it is full, every other one goes, and it takes half as many from then on.
+type pulse struct {
+	mu      sync.Mutex
+	samples []sample      // guarded by mu
+	every   time.Duration // guarded by mu
+	recent  []sample      // guarded by mu: of the last seconds
+}
+
+// A sample is how many pages there were.
+type sample struct {
+	at    time.Time
+	pages int64
+}
+
+const (
+	mostSamples   = 240
+	recentSamples = 10
+)
+
+// beat notes how many pages there are.
+func (p *pulse) beat(at time.Time, pages int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.every = max(p.every, time.Second)
+	s := sample{at, pages}
+	p.recent = append(p.recent[max(len(p.recent)-recentSamples, 0):], s)
+	if n := len(p.samples); n > 0 && at.Sub(p.samples[n-1].at) < p.every-p.every/10 {
+		return
+	}
+	if len(p.samples) == mostSamples {
+		for i := range mostSamples / 2 {
+			p.samples[i] = p.samples[2*i]
+		}
+		p.samples = p.samples[:mostSamples/2]
+		p.every *= 2
+	}
+	p.samples = append(p.samples, s)
+}
+
+// A line is a course of numbers as a picture.
+type line struct {
+	Points       string // of a polyline, in a field of 600 by 100
+	Most         string // pages a second, at its top
+	Took         string // from its left to its right
+	Last, Middle string // pages a second in the last seconds, and on average
+}
+
+// line draws the pages a second.
+func (p *pulse) line() (l line) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.samples)
+	if n < 2 {
+		return l
+	}
+	all := p.samples
+	rates, most := make([]float64, 0, n), 0.0
+	for i := 1; i < n; i++ {
+		r := rate(all[i-1], all[i])
+		rates, most = append(rates, r), max(most, r)
+	}
+	if len(rates) == 1 { // one point alone is no line
+		rates = append(rates, rates[0])
+	}
+	var points strings.Builder
+	for i, r := range rates {
+		fmt.Fprintf(&points, "%.1f,%.1f ", 600*float64(i)/float64(max(len(rates)-1, 1)), 100-98*r/max(most, 1e-9))
+	}
+	l.Points, l.Most = strings.TrimSpace(points.String()), number(most)
+	l.Took = durationText(all[n-1].at.Sub(all[0].at))
+	l.Last, l.Middle = number(rate(p.recent[0], p.recent[len(p.recent)-1])), number(rate(all[0], p.recent[len(p.recent)-1]))
+	return l
+}
+
+func rate(a, b sample) float64 {
+	return max(float64(b.pages-a.pages)/max(b.at.Sub(a.at).Seconds(), 1e-3), 0)
+}
+
+// number writes a rate.
+func number(x float64) string {
+	if x < 10 {
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 0, 64)
+}
+
+// durationText is a time as people write it.
+func durationText(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%.0f days", d.Hours()/24)
+	case d >= time.Hour:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	case d >= time.Second:
+		return d.Round(time.Second).String()
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+// A nowView is what the page of the running crawl shows.
+type nowView struct {
+	Moment
+	Running  bool // a crawl runs in this process
+	Form     string
+	Line     line
+	Totals   store.Tally
+	Works    int
+	Rests    int
+	Fails    int
+	Shown    []HostNow
+	Problems []End
+	Newest   []newest
+	At       time.Time
+}
+
+// A newest is a cluster that grew lately, with its last members.
+type newest struct {
+	Leader  *store.Record
+	Members []example
+	Size    int
+}
+
+// An example is a member of a cluster, and the first words in which it differs from its leader.
+type example struct {
+	*store.Record
+	Differ []align.Difference
+}
+
+// differShown is how many differences of an example are shown.
+const differShown = 2
+
+// hostsShown is how many hosts the page of the running crawl shows.
+const hostsShown = 12
+
+// parts are the sections of the page, each with its template. A section is sent again when it has
+// changed.
+var parts = []string{"now-state", "now-pace", "now-pages", "now-urls", "now-hosts", "now-newest"}
+
+// moment is how the crawl stands, or what the store knows if no crawl runs here.
+func (v *View) moment(ctx context.Context) (*nowView, error) {
+	n := &nowView{Form: v.form, Running: v.opt.Crawl != nil, At: time.Now().UTC()}
+	err := v.opt.Store.Read(ctx, func(s store.Reader) (err error) {
+		if v.opt.Crawl != nil {
+			n.Moment = v.opt.Crawl.Now()
+		} else if n.Moment, err = v.opt.Moment(ctx, s); err != nil {
+			return err
+		}
+		n.Newest, err = v.newest(ctx, s)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if v.opt.Crawl == nil {
+		v.pulse.beat(time.Now(), n.Tally.Pages())
+	}
+	n.Totals, n.Line = n.Tally, v.pulse.line()
+	for _, h := range n.Hosts {
+		switch h.State {
+		case Works:
+			n.Works++
+		case Rests:
+			n.Rests++
+		case Fails:
+			n.Fails++
+		}
+	}
+	order := []HostState{Fails, Rests, Works, Done}
+	slices.SortStableFunc(n.Hosts, func(a, b HostNow) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.State), slices.Index(order, b.State)), cmp.Compare(b.Requests, a.Requests))
+	})
+	n.Shown = n.Hosts[:min(len(n.Hosts), hostsShown)]
+	for kind, urls := range n.Tally.Problems {
+		n.Problems = append(n.Problems, End{Name: cmp.Or(kind, "unknown"), URLs: urls})
+	}
+	slices.SortFunc(n.Problems, func(a, b End) int { return cmp.Or(cmp.Compare(b.URLs, a.URLs), cmp.Compare(a.Name, b.Name)) })
+	return n, nil
+}
+
+// These bound the newest clusters: how many are shown, how many members of each, and how many rows
+// are looked at to find them.
+const (
+	newestShown = 4
+	examples    = 2
+	rowsBack    = 20_000
+)
+
+// newest are the clusters that grew last.
+func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
+	var ids []dedup.Hash
+	var sizes []int
+	v.index.look(func(t *rows) {
+		last := map[uint32][]dedup.Hash{}
+		var order []uint32
+		for i := t.n - 1; i >= max(t.n-rowsBack, 0); i-- {
+			r := t.at(i)
+			if r.cluster == 0 || r.flags&dead != 0 || len(last[r.cluster]) == examples {
+				continue
+			}
+			if last[r.cluster] == nil {
+				if len(order) == newestShown {
+					continue
+				}
+				order = append(order, r.cluster)
+			}
+			last[r.cluster] = append(last[r.cluster], r.id)
+		}
+		for _, c := range order {
+			ids = append(append(ids, t.clusters[c].leader), last[c]...)
+			sizes = append(sizes, int(t.clusters[c].members))
+		}
+	})
+	if all, ok := v.lately.has(ids); ok {
+		return all, nil
+	}
+	pages, err := s.Pages(ctx, ids, store.WantText)
+	if err != nil {
+		return nil, err
+	}
+	var all []newest
+	text := ""
+	for _, p := range pages {
+		switch {
+		case p == nil:
+		case !p.Record.Follows():
+			all = append(all, newest{Leader: &p.Record, Size: sizes[min(len(all), len(sizes)-1)]})
+			text = p.Text
+		case len(all) > 0 && all[len(all)-1].Leader.ID == p.Record.Leader:
+			e := example{Record: &p.Record}
+			if p.Kept && p.Record.Verdict == dedup.Near {
+				e.Differ = report.Differ(text, p.Text, differShown)
+			}
+			all[len(all)-1].Members = append(all[len(all)-1].Members, e)
+		}
+	}
+	v.lately.keep(ids, all)
+	return all, nil
+}
+
+// lately keeps the newest clusters as they were last read, for as long as they are the newest.
+type lately struct {
+	mu  sync.Mutex
+	ids []dedup.Hash // guarded by mu
+	all []newest     // guarded by mu
+}
+
+func (l *lately) has(ids []dedup.Hash) ([]newest, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all, len(ids) > 0 && slices.Equal(ids, l.ids)
+}
+
+func (l *lately) keep(ids []dedup.Hash, all []newest) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ids, l.all = ids, all
+}
+
+// nowPage shows how the crawl stands.
+func (v *View) nowPage(ctx context.Context, r *http.Request) (*screen, error) {
+	n, err := v.moment(ctx)
+	return &screen{name: "now", title: "Now", live: "/now/events", Content: n}, err
+}
+
+// mostStreams bounds how many browsers are told of a running crawl at once.
+const mostStreams = 8
+
+// events tells a browser how the crawl stands, once a second: the sections of the page that have
+// changed. What that costs is bounded: it waits fifty times as long as it took.
+func (v *View) events(w http.ResponseWriter, r *http.Request) {
+	select {
+	case v.streams <- struct{}{}:
+		defer func() { <-v.streams }()
+	default:
+		http.Error(w, "too many browsers are told of this crawl already", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	shown := map[string]string{}
+	for {
+		began := time.Now()
+		changed, err := v.changed(r, shown)
+		if err != nil {
+			return
+		}
+		if len(changed) > 0 {
+			b, err := json.Marshal(changed)
+			if err != nil {
+				return
+			}
+			if _, err := fmt.Fprintf(w, "data: %s\n\n", b); err != nil || out.Flush() != nil {
+				return
+			}
+		}
+		select {
+		case <-time.After(max(time.Second, 50*time.Since(began))):
+		case <-r.Context().Done():
+			return
+		case <-v.life.Done():
+			return
+		}
+	}
+}
+
+// changed are the sections that differ from what was shown, by their ids.
+func (v *View) changed(r *http.Request, shown map[string]string) (map[string]string, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
+	defer cancel()
+	v.index.fresh(r.Context(), &v.beside, v.life)
+	n, err := v.moment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changed := map[string]string{}
+	for _, part := range parts {
+		var b bytes.Buffer
+		guard := harmless.HTML(&b)
+		if err := v.pages.ExecuteTemplate(guard, part, n); err != nil {
+			return nil, err
+		}
+		if err := guard.Flush(); err != nil {
+			return nil, err
+		}
+		if b.String() != shown[part] {
+			shown[part], changed[part] = b.String(), b.String()
+		}
+	}
+	return changed, nil
+}
+
+// told does what a form of the page asks for.
+func (v *View) told(do func(Crawl)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case v.opt.Crawl == nil:
+			http.Error(w, "no crawl runs here", http.StatusNotFound)
+		case !v.authentic(r):
+			http.Error(w, "this form is not one of this page: open the page again, and press the button there", http.StatusForbidden)
+		default:
+			do(v.opt.Crawl)
+			http.Redirect(w, r, "/now", http.StatusSeeOther)
+		}
+	}
+}

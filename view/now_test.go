@@ -1,0 +1,202 @@
+package view
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"skink/store"
+)
+
+// A fakeCrawl is told what a page asks for.
+type fakeCrawl struct {
+	mu     sync.Mutex
+	moment Moment
+	told   []string
+}
+
+func (f *fakeCrawl) Pages() int64 { return 7 }
+func (f *fakeCrawl) Pause()       { f.tell("pause") }
+func (f *fakeCrawl) GoOn()        { f.tell("go on") }
+func (f *fakeCrawl) Stop()        { f.tell("stop") }
+
+func (f *fakeCrawl) tell(what string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.told = append(f.told, what)
+	f.moment.Paused = what == "pause"
+}
+
+func (f *fakeCrawl) Now() Moment {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.moment
+}
+
+func newCrawlView(t testing.TB) (*fakeCrawl, *httptest.Server) {
+	f := &fakeCrawl{moment: Moment{Tally: store.Tally{Unique: 5, Near: 2}, InFlight: 3, Left: 90 * time.Minute, Hosts: []HostNow{
+		{Name: "slow.example", State: Rests, Why: "asked us to wait; asked again in 9s", Requests: 2},
+		{Name: "busy.example", State: Works, Requests: 40},
+	}}}
+	_, server := newView(t, small(t), func(o *Options) { o.Crawl = f })
+	return f, server
+}
+
+func post(t testing.TB, server *httptest.Server, path string, form url.Values, origin string) int {
+	t.Helper()
+	r, err := http.NewRequest("POST", server.URL+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if origin != "" {
+		r.Header.Set("Origin", origin)
+	}
+	resp, err := server.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+// A crawl obeys the forms of its page, and nothing else.
+func TestForms(t *testing.T) {
+	f, server := newCrawlView(t)
+	now := get(t, server, "/now")
+	token := regexp.MustCompile(`name="token" value="(\w+)"`).FindStringSubmatch(now)
+	if token == nil {
+		t.Fatalf("no form:\n%s", now)
+	}
+	right := url.Values{"token": {token[1]}}
+	for _, c := range []struct {
+		path, origin string
+		form         url.Values
+		want         int
+	}{
+		{"/now/pause", "", nil, 403},
+		{"/now/pause", "", url.Values{"token": {""}}, 403},
+		{"/now/pause", "", url.Values{"token": {"guessed"}}, 403},
+		{"/now/pause?token=" + token[1], "", nil, 403},
+		{"/now/stop", "https://evil.example", right, 403},
+		{"/now/pause", "", right, 303},
+		{"/now/go-on", server.URL, right, 303},
+		{"/now/stop", "", right, 303},
+	} {
+		if got := post(t, server, c.path, c.form, c.origin); got != c.want {
+			t.Errorf("POST %s with %v from %q: %d, want %d", c.path, c.form, c.origin, got, c.want)
+		}
+	}
+	for _, path := range []string{"/now/pause", "/now/go-on", "/now/stop"} {
+		if resp := ask(t, server.Client(), "GET", server.URL+path+"?token="+token[1], nil); resp.StatusCode != http.StatusMethodNotAllowed {
+			t.Errorf("GET %s: %s", path, resp.Status)
+		}
+	}
+	if got := strings.Join(f.told, ", "); got != "pause, go on, stop" {
+		t.Errorf("the crawl was told: %s", got)
+	}
+}
+
+func TestNow(t *testing.T) {
+	f, server := newCrawlView(t)
+	now := get(t, server, "/now")
+	for _, want := range []string{"Crawling, with 7 pages; about 1h30m left", "1 works, 1 rests, 0 fail, of 2 hosts", "asked us to wait; asked again in 9s", "Newest clusters", "Fog at sea", "2 duplicates", ">Pause<"} {
+		if !strings.Contains(now, want) {
+			t.Errorf("it does not say %q\n%s", want, now)
+		}
+	}
+	f.Pause()
+	if now := get(t, server, "/now"); !strings.Contains(now, "Paused: nothing is asked for") || !strings.Contains(now, ">Go on<") {
+		t.Errorf("it does not say that the crawl is paused\n%s", now)
+	}
+	_, still := newView(t, small(t), func(o *Options) {
+		o.Moment = momentOfTally
+	})
+	if now := get(t, still, "/now"); strings.Contains(now, "<button") || !strings.Contains(now, "As the store stands, with 5 pages") {
+		t.Errorf("of a store without a crawl:\n%s", now)
+	}
+	if now := get(t, still, "/now"); !strings.Contains(now, `<a href="/pages?kind=error&amp;status=404">status 404</a>`) {
+		t.Errorf("what failed is not listed by how:\n%s", now)
+	}
+	if got := post(t, still, "/now/stop", url.Values{"token": {"x"}}, ""); got != 404 {
+		t.Errorf("a store without a crawl is told to stop: %d", got)
+	}
+}
+
+// A browser is told what changed, and nothing of what did not. It ends with the view.
+func TestEvents(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	f := &fakeCrawl{moment: Moment{Tally: store.Tally{Unique: 5}}}
+	v, err := New(Options{Store: lent{small(t)}, Name: "test", Rule: rule(t), Address: "127.0.0.1:0", Crawl: f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(v)
+	resp, err := server.Client().Get(server.URL + "/now/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got := resp.Header.Get("Content-Type"); got != "text/event-stream" {
+		t.Errorf("it is %q", got)
+	}
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	next := func() (changed map[string]string) {
+		for lines.Scan() {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				if err := json.Unmarshal([]byte(data), &changed); err != nil {
+					t.Fatal(err)
+				}
+				return changed
+			}
+		}
+		return nil
+	}
+	if first := next(); !strings.Contains(first["now-state"], "Crawling, with 5 pages") {
+		t.Errorf("first it tells %v", first)
+	}
+	f.Pause()
+	for changed := next(); ; changed = next() { // what the pace is drawn from changes, too
+		if changed["now-pages"] != "" {
+			t.Error("it tells what did not change")
+		}
+		if strings.Contains(changed["now-state"], "Paused") {
+			break
+		}
+	}
+	v.End()
+	if next() != nil {
+		t.Error("it tells something after the end")
+	}
+	server.Close()
+	v.Close()
+}
+
+// However long a crawl runs, its course is some hundred points, the last of them the latest.
+func TestPulse(t *testing.T) {
+	var p pulse
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 100_000 {
+		p.beat(start.Add(time.Duration(i)*time.Second), int64(20*i))
+	}
+	if n := len(p.samples); n < mostSamples/2 || n > mostSamples {
+		t.Errorf("%d samples", n)
+	}
+	l := p.line()
+	if l.Last != "20" || l.Middle != "20" || l.Most != "20" || strings.Contains(l.Points, "NaN") {
+		t.Errorf("the line of a steady crawl is %+v", l)
+	}
+	if first := p.samples[0]; first.at != start {
+		t.Errorf("it begins at %v, want %v", first.at, start)
+	}
+}

@@ -1,0 +1,120 @@
+package view
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"sort"
+	"sync"
+)
+
+// # Orders
+//
+// An order is the numbers of the rows, sorted by one column. It is made when somebody asks for it
+// first, and grows with the rows: the new ones are sorted and put between the old. Where that would
+// take longer than an answer may, it is done beside, and answers come in the order of the crawl
+// until then.
+
+// columns are what lists can be sorted by, each with what compares two rows. The first is the order
+// of the crawl, which needs no list of its own.
+var columns = []column{
+	{"crawl", nil},
+	{"url", func(t *rows, a, b int32) int {
+		x, _ := t.strings(int(a))
+		y, _ := t.strings(int(b))
+		return bytes.Compare(x, y)
+	}},
+	{"title", func(t *rows, a, b int32) int {
+		_, x := t.strings(int(a))
+		_, y := t.strings(int(b))
+		return bytes.Compare(x, y)
+	}},
+	{"host", func(t *rows, a, b int32) int {
+		return cmp.Compare(t.hosts[t.at(int(a)).host].name, t.hosts[t.at(int(b)).host].name)
+	}},
+	{"verdict", by(func(r *row) uint8 { return r.verdict })},
+	{"resemblance", by(func(r *row) float32 { return r.resemblance })},
+	{"status", by(func(r *row) uint16 { return r.status })},
+	{"kind", by(func(r *row) uint8 { return r.kind })},
+	{"words", by(func(r *row) uint32 { return r.words })},
+	{"size", by(func(r *row) uint32 { return r.size })},
+	{"depth", by(func(r *row) uint16 { return r.depth })},
+	{"fetched", by(func(r *row) uint32 { return r.fetched })},
+}
+
+// A column is something to sort by.
+type column struct {
+	name    string
+	compare func(t *rows, a, b int32) int
+}
+
+func by[T cmp.Ordered](of func(*row) T) func(*rows, int32, int32) int {
+	return func(t *rows, a, b int32) int { return cmp.Compare(of(t.at(int(a))), of(t.at(int(b)))) }
+}
+
+// columnNamed is the place of a column, 0 if there is none of that name.
+func columnNamed(name string) int {
+	return max(slices.IndexFunc(columns, func(c column) bool { return c.name == name }), 0)
+}
+
+// atOnce is how many rows are sorted while somebody waits.
+const atOnce = 20_000
+
+// orders are those that were asked for.
+type orders struct {
+	mu      sync.Mutex
+	sorted  [][]int32 // guarded by mu, by column: never changed, but replaced
+	sorting []bool    // guarded by mu
+}
+
+func newOrders() *orders {
+	return &orders{sorted: make([][]int32, len(columns)), sorting: make([]bool, len(columns))}
+}
+
+// by returns an order of all rows. It returns nil if that has to be made first. Then later makes
+// it, and is to be called beside; it is nil if somebody makes it already. The caller of by holds
+// the lock of the rows. Later needs none: it sorts the rows of whole chunks, of which nothing
+// changes that rows are compared by.
+func (o *orders) by(col int, t *rows) (order []int32, later func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	old := o.sorted[col]
+	switch {
+	case len(old) == t.n:
+		return old, nil
+	case t.n-len(old) <= atOnce:
+		o.sorted[col] = grown(old, t, col, t.n)
+		return o.sorted[col], nil
+	case o.sorting[col]:
+		return nil, nil
+	}
+	o.sorting[col] = true
+	whole := *t
+	return nil, func() {
+		made := grown(old, &whole, col, whole.n-whole.n%chunkRows)
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.sorted[col], o.sorting[col] = made, false
+	}
+}
+
+// grown is an order with the rows up to n put in their places. Equal rows are in the order of the
+// crawl.
+func grown(old []int32, t *rows, col, n int) []int32 {
+	compare := func(a, b int32) int { return cmp.Or(columns[col].compare(t, a, b), cmp.Compare(a, b)) }
+	fresh := make([]int32, 0, n-len(old))
+	for i := len(old); i < n; i++ {
+		fresh = append(fresh, int32(i))
+	}
+	slices.SortFunc(fresh, compare)
+	if len(old) == 0 {
+		return fresh
+	}
+	all := make([]int32, 0, n)
+	for _, f := range fresh {
+		before := sort.Search(len(old), func(i int) bool { return compare(old[i], f) > 0 })
+		all = append(append(all, old[:before]...), f)
+		old = old[before:]
+	}
+	return append(all, old...)
+}

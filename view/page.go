@@ -1,0 +1,223 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/report"
+	"skink/store"
+)
+
+// A pageView is all that is known of a page.
+type pageView struct {
+	*store.Record
+	Link     string // where it was crawled; "": nowhere that a browser can go
+	Kept     bool   // a text was kept
+	Marked   bool   // the page was kept, too, and can be shown with its text marked
+	Blocks   []string
+	Rest     int // bytes of the text that are not shown
+	Leader   *store.Record
+	Leads    int // pages that follow it
+	Cluster  dedup.Hash
+	Nearest  []neighbour
+	Nearness string // why there are none
+	Rule     dedup.Rule
+	In       *inView      // who links to it; nil: the store keeps no links
+	Out      []store.Link // the first of them
+	OutRest  int
+}
+
+// linksShown is how many links of a page are shown.
+const linksShown = 200
+
+// A neighbour is a page that is like another.
+type neighbour struct {
+	*store.Record
+	Alike float64 // resemblance
+	Exact bool    // it was counted, and not estimated
+}
+
+// textShown is how many bytes of a text are shown. An answer stays under a megabyte.
+const textShown = 300 << 10
+
+// onePage shows a page, which is named by its id or its URL.
+func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
+	p := &pageView{Rule: v.opt.Rule}
+	err := v.opt.Store.Read(ctx, func(s store.Reader) error {
+		c, err := content(ctx, s, r.PathValue("id"), store.WantText|store.WantSketch|store.WantLinks)
+		if err != nil {
+			return err
+		}
+		p.Record, p.Link, p.Kept = &c.Record, report.LinkTo(c.Record.URL).Link, c.Kept
+		p.Marked = v.opt.Marked != nil && c.Record.Archive.File != "" && c.Record.Kind == store.Page
+		p.Blocks, p.Rest = blocksOf(c.Text)
+		p.Out = c.Links[:min(len(c.Links), linksShown)]
+		p.OutRest = len(c.Links) - len(p.Out)
+		p.Cluster = cmp.Or(p.Record.Leader, p.ID)
+		v.index.look(func(t *rows) {
+			if at, ok := t.ledBy[p.Cluster]; ok {
+				p.Leads = int(t.clusters[at].members)
+			}
+		})
+		if p.Follows() {
+			all, err := records(ctx, s, []dedup.Hash{p.Record.Leader})
+			if err != nil {
+				return err
+			}
+			if len(all) > 0 {
+				p.Leader = all[0]
+			}
+		}
+		if p.In, err = v.inwardOf(ctx, s, p.Record); err != nil {
+			return err
+		}
+		p.Nearest, p.Nearness, err = v.nearest(ctx, s, c)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	title := strings.TrimSpace(report.Clip(p.Title, 300))
+	again := time.Duration(0)
+	if p.In != nil && p.In.Making && p.In.None {
+		again = time.Second
+	}
+	return &screen{name: "one page", title: cmp.Or(title, p.URL), again: again, Content: p}, nil
+}
+
+// content is what a store has of a page, which is named by its id.
+func content(ctx context.Context, s store.Reader, name string, want store.Want) (*store.Content, error) {
+	var id dedup.Hash
+	if err := id.UnmarshalText([]byte(name)); err != nil {
+		url, err := frontier.Canonical(name)
+		if err != nil {
+			return nil, missing("No page is called " + name + ".")
+		}
+		id = dedup.Hash(frontier.ID(url))
+	}
+	pages, err := s.Pages(ctx, []dedup.Hash{id}, want)
+	if err != nil {
+		return nil, err
+	}
+	if pages[0] == nil {
+		return nil, missing("The store knows no page " + name + ".")
+	}
+	return pages[0], nil
+}
+
+// blocksOf are the blocks of a text that are shown, and how many bytes are not.
+func blocksOf(text string) (blocks []string, rest int) {
+	shown := strings.ToValidUTF8(text[:min(len(text), textShown)], "")
+	for line := range strings.Lines(shown) {
+		blocks = append(blocks, strings.TrimRight(line, "\n"))
+	}
+	return blocks, len(text) - len(shown)
+}
+
+// These bound the search for what is near a page: how many pages are compared by their sketches,
+// how many of those by their texts, and how alike a page has to be to be shown.
+const (
+	nearBySketch = 64
+	nearByText   = 12
+	leastNear    = 0.1
+)
+
+// nearest are the pages that are most like one, outside its cluster. Of another cluster only the
+// leader stands here. None of them has to be as alike as duplicates are.
+func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (all []neighbour, why string, err error) {
+	switch {
+	case c.Record.Kind != store.Page:
+		return nil, "", nil
+	case c.Sketch == nil:
+		return nil, "It has no words to compare.", nil
+	}
+	var ids []dedup.Hash
+	v.index.look(func(t *rows) { ids = t.nearest(newFingerprint(c.Sketch), c.Record.ID, c.Record.Leader) })
+	pages, err := s.Pages(ctx, ids, store.WantSketch)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, p := range pages {
+		if p == nil || p.Sketch == nil {
+			continue
+		}
+		if alike := dedup.Estimate(c.Sketch, p.Sketch); alike >= leastNear {
+			all = append(all, neighbour{&p.Record, alike, false})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b neighbour) int { return cmp.Compare(b.Alike, a.Alike) })
+	all = all[:min(len(all), nearByText)]
+	if len(all) == 0 {
+		return nil, "No other page is like it.", nil
+	}
+	return all, "", v.measure(ctx, s, c, all)
+}
+
+// measure puts the exact resemblance in the place of an estimate where both texts are kept.
+func (v *View) measure(ctx context.Context, s store.Reader, c *store.Content, all []neighbour) error {
+	if !c.Kept {
+		return nil
+	}
+	ids := make([]dedup.Hash, len(all))
+	for i := range all {
+		ids[i] = all[i].ID
+	}
+	pages, err := s.Pages(ctx, ids, store.WantText)
+	if err != nil {
+		return err
+	}
+	own := v.shingles(c)
+	for i, p := range pages {
+		if p != nil && p.Kept {
+			all[i].Alike, all[i].Exact = dedup.Resemblance(own, v.shingles(p)), true
+		}
+	}
+	slices.SortStableFunc(all, func(a, b neighbour) int { return cmp.Compare(b.Alike, a.Alike) })
+	return nil
+}
+
+func (v *View) shingles(c *store.Content) dedup.Set {
+	var t dedup.Text
+	v.read(&t, c)
+	return dedup.NewSet(v.opt.Rule.Shingles(&t))
+}
+
+// nearest are the pages whose fingerprints are most like one, without a page, its leader and the
+// members of clusters.
+func (t *rows) nearest(f fingerprint, page, leader dedup.Hash) []dedup.Hash {
+	type near struct {
+		row   int
+		alike float64
+	}
+	var best []near
+	least := 0.0
+	for c, in := range t.chunks {
+		for i := range in.n {
+			r := &in.rows[i]
+			if r.flags&(dead|sketched) != sketched || r.cluster != 0 {
+				continue
+			}
+			alike := f.alike(&in.prints[i])
+			if alike <= least || r.id == page || r.id == leader {
+				continue
+			}
+			at, _ := slices.BinarySearchFunc(best, alike, func(n near, x float64) int { return cmp.Compare(x, n.alike) })
+			best = slices.Insert(best, at, near{c*chunkRows + i, alike})
+			if len(best) > nearBySketch {
+				best = best[:nearBySketch]
+				least = best[nearBySketch-1].alike
+			}
+		}
+	}
+	ids := make([]dedup.Hash, len(best))
+	for i, n := range best {
+		ids[i] = t.at(n.row).id
+	}
+	return ids
+}

@@ -1,0 +1,273 @@
+package view
+
+import (
+	"context"
+	"html/template"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"skink/dedup"
+	"skink/report"
+	"skink/store"
+)
+
+// functions are what the templates call beside those of the report.
+var functions = template.FuncMap{
+	"time":   timeText,
+	"size":   func(n any) string { return sizeText(reflect.ValueOf(n).Int()) },
+	"titled": func(r *store.Record) string { return strings.TrimSpace(report.Clip(r.Title, 200)) },
+	"host":   hostText,
+	"known":  func(rawURL string) string { return "/page/" + url.PathEscape(rawURL) },
+	"clip":   func(s string) string { return report.Clip(strings.Join(strings.Fields(s), " "), 60) },
+
+	"duration": durationText,
+	"failing":  failing,
+}
+
+// failing is where the URLs are listed that failed in some way.
+func failing(problem string) string {
+	list := url.Values{"kind": {string(store.Error)}}
+	if status, ok := strings.CutPrefix(problem, "status "); ok {
+		list.Set("status", status)
+	}
+	return "/pages?" + list.Encode()
+}
+
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+// sizeText is a number of bytes as people write it.
+func sizeText(n int64) string {
+	for _, unit := range []struct {
+		bytes int64
+		name  string
+	}{{1 << 30, "GB"}, {1 << 20, "MB"}, {1 << 10, "KB"}} {
+		if n >= unit.bytes {
+			return strconv.FormatFloat(float64(n)/float64(unit.bytes), 'f', 1, 64) + " " + unit.name
+		}
+	}
+	return report.Counted(n, "byte")
+}
+
+// hostText is the name of a host as lists show it.
+func hostText(name string) string {
+	if name == "" {
+		return "(files)"
+	}
+	return name
+}
+
+// A heading is the head of a column. It sorts the list by the column.
+type heading struct {
+	Name, Title, Link string
+	Sorted            string // as aria-sort has it
+	Class             string
+}
+
+// A list is the rows of the pages' list.
+type list struct {
+	Query    url.Values
+	Search   string
+	Text     bool // texts are searched, too
+	Hosts    []string
+	Verdicts []string
+	Kinds    []string
+	Headings []heading
+	Pages    []*store.Record
+	Total    int
+	First    int
+	Last     int
+	Earlier  string // where the rows before these are
+	Later    string
+	Unsorted bool
+	Looked   int // pages whose texts were searched
+	Shape    string
+}
+
+// shownColumns are those of the list, in their order.
+var shownColumns = []heading{
+	{Name: "url", Title: "Page"}, {Name: "verdict", Title: "Verdict"}, {Name: "resemblance", Title: "Resemblance", Class: "number"},
+	{Name: "words", Title: "Words", Class: "number"}, {Name: "status", Title: "Status", Class: "number"}, {Name: "size", Title: "Size", Class: "number wide"},
+	{Name: "depth", Title: "Depth", Class: "number wide"}, {Name: "fetched", Title: "Fetched", Class: "wide"},
+}
+
+// sortable are the columns by which the form sorts.
+func sortable() (names []string) {
+	for _, c := range columns {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// queryOf reads a query from the address of a list.
+func queryOf(form url.Values) query {
+	number := func(name string, none int) int {
+		if n, err := strconv.Atoi(form.Get(name)); err == nil && n >= 0 {
+			return n
+		}
+		return none
+	}
+	return query{
+		words: wordsOf(form.Get("q")), host: form.Get("host"), shape: form.Get("shape"),
+		verdict: placeIn(verdicts, form.Get("verdict")), kind: placeIn(kinds, form.Get("kind")), status: number("status", 0),
+		column: columnNamed(form.Get("sort")), down: form.Get("down") != "",
+		after: number("after", -1), before: number("before", -1),
+	}
+}
+
+// with is the address of a list with some parts changed: a name and its value, "" for none.
+func with(path string, form url.Values, pairs ...string) string {
+	changed := url.Values{}
+	for name, values := range form {
+		if name != "after" && name != "before" && values[0] != "" {
+			changed[name] = values[:1]
+		}
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		changed.Del(pairs[i])
+		if pairs[i+1] != "" {
+			changed.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(changed) == 0 {
+		return path
+	}
+	return path + "?" + changed.Encode()
+}
+
+// pagesPage is the list of all records.
+func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) {
+	form := r.URL.Query()
+	q := queryOf(form)
+	l := &list{Query: form, Search: form.Get("q"), Text: form.Get("in") == "text", Shape: form.Get("shape"), Verdicts: verdicts[1:], Kinds: kinds[1:]}
+	var found selection
+	if l.Text && len(q.words) > 0 {
+		if err := v.searchTexts(ctx, q, &found, l); err != nil {
+			return nil, err
+		}
+	} else {
+		found = v.list(q)
+	}
+	l.Total, l.First, l.Last, l.Unsorted = found.total, found.first, found.first+len(found.rows)-1, found.unsorted
+	if len(found.rows) > 0 {
+		if found.earlier {
+			l.Earlier = with("/pages", form, "before", strconv.Itoa(found.rows[0]))
+		}
+		if found.later {
+			l.Later = with("/pages", form, "after", strconv.Itoa(found.rows[len(found.rows)-1]))
+		}
+	}
+	l.Hosts = v.largestHosts(100)
+	for _, h := range shownColumns {
+		down, sorted := "", columns[q.column].name == h.Name
+		switch {
+		case sorted && q.down:
+			h.Sorted = "descending"
+		case sorted:
+			h.Sorted, down = "ascending", "1"
+		}
+		h.Link = with("/pages", form, "sort", h.Name, "down", down)
+		l.Headings = append(l.Headings, h)
+	}
+	err := v.opt.Store.Read(ctx, func(s store.Reader) (err error) {
+		l.Pages, err = records(ctx, s, found.ids)
+		return err
+	})
+	again := time.Duration(0)
+	if found.unsorted || v.index.progress().Reading {
+		again = time.Second
+	}
+	return &screen{name: "pages", title: "Pages", again: again, Content: l}, err
+}
+
+// list selects rows, and has made beside what that needs.
+func (v *View) list(q query) selection {
+	found, later := v.index.list(q)
+	if later != nil {
+		v.beside.Go(later)
+	}
+	return found
+}
+
+// records are the records of pages. One that is gone since the rows were read is left out.
+func records(ctx context.Context, s store.Reader, ids []dedup.Hash) (all []*store.Record, err error) {
+	pages, err := s.Pages(ctx, ids, store.WantRecord)
+	for _, p := range pages {
+		if p != nil {
+			all = append(all, &p.Record)
+		}
+	}
+	return all, err
+}
+
+// largestHosts are the hosts with the most records.
+func (v *View) largestHosts(n int) (names []string) {
+	v.index.look(func(t *rows) {
+		large := make([]*host, len(t.hosts))
+		for i := range t.hosts {
+			large[i] = &t.hosts[i]
+		}
+		slices.SortFunc(large, func(a, b *host) int { return int(b.records - a.records) })
+		for _, h := range large[:min(n, len(large))] {
+			names = append(names, h.name)
+		}
+	})
+	return names
+}
+
+// These bound a search in texts, which are not in memory: how long it may take, and how many texts
+// are read at once.
+const (
+	searchTime  = 120 * time.Millisecond
+	textsAtOnce = 64
+)
+
+// searchTexts looks for the words of a query in the texts of pages, behind a row and in the order
+// of the list, until it has found a screen full of them or its time is over.
+func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *list) error {
+	until := time.Now().Add(searchTime)
+	words := q.words
+	q.words, q.kind = nil, placeIn(kinds, string(store.Page))
+	return v.opt.Store.Read(ctx, func(s store.Reader) error {
+		for len(found.rows) < most {
+			some := v.list(q)
+			found.total, found.unsorted = some.total, some.unsorted
+			if found.first == 0 {
+				found.first = some.first
+			}
+			pages, err := s.Pages(ctx, some.ids, store.WantText)
+			if err != nil {
+				return err
+			}
+			for i, p := range pages {
+				l.Looked++
+				q.after = some.rows[i]
+				if p != nil && holds(p, words) {
+					found.rows, found.ids = append(found.rows, some.rows[i]), append(found.ids, some.ids[i])
+				}
+				if len(found.rows) == most {
+					break
+				}
+			}
+			if found.later = some.later; !some.later || time.Now().After(until) {
+				break
+			}
+		}
+		return nil
+	})
+}
+
+// holds says whether a page has all words in its text, title or URL.
+func holds(c *store.Content, words []string) bool {
+	text := strings.ToLower(c.Text + "\n" + c.Record.Title + "\n" + c.Record.URL)
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}

@@ -1,0 +1,186 @@
+package view
+
+import (
+	"bytes"
+	"sort"
+	"strings"
+	"unicode"
+
+	"skink/dedup"
+)
+
+// A query says which rows a list shows, and how it is sorted.
+type query struct {
+	words   []string // all of which are in the URL or the title, in small letters
+	host    string
+	shape   string
+	verdict uint8 // place in verdicts; 0: any
+	kind    uint8 // place in kinds; 0: any
+	status  int   // 0: any
+	column  int   // place in columns
+	down    bool  // the greatest first
+	after   int   // row behind which the list begins; -1: at its beginning
+	before  int   // row before which the list ends; -1: after's list is asked for
+}
+
+// most is how many rows a list shows at once.
+const most = 50
+
+// A selection is a part of a list.
+type selection struct {
+	rows     []int // their numbers
+	ids      []dedup.Hash
+	total    int  // in the whole list
+	first    int  // place of the first row in the whole list, from 1
+	earlier  bool // the list has rows before these
+	later    bool // and behind
+	unsorted bool // the order that was asked for is being made; this one is that of the crawl
+}
+
+// wordsOf are the words that a person searches for.
+func wordsOf(text string) []string {
+	const mostWords = 8
+	words := strings.Fields(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return unicode.ToLower(r)
+	}, text))
+	return words[:min(len(words), mostWords)]
+}
+
+// find selects a part of the list of a query. later is not nil if an order has to be made for it,
+// which is to be called beside.
+func (t *rows) list(q query, o *orders) (s selection, later func()) {
+	walk, later := t.walk(q, o, &s)
+	matches := t.matching(q)
+	var window []int // the last rows seen, if those before one are asked for
+	passed := q.after < 0
+	if q.before >= 0 {
+		passed = false
+	}
+	walk(func(i int) {
+		hit := matches(i)
+		switch {
+		case q.before >= 0:
+			passed = passed || i == q.before
+			if !passed && hit {
+				if len(window) == most {
+					window, s.earlier = append(window[:0], window[1:]...), true
+				}
+				window = append(window, i)
+				s.first = s.total + 2 - len(window)
+			}
+			s.later = s.later || passed && hit
+		case passed && hit && len(s.rows) < most:
+			s.rows = append(s.rows, i)
+			s.first = s.total + 2 - len(s.rows)
+		case passed && hit:
+			s.later = true
+		default:
+			s.earlier = s.earlier || hit
+		}
+		if q.before < 0 && i == q.after {
+			passed = true
+		}
+		if hit {
+			s.total++
+		}
+	})
+	if q.before >= 0 {
+		s.rows = window
+	}
+	for _, i := range s.rows {
+		s.ids = append(s.ids, t.at(i).id)
+	}
+	return s, later
+}
+
+// walk calls a function with each row, in the order that a query asks for if that is there.
+func (t *rows) walk(q query, o *orders, s *selection) (walk func(func(int)), later func()) {
+	var order []int32
+	if q.column > 0 {
+		order, later = o.by(q.column, t)
+		s.unsorted = order == nil
+	}
+	return func(do func(int)) {
+		for k := range t.n {
+			i := k
+			if q.down {
+				i = t.n - 1 - k
+			}
+			if order != nil {
+				i = int(order[i])
+			}
+			do(i)
+		}
+	}, later
+}
+
+// matching says of rows whether a query finds them.
+func (t *rows) matching(q query) func(i int) bool {
+	found := t.search(q.words)
+	host, shape := noPlace, noPlace
+	if at, ok := t.hostAt[q.host]; ok {
+		host = int(at)
+	}
+	if at, ok := t.shapeAt[q.shape]; ok {
+		shape = int(at)
+	}
+	return func(i int) bool {
+		r := t.at(i)
+		return r.flags&dead == 0 &&
+			(q.host == "" || int(r.host) == host) &&
+			(q.shape == "" || int(r.shape) == shape) &&
+			(q.verdict == 0 || r.verdict == q.verdict) &&
+			(q.kind == 0 || r.kind == q.kind) &&
+			(q.status == 0 || int(r.status) == q.status) &&
+			(found == nil || found.has(i))
+	}
+}
+
+const noPlace = -1
+
+// A rowSet is a set of rows.
+type rowSet []uint64
+
+func (s rowSet) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
+func (s rowSet) add(i int)      { s[i/64] |= 1 << (i % 64) }
+
+// search finds the rows that have all words; nil: no words are given. It runs over the bytes of all
+// rows of a chunk at once, and looks up whose bytes they are where it finds something.
+func (t *rows) search(words []string) (found rowSet) {
+	for _, w := range words {
+		here := make(rowSet, t.n/64+1)
+		for c, in := range t.chunks {
+			in.search([]byte(w), func(i int) { here.add(c*chunkRows + i) })
+		}
+		if found != nil {
+			for i := range here {
+				here[i] &= found[i]
+			}
+		}
+		found = here
+	}
+	return found
+}
+
+// search calls hit with the place of each row in the chunk that has a word.
+func (c *chunk) search(word []byte, hit func(i int)) {
+	for i := 0; i < c.n; {
+		from := c.rows[i].text
+		at := bytes.Index(c.texts[from:], word)
+		if at < 0 {
+			return
+		}
+		place := from + uint32(at)
+		first, step := i, 1 // what is found often is found near: so the row is looked for in steps that double
+		for i+step < c.n && c.rows[i+step].text <= place {
+			first, step = i+step, 2*step
+		}
+		behind := sort.Search(min(i+step, c.n)-first, func(k int) bool { return c.rows[first+k].text > place })
+		i = first + behind - 1
+		hit(i)
+		i++
+	}
+}

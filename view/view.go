@@ -1,0 +1,245 @@
+// Package view shows a store in a browser: what a crawl does while it runs, its pages, who repeats
+// whom, and why. It serves HTML over a [store.Reader], and asks for nothing but what it serves.
+//
+//	v, err := view.New(view.Options{Store: source, Name: "docs", Rule: rule, Address: "127.0.0.1:8465"})
+//	defer v.Close()
+//	http.Serve(listener, v)
+//
+// What it refuses to do: it changes nothing in a store, it answers under no name that is not its
+// own, and it believes nothing that was crawled. guard.go says how.
+package view
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"skink/dedup"
+	"skink/internal/harmless"
+	"skink/internal/ownname"
+	"skink/report"
+	"skink/report/audit"
+	"skink/store"
+)
+
+// A Source lends a store. Several goroutines may borrow it at once.
+type Source interface {
+	// Read calls do with the store as it is now. The reader is good until do returns.
+	Read(ctx context.Context, do func(store.Reader) error) error
+}
+
+// Options says what is shown, and to whom.
+type Options struct {
+	Store   Source
+	Name    string       // of the store, as people know it
+	Rule    dedup.Rule   // by which its pages were judged
+	About   report.About // what audits say of the store
+	Address string       // that the server was told to listen at
+	Token   string       // that an address must have the first time; "": none is asked for
+
+	Alike func(ctx context.Context, s store.Reader) (Alike, error) // compares all pages of a store
+	// Nearly finds the pages that are almost duplicates, for audits. nil, also as its answer: they are
+	// not known.
+	Nearly func(ctx context.Context, s store.Reader) (*audit.Nearly, error)
+
+	// Marked writes a page as it was crawled, with the text marked that was taken of it. nil: nobody
+	// can.
+	Marked func(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error
+
+	Crawl  Crawl                                                     // that runs in this process; nil: none does
+	Moment func(ctx context.Context, s store.Reader) (Moment, error) // how a store stands, if there is no Crawl
+}
+
+// A View answers the requests of browsers.
+type View struct {
+	opt    Options
+	form   string // token of the forms that change something
+	index  *index
+	pages  *template.Template
+	answer http.Handler
+	pulse  pulse
+	lately lately
+
+	auditing latest[*audit.Audit]
+	likening latest[Alike] // of all pages with each other
+	turning  latest[*inward]
+
+	streams chan struct{} // one for each browser that is told of the crawl
+
+	life   context.Context
+	end    context.CancelFunc
+	beside sync.WaitGroup // what is done beside the answers
+}
+
+//go:embed *.html view.css view.js
+var files embed.FS
+
+// New makes a view. Close it when nobody asks it any more.
+func New(opt Options) (*View, error) {
+	v := &View{opt: opt, form: rand.Text(), index: newIndex(opt.Store), streams: make(chan struct{}, mostStreams)}
+	v.life, v.end = context.WithCancel(context.Background())
+	var err error
+	if v.pages, err = audit.Templates(report.Templates()); err != nil {
+		return nil, err
+	}
+	if v.pages, err = v.pages.Funcs(functions).ParseFS(files, "*.html"); err != nil {
+		return nil, err
+	}
+	v.answer = v.guard(v.routes())
+	if opt.Crawl != nil {
+		v.beside.Go(v.watch)
+	}
+	return v, nil
+}
+
+// watch notes how the crawl goes, so that who comes late sees how it went.
+func (v *View) watch() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		v.pulse.beat(time.Now(), v.opt.Crawl.Pages())
+		select {
+		case <-tick.C:
+		case <-v.life.Done():
+			return
+		}
+	}
+}
+
+// End ends the answers that would go on as long as the crawl.
+func (v *View) End() { v.end() }
+
+// Close ends what the view does beside its answers. Nobody may ask it any more.
+func (v *View) Close() {
+	v.end()
+	v.beside.Wait()
+}
+
+// ServeHTTP answers a request.
+func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) { v.answer.ServeHTTP(w, r) }
+
+// routes are the pages. Each is asked for by GET.
+func (v *View) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/now", http.StatusSeeOther) })
+	mux.Handle("GET /now", v.shown(v.nowPage))
+	mux.HandleFunc("GET /now/events", v.events)
+	mux.HandleFunc("POST /now/pause", v.told(Crawl.Pause))
+	mux.HandleFunc("POST /now/go-on", v.told(Crawl.GoOn))
+	mux.HandleFunc("POST /now/stop", v.told(Crawl.Stop))
+	mux.Handle("GET /pages", v.shown(v.pagesPage))
+	mux.Handle("GET /page/{id}", v.shown(v.onePage))
+	mux.HandleFunc("POST /page/{id}/in", v.turnAgain)
+	if v.opt.Marked != nil {
+		mux.HandleFunc("GET /page/{id}/marked", v.markedPage)
+	}
+	mux.Handle("GET /clusters", v.shown(v.clustersPage))
+	mux.Handle("GET /cluster/{id}", v.shown(v.clusterPage))
+	mux.Handle("GET /compare", v.shown(v.comparePage))
+	mux.Handle("GET /audit", v.shown(v.auditPage))
+	mux.HandleFunc("POST /audit", v.remakeAudit)
+	mux.Handle("GET /audit/{name}", v.shown(v.findingPage))
+	mux.HandleFunc("GET /audit.csv/{name}", v.findingCSV)
+	mux.Handle("GET /similarity", v.shown(v.alikePage))
+	mux.HandleFunc("POST /similarity", v.likenAgain)
+	mux.Handle("GET /map", v.shown(v.mapPage))
+	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) {
+		v.file(w, "text/css; charset=utf-8", report.Style, "view.css")
+	})
+	mux.HandleFunc("GET /view.js", func(w http.ResponseWriter, r *http.Request) {
+		v.file(w, "text/javascript; charset=utf-8", "", "view.js")
+	})
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	return mux
+}
+
+// file serves a file of the program behind a text.
+func (v *View) file(w http.ResponseWriter, kind, text, name string) {
+	b, err := files.ReadFile(name)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(append([]byte(text), b...)) // an error means that the browser has gone
+}
+
+// A screen is what a page shows.
+type screen struct {
+	name    string // of its template
+	title   string
+	again   time.Duration // after which the browser asks again, if more is to come; 0: it need not
+	live    string        // where the browser is told what changes; "": nowhere
+	Content any
+}
+
+// A missing is an error that says that there is no such page.
+type missing string
+
+func (m missing) Error() string { return string(m) }
+
+// answerTime is how long the store is asked for one answer.
+const answerTime = 10 * time.Second
+
+// shown answers with the screen that a function makes.
+func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A reader that asks another process loses it when a context ends in the middle of a question.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
+		defer cancel()
+		v.index.fresh(r.Context(), &v.beside, v.life)
+		s, err := make(ctx, r)
+		status := http.StatusOK
+		if err != nil {
+			status = http.StatusInternalServerError
+			if _, ok := err.(missing); ok {
+				status = http.StatusNotFound
+			}
+			s = &screen{name: "trouble", title: "Nothing to show", Content: err.Error()}
+		}
+		v.write(w, r, status, s)
+	})
+}
+
+// write sends a screen.
+func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *screen) {
+	var content, page bytes.Buffer
+	err := v.pages.ExecuteTemplate(&content, s.name, s.Content)
+	if err == nil {
+		err = v.pages.ExecuteTemplate(&page, "layout", struct {
+			Title, Store, Here, Live string
+			Content                  template.HTML
+			Places                   []place
+			Progress                 progress
+		}{s.title, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), places, v.index.progress()})
+	}
+	if err != nil {
+		http.Error(w, fmt.Sprintf("the page could not be made: %v", err), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if s.again > 0 {
+		w.Header().Set("Refresh", fmt.Sprint(max(int(s.again/time.Second), 1)))
+	}
+	w.WriteHeader(status)
+	out := harmless.HTML(w)
+	_, _ = page.WriteTo(out) // an error means that the browser has gone
+	_ = out.Flush()
+}
+
+// A place is an entry of the menu.
+type place struct{ Path, Name string }
+
+var places = []place{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Clusters"}, {"/similarity", "Similarity"}, {"/audit", "Audit"}, {"/map", "Map"}}
+
+// guard is the way of a request to its page.
+func (v *View) guard(next http.Handler) http.Handler {
+	return ownname.Only(v.opt.Address, harden(v.admit(next)))
+}
