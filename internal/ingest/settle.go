@@ -176,7 +176,8 @@ func (p *Pipeline) remade(c *store.Content) *subject {
 }
 
 // judgeAmong judges a member by what the store holds, without the members of the same leader that
-// are still to be judged.
+// are still to be judged. When all are, it says what [Pipeline.judge] says: a copy that the store
+// names is taken before one that is remembered here, or the two would correct each other for ever.
 func (p *Pipeline) judgeAmong(ctx context.Context, st *settling, s *subject) error {
 	s.unjudged()
 	if s.tokens == 0 {
@@ -191,12 +192,10 @@ func (p *Pipeline) judgeAmong(ctx context.Context, st *settling, s *subject) err
 	if err := p.passOver(ctx, &ask, found, func(r *store.Record) bool { return s.leads(r) || st.unsettled(r) }); err != nil {
 		return err
 	}
-	twin, err := p.twin(ctx, st, s)
-	if err != nil {
-		return err
-	}
-	if twin != nil {
-		found.Copy = twin
+	if found.Copy == nil {
+		if found.Copy, err = p.twin(ctx, st, s); err != nil {
+			return err
+		}
 	}
 	return p.decide(ctx, s, ask, found)
 }

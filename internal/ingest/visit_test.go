@@ -400,6 +400,27 @@ func TestCopyOfWhatIsPutBack(t *testing.T) {
 	}
 }
 
+// TestLeaderThatHides: a leader with copies asks not to be indexed any more. Its public copies get
+// another leader, and the copy that must not be indexed either stays with it.
+func TestLeaderThatHides(t *testing.T) {
+	text := words(1, 100)
+	a, b, c, d := "https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"
+	s := store.NewMemory()
+	p := start(t, s, testOptions(t))
+	defer p.Close()
+	handle(t, p, article(a, text), article(b, but(text, "b")), article(c, text), noindex(article(d, text)))
+	handle(t, p, again(noindex(article(a, text)), 1))
+	for _, want := range []struct {
+		url     string
+		verdict dedup.Kind
+		leader  string
+	}{{a, dedup.Unique, ""}, {b, dedup.Unique, ""}, {c, dedup.Near, b}, {d, dedup.Exact, a}} {
+		if r := content(t, s, want.url).Record; r.Verdict != want.verdict || r.DuplicateOf != want.leader {
+			t.Errorf("%s", verdict(&r))
+		}
+	}
+}
+
 // TestSettled does random visits of few pages with few texts, from several goroutines, and checks
 // that every member follows a page that leads, and resembles it as much as its record says.
 func TestSettled(t *testing.T) {
