@@ -288,9 +288,6 @@ func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error 
 		if err := p.goOnElecting(ctx, s.before); err != nil {
 			return err
 		}
-		if err := p.goOnChecking(ctx, s.before); err != nil {
-			return err
-		}
 	}
 	if !s.known || !s.unsettles() {
 		outcome, err := p.write(ctx, s, commit)
@@ -324,7 +321,7 @@ func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error 
 
 // endsLater says whether a subject's URL ends only when other pages were judged again.
 func (s *subject) endsLater() bool {
-	return s.unsettles() || s.unsure || !s.over.IsZero() || s.carried && namesAnother(&s.record)
+	return s.unsettles() || !s.over.IsZero() || s.carried && namesAnother(&s.record)
 }
 
 // write judges a subject, and writes it together with how its URL ended. The URL of a page that has

@@ -25,9 +25,10 @@ import (
 // when it goes on, and settles the members then.
 //
 // While members are settled, other pages may be judged to be copies of a member that is not settled
-// yet, and so follow the old leader. The members are listed again until there is nobody new, which
-// finds those pages. A page that is stored after that is judged once more before its URL ends, see
-// [Pipeline.checkCopy].
+// yet. They take over its verdict only if the leader resembles them as that verdict says, see
+// [Pipeline.trusts], and the store commits that only if the leader has not changed meanwhile. So
+// nobody comes to follow what a leader once was. Pages that follow it as it is now may do so before
+// its members are settled: the members are listed again until there is nobody new.
 
 // unsettles says whether a subject may leave members behind that have to be judged again.
 func (s *subject) unsettles() bool {
@@ -118,7 +119,7 @@ func (p *Pipeline) judgeMember(ctx context.Context, st *settling, id dedup.Hash)
 			return p.fetchAgain(ctx, &c.Record)
 		}
 		s := p.remade(c)
-		if err := p.judgeAmong(ctx, st, s); err != nil {
+		if err := p.judgeAgain(ctx, st, s); err != nil {
 			return err
 		}
 		if sameVerdict(&s.record, s.before) {
@@ -152,15 +153,10 @@ func (st *settling) settled(r *store.Record) {
 }
 
 // has says whether a record is one that was settled. A member that was visited meanwhile has
-// another record by now, which may have taken over the verdict of a member that is not settled.
+// another record by now.
 func (st *settling) has(r *store.Record) bool {
 	at, ok := st.done[r.ID]
 	return ok && at.Equal(r.Began())
-}
-
-// unsettled says whether a record is that of a member that is still to be settled.
-func (st *settling) unsettled(r *store.Record) bool {
-	return r.Follows() && r.Leader == st.leader && !st.has(r)
 }
 
 // remade makes a subject of a page that is stored.
@@ -175,29 +171,20 @@ func (p *Pipeline) remade(c *store.Content) *subject {
 	return s
 }
 
-// judgeAmong judges a member by what the store holds, without the members of the same leader that
-// are still to be judged. When all are, it says what [Pipeline.judge] says: a copy that the store
-// names is taken before one that is remembered here, or the two would correct each other for ever.
-func (p *Pipeline) judgeAmong(ctx context.Context, st *settling, s *subject) error {
+// judgeAgain judges a member by what the store holds, and by the copy of it that was settled first
+// if the store names none. Pages that are too short to be compared would not find each other
+// otherwise, while the copy that the store names is still to be judged itself.
+func (p *Pipeline) judgeAgain(ctx context.Context, st *settling, s *subject) error {
 	s.unjudged()
 	if s.tokens == 0 {
 		return nil
 	}
 	ask := p.ask(s)
-	all, err := p.store.Lookup(ctx, []store.Ask{ask})
+	found, err := p.store.Lookup(ctx, []store.Ask{ask})
 	if err != nil {
 		return err
 	}
-	found := &all[0]
-	if err := p.passOver(ctx, &ask, found, func(r *store.Record) bool { return s.leads(r) || st.unsettled(r) }); err != nil {
-		return err
-	}
-	if found.Copy == nil {
-		if found.Copy, err = p.twin(ctx, st, s); err != nil {
-			return err
-		}
-	}
-	return p.decide(ctx, s, ask, found)
+	return p.decide(ctx, s, ask, &found[0], func() (*store.Record, error) { return p.twin(ctx, st, s) })
 }
 
 // twin is the copy of a subject that was judged first, as it is now; nil if there is none.
@@ -211,7 +198,7 @@ func (p *Pipeline) twin(ctx context.Context, st *settling, s *subject) (*store.R
 		if err != nil {
 			return nil, err
 		}
-		if r != nil && r.ID != s.record.ID && r.Kind == store.Page && r.Hash == s.record.Hash && r.NoIndex == noIndex && !s.leads(r) && !st.unsettled(r) {
+		if r != nil && r.ID != s.record.ID && r.Kind == store.Page && r.Hash == s.record.Hash && r.NoIndex == noIndex {
 			return r, nil
 		}
 	}

@@ -44,10 +44,9 @@ type subject struct {
 	shingles []uint64 // of its canonical text, in order
 	set      dedup.Set
 
-	basis  store.Basis   // of the verdict in record
-	unsure bool          // it took over a verdict that may be about to change, see [Pipeline.checkCopy]
-	over   dedup.Hash    // the leader whose place it takes, see elect.go; zero: nobody's
-	share  *memory.Share // of memory, until it is stored; nil: none
+	basis store.Basis   // of the verdict in record
+	over  dedup.Hash    // the leader whose place it takes, see elect.go; zero: nobody's
+	share *memory.Share // of memory, until it is stored; nil: none
 }
 
 // wanted says whether the subject is to have a verdict.

@@ -37,57 +37,54 @@ func (p *Pipeline) judge(ctx context.Context, all ...*subject) error {
 		return err
 	}
 	for i, s := range asking {
-		err := p.passOver(ctx, &asks[i], &found[i], s.leads)
-		if err == nil {
-			err = p.decide(ctx, s, asks[i], &found[i])
-		}
-		if err != nil {
+		if err := p.decide(ctx, s, asks[i], &found[i], noTwin); err != nil {
 			return fmt.Errorf("judge %s: %w", s.record.URL, err)
 		}
 	}
 	return nil
 }
 
+func noTwin() (*store.Record, error) { return nil, nil }
+
 // leads says whether a page follows an earlier self of the subject.
 func (s *subject) leads(r *store.Record) bool { return r.Follows() && r.Leader == s.record.ID }
-
-// passOver asks again without a copy whose own verdict is about to change: leaders are looked
-// for by the sketch alone.
-func (p *Pipeline) passOver(ctx context.Context, ask *store.Ask, found *store.Found, unsettled func(*store.Record) bool) error {
-	if found.Copy == nil || !unsettled(found.Copy) {
-		return nil
-	}
-	ask.Hashes = nil
-	all, err := p.store.Lookup(ctx, []store.Ask{*ask})
-	if err == nil {
-		*found = all[0]
-	}
-	return err
-}
 
 // unjudged takes back a subject's verdict.
 func (s *subject) unjudged() {
 	r := &s.record
 	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Thin, dedup.Hash{}, "", 0, ""
 	r.Capped, r.NoText, r.Elected = false, false, false
-	s.basis, s.unsure, s.over = store.Basis{}, false, dedup.Hash{}
+	s.basis, s.over = store.Basis{}, dedup.Hash{}
 }
 
-// decide gives a subject the verdict that follows from what was found.
-func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found *store.Found) error {
+// decide gives a subject the verdict that follows from what was found. twin names a copy to judge it
+// by if the store names none that can be trusted. It is asked after the last look-up, because a
+// verdict is held against what was committed since then.
+func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found *store.Found, twin func() (*store.Record, error)) error {
 	r := &s.record
-	leader, err := p.leaderOf(ctx, found.Copy)
+	leader, trusted, err := p.trusts(ctx, s, found.Copy)
+	if err == nil && !trusted {
+		err = p.passOver(ctx, &ask, found)
+	}
 	if err != nil {
 		return err
 	}
-	if err := p.passOver(ctx, &ask, found, func(c *store.Record) bool { return outlived(c, leader) }); err != nil {
-		return err
+	if found.Copy == nil {
+		c, err := twin()
+		if err == nil {
+			leader, trusted, err = p.trusts(ctx, s, c)
+		}
+		if err != nil {
+			return err
+		}
+		if trusted {
+			found.Copy = c
+		}
 	}
 	s.basis = found.Basis(ask)
 	switch {
 	case found.Copy != nil:
 		s.copyOf(found.Copy)
-		s.unsure = found.Copy.Follows() && (leader == nil || len(leader.Earlier) > 0)
 		if err := p.takeLead(ctx, s, p.canonicalOf(s, found.Copy, leader)); err != nil {
 			return err
 		}
@@ -101,18 +98,44 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 	return nil
 }
 
-// leaderOf is what is known of the leader that a copy follows; nil: it follows none.
-func (p *Pipeline) leaderOf(ctx context.Context, copied *store.Record) (*store.Record, error) {
-	if copied == nil || !copied.Follows() {
-		return nil, nil
+// trusts says whether a subject can take over the verdict of a copy, and returns the leader that
+// the copy follows, nil if it follows none. It cannot if the copy follows an earlier self of the
+// subject, or a page that leads no more, or must not be indexed any more though the subject may, or
+// no longer resembles the copy as the verdict says. Such a copy is about to be judged again itself.
+func (p *Pipeline) trusts(ctx context.Context, s *subject, c *store.Record) (leader *store.Record, trusted bool, err error) {
+	switch {
+	case c == nil || !c.Follows():
+		return nil, true, nil
+	case s.leads(c):
+		return nil, false, nil
 	}
-	return p.recordOf(ctx, copied.Leader)
+	leader, err = p.recordOf(ctx, c.Leader)
+	switch {
+	case err != nil || leader == nil || leader.Kind != store.Page || leader.Follows():
+		return nil, false, err
+	case leader.NoIndex && !s.record.NoIndex:
+		return nil, false, nil
+	case len(leader.Earlier) == 0:
+		return leader, true, nil
+	case c.Verdict == dedup.Exact || leader.Hash == c.Hash:
+		return leader, c.Verdict == dedup.Exact && leader.Hash == c.Hash, nil
+	}
+	held, err := p.leaders.get(ctx, []store.Leader{{ID: leader.ID, Hash: leader.Hash}})
+	if err != nil || held[0] == nil {
+		return nil, false, err
+	}
+	return leader, dedup.Resemblance(s.shingleSet(), held[0].set) == c.Resemblance, nil
 }
 
-// outlived says whether a member's verdict says nothing any more: its leader changed since, and as
-// its text is not kept, it is put back to be fetched before it can be judged again.
-func outlived(member, leader *store.Record) bool {
-	return member.NoText && leader != nil && leader.Began().After(member.Began())
+// passOver asks again without a copy that cannot be trusted: leaders are looked for by the sketch
+// alone.
+func (p *Pipeline) passOver(ctx context.Context, ask *store.Ask, found *store.Found) error {
+	ask.Hashes = nil
+	all, err := p.store.Lookup(ctx, []store.Ask{*ask})
+	if err == nil {
+		*found = all[0]
+	}
+	return err
 }
 
 // ask is what a subject needs to know. A subject that is too short to be compared asks for copies

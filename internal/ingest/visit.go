@@ -245,45 +245,10 @@ func (p *Pipeline) afterwards(ctx context.Context, s *subject) error {
 		return p.depose(ctx, s.over)
 	case s.carried:
 		return p.yieldTo(ctx, &s.record)
-	case s.unsure:
-		return p.checkCopy(ctx, s.record.ID)
 	case s.touch && s.record.NoText && s.record.Follows():
 		return p.checkLeader(ctx, s)
 	}
 	return nil
-}
-
-// checkCopy judges a page once more that took over the verdict of a member of a leader that has
-// changed at some time. If that member was not settled yet, whoever settles it may have listed the
-// members before this page was one, or the member may say something else by now, and be none. The
-// page's URL ends only then, so that a crawl that is killed in between does it when it goes on.
-func (p *Pipeline) checkCopy(ctx context.Context, id dedup.Hash) error {
-	for {
-		c, err := p.content(ctx, id)
-		if err != nil || c == nil || !c.Record.Follows() || !c.Kept {
-			return err // without its text it took over no verdict that changes, see outlived
-		}
-		s := p.remade(c)
-		if err := p.judge(ctx, s); err != nil || sameVerdict(&s.record, s.before) {
-			return err
-		}
-		written, err := p.rewrite(ctx, s)
-		if err != nil {
-			return err
-		}
-		if written {
-			return p.afterwards(ctx, s)
-		}
-	}
-}
-
-// goOnChecking ends what a crawl that was killed left of a check.
-func (p *Pipeline) goOnChecking(ctx context.Context, known *store.Record) error {
-	leader, err := p.leaderOf(ctx, known)
-	if err != nil || leader == nil || len(leader.Earlier) == 0 {
-		return err
-	}
-	return p.checkCopy(ctx, known.ID)
 }
 
 func sameVerdict(a, b *store.Record) bool {
