@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // A likePair is two texts, A before B.
@@ -13,8 +15,8 @@ type likePair struct {
 }
 
 // alikeIn looks texts up in a list of pairs, without minding what is taken.
-func alikeIn(pairs []likePair) func(int, []bool, func(int, float64)) error {
-	return func(leader int, _ []bool, take func(int, float64)) error {
+func alikeIn(pairs []likePair) func(int, []float64, func(int, float64)) error {
+	return func(leader int, _ []float64, take func(int, float64)) error {
 		for _, p := range pairs {
 			if p.A == leader {
 				take(p.B, p.Resemblance)
@@ -26,20 +28,72 @@ func alikeIn(pairs []likePair) func(int, []bool, func(int, float64)) error {
 
 func TestClusters(t *testing.T) {
 	pairs := []likePair{{0, 2, .9}, {1, 2, .95}, {2, 3, .99}, {1, 4, .8}}
-	want := []Place{{0, 1}, {1, 1}, {0, .9}, {3, 1}, {1, .8}}
-	if got, err := Clusters(5, alikeIn(pairs)); !slices.Equal(got, want) || err != nil {
-		t.Errorf("got %v, %v, want %v: 3 resembles 2, but not its leader 0", got, err, want)
+	want := map[float64][]Place{
+		.8:  {{0, 1}, {1, 1}, {0, .9}, {3, 1}, {1, .8}}, // 3 resembles 2, but not its leader 0
+		.95: {{0, 1}, {1, 1}, {1, .95}, {3, 1}, {4, 1}},
+		.99: {{0, 1}, {1, 1}, {2, 1}, {2, .99}, {4, 1}},
 	}
-	slices.Reverse(pairs)
-	if got, err := Clusters(5, alikeIn(pairs)); !slices.Equal(got, want) || err != nil {
-		t.Errorf("in another order %v, %v, want %v", got, err, want)
+	for range 2 {
+		got, err := Clusters(5, []float64{.8, .95, .99}, alikeIn(pairs))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for similarity, want := range want {
+			if got := got.At(similarity); !slices.Equal(got, want) {
+				t.Errorf("at %v: %v, want %v", similarity, got, want)
+			}
+		}
+		slices.Reverse(pairs) // in another order
 	}
+}
+
+// At several similarities at once the clusters are those of each alone, although a text is looked
+// for only from where on it is open.
+func TestClustersAtOnce(t *testing.T) {
+	similarities := []float64{.1, .2, .3, .5, .7, 1}
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(0, 12).Draw(rt, "texts")
+		var pairs []likePair
+		for a := range n {
+			for b := range a {
+				pairs = append(pairs, likePair{b, a, rapid.SampledFrom([]float64{0, .1, .15, .2, .3, .4, .5, .6, .7, .9, 1}).Draw(rt, "resemblance")})
+			}
+		}
+		at, err := Clusters(n, similarities, func(leader int, from []float64, take func(int, float64)) error {
+			for _, p := range pairs {
+				if p.A == leader && p.Resemblance >= max(from[leader], from[p.B]) {
+					take(p.B, p.Resemblance)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if len(at.Pairs()) > n*len(similarities) {
+			rt.Errorf("%d pairs of %d texts", len(at.Pairs()), n)
+		}
+		for _, similarity := range similarities {
+			alone, err := Clusters(n, []float64{similarity}, alikeIn(pairs))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if got, want := at.At(similarity), alone.At(similarity); !slices.Equal(got, want) {
+				rt.Fatalf("at %v: %v, want %v", similarity, got, want)
+			}
+		}
+	})
 }
 
 func TestClustersError(t *testing.T) {
 	gone, asked := errors.New("gone"), 0
-	_, err := Clusters(3, func(int, []bool, func(int, float64)) error { asked++; return gone })
+	_, err := Clusters(3, []float64{.8}, func(int, []float64, func(int, float64)) error { asked++; return gone })
 	if err != gone || asked != 1 {
 		t.Errorf("error %v after %d questions", err, asked)
+	}
+	for _, similarities := range [][]float64{nil, {.8, .3}, make([]float64, MostSimilarities+1)} {
+		if _, err := Clusters(3, similarities, alikeIn(nil)); err == nil {
+			t.Errorf("clusters at %v", similarities)
+		}
 	}
 }

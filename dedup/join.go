@@ -42,9 +42,16 @@ import (
 // PPJoin's count of what prefixes share and its suffix test do the same with the sets themselves,
 // which here may be on disk.
 //
+// One join serves all similarities from t on, for a higher one asks more of the same places and
+// bitmaps. A search says of each set from where on it is looked for. So pages of one template that
+// resemble each other by .42 are met at .3 by the first of them alone, if that took them there:
+// above .42 they are looked for like the flood above.
+//
 // How rare a shingle is, is counted in a table of bounded size by its hash. Shingles that share a
 // counter seem less rare than they are. That makes more candidates, and never loses a pair. A
-// shingle alone on its counter is in one set only, and is not posted at all.
+// shingle that is in one set only is not posted at all. Most shingles of most sites are, and at a
+// low similarity most of a set would be posted. So whether a shingle returns is kept apart from how
+// often, in two bits of a larger table.
 //
 // What it gets wrong: nothing, but it is not always fast. Where many pages share even their rarest
 // shingles, for example if each is made of ten paragraphs out of a stock of a hundred, each list
@@ -53,25 +60,32 @@ import (
 // each pair is compared. At its worst no exact method known is better: to find the pairs that share
 // enough of n sets in time n^(2-ε) would refute the strong exponential time hypothesis (Ahle, Pagh,
 // Razenshteyn and Silvestri, PODS 2016, for inner products). And n like sets are n(n-1)/2 pairs,
-// which [Clusters] asks for one leader at a time.
+// of which [Clusters] asks for those that matter.
 
 // Occurrences counts in how many sets each shingle is. The count of a shingle that shares its
 // counter with others is too high.
 type Occurrences struct {
 	counts []uint16 // they stop at the greatest number
 	shift  int
+	met    []uint64 // 32 shingles each: 0, 1, or 2 for more sets
+	mask   uint64   // of a shingle's place in met
 }
 
-// A table has a counter for each shingle, and 128 MiB of them at most.
+// A table has a counter for each shingle, and 128 MiB of them at most. Beside it there are one or
+// two bytes for each, and 512 MiB at most, of those that tell whether a shingle returns: at half a
+// billion shingles, all different, one in five seems to.
 const (
 	countersLeast = 10 // as a power of two
 	countersMost  = 26
+	metMost       = 31
 )
 
 // NewOccurrences makes a table for sets of so many shingles altogether.
 func NewOccurrences(shingles int) *Occurrences {
-	size := min(max(bits.Len(uint(shingles)), countersLeast), countersMost)
-	return &Occurrences{make([]uint16, 1<<size), 64 - size}
+	size := max(bits.Len(uint(shingles)), countersLeast)
+	met := min(size+2, metMost)
+	size = min(size, countersMost)
+	return &Occurrences{make([]uint16, 1<<size), 64 - size, make([]uint64, 1<<(met-5)), 1<<met - 1}
 }
 
 // Count takes in a set.
@@ -80,7 +94,21 @@ func (o *Occurrences) Count(s Set) {
 		if n := &o.counts[x>>o.shift]; *n < math.MaxUint16 {
 			*n++
 		}
+		if word, at := o.place(x); *word>>at&3 < 2 {
+			*word += 1 << at
+		}
 	}
+}
+
+func (o *Occurrences) place(x uint64) (word *uint64, at int) {
+	x &= o.mask
+	return &o.met[x>>5], int(x&31) * 2
+}
+
+// returns says whether a shingle is in several sets. If it is, the answer is yes.
+func (o *Occurrences) returns(x uint64) bool {
+	word, at := o.place(x)
+	return *word>>at&3 == 2
 }
 
 // A Join finds the sets of a list that may resemble each other. Of each set it holds some twenty
@@ -136,8 +164,8 @@ func (x *Join) post(s Set) {
 	alone := 0
 	order := make([]uint64, 0, len(s))
 	for i, v := range s {
-		if n := x.order.counts[v>>x.order.shift]; n > 1 {
-			order = append(order, uint64(n)<<32|uint64(i))
+		if x.order.returns(v) {
+			order = append(order, uint64(x.order.counts[v>>x.order.shift])<<32|uint64(i))
 		} else {
 			alone++
 		}
@@ -148,7 +176,7 @@ func (x *Join) post(s Set) {
 	}
 	slices.Sort(order)
 	for _, at := range order[:prefix-alone] {
-		x.keys = append(x.keys, uint32(s[uint32(at)]>>x.order.shift))
+		x.keys = append(x.keys, uint32(s[uint32(at)]>>32))
 	}
 }
 
@@ -168,9 +196,9 @@ func (x *Join) draw(s Set) {
 // resemblance t may have: from a resemblance of .77 down at t = .8, from .23 down at .3.
 const bitsPerShingle = 16
 
-// apart says that two sets resemble each other less than t, by their bitmaps. The
+// apart says that two sets resemble each other less than a similarity, by their bitmaps. The
 // longer one is folded to the length of the other.
-func (x *Join) apart(a, b int) bool {
+func (x *Join) apart(a, b int, similarity float64) bool {
 	p, q := x.bitmaps[x.bitsAt[a]:x.bitsAt[a+1]], x.bitmaps[x.bitsAt[b]:x.bitsAt[b+1]]
 	if len(p) > len(q) {
 		p, q = q, p
@@ -182,7 +210,7 @@ func (x *Join) apart(a, b int) bool {
 		}
 		differ += bits.OnesCount64(word)
 	}
-	return float64(differ) > (1-x.t)/(1+x.t)*float64(x.sizes[a]+x.sizes[b])+leeway
+	return float64(differ) > (1-similarity)/(1+similarity)*float64(x.sizes[a]+x.sizes[b])+leeway
 }
 
 // reach is how far a shingle at a place of a set reaches.
@@ -224,29 +252,47 @@ func (x *Join) keysOf(set int) []uint32      { return x.keys[x.from[set]:x.from[
 func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x.starts[number+1]] }
 
 // After yields the sets behind the one at place at of the list that may resemble it: all that do,
-// and some that do not. Each comes once, in any order. Sets that are taken are left out. No set may
+// and some that do not. Each comes once, in any order. from says of each set from which similarity
+// on it is looked for. That is the least of the join or above it, and of two sets the greater of
+// theirs counts. Above 1 a set is like no other. from may change for what was yielded. No set may
 // be added after a search.
-func (x *Join) After(at int, taken []bool, yield func(other int) bool) {
+func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	if x.lists == nil {
 		x.index()
 	}
 	x.round++
-	least := x.t*float64(x.sizes[at]) - leeway
+	size := float64(x.sizes[at])
+	least := from[at]*size - leeway // shingles of a partner
 	for i, key := range x.keysOf(at) {
-		most := x.reach(at, int(x.alone[at])+i)
+		place := float64(int(x.alone[at]) + i)
+		if size-(1+from[at])*place+leeway < from[at]*least {
+			return
+		}
 		for _, p := range x.list(key) {
 			if float64(p.reach) < least {
 				break
 			}
 			x.read++
 			other := int(p.set)
-			if other <= at || x.met[other] == x.round || taken[other] || x.t*float64(x.sizes[other]) > most {
+			if other <= at || x.met[other] == x.round {
+				continue
+			}
+			t := max(from[at], from[other])
+			if t > 1 || !x.reaches(t, size, place, p) {
 				continue
 			}
 			x.met[other] = x.round
-			if !x.apart(at, other) && !yield(other) {
+			if !x.apart(at, other, t) && !yield(other) {
 				return
 			}
 		}
 	}
+}
+
+// reaches says whether two sets may be alike by t if what they share begins at a place of the one,
+// which has a size, and where a posting says of the other. What a posting says was reckoned with
+// the least similarity, and the place follows from it.
+func (x *Join) reaches(t, size, place float64, p posting) bool {
+	other := float64(x.sizes[p.set])
+	return t*other <= size-(1+t)*place+leeway && t*size <= other-(1+t)/(1+x.t)*(other-float64(p.reach))+leeway
 }

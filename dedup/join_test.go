@@ -9,25 +9,26 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestJoin holds the join against every pair compared: what resembles a set enough is
-// met after it, once, unless it is taken. Sets share templates, the stock that their
+// TestJoin holds the join against every pair compared: what resembles a set as much as both are
+// looked for from is met after it, once. Sets share templates, the stock that their
 // differing parts are drawn from, or nothing, and are of all lengths.
 func TestJoin(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		similarity := rapid.SampledFrom([]float64{.04, .1, .3, .5, .7, .8, .9, .95, 1}).Draw(rt, "similarity")
 		sets := similarSets(rt)
 		x := joinOf(similarity, sets)
-		taken := make([]bool, len(sets))
-		for i := range taken {
-			taken[i] = rapid.IntRange(0, 9).Draw(rt, "taken") == 0
+		from := make([]float64, len(sets))
+		for i := range from {
+			from[i] = max(similarity, rapid.SampledFrom([]float64{0, 0, 0, .4, .6, .75, 1, Nowhere}).Draw(rt, "from"))
 		}
 		for a := range sets {
-			met := metAfter(x, a, taken)
+			met := metAfter(x, a, from)
 			for b := range sets {
-				got, want := met[b], b > a && !taken[b] && len(sets[a]) > 0 && Resemblance(sets[a], sets[b]) >= similarity
-				if got > 1 || want && got == 0 || got > 0 && (b <= a || taken[b]) {
-					rt.Fatalf("after %d of %d shingles, %d of %d is met %d times at %v; resemblance %v, taken %v",
-						a, len(sets[a]), b, len(sets[b]), got, similarity, Resemblance(sets[a], sets[b]), taken[b])
+				got, least := met[b], max(from[a], from[b])
+				want := b > a && len(sets[a]) > 0 && Resemblance(sets[a], sets[b]) >= least
+				if got > 1 || want && got == 0 || got > 0 && (b <= a || least > 1) {
+					rt.Fatalf("after %d of %d shingles, %d of %d is met %d times at %v; resemblance %v, looked for from %v on",
+						a, len(sets[a]), b, len(sets[b]), got, similarity, Resemblance(sets[a], sets[b]), least)
 				}
 			}
 		}
@@ -78,9 +79,9 @@ func joinOf(t float64, sets []Set) *Join {
 	return x
 }
 
-func metAfter(x *Join, a int, taken []bool) map[int]int {
+func metAfter(x *Join, a int, from []float64) map[int]int {
 	met := map[int]int{}
-	x.After(a, taken, func(b int) bool { met[b]++; return true })
+	x.After(a, from, func(b int) bool { met[b]++; return true })
 	return met
 }
 
@@ -89,11 +90,11 @@ func TestJoinEnds(t *testing.T) {
 	s := numbers(rand.New(rand.NewPCG(1, 2)), 100)
 	sets := []Set{NewSet(s), s, s, s, s}
 	n := 0
-	joinOf(.8, sets).After(0, make([]bool, len(sets)), func(int) bool { n++; return n < 3 })
+	joinOf(.8, sets).After(0, slices.Repeat([]float64{.8}, len(sets)), func(int) bool { n++; return n < 3 })
 	if n != 3 {
 		t.Errorf("went on after yield returned false: %d", n)
 	}
-	if met := metAfter(joinOf(.8, []Set{nil, nil, nil}), 0, make([]bool, 3)); len(met) > 0 {
+	if met := metAfter(joinOf(.8, []Set{nil, nil, nil}), 0, []float64{.8, .8, .8}); len(met) > 0 {
 		t.Errorf("empty sets met: %v", met)
 	}
 }
@@ -124,9 +125,9 @@ func TestJoinOfFlood(t *testing.T) {
 	for _, f := range floods {
 		for _, n := range []int{500, 1000, 2000} {
 			x := joinOf(.8, flood(n, f.make))
-			candidates, none := 0, make([]bool, n)
+			candidates, from := 0, slices.Repeat([]float64{.8}, n)
 			for a := range n {
-				candidates += len(metAfter(x, a, none))
+				candidates += len(metAfter(x, a, from))
 			}
 			if candidates > 10*n || x.read > 200*n {
 				t.Errorf("%s: %d sets: %d candidates, %d postings read", f.why, n, candidates, x.read)
@@ -135,16 +136,37 @@ func TestJoinOfFlood(t *testing.T) {
 	}
 }
 
+// Sets that were taken at the join's own similarity are no work above it: a crowd that all resemble
+// each other by .42, once the first of them took them there.
+func TestJoinOfFloodAboveItsLeast(t *testing.T) {
+	const n = 1000
+	x := joinOf(.3, flood(n, func(*rand.Rand, int) int { return 285 })) // 412/(412+2·285)
+	from := slices.Repeat([]float64{.3}, n)
+	if met := len(metAfter(x, 0, from)); met != n-1 {
+		t.Fatalf("the first meets %d", met)
+	}
+	candidates := 0
+	for i := range from {
+		from[i] = .45
+	}
+	for a := 1; a < n; a++ {
+		candidates += len(metAfter(x, a, from))
+	}
+	if candidates > n {
+		t.Errorf("above it %d candidates", candidates)
+	}
+}
+
 func BenchmarkJoin(b *testing.B) {
 	for _, n := range []int{1000, 2000, 4000, 8000, 16_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			sets, none := flood(n, floods[0].make), make([]bool, n)
+			sets, from := flood(n, floods[0].make), slices.Repeat([]float64{.8}, n)
 			b.SetBytes(int64(8 * 500 * n))
 			b.ReportAllocs()
 			for b.Loop() {
 				x := joinOf(.8, sets)
 				for a := range sets {
-					x.After(a, none, func(int) bool { return true })
+					x.After(a, from, func(int) bool { return true })
 				}
 			}
 		})

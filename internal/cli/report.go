@@ -156,16 +156,15 @@ const (
 
 // nearly finds the pages that are almost duplicates.
 func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error) {
-	alike, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule})
-	if err != nil {
-		return nil, err
+	if rule.Similarity <= complete.LeastAlike {
+		return &audit.Nearly{From: rule.Similarity}, nil
 	}
-	groups, err := alike.Below(ctx, rule.Similarity)
+	alike, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule}, complete.LeastAlike, rule.Similarity)
 	if err != nil {
 		return nil, err
 	}
 	n := &audit.Nearly{From: alike.Least()}
-	for _, g := range groups {
+	for _, g := range alike.Below(rule.Similarity) {
 		group := audit.NearlyGroup{Leader: g.Leader}
 		for _, m := range g.Members {
 			group.Members = append(group.Members, audit.NearlyPage(m))

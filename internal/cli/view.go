@@ -145,16 +145,12 @@ func (s *viewServer) close() error {
 // alikeBy compares all pages of a store with all others by a rule.
 func alikeBy(rule dedup.Rule) func(context.Context, store.Reader) (view.Alike, error) {
 	return func(ctx context.Context, s store.Reader) (view.Alike, error) {
-		a, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule})
-		if err != nil {
-			return nil, err
-		}
-		steps, err := a.Curve(ctx, 0.05)
+		a, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule}, complete.EachTwentieth(rule.Similarity)...)
 		if err != nil {
 			return nil, err
 		}
 		found := &foundAlike{alike: a}
-		for _, step := range steps {
+		for _, step := range a.Curve() {
 			found.steps = append(found.steps, view.Step(step))
 		}
 		return found, nil

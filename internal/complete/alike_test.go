@@ -27,52 +27,53 @@ func doorways(cities ...string) (pages []page) {
 	return pages
 }
 
-func alike(t testing.TB, most int, opt Options, pages ...page) *Alike {
+func alike(t testing.TB, opt Options, pages ...page) *Alike {
 	t.Helper()
-	a, err := findAlike(context.Background(), storeOf(t, opt.Rule, pages...), opt, most)
+	a, err := FindAlike(context.Background(), storeOf(t, opt.Rule, pages...), opt, EachTwentieth(opt.Rule.Similarity)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-// Whatever the similarity, the clusters are those of a judgement with it.
+// Whatever the similarity, the clusters are those of a judgement with it, and those of every pair
+// compared.
 func TestAlikeIsAJudgement(t *testing.T) {
-	rule := ruleFor(t, 0.8, 10)
-	rapid.Check(t, func(r *rapid.T) {
-		var pages []page
-		for i, text := range similarTexts(r) {
-			pages = append(pages, article(fmt.Sprintf("http://a.test/%d", i), text))
-		}
-		opt := Options{Rule: rule}
-		s := storeOf(t, rule, pages...)
-		a, err := FindAlike(context.Background(), s, opt)
-		if err != nil {
-			r.Fatal(err)
-		}
-		curve, err := a.Curve(context.Background(), 0.1)
-		if err != nil {
-			r.Fatal(err)
-		}
-		for i, similarity := range []float64{0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
-			got, err := a.At(context.Background(), similarity)
+	for _, rule := range []dedup.Rule{ruleFor(t, 0.8, 10), keeping(ruleFor(t, 0.8, 10))} {
+		rapid.Check(t, func(r *rapid.T) {
+			var pages []page
+			for i, text := range similarTexts(r) {
+				pages = append(pages, article(fmt.Sprintf("http://a.test/%d", i), text))
+			}
+			opt := Options{Rule: rule}
+			s := storeOf(t, rule, pages...)
+			similarities := EachTwentieth(rule.Similarity)
+			a, err := FindAlike(context.Background(), s, opt, similarities...)
 			if err != nil {
 				r.Fatal(err)
 			}
-			opt.Similarity = similarity
-			want := judge(t, s, opt)
-			if got, want := clustersOf(t, got), clustersOf(t, want); got != want {
-				r.Fatalf("at %v:\n got %s\nwant %s", similarity, got, want)
+			for i, step := range a.Curve() {
+				opt.Similarity = similarities[i]
+				whole := judge(t, s, opt)
+				if got := a.taken.At(opt.Similarity); !slices.Equal(got, whole.places) {
+					r.Fatalf("at %v:\n got %v\nwant %v", opt.Similarity, got, whole.places)
+				}
+				want := Step{Similarity: similarities[i]}
+				for _, c := range clusters(t, whole) {
+					want.Clusters, want.Pages = want.Clusters+1, want.Pages+1+len(c.members)
+				}
+				if step != want {
+					r.Fatalf("the curve says %+v, want %+v", step, want)
+				}
 			}
-			step := Step{Similarity: float64(i+3) * 0.1}
-			for _, c := range clusters(t, want) {
-				step.Clusters, step.Pages = step.Clusters+1, step.Pages+1+len(c.members)
-			}
-			if curve[i] != step {
-				r.Fatalf("the curve says %+v, want %+v", curve[i], step)
-			}
-		}
-	})
+		})
+	}
+}
+
+// keeping is a rule by which a page takes another only if that has hardly a word of its own.
+func keeping(rule dedup.Rule) dedup.Rule {
+	rule.Contained = 0.95
+	return rule
 }
 
 // Doorway pages are no duplicates of each other by the usual similarity, and are found below it.
@@ -83,18 +84,14 @@ func TestAlikeFindsDoorways(t *testing.T) {
 	if got := clustersOf(t, judge(t, storeOf(t, rule, pages...), Options{Rule: rule})); got != "" {
 		t.Fatalf("at %v there is %s", rule.Similarity, got)
 	}
-	a := alike(t, MostPairs, Options{Rule: rule}, pages...)
-	w, err := a.At(context.Background(), a.Least())
-	if err != nil {
-		t.Fatal(err)
+	a := alike(t, Options{Rule: rule}, pages...)
+	first := a.Curve()[0]
+	if first != (Step{Similarity: LeastAlike, Clusters: 1, Pages: 8}) {
+		t.Fatalf("at the least there are %+v", first)
 	}
-	all := clusters(t, w)
-	if len(all) != 1 || len(all[0].members) != 7 {
-		t.Fatalf("at %v there are %s", a.Least(), clustersOf(t, w))
-	}
-	groups, err := a.Below(context.Background(), rule.Similarity)
-	if err != nil || len(groups) != 1 || groups[0].Leader != all[0].leader.ID || len(groups[0].Members) != 7 {
-		t.Errorf("below %v there are %+v (%v)", rule.Similarity, groups, err)
+	groups := a.Below(rule.Similarity)
+	if len(groups) != 1 || len(groups[0].Members) != 7 {
+		t.Errorf("below %v there are %+v", rule.Similarity, groups)
 	}
 	above, below := a.Near(0.35, 10)
 	if len(above)+len(below) != 1 { // seven pairs matter, and all have the same page
@@ -122,14 +119,14 @@ func TestNear(t *testing.T) {
 		cut := strings.Fields(text)
 		pages = append(pages, article(fmt.Sprintf("http://a.test/%d", i), strings.Join(cut[:200-10*i], " ")+" "+words(uint64(100+i), 10*i)))
 	}
-	a := alike(t, MostPairs, Options{Rule: defaultRule(t), WholeText: true}, pages...)
+	a := alike(t, Options{Rule: defaultRule(t), WholeText: true}, pages...)
 	above, below := a.Near(0.6, 1)
 	if len(above) != 1 || len(below) != 1 || above[0].Resemblance < 0.6 || below[0].Resemblance >= 0.6 {
 		t.Fatalf("above %v, below %v", above, below)
 	}
-	for _, p := range a.pairs {
-		if p.resemblance >= 0.6 && p.resemblance < above[0].Resemblance || p.resemblance < 0.6 && p.resemblance > below[0].Resemblance {
-			t.Errorf("a pair of %v is nearer", p.resemblance)
+	for _, p := range a.taken.Pairs() {
+		if p.Resemblance >= 0.6 && p.Resemblance < above[0].Resemblance || p.Resemblance < 0.6 && p.Resemblance > below[0].Resemblance {
+			t.Errorf("a pair of %v is nearer", p.Resemblance)
 		}
 	}
 	exactly, _ := a.Near(above[0].Resemblance, 1)
@@ -138,45 +135,18 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// A store with too many pairs keeps the most alike, and says so.
-func TestAlikeIsBounded(t *testing.T) {
-	rule := defaultRule(t)
-	pages := doorways("Berlin", "Hamburg", "Munich", "Cologne", "Frankfurt", "Stuttgart", "Leipzig", "Bremen")
-	text := words(3, 200)
-	for i := range 6 {
-		pages = append(pages, article(fmt.Sprintf("http://b.test/%d", i), text+words(uint64(10+i), 10)))
-	}
-	all := alike(t, MostPairs, Options{Rule: rule}, pages...)
-	if all.Pairs() != 7+5 || all.Least() != LeastAlike { // one page leads each kind
-		t.Fatalf("%d pairs from %v on", all.Pairs(), all.Least())
-	}
-	few := alike(t, 8, Options{Rule: rule}, pages...)
-	if few.Pairs() > 8 || few.Least() <= LeastAlike {
-		t.Errorf("%d pairs from %v on", few.Pairs(), few.Least())
-	}
-	known := 0
-	for _, p := range all.pairs {
-		if p.resemblance >= few.Least() {
-			known++
-		}
-	}
-	if few.Pairs() != known {
-		t.Errorf("%d pairs are known, and there are %d", few.Pairs(), known)
-	}
-}
-
 // Pages that are near each other stand in no group below, nor does one that is like nobody.
 func TestBelow(t *testing.T) {
 	text := words(1, 200)
 	half := strings.Join(strings.Fields(text)[:150], " ")
 	rule := defaultRule(t)
-	a := alike(t, MostPairs, Options{Rule: rule},
+	a := alike(t, Options{Rule: rule},
 		article("http://a.test/1", text), article("http://a.test/22", but(text, "x")), // near each other
 		article("http://a.test/333", half+" "+words(2, 50)), article("http://a.test/4444", half+" "+words(3, 50)),
 		article("http://b.test/", words(9, 200)))
-	groups, err := a.Below(context.Background(), rule.Similarity)
-	if err != nil || len(groups) != 1 || len(groups[0].Members) != 2 {
-		t.Fatalf("%+v (%v)", groups, err)
+	groups := a.Below(rule.Similarity)
+	if len(groups) != 1 || len(groups[0].Members) != 2 {
+		t.Fatalf("%+v", groups)
 	}
 	same(t, "leader", groups[0].Leader.String(), dedup.HashOf([]byte("http://a.test/1")).String())
 	for i, m := range groups[0].Members {
@@ -186,15 +156,30 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// A site of doorways is one group, whatever the pairs of its pages are.
+// A site of doorways is one group. Its pages are compared with the first of them, and hardly with
+// each other, however many they are.
 func TestBelowOfManyAlike(t *testing.T) {
-	var cities []string
-	for i := range 60 {
-		cities = append(cities, fmt.Sprintf("city%d", i))
-	}
-	a := alike(t, 64, Options{Rule: defaultRule(t)}, doorways(cities...)...)
-	groups, err := a.Below(context.Background(), 0.8)
-	if err != nil || a.Least() != LeastAlike || len(groups) != 1 || len(groups[0].Members) != 59 {
-		t.Errorf("%d pairs from %v on, in %d groups (%v)", a.Pairs(), a.Least(), len(groups), err)
+	for _, n := range []int{60, 120, 240} {
+		var cities []string
+		for i := range n {
+			cities = append(cities, fmt.Sprintf("city%d", i))
+		}
+		rule := defaultRule(t)
+		s := storeOf(t, rule, doorways(cities...)...)
+		w, c, err := prepare(context.Background(), s, Options{Rule: rule, Similarity: LeastAlike})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := w.compared
+		if _, err := w.cluster(context.Background(), c, EachTwentieth(rule.Similarity)); err != nil {
+			t.Fatal(err)
+		}
+		if compared := w.compared - before; compared > n+10 {
+			t.Errorf("%d pages: %d comparisons", n, compared)
+		}
+		groups := alike(t, Options{Rule: rule}, doorways(cities...)...).Below(0.8)
+		if len(groups) != 1 || len(groups[0].Members) != n-1 {
+			t.Errorf("%d pages are %d groups", n, len(groups))
+		}
 	}
 }

@@ -70,12 +70,12 @@ func (c *comparison) long(ctx context.Context, read func(context.Context, *text)
 	return nil
 }
 
-// alike yields the texts after i that resemble it enough, but for those that are taken. It answers
+// alike yields the texts after i that resemble it as much as both are looked for from. It answers
 // the question of [dedup.Clusters].
-func (c *comparison) alike(ctx context.Context, i int, taken []bool, yield func(other int, resemblance float64)) (err error) {
-	c.join.After(i, taken, func(other int) bool {
+func (c *comparison) alike(ctx context.Context, i int, from []float64, yield func(other int, resemblance float64)) (err error) {
+	c.join.After(i, from, func(other int) bool {
 		var got float64
-		if got, err = c.resemblance(ctx, i, other); err == nil && got >= c.w.rule.Similarity {
+		if got, err = c.resemblance(ctx, i, other); err == nil && got >= max(from[i], from[other]) {
 			yield(other, got)
 		}
 		return err == nil

@@ -52,9 +52,9 @@ func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
 	if err != nil {
 		return nil, err
 	}
-	none := make([]bool, len(w.texts))
+	from := slices.Repeat([]float64{w.rule.Similarity}, len(w.texts))
 	for i := range w.texts {
-		err := c.alike(ctx, i, none, func(other int, resemblance float64) {
+		err := c.alike(ctx, i, from, func(other int, resemblance float64) {
 			pairs = append(pairs, textPair{i, other, resemblance})
 		})
 		if err != nil {

@@ -85,7 +85,7 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 		return nil, err
 	}
 	if w.places == nil {
-		if w.places, err = w.cluster(ctx, c); err != nil {
+		if err := w.place(ctx, c); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +103,7 @@ func prepare(ctx context.Context, s store.Reader, opt Options) (w *Whole, c *com
 	if c, err = newComparison(ctx, w); err != nil {
 		return nil, nil, err
 	}
-	if w.places, err = w.cluster(ctx, c); err != nil {
+	if err := w.place(ctx, c); err != nil {
 		return nil, nil, err
 	}
 	if w.wholeText = opt.WholeText; !w.wholeText {
@@ -183,10 +183,10 @@ func (w *Whole) group(pages []ranked) {
 	}
 }
 
-// cluster gives each text its place.
-func (w *Whole) cluster(ctx context.Context, c *comparison) ([]dedup.Place, error) {
-	return dedup.Clusters(len(w.texts), func(leader int, taken []bool, take func(int, float64)) (err error) {
-		alike := c.alike(ctx, leader, taken, func(other int, resemblance float64) {
+// cluster finds the clusters at some similarities, the least of which is that of the comparison.
+func (w *Whole) cluster(ctx context.Context, c *comparison, similarities []float64) (*dedup.Taken, error) {
+	return dedup.Clusters(len(w.texts), similarities, func(leader int, from []float64, take func(int, float64)) (err error) {
+		alike := c.alike(ctx, leader, from, func(other int, resemblance float64) {
 			loses, failed := c.loses(ctx, other, leader)
 			if err = cmp.Or(err, failed); err == nil && !loses {
 				take(other, resemblance)
@@ -194,6 +194,15 @@ func (w *Whole) cluster(ctx context.Context, c *comparison) ([]dedup.Place, erro
 		})
 		return cmp.Or(err, alike)
 	})
+}
+
+// place gives each text its place at the similarity of the comparison.
+func (w *Whole) place(ctx context.Context, c *comparison) error {
+	taken, err := w.cluster(ctx, c, []float64{w.rule.Similarity})
+	if err == nil {
+		w.places = taken.At(w.rule.Similarity)
+	}
+	return err
 }
 
 // apply gives a record the verdict of the whole.
