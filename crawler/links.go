@@ -118,6 +118,9 @@ func (l *Leads) Follow(links Links) error {
 		left: MaxLinks, leftBytes: MaxLinkBytes,
 	}
 	f.seen[l.from.URL] = seenURL{first: -1, taken: true}
+	if links.Targets {
+		l.Targets = make([]Target, 0, 64) // likewise
+	}
 	none := links.NoFollow || l.opt.Scope == nil
 	if links.Hrefs != nil {
 		for href, nofollow := range links.Hrefs {

@@ -107,11 +107,12 @@ func behindComma(s string) string {
 }
 
 func (s *survey) addEmbed(href string, by By, alt string) {
-	if href = cleanHref(href); !leadsSomewhere(href) || s.embeds[href] {
+	if href = cleanHref(href); !leadsSomewhere(href) {
 		return
 	}
-	s.embeds[href] = true
-	l := line{most: maxLinkText}
-	l.add(alt)
-	s.doc.Embeds = append(s.doc.Embeds, Embed{Href: href, By: by, Alt: string(l.text)})
+	known := len(s.embeds)
+	if s.embeds[href] = true; len(s.embeds) == known {
+		return
+	}
+	s.doc.Embeds = append(s.doc.Embeds, Embed{Href: href, By: by, Alt: oneLineOf(alt, maxLinkText)})
 }

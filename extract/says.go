@@ -37,6 +37,16 @@ func says(n *html.Node, most int) string {
 	return string(l.text)
 }
 
+// oneLineOf is a text on one line, cut to so many bytes.
+func oneLineOf(s string, most int) string {
+	if short := strings.Trim(s, " \t\r\n"); len(short) <= most && isLine(short) {
+		return short
+	}
+	l := line{most: most}
+	l.add(s)
+	return string(l.text)
+}
+
 // isLine reports plain words with one space between them.
 func isLine(s string) bool {
 	for i := range len(s) {

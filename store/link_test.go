@@ -1,12 +1,15 @@
 package store
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/s2"
 	"pgregory.net/rapid"
 )
 
@@ -23,10 +26,11 @@ var someLinks = []Link{
 }
 
 func TestLinksComeBack(t *testing.T) {
-	for _, links := range [][]Link{nil, someLinks[:1], someLinks} {
+	long := slices.Repeat(someLinks, 200)
+	for _, links := range [][]Link{nil, someLinks[:1], someLinks, long} {
 		got, err := UnpackLinks(linkPage, PackLinks(linkPage, links))
 		if err != nil || !reflect.DeepEqual(got, links) {
-			t.Errorf("got %+v, %v; want %+v", got, err, links)
+			t.Errorf("%d links: got %+v, %v; want %+v", len(links), got, err, links)
 		}
 	}
 }
@@ -62,22 +66,48 @@ func TestPackedLinksAreSmall(t *testing.T) {
 	}
 }
 
+// Lists as they were written once stay readable: a short one as a block, and the same in a frame.
+func TestLinksOfBeforeComeBack(t *testing.T) {
+	for _, packed := range []string{
+		"AHzwewcgIBAHBiUFFCceCBYfIwAAERECBAAECSEAAAkAbmV4dC5odG1sP2E9MSZiPTJjZG4uZXhhbXBsZS9hLmNzc2pzLnBuZ0hvbWV0aGlzIHBhZ2XQktC/0LXRgNGR0LQg4oCUIMKr0LTQsNC70YzRiNC1wrthIHBpY3R1cmU=",
+		"KLUv/QQA4QMAByAgEAcGJQUUJx4IFh8jAAAREQIEAAQJIQAACQBuZXh0Lmh0bWw/YT0xJmI9MmNkbi5leGFtcGxlL2EuY3NzanMucG5nSG9tZXRoaXMgcGFnZdCS0L/QtdGA0ZHQtCDigJQgwqvQtNCw0LvRjNGI0LXCu2EgcGljdHVyZS1qgP0=",
+	} {
+		b, err := base64.StdEncoding.DecodeString(packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := UnpackLinks(linkPage, b); err != nil || !reflect.DeepEqual(got, someLinks) {
+			t.Errorf("%.10s: got %+v, %v; want %+v", packed, got, err, someLinks)
+		}
+	}
+}
+
 func TestDamagedLinks(t *testing.T) {
-	whole, err := Unpack(PackLinks(linkPage, someLinks))
+	whole, err := unpackList(PackLinks(linkPage, someLinks))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := UnpackLinks(linkPage, []byte("no frame")); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("of what is no frame: %v", err)
 	}
+	for name, packed := range map[string][]byte{
+		"of which only the first byte is left": {packedShort},
+		"that is no S2 block":                  append([]byte{packedShort}, "no block"...),
+		"that would be too long for a block":   append([]byte{packedShort}, s2.Encode(nil, make([]byte, shortList+1))...),
+		"whose block is cut":                   PackLinks(linkPage, someLinks)[:20],
+	} {
+		if _, err := UnpackLinks(linkPage, packed); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("of a list %s: %v", name, err)
+		}
+	}
 	for n := range whole {
-		if _, err := UnpackLinks(linkPage, Pack(whole[:n])); !errors.Is(err, ErrCorrupt) {
+		if _, err := UnpackLinks(linkPage, packList(whole[:n])); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("cut after %d of %d bytes: %v, want %v", n, len(whole), err, ErrCorrupt)
 		}
 		for _, other := range []byte{0, 0x7f, 0xff} {
 			bad := append([]byte(nil), whole...)
 			bad[n] = other
-			if links, err := UnpackLinks(linkPage, Pack(bad)); err != nil && !errors.Is(err, ErrCorrupt) {
+			if links, err := UnpackLinks(linkPage, packList(bad)); err != nil && !errors.Is(err, ErrCorrupt) {
 				t.Errorf("byte %d is %#x: %v and %d links", n, other, err, len(links))
 			}
 		}
@@ -93,7 +123,7 @@ func FuzzUnpackLinks(f *testing.F) {
 		if len(page)+len(list) > 1<<16 {
 			return
 		}
-		links, err := UnpackLinks(page, Pack(list))
+		links, err := UnpackLinks(page, packList(list))
 		if err != nil {
 			return
 		}
