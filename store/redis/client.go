@@ -175,7 +175,7 @@ func (c client) load(ctx context.Context) error {
 func firstError(results []rueidis.RedisResult) error {
 	for _, result := range results {
 		if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) {
-			return err
+			return explain(err)
 		}
 	}
 	return nil

@@ -224,7 +224,8 @@ func (c *commit) note(ctx context.Context) error {
 
 // enrol writes that a visit is to be a member of the cluster of a leader.
 func (s *Store) enrol(ctx context.Context, leader dedup.Hash, v visit) error {
-	return s.do(ctx, s.B().Sadd().Key(s.membersKey(leader)).Member(strconv.FormatUint(v.packed(), 10)).Build())[0].Error()
+	enrolled := s.do(ctx, s.B().Sadd().Key(s.membersKey(leader)).Member(strconv.FormatUint(v.packed(), 10)).Build())
+	return firstError(enrolled)
 }
 
 // locate writes in which partition a page is.

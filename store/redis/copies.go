@@ -172,7 +172,7 @@ func (s *Store) shards(ctx context.Context) ([]shard, error) {
 	}
 	ranges, err := s.do(ctx, s.B().ClusterSlots().Build())[0].ToArray()
 	if err != nil {
-		return nil, fmt.Errorf("ask for the slots: %w", err)
+		return nil, fmt.Errorf("ask for the slots: %w", explain(err))
 	}
 	at := map[string]shard{}
 	for _, r := range ranges {

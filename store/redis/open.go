@@ -231,12 +231,14 @@ func explainDial(ctx context.Context, a Address, err error) error {
 	return explain(err)
 }
 
-// explain adds to an error of a server what to try.
+// explain adds to an error of a server what to try, once.
 func explain(err error) error {
 	e, ok := errors.AsType[*rueidis.RedisError](err)
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, store.ErrAway), errors.Is(err, store.ErrFull):
+		return err
 	case ok && strings.HasPrefix(e.Error(), "NOAUTH"):
 		return fmt.Errorf("the server asks for a password: %s", givePassword)
 	case ok && (strings.HasPrefix(e.Error(), "WRONGPASS") || strings.Contains(e.Error(), "invalid username-password") || strings.Contains(e.Error(), "without any password configured")):
@@ -246,7 +248,7 @@ func explain(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	if _, network := errors.AsType[net.Error](err); network || errors.Is(err, io.EOF) || errors.Is(err, rueidis.ErrClosing) {
+	if _, network := errors.AsType[net.Error](err); network || ok && passes(err) || errors.Is(err, io.EOF) || errors.Is(err, rueidis.ErrClosing) {
 		return fmt.Errorf("%w: %w", store.ErrAway, err)
 	}
 	return err

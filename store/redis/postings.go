@@ -158,7 +158,7 @@ func (s *Store) onLists(ctx context.Context, run *script, first []string, lists 
 		for g, result := range s.eval(ctx, calls...) {
 			answers, err := result.ToArray()
 			if err != nil {
-				return err
+				return explain(err)
 			}
 			for at, i := range groups[g] {
 				if depth, err := answers[at].AsInt64(); err == nil && answers[at].IsInt64() {
@@ -301,7 +301,7 @@ func (s servers) voids(ctx context.Context, tickets []ticket) ([]fate, error) {
 	for i, result := range s.eval(ctx, calls...) {
 		became, err := result.AsInt64()
 		if err != nil {
-			return nil, fmt.Errorf("void: %w", err)
+			return nil, fmt.Errorf("void: %w", explain(err))
 		}
 		fates[i] = fate(became)
 	}

@@ -71,5 +71,5 @@ func (s *Store) gone(ctx context.Context) error {
 	if len(workers) == 0 {
 		return nil
 	}
-	return s.do(ctx, s.B().Zrem().Key(s.global("a")).Member(workers...).Build())[0].Error()
+	return firstError(s.do(ctx, s.B().Zrem().Key(s.global("a")).Member(workers...).Build()))
 }
