@@ -78,7 +78,8 @@ type commit struct {
 	keeps   bool     // a record is known, and is to stay
 	far     []lead   // what waits in the outbox once it is written
 	near    []lead   // what the script itself discovers
-	era     int64    // before it was written
+	noted   int64    // the era before it was noted where the page is
+	era     int64    // that before it was written
 }
 
 func (c *commit) visit() visit { return visit{c.part, c.n} }
@@ -87,6 +88,7 @@ func (c *commit) visit() visit { return visit{c.part, c.n} }
 // meanwhile, is another attempt with another number.
 func (c *commit) run(ctx context.Context) (store.Outcome, error) {
 	for {
+		c.noted = c.store.era.Load()
 		if err := c.begin(ctx); err != nil {
 			return store.Stale, err
 		}
@@ -412,7 +414,7 @@ func (c *commit) written(ctx context.Context, answer []rueidis.RedisMessage, wri
 		c.leads(uint64(number(answer[1])))
 	}
 	s.learn(c.near, c.era)
-	return s.hand(ctx, delivery{visit: c.visit(), leads: c.far})
+	return s.hand(ctx, delivery{visit: c.visit(), leads: c.far, era: c.noted})
 }
 
 // tallyChanges are the fields of a tally and by how much they change.

@@ -34,7 +34,8 @@ import (
 // which is new when a replica takes over. As long as they stay the same it is one era, and all that
 // was delivered in it stays. What was delivered in an earlier one and was not known to stay is
 // delivered again, which does no harm. With it is written again where the page is and whom it
-// follows, as these lie in other partitions too. Postings are not: see marks.go.
+// follows, as these lie in other partitions too. They are written before the page, so a delivery
+// counts for the era in which the page's commit began. Postings are not written again: see marks.go.
 //
 // The price: three questions to each primary every quarter of a second that something is
 // delivered in, and an entry in its outbox for every visit that lasts as long. What it does not

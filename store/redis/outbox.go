@@ -65,7 +65,7 @@ type delivery struct {
 	visit
 	leads []lead
 	again bool  // it was brought, and may be lost: where the page is may be, too
-	era   int64 // in which it was brought
+	era   int64 // since which all of it was written: where the page is, and what was brought
 }
 
 // A freshURL is the slot of a URL that was sent, and the era before.
@@ -173,9 +173,9 @@ func (s *Store) bring(ctx context.Context) error {
 	var leads []lead
 	var again []visit
 	for i, d := range all {
-		all[i].era = era
 		if leads = append(leads, d.leads...); d.again {
 			again = append(again, d.visit)
+			all[i].era = era
 		}
 	}
 	_, err := s.lead(ctx, leads)
