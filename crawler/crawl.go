@@ -228,7 +228,10 @@ func (c *Crawl) work(ctx context.Context, arrived <-chan *arrival) error {
 
 // visit asks for one URL. It returns what arrived, or nil if the URL is to have another turn.
 func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { c.schedule.sent(t) }})
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest:         func(httptrace.WroteRequestInfo) { c.schedule.sent(t) },
+		GotFirstResponseByte: func() { c.schedule.heard(t) },
+	})
 	ctx, ok := c.locate(ctx, t)
 	if !ok {
 		return nil, ctx.Err()

@@ -30,7 +30,8 @@ type host struct {
 	most    int           // requests at once, see atOnce
 	delay   time.Duration // between the starts of two requests, as the user or robots.txt says
 	took    time.Duration // an answer with a page takes, smoothed
-	asked   time.Time     // when the last request was sent, or began if it was not sent yet
+	asked   time.Time     // when the last request was there, or began if it was not sent yet
+	awaited *turn         // whose request that was, while its answer has not begun: it is there by asked
 	until   time.Time     // left alone until then
 	blocked time.Time     // the same, as far as it asked for it
 
@@ -56,9 +57,17 @@ type host struct {
 // over the last few. (Heritrix waits five times as long as an answer took, Scrapy's AutoThrottle
 // once.) Neither is more than Options.MaxDelay. A user who wants no delay at all, for a server of
 // his own, gets none.
+//
+// The rest counts from the moment at which the last request was there for certain, for if it came
+// late and the next one does not, the server sees them closer together than they were sent. Where
+// the network or the machine is busy, that is by tens of milliseconds. A request is there when its
+// answer begins. A server may take long over an answer, and that is not to slow the crawl down: so
+// a request is taken to be there after mostOnTheWay, or a part of the rest, at the latest.
 const (
 	restPerAnswer = 2
 	smoothing     = 4 // an answer counts for a quarter, those before it for the rest
+	mostOnTheWay  = 25 * time.Millisecond
+	restOnTheWay  = 8 // the part of a rest
 )
 
 // rest is the time between the starts of two requests.
@@ -73,10 +82,18 @@ func (h *host) rest(most time.Duration) time.Duration {
 	return rest
 }
 
+// onTheWay is how long a request is taken to need to the host at most.
+func (h *host) onTheWay(most time.Duration) time.Duration {
+	return min(h.rest(most)/restOnTheWay, mostOnTheWay)
+}
+
 // rested is when a host has had its rest, and is no longer to be left alone.
 func (h *host) rested(most time.Duration) time.Time {
 	return latest(h.until, h.asked.Add(h.rest(most)))
 }
+
+// ask notes when the host is asked, whenever the answer begins.
+func (h *host) ask(at time.Time) { h.asked, h.awaited = at, nil }
 
 // told takes in what robots.txt asks for. A folder takes no delay: the Crawl-delay in a copy of a
 // site is for those who ask the site.

@@ -74,6 +74,35 @@ func TestScheduleCountsFromTheWire(t *testing.T) {
 	}
 }
 
+// A rest counts from when the answer to the last request begins, as the request may have come late;
+// but not much later than it was sent, for a slow page is no late request.
+func TestScheduleCountsFromTheArrival(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		delay   time.Duration
+		arrives []time.Duration // each after the request before it was sent
+		want    []float64       // when each was asked for, after the first
+	}{
+		{"at once", time.Second, []time.Duration{0, 0, 0}, []float64{0, 1, 2}},
+		{"late", time.Second, []time.Duration{10 * time.Millisecond, 0, 20 * time.Millisecond, 0}, []float64{0, 1.01, 2.01, 3.03}},
+		{"a slow page", time.Second, []time.Duration{300 * time.Millisecond, 300 * time.Millisecond, 0}, []float64{0, 1.025, 2.05}},
+		{"a short rest", 80 * time.Millisecond, []time.Duration{30 * time.Millisecond, 5 * time.Millisecond, 0}, []float64{0, .09, .175}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(urls("a.test", len(c.arrives))...)
+				n := -1
+				w.arrives = func(string) time.Duration { n++; return c.arrives[n] }
+				err := w.run(t.Context(), func(o *Options) { o.Delay, o.MaxDelay, o.IgnoreRobots = c.delay, c.delay, true })
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, "asked at", w.at("a.test"), c.want)
+			})
+		})
+	}
+}
+
 // A Crawl-delay counts up to MaxDelay, and who asks for more is named.
 func TestScheduleDemandingHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

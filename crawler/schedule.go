@@ -350,7 +350,7 @@ func (s *schedule) wait(now time.Time) step {
 func (s *schedule) begin(h *host, now time.Time) *turn {
 	t := &turn{item: h.urls[0], host: h, claim: h.claim, began: now, before: h.asked, robots: h.robots, placed: h.located, place: s.places.take(h.pace())}
 	h.urls, h.first = h.urls[1:], false
-	h.asked = now
+	h.ask(now)
 	h.requests++
 	t.requests = h.requests
 	h.open++
@@ -407,15 +407,28 @@ func (s *schedule) doubt(h *host) {
 	}
 }
 
-// sent says that a request of a turn is on the wire. The rest of a host counts from here. To look
-// up a name, connect and shake hands can take longer than the rest, and if it counted from the
-// beginning of the turn, the next request would follow at once on the same connection.
+// sent says that a request of a turn is on the wire. To look up a name, connect and shake hands can
+// take longer than a rest, and if that counted from the beginning of the turn, the next request
+// would follow at once on the same connection.
 func (s *schedule) sent(t *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := t.host
-	h.asked = time.Now()
+	h.asked, h.awaited = time.Now().Add(h.onTheWay(s.opt.MaxDelay)), t
 	s.send(t)
+	s.offer(h)
+	s.changed()
+}
+
+// heard says that the answer to a request of a turn begins: it was there before.
+func (s *schedule) heard(t *turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, now := t.host, time.Now()
+	if h.awaited != t || h.asked.Before(now) {
+		return
+	}
+	h.ask(now)
 	s.offer(h)
 	s.changed()
 }
@@ -540,7 +553,7 @@ func (s *schedule) askRobots(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.host(name)
-	h.asked = time.Now()
+	h.ask(time.Now())
 	h.requests++
 	h.robots++
 	s.offer(h)
@@ -593,7 +606,7 @@ func (s *schedule) hop(ctx context.Context, name string) error {
 		s.mu.Unlock()
 		return &wire.TimeoutError{Limit: s.opt.Timeout} // others can use its place
 	}
-	h.asked = at // those who come meanwhile wait after this one
+	h.ask(at) // those who come meanwhile wait after this one
 	h.requests++
 	h.robots++
 	s.offer(h)

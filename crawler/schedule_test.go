@@ -29,6 +29,7 @@ type world struct {
 	takes    func(url string) time.Duration // nil: no time
 	links    map[string][]string
 	connects func(url string) time.Duration // before a request is sent; nil: no time
+	arrives  func(url string) time.Duration // before the answer to a request that was sent begins; nil: no time
 	address  func(host string) netip.Addr   // nil: nobody asks
 
 	front *frontier.Memory
@@ -132,6 +133,10 @@ func (w *world) request(ctx context.Context, url string) (n int) {
 	w.mu.Unlock()
 	if trace := httptrace.ContextClientTrace(ctx); trace != nil {
 		trace.WroteRequest(httptrace.WroteRequestInfo{})
+		if w.arrives != nil {
+			time.Sleep(w.arrives(url))
+		}
+		trace.GotFirstResponseByte()
 	}
 	if w.takes != nil {
 		select {
