@@ -111,26 +111,29 @@ func (o *Occurrences) returns(x uint64) bool {
 	return *word>>at&3 == 2
 }
 
-// A Join finds the sets of a list that may resemble each other. Of each set it holds some twenty
+// A Join finds the sets of a list that may resemble each other. Of each set it holds some forty
 // bytes, an eighth of a byte or two a shingle, and 16 bytes for each of its rarest shingles that
-// another set may have: at t = .8 a fifth of all at most. It is for one goroutine.
+// another set has: at t = .8 a fifth of all at most, at .3 seven tenths. It is for one goroutine.
 type Join struct {
 	t     float64
 	order *Occurrences
-	sizes []int32
+	sets  []joined
 
-	keys  []uint32 // of the shingles posted, set by set, rarest first; of lists, once there are any
-	from  []int    // of each set's first in keys
-	alone []int32  // shingles of each set before its first in keys, which no other set has
-
+	keys    []uint32 // of the shingles posted, set by set, rarest first; of lists, once there are any
 	bitmaps []uint64
-	bitsAt  []int // of each set's first in bitmaps
 
 	lists  []posting
 	starts []uint32 // of each list in lists
 	met    []int32  // by set, the last round in which it was met
 	round  int32
 	read   int // postings read so far
+}
+
+// A joined set is what is held of one. It has parts of the keys and of the bitmaps.
+type joined struct {
+	size, alone      int32 // shingles of it, and those that no other set has, which come first
+	key, posted      int   // its first key, and how many it has
+	bits, bitmapSize int   // the same in words of the bitmaps
 }
 
 // A posting is a set under one of its shingles.
@@ -143,25 +146,27 @@ type posting struct {
 // cost: a candidate that misses its bound by less than leeway passes.
 const leeway = 1e-3
 
-// NewJoin makes a join at resemblance t, above 0 and at most 1, of sets that were all counted in o.
-func NewJoin(t float64, o *Occurrences) *Join {
-	return &Join{t: t, order: o, from: []int{0}, bitsAt: []int{0}}
+// NewJoin makes a join at resemblance t, above 0 and at most 1, of n sets that were all counted in
+// o. Until they are added they are empty.
+func NewJoin(t float64, n int, o *Occurrences) *Join {
+	return &Join{t: t, order: o, sets: make([]joined, n)}
 }
 
-// Add adds the next set of the list. An empty set is like no other.
-func (x *Join) Add(s Set) {
-	x.sizes = append(x.sizes, int32(len(s)))
-	x.post(s)
-	x.from = append(x.from, len(x.keys))
+// Add gives the set at a place of the list, once. The order in which sets are given does not
+// matter. An empty set is like no other.
+func (x *Join) Add(at int, s Set) {
+	n := &x.sets[at]
+	n.size, n.key, n.bits = int32(len(s)), len(x.keys), len(x.bitmaps)
+	n.alone = int32(x.post(s))
+	n.posted = len(x.keys) - n.key
 	x.draw(s)
-	x.bitsAt = append(x.bitsAt, len(x.bitmaps))
+	n.bitmapSize = len(x.bitmaps) - n.bits
 }
 
-// post lists the keys of a set's prefix. Shingles are ordered by their counts, and those of one
+// post lists the keys of a set's prefix, and returns how many shingles no other set has. Shingles are ordered by their counts, and those of one
 // count by their numbers, which is their order in the set.
-func (x *Join) post(s Set) {
+func (x *Join) post(s Set) (alone int) {
 	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
-	alone := 0
 	order := make([]uint64, 0, len(s))
 	for i, v := range s {
 		if x.order.returns(v) {
@@ -170,14 +175,14 @@ func (x *Join) post(s Set) {
 			alone++
 		}
 	}
-	x.alone = append(x.alone, int32(alone))
 	if alone >= prefix {
-		return
+		return alone
 	}
 	slices.Sort(order)
 	for _, at := range order[:prefix-alone] {
 		x.keys = append(x.keys, uint32(s[uint32(at)]>>32))
 	}
+	return alone
 }
 
 // draw makes the bitmap of a set.
@@ -199,7 +204,8 @@ const bitsPerShingle = 16
 // apart says that two sets resemble each other less than a similarity, by their bitmaps. The
 // longer one is folded to the length of the other.
 func (x *Join) apart(a, b int, similarity float64) bool {
-	p, q := x.bitmaps[x.bitsAt[a]:x.bitsAt[a+1]], x.bitmaps[x.bitsAt[b]:x.bitsAt[b+1]]
+	m, n := &x.sets[a], &x.sets[b]
+	p, q := x.bitmaps[m.bits:m.bits+m.bitmapSize], x.bitmaps[n.bits:n.bits+n.bitmapSize]
 	if len(p) > len(q) {
 		p, q = q, p
 	}
@@ -210,12 +216,12 @@ func (x *Join) apart(a, b int, similarity float64) bool {
 		}
 		differ += bits.OnesCount64(word)
 	}
-	return float64(differ) > (1-similarity)/(1+similarity)*float64(x.sizes[a]+x.sizes[b])+leeway
+	return float64(differ) > (1-similarity)/(1+similarity)*float64(m.size+n.size)+leeway
 }
 
 // reach is how far a shingle at a place of a set reaches.
 func (x *Join) reach(set, place int) float64 {
-	return float64(x.sizes[set]) - (1+x.t)*float64(place) + leeway
+	return float64(x.sets[set].size) - (1+x.t)*float64(place) + leeway
 }
 
 // index makes the lists of postings. There are about as many as postings, so that few
@@ -233,22 +239,28 @@ func (x *Join) index() {
 		x.starts[i] = end
 	}
 	x.lists = make([]posting, len(x.keys))
-	for set := range x.sizes {
+	for set := range x.sets {
 		for i, k := range x.keysOf(set) {
 			x.starts[k]--
-			x.lists[x.starts[k]] = posting{int32(set), math.Nextafter32(float32(x.reach(set, int(x.alone[set])+i)), math.MaxFloat32)}
+			x.lists[x.starts[k]] = posting{int32(set), math.Nextafter32(float32(x.reach(set, int(x.sets[set].alone)+i)), math.MaxFloat32)}
 		}
 	}
 	for k := range len(x.starts) - 1 {
-		slices.SortFunc(x.list(uint32(k)), func(p, q posting) int { return cmp.Compare(q.reach, p.reach) })
+		slices.SortFunc(x.list(uint32(k)), func(p, q posting) int {
+			return cmp.Or(cmp.Compare(q.reach, p.reach), cmp.Compare(p.set, q.set))
+		})
 	}
-	x.met = make([]int32, len(x.sizes))
+	x.met = make([]int32, len(x.sets))
 }
 
 // keyFactor is 2^32 divided by the golden ratio, made odd.
 const keyFactor = 0x9E3779B1
 
-func (x *Join) keysOf(set int) []uint32      { return x.keys[x.from[set]:x.from[set+1]] }
+func (x *Join) keysOf(set int) []uint32 {
+	n := &x.sets[set]
+	return x.keys[n.key : n.key+n.posted]
+}
+
 func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x.starts[number+1]] }
 
 // After yields the sets behind the one at place at of the list that may resemble it: all that do,
@@ -261,10 +273,10 @@ func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 		x.index()
 	}
 	x.round++
-	size := float64(x.sizes[at])
+	size := float64(x.sets[at].size)
 	least := from[at]*size - leeway // shingles of a partner
 	for i, key := range x.keysOf(at) {
-		place := float64(int(x.alone[at]) + i)
+		place := float64(int(x.sets[at].alone) + i)
 		if size-(1+from[at])*place+leeway < from[at]*least {
 			return
 		}
@@ -293,6 +305,6 @@ func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 // which has a size, and where a posting says of the other. What a posting says was reckoned with
 // the least similarity, and the place follows from it.
 func (x *Join) reaches(t, size, place float64, p posting) bool {
-	other := float64(x.sizes[p.set])
+	other := float64(x.sets[p.set].size)
 	return t*other <= size-(1+t)*place+leeway && t*size <= other-(1+t)/(1+x.t)*(other-float64(p.reach))+leeway
 }

@@ -72,9 +72,9 @@ func joinOf(t float64, sets []Set) *Join {
 	for _, s := range sets {
 		order.Count(s)
 	}
-	x := NewJoin(t, order)
-	for _, s := range sets {
-		x.Add(s)
+	x := NewJoin(t, len(sets), order)
+	for i, s := range slices.Backward(sets) { // in whatever order
+		x.Add(i, s)
 	}
 	return x
 }

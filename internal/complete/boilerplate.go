@@ -73,18 +73,29 @@ func (w *Whole) learn(ctx context.Context) error {
 // learnHost finds what a host repeats.
 func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*boilerplate, error) {
 	returning := dedup.NewRecurring(len(pages))
+	held, weight := make([][]uint64, len(pages)), 0 // numbers of blocks, so that most hosts are read once
 	for _, take := range []func([]uint64){returning.Read, returning.Count} {
-		for _, p := range pages {
-			blocks, err := w.blocksOf(ctx, p)
-			if err != nil {
-				return nil, err
+		for i, p := range pages {
+			numbers := held[i]
+			if numbers == nil {
+				blocks, err := w.blocksOf(ctx, p)
+				if err != nil {
+					return nil, err
+				}
+				numbers = slices.Collect(maps.Keys(blocks))
+				if weight += len(numbers); weight <= mostHeld {
+					held[i] = numbers
+				}
 			}
-			take(slices.Collect(maps.Keys(blocks)))
+			take(numbers)
 		}
 	}
 	b := &boilerplate{host: host, pages: len(pages), blocks: returning.Blocks()}
 	return b, w.showTop(ctx, b, pages)
 }
+
+// mostHeld is how many numbers of blocks are held: 16 MiB.
+const mostHeld = 2 << 20
 
 // blocksOf are the blocks of a page by their numbers.
 func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, error) {
@@ -138,39 +149,41 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 // shorten takes in what was learned. A text is then found by what is left of it; one of which
 // nothing is left is found by all of it.
 func (c *comparison) shorten(ctx context.Context) error {
-	shortened := map[string]int{}
-	err := c.index(ctx, func(ctx context.Context, t *text) (dedup.Set, error) {
-		if err := c.shortenText(ctx, t); err != nil {
-			return nil, err
-		}
-		for _, p := range t.pages {
-			if t.shorter {
-				shortened[store.HostOf(p.url)]++
-			}
-		}
-		return c.likely(ctx, t)
+	order := c.count()
+	err := c.w.readAll(ctx, c.short(), c.w.shortenText, func(i int, s dedup.Set) {
+		c.sets.Put(c.w.texts[i].likely(), s)
+		order.Count(s)
 	})
-	c.w.countShortened(shortened)
-	return err
-}
-
-// shortenText takes out of a text what hosts repeat.
-func (c *comparison) shortenText(ctx context.Context, t *text) error {
-	page := &t.pages[0]
-	text, err := c.w.textOf(ctx, page)
 	if err != nil {
 		return err
 	}
-	if text, t.shorter = c.w.without(&c.canon, text, page.lang); t.shorter {
-		c.w.rule.Read(&c.canon, text, page.lang)
-		t.words = c.canon.Len()
-		c.sets.Put(part{page.id, true}, dedup.NewSet(c.w.rule.Shingles(&c.canon)))
+	c.w.countShortened()
+	return c.post(ctx, order)
+}
+
+// shortenText takes out of a text what hosts repeat.
+func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set {
+	page := &t.pages[0]
+	left, shorter := w.without(canon, words, page.lang)
+	if t.shorter = shorter; shorter {
+		w.rule.Read(canon, left, page.lang)
+		if t.words = canon.Len(); t.words > 0 {
+			return dedup.NewSet(w.rule.Shingles(canon))
+		}
 	}
-	return nil
+	return w.shinglesOf(canon, t, words, false)
 }
 
 // countShortened says how many pages of each host were compared without a block.
-func (w *Whole) countShortened(pages map[string]int) {
+func (w *Whole) countShortened() {
+	pages := map[string]int{}
+	for i := range w.texts {
+		if t := &w.texts[i]; t.shorter {
+			for _, p := range t.pages {
+				pages[store.HostOf(p.url)]++
+			}
+		}
+	}
 	for _, h := range w.hosts {
 		h.shortened = pages[h.host]
 		delete(pages, h.host)

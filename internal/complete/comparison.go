@@ -3,6 +3,7 @@ package complete
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"skink/dedup"
@@ -31,43 +32,83 @@ type part struct {
 // newComparison makes a comparison of whole texts.
 func newComparison(ctx context.Context, w *Whole) (*comparison, error) {
 	c := &comparison{w: w, sets: lastused.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
-	return c, c.index(ctx, c.whole)
+	return c, c.index(ctx)
 }
 
-// index makes the join. Each text is read twice: first, by read, to count how rare its shingles
-// are, and then to post it under the rarest.
-func (c *comparison) index(ctx context.Context, read func(context.Context, *text) (dedup.Set, error)) error {
-	c.join = nil // before there is another
+// index makes the join. Each text is read twice: first to count how rare its shingles are, and then
+// to post it under the rarest.
+func (c *comparison) index(ctx context.Context) error {
+	order := c.count()
+	if err := c.long(ctx, func(_ int, s dedup.Set) { order.Count(s) }); err != nil {
+		return err
+	}
+	return c.post(ctx, order)
+}
+
+// count makes a table for the shingles of all texts. The join before goes.
+func (c *comparison) count() *dedup.Occurrences {
+	c.join = nil
 	words := 0
 	for i := range c.w.texts {
 		words += c.w.texts[i].pages[0].words
 	}
-	order := dedup.NewOccurrences(words)
-	if err := c.long(ctx, read, order.Count, func() {}); err != nil {
-		return err
-	}
-	c.join = dedup.NewJoin(c.w.rule.Similarity, order)
-	return c.long(ctx, c.likely, c.join.Add, func() { c.join.Add(nil) })
+	return dedup.NewOccurrences(words)
 }
 
-// long takes the shingles of each text that is long enough to compare, and passes over the others.
-func (c *comparison) long(ctx context.Context, read func(context.Context, *text) (dedup.Set, error), take func(dedup.Set), pass func()) error {
+// post makes the join of texts whose shingles were counted.
+func (c *comparison) post(ctx context.Context, order *dedup.Occurrences) error {
+	c.join = dedup.NewJoin(c.w.rule.Similarity, len(c.w.texts), order)
+	return c.long(ctx, c.join.Add)
+}
+
+// long takes the shingles by which each text is found that is long enough to compare, in any order:
+// first those that are held.
+func (c *comparison) long(ctx context.Context, take func(int, dedup.Set)) error {
+	done := c.short()
 	for i := range c.w.texts {
-		t := &c.w.texts[i]
-		if t.short {
-			pass()
+		if done[i] {
 			continue
 		}
-		s, err := read(ctx, t)
-		if err == nil {
-			err = ctx.Err()
+		if s, ok := c.sets.Get(c.w.texts[i].likely()); ok {
+			done[i] = true
+			take(i, s)
 		}
-		if err != nil {
-			return err
-		}
-		take(s)
 	}
-	return nil
+	if !slices.Contains(done, false) {
+		return ctx.Err()
+	}
+	return c.w.readAll(ctx, done, c.w.shingles, func(i int, s dedup.Set) {
+		c.sets.Put(c.w.texts[i].likely(), s)
+		take(i, s)
+	})
+}
+
+// short says which texts are not compared.
+func (c *comparison) short() []bool {
+	short := make([]bool, len(c.w.texts))
+	for i := range short {
+		short[i] = c.w.texts[i].short
+	}
+	return short
+}
+
+// likely is the part by which a text finds others that are like it: what is left of it, or all if
+// nothing is left. A pair that is similar enough by [comparison.resemblance] is so by these, too.
+func (t *text) likely() part { return part{t.pages[0].id, t.shorter && t.words > 0} }
+
+// shingles are those of the likely part of a text.
+func (w *Whole) shingles(canon *dedup.Text, t *text, words string) dedup.Set {
+	return w.shinglesOf(canon, t, words, t.likely().left)
+}
+
+// shinglesOf are those of a text or of what is left of it.
+func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) dedup.Set {
+	page := &t.pages[0]
+	if left {
+		words, _ = w.without(canon, words, page.lang)
+	}
+	w.rule.Read(canon, words, page.lang)
+	return dedup.NewSet(w.rule.Shingles(canon))
 }
 
 // alike yields the texts after i that resemble it as much as both are looked for from. It answers
@@ -128,34 +169,17 @@ func (c *comparison) between(ctx context.Context, a, b int, left bool) (float64,
 	return dedup.Resemblance(x, y), nil
 }
 
-// whole is the shingles of all of a text.
-func (c *comparison) whole(ctx context.Context, t *text) (dedup.Set, error) {
-	return c.set(ctx, t, false)
-}
-
-// likely is the shingles by which a text finds others that are like it: of what is left of it, or
-// of all if nothing is left. A pair that is similar enough by [comparison.resemblance] is so by
-// these shingles, too.
-func (c *comparison) likely(ctx context.Context, t *text) (dedup.Set, error) {
-	return c.set(ctx, t, t.words > 0)
-}
-
 // set is the shingles of a whole text, or of what is left of it.
 func (c *comparison) set(ctx context.Context, t *text, left bool) (dedup.Set, error) {
 	key := part{t.pages[0].id, left && t.shorter}
 	if s, ok := c.sets.Get(key); ok {
 		return s, nil
 	}
-	page := &t.pages[0]
-	text, err := c.w.textOf(ctx, page)
+	words, err := c.w.textOf(ctx, &t.pages[0])
 	if err != nil {
 		return nil, err
 	}
-	if key.left {
-		text, _ = c.w.without(&c.canon, text, page.lang)
-	}
-	c.w.rule.Read(&c.canon, text, page.lang)
-	s := dedup.NewSet(c.w.rule.Shingles(&c.canon))
+	s := c.w.shinglesOf(&c.canon, t, words, key.left)
 	c.sets.Put(key, s)
 	return s, nil
 }

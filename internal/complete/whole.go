@@ -116,7 +116,7 @@ func prepare(ctx context.Context, s store.Reader, opt Options) (w *Whole, c *com
 	case len(w.repeated) > 0:
 		err = c.shorten(ctx)
 	case w.rule.Similarity != opt.Rule.Similarity:
-		err = c.index(ctx, c.whole)
+		err = c.index(ctx)
 	default:
 		return w, c, nil
 	}

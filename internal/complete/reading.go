@@ -1,0 +1,90 @@
+package complete
+
+import (
+	"context"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// # Reading all texts
+//
+// Judging a whole store reads its texts several times. To look up a page by its id costs some ten
+// times what it costs to pass over it in the order of the store. So whoever needs all texts, in any
+// order, reads the changes of the store from the first on. What is made of a text is made by
+// several goroutines.
+
+// readAll makes a set of shingles of each text that is not done yet, and takes it: one at a time,
+// in any order. done says at the end that all are.
+func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, t *text, words string) dedup.Set, take func(i int, s dedup.Set)) error {
+	type words struct {
+		at   int
+		text string
+	}
+	read := make(chan words)
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.Go(func() error {
+		defer close(read)
+		return w.passOver(ctx, done, func(i int, text string) error {
+			select {
+			case read <- words{i, text}:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	})
+	var taking sync.Mutex // take is for one at a time
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() error {
+			var canon dedup.Text
+			for r := range read {
+				s := shingle(&canon, &w.texts[r.at], r.text)
+				taking.Lock()
+				take(r.at, s)
+				taking.Unlock()
+			}
+			return nil
+		})
+	}
+	return workers.Wait()
+}
+
+// passOver yields the texts that are not done yet, in the order of the store. Those that are no
+// longer where they were follow at the end.
+func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, text string) error) error {
+	for page, err := range w.Reader.Changes(ctx, "", store.WantText) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		i, known := w.of[page.Record.ID]
+		if !known || done[i] || w.texts[i].pages[0].id != page.Record.ID || !page.Kept {
+			continue
+		}
+		done[i] = true
+		if err := yield(int(i), page.Text); err != nil {
+			return err
+		}
+	}
+	for i := range w.texts {
+		if done[i] {
+			continue
+		}
+		text, err := w.textOf(ctx, &w.texts[i].pages[0])
+		if err != nil {
+			return err
+		}
+		done[i] = true
+		if err := yield(i, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
