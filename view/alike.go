@@ -42,7 +42,10 @@ type Pair struct {
 
 // liken compares all pages, if nobody does already.
 func (v *View) liken() {
-	v.likening.renew(v.life, func(ctx context.Context) (Alike, error) { return v.opt.Alike(ctx, borrowed{v.opt.Store}) })
+	v.likening.renew(v.life, func(ctx context.Context) (Alike, error) {
+		v.likened.Store(0)
+		return v.opt.Alike(ctx, borrowed{v.opt.Store}, func(share float64) { v.likened.Store(int64(100 * share)) })
+	})
 }
 
 // An alikeView is what similarities give.
@@ -50,6 +53,7 @@ type alikeView struct {
 	Form         string
 	At           string
 	Making       bool
+	Done         int64 // per cent, if it is being made
 	Failed       string
 	Steps        []stepRow
 	Clusters     string // points of a line in a field of 600 by 100
@@ -73,7 +77,7 @@ func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	l := &v.likening
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := &alikeView{Form: v.form, At: timeText(l.at), Making: l.making, Similarity: v.opt.Rule.Similarity}
+	s := &alikeView{Form: v.form, At: timeText(l.at), Making: l.making, Done: v.likened.Load(), Similarity: v.opt.Rule.Similarity}
 	if l.failed != nil {
 		s.Failed = l.failed.Error()
 	}

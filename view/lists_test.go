@@ -287,8 +287,13 @@ func (fakeAlike) Near(similarity float64, n int) (above, below []Pair) {
 // What another similarity would give is compared when a form asks for it, and shown for the one
 // chosen.
 func TestSimilarity(t *testing.T) {
+	goOn := make(chan bool)
 	v, server := newView(t, small(t), func(o *Options) {
-		o.Alike = func(context.Context, store.Reader) (Alike, error) { return fakeAlike{}, nil }
+		o.Alike = func(_ context.Context, _ store.Reader, tell func(float64)) (Alike, error) {
+			tell(0.425)
+			<-goOn
+			return fakeAlike{}, nil
+		}
 	})
 	if body := get(t, server, "/similarity"); strings.Contains(body, "clusters with") {
 		t.Errorf("nobody asked for it:\n%s", body)
@@ -299,7 +304,11 @@ func TestSimilarity(t *testing.T) {
 	if got := post(t, server, "/similarity", url.Values{"token": {v.form}}, ""); got != 303 {
 		t.Errorf("a form with its token: %d", got)
 	}
-	body := get(t, server, "/similarity?at=0.65")
+	body := get(t, server, "/similarity")
+	for !strings.Contains(body, "being compared: 42 % is done") { // at first it is 0
+		body = get(t, server, "/similarity")
+	}
+	close(goOn)
 	for !strings.Contains(body, "clusters with") {
 		body = get(t, server, "/similarity?at=0.65")
 	}

@@ -19,6 +19,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"skink/dedup"
@@ -44,7 +45,8 @@ type Options struct {
 	Address string       // that the server was told to listen at
 	Token   string       // that an address must have the first time; "": none is asked for
 
-	Alike func(ctx context.Context, s store.Reader) (Alike, error) // compares all pages of a store
+	// Alike compares all pages of a store. Now and then it tells which share of that is done.
+	Alike func(ctx context.Context, s store.Reader, tell func(share float64)) (Alike, error)
 	// Nearly finds the pages that are almost duplicates, for audits. nil, also as its answer: they are
 	// not known.
 	Nearly func(ctx context.Context, s store.Reader) (*audit.Nearly, error)
@@ -69,6 +71,7 @@ type View struct {
 
 	auditing latest[*audit.Audit]
 	likening latest[Alike] // of all pages with each other
+	likened  atomic.Int64  // per cent of the comparison that is being made
 	turning  latest[*inward]
 
 	streams chan struct{} // one for each browser that is told of the crawl

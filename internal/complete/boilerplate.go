@@ -53,6 +53,7 @@ func (w *Whole) learn(ctx context.Context) error {
 		return err
 	}
 	w.repeated = map[uint64]bool{}
+	step, done := w.progress.next(len(w.texts)), 0
 	for _, host := range slices.Sorted(maps.Keys(different)) {
 		pages := different[host]
 		if len(pages) < dedup.RecurringHost {
@@ -62,6 +63,8 @@ func (w *Whole) learn(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		done += len(pages)
+		step(done / tellEvery * tellEvery)
 		w.hosts = append(w.hosts, b)
 		for number := range b.blocks {
 			w.repeated[number] = true
@@ -150,10 +153,10 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 // nothing is left is found by all of it.
 func (c *comparison) shorten(ctx context.Context) error {
 	order := c.count()
-	err := c.w.readAll(ctx, c.short(), c.w.shortenText, func(i int, s dedup.Set) {
+	err := c.w.readAll(ctx, c.short(), c.w.shortenText, c.w.counted(func(i int, s dedup.Set) {
 		c.sets.Put(c.w.texts[i].likely(), s)
 		order.Count(s)
-	})
+	}))
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (c *comparison) post(ctx context.Context, order *dedup.Occurrences) error {
 // long takes the shingles by which each text is found that is long enough to compare, in any order:
 // first those that are held.
 func (c *comparison) long(ctx context.Context, take func(int, dedup.Set)) error {
-	done := c.short()
+	take, done := c.w.counted(take), c.short()
 	for i := range c.w.texts {
 		if done[i] {
 			continue

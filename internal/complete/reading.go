@@ -18,6 +18,16 @@ import (
 // order, reads the changes of the store from the first on. What is made of a text is made by
 // several goroutines.
 
+// counted is take as a step of the progress.
+func (w *Whole) counted(take func(int, dedup.Set)) func(int, dedup.Set) {
+	step, done := w.progress.next(len(w.texts)), 0
+	return func(i int, s dedup.Set) {
+		done++
+		step(done)
+		take(i, s)
+	}
+}
+
 // readAll makes a set of shingles of each text that is not done yet, and takes it: one at a time,
 // in any order. done says at the end that all are.
 func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, t *text, words string) dedup.Set, take func(i int, s dedup.Set)) error {
@@ -38,8 +48,8 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 			}
 		})
 	})
-	var taking sync.Mutex // take is for one at a time
-	for range runtime.GOMAXPROCS(0) {
+	var taking sync.Mutex                       // take is for one at a time
+	for range max(1, runtime.GOMAXPROCS(0)/2) { // the other half reads, takes, and serves a view
 		workers.Go(func() error {
 			var canon dedup.Text
 			for r := range read {

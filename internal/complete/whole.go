@@ -57,6 +57,7 @@ type Whole struct {
 	places    []dedup.Place        // of texts, by place in texts
 	compared  int                  // pairs of texts that were compared exactly
 	led       [][]int              // by a text's place: those it leads, itself first, then by resemblance
+	progress  progress
 }
 
 // A text is a canonical text and the pages that have it.
@@ -76,6 +77,9 @@ type Options struct {
 	// Similarity is the resemblance from which pages are near, 0: that of Rule. What hosts repeat is
 	// learned by Rule all the same, so that it does not change with the question.
 	Similarity float64
+	// Progress is told now and then which share of the work is done. It returns at once. nil: nobody
+	// wants to know.
+	Progress func(share float64)
 }
 
 // Judge judges all pages of s against all others.
@@ -100,6 +104,7 @@ func prepare(ctx context.Context, s store.Reader, opt Options) (w *Whole, c *com
 	if w, err = readWhole(ctx, s, opt.Rule, opt.criteria()); err != nil {
 		return nil, nil, err
 	}
+	w.progress.tell = opt.Progress
 	if c, err = newComparison(ctx, w); err != nil {
 		return nil, nil, err
 	}
@@ -185,7 +190,9 @@ func (w *Whole) group(pages []ranked) {
 
 // cluster finds the clusters at some similarities, the least of which is that of the comparison.
 func (w *Whole) cluster(ctx context.Context, c *comparison, similarities []float64) (*dedup.Taken, error) {
+	step := w.progress.next(len(w.texts))
 	return dedup.Clusters(len(w.texts), similarities, func(leader int, from []float64, take func(int, float64)) (err error) {
+		step(leader)
 		alike := c.alike(ctx, leader, from, func(other int, resemblance float64) {
 			loses, failed := c.loses(ctx, other, leader)
 			if err = cmp.Or(err, failed); err == nil && !loses {

@@ -1,0 +1,33 @@
+package complete
+
+import (
+	"context"
+	"testing"
+
+	"skink/store"
+)
+
+// What is told of the work never goes back, and ends near its end.
+func TestProgress(t *testing.T) {
+	rule := defaultRule(t)
+	s := store.NewMemory()
+	for p := range generated(2000) {
+		if _, err := s.Commit(context.Background(), []*store.Entry{p.entry(rule)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last, told := 0.0, 0
+	opt := Options{Rule: rule, Progress: func(share float64) {
+		if share < last || share > 1 {
+			t.Errorf("after %v: %v", last, share)
+		}
+		last = share
+		told++
+	}}
+	if _, err := FindAlike(context.Background(), s, opt, EachTwentieth(rule.Similarity)...); err != nil {
+		t.Fatal(err)
+	}
+	if told < 10 || last < 0.9 {
+		t.Errorf("told %d times, %v at last", told, last)
+	}
+}
