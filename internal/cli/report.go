@@ -120,7 +120,7 @@ func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 		return nil, nil
 	}
 	if all, err = audit.ParseConditions(f.failOn); err != nil {
-		return nil, usagef("--fail-on %w", err)
+		return nil, usagef("--fail-on: %w", err)
 	}
 	return all, nil
 }
@@ -199,7 +199,7 @@ func (f *reportFlags) auditOutput(opt report.Options) audit.Output {
 // failed says which bounds were crossed, and ends the command with an exit code of its own.
 func failed(con Console, why []string) error {
 	for _, w := range why {
-		fmt.Fprintf(con.Err, "skink: --fail-on: %s\n", w)
+		fmt.Fprintf(con.Err, "skink: --fail-on %s\n", w)
 	}
 	if len(why) > 0 {
 		return exitError(exitFound)

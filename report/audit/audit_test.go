@@ -242,13 +242,13 @@ func TestFailOn(t *testing.T) {
 		on   string
 		want string // what is said; "": the bound is kept
 	}{
-		{"broken>0", "broken is 6, which is >0"},
+		{"broken>0", "broken>0: there are 6"},
 		{"broken>6", ""},
-		{"broken >= 6 , titles.missing>0", "broken is 6, which is >=6; titles.missing is 2, which is >0"},
+		{"broken >= 6 , titles.missing>0", "broken>=6: there are 6; titles.missing>0: there are 2"},
 		{"broken>50%", ""},
-		{"broken>5%", "broken is 10.0% (6 of 60), which is >5%"},
-		{"thin=1,pages<10", "thin is 1, which is =1"},
-		{"duplicates<=100%", "duplicates is 9.1% (4 of 44), which is <=100%"},
+		{"broken>5%", "broken>5%: there are 10.0% (6 of 60)"},
+		{"thin=1,pages<10", "thin=1: there are 1"},
+		{"duplicates<=100%", "duplicates<=100%: there are 9.1% (4 of 44)"},
 	} {
 		all, err := audit.ParseConditions(c.on)
 		if err != nil {

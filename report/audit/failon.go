@@ -108,7 +108,7 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 				if c.Percent {
 					unit = "%"
 				}
-				failed = append(failed, fmt.Sprintf("%s is %s, which is %s%s%s", c.Name, shown, c.Op, strconv.FormatFloat(c.Bound, 'f', -1, 64), unit))
+				failed = append(failed, fmt.Sprintf("%s%s%s%s: there are %s", c.Name, c.Op, strconv.FormatFloat(c.Bound, 'f', -1, 64), unit, shown))
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func nearly(a *Audit) *List {
 		Columns: []Column{linksColumn, {"resemblance", "Alike", true}, urlColumn, {"resembles", "Resembles", true}, {"differs", "What differs", true}, {"title", "Title", false}, {"words", "Words", false}},
 		Findings: []*Finding{{Weight: Note, groups: true, want: store.WantText, Title: "Pages that share much of their text, and are no duplicates",
 			Means: "These pages resemble another, but less than the similarity of the crawl asks for: often they are one template that was filled in, such as with the names of cities.",
-			Mend:  "Say on each what only it has, or make one page of them; --complete --similarity shows what another similarity would call duplicates."}},
+			Mend:  "Say on each what only it has, or make one page of them; skink report --complete --similarity 0.5 shows what a similarity of 0.5 calls duplicates."}},
 		Unknown: "all pages are compared with all others for this list only where it is asked for",
 	}
 	resemblances := map[entry]float64{}

@@ -15,7 +15,18 @@ type saying struct {
 	list        *List
 	of          func(r *store.Record) []string
 	short, long int // characters
+
+	noun     string // one of it, as a sentence calls it
+	missing  Weight // of pages without one
+	absent   string // what it costs to have none
+	repeated string // what it costs when different pages have the same one
 }
+
+// What stands in a list of results is the title and the description.
+const (
+	absentResult   = "search results show something else in its place"
+	repeatedResult = "nobody can tell them apart in a list of results"
+)
 
 func titles(a *Audit) *List {
 	return newSaying(a, saying{
@@ -26,7 +37,8 @@ func titles(a *Audit) *List {
 			}
 			return []string{r.Title}
 		}, short: shortTitle, long: longTitle,
-	}, "title", Fault, []*Finding{
+		noun: "title", missing: Fault, absent: absentResult, repeated: repeatedResult,
+	}, []*Finding{
 		{Name: "short", Weight: Note, Title: fmt.Sprintf("Titles under %d characters", shortTitle),
 			Means: "So few characters name a site or a kind of page, and not what the page is about.",
 			Mend:  "Say in the title what is found on this page and on no other."},
@@ -45,7 +57,8 @@ func descriptions(a *Audit) *List {
 			}
 			return []string{r.Description}
 		}, short: shortDescription, long: longDescription,
-	}, "description", Note, []*Finding{
+		noun: "description", missing: Note, absent: absentResult, repeated: repeatedResult,
+	}, []*Finding{
 		{Name: "short", Weight: Note, Title: fmt.Sprintf("Descriptions under %d characters", shortDescription),
 			Means: "Search results have room for twice as much, and fill it with text of their own choice.",
 			Mend:  "Say in one or two sentences what a reader finds on the page."},
@@ -59,8 +72,10 @@ func headings(a *Audit) *List {
 	s := saying{
 		list: &List{Name: "headings", Title: "Headings"},
 		of:   func(r *store.Record) []string { return r.H1 }, short: shortHeading, long: longHeading,
+		noun: "main heading (h1)", missing: Doubt, absent: "neither readers nor search engines are told at once what they are about",
+		repeated: "a reader who goes from one to another cannot tell by it where they are",
 	}
-	l := newSaying(a, s, "heading", Doubt, []*Finding{
+	l := newSaying(a, s, []*Finding{
 		{Name: "short", Weight: Note, Title: fmt.Sprintf("Headings under %d characters", shortHeading),
 			Means: "So few characters say nothing of the page.",
 			Mend:  "Say in the heading what the page is about."},
@@ -80,22 +95,22 @@ func headings(a *Audit) *List {
 	return l
 }
 
-// newSaying makes a list of what a saying, called by a noun, can be wrong in. A repeated one is one
+// newSaying makes a list of what a saying can be wrong in. A repeated one is one
 // fault where the pages are copies, which need a canonical URL, and another where they are
 // different pages, which need names.
-func newSaying(a *Audit, s saying, noun string, missing Weight, more []*Finding) *List {
-	l := s.list
+func newSaying(a *Audit, s saying, more []*Finding) *List {
+	l, noun := s.list, s.noun
 	l.Of, l.aside = "pages", true
 	l.Columns = []Column{
-		{"links", "Links", true}, {noun, l.Title[:len(l.Title)-1], true}, {"characters", "Characters", true}, {"url", "URL", true},
+		{"links", "Links", true}, {l.Name[:len(l.Name)-1], l.Title[:len(l.Title)-1], true}, {"characters", "Characters", true}, {"url", "URL", true},
 		{"shared_by", "Shared by", true}, {"same_as", "Same as", true}, {"resemblance", "Alike", true}, {"verdict", "Verdict", false},
 	}
 	l.Findings = append([]*Finding{
-		{Name: "missing", Weight: missing, Title: "Pages without a " + noun,
-			Means: "These pages have no " + noun + ", and search results show something else in its place.",
+		{Name: "missing", Weight: s.missing, Title: "Pages without a " + noun,
+			Means: "These pages have no " + noun + ", and " + s.absent + ".",
 			Mend:  "Give each page a " + noun + " of its own."},
 		{Name: "repeated", Weight: Doubt, Title: "Different pages with the same " + noun, want: store.WantText, groups: true,
-			Means: "These pages say different things under one " + noun + ", so that nobody can tell them apart in a list of results.",
+			Means: "These pages say different things under one " + noun + ", so that " + s.repeated + ".",
 			Mend:  "Give each page a " + noun + " that says what only it has; look at the template first."},
 		{Name: "copied", Weight: Note, Title: "Copies with the same " + noun, want: store.WantText, groups: true,
 			Means: "These pages have one " + noun + " because they have one text.",
