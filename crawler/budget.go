@@ -26,13 +26,16 @@ func (b Budget) allows(s Spent, open int) bool {
 	return (b.Pages <= 0 || s.Pages+int64(open) < b.Pages) && (b.Bytes <= 0 || s.Bytes < b.Bytes)
 }
 
-// room is how many turns the bounds of a whole crawl allow to be under way.
+// room is how many turns the bounds of a whole crawl allow to be under way here. Each of several
+// workers has its share of the pages that remain, rounded up: they may pass the bound by one page
+// each, and by those of the others that were not counted yet.
 func (s *schedule) room() int {
 	switch {
 	case s.opt.MaxBytes > 0 && s.bytes >= s.opt.MaxBytes:
 		return 0
 	case s.opt.MaxPages > 0:
-		return int(min(s.opt.MaxPages-s.pages(), math.MaxInt32))
+		workers := int64(max(s.unheld.workers, 1))
+		return int(min((max(s.opt.MaxPages-s.pages(), 0)+workers-1)/workers, math.MaxInt32))
 	}
 	return math.MaxInt32
 }

@@ -80,6 +80,7 @@ type unheld struct {
 	waiting int       // hosts that nobody holds, and that somebody should
 	next    time.Time // when the first host is due that nobody holds; zero: when something changes
 	share   int       // hosts to hold; 0: as many as possible
+	workers int       // that share the hosts, with this one; 0: nobody has asked
 }
 
 // vacant is how many more hosts the schedule may claim.
@@ -137,7 +138,7 @@ func (s *schedule) claim(ctx context.Context, n int) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.unheld = unheld{asked: time.Now(), others: grant.Others, waiting: grant.Waiting, next: grant.Next, share: grant.Share}
+	s.unheld = unheld{asked: time.Now(), others: grant.Others, waiting: grant.Waiting, next: grant.Next, share: grant.Share, workers: grant.Workers}
 	for _, h := range grant.Hosts {
 		s.hold(h)
 	}

@@ -97,12 +97,13 @@ func (c *Claims) Expire(now time.Time) (hosts []string) {
 func (c *Claims) Others(worker string) int { return len(c.held) - c.workers[worker] }
 
 // Share notes that a worker asks for hosts, and returns its share of those that are held and of
-// some that wait, see [Grant]. It is called when the hosts are given.
-func (c *Claims) Share(worker string, waiting int, now time.Time) int {
+// some that wait, and how many workers share them, see [Grant]. It is called when the hosts are
+// given.
+func (c *Claims) Share(worker string, waiting int, now time.Time) (share, workers int) {
 	if c.asked == nil {
 		c.asked = map[string]time.Time{}
 	}
 	c.asked[worker] = now
 	maps.DeleteFunc(c.asked, func(_ string, at time.Time) bool { return now.Sub(at) > Present })
-	return ShareOf(len(c.held)+waiting, len(c.asked))
+	return ShareOf(len(c.held)+waiting, len(c.asked)), len(c.asked)
 }

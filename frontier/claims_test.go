@@ -107,18 +107,19 @@ func TestShare(t *testing.T) {
 		worker  string
 		waiting int
 		want    int
+		workers int
 	}{
-		{0, "one", 9, 0},
-		{time.Second, "two", 9, 5},
-		{time.Second, "three", 9, 3},
-		{time.Second, "three", 1, 1},
-		{time.Second, "two", 0, 1},
-		{Present - 2*time.Second, "three", 9, 5}, // one is gone
-		{Present + time.Second, "one", 9, 0},
+		{0, "one", 9, 0, 1},
+		{time.Second, "two", 9, 5, 2},
+		{time.Second, "three", 9, 3, 3},
+		{time.Second, "three", 1, 1, 3},
+		{time.Second, "two", 0, 1, 3},
+		{Present - 2*time.Second, "three", 9, 5, 2}, // one is gone
+		{Present + time.Second, "one", 9, 0, 1},
 	} {
 		now = now.Add(step.after)
-		if got := c.Share(step.worker, step.waiting, now); got != step.want {
-			t.Errorf("the share of %s in %d hosts is %d, want %d", step.worker, step.waiting, got, step.want)
+		if got, workers := c.Share(step.worker, step.waiting, now); got != step.want || workers != step.workers {
+			t.Errorf("the share of %s in %d hosts is %d with %d workers, want %d with %d", step.worker, step.waiting, got, workers, step.want, step.workers)
 		}
 	}
 }

@@ -167,9 +167,12 @@ type Grant struct {
 	Waiting int       // hosts with URLs free that nobody holds, but for those that are idle
 	Next    time.Time // when the first host is due that nobody holds, now if one is; zero: there is none with URLs
 
-	// Share is how many hosts each worker would hold if those that are held and those that wait
-	// were dealt out evenly, rounded up, among all that asked for hosts within the last [Present];
-	// at least 1. It is advice: a claim may ask for more. 0: no other worker asks.
+	// Workers is how many asked for hosts within the last [Present], with the one that is told.
+	Workers int
+
+	// Share is how many hosts each of them would hold if those that are held and those that wait
+	// were dealt out evenly, rounded up; at least 1. It is advice: a claim may ask for more. 0: no
+	// other worker asks.
 	Share int
 }
 

@@ -213,7 +213,7 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 		}
 		g.Hosts = append(g.Hosts, Held{f.claims.Begin(h.name, worker, now.Add(ttl)), h.host()})
 	}
-	g.Share = f.claims.Share(worker, g.Waiting, now)
+	g.Share, g.Workers = f.claims.Share(worker, g.Waiting, now)
 	return g, nil
 }
 

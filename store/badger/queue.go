@@ -233,7 +233,8 @@ func (q *queue) claim(worker string, n int, now time.Time, ttl time.Duration) (g
 		q.offer(h)
 		g.Hosts = append(g.Hosts, frontier.Held{Claim: q.claims.Begin(h.name, worker, now.Add(ttl)), Host: h.host()})
 	}
-	g.Others, g.Waiting, g.Share = q.claims.Others(worker), q.waiting, q.claims.Share(worker, q.waiting, now)
+	g.Others, g.Waiting = q.claims.Others(worker), q.waiting
+	g.Share, g.Workers = q.claims.Share(worker, q.waiting, now)
 	switch {
 	case q.due.Len() > 0:
 		g.Next = now

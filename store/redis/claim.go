@@ -196,7 +196,7 @@ func (s *outlook) sum(g *frontier.Grant, worker string, workers int, clock *serv
 			next = v.next
 		}
 	}
-	g.Share = frontier.ShareOf(hosts, workers)
+	g.Share, g.Workers = frontier.ShareOf(hosts, workers), workers
 	if next != "" {
 		g.Next = clock.fromTheirs(timeOf(next))
 		if now := clock.ours(); g.Next.Before(now) {

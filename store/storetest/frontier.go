@@ -323,6 +323,7 @@ var claimPromises = []promise{
 		equal(t, "of the first, who is told now", share(me, 0), 3)
 		check(t, s.Return(ctx, claim(t, s, "h7.example").Claim, frontier.Rest{Next: time.Now().Add(time.Hour)}))
 		equal(t, "with one that rests", share(me, 0), 3)
+		equal(t, "workers", must(s.Claim(ctx, me, 0, time.Hour))(t).Workers, 3)
 		for i := range 8 {
 			end(t, s, fmt.Sprintf("https://h%d.example/", i), frontier.Fetched)
 		}
