@@ -111,16 +111,18 @@ func (o *Occurrences) returns(x uint64) bool {
 	return *word>>at&3 == 2
 }
 
-// A Join finds the sets of a list that may resemble each other. Of each set it holds some forty
-// bytes, an eighth of a byte or two a shingle, and 16 bytes for each of its rarest shingles that
-// another set has: at t = .8 a fifth of all at most, at .3 seven tenths. It is for one goroutine.
+// A Join finds the sets of a list that may resemble each other. Of each set it holds some sixty
+// bytes, an eighth of a byte or two a shingle, and 14 to 16 bytes for each of its rarest shingles
+// that another set has: at t = .8 a fifth of all at most, at .3 seven tenths. It is for one
+// goroutine.
 type Join struct {
 	t     float64
 	order *Occurrences
 	sets  []joined
 
-	keys    []uint32 // of the shingles posted, set by set, rarest first; of lists, once there are any
-	bitmaps []uint64
+	posted int // keys of all sets
+	keys   room[uint32]
+	bits   room[uint64]
 
 	lists  []posting
 	starts []uint32 // of each list in lists
@@ -129,11 +131,27 @@ type Join struct {
 	read   int // postings read so far
 }
 
-// A joined set is what is held of one. It has parts of the keys and of the bitmaps.
+// A joined set is what is held of one.
 type joined struct {
-	size, alone      int32 // shingles of it, and those that no other set has, which come first
-	key, posted      int   // its first key, and how many it has
-	bits, bitmapSize int   // the same in words of the bitmaps
+	size, alone int32    // shingles of it, and those that no other set has, which come first
+	keys        []uint32 // of the shingles posted, rarest first; of lists, once there are any
+	bitmap      []uint64
+}
+
+// A room has place for small slices. It grows without moving what is there.
+type room[T any] struct{ left []T }
+
+// roomSize is how much a room grows by, at least.
+const roomSize = 1 << 16
+
+// take takes a slice of n zeros.
+func (r *room[T]) take(n int) []T {
+	if n > len(r.left) {
+		r.left = make([]T, max(n, roomSize))
+	}
+	s := r.left[:n:n]
+	r.left = r.left[n:]
+	return s
 }
 
 // A posting is a set under one of its shingles.
@@ -156,43 +174,39 @@ func NewJoin(t float64, n int, o *Occurrences) *Join {
 // matter. An empty set is like no other.
 func (x *Join) Add(at int, s Set) {
 	n := &x.sets[at]
-	n.size, n.key, n.bits = int32(len(s)), len(x.keys), len(x.bitmaps)
-	n.alone = int32(x.post(s))
-	n.posted = len(x.keys) - n.key
-	x.draw(s)
-	n.bitmapSize = len(x.bitmaps) - n.bits
+	n.size = int32(len(s))
+	x.post(n, s)
+	x.draw(n, s)
 }
 
-// post lists the keys of a set's prefix, and returns how many shingles no other set has. Shingles are ordered by their counts, and those of one
+// post lists the keys of a set's prefix. Shingles are ordered by their counts, and those of one
 // count by their numbers, which is their order in the set.
-func (x *Join) post(s Set) (alone int) {
+func (x *Join) post(n *joined, s Set) {
 	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
 	order := make([]uint64, 0, len(s))
 	for i, v := range s {
 		if x.order.returns(v) {
 			order = append(order, uint64(x.order.counts[v>>x.order.shift])<<32|uint64(i))
-		} else {
-			alone++
 		}
 	}
-	if alone >= prefix {
-		return alone
+	alone := len(s) - len(order)
+	if n.alone = int32(alone); alone >= prefix {
+		return
 	}
 	slices.Sort(order)
-	for _, at := range order[:prefix-alone] {
-		x.keys = append(x.keys, uint32(s[uint32(at)]>>32))
+	n.keys = x.keys.take(prefix - alone)
+	x.posted += len(n.keys)
+	for i := range n.keys {
+		n.keys[i] = uint32(s[uint32(order[i])] >> 32)
 	}
-	return alone
 }
 
 // draw makes the bitmap of a set.
-func (x *Join) draw(s Set) {
+func (x *Join) draw(n *joined, s Set) {
 	words := 1 << bits.Len(uint(bitsPerShingle*(1-x.t)/(1+x.t)*float64(len(s)))/64)
-	at := len(x.bitmaps)
-	x.bitmaps = append(x.bitmaps, make([]uint64, words)...)
-	bitmap := x.bitmaps[at:]
+	n.bitmap = x.bits.take(words)
 	for _, v := range s {
-		bitmap[v>>6&uint64(words-1)] ^= 1 << (v & 63)
+		n.bitmap[v>>6&uint64(words-1)] ^= 1 << (v & 63)
 	}
 }
 
@@ -205,7 +219,7 @@ const bitsPerShingle = 16
 // longer one is folded to the length of the other.
 func (x *Join) apart(a, b int, similarity float64) bool {
 	m, n := &x.sets[a], &x.sets[b]
-	p, q := x.bitmaps[m.bits:m.bits+m.bitmapSize], x.bitmaps[n.bits:n.bits+n.bitmapSize]
+	p, q := m.bitmap, n.bitmap
 	if len(p) > len(q) {
 		p, q = q, p
 	}
@@ -224,23 +238,27 @@ func (x *Join) reach(set, place int) float64 {
 	return float64(x.sets[set].size) - (1+x.t)*float64(place) + leeway
 }
 
-// index makes the lists of postings. There are about as many as postings, so that few
-// hold two shingles; keys become numbers of lists.
+// index makes the lists of postings. There are half as many as postings or more, so that few hold
+// many shingles; keys become numbers of lists.
 func (x *Join) index() {
-	shift := 32 - min(max(bits.Len(uint(len(x.keys))), 1), 31)
+	x.order = nil // nothing is added any more
+	shift := 32 - min(max(bits.Len(uint(x.posted))-1, 1), 31)
 	x.starts = make([]uint32, 1<<(32-shift)+1)
-	for i, k := range x.keys {
-		x.keys[i] = k * keyFactor >> shift
-		x.starts[x.keys[i]]++
+	for set := range x.sets {
+		keys := x.sets[set].keys
+		for i, k := range keys {
+			keys[i] = k * keyFactor >> shift
+			x.starts[keys[i]]++
+		}
 	}
 	end := uint32(0)
 	for i, n := range x.starts { // each ends where the next begins, and is filled from its end
 		end += n
 		x.starts[i] = end
 	}
-	x.lists = make([]posting, len(x.keys))
+	x.lists = make([]posting, x.posted)
 	for set := range x.sets {
-		for i, k := range x.keysOf(set) {
+		for i, k := range x.sets[set].keys {
 			x.starts[k]--
 			x.lists[x.starts[k]] = posting{int32(set), math.Nextafter32(float32(x.reach(set, int(x.sets[set].alone)+i)), math.MaxFloat32)}
 		}
@@ -256,11 +274,6 @@ func (x *Join) index() {
 // keyFactor is 2^32 divided by the golden ratio, made odd.
 const keyFactor = 0x9E3779B1
 
-func (x *Join) keysOf(set int) []uint32 {
-	n := &x.sets[set]
-	return x.keys[n.key : n.key+n.posted]
-}
-
 func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x.starts[number+1]] }
 
 // After yields the sets behind the one at place at of the list that may resemble it: all that do,
@@ -275,7 +288,7 @@ func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	x.round++
 	size := float64(x.sets[at].size)
 	least := from[at]*size - leeway // shingles of a partner
-	for i, key := range x.keysOf(at) {
+	for i, key := range x.sets[at].keys {
 		place := float64(int(x.sets[at].alone) + i)
 		if size-(1+from[at])*place+leeway < from[at]*least {
 			return

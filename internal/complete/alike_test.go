@@ -52,7 +52,11 @@ func TestAlikeIsAJudgement(t *testing.T) {
 			if err != nil {
 				r.Fatal(err)
 			}
+			compared := everyPair(r, rule, pages, a, similarities)
 			for i, step := range a.Curve() {
+				if got, want := a.taken.At(similarities[i]), compared.At(similarities[i]); !slices.Equal(got, want) {
+					r.Fatalf("at %v:\n got %v\nwant %v by every pair", similarities[i], got, want)
+				}
 				opt.Similarity = similarities[i]
 				whole := judge(t, s, opt)
 				if got := a.taken.At(opt.Similarity); !slices.Equal(got, whole.places) {
@@ -68,6 +72,27 @@ func TestAlikeIsAJudgement(t *testing.T) {
 			}
 		})
 	}
+}
+
+// everyPair is what the clusters of the same texts are if each is compared with each.
+func everyPair(t *rapid.T, rule dedup.Rule, pages []page, a *Alike, similarities []float64) *dedup.Taken {
+	texts, sets := make([]string, len(a.texts)), make([]dedup.Set, len(a.texts))
+	for i, like := range a.texts {
+		texts[i] = pages[slices.IndexFunc(pages, func(p page) bool { return p.url == like.url })].text
+		sets[i] = shinglesOf(rule, pages, like.url)
+	}
+	taken, err := dedup.Clusters(len(texts), similarities, func(leader int, _ []float64, take func(int, float64)) error {
+		for other := leader + 1; other < len(texts); other++ {
+			if rule.Contained == 0 || !rule.Loses(texts[other], texts[leader]) {
+				take(other, dedup.Resemblance(sets[leader], sets[other]))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return taken
 }
 
 // keeping is a rule by which a page takes another only if that has hardly a word of its own.

@@ -38,10 +38,10 @@ import (
 // during a crawl. Nor does the work grow with the pairs that resemble each other by less than was
 // asked for, of which a template makes millions.
 //
-// Memory grows with the pages, by some hundred bytes to two kilobytes for each, and not with the
-// pairs: a leader is compared with those not yet in a cluster, one after another, and no list of
-// pairs is kept. Texts are read from the store when they are indexed and when they are compared,
-// and a bounded number of their shingles is held.
+// Memory grows with the pages, by some hundred bytes to four kilobytes for each, the most at a low
+// similarity on a store of many copies, and not with the pairs: a leader is compared with those not
+// yet in a cluster, one after another, and only what it takes is kept. Texts are read from the store
+// when they are indexed and when they are compared, and a bounded number of their shingles is held.
 
 // A Whole is the pages of a store, judged against all others. It reads as the store it was made
 // from, with other verdicts.
