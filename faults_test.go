@@ -57,33 +57,53 @@ func startWorker(t *testing.T, skink string, args ...string) *worker {
 	return w
 }
 
-// await waits until a worker has ended. The patience is for busy machines. One that does not end is
-// made to say what it is doing.
-func (w *worker) await(t *testing.T) {
+// awaitEnds waits until workers have ended. The patience is for busy machines. If one does not end, all
+// that run say what they are doing: it may be another that the one waits for.
+func awaitEnds(t *testing.T, workers ...*worker) {
 	t.Helper()
-	select {
-	case <-w.ended:
-		return
-	case <-time.After(5 * time.Minute):
+	patience := time.After(5 * time.Minute)
+	for _, w := range workers {
+		select {
+		case <-w.ended:
+			continue
+		case <-patience:
+		}
+		for i, w := range workers {
+			if w.runs() {
+				_ = w.Process.Signal(syscall.SIGQUIT)
+				<-w.ended
+				t.Errorf("worker %d of %d does not end; it said\n%s", i+1, len(workers), w.said.String())
+			}
+		}
+		t.FailNow()
 	}
-	_ = w.Process.Signal(syscall.SIGQUIT)
-	<-w.ended
-	t.Fatalf("a worker does not end; it said\n%s", w.said.String())
 }
 
-// endsWell waits until a worker has ended, and wants no error.
-func (w *worker) endsWell(t *testing.T) {
+// runs says whether a worker has not ended yet.
+func (w *worker) runs() bool {
+	select {
+	case <-w.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// endWell waits until workers have ended, and wants no error of any.
+func endWell(t *testing.T, workers ...*worker) {
 	t.Helper()
-	w.await(t)
-	if w.err != nil {
-		t.Fatalf("a worker ended with %v, and said\n%s", w.err, w.said.String())
+	awaitEnds(t, workers...)
+	for _, w := range workers {
+		if w.err != nil {
+			t.Fatalf("a worker ended with %v, and said\n%s", w.err, w.said.String())
+		}
 	}
 }
 
 // fails waits until a worker has ended, and wants an error that says all of some texts.
 func (w *worker) fails(t *testing.T, texts ...string) {
 	t.Helper()
-	w.await(t)
+	awaitEnds(t, w)
 	if w.err == nil {
 		t.Error("a worker ended as if nothing was wrong")
 	}
@@ -165,13 +185,13 @@ func TestWorkerStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := startWorker(t, skink, crawlArgs(store, counted, "--quiet", "--worker", "other")...)
-	other.endsWell(t)
+	endWell(t, other)
 	before := exported(t, skink, store)
 	close(release)
 	if err := stopped.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	stopped.endsWell(t)
+	endWell(t, stopped)
 	after := exported(t, skink, store)
 	if len(before) != 41 {
 		t.Errorf("%d pages, want 41", len(before))
@@ -194,7 +214,7 @@ func TestWorkerKilled(t *testing.T) {
 	<-due
 	other := r.worker(t, store, "other")
 	_ = killed.Process.Kill()
-	other.endsWell(t)
+	endWell(t, other)
 	if again, most := r.sites.fetchedAgain(); again > 16 || most > 2 {
 		t.Errorf("%d URLs were fetched again, one of them %d times; 16 were in flight at most", again, most)
 	}
@@ -325,7 +345,7 @@ func TestWorkerCutOff(t *testing.T) {
 			wire.set(tt.mode)
 			time.Sleep(3 * time.Second)
 			wire.set(whole)
-			cut.endsWell(t)
+			endWell(t, cut)
 			if again, _ := r.sites.fetchedAgain(); again > 0 {
 				t.Errorf("%d URLs were fetched again", again)
 			}
@@ -348,7 +368,7 @@ func TestWorkerCutOffForGood(t *testing.T) {
 	wire.set(refused)
 	cut.fails(t, "redis://"+wire.Addr().String()+"/web", "nothing is lost", "resumed with")
 	wire.set(whole)
-	r.worker(t, "redis://"+wire.Addr().String()+"/web", "again").endsWell(t)
+	endWell(t, r.worker(t, "redis://"+wire.Addr().String()+"/web", "again"))
 	if again, _ := r.sites.fetchedAgain(); again > 16 {
 		t.Errorf("%d URLs were fetched again; 16 were in flight at most", again)
 	}
@@ -372,9 +392,7 @@ func TestClusterRestarts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, w := range workers {
-		w.endsWell(t)
-	}
+	endWell(t, workers...)
 	r.same(t, store)
 }
 
@@ -393,9 +411,7 @@ func TestPrimaryDies(t *testing.T) {
 	if _, err := cluster.KillPrimary(0, 500*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range workers {
-		w.endsWell(t)
-	}
+	endWell(t, workers...)
 	r.samePages(t, store)
 }
 
@@ -412,9 +428,7 @@ func TestSlotsMove(t *testing.T) {
 	if err := cluster.Move(0, 1, 5000); err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range workers {
-		w.endsWell(t)
-	}
+	endWell(t, workers...)
 	if again, _ := r.sites.fetchedAgain(); again > 0 {
 		t.Errorf("%d URLs were fetched again", again)
 	}
@@ -439,7 +453,7 @@ func TestMemoryFull(t *testing.T) {
 	if out, err := server.CLI("config", "set", "maxmemory", "0"); err != nil || out != "OK" {
 		t.Fatal(out, err)
 	}
-	r.worker(t, store, "again").endsWell(t)
+	endWell(t, r.worker(t, store, "again"))
 	r.same(t, store)
 }
 

@@ -83,9 +83,7 @@ func TestPolitenessOfWorkers(t *testing.T) {
 	_ = dies.Process.Kill()
 	at(.5)
 	late := worker("late")
-	stays.endsWell(t)
-	joins.endsWell(t)
-	late.endsWell(t)
+	endWell(t, stays, joins, late)
 
 	closest, requests, first, last := w.measure()
 	t.Logf("%d requests to %d hosts by five workers; closest to each other %v; %v in all, %.3f times the ideal %v", requests, len(w.starts), closest,
@@ -245,9 +243,7 @@ func TestDedupTogether(t *testing.T) {
 	for _, dir := range shares {
 		all = append(all, startWorker(t, skink, "dedup", "--quiet", "--store", store, "--format", "json", "--out", dir+".json", dir))
 	}
-	for _, w := range all {
-		w.endsWell(t)
-	}
+	endWell(t, all...)
 	out, err := exec.Command(skink, "report", "--store", store, "--format", "json").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -260,7 +256,7 @@ func TestDedupTogether(t *testing.T) {
 		t.Errorf("together they judged %+v; want %d unique and %d exact copies", got, texts, (machines-1)*texts)
 	}
 	again := startWorker(t, skink, "dedup", "--store", store, "--out", os.DevNull, shares[0])
-	again.endsWell(t)
+	endWell(t, again)
 	if said := again.said.String(); !strings.Contains(said, fmt.Sprintf("in the store before: %d", texts)) {
 		t.Errorf("a share that is judged again is not known: %s", said)
 	}

@@ -178,9 +178,7 @@ func TestWorkersDie(t *testing.T) {
 			failed++
 		}
 	}
-	for _, w := range workers {
-		w.endsWell(t)
-	}
+	endWell(t, workers...)
 	again, most := r.sites.fetchedAgain()
 	t.Logf("seed %d: %d kills and %d failovers: %d URLs were fetched again, one of them %d times", seed, killed, failed, again, most)
 	if failed > 0 {
