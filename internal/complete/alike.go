@@ -28,8 +28,8 @@ import (
 // The pairs are found by the exact join of a Whole, and are exact themselves: no sketch is asked.
 // Reading the texts some six times is most of the work: half a millisecond of CPU a page of forty to
 // seven hundred words. A store of 100,000 such pages, four in ten of which resemble another, took 57
-// seconds of CPU and 1.4 GB; one of 1,000,000 took 720 seconds and 7.8 GB; 20,000 pages in one
-// template of 181 words took 7 seconds (on two cores that had much else to do).
+// seconds of CPU and 1.4 GB; one of 1,000,000 at one similarity 760 seconds and 4.6 GB; 20,000 pages
+// in one template of 181 words took 7 seconds (on two cores that had much else to do).
 //
 // What it gets wrong: nothing, but it is not always fast. Pages that are each made of some
 // paragraphs of a common stock resemble each other by all there is between two similarities, and
