@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
@@ -330,5 +331,33 @@ func TestFingerprint(t *testing.T) {
 		if got, want := f.alike(&g), dedup.Estimate(a, b); got < want-.15 || got > want+.15 {
 			t.Errorf("from word %d on: %.3f, and sketches say %.3f", c.from, got, want)
 		}
+	}
+}
+
+// lentLater lends a store when it is told to.
+type lentLater struct {
+	lent
+	told chan struct{}
+}
+
+func (l lentLater) Read(ctx context.Context, do func(store.Reader) error) error {
+	<-l.told
+	return l.lent.Read(ctx, do)
+}
+
+// A list that was made while the store was being read says so, also if that has ended since.
+func TestListSaysThatTheStoreWasBeingRead(t *testing.T) {
+	told := make(chan struct{})
+	v, _ := newView(t, small(t), func(o *Options) { o.Store = lentLater{o.Store.(lent), told} })
+	page := v.shown(func(ctx context.Context, r *http.Request) (*screen, error) {
+		rows := v.list(query{}).total
+		close(told)
+		<-v.index.idle
+		return &screen{name: "trouble", title: "A list", Content: fmt.Sprint(rows)}, nil
+	})
+	answer := httptest.NewRecorder()
+	page.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
+	if body := answer.Body.String(); !strings.Contains(body, "The store is being read") {
+		t.Errorf("it does not say so: %s", body)
 	}
 }

@@ -149,6 +149,7 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 	form := r.URL.Query()
 	q := queryOf(form)
 	l := &list{Query: form, Search: form.Get("q"), Text: form.Get("in") == "text", Shape: form.Get("shape"), Verdicts: verdicts[1:], Kinds: kinds[1:]}
+	read := v.index.progress()
 	var found selection
 	if l.Text && len(q.words) > 0 {
 		if err := v.searchTexts(ctx, q, &found, l); err != nil {
@@ -183,7 +184,7 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 		return err
 	})
 	again := time.Duration(0)
-	if found.unsorted || v.index.progress().Reading {
+	if found.unsorted || read.Reading {
 		again = time.Second
 	}
 	return &screen{name: "pages", title: "Pages", again: again, Content: l}, err

@@ -198,6 +198,7 @@ func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, e
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 		defer cancel()
 		v.index.fresh(r.Context(), &v.beside, v.life)
+		read := v.index.progress() // before the lists are made: the rest may be read meanwhile
 		s, err := make(ctx, r)
 		status := http.StatusOK
 		if err != nil {
@@ -207,12 +208,12 @@ func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, e
 			}
 			s = &screen{name: "trouble", title: "Nothing to show", Content: err.Error()}
 		}
-		v.write(w, r, status, s)
+		v.write(w, r, status, s, read)
 	})
 }
 
-// write sends a screen.
-func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *screen) {
+// write sends a screen that shows at least as much as was read.
+func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *screen, read progress) {
 	var content, page bytes.Buffer
 	err := v.pages.ExecuteTemplate(&content, s.name, s.Content)
 	if err == nil {
@@ -221,7 +222,7 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 			Content                  template.HTML
 			Places                   []place
 			Progress                 progress
-		}{s.title, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), places, v.index.progress()})
+		}{s.title, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), places, read})
 	}
 	if err != nil {
 		http.Error(w, fmt.Sprintf("the page could not be made: %v", err), http.StatusInternalServerError)
