@@ -64,7 +64,7 @@ func (w *Whole) learn(ctx context.Context) error {
 			return err
 		}
 		done += len(pages)
-		step(done / tellEvery * tellEvery)
+		step(done)
 		w.hosts = append(w.hosts, b)
 		for number := range b.blocks {
 			w.repeated[number] = true

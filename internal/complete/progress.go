@@ -13,12 +13,14 @@ const (
 	tellEvery = 256 // parts of a step
 )
 
-// next begins the next step, which has n parts. What it returns is called with how many are done.
+// next begins the next step, which has n parts. What it returns is called with how many are done,
+// which never become fewer, and tells that now and then.
 func (p *progress) next(n int) func(done int) {
 	p.steps++
-	step := p.steps
+	step, due := p.steps, 0
 	return func(done int) {
-		if p.tell != nil && done%tellEvery == 0 {
+		if p.tell != nil && done >= due {
+			due = done + tellEvery
 			p.tell((float64(step-1) + float64(done)/float64(max(n, 1))) / allSteps)
 		}
 	}

@@ -119,7 +119,7 @@ func (p *Pipeline) judgeMember(ctx context.Context, st *settling, id dedup.Hash)
 			return p.fetchAgain(ctx, &c.Record)
 		}
 		s := p.remade(c)
-		if err := p.judgeAgain(ctx, st, s); err != nil {
+		if err := p.judgeBy(ctx, func(s *subject) (*store.Record, error) { return p.twin(ctx, st, s) }, s); err != nil {
 			return err
 		}
 		if sameVerdict(&s.record, s.before) {
@@ -171,23 +171,9 @@ func (p *Pipeline) remade(c *store.Content) *subject {
 	return s
 }
 
-// judgeAgain judges a member by what the store holds, and by the copy of it that was settled first
-// if the store names none. Pages that are too short to be compared would not find each other
-// otherwise, while the copy that the store names is still to be judged itself.
-func (p *Pipeline) judgeAgain(ctx context.Context, st *settling, s *subject) error {
-	s.unjudged()
-	if s.tokens == 0 {
-		return nil
-	}
-	ask := p.ask(s)
-	found, err := p.store.Lookup(ctx, []store.Ask{ask})
-	if err != nil {
-		return err
-	}
-	return p.decide(ctx, s, ask, &found[0], func() (*store.Record, error) { return p.twin(ctx, st, s) })
-}
-
-// twin is the copy of a subject that was judged first, as it is now; nil if there is none.
+// twin is the copy of a subject that was settled first, as it is now; nil if there is none. Pages
+// that are too short to be compared would not find each other otherwise, while the copy that the
+// store names is still to be judged itself.
 func (p *Pipeline) twin(ctx context.Context, st *settling, s *subject) (*store.Record, error) {
 	for _, noIndex := range []bool{false, true} {
 		id, ok := st.first[wording{s.record.Hash, noIndex}]

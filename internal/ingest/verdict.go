@@ -18,6 +18,13 @@ import (
 // judge gives a verdict to each subject that is to have one, with one look-up for all. Each is
 // judged by what the store holds, and not by the other subjects.
 func (p *Pipeline) judge(ctx context.Context, all ...*subject) error {
+	noTwin := func(*subject) (*store.Record, error) { return nil, nil }
+	return p.judgeBy(ctx, noTwin, all...)
+}
+
+// judgeBy is judge. twin names a copy to judge a subject by if the store names none that can be
+// trusted; nil: there is none.
+func (p *Pipeline) judgeBy(ctx context.Context, twin func(*subject) (*store.Record, error), all ...*subject) error {
 	var asking []*subject
 	var asks []store.Ask
 	for _, s := range all {
@@ -37,14 +44,12 @@ func (p *Pipeline) judge(ctx context.Context, all ...*subject) error {
 		return err
 	}
 	for i, s := range asking {
-		if err := p.decide(ctx, s, asks[i], &found[i], noTwin); err != nil {
+		if err := p.decide(ctx, s, asks[i], &found[i], twin); err != nil {
 			return fmt.Errorf("judge %s: %w", s.record.URL, err)
 		}
 	}
 	return nil
 }
-
-func noTwin() (*store.Record, error) { return nil, nil }
 
 // leads says whether a page follows an earlier self of the subject.
 func (s *subject) leads(r *store.Record) bool { return r.Follows() && r.Leader == s.record.ID }
@@ -57,10 +62,9 @@ func (s *subject) unjudged() {
 	s.basis, s.over = store.Basis{}, dedup.Hash{}
 }
 
-// decide gives a subject the verdict that follows from what was found. twin names a copy to judge it
-// by if the store names none that can be trusted. It is asked after the last look-up, because a
-// verdict is held against what was committed since then.
-func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found *store.Found, twin func() (*store.Record, error)) error {
+// decide gives a subject the verdict that follows from what was found. It asks for the twin after
+// the last look-up, because a verdict is held against what was committed since then.
+func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found *store.Found, twin func(*subject) (*store.Record, error)) error {
 	r := &s.record
 	leader, trusted, err := p.trusts(ctx, s, found.Copy)
 	if err == nil && !trusted {
@@ -70,7 +74,7 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 		return err
 	}
 	if found.Copy == nil {
-		c, err := twin()
+		c, err := twin(s)
 		if err == nil {
 			leader, trusted, err = p.trusts(ctx, s, c)
 		}
