@@ -186,22 +186,24 @@ func (c *committer) withdraw(ctx context.Context, t ticket, stands []stand) erro
 // heed waits until nothing undecided stands before a ticket, and says whether nothing
 // decided does and nothing of the ticket had to be taken back. What it finds void it removes.
 //
-// It waits also when the verdict is stale already, with the postings taken back. A look-up counts a
-// list as seen up to the first undecided ticket. If that one's record was lost in a failover, and a
-// decided one stands behind it, every commit would be stale at once, and nobody would ever void it.
+// It waits also when the verdict is stale already, with the postings taken back, and then for all
+// that is undecided, also where the page is not posted itself. A look-up counts a list as seen up to
+// the first undecided ticket. If that one's record was lost in a failover, and a decided one stands
+// behind it, every commit would be stale at once, and nobody would ever void it.
 func (c *committer) heed(ctx context.Context, t ticket, stands []stand, before [][]ticket) (clear bool, err error) {
 	met := whatCounts(t, stands, before)
-	withdrawn := false
+	stale, withdrawn := false, false
 	for asked := 0; len(met) > 0; asked++ {
 		ask := c.fates
 		if asked >= c.patience {
 			ask = c.voids
 		}
-		open, stale, err := c.settle(ctx, met, ask)
+		open, came, err := c.settle(ctx, met, ask)
 		if err != nil {
 			return false, err
 		}
-		met = open
+		stale = stale || came
+		met = slices.DeleteFunc(open, func(m meeting) bool { return !m.wait && !stale })
 		if !withdrawn && (stale || slices.ContainsFunc(met, func(m meeting) bool { return m.ticket > t })) {
 			withdrawn = true
 			if err := c.withdraw(ctx, t, stands); err != nil {
@@ -248,8 +250,7 @@ func whatCounts(t ticket, stands []stand, before [][]ticket) []meeting {
 	return met
 }
 
-// settle asks what became of tickets: which are to be waited for, and whether one of them
-// is decided.
+// settle asks what became of tickets: which are undecided, and whether one of them is decided.
 func (c *committer) settle(ctx context.Context, met []meeting, ask func(context.Context, []ticket) ([]fate, error)) (open []meeting, came bool, err error) {
 	tickets := make([]ticket, len(met))
 	for i, m := range met {
@@ -267,7 +268,7 @@ func (c *committer) settle(ctx context.Context, met []meeting, ask func(context.
 			if err := c.remove(ctx, m.ticket, m.lists); err != nil {
 				return nil, false, err
 			}
-		case m.wait:
+		default:
 			open = append(open, m)
 		}
 	}

@@ -414,6 +414,24 @@ func TestMarksEveryOrder(t *testing.T) {
 	}
 }
 
+// TestALostRecordIsOutwaited lets a page follow a leader that stands in a list behind a ticket whose
+// record a failover has lost. No look-up counts what stands behind that as seen, so the page voids it,
+// though it is not posted in that list itself.
+func TestALostRecordIsOutwaited(t *testing.T) {
+	leader := &webPage{name: 1, text: 1, keys: []listID{1, 2}}
+	follows := &webPage{name: 2, text: 2, keys: []listID{1, 2}}
+	s := newStage(0, func(int) int { return 0 })
+	s.patience, s.tickets = 1, 8
+	s.lists = map[listID][]ticket{1: {7, 8}, 2: {8}, leader.hash(): {8}}
+	s.pages[8] = kept{page: leader}
+	if err := s.run([]*webPage{follows}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.check([]*webPage{leader, follows}); err != nil {
+		t.Error(err)
+	}
+}
+
 // branching is how many choices are gone through. After that all get their turns, for two
 // impatient workers can void each other for ever. With SKINK_LONG=full it is more than the whole
 // play of two pages that do not meet, and takes minutes.
