@@ -40,7 +40,7 @@ var table = map[string]struct {
 	"store/badger":              {[]string{"store", "store/badger/disk", "store/badger/postings", "dedup", "frontier", "internal/line"}, []string{"github.com/dgraph-io/badger"}},
 	"store/redis":               {[]string{"store", "dedup", "frontier"}, []string{"github.com/redis/rueidis"}},
 	"store/redis/redistest":     {nil, nil},
-	"store/remote":              {[]string{"store", "dedup", "frontier"}, nil},
+	"store/remote":              {[]string{"store", "store/badger/disk", "dedup", "frontier"}, nil},
 	"warc":                      {nil, nil},
 	"report":                    {[]string{"store", "dedup", "internal/align", "internal/harmless", "crawler/learn"}, nil},
 	"report/audit":              {[]string{"report", "store", "dedup", "frontier", "internal/harmless", "crawler/learn"}, nil},

@@ -50,8 +50,8 @@ const Nowhere = 2
 // counts: below it one of them is taken already. [Nowhere] is that of a text which is taken at all.
 // It is true at the moment, and alike does not change it. An error of alike ends the search.
 func Clusters(n int, similarities []float64, alike func(leader int, from []float64, take func(other int, resemblance float64)) error) (*Taken, error) {
-	if len(similarities) == 0 || len(similarities) > MostSimilarities || !slices.IsSorted(similarities) {
-		return nil, fmt.Errorf("clusters at the similarities %v: 1 to %d are possible, in ascending order", similarities, MostSimilarities)
+	if err := checkSimilarities(similarities); err != nil {
+		return nil, err
 	}
 	t := &Taken{similarities: similarities, texts: n}
 	from := slices.Repeat(similarities[:1], n)
@@ -79,6 +79,13 @@ func Clusters(n int, similarities []float64, alike func(leader int, from []float
 	return t, nil
 }
 
+func checkSimilarities(similarities []float64) error {
+	if len(similarities) == 0 || len(similarities) > MostSimilarities || !slices.IsSorted(similarities) {
+		return fmt.Errorf("clusters at the similarities %v: 1 to %d are possible, in ascending order", similarities, MostSimilarities)
+	}
+	return nil
+}
+
 // upTo are the similarities that a resemblance reaches, a bit for each.
 func (t *Taken) upTo(resemblance float64) uint64 {
 	n, equal := slices.BinarySearch(t.similarities, resemblance)
@@ -103,4 +110,36 @@ func (t *Taken) At(similarity float64) []Place {
 		}
 	}
 	return places
+}
+
+// NewTaken are the takes that [Clusters] once found for n texts at some similarities. It refuses
+// what Clusters cannot have found.
+func NewTaken(n int, similarities []float64, pairs []Take) (*Taken, error) {
+	if err := checkSimilarities(similarities); err != nil {
+		return nil, err
+	}
+	last := int32(0)
+	for _, p := range pairs {
+		if p.Leader < last || p.Text <= p.Leader || int(p.Text) >= n || !(p.Resemblance >= similarities[0] && p.Resemblance <= 1) {
+			return nil, fmt.Errorf("clusters of %d texts: %+v is no take of one by another", n, p)
+		}
+		last = p.Leader
+	}
+	return &Taken{similarities: similarities, texts: n, pairs: pairs}, nil
+}
+
+// Similarities are those at which texts are taken, in ascending order.
+func (t *Taken) Similarities() []float64 { return t.similarities }
+
+// Among are the takes at some of the similarities alone: what [Clusters] finds at these.
+func (t *Taken) Among(similarities []float64) *Taken {
+	some := &Taken{similarities: similarities, texts: t.texts}
+	open := slices.Repeat([]uint64{1<<len(similarities) - 1}, t.texts)
+	for _, p := range t.pairs {
+		if now := open[p.Leader] & open[p.Text] & some.upTo(p.Resemblance); now != 0 {
+			some.pairs = append(some.pairs, p)
+			open[p.Text] &^= now
+		}
+	}
+	return some
 }

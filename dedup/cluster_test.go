@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
@@ -82,6 +83,22 @@ func TestClustersAtOnce(t *testing.T) {
 				rt.Fatalf("at %v: %v, want %v", similarity, got, want)
 			}
 		}
+		var few []float64
+		for _, similarity := range similarities {
+			if rapid.Bool().Draw(rt, "asked for") {
+				few = append(few, similarity)
+			}
+		}
+		if len(few) == 0 {
+			return
+		}
+		alone, err := Clusters(n, few, alikeIn(pairs))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if got, want := at.Among(few), alone; !slices.Equal(got.Pairs(), want.Pairs()) || !slices.Equal(got.Similarities(), few) {
+			rt.Fatalf("among %v: %v, want %v", few, got.Pairs(), want.Pairs())
+		}
 	})
 }
 
@@ -95,5 +112,27 @@ func TestClustersError(t *testing.T) {
 		if _, err := Clusters(3, similarities, alikeIn(nil)); err == nil {
 			t.Errorf("clusters at %v", similarities)
 		}
+	}
+}
+
+// Takes that cannot have been found are refused.
+func TestNewTaken(t *testing.T) {
+	similarities := []float64{.3, .8}
+	for _, pairs := range [][]Take{
+		{{1, 1, .9}}, {{-1, 1, .9}}, {{0, 3, .9}}, {{0, 1, .2}}, {{0, 1, 1.1}}, {{0, 1, math.NaN()}}, {{1, 2, 1}, {0, 1, 1}},
+	} {
+		if _, err := NewTaken(3, similarities, pairs); err == nil {
+			t.Errorf("%v are taken", pairs)
+		}
+	}
+	taken, err := NewTaken(3, similarities, []Take{{0, 1, .5}, {1, 2, .9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := taken.At(.8), []Place{{0, 1}, {1, 1}, {1, .9}}; !slices.Equal(got, want) {
+		t.Errorf("at .8: %v, want %v", got, want)
+	}
+	if _, err := NewTaken(3, nil, nil); err == nil {
+		t.Error("texts are taken at no similarity")
 	}
 }

@@ -30,6 +30,7 @@ type Memory struct {
 	hashes   map[dedup.Hash][]uint64
 	postings map[uint64][]uint64 // places, ascending
 	meta     map[string][]byte
+	kept     map[string][]byte
 	tally    Tally
 }
 
@@ -54,6 +55,7 @@ func NewMemory() *Memory {
 		hashes:   map[dedup.Hash][]uint64{},
 		postings: map[uint64][]uint64{},
 		meta:     map[string][]byte{},
+		kept:     map[string][]byte{},
 	}
 }
 
@@ -419,6 +421,24 @@ func (m *Memory) SwapMeta(ctx context.Context, name string, old, value []byte) e
 		return ErrChanged
 	}
 	m.meta[name] = append([]byte{}, value...)
+	return nil
+}
+
+// Kept returns what was kept.
+func (m *Memory) Kept(ctx context.Context, name string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return bytes.Clone(m.kept[name]), ctx.Err()
+}
+
+// Keep keeps a value.
+func (m *Memory) Keep(ctx context.Context, name string, value []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept[name] = append([]byte{}, value...) // not nil, because nil would mean that nothing is kept
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 // calls may be of different moments.
 type Reader interface {
 	frontier.Reader
+	Keeper
 
 	// Pages returns what is known of the pages with these ids, in the order of the ids. The result
 	// is nil for a page without a record.

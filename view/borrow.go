@@ -70,6 +70,14 @@ func (b borrowed) Meta(ctx context.Context, name string) ([]byte, error) {
 	return asked(ctx, b, func(s store.Reader) ([]byte, error) { return s.Meta(ctx, name) })
 }
 
+func (b borrowed) Kept(ctx context.Context, name string) ([]byte, error) {
+	return asked(ctx, b, func(s store.Reader) ([]byte, error) { return s.Kept(ctx, name) })
+}
+
+func (b borrowed) Keep(ctx context.Context, name string, value []byte) error {
+	return b.from.Read(ctx, func(s store.Reader) error { return s.Keep(ctx, name, value) })
+}
+
 func (b borrowed) State(ctx context.Context, url string) (frontier.State, error) {
 	return asked(ctx, b, func(s store.Reader) (frontier.State, error) { return s.State(ctx, url) })
 }

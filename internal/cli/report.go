@@ -159,7 +159,7 @@ func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly
 	if rule.Similarity <= complete.LeastAlike {
 		return &audit.Nearly{From: rule.Similarity}, nil
 	}
-	alike, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule}, complete.LeastAlike, rule.Similarity)
+	alike, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule, Keep: true}, complete.LeastAlike, rule.Similarity)
 	if err != nil {
 		return nil, err
 	}
@@ -308,7 +308,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	if settings, err = how.over(settings); err != nil {
 		return err
 	}
-	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, WholeText: how.wholeText, Similarity: settings.Similarity})
+	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, WholeText: how.wholeText, Similarity: settings.Similarity, Keep: true})
 	if err != nil {
 		return err
 	}

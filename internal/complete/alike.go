@@ -72,15 +72,11 @@ func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ..
 	if len(similarities) == 0 {
 		return nil, fmt.Errorf("pages that are alike: no similarity was asked for")
 	}
-	opt.Similarity = similarities[0]
-	w, c, err := prepare(ctx, s, opt)
+	w, found, err := compare(ctx, s, opt, similarities...)
 	if err != nil {
 		return nil, err
 	}
-	a := &Alike{similarities: similarities}
-	if a.taken, err = w.cluster(ctx, c, similarities); err != nil {
-		return nil, err
-	}
+	a := &Alike{similarities: similarities, taken: found.Among(similarities)}
 	for _, t := range w.texts {
 		a.texts = append(a.texts, likeText{t.pages[0].id, t.pages[0].url, len(t.pages)})
 	}
@@ -90,7 +86,8 @@ func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ..
 		a.order[i] = int32(i)
 	}
 	slices.SortFunc(a.order, func(x, y int32) int {
-		return cmp.Or(cmp.Compare(pairs[x].Resemblance, pairs[y].Resemblance), cmp.Compare(x, y))
+		p, q := &pairs[x], &pairs[y]
+		return cmp.Or(cmp.Compare(p.Resemblance, q.Resemblance), cmp.Compare(p.Leader, q.Leader), cmp.Compare(p.Text, q.Text))
 	})
 	return a, nil
 }

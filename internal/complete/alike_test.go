@@ -191,15 +191,11 @@ func TestBelowOfManyAlike(t *testing.T) {
 		}
 		rule := defaultRule(t)
 		s := storeOf(t, rule, doorways(cities...)...)
-		w, c, err := prepare(context.Background(), s, Options{Rule: rule, Similarity: LeastAlike})
+		w, _, err := compare(context.Background(), s, Options{Rule: rule}, EachTwentieth(rule.Similarity)...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := w.compared
-		if _, err := w.cluster(context.Background(), c, EachTwentieth(rule.Similarity)); err != nil {
-			t.Fatal(err)
-		}
-		if compared := w.compared - before; compared > n+10 {
+		if compared := w.compared - judge(t, s, Options{Rule: rule}).compared; compared > n+10 {
 			t.Errorf("%d pages: %d comparisons", n, compared)
 		}
 		groups := alike(t, Options{Rule: rule}, doorways(cities...)...).Below(0.8)

@@ -36,11 +36,11 @@ import (
 
 // A boilerplate is what one host repeats.
 type boilerplate struct {
-	host      string
-	pages     int            // different ones that were counted; 0: too few to count
-	blocks    map[uint64]int // number of a block → on how many of those it is
-	top       []Block        // most pages first
-	shortened int            // pages that were compared without some block, of this host or another
+	Host      string         `json:"host"`
+	Pages     int            `json:"pages"`     // different ones that were counted; 0: too few to count
+	Blocks    map[uint64]int `json:"blocks"`    // number of a block → on how many of those it is
+	Top       []Block        `json:"top"`       // most pages first
+	Shortened int            `json:"shortened"` // pages that were compared without some block, of this host or another
 }
 
 // topBlocks is how many blocks of a host are reported with their text.
@@ -52,7 +52,7 @@ func (w *Whole) learn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.repeated = map[uint64]bool{}
+	var hosts []*boilerplate
 	step, done := w.progress.next(len(w.texts)), 0
 	for _, host := range slices.Sorted(maps.Keys(different)) {
 		pages := different[host]
@@ -65,12 +65,20 @@ func (w *Whole) learn(ctx context.Context) error {
 		}
 		done += len(pages)
 		step(done)
-		w.hosts = append(w.hosts, b)
-		for number := range b.blocks {
+		hosts = append(hosts, b)
+	}
+	w.repeat(hosts)
+	return nil
+}
+
+// repeat takes in what hosts repeat.
+func (w *Whole) repeat(hosts []*boilerplate) {
+	w.hosts, w.repeated = hosts, map[uint64]bool{}
+	for _, b := range hosts {
+		for number := range b.Blocks {
 			w.repeated[number] = true
 		}
 	}
-	return nil
 }
 
 // learnHost finds what a host repeats.
@@ -93,7 +101,7 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 			take(numbers)
 		}
 	}
-	b := &boilerplate{host: host, pages: len(pages), blocks: returning.Blocks()}
+	b := &boilerplate{Host: host, Pages: len(pages), Blocks: returning.Blocks()}
 	return b, w.showTop(ctx, b, pages)
 }
 
@@ -121,8 +129,8 @@ func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, err
 
 // showTop finds the text of the blocks that are on most pages, as the first page has it.
 func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) error {
-	most := slices.SortedFunc(maps.Keys(b.blocks), func(x, y uint64) int {
-		return cmp.Or(cmp.Compare(b.blocks[y], b.blocks[x]), cmp.Compare(x, y))
+	most := slices.SortedFunc(maps.Keys(b.Blocks), func(x, y uint64) int {
+		return cmp.Or(cmp.Compare(b.Blocks[y], b.Blocks[x]), cmp.Compare(x, y))
 	})
 	wanted := map[uint64]bool{}
 	for _, number := range most[:min(len(most), topBlocks)] {
@@ -138,12 +146,12 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 		}
 		for number := range wanted {
 			if text := blocks[number]; text != "" {
-				b.top = append(b.top, Block{Text: text, Pages: b.blocks[number]})
+				b.Top = append(b.Top, Block{Text: text, Pages: b.Blocks[number]})
 				delete(wanted, number)
 			}
 		}
 	}
-	slices.SortFunc(b.top, func(x, y Block) int {
+	slices.SortFunc(b.Top, func(x, y Block) int {
 		return cmp.Or(cmp.Compare(y.Pages, x.Pages), cmp.Compare(x.Text, y.Text))
 	})
 	return nil
@@ -151,7 +159,7 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 
 // shorten takes in what was learned. A text is then found by what is left of it; one of which
 // nothing is left is found by all of it.
-func (c *comparison) shorten(ctx context.Context) error {
+func (c *comparison) shorten(ctx context.Context, least float64) error {
 	order := c.count()
 	err := c.w.readAll(ctx, c.short(), c.w.shortenText, c.w.counted(func(i int, s dedup.Set) {
 		c.sets.Put(c.w.texts[i].likely(), s)
@@ -161,7 +169,7 @@ func (c *comparison) shorten(ctx context.Context) error {
 		return err
 	}
 	c.w.countShortened()
-	return c.post(ctx, order)
+	return c.post(ctx, order, least)
 }
 
 // shortenText takes out of a text what hosts repeat.
@@ -188,11 +196,11 @@ func (w *Whole) countShortened() {
 		}
 	}
 	for _, h := range w.hosts {
-		h.shortened = pages[h.host]
-		delete(pages, h.host)
+		h.Shortened = pages[h.Host]
+		delete(pages, h.Host)
 	}
 	for _, host := range slices.Sorted(maps.Keys(pages)) {
-		w.hosts = append(w.hosts, &boilerplate{host: host, shortened: pages[host]})
+		w.hosts = append(w.hosts, &boilerplate{Host: host, Shortened: pages[host]})
 	}
 }
 
@@ -218,10 +226,10 @@ func (w *Whole) LeftOut() []LeftOut {
 	}
 	all := []LeftOut{}
 	for _, b := range w.hosts {
-		if len(b.blocks) == 0 && b.shortened == 0 {
+		if len(b.Blocks) == 0 && b.Shortened == 0 {
 			continue
 		}
-		all = append(all, LeftOut{Host: b.host, Pages: b.pages, Shortened: b.shortened, Blocks: len(b.blocks), Top: b.top})
+		all = append(all, LeftOut{Host: b.Host, Pages: b.Pages, Shortened: b.Shortened, Blocks: len(b.Blocks), Top: b.Top})
 	}
 	return all
 }

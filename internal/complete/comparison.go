@@ -18,6 +18,7 @@ const cacheBytes = 64 << 20
 // candidates, and each pair of candidates is compared exactly. One goroutine uses it.
 type comparison struct {
 	w     *Whole
+	least float64 // resemblance of the pairs that it finds
 	join  *dedup.Join
 	sets  *lastused.Cache[part, dedup.Set]
 	canon dedup.Text
@@ -29,20 +30,20 @@ type part struct {
 	left bool       // without what hosts repeat
 }
 
-// newComparison makes a comparison of whole texts.
-func newComparison(ctx context.Context, w *Whole) (*comparison, error) {
+// newComparison makes a comparison of whole texts, for the pairs of a resemblance or above it.
+func newComparison(ctx context.Context, w *Whole, least float64) (*comparison, error) {
 	c := &comparison{w: w, sets: lastused.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
-	return c, c.index(ctx)
+	return c, c.index(ctx, least)
 }
 
 // index makes the join. Each text is read twice: first to count how rare its shingles are, and then
 // to post it under the rarest.
-func (c *comparison) index(ctx context.Context) error {
+func (c *comparison) index(ctx context.Context, least float64) error {
 	order := c.count()
 	if err := c.long(ctx, func(_ int, s dedup.Set) { order.Count(s) }); err != nil {
 		return err
 	}
-	return c.post(ctx, order)
+	return c.post(ctx, order, least)
 }
 
 // count makes a table for the shingles of all texts. The join before goes.
@@ -56,8 +57,9 @@ func (c *comparison) count() *dedup.Occurrences {
 }
 
 // post makes the join of texts whose shingles were counted.
-func (c *comparison) post(ctx context.Context, order *dedup.Occurrences) error {
-	c.join = dedup.NewJoin(c.w.rule.Similarity, len(c.w.texts), order)
+func (c *comparison) post(ctx context.Context, order *dedup.Occurrences, least float64) error {
+	c.least = least
+	c.join = dedup.NewJoin(least, len(c.w.texts), order)
 	return c.long(ctx, c.join.Add)
 }
 
@@ -136,7 +138,7 @@ func (c *comparison) resemblance(ctx context.Context, a, b int) (float64, error)
 		return c.between(ctx, a, b, false)
 	}
 	left, err := c.between(ctx, a, b, true)
-	if err != nil || left < c.w.rule.Similarity || !c.w.rule.Short(x.words) && !c.w.rule.Short(y.words) {
+	if err != nil || left < c.least || !c.w.rule.Short(x.words) && !c.w.rule.Short(y.words) {
 		return left, err
 	}
 	whole, err := c.between(ctx, a, b, false)

@@ -20,7 +20,7 @@ type Pair struct {
 // its exact resemblance, in the order of their URLs. Pages that are too short by the rule have no
 // pairs.
 func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) ([]Pair, error) {
-	w, err := readWhole(ctx, s, rule, byAddress)
+	w, err := readWhole(ctx, s, Options{Rule: rule})
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ type textPair struct {
 
 // similar finds the pairs of texts that resemble each other enough.
 func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
-	c, err := newComparison(ctx, w)
+	c, err := newComparison(ctx, w, w.rule.Similarity)
 	if err != nil {
 		return nil, err
 	}

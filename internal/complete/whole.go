@@ -50,6 +50,7 @@ type Whole struct {
 	rule      dedup.Rule
 	by        criteria // of the ranks
 	wholeText bool
+	state     string               // of the store, see kept.go
 	texts     []text               // distinct, by rank
 	of        map[dedup.Hash]int32 // id of a page → place of its text
 	hosts     []*boilerplate       // by name: what each repeats
@@ -74,6 +75,9 @@ type Options struct {
 	WholeText bool // whether what a host repeats on many pages is compared, too
 	Longest   bool // whether the longest text leads, and of equal ones the first that was stored, instead of the best by its URL
 
+	// Keep is whether what the comparison finds is kept beside the store, and found there the next
+	// time.
+	Keep bool
 	// Similarity is the resemblance from which pages are near, 0: that of Rule. What hosts repeat is
 	// learned by Rule all the same, so that it does not change with the question.
 	Similarity float64
@@ -84,54 +88,86 @@ type Options struct {
 
 // Judge judges all pages of s against all others.
 func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
-	w, c, err := prepare(ctx, s, opt)
+	similarity := cmp.Or(opt.Similarity, opt.Rule.Similarity)
+	w, found, err := compare(ctx, s, opt, similarity)
 	if err != nil {
 		return nil, err
 	}
-	if w.places == nil {
-		if err := w.place(ctx, c); err != nil {
-			return nil, err
-		}
-	}
+	w.places = found.At(similarity)
 	w.led = ledBy(w.places)
 	return w, nil
 }
 
-// prepare reads a store and learns what its hosts repeat. The comparison finds the pairs of the
-// similarity that was asked for. The texts have their places already if nothing more is needed for
-// them.
-func prepare(ctx context.Context, s store.Reader, opt Options) (w *Whole, c *comparison, err error) {
-	if w, err = readWhole(ctx, s, opt.Rule, opt.criteria()); err != nil {
+// compare finds which texts of a store take which others at some similarities, in ascending order,
+// and perhaps at others, too.
+func compare(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *dedup.Taken, error) {
+	end, err := s.End(ctx)
+	if err != nil {
 		return nil, nil, err
 	}
-	w.progress.tell = opt.Progress
-	if c, err = newComparison(ctx, w); err != nil {
+	w, err := readWhole(ctx, s, opt)
+	if err != nil {
 		return nil, nil, err
 	}
-	if err := w.place(ctx, c); err != nil {
+	if !opt.Keep {
+		found, err := w.find(ctx, similarities)
+		return w, found, err
+	}
+	if found := w.recall(ctx, similarities); found != nil {
+		return w, found, nil
+	}
+	found, err := w.find(ctx, keptWith(opt.Rule, similarities))
+	if err != nil {
 		return nil, nil, err
 	}
-	if w.wholeText = opt.WholeText; !w.wholeText {
-		if err := w.learn(ctx); err != nil {
-			return nil, nil, err
+	if now, err := s.End(ctx); err == nil && now == end { // else texts may be of other visits than their records
+		_ = w.remember(ctx, found) // it is found again where it cannot be kept
+	}
+	return w, found, nil
+}
+
+// find compares the texts, without what hosts repeat unless they are to be compared whole.
+func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
+	least := similarities[0]
+	if w.wholeText {
+		c, err := newComparison(ctx, w, least)
+		if err != nil {
+			return nil, err
 		}
+		return w.cluster(ctx, c, similarities)
 	}
-	w.rule.Similarity = cmp.Or(opt.Similarity, opt.Rule.Similarity)
+	crawls := []float64{w.rule.Similarity}
+	c, err := newComparison(ctx, w, crawls[0])
+	if err != nil {
+		return nil, err
+	}
+	found, err := w.cluster(ctx, c, crawls)
+	if err != nil {
+		return nil, err
+	}
+	w.places = found.At(crawls[0])
+	if err := w.learn(ctx); err != nil {
+		return nil, err
+	}
 	switch {
 	case len(w.repeated) > 0:
-		err = c.shorten(ctx)
-	case w.rule.Similarity != opt.Rule.Similarity:
-		err = c.index(ctx)
+		err = c.shorten(ctx, least)
+	case slices.Equal(similarities, crawls):
+		return found, nil
 	default:
-		return w, c, nil
+		err = c.index(ctx, least)
 	}
-	w.places = nil
-	return w, c, err
+	if err != nil {
+		return nil, err
+	}
+	return w.cluster(ctx, c, similarities)
 }
 
 // readWhole collects the texts of a store, by rank.
-func readWhole(ctx context.Context, s store.Reader, rule dedup.Rule, by criteria) (*Whole, error) {
-	w := &Whole{Reader: s, rule: rule, by: by, of: map[dedup.Hash]int32{}}
+func readWhole(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
+	w := &Whole{Reader: s, rule: opt.Rule, by: opt.criteria(), wholeText: opt.WholeText, of: map[dedup.Hash]int32{}}
+	w.progress.tell = opt.Progress
+	state := newState(opt)
 	var pages []ranked
 	var clusters []dedup.Hash // of the pages, in the crawl
 	named := map[naming]bool{}
@@ -142,6 +178,7 @@ func readWhole(ctx context.Context, s store.Reader, rule dedup.Rule, by criteria
 		if err != nil {
 			return nil, err
 		}
+		state.add(page)
 		r := &page.Record
 		if r.CanonicalURL != "" && r.CanonicalURL != r.URL {
 			target := dedup.HashOf([]byte(r.CanonicalURL))
@@ -156,8 +193,9 @@ func readWhole(ctx context.Context, s store.Reader, rule dedup.Rule, by criteria
 		p := &pages[i]
 		p.named = named[naming{clusters[i], p.id}] || named[naming{p.hash, p.id}]
 	}
-	slices.SortFunc(pages, by.rank)
+	slices.SortFunc(pages, w.by.rank)
 	w.group(pages)
+	w.state = state.String()
 	return w, nil
 }
 
@@ -188,7 +226,7 @@ func (w *Whole) group(pages []ranked) {
 	}
 }
 
-// cluster finds the clusters at some similarities, the least of which is that of the comparison.
+// cluster finds the clusters at some similarities, of which none is less than that of the comparison.
 func (w *Whole) cluster(ctx context.Context, c *comparison, similarities []float64) (*dedup.Taken, error) {
 	step := w.progress.next(len(w.texts))
 	return dedup.Clusters(len(w.texts), similarities, func(leader int, from []float64, take func(int, float64)) (err error) {
@@ -201,15 +239,6 @@ func (w *Whole) cluster(ctx context.Context, c *comparison, similarities []float
 		})
 		return cmp.Or(err, alike)
 	})
-}
-
-// place gives each text its place at the similarity of the comparison.
-func (w *Whole) place(ctx context.Context, c *comparison) error {
-	taken, err := w.cluster(ctx, c, []float64{w.rule.Similarity})
-	if err == nil {
-		w.places = taken.At(w.rule.Similarity)
-	}
-	return err
 }
 
 // apply gives a record the verdict of the whole.

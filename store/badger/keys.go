@@ -73,7 +73,8 @@ import (
 // Beside badger's files there are the files of the index: NUMBER.postings holds a segment and
 // NUMBER.urls a filter, see package postings. They can be made again from the journal, j. READERS
 // and readers.sock belong to package store/remote, through which the process that has the store
-// answers other processes. They hold no part of the store.
+// answers other processes. NAME.kept is a value that was made of the pages and can be made again,
+// see kept.go. They hold no part of the store.
 //
 // Values of o and t are cut into parts of [partSize] for two reasons. One of badger's transactions
 // takes at most 15 % of a memtable. A value of more than 1 MiB would go to the value log, in which

@@ -40,8 +40,8 @@ type Options struct {
 	Create  bool         // make the store if there is none
 	Reserve int64        // bytes of disk to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
 	Logger  *slog.Logger // where badger's own messages go; nil: nowhere
-	// ReadOnly opens a store that exists and changes nothing in its folder. Other processes may
-	// read it at the same time. Methods that write return an error.
+	// ReadOnly opens a store that exists and changes nothing of it. Other processes may read it at
+	// the same time. Methods that write return an error, but for Keep.
 	ReadOnly bool
 	Files    int // the most files that the caller will have open beside the store
 

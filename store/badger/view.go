@@ -20,8 +20,9 @@ import (
 // logs of a killed process. So a reader makes another folder for badger, a view. It has links to
 // the tables, a MANIFEST that names them, and copies of the logs as far as they are whole. It is
 // made where temporary files go, or in memory, and is removed with the reader. A damaged store is
-// copied there as a whole, and the copy is mended. Nothing changes in the store's own folder. Any
-// number of readers share a lock that keeps writers out.
+// copied there as a whole, and the copy is mended. Nothing changes in the store's own folder, where
+// a reader may only put what is kept beside the store, see kept.go. Any number of readers share a
+// lock that keeps writers out.
 type view struct {
 	dir     string
 	damaged bool   // the view is a copy of a damaged store, which has to be mended
@@ -94,7 +95,7 @@ func (v *view) copyStore(dir string, opt Options) error {
 		if err != nil {
 			return err
 		}
-		if ext := filepath.Ext(e.Name()); info.Mode().IsRegular() && ext != postings.SegmentExt && ext != postings.URLsExt && !holdsNothing(e.Name(), info.Size()) {
+		if ext := filepath.Ext(e.Name()); info.Mode().IsRegular() && ext != postings.SegmentExt && ext != postings.URLsExt && ext != disk.KeptExt && !holdsNothing(e.Name(), info.Size()) {
 			names = append(names, e.Name())
 			size += info.Size()
 		}

@@ -14,8 +14,8 @@ import (
 // # The layout, version 4
 //
 // All keys of a store begin with its name in braces. {NAME} are those of the store as a whole: v
-// its version, m its named values (meta.go), w and g its sessions and runs (session.go), a the
-// workers that ask for hosts (present.go). The others are of one of 1,024 partitions, {NAME:000} to
+// its version, m its named values (meta.go), k what is kept beside it (kept.go), w and g its sessions
+// and runs (session.go), a the workers that ask for hosts (present.go). The others are of one of 1,024 partitions, {NAME:000} to
 // {NAME:3ff}:
 //
 //	b l x          by the hash of a key or of a text: posting lists, and visits that are void (postings.go)

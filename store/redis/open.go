@@ -33,7 +33,7 @@ import (
 // Options says how to open a store. The zero value opens one that exists.
 type Options struct {
 	Create   bool // make the store if there is none
-	ReadOnly bool // nothing is written, and no host claimed
+	ReadOnly bool // nothing is written but by Keep, and no host claimed
 
 	// Texts is a folder that all workers share under this path, in which a store that is
 	// made keeps its texts; "": on the servers. One that exists knows where its texts are.

@@ -33,6 +33,7 @@ var (
 // goroutines; the questions wait for each other. When a context ends during a question, so does the
 // session.
 type Reader struct {
+	dir    string
 	by     string
 	moment time.Time
 	conn   net.Conn
@@ -64,6 +65,7 @@ func Open(ctx context.Context, dir string) (*Reader, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
+	r.dir = dir
 	return r, nil
 }
 

@@ -185,6 +185,15 @@ func (s *served) Meta(ctx context.Context, name string) ([]byte, error) {
 	return through(s, func(r *Reader) ([]byte, error) { return r.Meta(ctx, name) })
 }
 
+func (s *served) Kept(ctx context.Context, name string) ([]byte, error) {
+	return through(s, func(r *Reader) ([]byte, error) { return r.Kept(ctx, name) })
+}
+
+func (s *served) Keep(ctx context.Context, name string, value []byte) error {
+	_, err := through(s, func(r *Reader) (bool, error) { return true, r.Keep(ctx, name, value) })
+	return err
+}
+
 func (s *served) State(ctx context.Context, url string) (frontier.State, error) {
 	return through(s, func(r *Reader) (frontier.State, error) { return r.State(ctx, url) })
 }

@@ -24,6 +24,7 @@ var durablePromises = []struct {
 		check(t, s.Return(ctx, claim(t, s, "other.example").Claim, frontier.Rest{Delay: time.Minute, Next: until, Idle: true}))
 		check(t, s.SetMeta(ctx, "name", []byte("value")))
 		check(t, s.SetMeta(ctx, "empty", nil))
+		check(t, s.Keep(ctx, "name", []byte("made of pages")))
 		e := full("https://example.com/", "a text")
 		e.Record = fullRecord("https://example.com/")
 		e.Links = items(1, "https://example.com/1")
@@ -54,6 +55,7 @@ var durablePromises = []struct {
 			equal(t, "counts", must(s.Counts(ctx))(t), counts)
 			equal(t, "meta", must(s.Meta(ctx, "name"))(t), []byte("value"))
 			equal(t, "empty meta", must(s.Meta(ctx, "empty"))(t), []byte{})
+			equal(t, "kept", must(s.Kept(ctx, "name"))(t), []byte("made of pages"))
 			wantState(t, s, "https://example.com/", frontier.Fetched)
 			wantURLs(t, s, frontier.Outside, "https://beyond.example/")
 			wantHosts(t, s,

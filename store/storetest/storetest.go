@@ -24,6 +24,7 @@ var reading = []group{
 	{"contents", contentPromises},
 	{"visits", visitPromises},
 	{"clusters", clusterPromises},
+	{"kept", keptPromises},
 	{"frontier", frontierPromises},
 }
 

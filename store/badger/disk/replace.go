@@ -4,8 +4,11 @@ import "os"
 
 // Replace replaces a file. Also after a power cut, either the old or the new file is there, and
 // it is whole.
-func Replace(name string, b []byte) error {
-	f, err := os.OpenFile(name+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
+func Replace(name string, b []byte) error { return replaceBy(name+".new", name, b) }
+
+// replaceBy replaces a file by one that has another name until it is whole.
+func replaceBy(half, name string, b []byte) error {
+	f, err := os.OpenFile(half, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
@@ -17,10 +20,10 @@ func Replace(name string, b []byte) error {
 		err = closeErr
 	}
 	if err == nil {
-		err = os.Rename(name+".new", name)
+		err = os.Rename(half, name)
 	}
 	if err != nil {
-		os.Remove(name + ".new")
+		os.Remove(half)
 	}
 	return err
 }

@@ -1,0 +1,275 @@
+package complete
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// A watched store counts the texts that are read from it.
+type watched struct {
+	*store.Memory
+	texts   int
+	refuses error  // to keep anything
+	during  func() // called once, when the first text is read
+}
+
+func (w *watched) reads() {
+	w.texts++
+	if during := w.during; during != nil {
+		w.during = nil
+		during()
+	}
+}
+
+func (w *watched) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
+	return func(yield func(*store.Change, error) bool) {
+		for change, err := range w.Memory.Changes(ctx, after, want) {
+			if want&store.WantText != 0 {
+				w.reads()
+			}
+			if !yield(change, err) {
+				return
+			}
+		}
+	}
+}
+
+func (w *watched) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	if want&store.WantText != 0 {
+		w.reads()
+	}
+	return w.Memory.Pages(ctx, ids, want)
+}
+
+func (w *watched) Keep(ctx context.Context, name string, value []byte) error {
+	if w.refuses != nil {
+		return w.refuses
+	}
+	return w.Memory.Keep(ctx, name, value)
+}
+
+func (w *watched) Kept(ctx context.Context, name string) ([]byte, error) {
+	if w.refuses != nil {
+		return nil, w.refuses
+	}
+	return w.Memory.Kept(ctx, name)
+}
+
+// read says how many texts fn reads.
+func (w *watched) read(fn func()) int {
+	before := w.texts
+	fn()
+	return w.texts - before
+}
+
+// watchedSite is a site whose pages have a menu, some of which resemble each other.
+func watchedSite(t testing.TB, rule dedup.Rule) *watched {
+	pages := doorways("Berlin", "Hamburg", "Munich", "Cologne", "Frankfurt", "Stuttgart")
+	for i := range 24 {
+		pages = append(pages, article(fmt.Sprintf("http://menu.test/%d", i), "Home and all that stands in the menu of this site\n"+words(uint64(i/2), 90)+" "+words(uint64(99+i), 15)))
+	}
+	return &watched{Memory: storeOf(t, rule, pages...)}
+}
+
+// What is asked of a store that does not change is found once, whatever is asked first, and the
+// answers are those of a comparison for that question alone.
+func TestComparedOnce(t *testing.T) {
+	rule := defaultRule(t)
+	ctx := context.Background()
+	keep := Options{Rule: rule, Keep: true}
+	questions := []struct {
+		name string
+		ask  func(store.Reader, Options) (show func() string)
+	}{
+		{"whole", func(s store.Reader, opt Options) func() string {
+			w := judge(t, s, opt)
+			return func() string { return shown(t, w) }
+		}},
+		{"at another similarity", func(s store.Reader, opt Options) func() string {
+			opt.Similarity = 0.5
+			w := judge(t, s, opt)
+			return func() string { return shown(t, w) }
+		}},
+		{"nearly", func(s store.Reader, opt Options) func() string {
+			a, err := FindAlike(ctx, s, opt, LeastAlike, rule.Similarity)
+			return func() string { return fmt.Sprint(a.Below(rule.Similarity), a.Curve(), err) }
+		}},
+		{"curve", func(s store.Reader, opt Options) func() string {
+			a, err := FindAlike(ctx, s, opt, EachTwentieth(rule.Similarity)...)
+			return func() string {
+				above, below := a.Near(0.4, 5)
+				return fmt.Sprint(a.Curve(), a.taken.Pairs(), above, below, err)
+			}
+		}},
+	}
+	if left := judge(t, watchedSite(t, rule), Options{Rule: rule}).LeftOut(); len(left) == 0 {
+		t.Error("no host repeats anything")
+	}
+	for first := range questions {
+		s := watchedSite(t, rule)
+		for i := range questions {
+			q := questions[(first+i)%len(questions)]
+			var show func() string
+			read := s.read(func() { show = q.ask(s, keep) })
+			if i == 0 && read == 0 || i > 0 && read > 0 {
+				t.Errorf("%s after %d other questions reads %d texts", q.name, i, read)
+			}
+			if got, want := show(), q.ask(s.Memory, Options{Rule: rule})(); got != want {
+				t.Errorf("%s:\n got %v\nwant %v", q.name, got, want)
+			}
+		}
+	}
+}
+
+// shown is all that a whole says.
+func shown(t testing.TB, w *Whole) string {
+	out := clustersOf(t, w) + fmt.Sprintf("%+v\n", w.LeftOut())
+	for change, err := range w.Changes(context.Background(), "", store.WantText) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, left := w.Own(&change.Content)
+		out += fmt.Sprintf("%+v %q %d\n", change.Record, own, left)
+	}
+	return out
+}
+
+// A comparison is made anew after any change of a page, and only then.
+func TestComparedAgain(t *testing.T) {
+	rule := defaultRule(t)
+	entry := func(p page, change func(*store.Entry)) *store.Entry {
+		e := p.entry(rule)
+		e.Revisit = true
+		change(e)
+		return e
+	}
+	same := func(*store.Entry) {}
+	first := article("http://menu.test/0", "Home and all that stands in the menu of this site\n"+words(0, 90)+" "+words(99, 15))
+	for _, c := range []struct {
+		name   string
+		change *store.Entry
+		anew   bool
+	}{
+		{"a page comes", article("http://new.test/", words(7, 90)).entry(rule), true},
+		{"a page has another text", entry(article("http://menu.test/0", words(8, 90)), same), true},
+		{"a page has the same words in other lines", entry(article("http://menu.test/0", "Home and all that\nstands in the menu of this site\n"+words(0, 90)+" "+words(99, 15)), same), true},
+		{"a page has another title", entry(first, func(e *store.Entry) { e.Record.Title = "Another" }), true},
+		{"a page may be indexed no more", entry(first, func(e *store.Entry) { e.Record.NoIndex = true }), true},
+		{"a page follows another", entry(first, func(e *store.Entry) {
+			e.Record.Verdict, e.Record.Leader = dedup.Near, dedup.HashOf([]byte("http://menu.test/1"))
+		}), true},
+		{"a page goes", entry(first, func(e *store.Entry) { e.Record.Kind, e.Record.Words, e.Text = store.Error, 0, nil }), true},
+		{"a page was found unchanged", entry(first, func(e *store.Entry) { e.Revisit, e.Touch = false, true }), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := watchedSite(t, rule)
+			keep := Options{Rule: rule, Keep: true}
+			judge(t, s, keep)
+			if _, err := s.Commit(context.Background(), []*store.Entry{c.change}); err != nil {
+				t.Fatal(err)
+			}
+			for n, anew := range []bool{c.anew, false} {
+				var w *Whole
+				if read := s.read(func() { w = judge(t, s, keep) }); read > 0 != anew {
+					t.Errorf("report %d after it reads %d texts", n+1, read)
+				}
+				if got, want := shown(t, w), shown(t, judge(t, s.Memory, Options{Rule: rule})); got != want {
+					t.Errorf("report %d after it:\n got %s\nwant %s", n+1, got, want)
+				}
+			}
+		})
+	}
+}
+
+// Each question that finds other pairs has a comparison of its own.
+func TestComparedForAnotherQuestion(t *testing.T) {
+	rule := defaultRule(t)
+	other := rule
+	other.MinWords = 20
+	s := watchedSite(t, rule)
+	judge(t, s, Options{Rule: rule, Keep: true})
+	for _, opt := range []Options{
+		{Rule: rule, Keep: true, WholeText: true}, {Rule: rule, Keep: true, Longest: true}, {Rule: other, Keep: true},
+		{Rule: rule, Keep: true, Similarity: 0.57}, {Rule: rule, Keep: true, Similarity: 0.2},
+	} {
+		if s.read(func() { judge(t, s, opt) }) == 0 {
+			t.Errorf("%+v is answered by what was kept", opt)
+		}
+		if read := s.read(func() { judge(t, s, opt) }); read > 0 {
+			t.Errorf("%+v is compared again, and reads %d texts", opt, read)
+		}
+		opt.Keep = false
+		got, want := shown(t, judge(t, s.Memory, Options{Rule: opt.Rule, WholeText: opt.WholeText, Longest: opt.Longest, Similarity: opt.Similarity, Keep: true})), shown(t, judge(t, s.Memory, opt))
+		if got != want {
+			t.Errorf("%+v:\n got %s\nwant %s", opt, got, want)
+		}
+	}
+}
+
+// A page that changes while the texts are read may be in the comparison as it is now, and in its
+// state as it was.
+func TestNothingKeptOfAChange(t *testing.T) {
+	rule := defaultRule(t)
+	s := watchedSite(t, rule)
+	s.during = func() {
+		if _, err := s.Commit(context.Background(), []*store.Entry{article("http://late.test/", words(7, 90)).entry(rule)}); err != nil {
+			t.Error(err)
+		}
+	}
+	judge(t, s, Options{Rule: rule, Keep: true})
+	if kept, err := s.Kept(context.Background(), "alike"); kept != nil || err != nil {
+		t.Errorf("%d bytes are kept, %v", len(kept), err)
+	}
+}
+
+// Who cannot keep or read what was kept gets the same answers, without an error.
+func TestNothingCanBeKept(t *testing.T) {
+	rule := defaultRule(t)
+	s := watchedSite(t, rule)
+	s.refuses = errors.New("it is only read")
+	want := shown(t, judge(t, s.Memory, Options{Rule: rule}))
+	for range 2 {
+		if got := shown(t, judge(t, s, Options{Rule: rule, Keep: true})); got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+	}
+}
+
+// What was kept and is damaged, or was never a comparison, is made anew.
+func TestKeptDamaged(t *testing.T) {
+	rule := defaultRule(t)
+	s := watchedSite(t, rule)
+	want := shown(t, judge(t, s.Memory, Options{Rule: rule}))
+	keep := Options{Rule: rule, Keep: true}
+	judge(t, s, keep)
+	whole, err := s.Memory.Kept(context.Background(), "alike")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		bad := slices.Clone(whole)
+		switch rapid.SampledFrom([]string{"cut", "flipped", "other"}).Draw(rt, "damage") {
+		case "cut":
+			bad = bad[:rapid.IntRange(0, len(bad)-1).Draw(rt, "length")]
+		case "flipped":
+			bad[rapid.IntRange(0, len(bad)-1).Draw(rt, "byte")] ^= 1 << rapid.IntRange(0, 7).Draw(rt, "bit")
+		case "other":
+			bad = store.Pack(rapid.SliceOf(rapid.Byte()).Draw(rt, "bytes"))
+		}
+		if err := s.Memory.Keep(context.Background(), "alike", bad); err != nil {
+			rt.Fatal(err)
+		}
+		if got := shown(t, judge(t, s, keep)); got != want {
+			rt.Fatalf("got %s\nwant %s", got, want)
+		}
+	})
+}

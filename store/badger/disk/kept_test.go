@@ -1,0 +1,78 @@
+package disk
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// What a process that was killed had begun to keep is gone with the next value, and other files,
+// those of a name that begins alike too, stay.
+func TestKeepRemovesHalves(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"alike.ABC.kept.new", "alike-whole.ABC.kept.new", "alike-whole.kept", "MANIFEST"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Keep(dir, "alike", []byte("value")); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Kept(dir, "alike")
+	if string(got) != "value" || err != nil {
+		t.Errorf("Kept = %q, %v", got, err)
+	}
+	want := []string{"MANIFEST", "alike-whole.ABC.kept.new", "alike-whole.kept", "alike.kept"}
+	if names := namesIn(t, dir); !slices.Equal(names, want) {
+		t.Errorf("the folder has %v, want %v", names, want)
+	}
+}
+
+// Whatever happens to be kept at once, what is read is one of the values, and whole.
+func TestKeepAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	value := func(n int) []byte { return bytes.Repeat([]byte{byte(n)}, 1<<16) }
+	if err := Keep(dir, "alike", value(0)); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for n := range 4 {
+		all.Go(func() {
+			for range 50 {
+				_ = Keep(dir, "alike", value(n)) // another may have removed it
+				if got, err := Kept(dir, "alike"); err != nil || len(got) == 0 || !bytes.Equal(got, value(int(got[0]))) {
+					t.Errorf("%d bytes were kept, %v", len(got), err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if names := namesIn(t, dir); !slices.Equal(names, []string{"alike.kept"}) {
+		t.Errorf("the folder has %v", names)
+	}
+}
+
+func TestKeepInAFolderThatIsNot(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	if got, err := Kept(dir, "alike"); got != nil || err != nil {
+		t.Errorf("Kept = %q, %v", got, err)
+	}
+	if err := Keep(dir, "alike", []byte("value")); err == nil {
+		t.Error("a value was kept in a folder that is not there")
+	}
+}
+
+func namesIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
