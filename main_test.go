@@ -15,6 +15,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -84,6 +85,10 @@ type tests struct{ *testing.M }
 var atTheEnd []func() // called by nobody but the one test that builds, and by Run
 
 func (t tests) Run() int {
+	// Who runs the tests may be deaf to the end of a terminal, as nohup is. A session is not.
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	code := t.M.Run()
 	for _, f := range atTheEnd {
 		f()
