@@ -167,7 +167,7 @@ func (s *schedule) shed() {
 // hold takes up a host that was claimed.
 func (s *schedule) hold(held frontier.Held) {
 	h, rest := s.host(held.Claim.Host), held.Host.Rest
-	h.claim = held.Claim
+	h.claim, h.urls = held.Claim, nil // of a claim that was lost, and given again, all is taken anew
 	s.held[h] = true
 	h.sure, h.dry, h.stirred, h.depth = true, false, false, held.Host.Depth
 	h.leaving = false

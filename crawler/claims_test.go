@@ -229,3 +229,18 @@ func TestClaimsOfAStoppedWorker(t *testing.T) {
 		same(t, "requests for the page it stood still at", w.times["http://a.test/5"], 2)
 	})
 }
+
+// A frontier may lose that it gave a host, and give it again to the same crawl. The URLs that were in
+// hand are taken anew, once.
+func TestAHostGivenAgain(t *testing.T) {
+	front := frontier.NewMemory()
+	s := newSchedule(front, Options{PerHost: 1}, func() int64 { return 0 })
+	for token := range uint64(2) {
+		s.hold(frontier.Held{Claim: frontier.Claim{Host: "a.test", Worker: s.worker, Token: token + 1}})
+		h := s.hosts["a.test"]
+		if len(h.urls) != 0 {
+			t.Errorf("with claim %d come %d URLs that were taken with the one before", token+1, len(h.urls))
+		}
+		h.urls = []frontier.Item{{URL: "http://a.test/"}}
+	}
+}
