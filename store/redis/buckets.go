@@ -23,7 +23,8 @@ import (
 // does nothing. While buckets double, a field is in the bucket that is to be split, as long
 // as that is there, else in its half: both are named. One script splits one bucket; whoever
 // caused the doubling calls it for each, and says when all are done. If he dies, whoever
-// notices goes on.
+// notices goes on. How many have been split is counted beside them, so a server that takes over
+// knows it as well as it knows what is in them, and does not hear that all are done before they are.
 
 // A directory is the letter that its buckets' keys begin with and its sums are named by.
 type directory string
@@ -146,7 +147,7 @@ func number(m rueidis.RedisMessage) int64 {
 }
 
 var (
-	splitScript = newScript("split.lua")
+	splitScript = newScript("sums.lua", "directory.lua", "split.lua")
 	grownScript = newScript("sums.lua", "directory.lua", "grown.lua")
 )
 
@@ -163,33 +164,41 @@ func (s *Store) grow(d directory, p partition) {
 const splitAtOnce = 32
 
 func (s *Store) splitAll(ctx context.Context, d directory, p partition) error {
-	bits, err := s.Do(ctx, s.B().Hget().Key(s.key(p, "s")).Field(string(d)+"L").Build()).AsInt64()
-	if err != nil {
-		return err
-	}
-	var calls []call
-	flush := func() error {
-		err := firstError(s.eval(ctx, calls...))
-		calls = calls[:0]
-		return err
-	}
-	half := 1 << (bits - 1)
-	for i := range half {
-		keys := append(s.hostKeys(p), s.bucket(d, p, int(bits)-1, i), s.bucket(d, p, int(bits), i), s.bucket(d, p, int(bits), i+half))
-		calls = append(calls, call{splitScript, keys, []string{strconv.FormatInt(bits, 10)}})
-		if len(calls) == splitAtOnce {
-			if err := flush(); err != nil {
-				return err
-			}
+	for {
+		done, err := s.splitOn(ctx, d, p)
+		if err != nil {
+			return fmt.Errorf("divide the buckets of partition %d: %w", p, err)
+		}
+		if done {
+			return nil
 		}
 	}
-	if err := flush(); err != nil {
-		return err
-	}
-	err = firstError(s.eval(ctx, call{grownScript, s.hostKeys(p), []string{string(d), strconv.FormatInt(bits, 10)}}))
+}
+
+// splitOn splits the buckets that have not been split, and says whether all have been.
+func (s *Store) splitOn(ctx context.Context, d directory, p partition) (done bool, err error) {
+	sums := s.do(ctx, s.B().Hmget().Key(s.key(p, "s")).Field(string(d)+"L", string(d)+"S").Build())[0]
+	values, err := sums.ToArray()
 	if err != nil {
-		return fmt.Errorf("divide the buckets of partition %d: %w", p, err)
+		return false, err
 	}
-	s.levels.set(d, p, level{bits: int(bits)})
-	return nil
+	bits, first := int(number(values[0])), int(number(values[1]))
+	if bits == 0 { // a server that took over knows of no split
+		return true, nil
+	}
+	level := strconv.Itoa(bits)
+	var calls []call
+	half := 1 << (bits - 1)
+	for i := first; i < half; i++ {
+		keys := append(s.hostKeys(p), s.bucket(d, p, bits-1, i), s.bucket(d, p, bits, i), s.bucket(d, p, bits, i+half))
+		calls = append(calls, call{splitScript, keys, []string{string(d), level, strconv.Itoa(i)}})
+		if len(calls) == splitAtOnce || i == half-1 {
+			if err := firstError(s.eval(ctx, calls...)); err != nil {
+				return false, err
+			}
+			calls = calls[:0]
+		}
+	}
+	answer, err := s.eval(ctx, call{grownScript, s.hostKeys(p), []string{string(d), level}})[0].ToString()
+	return answer == "ok", err
 }

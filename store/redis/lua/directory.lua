@@ -29,7 +29,7 @@ local function grow(directory, most)
 	local is, splitting = level(directory)
 	local fields = tonumber(call('HGET', SUMS, directory .. 'N') or 0)
 	if not splitting and is < 24 and fields > most * 2 ^ is then
-		call('HSET', SUMS, directory .. 'L', is + 1, directory .. 'T', 1)
+		call('HSET', SUMS, directory .. 'L', is + 1, directory .. 'T', 1, directory .. 'S', 0)
 		return '1'
 	end
 	return '0'
