@@ -17,6 +17,10 @@ if ARGV[1] == 'begun' then
 	return 'ok'
 end
 local beginner = redis.call('HGET', RUNS, 'beginner') or ''
+if ARGV[1] == 'stay' and beginner == ARGV[2] then -- it has said that the run has begun, to a server that is dead
+	redis.call('HSET', RUNS, 'beginner', '')
+	beginner = ''
+end
 if ARGV[1] == 'join' and (alone or beginner ~= '' and not redis.call('ZSCORE', SESSIONS, beginner)) then
 	redis.call('HSET', RUNS, 'beginner', ARGV[2])
 	redis.call('HINCRBY', RUNS, 'run', 1)
