@@ -171,8 +171,11 @@ func (s *outlook) best(n int) []readyHost {
 	return all[:min(n, len(all))]
 }
 
-// sum fills in what a grant to one of some workers says of all partitions.
-func (s *outlook) sum(g *frontier.Grant, worker string, workers int, clock *serverClock) {
+// sum fills in what a grant to one of some workers says of all partitions. Hosts that the store
+// believes to be held by the worker, and that are not in holding, are as good as another's: their
+// claim was given in an answer that never came, or was returned to a server that is dead, or to an
+// earlier process of that name. They are free when it runs out.
+func (s *outlook) sum(g *frontier.Grant, worker string, workers int, holding *holding, clock *serverClock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next, hosts, coming := "", 0, false
@@ -188,9 +191,10 @@ func (s *outlook) sum(g *frontier.Grant, worker string, workers int, clock *serv
 			if name[0] != 'k' {
 				continue
 			}
-			if hosts += int(n); name[1:] != worker {
-				g.Others += int(n)
+			if hosts += int(n); name[1:] == worker {
+				n = max(n-int64(holding.count(worker, partition(p))), 0)
 			}
+			g.Others += int(n)
 		}
 		if v.next != "" && (next == "" || v.next < next) {
 			next = v.next
@@ -233,7 +237,11 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 		}
 	}
 	if len(g.Hosts)+g.Others+g.Waiting == 0 && s.unconfirmed() {
-		if s.clear(ctx); s.unconfirmed() { // it may be lost yet, and then is not over
+		err := s.clear(ctx)
+		if err != nil && s.courier.failsFor() > 2*patience {
+			return frontier.Grant{}, fmt.Errorf("learn whether replicas have what was found: %w", explain(err))
+		}
+		if s.unconfirmed() { // it may be lost yet, and then is not over
 			g.Waiting, g.Next = 1, s.clock.ours().Add(confirmEvery)
 		}
 	}
@@ -283,7 +291,7 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 		g.Hosts = append(g.Hosts, h.Held)
 		s.holding.add(h.Claim)
 	}
-	s.outlook.sum(&g, worker, workers, &s.clock)
+	s.outlook.sum(&g, worker, workers, &s.holding, &s.clock)
 	return g, all, nil
 }
 

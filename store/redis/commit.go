@@ -110,6 +110,7 @@ func (c *commit) run(ctx context.Context) (store.Outcome, error) {
 		}
 		switch text(answer[0]) {
 		case "lost":
+			c.store.holding.remove(c.entry.Claim)
 			return store.Lost, c.withdraw(ctx)
 		case "void":
 			return store.Stale, c.withdraw(ctx)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -37,6 +39,9 @@ import (
 // follows, as these lie in other partitions too. They are written before the page, so a delivery
 // counts for the era in which the page's commit began. Postings are not written again: see marks.go.
 //
+// A replica that is out of step for as long as patience lasts is not waited for any more: its
+// primary has been left without it.
+//
 // The price: three questions to each primary every quarter of a second that something is
 // delivered in, and an entry in its outbox for every visit that lasts as long. What it does not
 // help against: two of a shard's servers that die before a third has its data, a replica that is
@@ -54,10 +59,11 @@ var errNotCopied = errors.New("no replica has it yet")
 func (s *Store) unconfirmed() bool {
 	s.courier.mu.Lock()
 	defer s.courier.mu.Unlock()
-	return len(s.courier.brought)+len(s.courier.fresh)+len(s.courier.waiting) > 0
+	return len(s.courier.own)+len(s.courier.fresh) > 0
 }
 
-// confirmed returns the deliveries that were brought and stay. Those that may be lost wait again.
+// confirmed returns the deliveries that were brought and stay. Those that may be lost are taken from
+// the outboxes again: the entry may be lost with its visit, and the number be another's by now.
 func (s *Store) confirmed(ctx context.Context) (stay []delivery, err error) {
 	c := s.courier
 	c.mu.Lock()
@@ -74,21 +80,23 @@ func (s *Store) confirmed(ctx context.Context) (stay []delivery, err error) {
 		c.brought, c.fresh = append(brought, c.brought...), append(fresh, c.fresh...)
 		return nil, err
 	}
-	var lost []delivery
+	var lost []visit
 	for _, d := range brought {
 		if d.era == era {
 			stay = append(stay, d)
 		} else {
-			d.again = true
-			lost = append(lost, d)
+			lost = append(lost, d.visit)
 		}
-	}
-	if len(lost) > 0 {
-		c.put(lost...)
 	}
 	for _, f := range fresh {
 		if f.era == era {
 			s.sent.put(f.slot, struct{}{})
+		}
+	}
+	if s.takeOver(ctx, lost) != nil { // then they are found in the outboxes as what another left
+		c.disown(lost...)
+		for _, v := range lost {
+			s.outlook.touch(v.part)
 		}
 	}
 	return stay, nil
@@ -103,18 +111,21 @@ func (s *Store) copied(ctx context.Context) (era int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	histories := make([]string, len(shards))
+	histories, has := make([]string, len(shards)), make([]bool, len(shards))
 	asked, ctx := errgroup.WithContext(ctx)
 	for i, shard := range shards {
 		asked.Go(func() error {
 			return s.Dedicated(func(c rueidis.DedicatedClient) (err error) {
-				histories[i], err = awaitCopy(ctx, c, s.key(shard.part, "s"), shard.replicas)
+				histories[i], has[i], err = awaitCopy(ctx, c, s.key(shard.part, "s"), shard.replicas)
 				return err
 			})
 		})
 	}
 	if err := asked.Wait(); err != nil {
 		return 0, err
+	}
+	if s.outOfStep(histories, has, time.Now()) {
+		return 0, errNotCopied
 	}
 	slices.Sort(histories)
 	if !slices.Equal(histories, s.histories) {
@@ -123,6 +134,25 @@ func (s *Store) copied(ctx context.Context) (era int64, err error) {
 		s.forget()
 	}
 	return s.era.Load(), nil
+}
+
+// outOfStep says whether the replica of a primary does not have what it should, and may have it
+// soon. The caller holds copying.
+func (s *Store) outOfStep(histories []string, has []bool, now time.Time) (waits bool) {
+	lagging := map[string]time.Time{}
+	for i, history := range histories {
+		if has[i] {
+			continue
+		}
+		since, known := s.lagging[history]
+		if !known {
+			since = now
+		}
+		lagging[history] = since
+		waits = waits || now.Sub(since) <= patience
+	}
+	s.lagging = lagging
+	return waits
 }
 
 // forget forgets what is known of visits by their numbers: those that a primary gave last, and no
@@ -136,34 +166,30 @@ func (s *Store) forget() {
 	s.before.clear()
 }
 
-// awaitCopy waits until a replica has all that its primary has been told, and returns the
-// primary's history. Where it has no replica, none can take its place.
-func awaitCopy(ctx context.Context, c rueidis.DedicatedClient, sums string, replicas int) (history string, err error) {
+// awaitCopy waits until a replica has all that its primary has been told. It returns the primary's
+// history, and whether a replica has it. Where there is no replica, none can take the primary's
+// place, and nothing is missing.
+func awaitCopy(ctx context.Context, c rueidis.DedicatedClient, sums string, replicas int) (history string, has bool, err error) {
 	mark := c.B().Hset().Key(sums).FieldValue().FieldValue("copied", "1").Build()
 	if err := c.Do(ctx, mark).Error(); err != nil {
-		return "", err
+		return "", false, err
 	}
 	text, err := c.Do(ctx, c.B().Info().Section("replication").Build()).ToString()
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	info := infoOf(text)
-	if n := info["connected_slaves"]; replicas > 0 || n != "" && n != "0" {
-		n, err := c.Do(ctx, c.B().Wait().Numreplicas(1).Timeout(copyTime.Milliseconds()).Build()).AsInt64()
-		switch {
-		case err != nil:
-			return "", err
-		case n == 0:
-			return "", errNotCopied
-		}
+	if n := info["connected_slaves"]; replicas == 0 && (n == "" || n == "0") {
+		return info["master_replid"], true, nil
 	}
-	return info["master_replid"], nil
+	n, err := c.Do(ctx, c.B().Wait().Numreplicas(1).Timeout(copyTime.Milliseconds()).Build()).AsInt64()
+	return info["master_replid"], n > 0, err
 }
 
 // A shard is a primary.
 type shard struct {
 	part     partition // one that it serves
-	replicas int       // that the cluster counts on
+	replicas int       // that may take its place
 }
 
 // shards asks which primaries there are.
@@ -171,30 +197,52 @@ func (s *Store) shards(ctx context.Context) ([]shard, error) {
 	if s.Mode() != rueidis.ClientModeCluster {
 		return []shard{{}}, nil
 	}
-	ranges, err := s.do(ctx, s.B().ClusterSlots().Build())[0].ToArray()
+	nodes, err := s.do(ctx, s.B().ClusterNodes().Build())[0].ToString()
 	if err != nil {
-		return nil, fmt.Errorf("ask for the slots: %w", explain(err))
+		return nil, fmt.Errorf("ask for the nodes of the cluster: %w", explain(err))
 	}
-	at := map[string]shard{}
-	for _, r := range ranges {
-		fields, err := r.ToArray()
-		if err != nil || len(fields) < 3 {
-			return nil, fmt.Errorf("ask for the slots: %w", err)
+	return readShards(nodes, s.slots()), nil
+}
+
+// readShards reads from what CLUSTER NODES says the primaries that serve some of the partitions in
+// the slots given. CLUSTER SLOTS would say it too, but leaves out a replica as long as the server that
+// is asked has not heard how far it is, which may be so for seconds after the replica came. It takes
+// its primary's place all the same.
+func readShards(nodes string, slotOf []uint16) (all []shard) {
+	replicas := map[string]int{}
+	primaries := map[string]partition{}
+	for line := range strings.Lines(nodes) {
+		fields := strings.Fields(line) // id, address, flags, primary, three numbers, state of the link, slots
+		if len(fields) < 8 {
+			continue
 		}
-		primary, err := fields[2].ToArray()
-		if err != nil || len(primary) < 3 {
-			return nil, fmt.Errorf("ask for the slots: %w", err)
+		flags := strings.Split(fields[2], ",")
+		switch {
+		case slices.Contains(flags, "fail"):
+		case slices.Contains(flags, "slave"):
+			replicas[fields[3]]++
 		}
-		from, to := number(fields[0]), number(fields[1])
-		if p := slices.IndexFunc(s.slots(), func(slot uint16) bool { return int64(slot) >= from && int64(slot) <= to }); p >= 0 {
-			at[fmt.Sprint(text(primary[0]), ":", number(primary[1]))] = shard{partition(p), len(fields) - 3}
+		if p := slices.IndexFunc(slotOf, func(slot uint16) bool { return serves(fields[8:], slot) }); p >= 0 {
+			primaries[fields[0]] = partition(p)
 		}
 	}
-	var all []shard
-	for _, shard := range at {
-		all = append(all, shard)
+	for id, part := range primaries {
+		all = append(all, shard{part, replicas[id]})
 	}
-	return all, nil
+	return all
+}
+
+// serves says whether a slot is in ranges as FROM-TO, or one number. What is in brackets is on its way.
+func serves(ranges []string, slot uint16) bool {
+	return slices.ContainsFunc(ranges, func(r string) bool {
+		first, last, several := strings.Cut(r, "-")
+		if !several {
+			last = first
+		}
+		from, err1 := strconv.ParseUint(first, 10, 16)
+		to, err2 := strconv.ParseUint(last, 10, 16)
+		return err1 == nil && err2 == nil && from <= uint64(slot) && uint64(slot) <= to
+	})
 }
 
 // slots are those in which the partitions lie.
@@ -208,8 +256,7 @@ func (s *Store) slots() []uint16 {
 	return s.slotOf
 }
 
-// assure brings leads, and does not return before replicas have them. One that is out of step for
-// as long as patience lasts is not waited for: the servers have been left without it.
+// assure brings leads, and does not return before replicas have them, or patience is over.
 func (s *Store) assure(ctx context.Context, leads []lead) (found int, err error) {
 	for began, pause := time.Now(), firstPause; ; pause = min(2*pause, longestWait) {
 		before := s.era.Load()

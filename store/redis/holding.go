@@ -12,26 +12,61 @@ import (
 // end with the store, so that others need not wait until they run out.
 type holding struct {
 	mu     sync.Mutex
-	claims map[frontier.Claim]bool // guarded by mu
+	tokens map[hold]uint64 // guarded by mu
+	counts map[holder]int  // guarded by mu: of the tokens
 }
+
+// A hold is a worker's on a host: it is given anew if a server has lost that it was given.
+type hold struct{ worker, host string }
+
+// A holder is a worker in a partition.
+type holder struct {
+	worker string
+	part   partition
+}
+
+func newHolding() holding { return holding{tokens: map[hold]uint64{}, counts: map[holder]int{}} }
+
+func holdOf(c frontier.Claim) hold { return hold{c.Worker, c.Host} }
 
 func (h *holding) add(c frontier.Claim) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.claims[c] = true
+	if _, held := h.tokens[holdOf(c)]; !held {
+		h.counts[holder{c.Worker, partOfHost(c.Host)}]++
+	}
+	h.tokens[holdOf(c)] = c.Token
 }
 
 func (h *holding) remove(c frontier.Claim) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.claims, c)
+	if token, held := h.tokens[holdOf(c)]; held && token == c.Token {
+		delete(h.tokens, holdOf(c))
+		h.counts[holder{c.Worker, partOfHost(c.Host)}]--
+	}
 }
 
 // has says whether a claim was given here and has not ended, as far as is known.
 func (h *holding) has(c frontier.Claim) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.claims[c]
+	token, held := h.tokens[holdOf(c)]
+	return held && token == c.Token
+}
+
+// count is how many hosts of a partition a worker holds, as far as is known.
+func (h *holding) count(worker string, p partition) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.counts[holder{worker, p}]
+}
+
+// none says whether nothing is held.
+func (h *holding) none() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.tokens) == 0
 }
 
 var quitScript = newScript("sums.lua", "heads.lua", "quit.lua")
@@ -41,18 +76,12 @@ func (s *Store) quit(ctx context.Context) error {
 	s.holding.mu.Lock()
 	defer s.holding.mu.Unlock()
 	var calls []call
-	for c := range s.holding.claims {
-		p := partOfHost(c.Host)
-		keys := s.hostKeys(p, s.key(p, "t", c.Host))
-		calls = append(calls, call{quitScript, keys, []string{c.Host, c.Worker, strconv.FormatUint(c.Token, 10)}})
+	for h, token := range s.holding.tokens {
+		p := partOfHost(h.host)
+		keys := s.hostKeys(p, s.key(p, "t", h.host))
+		calls = append(calls, call{quitScript, keys, []string{h.host, h.worker, strconv.FormatUint(token, 10)}})
 	}
-	clear(s.holding.claims)
+	clear(s.holding.tokens)
+	clear(s.holding.counts)
 	return firstError(s.eval(ctx, calls...))
-}
-
-// none says whether nothing is held.
-func (h *holding) none() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.claims) == 0
 }

@@ -26,7 +26,6 @@ import (
 	"github.com/redis/rueidis"
 
 	"skink/dedup"
-	"skink/frontier"
 	"skink/store"
 )
 
@@ -71,7 +70,8 @@ type Store struct {
 	courier   *courier
 	era       atomic.Int64 // see copied
 	copying   sync.Mutex
-	histories []string // guarded by copying: those of all primaries
+	histories []string             // guarded by copying: those of all primaries
+	lagging   map[string]time.Time // guarded by copying: histories that no replica had, and since when
 	slotsOnce sync.Once
 	slotOf    []uint16 // of the partitions
 
@@ -105,7 +105,7 @@ func newStore(c client, a Address) *Store {
 	s := &Store{
 		client: c, keyspace: keyspace(a.Name), address: a,
 		levels:  newLevels(),
-		holding: holding{claims: map[frontier.Claim]bool{}},
+		holding: newHolding(),
 		courier: newCourier(),
 		clock:   serverClock{ours: time.Now},
 		sent:    newRecent[dedup.Hash, struct{}](mostRecent),

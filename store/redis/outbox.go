@@ -86,6 +86,7 @@ type courier struct {
 	fresh   []freshURL       // guarded by mu: that a replica may not have yet
 	own     map[visit]bool   // guarded by mu: all that is waiting or brought
 	owned   [partitions]int  // guarded by mu: how many of those are in each
+	fails   time.Time        // guarded by mu: since when nothing can be taken out; zero: it can
 	wake    chan struct{}    // holds one when something waits
 }
 
@@ -113,6 +114,18 @@ func (c *courier) put(ds ...delivery) (links int) {
 	default:
 	}
 	return c.links
+}
+
+// disown says that entries are not this process's any more.
+func (c *courier) disown(vs ...visit) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, v := range vs {
+		if c.own[v] {
+			delete(c.own, v)
+			c.owned[v.part]--
+		}
+	}
 }
 
 func (c *courier) take() []delivery {
@@ -218,8 +231,31 @@ func (s *Store) carry() {
 	}
 }
 
+// failsFor is for how long nothing could be taken out of the outboxes.
+func (c *courier) failsFor() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fails.IsZero() {
+		return 0
+	}
+	return time.Since(c.fails)
+}
+
+// failed notes whether something could be taken out.
+func (c *courier) failed(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case err == nil:
+		c.fails = time.Time{}
+	case c.fails.IsZero():
+		c.fails = time.Now()
+	}
+}
+
 // clear takes out of the outboxes what was brought, as far as it stays.
-func (s *Store) clear(ctx context.Context) error {
+func (s *Store) clear(ctx context.Context) (err error) {
+	defer func() { s.courier.failed(err) }()
 	done, err := s.confirmed(ctx)
 	if err != nil || len(done) == 0 {
 		return err
@@ -234,17 +270,14 @@ func (s *Store) clear(ctx context.Context) error {
 		s.outlook.touch(p)
 	}
 	err = firstError(s.do(ctx, cmds...))
-	s.courier.mu.Lock()
-	defer s.courier.mu.Unlock()
 	if err != nil {
+		s.courier.mu.Lock()
+		defer s.courier.mu.Unlock()
 		s.courier.brought = append(s.courier.brought, done...)
 		return err
 	}
 	for _, d := range done {
-		if s.courier.own[d.visit] {
-			delete(s.courier.own, d.visit)
-			s.courier.owned[d.part]--
-		}
+		s.courier.disown(d.visit)
 	}
 	return nil
 }
@@ -335,7 +368,8 @@ func (s *Store) takeOver(ctx context.Context, found []visit) error {
 		packed, err := result.ToString()
 		if err != nil {
 			if rueidis.IsRedisNil(err) {
-				continue // somebody was faster
+				s.courier.disown(found[i]) // somebody was faster, or it is lost with its visit
+				continue
 			}
 			return err
 		}

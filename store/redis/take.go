@@ -45,6 +45,7 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 		}
 		switch text(answer[0]) {
 		case "lost":
+			s.holding.remove(c)
 			return nil, lost("take URLs of", c.Host)
 		case "ripe":
 			if err := s.ripen(ctx, p, c.Host); err != nil {
@@ -106,7 +107,7 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 	keys := s.hostKeys(p, s.key(p, "t", c.Host), where)
 	args := []string{c.Host, oneLine(c.Worker), strconv.FormatUint(c.Token, 10), lane, later, string(f), packItem(it)}
 	s.outlook.touch(p)
-	return s.held(ctx, "release a URL of", c.Host, call{releaseScript, keys, args})
+	return s.held(ctx, "release a URL of", c, call{releaseScript, keys, args})
 }
 
 // Return ends a claim.
@@ -129,19 +130,20 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 		marshal(keptRest{rest.Blocked.Round(0).UTC(), rest.Delay, rest.Spent}),
 		marshal(passingRest{rest.Next.Round(0).UTC(), rest.Idle, rest.Took, rest.Trouble}),
 	}
-	s.outlook.touch(p)
+	defer s.outlook.touch(p) // a look before it is returned would see it as another's
 	defer s.holding.remove(c)
-	return s.held(ctx, "return", c.Host, call{returnScript, s.hostKeys(p, s.key(p, "t", c.Host)), args})
+	return s.held(ctx, "return", c, call{returnScript, s.hostKeys(p, s.key(p, "t", c.Host)), args})
 }
 
 // held runs a script that only the holder of a host may.
-func (s *Store) held(ctx context.Context, doing, host string, c call) error {
-	answer, err := s.eval(ctx, c)[0].ToString()
+func (s *Store) held(ctx context.Context, doing string, c frontier.Claim, run call) error {
+	answer, err := s.eval(ctx, run)[0].ToString()
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s %s: %w", doing, host, explain(err))
+		return fmt.Errorf("%s %s: %w", doing, c.Host, explain(err))
 	case answer == "lost":
-		return lost(doing, host)
+		s.holding.remove(c)
+		return lost(doing, c.Host)
 	}
 	return nil
 }
