@@ -186,16 +186,20 @@ func (c *comparison) set(ctx context.Context, t *text, left bool) (dedup.Set, er
 	return s, nil
 }
 
-// textOf is the text of a page that was there when the whole was read.
+// textOf is the text of a page that was there when the whole was read. One that was visited or judged
+// again since, and has no text now, has no words.
 func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
 	pages, err := w.Reader.Pages(ctx, []dedup.Hash{page.id}, store.WantText)
-	if err == nil && (pages[0] == nil || !pages[0].Kept) {
-		err = fmt.Errorf("the text of %s is gone: %w", page.url, store.ErrCorrupt)
-	}
 	if err != nil {
 		return "", err
 	}
-	return pages[0].Text, nil
+	switch now := pages[0]; {
+	case now != nil && now.Kept:
+		return now.Text, nil
+	case now == nil || now.Record.Hash != page.hash || now.Record.NoText:
+		return "", nil
+	}
+	return "", fmt.Errorf("the text of %s is gone: %w", page.url, store.ErrCorrupt)
 }
 
 // without is a text without the blocks that hosts repeat, and whether it lost any.

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -229,6 +230,26 @@ func TestNothingKeptOfAChange(t *testing.T) {
 	if kept, err := s.Kept(context.Background(), "alike"); kept != nil || err != nil {
 		t.Errorf("%d bytes are kept, %v", len(kept), err)
 	}
+}
+
+// A page that is visited again while the texts are read, and has none now, resembles nothing.
+func TestGoneMeanwhile(t *testing.T) {
+	rule := defaultRule(t)
+	s := watchedSite(t, rule)
+	id := dedup.HashOf([]byte("http://menu.test/23"))
+	s.during = func() {
+		pages, err := s.Memory.Pages(context.Background(), []dedup.Hash{id}, store.WantRecord)
+		if err != nil || pages[0] == nil {
+			t.Fatal(pages, err)
+		}
+		was := pages[0].Record
+		gone := &store.Entry{Revisit: true, Replaces: was.Began()}
+		gone.Record = store.Record{ID: id, URL: was.URL, Kind: store.Error, Problem: "status 404", FetchedAt: was.FetchedAt.Add(time.Hour)}
+		if outcomes, err := s.Commit(context.Background(), []*store.Entry{gone}); err != nil || outcomes[0] != store.Written {
+			t.Error(outcomes, err)
+		}
+	}
+	judge(t, s, Options{Rule: rule})
 }
 
 // Who cannot keep or read what was kept gets the same answers, without an error.
