@@ -45,7 +45,7 @@ var table = map[string]struct {
 	"report":                    {[]string{"store", "dedup", "internal/align", "internal/harmless", "crawler/learn"}, nil},
 	"report/audit":              {[]string{"report", "store", "dedup", "frontier", "internal/harmless", "crawler/learn"}, nil},
 	"feed":                      {[]string{"warc", "store", "dedup", "internal/harmless", "internal/table"}, nil},
-	"view":                      {[]string{"store", "frontier", "report", "report/audit", "dedup", "crawler/learn", "internal/align", "internal/harmless", "internal/ownname"}, nil},
+	"view":                      {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "internal/align", "internal/harmless", "internal/ownname"}, nil},
 	"internal/language":         {nil, nil},
 	"internal/harmless":         {nil, nil},
 	"internal/lastused":         {nil, nil},

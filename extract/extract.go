@@ -161,6 +161,21 @@ const (
 	RootNone        = "none"        // no text at all
 )
 
+// rootWords are those ways for people who do not know the rules: what the text was taken from.
+var rootWords = map[string]string{
+	RootArticleBody: "what the page marks as the text of its article",
+	RootArticle:     "the one article of the page",
+	RootMain:        "what the page marks as its main part",
+	RootDescent:     "the part of the page that holds most of its running text",
+	RootBody:        "all of the page, as no part of it stood out",
+	RootFallback:    "all that the page shows, as next to nothing was left without menus and the like",
+	RootPlain:       "a plain text, whole",
+	RootStripped:    "all that stands between its tags, as it could not be read as a page",
+}
+
+// RootWords say what a main text was taken from that was found in some way; "" if nothing was taken.
+func RootWords(root string) string { return rootWords[root] }
+
 // Why a page has no tree, so that its text is all that stands between its tags.
 const (
 	BoundDepth = "depth" // more elements open at once than the parser's 512

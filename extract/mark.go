@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -32,7 +33,7 @@ type placed struct {
 // words in the page's order, but not its looks.
 func (d *Document) WriteHTML(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, markedHead, html.EscapeString(d.Title), html.EscapeString(d.Title), d.Root, d.Words, d.Sure*100)
+	fmt.Fprintf(out, markedHead, html.EscapeString(d.Title), html.EscapeString(d.Title), cmp.Or(RootWords(d.Root), "nothing: there is no text"), d.Words, d.Sure*100)
 	if d.page == nil {
 		fmt.Fprintf(out, "<p class=taken>%s</p>\n", strings.ReplaceAll(html.EscapeString(d.Text), "\n", "<br>\n"))
 	} else {
@@ -52,7 +53,7 @@ body { font: 16px/1.5 sans-serif; max-width: 60em; margin: auto; padding: 1em; c
 [title] { border-left: 3px solid #e99; padding-left: .5em }
 .about { border-bottom: 1px solid #777; color: #000 }
 </style></head><body>
-<p class=about><b>%s</b><br>main text found by: %s; words: %d; share of what could be taken: %.0f %%.
+<p class=about><b>%s</b><br>main text taken from %s; words: %d; share of what could be taken: %.0f %%.
 Green is taken; a red bar is a box that a rule suspects, with the rule as its tooltip.</p>
 `
 

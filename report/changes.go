@@ -98,7 +98,7 @@ func WriteChanges(w io.Writer, all Changes, format Format) error {
 }
 
 func (all *Changes) print(out io.Writer) {
-	fmt.Fprintf(out, "%d changed, %d gone\n", len(all.Changed), len(all.Gone))
+	fmt.Fprintf(out, "%s changed, %s gone\n", Grouped(len(all.Changed)), Grouped(len(all.Gone)))
 	for i := range all.Changed {
 		all.Changed[i].print(out)
 	}

@@ -27,3 +27,11 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Counts are written with commas wherever people read them, and the most frequent comes first.
+func TestProblems(t *testing.T) {
+	got := Problems(map[string]int64{"status 404": 2403, "": 1, "timeout": 17, "status 410": 17})
+	if want := "status 404: 2,403, status 410: 17, timeout: 17, unknown: 1"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

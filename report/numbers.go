@@ -59,7 +59,7 @@ func Problems(byKind map[string]int64) string {
 	})
 	list := make([]string, len(kinds))
 	for i, kind := range kinds {
-		list[i] = fmt.Sprintf("%s: %d", cmp.Or(kind, "unknown"), byKind[kind])
+		list[i] = fmt.Sprintf("%s: %s", cmp.Or(kind, "unknown"), Grouped(byKind[kind]))
 	}
 	return strings.Join(list, ", ")
 }

@@ -127,6 +127,14 @@ type line struct {
 	Last, Middle string // pages a second in the last seconds, and on average
 }
 
+// rests says whether nothing came in for as long as anybody looks.
+func (p *pulse) rests() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.samples)
+	return n > 1 && p.samples[0].pages == p.samples[n-1].pages && p.recent[len(p.recent)-1].pages == p.samples[n-1].pages
+}
+
 // line draws the pages a second.
 func (p *pulse) line() (l line) {
 	p.mu.Lock()
@@ -183,6 +191,7 @@ func durationText(d time.Duration) string {
 type nowView struct {
 	Moment
 	Running  bool // a crawl runs in this process
+	Idle     bool // none does, and nothing comes into the store from elsewhere
 	Form     string
 	Line     line
 	Totals   store.Tally
@@ -236,7 +245,10 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 	if v.opt.Crawl == nil {
 		v.pulse.beat(time.Now(), n.Tally.Pages())
 	}
-	n.Totals, n.Line = n.Tally, v.pulse.line()
+	n.Totals = n.Tally
+	if n.Idle = !n.Running && v.pulse.rests(); !n.Idle {
+		n.Line = v.pulse.line()
+	}
 	for _, h := range n.Hosts {
 		switch h.State {
 		case Works:

@@ -200,3 +200,29 @@ func TestPulse(t *testing.T) {
 		t.Errorf("it begins at %v, want %v", first.at, start)
 	}
 }
+
+// A store into which nothing comes shows no pace, and one shows it that grew since somebody looked.
+func TestPulseAtRest(t *testing.T) {
+	var p pulse
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i, c := range []struct {
+		pages int64
+		rests bool
+	}{{7, false}, {7, true}, {7, true}, {8, false}, {8, false}} {
+		p.beat(start.Add(time.Duration(i)*time.Second), c.pages)
+		if got := p.rests(); got != c.rests {
+			t.Errorf("after %d looks it rests: %v", i+1, got)
+		}
+	}
+}
+
+// What shows a store at rest says so, and draws nothing.
+func TestNowAtRest(t *testing.T) {
+	s := store.NewMemory()
+	keep(t, s, testPage{url: "https://a.test/", text: words(0, 60)})
+	v, server := newView(t, s, func(o *Options) { o.Moment = momentOfTally })
+	v.pulse.beat(time.Now().Add(-2*time.Second), 1)
+	if body := get(t, server, "/now"); !strings.Contains(body, "nothing is being added to it at the moment") || strings.Contains(body, "<svg class=\"line\"") {
+		t.Errorf("a store at rest is shown as\n%s", body)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/extract"
 	"skink/report"
 	"skink/store"
 )
@@ -26,7 +27,22 @@ var functions = template.FuncMap{
 	"clip":   func(s string) string { return report.Clip(strings.Join(strings.Fields(s), " "), 60) },
 
 	"duration": durationText,
+	"taken":    extract.RootWords,
+	"found":    foundText,
 	"failing":  failing,
+}
+
+// foundText says how it came that a page is known to repeat another.
+func foundText(by dedup.Method) string {
+	switch by {
+	case dedup.ByText:
+		return "both have the same words"
+	case dedup.ByPairs:
+		return "counted when all pages were compared"
+	case dedup.ByBands, dedup.BySuper, dedup.ByMega:
+		return "counted when the page was crawled"
+	}
+	return ""
 }
 
 // failing is where the URLs are listed that failed in some way.

@@ -1,31 +1,36 @@
 package view
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http/httptest"
 	"os"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/complete"
 	"skink/store"
 	"skink/store/badger"
 )
 
 // TestScale opens every page of the view of a large store, and says how long the slowest answers
-// took, and what the rows take of memory. No answer may be larger than a megabyte. With
-// SKINK_LONG=full, on a machine that has nothing else to do, none may take longer than 200 ms once
-// the store has been read.
+// took, and what the rows take of memory. Then it opens them again and again while all pages are
+// compared with all others. No answer may be larger than a megabyte. With SKINK_LONG=full, on a
+// machine that has nothing else to do, none may take longer than 200 ms once the store has been
+// read.
 //
-// SKINK_LONG=short: 20,000 pages; full: 1,000,000, which takes some minutes and 2 GB of disk.
+// SKINK_LONG=short: 20,000 pages; middle: 100,000; full: 1,000,000, which takes half an hour and 2 GB
+// of disk.
 func TestScale(t *testing.T) {
-	pages := map[string]int{"short": 20_000, "full": 1_000_000}[os.Getenv("SKINK_LONG")]
+	pages := map[string]int{"short": 20_000, "middle": 100_000, "full": 1_000_000}[os.Getenv("SKINK_LONG")]
 	if pages == 0 {
-		t.Skip("set SKINK_LONG to short or full")
+		t.Skip("set SKINK_LONG to short, middle or full")
 	}
 	dir := t.TempDir()
 	began := time.Now()
@@ -39,7 +44,7 @@ func TestScale(t *testing.T) {
 	defer s.Close()
 	before := heap()
 	began = time.Now()
-	v, server := newView(t, s, func(o *Options) { o.Moment = momentOfTally })
+	v, server := newView(t, s, func(o *Options) { o.Moment, o.Alike = momentOfTally, compareAll })
 	for fetch(t, server, "/pages"); v.index.progress().Reading; time.Sleep(10 * time.Millisecond) {
 	}
 	t.Logf("read in %v; %d bytes a page", time.Since(began).Round(10*time.Millisecond), (heap()-before)/pages)
@@ -53,12 +58,13 @@ func TestScale(t *testing.T) {
 	for fetch(t, server, "/page/"+id); v.turning.now().making; time.Sleep(10 * time.Millisecond) {
 	}
 	t.Logf("links read in %v; %d bytes more a page", time.Since(began).Round(10*time.Millisecond), (heap()-before)/pages)
-	slowest, which := time.Duration(0), ""
-	for _, path := range []string{
+	paths := []string{
 		"/now", "/pages", "/pages?sort=url&down=1", "/pages?sort=title&after=777", "/pages?sort=words&before=" + fmt.Sprint(pages/3), "/pages?q=number+77", "/pages?q=e", "/pages?q=nothing-like-it",
 		"/pages?q=word&in=text", "/pages?host=h7.example&sort=size", "/pages?verdict=near&sort=resemblance", "/page/" + id, "/page/" + menu, "/clusters", "/clusters?host=h7.example", "/clusters?from=5000",
 		"/cluster/" + idOf(scaleURL(0)).String(), "/compare?a=" + id + "&b=" + idOf(scaleURL(1)).String(), "/map", "/map?from=500",
-	} {
+	}
+	slowest, which := time.Duration(0), ""
+	for _, path := range paths {
 		fetch(t, server, path) // what is read first is not in any cache
 		took, size := fetch(t, server, path)
 		t.Logf("%8v %7d bytes  %s", took.Round(100*time.Microsecond), size, path)
@@ -69,9 +75,53 @@ func TestScale(t *testing.T) {
 			t.Errorf("%s: %d bytes", path, size)
 		}
 	}
-	if os.Getenv("SKINK_LONG") == "full" && slowest > 200*time.Millisecond {
+	if full := os.Getenv("SKINK_LONG") == "full"; full && slowest > 200*time.Millisecond {
 		t.Errorf("%s took %v", which, slowest)
 	}
+
+	began = time.Now()
+	for v.beside.Go(v.liken); !v.likening.now().making; time.Sleep(time.Millisecond) {
+	}
+	var took []time.Duration
+	for comparing := true; comparing; {
+		for _, path := range append(paths, "/similarity") {
+			one, _ := fetch(t, server, path)
+			if comparing = v.likening.now().making; !comparing {
+				break
+			}
+			if took = append(took, one); one == slices.Max(took) {
+				which = path
+			}
+		}
+	}
+	if failed := v.likening.now().failed; failed != nil {
+		t.Fatal(failed)
+	}
+	slices.Sort(took)
+	t.Logf("all pages were compared in %v: of %d answers meanwhile, half took up to %v, 99 of 100 up to %v, and %s %v; the process has %d MB of the system",
+		time.Since(began).Round(time.Second), len(took), took[len(took)/2], took[len(took)*99/100], which, took[len(took)-1], ofSystem()>>20)
+}
+
+// compareAll compares all pages, as skink view does.
+func compareAll(ctx context.Context, s store.Reader, tell func(float64)) (Alike, error) {
+	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
+	if err == nil {
+		_, err = complete.FindAlike(ctx, s, complete.Options{Rule: rule, Progress: tell}, complete.EachTwentieth(rule.Similarity)...)
+	}
+	return unlike{}, err
+}
+
+// unlike shows nothing of what was found.
+type unlike struct{}
+
+func (unlike) Steps() []Step                           { return nil }
+func (unlike) Near(float64, int) (above, below []Pair) { return nil, nil }
+
+// ofSystem is how many bytes the process has of the system.
+func ofSystem() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.Sys - m.HeapReleased
 }
 
 // unsorted says whether the order of a column has still to be made.

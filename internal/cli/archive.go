@@ -11,6 +11,7 @@ import (
 	"skink/crawler"
 	"skink/internal/archive"
 	"skink/internal/ingest"
+	"skink/report"
 	"skink/store"
 	"skink/warc"
 )
@@ -93,7 +94,7 @@ func (c *crawlRun) openArchive(ctx context.Context) error {
 		return err
 	}
 	if lost > 0 {
-		c.say.line("the answers of %s are not in the archive in %s any more, as after a power cut: they are fetched again", plural(int64(lost), "page"), f.dir)
+		c.say.line("the answers of %s are not in the archive in %s any more, as after a power cut: they are fetched again", report.Counted(lost, "page"), f.dir)
 	}
 	c.archive = a
 	c.store.Store = inStep{c.store.Store, a}

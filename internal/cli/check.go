@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/report"
 	"skink/store"
 	"skink/store/badger"
 )
@@ -63,7 +64,7 @@ func printFinding(out io.Writer, dir string, f badger.Finding) error {
 	if len(f.Damage)+len(f.Index) > 0 || f.Loss.Transactions > 0 {
 		return exitError(exitFailed)
 	}
-	_, err := fmt.Fprintf(out, "%s is whole: %s\n", dir, plural(f.Tally.Pages(), "page"))
+	_, err := fmt.Fprintf(out, "%s is whole: %s\n", dir, report.Counted(f.Tally.Pages(), "page"))
 	return err
 }
 
@@ -85,13 +86,13 @@ func lossText(l badger.Loss) string {
 	case l.Records <= 0:
 		return "A power cut or a damaged log took the last moments of the store: what it knew before is whole, and a crawl goes on from there."
 	}
-	return fmt.Sprintf("A power cut or a damaged log took the last %s of the store: what came before is whole, and the next crawl fetches them again.", plural(l.Records, "answer"))
+	return fmt.Sprintf("A power cut or a damaged log took the last %s of the store: what came before is whole, and the next crawl fetches them again.", report.Counted(l.Records, "answer"))
 }
 
 func damageText(l badger.Loss) string {
 	files := fmt.Sprintf("%s: %s", l.Damage[0].File, l.Damage[0].What)
 	if more := len(l.Damage) - 1; more > 0 {
-		files += fmt.Sprintf(", and %s more, which skink check lists", plural(int64(more), "file"))
+		files += fmt.Sprintf(", and %s more, which skink check lists", report.Counted(more, "file"))
 	}
 	return "Damaged: " + files + ": " + costText(l)
 }
@@ -101,11 +102,11 @@ func costText(l badger.Loss) string {
 	text := "no page is lost"
 	switch {
 	case l.Missing > l.Pending:
-		text = fmt.Sprintf("%s lost; the next crawl fetches %s again, and others if it finds a link to them", plural(l.Missing, "answer"), plural(l.Pending, "URL"))
+		text = fmt.Sprintf("%s lost; the next crawl fetches %s again, and others if it finds a link to them", report.Counted(l.Missing, "answer"), report.Counted(l.Pending, "URL"))
 	case l.Missing > 0:
-		text = fmt.Sprintf("%s lost; the next crawl fetches %s again", plural(l.Missing, "answer"), plural(l.Pending, "URL"))
+		text = fmt.Sprintf("%s lost; the next crawl fetches %s again", report.Counted(l.Missing, "answer"), report.Counted(l.Pending, "URL"))
 	case l.Pending > 0:
-		text = fmt.Sprintf("the next crawl fetches %s again", plural(l.Pending, "URL"))
+		text = fmt.Sprintf("the next crawl fetches %s again", report.Counted(l.Pending, "URL"))
 	case l.Names:
 		text = "how much is lost is not known"
 	}

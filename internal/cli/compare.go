@@ -13,6 +13,7 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/internal/harmless"
+	"skink/report"
 	"skink/store"
 )
 
@@ -188,7 +189,7 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 	if r.Unit == "percent" {
 		unit = " %"
 	}
-	fmt.Fprintf(w, "%s\n%.4f%s\n%s of A, %d of B, %d in common\n", p.About, r.Score, unit, plural(int64(r.A), "shingle"), r.B, r.Common)
+	fmt.Fprintf(w, "%s\n%.4f%s\n%s of A, %s of B, %s in common\n", p.About, r.Score, unit, report.Counted(r.A, "shingle"), report.Grouped(r.B), report.Grouped(r.Common))
 	if r.Super != nil {
 		fmt.Fprintf(w, "%d of 6 super-shingles, %d of 15 mega-shingles\n", *r.Super, *r.Mega)
 	}

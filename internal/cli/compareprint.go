@@ -20,7 +20,7 @@ func (c *comparison) printText(w io.Writer) error {
 		letter string
 		*side
 	}{{"A", &c.A}, {"B", &c.B}} {
-		fmt.Fprintf(t, "%s\t%s\t%s, %s, %s\n", s.letter, harmless.Line(s.Name), plural(int64(s.Words), "word"), plural(int64(s.Characters), "character"), plural(int64(s.Shingles), "shingle"))
+		fmt.Fprintf(t, "%s\t%s\t%s, %s, %s\n", s.letter, harmless.Line(s.Name), report.Counted(s.Words, "word"), report.Counted(s.Characters, "character"), report.Counted(s.Shingles, "shingle"))
 		if s.Without != "" {
 			fmt.Fprintf(t, "\t\tno rules for %s in %s: its words stay as they are\n", s.Without, languageName(s.Lang))
 		}
@@ -52,7 +52,7 @@ func (c *comparison) rows() []row {
 		verdict += ": " + c.Remark
 	}
 	return []row{
-		{"resemblance", number(c.Resemblance), "exact, over " + c.shingles() + ": " + plural(int64(c.Common), "shingle") + " in common"},
+		{"resemblance", number(c.Resemblance), "exact, over " + c.shingles() + ": " + report.Counted(c.Common, "shingle") + " in common"},
 		{"uniqueness", number(c.Uniqueness), "what each has of its own: 1 - resemblance"},
 		{"estimate", number(c.Estimate), fmt.Sprintf("%.0f of %d minima are equal", c.Estimate*dedup.Minima, dedup.Minima)},
 		{"containment", number(c.AInB), "of A in B"},
@@ -86,7 +86,7 @@ func (c *comparison) shingles() string {
 	if c.Unit == dedup.Chars {
 		noun = "character"
 	}
-	text := "shingles of " + plural(int64(c.Shingle), noun)
+	text := "shingles of " + report.Counted(c.Shingle, noun)
 	if c.Step > 1 {
 		text += fmt.Sprintf(", every %d", c.Step)
 	}
@@ -107,7 +107,7 @@ const (
 
 func (c *comparison) printPassages(w io.Writer) error {
 	if len(c.Passages) > 0 {
-		fmt.Fprintf(w, "\n%s in common\n", plural(int64(len(c.Passages)), "passage"))
+		fmt.Fprintf(w, "\n%s in common\n", report.Counted(len(c.Passages), "passage"))
 	}
 	for i, p := range c.Passages {
 		if i == shownPassages {

@@ -14,6 +14,7 @@ import (
 
 	"skink/dedup"
 	"skink/internal/corpus"
+	"skink/report"
 	"skink/store"
 )
 
@@ -105,7 +106,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 		fmt.Fprintln(r.to, "skink: more records cannot be read; they are counted, and not named")
 	}
 	if r.maxBad >= 0 && r.bad > r.maxBad {
-		return fmt.Errorf("%s cannot be read, and --max-bad allows %d", plural(int64(r.bad), "record"), r.maxBad)
+		return fmt.Errorf("%s cannot be read, and --max-bad allows %d", report.Counted(r.bad, "record"), r.maxBad)
 	}
 	return nil
 }
@@ -128,10 +129,10 @@ func (r *reading) rest() string {
 		fmt.Fprintf(&b, "; passed over: %s", r.passedText())
 	}
 	if r.bad > 0 {
-		fmt.Fprintf(&b, "; bad records: %d", r.bad)
+		fmt.Fprintf(&b, "; bad records: %s", report.Grouped(r.bad))
 	}
 	if r.unread > 0 {
-		fmt.Fprintf(&b, "; could not be read: %d", r.unread)
+		fmt.Fprintf(&b, "; could not be read: %s", report.Grouped(r.unread))
 	}
 	return b.String()
 }
@@ -152,12 +153,12 @@ func (r *reading) passedText() string {
 	var parts []string
 	for i, kind := range kinds {
 		if i == most && len(kinds) > most+1 {
-			parts = append(parts, fmt.Sprintf("%s more", plural(int64(len(kinds)-most), "kind")))
+			parts = append(parts, fmt.Sprintf("%s more", report.Counted(len(kinds)-most, "kind")))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%d %s", r.passed[kind], kind))
+		parts = append(parts, fmt.Sprintf("%s %s", report.Grouped(r.passed[kind]), kind))
 	}
-	return fmt.Sprintf("%d (%s)", total, strings.Join(parts, ", "))
+	return fmt.Sprintf("%s (%s)", report.Grouped(total), strings.Join(parts, ", "))
 }
 
 // nothing is the error of a run that read no text, though some of what it read should have held
@@ -165,13 +166,13 @@ func (r *reading) passedText() string {
 func (r *reading) nothing(withoutText int64) error {
 	switch {
 	case withoutText > 0:
-		return fmt.Errorf("nothing was read: %s without text%s", plural(withoutText, "record"), r.rest())
+		return fmt.Errorf("nothing was read: %s without text%s", report.Counted(withoutText, "record"), r.rest())
 	case len(r.passed) > 0:
 		return fmt.Errorf("nothing was read: passed over: %s: --include takes files of other kinds by their paths", r.passedText())
 	case r.bad > 0:
-		return fmt.Errorf("nothing was read: %s could not be read", plural(int64(r.bad), "record"))
+		return fmt.Errorf("nothing was read: %s could not be read", report.Counted(r.bad, "record"))
 	case r.unread > 0:
-		return fmt.Errorf("nothing was read: %d files or folders could not be read", r.unread)
+		return fmt.Errorf("nothing was read: %s files or folders could not be read", report.Grouped(r.unread))
 	}
 	return errors.New("nothing was read: the files and folders named hold no text, or --include and --exclude leave none")
 }

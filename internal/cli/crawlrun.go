@@ -15,6 +15,7 @@ import (
 	"skink/frontier"
 	"skink/internal/archive"
 	"skink/internal/ingest"
+	"skink/report"
 	"skink/store"
 	"skink/store/badger/disk"
 )
@@ -140,7 +141,7 @@ func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
 	if text := c.nothingBack(); text != "" {
 		c.say.line("%s", text)
 	} else {
-		c.say.line("Nothing is left to do: the crawl in %s is finished, with %s. To come back to those that are due: %s --recrawl due; to all: --recrawl 0s; to try again what failed: --retry.", c.name(), plural(tally.Pages(), "page"), c.withStore("skink crawl"))
+		c.say.line("Nothing is left to do: the crawl in %s is finished, with %s. To come back to those that are due: %s --recrawl due; to all: --recrawl 0s; to try again what failed: --retry.", c.name(), report.Counted(tally.Pages(), "page"), c.withStore("skink crawl"))
 	}
 	switch c.feed {
 	case "":
@@ -346,16 +347,16 @@ func (c *crawlRun) hint(err error) error {
 
 func (c *crawlRun) greeting(counts frontier.Counts, pages, back int64) string {
 	if back > 0 && back == counts.Pending {
-		return fmt.Sprintf("Coming back to %s of the crawl in %s", plural(back, "URL"), c.name())
+		return fmt.Sprintf("Coming back to %s of the crawl in %s", report.Counted(back, "URL"), c.name())
 	}
 	if pages == 0 && counts.Fetched == 0 {
-		return fmt.Sprintf("Crawling %s into %s", plural(counts.Pending, "seed"), c.name())
+		return fmt.Sprintf("Crawling %s into %s", report.Counted(counts.Pending, "seed"), c.name())
 	}
 	verb := "Resuming"
 	if c.add {
 		verb = "Adding to"
 	}
-	return fmt.Sprintf("%s the crawl in %s: %s stored, %s to fetch", verb, c.name(), plural(pages, "page"), plural(counts.Pending, "URL"))
+	return fmt.Sprintf("%s the crawl in %s: %s stored, %s to fetch", verb, c.name(), report.Counted(pages, "page"), report.Counted(counts.Pending, "URL"))
 }
 
 // fetchedNothing says whether the store holds neither pages nor other files.

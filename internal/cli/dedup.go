@@ -304,16 +304,16 @@ func (d *dedupRun) show(pipeline *ingest.Pipeline, in *corpus.Inputs, do func() 
 
 // summarize says what came of the files.
 func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
-	fmt.Fprintf(d.con.Err, "%s: %d unique, %d exact, %d near, %d thin; repeated names: %d",
-		plural(t.Pages(), "text"), t.Unique, t.Exact, t.Near, t.Thin, names.Repeated)
+	fmt.Fprintf(d.con.Err, "%s: %s unique, %s exact, %s near, %s thin; repeated names: %s",
+		report.Counted(t.Pages(), "text"), report.Grouped(t.Unique), report.Grouped(t.Exact), report.Grouped(t.Near), report.Grouped(t.Thin), report.Grouped(names.Repeated))
 	if t.Skipped > 0 {
-		fmt.Fprintf(d.con.Err, "; without text: %d", t.Skipped)
+		fmt.Fprintf(d.con.Err, "; without text: %s", report.Grouped(t.Skipped))
 	}
 	if names.Changed > 0 {
-		fmt.Fprintf(d.con.Err, "; changed: %d", names.Changed)
+		fmt.Fprintf(d.con.Err, "; changed: %s", report.Grouped(names.Changed))
 	}
 	if names.Known > 0 {
-		fmt.Fprintf(d.con.Err, "; in the store before: %d", names.Known)
+		fmt.Fprintf(d.con.Err, "; in the store before: %s", report.Grouped(names.Known))
 	}
 	fmt.Fprintln(d.con.Err, d.reading.rest())
 }

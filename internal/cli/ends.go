@@ -64,17 +64,17 @@ func endRows(n frontier.Counts, t store.Tally) (rows []endRow, all int64) {
 		problems := ""
 		switch s.state {
 		case frontier.Fetched:
-			row.note = fmt.Sprintf("%s, %d other (not text)", plural(t.Pages(), "page"), t.Other)
+			row.note = fmt.Sprintf("%s, %s other (not text)", report.Counted(t.Pages(), "page"), report.Grouped(t.Other))
 			if t.Sitemaps > 0 {
-				row.note += ", " + plural(t.Sitemaps, "sitemap")
+				row.note += ", " + report.Counted(t.Sitemaps, "sitemap")
 			}
 			more := t.Pages() + t.Other + t.Sitemaps - row.n
 			again := min(more, n.Pending)
 			if again > 0 {
-				row.note += fmt.Sprintf(", %d of them to be visited again", again)
+				row.note += fmt.Sprintf(", %s of them to be visited again", report.Grouped(again))
 			}
 			if files := more - again; files > 0 { // skink dedup put the files there
-				row.note += fmt.Sprintf(", %d of them no URLs but files", files)
+				row.note += fmt.Sprintf(", %s of them no URLs but files", report.Grouped(files))
 			}
 		case frontier.Failed:
 			problems = report.Problems(t.Failed())
@@ -91,5 +91,5 @@ func endRows(n frontier.Counts, t store.Tally) (rows []endRow, all int64) {
 
 // print writes a row of a table.
 func (r endRow) print(w io.Writer) {
-	fmt.Fprintf(w, "  %-10s%8d   %s\n", r.name, r.n, r.note)
+	fmt.Fprintf(w, "  %-10s%8s   %s\n", r.name, report.Grouped(r.n), r.note)
 }

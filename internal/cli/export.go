@@ -14,6 +14,7 @@ import (
 	"skink/feed"
 	"skink/internal/archive"
 	"skink/internal/complete"
+	"skink/report"
 	"skink/store"
 	"skink/warc"
 )
@@ -226,8 +227,8 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	case err != nil:
 		return err
 	case lost > 0:
-		return fmt.Errorf("%s of the archive could not be indexed", plural(int64(lost), "record"))
+		return fmt.Errorf("%s of the archive could not be indexed", report.Counted(lost, "record"))
 	}
-	fmt.Fprintf(con.Err, "%s and the answers in %s are in %s\n", plural(int64(pages), "page"), dir, f.out.out)
+	fmt.Fprintf(con.Err, "%s and the answers in %s are in %s\n", report.Counted(pages, "page"), dir, f.out.out)
 	return nil
 }

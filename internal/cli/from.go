@@ -14,6 +14,7 @@ import (
 	"skink/frontier"
 	"skink/internal/ingest"
 	"skink/internal/replay"
+	"skink/report"
 	"skink/store"
 )
 
@@ -107,7 +108,7 @@ func (r *rejudging) run(ctx context.Context, files []string) error {
 		store: r.store.name, bytes: r.store.size(),
 	})
 	if r.lost > 0 {
-		return fmt.Errorf("%s could not be read", plural(int64(r.lost), "record"))
+		return fmt.Errorf("%s could not be read", report.Counted(r.lost, "record"))
 	}
 	if fetchedNothing(r.pipeline.Tally()) {
 		return errors.New("the archive holds no page")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/report"
 )
 
 // mostHosts is how many hosts each list shows.
@@ -67,9 +68,9 @@ func whyAlone(h crawler.HostState, now time.Time) string {
 	case h.Budget:
 		return "its budget is spent"
 	case h.Hopeless:
-		return fmt.Sprintf("does not answer, %s now; asked again in %v", plural(int64(h.Fails), "time"), wait)
+		return fmt.Sprintf("does not answer, %s now; asked again in %v", report.Counted(h.Fails, "time"), wait)
 	case h.Fails > 0:
-		return fmt.Sprintf("failed %s; asked again in %v", plural(int64(h.Fails), "time"), wait)
+		return fmt.Sprintf("failed %s; asked again in %v", report.Counted(h.Fails, "time"), wait)
 	default:
 		return fmt.Sprintf("asked us to wait; asked again in %v", wait)
 	}
@@ -79,12 +80,12 @@ func whyAlone(h crawler.HostState, now time.Time) string {
 func hostsText(all []crawler.HostState, now time.Time) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "the slowest of %s:\n", plural(int64(len(all)), "host"))
+	fmt.Fprintf(w, "the slowest of %s:\n", report.Counted(len(all), "host"))
 	for _, h := range slowest(all) {
-		fmt.Fprintf(w, "  %s\t%s an answer\tevery %s\t%s\n", h.Name, durationText(h.Took), durationText(h.Rest), plural(int64(h.Requests), "request"))
+		fmt.Fprintf(w, "  %s\t%s an answer\tevery %s\t%s\n", h.Name, durationText(h.Took), durationText(h.Rest), report.Counted(h.Requests, "request"))
 	}
 	alone, n := leftAlone(all, now)
-	fmt.Fprintf(w, "left alone: %d\n", n)
+	fmt.Fprintf(w, "left alone: %s\n", report.Grouped(n))
 	for _, h := range alone {
 		fmt.Fprintf(w, "  %s\t%s\n", h.Name, whyAlone(h, now))
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"skink/feed"
+	"skink/report"
 	"skink/store"
 )
 
@@ -88,9 +89,9 @@ func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, 
 	}
 	err = whoIsIt(b.Close(ctx))
 	sent, deleted, refused := b.Counts()
-	fmt.Fprintf(con.Err, "sent to %s: %s, %d deleted, %d refused\n", f.to, plural(int64(sent), "page"), deleted, refused)
+	fmt.Fprintf(con.Err, "sent to %s: %s, %s deleted, %s refused\n", f.to, report.Counted(sent, "page"), report.Grouped(deleted), report.Grouped(refused))
 	if err == nil && refused > 0 {
-		err = fmt.Errorf("the index refuses %s: skink export --print-mapping prints a mapping that takes all of them", plural(int64(refused), "page"))
+		err = fmt.Errorf("the index refuses %s: skink export --print-mapping prints a mapping that takes all of them", report.Counted(refused, "page"))
 	}
 	return err
 }

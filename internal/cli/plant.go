@@ -6,6 +6,7 @@ import (
 
 	"skink/crawler/folder"
 	"skink/frontier"
+	"skink/report"
 )
 
 // gather adds the seeds to those the store has, and sets the crawl up for them. It writes nothing,
@@ -60,7 +61,7 @@ func (c *crawlRun) checkOthers(ctx context.Context, stored, given seeds) error {
 		return nil
 	}
 	return usagef("%s holds a finished crawl of %s, with %s: give --add to crawl these seeds into it, too, or choose another --store",
-		c.name(), stored.name(), plural(tally.Pages(), "page"))
+		c.name(), stored.name(), report.Counted(tally.Pages(), "page"))
 }
 
 // anythingLeft says whether a URL is pending, a seed is new, or something is to be asked for again.

@@ -11,6 +11,7 @@ import (
 	"skink/crawler"
 	"skink/crawler/learn"
 	"skink/internal/ingest"
+	"skink/report"
 	"skink/store"
 )
 
@@ -30,8 +31,8 @@ type moment struct {
 func (m moment) rate() float64 { return float64(m.added) / max(m.took.Seconds(), 1e-3) }
 
 func (m moment) line() string {
-	return fmt.Sprintf("%d pages  %.0f/s  unique %d  exact %d  near %d  failed %d  given-up %d  pending %d  hosts %d",
-		m.pages, m.rate(), m.unique, m.exact, m.near, m.failed, m.givenUp, m.pending, m.hosts)
+	return fmt.Sprintf("%s pages  %.0f/s  unique %s  exact %s  near %s  failed %s  given-up %s  pending %s  hosts %s",
+		report.Grouped(m.pages), m.rate(), report.Grouped(m.unique), report.Grouped(m.exact), report.Grouped(m.near), report.Grouped(m.failed), report.Grouped(m.givenUp), report.Grouped(m.pending), report.Grouped(m.hosts))
 }
 
 // A running crawl is where the numbers of a running crawl come from.
@@ -153,8 +154,8 @@ func (j judging) line() string {
 	if j.size > j.read && j.read > 0 && j.took >= time.Second {
 		left = fmt.Sprintf("  %s left", time.Duration(float64(j.size-j.read)/rate*float64(time.Second)).Round(time.Second))
 	}
-	return fmt.Sprintf("%s%s  %s/s  unique %d  exact %d  near %d  thin %d%s",
-		bytesText(j.read), of, bytesText(int64(rate)), j.found.Unique, j.found.Exact, j.found.Near, j.found.Thin, left)
+	return fmt.Sprintf("%s%s  %s/s  unique %s  exact %s  near %s  thin %s%s",
+		bytesText(j.read), of, bytesText(int64(rate)), report.Grouped(j.found.Unique), report.Grouped(j.found.Exact), report.Grouped(j.found.Near), report.Grouped(j.found.Thin), left)
 }
 
 // showWhile runs do, and keeps one line of progress on a terminal up to date until do returns. Then

@@ -77,14 +77,6 @@ func durationText(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// plural writes a number with its noun.
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // leastMemory is enough for the store, the program itself and one page.
 const leastMemory = 64 << 20
 

@@ -16,6 +16,7 @@ import (
 
 	"skink/frontier"
 	"skink/internal/harmless"
+	"skink/report"
 	"skink/store"
 )
 
@@ -125,17 +126,17 @@ func printStatus(ctx context.Context, out io.Writer, s store.Reader, asJSON bool
 	if asJSON {
 		return writeLine(out, st)
 	}
-	fmt.Fprintln(out, plural(st.all, "URL"))
+	fmt.Fprintln(out, report.Counted(st.all, "URL"))
 	for _, row := range st.rows {
 		row.print(out)
 	}
 	if err := printWorkers(out, st.Workers, st.at); err != nil || len(st.Hosts) == 0 {
 		return err
 	}
-	fmt.Fprintf(out, "%s with URLs pending\n", plural(int64(len(st.Hosts)), "host"))
+	fmt.Fprintf(out, "%s with URLs pending\n", report.Counted(len(st.Hosts), "host"))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, h := range st.Hosts[:min(len(st.Hosts), mostHosts)] {
-		fmt.Fprintf(w, "  %s\t%d\t%s\n", harmless.Line(h.Host), h.Pending, h.note())
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", harmless.Line(h.Host), report.Grouped(h.Pending), h.note())
 	}
 	return w.Flush()
 }
@@ -241,7 +242,7 @@ func (u urlStatus) why() string {
 		why = append(why, u.Detail+adviceOn(u.Problem))
 	}
 	if u.Tries > 0 {
-		why = append(why, "tried "+plural(int64(u.Tries), "time"))
+		why = append(why, "tried "+report.Counted(u.Tries, "time"))
 	}
 	if u.Location != "" {
 		why = append(why, "leads to "+u.Location)

@@ -54,12 +54,12 @@ func (s summary) String() string {
 // pages says what was judged.
 func (s summary) pages(b *strings.Builder) {
 	a, t := s.added, s.all
-	fmt.Fprintf(b, "%s in %s, %.1f a second\n", plural(a.Pages(), "page"), durationText(s.took), float64(a.Pages())/max(s.took.Seconds(), 1e-3))
+	fmt.Fprintf(b, "%s in %s, %.1f a second\n", report.Counted(a.Pages(), "page"), durationText(s.took), float64(a.Pages())/max(s.took.Seconds(), 1e-3))
 	if n := s.visits.All(); n > 0 {
-		fmt.Fprintf(b, "came back to %s: %s\n", plural(n, "URL"), visitsText(s.visits))
+		fmt.Fprintf(b, "came back to %s: %s\n", report.Counted(n, "URL"), visitsText(s.visits))
 	}
 	if t.Pages() != a.Pages() {
-		fmt.Fprintf(b, "in the store now: %s\n", plural(t.Pages(), "page"))
+		fmt.Fprintf(b, "in the store now: %s\n", report.Counted(t.Pages(), "page"))
 	}
 	for _, v := range []struct {
 		kind dedup.Kind
@@ -68,7 +68,7 @@ func (s summary) pages(b *strings.Builder) {
 		endRow{string(v.kind), v.n, s.rule.Explain(v.kind)}.print(b)
 	}
 	if t.Capped > 0 {
-		fmt.Fprintf(b, "%s met so many alike that not all were compared\n", plural(t.Capped, "page"))
+		fmt.Fprintf(b, "%s met so many alike that not all were compared\n", report.Counted(t.Capped, "page"))
 	}
 }
 
@@ -77,7 +77,7 @@ func visitsText(visits ingest.Visits) string {
 	var parts []string
 	for _, kind := range []store.VisitKind{store.NotModified, store.Same, store.Altered, store.Vanished, store.Failed, store.FirstVisit} {
 		if n := visits[kind]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, kind))
+			parts = append(parts, fmt.Sprintf("%s %s", report.Grouped(n), kind))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -86,7 +86,7 @@ func visitsText(visits ingest.Visits) string {
 // ends says how many URLs ended in each way, without the ways in which none did.
 func (s summary) ends(b *strings.Builder) {
 	rows, all := endRows(s.urls, s.all)
-	fmt.Fprintln(b, plural(all, "URL"))
+	fmt.Fprintln(b, report.Counted(all, "URL"))
 	for _, row := range rows {
 		if row.n > 0 {
 			row.print(b)
@@ -99,9 +99,9 @@ func (s summary) saved(b *strings.Builder) {
 	t := s.all
 	if t.Pages() > 0 {
 		duplicates := t.Exact + t.Near
-		fmt.Fprintf(b, "%s of %s (%s) need not be indexed\n", plural(duplicates, "duplicate"), plural(t.Pages(), "page"), report.Share(duplicates, t.Pages()))
+		fmt.Fprintf(b, "%s of %s (%s) need not be indexed\n", report.Counted(duplicates, "duplicate"), report.Counted(t.Pages(), "page"), report.Share(duplicates, t.Pages()))
 		if t.Unkept > 0 {
-			fmt.Fprintf(b, "%s kept without text\n", plural(t.Unkept, "duplicate"))
+			fmt.Fprintf(b, "%s kept without text\n", report.Counted(t.Unkept, "duplicate"))
 		}
 		if s.bytes > 0 {
 			fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.store, bytesText(s.bytes), bytesText(s.bytes/t.Pages()))
@@ -128,7 +128,7 @@ func (s summary) slowed(b *strings.Builder) {
 		names = append(names, fmt.Sprintf("%s (%v)", d.Host, d.Asked))
 	}
 	if more := len(s.demanding) - most; more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
+		names = append(names, fmt.Sprintf("%s more", report.Grouped(more)))
 	}
 	fmt.Fprintf(b, "asked for a delay over --max-delay: %s\n", strings.Join(names, ", "))
 }
@@ -137,15 +137,15 @@ func (s summary) slowed(b *strings.Builder) {
 func (s summary) next(b *strings.Builder) {
 	switch {
 	case s.end.interrupted:
-		fmt.Fprintf(b, "stopped with %s to fetch; resume with: %s\n", plural(s.urls.Pending, "URL"), s.again)
+		fmt.Fprintf(b, "stopped with %s to fetch; resume with: %s\n", report.Counted(s.urls.Pending, "URL"), s.again)
 	case s.urls.Pending > 0 && s.end.limit != "":
-		fmt.Fprintf(b, "stopped at %s with %s to fetch; go on with: %s\n", s.end.limit, plural(s.urls.Pending, "URL"), s.again)
+		fmt.Fprintf(b, "stopped at %s with %s to fetch; go on with: %s\n", s.end.limit, report.Counted(s.urls.Pending, "URL"), s.again)
 	case s.urls.Pending > 0 && s.end.spent > 0:
-		fmt.Fprintf(b, "%s left; %s with a spent budget; go on with more: %s\n", plural(s.urls.Pending, "URL"), plural(int64(s.end.spent), "host"), s.again)
+		fmt.Fprintf(b, "%s left; %s with a spent budget; go on with more: %s\n", report.Counted(s.urls.Pending, "URL"), report.Counted(s.end.spent, "host"), s.again)
 	case s.urls.Pending > 0 && len(s.end.lost) > 0:
-		fmt.Fprintf(b, "%s left; missing: %s; put it back and go on with: %s\n", plural(s.urls.Pending, "URL"), strings.Join(s.end.lost, ", "), s.again)
+		fmt.Fprintf(b, "%s left; missing: %s; put it back and go on with: %s\n", report.Counted(s.urls.Pending, "URL"), strings.Join(s.end.lost, ", "), s.again)
 	case s.urls.Pending > 0:
-		fmt.Fprintf(b, "%s left, of hosts that do not answer; try them again with: %s\n", plural(s.urls.Pending, "URL"), s.again)
+		fmt.Fprintf(b, "%s left, of hosts that do not answer; try them again with: %s\n", report.Counted(s.urls.Pending, "URL"), s.again)
 	default:
 		s.done(b)
 	}
@@ -154,7 +154,7 @@ func (s summary) next(b *strings.Builder) {
 // done says what can be done with a crawl that is finished.
 func (s summary) done(b *strings.Builder) {
 	if n := s.urls.GivenUp; n > 0 {
-		fmt.Fprintf(b, "%s given up; try again with: %s --retry\n", plural(n, "URL"), s.again)
+		fmt.Fprintf(b, "%s given up; try again with: %s --retry\n", report.Counted(n, "URL"), s.again)
 	}
 	switch {
 	case s.all.Pages() == 0:

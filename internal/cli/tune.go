@@ -21,6 +21,7 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/internal/corpus"
+	"skink/report"
 )
 
 var tuneCommand = command{
@@ -356,11 +357,11 @@ const shownWays = 20
 
 func (t *tuning) print(w io.Writer) error {
 	r := t.Recommendation
-	fmt.Fprintf(w, "%s, %d of them duplicates\n", plural(int64(t.Pairs), "pair"), t.Duplicates)
+	fmt.Fprintf(w, "%s, %s of them duplicates\n", report.Counted(t.Pairs, "pair"), report.Grouped(t.Duplicates))
 	fmt.Fprintf(w, "recommended: --form %s --unit %s --shingle %d, duplicates from a %s of %.2f: F1 %.3f (95 %%: %.3f to %.3f), cross-validated\n",
 		r.Form, r.Unit, r.Shingle, r.Measure, r.Threshold, r.CrossValidated.F1, r.CrossValidated.F1I[0], r.CrossValidated.F1I[1])
 	for _, form := range slices.Sorted(maps.Keys(t.NotKnown)) {
-		fmt.Fprintf(w, "form %s: in %s a text's language has no rules for some of it\n", form, plural(int64(t.NotKnown[form]), "pair"))
+		fmt.Fprintf(w, "form %s: in %s a text's language has no rules for some of it\n", form, report.Counted(t.NotKnown[form], "pair"))
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"skink/internal/harmless"
+	"skink/report"
 	"skink/store"
 )
 
@@ -203,14 +204,14 @@ func printWorkers(out io.Writer, list []workerStatus, now time.Time) error {
 	if len(list) == 0 {
 		return nil
 	}
-	fmt.Fprintln(out, plural(int64(len(list)), "worker"))
+	fmt.Fprintln(out, report.Counted(len(list), "worker"))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, s := range list {
 		note := ""
 		if s.Dead {
 			note = fmt.Sprintf("not heard of for %v: what it held is free %v after its last word", now.Sub(s.Seen).Round(time.Second), claimsLast)
 		}
-		fmt.Fprintf(w, "  %s\tholds %s\t%d under way\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), plural(int64(s.Hosts), "host"), s.InFlight, plural(s.Pages, "page"), s.PerSecond, note)
+		fmt.Fprintf(w, "  %s\tholds %s\t%d under way\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
 	}
 	return w.Flush()
 }

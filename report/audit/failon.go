@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"skink/report"
 )
 
 // A Condition is a bound that a site must keep, such as broken>0: if it holds, the site has failed.
@@ -94,13 +96,13 @@ func CheckName(name string) error {
 func (a *Audit) Fails(all []Condition) (failed []string) {
 	for _, c := range all {
 		n, of := a.counted(c.Name)
-		value, shown := float64(n), strconv.FormatInt(n, 10)
+		value, shown := float64(n), report.Grouped(n)
 		if c.Percent {
 			value = 0
 			if of > 0 {
 				value = 100 * float64(n) / float64(of)
 			}
-			shown = fmt.Sprintf("%s%% (%d of %d)", strconv.FormatFloat(value, 'f', 1, 64), n, of)
+			shown = fmt.Sprintf("%s%% (%s of %s)", strconv.FormatFloat(value, 'f', 1, 64), report.Grouped(n), report.Grouped(of))
 		}
 		for _, op := range ops {
 			if op.sign == c.Op && op.holds(value, c.Bound) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"skink/dedup"
+	"skink/report"
 	"skink/store"
 )
 
@@ -67,7 +68,7 @@ func nearly(a *Audit) *List {
 		r := &s.page.Record
 		if s.entry.page == s.entry.other {
 			differs, err := a.differs(ctx, groups[s.entry.page])
-			return []any{s.links(), nil, URL(r.URL), fmt.Sprintf("leads %d pages", len(groups[s.entry.page])-1), differs, text(r.Title), int64(r.Words)}, err
+			return []any{s.links(), nil, URL(r.URL), "leads " + report.Counted(len(groups[s.entry.page])-1, "page"), differs, text(r.Title), int64(r.Words)}, err
 		}
 		var differs any
 		if s.other != nil && s.other.Kept && s.page.Kept {

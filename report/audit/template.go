@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"skink/report"
 )
 
 // # What differs
@@ -179,11 +181,8 @@ func (t Template) String() string {
 			all++
 		}
 	}
-	switch left := all - slots; {
-	case left == 1:
-		b.WriteString("and 1 more place")
-	case left > 1:
-		fmt.Fprintf(&b, "and %d more places", left)
+	if left := all - slots; left > 0 {
+		fmt.Fprintf(&b, "and %s", report.Counted(left, "more place"))
 	}
 	return strings.TrimSpace(b.String())
 }

@@ -86,8 +86,15 @@ func (s *Store) firstCopy(ctx context.Context, ask *store.Ask) (first *store.Rec
 			continue
 		}
 		err = s.view(ctx, func(txn *badgerdb.Txn) error {
-			num, r, err := s.posted(ctx, txn, h, func(value []byte) bool {
-				return bytes.HasPrefix(value, h[:]) && !hasID(value, ask.ID)
+			num, r, err := s.posted(ctx, txn, h, func(value []byte) (*store.Record, error) {
+				if !bytes.HasPrefix(value, h[:]) {
+					return nil, nil
+				}
+				r, err := decodeRecord(value)
+				if err != nil || r.ID == ask.ID {
+					return nil, err
+				}
+				return r, nil
 			})
 			if err == nil && num != 0 && (first == nil || num < least) {
 				first, least = r, num
@@ -101,22 +108,21 @@ func (s *Store) firstCopy(ctx context.Context, ask *store.Ask) (first *store.Rec
 	return first, nil
 }
 
-// hasID says whether the value of an r key is the record of the page with this id.
-func hasID(value []byte, id dedup.Hash) bool {
-	r, err := decodeRecord(value)
-	return err == nil && r.ID == id
-}
-
 // byID returns the place of a page that is posted under its id, or 0.
 func (s *Store) byID(txn *badgerdb.Txn, id dedup.Hash) (uint64, error) {
-	num, _, err := s.posted(context.Background(), txn, id, func(value []byte) bool { return hasID(value, id) })
+	num, _, err := s.posted(context.Background(), txn, id, func(value []byte) (*store.Record, error) {
+		if r, err := decodeRecord(value); err == nil && r.ID == id {
+			return r, nil
+		}
+		return nil, nil
+	})
 	return num, err
 }
 
-// posted returns the lowest place that is posted under the first half of h and whose record isIt
-// accepts, with that record; 0: there is none. Two hashes hardly ever share their first half, so it
+// posted returns the lowest place that is posted under the first half of h and whose record accept
+// returns, with that record; 0: there is none. Two hashes hardly ever share their first half, so it
 // asks for few places at first.
-func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, isIt func(value []byte) bool) (num uint64, r *store.Record, err error) {
+func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, accept func(value []byte) (*store.Record, error)) (num uint64, r *store.Record, err error) {
 	var nums []uint64
 	for limit, more := 4, true; more; limit *= 16 {
 		seen := len(nums)
@@ -125,9 +131,7 @@ func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, isI
 		}
 		for _, num = range nums[min(seen, len(nums)):] {
 			_, err := get(txn, pageKey(keyRecord, num), func(value []byte) (err error) {
-				if isIt(value) {
-					r, err = decodeRecord(value)
-				}
+				r, err = accept(value)
 				return err
 			})
 			if err != nil || r != nil {
