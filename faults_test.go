@@ -33,6 +33,7 @@ import (
 // A worker is a crawl in a process of its own.
 type worker struct {
 	*exec.Cmd
+	store string // on servers, that it crawls into; "": another
 	said  transcript
 	ended chan struct{} // closed when it has ended
 	err   error         // how it ended: read after that
@@ -68,6 +69,9 @@ func awaitEnds(t *testing.T, workers ...*worker) {
 			continue
 		case <-patience:
 		}
+		if w.store != "" {
+			t.Error(held(w.store))
+		}
 		for i, w := range workers {
 			if w.runs() {
 				_ = w.Process.Signal(syscall.SIGQUIT)
@@ -77,6 +81,35 @@ func awaitEnds(t *testing.T, workers ...*worker) {
 		}
 		t.FailNow()
 	}
+}
+
+// held is what a store on servers holds of hosts (h), of claims (c) and of links on their way (o), by
+// key: by that one sees what workers wait for.
+func held(store string) string {
+	addrs, name, _ := strings.Cut(strings.TrimPrefix(store, "redis://"), "/")
+	var b strings.Builder
+	for addr := range strings.SplitSeq(addrs, ",") {
+		s := &redistest.Server{Addr: addr}
+		role, err := s.CLI("role")
+		role, _, _ = strings.Cut(role, "\n")
+		fmt.Fprintf(&b, "%s: %s %v\n", addr, role, err)
+		if role != "master" {
+			continue
+		}
+		keys, _ := s.CLI("--scan", "--pattern", "{"+name+":*}[hco]")
+		for key := range strings.FieldsSeq(keys) {
+			ask := []string{"hgetall", key}
+			switch key[len(key)-1] {
+			case 'c':
+				ask = []string{"zrange", key, "0", "-1", "withscores"}
+			case 'o':
+				ask = []string{"hkeys", key}
+			}
+			value, err := s.CLI(ask...)
+			fmt.Fprintf(&b, "%s: %q %v\n", key, value, err)
+		}
+	}
+	return b.String()
 }
 
 // runs says whether a worker has not ended yet.
@@ -134,7 +167,9 @@ func refer(t *testing.T, hosts, pages int) *reference {
 // worker starts a worker that crawls the sites into a store.
 func (r *reference) worker(t *testing.T, store, name string, flags ...string) *worker {
 	t.Helper()
-	return startWorker(t, r.skink, crawlArgs(store, r.sites, append([]string{"--quiet", "--worker", name}, flags...)...)...)
+	w := startWorker(t, r.skink, crawlArgs(store, r.sites, append([]string{"--quiet", "--worker", name}, flags...)...)...)
+	w.store = store
+	return w
 }
 
 // same wants a store to hold what the undisturbed crawl has found.
