@@ -42,6 +42,24 @@ import (
 // A replica that is out of step for as long as patience lasts is not waited for any more: its
 // primary has been left without it.
 //
+// What a failover can leave of the frontier, and what mends it:
+//
+//   - Counts, queues, and who is where (frontier.go) lie in one partition with what they count, are
+//     written by one script each, and so go back together. They never disagree.
+//   - A claim is gone, or another's. Its holder is told when it renews, takes, returns or commits. If
+//     it is given the same host again, it takes the URLs anew.
+//   - A claim is there, and its holder does not know or has returned it. It is not renewed, and runs
+//     out. Until then it counts as another's, for all.
+//   - URLs that were taken are queued: they are fetched again, and what was in hand is kept if it is
+//     stored first. URLs that ended are taken, by a claim that lives: they are free when it ends.
+//   - A record is gone, and what waited in its outbox: the page is pending again. Its number is given
+//     to another's visit, so what a worker brought of it and may be lost is read from the outbox anew.
+//   - An entry is back that was taken out of an outbox: whoever sees it there for a second brings it.
+//   - A posting, or the void of one, is gone, or stands there without its record: see marks.go.
+//   - Buckets of a directory are whole again that had been split: see buckets.go.
+//   - A worker is not among those that are there, or a session among the sessions: it says so again.
+//     If all sessions are forgotten, a run begins, which ends the claims of the others.
+//
 // The price: three questions to each primary every quarter of a second that something is
 // delivered in, and an entry in its outbox for every visit that lasts as long. What it does not
 // help against: two of a shard's servers that die before a third has its data, a replica that is
