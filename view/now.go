@@ -180,11 +180,21 @@ func durationText(d time.Duration) string {
 	case d >= 48*time.Hour:
 		return fmt.Sprintf("%.0f days", d.Hours()/24)
 	case d >= time.Hour:
-		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+		return sixtieths(int64(d.Round(time.Minute)/time.Minute), "h", "min")
+	case d >= time.Minute:
+		return sixtieths(int64(d.Round(time.Second)/time.Second), "min", "s")
 	case d >= time.Second:
-		return d.Round(time.Second).String()
+		return fmt.Sprintf("%.0f s", d.Seconds())
 	}
-	return d.Round(time.Millisecond).String()
+	return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
+}
+
+// sixtieths writes sixtieths of a unit as people do, such as 2 min 5 s.
+func sixtieths(n int64, unit, sixtieth string) string {
+	if n%60 == 0 {
+		return fmt.Sprintf("%d %s", n/60, unit)
+	}
+	return fmt.Sprintf("%d %s %d %s", n/60, unit, n%60, sixtieth)
 }
 
 // A nowView is what the page of the running crawl shows.

@@ -109,7 +109,7 @@ func TestForms(t *testing.T) {
 func TestNow(t *testing.T) {
 	f, server := newCrawlView(t)
 	now := get(t, server, "/now")
-	for _, want := range []string{"Crawling, with 7 pages; about 1h30m left", "1 works, 1 rests, 0 fail, of 2 hosts", "asked us to wait; asked again in 9s", "Newest clusters", "Fog at sea", "2 duplicates", ">Pause<"} {
+	for _, want := range []string{"Crawling, with 7 pages; about 1 h 30 min left", "1 works, 1 rests, 0 fail, of 2 hosts", "asked us to wait; asked again in 9s", "Newest clusters", "Fog at sea", "2 duplicates", ">Pause<"} {
 		if !strings.Contains(now, want) {
 			t.Errorf("it does not say %q\n%s", want, now)
 		}
@@ -224,5 +224,16 @@ func TestNowAtRest(t *testing.T) {
 	v.pulse.beat(time.Now().Add(-2*time.Second), 1)
 	if body := get(t, server, "/now"); !strings.Contains(body, "nothing is being added to it at the moment") || strings.Contains(body, "<svg class=\"line\"") {
 		t.Errorf("a store at rest is shown as\n%s", body)
+	}
+}
+
+func TestDurationText(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0 ms", 18 * time.Millisecond: "18 ms", 40 * time.Second: "40 s", 2 * time.Minute: "2 min", 65 * time.Second: "1 min 5 s",
+		2*time.Hour + 5*time.Minute + time.Second: "2 h 5 min", 3 * time.Hour: "3 h", 72 * time.Hour: "3 days",
+	} {
+		if got := durationText(d); got != want {
+			t.Errorf("%v is written %q, want %q", d, got, want)
+		}
 	}
 }

@@ -111,7 +111,7 @@ type list struct {
 
 // shownColumns are those of the list, in their order.
 var shownColumns = []heading{
-	{Name: "url", Title: "Page"}, {Name: "verdict", Title: "Verdict"}, {Name: "resemblance", Title: "Resemblance", Class: "number"},
+	{Name: "url", Title: "Page"}, {Name: "verdict", Title: "Verdict"}, {Name: "resemblance", Title: "Resemblance", Class: "number wide"},
 	{Name: "words", Title: "Words", Class: "number"}, {Name: "status", Title: "Status", Class: "number"}, {Name: "size", Title: "Size", Class: "number wide"},
 	{Name: "depth", Title: "Depth", Class: "number wide"}, {Name: "fetched", Title: "Fetched", Class: "wide"},
 }
