@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,10 +132,10 @@ func (s *Store) copied(ctx context.Context) (era int64, err error) {
 	}
 	histories, has := make([]string, len(shards)), make([]bool, len(shards))
 	asked, ctx := errgroup.WithContext(ctx)
-	for i, shard := range shards {
+	for i, p := range shards {
 		asked.Go(func() error {
 			return s.Dedicated(func(c rueidis.DedicatedClient) (err error) {
-				histories[i], has[i], err = awaitCopy(ctx, c, s.key(shard.part, "s"), shard.replicas)
+				histories[i], has[i], err = s.awaitCopy(ctx, c, s.key(p, "s"))
 				return err
 			})
 		})
@@ -184,10 +185,10 @@ func (s *Store) forget() {
 	s.before.clear()
 }
 
-// awaitCopy waits until a replica has all that its primary has been told. It returns the primary's
-// history, and whether a replica has it. Where there is no replica, none can take the primary's
-// place, and nothing is missing.
-func awaitCopy(ctx context.Context, c rueidis.DedicatedClient, sums string, replicas int) (history string, has bool, err error) {
+// awaitCopy waits until a replica has all that the primary of some sums has been told. It returns the
+// primary's history, and whether a replica has it. Where there is no replica, none can take the
+// primary's place, and nothing is missing.
+func (s *Store) awaitCopy(ctx context.Context, c rueidis.DedicatedClient, sums string) (history string, has bool, err error) {
 	mark := c.B().Hset().Key(sums).FieldValue().FieldValue("copied", "1").Build()
 	if err := c.Do(ctx, mark).Error(); err != nil {
 		return "", false, err
@@ -197,23 +198,23 @@ func awaitCopy(ctx context.Context, c rueidis.DedicatedClient, sums string, repl
 		return "", false, err
 	}
 	info := infoOf(text)
-	if n := info["connected_slaves"]; replicas == 0 && (n == "" || n == "0") {
-		return info["master_replid"], true, nil
+	if n := info["connected_slaves"]; n == "" || n == "0" {
+		nodes := ""
+		if s.Mode() == rueidis.ClientModeCluster {
+			nodes, err = c.Do(ctx, c.B().ClusterNodes().Build()).ToString()
+		}
+		if err != nil || replicasOf(nodes) == 0 {
+			return info["master_replid"], true, err
+		}
 	}
 	n, err := c.Do(ctx, c.B().Wait().Numreplicas(1).Timeout(copyTime.Milliseconds()).Build()).AsInt64()
 	return info["master_replid"], n > 0, err
 }
 
-// A shard is a primary.
-type shard struct {
-	part     partition // one that it serves
-	replicas int       // that may take its place
-}
-
-// shards asks which primaries there are.
-func (s *Store) shards(ctx context.Context) ([]shard, error) {
+// shards are partitions that lie on different primaries, one for each primary.
+func (s *Store) shards(ctx context.Context) ([]partition, error) {
 	if s.Mode() != rueidis.ClientModeCluster {
-		return []shard{{}}, nil
+		return []partition{0}, nil
 	}
 	nodes, err := s.do(ctx, s.B().ClusterNodes().Build())[0].ToString()
 	if err != nil {
@@ -222,32 +223,45 @@ func (s *Store) shards(ctx context.Context) ([]shard, error) {
 	return readShards(nodes, s.slots()), nil
 }
 
-// readShards reads from what CLUSTER NODES says the primaries that serve some of the partitions in
-// the slots given. CLUSTER SLOTS would say it too, but leaves out a replica as long as the server that
-// is asked has not heard how far it is, which may be so for seconds after the replica came. It takes
-// its primary's place all the same.
-func readShards(nodes string, slotOf []uint16) (all []shard) {
-	replicas := map[string]int{}
-	primaries := map[string]partition{}
-	for line := range strings.Lines(nodes) {
-		fields := strings.Fields(line) // id, address, flags, primary, three numbers, state of the link, slots
-		if len(fields) < 8 {
-			continue
+// readShards reads from what CLUSTER NODES says for each primary a partition that it serves. slotOf
+// are the slots of the partitions.
+func readShards(nodes string, slotOf []uint16) (all []partition) {
+	for node := range eachNode(nodes) {
+		if p := slices.IndexFunc(slotOf, func(slot uint16) bool { return serves(node[8:], slot) }); p >= 0 {
+			all = append(all, partition(p))
 		}
-		flags := strings.Split(fields[2], ",")
-		switch {
-		case slices.Contains(flags, "fail"):
-		case slices.Contains(flags, "slave"):
-			replicas[fields[3]]++
-		}
-		if p := slices.IndexFunc(slotOf, func(slot uint16) bool { return serves(fields[8:], slot) }); p >= 0 {
-			primaries[fields[0]] = partition(p)
-		}
-	}
-	for id, part := range primaries {
-		all = append(all, shard{part, replicas[id]})
 	}
 	return all
+}
+
+// replicasOf counts those that may take the place of the server that says this to CLUSTER NODES. Any
+// other may not know of them: one that was just started says what was so when it ended. CLUSTER SLOTS
+// leaves out those of which the server has not heard how far they are, for seconds after they came.
+func replicasOf(nodes string) (n int) {
+	self := ""
+	for node := range eachNode(nodes) {
+		if slices.Contains(strings.Split(node[2], ","), "myself") {
+			self = node[0]
+		}
+	}
+	for node := range eachNode(nodes) {
+		if flags := strings.Split(node[2], ","); node[3] == self && !slices.Contains(flags, "fail") {
+			n++
+		}
+	}
+	return n
+}
+
+// eachNode yields the fields of the lines of CLUSTER NODES: id, address, flags, primary, three
+// numbers, the state of the link, and slots.
+func eachNode(nodes string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for line := range strings.Lines(nodes) {
+			if fields := strings.Fields(line); len(fields) >= 8 && !yield(fields) {
+				return
+			}
+		}
+	}
 }
 
 // serves says whether a slot is in ranges as FROM-TO, or one number. What is in brackets is on its way.

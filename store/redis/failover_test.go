@@ -8,21 +8,28 @@ import (
 	"skink/frontier"
 )
 
-// What one server of a cluster says of all, of which it has heard of one replica how far it is and of
-// none of the others: each primary counts those that may take its place.
-func TestShardsCountTheirReplicas(t *testing.T) {
+// What a primary says of its cluster: one of its replicas may take its place, one that is suspected to
+// have failed may, one that has failed may not, and those of others may not.
+func TestAPrimaryCountsItsReplicas(t *testing.T) {
 	const nodes = `07c37df a:1@11 master - 0 1426238317239 4 connected 0-99 [93-<-292f8b3]
-67ed2db a:2@12,host master - 0 1426238316232 2 connected 100-199 300
-292f8b3 a:3@13 myself,master - 0 0 3 connected 200-299
+67ed2db a:2@12,host myself,master - 0 1426238316232 2 connected 100-199 300
+292f8b3 a:3@13 master - 0 0 3 connected 200-299
 6ec2392 a:4@14 master,fail - 0 1426238317741 1 disconnected
 824fe11 a:5@15 slave 67ed2db 0 1426238317741 6 connected
+824fe12 a:8@18 slave 292f8b3 0 1426238317741 6 connected
 e7d1eec a:6@16 slave,fail 67ed2db 0 1426238316232 5 connected
-e7d1eed a:7@17 slave,fail? 292f8b3 0 1426238316232 5 connected
+e7d1eed a:7@17 slave,fail? 67ed2db 0 1426238316232 5 connected
 `
 	got := readShards(nodes, []uint16{150, 250, 50, 300, 10})
-	slices.SortFunc(got, func(a, b shard) int { return int(a.part) - int(b.part) })
-	if want := []shard{{0, 1}, {1, 1}, {2, 0}}; !slices.Equal(got, want) {
-		t.Errorf("readShards = %v, want %v", got, want)
+	slices.Sort(got)
+	if want := []partition{0, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("partitions %v are on different primaries, want %v", got, want)
+	}
+	if n := replicasOf(nodes); n != 2 {
+		t.Errorf("%d replicas may take the place, want 2", n)
+	}
+	if n := replicasOf(""); n != 0 {
+		t.Errorf("%d replicas may take the place of a server that is in no cluster", n)
 	}
 }
 
