@@ -92,33 +92,54 @@ type step struct {
 
 // steps makes calls until each was made in the right belief, and returns their answers.
 func (s *Store) steps(ctx context.Context, steps ...step) ([][]rueidis.RedisMessage, error) {
-	answers := make([][]rueidis.RedisMessage, len(steps))
-	open := make([]int, len(steps))
+	w := s.walk(steps...)
+	return w.answers, s.hold(ctx, w)
+}
+
+// A walk is steps as a talk.
+type walk struct {
+	*Store
+	steps   []step
+	answers [][]rueidis.RedisMessage
+	open    []int                          // steps without an answer
+	done    func([][]rueidis.RedisMessage) // takes the answers, once there are all; nil: nobody does
+}
+
+func (s *Store) walk(steps ...step) *walk {
+	w := &walk{Store: s, steps: steps, answers: make([][]rueidis.RedisMessage, len(steps)), open: make([]int, len(steps))}
 	for i := range steps {
-		open[i] = i
+		w.open[i] = i
 	}
-	for len(open) > 0 {
-		calls := make([]call, len(open))
-		for i, at := range open {
-			calls[i] = steps[at].call(s.levels.get(steps[at].dir, steps[at].part))
-		}
-		var misled []int
-		for i, result := range s.eval(ctx, calls...) {
-			answer, err := result.ToArray()
-			if err != nil {
-				return nil, explain(err)
-			}
-			at := open[i]
-			if heard, ok := levelOf(answer); ok {
-				s.levels.set(steps[at].dir, steps[at].part, heard)
-				misled = append(misled, at)
-				continue
-			}
-			answers[at] = answer
-		}
-		open = misled
+	return w
+}
+
+func (w *walk) next() []rueidis.Completed {
+	calls := make([]call, len(w.open))
+	for i, at := range w.open {
+		calls[i] = w.steps[at].call(w.levels.get(w.steps[at].dir, w.steps[at].part))
 	}
-	return answers, nil
+	return w.runs(calls)
+}
+
+func (w *walk) hear(results []rueidis.RedisResult) error {
+	var misled []int
+	for i, result := range results {
+		answer, err := result.ToArray()
+		if err != nil {
+			return explain(err)
+		}
+		at := w.open[i]
+		if heard, ok := levelOf(answer); ok {
+			w.levels.set(w.steps[at].dir, w.steps[at].part, heard)
+			misled = append(misled, at)
+			continue
+		}
+		w.answers[at] = answer
+	}
+	if w.open = misled; len(misled) == 0 && w.done != nil {
+		w.done(w.answers)
+	}
+	return nil
 }
 
 // levelOf reads the answer of a script that was called in a wrong belief.

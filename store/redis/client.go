@@ -147,11 +147,16 @@ func passes(err error) bool {
 
 // eval runs scripts, all in one round trip, and returns their answers in order.
 func (c client) eval(ctx context.Context, calls ...call) []rueidis.RedisResult {
+	return c.do(ctx, c.runs(calls)...)
+}
+
+// runs are the commands that run scripts.
+func (c client) runs(calls []call) []rueidis.Completed {
 	cmds := make([]rueidis.Completed, len(calls))
 	for i, call := range calls {
 		cmds[i] = c.B().Evalsha().Sha1(call.script.sha).Numkeys(int64(len(call.keys))).Key(call.keys...).Arg(call.args...).Build()
 	}
-	return c.do(ctx, cmds...)
+	return cmds
 }
 
 // load gives all scripts to all servers. One that is away will be asked again.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/redis/rueidis"
-	"golang.org/x/sync/errgroup"
 
 	"skink/dedup"
 	"skink/frontier"
@@ -201,52 +200,41 @@ func (c *commit) refuse(ctx context.Context) (store.Outcome, error) {
 	return store.Kept, c.written(ctx, answer, false)
 }
 
-// post makes the visit known to the index, and where it is.
+// post makes the visit known to the index, and at the same time where it is, and of a member which
+// visit it is.
 func (c *commit) post(ctx context.Context) (ok bool, err error) {
-	noted := make(chan error, 1)
-	go func() { noted <- c.note(ctx) }()
-	ok, err = c.store.post(ctx, c.entry, c.visit())
-	if noteErr := <-noted; err == nil {
-		err = noteErr
-	}
-	return ok, err
-}
-
-// note writes in which partition the page is, and of a member which visit it is, both at once.
-func (c *commit) note(ctx context.Context) error {
 	s, r := c.store, &c.entry.Record
-	var group errgroup.Group
+	var along []talk
 	if r.Follows() {
-		group.Go(func() error { return s.enrol(ctx, r.Leader, c.visit()) })
+		along = append(along, s.enrolling(r.Leader, c.visit()))
 	}
 	if c.old == nil {
-		group.Go(func() error { return s.locate(ctx, r.ID, c.part) })
+		along = append(along, s.locating(r.ID, c.part))
 	}
-	return group.Wait()
+	return s.post(ctx, c.entry, c.visit(), along...)
 }
 
-// enrol writes that a visit is to be a member of the cluster of a leader.
-func (s *Store) enrol(ctx context.Context, leader dedup.Hash, v visit) error {
-	enrolled := s.do(ctx, s.B().Sadd().Key(s.membersKey(leader)).Member(strconv.FormatUint(v.packed(), 10)).Build())
-	return firstError(enrolled)
+// enrolling writes that a visit is to be a member of the cluster of a leader.
+func (s *Store) enrolling(leader dedup.Hash, v visit) talk {
+	cmd := s.B().Sadd().Key(s.membersKey(leader)).Member(strconv.FormatUint(v.packed(), 10)).Build()
+	return &remark{cmd: cmd, heard: noError}
 }
 
-// locate writes in which partition a page is.
-func (s *Store) locate(ctx context.Context, id dedup.Hash, part partition) error {
+// locating writes in which partition a page is.
+func (s *Store) locating(id dedup.Hash, part partition) talk {
 	p, f := partOfID(id), fieldOf(id)
-	answers, err := s.steps(ctx, step{located, p, func(l level) call {
+	w := s.walk(step{located, p, func(l level) call {
 		own, parent := s.bucketsOf(located, p, l, f)
 		bits, splitting := l.args()
 		return call{locateScript, s.hostKeys(p, own, parent), []string{bits, splitting, string(f), decimal(part)}}
 	}})
-	if err != nil {
-		return err
+	w.done = func(answers [][]rueidis.RedisMessage) {
+		if text(answers[0][2]) == "1" {
+			s.grow(located, p)
+		}
+		s.where.put(id, visit{part: part})
 	}
-	if text(answers[0][2]) == "1" {
-		s.grow(located, p)
-	}
-	s.where.put(id, visit{part: part})
-	return nil
+	return w
 }
 
 // membersKey is the set of the visits that were to be members of a leader's cluster.
@@ -442,16 +430,6 @@ func packOrder(n uint64, r *store.Record) string {
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(r.Resemblance))
 	}
 	return string(b)
-}
-
-// packRecord is the text hash under which the page is posted, and the visit of its leader, then the
-// record as store.Pack packs its JSON. Before it the script writes the place.
-func packRecord(hash dedup.Hash, follows ticket, r *store.Record) (string, error) {
-	b, err := r.AppendJSON(nil)
-	if err != nil {
-		return "", err
-	}
-	return string(hash[:]) + follows.posting() + string(store.Pack(b)), nil
 }
 
 // packSketch is the page's id, the hash of its text, and its minima, 4 bytes each.

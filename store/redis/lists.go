@@ -33,10 +33,10 @@ func (s *Store) readLists(ctx context.Context, reads []*listRead) error {
 		lists[i] = r.list
 	}
 	args := func(i int) []string { return []string{strconv.Itoa(reads[i].limit + 1)} }
-	err := s.onLists(ctx, listsScript, nil, lists, args, func(i int, text string) {
+	reading := s.round(listsScript, nil, lists, args, func(i int, text string) {
 		reads[i].listing = cut(postingsIn(text), reads[i].limit)
 	})
-	if err != nil {
+	if err := s.hold(ctx, reading); err != nil {
 		return fmt.Errorf("read postings: %w", err)
 	}
 	return nil

@@ -110,7 +110,7 @@ func (s *Store) meet(ctx context.Context, questions []*question) (*met, error) {
 	all = slices.Compact(all)
 	var err error
 	m.fates, err = learn(all, func(tickets []ticket) ([]bool, error) { return m.read(ctx, s, tickets) },
-		func(tickets []ticket) ([]fate, error) { return servers{s}.fates(ctx, tickets) })
+		func(tickets []ticket) ([]fate, error) { return servers{Store: s}.fates(ctx, tickets) })
 	return m, err
 }
 
@@ -254,7 +254,7 @@ func (s *Store) sweep(ctx context.Context, reads []*listRead, known *met) error 
 		}
 	}
 	for t, from := range lists {
-		if err := (servers{s}).remove(ctx, t, from); err != nil {
+		if err := (servers{Store: s}).remove(ctx, t, from); err != nil {
 			return err
 		}
 	}

@@ -84,7 +84,7 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // layoutVersion is that of keys.go. It is kept at [keyspace.global] "v".
-const layoutVersion = "4"
+const layoutVersion = "5"
 
 // Open opens a store.
 func Open(ctx context.Context, a Address, opt Options) (*Store, error) {

@@ -391,18 +391,15 @@ func (s *Store) noteAgain(ctx context.Context, vs []visit) error {
 	if err != nil {
 		return err
 	}
+	var talks []talk
 	for i, c := range contents {
 		if c == nil {
 			continue // it was visited again
 		}
-		if err := s.locate(ctx, c.Record.ID, vs[i].part); err != nil {
-			return err
-		}
+		talks = append(talks, s.locating(c.Record.ID, vs[i].part))
 		if c.Record.Follows() {
-			if err := s.enrol(ctx, c.Record.Leader, vs[i]); err != nil {
-				return err
-			}
+			talks = append(talks, s.enrolling(c.Record.Leader, vs[i]))
 		}
 	}
-	return nil
+	return s.hold(ctx, talks...)
 }

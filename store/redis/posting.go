@@ -2,31 +2,47 @@ package redis
 
 import (
 	"context"
-	"sync"
+
+	"github.com/redis/rueidis"
 
 	"skink/dedup"
 	"skink/store"
 )
 
 // post makes the postings of an entry, at the beginning of its commit as a visit, and says
-// whether its verdict holds. If it does not, none of its postings is left.
-func (s *Store) post(ctx context.Context, e *store.Entry, v visit) (holds bool, err error) {
+// whether its verdict holds. If it does not, none of its postings is left. Some talks are held along
+// with that.
+func (s *Store) post(ctx context.Context, e *store.Entry, v visit, along ...talk) (holds bool, err error) {
 	saw := unpack(e.Basis.Mark)
-	stands := standsOf(e, &saw)
-	var moved bool
-	var movedErr error
-	var wg sync.WaitGroup
-	wg.Go(func() { moved, movedErr = s.leaderMoved(ctx, e, &saw) })
-	if holds = true; len(stands) > 0 {
-		holds, err = s.settler().enter(ctx, v.ticket(), stands)
+	stays := true
+	if e.Basis.Mark != "" && e.Record.Follows() {
+		leader := saw.leaders[e.Record.Leader]
+		if leader == 0 { // it was not in the store
+			if now, err := s.visitOf(ctx, []dedup.Hash{e.Record.Leader}); err != nil || now[0].n != 0 {
+				return false, err
+			}
+		} else {
+			along = append(along, s.asks(leader.visit(), &stays))
+		}
 	}
-	if wg.Wait(); err == nil {
-		err = movedErr
+	if stands := standsOf(e, &saw); len(stands) > 0 {
+		holds, err = s.settler(along...).enter(ctx, v.ticket(), stands)
+	} else {
+		holds, err = true, s.hold(ctx, along...)
 	}
-	if err != nil || !holds || !moved {
+	if err != nil || !holds || stays {
 		return holds, err
 	}
 	return false, s.settle(ctx, e, v, false)
+}
+
+// asks is whether a visit is still the last of its page: one that another replaced is gone.
+func (s *Store) asks(v visit, is *bool) talk {
+	chunk, field := s.recordAt(v)
+	return &remark{cmd: s.B().Hexists().Key(chunk).Field(field).Build(), heard: func(result rueidis.RedisResult) (err error) {
+		*is, err = result.AsBool()
+		return explain(err)
+	}}
 }
 
 // settle ends what post began, when it is known whether the entry was written.
@@ -37,23 +53,7 @@ func (s *Store) settle(ctx context.Context, e *store.Entry, v visit, written boo
 	return s.settler().withdraw(ctx, v.ticket(), standsOf(e, &mark{}))
 }
 
-func (s *Store) settler() *committer { return &committer{servers{s}, outwaited} }
-
-// leaderMoved says whether the leader that an entry names is another visit than the one
-// that its look-up met. One that was not in the store then and is not now has not moved.
-func (s *Store) leaderMoved(ctx context.Context, e *store.Entry, saw *mark) (bool, error) {
-	if e.Basis.Mark == "" || !e.Record.Follows() {
-		return false, nil
-	}
-	now, err := s.visitOf(ctx, []dedup.Hash{e.Record.Leader})
-	if err != nil {
-		return false, err
-	}
-	if now[0].n == 0 {
-		return saw.leaders[e.Record.Leader] != 0, nil
-	}
-	return now[0].ticket() != saw.leaders[e.Record.Leader], nil
-}
+func (s *Store) settler(along ...talk) *committer { return &committer{servers{s, along}, outwaited} }
 
 // standsOf is what an entry wants with lists: under its hash and its keys it is posted,
 // and its verdict rests on those of its basis.

@@ -134,44 +134,60 @@ var (
 // mostInCall bounds the lists of one script.
 const mostInCall = 64
 
-// onLists runs a script on lists, as few calls as the servers allow, and again on those
-// whose depth was wrong. first is what the script is told once, args what it is told of list i
-// beside its field and depth; answer takes what it says.
-func (s *Store) onLists(ctx context.Context, run *script, first []string, lists []listID, args func(i int) []string, answer func(i int, text string)) error {
-	guess := make([]int, len(lists))
-	left := make([]int, len(lists))
+// A round runs a script on lists, as few calls as the servers allow, and again on those whose depth
+// was wrong. It is a talk.
+type round struct {
+	*Store
+	run    *script
+	first  []string                 // what the script is told once
+	lists  []listID                 //
+	args   func(i int) []string     // what it is told of list i beside its field and depth
+	answer func(i int, text string) // takes what it says
+	guess  []int                    // depths
+	left   []int                    // lists
+	groups [][]int                  // of lists, those of each call that was sent
+}
+
+func (s *Store) round(run *script, first []string, lists []listID, args func(i int) []string, answer func(i int, text string)) *round {
+	r := &round{Store: s, run: run, first: first, lists: lists, args: args, answer: answer, guess: make([]int, len(lists)), left: make([]int, len(lists))}
 	for i, l := range lists {
-		left[i], guess[i] = i, s.depths.of(l)
+		r.left[i], r.guess[i] = i, s.depths.of(l)
 	}
-	for len(left) > 0 {
-		groups := s.grouped(lists, left)
-		calls := make([]call, len(groups))
-		for g, group := range groups {
-			calls[g] = call{run, make([]string, 0, 3*len(group)), append(make([]string, 0, len(first)+5*len(group)), first...)}
-			for _, i := range group {
-				l, depth := lists[i], guess[i]
-				calls[g].keys = append(calls[g].keys, s.bucketKey(l, depth), s.bucketKey(l, max(depth-1, 0)), s.longKey(l))
-				calls[g].args = append(append(calls[g].args, l.field(), strconv.Itoa(depth)), args(i)...)
-			}
+	return r
+}
+
+func (r *round) next() []rueidis.Completed {
+	r.groups = r.grouped(r.lists, r.left)
+	calls := make([]call, len(r.groups))
+	for g, group := range r.groups {
+		calls[g] = call{r.run, make([]string, 0, 3*len(group)), append(make([]string, 0, len(r.first)+5*len(group)), r.first...)}
+		for _, i := range group {
+			l, depth := r.lists[i], r.guess[i]
+			calls[g].keys = append(calls[g].keys, r.bucketKey(l, depth), r.bucketKey(l, max(depth-1, 0)), r.longKey(l))
+			calls[g].args = append(append(calls[g].args, l.field(), strconv.Itoa(depth)), r.args(i)...)
 		}
-		left = left[:0:0]
-		for g, result := range s.eval(ctx, calls...) {
-			answers, err := result.ToArray()
+	}
+	r.left = r.left[:0:0]
+	return r.runs(calls)
+}
+
+func (r *round) hear(results []rueidis.RedisResult) error {
+	for g, result := range results {
+		answers, err := result.ToArray()
+		if err != nil {
+			return explain(err)
+		}
+		for at, i := range r.groups[g] {
+			if depth, err := answers[at].AsInt64(); err == nil && answers[at].IsInt64() {
+				r.guess[i] = r.guessAgain(r.lists[i], r.guess[i], int(depth))
+				r.left = append(r.left, i)
+				continue
+			}
+			text, err := answers[at].ToString()
 			if err != nil {
-				return explain(err)
+				return err
 			}
-			for at, i := range groups[g] {
-				if depth, err := answers[at].AsInt64(); err == nil && answers[at].IsInt64() {
-					guess[i] = s.guessAgain(lists[i], guess[i], int(depth))
-					left = append(left, i)
-					continue
-				}
-				text, err := answers[at].ToString()
-				if err != nil {
-					return err
-				}
-				answer(i, text)
-			}
+			r.answer(i, text)
 		}
 	}
 	return nil
@@ -208,7 +224,10 @@ func (s *Store) grouped(lists []listID, which []int) (groups [][]int) {
 }
 
 // A servers is the board of a store: its lists are on the servers.
-type servers struct{ *Store }
+type servers struct {
+	*Store
+	along []talk // held while a ticket is posted
+}
 
 func (s servers) post(ctx context.Context, t ticket, stands []stand) ([][]ticket, error) {
 	lists := make([]listID, len(stands))
@@ -228,7 +247,7 @@ func (s servers) post(ctx context.Context, t ticket, stands []stand) ([][]ticket
 	}
 	before := make([][]ticket, len(stands))
 	var crowded []call
-	err := s.onLists(ctx, postScript, []string{t.posting()}, lists, args, func(i int, text string) {
+	posting := s.round(postScript, []string{t.posting()}, lists, args, func(i int, text string) {
 		depth := int(text[1])
 		s.depths.saw(lists[i], depth)
 		for _, other := range postingsIn(text[2:]) {
@@ -241,7 +260,7 @@ func (s servers) post(ctx context.Context, t ticket, stands []stand) ([][]ticket
 			crowded = append(crowded, s.burst(lists[i], depth))
 		}
 	})
-	if err != nil {
+	if err := s.hold(ctx, append(s.along, posting)...); err != nil {
 		return nil, fmt.Errorf("post: %w", err)
 	}
 	return before, firstError(s.eval(ctx, crowded...))
@@ -255,7 +274,7 @@ func (s servers) burst(l listID, depth int) call {
 
 func (s servers) remove(ctx context.Context, t ticket, lists []listID) error {
 	none := func(int) []string { return nil }
-	if err := s.onLists(ctx, unpostScript, []string{t.posting()}, lists, none, func(int, string) {}); err != nil {
+	if err := s.hold(ctx, s.round(unpostScript, []string{t.posting()}, lists, none, func(int, string) {})); err != nil {
 		return fmt.Errorf("take postings back: %w", err)
 	}
 	return nil

@@ -18,7 +18,7 @@ func in(p partition, n uint64) listID {
 
 func mustPost(t *testing.T, s *Store, tk ticket, stands ...stand) [][]ticket {
 	t.Helper()
-	before, err := (servers{s}).post(t.Context(), tk, stands)
+	before, err := (servers{Store: s}).post(t.Context(), tk, stands)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestListsAreWhatWasPosted(t *testing.T) {
 					lists = append(lists, st.list)
 					want[st.list] = slices.DeleteFunc(want[st.list], func(o ticket) bool { return o == tk })
 				}
-				if err := (servers{s}).remove(t.Context(), tk, lists); err != nil {
+				if err := (servers{Store: s}).remove(t.Context(), tk, lists); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -136,7 +136,7 @@ func TestPostAnswersWhatCameSince(t *testing.T) {
 			if got := mustPost(t, s, 99, since)[0]; len(got) != int(length-3) {
 				t.Errorf("since 3 came %v", got)
 			}
-			if err := (servers{s}).remove(t.Context(), 2, []listID{l}); err != nil {
+			if err := (servers{Store: s}).remove(t.Context(), 2, []listID{l}); err != nil {
 				t.Fatal(err)
 			}
 			if got := mustPost(t, s, 99, since)[0]; len(got) != int(length-1) {
@@ -163,7 +163,7 @@ func TestOfAllWhoPostEachSeesThoseBefore(t *testing.T) {
 						stands = append(stands, posting(in(5, uint64(i))))
 					}
 					stands = append(stands, posting(in(5, 100+uint64(tk))))
-					answer, err := (servers{s}).post(t.Context(), tk, stands)
+					answer, err := (servers{Store: s}).post(t.Context(), tk, stands)
 					if err != nil {
 						t.Error(err)
 						return
@@ -191,7 +191,7 @@ func TestOfAllWhoPostEachSeesThoseBefore(t *testing.T) {
 func TestAFateIsForGood(t *testing.T) {
 	onEach(t, func(t *testing.T, addrs string) {
 		s := openNew(t, addrs)
-		b := servers{s}
+		b := servers{Store: s}
 		is, open := visit{7, 1}, visit{7, 2}
 		chunk, field := s.recordAt(is)
 		if err := firstError(s.do(t.Context(), s.B().Hset().Key(chunk).FieldValue().FieldValue(field, "a record").Build())); err != nil {

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -165,26 +164,6 @@ func (s *Store) readContent(v visit, suffixes, values []string) (*content, error
 		}
 	}
 	return c, nil
-}
-
-func (c *content) readRecord(value string) (err error) {
-	const head = placeSize + len(dedup.Hash{}) + postingSize
-	if len(value) < head {
-		return store.ErrCorrupt
-	}
-	if c.place, err = strconv.ParseUint(value[:placeSize], 10, 64); err != nil {
-		return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
-	}
-	copy(c.hash[:], value[placeSize:])
-	c.follows = postingsIn(value[head-postingSize : head])[0].visit()
-	b, err := store.Unpack([]byte(value[head:]))
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(b, &c.Record); err != nil {
-		return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
-	}
-	return nil
 }
 
 // sketchOf reads the sketch of a visit from its field; nil: there is none.

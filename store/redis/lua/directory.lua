@@ -3,8 +3,8 @@
 -- level answers how many buckets a directory of the partition has, and whether they are
 -- being split. A caller who believes something else has named the wrong keys.
 local function level(directory)
-	local is = call('HMGET', SUMS, directory .. 'L', directory .. 'T')
-	return tonumber(is[1] or 0), is[2] == '1'
+	if not sums[directory .. 'L'] then recall(directory .. 'L', directory .. 'T', directory .. 'N') end
+	return sums[directory .. 'L'], sums[directory .. 'T'] == 1
 end
 
 local function misled(directory, believed, splitting)
@@ -27,8 +27,7 @@ end
 -- on average then.
 local function grow(directory, most)
 	local is, splitting = level(directory)
-	local fields = tonumber(call('HGET', SUMS, directory .. 'N') or 0)
-	if not splitting and is < 24 and fields > most * 2 ^ is then
+	if not splitting and is < 24 and sum(directory .. 'N') > most * 2 ^ is then
 		call('HSET', SUMS, directory .. 'L', is + 1, directory .. 'T', 1, directory .. 'S', 0)
 		return '1'
 	end

@@ -17,6 +17,7 @@ if token ~= '' then
 	if not holds(head, worker, token, time) then return {'lost'} end
 	heads[host] = head
 end
+recall('UL', 'UT', 'UN', 'P', 'c1', 'c7', 'c' .. want)
 local wrong = misled('U', believed, splitting)
 if wrong then return wrong end
 BUCKET = home(splitting, BUCKET, KEYS[15])
@@ -91,8 +92,8 @@ if touches then
 	if out ~= '' then call('HSET', OLD, int(has) .. 'o', out) end
 	count()
 elseif not keeps then
-	place = math.max(time, tonumber(call('HGET', SUMS, 'P') or 0) + 1, floor + 1)
-	call('HSET', SUMS, 'P', int(place))
+	place = math.max(time, sum('P') + 1, floor + 1)
+	bump('P', place - sum('P'))
 	if has ~= 0 then
 		local old = int(has)
 		call('HDEL', OLD, old, old .. 's', old .. 't', old .. 'o')

@@ -5,24 +5,18 @@ local HEADS, READY, RESTING, HELD = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 
 -- A head is what is known of a host, see frontier.go. pages and bytes are what was fetched since its
 -- rest was last told: a holder who dies tells none.
-local names = {'pending', 'free', 'taken', 'lanes', 'left', 'low', 'later', 'due', 'idle', 'counted', 'at', 'token', 'worker', 'till', 'takes', 'blocked', 'kept', 'passing', 'pages', 'bytes'}
-local numbers = {pending = true, free = true, taken = true, token = true, till = true, takes = true, pages = true, bytes = true}
+local form = '^' .. string.rep('([^\n]*)\n', 19) .. '([^\n]*)$'
+local written = '%.0f\n%.0f\n%.0f\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%.0f\n%s\n%.0f\n%.0f\n%s\n%s\n%s\n%.0f\n%.0f'
 
 local function read(host)
-	local head = {host = host}
-	local text = call('HGET', HEADS, host)
-	local i = 0
-	if text then
-		for value in string.gmatch(text .. '\n', '([^\n]*)\n') do
-			i = i + 1
-			local name = names[i]
-			head[name] = numbers[name] and tonumber(value) or value
-		end
-		head.held = head.till
-		return head
-	end
-	for _, name in ipairs(names) do head[name] = numbers[name] and 0 or '' end
-	return head
+	local h = {host = host}
+	h.pending, h.free, h.taken, h.lanes, h.left, h.low, h.later, h.due, h.idle, h.counted,
+		h.at, h.token, h.worker, h.till, h.takes, h.blocked, h.kept, h.passing, h.pages, h.bytes =
+		string.match(call('HGET', HEADS, host) or '0\n0\n0\n\n\n\n\n\n\n\n\n0\n\n0\n0\n\n\n\n0\n0', form)
+	h.pending, h.free, h.taken, h.token = tonumber(h.pending), tonumber(h.free), tonumber(h.taken), tonumber(h.token)
+	h.till, h.takes, h.pages, h.bytes = tonumber(h.till), tonumber(h.takes), tonumber(h.pages), tonumber(h.bytes)
+	h.held = h.till
+	return h
 end
 
 -- Lanes are the priorities and depths of which URLs are queued, as sorted numbers.
@@ -98,9 +92,9 @@ local function save(head, time)
 		call('HDEL', HEADS, head.host)
 		return
 	end
-	local values = {}
-	for i, name in ipairs(names) do values[i] = numbers[name] and int(head[name]) or head[name] end
-	call('HSET', HEADS, head.host, table.concat(values, '\n'))
+	call('HSET', HEADS, head.host, string.format(written,
+		head.pending, head.free, head.taken, head.lanes, head.left, head.low, head.later, head.due, head.idle, head.counted,
+		head.at, head.token, head.worker, head.till, head.takes, head.blocked, head.kept, head.passing, head.pages, head.bytes))
 end
 
 -- holds says whether a claim has not ended.

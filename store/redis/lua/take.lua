@@ -14,8 +14,16 @@ for lane in string.gmatch(head.lanes, '[^,]+') do
 	if not keys[lane] then return {'lanes', head.lanes} end
 end
 
+-- What is given is written some hundreds at a time.
+local given = {}
+local function write()
+	if #given > 0 then call('HSET', KEYS[6], unpack(given)) end
+	given = {}
+end
+
 local function give(by, number, lane, item)
-	call('HSET', KEYS[6], string.sub(item, 1, 8), table.concat({by, number, lane, item}, '\n'))
+	given[#given + 1], given[#given + 2] = string.sub(item, 1, 8), table.concat({by, number, lane, item}, '\n')
+	if #given > 1000 then write() end
 	if head.low == '' or tonumber(lane) < tonumber(head.low) then head.low = lane end
 	head.free, head.taken = head.free - 1, head.taken + 1
 	items[#items + 1] = {item, lane}
@@ -53,6 +61,7 @@ while #items < want and head.free > 0 do
 		if call('EXISTS', keys[lane]) == 0 then removeLane(head, lane) end
 	end
 end
+write()
 -- What was counted and is not there is not to be waited for: nobody else would find it either.
 local missing = #items < want and head.free > 0
 if missing then head.free = 0 end
