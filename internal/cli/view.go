@@ -145,7 +145,7 @@ func (s *viewServer) close() error {
 // alikeBy compares all pages of a store with all others by a rule.
 func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64)) (view.Alike, error) {
 	return func(ctx context.Context, s store.Reader, tell func(float64)) (view.Alike, error) {
-		a, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule, Keep: true, Progress: tell}, complete.EachTwentieth(rule.Similarity)...)
+		a, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule, Keep: true, Sparing: true, Progress: tell}, complete.EachTwentieth(rule.Similarity)...)
 		if err != nil {
 			return nil, err
 		}

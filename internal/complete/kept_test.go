@@ -216,6 +216,16 @@ func TestComparedForAnotherQuestion(t *testing.T) {
 	}
 }
 
+// One goroutine alone finds what several find.
+func TestSparing(t *testing.T) {
+	rule := defaultRule(t)
+	s := watchedSite(t, rule)
+	want := shown(t, judge(t, s, Options{Rule: rule}))
+	if got := shown(t, judge(t, s, Options{Rule: rule, Sparing: true})); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
 // A page that changes while the texts are read may be in the comparison as it is now, and in its
 // state as it was.
 func TestNothingKeptOfAChange(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // Judging a whole store reads its texts several times. To look up a page by its id costs some ten
 // times what it costs to pass over it in the order of the store. So whoever needs all texts, in any
 // order, reads the changes of the store from the first on. What is made of a text is made by
-// several goroutines.
+// several goroutines, unless others of the process are not to wait: then one does all of it.
 
 // counted is take as a step of the progress.
 func (w *Whole) counted(take func(int, dedup.Set)) func(int, dedup.Set) {
@@ -31,6 +31,13 @@ func (w *Whole) counted(take func(int, dedup.Set)) func(int, dedup.Set) {
 // readAll makes a set of shingles of each text that is not done yet, and takes it: one at a time,
 // in any order. done says at the end that all are.
 func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, t *text, words string) dedup.Set, take func(i int, s dedup.Set)) error {
+	if w.sparing {
+		var canon dedup.Text
+		return w.passOver(ctx, done, func(i int, text string) error {
+			take(i, shingle(&canon, &w.texts[i], text))
+			return nil
+		})
+	}
 	type words struct {
 		at   int
 		text string
@@ -49,7 +56,7 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 		})
 	})
 	var taking sync.Mutex                       // take is for one at a time
-	for range max(1, runtime.GOMAXPROCS(0)/2) { // the other half reads, takes, and serves a view
+	for range max(1, runtime.GOMAXPROCS(0)/2) { // the other half reads and takes
 		workers.Go(func() error {
 			var canon dedup.Text
 			for r := range read {

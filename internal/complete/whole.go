@@ -50,6 +50,7 @@ type Whole struct {
 	rule      dedup.Rule
 	by        criteria // of the ranks
 	wholeText bool
+	sparing   bool                 // see Options
 	state     string               // of the store, see kept.go
 	texts     []text               // distinct, by rank
 	of        map[dedup.Hash]int32 // id of a page → place of its text
@@ -78,6 +79,9 @@ type Options struct {
 	// Keep is whether what the comparison finds is kept beside the store, and found there the next
 	// time.
 	Keep bool
+	// Sparing is whether one goroutine does all, so that what the process does beside need not wait
+	// for a processor.
+	Sparing bool
 	// Similarity is the resemblance from which pages are near, 0: that of Rule. What hosts repeat is
 	// learned by Rule all the same, so that it does not change with the question.
 	Similarity float64
@@ -165,7 +169,7 @@ func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken,
 
 // readWhole collects the texts of a store, by rank.
 func readWhole(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
-	w := &Whole{Reader: s, rule: opt.Rule, by: opt.criteria(), wholeText: opt.WholeText, of: map[dedup.Hash]int32{}}
+	w := &Whole{Reader: s, rule: opt.Rule, by: opt.criteria(), wholeText: opt.WholeText, sparing: opt.Sparing, of: map[dedup.Hash]int32{}}
 	w.progress.tell = opt.Progress
 	state := newState(opt)
 	var pages []ranked
