@@ -253,6 +253,16 @@ func replicasOf(nodes string) (n int) {
 	return n
 }
 
+// hasReplicas says whether a cluster has any, whatever state they are in.
+func hasReplicas(nodes string) bool {
+	for node := range eachNode(nodes) {
+		if slices.Contains(strings.Split(node[2], ","), "slave") {
+			return true
+		}
+	}
+	return false
+}
+
 // eachNode yields the fields of the lines of CLUSTER NODES: id, address, flags, primary, three
 // numbers, the state of the link, and slots.
 func eachNode(nodes string) iter.Seq[[]string] {

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,9 @@ e7d1eed a:7@17 slave,fail? 67ed2db 0 1426238316232 5 connected
 	}
 	if n := replicasOf(nodes); n != 2 {
 		t.Errorf("%d replicas may take the place, want 2", n)
+	}
+	if !hasReplicas(nodes) || hasReplicas(nodes[:strings.Index(nodes, "824fe11")]) {
+		t.Error("a cluster has replicas if one of its servers is one")
 	}
 	if n := replicasOf(""); n != 0 {
 		t.Errorf("%d replicas may take the place of a server that is in no cluster", n)

@@ -184,6 +184,13 @@ func (s *Store) inspect(ctx context.Context) error {
 	if !there {
 		return away
 	}
+	if !s.replicated && s.Mode() == rueidis.ClientModeCluster { // a replica may have yet to come, or to come back
+		nodes, err := s.do(ctx, s.B().ClusterNodes().Build())[0].ToString()
+		if _, refused := rueidis.IsRedisErr(err); err != nil && !refused {
+			return err
+		}
+		s.replicated = hasReplicas(nodes) // of a server that does not tell, none is known
+	}
 	return nil
 }
 
