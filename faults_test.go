@@ -20,7 +20,10 @@ import (
 	"testing"
 	"time"
 
+	"skink/dedup"
 	"skink/internal/cli"
+	"skink/store"
+	"skink/store/redis"
 	"skink/store/redis/redistest"
 )
 
@@ -183,10 +186,42 @@ func (r *reference) same(t *testing.T, store string) {
 // which is judged again, and may then follow another while its members still follow it.
 func (r *reference) samePages(t *testing.T, store string) {
 	t.Helper()
-	samePages(t, exported(t, r.skink, store), exported(t, r.skink, r.store))
+	pages := exported(t, r.skink, store)
+	samePages(t, pages, exported(t, r.skink, r.store))
+	allFound(t, store, pages)
 	sameClusters(t, completeReport(t, r.skink, store), completeReport(t, r.skink, r.store))
 	if text, _ := run(t, "status", "--store", store); !strings.Contains(text, "pending          0") {
 		t.Errorf("at the end the status is\n%s", text)
+	}
+}
+
+// allFound wants each page of a store on servers to be found by its id. An export reads them in the
+// order of their commits, and would not notice that it is lost where one is.
+func allFound(t *testing.T, address string, pages []line) {
+	t.Helper()
+	a, err := redis.ParseAddress(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := redis.Open(t.Context(), a, redis.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for some := range slices.Chunk(pages, 500) {
+		var ids []dedup.Hash
+		for _, p := range some {
+			ids = append(ids, dedup.HashOf([]byte(p.URL)))
+		}
+		found, err := s.Pages(t.Context(), ids, store.WantRecord)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, page := range found {
+			if page == nil {
+				t.Errorf("%s is in the store, and nothing is found by its id", some[i].URL)
+			}
+		}
 	}
 }
 
