@@ -11,7 +11,7 @@ import (
 	"skink/frontier"
 )
 
-// # The layout, version 4
+// # The layout, version 5
 //
 // All keys of a store begin with its name in braces. {NAME} are those of the store as a whole: v
 // its version, m its named values (meta.go), k what is kept beside it (kept.go), w and g its sessions
