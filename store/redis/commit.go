@@ -404,6 +404,9 @@ func (c *commit) written(ctx context.Context, answer []rueidis.RedisMessage, wri
 		}
 	}
 	if written {
+		if !c.entry.Hash.IsZero() {
+			s.hashes.put(c.entry.Hash, struct{}{})
+		}
 		c.leads(uint64(number(answer[1])))
 	}
 	s.learn(c.near, c.era)

@@ -181,6 +181,7 @@ func (s *Store) forget() {
 	s.tickets.clear()
 	s.batches.clear()
 	s.met.clear()
+	s.hashes.clear()
 	s.led.clear()
 	s.along.clear()
 	s.before.clear()
