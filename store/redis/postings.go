@@ -140,12 +140,12 @@ type round struct {
 	*Store
 	run    *script
 	first  []string                 // what the script is told once
-	lists  []listID                 //
+	lists  []listID                 // what it is run on
 	args   func(i int) []string     // what it is told of list i beside its field and depth
-	answer func(i int, text string) // takes what it says
-	guess  []int                    // depths
-	left   []int                    // lists
-	groups [][]int                  // of lists, those of each call that was sent
+	answer func(i int, text string) // takes what it says of list i
+	guess  []int                    // by list: the depth of its bucket, as far as is known
+	left   []int                    // numbers of lists that have no answer
+	groups [][]int                  // numbers of lists, by call that was sent
 }
 
 func (s *Store) round(run *script, first []string, lists []listID, args func(i int) []string, answer func(i int, text string)) *round {
