@@ -172,6 +172,13 @@ func (m *model) Claim(r *rapid.T) {
 		}
 	}
 	equal(r, "given", given[0], given[1])
+	// A store waits for its replicas before it says that nothing is left.
+	for tries := 0; tries < 200 && len(given[0]) == 0 && waiting[0] != waiting[1]; tries++ {
+		time.Sleep(50 * time.Millisecond)
+		for i, s := range m.both() {
+			waiting[i] = must(s.Claim(ctx, me, 0, time.Hour))(r).Waiting
+		}
+	}
 	equal(r, "waiting", waiting[0], waiting[1])
 	for name, c := range claims[0] {
 		m.held[name] = heldPair{c, claims[1][name]}
