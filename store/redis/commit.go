@@ -404,9 +404,6 @@ func (c *commit) written(ctx context.Context, answer []rueidis.RedisMessage, wri
 		}
 	}
 	if written {
-		if !c.entry.Hash.IsZero() {
-			s.hashes.put(c.entry.Hash, struct{}{})
-		}
 		c.leads(uint64(number(answer[1])))
 	}
 	s.learn(c.near, c.era)

@@ -32,7 +32,7 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	all := make([]store.Found, len(asks))
 	questions := make([]*question, len(asks))
 	for i := range asks {
-		questions[i] = s.newQuestion(&asks[i])
+		questions[i] = newQuestion(&asks[i])
 	}
 	for open := questions; len(open) > 0; {
 		again, err := s.answer(ctx, open)
@@ -44,33 +44,19 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	for i, q := range questions {
 		q.found.Mark = q.mark.pack()
 		all[i] = q.found
-		if q.found.Copy != nil {
-			s.hashes.put(q.found.Copy.Hash, struct{}{})
-		}
 	}
 	return all, nil
 }
 
-// newQuestion begins a question. Of a page whose text was met here lately the keys are left out, for
-// where there is a copy nobody looks for leaders.
-func (s *Store) newQuestion(ask *store.Ask) *question {
+func newQuestion(ask *store.Ask) *question {
 	q := &question{Ask: ask}
-	copied := false
 	for _, h := range ask.Hashes {
 		q.texts = append(q.texts, &listRead{list: textList(h), limit: firstTexts})
-		_, met := s.hashes.get(h)
-		copied = copied || met
 	}
-	if !copied {
-		q.readKeys()
+	for _, key := range ask.Keys {
+		q.keys = append(q.keys, &listRead{list: keyList(key), limit: max(ask.Limit, 0) + 1})
 	}
 	return q
-}
-
-func (q *question) readKeys() {
-	for _, key := range q.Keys {
-		q.keys = append(q.keys, &listRead{list: keyList(key), limit: max(q.Limit, 0) + 1})
-	}
 }
 
 // answer answers questions as far as it can be done at once, and returns those that have to
@@ -288,10 +274,6 @@ func (q *question) conclude(known *met) (again bool) {
 	}
 	if again || q.found.Copy != nil {
 		return again
-	}
-	if len(q.keys) < len(q.Keys) {
-		q.readKeys()
-		return true
 	}
 	return q.meetLeaders(known)
 }

@@ -33,9 +33,6 @@ const (
 	mostLed   = 1 << 12 // records of leaders that are remembered: 4 MB, twice that at most
 	mostAlong = 1 << 9  // texts that wait: some MB
 
-	// mostHashes is how many texts are remembered to be those of pages: 2 MB, twice that at most.
-	mostHashes = 1 << 16
-
 	// alongAtOnce is how many texts come with one look-up, those of the leaders that share the most
 	// keys with the page: as many as it is compared with.
 	alongAtOnce = 32

@@ -62,7 +62,6 @@ type Store struct {
 	batches *recent[dedup.Hash, *batch]     // in which URLs were taken
 	met     *recent[visit, *metLeader]      // leaders, see met.go
 	led     *recent[visit, *store.Record]   // records of leaders that copies follow
-	hashes  *recent[dedup.Hash, struct{}]   // of texts that pages were met with or committed here
 	along   *recent[visit, []string]        // of leaders, read with their sketches, see met.go
 	before  *recent[dedup.Hash, *lastVisit] // last visits of URLs that were taken here, for the commit that replaces them
 	lanes   *recent[string, string]         // by host, as Take was told last
@@ -115,7 +114,6 @@ func newStore(c client, a Address) *Store {
 		tickets: newRecent[dedup.Hash, uint64](mostRecent),
 		batches: newRecent[dedup.Hash, *batch](mostRecent),
 		met:     newRecent[visit, *metLeader](mostMet),
-		hashes:  newRecent[dedup.Hash, struct{}](mostHashes),
 		led:     newRecent[visit, *store.Record](mostLed),
 		along:   newRecent[visit, []string](mostAlong),
 		before:  newRecent[dedup.Hash, *lastVisit](mostMet),
