@@ -66,8 +66,7 @@ func (s *subject) unjudged() {
 // the last look-up, because a verdict is held against what was committed since then.
 func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found *store.Found, twin func(*subject) (*store.Record, error)) error {
 	r := &s.record
-	leader := found.Followed
-	trusted, err := p.trusts(ctx, s, found.Copy, leader)
+	leader, trusted, err := p.trusts(ctx, s, found.Copy)
 	if err == nil && !trusted {
 		err = p.passOver(ctx, &ask, found)
 	}
@@ -76,11 +75,8 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 	}
 	if found.Copy == nil {
 		c, err := twin(s)
-		if leader = nil; err == nil && c != nil && c.Follows() {
-			leader, err = p.recordOf(ctx, c.Leader)
-		}
 		if err == nil {
-			trusted, err = p.trusts(ctx, s, c, leader)
+			leader, trusted, err = p.trusts(ctx, s, c)
 		}
 		if err != nil {
 			return err
@@ -106,28 +102,33 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 	return nil
 }
 
-// trusts says whether a subject can take over the verdict of a copy that follows a leader, if it
-// follows one. It cannot if the copy follows an earlier self of the subject, or a page that leads no
-// more, or must not be indexed any more though the subject may, or no longer resembles the copy as
-// the verdict says. Such a copy is about to be judged again itself.
-func (p *Pipeline) trusts(ctx context.Context, s *subject, c, leader *store.Record) (bool, error) {
+// trusts says whether a subject can take over the verdict of a copy, and returns the leader that
+// the copy follows, nil if it follows none. It cannot if the copy follows an earlier self of the
+// subject, or a page that leads no more, or must not be indexed any more though the subject may, or
+// no longer resembles the copy as the verdict says. Such a copy is about to be judged again itself.
+func (p *Pipeline) trusts(ctx context.Context, s *subject, c *store.Record) (leader *store.Record, trusted bool, err error) {
 	switch {
 	case c == nil || !c.Follows():
-		return true, nil
-	case s.leads(c) || leader == nil || leader.Kind != store.Page || leader.Follows():
-		return false, nil
+		return nil, true, nil
+	case s.leads(c):
+		return nil, false, nil
+	}
+	leader, err = p.recordOf(ctx, c.Leader)
+	switch {
+	case err != nil || leader == nil || leader.Kind != store.Page || leader.Follows():
+		return nil, false, err
 	case leader.NoIndex && !s.record.NoIndex:
-		return false, nil
+		return nil, false, nil
 	case len(leader.Earlier) == 0:
-		return true, nil
+		return leader, true, nil
 	case c.Verdict == dedup.Exact || leader.Hash == c.Hash:
-		return c.Verdict == dedup.Exact && leader.Hash == c.Hash, nil
+		return leader, c.Verdict == dedup.Exact && leader.Hash == c.Hash, nil
 	}
 	held, err := p.leaders.get(ctx, []store.Leader{{ID: leader.ID, Hash: leader.Hash}})
 	if err != nil || held[0] == nil {
-		return false, err
+		return nil, false, err
 	}
-	return dedup.Resemblance(s.shingleSet(), held[0].set) == c.Resemblance, nil
+	return leader, dedup.Resemblance(s.shingleSet(), held[0].set) == c.Resemblance, nil
 }
 
 // passOver asks again without a copy that cannot be trusted: leaders are looked for by the sketch

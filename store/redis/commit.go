@@ -387,11 +387,7 @@ func (c *commit) written(ctx context.Context, answer []rueidis.RedisMessage, wri
 		if err := c.withdraw(ctx); err != nil {
 			return err
 		}
-	} else if c.old != nil {
-		s.led.take(c.old.visit)
-		s.along.take(c.old.visit)
-	}
-	if written && c.old != nil && !c.touches() {
+	} else if c.old != nil && !c.touches() {
 		s.met.take(c.old.visit)
 		s.where.put(c.entry.Record.ID, c.visit())
 		if err := s.dropText(c.old.visit); err != nil {

@@ -181,7 +181,6 @@ func (s *Store) forget() {
 	s.tickets.clear()
 	s.batches.clear()
 	s.met.clear()
-	s.led.clear()
 	s.along.clear()
 	s.before.clear()
 }

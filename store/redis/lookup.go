@@ -345,79 +345,36 @@ func distinct(list []ticket) []ticket {
 	})
 }
 
-// leadersOfCopies finds the leaders that copies follow, for a page of their text will follow them
-// too: from memory, else where they were, or are as the record of the copy has it, else by asking.
+// leadersOfCopies notes where the leaders are that copies follow, for a page of their text
+// will follow them too: from memory, else as the record of the copy has it, else by asking.
 func (s *Store) leadersOfCopies(ctx context.Context, questions []*question) error {
-	var open []*question
-	at := map[*question]visit{}
+	var ids []dedup.Hash
+	var of []*question
 	for _, q := range questions {
 		if q.found.Copy == nil || !q.found.Copy.Follows() {
 			continue
 		}
 		id := q.found.Copy.Leader
 		v, known := s.where.get(id)
-		if (!known || v.n == 0) && s.session != "" {
+		if !known && s.session != "" {
 			v = q.copyFollows
 		}
-		if r := s.ledBy(v, id); r != nil {
-			q.follows(r, v)
+		if v.n != 0 {
+			q.mark.leaders[id] = v.ticket()
+			s.where.put(id, v)
 		} else {
-			open, at[q] = append(open, q), v
+			ids, of = append(ids, id), append(of, q)
 		}
 	}
-	open, err := s.readLeaders(ctx, open, at)
-	if len(open) == 0 || err != nil {
-		return err
-	}
-	ids := make([]dedup.Hash, len(open))
-	for i, q := range open {
-		ids[i] = q.found.Copy.Leader
+	if len(ids) == 0 {
+		return nil
 	}
 	where, err := s.visitOf(ctx, ids)
-	if err != nil {
-		return err
+	for i, v := range where {
+		if v.n != 0 {
+			of[i].mark.leaders[ids[i]] = v.ticket()
+			s.where.put(ids[i], v)
+		}
 	}
-	for i, q := range open {
-		at[q] = where[i]
-	}
-	_, err = s.readLeaders(ctx, open, at)
 	return err
-}
-
-// readLeaders reads the leaders that the copies of questions follow at some visits, and returns the
-// questions whose leaders are not there.
-func (s *Store) readLeaders(ctx context.Context, questions []*question, at map[*question]visit) (open []*question, err error) {
-	var asked []*question
-	var vs []visit
-	for _, q := range questions {
-		if v := at[q]; v.n != 0 {
-			asked, vs = append(asked, q), append(vs, v)
-		} else {
-			open = append(open, q)
-		}
-	}
-	contents, err := s.visits(ctx, vs, store.WantRecord)
-	if err != nil {
-		return nil, err
-	}
-	for i, q := range asked {
-		c := contents[i]
-		if c == nil || c.Record.ID != q.found.Copy.Leader {
-			open = append(open, q)
-			continue
-		}
-		s.where.put(c.Record.ID, vs[i])
-		if s.session != "" {
-			led := c.Record
-			s.led.put(vs[i], &led)
-		}
-		q.follows(&c.Record, vs[i])
-	}
-	return open, nil
-}
-
-// follows notes the leader that the copy follows, and where it is.
-func (q *question) follows(leader *store.Record, at visit) {
-	q.found.Followed = leader
-	q.mark.leaders[leader.ID] = at.ticket()
 }

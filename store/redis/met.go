@@ -3,7 +3,6 @@ package redis
 import (
 	"fmt"
 
-	"skink/dedup"
 	"skink/store"
 )
 
@@ -19,10 +18,6 @@ import (
 // met in vain. It is the same with the leader that a copy follows: which visit it is is remembered
 // (where), or is what stands in the copy's record.
 //
-// Of a leader that a copy follows its record is wanted. A visit that is only noted again (Touch) keeps
-// all in it that a verdict could rest on. So it is remembered in the same way, of those that were
-// committed here, that came along, or that were read for this.
-//
 // A leader that is met for the first time is about to be compared word by word. So its text comes
 // along with its sketch, and waits for whoever asks for it. With the texts of those that are new
 // come those that are remembered and whose texts were not read here. A leader whose sketch says
@@ -30,7 +25,6 @@ import (
 
 const (
 	mostMet   = 1 << 13 // leaders that are remembered: 4 MB, twice that at most
-	mostLed   = 1 << 12 // records of leaders that are remembered: 4 MB, twice that at most
 	mostAlong = 1 << 9  // texts that wait: some MB
 
 	// alongAtOnce is how many texts come with one look-up, those of the leaders that share the most
@@ -69,29 +63,7 @@ func (s *Store) readAlong(v visit, want store.Want) (*content, error) {
 	if err != nil {
 		return nil, fmt.Errorf("visit %d of partition %d: %w", v.n, v.part, err)
 	}
-	if c != nil {
-		s.led.put(v, &c.Record)
-	}
 	return c, nil
-}
-
-// ledBy is the record of a page that a copy follows, if it is remembered at a visit.
-func (s *Store) ledBy(v visit, id dedup.Hash) *store.Record {
-	if s.session == "" {
-		return nil
-	}
-	r, ok := s.led.get(v)
-	if values, along := s.along.get(v); !ok && along {
-		if c, err := s.readContent(v, wholeSuffixes[:1], values[:1]); err == nil && c != nil {
-			r, ok = &c.Record, true
-			s.led.put(v, r)
-		}
-	}
-	if !ok || r.ID != id {
-		return nil
-	}
-	copied := *r
-	return &copied
 }
 
 // forgetMet forgets what the look-up of an entry met.
@@ -100,7 +72,6 @@ func (s *Store) forgetMet(e *store.Entry) {
 	for id, t := range saw.leaders {
 		s.met.take(t.visit())
 		s.along.take(t.visit())
-		s.led.take(t.visit())
 		s.where.put(id, visit{part: t.visit().part})
 	}
 }
@@ -111,8 +82,6 @@ func (c *commit) leads(place uint64) {
 	if e.Sketch == nil || len(e.Keys) == 0 || c.touches() {
 		return
 	}
-	led := e.Record
-	c.store.led.put(c.visit(), &led)
 	l := &placedLeader{store.Leader{ID: e.Record.ID, Hash: e.Record.Hash, Sketch: *e.Sketch}, place}
 	c.store.met.put(c.visit(), &metLeader{l, false})
 	c.store.where.put(e.Record.ID, c.visit())

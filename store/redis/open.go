@@ -61,7 +61,6 @@ type Store struct {
 	tickets *recent[dedup.Hash, uint64]     // numbers of the visits that URLs were taken for
 	batches *recent[dedup.Hash, *batch]     // in which URLs were taken
 	met     *recent[visit, *metLeader]      // leaders, see met.go
-	led     *recent[visit, *store.Record]   // records of leaders that copies follow
 	along   *recent[visit, []string]        // of leaders, read with their sketches, see met.go
 	before  *recent[dedup.Hash, *lastVisit] // last visits of URLs that were taken here, for the commit that replaces them
 	lanes   *recent[string, string]         // by host, as Take was told last
@@ -114,7 +113,6 @@ func newStore(c client, a Address) *Store {
 		tickets: newRecent[dedup.Hash, uint64](mostRecent),
 		batches: newRecent[dedup.Hash, *batch](mostRecent),
 		met:     newRecent[visit, *metLeader](mostMet),
-		led:     newRecent[visit, *store.Record](mostLed),
 		along:   newRecent[visit, []string](mostAlong),
 		before:  newRecent[dedup.Hash, *lastVisit](mostMet),
 		lanes:   newRecent[string, string](mostRecentHosts),
