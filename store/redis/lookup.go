@@ -26,8 +26,7 @@ const firstTexts = 4
 
 // Lookup reads all lists of all questions in one round trip, and what is known of the
 // visits in them in another. A third is for visits that are not in the store, for texts
-// whose first pages were visited again, for the leaders of copies that are not known here, and for
-// the keys of a page whose copy was known here and is gone.
+// whose first pages were visited again, and for the leaders of copies that are not known here.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	all := make([]store.Found, len(asks))
 	questions := make([]*question, len(asks))
