@@ -11,18 +11,12 @@ import (
 
 // Kept returns what was kept under a name.
 func (s *Store) Kept(ctx context.Context, name string) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return disk.Kept(s.name, name)
+	return disk.Kept(ctx, s.name, name)
 }
 
 // Keep keeps a value in the store's folder, also if the store is open to be read.
 func (s *Store) Keep(ctx context.Context, name string, value []byte) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return disk.Keep(s.name, name, value)
+	return disk.Keep(ctx, s.name, name, value)
 }
 
 // Kept returns what is kept now.

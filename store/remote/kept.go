@@ -11,16 +11,10 @@ import (
 
 // Kept returns what is kept now.
 func (r *Reader) Kept(ctx context.Context, name string) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return disk.Kept(r.dir, name)
+	return disk.Kept(ctx, r.dir, name)
 }
 
 // Keep keeps a value.
 func (r *Reader) Keep(ctx context.Context, name string, value []byte) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return disk.Keep(r.dir, name, value)
+	return disk.Keep(ctx, r.dir, name, value)
 }

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -26,7 +27,10 @@ const KeptExt = ".kept"
 const halfExt = KeptExt + ".new"
 
 // Kept returns what is kept under a name beside the store in dir; nil: nothing is.
-func Kept(dir, name string) ([]byte, error) {
+func Kept(ctx context.Context, dir, name string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	b, err := os.ReadFile(filepath.Join(dir, name+KeptExt))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -35,7 +39,10 @@ func Kept(dir, name string) ([]byte, error) {
 }
 
 // Keep keeps a value under a name beside the store in dir, if there is room for it.
-func Keep(dir, name string, value []byte) error {
+func Keep(ctx context.Context, dir, name string, value []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	space := Space{Dir: dir}
 	if !space.HasRoom(int64(len(value))) {
 		return fmt.Errorf("%s: %w: there is no room for %d bytes more", dir, store.ErrFull, len(value))
