@@ -41,7 +41,10 @@ import (
 // counts for the era in which the page's commit began. Postings are not written again: see marks.go.
 //
 // A replica that is out of step for as long as patience lasts is not waited for any more: its
-// primary has been left without it.
+// primary has been left without it. What a primary says of its replicas may be old. One that has come
+// back follows it and is in step, and for a second or two the primary still calls it failed, or a
+// primary; if the link breaks then, it can take over all the same. So a primary that replicas have
+// begun to follow is believed to have none only after hearsay. That time begins anew whenever one does.
 //
 // What a failover can leave of the frontier, and what mends it:
 //
@@ -70,6 +73,10 @@ import (
 const (
 	confirmEvery = 250 * time.Millisecond
 	copyTime     = time.Second // a replica may take so long
+
+	// hearsay is how old what a server of a cluster says of another may be: each asks each other at
+	// least once in half a node's timeout, which is 15 s if nobody has set another.
+	hearsay = 10 * time.Second
 )
 
 var errNotCopied = errors.New("no replica has it yet")
@@ -130,12 +137,12 @@ func (s *Store) copied(ctx context.Context) (era int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	histories, has := make([]string, len(shards)), make([]bool, len(shards))
+	standings := make([]standing, len(shards))
 	asked, ctx := errgroup.WithContext(ctx)
 	for i, p := range shards {
 		asked.Go(func() error {
 			return s.Dedicated(func(c rueidis.DedicatedClient) (err error) {
-				histories[i], has[i], err = s.awaitCopy(ctx, c, s.key(p, "s"))
+				standings[i], err = s.awaitCopy(ctx, c, s.key(p, "s"))
 				return err
 			})
 		})
@@ -143,8 +150,12 @@ func (s *Store) copied(ctx context.Context) (era int64, err error) {
 	if err := asked.Wait(); err != nil {
 		return 0, err
 	}
-	if s.outOfStep(histories, has, time.Now()) {
+	if s.outOfStep(standings, time.Now()) {
 		return 0, errNotCopied
+	}
+	histories := make([]string, len(standings))
+	for i, p := range standings {
+		histories[i] = p.history
 	}
 	slices.Sort(histories)
 	if !slices.Equal(histories, s.histories) {
@@ -155,20 +166,36 @@ func (s *Store) copied(ctx context.Context) (era int64, err error) {
 	return s.era.Load(), nil
 }
 
+// A standing is how a primary stands with its replicas.
+type standing struct {
+	history string // another has another
+	syncs   string // how many replicas have begun to follow it
+	has     bool   // a replica has all that the primary was told, or there is none
+	knows   bool   // of a replica that may come back
+}
+
+// A lag is that of one history while no replica begins to follow.
+type lag struct{ history, syncs string }
+
 // outOfStep says whether the replica of a primary does not have what it should, and may have it
-// soon. The caller holds copying.
-func (s *Store) outOfStep(histories []string, has []bool, now time.Time) (waits bool) {
-	lagging := map[string]time.Time{}
-	for i, history := range histories {
-		if has[i] {
+// soon, or take the primary's place without it. The caller holds copying.
+func (s *Store) outOfStep(standings []standing, now time.Time) (waits bool) {
+	lagging := map[lag]time.Time{}
+	for _, p := range standings {
+		if p.has {
 			continue
 		}
-		since, known := s.lagging[history]
+		l := lag{p.history, p.syncs}
+		since, known := s.lagging[l]
 		if !known {
 			since = now
 		}
-		lagging[history] = since
-		waits = waits || now.Sub(since) <= patience
+		lagging[l] = since
+		bound := hearsay
+		if p.knows {
+			bound = patience
+		}
+		waits = waits || now.Sub(since) <= bound
 	}
 	s.lagging = lagging
 	return waits
@@ -185,30 +212,45 @@ func (s *Store) forget() {
 	s.before.clear()
 }
 
-// awaitCopy waits until a replica has all that the primary of some sums has been told. It returns the
-// primary's history, and whether a replica has it. Where there is no replica, none can take the
-// primary's place, and nothing is missing.
-func (s *Store) awaitCopy(ctx context.Context, c rueidis.DedicatedClient, sums string) (history string, has bool, err error) {
+// awaitCopy waits until a replica has all that the primary of some sums has been told, and says how
+// that stands. Where there never was a replica, none can take the primary's place, and nothing is missing.
+func (s *Store) awaitCopy(ctx context.Context, c rueidis.DedicatedClient, sums string) (standing, error) {
 	mark := c.B().Hset().Key(sums).FieldValue().FieldValue("copied", "1").Build()
 	if err := c.Do(ctx, mark).Error(); err != nil {
-		return "", false, err
+		return standing{}, err
 	}
-	text, err := c.Do(ctx, c.B().Info().Section("replication").Build()).ToString()
+	text, err := c.Do(ctx, c.B().Info().Build()).ToString()
 	if err != nil {
-		return "", false, err
+		return standing{}, err
 	}
 	info := infoOf(text)
-	if n := info["connected_slaves"]; n == "" || n == "0" {
-		nodes := ""
-		if s.Mode() == rueidis.ClientModeCluster {
-			nodes, err = c.Do(ctx, c.B().ClusterNodes().Build()).ToString()
-		}
-		if err != nil || replicasOf(nodes) == 0 {
-			return info["master_replid"], true, err
-		}
+	p := standing{history: info["master_replid"], syncs: syncsOf(info)}
+	if isFollowed(info) {
+		p.knows = true
+		n, err := c.Do(ctx, c.B().Wait().Numreplicas(1).Timeout(copyTime.Milliseconds()).Build()).AsInt64()
+		p.has = n > 0
+		return p, err
 	}
-	n, err := c.Do(ctx, c.B().Wait().Numreplicas(1).Timeout(copyTime.Milliseconds()).Build()).AsInt64()
-	return info["master_replid"], n > 0, err
+	nodes := ""
+	if s.Mode() == rueidis.ClientModeCluster {
+		nodes, err = c.Do(ctx, c.B().ClusterNodes().Build()).ToString()
+	}
+	p.knows = replicasOf(nodes) > 0
+	p.has = !p.knows && p.syncs == "0"
+	return p, err
+}
+
+// isFollowed says whether a server has replicas that are connected.
+func isFollowed(info map[string]string) bool {
+	n := info["connected_slaves"]
+	return n != "" && n != "0"
+}
+
+// syncsOf is how many replicas have begun to follow a server since it was started.
+func syncsOf(info map[string]string) string {
+	whole, _ := strconv.Atoi(info["sync_full"])
+	rest, _ := strconv.Atoi(info["sync_partial_ok"])
+	return strconv.Itoa(whole + rest)
 }
 
 // shards are partitions that lie on different primaries, one for each primary.
@@ -263,10 +305,10 @@ func hasReplicas(nodes string) bool {
 }
 
 // eachNode yields the fields of the lines of CLUSTER NODES: id, address, flags, primary, three
-// numbers, the state of the link, and slots.
+// numbers, the state of the link, and slots. In RESP3 the answer begins with what kind of text it is.
 func eachNode(nodes string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
-		for line := range strings.Lines(nodes) {
+		for line := range strings.Lines(strings.TrimPrefix(nodes, "txt:")) {
 			if fields := strings.Fields(line); len(fields) >= 8 && !yield(fields) {
 				return
 			}

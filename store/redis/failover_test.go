@@ -1,12 +1,14 @@
 package redis
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"skink/frontier"
+	"skink/store/redis/redistest"
 )
 
 // What a primary says of its cluster: one of its replicas may take its place, one that is suspected to
@@ -26,8 +28,12 @@ e7d1eed a:7@17 slave,fail? 67ed2db 0 1426238316232 5 connected
 	if want := []partition{0, 1, 2}; !slices.Equal(got, want) {
 		t.Errorf("partitions %v are on different primaries, want %v", got, want)
 	}
-	if n := replicasOf(nodes); n != 2 {
-		t.Errorf("%d replicas may take the place, want 2", n)
+	lines := strings.SplitAfter(nodes, "\n")
+	for at := range lines { // each may be the first, and begins with what kind of text the answer is
+		turned := "txt:" + strings.Join(slices.Concat(lines[at:], lines[:at]), "")
+		if n := replicasOf(turned); n != 2 {
+			t.Errorf("%d replicas may take the place, want 2, of\n%s", n, turned)
+		}
 	}
 	if !hasReplicas(nodes) || hasReplicas(nodes[:strings.Index(nodes, "824fe11")]) {
 		t.Error("a cluster has replicas if one of its servers is one")
@@ -39,21 +45,57 @@ e7d1eed a:7@17 slave,fail? 67ed2db 0 1426238316232 5 connected
 
 // A replica that is out of step for long is not waited for, until it has been in step again.
 func TestAReplicaIsWaitedForWithPatience(t *testing.T) {
-	s, now := &Store{}, time.Now()
-	histories := []string{"one", "two"}
-	for i, tt := range []struct {
-		at   time.Duration
-		has  bool
-		want bool
+	for _, tt := range []struct {
+		name  string
+		knows bool
+		bound time.Duration
 	}{
-		{0, false, true},
-		{patience, false, true},
-		{patience + 1, false, false},
-		{patience + 2, true, false},
-		{patience + 3, false, true},
+		{"a replica that is known to be there", true, patience},
+		{"one that is said to be gone", false, hearsay},
 	} {
-		if got := s.outOfStep(histories, []bool{true, tt.has}, now.Add(tt.at)); got != tt.want {
-			t.Errorf("%d: after %v it is waited for: %v, want %v", i, tt.at, got, tt.want)
+		s, now := &Store{}, time.Now()
+		for i, step := range []struct {
+			at    time.Duration
+			syncs string
+			has   bool
+			want  bool
+		}{
+			{0, "1", false, true},
+			{tt.bound, "1", false, true},
+			{tt.bound + 1, "1", false, false},
+			{tt.bound + 2, "2", false, true}, // it had come back meanwhile
+			{2*tt.bound + 2, "2", false, true},
+			{2*tt.bound + 3, "2", false, false},
+			{2*tt.bound + 4, "2", true, false},
+			{2*tt.bound + 5, "2", false, true},
+		} {
+			standings := []standing{{history: "one", has: true}, {"two", step.syncs, step.has, tt.knows}}
+			if got := s.outOfStep(standings, now.Add(step.at)); got != step.want {
+				t.Errorf("%s, %d: after %v it is waited for: %v, want %v", tt.name, i, step.at, got, step.want)
+			}
+		}
+	}
+}
+
+// A replica that comes back is in step before its primary's cluster knows it. If the link breaks then,
+// it can take the primary's place, and lacks what the primary is told from there on.
+func TestAReplicaThatIsCutOffMayTakeOver(t *testing.T) {
+	primary := redistest.Start(t)
+	s := openNamed(t, primary.Addr, newName())
+	if s.replicated {
+		t.Fatal("a server that no replica ever followed has none")
+	}
+	redistest.StartReplica(t, primary)
+	s = openNamed(t, primary.Addr, newName())
+	if _, err := s.copied(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := primary.CutReplicas(); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*Store{"who knew the replica": s, "who comes later": openNamed(t, primary.Addr, newName())} {
+		if _, err := s.copied(t.Context()); !errors.Is(err, errNotCopied) {
+			t.Errorf("%s: copied = %v, want %v", name, err, errNotCopied)
 		}
 	}
 }

@@ -70,8 +70,8 @@ type Store struct {
 	courier   *courier
 	era       atomic.Int64 // see copied
 	copying   sync.Mutex
-	histories []string             // guarded by copying: those of all primaries
-	lagging   map[string]time.Time // guarded by copying: histories that no replica had, and since when
+	histories []string          // guarded by copying: those of all primaries
+	lagging   map[lag]time.Time // guarded by copying: what no replica had, and since when
 	slotsOnce sync.Once
 	slotOf    []uint16 // of the partitions
 
@@ -172,10 +172,11 @@ func (s *Store) inspect(ctx context.Context) error {
 			return err
 		}
 		there = true
-		if n := infoOf(info)["connected_slaves"]; n != "" && n != "0" {
-			s.replicated = true
+		told := infoOf(info)
+		if isFollowed(told) || syncsOf(told) != "0" {
+			s.replicated = true // one that was there may come back
 		}
-		if err := suits(infoOf(info)); err != nil {
+		if err := suits(told); err != nil {
 			return fmt.Errorf("server %s: %w", addr, err)
 		}
 	}

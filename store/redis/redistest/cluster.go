@@ -116,7 +116,7 @@ func (c *Cluster) KillPrimary(n int, untold time.Duration) (*Server, error) {
 		if able := c.replicated(); len(able) > 0 {
 			dies := able[n%len(able)]
 			if untold > 0 {
-				if err := dies.cutReplicas(); err != nil {
+				if err := dies.CutReplicas(); err != nil {
 					return nil, err
 				}
 				time.Sleep(untold)
@@ -133,8 +133,7 @@ func (c *Cluster) KillPrimary(n int, untold time.Duration) (*Server, error) {
 // replicated are the primaries that have a replica in step.
 func (c *Cluster) replicated() (all []*Server) {
 	for _, s := range c.Servers {
-		info, err := s.CLI("info", "replication")
-		if err == nil && strings.Contains(info, "role:master") && strings.Contains(info, "state=online") {
+		if s.replicated() {
 			all = append(all, s)
 		}
 	}
@@ -179,16 +178,6 @@ func (c *Cluster) Move(from, to, slots int) error {
 		"--cluster-slots", strconv.Itoa(slots), "--cluster-yes").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("move slots: %w: %.2000s", err, out)
-	}
-	return nil
-}
-
-// cutReplicas ends the connections of a server's replicas, and lets them make no others.
-func (s *Server) cutReplicas() error {
-	for _, args := range [][]string{{"acl", "setuser", "default", "-psync", "-sync"}, {"client", "kill", "type", "replica"}} {
-		if out, err := s.CLI(args...); err != nil || strings.Contains(out, "ERR") {
-			return fmt.Errorf("cut replicas off: %w: %s", err, out)
-		}
 	}
 	return nil
 }

@@ -13,11 +13,12 @@ func start(cmd *exec.Cmd, ended chan<- struct{}) error {
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 		err := cmd.Start()
 		started <- err
 		if err == nil {
 			cmd.Wait()
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // a child that saves would still write to its folder
 			close(ended)
 		}
 	}()
