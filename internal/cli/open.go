@@ -44,6 +44,7 @@ func openStore(ctx context.Context, name string, create bool, files int, texts s
 		if err != nil {
 			return nil, err
 		}
+		collectSeldom()
 		return &writeStore{Store: s, name: at.String(), shared: true}, nil
 	}
 	s, err := open(name, badger.Options{Create: create, Files: files})
