@@ -34,10 +34,11 @@ type Ask struct {
 
 // Found is the answer to an Ask. If it has a copy, the store did not look for leaders.
 type Found struct {
-	Mark    Mark
-	Copy    *Record  // the earliest page posted under one of the hashes; nil: there is none
-	Leaders []Leader // leaders that share enough keys with the page, in the order of their commits
-	Full    []bool   // by key: more leaders than the limit are posted there
+	Mark     Mark
+	Copy     *Record  // the earliest page posted under one of the hashes; nil: there is none
+	Followed *Record  // the leader that the copy follows; nil: it follows none, or that page is not in the store
+	Leaders  []Leader // leaders that share enough keys with the page, in the order of their commits
+	Full     []bool   // by key: more leaders than the limit are posted there
 }
 
 // Basis returns what a verdict rests on that was reached with f, the answer to ask. It has no
@@ -103,6 +104,10 @@ type Basis struct {
 	Mark   Mark
 	Hashes []dedup.Hash
 	Keys   []uint64
+
+	// Twin is when the leader's record began, by its [Record.Began], if the verdict was taken over
+	// from a page that was read after the look-up, and that it did not find. Zero: it was not.
+	Twin time.Time
 }
 
 // An Entry is everything that a store keeps about one URL that has ended.

@@ -83,6 +83,10 @@ func (m *Memory) lookup(ask Ask) Found {
 	for _, place := range copies {
 		if r := m.visits[place].record; r.ID != ask.ID {
 			f.Copy = &r
+			if place, ok := m.ids[r.Leader]; ok && r.Follows() {
+				leader := m.visits[place].record
+				f.Followed = &leader
+			}
 			break
 		}
 	}

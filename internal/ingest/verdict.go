@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -66,17 +67,22 @@ func (s *subject) unjudged() {
 // the last look-up, because a verdict is held against what was committed since then.
 func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found *store.Found, twin func(*subject) (*store.Record, error)) error {
 	r := &s.record
-	leader, trusted, err := p.trusts(ctx, s, found.Copy)
+	leader := found.Followed
+	trusted, err := p.trusts(ctx, s, found.Copy, leader)
 	if err == nil && !trusted {
 		err = p.passOver(ctx, &ask, found)
 	}
 	if err != nil {
 		return err
 	}
-	if found.Copy == nil {
+	met := found.Copy
+	if met == nil {
 		c, err := twin(s)
+		if leader = nil; err == nil && c != nil && c.Follows() {
+			leader, err = p.recordOf(ctx, c.Leader)
+		}
 		if err == nil {
-			leader, trusted, err = p.trusts(ctx, s, c)
+			trusted, err = p.trusts(ctx, s, c, leader)
 		}
 		if err != nil {
 			return err
@@ -86,6 +92,9 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 		}
 	}
 	s.basis = found.Basis(ask)
+	if met == nil && found.Copy != nil {
+		s.basis.Twin = cmp.Or(leader, found.Copy).Began()
+	}
 	switch {
 	case found.Copy != nil:
 		s.copyOf(found.Copy)
@@ -102,33 +111,28 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 	return nil
 }
 
-// trusts says whether a subject can take over the verdict of a copy, and returns the leader that
-// the copy follows, nil if it follows none. It cannot if the copy follows an earlier self of the
-// subject, or a page that leads no more, or must not be indexed any more though the subject may, or
-// no longer resembles the copy as the verdict says. Such a copy is about to be judged again itself.
-func (p *Pipeline) trusts(ctx context.Context, s *subject, c *store.Record) (leader *store.Record, trusted bool, err error) {
+// trusts says whether a subject can take over the verdict of a copy that follows a leader, if it
+// follows one. It cannot if the copy follows an earlier self of the subject, or a page that leads no
+// more, or must not be indexed any more though the subject may, or no longer resembles the copy as
+// the verdict says. Such a copy is about to be judged again itself.
+func (p *Pipeline) trusts(ctx context.Context, s *subject, c, leader *store.Record) (bool, error) {
 	switch {
 	case c == nil || !c.Follows():
-		return nil, true, nil
-	case s.leads(c):
-		return nil, false, nil
-	}
-	leader, err = p.recordOf(ctx, c.Leader)
-	switch {
-	case err != nil || leader == nil || leader.Kind != store.Page || leader.Follows():
-		return nil, false, err
+		return true, nil
+	case s.leads(c) || leader == nil || leader.Kind != store.Page || leader.Follows():
+		return false, nil
 	case leader.NoIndex && !s.record.NoIndex:
-		return nil, false, nil
+		return false, nil
 	case len(leader.Earlier) == 0:
-		return leader, true, nil
+		return true, nil
 	case c.Verdict == dedup.Exact || leader.Hash == c.Hash:
-		return leader, c.Verdict == dedup.Exact && leader.Hash == c.Hash, nil
+		return c.Verdict == dedup.Exact && leader.Hash == c.Hash, nil
 	}
 	held, err := p.leaders.get(ctx, []store.Leader{{ID: leader.ID, Hash: leader.Hash}})
 	if err != nil || held[0] == nil {
-		return nil, false, err
+		return false, err
 	}
-	return leader, dedup.Resemblance(s.shingleSet(), held[0].set) == c.Resemblance, nil
+	return dedup.Resemblance(s.shingleSet(), held[0].set) == c.Resemblance, nil
 }
 
 // passOver asks again without a copy that cannot be trusted: leaders are looked for by the sketch

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ import (
 	"skink/frontier"
 	"skink/store"
 	"skink/store/badger"
+	"skink/store/redis"
+	"skink/store/redis/redistest"
 )
 
 // again is a page at a later visit, the nth after the first.
@@ -425,18 +428,58 @@ func TestLeaderThatHides(t *testing.T) {
 // that every member follows a page that leads, and resembles it as much as its record says. With
 // the fewer of the texts, most pages are copies of others that change.
 func TestSettled(t *testing.T) {
+	checkVisits(t, func(*rapid.T) (workers []store.Store, reader store.Store) {
+		s := store.NewMemory()
+		return []store.Store{s}, s
+	})
+}
+
+// TestSettledByWorkers is TestSettled with one or two workers on a server.
+func TestSettledByWorkers(t *testing.T) {
+	if os.Getenv("SKINK_LONG") == "" {
+		t.Skip("SKINK_LONG=short runs it")
+	}
+	server := redistest.Start(t)
+	n := 0
+	checkVisits(t, func(r *rapid.T) (workers []store.Store, reader store.Store) {
+		n++
+		at, err := redis.ParseAddress(fmt.Sprintf("redis://%s/store%d", server.Addr, n))
+		if err != nil {
+			r.Fatal(err)
+		}
+		open := func(opt redis.Options) store.Store {
+			s, err := redis.Open(context.Background(), at, opt)
+			if err != nil {
+				r.Fatal(err)
+			}
+			return s
+		}
+		for range rapid.IntRange(1, 2).Draw(r, "workers") {
+			workers = append(workers, open(redis.Options{Create: true}))
+		}
+		return workers, open(redis.Options{ReadOnly: true})
+	})
+}
+
+func checkVisits(t *testing.T, open func(*rapid.T) (workers []store.Store, reader store.Store)) {
 	opt := testOptions(t)
 	one, other, thin := words(1, 100), words(2, 100), words(3, 20)
 	many := []string{one, other, thin, but(one, "x"), but(one, "y"), but(other, "x"), ""}
 	few := []string{one, but(one, "x"), but(one, "x"), but(one, "y"), other, thin, thin}
 	rapid.Check(t, func(r *rapid.T) {
 		texts := rapid.SampledFrom([][]string{many, few}).Draw(r, "texts")
-		s := store.NewMemory()
-		p, err := New(context.Background(), s, opt)
-		if err != nil {
-			r.Fatal(err)
+		stores, reader := open(r)
+		defer reader.Close()
+		var workers []*Pipeline
+		for _, s := range stores {
+			defer s.Close()
+			p, err := New(context.Background(), s, opt)
+			if err != nil {
+				r.Fatal(err)
+			}
+			defer p.Close()
+			workers = append(workers, p)
 		}
-		defer p.Close()
 		rounds := rapid.IntRange(1, 5).Draw(r, "rounds")
 		for n := range rounds {
 			var pages []*crawler.Page
@@ -455,7 +498,8 @@ func TestSettled(t *testing.T) {
 				pages = append(pages, page)
 			}
 			errs := make(chan error, len(pages))
-			for _, page := range pages {
+			for i, page := range pages {
+				p := workers[i%len(workers)]
 				go func() { errs <- p.Handle(context.Background(), page, new(crawler.Leads)) }()
 			}
 			for range pages {
@@ -463,7 +507,7 @@ func TestSettled(t *testing.T) {
 					r.Fatal(err)
 				}
 			}
-			checkSettled(r, p, s)
+			checkSettled(r, workers[0], reader)
 		}
 	})
 }

@@ -30,7 +30,10 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 // makes the verdict stale all the same.
 func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err error) {
 	f.Mark = store.MarkAt(s.visible.Load())
-	if f.Copy, err = s.firstCopy(ctx, ask); err != nil || f.Copy != nil {
+	if f.Copy, err = s.firstCopy(ctx, ask); err == nil && f.Copy != nil && f.Copy.Follows() {
+		f.Followed, err = s.followed(ctx, f.Copy.Leader)
+	}
+	if err != nil || f.Copy != nil {
 		return f, err
 	}
 	var met map[uint64]int
@@ -106,6 +109,18 @@ func (s *Store) firstCopy(ctx context.Context, ask *store.Ask) (first *store.Rec
 		}
 	}
 	return first, nil
+}
+
+// followed returns the record of a page, nil if there is none.
+func (s *Store) followed(ctx context.Context, id dedup.Hash) (r *store.Record, err error) {
+	err = s.view(ctx, func(txn *badgerdb.Txn) error {
+		u, err := s.known(txn, id)
+		if err == nil && u.num != 0 {
+			r, err = recordAt(txn, u.num)
+		}
+		return err
+	})
+	return r, err
 }
 
 // byID returns the place of a page that is posted under its id, or 0.

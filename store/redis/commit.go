@@ -29,6 +29,10 @@ import (
 //  4. what links to other partitions waits in the outbox, written by the same script. It is
 //     delivered with that of other pages, and then taken out (outbox.go).
 //
+// If one server has all of it, 2 and 3 are one round trip, and in it one script posts and writes: then
+// nothing comes between the two. If something stands in the way, it says so, and they are done one
+// after the other.
+//
 // What 2 wrote names a visit that has no record if 3 does not come to pass, now or ever,
 // for no number is used twice. So nobody has to take it back. Links that were not
 // delivered are delivered by whoever next looks at the partition.
@@ -36,7 +40,8 @@ import (
 var (
 	beginScript  = newScript("sums.lua", "directory.lua", "begin.lua")
 	finishScript = newScript("sums.lua", "directory.lua", "heads.lua", "links.lua", "finish.lua")
-	locateScript = newScript("sums.lua", "directory.lua", "locate.lua")
+	commitScript = newScript("postings.lua", "append.lua", "located.lua", "commit.lua", "sums.lua", "directory.lua", "heads.lua", "links.lua", "finish.lua")
+	locateScript = newScript("located.lua", "locate.lua")
 )
 
 // Commit writes entries up to the first that is stale.
@@ -94,18 +99,12 @@ func (c *commit) run(ctx context.Context) (store.Outcome, error) {
 		if c.outdated() {
 			return store.Stale, nil
 		}
-		if !c.keeps && !c.touches() {
-			ok, err := c.post(ctx)
-			if err != nil {
-				return store.Stale, err
-			}
-			if !ok {
-				return c.refuse(ctx)
-			}
-		}
-		answer, err := c.finish(ctx)
+		answer, holds, err := c.decide(ctx)
 		if err != nil {
 			return store.Stale, err
+		}
+		if !holds {
+			return c.refuse(ctx)
 		}
 		switch text(answer[0]) {
 		case "lost":
@@ -122,6 +121,21 @@ func (c *commit) run(ctx context.Context) (store.Outcome, error) {
 			return store.Stale, err
 		}
 	}
+}
+
+// decide posts the entry and writes it, and returns the answer of the script that writes. If the verdict
+// does not hold, neither is done.
+func (c *commit) decide(ctx context.Context) (answer []rueidis.RedisMessage, holds bool, err error) {
+	if !c.keeps && !c.touches() {
+		if answer, err = c.atOnce(ctx); answer != nil || err != nil {
+			return answer, true, err
+		}
+		if holds, err = c.post(ctx); !holds || err != nil {
+			return nil, holds, err
+		}
+	}
+	answer, err = c.finish(ctx)
+	return answer, true, err
 }
 
 // touches says whether the entry leaves all as it is but the record.
@@ -203,15 +217,89 @@ func (c *commit) refuse(ctx context.Context) (store.Outcome, error) {
 // post makes the visit known to the index, and at the same time where it is, and of a member which
 // visit it is.
 func (c *commit) post(ctx context.Context) (ok bool, err error) {
-	s, r := c.store, &c.entry.Record
-	var along []talk
-	if r.Follows() {
-		along = append(along, s.enrolling(r.Leader, c.visit()))
-	}
+	along := c.enrolls()
 	if c.old == nil {
-		along = append(along, s.locating(r.ID, c.part))
+		along = append(along, c.store.locating(c.entry.Record.ID, c.part))
 	}
-	return s.post(ctx, c.entry, c.visit(), along...)
+	return c.store.post(ctx, c.entry, c.visit(), along...)
+}
+
+// enrolls writes of a member which visit it is.
+func (c *commit) enrolls() (along []talk) {
+	if r := &c.entry.Record; r.Follows() {
+		along = append(along, c.store.enrolling(r.Leader, c.visit()))
+	}
+	return along
+}
+
+// atOnce does all that is left in one round trip, if one server has it all: what is noted first, then
+// the script that posts and writes. No answer: something stands in the way, and it has to be done step
+// by step; what was posted already is then found there.
+func (c *commit) atOnce(ctx context.Context) ([]rueidis.RedisMessage, error) {
+	s, e := c.store, c.entry
+	if s.Mode() == rueidis.ClientModeCluster {
+		return nil, nil
+	}
+	saw := unpack(e.Basis.Mark)
+	stands := standsOf(e, &saw)
+	leader, field := visit{c.part, 0}, ""
+	if e.Basis.Mark != "" && e.Record.Follows() {
+		leader = saw.leaders[e.Record.Leader].visit()
+		field = decimal(leader.n)
+	}
+	if len(stands) > mostInCall || field == "0" { // "0": the look-up did not meet it
+		return nil, nil
+	}
+	parts, err := c.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	writing := s.walk(step{known, c.part, func(l level) call {
+		all := call{commitScript, nil, []string{c.visit().ticket().posting(), strconv.Itoa(len(stands)), field}}
+		at := s.chunkKey(leader)
+		noting := call{nil, []string{at, at, at}, []string{"", "", "", ""}} // it is known
+		if c.old == nil {
+			noting = s.located(s.levels.get(located, partOfID(e.Record.ID)), e.Record.ID, c.part)
+		}
+		all.args = append(all.args, noting.args...)
+		for i := range stands {
+			st := &stands[i]
+			all.addList(s.keyspace, st.list, s.depths.of(st.list), st.args())
+		}
+		all.keys = append(append(all.keys, at), noting.keys...)
+		last := c.finishing(l, parts)
+		return call{commitScript, append(all.keys, last.keys...), append(all.args, last.args...)}
+	}})
+	if err := s.hold(ctx, append(c.enrolls(), writing)...); err != nil {
+		return nil, err
+	}
+	answer := writing.answers[0]
+	if text(answer[0]) == "posted" {
+		return nil, nil
+	}
+	return answer, c.wasPosted(ctx, stands, answer)
+}
+
+// wasPosted takes notice of what the script says of the lists in which it posted an entry, and of the
+// directory of pages. What was full is split.
+func (c *commit) wasPosted(ctx context.Context, stands []stand, answer []rueidis.RedisMessage) error {
+	s, id := c.store, c.entry.Record.ID
+	if len(answer) < 5 {
+		return nil // not written, or written before
+	}
+	said, err := answer[4].AsStrSlice()
+	if err != nil {
+		return err
+	}
+	var crowded []call
+	for i, st := range stands {
+		crowded = append(crowded, s.posted(st.list, said[i])...)
+	}
+	if said[len(stands)] == "1" {
+		s.grow(located, partOfID(id))
+	}
+	s.where.put(id, visit{part: c.part})
+	return firstError(s.eval(ctx, crowded...))
 }
 
 // enrolling writes that a visit is to be a member of the cluster of a leader.
@@ -222,12 +310,8 @@ func (s *Store) enrolling(leader dedup.Hash, v visit) talk {
 
 // locating writes in which partition a page is.
 func (s *Store) locating(id dedup.Hash, part partition) talk {
-	p, f := partOfID(id), fieldOf(id)
-	w := s.walk(step{located, p, func(l level) call {
-		own, parent := s.bucketsOf(located, p, l, f)
-		bits, splitting := l.args()
-		return call{locateScript, s.hostKeys(p, own, parent), []string{bits, splitting, string(f), decimal(part)}}
-	}})
+	p := partOfID(id)
+	w := s.walk(step{located, p, func(l level) call { return s.located(l, id, part) }})
 	w.done = func(answers [][]rueidis.RedisMessage) {
 		if text(answers[0][2]) == "1" {
 			s.grow(located, p)
@@ -237,20 +321,33 @@ func (s *Store) locating(id dedup.Hash, part partition) talk {
 	return w
 }
 
+// located is the call that writes in which partition a page is.
+func (s *Store) located(l level, id dedup.Hash, part partition) call {
+	p, f := partOfID(id), fieldOf(id)
+	own, parent := s.bucketsOf(located, p, l, f)
+	bits, splitting := l.args()
+	return call{locateScript, []string{s.key(p, "s"), own, parent}, []string{bits, splitting, string(f), decimal(part)}}
+}
+
 // membersKey is the set of the visits that were to be members of a leader's cluster.
 func (s *Store) membersKey(leader dedup.Hash) string {
 	return s.key(partOfID(leader), "f", string(leader[:]))
 }
 
-// finish runs the script that decides.
-func (c *commit) finish(ctx context.Context) ([]rueidis.RedisMessage, error) {
+// prepare makes what the script that decides is given, once what was found before is delivered.
+func (c *commit) prepare(ctx context.Context) (finishParts, error) {
 	if c.store.courier.leadsTo(c.part) {
 		if err := c.store.bring(ctx); err != nil {
-			return nil, err
+			return finishParts{}, err
 		}
 	}
 	c.era = c.store.era.Load()
-	parts, err := c.parts()
+	return c.parts()
+}
+
+// finish runs the script that decides.
+func (c *commit) finish(ctx context.Context) ([]rueidis.RedisMessage, error) {
+	parts, err := c.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -344,7 +441,7 @@ func (c *commit) finishing(l level, p finishParts) call {
 	if c.old != nil {
 		replaced, order, expected = c.old.visit, strconv.FormatUint(c.old.place, 10)+"-0", c.old.raw
 	}
-	keys := s.hostKeys(c.part, s.key(c.part, "t", host), s.key(c.part, "y"), s.key(c.part, "e"), s.key(c.part, "o"),
+	keys := s.hostKeys(c.part, s.key(c.part, "t", host), s.key(c.part, "e"), s.key(c.part, "o"),
 		s.chunkKey(c.visit()), s.chunkKey(replaced), s.voidKey(c.visit()), s.voidKey(replaced), own, parent)
 	token, kind, itself := "", "", ""
 	if e.Claim != (frontier.Claim{}) {
@@ -387,7 +484,11 @@ func (c *commit) written(ctx context.Context, answer []rueidis.RedisMessage, wri
 		if err := c.withdraw(ctx); err != nil {
 			return err
 		}
-	} else if c.old != nil && !c.touches() {
+	} else if c.old != nil {
+		s.pages.take(c.old.visit)
+		s.along.take(c.old.visit)
+	}
+	if written && c.old != nil && !c.touches() {
 		s.met.take(c.old.visit)
 		s.where.put(c.entry.Record.ID, c.visit())
 		if err := s.dropText(c.old.visit); err != nil {
@@ -400,7 +501,7 @@ func (c *commit) written(ctx context.Context, answer []rueidis.RedisMessage, wri
 		}
 	}
 	if written {
-		c.leads(uint64(number(answer[1])))
+		c.remembered(uint64(number(answer[1])))
 	}
 	s.learn(c.near, c.era)
 	return s.hand(ctx, delivery{visit: c.visit(), leads: c.far, era: c.noted})
@@ -415,7 +516,7 @@ func tallyChanges(r *store.Record, old *content) (changes []string) {
 	}
 	for name, n := range tallyFields(&t) {
 		if n != 0 {
-			changes = append(changes, name, decimal(n))
+			changes = append(changes, tallySum+name, decimal(n))
 		}
 	}
 	return changes

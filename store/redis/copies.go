@@ -208,6 +208,8 @@ func (s *Store) forget() {
 	s.tickets.clear()
 	s.batches.clear()
 	s.met.clear()
+	s.hashes.clear()
+	s.pages.clear()
 	s.along.clear()
 	s.before.clear()
 }

@@ -11,7 +11,7 @@ import (
 	"skink/frontier"
 )
 
-// # The layout, version 5
+// # The layout, version 6
 //
 // All keys of a store begin with its name in braces. {NAME} are those of the store as a whole: v
 // its version, m its named values (meta.go), k what is kept beside it (kept.go), w and g its sessions
@@ -21,7 +21,7 @@ import (
 //	b l x          by the hash of a key or of a text: posting lists, and visits that are void (postings.go)
 //	c d h q r s t w z
 //	               by the host: what is queued, who holds it, the sums of the partition (frontier.go)
-//	e v y          by the host of their URL: pages, the order of their commits, their tally (visits.go)
+//	e v            by the host of their URL: pages, the order of their commits (visits.go)
 //	f              by the leader's id: members of clusters (visits.go)
 //	o              by the host: links on their way to other partitions, and visits that no
 //	               replica may have yet (outbox.go, copies.go)

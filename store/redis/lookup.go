@@ -15,8 +15,9 @@ type question struct {
 	*store.Ask
 	texts, keys []*listRead
 	found       store.Found
-	copyPlace   uint64 // of found.Copy
-	copyFollows visit  // its leader, when it was committed; number 0: none
+	copyPlace   uint64  // of found.Copy
+	copyFollows visit   // its leader, when it was committed; number 0: none
+	met         metText // the copy, if it is to be remembered
 	mark        mark
 }
 
@@ -27,13 +28,18 @@ const firstTexts = 4
 // Lookup reads all lists of all questions in one round trip, and what is known of the
 // visits in them in another. A third is for visits that are not in the store, for texts
 // whose first pages were visited again, and for the leaders of copies that are not known here.
+// A question whose answer is known here takes none, see met.go.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	all := make([]store.Found, len(asks))
 	questions := make([]*question, len(asks))
+	var open []*question
 	for i := range asks {
-		questions[i] = newQuestion(&asks[i])
+		questions[i] = s.newQuestion(&asks[i])
+		if !s.answerMet(questions[i]) {
+			open = append(open, questions[i])
+		}
 	}
-	for open := questions; len(open) > 0; {
+	for len(open) > 0 {
 		again, err := s.answer(ctx, open)
 		if err != nil {
 			return nil, fmt.Errorf("look up: %w", err)
@@ -43,19 +49,33 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	for i, q := range questions {
 		q.found.Mark = q.mark.pack()
 		all[i] = q.found
+		if q.met != (metText{}) {
+			s.hashes.put(q.found.Copy.Hash, q.met)
+		}
 	}
 	return all, nil
 }
 
-func newQuestion(ask *store.Ask) *question {
+// newQuestion begins a question. Of a page whose text was met here lately, as another's, the keys are
+// left out, for where there is a copy nobody looks for leaders.
+func (s *Store) newQuestion(ask *store.Ask) *question {
 	q := &question{Ask: ask}
+	copied := false
 	for _, h := range ask.Hashes {
 		q.texts = append(q.texts, &listRead{list: textList(h), limit: firstTexts})
+		text, met := s.hashes.get(h)
+		copied = copied || met && text.id != ask.ID
 	}
-	for _, key := range ask.Keys {
-		q.keys = append(q.keys, &listRead{list: keyList(key), limit: max(ask.Limit, 0) + 1})
+	if !copied {
+		q.readKeys()
 	}
 	return q
+}
+
+func (q *question) readKeys() {
+	for _, key := range q.Keys {
+		q.keys = append(q.keys, &listRead{list: keyList(key), limit: max(q.Limit, 0) + 1})
+	}
 }
 
 // answer answers questions as far as it can be done at once, and returns those that have to
@@ -64,7 +84,7 @@ func newQuestion(ask *store.Ask) *question {
 func (s *Store) answer(ctx context.Context, questions []*question) (again []*question, err error) {
 	var reads []*listRead
 	for _, q := range questions {
-		q.found, q.mark = store.Found{}, mark{lists: map[listID]seen{}, leaders: map[dedup.Hash]ticket{}}
+		q.found, q.mark, q.met = store.Found{}, newMark(), metText{}
 		reads = append(append(reads, q.texts...), q.keys...)
 	}
 	if err := s.readLists(ctx, reads); err != nil {
@@ -181,6 +201,10 @@ func (m *met) reads(s *Store, tickets []ticket) map[visit]visitRead {
 			continue
 		}
 		r := visitRead{page: m.texts[t] > 0}
+		if r.page {
+			m.pages[t] = s.pageAt(v)
+			r.page = m.pages[t] == nil
+		}
 		if m.keys[t] > 0 {
 			if l := s.remembered(v); l == nil {
 				r.leader = true
@@ -219,6 +243,7 @@ func (m *met) take(s *Store, v visit, r visitRead, values []string) (err error) 
 		}
 		if page != nil {
 			s.where.put(page.Record.ID, v)
+			s.remember(page)
 		}
 	}
 	if r.leader {
@@ -266,13 +291,22 @@ func (q *question) conclude(known *met) (again bool) {
 	for i, r := range q.texts {
 		tickets, _, s := read(r.tickets, known.fate)
 		q.mark.saw(r.list, s)
-		if found := q.earliest(tickets, known, q.Hashes[i]); !found && r.more {
+		found := q.earliest(tickets, known, q.Hashes[i])
+		if !found && r.more {
 			r.limit *= 16
 			again = true
+		}
+		if found && len(q.texts) == 1 && !q.itself(tickets, known) {
+			c := q.found.Copy
+			q.met = metText{c.ID, q.mark.leaders[c.ID].visit()}
 		}
 	}
 	if again || q.found.Copy != nil {
 		return again
+	}
+	if len(q.keys) < len(q.Keys) {
+		q.readKeys()
+		return true
 	}
 	return q.meetLeaders(known)
 }
@@ -296,11 +330,21 @@ func (q *question) earliest(tickets []ticket, known *met, hash dedup.Hash) (foun
 		}
 		found = true
 		if q.found.Copy == nil || page.place < q.copyPlace {
-			q.found.Copy, q.copyPlace, q.copyFollows = &page.Record, page.place, page.follows
-			q.mark.leaders = map[dedup.Hash]ticket{page.Record.ID: t}
+			q.copies(page)
 		}
 	}
 	return found
+}
+
+// copies notes of which page the one that asks is a copy.
+func (q *question) copies(page *content) {
+	q.found.Copy, q.copyPlace, q.copyFollows = &page.Record, page.place, page.follows
+	q.mark.leaders = map[dedup.Hash]ticket{page.Record.ID: page.ticket()}
+}
+
+// itself says whether the page that asks is among some that were met.
+func (q *question) itself(tickets []ticket, known *met) bool {
+	return slices.ContainsFunc(tickets, func(t ticket) bool { return known.pages[t] != nil && known.pages[t].Record.ID == q.ID })
 }
 
 // meetLeaders finds the leaders under enough of the keys.
@@ -344,36 +388,84 @@ func distinct(list []ticket) []ticket {
 	})
 }
 
-// leadersOfCopies notes where the leaders are that copies follow, for a page of their text
-// will follow them too: from memory, else as the record of the copy has it, else by asking.
+// leadersOfCopies finds the leaders that copies follow, for a page of their text will follow them
+// too: from memory, else where they were, or are as the record of the copy has it, else by asking.
 func (s *Store) leadersOfCopies(ctx context.Context, questions []*question) error {
-	var ids []dedup.Hash
-	var of []*question
+	var open []*question
+	at := map[*question]visit{}
 	for _, q := range questions {
 		if q.found.Copy == nil || !q.found.Copy.Follows() {
 			continue
 		}
-		id := q.found.Copy.Leader
-		v, known := s.where.get(id)
-		if !known && s.session != "" {
-			v = q.copyFollows
-		}
-		if v.n != 0 {
-			q.mark.leaders[id] = v.ticket()
-			s.where.put(id, v)
-		} else {
-			ids, of = append(ids, id), append(of, q)
+		if v, known := s.followMet(q); !known {
+			open, at[q] = append(open, q), v
 		}
 	}
-	if len(ids) == 0 {
-		return nil
+	open, err := s.readLeaders(ctx, open, at)
+	if len(open) == 0 || err != nil {
+		return err
+	}
+	ids := make([]dedup.Hash, len(open))
+	for i, q := range open {
+		ids[i] = q.found.Copy.Leader
 	}
 	where, err := s.visitOf(ctx, ids)
-	for i, v := range where {
-		if v.n != 0 {
-			of[i].mark.leaders[ids[i]] = v.ticket()
-			s.where.put(ids[i], v)
+	if err != nil {
+		return err
+	}
+	for i, q := range open {
+		at[q] = where[i]
+	}
+	_, err = s.readLeaders(ctx, open, at)
+	return err
+}
+
+// followMet finds the leader that the copy follows, if that is known here, and says where it would be
+// looked for if not.
+func (s *Store) followMet(q *question) (at visit, known bool) {
+	id := q.found.Copy.Leader
+	if at, known = s.where.get(id); (!known || at.n == 0) && s.session != "" {
+		at = q.copyFollows
+	}
+	c := s.pageAt(at)
+	if c == nil || c.Record.ID != id {
+		return at, false
+	}
+	q.follows(&c.Record, at)
+	return at, true
+}
+
+// readLeaders reads the leaders that the copies of questions follow at some visits, and returns the
+// questions whose leaders are not there.
+func (s *Store) readLeaders(ctx context.Context, questions []*question, at map[*question]visit) (open []*question, err error) {
+	var asked []*question
+	var vs []visit
+	for _, q := range questions {
+		if v := at[q]; v.n != 0 {
+			asked, vs = append(asked, q), append(vs, v)
+		} else {
+			open = append(open, q)
 		}
 	}
-	return err
+	contents, err := s.visits(ctx, vs, store.WantRecord)
+	if err != nil {
+		return nil, err
+	}
+	for i, q := range asked {
+		c := contents[i]
+		if c == nil || c.Record.ID != q.found.Copy.Leader {
+			open = append(open, q)
+			continue
+		}
+		s.where.put(c.Record.ID, vs[i])
+		s.remember(c)
+		q.follows(&c.Record, vs[i])
+	}
+	return open, nil
+}
+
+// follows notes the leader that the copy follows, and where it is.
+func (q *question) follows(leader *store.Record, at visit) {
+	q.found.Followed = leader
+	q.mark.leaders[leader.ID] = at.ticket()
 }

@@ -62,6 +62,10 @@ import (
 // keys, one answer after the other. That has no circle either, and costs a round trip a key.
 // With tickets it is one for all keys.)
 //
+// Where one server has all lists and the page, a script posts and decides in one step, if there is
+// nothing to heed. Whoever looks sees the ticket decided, so nobody waits for such a page. If there is
+// something to heed the ticket is posted by that step, and the page goes on with step 2 as above.
+//
 // A page that is not to be posted under a key, because it resembles a leader, looks at what
 // came there and does not wait. A page that is undecided while it looks may as well have
 // come after it.
@@ -351,9 +355,11 @@ func (m *mark) pack() store.Mark {
 	return store.Mark(b)
 }
 
+func newMark() mark { return mark{lists: map[listID]seen{}, leaders: map[dedup.Hash]ticket{}} }
+
 // unpack is the inverse of pack. What was not packed by it saw nothing.
 func unpack(packed store.Mark) mark {
-	m := mark{lists: map[listID]seen{}, leaders: map[dedup.Hash]ticket{}}
+	m := newMark()
 	b := []byte(packed)
 	lists, n := binary.Uvarint(b)
 	for b = b[max(n, 0):]; lists > 0 && len(b) >= 24; lists, b = lists-1, b[24:] {

@@ -2,7 +2,9 @@ package redis
 
 import (
 	"fmt"
+	"slices"
 
+	"skink/dedup"
 	"skink/store"
 )
 
@@ -18,6 +20,14 @@ import (
 // met in vain. It is the same with the leader that a copy follows: which visit it is is remembered
 // (where), or is what stands in the copy's record.
 //
+// Of a page that has the same text its record is wanted, and that of the leader which it follows. A
+// visit that is only noted again (Touch) keeps all in it that a verdict could rest on. So records are
+// remembered in the same way: of those that were committed here, that came along, or that were read
+// for this.
+//
+// Of a text is remembered which page has it first. No later one can be earlier. If that page is
+// remembered too, and the leader that it follows, a page of that text is not looked up at all.
+//
 // A leader that is met for the first time is about to be compared word by word. So its text comes
 // along with its sketch, and waits for whoever asks for it. With the texts of those that are new
 // come those that are remembered and whose texts were not read here. A leader whose sketch says
@@ -25,7 +35,11 @@ import (
 
 const (
 	mostMet   = 1 << 13 // leaders that are remembered: 4 MB, twice that at most
+	mostPages = 1 << 13 // records that are remembered: 8 MB, twice that at most
 	mostAlong = 1 << 9  // texts that wait: some MB
+
+	// mostHashes is how many texts are remembered to be those of pages: 5 MB, twice that at most.
+	mostHashes = 1 << 16
 
 	// alongAtOnce is how many texts come with one look-up, those of the leaders that share the most
 	// keys with the page: as many as it is compared with.
@@ -63,7 +77,66 @@ func (s *Store) readAlong(v visit, want store.Want) (*content, error) {
 	if err != nil {
 		return nil, fmt.Errorf("visit %d of partition %d: %w", v.n, v.part, err)
 	}
+	s.remember(c)
 	return c, nil
+}
+
+// remember keeps the record of a page that was read or committed here; c may be nil.
+func (s *Store) remember(c *content) {
+	if c == nil || s.session == "" {
+		return
+	}
+	s.pages.put(c.visit, &content{Content: store.Content{Record: c.Record}, visit: c.visit, place: c.place, hash: c.hash, follows: c.follows})
+}
+
+// pageAt is the page of a visit with its record, if it is known here; nil: it has to be read.
+func (s *Store) pageAt(v visit) *content {
+	if s.session == "" { // as with those that are met
+		return nil
+	}
+	if c, ok := s.pages.get(v); ok {
+		copied := *c
+		return &copied
+	}
+	values, ok := s.along.get(v)
+	if !ok {
+		return nil
+	}
+	c, err := s.readContent(v, wholeSuffixes[:1], values[:1])
+	if err != nil {
+		return nil
+	}
+	s.remember(c)
+	return c
+}
+
+// A metText is what is remembered of a text: the first page that is posted under its hash.
+type metText struct {
+	id dedup.Hash
+	visit
+}
+
+// answerMet answers a question about a page whose text was met here lately, if all is known that
+// belongs to the answer.
+func (s *Store) answerMet(q *question) bool {
+	if s.session == "" || len(q.Hashes) != 1 {
+		return false
+	}
+	text, met := s.hashes.get(q.Hashes[0])
+	if !met || text.id == q.ID {
+		return false
+	}
+	page := s.pageAt(text.visit)
+	if page == nil || page.hash != q.Hashes[0] || page.Record.ID != text.id {
+		return false
+	}
+	q.mark = newMark()
+	if q.copies(page); page.Record.Follows() {
+		if _, known := s.followMet(q); !known {
+			return false
+		}
+	}
+	return true
 }
 
 // forgetMet forgets what the look-up of an entry met.
@@ -72,14 +145,28 @@ func (s *Store) forgetMet(e *store.Entry) {
 	for id, t := range saw.leaders {
 		s.met.take(t.visit())
 		s.along.take(t.visit())
+		s.pages.take(t.visit())
 		s.where.put(id, visit{part: t.visit().part})
 	}
+	s.hashes.take(e.Record.Hash)
 }
 
-// leads remembers the sketch of an entry that was committed, if it leads.
-func (c *commit) leads(place uint64) {
+// remembered keeps what an entry that was committed may be asked for: its record if it is posted under
+// its text, and its sketch if it leads.
+func (c *commit) remembered(place uint64) {
 	e := c.entry
-	if e.Sketch == nil || len(e.Keys) == 0 || c.touches() {
+	if c.touches() {
+		return
+	}
+	if !e.Hash.IsZero() {
+		if saw := unpack(e.Basis.Mark); slices.Contains(e.Basis.Hashes, e.Hash) && saw.lists[textList(e.Hash)].count == 0 {
+			c.store.hashes.put(e.Hash, metText{e.Record.ID, c.visit()})
+		} else {
+			c.store.hashes.take(e.Hash) // another may have it first
+		}
+		c.store.remember(&content{Content: store.Content{Record: e.Record}, visit: c.visit(), place: place, hash: e.Hash, follows: c.follows.visit()})
+	}
+	if e.Sketch == nil || len(e.Keys) == 0 {
 		return
 	}
 	l := &placedLeader{store.Leader{ID: e.Record.ID, Hash: e.Record.Hash, Sketch: *e.Sketch}, place}

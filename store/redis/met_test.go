@@ -43,8 +43,8 @@ func TestARememberedLeaderIsVisitedAgain(t *testing.T) {
 }
 
 // A copy follows the leader of the page that it is a copy of. Which visit that leader is stands in
-// the page's record, and nobody asks for it. If the leader was visited again since, the copy is
-// refused once, and then the store is asked.
+// the page's record. If the leader was visited again since, who remembers the leader is refused once,
+// and then asks for it; who has to read it does not find it there, and asks at once.
 func TestALeaderOfACopyWasVisitedAgain(t *testing.T) {
 	server := redistest.Start(t)
 	name := newName()
@@ -85,14 +85,74 @@ func TestALeaderOfACopyWasVisitedAgain(t *testing.T) {
 	again := pageOf("https://example.com/leader", 1)
 	again.Revisit, again.Replaces = true, leader.Record.Began()
 	commitJudged(t, one, again)
+	e, ask = copyOf(2)
+	if got := commit(other, e, ask); got != store.Stale {
+		t.Errorf("a copy whose leader was visited again is %v, want stale", got)
+	}
+	if got := commit(other, e, ask); got != store.Written {
+		t.Errorf("judged again it is %v, want written", got)
+	}
 	third := openNamed(t, server.Addr, name)
-	for n, s := range []*Store{other, third} {
-		e, ask := copyOf(2 + n)
-		if got := commit(s, e, ask); got != store.Stale {
-			t.Errorf("a copy whose leader was visited again is %v, want stale", got)
+	e, ask = copyOf(3)
+	if got := commit(third, e, ask); got != store.Written {
+		t.Errorf("a copy whose leader is read anew is %v, want written", got)
+	}
+}
+
+// A text that a worker met is not looked up again. If its page was visited again since, by another
+// worker, and has other words, a verdict that names it is refused, and the text is looked up.
+func TestATextThatWasMet(t *testing.T) {
+	server := redistest.Start(t)
+	name := newName()
+	one, other := openNamed(t, server.Addr, name), openNamed(t, server.Addr, name)
+	var counter tripCounter
+	one.flown = counter.flown
+	ask := func(e *store.Entry) store.Ask {
+		return store.Ask{ID: e.Record.ID, Hashes: []dedup.Hash{e.Hash}, Keys: e.Keys, Meet: 2, Limit: 10}
+	}
+	lookup := func(e *store.Entry, trips bool) (basis store.Basis, of string) {
+		t.Helper()
+		counter.since()
+		found, err := one.Lookup(t.Context(), []store.Ask{ask(e)})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got := commit(s, e, ask); got != store.Written {
-			t.Errorf("judged again it is %v, want written", got)
+		if n := counter.since(); n > 0 != trips {
+			t.Errorf("the look-up of %s takes %d trips, want some: %v", e.Record.URL, n, trips)
 		}
+		if found[0].Copy != nil {
+			of = found[0].Copy.URL
+		}
+		return found[0].Basis(ask(e)), of
+	}
+	commit := func(e *store.Entry, basis store.Basis, leader *store.Entry) store.Outcome {
+		t.Helper()
+		copied := *e
+		copied.Keys, copied.Sketch, copied.Hash, copied.Basis = nil, nil, dedup.Hash{}, basis
+		copied.Record.Verdict, copied.Record.Leader, copied.Record.Resemblance = dedup.Exact, leader.Record.ID, 1
+		outcomes, err := one.Commit(t.Context(), []*store.Entry{&copied})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return outcomes[0]
+	}
+	first, second, third := pageOf("https://example.com/1", 1), pageOf("https://example.com/2", 1), pageOf("https://example.com/3", 1)
+
+	commitJudged(t, one, first)
+	basis, of := lookup(second, false)
+	if got := commit(second, basis, first); of != first.Record.URL || got != store.Written {
+		t.Fatalf("a copy of %q is %v, want one of %s to be written", of, got, first.Record.URL)
+	}
+	again := pageOf(first.Record.URL, 2)
+	again.Revisit, again.Replaces = true, first.Record.Began()
+	commitJudged(t, other, again)
+	if basis, of = lookup(third, false); of != first.Record.URL {
+		t.Errorf("it is a copy of %q, as far as the worker knows; want %s", of, first.Record.URL)
+	}
+	if got := commit(third, basis, first); got != store.Stale {
+		t.Errorf("a copy of a page that has other words now is %v, want stale", got)
+	}
+	if _, of = lookup(third, true); of != "" {
+		t.Errorf("judged again it is a copy of %q, want none", of)
 	}
 }

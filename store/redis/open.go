@@ -61,6 +61,8 @@ type Store struct {
 	tickets *recent[dedup.Hash, uint64]     // numbers of the visits that URLs were taken for
 	batches *recent[dedup.Hash, *batch]     // in which URLs were taken
 	met     *recent[visit, *metLeader]      // leaders, see met.go
+	pages   *recent[visit, *content]        // records, see met.go
+	hashes  *recent[dedup.Hash, metText]    // of texts that were met or committed here
 	along   *recent[visit, []string]        // of leaders, read with their sketches, see met.go
 	before  *recent[dedup.Hash, *lastVisit] // last visits of URLs that were taken here, for the commit that replaces them
 	lanes   *recent[string, string]         // by host, as Take was told last
@@ -84,7 +86,7 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // layoutVersion is that of keys.go. It is kept at [keyspace.global] "v".
-const layoutVersion = "5"
+const layoutVersion = "6"
 
 // Open opens a store.
 func Open(ctx context.Context, a Address, opt Options) (*Store, error) {
@@ -113,6 +115,8 @@ func newStore(c client, a Address) *Store {
 		tickets: newRecent[dedup.Hash, uint64](mostRecent),
 		batches: newRecent[dedup.Hash, *batch](mostRecent),
 		met:     newRecent[visit, *metLeader](mostMet),
+		hashes:  newRecent[dedup.Hash, metText](mostHashes),
+		pages:   newRecent[visit, *content](mostPages),
 		along:   newRecent[visit, []string](mostAlong),
 		before:  newRecent[dedup.Hash, *lastVisit](mostMet),
 		lanes:   newRecent[string, string](mostRecentHosts),

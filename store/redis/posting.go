@@ -16,13 +16,14 @@ func (s *Store) post(ctx context.Context, e *store.Entry, v visit, along ...talk
 	saw := unpack(e.Basis.Mark)
 	stays := true
 	if e.Basis.Mark != "" && e.Record.Follows() {
-		leader := saw.leaders[e.Record.Leader]
-		if leader == 0 { // it was not in the store
-			if now, err := s.visitOf(ctx, []dedup.Hash{e.Record.Leader}); err != nil || now[0].n != 0 {
+		leader := saw.leaders[e.Record.Leader].visit()
+		if leader.n == 0 {
+			if leader, holds, err = s.unmet(ctx, e); err != nil || !holds {
 				return false, err
 			}
-		} else {
-			along = append(along, s.asks(leader.visit(), &stays))
+		}
+		if leader.n != 0 {
+			along = append(along, s.asks(leader, &stays))
 		}
 	}
 	if stands := standsOf(e, &saw); len(stands) > 0 {
@@ -34,6 +35,23 @@ func (s *Store) post(ctx context.Context, e *store.Entry, v visit, along ...talk
 		return holds, err
 	}
 	return false, s.settle(ctx, e, v, false)
+}
+
+// unmet finds the leader of an entry that its look-up did not meet, and says whether it is as the entry
+// has it: it was read later, or is not in the store.
+func (s *Store) unmet(ctx context.Context, e *store.Entry) (leader visit, is bool, err error) {
+	at, err := s.visitOf(ctx, []dedup.Hash{e.Record.Leader})
+	if err != nil {
+		return visit{}, false, err
+	}
+	if there, read := at[0].n != 0, !e.Basis.Twin.IsZero(); !there || !read {
+		return visit{}, there == read, nil
+	}
+	contents, err := s.visits(ctx, at, store.WantRecord)
+	if err != nil || contents[0] == nil {
+		return visit{}, false, err
+	}
+	return at[0], contents[0].Record.Began().Equal(e.Basis.Twin), nil
 }
 
 // asks is whether a visit is still the last of its page: one that another replaced is gone.

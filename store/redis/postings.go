@@ -115,17 +115,17 @@ func (d *depths) saw(l listID, depth int) {
 	}
 }
 
-func (s *Store) bucketKey(l listID, depth int) string {
+func (s keyspace) bucketKey(l listID, depth int) string {
 	return s.key(l.part(), "b", decimal(l.bits()&(1<<depth-1)))
 }
 
-func (s *Store) longKey(l listID) string { return s.key(l.part(), "l", l.field()) }
+func (s keyspace) longKey(l listID) string { return s.key(l.part(), "l", l.field()) }
 
 // voidKey is where it is written that a visit is void.
 func (s *Store) voidKey(v visit) string { return s.key(v.part, "x", decimal(v.n)) }
 
 var (
-	postScript   = newScript("postings.lua", "post.lua")
+	postScript   = newScript("postings.lua", "append.lua", "post.lua")
 	unpostScript = newScript("postings.lua", "unpost.lua")
 	burstScript  = newScript("burst.lua")
 	voidScript   = newScript("void.lua")
@@ -162,13 +162,17 @@ func (r *round) next() []rueidis.Completed {
 	for g, group := range r.groups {
 		calls[g] = call{r.run, make([]string, 0, 3*len(group)), append(make([]string, 0, len(r.first)+5*len(group)), r.first...)}
 		for _, i := range group {
-			l, depth := r.lists[i], r.guess[i]
-			calls[g].keys = append(calls[g].keys, r.bucketKey(l, depth), r.bucketKey(l, max(depth-1, 0)), r.longKey(l))
-			calls[g].args = append(append(calls[g].args, l.field(), strconv.Itoa(depth)), r.args(i)...)
+			calls[g].addList(r.keyspace, r.lists[i], r.guess[i], r.args(i))
 		}
 	}
 	r.left = r.left[:0:0]
 	return r.runs(calls)
+}
+
+// addList adds what a script is given of a list, of which a depth is believed.
+func (c *call) addList(k keyspace, l listID, depth int, args []string) {
+	c.keys = append(c.keys, k.bucketKey(l, depth), k.bucketKey(l, max(depth-1, 0)), k.longKey(l))
+	c.args = append(append(c.args, l.field(), strconv.Itoa(depth)), args...)
 }
 
 func (r *round) hear(results []rueidis.RedisResult) error {
@@ -234,31 +238,17 @@ func (s servers) post(ctx context.Context, t ticket, stands []stand) ([][]ticket
 	for i, st := range stands {
 		lists[i] = st.list
 	}
-	args := func(i int) []string {
-		st := stands[i]
-		wants := ""
-		if st.post {
-			wants += "p"
-		}
-		if st.heed {
-			wants += "h"
-		}
-		return []string{wants, strconv.Itoa(st.seen.count), st.seen.last.posting()}
-	}
+	args := func(i int) []string { return stands[i].args() }
 	before := make([][]ticket, len(stands))
 	var crowded []call
 	posting := s.round(postScript, []string{t.posting()}, lists, args, func(i int, text string) {
-		depth := int(text[1])
-		s.depths.saw(lists[i], depth)
 		for _, other := range postingsIn(text[2:]) {
 			if other == t {
 				break // what stands behind this posting came later
 			}
 			before[i] = append(before[i], other)
 		}
-		if text[0] == '1' && depth < deepest {
-			crowded = append(crowded, s.burst(lists[i], depth))
-		}
+		crowded = append(crowded, s.posted(lists[i], text)...)
 	})
 	if err := s.hold(ctx, append(s.along, posting)...); err != nil {
 		return nil, fmt.Errorf("post: %w", err)
@@ -266,8 +256,31 @@ func (s servers) post(ctx context.Context, t ticket, stands []stand) ([][]ticket
 	return before, firstError(s.eval(ctx, crowded...))
 }
 
+// args are what a script is told of a stand beside the field and the depth of its list.
+func (st *stand) args() []string {
+	wants := ""
+	if st.post {
+		wants += "p"
+	}
+	if st.heed {
+		wants += "h"
+	}
+	return []string{wants, strconv.Itoa(st.seen.count), st.seen.last.posting()}
+}
+
+// posted takes notice of what is said of the bucket of a list when something is posted there, and
+// returns the call that splits it if it is crowded.
+func (s *Store) posted(l listID, said string) (crowded []call) {
+	depth := int(said[1])
+	s.depths.saw(l, depth)
+	if said[0] == '1' && depth < deepest {
+		crowded = append(crowded, s.burst(l, depth))
+	}
+	return crowded
+}
+
 // burst splits the bucket of a list.
-func (s servers) burst(l listID, depth int) call {
+func (s *Store) burst(l listID, depth int) call {
 	index := l.bits() & (1<<depth - 1)
 	return call{burstScript, []string{s.bucketKey(l, depth), s.key(l.part(), "b", decimal(index|1<<depth))}, []string{strconv.Itoa(depth)}}
 }

@@ -15,18 +15,18 @@ import (
 	"skink/store"
 )
 
-// Sums and tallies are kept by each partition with what they count, and added up when
-// somebody asks. Each is exact; while others write, those of two partitions are of two
-// moments.
+// Sums, of which those of a tally are some, are kept by each partition with what they count,
+// and added up when somebody asks. Each is exact; while others write, those of two partitions
+// are of two moments.
 
 var totalScript = newScript("total.lua")
 
-// total adds up a hash of all partitions. What in it is no number is left out.
-func (s *Store) total(ctx context.Context, letter string) (map[string]int64, error) {
+// total adds up the sums of all partitions. What is no number is left out.
+func (s *Store) total(ctx context.Context) (map[string]int64, error) {
 	groups := s.together()
 	calls := make([]call, len(groups))
 	for i, group := range groups {
-		calls[i] = call{totalScript, s.keysOf(group, letter), nil}
+		calls[i] = call{totalScript, s.keysOf(group, "s"), nil}
 	}
 	total := map[string]int64{}
 	for _, result := range s.eval(ctx, calls...) {
@@ -71,7 +71,7 @@ func (s *Store) Counts(ctx context.Context) (frontier.Counts, error) {
 	if err := s.bring(ctx); err != nil {
 		return frontier.Counts{}, err
 	}
-	sums, err := s.total(ctx, "s")
+	sums, err := s.total(ctx)
 	if err != nil {
 		return frontier.Counts{}, fmt.Errorf("count URLs: %w", err)
 	}
@@ -82,33 +82,53 @@ func (s *Store) Counts(ctx context.Context) (frontier.Counts, error) {
 	return n.Counts(), nil
 }
 
-// What a tally's fields are called in y. Those by kind of problem have the kind behind.
+// What the numbers of a tally are called among the sums. Those by kind of problem have the kind behind.
 const (
+	tallySum     = "y "
 	problemField = "problem "
 	givenUpField = "given up "
 )
 
 // tallyNumbers are the numbers of a tally by name.
-func tallyNumbers(t *store.Tally) map[string]*int64 {
-	return map[string]*int64{
-		"unique": &t.Unique, "exact": &t.Exact, "near": &t.Near, "thin": &t.Thin, "other": &t.Other, "redirects": &t.Redirects,
-		"errors": &t.Errors, "blocked": &t.Blocked, "skipped": &t.Skipped, "unkept": &t.Unkept, "capped": &t.Capped, "bytes": &t.Bytes, "sitemaps": &t.Sitemaps, "put last": &t.Later,
-	}
+var tallyNumbers = []struct {
+	name string
+	in   func(*store.Tally) *int64
+}{
+	{"unique", func(t *store.Tally) *int64 { return &t.Unique }},
+	{"exact", func(t *store.Tally) *int64 { return &t.Exact }},
+	{"near", func(t *store.Tally) *int64 { return &t.Near }},
+	{"thin", func(t *store.Tally) *int64 { return &t.Thin }},
+	{"other", func(t *store.Tally) *int64 { return &t.Other }},
+	{"redirects", func(t *store.Tally) *int64 { return &t.Redirects }},
+	{"errors", func(t *store.Tally) *int64 { return &t.Errors }},
+	{"blocked", func(t *store.Tally) *int64 { return &t.Blocked }},
+	{"skipped", func(t *store.Tally) *int64 { return &t.Skipped }},
+	{"unkept", func(t *store.Tally) *int64 { return &t.Unkept }},
+	{"capped", func(t *store.Tally) *int64 { return &t.Capped }},
+	{"bytes", func(t *store.Tally) *int64 { return &t.Bytes }},
+	{"sitemaps", func(t *store.Tally) *int64 { return &t.Sitemaps }},
+	{"put last", func(t *store.Tally) *int64 { return &t.Later }},
 }
 
-// tallyFields are all numbers of a tally by field.
-func tallyFields(t *store.Tally) map[string]int64 {
-	fields := map[string]int64{}
-	for name, n := range tallyNumbers(t) {
-		fields[name] = *n
+// tallyFields yields all numbers of a tally by field.
+func tallyFields(t *store.Tally) iter.Seq2[string, int64] {
+	return func(yield func(string, int64) bool) {
+		for _, number := range tallyNumbers {
+			if !yield(number.name, *number.in(t)) {
+				return
+			}
+		}
+		for kind, n := range t.Problems {
+			if !yield(problemField+kind, n) {
+				return
+			}
+		}
+		for kind, n := range t.GivenUp {
+			if !yield(givenUpField+kind, n) {
+				return
+			}
+		}
 	}
-	for kind, n := range t.Problems {
-		fields[problemField+kind] = n
-	}
-	for kind, n := range t.GivenUp {
-		fields[givenUpField+kind] = n
-	}
-	return fields
 }
 
 // Tally is the number of records of each kind and verdict.
@@ -116,17 +136,17 @@ func (s *Store) Tally(ctx context.Context) (t store.Tally, err error) {
 	if err := ctx.Err(); err != nil {
 		return t, err
 	}
-	sums, err := s.total(ctx, "y")
+	sums, err := s.total(ctx)
 	if err != nil {
 		return t, fmt.Errorf("read the tally: %w", err)
 	}
-	numbers := tallyNumbers(&t)
+	for _, number := range tallyNumbers {
+		*number.in(&t) = sums[tallySum+number.name]
+	}
 	for name, n := range sums {
-		if number := numbers[name]; number != nil {
-			*number = n
-		} else if kind, ok := strings.CutPrefix(name, problemField); ok {
+		if kind, ok := strings.CutPrefix(name, tallySum+problemField); ok {
 			addTo(&t.Problems, kind, n)
-		} else if kind, ok := strings.CutPrefix(name, givenUpField); ok {
+		} else if kind, ok := strings.CutPrefix(name, tallySum+givenUpField); ok {
 			addTo(&t.GivenUp, kind, n)
 		}
 	}

@@ -18,7 +18,6 @@ import (
 //	         CHUNK is N/64, so that no key grows so large that a cluster cannot move it
 //	e        stream in the order of commits: PLACE-0 → number of the visit, and of a member of a
 //	         cluster its leader's id and resemblance
-//	y        hash, the tally of the partition's records
 //	f ID     set, in the partition of the id: the visits that were to be members of the
 //	         cluster of that leader
 //

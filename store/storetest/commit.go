@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"skink/dedup"
 	"skink/frontier"
@@ -204,6 +205,24 @@ var stalePromises = []promise{
 		wantOutcomes(t, s, []*store.Entry{again}, store.Stale)
 		wantText(t, s, urlOf(1), "one")
 		wantCopy(t, s, hashOf("one"), urlOf(1))
+	}},
+	{"a_verdict_that_names_a_page_which_was_read_later_holds_as_long_as_that_page_does", func(t *testing.T, s store.Store) {
+		leader := page(urlOf(1)) // no look-up finds it by a text
+		leader.Record.FetchedAt = aTime
+		commit(t, s, leader)
+		follow := func(url string) *store.Entry {
+			e := copyOf(urlOf(1), url, 1)
+			found := lookup(t, s, store.Ask{ID: e.Record.ID, Hashes: hashesOf("a text")})
+			e.Basis = store.Basis{Mark: found.Mark, Twin: known(t, s, urlOf(1), store.WantRecord).Record.Began()}
+			return e
+		}
+		commit(t, s, follow(urlOf(2)))
+		late := follow(urlOf(3))
+		again := page(urlOf(1))
+		again.Revisit, again.Record.FetchedAt = true, aTime.Add(time.Hour)
+		commit(t, s, again)
+		wantOutcomes(t, s, []*store.Entry{late}, store.Stale)
+		commit(t, s, follow(urlOf(3)))
 	}},
 	{"of_copies_that_come_at_once_one_is_unique", func(t *testing.T, s store.Store) {
 		const committers, texts = 4, 100

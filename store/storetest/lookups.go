@@ -42,6 +42,30 @@ var lookupPromises = []promise{
 		found := lookup(t, s, store.Ask{Hashes: hashesOf("three", "two", "four")})
 		equal(t, "copy", found.Copy.URL, urlOf(1))
 	}},
+	{"the_leader_that_a_copy_follows_comes_with_it", func(t *testing.T, s store.Store) {
+		followed := func(text string) *store.Record {
+			found := lookup(t, s, store.Ask{ID: hashOf(urlOf(9)), Hashes: hashesOf(text)})
+			if found.Copy == nil {
+				t.Fatalf("no page has the text %q", text)
+			}
+			return found.Followed
+		}
+		commit(t, s, page(urlOf(1)), full(urlOf(3), "lost"))
+		member := copyOf(urlOf(1), urlOf(2), .9)
+		member.Hash = hashOf("two")
+		commit(t, s, member)
+		leader := page(urlOf(4))
+		leader.Hash = hashOf("four")
+		commit(t, s, leader)
+		equal(t, "of a copy that follows a page", followed("two"), &known(t, s, urlOf(1), store.WantRecord).Record)
+		equal(t, "of one that leads", followed("four"), (*store.Record)(nil))
+		equal(t, "of one whose leader is not in the store", followed("lost"), (*store.Record)(nil))
+
+		again := page(urlOf(1))
+		again.Revisit, again.Record.Title = true, "the second visit"
+		commit(t, s, again)
+		equal(t, "once the leader was visited again", followed("two"), &known(t, s, urlOf(1), store.WantRecord).Record)
+	}},
 	{"no_text_is_found_nowhere", func(t *testing.T, s store.Store) {
 		e := page(urlOf(1))
 		e.Record.Hash = hashOf("a text") // the page has this text, but leads no copies of it

@@ -3,6 +3,11 @@
 -- front of those alone that name them.
 
 local call = redis.call
+local KEYS, ARGV = KEYS, ARGV -- globals cost more
+
+-- KEY0 and ARG0 are how many keys and arguments belong to something else, which is done before anything
+-- is written, and said is what that has to say, see commit.lua.
+local KEY0, ARG0, before, said = 0, 0
 
 -- now is the server's clock in microseconds: a double holds them exactly until 2255.
 local function now()
@@ -10,4 +15,4 @@ local function now()
 	return t[1] * 1000000 + t[2]
 end
 
-local function int(n) return string.format('%.0f', n) end
+local function int(n) return string.format('%d', n) end

@@ -1,15 +1,19 @@
--- The commit of one entry, see commit.go: KEYS h r w c s, what is taken of the host, tally,
+-- The commit of one entry, see commit.go: KEYS h r w c s, what is taken of the host,
 -- order of commits, outbox, content of the visit and of the one that it replaces, voids of
 -- both, the URL's bucket and the one that is split into it, then three of each link;
--- ARGV as they are read below, then the changes of the tally, then six of each link.
+-- ARGV as they are read below, then the changes of the tally, then six of each link. commit.lua may
+-- stand before this.
 local time = now()
-local at = 0
+local at = ARG0
 local function arg() at = at + 1 return ARGV[at] end
 local believed, splitting, host, worker, token, field = arg(), arg(), arg(), arg(), arg(), arg()
 local want, kind, n, replaced, expected, order, floor = tonumber(arg()), arg(), tonumber(arg()), tonumber(arg()), arg(), arg(), tonumber(arg())
 local record, sketch, text, out, entry, outbox, itself = arg(), arg(), arg(), arg(), arg(), arg(), arg() == '1'
-local pages, bytes = tonumber(arg()), tonumber(arg())
-local TAKEN, TALLY, ORDER, OUTBOX, CONTENT, OLD, VOID, GONE, BUCKET = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14]
+local pages, bytes, changes = tonumber(arg()), tonumber(arg()), tonumber(arg())
+local tally = at
+local links = at + 2 * changes
+local TAKEN, ORDER, OUTBOX, CONTENT = KEYS[KEY0 + 6], KEYS[KEY0 + 7], KEYS[KEY0 + 8], KEYS[KEY0 + 9]
+local OLD, VOID, GONE, BUCKET = KEYS[KEY0 + 10], KEYS[KEY0 + 11], KEYS[KEY0 + 12], KEYS[KEY0 + 13]
 
 local heads = {}
 if token ~= '' then
@@ -17,10 +21,12 @@ if token ~= '' then
 	if not holds(head, worker, token, time) then return {'lost'} end
 	heads[host] = head
 end
-recall('UL', 'UT', 'UN', 'P', 'c1', 'c7', 'c' .. want)
+local names = {'UL', 'UT', 'UN', 'P', 'c1', 'c7', 'c' .. want}
+for i = tally + 1, links, 2 do names[#names + 1] = ARGV[i] end
+recall(unpack(names))
 local wrong = misled('U', believed, splitting)
 if wrong then return wrong end
-BUCKET = home(splitting, BUCKET, KEYS[15])
+BUCKET = home(splitting, BUCKET, KEYS[KEY0 + 14])
 local known = call('HGET', BUCKET, field)
 local state = known and known % 8 or 0
 local has = known and (known - state) / 8 or 0
@@ -36,13 +42,13 @@ if not keeps then
 	if has ~= replaced or has ~= 0 and call('HGET', OLD, int(has)) ~= expected then return {'changed'} end
 end
 
-local changes = tonumber(arg())
-local tally = at
-local links = at + 2 * changes
-discover(16, links + 1, splitting, heads, time)
-if links < #ARGV then -- a page may lead to itself
-	known = call('HGET', BUCKET, field)
-	state = known and known % 8 or 0
+if before and not keeps and not before() then return {'posted'} end
+discover(KEY0 + 15, links + 1, splitting, heads, time)
+for i = links + 5, #ARGV, 6 do
+	if ARGV[i] == field then -- a page may lead to itself
+		known = call('HGET', BUCKET, field)
+		state = known and known % 8 or 0
+	end
 end
 
 -- untake takes the URL out of what is taken of its host, and says whether it was there.
@@ -79,7 +85,7 @@ elseif want ~= 0 then
 end
 
 local function count()
-	for i = tally + 1, links, 2 do call('HINCRBY', TALLY, ARGV[i], ARGV[i + 1]) end
+	for i = tally + 1, links, 2 do bump(ARGV[i], tonumber(ARGV[i + 1])) end
 end
 
 if token ~= '' and not keeps then
@@ -101,7 +107,7 @@ elseif not keeps then
 		call('SET', GONE, 1, 'EX', 604800)
 	end
 	local name = int(n)
-	local stamp = string.format('%016.0f', place)
+	local stamp = string.format('%016d', place)
 	local values = {name, stamp .. record}
 	local function keep(suffix, value)
 		values[#values + 1] = name .. suffix
@@ -123,4 +129,4 @@ end
 saveAll(heads, time)
 local more = bumped['UN']
 flush()
-return {keeps and 'kept' or 'written', int(place), more and grow('U', 100) or '0', drop}
+return {keeps and 'kept' or 'written', int(place), more and grow('U', 100) or '0', drop, said}

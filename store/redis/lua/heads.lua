@@ -1,22 +1,24 @@
 -- Hosts, see frontier.go. sums.lua stands before this. Scripts about a partition have these keys first:
 -- heads of hosts, those that may be asked, that rest, that are held, and the sums of the partition.
 
-local HEADS, READY, RESTING, HELD = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local HEADS, READY, RESTING, HELD = KEYS[KEY0 + 1], KEYS[KEY0 + 2], KEYS[KEY0 + 3], KEYS[KEY0 + 4]
 
 -- A head is what is known of a host, see frontier.go. pages and bytes are what was fetched since its
 -- rest was last told: a holder who dies tells none.
 local form = '^' .. string.rep('([^\n]*)\n', 19) .. '([^\n]*)$'
-local written = '%.0f\n%.0f\n%.0f\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%.0f\n%s\n%.0f\n%.0f\n%s\n%s\n%s\n%.0f\n%.0f'
+local written = '%d\n%d\n%d\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%d\n%s\n%d\n%d\n%s\n%s\n%s\n%d\n%d'
 
 local function read(host)
-	local h = {host = host}
-	h.pending, h.free, h.taken, h.lanes, h.left, h.low, h.later, h.due, h.idle, h.counted,
-		h.at, h.token, h.worker, h.till, h.takes, h.blocked, h.kept, h.passing, h.pages, h.bytes =
+	local pending, free, taken, lanes, left, low, later, due, idle, counted,
+		at, token, worker, till, takes, blocked, kept, passing, pages, bytes =
 		string.match(call('HGET', HEADS, host) or '0\n0\n0\n\n\n\n\n\n\n\n\n0\n\n0\n0\n\n\n\n0\n0', form)
-	h.pending, h.free, h.taken, h.token = tonumber(h.pending), tonumber(h.free), tonumber(h.taken), tonumber(h.token)
-	h.till, h.takes, h.pages, h.bytes = tonumber(h.till), tonumber(h.takes), tonumber(h.pages), tonumber(h.bytes)
-	h.held = h.till
-	return h
+	till = tonumber(till)
+	return { -- made at once: a table that grows is made five times
+		host = host, pending = tonumber(pending), free = tonumber(free), taken = tonumber(taken), lanes = lanes,
+		left = left, low = low, later = later, due = due, idle = idle, counted = counted,
+		at = at, token = tonumber(token), worker = worker, till = till, held = till, takes = tonumber(takes),
+		blocked = blocked, kept = kept, passing = passing, pages = tonumber(pages), bytes = tonumber(bytes),
+	}
 end
 
 -- Lanes are the priorities and depths of which URLs are queued, as sorted numbers.

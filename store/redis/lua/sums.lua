@@ -1,6 +1,6 @@
 -- The sums of the partition, of which the keys are the first five of a script.
 
-local SUMS = KEYS[5]
+local SUMS = KEYS[KEY0 + 5]
 
 -- recall reads sums in one call. What is read is known until the script ends, so that flush writes
 -- what became of it.
