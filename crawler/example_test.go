@@ -33,7 +33,7 @@ func ExampleWalk() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	// Output:
+	// Unordered output:
 	// / Skinks
 	// /scales.html Overlapping scales
 	// /tails status 404 Not Found
