@@ -70,7 +70,15 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 	leader := found.Followed
 	trusted, err := p.trusts(ctx, s, found.Copy, leader)
 	if err == nil && !trusted {
-		err = p.passOver(ctx, &ask, found)
+		ask.Anew = true
+		if err = p.askAgain(ctx, ask, found); err == nil {
+			leader = found.Followed
+			trusted, err = p.trusts(ctx, s, found.Copy, leader)
+		}
+	}
+	if err == nil && !trusted {
+		ask.Hashes = nil // leaders are looked for by the sketch alone
+		err = p.askAgain(ctx, ask, found)
 	}
 	if err != nil {
 		return err
@@ -135,11 +143,9 @@ func (p *Pipeline) trusts(ctx context.Context, s *subject, c, leader *store.Reco
 	return dedup.Resemblance(s.shingleSet(), held[0].set) == c.Resemblance, nil
 }
 
-// passOver asks again without a copy that cannot be trusted: leaders are looked for by the sketch
-// alone.
-func (p *Pipeline) passOver(ctx context.Context, ask *store.Ask, found *store.Found) error {
-	ask.Hashes = nil
-	all, err := p.store.Lookup(ctx, []store.Ask{*ask})
+// askAgain replaces what was found.
+func (p *Pipeline) askAgain(ctx context.Context, ask store.Ask, found *store.Found) error {
+	all, err := p.store.Lookup(ctx, []store.Ask{ask})
 	if err == nil {
 		*found = all[0]
 	}

@@ -376,8 +376,12 @@ func (s *Store) placeLeaders(ctx context.Context, all []placedCluster) error {
 	return nil
 }
 
-// Members yields the members of clusters, one cluster after the other. What was to be a
-// member and was never committed is passed over.
+// Members yields the members of clusters, one cluster after the other. What was to be a member and is
+// not committed is passed over by who only reads. Who works on the store calls it off: it is about to
+// follow a leader as that was a moment ago, and whoever settles the members of that leader would not
+// meet it. Its worker judges it again. (On a cluster that is noted on one server while another says
+// that the leader is what it was. If the first takes longer than all that a settling does until it has
+// listed the members for the last time, the page is missed.)
 func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		for chunk := range slices.Chunk(leaders, 64) {
@@ -401,7 +405,8 @@ func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 	}
 }
 
-// membersOf reads the members of some clusters, in two round trips.
+// membersOf reads the members of some clusters, in two round trips, and two more if something is called
+// off.
 func (s *Store) membersOf(ctx context.Context, leaders []dedup.Hash) ([][]*content, error) {
 	cmds := s.commands(len(leaders))
 	for _, leader := range leaders {
@@ -423,6 +428,9 @@ func (s *Store) membersOf(ctx context.Context, leaders []dedup.Hash) ([][]*conte
 		}
 	}
 	contents, err := s.visits(ctx, vs, store.WantRecord)
+	if err == nil && s.session != "" {
+		err = s.callOff(ctx, vs, contents, func(k int) string { return s.membersKey(leaders[of[k]]) })
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -438,4 +446,41 @@ func (s *Store) membersOf(ctx context.Context, leaders []dedup.Hash) ([][]*conte
 		})
 	}
 	return clusters, nil
+}
+
+// callOff calls those visits off that have no contents, and takes them out of the sets that they stand
+// in. Those that were committed meanwhile are read.
+func (s *Store) callOff(ctx context.Context, vs []visit, contents []*content, set func(int) string) error {
+	var open []int
+	var tickets []ticket
+	for k, c := range contents {
+		if c == nil {
+			open, tickets = append(open, k), append(tickets, vs[k].ticket())
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	fates, err := servers{Store: s}.voids(ctx, tickets)
+	if err != nil {
+		return err
+	}
+	cmds := s.commands(len(open))
+	var came []int
+	var late []visit
+	for i, k := range open {
+		if fates[i] == decided {
+			came, late = append(came, k), append(late, vs[k])
+		} else {
+			cmds = append(cmds, s.B().Srem().Key(set(k)).Member(strconv.FormatUint(vs[k].packed(), 10)).Build())
+		}
+	}
+	if err := firstError(s.do(ctx, cmds...)); err != nil || len(late) == 0 {
+		return err
+	}
+	read, err := s.visits(ctx, late, store.WantRecord)
+	for i, c := range read {
+		contents[came[i]] = c
+	}
+	return err
 }

@@ -54,11 +54,7 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 	}
 	outcomes := make([]store.Outcome, len(entries))
 	for i, e := range entries {
-		c := &commit{store: s, entry: e, part: partOf(e.Record.URL), field: fieldOf(frontier.ID(e.Record.URL))}
-		if e.Record.Follows() {
-			c.follows = unpack(e.Basis.Mark).leaders[e.Record.Leader]
-		}
-		outcome, err := c.run(context.WithoutCancel(ctx)) // an entry is written whole
+		outcome, err := s.newCommit(e).run(context.WithoutCancel(ctx)) // an entry is written whole
 		if err != nil {
 			return nil, fmt.Errorf("commit %s: %w", e.Record.URL, explain(err))
 		}
@@ -84,6 +80,14 @@ type commit struct {
 	near    []lead   // what the script itself discovers
 	noted   int64    // the era before it was noted where the page is
 	era     int64    // that before it was written
+}
+
+func (s *Store) newCommit(e *store.Entry) *commit {
+	c := &commit{store: s, entry: e, part: partOf(e.Record.URL), field: fieldOf(frontier.ID(e.Record.URL))}
+	if e.Record.Follows() {
+		c.follows = unpack(e.Basis.Mark).leaders[e.Record.Leader]
+	}
+	return c
 }
 
 func (c *commit) visit() visit { return visit{c.part, c.n} }
@@ -124,7 +128,7 @@ func (c *commit) run(ctx context.Context) (store.Outcome, error) {
 }
 
 // decide posts the entry and writes it, and returns the answer of the script that writes. If the verdict
-// does not hold, neither is done.
+// does not hold, it is not written, and its postings are taken back.
 func (c *commit) decide(ctx context.Context) (answer []rueidis.RedisMessage, holds bool, err error) {
 	if !c.keeps && !c.touches() {
 		if answer, err = c.atOnce(ctx); answer != nil || err != nil {
@@ -242,22 +246,21 @@ func (c *commit) atOnce(ctx context.Context) ([]rueidis.RedisMessage, error) {
 	}
 	saw := unpack(e.Basis.Mark)
 	stands := standsOf(e, &saw)
-	leader, field := visit{c.part, 0}, ""
-	if e.Basis.Mark != "" && e.Record.Follows() {
-		leader = saw.leaders[e.Record.Leader].visit()
-		field = decimal(leader.n)
-	}
-	if len(stands) > mostInCall || field == "0" { // "0": the look-up did not meet it
+	named := saw.named(e)
+	if len(stands) > mostInCall || len(named) > 0 && named[0].n == 0 {
 		return nil, nil
+	}
+	records, fields := [2]string{s.chunkKey(c.visit()), s.chunkKey(c.visit())}, [2]string{}
+	for i, v := range named {
+		records[i], fields[i] = s.recordAt(v)
 	}
 	parts, err := c.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
 	writing := s.walk(step{known, c.part, func(l level) call {
-		all := call{commitScript, nil, []string{c.visit().ticket().posting(), strconv.Itoa(len(stands)), field}}
-		at := s.chunkKey(leader)
-		noting := call{nil, []string{at, at, at}, []string{"", "", "", ""}} // it is known
+		all := call{commitScript, nil, []string{c.visit().ticket().posting(), strconv.Itoa(len(stands)), fields[0], fields[1]}}
+		noting := call{nil, []string{records[0], records[0], records[0]}, []string{"", "", "", ""}} // it is known
 		if c.old == nil {
 			noting = s.located(s.levels.get(located, partOfID(e.Record.ID)), e.Record.ID, c.part)
 		}
@@ -266,7 +269,7 @@ func (c *commit) atOnce(ctx context.Context) ([]rueidis.RedisMessage, error) {
 			st := &stands[i]
 			all.addList(s.keyspace, st.list, s.depths.of(st.list), st.args())
 		}
-		all.keys = append(append(all.keys, at), noting.keys...)
+		all.keys = append(append(all.keys, records[:]...), noting.keys...)
 		last := c.finishing(l, parts)
 		return call{commitScript, append(all.keys, last.keys...), append(all.args, last.args...)}
 	}})
@@ -275,6 +278,9 @@ func (c *commit) atOnce(ctx context.Context) ([]rueidis.RedisMessage, error) {
 	}
 	answer := writing.answers[0]
 	if text(answer[0]) == "posted" {
+		if text(answer[1]) == "1" {
+			s.grow(located, partOfID(e.Record.ID))
+		}
 		return nil, nil
 	}
 	return answer, c.wasPosted(ctx, stands, answer)
@@ -501,7 +507,7 @@ func (c *commit) written(ctx context.Context, answer []rueidis.RedisMessage, wri
 		}
 	}
 	if written {
-		c.remembered(uint64(number(answer[1])))
+		c.keep(uint64(number(answer[1])))
 	}
 	s.learn(c.near, c.era)
 	return s.hand(ctx, delivery{visit: c.visit(), leads: c.far, era: c.noted})

@@ -150,9 +150,6 @@ func (s *Store) copied(ctx context.Context) (era int64, err error) {
 	if err := asked.Wait(); err != nil {
 		return 0, err
 	}
-	if s.outOfStep(standings, time.Now()) {
-		return 0, errNotCopied
-	}
 	histories := make([]string, len(standings))
 	for i, p := range standings {
 		histories[i] = p.history
@@ -162,6 +159,9 @@ func (s *Store) copied(ctx context.Context) (era int64, err error) {
 		s.histories = histories
 		s.era.Add(1)
 		s.forget()
+	}
+	if s.outOfStep(standings, time.Now()) {
+		return 0, errNotCopied
 	}
 	return s.era.Load(), nil
 }

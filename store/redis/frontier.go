@@ -21,7 +21,8 @@ import (
 //	s  hash, the sums of the partition: c1 … c7 URLs in each state, w hosts waiting, kWORKER
 //	   hosts held, token of the last claim, V last number of a visit, P last place,
 //	   "y NAME" the tally of its records, and of each directory D: DL level, DT whether it
-//	   is being split, DS how many of its buckets have been, DN fields (of I by one in eight)
+//	   is being split, DS how many of its buckets have been, DN fields (of I by one in eight); copied, which is
+//	   written to see what a replica has
 //	q LANE 00 HOST  list of packed items: a host's queue, a lane for each priority and depth
 //	t HOST  hash, field → token, number of its taking, lane, item: what is taken
 //	d HOST  zset of what is due later, by when: instant, lane, item

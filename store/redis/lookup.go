@@ -30,6 +30,7 @@ const firstTexts = 4
 // whose first pages were visited again, and for the leaders of copies that are not known here.
 // A question whose answer is known here takes none, see met.go.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
+	s.heed()
 	all := make([]store.Found, len(asks))
 	questions := make([]*question, len(asks))
 	var open []*question
@@ -50,21 +51,22 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 		q.found.Mark = q.mark.pack()
 		all[i] = q.found
 		if q.met != (metText{}) {
-			s.hashes.put(q.found.Copy.Hash, q.met)
+			s.hashes.put(q.Hashes[0], q.met)
 		}
 	}
 	return all, nil
 }
 
 // newQuestion begins a question. Of a page whose text was met here lately, as another's, the keys are
-// left out, for where there is a copy nobody looks for leaders.
+// left out, for where there is a copy nobody looks for leaders. Who asks anew was told already of a
+// copy that is not trusted.
 func (s *Store) newQuestion(ask *store.Ask) *question {
 	q := &question{Ask: ask}
 	copied := false
 	for _, h := range ask.Hashes {
 		q.texts = append(q.texts, &listRead{list: textList(h), limit: firstTexts})
 		text, met := s.hashes.get(h)
-		copied = copied || met && text.id != ask.ID
+		copied = copied || met && text.id != ask.ID && !ask.Anew
 	}
 	if !copied {
 		q.readKeys()
@@ -110,6 +112,7 @@ type met struct {
 	texts   map[ticket]int           // met under a text hash, and how often
 	keys    map[ticket]int           // met under a key, and under how many
 	own     *lastVisit               // the last visit of the page that asks; nil: it is not known
+	anew    bool                     // records are read, even if they are remembered
 	pages   map[ticket]*content      // of those under a text hash
 	leaders map[ticket]*placedLeader // of those under a key; nil: it has no sketch
 	fates   map[ticket]fate
@@ -123,6 +126,7 @@ func (s *Store) meet(ctx context.Context, questions []*question) (*met, error) {
 	}
 	var all []ticket
 	for _, q := range questions {
+		m.anew = m.anew || q.Anew
 		all = gather(all, m.texts, q.texts)
 		all = gather(all, m.keys, q.keys)
 	}
@@ -202,7 +206,11 @@ func (m *met) reads(s *Store, tickets []ticket) map[visit]visitRead {
 		}
 		r := visitRead{page: m.texts[t] > 0}
 		if r.page {
-			m.pages[t] = s.pageAt(v)
+			if m.anew {
+				s.pages.take(v)
+			} else {
+				m.pages[t] = s.pageAt(v)
+			}
 			r.page = m.pages[t] == nil
 		}
 		if m.keys[t] > 0 {
@@ -340,6 +348,9 @@ func (q *question) earliest(tickets []ticket, known *met, hash dedup.Hash) (foun
 func (q *question) copies(page *content) {
 	q.found.Copy, q.copyPlace, q.copyFollows = &page.Record, page.place, page.follows
 	q.mark.leaders = map[dedup.Hash]ticket{page.Record.ID: page.ticket()}
+	if q.mark.copied = 0; page.Record.Follows() {
+		q.mark.copied = page.ticket()
+	}
 }
 
 // itself says whether the page that asks is among some that were met.
@@ -426,6 +437,9 @@ func (s *Store) followMet(q *question) (at visit, known bool) {
 	id := q.found.Copy.Leader
 	if at, known = s.where.get(id); (!known || at.n == 0) && s.session != "" {
 		at = q.copyFollows
+	}
+	if q.Anew {
+		return at, false
 	}
 	c := s.pageAt(at)
 	if c == nil || c.Record.ID != id {

@@ -64,7 +64,7 @@ import (
 //
 // Where one server has all lists and the page, a script posts and decides in one step, if there is
 // nothing to heed. Whoever looks sees the ticket decided, so nobody waits for such a page. If there is
-// something to heed the ticket is posted by that step, and the page goes on with step 2 as above.
+// something to heed the ticket may be posted by that step, and the page goes on with step 1 as above.
 //
 // A page that is not to be posted under a key, because it resembles a leader, looks at what
 // came there and does not wait. A page that is undecided while it looks may as well have
@@ -87,7 +87,8 @@ import (
 // thought dead can decide after all, with the same result. Without a record, its URL is
 // pending again, and is fetched again; until then its members follow a leader that is not
 // there, or that is judged anew and follows another. In each of these cases a page too many is
-// kept, never one too few, and the clusters that report --complete computes do not depend on it.
+// kept. One too few is kept if the page comes back with other words than those that were lost: its
+// members stay what they were to it. The clusters that report --complete computes depend on none of it.
 // A number that a primary gave and its replica does not know of is given again. Two pages can
 // have it then, in the lists that they are posted in and in the memory of workers. The record
 // lies at the number of the page that is decided first, and the other is judged again; whoever
@@ -338,11 +339,13 @@ func learn(tickets []ticket, read func([]ticket) (found []bool, err error), ask 
 type mark struct {
 	lists   map[listID]seen       // those that held something
 	leaders map[dedup.Hash]ticket // the pages that a verdict may name, and where they were
+	copied  ticket                // the copy that was found, if it follows one of them; 0: none
 }
 
-// pack makes bytes of a mark: how many lists, what was seen of each, and the leaders.
+// pack makes bytes of a mark: the copy, how many lists, what was seen of each, and the leaders.
 func (m *mark) pack() store.Mark {
-	b := binary.AppendUvarint(nil, uint64(len(m.lists)))
+	b := binary.AppendUvarint(nil, uint64(m.copied))
+	b = binary.AppendUvarint(b, uint64(len(m.lists)))
 	for list, s := range m.lists {
 		b = binary.LittleEndian.AppendUint64(b, uint64(list))
 		b = binary.LittleEndian.AppendUint64(b, uint64(s.count))
@@ -361,6 +364,9 @@ func newMark() mark { return mark{lists: map[listID]seen{}, leaders: map[dedup.H
 func unpack(packed store.Mark) mark {
 	m := newMark()
 	b := []byte(packed)
+	copied, n := binary.Uvarint(b)
+	m.copied = ticket(copied)
+	b = b[max(n, 0):]
 	lists, n := binary.Uvarint(b)
 	for b = b[max(n, 0):]; lists > 0 && len(b) >= 24; lists, b = lists-1, b[24:] {
 		m.lists[listID(binary.LittleEndian.Uint64(b))] = seen{int(binary.LittleEndian.Uint64(b[8:])), ticket(binary.LittleEndian.Uint64(b[16:]))}

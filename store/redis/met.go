@@ -17,8 +17,9 @@ import (
 // replaced here is forgotten at once. Then a verdict that names it is refused, for a commit looks
 // whether the leader is still the visit that its look-up met; and what the look-up met is
 // forgotten, so that the next one reads it. A leader that no verdict names does no harm by being
-// met in vain. It is the same with the leader that a copy follows: which visit it is is remembered
-// (where), or is what stands in the copy's record.
+// met in vain. It is the same with the copy from which a verdict is taken over, and with the leader that
+// it follows: which visit that is is remembered (where), or is what stands in the copy's record. Whoever
+// does not trust a copy asks anew, and gets what is read then.
 //
 // Of a page that has the same text its record is wanted, and that of the leader which it follows. A
 // visit that is only noted again (Touch) keeps all in it that a verdict could rest on. So records are
@@ -119,7 +120,7 @@ type metText struct {
 // answerMet answers a question about a page whose text was met here lately, if all is known that
 // belongs to the answer.
 func (s *Store) answerMet(q *question) bool {
-	if s.session == "" || len(q.Hashes) != 1 {
+	if s.session == "" || len(q.Hashes) != 1 || q.Anew {
 		return false
 	}
 	text, met := s.hashes.get(q.Hashes[0])
@@ -149,11 +150,12 @@ func (s *Store) forgetMet(e *store.Entry) {
 		s.where.put(id, visit{part: t.visit().part})
 	}
 	s.hashes.take(e.Record.Hash)
+	s.hashes.take(e.Hash) // that of a page which must not be indexed is another
 }
 
-// remembered keeps what an entry that was committed may be asked for: its record if it is posted under
+// keep remembers what an entry that was committed may be asked for: its record if it is posted under
 // its text, and its sketch if it leads.
-func (c *commit) remembered(place uint64) {
+func (c *commit) keep(place uint64) {
 	e := c.entry
 	if c.touches() {
 		return
@@ -161,8 +163,8 @@ func (c *commit) remembered(place uint64) {
 	if !e.Hash.IsZero() {
 		if saw := unpack(e.Basis.Mark); slices.Contains(e.Basis.Hashes, e.Hash) && saw.lists[textList(e.Hash)].count == 0 {
 			c.store.hashes.put(e.Hash, metText{e.Record.ID, c.visit()})
-		} else {
-			c.store.hashes.take(e.Hash) // another may have it first
+		} else if text, _ := c.store.hashes.get(e.Hash); text.id == e.Record.ID {
+			c.store.hashes.take(e.Hash) // it was first, and is posted anew
 		}
 		c.store.remember(&content{Content: store.Content{Record: e.Record}, visit: c.visit(), place: place, hash: e.Hash, follows: c.follows.visit()})
 	}

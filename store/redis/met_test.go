@@ -6,153 +6,239 @@ import (
 
 	"skink/dedup"
 	"skink/store"
-	"skink/store/redis/redistest"
 )
 
 // A leader that one worker remembers is visited again by another, and has other words. A verdict
 // that names it is refused, and the next look-up does not meet it.
 func TestARememberedLeaderIsVisitedAgain(t *testing.T) {
-	server := redistest.Start(t)
-	name := newName()
-	one, other := openNamed(t, server.Addr, name), openNamed(t, server.Addr, name)
-	leader := pageOf("https://example.com/leader", 1)
-	commitJudged(t, one, leader)
+	onReal(t, func(t *testing.T, servers string) {
+		name := newName()
+		one, other := openNamed(t, servers, name), openNamed(t, servers, name)
+		leader := pageOf("https://example.com/leader", 1)
+		commitJudged(t, one, leader)
 
-	again := pageOf("https://example.com/leader", 2)
-	again.Revisit, again.Replaces = true, leader.Record.Began()
-	commitJudged(t, other, again)
+		again := pageOf("https://example.com/leader", 2)
+		again.Revisit, again.Replaces = true, leader.Record.Began()
+		commitJudged(t, other, again)
 
-	like := pageOf("https://example.com/like", 3)
-	like.Keys = nil
-	ask := store.Ask{ID: like.Record.ID, Keys: leader.Keys, Limit: 10}
-	found, err := one.Lookup(t.Context(), []store.Ask{ask})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found[0].Leaders) != 1 { // another worker's visit is not heard of before it matters
-		t.Fatalf("it met %d leaders, want the one that it remembers", len(found[0].Leaders))
-	}
-	like.Record.Verdict, like.Record.Leader, like.Record.Resemblance = dedup.Near, leader.Record.ID, .9
-	like.Basis = found[0].Basis(ask)
-	if outcomes, err := one.Commit(t.Context(), []*store.Entry{like}); err != nil || outcomes[0] != store.Stale {
-		t.Errorf("a verdict that names a leader that is gone is %v, %v; want stale", outcomes, err)
-	}
-	if found, err = one.Lookup(t.Context(), []store.Ask{ask}); err != nil || len(found[0].Leaders) != 0 {
-		t.Errorf("it still meets %d leaders, %v; want none", len(found[0].Leaders), err)
-	}
+		like := pageOf("https://example.com/like", 3)
+		like.Keys = nil
+		ask := store.Ask{ID: like.Record.ID, Keys: leader.Keys, Limit: 10}
+		found, err := one.Lookup(t.Context(), []store.Ask{ask})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found[0].Leaders) != 1 { // another worker's visit is not heard of before it matters
+			t.Fatalf("it met %d leaders, want the one that it remembers", len(found[0].Leaders))
+		}
+		like.Record.Verdict, like.Record.Leader, like.Record.Resemblance = dedup.Near, leader.Record.ID, .9
+		like.Basis = found[0].Basis(ask)
+		if outcomes, err := one.Commit(t.Context(), []*store.Entry{like}); err != nil || outcomes[0] != store.Stale {
+			t.Errorf("a verdict that names a leader that is gone is %v, %v; want stale", outcomes, err)
+		}
+		if found, err = one.Lookup(t.Context(), []store.Ask{ask}); err != nil || len(found[0].Leaders) != 0 {
+			t.Errorf("it still meets %d leaders, %v; want none", len(found[0].Leaders), err)
+		}
+	})
 }
 
 // A copy follows the leader of the page that it is a copy of. Which visit that leader is stands in
 // the page's record. If the leader was visited again since, who remembers the leader is refused once,
 // and then asks for it; who has to read it does not find it there, and asks at once.
 func TestALeaderOfACopyWasVisitedAgain(t *testing.T) {
-	server := redistest.Start(t)
-	name := newName()
-	one, other := openNamed(t, server.Addr, name), openNamed(t, server.Addr, name)
-	leader, member := pageOf("https://example.com/leader", 1), pageOf("https://example.com/member", 2)
-	follow := func(e *store.Entry) {
-		e.Keys = nil
-		e.Record.Verdict, e.Record.Leader, e.Record.Resemblance = dedup.Near, leader.Record.ID, .9
-	}
-	commit := func(s *Store, e *store.Entry, ask store.Ask) store.Outcome {
-		found, err := s.Lookup(t.Context(), []store.Ask{ask})
-		if err != nil {
-			t.Fatal(err)
+	onReal(t, func(t *testing.T, servers string) {
+		name := newName()
+		one, other := openNamed(t, servers, name), openNamed(t, servers, name)
+		leader, member := pageOf("https://example.com/leader", 1), pageOf("https://example.com/member", 2)
+		follow := func(e *store.Entry) {
+			e.Keys = nil
+			e.Record.Verdict, e.Record.Leader, e.Record.Resemblance = dedup.Near, leader.Record.ID, .9
 		}
-		e.Basis = found[0].Basis(ask)
-		outcomes, err := s.Commit(t.Context(), []*store.Entry{e})
-		if err != nil {
-			t.Fatal(err)
+		commit := func(s *Store, e *store.Entry, ask store.Ask) store.Outcome {
+			found := lookup(t, s, ask)
+			e.Basis = found.Basis(ask)
+			return outcome(t, s, e)
 		}
-		return outcomes[0]
-	}
-	commitJudged(t, one, leader)
-	follow(member)
-	if got := commit(one, member, store.Ask{ID: member.Record.ID, Keys: leader.Keys, Limit: 10}); got != store.Written {
-		t.Fatalf("a member is %v, want written", got)
-	}
+		commitJudged(t, one, leader)
+		follow(member)
+		if got := commit(one, member, store.Ask{ID: member.Record.ID, Keys: leader.Keys, Limit: 10}); got != store.Written {
+			t.Fatalf("a member is %v, want written", got)
+		}
 
-	copyOf := func(n int) (*store.Entry, store.Ask) {
-		e := pageOf(fmt.Sprintf("https://example.com/copy%d", n), 2)
-		follow(e)
-		return e, store.Ask{ID: e.Record.ID, Hashes: []dedup.Hash{e.Hash}, Limit: 10}
-	}
-	e, ask := copyOf(1)
-	if got := commit(other, e, ask); got != store.Written {
-		t.Errorf("a copy whose leader is where it was is %v, want written", got)
-	}
+		copyOf := func(n int) (*store.Entry, store.Ask) {
+			e := pageOf(fmt.Sprintf("https://example.com/copy%d", n), 2)
+			follow(e)
+			return e, store.Ask{ID: e.Record.ID, Hashes: []dedup.Hash{e.Hash}, Limit: 10}
+		}
+		e, ask := copyOf(1)
+		if got := commit(other, e, ask); got != store.Written {
+			t.Errorf("a copy whose leader is where it was is %v, want written", got)
+		}
 
-	again := pageOf("https://example.com/leader", 1)
-	again.Revisit, again.Replaces = true, leader.Record.Began()
-	commitJudged(t, one, again)
-	e, ask = copyOf(2)
-	if got := commit(other, e, ask); got != store.Stale {
-		t.Errorf("a copy whose leader was visited again is %v, want stale", got)
-	}
-	if got := commit(other, e, ask); got != store.Written {
-		t.Errorf("judged again it is %v, want written", got)
-	}
-	third := openNamed(t, server.Addr, name)
-	e, ask = copyOf(3)
-	if got := commit(third, e, ask); got != store.Written {
-		t.Errorf("a copy whose leader is read anew is %v, want written", got)
-	}
+		again := pageOf("https://example.com/leader", 1)
+		again.Revisit, again.Replaces = true, leader.Record.Began()
+		commitJudged(t, one, again)
+		e, ask = copyOf(2)
+		if got := commit(other, e, ask); got != store.Stale {
+			t.Errorf("a copy whose leader was visited again is %v, want stale", got)
+		}
+		if got := commit(other, e, ask); got != store.Written {
+			t.Errorf("judged again it is %v, want written", got)
+		}
+		third := openNamed(t, servers, name)
+		e, ask = copyOf(3)
+		if got := commit(third, e, ask); got != store.Written {
+			t.Errorf("a copy whose leader is read anew is %v, want written", got)
+		}
+	})
 }
 
 // A text that a worker met is not looked up again. If its page was visited again since, by another
 // worker, and has other words, a verdict that names it is refused, and the text is looked up.
 func TestATextThatWasMet(t *testing.T) {
-	server := redistest.Start(t)
-	name := newName()
-	one, other := openNamed(t, server.Addr, name), openNamed(t, server.Addr, name)
-	var counter tripCounter
-	one.flown = counter.flown
-	ask := func(e *store.Entry) store.Ask {
-		return store.Ask{ID: e.Record.ID, Hashes: []dedup.Hash{e.Hash}, Keys: e.Keys, Meet: 2, Limit: 10}
-	}
-	lookup := func(e *store.Entry, trips bool) (basis store.Basis, of string) {
-		t.Helper()
-		counter.since()
-		found, err := one.Lookup(t.Context(), []store.Ask{ask(e)})
-		if err != nil {
-			t.Fatal(err)
+	onReal(t, func(t *testing.T, servers string) {
+		name := newName()
+		one, other := openNamed(t, servers, name), openNamed(t, servers, name)
+		var counter tripCounter
+		one.flown = counter.flown
+		ask := func(e *store.Entry) store.Ask {
+			return store.Ask{ID: e.Record.ID, Hashes: []dedup.Hash{e.Hash}, Keys: e.Keys, Meet: 2, Limit: 10}
 		}
-		if n := counter.since(); n > 0 != trips {
-			t.Errorf("the look-up of %s takes %d trips, want some: %v", e.Record.URL, n, trips)
+		met := func(e *store.Entry, trips bool) (basis store.Basis, of string) {
+			t.Helper()
+			counter.since()
+			found := lookup(t, one, ask(e))
+			if n := counter.since(); n > 0 != trips {
+				t.Errorf("the look-up of %s takes %d trips, want some: %v", e.Record.URL, n, trips)
+			}
+			if found.Copy != nil {
+				of = found.Copy.URL
+			}
+			return found.Basis(ask(e)), of
 		}
-		if found[0].Copy != nil {
-			of = found[0].Copy.URL
+		commit := func(e *store.Entry, basis store.Basis, leader *store.Entry) store.Outcome {
+			t.Helper()
+			copied := *e
+			copied.Keys, copied.Sketch, copied.Hash, copied.Basis = nil, nil, dedup.Hash{}, basis
+			copied.Record.Verdict, copied.Record.Leader, copied.Record.Resemblance = dedup.Exact, leader.Record.ID, 1
+			return outcome(t, one, &copied)
 		}
-		return found[0].Basis(ask(e)), of
-	}
-	commit := func(e *store.Entry, basis store.Basis, leader *store.Entry) store.Outcome {
-		t.Helper()
-		copied := *e
-		copied.Keys, copied.Sketch, copied.Hash, copied.Basis = nil, nil, dedup.Hash{}, basis
-		copied.Record.Verdict, copied.Record.Leader, copied.Record.Resemblance = dedup.Exact, leader.Record.ID, 1
-		outcomes, err := one.Commit(t.Context(), []*store.Entry{&copied})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return outcomes[0]
-	}
-	first, second, third := pageOf("https://example.com/1", 1), pageOf("https://example.com/2", 1), pageOf("https://example.com/3", 1)
+		first, second, third := pageOf("https://example.com/1", 1), pageOf("https://example.com/2", 1), pageOf("https://example.com/3", 1)
 
-	commitJudged(t, one, first)
-	basis, of := lookup(second, false)
-	if got := commit(second, basis, first); of != first.Record.URL || got != store.Written {
-		t.Fatalf("a copy of %q is %v, want one of %s to be written", of, got, first.Record.URL)
-	}
-	again := pageOf(first.Record.URL, 2)
-	again.Revisit, again.Replaces = true, first.Record.Began()
-	commitJudged(t, other, again)
-	if basis, of = lookup(third, false); of != first.Record.URL {
-		t.Errorf("it is a copy of %q, as far as the worker knows; want %s", of, first.Record.URL)
-	}
-	if got := commit(third, basis, first); got != store.Stale {
-		t.Errorf("a copy of a page that has other words now is %v, want stale", got)
-	}
-	if _, of = lookup(third, true); of != "" {
-		t.Errorf("judged again it is a copy of %q, want none", of)
-	}
+		commitJudged(t, one, first)
+		one.stumbles.Add(1) // as if a server had been away, which may have lost what it wrote last
+		met(second, true)
+		basis, of := met(second, false)
+		if got := commit(second, basis, first); of != first.Record.URL || got != store.Written {
+			t.Fatalf("a copy of %q is %v, want one of %s to be written", of, got, first.Record.URL)
+		}
+		again := pageOf(first.Record.URL, 2)
+		again.Revisit, again.Replaces = true, first.Record.Began()
+		commitJudged(t, other, again)
+		if basis, of = met(third, false); of != first.Record.URL {
+			t.Errorf("it is a copy of %q, as far as the worker knows; want %s", of, first.Record.URL)
+		}
+		if got := commit(third, basis, first); got != store.Stale {
+			t.Errorf("a copy of a page that has other words now is %v, want stale", got)
+		}
+		if _, of = met(third, true); of != "" {
+			t.Errorf("judged again it is a copy of %q, want none", of)
+		}
+	})
+}
+
+// A copy follows the leader of the page that it is a copy of. If that page was visited again since, by
+// another worker, and has other words, a verdict that was taken over from it is refused, though the
+// leader is what it was. Who asks anew is told what is so now.
+func TestACopyThatWasMetIsVisitedAgain(t *testing.T) {
+	onReal(t, func(t *testing.T, servers string) {
+		name := newName()
+		one, other := openNamed(t, servers, name), openNamed(t, servers, name)
+		leader := pageOf("https://example.com/leader", 1)
+		commitJudged(t, one, leader)
+		follows := func(e *store.Entry, kind dedup.Kind) *store.Entry {
+			e.Keys = nil
+			e.Record.Verdict, e.Record.Leader, e.Record.Resemblance = kind, leader.Record.ID, .9
+			return e
+		}
+		judge := func(s *Store, e *store.Entry, ask store.Ask) store.Outcome {
+			t.Helper()
+			found := lookup(t, s, ask)
+			e.Basis = found.Basis(ask)
+			return outcome(t, s, e)
+		}
+		member := follows(pageOf("https://example.com/member", 2), dedup.Near)
+		if got := judge(one, member, store.Ask{ID: member.Record.ID, Hashes: []dedup.Hash{member.Hash}, Keys: leader.Keys, Limit: 10}); got != store.Written {
+			t.Fatalf("a member is %v, want written", got)
+		}
+		again := pageOf(member.Record.URL, 3)
+		again.Revisit, again.Replaces = true, member.Record.Began()
+		commitJudged(t, other, again)
+
+		like := follows(pageOf("https://example.com/like", 2), dedup.Near)
+		ask := store.Ask{ID: like.Record.ID, Hashes: []dedup.Hash{like.Hash}, Limit: 10}
+		if found := lookup(t, one, ask); found.Copy == nil || found.Followed == nil {
+			t.Fatalf("it is a copy of %v that follows %v, want the member that the worker remembers and its leader", found.Copy, found.Followed)
+		}
+		anew := ask
+		anew.Anew = true
+		if found := lookup(t, one, anew); found.Copy != nil {
+			t.Errorf("asked anew it is a copy of %v, want none", found.Copy)
+		}
+
+		third := openNamed(t, servers, name)
+		newer := follows(pageOf("https://example.com/newer", 4), dedup.Near)
+		if got := judge(third, newer, store.Ask{ID: newer.Record.ID, Hashes: []dedup.Hash{newer.Hash}, Keys: leader.Keys, Limit: 10}); got != store.Written {
+			t.Fatalf("another member is %v, want written", got)
+		}
+		again = pageOf(newer.Record.URL, 5)
+		again.Revisit, again.Replaces = true, newer.Record.Began()
+		commitJudged(t, other, again)
+		late := follows(pageOf("https://example.com/late", 4), dedup.Near)
+		ask = store.Ask{ID: late.Record.ID, Hashes: []dedup.Hash{late.Hash}, Keys: leader.Keys, Limit: 10}
+		for _, want := range []store.Outcome{store.Stale, store.Written} {
+			if got := judge(third, late, ask); got != want {
+				t.Errorf("a copy of a page that has other words now is %v, want %v", got, want)
+			}
+		}
+	})
+}
+
+// A page that is about to follow a leader, and is not written yet when the leader is visited again and
+// its members are listed, is called off: nobody would judge it again.
+func TestAMemberOnItsWayIsCalledOff(t *testing.T) {
+	onReal(t, func(t *testing.T, servers string) {
+		name := newName()
+		one, other := openNamed(t, servers, name), openNamed(t, servers, name)
+		leader, member := pageOf("https://example.com/leader", 1), pageOf("https://example.com/member", 2)
+		commitJudged(t, one, leader)
+		member.Keys = nil
+		member.Record.Verdict, member.Record.Leader, member.Record.Resemblance = dedup.Near, leader.Record.ID, .9
+		ask := store.Ask{ID: member.Record.ID, Keys: leader.Keys, Limit: 10}
+		found := lookup(t, one, ask)
+		member.Basis = found.Basis(ask)
+
+		c := one.newCommit(member)
+		if err := c.begin(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := c.post(t.Context()); !ok || err != nil {
+			t.Fatalf("post = %v, %v", ok, err)
+		}
+		again := pageOf(leader.Record.URL, 3)
+		again.Revisit, again.Replaces = true, leader.Record.Began()
+		commitJudged(t, other, again)
+		reader := openWith(t, servers, name, Options{ReadOnly: true})
+		for _, s := range []*Store{reader, other} {
+			for m, err := range s.Members(t.Context(), []dedup.Hash{leader.Record.ID}) {
+				t.Errorf("a member: %v, %v; want none", m, err)
+			}
+		}
+		if answer, err := c.finish(t.Context()); err != nil || text(answer[0]) != "void" {
+			t.Errorf("then it is %v, %v; want void", answer, err)
+		}
+		if got := outcome(t, one, member); got != store.Stale {
+			t.Errorf("written again it is %v, want stale", got)
+		}
+	})
 }

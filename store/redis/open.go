@@ -52,7 +52,7 @@ type Store struct {
 	depths  depths // of buckets of posting lists
 	levels  levels
 	outlook outlook
-	heeded  atomic.Int64 // stumbles of servers after which sent was forgotten
+	heeded  atomic.Int64 // stumbles of servers after which was forgotten what they may have lost
 	others  atomic.Int64 // sessions beside this one, as was heard last
 	holding holding
 	sharing presence                        // who shares the hosts

@@ -14,16 +14,15 @@ import (
 // with that.
 func (s *Store) post(ctx context.Context, e *store.Entry, v visit, along ...talk) (holds bool, err error) {
 	saw := unpack(e.Basis.Mark)
-	stays := true
-	if e.Basis.Mark != "" && e.Record.Follows() {
-		leader := saw.leaders[e.Record.Leader].visit()
-		if leader.n == 0 {
-			if leader, holds, err = s.unmet(ctx, e); err != nil || !holds {
+	stay := [2]bool{true, true}
+	for i, v := range saw.named(e) {
+		if v.n == 0 {
+			if v, holds, err = s.unmet(ctx, e); err != nil || !holds {
 				return false, err
 			}
 		}
-		if leader.n != 0 {
-			along = append(along, s.asks(leader, &stays))
+		if v.n != 0 {
+			along = append(along, s.asks(v, &stay[i]))
 		}
 	}
 	if stands := standsOf(e, &saw); len(stands) > 0 {
@@ -31,10 +30,23 @@ func (s *Store) post(ctx context.Context, e *store.Entry, v visit, along ...talk
 	} else {
 		holds, err = true, s.hold(ctx, along...)
 	}
-	if err != nil || !holds || stays {
+	if err != nil || !holds || stay[0] && stay[1] {
 		return holds, err
 	}
 	return false, s.settle(ctx, e, v, false)
+}
+
+// named are the visits that the verdict of an entry names: its leader, number 0 if the look-up did not
+// meet it, and the copy from which it was taken over, if that follows the leader.
+func (m *mark) named(e *store.Entry) (visits []visit) {
+	if e.Basis.Mark == "" || !e.Record.Follows() {
+		return nil
+	}
+	visits = append(visits, m.leaders[e.Record.Leader].visit())
+	if m.copied != 0 {
+		visits = append(visits, m.copied.visit())
+	}
+	return visits
 }
 
 // unmet finds the leader of an entry that its look-up did not meet, and says whether it is as the entry

@@ -78,9 +78,7 @@ func recentSlot(l lead) dedup.Hash {
 
 // unknown are the leads that may be news to the store.
 func (s *Store) unknown(leads []lead) []lead {
-	if n := s.stumbles.Load(); n != s.heeded.Swap(n) && !s.replicated {
-		s.sent.clear()
-	}
+	s.heed()
 	var some []lead
 	for _, l := range leads {
 		if l.mode == ifEnded {
@@ -90,6 +88,19 @@ func (s *Store) unknown(leads []lead) []lead {
 		}
 	}
 	return some
+}
+
+// heed forgets what a server may have lost that was away since. If it has a replica, what stays is
+// confirmed, see copies.go; what is known of visits may still be so of those that a dead one gave.
+func (s *Store) heed() {
+	n := s.stumbles.Load()
+	if n == s.heeded.Swap(n) {
+		return
+	}
+	if !s.replicated {
+		s.sent.clear()
+	}
+	s.forget()
 }
 
 // learn remembers that leads are known to the store, to which they were sent in some era.

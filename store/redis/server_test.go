@@ -11,6 +11,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"skink/store"
 	"skink/store/redis/redistest"
 )
 
@@ -111,6 +112,26 @@ func onReal(t *testing.T, test func(t *testing.T, servers string)) {
 	}
 }
 
+// lookup asks one question.
+func lookup(t testing.TB, s *Store, ask store.Ask) store.Found {
+	t.Helper()
+	found, err := s.Lookup(t.Context(), []store.Ask{ask})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found[0]
+}
+
+// outcome commits an entry.
+func outcome(t testing.TB, s *Store, e *store.Entry) store.Outcome {
+	t.Helper()
+	outcomes, err := s.Commit(t.Context(), []*store.Entry{e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcomes[0]
+}
+
 // newName is a name that no other test's store has.
 func newName() string { return fmt.Sprintf("test%d", shared.names.Add(1)) }
 
@@ -120,11 +141,16 @@ func openNew(t testing.TB, servers string) *Store { return openNamed(t, servers,
 // openNamed opens a store of some name, and closes it at the end of the test.
 func openNamed(t testing.TB, servers, name string) *Store {
 	t.Helper()
+	return openWith(t, servers, name, Options{Create: true})
+}
+
+func openWith(t testing.TB, servers, name string, opt Options) *Store {
+	t.Helper()
 	a, err := ParseAddress("redis://" + servers + "/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), a, Options{Create: true})
+	s, err := Open(t.Context(), a, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,7 +135,7 @@ func TestTripsOfAPage(t *testing.T) {
 		{"each near another leader of another worker", 1, 0, false, each, func(n int) int { return 1000 + n }, nil, false, 3 + shares},
 		{"copies of another worker's pages", 1, 0, false, each, itself, func(n int) int { return 1000 + n }, false, 3 + shares},
 		{"copies of another worker's pages that follow leaders", 1, 0, false, each, func(n int) int { return 1000 + n }, func(n int) int { return 1000 + n }, true, 3 + shares},
-		{"copies of the worker's own pages", 1, 0, false, 0, func(n int) int { return n &^ 1 }, func(n int) int { return n &^ 1 }, false, 2 + shares},
+		{"copies of the worker's own pages", 1, 0, false, 0, func(n int) int { return n &^ 7 }, func(n int) int { return n &^ 7 }, false, 2 + shares},
 		{"visited again", 1, 0, true, 0, itself, nil, false, 3},
 	}
 	server, cluster := redistest.Start(t), redistest.StartCluster(t)

@@ -44,10 +44,15 @@ var lookupPromises = []promise{
 	}},
 	{"the_leader_that_a_copy_follows_comes_with_it", func(t *testing.T, s store.Store) {
 		followed := func(text string) *store.Record {
-			found := lookup(t, s, store.Ask{ID: hashOf(urlOf(9)), Hashes: hashesOf(text)})
+			ask := store.Ask{ID: hashOf(urlOf(9)), Hashes: hashesOf(text)}
+			found := lookup(t, s, ask)
 			if found.Copy == nil {
 				t.Fatalf("no page has the text %q", text)
 			}
+			ask.Anew = true
+			anew := lookup(t, s, ask)
+			equal(t, "the copy, asked anew", anew.Copy, found.Copy)
+			equal(t, "whom it follows, asked anew", anew.Followed, found.Followed)
 			return found.Followed
 		}
 		commit(t, s, page(urlOf(1)), full(urlOf(3), "lost"))

@@ -6,7 +6,8 @@ local call = redis.call
 local KEYS, ARGV = KEYS, ARGV -- globals cost more
 
 -- KEY0 and ARG0 are how many keys and arguments belong to something else, which is done before anything
--- is written, and said is what that has to say, see commit.lua.
+-- is written, before does it, and says if that is all, and said is what else it has to say, see
+-- commit.lua.
 local KEY0, ARG0, before, said = 0, 0
 
 -- now is the server's clock in microseconds: a double holds them exactly until 2255.

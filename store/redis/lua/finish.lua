@@ -42,7 +42,10 @@ if not keeps then
 	if has ~= replaced or has ~= 0 and call('HGET', OLD, int(has)) ~= expected then return {'changed'} end
 end
 
-if before and not keeps and not before() then return {'posted'} end
+if before and not keeps then
+	local full = before()
+	if full then return {'posted', full} end
+end
 discover(KEY0 + 15, links + 1, splitting, heads, time)
 for i = links + 5, #ARGV, 6 do
 	if ARGV[i] == field then -- a page may lead to itself
