@@ -512,13 +512,24 @@ func checkVisits(t *testing.T, open func(*rapid.T) (workers []store.Store, reade
 	})
 }
 
+// checkSettled wants that whoever follows a page resembles it as the verdict says, and that no two
+// unique pages have one text. (Of pages too short to be compared two may lead, if one was judged while
+// the other was to be judged again.)
 func checkSettled(r *rapid.T, p *Pipeline, s store.Store) {
+	unique := map[wording]*store.Record{}
 	for page, err := range s.Changes(context.Background(), "", store.WantText|store.WantSketch) {
 		if err != nil {
 			r.Fatal(err)
 		}
 		m := &page.Record
 		if !m.Follows() {
+			of := wording{m.Hash, m.NoIndex}
+			if m.Verdict == dedup.Unique {
+				if first := unique[of]; first != nil {
+					r.Errorf("%s and %s have one text", verdict(first), verdict(m))
+				}
+				unique[of] = m
+			}
 			continue
 		}
 		pages, err := s.Pages(context.Background(), []dedup.Hash{m.Leader}, store.WantText)
