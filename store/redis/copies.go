@@ -40,6 +40,10 @@ import (
 // follows, as these lie in other partitions too. They are written before the page, so a delivery
 // counts for the era in which the page's commit began. Postings are not written again: see marks.go.
 //
+// All of that rests on what primaries say of their replicas, and when it was wrong pages were in the
+// store and could not be found by their ids. So who sees a new era writes again also where those pages
+// are that were committed in the half minute before, whatever he knows of them (noteRecent).
+//
 // A replica that is out of step for as long as patience lasts is not waited for any more: its
 // primary has been left without it. What a primary says of its replicas may be old. One that has come
 // back follows it and is in step, and for a second or two the primary still calls it failed, or a
@@ -155,13 +159,17 @@ func (s *Store) copied(ctx context.Context) (era int64, err error) {
 		histories[i] = p.history
 	}
 	slices.Sort(histories)
-	if !slices.Equal(histories, s.histories) {
-		s.histories = histories
-		s.era.Add(1)
+	other := !slices.Equal(histories, s.histories)
+	if other {
 		s.forget()
 	}
 	if s.outOfStep(standings, time.Now()) {
 		return 0, errNotCopied
+	}
+	if other {
+		s.unnoted.Store(s.histories != nil) // in the first era there was none before
+		s.histories = histories
+		s.era.Add(1)
 	}
 	return s.era.Load(), nil
 }

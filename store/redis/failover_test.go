@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"skink/dedup"
 	"skink/frontier"
+	"skink/store"
 	"skink/store/redis/redistest"
 )
 
@@ -175,6 +177,55 @@ func inOutbox(t *testing.T, s *Store, v visit, leads ...lead) {
 	hset := s.B().Hset().Key(s.key(v.part, "o")).FieldValue().FieldValue(decimal(v.n), packLeads(leads)).Build()
 	if err := s.do(t.Context(), hset)[0].Error(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A primary said that a replica had what it had not, and died: a page is in the store, nothing of it is
+// in an outbox any more, and where it is and whom it follows is gone. Who sees the new era writes it again.
+func TestWhereRecentPagesAreIsWrittenAgain(t *testing.T) {
+	s := openNew(t, engines[2].at(t))
+	leader, member := pageOf("https://example.com/leader", 1), pageOf("https://example.com/member", 2)
+	commitJudged(t, s, leader)
+	(&visitor{t, s, map[dedup.Hash]bool{}}).visit(linked(member.Record.URL, frontier.Claim{}, 2, 1, 0, 1))
+	reader := openWith(t, strings.Join(s.address.Servers, ","), string(s.keyspace), Options{ReadOnly: true})
+	lost := s.membersKey(leader.Record.ID)
+	for _, e := range []*store.Entry{leader, member} {
+		id := e.Record.ID
+		own, _ := s.bucketsOf(located, partOfID(id), s.levels.get(located, partOfID(id)), fieldOf(id))
+		if err := firstError(s.do(t.Context(), s.B().Del().Key(own).Build(), s.B().Del().Key(lost).Build())); err != nil {
+			t.Fatal(err)
+		}
+		if pages, err := reader.Pages(t.Context(), []dedup.Hash{id}, store.WantRecord); err != nil || pages[0] != nil {
+			t.Fatalf("%s is found, %v", e.Record.URL, err)
+		}
+	}
+	s.copying.Lock()
+	s.histories = []string{"that of a dead primary"}
+	s.copying.Unlock()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := s.copied(t.Context()); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the new era is never seen")
+		}
+	}
+	if err := s.noteRecent(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []*store.Entry{leader, member} {
+		if pages, err := reader.Pages(t.Context(), []dedup.Hash{e.Record.ID}, store.WantRecord); err != nil || pages[0] == nil {
+			t.Errorf("%s is not found by its id, %v", e.Record.URL, err)
+		}
+	}
+	n := 0
+	for m, err := range reader.Members(t.Context(), []dedup.Hash{leader.Record.ID}) {
+		if n++; err != nil || m.URL != member.Record.URL {
+			t.Errorf("a member: %v, %v; want %s", m, err, member.Record.URL)
+		}
+	}
+	if n != 1 {
+		t.Errorf("the leader has %d members, want 1", n)
 	}
 }
 

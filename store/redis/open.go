@@ -71,6 +71,7 @@ type Store struct {
 	clock     serverClock
 	courier   *courier
 	era       atomic.Int64 // see copied
+	unnoted   atomic.Bool  // an era has begun, and noteRecent is to run
 	copying   sync.Mutex
 	histories []string          // guarded by copying: those of all primaries
 	lagging   map[lag]time.Time // guarded by copying: what no replica had, and since when

@@ -160,6 +160,7 @@ func (c *courier) has(v visit) bool {
 const (
 	gatherFor = 5 * time.Millisecond // deliveries of many pages go together
 	mostLinks = 1 << 14              // that wait before a page waits for them
+	mostNoted = 512                  // pages at once of which is written again where they are
 )
 
 // hand gives the links of a visit to the courier.
@@ -209,7 +210,7 @@ func (s *Store) bring(ctx context.Context) error {
 func (s *Store) carry() {
 	for asked := time.Now(); ; {
 		var later <-chan time.Time
-		if s.unconfirmed() {
+		if s.unconfirmed() || s.unnoted.Load() {
 			later = time.After(max(confirmEvery-time.Since(asked), 0))
 		}
 		select {
@@ -224,6 +225,7 @@ func (s *Store) carry() {
 			}
 		case <-later:
 		}
+		s.noteRecent(s.life) // what fails is done next time
 		if !s.replicated || time.Since(asked) >= confirmEvery {
 			s.clear(s.life) // what is not taken out stays, and is asked for again
 			asked = time.Now()
@@ -284,6 +286,9 @@ func (s *Store) clear(ctx context.Context) (err error) {
 
 // finishDeliveries delivers and takes out what is left when the store is closed.
 func (s *Store) finishDeliveries(ctx context.Context) error {
+	if err := s.noteRecent(ctx); err != nil {
+		return err
+	}
 	for {
 		if err := s.bring(ctx); err != nil {
 			return err
@@ -402,4 +407,46 @@ func (s *Store) noteAgain(ctx context.Context, vs []visit) error {
 		}
 	}
 	return s.hold(ctx, talks...)
+}
+
+// noteRecent writes again where those pages are that were committed within patience before the last
+// commit that is known here, once an era has begun.
+func (s *Store) noteRecent(ctx context.Context) (err error) {
+	seen := s.seen.Load()
+	if seen == 0 || !s.unnoted.Swap(false) {
+		return nil
+	}
+	defer func() {
+		if err != nil {
+			s.unnoted.Store(true)
+		}
+	}()
+	from := strconv.FormatUint(seen-min(seen, uint64(patience.Microseconds())), 10)
+	for first := partition(0); first < partitions; first += mostLooked {
+		cmds := s.commands(mostLooked)
+		for p := first; p < first+mostLooked; p++ {
+			cmds = append(cmds, s.B().Xrange().Key(s.key(p, "e")).Start(from).End("+").Build())
+		}
+		var recent []visit
+		for i, result := range s.do(ctx, cmds...) {
+			p := first + partition(i)
+			entries, err := result.AsXRange()
+			if err != nil && !rueidis.IsRedisNil(err) {
+				return explain(err)
+			}
+			for _, entry := range entries {
+				c, err := readCommit(p, entry)
+				if err != nil {
+					return err
+				}
+				recent = append(recent, visit{p, c.n})
+			}
+		}
+		for some := range slices.Chunk(recent, mostNoted) {
+			if err := s.noteAgain(ctx, some); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
