@@ -91,7 +91,7 @@ const layoutVersion = "6"
 
 // Open opens a store.
 func Open(ctx context.Context, a Address, opt Options) (*Store, error) {
-	c, err := dial(a)
+	c, err := reach(ctx, a)
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", a, explainDial(ctx, a, err))
 	}
@@ -102,6 +102,18 @@ func Open(ctx context.Context, a Address, opt Options) (*Store, error) {
 		return nil, fmt.Errorf("open store %s: %w", a, explain(err))
 	}
 	return s, nil
+}
+
+// reach dials. The first server that is heard of a cluster is asked for the others, and if it has just
+// been started it says that it is loading.
+func reach(ctx context.Context, a Address) (client, error) {
+	for began, pause := time.Now(), firstPause; ; pause = min(2*pause, longestWait) {
+		c, err := dial(a)
+		e, said := errors.AsType[*rueidis.RedisError](err)
+		if !said || !passes(e) || time.Since(began) > patience || !wait(ctx, false, pause) {
+			return c, err
+		}
+	}
 }
 
 func newStore(c client, a Address) *Store {

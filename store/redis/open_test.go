@@ -1,11 +1,17 @@
 package redis
 
 import (
+	"bufio"
 	"crypto/x509"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/alicebob/miniredis/v2"
 
 	"skink/store"
 	"skink/store/redis/redistest"
@@ -133,5 +139,55 @@ func TestTLS(t *testing.T) {
 	}
 	if err := opened.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A server that has just been started is loading, and says so to whoever opens a store.
+func TestAServerThatIsLoadingIsWaitedFor(t *testing.T) {
+	real := miniredis.RunT(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for n := 0; ; n++ {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if n < 5 {
+				go sayLoading(conn)
+				continue
+			}
+			to, err := net.Dial("tcp", real.Addr())
+			if err != nil {
+				conn.Close()
+				return
+			}
+			go io.Copy(to, conn)
+			go io.Copy(conn, to)
+		}
+	}()
+	openNamed(t, l.Addr().String(), newName())
+}
+
+// sayLoading answers each command by that.
+func sayLoading(conn net.Conn) {
+	defer conn.Close()
+	for in := bufio.NewReader(conn); ; {
+		var parts, size int
+		if _, err := fmt.Fscanf(in, "*%d\r\n", &parts); err != nil {
+			return
+		}
+		for range parts {
+			if _, err := fmt.Fscanf(in, "$%d\r\n", &size); err != nil {
+				return
+			}
+			if _, err := in.Discard(size + 2); err != nil {
+				return
+			}
+		}
+		io.WriteString(conn, "-LOADING Redis is loading the dataset in memory\r\n")
 	}
 }
