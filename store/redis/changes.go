@@ -472,7 +472,7 @@ func (s *Store) callOff(ctx context.Context, vs []visit, contents []*content, se
 		if fates[i] == decided {
 			came, late = append(came, k), append(late, vs[k])
 		} else {
-			cmds = append(cmds, s.B().Srem().Key(set(k)).Member(strconv.FormatUint(vs[k].packed(), 10)).Build())
+			cmds = append(cmds, s.B().Srem().Key(set(k)).Member(decimal(vs[k].packed())).Build())
 		}
 	}
 	if err := firstError(s.do(ctx, cmds...)); err != nil || len(late) == 0 {

@@ -73,6 +73,7 @@ type commit struct {
 	part    partition
 	field   field
 	n       uint64   // of the visit
+	saw     mark     // what its look-up saw
 	follows ticket   // the leader's visit, as its look-up met it; 0: none
 	old     *content // the visit that this one replaces, or touches; nil: none
 	keeps   bool     // a record is known, and is to stay
@@ -83,9 +84,9 @@ type commit struct {
 }
 
 func (s *Store) newCommit(e *store.Entry) *commit {
-	c := &commit{store: s, entry: e, part: partOf(e.Record.URL), field: fieldOf(frontier.ID(e.Record.URL))}
+	c := &commit{store: s, entry: e, part: partOf(e.Record.URL), field: fieldOf(frontier.ID(e.Record.URL)), saw: unpack(e.Basis.Mark)}
 	if e.Record.Follows() {
-		c.follows = unpack(e.Basis.Mark).leaders[e.Record.Leader]
+		c.follows = c.saw.leaders[e.Record.Leader]
 	}
 	return c
 }
@@ -225,7 +226,7 @@ func (c *commit) post(ctx context.Context) (ok bool, err error) {
 	if c.old == nil {
 		along = append(along, c.store.locating(c.entry.Record.ID, c.part))
 	}
-	return c.store.post(ctx, c.entry, c.visit(), along...)
+	return c.store.post(ctx, c.entry, &c.saw, c.visit(), along...)
 }
 
 // enrolls writes of a member which visit it is.
@@ -244,9 +245,7 @@ func (c *commit) atOnce(ctx context.Context) ([]rueidis.RedisMessage, error) {
 	if s.Mode() == rueidis.ClientModeCluster {
 		return nil, nil
 	}
-	saw := unpack(e.Basis.Mark)
-	stands := standsOf(e, &saw)
-	named := saw.named(e)
+	stands, named := standsOf(e, &c.saw), c.saw.named(e)
 	if len(stands) > mostInCall || len(named) > 0 && named[0].n == 0 {
 		return nil, nil
 	}

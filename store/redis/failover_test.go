@@ -187,7 +187,7 @@ func TestWhereRecentPagesAreIsWrittenAgain(t *testing.T) {
 	leader, member := pageOf("https://example.com/leader", 1), pageOf("https://example.com/member", 2)
 	commitJudged(t, s, leader)
 	(&visitor{t, s, map[dedup.Hash]bool{}}).visit(linked(member.Record.URL, frontier.Claim{}, 2, 1, 0, 1))
-	reader := openWith(t, strings.Join(s.address.Servers, ","), string(s.keyspace), Options{ReadOnly: true})
+	reader := beside(t, s, Options{ReadOnly: true})
 	lost := s.membersKey(leader.Record.ID)
 	for _, e := range []*store.Entry{leader, member} {
 		id := e.Record.ID

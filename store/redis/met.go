@@ -161,7 +161,7 @@ func (c *commit) keep(place uint64) {
 		return
 	}
 	if !e.Hash.IsZero() {
-		if saw := unpack(e.Basis.Mark); slices.Contains(e.Basis.Hashes, e.Hash) && saw.lists[textList(e.Hash)].count == 0 {
+		if slices.Contains(e.Basis.Hashes, e.Hash) && c.saw.lists[textList(e.Hash)].count == 0 {
 			c.store.hashes.put(e.Hash, metText{e.Record.ID, c.visit()})
 		} else if text, _ := c.store.hashes.get(e.Hash); text.id == e.Record.ID {
 			c.store.hashes.take(e.Hash) // it was first, and is posted anew

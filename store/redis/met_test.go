@@ -12,8 +12,8 @@ import (
 // that names it is refused, and the next look-up does not meet it.
 func TestARememberedLeaderIsVisitedAgain(t *testing.T) {
 	onReal(t, func(t *testing.T, servers string) {
-		name := newName()
-		one, other := openNamed(t, servers, name), openNamed(t, servers, name)
+		one := openNew(t, servers)
+		other := beside(t, one, Options{})
 		leader := pageOf("https://example.com/leader", 1)
 		commitJudged(t, one, leader)
 
@@ -47,8 +47,8 @@ func TestARememberedLeaderIsVisitedAgain(t *testing.T) {
 // and then asks for it; who has to read it does not find it there, and asks at once.
 func TestALeaderOfACopyWasVisitedAgain(t *testing.T) {
 	onReal(t, func(t *testing.T, servers string) {
-		name := newName()
-		one, other := openNamed(t, servers, name), openNamed(t, servers, name)
+		one := openNew(t, servers)
+		other := beside(t, one, Options{})
 		leader, member := pageOf("https://example.com/leader", 1), pageOf("https://example.com/member", 2)
 		follow := func(e *store.Entry) {
 			e.Keys = nil
@@ -85,7 +85,7 @@ func TestALeaderOfACopyWasVisitedAgain(t *testing.T) {
 		if got := commit(other, e, ask); got != store.Written {
 			t.Errorf("judged again it is %v, want written", got)
 		}
-		third := openNamed(t, servers, name)
+		third := beside(t, one, Options{})
 		e, ask = copyOf(3)
 		if got := commit(third, e, ask); got != store.Written {
 			t.Errorf("a copy whose leader is read anew is %v, want written", got)
@@ -97,8 +97,8 @@ func TestALeaderOfACopyWasVisitedAgain(t *testing.T) {
 // worker, and has other words, a verdict that names it is refused, and the text is looked up.
 func TestATextThatWasMet(t *testing.T) {
 	onReal(t, func(t *testing.T, servers string) {
-		name := newName()
-		one, other := openNamed(t, servers, name), openNamed(t, servers, name)
+		one := openNew(t, servers)
+		other := beside(t, one, Options{})
 		var counter tripCounter
 		one.flown = counter.flown
 		ask := func(e *store.Entry) store.Ask {
@@ -152,8 +152,8 @@ func TestATextThatWasMet(t *testing.T) {
 // leader is what it was. Who asks anew is told what is so now.
 func TestACopyThatWasMetIsVisitedAgain(t *testing.T) {
 	onReal(t, func(t *testing.T, servers string) {
-		name := newName()
-		one, other := openNamed(t, servers, name), openNamed(t, servers, name)
+		one := openNew(t, servers)
+		other := beside(t, one, Options{})
 		leader := pageOf("https://example.com/leader", 1)
 		commitJudged(t, one, leader)
 		follows := func(e *store.Entry, kind dedup.Kind) *store.Entry {
@@ -186,7 +186,7 @@ func TestACopyThatWasMetIsVisitedAgain(t *testing.T) {
 			t.Errorf("asked anew it is a copy of %v, want none", found.Copy)
 		}
 
-		third := openNamed(t, servers, name)
+		third := beside(t, one, Options{})
 		newer := follows(pageOf("https://example.com/newer", 4), dedup.Near)
 		if got := judge(third, newer, store.Ask{ID: newer.Record.ID, Hashes: []dedup.Hash{newer.Hash}, Keys: leader.Keys, Limit: 10}); got != store.Written {
 			t.Fatalf("another member is %v, want written", got)
@@ -208,8 +208,8 @@ func TestACopyThatWasMetIsVisitedAgain(t *testing.T) {
 // its members are listed, is called off: nobody would judge it again.
 func TestAMemberOnItsWayIsCalledOff(t *testing.T) {
 	onReal(t, func(t *testing.T, servers string) {
-		name := newName()
-		one, other := openNamed(t, servers, name), openNamed(t, servers, name)
+		one := openNew(t, servers)
+		other := beside(t, one, Options{})
 		leader, member := pageOf("https://example.com/leader", 1), pageOf("https://example.com/member", 2)
 		commitJudged(t, one, leader)
 		member.Keys = nil
@@ -228,7 +228,7 @@ func TestAMemberOnItsWayIsCalledOff(t *testing.T) {
 		again := pageOf(leader.Record.URL, 3)
 		again.Revisit, again.Replaces = true, leader.Record.Began()
 		commitJudged(t, other, again)
-		reader := openWith(t, servers, name, Options{ReadOnly: true})
+		reader := beside(t, one, Options{ReadOnly: true})
 		for _, s := range []*Store{reader, other} {
 			for m, err := range s.Members(t.Context(), []dedup.Hash{leader.Record.ID}) {
 				t.Errorf("a member: %v, %v; want none", m, err)

@@ -421,32 +421,21 @@ func (s *Store) noteRecent(ctx context.Context) (err error) {
 			s.unnoted.Store(true)
 		}
 	}()
-	from := strconv.FormatUint(seen-min(seen, uint64(patience.Microseconds())), 10)
-	for first := partition(0); first < partitions; first += mostLooked {
-		cmds := s.commands(mostLooked)
-		for p := first; p < first+mostLooked; p++ {
-			cmds = append(cmds, s.B().Xrange().Key(s.key(p, "e")).Start(from).End("+").Build())
+	recent, err := s.readCommits(ctx, spot{place: seen - min(seen, uint64(patience.Microseconds()))})
+	if err != nil {
+		return err
+	}
+	for {
+		some, err := recent.take(ctx, mostNoted)
+		if err != nil || len(some) == 0 {
+			return err
 		}
-		var recent []visit
-		for i, result := range s.do(ctx, cmds...) {
-			p := first + partition(i)
-			entries, err := result.AsXRange()
-			if err != nil && !rueidis.IsRedisNil(err) {
-				return explain(err)
-			}
-			for _, entry := range entries {
-				c, err := readCommit(p, entry)
-				if err != nil {
-					return err
-				}
-				recent = append(recent, visit{p, c.n})
-			}
+		vs := make([]visit, len(some))
+		for i, c := range some {
+			vs[i] = visit{c.part, c.n}
 		}
-		for some := range slices.Chunk(recent, mostNoted) {
-			if err := s.noteAgain(ctx, some); err != nil {
-				return err
-			}
+		if err := s.noteAgain(ctx, vs); err != nil {
+			return err
 		}
 	}
-	return nil
 }

@@ -12,8 +12,7 @@ import (
 // post makes the postings of an entry, at the beginning of its commit as a visit, and says
 // whether its verdict holds. If it does not, none of its postings is left. Some talks are held along
 // with that.
-func (s *Store) post(ctx context.Context, e *store.Entry, v visit, along ...talk) (holds bool, err error) {
-	saw := unpack(e.Basis.Mark)
+func (s *Store) post(ctx context.Context, e *store.Entry, saw *mark, v visit, along ...talk) (holds bool, err error) {
 	stay := [2]bool{true, true}
 	for i, v := range saw.named(e) {
 		if v.n == 0 {
@@ -25,7 +24,7 @@ func (s *Store) post(ctx context.Context, e *store.Entry, v visit, along ...talk
 			along = append(along, s.asks(v, &stay[i]))
 		}
 	}
-	if stands := standsOf(e, &saw); len(stands) > 0 {
+	if stands := standsOf(e, saw); len(stands) > 0 {
 		holds, err = s.settler(along...).enter(ctx, v.ticket(), stands)
 	} else {
 		holds, err = true, s.hold(ctx, along...)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -142,6 +143,12 @@ func openNew(t testing.TB, servers string) *Store { return openNamed(t, servers,
 func openNamed(t testing.TB, servers, name string) *Store {
 	t.Helper()
 	return openWith(t, servers, name, Options{Create: true})
+}
+
+// beside opens the store of another once more, as another process would.
+func beside(t testing.TB, s *Store, opt Options) *Store {
+	t.Helper()
+	return openWith(t, strings.Join(s.address.Servers, ","), s.address.Name, opt)
 }
 
 func openWith(t testing.TB, servers, name string, opt Options) *Store {
