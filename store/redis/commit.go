@@ -220,10 +220,11 @@ func (c *commit) refuse(ctx context.Context) (store.Outcome, error) {
 }
 
 // post makes the visit known to the index, and at the same time where it is, and of a member which
-// visit it is.
+// visit it is. Where the visit before was written may be lost with a primary, and nobody would write it
+// again: that visit is gone.
 func (c *commit) post(ctx context.Context) (ok bool, err error) {
 	along := c.enrolls()
-	if c.old == nil {
+	if c.old == nil || c.store.replicated {
 		along = append(along, c.store.locating(c.entry.Record.ID, c.part))
 	}
 	return c.store.post(ctx, c.entry, &c.saw, c.visit(), along...)

@@ -185,25 +185,29 @@ type standing struct {
 // A lag is that of one history while no replica begins to follow.
 type lag struct{ history, syncs string }
 
+// A span is since when something was so each time it was looked at, and when that was last.
+type span struct{ since, last time.Time }
+
 // outOfStep says whether the replica of a primary does not have what it should, and may have it
 // soon, or take the primary's place without it. The caller holds copying.
 func (s *Store) outOfStep(standings []standing, now time.Time) (waits bool) {
-	lagging := map[lag]time.Time{}
+	lagging := map[lag]span{}
 	for _, p := range standings {
 		if p.has {
 			continue
 		}
 		l := lag{p.history, p.syncs}
-		since, known := s.lagging[l]
-		if !known {
-			since = now
+		out := s.lagging[l]
+		if now.Sub(out.last) > hearsay { // nobody asked for long: it may have been in step meanwhile
+			out.since = now
 		}
-		lagging[l] = since
+		out.last = now
+		lagging[l] = out
 		bound := hearsay
 		if p.knows {
 			bound = patience
 		}
-		waits = waits || now.Sub(since) <= bound
+		waits = waits || now.Sub(out.since) <= bound
 	}
 	s.lagging = lagging
 	return waits

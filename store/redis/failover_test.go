@@ -56,22 +56,31 @@ func TestAReplicaIsWaitedForWithPatience(t *testing.T) {
 		{"one that is said to be gone", false, hearsay},
 	} {
 		s, now := &Store{}, time.Now()
+		last := time.Duration(0)
 		for i, step := range []struct {
 			at    time.Duration
+			asked bool // all the time since the step before
 			syncs string
 			has   bool
 			want  bool
 		}{
-			{0, "1", false, true},
-			{tt.bound, "1", false, true},
-			{tt.bound + 1, "1", false, false},
-			{tt.bound + 2, "2", false, true}, // it had come back meanwhile
-			{2*tt.bound + 2, "2", false, true},
-			{2*tt.bound + 3, "2", false, false},
-			{2*tt.bound + 4, "2", true, false},
-			{2*tt.bound + 5, "2", false, true},
+			{0, true, "1", false, true},
+			{tt.bound, true, "1", false, true},
+			{tt.bound + 1, true, "1", false, false},
+			{tt.bound + 2, true, "2", false, true}, // it had come back meanwhile
+			{2*tt.bound + 2, true, "2", false, true},
+			{2*tt.bound + 3, true, "2", false, false},
+			{2*tt.bound + 4, true, "2", true, false},
+			{2*tt.bound + 5, true, "2", false, true},
+			{4*tt.bound + 5, false, "2", false, true}, // it may have been in step meanwhile
+			{5*tt.bound + 5, true, "2", false, true},
+			{5*tt.bound + 6, true, "2", false, false},
 		} {
 			standings := []standing{{history: "one", has: true}, {"two", step.syncs, step.has, tt.knows}}
+			for at := last + hearsay/2; step.asked && at < step.at; at += hearsay / 2 {
+				s.outOfStep(standings, now.Add(at))
+			}
+			last = step.at
 			if got := s.outOfStep(standings, now.Add(step.at)); got != step.want {
 				t.Errorf("%s, %d: after %v it is waited for: %v, want %v", tt.name, i, step.at, got, step.want)
 			}

@@ -73,8 +73,8 @@ type Store struct {
 	era       atomic.Int64 // see copied
 	unnoted   atomic.Bool  // an era has begun, and noteRecent is to run
 	copying   sync.Mutex
-	histories []string          // guarded by copying: those of all primaries
-	lagging   map[lag]time.Time // guarded by copying: what no replica had, and since when
+	histories []string     // guarded by copying: those of all primaries
+	lagging   map[lag]span // guarded by copying: what no replica had
 	slotsOnce sync.Once
 	slotOf    []uint16 // of the partitions
 
