@@ -272,6 +272,37 @@ func TestTheNumberOfALostVisitIsAnothers(t *testing.T) {
 	}
 }
 
+// A worker reads what another left in an outbox. Before it brings that, the server has lost the visit,
+// and has given its number to another's: what that one left is brought, too.
+func TestTheNumberOfAVisitThatWasReadIsAnothers(t *testing.T) {
+	s := openNew(t, engines[2].at(t))
+	if _, err := s.copied(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v := visit{partOf("https://example.com/"), 7}
+	s.courier.bringing.Lock()
+	inOutbox(t, s, v, lead{ifNew, frontier.Item{URL: "https://a.example/"}})
+	if err := s.takeOver(t.Context(), []visit{v}); err != nil {
+		t.Fatal(err)
+	}
+	s.copying.Lock()
+	s.histories = nil // another primary has another
+	s.copying.Unlock()
+	if _, err := s.copied(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	inOutbox(t, s, v, lead{ifNew, frontier.Item{URL: "https://b.example/"}})
+	s.courier.bringing.Unlock()
+	for deadline := time.Now().Add(30 * time.Second); s.unconfirmed(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("what was brought is never confirmed")
+		}
+	}
+	if state, err := s.State(t.Context(), "https://b.example/"); err != nil || state != frontier.Pending {
+		t.Errorf("what the other left is %v, %v; want pending", state, err)
+	}
+}
+
 // While it is asked whether replicas have what was brought, nobody takes the crawl for over.
 func TestNothingIsOverWhileReplicasAreAsked(t *testing.T) {
 	s := openNew(t, engines[2].at(t))

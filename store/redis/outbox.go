@@ -65,7 +65,7 @@ type delivery struct {
 	visit
 	leads []lead
 	again bool  // it was brought, and may be lost: where the page is may be, too
-	era   int64 // since which all of it was written: where the page is, and what was brought
+	era   int64 // since which all of it was read or written: the outbox, where the page is, and what was brought
 }
 
 // A freshURL is the slot of a URL that was sent, and the era before.
@@ -183,13 +183,11 @@ func (s *Store) bring(ctx context.Context) error {
 	if len(all) == 0 {
 		return nil
 	}
-	era := s.era.Load()
 	var leads []lead
 	var again []visit
-	for i, d := range all {
+	for _, d := range all {
 		if leads = append(leads, d.leads...); d.again {
 			again = append(again, d.visit)
-			all[i].era = era
 		}
 	}
 	_, err := s.lead(ctx, leads)
@@ -363,8 +361,10 @@ func (s *Store) deliverFor(ctx context.Context, parts []partition, all bool) err
 	return nil
 }
 
-// takeOver makes what others left this process's to deliver.
+// takeOver makes what others left this process's to deliver. It counts for the era in which it was
+// read: in a later one its number may be another's.
 func (s *Store) takeOver(ctx context.Context, found []visit) error {
+	era := s.era.Load()
 	cmds := s.commands(len(found))
 	for _, v := range found {
 		cmds = append(cmds, s.B().Hget().Key(s.key(v.part, "o")).Field(strconv.FormatUint(v.n, 10)).Build())
@@ -382,7 +382,7 @@ func (s *Store) takeOver(ctx context.Context, found []visit) error {
 		if err != nil {
 			return err
 		}
-		s.courier.put(delivery{visit: found[i], leads: leads, again: true})
+		s.courier.put(delivery{visit: found[i], leads: leads, again: true, era: era})
 	}
 	return nil
 }
