@@ -134,7 +134,7 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 // crawled makes a subject of a page.
 func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*subject, error) {
 	s := subjectOf(page)
-	known, err := p.recordOf(ctx, s.record.ID)
+	known, err := p.record(ctx, s.record.ID, store.AsTaken)
 	if err == nil && !answers(known, page) {
 		err = p.take(ctx, s, page, leads)
 	}
@@ -189,7 +189,11 @@ func (p *Pipeline) meet(ctx context.Context, s *subject, page *crawler.Page, kno
 
 // recordOf returns what the store knows of a page, nil if that is nothing.
 func (p *Pipeline) recordOf(ctx context.Context, id dedup.Hash) (*store.Record, error) {
-	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantRecord)
+	return p.record(ctx, id, store.WantRecord)
+}
+
+func (p *Pipeline) record(ctx context.Context, id dedup.Hash, want store.Want) (*store.Record, error) {
+	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, want)
 	if err != nil || pages[0] == nil {
 		return nil, err
 	}

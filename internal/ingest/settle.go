@@ -162,7 +162,7 @@ func (st *settling) has(r *store.Record) bool {
 // remade makes a subject of a page that is stored.
 func (p *Pipeline) remade(c *store.Content) *subject {
 	before := c.Record
-	s := &subject{record: c.Record, before: &before}
+	s := &subject{record: c.Record, before: &before, again: true}
 	p.sketch(s, c.Text)
 	s.pack(c.Text, c.Markdown)
 	if len(c.Links) > 0 {

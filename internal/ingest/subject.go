@@ -27,6 +27,7 @@ type subject struct {
 	before      *store.Record // what is known of it; nil: this is its first visit
 	touch       bool          // the visit found no change
 	carried     bool          // its text is what it was, something else is not: the verdict stays
+	again       bool          // it was not visited, and is judged again, see settle.go
 
 	// What was read. Nothing changes it afterwards.
 	text    []byte // main text, with its Markdown if that is kept, packed; nil: none

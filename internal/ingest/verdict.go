@@ -69,7 +69,7 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 	r := &s.record
 	leader := found.Followed
 	trusted, err := p.trusts(ctx, s, found.Copy, leader)
-	if err == nil && !trusted {
+	if err == nil && !trusted && !ask.Anew {
 		ask.Anew = true
 		if err = p.askAgain(ctx, ask, found); err == nil {
 			leader = found.Followed
@@ -153,9 +153,10 @@ func (p *Pipeline) askAgain(ctx context.Context, ask store.Ask, found *store.Fou
 }
 
 // ask is what a subject needs to know. A subject that is too short to be compared asks for copies
-// only.
+// only. One that is stored asks anew: a verdict that is what it was is not committed, and held against
+// nothing.
 func (p *Pipeline) ask(s *subject) store.Ask {
-	ask := store.Ask{ID: s.record.ID, Hashes: s.hashes(), Meet: p.opt.Rule.Scheme.Meet(), Limit: p.posting}
+	ask := store.Ask{ID: s.record.ID, Hashes: s.hashes(), Meet: p.opt.Rule.Scheme.Meet(), Limit: p.posting, Anew: s.again}
 	if !p.opt.Rule.Short(s.tokens) {
 		ask.Keys = s.keys
 	}

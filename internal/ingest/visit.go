@@ -125,7 +125,7 @@ func (s *subject) becomes() store.VisitKind {
 // the page may have changed. Then the page gets a new record with the old verdict.
 func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) error {
 	b, r := s.before, &s.record
-	content, err := p.content(ctx, b.ID)
+	content, err := p.lastVisit(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (p *Pipeline) succeed(ctx context.Context, s *subject, kind store.VisitKind
 		s.record.Succeeds(s.before, nil, 0)
 		return nil
 	}
-	content, err := p.content(ctx, s.before.ID)
+	content, err := p.lastVisit(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,16 @@ func (s *subject) texts() (text, markdown string, err error) {
 
 // content is what is known of a page, with its text, sketch and links; nil: nothing.
 func (p *Pipeline) content(ctx context.Context, id dedup.Hash) (*store.Content, error) {
-	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantText|store.WantSketch|store.WantLinks)
+	return p.all(ctx, id, store.WantRecord)
+}
+
+// lastVisit is what is kept of the visit before that of a subject.
+func (p *Pipeline) lastVisit(ctx context.Context, s *subject) (*store.Content, error) {
+	return p.all(ctx, s.before.ID, store.AsTaken)
+}
+
+func (p *Pipeline) all(ctx context.Context, id dedup.Hash, want store.Want) (*store.Content, error) {
+	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, want|store.WantText|store.WantSketch|store.WantLinks)
 	if err != nil {
 		return nil, err
 	}

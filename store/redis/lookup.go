@@ -112,7 +112,7 @@ type met struct {
 	texts   map[ticket]int           // met under a text hash, and how often
 	keys    map[ticket]int           // met under a key, and under how many
 	own     *lastVisit               // the last visit of the page that asks; nil: it is not known
-	anew    bool                     // records are read, even if they are remembered
+	anew    bool                     // records and sketches are read, even if they are remembered
 	pages   map[ticket]*content      // of those under a text hash
 	leaders map[ticket]*placedLeader // of those under a key; nil: it has no sketch
 	fates   map[ticket]fate
@@ -214,6 +214,9 @@ func (m *met) reads(s *Store, tickets []ticket) map[visit]visitRead {
 			r.page = m.pages[t] == nil
 		}
 		if m.keys[t] > 0 {
+			if m.anew {
+				s.met.take(v)
+			}
 			if l := s.remembered(v); l == nil {
 				r.leader = true
 				leaders = append(leaders, v)

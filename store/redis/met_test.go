@@ -3,23 +3,35 @@ package redis
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"skink/dedup"
+	"skink/frontier"
 	"skink/store"
 )
 
 // A leader that one worker remembers is visited again by another, and has other words. A verdict
-// that names it is refused, and the next look-up does not meet it.
+// that names it is refused, and the next look-up does not meet it. Who asks anew does not meet it at all.
 func TestARememberedLeaderIsVisitedAgain(t *testing.T) {
 	onReal(t, func(t *testing.T, servers string) {
 		one := openNew(t, servers)
 		other := beside(t, one, Options{})
 		leader := pageOf("https://example.com/leader", 1)
 		commitJudged(t, one, leader)
+		third := beside(t, one, Options{})
+		lookup(t, third, store.Ask{Keys: leader.Keys, Limit: 10})
 
 		again := pageOf("https://example.com/leader", 2)
 		again.Revisit, again.Replaces = true, leader.Record.Began()
 		commitJudged(t, other, again)
+		for name, s := range map[string]*Store{"committed": one, "met": third} {
+			if found := lookup(t, s, store.Ask{Keys: leader.Keys, Limit: 10}); len(found.Leaders) != 1 { // another worker's visit is not heard of before it matters
+				t.Fatalf("who %s it meets %d leaders, want the one that it remembers", name, len(found.Leaders))
+			}
+		}
+		if found := lookup(t, third, store.Ask{Keys: leader.Keys, Limit: 10, Anew: true}); len(found.Leaders) != 0 {
+			t.Errorf("who asks anew meets %d leaders, want none", len(found.Leaders))
+		}
 
 		like := pageOf("https://example.com/like", 3)
 		like.Keys = nil
@@ -27,9 +39,6 @@ func TestARememberedLeaderIsVisitedAgain(t *testing.T) {
 		found, err := one.Lookup(t.Context(), []store.Ask{ask})
 		if err != nil {
 			t.Fatal(err)
-		}
-		if len(found[0].Leaders) != 1 { // another worker's visit is not heard of before it matters
-			t.Fatalf("it met %d leaders, want the one that it remembers", len(found[0].Leaders))
 		}
 		like.Record.Verdict, like.Record.Leader, like.Record.Resemblance = dedup.Near, leader.Record.ID, .9
 		like.Basis = found[0].Basis(ask)
@@ -241,4 +250,46 @@ func TestAMemberOnItsWayIsCalledOff(t *testing.T) {
 			t.Errorf("written again it is %v, want stale", got)
 		}
 	})
+}
+
+// A page whose URL was taken here is judged again by another worker. Only who fetches it is told what
+// was known of it when it was taken.
+func TestWhatWasKnownWhenTakenIsForWhoFetches(t *testing.T) {
+	s := openNew(t, engines[2].at(t))
+	pages := []*store.Entry{pageOf("https://example.com/a", 1), pageOf("https://example.com/b", 2)}
+	var items []frontier.Item
+	for _, e := range pages {
+		commitJudged(t, s, e)
+		items = append(items, frontier.Item{URL: e.Record.URL})
+	}
+	if n, err := s.Requeue(t.Context(), items); err != nil || n != 2 {
+		t.Fatalf("Requeue = %d, %v; want 2", n, err)
+	}
+	g, err := s.Claim(t.Context(), "w", 1, time.Minute)
+	if err != nil || len(g.Hosts) != 1 {
+		t.Fatalf("Claim = %+v, %v; want a host", g, err)
+	}
+	if taken, err := s.Take(t.Context(), g.Hosts[0].Claim, 2); err != nil || len(taken) != 2 {
+		t.Fatalf("Take = %v, %v; want 2 URLs", taken, err)
+	}
+	began := func(e *store.Entry, want store.Want) time.Time {
+		t.Helper()
+		found, err := s.Pages(t.Context(), []dedup.Hash{e.Record.ID}, want)
+		if err != nil || found[0] == nil {
+			t.Fatalf("Pages = %v, %v", found, err)
+		}
+		return found[0].Record.Began()
+	}
+	began(pages[0], store.AsTaken) // reads both
+	was := pages[1].Record.Began()
+	again := pageOf(pages[1].Record.URL, 2)
+	again.Record.JudgedAt = was.Add(time.Hour)
+	again.Revisit, again.Replaces = true, was
+	commitJudged(t, beside(t, s, Options{}), again)
+	if got := began(pages[1], store.WantRecord); !got.Equal(again.Record.Began()) {
+		t.Errorf("its record began at %v, want %v, when it was judged again", got, again.Record.Began())
+	}
+	if got := began(pages[1], store.AsTaken); !got.Equal(was) {
+		t.Errorf("as it was taken its record began at %v, want %v", got, was)
+	}
 }

@@ -58,9 +58,9 @@ func (v *visitor) pages(id dedup.Hash, want store.Want) *store.Content {
 
 func (v *visitor) visit(e *store.Entry) {
 	v.t.Helper()
-	if known := v.pages(e.Record.ID, store.WantRecord); known != nil {
+	if known := v.pages(e.Record.ID, store.AsTaken); known != nil {
 		e.Revisit, e.Replaces = true, known.Record.Began()
-		if whole := v.pages(e.Record.ID, store.WantText|store.WantSketch|store.WantLinks); whole == nil || !whole.Kept || whole.Sketch == nil {
+		if whole := v.pages(e.Record.ID, store.AsTaken|store.WantText|store.WantSketch|store.WantLinks); whole == nil || !whole.Kept || whole.Sketch == nil {
 			v.t.Fatalf("%s: what was kept of it is %v", e.Record.URL, whole)
 		}
 	}

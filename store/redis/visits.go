@@ -316,33 +316,22 @@ func (s *Store) partsOf(ctx context.Context, ids []dedup.Hash) ([]int, error) {
 
 // Pages returns what is known of pages. Those that a look-up met lately are asked for
 // where they were: what is there is what there is, for a visit that another replaced is gone.
-// Of the others, and of those that are there no more, it is first asked where they are. The record
-// of a page whose URL was just taken is asked for with those of the others that were.
+// Of the others, and of those that are there no more, it is first asked where they are. One that is
+// asked for as it was when its URL was taken is read with those of the others that were, see batch.go.
 func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	pages := make([]*store.Content, len(ids))
 	vs := make([]visit, len(ids))
-	if len(ids) == 1 && want == store.WantRecord {
-		switch c, ok, err := s.knownWhenTaken(ctx, ids[0]); {
-		case err != nil:
+	asTaken := want&store.AsTaken != 0 && len(ids) == 1
+	want &^= store.AsTaken
+	if asTaken {
+		known, err := s.asTaken(ctx, pages, ids[0], want)
+		if err != nil {
 			return nil, fmt.Errorf("read pages: %w", err)
-		case ok && c == nil:
-			return pages, nil
-		case ok:
-			copied := c.Content // the commit compares the store with what was read
-			pages[0] = &copied
-			return pages, nil
 		}
-	}
-	if len(ids) == 1 && want != store.WantRecord {
-		if was := s.stillKept(ids[0]); was != nil {
-			c, err := s.whole(was, want)
-			if err != nil {
-				return nil, fmt.Errorf("read pages: %w", err)
-			}
-			pages[0] = &c.Content
+		if known {
 			return pages, nil
 		}
 	}
@@ -357,6 +346,22 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 		return nil, fmt.Errorf("read pages: %w", err)
 	}
 	return pages, nil
+}
+
+// asTaken fills in what was known of one page when its URL was taken here, and says whether it was.
+func (s *Store) asTaken(ctx context.Context, pages []*store.Content, id dedup.Hash, want store.Want) (known bool, err error) {
+	var c *content
+	if want == store.WantRecord {
+		c, known, err = s.knownWhenTaken(ctx, id)
+	} else if was := s.stillKept(id); was != nil {
+		known = true
+		c, err = s.whole(was, want)
+	}
+	if c != nil && err == nil {
+		copied := c.Content // the commit compares the store with what was read
+		pages[0] = &copied
+	}
+	return known, err
 }
 
 // fillPages reads the pages that are at some visits. Where another is, its server has lost that
