@@ -13,7 +13,7 @@ import (
 
 // # What was known of a URL when it was taken
 //
-// Whoever fetches a URL asks first what is known of its page, which is nothing for most. Only the
+// Whoever fetches a URL asks first what is known of its page (AsTaken), which is nothing for most. Only the
 // holder of the host may write a record for it. So what was true when he took it stays true as
 // long as he holds the host, and all URLs that were taken together are asked for together, when one
 // of them is asked for first. What a batch says of a URL it says once: later there may be a record.

@@ -19,7 +19,8 @@ import (
 // forgotten, so that the next one reads it. A leader that no verdict names does no harm by being
 // met in vain. It is the same with the copy from which a verdict is taken over, and with the leader that
 // it follows: which visit that is is remembered (where), or is what stands in the copy's record. Whoever
-// does not trust a copy asks anew, and gets what is read then.
+// does not trust a copy asks anew, and gets what is read then; and so does who judges a page again,
+// for a verdict that is what it was is not committed.
 //
 // Of a page that has the same text its record is wanted, and that of the leader which it follows. A
 // visit that is only noted again (Touch) keeps all in it that a verdict could rest on. So records are
