@@ -168,6 +168,7 @@ func (s *Store) copied(ctx context.Context) (era int64, err error) {
 	}
 	if other {
 		s.unnoted.Store(s.histories != nil) // in the first era there was none before
+		s.courier.rouse()
 		s.histories = histories
 		s.era.Add(1)
 	}

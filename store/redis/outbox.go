@@ -87,7 +87,7 @@ type courier struct {
 	own     map[visit]bool   // guarded by mu: all that is waiting or brought
 	owned   [partitions]int  // guarded by mu: how many of those are in each
 	fails   time.Time        // guarded by mu: since when nothing can be taken out; zero: it can
-	wake    chan struct{}    // holds one when something waits
+	wake    chan struct{}    // holds one when something waits, or an era has begun
 }
 
 func newCourier() *courier {
@@ -109,11 +109,16 @@ func (c *courier) put(ds ...delivery) (links int) {
 		}
 	}
 	c.waiting = append(c.waiting, ds...)
+	c.rouse()
+	return c.links
+}
+
+// rouse wakes who delivers.
+func (c *courier) rouse() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
 	}
-	return c.links
 }
 
 // disown says that entries are not this process's any more.

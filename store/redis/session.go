@@ -69,11 +69,15 @@ func (s *Store) join(ctx context.Context) error {
 	}
 }
 
-// stay says that the session lives, until the store is closed.
+// stay says that the session lives, until the store is closed. Who has nothing to be confirmed sees
+// here that an era has begun.
 func (s *Store) stay() {
 	for wait(s.life, false, sessionTime/3) {
 		if answer, err := s.say(s.life, "stay"); err == nil { // an error is that of whoever needs the server next
 			s.hear(answer)
+		}
+		if s.replicated {
+			s.copied(s.life) // an error leaves what comes to the next time
 		}
 	}
 }
