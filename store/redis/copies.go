@@ -43,6 +43,7 @@ import (
 // All of that rests on what primaries say of their replicas, and when it was wrong pages were in the
 // store and could not be found by their ids. So who sees a new era writes again also where those pages
 // are that were committed in the half minute before, whatever he knows of them (noteRecent).
+// Who has nothing to be confirmed looks for one as often as he says that his session lives.
 //
 // A replica that is out of step for as long as patience lasts is not waited for any more: its
 // primary has been left without it. What a primary says of its replicas may be old. One that has come
