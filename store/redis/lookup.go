@@ -378,9 +378,15 @@ func (q *question) meetLeaders(known *met) (again bool) {
 			times[t]++
 		}
 	}
+	latest := map[dedup.Hash]uint64{} // a page that is visited again meanwhile may be met as it was and as it is
+	for t := range times {
+		if l := known.leaders[t]; l != nil {
+			latest[l.ID] = max(latest[l.ID], l.place)
+		}
+	}
 	var leaders []*placedLeader
 	for t, n := range times {
-		if l := known.leaders[t]; l != nil && n >= q.Meet && l.ID != q.ID {
+		if l := known.leaders[t]; l != nil && n >= q.Meet && l.ID != q.ID && l.place == latest[l.ID] {
 			leaders = append(leaders, l)
 			q.mark.leaders[l.ID] = t
 		}

@@ -293,3 +293,35 @@ func TestWhatWasKnownWhenTakenIsForWhoFetches(t *testing.T) {
 		t.Errorf("as it was taken its record began at %v, want %v", got, was)
 	}
 }
+
+// A leader is visited again while a look-up is on its way: the visit before is read, and the next is
+// found to be committed. The look-up meets the page once, as it is.
+func TestALeaderIsMetOnce(t *testing.T) {
+	one := openNew(t, engines[2].at(t))
+	leader := pageOf("https://example.com/leader", 1)
+	commitJudged(t, one, leader)
+	again := pageOf(leader.Record.URL, 2)
+	again.Keys, again.Revisit, again.Replaces = leader.Keys, true, leader.Record.Began()
+	c := one.newCommit(again)
+	if err := c.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if holds, err := c.post(t.Context()); err != nil || !holds {
+		t.Fatalf("its postings hold: %v, %v", holds, err)
+	}
+	other := beside(t, one, Options{})
+	trips := 0
+	other.flown = func(time.Time, time.Time) {
+		if trips++; trips != 2 { // the first reads the lists, the second what is in them
+			return
+		}
+		if answer, err := c.finish(t.Context()); err != nil || text(answer[0]) != "written" {
+			t.Errorf("the next visit is %v, %v; want written", answer, err)
+		}
+	}
+	found := lookup(t, other, store.Ask{Keys: leader.Keys, Limit: 10})
+	met := unpack(found.Mark).leaders[leader.Record.ID].visit()
+	if len(found.Leaders) != 1 || found.Leaders[0].Hash != again.Record.Hash || met != c.visit() {
+		t.Errorf("it meets %d leaders, visit %v; want the page as it is, visit %v", len(found.Leaders), met, c.visit())
+	}
+}
