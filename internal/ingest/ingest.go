@@ -192,6 +192,7 @@ func (p *Pipeline) recordOf(ctx context.Context, id dedup.Hash) (*store.Record, 
 	return p.record(ctx, id, store.WantRecord)
 }
 
+// record is recordOf, or what was known when the page's URL was taken, if want says that it will do.
 func (p *Pipeline) record(ctx context.Context, id dedup.Hash, want store.Want) (*store.Record, error) {
 	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, want)
 	if err != nil || pages[0] == nil {

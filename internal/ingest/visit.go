@@ -225,6 +225,7 @@ func (p *Pipeline) lastVisit(ctx context.Context, s *subject) (*store.Content, e
 	return p.all(ctx, s.before.ID, store.AsTaken)
 }
 
+// all reads all parts of a page, as want says: as it is, or as it was taken.
 func (p *Pipeline) all(ctx context.Context, id dedup.Hash, want store.Want) (*store.Content, error) {
 	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, want|store.WantText|store.WantSketch|store.WantLinks)
 	if err != nil {

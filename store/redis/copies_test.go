@@ -27,12 +27,7 @@ func TestWhereAPageIsSurvives(t *testing.T) {
 		if err != nil || n != 1 {
 			t.Fatalf("%d entries say where the page is: %v", n, err)
 		}
-		s.copying.Lock()
-		s.histories = nil // another primary has another
-		s.copying.Unlock()
-		if _, err := s.copied(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		beginEra(t, s)
 		if again {
 			next := pageOf(e.Record.URL, 0)
 			next.Record.FetchedAt = e.Record.FetchedAt.Add(time.Second)
@@ -40,14 +35,31 @@ func TestWhereAPageIsSurvives(t *testing.T) {
 			commitJudged(t, s, next)
 		}
 		s.courier.bringing.Unlock()
-		for deadline := time.Now().Add(30 * time.Second); s.unconfirmed(); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal("what was brought is never confirmed")
-			}
-		}
+		awaitConfirmed(t, s)
 		pages, err := openNamed(t, servers, name).Pages(t.Context(), []dedup.Hash{id}, store.WantText)
 		if err != nil || pages[0] == nil || !pages[0].Kept {
 			t.Errorf("visited again: %v: Pages = %+v, %v; want the page with its text", again, pages[0], err)
+		}
+	}
+}
+
+// beginEra lets a primary have another history, as one has that takes over.
+func beginEra(t *testing.T, s *Store) {
+	t.Helper()
+	s.copying.Lock()
+	s.histories = nil // another primary has another
+	s.copying.Unlock()
+	if _, err := s.copied(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitConfirmed waits until all that was brought is known to stay.
+func awaitConfirmed(t *testing.T, s *Store) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); s.unconfirmed(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("what was brought is never confirmed")
 		}
 	}
 }

@@ -209,11 +209,7 @@ func TestWhereRecentPagesAreIsWrittenAgain(t *testing.T) {
 			t.Fatalf("%s is found, %v", e.Record.URL, err)
 		}
 	}
-	for deadline := time.Now().Add(30 * time.Second); s.unconfirmed(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("what was brought is never confirmed")
-		}
-	}
+	awaitConfirmed(t, s)
 	s.copying.Lock()
 	s.histories = []string{"that of a dead primary"}
 	s.copying.Unlock()
@@ -285,19 +281,10 @@ func TestTheNumberOfAVisitThatWasReadIsAnothers(t *testing.T) {
 	if err := s.takeOver(t.Context(), []visit{v}); err != nil {
 		t.Fatal(err)
 	}
-	s.copying.Lock()
-	s.histories = nil // another primary has another
-	s.copying.Unlock()
-	if _, err := s.copied(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	beginEra(t, s)
 	inOutbox(t, s, v, lead{ifNew, frontier.Item{URL: "https://b.example/"}})
 	s.courier.bringing.Unlock()
-	for deadline := time.Now().Add(30 * time.Second); s.unconfirmed(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("what was brought is never confirmed")
-		}
-	}
+	awaitConfirmed(t, s)
 	if state, err := s.State(t.Context(), "https://b.example/"); err != nil || state != frontier.Pending {
 		t.Errorf("what the other left is %v, %v; want pending", state, err)
 	}

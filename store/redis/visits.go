@@ -327,11 +327,14 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 	asTaken := want&store.AsTaken != 0 && len(ids) == 1
 	want &^= store.AsTaken
 	if asTaken {
-		known, err := s.asTaken(ctx, pages, ids[0], want)
-		if err != nil {
+		switch c, known, err := s.asTaken(ctx, ids[0], want); {
+		case err != nil:
 			return nil, fmt.Errorf("read pages: %w", err)
-		}
-		if known {
+		case known && c != nil:
+			copied := c.Content // the commit compares the store with what was read
+			pages[0] = &copied
+			return pages, nil
+		case known:
 			return pages, nil
 		}
 	}
@@ -348,20 +351,18 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 	return pages, nil
 }
 
-// asTaken fills in what was known of one page when its URL was taken here, and says whether it was.
-func (s *Store) asTaken(ctx context.Context, pages []*store.Content, id dedup.Hash, want store.Want) (known bool, err error) {
-	var c *content
+// asTaken is what was known of a page when its URL was taken here, nil if that is nothing. It says
+// whether it was taken, and that is known yet.
+func (s *Store) asTaken(ctx context.Context, id dedup.Hash, want store.Want) (c *content, known bool, err error) {
 	if want == store.WantRecord {
-		c, known, err = s.knownWhenTaken(ctx, id)
-	} else if was := s.stillKept(id); was != nil {
-		known = true
-		c, err = s.whole(was, want)
+		return s.knownWhenTaken(ctx, id)
 	}
-	if c != nil && err == nil {
-		copied := c.Content // the commit compares the store with what was read
-		pages[0] = &copied
+	was := s.stillKept(id)
+	if was == nil {
+		return nil, false, nil
 	}
-	return known, err
+	c, err = s.whole(was, want)
+	return c, true, err
 }
 
 // fillPages reads the pages that are at some visits. Where another is, its server has lost that
