@@ -160,6 +160,7 @@ func (s *survey) dropAppendices(first, last int32) {
 		return
 	}
 	var buf [2 * appendixHeading]byte
+	dropped := false
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]
 		if b.dropped || b.size() > appendixHeading || b.kind != heading && b.kind != group && b.kind != para || b.words > appendixWords {
@@ -173,8 +174,10 @@ func (s *survey) dropAppendices(first, last int32) {
 		appendix, remark := isAppendix(text), b.kind == heading && (s.isArticle() || s.blog) && isRemarks(text)
 		end := i
 		switch {
-		case appendix || remark:
+		case remark:
 			end = s.sectionEnd(i, last)
+		case appendix:
+			end = s.belowLinks(i, s.sectionEnd(i, last))
 		case s.isArticle() && isAbout(text) && s.fewLeft(i, last):
 			end = last
 		}
@@ -185,9 +188,12 @@ func (s *survey) dropAppendices(first, last int32) {
 			continue
 		}
 		s.drop(i, end)
+		dropped = true
 		i = end - 1
 	}
-	s.recount()
+	if dropped {
+		s.recount()
+	}
 }
 
 // abouts begin the heading of what a company says of itself below what it has to tell.
@@ -249,6 +255,27 @@ func isRemarks(text []byte) bool {
 		found = true
 	}
 	return found
+}
+
+// belowLinks is the first running paragraph below the list of links that a section begins with, and
+// its end if there is none: what stands below the list belongs to the text again. The paragraph is
+// one beside the list, for cards have paragraphs of their own.
+func (s *survey) belowLinks(i, end int32) int32 {
+	links := int32(-1) // the box around the list
+	for j := i + 1; j < end; j++ {
+		b := &s.blocks[j]
+		if b.dropped || b.elem < 0 {
+			continue
+		}
+		e := &s.elems[b.elem]
+		switch {
+		case b.kind == item && b.link*2 > b.size() && e.parent >= 0:
+			links = s.elems[e.parent].parent
+		case b.kind == para && b.runs() && links >= 0 && e.parent == links:
+			return j
+		}
+	}
+	return end
 }
 
 // sectionEnd is the block after the section that begins with block i: the end of the box that

@@ -7,7 +7,7 @@ import "strings"
 // Class names and ids are written for style sheets and scripts. But they are made of words, and of
 // the same words on most sites. Here are those that say what is not the text, as the templates of
 // the common content systems, frameworks and forums use them. They were gathered by reading such
-// pages. They are hints: see prune.
+// pages. They are hints: see prune and clearSections.
 
 // classLists are the words by what they make of a box.
 var classLists = []struct {

@@ -34,9 +34,11 @@ type Document struct {
 	Published   string // as written, mostly ISO 8601: of a <meta>, schema.org or <time>
 	Modified    string // the same for the last change
 	Lang        string // primary subtag ("en"), "" if unknown
-	Canonical   string // href of rel=canonical as written, "" if none; the first of several
-	Base        string // <base href> as written, "" if none
-	Charset     string // WHATWG name of the encoding the bytes were read with
+
+	DeclaredLang string // the same, as the page declares it; "" if it declares none
+	Canonical    string // href of rel=canonical as written, "" if none; the first of several
+	Base         string // <base href> as written, "" if none
+	Charset      string // WHATWG name of the encoding the bytes were read with
 
 	NoIndex, NoFollow bool           // what <meta name=robots> asks of everyone
 	Asks              map[string]Ask // the same of one crawler, by its name in lower case
@@ -53,6 +55,7 @@ type Document struct {
 
 	Text  string  // the main text, one block a line
 	Words int     // of Text; in scripts without spaces, its characters
+	Left  string  // running text that was left out of Text, one block a line; what Text repeats is not in it
 	Root  string  // how the main text was found, one of the Root constants
 	Sure  float64 // share of what could be in Text that it holds, 0 to 1; links are not counted
 
@@ -226,7 +229,7 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 		d.Bound = bound
 	}
 	d.Words = countWords(d.Text)
-	d.Lang = lang(d)
+	d.DeclaredLang, d.Lang = language.Primary(d.Lang), lang(d)
 	return d, nil
 }
 

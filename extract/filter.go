@@ -19,14 +19,16 @@ func (s *survey) findText(d *Document) {
 	if d.Title == "" && s.h1 != "" {
 		d.Title, d.TitleFrom = s.h1, "h1"
 	}
-	s.recount()
-	if len(s.scripts) > 0 && s.whole().weight < 8*short {
-		s.addTemplates()
-		s.recount()
+	if len(s.scripts) > 0 {
+		if s.recount(); s.whole().weight < 8*short {
+			s.addTemplates()
+		}
 	}
 	s.dropMenuLines()
-	s.dropRepeats()
+	s.dropContents()
 	s.recount()
+	s.clearSections()
+	s.dropRepeats()
 	s.keepFlow()
 	s.prune()
 	s.restoreRepeats()
@@ -37,21 +39,32 @@ func (s *survey) findText(d *Document) {
 	s.dropAppendices(first, last)
 	s.filter(first, last)
 	s.dropTitle(d.Title, first, last)
+	s.headline = s.headlineAbove(first)
 	d.Text = s.take(first, last)
 	d.Root = how
 	if d.Text == "" {
 		s.fallBack(d)
 	}
 	if s.isShell() {
+		s.headline = -1
 		d.Text, d.Root = s.take(0, 0), RootNone
 	}
 }
 
-// take makes the main text of what is left of blocks[first:last].
+// headlineAbove is the block of the page's <h1> if it stands above the main text, with no running
+// text between; else it is -1. The headline of an article is no part of its text, see dropTitle.
+func (s *survey) headlineAbove(first int32) int32 {
+	if s.isArticle() || s.h1Block < 0 || s.h1Block >= first || s.total(s.h1Block, first).runs > 0 {
+		return -1
+	}
+	return s.h1Block
+}
+
+// take makes the main text of the headline and of what is left of blocks[first:last].
 func (s *survey) take(first, last int32) string {
 	for i := range s.blocks {
 		b := &s.blocks[i]
-		b.taken = first <= int32(i) && int32(i) < last && !b.dropped
+		b.taken = (first <= int32(i) && int32(i) < last || int32(i) == s.headline) && !b.dropped
 	}
 	return joinBlocks(&s.writer, func(i int) bool { return s.blocks[i].taken })
 }
@@ -62,6 +75,7 @@ func (s *survey) fallBack(d *Document) {
 	for i := range s.blocks {
 		s.blocks[i].dropped = false
 	}
+	s.headline = -1
 	for i := int32(0); i < int32(len(s.elems)); i++ {
 		if e := &s.elems[i]; e.mark&(markNever|markNav|markClass|markPlace) != 0 {
 			s.drop(e.first, e.last)
@@ -96,7 +110,7 @@ func (s *survey) filter(first, last int32) {
 	if s.isProduct() || s.thread {
 		prose = 2
 	}
-	if running < enough || running*5 < whole*prose || code*20 > whole {
+	if s.manual || running < enough || running*5 < whole*prose || code*20 > whole {
 		return
 	}
 	s.dropLabels(first, last)

@@ -12,11 +12,16 @@ func (s *survey) finish() {
 	setOnce(&d.Author, s.schema.author)
 	setOnce(&d.Published, s.schema.published)
 	setOnce(&d.Published, s.published)
+	setOnce(&d.Published, s.besides)
 	setOnce(&d.Modified, s.schema.modified)
 	if d.Breadcrumbs = s.schema.crumbs; d.Breadcrumbs == nil {
 		d.Breadcrumbs = s.breadcrumbs()
 	}
 	d.Sure = s.share()
+	d.Left = joinBlocks(&s.writer, func(i int) bool {
+		b := &s.blocks[i]
+		return !b.taken && !b.again && b.runs()
+	})
 	for _, m := range s.images {
 		if s.inText(m.elem) {
 			d.Images = append(d.Images, m.alt)

@@ -6,15 +6,14 @@ import "golang.org/x/net/html/atom"
 //
 // A class, a role or <aside> may say that a box stands beside the text. That is a place, not a
 // kind: documentation generators call their boxed remarks "sidebar" too, and magazines put what
-// they quote in <aside>. Such a box stands between two paragraphs of one text, where nothing is
-// beside anything, and a reader meets it there. So what the text flows around is part of the text,
-// unless it is links, a card or a form, which templates put there. In a thread it is a quotation,
-// and the post that it quotes stands on the page already.
+// they quote in <aside>. Such a box stands in one box with paragraphs of a text, and a reader meets
+// it there. So it is part of the text. Links, a card or a form are not, for templates put them
+// there. Nor is a quotation in a thread, because the page has the quoted post already.
 //
-// Words that say what a box is, "related" or "newsletter", hold wherever the box stands.
+// Words that say what a box is, "related" or "newsletter", hold wherever the box stands, unless it
+// has paragraphs of its own: see clearSections.
 
-// keepFlow takes back the suspicion against boxes that the text flows around, and against others of
-// their name beside a paragraph: the last box of a chapter has no text below it.
+// keepFlow takes back the suspicion against boxes that stand in one box with running text.
 func (s *survey) keepFlow() {
 	if s.thread {
 		return
@@ -32,14 +31,8 @@ func (s *survey) keepFlow() {
 		return
 	}
 	text := s.stretches()
-	flowing := make(map[string]bool)
 	for _, i := range boxes {
-		if text.flowsAround(s, i) || text.begins(s, i) {
-			flowing[s.nameOf(i)] = true
-		}
-	}
-	for _, i := range boxes {
-		if e := &s.elems[i]; flowing[s.nameOf(i)] && text.isIn(e.parent) {
+		if e := &s.elems[i]; text.isIn(e.parent) {
 			for j := i; j < e.end; j++ {
 				s.elems[j].mark &^= markPlace // its parts are named after it
 			}
@@ -108,15 +101,6 @@ func (t *stretches) flowsAround(s *survey, i int32) bool {
 	return text.end > e.last && text.first < e.first
 }
 
-// begins reports a box between a heading and the running text below it.
-func (t *stretches) begins(s *survey, i int32) bool {
-	e, text := &s.elems[i], t.around(s, i)
-	if text.end <= e.last || text.first < e.last || e.first <= s.elems[e.parent].first || s.blocks[e.first-1].kind != heading {
-		return false
-	}
-	return s.total(e.last, text.first).size == 0
-}
-
 const wrappers = 12 // boxes around a paragraph, and lists in lists, that are looked through
 
 func (s *survey) stretches() *stretches {
@@ -159,10 +143,4 @@ func (s *survey) isPart(i int32) bool {
 		return true
 	}
 	return e.kind == group && i+1 < e.end && s.elems[i+1].kind == list && s.elems[i+1].first == e.first && s.elems[i+1].last == e.last
-}
-
-// nameOf is what the markup calls a box.
-func (s *survey) nameOf(i int32) string {
-	n := s.elems[i].node
-	return n.Data + "." + attr(n, "class")
 }

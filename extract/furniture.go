@@ -11,6 +11,8 @@ const (
 	tagSpace   = 24 // bytes in front of links: "Filed under: ", "Lesen Sie auch: "
 	tagWords   = 5  // words of a tag, at most and on average
 
+	fewDates = 6 // lines of when it was written; where there are more, they are entries of a history
+
 	fewLinks = 6 // links of a list of where to go next
 	fewLists = 3 // such lists, of which a text is not made
 	listPart = 5 // times as much as is in these lists that is taken
@@ -28,10 +30,17 @@ func (s *survey) dropDates(first, last int32) {
 			from, to = min(from, i), i
 		}
 	}
+	var dated []int32
 	for i := first; i < last; i++ {
-		if b := &s.blocks[i]; (i < from || i > to) && (b.kind == group || b.kind == para) && s.isDated(b) {
-			b.dropped = true
+		if b := &s.blocks[i]; !b.dropped && (i < from || i > to) && (b.kind == group || b.kind == para) && s.isDated(b) {
+			dated = append(dated, i)
 		}
+	}
+	if len(dated) > fewDates {
+		return
+	}
+	for _, i := range dated {
+		s.blocks[i].dropped = true
 	}
 }
 

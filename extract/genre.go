@@ -28,14 +28,18 @@ import (
 
 // genre is what a page says it is; several may be true of one, and mostly none is.
 type genre struct {
-	thread, answers, article, product, shop, blog bool
-	carts                                         int // controls that put a thing into a cart
+	thread, answers, article, product, shop, blog, manual bool
+	carts                                                 int // controls that put a thing into a cart
 }
 
 var (
 	// threadSoftware are forums that name themselves in <meta name=generator> or in the class or id
 	// of <html> and <body>.
 	threadSoftware = []string{"discourse", "phpbb", "vbulletin", "xenforo", "invision community", "flarum", "vanilla", "nodebb", "mybb", "simple machines", "question-page"}
+
+	// manualSoftware writes manuals. Their signatures look like labels, and a sentence of a section
+	// returns in an overview.
+	manualSoftware = []string{"javadoc", "doxygen", "docbook", "publican", "docutils", "mkdocs", "sphinx", "asciidoc", "docusaurus"}
 
 	// blogSoftware keeps what it calls comments below what it calls a post, or a page.
 	blogSoftware = []string{"wordpress", "blogger", "movable type", "ghost"}
@@ -60,6 +64,7 @@ func (g *genre) note(n *html.Node) {
 			g.shop = g.shop || strings.Contains(content, "product")
 		case strings.EqualFold(attr(n, "name"), "generator"):
 			g.thread = g.thread || containsAny(strings.ToLower(content), threadSoftware)
+			g.manual = g.manual || containsAny(strings.ToLower(content), manualSoftware)
 			g.blog = g.blog || containsAny(strings.ToLower(content), blogSoftware)
 		}
 	case atom.Script:

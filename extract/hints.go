@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"bytes"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -41,12 +40,12 @@ const (
 	hintMain                         // <main>, role=main
 )
 
-// hints reads what the element, its role and its class say.
-func (g *genre) hints(n *html.Node) (m mark, roots rootHint) {
+// hints reads what the element, its role and its class say. byID is what its id alone says.
+func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 	switch n.DataAtom {
 	case atom.Html, atom.Head, atom.Body:
 		g.schema(attr(n, "itemtype"))
-		return 0, 0 // their classes speak of the whole page: "has sidebar", "no comments"
+		return 0, 0, 0 // their classes speak of the whole page: "has sidebar", "no comments"
 	case atom.Nav, atom.Menu, atom.Dialog, atom.Search:
 		m = markNav
 	case atom.Aside:
@@ -72,8 +71,8 @@ func (g *genre) hints(n *html.Node) (m mark, roots rootHint) {
 		case "class", "data-role":
 			m |= classMark(value)
 		case "id":
-			if im := classMark(value); im != 0 && !isAnchor(n, value) {
-				m |= im
+			if byID = classMark(value); byID != 0 && kindOf(n) == heading {
+				byID = 0 // it is made for links to lead to
 			}
 		case "data-elementor-type": // "footer", "popup": the part of the page a builder's template is for
 			m |= classMark(value)
@@ -100,27 +99,10 @@ func (g *genre) hints(n *html.Node) (m mark, roots rootHint) {
 			}
 		}
 	}
-	return m, roots
-}
-
-// isAnchor reports an id made for links to lead to: that of a heading, and that of a section named
-// after its heading inside another such section, as documentation generators nest them. Such an id
-// is a sentence of the text, and "respond-to-review-comments" speaks of comments but holds none.
-func isAnchor(n *html.Node, id string) bool {
-	return kindOf(n) == heading || n.Parent != nil && isNamedAfterHeading(n, id) && isNamedAfterHeading(n.Parent, attr(n.Parent, "id"))
-}
-
-// isNamedAfterHeading reports a box that begins with a heading and has its words for an id.
-func isNamedAfterHeading(n *html.Node, id string) bool {
-	for depth := 0; id != "" && depth < 5; depth++ {
-		if n = firstElement(n); n == nil {
-			return false
-		}
-		if kindOf(n) == heading {
-			return isSlug(id, n)
-		}
+	if g.manual { // it has neither; its classes name what it describes
+		m, byID = m&^(markComments|markRelated), byID&^(markComments|markRelated)
 	}
-	return false
+	return m | byID, byID &^ m, roots
 }
 
 func firstElement(n *html.Node) *html.Node {
@@ -130,30 +112,6 @@ func firstElement(n *html.Node) *html.Node {
 		}
 	}
 	return nil
-}
-
-// isSlug reports an id that ends with the letters of a heading.
-func isSlug(id string, h *html.Node) bool {
-	var letters []byte
-	for n := range h.Descendants() {
-		if n.Type == html.TextNode && len(letters) <= len(id) {
-			letters = appendLetters(letters, n.Data[:min(len(n.Data), len(id))])
-		}
-	}
-	return len(letters) > 0 && bytes.HasSuffix(appendLetters(nil, id), letters)
-}
-
-// appendLetters appends the ASCII letters and digits of s in lower case.
-func appendLetters(to []byte, s string) []byte {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'A' <= c && c <= 'Z':
-			to = append(to, c|0x20)
-		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
-			to = append(to, c)
-		}
-	}
-	return to
 }
 
 // isNote reports a role of ARIA or its module for publishing, such as doc-footnote: it says what an
@@ -219,20 +177,22 @@ func inlineHidden(n *html.Node) bool {
 	return true
 }
 
-// screenReaderOnly reports the names that frameworks have for what is read aloud and not shown.
+// screenReaderOnly reports the names that frameworks have for what is read aloud and not shown, and
+// those that generators have for the links and line numbers that they add to a text.
 func screenReaderOnly(class string) bool {
 	for i := 0; i < len(class); i++ {
 		if i > 0 && class[i-1] > ' ' {
 			continue
 		}
 		switch class[i] { // nearly always another, and for less than taking the names apart
-		case 's', 'v', 'h':
+		case 's', 'v', 'h', 'm', 'l':
 			end := i
 			for end < len(class) && class[end] > ' ' {
 				end++
 			}
 			switch class[i:end] {
-			case "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only", "headerlink":
+			case "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only", "headerlink",
+				"mw-editsection", "lineno", "linenos", "lnt", "ln":
 				return true
 			}
 		}

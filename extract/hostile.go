@@ -64,7 +64,7 @@ const (
 	pieceLeast = 64
 	beginning  = 16 * nodeBytes // html, head, body, and what the end of a page implies
 	copies     = 64             // times that a page's bytes may be moved in tokens that do not end
-	weighings  = 16             // nodes that may be weighed for each byte
+	weighings  = 1              // nodes that may be weighed for each byte
 	free       = 4 << 20        // nodes weighed, and bytes moved 16 times, in any page
 )
 
@@ -168,13 +168,26 @@ func (g *growth) unfinished(pending int) int64 {
 	return newAttr * int64(separators(token))
 }
 
-// weigh adds up a tree.
+// weigh adds up a tree. It takes most of the time of a hostile page, so it walks by hand.
 func weigh(root *html.Node) int64 {
-	sum := int64(nodeBytes)
-	for n := range root.Descendants() {
-		sum += nodeBytes + int64(attrBytes-48)*int64(len(n.Attr)) + 48*int64(cap(n.Attr))
+	sum := int64(0)
+	for n := root; ; {
+		sum += nodeBytes
+		if len(n.Attr) > 0 {
+			sum += int64(attrBytes-48)*int64(len(n.Attr)) + 48*int64(cap(n.Attr))
+		}
+		if n.FirstChild != nil {
+			n = n.FirstChild
+			continue
+		}
+		for n != root && n.NextSibling == nil {
+			n = n.Parent
+		}
+		if n == root {
+			return sum
+		}
+		n = n.NextSibling
 	}
-	return sum
 }
 
 // most is how much can come to the tree while the parser reads the next n bytes, or somewhat fewer,

@@ -81,6 +81,20 @@ func TestBombs(t *testing.T) {
 	}
 }
 
+// To hold the tree of a hostile page within its bound takes little more than to read the page: of ten
+// megabytes of elements that are never closed, which pack into 400 KB, at most 1.6 nodes are weighed
+// for each byte. A node takes some 10 ns.
+func TestWeighingIsBounded(t *testing.T) {
+	const size = 10 << 20
+	for _, unit := range []string{"<li><a><i>", "<p><a><b>", "<table><a><i>", "<a><li><i>x"} {
+		g := &growth{text: []byte(strings.Repeat(unit, size/len(unit))), limit: mostTree(size, 0), since: beginning}
+		_, err := g.parse()
+		if most := int64(size) * 16 / 10; g.nodes > most {
+			t.Errorf("%s: %d nodes were weighed (%v), want at most %d", unit, g.nodes, err, most)
+		}
+	}
+}
+
 // Pages are weighed if they are large or strange. A page of links and formatted words is neither:
 // it is read once.
 func TestHonestPageIsNotWeighed(t *testing.T) {

@@ -7,15 +7,15 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// addLink notes where an element points to.
-func (s *survey) addLink(n *html.Node) {
+// addLink notes where an element points to. here reports that it is a place on the page itself.
+func (s *survey) addLink(n *html.Node) (here bool) {
 	key := "href"
 	if n.DataAtom == atom.Iframe || n.DataAtom == atom.Frame {
 		key = "src"
 	}
 	href := cleanHref(attr(n, key))
 	if !leadsSomewhere(href) {
-		return
+		return href != "" && href[0] == '#'
 	}
 	by := ByAnchor
 	if key == "src" {
@@ -25,6 +25,7 @@ func (s *survey) addLink(n *html.Node) {
 	if l := &s.doc.Links[at]; l.Text == "" {
 		l.Text = says(n, maxLinkText)
 	}
+	return false
 }
 
 // A linkKey is what two links have in common of which only the first is listed.

@@ -63,8 +63,14 @@ func (s *survey) relation(n *html.Node) {
 	}
 }
 
-// time reads a <time> that is said to be of the page's publication.
+// nearHeadline is how many lines below the <h1> a <time> may stand to be of the page's publication.
+const nearHeadline = 4
+
+// time reads a <time> that is said to be of the page's publication, or stands right below its <h1>.
 func (s *survey) time(n *html.Node) {
+	if s.besides == "" && s.h1Block >= 0 && len(s.blocks)-int(s.h1Block) <= nearHeadline {
+		s.besides = oneSpace(attr(n, "datetime"))
+	}
 	if s.published == "" && (hasToken(attr(n, "itemprop"), "datePublished") || hasAttr(n, "pubdate") || hasToken(attr(n, "class"), "published")) {
 		s.published = oneSpace(attr(n, "datetime"))
 	}
@@ -97,7 +103,7 @@ func (s *survey) meta(n *html.Node) {
 		setOnce(&d.SiteName, oneSpace(content))
 	case "author":
 		setOnce(&d.Author, oneSpace(content))
-	case "article:published_time", "datepublished":
+	case "article:published_time", "datepublished", "date", "dc.date", "dcterms.date", "dc.date.issued", "dcterms.created":
 		setOnce(&d.Published, oneSpace(content))
 	case "article:modified_time", "datemodified", "og:updated_time":
 		setOnce(&d.Modified, oneSpace(content))

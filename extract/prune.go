@@ -170,6 +170,7 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 // dropConsent drops the boxes that ask for consent. It does so before names are weighed, because on
 // a short page such boxes outweigh the text. A name may take a share only of what is left.
 func (s *survey) dropConsent() {
+	dropped := false
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
 		if e.mark&markClass == 0 || !s.asksConsent(e) {
@@ -177,9 +178,12 @@ func (s *survey) dropConsent() {
 			continue
 		}
 		s.drop(e.first, e.last)
+		dropped = true
 		i = e.end
 	}
-	s.recount()
+	if dropped {
+		s.recount()
+	}
 }
 
 const consentBlocks = 64 // blocks of a box that asks for consent

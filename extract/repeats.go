@@ -7,14 +7,14 @@ package extract
 // Lists of steps do repeat themselves, and references do from example to example. They keep what
 // they say.
 func (s *survey) dropRepeats() {
-	if s.whole().code > 0 {
+	if s.manual || s.whole().code > 0 {
 		return
 	}
 	words := sentence
 	if s.isProduct() {
 		words = label + 1
 	}
-	seen := make(map[string]int32)
+	seen, repeated := make(map[string]int32), false
 	for i := range s.blocks {
 		b := &s.blocks[i]
 		if b.dropped || b.words < words || b.kind == item && !s.isProduct() {
@@ -23,9 +23,13 @@ func (s *survey) dropRepeats() {
 		text := s.text[b.start:b.end]
 		if first, ok := seen[string(text)]; ok {
 			b.dropped, b.again, b.copies = true, true, first
+			repeated = true
 			continue
 		}
 		seen[string(text)] = int32(i)
+	}
+	if repeated {
+		s.recount()
 	}
 }
 

@@ -34,7 +34,7 @@ const (
 // findRoot is the box of the main text, -1 for the whole page.
 func (s *survey) findRoot() (root int32, how string) {
 	root, how = s.chooseRoot()
-	if !s.thread {
+	if !s.thread && !s.manual {
 		root = s.column(root)
 	}
 	return root, how
@@ -45,10 +45,16 @@ func (s *survey) chooseRoot() (root int32, how string) {
 	if i := s.only(hintBody); i >= 0 && s.holds(i, whole, 0.5) {
 		return i, RootArticleBody
 	}
+	if i := s.titled(); i >= 0 && !s.thread {
+		return i, RootArticle
+	}
 	if i := s.foremost(hintArticle); i >= 0 && !s.thread && s.holds(i, whole, 0.5) {
 		return i, RootArticle
 	}
 	if i := s.only(hintMain); i >= 0 && (s.holds(i, whole, 0.4) || whole < 8*short) {
+		if s.manual {
+			return i, RootMain
+		}
 		return s.descend(i), RootMain
 	}
 	for i := int32(0); i < int32(len(s.elems)); i = s.elems[i].end {
@@ -80,6 +86,69 @@ func (s *survey) only(hint rootHint) int32 {
 	return found
 }
 
+// titled is the one outermost <article> that has the page's <h1>, -1 if there is none, or if something
+// else than readers' comments outweighs it.
+func (s *survey) titled() int32 {
+	if s.h1Block < 0 {
+		return -1
+	}
+	found := int32(-1)
+	for i := s.blocks[s.h1Block].elem; i >= 0; i = s.elems[i].parent {
+		if s.elems[i].roots&hintArticle != 0 {
+			found = i
+		}
+	}
+	if found < 0 || s.within(found).weight < 8*enough {
+		return -1
+	}
+	if rest := s.whole().weight - s.within(found).weight; s.comments(found)*10 < rest*9 {
+		return -1
+	}
+	return found
+}
+
+// comments weighs what stands outside an article and is said by several: boxes that are named so,
+// and rows of boxes of one kind with running text in each.
+func (s *survey) comments(article int32) (weight int) {
+	for i := int32(0); i < int32(len(s.elems)); {
+		e := &s.elems[i]
+		switch {
+		case i == article:
+			i = e.end
+		case article > i && article < e.end:
+			i++
+		case e.mark&markComments != 0 || s.isRowOfPosts(i):
+			weight += s.within(i).weight
+			i = e.end
+		default:
+			i++
+		}
+	}
+	return weight
+}
+
+const fewPosts = 3 // boxes of one kind that are posts
+
+// isRowOfPosts reports a box with several boxes of one class, each with running text, and little else.
+func (s *survey) isRowOfPosts(i int32) bool {
+	class, posts, weight := "", 0, 0
+	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
+		in := s.within(j)
+		if in.runs == 0 {
+			continue
+		}
+		switch name := firstClass(s.elems[j].node); {
+		case posts == 0:
+			class = name
+		case name != class:
+			continue
+		}
+		posts++
+		weight += in.weight
+	}
+	return class != "" && posts >= fewPosts && weight*4 >= s.within(i).weight*3
+}
+
 // foremost is the outermost box with a hint beside which all others are small: an article among the
 // cards of related ones, but no thread of posts.
 func (s *survey) foremost(hint rootHint) int32 {
@@ -109,7 +178,7 @@ func (s *survey) foremost(hint rootHint) int32 {
 func (s *survey) descend(i int32) int32 {
 	for {
 		next := s.heavyChild(i)
-		if next < 0 || s.oneOfMany(i, next) || s.isChapter(i, next) || s.within(next).code < s.within(i).code {
+		if next < 0 || s.oneOfMany(i, next) || s.leaves(i, next) || s.within(next).code < s.within(i).code {
 			return i
 		}
 		switch s.elems[next].kind {
@@ -220,7 +289,69 @@ func (s *survey) column(root int32) int32 {
 	if s.isSection(at, root) {
 		return root
 	}
+	for i := at; i > root; i = s.elems[i].parent {
+		if p := s.elems[i].parent; p >= 0 && s.leaves(p, i) {
+			return root
+		}
+	}
 	return at
+}
+
+// leaves reports that to go from a box to a child of it leaves some of the text behind: the child is
+// a section of a chapter, or the box is in the declared article or main part of the page, and has
+// running paragraphs or sections of text beside the child.
+//
+// The box of an article counts only if it is itself the declared one, and one paragraph in it does
+// not: an article is introduced by one paragraph, which copies of it leave out.
+func (s *survey) leaves(i, child int32) bool {
+	if s.isChapter(i, child) {
+		return true
+	}
+	least := 1
+	switch {
+	case !s.isArticle() && s.leavesHeadline(i, child):
+		return true
+	case s.isArticle() && s.elems[i].isDeclared():
+		least = 2
+	case s.isArticle() || !s.isInDeclared(i):
+		return false
+	}
+	runs := 0
+	for j := i + 1; j < s.elems[i].end && runs < least; j = s.elems[j].end {
+		if e := &s.elems[j]; j != child && (e.kind == para || e.kind == group && s.isTextSection(j)) {
+			runs += s.within(j).runs
+		}
+	}
+	return runs >= least
+}
+
+// leavesHeadline reports that the page's <h1> stands beside the child, in a box with a running
+// paragraph of its own: what a shop says of one thing may be short beside the terms that it says
+// everywhere.
+func (s *survey) leavesHeadline(i, child int32) bool {
+	if e := &s.elems[child]; s.h1Block < s.elems[i].first || s.h1Block >= s.elems[i].last || e.first <= s.h1Block && s.h1Block < e.last {
+		return false
+	}
+	box := s.elems[s.blocks[s.h1Block].elem].parent
+	for j := box + 1; box >= 0 && j < s.elems[box].end; j = s.elems[j].end {
+		if j != child && s.elems[j].kind == para && s.within(j).runs > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// isDeclared reports what the page declares its article or its main part.
+func (e *elem) isDeclared() bool { return e.roots&(hintArticle|hintMain) != 0 }
+
+// isInDeclared reports a box that is, or is in, a declared one.
+func (s *survey) isInDeclared(i int32) bool {
+	for ; i >= 0; i = s.elems[i].parent {
+		if s.elems[i].isDeclared() {
+			return true
+		}
+	}
+	return false
 }
 
 // isSection reports a box that is, or is in, a section of a chapter or one of several of a kind

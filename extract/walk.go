@@ -13,11 +13,13 @@ import (
 // than one without.
 type survey struct {
 	writer
-	elems []elem
-	sums  []sum // sums[i] is over blocks[:i]
-	h1    string
-	links map[linkKey]int // place in doc.Links
-	doc   *Document
+	elems    []elem
+	sums     []sum // sums[i] is over blocks[:i]
+	h1       string
+	headline int32           // the block of the h1 that is taken though it stands above the root, -1: none
+	h1Block  int32           // the block that h1 is from, -1: there is none
+	links    map[linkKey]int // place in doc.Links
+	doc      *Document
 
 	genre
 	scripts []*html.Node // text/x-handlebars-template and the like
@@ -34,6 +36,7 @@ type survey struct {
 	placed []placed        // where the text nodes went; only if asked for
 
 	published string // of the first <time> that says so
+	besides   string // of the first <time> right below the <h1>
 }
 
 // image is the alternative text of a picture, in an element.
@@ -51,6 +54,7 @@ type elem struct {
 	controls    int32 // fields to fill in that are inside it
 	kind        kind
 	mark        mark
+	byID        mark // the part of mark that only its id says
 	roots       rootHint
 }
 
@@ -58,7 +62,7 @@ type elem struct {
 func walk(root *html.Node, d *Document, o Options) *survey {
 	s := surveys.Get().(*survey)
 	s.doc, s.opt = d, o
-	s.elem, s.row = -1, -1
+	s.elem, s.row, s.h1Block, s.headline = -1, -1, -1, -1
 	s.visit(root)
 	s.flush()
 	return s
@@ -137,7 +141,7 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 	}
 	switch n.DataAtom {
 	case atom.A, atom.Area, atom.Iframe, atom.Frame:
-		s.addLink(n)
+		here := s.addLink(n)
 		if n.DataAtom == atom.A {
 			s.relation(n)
 			if permalink(n) {
@@ -145,6 +149,9 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 			}
 			s.link++
 			s.fresh = true
+			if here && s.here == 0 {
+				s.here = s.link
+			}
 		}
 	case atom.Code:
 		s.code++
@@ -228,7 +235,9 @@ func (s *survey) leave(n *html.Node) {
 	case inline:
 		switch n.DataAtom {
 		case atom.A:
-			s.link--
+			if s.link--; s.link < s.here {
+				s.here = 0
+			}
 		case atom.Code:
 			s.code--
 		}
@@ -259,6 +268,7 @@ func (s *survey) leave(n *html.Node) {
 	if k == heading && n.DataAtom == atom.H1 && s.h1 == "" && int(e.first) < len(s.blocks) {
 		b := s.blocks[e.first]
 		s.h1 = string(s.text[b.start:max(b.end, b.start)])
+		s.h1Block = e.first
 	}
 	e.end, e.last, e.controls = int32(len(s.elems)), int32(len(s.blocks)), s.fields-e.controls
 	s.elem = e.parent
@@ -281,15 +291,15 @@ func (s *survey) push(n *html.Node, k kind) {
 	if s.open {
 		first-- // a cell in an open row
 	}
-	var mark mark
+	var mark, byID mark
 	var roots rootHint
 	if s.row < 0 {
-		mark, roots = s.hints(n)
+		mark, byID, roots = s.hints(n)
 		if s.elem >= 0 {
 			mark |= s.elems[s.elem].mark & markPanel
 		}
 	}
-	s.elems = append(s.elems, elem{node: n, parent: s.elem, first: int32(first), controls: s.fields, kind: k, mark: mark, roots: roots})
+	s.elems = append(s.elems, elem{node: n, parent: s.elem, first: int32(first), controls: s.fields, kind: k, mark: mark, byID: byID, roots: roots})
 	s.elem = int32(len(s.elems) - 1)
 	s.kind = k
 }
@@ -316,7 +326,7 @@ func oneLine(n *html.Node, depth int) bool {
 		case inline, muted, skipped, lineBreak:
 			continue
 		case group, para:
-			if m, _ := new(genre).hints(c); m&(markNever|markNav|markClass|markPlace) != 0 {
+			if m, _, _ := new(genre).hints(c); m&(markNever|markNav|markClass|markPlace) != 0 {
 				return false
 			}
 			box = c

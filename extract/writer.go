@@ -11,6 +11,7 @@ type block struct {
 	start, end int  // in writer.text
 	words      int  // runs between white space; of a script without spaces, pairs of characters
 	link       int  // bytes inside <a>, the spaces between its words too
+	here       int  // the part of link that is inside links to places on the page
 	links      int  // number of <a> that begin in it
 	kind       kind // of the element it stands in
 	elem       int32
@@ -39,6 +40,7 @@ type writer struct {
 	elem  int32 // for new blocks
 	pre   int   // depth of elements that keep their lines
 	link  int   // depth of <a>
+	here  int   // the depth at which the outermost <a> to a place on the page began, 0: in none
 	fresh bool  // nothing was written since <a> began
 	code  int   // depth of <code>
 }
@@ -145,6 +147,9 @@ func (w *writer) put(s string, alone bool) {
 	w.text = append(w.text, s...)
 	if w.link > 0 {
 		b.link += len(s)
+		if w.here > 0 {
+			b.here += len(s)
+		}
 		if w.fresh {
 			b.links++
 			w.fresh = false

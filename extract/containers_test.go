@@ -1,0 +1,396 @@
+package extract_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/PuerkitoBio/goquery"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/charset"
+
+	"skink/extract"
+)
+
+// # Words kept
+//
+// A page made by a known generator says where its text is: the generator's template puts the text
+// into one container. This test reads pages of ten generators and compares the words of the
+// extracted text with the words of the container. Table generators in generators_test.go names the
+// container of each, and what inside it is no text.
+//
+// The words of a container are found without the rules under test. A CSS selector finds the
+// container, a second selector removes what is no text, and the rest is split at every character
+// that is neither a letter nor a digit. What the page does not display is not counted: scripts,
+// styles, labels in drawings, and elements that are hidden.
+//
+//	kept    words of the container that the extracted text has, too, each as often as in both
+//	share   kept / words of the container
+//	outside words of the extracted text that the container does not have, / words of the text
+//	chrome  words of the extracted text that only the removed elements have, / words of the text
+//
+// Words are compared as a bag, so the order of a text is not measured, and a lost word that
+// occurs outside as well counts as kept. The golden files of TestGolden hold the order.
+//
+// Share alone would reward an extractor that keeps the whole page. Outside has a bound for this
+// reason. Chrome is only printed: on the index page of a manual, a table of contents is the text.
+//
+// There are two tiers. The golden files in testdata/containers were made with the real generators;
+// the README.md beside them names sources and licences. The second tier are documentation packages
+// of Debian, unpacked into the folder that SKINK_DOCS names; without it that tier is skipped.
+// SKINK_LONG=full reads all pages of the packages, not only a sample.
+//
+// A page below goalWorst needs a line in testdata/containers/reasons.txt, which says why.
+
+// bounds of a tier. The goal is share .99, worst .90 and outside .02 in both; the values below are
+// what holds today.
+type bounds struct {
+	share   float64 // least share of all words
+	worst   float64 // least share of a page without a reason
+	outside float64 // most words from outside
+}
+
+var (
+	goldenBounds = bounds{share: .99, worst: .90, outside: .05}
+	debianBounds = bounds{share: .99, worst: .90, outside: .005}
+)
+
+const (
+	goalWorst  = .90 // pages below are logged
+	fewWords   = 30  // a page with fewer words in its container is not counted
+	sampleSize = 60  // pages of a package
+)
+
+// TestContainers measures the words kept of the golden files.
+func TestContainers(t *testing.T) {
+	var pages []page
+	for _, g := range generators {
+		found, err := filepath.Glob(filepath.Join("testdata/containers", g.name, "*.html"))
+		if err != nil || len(found) == 0 {
+			t.Errorf("%s: %d pages, %v", g.name, len(found), err)
+		}
+		for _, path := range found {
+			name, _ := filepath.Rel("testdata/containers", path)
+			pages = append(pages, page{g, path, filepath.ToSlash(name)})
+		}
+	}
+	measurePages(t, pages, goldenBounds)
+}
+
+// TestContainersDebian measures the words kept of the documentation packages of Debian.
+func TestContainersDebian(t *testing.T) {
+	root := os.Getenv("SKINK_DOCS")
+	if root == "" {
+		t.Skip("SKINK_DOCS does not name a folder with unpacked documentation packages")
+	}
+	var pages []page
+	for _, g := range generators {
+		for _, pattern := range g.debian {
+			dirs, err := filepath.Glob(filepath.Join(root, pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(dirs) == 0 {
+				t.Logf("%s: no %s in %s", g.name, pattern, root)
+			}
+			for _, dir := range dirs {
+				found := pagesOf(t, root, dir, g)
+				if os.Getenv("SKINK_LONG") != "full" {
+					found = sample(found)
+				}
+				pages = append(pages, found...)
+			}
+		}
+	}
+	if len(pages) == 0 {
+		t.Fatalf("no page in SKINK_DOCS %s: unpack the packages that .ci/run names there with dpkg -x", root)
+	}
+	measurePages(t, pages, debianBounds)
+}
+
+// page is a file of a generator. Its name is the path in the reasons file.
+type page struct {
+	by   generator
+	path string
+	name string
+}
+
+// pagesOf lists the pages of a package's folder, without the indexes that the generator adds.
+func pagesOf(t *testing.T, root, dir string, g generator) (pages []page) {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".html" {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if name := filepath.ToSlash(rel); err == nil && !g.isIndex(name) {
+			pages = append(pages, page{g, path, name})
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
+}
+
+// sample picks pages by the hash of their name, so that a page added to a package changes the
+// sample by one page at most.
+func sample(pages []page) []page {
+	hash := func(p page) uint64 {
+		h := fnv.New64a()
+		h.Write([]byte(p.name))
+		return h.Sum64()
+	}
+	slices.SortFunc(pages, func(a, b page) int { return cmp.Compare(hash(a), hash(b)) })
+	return pages[:min(len(pages), sampleSize)]
+}
+
+// measured is what became of the words of one page, or of several.
+type measured struct {
+	pages, low            int    // low: pages below .95
+	words, kept           int    // of the container
+	text, outside, chrome int    // of the extracted text
+	lost                  string // of a page: how the longest passages begin that are lost
+	worst                 string
+	worstShare            float64
+}
+
+func (m measured) share() float64 { return ratio(m.kept, m.words) }
+
+func ratio(a, b int) float64 { return float64(a) / float64(max(b, 1)) }
+
+func (m *measured) add(name string, p measured) {
+	if share := p.share(); m.worst == "" || share < m.worstShare {
+		m.worst, m.worstShare = name, share
+	}
+	if p.share() < .95 {
+		m.low++
+	}
+	m.pages++
+	m.words += p.words
+	m.kept += p.kept
+	m.text += p.text
+	m.outside += p.outside
+	m.chrome += p.chrome
+}
+
+func measurePages(t *testing.T, pages []page, within bounds) {
+	reasons := readReasons(t)
+	var all measured
+	table := &strings.Builder{}
+	row := func(name string, m measured) {
+		fmt.Fprintf(table, "%-12s %5d %8d %8d %6.4f %6d   %6.4f %6.4f  %.3f %s\n", name, m.pages, m.words, m.kept, m.share(), m.low,
+			ratio(m.outside, m.text), ratio(m.chrome, m.text), m.worstShare, m.worst)
+	}
+	fmt.Fprintf(table, "%-12s %5s %8s %8s %6s %6s  %7s %6s  %s\n", "", "pages", "words", "kept", "share", "<.95", "outside", "chrome", "worst page")
+	for _, g := range generators {
+		var sum measured
+		for _, p := range pages {
+			if p.by.name != g.name {
+				continue
+			}
+			m := measure(t, p)
+			if m.words < fewWords {
+				continue
+			}
+			if m.share() < goalWorst && reasons[p.name] == "" {
+				t.Logf("%s: keeps %d of %d words (%.3f); lost:%s", p.name, m.kept, m.words, m.share(), m.lost)
+				if m.share() < within.worst {
+					t.Errorf("%s: keeps %.3f, want %v, or a reason in reasons.txt", p.name, m.share(), within.worst)
+				}
+			}
+			sum.add(p.name, m)
+			all.add(p.name, m)
+		}
+		if sum.pages > 0 {
+			row(g.name, sum)
+		}
+	}
+	row("all", all)
+	t.Logf("words of the container that are kept\n%s", table)
+	if all.share() < within.share {
+		t.Errorf("%.4f of the words are kept, want %v", all.share(), within.share)
+	}
+	if outside := ratio(all.outside, all.text); outside > within.outside {
+		t.Errorf("%.4f of the extracted words are from outside the container, want at most %v", outside, within.outside)
+	}
+}
+
+// measure compares the extracted text of a page with its container.
+func measure(t *testing.T, p page) measured {
+	body, err := os.ReadFile(p.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := extract.Parse(body, "text/html")
+	if err != nil {
+		t.Fatalf("%s: %v", p.name, err)
+	}
+	truth, chrome := container(t, p, body)
+	return compare(truth, chrome, split(doc.Text))
+}
+
+// compare counts the words of an extracted text that are in the container, in the elements of it
+// that are no text, and outside.
+func compare(in, out, extracted []string) (m measured) {
+	truth, chrome, text := bagOf(in), bagOf(out), bagOf(extracted)
+	m.words, m.text = truth.size(), text.size()
+	m.lost = lost(in, extracted)
+	m.kept = text.take(truth)
+	m.chrome = text.take(chrome)
+	m.outside = m.text - m.kept - m.chrome
+	return m
+}
+
+// container returns the words of a page's container, and those of the elements in it that are no
+// text.
+func container(t *testing.T, p page, body []byte) (truth, chrome []string) {
+	utf8, err := charset.NewReader(bytes.NewReader(body), "text/html")
+	if err != nil {
+		t.Fatalf("%s: %v", p.name, err)
+	}
+	doc, err := goquery.NewDocumentFromReader(utf8)
+	if err != nil {
+		t.Fatalf("%s: %v", p.name, err)
+	}
+	noText, hidden := map[*html.Node]bool{}, map[*html.Node]bool{}
+	for _, n := range doc.Find(cmp.Or(p.by.noText, "no-such-element")).Nodes {
+		noText[n] = true
+	}
+	for _, n := range doc.Find(hiddenElements).Nodes {
+		hidden[n] = true
+	}
+	var in, out strings.Builder
+	for _, box := range doc.Find(p.by.container).Nodes {
+		displayed(box, &in, &out, noText, hidden)
+	}
+	return split(in.String()), split(out.String())
+}
+
+const hiddenElements = `script, style, template, svg, [hidden], [style*="display:none"], [style*="display: none"]`
+
+// displayed writes the text below n into in, and that of the elements noText into out.
+func displayed(n *html.Node, in, out *strings.Builder, noText, hidden map[*html.Node]bool) {
+	switch {
+	case n.Type == html.TextNode:
+		in.WriteString(n.Data)
+		return
+	case hidden[n]:
+		return
+	case noText[n]:
+		in = out
+	}
+	apart := n.Type == html.ElementNode && !inline[n.Data]
+	if apart {
+		in.WriteByte(' ')
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		displayed(c, in, out, noText, hidden)
+	}
+	if apart {
+		in.WriteByte(' ')
+	}
+}
+
+// inline are the elements that do not end a word.
+var inline = setOf("a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark nobr q s samp small span strike strong sub sup time tt u var wbr")
+
+func setOf(names string) map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq(names) {
+		set[name] = true
+	}
+	return set
+}
+
+// split returns the words of a text.
+func split(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// lost returns how the three longest passages of truth begin that text does not have. A word is
+// part of such a passage if no three words in a row that it belongs to are in text.
+func lost(truth, text []string) string {
+	trios := map[[3]string]bool{}
+	for i := 3; i <= len(text); i++ {
+		trios[[3]string(text[i-3:i])] = true
+	}
+	found := make([]bool, len(truth))
+	for i := 3; i <= len(truth); i++ {
+		if trios[[3]string(truth[i-3:i])] {
+			found[i-3], found[i-2], found[i-1] = true, true, true
+		}
+	}
+	var passages [][]string
+	for i := 0; i < len(truth); i++ {
+		from := i
+		for i < len(truth) && !found[i] {
+			i++
+		}
+		if from < i {
+			passages = append(passages, truth[from:i])
+		}
+	}
+	slices.SortStableFunc(passages, func(a, b []string) int { return len(b) - len(a) })
+	var out strings.Builder
+	for _, p := range passages[:min(len(passages), 3)] {
+		fmt.Fprintf(&out, " %q (%d words)", strings.Join(p[:min(len(p), 8)], " "), len(p))
+	}
+	return out.String()
+}
+
+// bag counts words.
+type bag map[string]int
+
+func bagOf(words []string) bag {
+	b := bag{}
+	for _, word := range words {
+		b[word]++
+	}
+	return b
+}
+
+func (b bag) size() (n int) {
+	for _, count := range b {
+		n += count
+	}
+	return n
+}
+
+// take removes the words of other from b, and returns how many there were.
+func (b bag) take(other bag) (n int) {
+	for word, count := range other {
+		taken := min(count, b[word])
+		b[word] -= taken
+		n += taken
+	}
+	return n
+}
+
+// readReasons reads why some pages keep less than goalWorst, by their names.
+func readReasons(t *testing.T) map[string]string {
+	text, err := os.ReadFile("testdata/containers/reasons.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		name, reason, ok := strings.Cut(line, ": ")
+		if !ok {
+			t.Errorf("reasons.txt: %q has no reason: write PAGE: REASON", line)
+		}
+		reasons[name] = reason
+	}
+	return reasons
+}

@@ -1,0 +1,91 @@
+package extract_test
+
+import (
+	"path"
+	"strings"
+)
+
+// generator says where the pages of a generator have their text.
+type generator struct {
+	name      string
+	container string   // selector of the elements that hold the text
+	noText    string   // selector of the elements in them that are no text
+	debian    []string // folders of pages in Debian packages; * is a wildcard
+	indexes   string   // page names, and folders that end in "/", of lists of links that the generator adds; * is a wildcard
+}
+
+var generators = []generator{
+	{
+		name:      "sphinx",
+		container: "[role=main]",
+		noText:    "a.headerlink, .linenos, .toctree-wrapper > ul, .contents.topic", // pilcrows, line numbers, tables of contents
+		debian:    []string{"usr/share/doc/python3.*/html", "usr/share/developers-reference", "usr/share/doc/debian-policy/policy.html"},
+		indexes:   "genindex py-modindex search",
+	},
+	{
+		name:      "docbook",
+		container: "body > div:not(.navheader):not(.navfooter):not(#navigation):not(#poptoc), body > section, body > article",
+		noText:    ".toc", // tables of contents
+		debian: []string{"usr/share/doc/postgresql-doc-*/html", "usr/share/doc/docbook-xsl-doc-html", "usr/share/doc/aptitude/html",
+			"usr/share/doc/publican/Users_Guide/en-US/Publican/*/html/Users_Guide"},
+	},
+	{
+		name:      "javadoc",
+		container: "main",
+		noText:    ".sub-title, .table-tabs", // breadcrumbs, buttons that filter a table
+		debian:    []string{"usr/share/doc/openjdk-*-jre-headless/api", "usr/share/doc/libcommons-lang3-java/api", "usr/share/doc/libjsoup-java/api"},
+		indexes:   "index-all index-files/ class-use/ allclasses-index allpackages-index overview-tree package-tree package-use help-doc search constant-values serialized-form deprecated-list",
+	},
+	{
+		name:      "doxygen",
+		container: "div.header, div.contents",
+		noText:    ".header .summary, .lineno, .permalink, .ingroups, .ttc", // links to the page's own sections, line numbers, link signs, breadcrumbs, tool tips
+		debian:    []string{"usr/share/doc/libeigen3-dev/html", "usr/share/doc/libopus-dev/html", "usr/share/doc/doxygen/html"},
+		indexes:   "*-members dir_* annotated classes files functions* hierarchy index_* globals* namespaces modules pages inherits",
+	},
+	{
+		name:      "mkdocs",
+		container: "[role=main], article.md-content__inner",
+		noText:    "a.headerlink", // pilcrows
+		debian:    []string{"usr/share/doc/mkdocs/html"},
+		indexes:   "404 search",
+	},
+	{
+		name:      "hugo",
+		container: "article.markdown, .post-title, .post-content",
+		noText:    ".lnt", // line numbers
+	},
+	{
+		name:      "mediawiki",
+		container: "#firstHeading, #mw-content-text",
+		noText:    ".mw-editsection, .toc, .printfooter", // edit links, tables of contents, the page's own address
+	},
+	{
+		name:      "wordpress",
+		container: ".entry-title, .entry-content, .wp-block-post-title",
+	},
+	{
+		name:      "dokuwiki",
+		container: "#dokuwiki__content .page",
+		noText:    "#dw__toc, .secedit", // tables of contents, edit buttons
+	},
+	{
+		name:      "docusaurus",
+		container: ".theme-doc-markdown, #__blog-post-container, article > header > h1",
+		noText:    "button", // buttons that copy code
+	},
+}
+
+// isIndex reports a page that the generator adds as an index.
+func (g generator) isIndex(name string) bool {
+	base := strings.TrimSuffix(name[strings.LastIndex(name, "/")+1:], ".html")
+	for index := range strings.FieldsSeq(g.indexes) {
+		if folder, ok := strings.CutSuffix(index, "/"); ok && strings.Contains(name, "/"+folder+"/") {
+			return true
+		}
+		if match, _ := path.Match(index, base); match {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,76 @@
+package websites
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A page is what a page has beside its template.
+type page struct {
+	lang  string // "": en
+	title string
+	site  string // name in the header
+	body  string // HTML inside the article
+	menu  []link // navigation of the site
+	links []link // below the article
+	head  string // more elements of the head
+	foot  string // HTML after the links
+}
+
+// robots is an element of the head that says what robots may do with a page.
+func robots(say string) string {
+	return fmt.Sprintf("<meta name=\"robots\" content=\"%s\">\n", say)
+}
+
+// A link leads from a page to a URL.
+type link struct{ href, text string }
+
+func (p page) html() string {
+	lang, site := p.lang, p.site
+	if lang == "" {
+		lang = "en"
+	}
+	if site == "" {
+		site = "Example"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n<title>%s - %s</title>\n%s</head>\n<body>\n", lang, escape(p.title), site, p.head)
+	fmt.Fprintf(&b, "<header><a class=\"logo\" href=\"/\">%s</a>\n<nav class=\"menu\">%s</nav></header>\n", site, list(p.menu))
+	fmt.Fprintf(&b, "<main>\n<article>\n<h1>%s</h1>\n%s</article>\n", escape(p.title), p.body)
+	if len(p.links) > 0 {
+		fmt.Fprintf(&b, "<nav class=\"links\">%s</nav>\n", list(p.links))
+	}
+	fmt.Fprintf(&b, "</main>\n%s<footer><p>Copyright %s. All rights reserved.</p></footer>\n</body>\n</html>\n", p.foot, site)
+	return b.String()
+}
+
+// list writes links as navigation has them.
+func list(links []link) string {
+	if len(links) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("<ul>")
+	for _, l := range links {
+		fmt.Fprintf(&b, "\n<li><a href=\"%s\">%s</a></li>", escape(l.href), escape(l.text))
+	}
+	b.WriteString("\n</ul>")
+	return b.String()
+}
+
+// to makes links of the URLs that a form has for the numbers from first up to, but without, end.
+func to(form string, first, end int) (links []link) {
+	for n := first; n < end; n++ {
+		href := fmt.Sprintf(form, n)
+		links = append(links, link{href, title(href)})
+	}
+	return links
+}
+
+// names are the texts that a form has for the numbers from first up to, but without, end.
+func names(form string, first, end int) (texts []string) {
+	for n := first; n < end; n++ {
+		texts = append(texts, fmt.Sprintf(form, n))
+	}
+	return texts
+}

@@ -1,0 +1,174 @@
+package websites
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// A Server serves a site and counts what is asked of it. Its methods may be called from several
+// goroutines.
+type Server struct {
+	Site *Site
+
+	mu     sync.Mutex
+	visits int             // guarded by mu: requests but for robots.txt and sitemaps
+	asked  map[string]int  // guarded by mu: requests by path and query
+	given  map[string]int  // guarded by mu: answers by text
+	linked map[string]bool // guarded by mu: URLs that answers led to, in the order of a sorted query
+	shapes map[string]bool // guarded by mu: shapes of those in linked
+	probes map[string]bool // guarded by mu: shapes that had a URL that nothing led to
+	made   []string        // guarded by mu: further such URLs
+	due    chan struct{}   // guarded by mu: closed at the request number dueAt; nil: none
+	dueAt  int
+}
+
+// Serve returns a server of a site.
+func Serve(s *Site) *Server {
+	v := &Server{Site: s, asked: map[string]int{}, given: map[string]int{}, linked: map[string]bool{}, shapes: map[string]bool{}, probes: map[string]bool{}}
+	v.link("/")
+	if s.Start != "" {
+		v.link(s.Start)
+	}
+	return v
+}
+
+// A Tally is what a crawl has asked of a server so far.
+type Tally struct {
+	Fetched  int      // requests but for robots.txt and sitemaps
+	Found    int      // texts of Site.Texts that were given
+	Missing  []string // those that were not
+	Copies   int      // answers with a text that was given before
+	Probes   int      // URLs that nothing led to: the first of each shape of URLs
+	Invented []string // those beyond the first of their shape
+}
+
+// Tally counts what was asked.
+func (s *Server) Tally() Tally {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := Tally{Fetched: s.visits, Probes: len(s.probes), Invented: append([]string(nil), s.made...)}
+	for _, n := range s.given {
+		t.Copies += n - 1
+	}
+	for _, text := range s.Site.Texts {
+		if s.given[text] > 0 {
+			t.Found++
+		} else {
+			t.Missing = append(t.Missing, text)
+		}
+	}
+	return t
+}
+
+// After returns a channel that is closed when the server has been asked so often in all.
+func (s *Server) After(requests int) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.due, s.dueAt = make(chan struct{}), max(requests, s.visits+1)
+	return s.due
+}
+
+// ServeHTTP answers for the site.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/robots.txt" || r.URL.Path == "/sitemap.xml" {
+		http.NotFound(w, r)
+		return
+	}
+	a := s.Site.Open(r.URL, s.visit(r.URL))
+	s.answered(r.URL, &a)
+	if a.Type == "" {
+		a.Type = "text/html; charset=utf-8"
+	}
+	w.Header().Set("Content-Type", a.Type)
+	if a.Location != "" {
+		w.Header().Set("Location", a.Location)
+	}
+	if a.Status == 0 {
+		a.Status = http.StatusOK
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write([]byte(a.Body)) // the reader may be gone
+}
+
+// visit counts a request, and returns its number.
+func (s *Server) visit(u *url.URL) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.visits++
+	if s.due != nil && s.visits >= s.dueAt {
+		close(s.due)
+		s.due = nil
+	}
+	s.asked[u.RequestURI()]++
+	if !s.linked[key(u)] {
+		s.linked[key(u)] = true // a retry is not counted again
+		if shape := shapeOf(u); s.probes[shape] || !s.shapes[shape] {
+			s.made = append(s.made, u.RequestURI())
+		} else {
+			s.probes[shape] = true
+		}
+	}
+	return s.visits
+}
+
+var hrefs = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
+
+// answered remembers where an answer leads.
+func (s *Server) answered(u *url.URL, a *Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a.Text != "" {
+		s.given[a.Text]++
+	}
+	if a.Location != "" {
+		s.follow(u, a.Location)
+	}
+	for _, m := range hrefs.FindAllStringSubmatch(a.Body, -1) {
+		s.follow(u, html.UnescapeString(m[1]))
+	}
+}
+
+func (s *Server) follow(from *url.URL, href string) {
+	if to, err := from.Parse(href); err == nil {
+		s.link(to.RequestURI())
+	}
+}
+
+func (s *Server) link(uri string) {
+	if u, err := url.Parse(uri); err == nil {
+		s.linked[key(u)] = true
+		s.shapes[shapeOf(u)] = true
+	}
+}
+
+// key is a URL whose parameters are in the order of their names.
+func key(u *url.URL) string {
+	if u.RawQuery == "" {
+		return u.Path
+	}
+	return u.Path + "?" + u.Query().Encode()
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// shapeOf is what a URL has in common with those of which one may be invented, to ask what the site
+// says of a page that does not exist: its folder and the names of its parameters, with all numbers
+// the same.
+func shapeOf(u *url.URL) string {
+	path := u.Path[:max(1, strings.LastIndexByte(strings.TrimSuffix(u.Path, "/"), '/')+1)]
+	if u.RawQuery != "" {
+		q := u.Query()
+		for name := range q {
+			q[name] = nil
+		}
+		for name := range q {
+			q.Set(name, "")
+		}
+		path += "?" + q.Encode()
+	}
+	return digits.ReplaceAllString(path, "0")
+}
