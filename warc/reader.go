@@ -137,12 +137,14 @@ func (r *Reader) toRecord() (int64, error) {
 	}
 }
 
-var errShared = errors.New("its gzip member goes on behind it: the records there have no offset of their own; they are read all the same")
+// ErrShared: a gzip member holds more than one record. All of them are read, but those behind the
+// first have no offset of their own. It is the only [Damage] that costs no record.
+var ErrShared = errors.New("its gzip member goes on behind it: the records there have no offset of their own; they are read all the same")
 
-// share counts a record of the open member. Of the second it says that it should not be there.
+// share counts a record of the open member. The second one gives an error: it should not be there.
 func (r *Reader) share() error {
 	if r.member.records++; r.member.records == 2 {
-		return &Damage{Offset: r.member.offset, Err: errShared}
+		return &Damage{Offset: r.member.offset, Err: ErrShared}
 	}
 	return nil
 }
@@ -265,3 +267,9 @@ func Begins(start []byte) bool {
 	}
 	return r.atRecord()
 }
+
+// IsARC says whether a file that begins with some bytes, unpacked, is in ARC, the format before WARC.
+func IsARC(start []byte) bool { return bytes.HasPrefix(start, []byte("filedesc://")) }
+
+// ErrARC: the file is in ARC, which is not read.
+var ErrARC = errors.New("it is in ARC, the format before WARC, which is not read: convert it to WARC first, for example with: warcio recompress OLD.arc.gz NEW.warc.gz")

@@ -1,6 +1,10 @@
 package warc
 
-import "time"
+import (
+	"net/url"
+	"strings"
+	"time"
+)
 
 // # WET
 //
@@ -18,4 +22,26 @@ func NewText(uri string, date time.Time, text, refersTo, language string) *Recor
 		r.Header.Add("WARC-Identified-Content-Language", language)
 	}
 	return r
+}
+
+// nameURN is how the URI of a text begins whose name is no URL, such as the path of a file. The
+// namespace is not registered.
+const nameURN = "urn:skink:"
+
+// URIOf is the URI of a text by its name: the name itself if it is a URL of the web.
+func URIOf(name string) string {
+	if scheme, _, _ := strings.Cut(name, "://"); strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https") {
+		return name
+	}
+	return nameURN + strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
+}
+
+// NameOf is the name for which [URIOf] gives a URI. ok says whether it is no URL.
+func NameOf(uri string) (name string, ok bool) {
+	escaped, ok := strings.CutPrefix(uri, nameURN)
+	if !ok {
+		return uri, false
+	}
+	name, err := url.PathUnescape(escaped)
+	return name, err == nil
 }

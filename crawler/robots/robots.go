@@ -32,16 +32,20 @@
 //   - Crawl-delay is in no RFC. It is read because sites mean it: in seconds,
 //     the longest where there are several.
 //
-// What the RFC permits and is not done: to guess at encodings other than UTF-8 (2.2.2).
+// A file in UTF-16 is decoded if it says so, with a byte order mark or with the zeros between its
+// first two characters. The RFC permits to guess at other encodings, and that is not done (2.2.2).
 package robots
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // MaxBytes is how much of a file is read: the least that 2.5 allows. A
@@ -127,7 +131,7 @@ func allowFirst(a, b bool) int {
 // a line; an empty line means nothing.
 func lines(body []byte) func(yield func(name, value string) bool) {
 	return func(yield func(name, value string) bool) {
-		text := strings.TrimPrefix(cut(body), "\ufeff")
+		text := strings.TrimPrefix(cut(decoded(body)), "\ufeff")
 		for text != "" {
 			line := text
 			if end := strings.IndexAny(text, "\r\n"); end >= 0 {
@@ -141,6 +145,29 @@ func lines(body []byte) func(yield func(name, value string) bool) {
 			}
 		}
 	}
+}
+
+// decoded returns a body that is UTF-16 as UTF-8, and any other as it is.
+func decoded(body []byte) []byte {
+	var order unicode.Endianness
+	switch {
+	case len(body) < 2:
+		return body
+	case body[0] == 0xff && body[1] == 0xfe, body[0] != 0 && body[1] == 0:
+		order = unicode.LittleEndian
+	case body[0] == 0xfe && body[1] == 0xff, body[0] == 0 && body[1] != 0:
+		order = unicode.BigEndian
+	default:
+		return body
+	}
+	text, err := unicode.UTF16(order, unicode.UseBOM).NewDecoder().Bytes(body[:min(len(body), MaxBytes)])
+	if err != nil {
+		return body
+	}
+	if len(body) > MaxBytes { // the last line is cut
+		text = text[:bytes.LastIndexAny(text, "\r\n")+1]
+	}
+	return text
 }
 
 // cut returns the whole lines among the first MaxBytes.

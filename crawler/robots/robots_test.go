@@ -1,11 +1,13 @@
 package robots
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"pgregory.net/rapid"
 )
@@ -393,6 +395,30 @@ func matchesByTrying(pattern, path string) bool {
 		return matchesByTrying(pattern[1:], path) || path != "" && matchesByTrying(pattern, path[1:])
 	}
 	return path != "" && path[0] == pattern[0] && matchesByTrying(pattern[1:], path[1:])
+}
+
+// A file in UTF-16 is read with a byte order mark and without one, whatever order its bytes have. What
+// is cut at MaxBytes in the middle of a line loses that line.
+func TestUTF16(t *testing.T) {
+	const file = "user-agent: a\r\ndisallow: /é # ツ\nsitemap: http://a.example/s.xml"
+	long := "user-agent: a\n#" + strings.Repeat("x", MaxBytes/2-len("user-agent: a\n#\nallow: /\ndis")) + "\nallow: /\ndisallow: /"
+	for _, mark := range []string{"\ufeff", ""} {
+		for name, add := range map[string]func([]byte, uint16) []byte{"little": binary.LittleEndian.AppendUint16, "big": binary.BigEndian.AppendUint16} {
+			encode := func(text string) (body []byte) {
+				for _, u := range utf16.Encode([]rune(mark + text)) {
+					body = add(body, u)
+				}
+				return body
+			}
+			r := Parse(encode(file))
+			if r.Allowed("a", "http://a.example/é") || !r.Allowed("a", "http://a.example/e") || !slices.Equal(r.Sitemaps(), []string{"http://a.example/s.xml"}) {
+				t.Errorf("%s endian, mark %q: not read as it is meant", name, mark)
+			}
+			if r := Parse(encode(long)); r.Size() != 1 {
+				t.Errorf("%s endian, mark %q: %d rules of a file that is cut in the second", name, mark, r.Size())
+			}
+		}
+	}
 }
 
 func Fuzz(f *testing.F) {

@@ -1,9 +1,13 @@
 package sitemap
 
-import "time"
+import (
+	"net/mail"
+	"strings"
+	"time"
+)
 
-// dates are the forms that lastmod (W3C, https://www.w3.org/TR/NOTE-datetime), RSS (RFC 822)
-// and Atom (RFC 3339) have, and what is written in their place.
+// dates are the forms that lastmod (W3C, https://www.w3.org/TR/NOTE-datetime) and Atom (RFC 3339)
+// have, and what is written in their place. The forms of RSS are those of mail.
 var dates = []string{
 	time.DateOnly,
 	time.RFC3339Nano,
@@ -12,16 +16,19 @@ var dates = []string{
 	time.DateTime,
 	"2006-01",
 	"2006",
-	time.RFC1123Z,
-	time.RFC1123,
-	"Mon, 2 Jan 2006 15:04:05 -0700",
-	"Mon, 2 Jan 2006 15:04:05 MST",
-	"2 Jan 2006 15:04:05 -0700",
+}
+
+// mailZones are the names of zones in RFC 822, section 5.1. Without them, a name would be read as a
+// zone without an offset.
+var mailZones = map[string]string{
+	"UT": "+0000", "UTC": "+0000", "GMT": "+0000", "Z": "+0000",
+	"EST": "-0500", "EDT": "-0400", "CST": "-0600", "CDT": "-0500",
+	"MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
 }
 
 // parseDate returns the zero time for what is no date.
 func parseDate(text string) time.Time {
-	if len(text) > len("Mon, 02 Jan 2006 15:04:05.999999999 -0700") {
+	if len(text) > len("Wednesday, 02 Jan 2006 15:04:05.999999999 -0700") {
 		return time.Time{}
 	}
 	for _, form := range dates {
@@ -29,5 +36,30 @@ func parseDate(text string) time.Time {
 			return t.UTC()
 		}
 	}
-	return time.Time{}
+	return parseMailDate(text)
+}
+
+// parseMailDate reads a date of RFC 822 and RFC 5322: the weekday and the seconds may be missing, and
+// the year may have two digits. A weekday may be any word, and a numeric zone may have a colon.
+func parseMailDate(text string) time.Time {
+	if weekday, rest, found := strings.Cut(text, ","); found && !strings.ContainsAny(weekday, "0123456789") {
+		text = rest
+	}
+	words := strings.Fields(text)
+	if len(words) < 4 || len(words) > 5 { // day, month, year, time, zone
+		return time.Time{}
+	}
+	if len(words) == 4 {
+		words = append(words, "+0000")
+	}
+	zone := strings.Replace(strings.ToUpper(words[4]), ":", "", 1)
+	if offset, known := mailZones[zone]; known {
+		zone = offset
+	}
+	words[4] = zone
+	t, err := mail.ParseDate(strings.Join(words, " "))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
 }

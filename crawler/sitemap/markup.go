@@ -30,8 +30,9 @@ type piece struct {
 
 // A markup reads pieces.
 type markup struct {
-	in   *bufio.Reader
-	keep bytes.Buffer
+	in     *bufio.Reader
+	keep   bytes.Buffer
+	inText bool // the file ended in a text, which may be cut
 }
 
 // next returns the next piece, or the error of the reader.
@@ -68,6 +69,7 @@ func (m *markup) next() (piece, error) {
 // chars reads text up to the next tag.
 func (m *markup) chars() (piece, error) {
 	cut, err := m.until('<')
+	m.inText = err != nil
 	if err == nil {
 		_ = m.in.UnreadByte()
 	} else if err == io.EOF {
@@ -90,6 +92,7 @@ func (m *markup) declaration() (p piece, isText bool, err error) {
 	case string(head) == "![CDATA[":
 		_, _ = m.in.Discard(len(head))
 		cut, err := m.through("]]>", true)
+		m.inText = err != nil
 		return piece{text: m.keep.Bytes(), cut: cut}, true, err
 	}
 	return p, false, m.past(">") // what a document type declares reads as text and as such declarations

@@ -49,7 +49,7 @@ func TestRead(t *testing.T) {
 		{"rss 2.0", head + `<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>T</title><link>http://a.example/</link>
 			<atom:link href="http://a.example/feed" rel="self"/><image><url>http://a.example/i.png</url><link>http://a.example/no</link></image>
 			<item><title>A &amp; B</title><link>http://a.example/1</link><pubDate>Sun, 06 Nov 1994 08:49:37 GMT</pubDate><guid>x</guid></item>
-			<item><guid>http://a.example/no-link</guid></item></channel></rss>`, "http://a.example/1 1994-11-06T08:49:37Z\n"},
+			<item><guid>http://a.example/no-link</guid></item></channel></rss>`, "http://a.example/1 1994-11-06T08:49:37Z\nhttp://a.example/no-link\n"},
 		{"rss 1.0", head + `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel rdf:about="x"><link>http://a.example/</link></channel>
 			<item rdf:about="y"><link>http://a.example/1</link><dc:date>2003-12-13T18:30Z</dc:date></item></rdf:RDF>`, "http://a.example/1 2003-12-13T18:30:00Z\n"},
 		{"atom", head + `<feed xmlns="http://www.w3.org/2005/Atom"><link href="http://a.example/"/>
@@ -60,7 +60,19 @@ func TestRead(t *testing.T) {
 		{"a prefix for all", `<sm:urlset xmlns:sm="http://www.sitemaps.org/schemas/sitemap/0.9"><sm:url><sm:loc>http://a.example/</sm:loc></sm:url></sm:urlset>`, "http://a.example/\n"},
 		{"other vocabularies", `<urlset xmlns:image="i" xmlns:xhtml="x"><url><image:image><image:loc>http://a.example/no.png</image:loc></image:image><loc>http://a.example/</loc>
 			<xhtml:link rel="alternate" hreflang="de" href="http://a.example/de"/><news:news><news:publication_date>2020-01-01</news:publication_date></news:news></url></urlset>`, "http://a.example/\n"},
-		{"the first of two", `<urlset><url><loc>http://a.example/1</loc><loc>http://a.example/2</loc></url></urlset>`, "http://a.example/1\n"},
+		{"several URLs in one entry", `<urlset><url><loc>/1</loc><loc>/2</loc></url><url><loc>/3</loc></url></urlset>`, "/1\n/2\n/3\n"},
+		{"each with its date", `<urlset><url><loc>/1</loc><lastmod>2001-01-01</lastmod><loc>/2</loc><lastmod>2002-01-01</lastmod><loc>/3</loc></url><url><loc>/4</loc></url></urlset>`, "/1 2001-01-01T00:00:00Z\n/2 2002-01-01T00:00:00Z\n/3\n/4\n"},
+		{"each behind its date", `<urlset><url><lastmod>2001-01-01</lastmod><loc>/1</loc><lastmod>2002-01-01</lastmod><loc>/2</loc></url></urlset>`, "/1 2001-01-01T00:00:00Z\n/2 2002-01-01T00:00:00Z\n"},
+		{"several lists in one entry", `<sitemapindex><sitemap><loc>/1.xml</loc><lastmod>2001-01-01</lastmod><loc>/2.xml</loc></sitemap></sitemapindex>`, "list /1.xml 2001-01-01T00:00:00Z\nlist /2.xml\n"},
+		{"several links of one item", `<rss><channel><item><link>/1</link><link>/2</link></item></channel></rss>`, "/1\n"},
+		{"no loc", `<urlset><url> http://a.example/1 </url><url>http://a.example/2<lastmod>2001-01-01</lastmod></url><url><priority>1</priority>https://a.example/3</url><url>see http://a.example/</url></urlset>`, "http://a.example/1\nhttp://a.example/2 2001-01-01T00:00:00Z\nhttps://a.example/3\n"},
+		{"no loc in an index", `<sitemapindex><sitemap>http://a.example/1.xml<lastmod>2001-01-01</lastmod></sitemap></sitemapindex>`, "list http://a.example/1.xml 2001-01-01T00:00:00Z\n"},
+		{"text beside a loc", `<urlset><url>http://a.example/no<loc>/1</loc></url></urlset>`, "/1\n"},
+		{"url in loc", `<urlset><url><loc> <url><![CDATA[http://a.example/1]]></url> </loc><lastmod>2001-01-01</lastmod></url><url><loc><url>/2</url></loc></url></urlset>`, "http://a.example/1 2001-01-01T00:00:00Z\n/2\n"},
+		{"other elements in loc", `<urlset><url><loc><b>/1</b><br/></loc></url></urlset>`, "/1\n"},
+		{"no ends", `<urlset><url><loc>/1<url><loc>/2<url><loc>/3</urlset>`, "/1\n/2\n/3\n"},
+		{"guid", `<rss><channel><item><guid isPermaLink="true">http://a.example/1</guid><pubDate>1 Jan 01 00:00 +0000</pubDate></item><item><guid isPermaLink="false">http://a.example/no</guid></item>
+			<item><guid>tag:a.example,2001:no</guid></item><item><guid>http://a.example/no</guid><link>/2</link></item><item><link></link><guid>http://a.example/3</guid></item></channel></rss>`, "http://a.example/1 2001-01-01T00:00:00Z\n/2\nhttp://a.example/3\n"},
 		{"no date", `<urlset><url><loc>/1</loc><lastmod>yesterday</lastmod></url><url><loc>/2</loc><lastmod></lastmod></url></urlset>`, "/1\n/2\n"},
 		{"cdata", `<urlset><url><loc><![CDATA[http://a.example/?a=1&b=]]]]><![CDATA[>2]]></loc></url></urlset>`, "http://a.example/?a=1&b=]]>2\n"},
 		{"comments", `<!-- <urlset> --><urlset><!-- -- > <url> --><url><loc>http://a.example/<!-- x -->1</loc></url></urlset>`, "http://a.example/1\n"},
@@ -77,6 +89,13 @@ func TestRead(t *testing.T) {
 		{"nothing in it", `<urlset/>`, ""},
 
 		{"its end is missing", `<urlset><url><loc>http://a.example/1</loc></url><url><loc>http://a.ex`, "http://a.example/1\n! its end is missing: unexpected EOF\n"},
+		{"its last entry is cut after its URL", `<urlset><url><loc>/1</loc></url><url><loc>/2</loc><lastmod>2001-0`, "/1\n/2\n! its end is missing: unexpected EOF\n"},
+		{"its last entry is cut in the end of its URL", `<urlset><url><loc>/1</loc></url><url><loc>/2</lo`, "/1\n/2\n! its end is missing: unexpected EOF\n"},
+		{"its last entry is cut after its date", `<urlset><url><lastmod>2001-01-01</lastmod><loc>/2</loc>` + "\n", "/2 2001-01-01T00:00:00Z\n! its end is missing: unexpected EOF\n"},
+		{"its last URL is cut", `<urlset><url>http://a.example/1</url><url>http://a.example/2`, "http://a.example/1\n! its end is missing: unexpected EOF\n"},
+		{"its last URL is cut in a section", `<urlset><url><loc><![CDATA[http://a.exam`, "! its end is missing: unexpected EOF\n"},
+		{"an index is cut", `<sitemapindex><sitemap><loc>/1.xml</loc>`, "list /1.xml\n! its end is missing: unexpected EOF\n"},
+		{"a feed is cut", `<rss><channel><item><link>/1</link><title>Th`, "/1\n! its end is missing: unexpected EOF\n"},
 		{"empty", "", "! it is empty: it is no sitemap\n"},
 		{"spaces", " \n ", "! it is empty: it is no sitemap\n"},
 		{"a page", "<!DOCTYPE html>\n<html><body><a href=/>home</a></body></html>", "! it begins with <html>: it is no sitemap\n"},
@@ -95,6 +114,36 @@ func TestRead(t *testing.T) {
 				t.Errorf("byte by byte, got\n%swant\n%s", got, test.want)
 			}
 		})
+	}
+}
+
+// A date is read however feeds write it: RFC 822 lets the weekday and the seconds be missing and has
+// years of two digits, and names and numbers for zones.
+func TestDates(t *testing.T) {
+	const none = "0001-01-01T00:00:00Z"
+	for text, want := range map[string]string{
+		"Sun, 06 Nov 1994 08:49:37 GMT":       "1994-11-06T08:49:37Z",
+		"06 Nov 1994 08:49:37 GMT":            "1994-11-06T08:49:37Z",
+		"6 Nov 94 08:49:37 GMT":               "1994-11-06T08:49:37Z",
+		"Sun, 6 Nov 94 08:49 EST":             "1994-11-06T13:49:00Z",
+		"6 Nov 1994 08:49 pdt":                "1994-11-06T15:49:00Z",
+		"Sun, 06 Nov 1994 08:49:37 +0530":     "1994-11-06T03:19:37Z",
+		"Sun, 06 Nov 1994 08:49:37 +05:30":    "1994-11-06T03:19:37Z",
+		"06 Nov 04 08:49:37 -0800":            "2004-11-06T16:49:37Z",
+		"Sunday, 06 Nov 1994 08:49:37 Z":      "1994-11-06T08:49:37Z",
+		"6 Nov 1994 08:49:37":                 "1994-11-06T08:49:37Z",
+		"2003-12-13T18:30:02.25+01:00":        "2003-12-13T17:30:02.25Z",
+		"2003-12-13":                          "2003-12-13T00:00:00Z",
+		"Sun, 36 Nov 1994 08:49:37 GMT":       none,
+		"6 Nov 1994":                          none,
+		"6 Nov 1994 08:49:37 GMT and the end": none,
+		"yesterday":                           none,
+		"":                                    none,
+		",":                                   none,
+	} {
+		if got := parseDate(text).Format(time.RFC3339Nano); got != want {
+			t.Errorf("%q is %s, want %s", text, got, want)
+		}
 	}
 }
 

@@ -2,10 +2,12 @@ package sitemap
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A grammar is how one kind of list is written, below its first element.
@@ -15,13 +17,15 @@ type grammar struct {
 	href    bool     // the URL stands in that element's href
 	lastMod []string // elements inside an entry that hold a date, the best first
 	index   bool     // entries are other lists
+	many    bool     // an entry that holds several URLs is as many entries
+	other   string   // element inside an entry that may hold its URL, if nothing else does; "": there is none
 }
 
 // grammars are those that are read, by the name of the first element.
 var grammars = map[string]grammar{
-	"urlset":       {entry: []string{"url"}, url: "loc", lastMod: []string{"lastmod"}},
-	"sitemapindex": {entry: []string{"sitemap"}, url: "loc", lastMod: []string{"lastmod"}, index: true},
-	"rss":          {entry: []string{"item"}, url: "link", lastMod: []string{"pubdate", "dc:date"}},
+	"urlset":       {entry: []string{"url"}, url: "loc", lastMod: []string{"lastmod"}, many: true},
+	"sitemapindex": {entry: []string{"sitemap"}, url: "loc", lastMod: []string{"lastmod"}, index: true, many: true},
+	"rss":          {entry: []string{"item"}, url: "link", lastMod: []string{"pubdate", "dc:date"}, other: "guid"},
 	"rdf":          {entry: []string{"item"}, url: "link", lastMod: []string{"dc:date"}},
 	"feed":         {entry: []string{"entry"}, url: "link", href: true, lastMod: []string{"updated", "published"}},
 }
@@ -32,9 +36,11 @@ type list struct {
 	prefix string   // of the first element, with its colon; others of the same vocabulary have it too
 	open   []string // names of the elements that are open, without that prefix
 
-	entry Entry  // that is open
-	text  []byte // of the innermost element
-	long  bool   // the text was cut
+	entry Entry     // that is open
+	next  time.Time // date that stands before the next URL of the entry
+	other string    // URL of the entry, if no better one comes
+	text  []byte    // of the innermost element; of a URL, with that of the elements in it
+	long  bool      // the text was cut
 }
 
 // readXML reads a list in markup.
@@ -46,6 +52,11 @@ func readXML(in *bufio.Reader, emit func(Entry) error) error {
 	}
 	for {
 		p, err := m.next()
+		if err != nil {
+			if err := l.end(m.inText, emit); err != nil {
+				return err
+			}
+		}
 		switch {
 		case err == io.EOF && len(l.open) > 0:
 			return fmt.Errorf("its end is missing: %w", io.ErrUnexpectedEOF)
@@ -108,11 +119,17 @@ func (l *list) take(p piece, emit func(Entry) error) error {
 		l.chars(p)
 		return nil
 	case p.open:
+		if l.inURL() && l.isEntry(name) && !l.blank() { // the ends of that URL and of its entry are missing
+			if err := l.closed(l.url, emit); err != nil {
+				return err
+			}
+			if err := l.closed(name, emit); err != nil {
+				return err
+			}
+		}
 		if len(l.open) == MaxDepth {
 			return ErrDepth
 		}
-		l.open = append(l.open, name)
-		l.text, l.long = l.text[:0], false
 		l.begun(&p, name)
 	}
 	if p.close {
@@ -128,15 +145,26 @@ func (l *list) chars(p piece) {
 	}
 }
 
-// begun takes in an element that was just opened.
+func (l *list) blank() bool { return len(bytes.TrimSpace(l.text)) == 0 }
+
+// begun takes in an element that is just being opened.
 func (l *list) begun(p *piece, name string) {
+	if l.inURL() { // the text of an element in a URL is the URL's, whatever its name
+		l.open = append(l.open, name)
+		return
+	}
+	l.ownText()
+	l.open = append(l.open, name)
+	l.text, l.long = l.text[:0], false
 	switch {
 	case l.isEntry(name):
-		l.entry = Entry{Index: l.index}
+		l.entry, l.next, l.other = Entry{Index: l.index}, time.Time{}, ""
 	case l.href && name == l.url && l.inEntry() && l.entry.URL == "" && !p.cut:
 		if rel := p.attribute("rel"); rel == "" || rel == "alternate" {
 			l.entry.URL = strings.TrimSpace(p.attribute("href"))
 		}
+	case name == l.grammar.other && strings.EqualFold(p.attribute("isPermaLink"), "false"):
+		l.long = true // it says itself that it is no URL
 	}
 }
 
@@ -145,43 +173,118 @@ func (l *list) isEntry(name string) bool { return slices.Contains(l.grammar.entr
 // inEntry says whether the innermost element stands in an entry, and not deeper.
 func (l *list) inEntry() bool { return len(l.open) > 1 && l.isEntry(l.open[len(l.open)-2]) }
 
+// inURL says whether the innermost element is that of an entry's URL, or stands in it.
+func (l *list) inURL() bool {
+	if l.href {
+		return false
+	}
+	for i := 1; i < len(l.open); i++ {
+		if l.open[i] == l.url && l.isEntry(l.open[i-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownText takes in the text that stands in an entry itself: some lists have the URL there.
+func (l *list) ownText() {
+	if l.many && len(l.open) > 0 && l.isEntry(l.open[len(l.open)-1]) && !l.long && l.other == "" {
+		l.asOther()
+	}
+}
+
+// asOther takes in a text that is the entry's URL if no better one comes.
+func (l *list) asOther() {
+	if text := bytes.TrimSpace(l.text); isWebURL(text) {
+		l.other = string(text)
+	}
+}
+
 // closed takes in the end of an element, and of those in it that were left open. An end
 // of what is not open means nothing.
 func (l *list) closed(name string, emit func(Entry) error) error {
-	place := lastIndex(l.open, name)
-	for len(l.open) > place && place >= 0 {
-		last := l.open[len(l.open)-1]
+	for place := lastIndex(l.open, name); len(l.open) > place && place >= 0; {
+		inURL, last := l.inURL(), l.open[len(l.open)-1]
+		var err error
 		switch {
+		case inURL && !l.inEntry(): // an element in the URL
+			l.open = l.open[:len(l.open)-1]
+			continue
 		case l.isEntry(last):
-			if l.entry.URL != "" {
-				e := l.entry
-				l.entry = Entry{Index: l.index}
-				if err := emit(e); err != nil {
-					return err
-				}
+			l.ownText()
+			if l.entry.URL == "" {
+				l.entry.URL = l.other
 			}
+			err = l.yield(emit)
 		case l.inEntry() && !l.long:
-			l.field(last)
+			err = l.field(last, emit)
 		}
 		l.open = l.open[:len(l.open)-1]
 		l.text, l.long = l.text[:0], false
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
+// end takes in the end of a file that may be cut. A URL is given if its whole text was there. inText
+// says that the file ended in a text.
+func (l *list) end(inText bool, emit func(Entry) error) error {
+	if inText {
+		l.text = l.text[:0]
+	}
+	left := slices.Clone(l.open)
+	for _, name := range left {
+		if l.isEntry(name) {
+			err := l.closed(name, emit)
+			l.open = left // for the caller, who asks whether the end is missing
+			return err
+		}
+	}
+	return nil
+}
+
+// yield gives the entry that is open to emit, if it has a URL, and begins another.
+func (l *list) yield(emit func(Entry) error) error {
+	e := l.entry
+	l.entry, l.next, l.other = Entry{Index: l.index, LastMod: l.next}, time.Time{}, ""
+	if e.URL == "" {
+		return nil
+	}
+	return emit(e)
+}
+
 // field takes in an element of an entry. The first of several counts, but a better
-// date takes the place of a worse one.
-func (l *list) field(name string) {
-	switch text := strings.TrimSpace(string(l.text)); {
-	case name == l.url && !l.href && l.entry.URL == "":
+// date takes the place of a worse one. In a list whose entries may hold several URLs,
+// each URL has the date that stands next to it.
+func (l *list) field(name string, emit func(Entry) error) error {
+	text := strings.TrimSpace(string(l.text))
+	switch {
+	case name == l.url && !l.href && text != "":
+		if l.entry.URL != "" && !l.many {
+			return nil
+		}
+		if l.entry.URL != "" {
+			if err := l.yield(emit); err != nil {
+				return err
+			}
+		}
 		l.entry.URL = text
+	case name == l.grammar.other:
+		l.asOther()
 	case name == l.lastMod[0]:
-		if date := parseDate(text); !date.IsZero() {
+		switch date := parseDate(text); {
+		case date.IsZero():
+		case l.many && l.entry.URL != "" && !l.entry.LastMod.IsZero():
+			l.next = date
+		default:
 			l.entry.LastMod = date
 		}
 	case slices.Contains(l.lastMod, name) && l.entry.LastMod.IsZero():
 		l.entry.LastMod = parseDate(text)
 	}
+	return nil
 }
 
 func lastIndex(names []string, name string) int {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -119,6 +120,43 @@ func (e *PrivateError) Error() string {
 type dialer struct {
 	opt   Options
 	hosts map[string]bool // names, and names with ports, that may be anywhere
+	seeds sync.Map        // from a name with its port to its *seedHost
+}
+
+// A seedHost is a host that a person named. That person may mean a host of the own network. So the
+// first look-up decides: if all its addresses are special, the host may have such addresses from then
+// on. A name that leads to the public first, and to the own network later, is refused there.
+type seedHost struct {
+	mu      sync.Mutex
+	decided bool // guarded by mu
+	special bool // guarded by mu
+}
+
+// maybeSpecial reports whether a host is a seed's that may have special addresses.
+func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
+	found, ok := d.seeds.Load(strings.ToLower(address))
+	if !ok {
+		return false
+	}
+	seed := found.(*seedHost)
+	seed.mu.Lock()
+	defer seed.mu.Unlock()
+	if seed.decided {
+		return seed.special
+	}
+	name, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.opt.Timeout)
+	defer cancel()
+	addrs, err := cmp.Or(d.opt.Resolver, net.DefaultResolver).LookupNetIP(ctx, "ip", name)
+	if err != nil || len(addrs) == 0 {
+		return false // the connection will say why
+	}
+	seed.decided = true
+	seed.special = !slices.ContainsFunc(addrs, func(a netip.Addr) bool { return !IsSpecial(a) })
+	return seed.special
 }
 
 // connectTimeout bounds the look-up of a name, a connection, and a TLS handshake, each. Whoever has
@@ -134,6 +172,9 @@ func newDialer(opt Options) *dialer {
 			h = "[" + h + "]"
 		}
 		d.hosts[h] = true
+	}
+	for _, h := range opt.SeedHosts {
+		d.seeds.Store(strings.ToLower(h), &seedHost{})
 	}
 	return d
 }
@@ -154,7 +195,7 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 	if folders := d.opt.Folders; folders != nil && folders.Serves(address) {
 		return plain.DialContext(ctx, network, folders.Address())
 	}
-	if d.allows(address) {
+	if d.allows(address) || d.maybeSpecial(ctx, address) {
 		return plain.DialContext(ctx, network, lookedUpAs(address))
 	}
 	var permitted atomic.Bool // the dialer tries IPv4 and IPv6 side by side

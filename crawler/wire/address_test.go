@@ -174,6 +174,55 @@ func TestDial(t *testing.T) {
 	}
 }
 
+// A seed whose name leads to this machine is admitted, at its own port. Any other name is not, nor is
+// a seed that leads elsewhere, or led elsewhere when it was first looked up.
+func TestSeedHosts(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	open, other := port(l.Addr().String()), port(wiretest.ClosedPort(t))
+	names := map[string][]string{
+		"intranet.example.": {"127.0.0.1"},
+		"mixed.example.":    {"127.0.0.1", "192.31.196.1"}, // the second one is public
+		"public.example.":   {"192.31.196.1"},
+	}
+	opt := Options{Timeout: 5 * time.Second, Resolver: wiretest.Resolver(t, names)}
+	for _, host := range []string{"Intranet.example:" + open, "mixed.example:" + open, "public.example:" + open, "unknown.example:" + open} {
+		opt.SeedHosts = append(opt.SeedHosts, host)
+	}
+	d := newDialer(opt)
+	for _, tt := range []struct {
+		name, address string
+		want          bool
+	}{
+		{"a seed", "intranet.example:" + open, true},
+		{"its other port", "intranet.example:" + other, false},
+		{"a seed with a public address too", "mixed.example:" + open, false},
+		{"a public seed", "public.example:" + open, false},
+		{"no such name", "unknown.example:" + open, false},
+		{"no seed", "other.example:" + open, false},
+	} {
+		if got := d.maybeSpecial(t.Context(), tt.address); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	conn, err := d.dial(t.Context(), "tcp", "intranet.example:"+open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
+	names = map[string][]string{"public.example.": {"127.0.0.1"}, "unknown.example.": {"127.0.0.1"}}
+	d.opt.Resolver = wiretest.Resolver(t, names)
+	if conn, err := d.dial(t.Context(), "tcp", "public.example:"+open); err == nil || whyNot(err) != "private" {
+		t.Errorf("a public name that leads here later: %v, %v", conn, err)
+	}
+	if !d.maybeSpecial(t.Context(), "unknown.example:"+open) {
+		t.Error("the first look-up that succeeds does not decide")
+	}
+}
+
 // whyNot says in a word why there is no connection.
 func whyNot(err error) string {
 	if _, ok := errors.AsType[*PrivateError](err); ok {

@@ -20,6 +20,22 @@ func SpecialHosts(urls ...string) (hosts []string) {
 	return hosts
 }
 
+// HostsOf lists, for Options.SeedHosts, the hosts of canonical URLs, each with its port and each once.
+func HostsOf(urls ...string) (hosts []string) {
+	seen := map[string]bool{}
+	for _, raw := range urls {
+		u, err := url.Parse(raw)
+		if err != nil {
+			continue
+		}
+		if host := withPort(u); !seen[host] {
+			seen[host] = true
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
 // IsSpecialHost says whether a host, a name or an address without a port, says by itself that it is
 // not on the public internet.
 func IsSpecialHost(name string) bool {

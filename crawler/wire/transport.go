@@ -60,6 +60,7 @@ type Options struct {
 	KeepRaw    bool           // exchanges have their Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
 	AllowNets  []netip.Prefix // special addresses that may be connected to
+	SeedHosts  []string       // hosts with ports that may have special addresses, if they had nothing else when they were first looked up
 	Folders    Folders        // what answers for hosts that are folders on disk; nil: nothing
 
 	Resolver *net.Resolver  // nil: the system's
