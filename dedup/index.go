@@ -108,14 +108,17 @@ func (x *Index) judge(s *subject) Verdict {
 
 // candidates are the leaders that stand under enough of the subject's keys. x.mu is held.
 func (x *Index) candidates(s *subject) (all []Candidate) {
-	met := map[*leader]int{}
+	shared, leaders := map[uint64]int{}, map[uint64]*leader{}
 	for _, key := range s.keys {
 		list := x.postings[key]
 		for _, l := range list[:min(len(list), MaxPosting)] {
-			if met[l]++; met[l] == x.rule.Scheme.Meet() {
-				all = append(all, Candidate{Num: l.num, Name: l.id, Estimate: Estimate(&s.sketch, &l.sketch), Set: l.set})
-			}
+			shared[l.num]++
+			leaders[l.num] = l
 		}
+	}
+	for _, num := range Met(shared, x.rule.Scheme.Meet()) {
+		l := leaders[num]
+		all = append(all, Candidate{Num: l.num, Name: l.id, Estimate: Estimate(&s.sketch, &l.sketch), Set: l.set})
 	}
 	return all
 }

@@ -15,6 +15,7 @@ const (
 // has 1.3 million pairs at resemblance .7 to .8.
 const (
 	MaxPosting = 1000 // leaders read under one key
+	MaxMet     = 1000 // leaders whose sketches are compared
 	MaxVerify  = 32   // candidates compared exactly
 )
 
@@ -68,6 +69,26 @@ func runs(text string) Set {
 	var t Text
 	t.ReadForm([]byte(text), Plain, "")
 	return t.Set(containedRun)
+}
+
+// Met returns the numbers of the leaders whose sketches are compared with a page's, in ascending
+// order. shared is how many keys each leader shares with the page; those that share fewer than meet
+// are left out. If more than [MaxMet] are left, Met returns those that share the most keys, and the
+// earliest of equals. The more keys two pages share, the more they are expected to resemble each
+// other, so a leader that is left out could win only against a thousand that are likely to be nearer.
+func Met(shared map[uint64]int, meet int) []uint64 {
+	all := make([]uint64, 0, len(shared))
+	for num, n := range shared {
+		if n >= meet {
+			all = append(all, num)
+		}
+	}
+	if len(all) > MaxMet {
+		slices.SortFunc(all, func(a, b uint64) int { return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(a, b)) })
+		all = all[:MaxMet]
+	}
+	slices.Sort(all)
+	return all
 }
 
 // A Candidate is a leader that may resemble a page.

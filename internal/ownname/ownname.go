@@ -14,6 +14,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Address completes an address that a person wrote: a port alone, with or without a colon, is a
@@ -43,8 +44,13 @@ func Address(s string) (string, error) {
 // loopback. But the page cannot make the browser send another name than the page's. So a request
 // has to send one of our names: the address that it came to, localhost at loopback, the machine's
 // name, or the name that the server was told to listen at.
+//
+// The body of a request has to come within ten seconds, also if the request is refused.
 func Only(address string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 { // a body of unknown length has -1
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // a server in a test may not have one
+		}
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		if !answers(address, r.Host, local) {
 			http.Error(w, "this server has another name: ask for the address it listens at", http.StatusMisdirectedRequest)
@@ -53,6 +59,9 @@ func Only(address string, next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
+
+// bodyTime is how long a body may take: those of our forms have some dozen bytes.
+const bodyTime = 10 * time.Second
 
 // answers says whether a Host header names a server that was told to listen at an address, and of
 // which local is the end of the connection.

@@ -32,11 +32,15 @@ func Damage(err error) error {
 }
 
 // said returns the text of the system's error. Badger does not wrap that error but passes on its
-// text: "what badger wanted err: what the system said".
+// text: "what badger wanted err: what the system said". If badger joined two errors, what it wanted
+// is the second line.
 func said(err error) string {
 	text := err.Error()
 	if i := strings.LastIndex(text, " err: "); i >= 0 {
-		return text[i+len(" err: "):]
+		text = text[i+len(" err: "):]
+	}
+	if first, rest, ok := strings.Cut(text, "\n"); ok {
+		text = rest + ": " + first
 	}
 	return text
 }
@@ -44,11 +48,22 @@ func said(err error) string {
 // Refused says whether an error is a refusal of the system.
 func Refused(err error) bool { return refusal(err) != 0 }
 
-// refusal returns the refusal that an error wraps or ends with, 0 if there is none.
+// Full says whether an error is, or tells of, a disk or a quota without room.
+func Full(err error) bool {
+	errno := refusal(err)
+	return errno == syscall.ENOSPC || errno == syscall.EDQUOT
+}
+
+// refusal returns the refusal that an error wraps or tells of, 0 if there is none.
 func refusal(err error) syscall.Errno {
 	for _, errno := range refusals {
-		if errors.Is(err, errno) || strings.HasSuffix(err.Error(), ": "+errno.Error()) {
+		if errors.Is(err, errno) {
 			return errno
+		}
+		for line := range strings.Lines(err.Error()) {
+			if strings.HasSuffix(strings.TrimSuffix(line, "\n"), ": "+errno.Error()) {
+				return errno
+			}
 		}
 	}
 	return 0

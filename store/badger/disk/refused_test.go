@@ -25,6 +25,8 @@ func TestDamage(t *testing.T) {
 			syscall.EROFS, "open 1.mem: read-only file system"},
 		{fmt.Errorf("table 1: %w", &fs.PathError{Op: "write", Path: "1.sst", Err: syscall.ENOSPC}),
 			syscall.ENOSPC, "table 1: write 1.sst: no space left on device"},
+		{fmt.Errorf("while opening memtables err: %v", errors.Join(syscall.ENOSPC, errors.New("while mmapping 1.mem with size: 9"))),
+			syscall.ENOSPC, "while mmapping 1.mem with size: 9: no space left on device"},
 		{errors.New("checksum mismatch"), store.ErrCorrupt, store.ErrCorrupt.Error() + ": checksum mismatch"},
 		{errors.New(`no table "permission denied"`), store.ErrCorrupt, "permission denied"},
 	} {

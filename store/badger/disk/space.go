@@ -13,7 +13,7 @@ import (
 
 const (
 	// defaultReserve is how many bytes a crawl leaves free on the disk. Badger maps its files into
-	// memory, and writing to a mapped page that has no room on the disk kills the process. Between
+	// memory, and if there is no room for one, nothing more can be written to the open store. Between
 	// two looks at the disk a few memtables can be written, and a compaction needs room for its
 	// result beside its input.
 	defaultReserve = 256 << 20

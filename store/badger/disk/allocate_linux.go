@@ -1,0 +1,70 @@
+package disk
+
+import (
+	"errors"
+	"sync"
+	_ "unsafe" // for go:linkname
+
+	"golang.org/x/sys/unix"
+)
+
+// # Room before mapping
+//
+// Badger makes a file longer, which allocates nothing, maps it, and writes into the mapping. If the
+// disk is full by then, the kernel sends SIGBUS, and the Go runtime ends the process: the fault is
+// in a goroutine of badger, where nothing of ours can recover from it. A reserve of free space makes
+// that rare, but another program can use up any reserve between two looks at the disk.
+//
+// So the room is allocated before a file is mapped, and a full disk becomes the error ENOSPC of the
+// call that would have mapped it, which badger returns or retries. Badger has no setting for that.
+// But it maps files by unix.Mmap, and that calls a function of a package variable, which is replaced
+// here. The variable is reached by its linker name; TestAllocated fails if x/sys or badger change.
+// The replacement holds for all mappings of this process that are shared, writable and of a file,
+// if they are made through x/sys/unix.
+
+// mmapper begins like unix.mremapMmapper.
+type mmapper struct {
+	_    sync.Mutex
+	_    map[*byte][]byte
+	mmap func(addr, length uintptr, prot, flags, fd int, offset int64) (uintptr, error)
+}
+
+//go:linkname mapper golang.org/x/sys/unix.mapper
+var mapper *mmapper
+
+func init() {
+	system := mapper.mmap
+	mapper.mmap = func(addr, length uintptr, prot, flags, fd int, offset int64) (uintptr, error) {
+		if flags&unix.MAP_SHARED != 0 && flags&unix.MAP_ANONYMOUS == 0 && prot&unix.PROT_WRITE != 0 {
+			if err := allocate(fd, offset, int64(length)); err != nil {
+				return 0, err
+			}
+		}
+		return system(addr, length, prot, flags, fd, offset)
+	}
+}
+
+// allocate makes sure that a part of a file has its room on the disk. On a file system that cannot
+// allocate it does nothing.
+func allocate(fd int, offset, length int64) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Blocks*512 >= st.Size { // nothing of it is missing
+		return nil
+	}
+	for {
+		err := unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, offset, length)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+			if st.Blocks == 0 { // badger leaves the file there, and some systems what they had allocated
+				_ = unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, offset, length)
+			}
+			return err
+		default:
+			return nil
+		}
+	}
+}
