@@ -3,9 +3,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -21,10 +19,9 @@ import (
 	"time"
 
 	"skink/dedup"
-	"skink/internal/cli"
 	"skink/store"
-	"skink/store/redis"
-	"skink/store/redis/redistest"
+	"skink/store/postgres"
+	"skink/store/postgres/postgrestest"
 )
 
 // # What must hold when something breaks
@@ -36,7 +33,6 @@ import (
 // A worker is a crawl in a process of its own.
 type worker struct {
 	*exec.Cmd
-	store string // on servers, that it crawls into; "": another
 	said  transcript
 	ended chan struct{} // closed when it has ended
 	err   error         // how it ended: read after that
@@ -72,9 +68,6 @@ func awaitEnds(t *testing.T, workers ...*worker) {
 			continue
 		case <-patience:
 		}
-		if w.store != "" {
-			t.Error(held(w.store))
-		}
 		for i, w := range workers {
 			if w.runs() {
 				_ = w.Process.Signal(syscall.SIGQUIT)
@@ -84,35 +77,6 @@ func awaitEnds(t *testing.T, workers ...*worker) {
 		}
 		t.FailNow()
 	}
-}
-
-// held is what a store on servers holds of hosts (h), of claims (c) and of links on their way (o), by
-// key: by that one sees what workers wait for.
-func held(store string) string {
-	addrs, name, _ := strings.Cut(strings.TrimPrefix(store, "redis://"), "/")
-	var b strings.Builder
-	for addr := range strings.SplitSeq(addrs, ",") {
-		s := &redistest.Server{Addr: addr}
-		role, err := s.CLI("role")
-		role, _, _ = strings.Cut(role, "\n")
-		fmt.Fprintf(&b, "%s: %s %v\n", addr, role, err)
-		if role != "master" {
-			continue
-		}
-		keys, _ := s.CLI("--scan", "--pattern", "{"+name+":*}[hco]")
-		for key := range strings.FieldsSeq(keys) {
-			ask := []string{"hgetall", key}
-			switch key[len(key)-1] {
-			case 'c':
-				ask = []string{"zrange", key, "0", "-1", "withscores"}
-			case 'o':
-				ask = []string{"hkeys", key}
-			}
-			value, err := s.CLI(ask...)
-			fmt.Fprintf(&b, "%s: %q %v\n", key, value, err)
-		}
-	}
-	return b.String()
 }
 
 // runs says whether a worker has not ended yet.
@@ -170,26 +134,17 @@ func refer(t *testing.T, hosts, pages int) *reference {
 // worker starts a worker that crawls the sites into a store.
 func (r *reference) worker(t *testing.T, store, name string, flags ...string) *worker {
 	t.Helper()
-	w := startWorker(t, r.skink, crawlArgs(store, r.sites, append([]string{"--quiet", "--worker", name}, flags...)...)...)
-	w.store = store
-	return w
+	return startWorker(t, r.skink, crawlArgs(store, r.sites, append([]string{"--quiet", "--worker", name}, flags...)...)...)
 }
 
 // same wants a store to hold what the undisturbed crawl has found.
 func (r *reference) same(t *testing.T, store string) {
 	t.Helper()
-	r.samePages(t, store)
-	sound(t, exported(t, r.skink, store))
-}
-
-// samePages is same without the verdicts of the crawl. A failover can lose the record of a leader,
-// which is judged again, and may then follow another while its members still follow it.
-func (r *reference) samePages(t *testing.T, store string) {
-	t.Helper()
 	pages := exported(t, r.skink, store)
 	samePages(t, pages, exported(t, r.skink, r.store))
 	allFound(t, store, pages)
 	sameClusters(t, completeReport(t, r.skink, store), completeReport(t, r.skink, r.store))
+	sound(t, pages)
 	if text, _ := run(t, "status", "--store", store); !strings.Contains(text, "pending          0") {
 		t.Errorf("at the end the status is\n%s", text)
 	}
@@ -199,11 +154,11 @@ func (r *reference) samePages(t *testing.T, store string) {
 // order of their commits, and would not notice that it is lost where one is.
 func allFound(t *testing.T, address string, pages []line) {
 	t.Helper()
-	a, err := redis.ParseAddress(address)
+	a, err := postgres.ParseAddress(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := redis.Open(t.Context(), a, redis.Options{ReadOnly: true})
+	s, err := postgres.Open(t.Context(), a, postgres.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,17 +186,17 @@ func allFound(t *testing.T, address string, pages []line) {
 func TestWorkerStopped(t *testing.T) {
 	long(t) // waits half a minute until claims run out
 	t.Parallel()
-	store := "redis://" + redistest.Start(t).Addr + "/web"
+	store := postgrestest.Start(t).URL("web")
 	skink := buildSkink(t)
 	asked, release := make(chan struct{}), make(chan struct{})
 	var once atomic.Bool
 	counted := &sites{counts: map[string]int{}}
-	pages := generated{40, 1}
+	pages := generated{pages: 40, number: 1}
 	server := httptest.NewServer(counted.counting(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/9.html" && once.CompareAndSwap(false, true) {
 			close(asked)
 			<-release
-			fmt.Fprintf(w, "<!DOCTYPE html><html lang=en><title>Late</title><article>%s</article>", generated{40, 99}.article(1))
+			fmt.Fprintf(w, "<!DOCTYPE html><html lang=en><title>Late</title><article>%s</article>", generated{pages: 40, number: 99}.article(1))
 			return
 		}
 		pages.ServeHTTP(w, r)
@@ -278,7 +233,7 @@ func TestWorkerKilled(t *testing.T) {
 	long(t) // waits half a minute until claims run out
 	t.Parallel()
 	r := refer(t, 4, 240)
-	store := "redis://" + redistest.Start(t).Addr + "/web"
+	store := postgrestest.Start(t).URL("web")
 	due := r.sites.after(100)
 	killed := r.worker(t, store, "killed")
 	<-due
@@ -406,11 +361,11 @@ func TestWorkerCutOff(t *testing.T) {
 		mode wireMode
 	}{{"silent", silent}, {"refused", refused}} {
 		t.Run(tt.name, func(t *testing.T) {
-			server := redistest.Start(t)
+			server := postgrestest.Start(t)
 			wire := startWire(t, server.Addr)
 			r.sites.forget()
 			due := r.sites.after(100)
-			cut := r.worker(t, "redis://"+wire.Addr().String()+"/web", "cut")
+			cut := r.worker(t, postgrestest.URL("web", wire.Addr().String()), "cut")
 			<-due
 			wire.set(tt.mode)
 			time.Sleep(3 * time.Second)
@@ -419,7 +374,7 @@ func TestWorkerCutOff(t *testing.T) {
 			if again, _ := r.sites.fetchedAgain(); again > 0 {
 				t.Errorf("%d URLs were fetched again", again)
 			}
-			r.same(t, "redis://"+server.Addr+"/web")
+			r.same(t, server.URL("web"))
 		})
 	}
 }
@@ -430,208 +385,87 @@ func TestWorkerCutOffForGood(t *testing.T) {
 	long(t) // waits half a minute for a worker's patience to end
 	t.Parallel()
 	r := refer(t, 4, 240)
-	server := redistest.Start(t)
+	server := postgrestest.Start(t)
 	wire := startWire(t, server.Addr)
 	due := r.sites.after(100)
-	cut := r.worker(t, "redis://"+wire.Addr().String()+"/web", "cut")
+	cut := r.worker(t, postgrestest.URL("web", wire.Addr().String()), "cut")
 	<-due
 	wire.set(refused)
-	cut.fails(t, "redis://"+wire.Addr().String()+"/web", "nothing is lost", "resumed with")
+	cut.fails(t, wire.Addr().String(), "nothing is lost", "resumed with")
 	wire.set(whole)
-	endWell(t, r.worker(t, "redis://"+wire.Addr().String()+"/web", "again"))
+	endWell(t, r.worker(t, postgrestest.URL("web", wire.Addr().String()), "again"))
 	if again, _ := r.sites.fetchedAgain(); again > 16 {
 		t.Errorf("%d URLs were fetched again; 16 were in flight at most", again)
 	}
-	r.same(t, "redis://"+server.Addr+"/web")
+	r.same(t, server.URL("web"))
 }
 
-// TestClusterRestarts kills all servers of a cluster at once in the middle of a crawl, and starts
-// them again. They keep a log of what they are told (AOF), and so forget nothing.
-func TestClusterRestarts(t *testing.T) {
+// TestServerRestarts kills the server twice in the middle of a crawl and starts it again. The workers
+// wait, and nothing is fetched again.
+func TestServerRestarts(t *testing.T) {
 	long(t)
 	t.Parallel()
 	r := refer(t, 8, 480)
-	cluster := redistest.StartCluster(t, "--appendonly", "yes")
-	store := "redis://" + cluster.Addrs() + "/web"
+	server := postgrestest.Start(t)
 	due := r.sites.after(150)
-	workers := []*worker{r.worker(t, store, "one"), r.worker(t, store, "two")}
-	<-due
-	cluster.Kill()
-	for _, s := range cluster.Servers {
-		if err := s.Run(); err != nil {
+	workers := []*worker{r.worker(t, server.URL("web"), "one"), r.worker(t, server.URL("web"), "two")}
+	for range 2 {
+		<-due
+		due = r.sites.after(100)
+		if err := server.Restart(); err != nil {
 			t.Fatal(err)
 		}
-	}
-	endWell(t, workers...)
-	r.same(t, store)
-}
-
-// TestPrimaryDies kills a primary of a cluster in the middle of a crawl, whose replica takes over
-// and knows nothing of what was written in the last half of a second. Pages whose records are gone
-// by that are fetched again, and no URL is lost.
-func TestPrimaryDies(t *testing.T) {
-	long(t)
-	t.Parallel()
-	r := refer(t, 8, 480)
-	cluster := redistest.StartCluster(t)
-	store := "redis://" + cluster.Addrs() + "/web"
-	due := r.sites.after(150)
-	workers := []*worker{r.worker(t, store, "one"), r.worker(t, store, "two")}
-	<-due
-	if _, err := cluster.KillPrimary(0, 500*time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
-	endWell(t, workers...)
-	r.samePages(t, store)
-}
-
-// TestSlotsMove moves a third of all slots from one primary to another while workers crawl.
-func TestSlotsMove(t *testing.T) {
-	long(t)
-	t.Parallel()
-	r := refer(t, 8, 480)
-	cluster := redistest.StartCluster(t)
-	store := "redis://" + cluster.Addrs() + "/web"
-	due := r.sites.after(100)
-	workers := []*worker{r.worker(t, store, "one"), r.worker(t, store, "two")}
-	<-due
-	if err := cluster.Move(0, 1, 5000); err != nil {
-		t.Fatal(err)
 	}
 	endWell(t, workers...)
 	if again, _ := r.sites.fetchedAgain(); again > 0 {
 		t.Errorf("%d URLs were fetched again", again)
 	}
-	r.same(t, store)
+	r.same(t, server.URL("web"))
 }
 
-// TestMemoryFull crawls into a server whose memory is full soon. The crawl stops, says why and how
-// to go on, and goes on when there is room.
-func TestMemoryFull(t *testing.T) {
+// TestSchemaGone drops, empties or replaces the schema while workers crawl. Each ends with exit code 1
+// and says what happened. A worker that starts then tells an emptied schema from one that is not there.
+func TestSchemaGone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
 	}
 	t.Parallel()
+	server := postgrestest.Start(t)
 	r := refer(t, 4, 400)
-	server := redistest.Start(t, "--maxmemory", "2500kb")
-	store := "redis://" + server.Addr + "/web"
-	full := r.worker(t, store, "full")
-	full.fails(t, "full", "maxmemory", "nothing is lost", "resumed with")
-	if n := r.sites.answered(); n < 20 || n > 380 {
-		t.Fatalf("%d of 404 URLs were asked for before the server was full", n)
-	}
-	if out, err := server.CLI("config", "set", "maxmemory", "0"); err != nil || out != "OK" {
-		t.Fatal(out, err)
-	}
-	endWell(t, r.worker(t, store, "again"))
-	r.same(t, store)
-}
-
-// TestServersTooOld covers servers that say they are too old for a store, before and after Redis
-// learned to say hello.
-func TestServersTooOld(t *testing.T) {
-	for _, version := range []string{"5.0.14", "6.0.16"} {
-		t.Run(version, func(t *testing.T) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
+	const all = "turn, visit, page, posting, known, queue, host, worker, counter, meta"
+	tables := strings.ReplaceAll(all, ", ", ", emptied.")
+	for _, tt := range []struct{ name, sql, then string }{
+		{"dropped", "DROP SCHEMA dropped CASCADE", ""},
+		{"emptied", "TRUNCATE emptied." + tables, "was emptied"},
+		{"replaced", "UPDATE replaced.turn SET birth = gen_random_uuid()", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r.sites.forget()
+			due := r.sites.after(60)
+			workers := []*worker{r.worker(t, server.URL(tt.name), "one"), r.worker(t, server.URL(tt.name), "two")}
+			<-due
+			if err := server.Exec(t.Context(), tt.sql); err != nil {
 				t.Fatal(err)
 			}
-			defer l.Close()
-			go func() {
-				for {
-					c, err := l.Accept()
-					if err != nil {
-						return
-					}
-					go actAs(c, version)
+			awaitEnds(t, workers...)
+			for _, w := range workers {
+				if code := w.ProcessState.ExitCode(); code != 1 || !strings.Contains(w.said.String(), "dropped, emptied or replaced") {
+					t.Errorf("a worker ended with exit code %d, want 1, and said\n%s", code, w.said.String())
 				}
-			}()
-			var said bytes.Buffer
-			args := []string{"crawl", "--store", "redis://" + l.Addr().String() + "/web", "http://127.0.0.1:1/"}
-			if code := cli.Run(t.Context(), args, cli.Console{In: strings.NewReader(""), Out: io.Discard, Err: &said}); code != 1 {
-				t.Errorf("exit code %d, want 1", code)
 			}
-			if !strings.Contains(said.String(), "needs Redis 6.2 or later") {
-				t.Errorf("it says %q", &said)
+			switch {
+			case tt.then != "":
+				r.worker(t, server.URL(tt.name), "again").fails(t, tt.then)
+			case tt.name == "dropped":
+				endWell(t, r.worker(t, server.URL(tt.name), "again"))
+				r.same(t, server.URL(tt.name))
 			}
 		})
 	}
 }
 
-// actAs answers as far as a server of that version does before anything is stored.
-func actAs(c net.Conn, version string) {
-	defer c.Close()
-	r := &respReader{c: c}
-	for {
-		args, err := r.command()
-		if err != nil {
-			return
-		}
-		answer := "-ERR unknown command `" + args[0] + "`, with args beginning with: \r\n"
-		switch strings.ToUpper(args[0]) {
-		case "HELLO":
-			if !strings.HasPrefix(version, "5.") {
-				answer = "%3\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$" + fmt.Sprint(len(version)) + "\r\n" + version + "\r\n$5\r\nproto\r\n:3\r\n"
-			}
-		case "CLIENT", "SELECT":
-			answer = "+OK\r\n"
-		case "PING":
-			answer = "+PONG\r\n"
-		case "CLUSTER":
-			answer = "-ERR This instance has cluster support disabled\r\n"
-		case "INFO":
-			text := "# Server\r\nredis_version:" + version + "\r\nmaxmemory_policy:noeviction\r\n"
-			answer = fmt.Sprintf("$%d\r\n%s\r\n", len(text), text)
-		}
-		if _, err := io.WriteString(c, answer); err != nil {
-			return
-		}
-	}
-}
-
-// A respReader reads commands of the Redis protocol.
-type respReader struct{ c io.Reader }
-
-func (r *respReader) line() (string, error) {
-	var b []byte
-	for one := make([]byte, 1); ; {
-		if _, err := io.ReadFull(r.c, one); err != nil {
-			return "", err
-		}
-		if b = append(b, one[0]); bytes.HasSuffix(b, []byte("\r\n")) {
-			return string(b[:len(b)-2]), nil
-		}
-	}
-}
-
-func (r *respReader) command() (args []string, err error) {
-	head, err := r.line()
-	if err != nil {
-		return nil, err
-	}
-	var n int
-	if _, err := fmt.Sscanf(head, "*%d", &n); err != nil {
-		return nil, err
-	}
-	for range n {
-		if head, err = r.line(); err != nil {
-			return nil, err
-		}
-		var size int
-		if _, err := fmt.Sscanf(head, "$%d", &size); err != nil {
-			return nil, err
-		}
-		arg := make([]byte, size+2)
-		if _, err := io.ReadFull(r.c, arg); err != nil {
-			return nil, err
-		}
-		args = append(args, string(arg[:size]))
-	}
-	return args, nil
-}
-
-// TestSecureStore crawls into a server that talks TLS only and wants a password. The password comes
-// from the environment, and from the address. It is in nothing that is printed or stored.
+// TestSecureStore crawls into a server that wants TLS and a password. The password comes from the
+// environment, and from the address. It is in nothing that is printed or stored.
 func TestSecureStore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
@@ -639,39 +473,51 @@ func TestSecureStore(t *testing.T) {
 	t.Parallel()
 	const password = "hidden-treasure"
 	r := refer(t, 2, 60)
-	server := redistest.StartTLS(t, "--requirepass", password)
-	trust := append(os.Environ(), "SSL_CERT_FILE="+server.Cert)
-	asked := func(store string, env []string, args ...string) string {
-		cmd := exec.Command(r.skink, append(args, "--store", store)...)
-		cmd.Env = append(slices.Clone(trust), env...)
+	server, cert := postgrestest.StartTLS(t)
+	if err := server.Exec(t.Context(), "CREATE ROLE crawler LOGIN PASSWORD '"+password+"'; GRANT CREATE ON DATABASE skink TO crawler"); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.RequirePassword(); err != nil {
+		t.Fatal(err)
+	}
+	address := func(password, cert string) string {
+		return "postgres://crawler" + password + "@" + server.Addr + "/skink?schema=web&sslmode=verify-full&sslrootcert=" + cert
+	}
+	var printed strings.Builder
+	ask := func(env []string, args ...string) (string, error) {
+		cmd := exec.Command(r.skink, args...)
+		cmd.Env = append(os.Environ(), env...)
 		out, err := cmd.CombinedOutput()
+		printed.Write(out)
+		return string(out), err
+	}
+	asked := func(env []string, args ...string) string {
+		out, err := ask(env, args...)
 		if err != nil {
 			t.Errorf("skink %s: %v\n%s", args[0], err, out)
 		}
-		return string(out)
+		return out
 	}
-	printed := asked("rediss://"+server.Addr+"/web", []string{"SKINK_REDIS_PASSWORD=" + password}, append([]string{"crawl", "--delay", "0", "--budget", "off"}, r.sites.seeds...)...)
-	printed += asked("rediss://:"+password+"@"+server.Addr+"/web", nil, "status")
-	report := asked("rediss://:"+password+"@"+server.Addr+"/web", nil, "report", "--complete", "--format", "json")
+	asked([]string{"PGPASSWORD=" + password}, append([]string{"crawl", "--store", address("", cert), "--delay", "0", "--budget", "off"}, r.sites.seeds...)...)
+	asked(nil, "status", "--store", address(":"+password, cert))
+	report := asked(nil, "report", "--store", address(":"+password, cert), "--complete", "--format", "json")
 	sameClusters(t, report, completeReport(t, r.skink, r.store))
-	refusal := exec.Command(r.skink, "status", "--store", "rediss://:"+password+"-not@"+server.Addr+"/web")
-	refusal.Env = trust
-	out, err := refusal.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "password") {
+	if out, err := ask(nil, "status", "--store", address(":"+password+"-not", cert)); err == nil || !strings.Contains(out, "PGPASSWORD") {
 		t.Errorf("a wrong password is answered with %v: %s", err, out)
 	}
-	stranger, err := exec.Command(r.skink, "status", "--store", "rediss://"+server.Addr+"/web").CombinedOutput()
-	if err == nil || !strings.Contains(string(stranger), "certificate") {
-		t.Errorf("a certificate that nobody trusts is answered with %v: %s", err, stranger)
+	stranger := filepath.Join(t.TempDir(), "stranger")
+	_, other := postgrestest.StartTLS(t)
+	if b, err := os.ReadFile(other); err != nil || os.WriteFile(stranger, b, 0o600) != nil {
+		t.Fatal(err)
 	}
-	if printed += report + string(out) + string(stranger); strings.Contains(printed, password) {
-		t.Errorf("the password is printed:\n%s", printed)
+	if out, err := ask(nil, "status", "--store", address(":"+password, stranger)); err == nil || !strings.Contains(out, "certificate is not trusted") || !strings.Contains(out, "sslrootcert=FILE") {
+		t.Errorf("a certificate that nobody trusts is answered with %v: %s", err, out)
 	}
-	if out, err := server.CLI("-a", password, "--no-auth-warning", "config", "set", "rdbcompression", "no"); err != nil {
-		t.Fatal(out, err)
+	if strings.Contains(printed.String(), password) {
+		t.Errorf("the password is printed:\n%s", printed.String())
 	}
-	dump, err := server.CLI("-a", password, "--no-auth-warning", "--rdb", "-")
-	if err != nil || !strings.Contains(dump, "{web:") || strings.Contains(dump, password) {
-		t.Errorf("what is stored has %d bytes, %v, and must not hold the password", len(dump), err)
+	stored, err := server.Text(t.Context(), "SELECT schema_to_xml('web', true, false, '')::text")
+	if err != nil || !strings.Contains(stored, "<turn") || strings.Contains(stored, password) {
+		t.Errorf("what is stored has %d bytes, %v, and must not hold the password", len(stored), err)
 	}
 }

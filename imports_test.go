@@ -21,60 +21,62 @@ var table = map[string]struct {
 	ours  []string
 	heavy []string
 }{
-	".":                         {[]string{"internal/cli"}, nil},
-	"frontier":                  {nil, []string{"github.com/nlnwa/whatwg-url"}},
-	"crawler/robots":            {nil, nil},
-	"crawler/sitemap":           {nil, nil},
-	"crawler/learn":             {nil, nil},
-	"crawler/wire":              {[]string{"frontier"}, nil},
-	"crawler/wire/wiretest":     {nil, nil},
-	"crawler/folder":            {nil, nil},
-	"crawler/hostile":           {nil, nil}, // tests alone
-	"crawler":                   {[]string{"frontier", "crawler/robots", "crawler/wire", "crawler/folder", "internal/line", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
-	"extract":                   {[]string{"internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
-	"dedup":                     {[]string{"internal/language"}, nil},
-	"store":                     {[]string{"dedup", "frontier"}, nil},
-	"store/storetest":           {[]string{"store", "dedup", "frontier"}, nil},
-	"store/badger/postings":     {[]string{"store"}, nil},
-	"store/badger/disk":         {[]string{"store"}, nil},
-	"store/badger":              {[]string{"store", "store/badger/disk", "store/badger/postings", "dedup", "frontier", "internal/line"}, []string{"github.com/dgraph-io/badger"}},
-	"store/redis":               {[]string{"store", "dedup", "frontier"}, []string{"github.com/redis/rueidis"}},
-	"store/redis/redistest":     {nil, nil},
-	"store/remote":              {[]string{"store", "store/badger/disk", "dedup", "frontier"}, nil},
-	"warc":                      {nil, nil},
-	"report":                    {[]string{"store", "dedup", "internal/align", "internal/harmless", "crawler/learn"}, nil},
-	"report/audit":              {[]string{"report", "store", "dedup", "frontier", "internal/harmless", "crawler/learn"}, nil},
-	"feed":                      {[]string{"warc", "store", "dedup", "internal/harmless", "internal/table"}, nil},
-	"view":                      {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "internal/align", "internal/harmless", "internal/ownname"}, nil},
-	"internal/language":         {nil, nil},
-	"internal/harmless":         {nil, nil},
-	"internal/lastused":         {nil, nil},
-	"internal/line":             {nil, nil},
-	"internal/memory":           {nil, nil},
-	"internal/ownname":          {nil, nil},
-	"internal/packed":           {nil, nil},
-	"internal/table":            {nil, []string{"github.com/parquet-go/parquet-go"}},
-	"internal/against":          {[]string{"dedup", "store"}, nil},
-	"internal/align":            {[]string{"dedup"}, nil},
-	"internal/ingest":           {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/corpus", "internal/lastused", "internal/memory", "crawler/learn", "crawler/sitemap"}, nil},
-	"internal/corpus":           {[]string{"extract", "internal/packed", "internal/table", "crawler", "internal/replay", "warc"}, nil},
-	"internal/archive":          {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/ingest", "internal/replay", "store", "warc"}, nil},
-	"internal/replay":           {[]string{"crawler", "crawler/wire", "frontier", "store", "warc"}, nil},
-	"internal/revisit":          {[]string{"store"}, nil},
-	"internal/complete":         {[]string{"dedup", "store", "internal/lastused"}, nil},
-	"internal/monitor":          {[]string{"internal/ownname"}, []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":              {[]string{"internal/archive", "internal/replay", "warc", "internal/harmless", "internal/memory", "internal/monitor", "internal/ownname", "view", "frontier", "crawler", "crawler/robots", "crawler/wire", "crawler/folder", "extract", "dedup", "store", "store/badger", "store/badger/disk", "store/redis", "store/remote", "report", "report/audit", "feed", "internal/ingest", "internal/complete", "internal/corpus", "internal/revisit", "internal/against", "crawler/learn", "internal/packed"}, []string{"github.com/spf13/pflag"}},
-	"examples/dedup":            {[]string{"dedup"}, nil},                       // the libraries in use, a page each
-	"examples/crawl":            {[]string{"crawler", "extract", "dedup"}, nil}, // the same
-	"internal/tools/bruteforce": {[]string{"dedup"}, nil},                       // a test tool over what skink printed
-	"internal/tools/labelpairs": {[]string{"extract"}, nil},                     // a tool that makes pairs for skink tune
-	"internal/tools/webgen":     {nil, nil},                                     // a web that is known, for the soak
-	"internal/tools/graft":      {[]string{"extract", "dedup"}, nil},            // a test tool: how steady the main text is
+	".":                           {[]string{"internal/cli"}, nil},
+	"frontier":                    {nil, []string{"github.com/nlnwa/whatwg-url"}},
+	"crawler/robots":              {nil, nil},
+	"crawler/sitemap":             {nil, nil},
+	"crawler/learn":               {nil, nil},
+	"crawler/wire":                {[]string{"frontier"}, nil},
+	"crawler/wire/wiretest":       {nil, nil},
+	"crawler/folder":              {nil, nil},
+	"crawler/hostile":             {nil, nil}, // tests alone
+	"crawler":                     {[]string{"frontier", "crawler/robots", "crawler/wire", "crawler/folder", "internal/line", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
+	"extract":                     {[]string{"internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
+	"dedup":                       {[]string{"internal/language"}, nil},
+	"store":                       {[]string{"dedup", "frontier"}, nil},
+	"store/storetest":             {[]string{"store", "dedup", "frontier"}, nil},
+	"store/badger/postings":       {[]string{"store"}, nil},
+	"store/badger/disk":           {[]string{"store"}, nil},
+	"store/badger":                {[]string{"store", "store/badger/disk", "store/badger/postings", "dedup", "frontier", "internal/line"}, []string{"github.com/dgraph-io/badger"}},
+	"store/postgres":              {[]string{"store", "dedup", "frontier"}, []string{"github.com/jackc/pgx/v5/pgxpool"}},
+	"store/postgres/postgrestest": {nil, nil}, // it starts servers for tests
+	"store/remote":                {[]string{"store", "store/badger/disk", "dedup", "frontier"}, nil},
+	"warc":                        {nil, nil},
+	"report":                      {[]string{"store", "dedup", "internal/precedence", "internal/align", "internal/harmless", "crawler/learn"}, nil},
+	"report/audit":                {[]string{"report", "store", "dedup", "frontier", "internal/harmless", "crawler/learn"}, nil},
+	"feed":                        {[]string{"warc", "store", "dedup", "internal/harmless", "internal/table"}, nil},
+	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "internal/align", "internal/harmless", "internal/ownname"}, nil},
+	"internal/language":           {nil, nil},
+	"internal/harmless":           {nil, nil},
+	"internal/lastused":           {nil, nil},
+	"internal/line":               {nil, nil},
+	"internal/precedence":         {[]string{"store"}, nil},
+	"internal/memory":             {nil, nil},
+	"internal/ownname":            {nil, nil},
+	"internal/packed":             {nil, nil},
+	"internal/table":              {nil, []string{"github.com/parquet-go/parquet-go"}},
+	"internal/against":            {[]string{"dedup", "store"}, nil},
+	"internal/align":              {[]string{"dedup"}, nil},
+	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/corpus", "internal/lastused", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
+	"internal/corpus":             {[]string{"extract", "internal/packed", "internal/table", "crawler", "internal/replay", "warc"}, nil},
+	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/ingest", "internal/replay", "store", "warc"}, nil},
+	"internal/replay":             {[]string{"crawler", "crawler/wire", "frontier", "store", "warc"}, nil},
+	"internal/revisit":            {[]string{"store"}, nil},
+	"internal/complete":           {[]string{"dedup", "store", "internal/lastused", "internal/precedence"}, nil},
+	"internal/monitor":            {[]string{"internal/ownname"}, []string{"github.com/prometheus/client_golang"}},
+	"internal/cli":                {[]string{"internal/archive", "internal/replay", "warc", "internal/harmless", "internal/memory", "internal/monitor", "internal/ownname", "view", "frontier", "crawler", "crawler/robots", "crawler/wire", "crawler/folder", "extract", "dedup", "store", "store/badger", "store/badger/disk", "store/postgres", "store/remote", "report", "report/audit", "feed", "internal/ingest", "internal/complete", "internal/precedence", "internal/corpus", "internal/revisit", "internal/against", "crawler/learn", "internal/packed"}, []string{"github.com/spf13/pflag"}},
+	"examples/dedup":              {[]string{"dedup"}, nil},                       // the libraries in use, a page each
+	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // the same
+	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool over what skink printed
+	"internal/tools/labelpairs":   {[]string{"extract"}, nil},                     // a tool that makes pairs for skink tune
+	"internal/tools/webgen":       {nil, nil},                                     // a web that is known, for the soak
+	"internal/tools/websites":     {nil, nil},                                     // sites that are known, for what a crawl learns of sites
+	"internal/tools/graft":        {[]string{"extract", "dedup"}, nil},            // a test tool: how steady the main text is
 }
 
 // pure packages may not reach the network, the disk, the clock or a log. Of the package
 // time they may use what does not look at the clock: a duration is a number.
-var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/revisit": true}
+var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/revisit": true, "internal/precedence": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

@@ -9,7 +9,7 @@ import (
 type form string
 
 const (
-	short form = "short" // some seconds, also under the race detector: the project's check runs it
+	short form = "short" // some seconds: the project's check runs it
 	full  form = "full"  // minutes
 )
 

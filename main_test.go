@@ -69,7 +69,8 @@ import (
 //
 // In what they write, $NAME/ stands for a server's address. The site of testdata is
 // in $SITE. The condition [long] says that SKINK_LONG is set, to short or to full,
-// [mount] that file systems may be mounted, and [unbound] that permissions do not bind us.
+// [mount] that file systems may be mounted, [unbound] that permissions do not bind us, and
+// [hostname] that the name of this machine leads to 127.0.0.1 and nowhere else.
 
 func TestMain(m *testing.M) {
 	// Most sessions wait for servers most of the time. -parallel overrules this.
@@ -146,6 +147,8 @@ func TestScripts(t *testing.T) {
 				return os.Getenv("SKINK_LONG") != "", nil
 			case "mount":
 				return mayMount(), nil
+			case "hostname":
+				return isOurs(), nil
 			case "unbound":
 				return os.Geteuid() == 0, nil
 			}
@@ -447,6 +450,8 @@ func (s *server) listen(h http.HandlerFunc) (address string) {
 		s.paths = append(s.paths, r.URL.RequestURI())
 		n := len(s.paths)
 		s.mu.Unlock()
+		body, _ := io.ReadAll(r.Body) // until it is read, nobody notices that the client has gone
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		s.wait(r.Context(), n)
 		h(w, r)
 	}))
@@ -779,6 +784,16 @@ func tmpfs(dir, options string) error {
 		return fmt.Errorf("mount: %w: %s", err, out)
 	}
 	return nil
+}
+
+// isOurs looks up the name of this machine.
+func isOurs() bool {
+	name, err := os.Hostname()
+	if err != nil {
+		return false
+	}
+	addresses, err := net.LookupHost(name)
+	return err == nil && slices.Equal(addresses, []string{"127.0.0.1"})
 }
 
 // mayMount tries it: root of a container may be refused.

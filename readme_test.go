@@ -31,7 +31,7 @@ func TestReadme(t *testing.T) {
 	}
 	hosts := strings.NewReplacer("https://example.org", org, "https://example.com", com)
 
-	commands := readmeCommands(t)
+	commands := commandsOf(t, "README.md")
 	if len(commands) < 10 {
 		t.Errorf("only %d commands are found in README.md", len(commands))
 	}
@@ -80,15 +80,15 @@ func leavesLoopback(arg string) bool {
 // below it, "" if nothing.
 type readmeCommand struct{ line, output string }
 
-func readmeCommands(t *testing.T) (all []readmeCommand) {
+func commandsOf(t *testing.T, file string) (all []readmeCommand) {
 	t.Helper()
-	readme, err := os.ReadFile("README.md")
+	doc, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, block := range regexp.MustCompile("(?ms)^```console\n(.*?)^```$").FindAllStringSubmatch(string(readme), -1) {
+	for _, block := range regexp.MustCompile("(?ms)^ *```console\n(.*?)^ *```$").FindAllStringSubmatch(string(doc), -1) {
 		for line := range strings.Lines(block[1]) {
-			if command, ok := strings.CutPrefix(line, "$ "); ok {
+			if command, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "$ "); ok {
 				all = append(all, readmeCommand{line: strings.TrimSpace(command)})
 			} else if len(all) > 0 {
 				all[len(all)-1].output += line

@@ -22,7 +22,7 @@ import (
 // asks the shop what that cost it and what was found: at least 60 % fewer fetches of
 // copies, at least 98 % of the different texts in the same crawl (99.5 % of a shop of 1,000
 // products, where the few that hide among copies weigh less: which of them a sample meets
-// depends on the order of answers), all of them after what was put last was fetched too, and
+// depends on the order of answers), all of them after what was postponed was fetched too, and
 // on the host where nothing is to be learned not a page less.
 //
 // That host is crawled alone once more, by one request at a time, so that the order of its pages is
@@ -30,7 +30,7 @@ import (
 // fewPlaces later. Pages are stored beside the next requests, and between two requests there is time
 // for that: what a page links to is queued before what the next links to. It may not be so on a busy
 // machine, and some places are lost, with learning and without. Where something was learned, a page
-// is put last, behind nearly all others.
+// is postponed, and comes behind nearly all others.
 //
 // 200 products with SKINK_LONG=short; 1,000, and three shops, with SKINK_LONG=full.
 func TestShop(t *testing.T) {
@@ -167,7 +167,7 @@ func (s *shop) sofar(t *testing.T) (says sold) {
 }
 
 // TestShopKilled kills a crawl that learns at random moments: in the end it has found as much as
-// one that nobody disturbed, with about as many fetches, and all of it after what was put last
+// one that nobody disturbed, with about as many fetches, and all of it after what was postponed
 // was fetched too.
 //
 // Three kills with SKINK_LONG=short, twenty with SKINK_LONG=full.

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"skink/internal/cli"
-	"skink/store/redis/redistest"
+	"skink/store/postgres/postgrestest"
 )
 
 // TestPolitenessOfWorkers crawls hosts with workers that join, leave, and die, and measures at the
@@ -61,7 +61,7 @@ func TestPolitenessOfWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := "redis://" + redistest.Start(t).Addr + "/web"
+	store := postgrestest.Start(t).URL("web")
 	skink := buildSkink(t)
 	worker := func(name string) *worker {
 		args := []string{"crawl", "--quiet", "--store", store, "--worker", name, "--budget", "off", "--parallel", "8", "--connections", fmt.Sprint(hosts), "--delay", delay.String()}
@@ -113,7 +113,7 @@ func TestLimitsOfWorkers(t *testing.T) {
 	}
 	t.Parallel()
 	const workers, inFlight = 4, 4
-	server := redistest.Start(t)
+	server := postgrestest.Start(t)
 	for _, tt := range []struct {
 		name       string
 		flags      []string
@@ -124,7 +124,7 @@ func TestLimitsOfWorkers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			sites := startHosts(t, 8, 480)
-			store := "redis://" + server.Addr + "/" + strings.ReplaceAll(tt.name, " ", "-")
+			store := server.URL(strings.ReplaceAll(tt.name, " ", "_"))
 			var all sync.WaitGroup
 			for n := range workers {
 				all.Go(func() {
@@ -156,7 +156,7 @@ func TestWorkersAreWatched(t *testing.T) {
 	t.Parallel()
 	sites := startHosts(t, 8, 480)
 	skink := buildSkink(t)
-	store := "redis://" + redistest.Start(t).Addr + "/web"
+	store := postgrestest.Start(t).URL("web")
 	for _, name := range []string{"one", "two"} {
 		startWorker(t, skink, "crawl", "--quiet", "--store", store, "--worker", name, "--delay", "100ms", sites.seeds[0], sites.seeds[1], sites.seeds[2], sites.seeds[3])
 	}
@@ -223,8 +223,7 @@ func TestDedupTogether(t *testing.T) {
 	t.Parallel()
 	const machines, texts = 3, 60
 	skink := buildSkink(t)
-	cluster := redistest.Start(t)
-	store := "redis://" + cluster.Addr + "/corpus"
+	store := postgrestest.Start(t).URL("corpus")
 	var shares []string
 	for n := range machines {
 		dir := filepath.Join(t.TempDir(), fmt.Sprint("share", n))
@@ -232,7 +231,7 @@ func TestDedupTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range texts { // each has all texts, under names of its own
-			text := generated{1000, 1}.article(12 * i)
+			text := generated{pages: 1000, number: 1}.article(12 * i)
 			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d-%d.txt", n, i)), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

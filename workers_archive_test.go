@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"skink/store/redis"
-	"skink/store/redis/redistest"
+	"skink/store/postgres"
+	"skink/store/postgres/postgrestest"
 )
 
 // TestWorkersArchive lets two processes crawl the same sites into one store on a server, with their
@@ -17,7 +17,7 @@ import (
 // by record, and judged again they give the pages of the crawl.
 func TestWorkersArchive(t *testing.T) {
 	pages := map[form]int{short: 240, full: 4000}[long(t)]
-	shared := "redis://" + redistest.Start(t).Addr + "/web"
+	shared := postgrestest.Start(t).URL("web")
 	skink := buildSkink(t)
 	sites := startHosts(t, 6, pages)
 	archive := filepath.Join(t.TempDir(), "archive")
@@ -38,11 +38,11 @@ func TestWorkersArchive(t *testing.T) {
 			t.Errorf("worker %s has the files %q, %v; want some", name, files, err)
 		}
 	}
-	address, err := redis.ParseAddress(shared)
+	address, err := postgres.ParseAddress(shared)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := redis.Open(t.Context(), address, redis.Options{ReadOnly: true})
+	s, err := postgres.Open(t.Context(), address, postgres.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

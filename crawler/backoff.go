@@ -27,19 +27,21 @@ import (
 // reported after three seconds, a restart of a server in a long crawl costs nothing, and a crawl
 // whose own network is gone ends without losing its frontier.
 //
-// A URL that failed goes to the end of its level in the frontier, and among the URLs of its host
-// that are in hand it comes last. So the host is asked for another URL next, whose answer tells
-// whether the host is in trouble or the one URL. Else URLs that fail whenever they are asked for
-// would be asked for one after the other, their failures would look like an outage, and all that is
-// behind them in the queue would wait for its end.
+// A host whose answers only say that it is busy is left alone after a while, see leave.go.
+//
+// A URL that failed goes to the end of its level in the frontier, and comes last among the URLs of
+// its host that are in hand. So the next request to the host is for another URL. Its answer tells
+// whether the host is in trouble or only the first URL. Otherwise several URLs that always fail
+// would be fetched in a row. Their failures would look like an outage, and the URLs behind them in
+// the queue would wait for its end.
 //
 // Some failures are the trouble of one page. They do not count against its host, which rests as
-// after its first failure. One of them is a status 500. Another is that a URL fails again although
-// the host has answered since it failed before, unless the host says of itself that it is busy
-// (429, 503), or nobody answers.
+// after its first failure. One of them is a status 500. Another is a URL that fails again although
+// the host has answered since. That does not hold if the host says that it is busy (429, 503), or if
+// nobody answers.
 //
-// A back-off of ours ends with the run, for whoever starts the crawl again wants to know now. What
-// the host itself asked for is remembered in the frontier.
+// A back-off of ours ends with the run, for whoever starts the crawl again wants to know now. The
+// frontier remembers the rest that the host itself asked for.
 
 const (
 	firstBackOff  = time.Second
@@ -88,7 +90,7 @@ func (s *schedule) failed(t *turn, page *Page) (giveUp bool) {
 	asked := retryAfter(page.Header, page.FetchedAt)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h, now := t.host, time.Now()
+	h, now, fails := t.host, time.Now(), t.host.fails
 	if h.blameless(page) {
 		h.well(page.Took)
 	} else {
@@ -98,7 +100,13 @@ func (s *schedule) failed(t *turn, page *Page) (giveUp bool) {
 	if asked > 0 {
 		h.blocked = latest(h.blocked, now.Add(asked))
 	}
+	if why := h.tooBusy(page, h.fails > fails); why != "" {
+		s.abandon(h, why)
+	}
 	s.free(t)
+	if h.alone != "" && !h.hopeless {
+		return false // the URL is not to blame
+	}
 	return h.hopeless || t.item.Tries >= s.opt.Retries && !(unreachable(page) && h.fails > 1)
 }
 

@@ -197,7 +197,7 @@ func (s *schedule) toReturn(h *host, now time.Time) bool {
 	switch {
 	case h.claim == frontier.Claim{}, h.turns > 0:
 		return false
-	case h.away, h.leaving, !s.opt.HostBudget.allows(h.spent, 0):
+	case h.away, h.alone != "", h.leaving, !s.opt.HostBudget.allows(h.spent, 0):
 		return true
 	case len(h.urls) == 0 && h.dry:
 		return true
@@ -246,7 +246,7 @@ func (s *schedule) rest(h *host) frontier.Rest {
 		Next: h.rested(s.opt.MaxDelay), Idle: h.hopeless, Blocked: h.blocked, Delay: h.crawlDelay, Took: h.took, Spent: h.spent,
 		Trouble: frontier.Trouble{Answered: h.answered, Fails: h.fails, Since: h.since, Last: h.last},
 	}
-	if h.away || !s.opt.HostBudget.allows(h.spent, 0) {
+	if h.away || h.alone != "" || !s.opt.HostBudget.allows(h.spent, 0) {
 		r.Next, r.Idle = time.Now().Add(never), true
 	}
 	return r

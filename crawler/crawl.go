@@ -44,8 +44,9 @@ type Handler interface {
 	// Handle stores what became of a URL. It tells leads which links the page has, and writes in
 	// this order, so that a crawl that is killed loses no URL: what leads then holds, the page, and
 	// last that the URL has ended. It is called from several goroutines. An error ends the crawl,
-	// but for [frontier.ErrLost]: then another worker has the page's host by now, and nothing of
-	// the page was written.
+	// with two exceptions, for which nothing of the page was written: [frontier.ErrLost] says that
+	// another worker has the page's host by now, and [ErrLookAgain] that the URL is to be fetched
+	// again.
 	Handle(ctx context.Context, p *Page, leads *Leads) error
 
 	// Pages is how many pages the store holds, for Options.MaxPages.
@@ -184,7 +185,10 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 		t, err := c.schedule.next(stop)
 		switch {
 		case errors.Is(err, errFinished):
-			return nil
+			if more, err := c.sweep(stop); err != nil || !more {
+				return err
+			}
+			continue
 		case err != nil:
 			return err
 		}
@@ -249,7 +253,7 @@ func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
 	}
 	ended := c.schedule.unused
 	if page == nil {
-		if page, err = c.putLast(ctx, t.item); err != nil {
+		if page, err = c.postponed(ctx, t.item); err != nil {
 			return nil, err
 		}
 	}
@@ -318,16 +322,27 @@ func (c *Crawl) hand(ctx context.Context, a *arrival) error {
 	if err != nil {
 		return err
 	}
-	lost := false
-	if err := c.handler.Handle(ctx, a.page, leads); errors.Is(err, frontier.ErrLost) {
-		lost = true // another worker fetches it, and finds its links
-	} else if err != nil {
+	err = c.handler.Handle(ctx, a.page, leads)
+	lost, again := errors.Is(err, frontier.ErrLost), errors.Is(err, ErrLookAgain)
+	if again {
+		err = c.lookAgain(ctx, a)
+		lost = errors.Is(err, frontier.ErrLost)
+	}
+	if err != nil && !lost { // of a host that is lost, another worker fetches the URL and finds its links
 		return err
 	}
 	if a.ended != nil {
 		a.ended(a.turn, a.page)
 	}
-	if lost {
+	c.leave(a.turn)
+	switch {
+	case again && !lost:
+		if err := c.probe(ctx, a.turn); err != nil {
+			return err
+		}
+		c.schedule.finish(a.turn, a.turn.item.Depth, a.turn.host.name)
+		return nil
+	case lost:
 		c.schedule.lose(a.turn.claim)
 		c.schedule.finish(a.turn, 0)
 		return nil

@@ -33,7 +33,7 @@ func newFetcher(opt Options) (*fetcher, error) {
 	opt = opt.orDefaults()
 	exchange := wire.Options{
 		Timeout: opt.Timeout, Idle: opt.PerHost, KeepRaw: opt.OnAnswer != nil,
-		AllowHosts: opt.AllowHosts, AllowNets: opt.AllowNets,
+		AllowHosts: opt.AllowHosts, AllowNets: opt.AllowNets, SeedHosts: opt.SeedHosts,
 		Resolver: opt.resolver, Roots: opt.roots,
 	}
 	folders, err := folder.Serve(opt.Folders, opt.Hidden)

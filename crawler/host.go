@@ -22,6 +22,7 @@ type host struct {
 	leaving bool            // to be returned: nothing more of it is started
 	folder  bool            // ours, on disk: it needs no rest
 	away    bool            // not there: it is never asked
+	alone   string          // why it is left alone for the rest of the crawl, see leave.go; "": it is not
 
 	spot line.Spot[*host] // in the line it waits in
 
@@ -46,6 +47,9 @@ type host struct {
 	at         *address      // where that leads; nil: not known, or of no interest
 	parked     bool          // waits for a place there
 	spent      Spent         // in this crawl, counted if there is a budget
+
+	refused int  // answers that it is busy, those in flight together counted once
+	served  bool // it has answered something else for a URL in this crawl
 
 	trouble // with it lately
 }
@@ -105,7 +109,7 @@ func (h *host) told(crawlDelay, least time.Duration) {
 
 // well takes in that the host answered, and how long that took.
 func (h *host) well(took time.Duration) {
-	h.trouble = trouble{answered: true}
+	h.trouble, h.served = trouble{answered: true}, true
 	if h.took == 0 {
 		h.took = took
 		return
@@ -150,10 +154,10 @@ func (h *host) priority() int {
 	return 0
 }
 
-// idle says whether nothing is lost when a host is forgotten: nobody here holds it, and it could be
+// idle says whether a host can be forgotten without loss: it has no claim and no state, and could be
 // asked at once.
 func (h *host) idle(now time.Time, most time.Duration) bool {
-	return h.claim == frontier.Claim{} && h.turns == 0 && h.spot.Line() == nil && !h.parked && h.fails == 0 && h.spent == Spent{} &&
+	return h.claim == frontier.Claim{} && h.alone == "" && h.turns == 0 && h.spot.Line() == nil && !h.parked && h.fails == 0 && h.spent == Spent{} &&
 		!now.Before(h.rested(most))
 }
 

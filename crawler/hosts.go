@@ -16,6 +16,7 @@ type HostState struct {
 	Fails    int           // in a row
 	Hopeless bool          // nobody waits for it, see backoff.go
 	Budget   bool          // its budget is spent, and it has URLs
+	Alone    string        // why it is left alone for the rest of the crawl, see leave.go; "": it is not
 	Left     bool          // it has URLs to fetch, or nobody knows that it has none
 }
 
@@ -35,7 +36,7 @@ func (s *schedule) states() []HostState {
 		all = append(all, HostState{
 			Name: h.name, Requests: h.requests, Took: h.took, Rest: h.rest(s.opt.MaxDelay), Until: h.until,
 			Fails: h.fails, Hopeless: h.hopeless, Budget: (len(h.urls) > 0 || !h.dry) && !s.opt.HostBudget.allows(h.spent, 0),
-			Left: len(h.urls) > 0 || !h.dry || h.open > 0,
+			Alone: h.alone, Left: len(h.urls) > 0 || !h.dry || h.open > 0,
 		})
 	}
 	return all

@@ -10,39 +10,74 @@ import (
 
 // Lessons are what was learned of sites, such as a [learn.Book] has it.
 type Lessons interface {
-	// Clean takes off a link what is known to change no page.
+	// Clean is a link without what changes no page on any site.
 	Clean(url string) string
-	// Look says whether a URL is worth a fetch now. It is asked once for each.
+	// Look says whether a URL is worth a fetch now.
 	Look(ctx context.Context, url string, now time.Time) (learn.Advice, error)
 	// Leave is told of a host that is about to be given back, so that its next holder knows what
 	// was learned of it.
 	Leave(ctx context.Context, host string) error
 }
 
-// PutBackPriority is that of URLs which were put last, and are to be fetched now whatever was
-// learned: after all others of their host.
-const PutBackPriority = 64
+// Postponed URLs are queued again with one of two priorities. A URL with AskedPriority may be
+// postponed once more. A URL with PutBackPriority is fetched in any case, after all others of its host.
+const (
+	AskedPriority   = 1
+	PutBackPriority = 64
+)
 
-// putLast returns the page of a URL that is not to be fetched now, for what was learned of its
-// host; nil if it is to be. What somebody asks for by name is always fetched: seeds, pages that are
-// visited again, targets of redirects (a host that sends its visitors to their session id would
-// else be sent back and forth), and what was put last before.
-func (c *Crawl) putLast(ctx context.Context, item frontier.Item) (*Page, error) {
-	revisit := !item.Due.IsZero() && item.Priority != WonPriority
-	if c.opt.Learned == nil || item.Kind != frontier.Page || item.Depth == 0 || item.Hops > 0 || item.Tries > 0 ||
-		revisit || item.Priority >= PutBackPriority {
+// postponed returns the page of a URL that is not to be fetched now, because of what was learned of
+// its host; nil if it is to be fetched. Seeds, pages that are visited again, and URLs with
+// PutBackPriority are always fetched. So are targets of redirects, because a host may redirect each
+// visitor to a URL with a session id.
+func (c *Crawl) postponed(ctx context.Context, item frontier.Item) (*Page, error) {
+	revisit := !item.Due.IsZero() && item.Priority != AskedPriority
+	if c.opt.Learned == nil || item.Kind != frontier.Page || item.Depth == 0 || item.Hops > 0 || item.Tries > 0 || revisit {
 		return nil, nil
 	}
 	advice, err := c.opt.Learned.Look(ctx, item.URL, time.Now())
 	if err != nil || advice.Rule == "" {
 		return nil, err
 	}
-	page := &Page{Item: item, FetchedAt: time.Now(), Problem: ProblemLast, Detail: cut(advice.String())}
-	if advice.Instead != "" && c.opt.leads(item.URL, advice.Instead) {
-		page.Instead = advice.Instead
-	}
-	return page, nil
+	return &Page{Item: item, FetchedAt: time.Now(), Problem: ProblemLater, Detail: cut(advice.String())}, nil
 }
 
-// WonPriority is that of URLs that are queued again because their pattern won its budget back.
-const WonPriority = 1
+// A Sweeper is a [Handler] that may queue more URLs when nothing is left to fetch.
+type Sweeper interface {
+	// Sweep returns how many URLs it queued. It is called when the frontier is empty, until it
+	// queues nothing, and not if a limit ends the crawl.
+	Sweep(ctx context.Context) (queued int, err error)
+}
+
+// sweep says whether there is more to fetch after all.
+func (c *Crawl) sweep(ctx context.Context) (bool, error) {
+	s, ok := c.handler.(Sweeper)
+	if !ok || !c.schedule.roomy() {
+		return false, nil
+	}
+	n, err := s.Sweep(ctx)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	c.schedule.stir()
+	return true, nil
+}
+
+// stir makes the schedule ask the frontier for URLs of all hosts again.
+func (s *schedule) stir() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unheld.stale = true
+	for h := range s.held {
+		h.dry, h.stirred = false, true
+		s.offer(h)
+	}
+	s.changed()
+}
+
+// roomy says whether the limits of the crawl allow another page.
+func (s *schedule) roomy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.room() > 0
+}

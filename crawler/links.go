@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 
@@ -21,6 +22,7 @@ type Leads struct {
 	Items  []frontier.Item // URLs of the crawl, each once
 	Beyond []string        // canonical URLs outside the crawl, each once
 	Cut    bool            // the page has more links than are followed
+	Asked  bool            // the page has links and asks to follow none, and that is obeyed
 
 	// Targets is where the links lead, if [Links] asks for that: of each href in its turn, and then of
 	// each file. It may end early, see Cut.
@@ -42,7 +44,7 @@ type Links struct {
 	Hrefs iter.Seq2[string, bool] // in its order, each with whether it says rel=nofollow; nil: none
 	Files iter.Seq[string]        // hrefs of what it is made of, which are not followed; nil: none
 
-	NoFollow bool // the page asks everyone to follow nothing, which is always obeyed
+	NoFollow bool // the page asks everyone to follow nothing, which only Options.IgnoreNoFollow disobeys
 	Targets  bool // fill [Leads.Targets]
 }
 
@@ -60,11 +62,7 @@ func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	for _, url := range p.Sitemaps {
 		l.Items = append(l.Items, frontier.Item{URL: url, Kind: frontier.Sitemap})
 	}
-	switch {
-	case p.Instead != "":
-		l.Items = append(l.Items, frontier.Item{URL: p.Instead, Depth: p.Item.Depth})
-		return l, nil
-	case p.Location != "":
+	if p.Location != "" {
 		return l, l.redirect(p.Location, opt)
 	}
 	l.opt = opt
@@ -77,7 +75,7 @@ func (l *Leads) redirect(target string, opt *Options) error {
 	if from.Depth == 0 && !scope.Contains(target) && scope.Moved(from.URL, target) && !opt.trespasses(from.URL, target) {
 		scope.AddSeed(target)
 		if opt.OnSeed != nil {
-			if err := opt.OnSeed(target); err != nil {
+			if err := opt.OnSeed(cmp.Or(from.Via, from.URL), target); err != nil {
 				return fmt.Errorf("remember that %s moved: %w", from.URL, err)
 			}
 		}
@@ -121,9 +119,11 @@ func (l *Leads) Follow(links Links) error {
 	if links.Targets {
 		l.Targets = make([]Target, 0, 64) // likewise
 	}
-	none := links.NoFollow || l.opt.Scope == nil
+	obeyed := links.NoFollow && !l.opt.IgnoreNoFollow
+	none := obeyed || l.opt.Scope == nil
 	if links.Hrefs != nil {
 		for href, nofollow := range links.Hrefs {
+			l.Asked = obeyed
 			how := followed
 			if none || nofollow && l.opt.ObeyNoFollow {
 				how = told

@@ -104,7 +104,7 @@ func TestManyHosts(t *testing.T) {
 // old address.
 func TestSeedNotRemembered(t *testing.T) {
 	errDisk := errors.New("no space left")
-	opt := Options{Scope: newScope(t, ScopeHost, nil, nil, "http://a.test/"), OnSeed: func(string) error { return errDisk }}
+	opt := Options{Scope: newScope(t, ScopeHost, nil, nil, "http://a.test/"), OnSeed: func(_, _ string) error { return errDisk }}
 	moved := &Page{Item: frontier.Item{URL: "http://a.test/"}, Status: 301, Location: "http://www.a.test/"}
 	if _, err := LeadsOf(moved, &opt); !errors.Is(err, errDisk) {
 		t.Errorf("got %v", err)

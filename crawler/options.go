@@ -34,20 +34,23 @@ type Options struct {
 	IgnoreRobots bool           // do not ask robots.txt
 	AllowHosts   []string       // hosts (name, or name:port) that may have private addresses
 	AllowNets    []netip.Prefix // private addresses that may be connected to
+	SeedHosts    []string       // hosts (name:port) that a person named: they may have private addresses, if they had nothing else when they were first looked up
 	Folders      []folder.Site  // sites that are folders on disk
 	OpenFolders  bool           // pages of other hosts, and of other folders, may lead into Folders
 	Away         []string       // hosts that are not asked; what is pending of them stays so
 	Hidden       []string       // files and folders that no such site shows: what the crawl itself writes
 
-	Scope        *Scope                                         // of the URLs to follow; nil: none are followed
-	MaxDepth     int                                            // links from a seed that are followed; 0: any number
-	ObeyNoFollow bool                                           // leave links alone that say rel=nofollow
-	Sitemaps     bool                                           // read those of seeds that are hosts
-	CheckAssets  bool                                           // ask whether the files are there that pages are made of, see [frontier.Check]
-	CheckOthers  bool                                           // ask whether the pages of other sites are there that pages lead to
-	Learned      Lessons                                        // what is known of sites, to spare them fetches; nil: nothing
-	OnDated      func(ctx context.Context, pages []Dated) error // told of pages of which a sitemap says when they changed, some at a time; nil: nobody is
-	OnSeed       func(url string) error                         // told of an address to which a seed's site moved; nil: nobody is
+	Scope          *Scope                                         // of the URLs to follow; nil: none are followed
+	MaxDepth       int                                            // links from a seed that are followed; 0: any number
+	IgnoreNoFollow bool                                           // follow the links of pages that ask to follow none
+	ObeyNoFollow   bool                                           // leave links alone that say rel=nofollow
+	Sitemaps       bool                                           // read those of seeds that are hosts
+	CheckAssets    bool                                           // ask whether the files are there that pages are made of, see [frontier.Check]
+	CheckOthers    bool                                           // ask whether the pages of other sites are there that pages lead to
+	Learned        Lessons                                        // what is known of sites, to spare them fetches; nil: nothing
+	OnDated        func(ctx context.Context, pages []Dated) error // told of pages of which a sitemap says when they changed, some at a time; nil: nobody is
+	OnSeed         func(from, to string) error                    // told of an address to which a seed's site moved, and of the seed's own; nil: nobody is
+	OnListed       func(ctx context.Context, urls []string) error // told of pages that a sitemap lists, before they are queued; nil: nobody is
 
 	MaxPages   int64            // pages in the store after which the crawl stops; 0: never
 	MaxBytes   int64            // of bodies, fetched by this crawl, after which it stops; 0: never

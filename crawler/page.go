@@ -30,7 +30,6 @@ type Page struct {
 
 	Sitemaps []string // canonical URLs of the sitemaps of a seed's host, as far as the page found them out
 	Listed   *Listed  // what it lists, if it is a sitemap; nil: it is none
-	Instead  string   // of one that was put last: the URL that has the same page; "": there is none
 
 	Problem Problem // "": there is none
 	Detail  string  // for a person: what exactly went wrong
@@ -55,10 +54,18 @@ const (
 	ProblemUnrobots  Problem = "robots.txt unreachable"
 	ProblemStatus    Problem = "status"          // an error status; stored as "status 404"
 	ProblemSitemap   Problem = "no sitemap"      // something else, where a sitemap was to be
-	ProblemLast      Problem = "put last"        // not fetched, for what was learned of its host; Detail says what
+	ProblemLater     Problem = "postponed"       // not fetched, because of what was learned of its host; Detail says what
 	ProblemSoft      Problem = learn.SoftProblem // a page, but what its host says of URLs that cannot exist
+	ProblemEmpty     Problem = "empty"           // an answer without words where there was a page
+	ProblemAlike     Problem = "same as others"  // the same answer for many URLs where there were pages
 	ProblemInternal  Problem = "internal"
 )
+
+// Answered says whether a problem is one of an answer that looks like a page. Other answers of the
+// host show that it is none.
+func (p Problem) Answered() bool {
+	return p == ProblemSoft || p == ProblemEmpty || p == ProblemAlike
+}
 
 // Transient says whether a problem may be gone when the URL is tried again.
 func (p *Page) Transient() bool {
@@ -75,7 +82,7 @@ func (p *Page) Transient() bool {
 // over.
 func (p *Page) End() frontier.State {
 	switch {
-	case p.Problem == ProblemRobots, p.Problem == ProblemLast:
+	case p.Problem == ProblemRobots, p.Problem == ProblemLater:
 		return frontier.Blocked
 	case p.Transient():
 		return frontier.GivenUp

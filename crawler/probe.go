@@ -29,7 +29,7 @@ const probing frontier.Kind = 255
 // probe lets the host of a turn be asked for a URL that cannot exist, if the handler wants that.
 func (c *Crawl) probe(ctx context.Context, t *turn) error {
 	p, ok := c.handler.(Prober)
-	if !ok || c.opt.Learned == nil || c.opt.Scope == nil || t.host.folder || t.item.Kind != frontier.Page {
+	if !ok || c.opt.Learned == nil || c.opt.Scope == nil || t.host.folder || t.item.Kind != frontier.Page && t.item.Kind != probing {
 		return nil
 	}
 	url, err := p.Probe(ctx, t.item.URL)
@@ -46,6 +46,9 @@ func (c *Crawl) probed(ctx context.Context, a *arrival) error {
 		c.opt.OnAnswer(a.page.Raw)
 	}
 	if err := c.handler.(Prober).Probed(ctx, a.page); err != nil {
+		return err
+	}
+	if err := c.probe(ctx, a.turn); err != nil { // several patterns may wait to be probed
 		return err
 	}
 	c.schedule.finish(a.turn, a.turn.item.Depth, a.turn.host.name) // pages may have been put back

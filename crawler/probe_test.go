@@ -21,7 +21,7 @@ func (d *doubter) Probe(_ context.Context, url string) (string, error) {
 		return "", nil
 	}
 	d.doubted = true
-	return learn.ProbeOf(url), nil
+	return learn.ProbeOf([]string{url}, nil), nil
 }
 
 func (d *doubter) Probed(_ context.Context, p *Page) error {
@@ -49,7 +49,7 @@ func TestProbe(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(urls("a.test", c.pages)...)
 				w.robots = func(string, int) (int, string, error) { return 200, c.robots, nil }
-				probe := learn.ProbeOf("http://a.test/0")
+				probe := learn.ProbeOf([]string{"http://a.test/0"}, nil)
 				w.answer = func(url string, _ int) *Page {
 					if url == probe && c.status >= 400 {
 						return &Page{Status: c.status, Problem: ProblemStatus}

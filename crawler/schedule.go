@@ -142,7 +142,7 @@ func (s *schedule) offer(h *host) {
 		s.parked--
 	}
 	switch {
-	case h.claim == frontier.Claim{}, h.away, h.leaving, h.taking, h.open >= h.atOnce(), h.unsent > 0 && h.delay > 0, len(h.urls) == 0 && h.dry, !s.opt.HostBudget.allows(h.spent, h.open):
+	case h.claim == frontier.Claim{}, h.away, h.alone != "", h.leaving, h.taking, h.open >= h.atOnce(), h.unsent > 0 && h.delay > 0, h.turns > 0 && h.priority() >= lookAgainPriority, len(h.urls) == 0 && h.dry, !s.opt.HostBudget.allows(h.spent, h.open):
 		h.spot.Leave()
 	case full:
 		s.park(h)
@@ -524,6 +524,7 @@ func (s *schedule) leave(t *turn) {
 	s.places.leave(&t.place)
 	t.host.turns--
 	s.doubt(t.host)
+	s.offer(t.host)
 }
 
 // finish ends a turn when all that came of it is stored. hosts are those that may have got new URLs

@@ -231,6 +231,9 @@ func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dat
 			l.on[frontier.HostOf(d.URL)] = true
 		}
 	}
+	if err := c.listedPages(ctx, items); err != nil {
+		return err
+	}
 	n, err := c.front.Discover(ctx, items)
 	if err != nil {
 		return fmt.Errorf("queue what a sitemap lists: %w", err)
@@ -240,6 +243,23 @@ func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dat
 		if n > 0 {
 			l.on[frontier.HostOf(it.URL)] = true
 		}
+	}
+	return nil
+}
+
+// listedPages tells which pages a sitemap lists.
+func (c *Crawl) listedPages(ctx context.Context, items []frontier.Item) error {
+	if c.opt.OnListed == nil {
+		return nil
+	}
+	var urls []string
+	for _, it := range items {
+		if it.Kind == frontier.Page {
+			urls = append(urls, it.URL)
+		}
+	}
+	if err := c.opt.OnListed(ctx, urls); err != nil {
+		return fmt.Errorf("take in what a sitemap lists: %w", err)
 	}
 	return nil
 }

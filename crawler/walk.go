@@ -32,10 +32,11 @@ func Walk(ctx context.Context, seeds []string, opt Options, visit func(*Page) (L
 		}
 	}
 	opt.Sitemaps = false // visit is for pages
-	opt.AllowHosts = slices.Clip(opt.AllowHosts)
+	opt.AllowHosts, opt.SeedHosts = slices.Clip(opt.AllowHosts), slices.Clip(opt.SeedHosts)
 	for _, it := range items {
 		opt.Scope.AddSeed(it.URL)
 		opt.AllowHosts = append(opt.AllowHosts, wire.SpecialHosts(it.URL)...)
+		opt.SeedHosts = append(opt.SeedHosts, wire.HostsOf(it.URL)...)
 	}
 	c, err := New(w.front, opt, w)
 	if err != nil {

@@ -3,6 +3,7 @@ package feed
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,10 +22,14 @@ import (
 // Both take documents in bulks: POST INDEX/_bulk with lines of JSON, an action and then its
 // document, and both answer for each in the same order, with a status of its own. The answer to the
 // request may be 200 although every item of it was refused. So this code looks at each item. An
-// item for which the server was too busy (429, 503) is sent again after a while. An item that the
-// server will never take (400) is counted, named and left out. A bulk that is too large (413) is
-// sent in halves. The client libraries of the two look only at the answer to the request, or refuse
-// the other product's server. So this code speaks the protocol itself.
+// item whose answer may differ next time (409, 429, 5xx) is sent again after a while. An item that
+// the server will never take (400) is counted, named and left out. A bulk that is too large (413)
+// is sent in halves. An answer that names another document, or gives no status, is an error: it
+// proves nothing about the document. The client libraries of the two look only at the answer to the
+// request, or refuse the other product's server. So this code speaks the protocol itself.
+//
+// A redirect is not followed, because it would take the documents and the credentials to a server
+// that the user did not name.
 //
 // A document has the id of its page. So a document that is sent twice is in the index once, and a
 // bulk may be sent again whenever it is not known what became of it: after a broken connection, or
@@ -75,6 +80,13 @@ type item struct {
 	delete bool
 }
 
+func (i *item) action() string {
+	if i.delete {
+		return "delete"
+	}
+	return "index"
+}
+
 // NewBulk sends what changed in s after opt.After.
 func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	if err := opt.check(); err != nil {
@@ -89,9 +101,12 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	case u.User != nil:
 		return nil, errors.New("an index is named without a user and a password: they come from the environment")
 	}
-	if opt.Client == nil {
-		opt.Client = &http.Client{Timeout: time.Minute}
+	client := http.Client{Timeout: time.Minute}
+	if opt.Client != nil {
+		client = *opt.Client
 	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	opt.Client = &client
 	if opt.Bytes == 0 {
 		opt.Bytes = bulkBytes
 	}
@@ -108,6 +123,7 @@ func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted,
 // CatchUp sends what changed since it was last called.
 func (b *Bulk) CatchUp(ctx context.Context) error {
 	after := b.cursor
+	b.items, b.bytes = nil, 0 // of a call that failed
 	for change, err := range b.s.Changes(ctx, b.cursor, store.WantText) {
 		if err == nil {
 			err = ctx.Err()
@@ -181,7 +197,7 @@ var ErrNotAllowed = errors.New("not allowed")
 // errTooLarge: the server does not take a bulk of this size.
 var errTooLarge = errors.New("the bulk is too large for the server")
 
-// send sends items. Those for which the server was too busy it sends again.
+// send sends items. It sends those again that the server may take later.
 func (b *Bulk) send(ctx context.Context, items []item) error {
 	wait := b.opt.Wait
 	for try := 1; len(items) > 0; try++ {
@@ -200,7 +216,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		case err != nil && (busy == nil || try == bulkTries):
 			return err
 		case len(busy) > 0 && try == bulkTries:
-			return fmt.Errorf("the server was too busy for %d documents, %d times in a row: run the same again later", len(busy), try)
+			return fmt.Errorf("the server was too busy for %d documents, or could not store them, %d times in a row: run the same command again later", len(busy), try)
 		}
 		if items = busy; len(items) == 0 {
 			return nil
@@ -255,6 +271,9 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
+		if isForGood(err) {
+			return nil, 0, err
+		}
 		return items, 0, err
 	}
 	defer resp.Body.Close()
@@ -272,6 +291,9 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return items, after, fmt.Errorf("the server answers with status %d", resp.StatusCode)
 	}
+	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode/100 == 3 {
+		return nil, 0, fmt.Errorf("the server redirects to %s (status %d), and redirects are not followed: name the index by its own address", excerpt([]byte(to)), resp.StatusCode)
+	}
 	err = fmt.Errorf("the server answers with status %d: %s", resp.StatusCode, excerpt(answer))
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
 		err = fmt.Errorf("%w: %w", ErrNotAllowed, err)
@@ -279,12 +301,23 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 	return nil, 0, err
 }
 
-// A reply is what the server says of a bulk.
+// isForGood reports whether a request would fail in the same way again, because the
+// server is not trusted or does not speak TLS.
+func isForGood(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	return errors.As(err, &certificate) || errors.Is(err, http.ErrSchemeMismatch)
+}
+
+// A reply is the server's answer to a bulk.
 type reply struct {
-	Items []map[string]struct { // by the name of the action
-		Status int             `json:"status"`
-		Error  json.RawMessage `json:"error"`
-	} `json:"items"`
+	Items []map[string]outcome `json:"items"` // by the name of the action
+}
+
+// An outcome is the server's answer for one item.
+type outcome struct {
+	ID     string          `json:"_id"`
+	Status int             `json:"status"`
+	Error  json.RawMessage `json:"error"`
 }
 
 // settle looks at what became of each item, and returns those to be sent again.
@@ -293,21 +326,33 @@ func (b *Bulk) settle(items []item, answer []byte) (busy []item, err error) {
 	if err := json.Unmarshal(answer, &r); err != nil || len(r.Items) != len(items) {
 		return nil, fmt.Errorf("the server does not answer as Elasticsearch or OpenSearch does: %s", excerpt(answer))
 	}
+	outcomes := make([]outcome, len(items))
 	for n, i := range items {
-		for _, got := range r.Items[n] {
-			switch {
-			case got.Status == http.StatusTooManyRequests || got.Status == http.StatusServiceUnavailable:
-				busy = append(busy, i)
-			case i.delete && (got.Status == http.StatusNotFound || isWell(got.Status)):
-				b.deleted++
-			case isWell(got.Status):
-				b.sent++
-			default:
-				b.refuse(i.id, fmt.Sprintf("status %d: %s", got.Status, excerpt(got.Error)))
-			}
+		got, ok := r.Items[n][i.action()]
+		if !ok || got.ID != i.id || got.Status < 100 {
+			return nil, fmt.Errorf("the server does not answer as Elasticsearch or OpenSearch does: item %d of its answer is not about document %s, or has no status: %s", n+1, i.id, excerpt(answer))
+		}
+		outcomes[n] = got
+	}
+	for n, i := range items {
+		switch got := outcomes[n]; {
+		case got.mayChange():
+			busy = append(busy, i)
+		case i.delete && (got.Status == http.StatusNotFound || isWell(got.Status)):
+			b.deleted++
+		case isWell(got.Status):
+			b.sent++
+		default:
+			b.refuse(i.id, fmt.Sprintf("status %d: %s", got.Status, excerpt(got.Error)))
 		}
 	}
 	return busy, nil
+}
+
+// mayChange reports whether the server may take the same item later: it was busy, in trouble, or
+// another writer was at the same document.
+func (o outcome) mayChange() bool {
+	return o.Status == http.StatusTooManyRequests || o.Status == http.StatusConflict || o.Status >= 500
 }
 
 func isWell(status int) bool { return status >= 200 && status < 300 }

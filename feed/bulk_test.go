@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -32,6 +33,7 @@ type indexServer struct {
 	broken   func(n int) bool                    // the connection breaks after the nth request was carried out
 	item     func(n int, id string) (status int) // of an item of the nth request; 0: it is taken
 	header   func(n int, h http.Header)          // sees the header of a request
+	answer   func(items []any)                   // changes what the server says of the items
 }
 
 func newIndexServer(t *testing.T) *indexServer {
@@ -66,6 +68,9 @@ func (s *indexServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	items := s.carryOut(string(body))
+	if s.answer != nil {
+		s.answer(items)
+	}
 	if s.broken != nil && s.broken(s.requests) {
 		panic(http.ErrAbortHandler)
 	}
@@ -151,6 +156,12 @@ func TestBulk(t *testing.T) {
 		},
 		"each item is, once": func(s *indexServer) {
 			s.item = func(n int, id string) int { seen := once[id]; once[id] = true; return map[bool]int{false: 503}[seen] }
+		},
+		"another writer is at the documents": func(s *indexServer) {
+			s.item = func(n int, id string) int { return map[bool]int{true: 409}[n < 3] }
+		},
+		"the server has trouble with items": func(s *indexServer) {
+			s.item = func(n int, id string) int { return map[bool]int{true: 500}[n < 3 && id[0]%2 == 0] }
 		},
 		"the answer is lost": func(s *indexServer) { s.broken = func(n int) bool { return n == 1 } },
 	} {
@@ -299,6 +310,91 @@ func TestBulkErrors(t *testing.T) {
 		if _, err := feed.NewBulk(s, feed.BulkOptions{URL: url}); err == nil || strings.Contains(err.Error(), "u:p") {
 			t.Errorf("%s: %v", url, err)
 		}
+	}
+}
+
+// An answer that does not say what became of each document proves nothing: the cursor stays.
+func TestBulkAnswers(t *testing.T) {
+	const pages = 3
+	for name, spoil := range map[string]func(action, item map[string]any){
+		"no status":             func(_, item map[string]any) { delete(item, "status") },
+		"status null":           func(_, item map[string]any) { item["status"] = nil },
+		"no id":                 func(_, item map[string]any) { delete(item, "_id") },
+		"the id of another":     func(_, item map[string]any) { item["_id"] = strings.Repeat("0", 32) },
+		"another action":        func(action, item map[string]any) { action["create"] = item; delete(action, "index") },
+		"no action in the item": func(action, _ map[string]any) { delete(action, "index") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, server := store.NewMemory(), newIndexServer(t)
+			bulkPages(t, s, pages)
+			server.answer = func(items []any) {
+				action := items[len(items)-1].(map[string]any)
+				spoil(action, action["index"].(map[string]any))
+			}
+			b, err := feed.NewBulk(s, feed.BulkOptions{
+				URL: server.URL + "/pages", Wait: time.Microsecond,
+				Keep: func(context.Context, store.Cursor) error { t.Error("the cursor was kept"); return nil },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "item 3 of its answer is not about document ") {
+				t.Errorf("err = %v", err)
+			}
+			if sent, deleted, refused := b.Counts(); sent+deleted+refused != 0 {
+				t.Errorf("%d sent, %d deleted, %d refused, of a bulk that proves nothing", sent, deleted, refused)
+			}
+		})
+	}
+}
+
+// A redirect would take the documents, and to another port of the same host the credentials, to a
+// server that nobody named.
+func TestBulkRedirects(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		s := store.NewMemory()
+		bulkPages(t, s, 3)
+		other := newIndexServer(t)
+		other.header = func(_ int, h http.Header) {
+			t.Errorf("%d: another server is asked, with Authorization %q", status, h.Get("Authorization"))
+		}
+		named := httptest.NewServer(http.RedirectHandler(other.URL+"/pages/_bulk", status))
+		defer named.Close()
+		b, err := feed.NewBulk(s, feed.BulkOptions{URL: named.URL + "/pages", Header: http.Header{"Authorization": {"ApiKey secret"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "redirects to "+other.URL) {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+}
+
+// A certificate that is not trusted stays so: waiting does not help.
+func TestBulkCertificate(t *testing.T) {
+	s := store.NewMemory()
+	bulkPages(t, s, 3)
+	asked := 0
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	for name, url := range map[string]string{
+		"certificate": server.URL,
+		"HTTP":        strings.Replace(newIndexServer(t).URL, "http:", "https:", 1),
+	} {
+		bounded, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		b, err := feed.NewBulk(s, feed.BulkOptions{URL: url + "/pages", Wait: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Close(bounded); err == nil || !strings.Contains(err.Error(), name) || bounded.Err() != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if asked > 0 {
+		t.Errorf("%d requests went to a server that is not trusted", asked)
 	}
 }
 

@@ -37,7 +37,8 @@ type Document struct {
 	Change   store.ChangeKind `json:"change,omitempty"`
 	Markdown string           `json:"markdown,omitempty"`
 
-	Boilerplate int `json:"boilerplate,omitempty"`
+	Boilerplate  int `json:"boilerplate,omitempty"`
+	RemovedWords int `json:"removed_words,omitempty"`
 }
 
 // documentOf is the document of a record, without its text and its Markdown.

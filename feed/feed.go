@@ -77,8 +77,9 @@ type Options struct {
 	Packed   bool    // of WET: one gzip member a record
 	Markdown bool    // the main text as Markdown, too, if the store keeps it
 
-	// Own is what of a page's text is its own, and how many blocks are left out; nil: all of it is.
-	Own func(page *store.Content) (text string, left int)
+	// Own returns what of a page's text is its own, and how many blocks and words are left out; nil:
+	// the whole text is written.
+	Own func(page *store.Content) (text string, blocks, words int)
 
 	After store.Cursor // where to begin; "": at the beginning
 
@@ -138,7 +139,7 @@ func (opt *Options) document(page *store.Content) (*Document, error) {
 		d.Markdown = ""
 	}
 	if d != nil && d.Text != "" && opt.Own != nil {
-		d.Text, d.Boilerplate = opt.Own(page)
+		d.Text, d.Boilerplate, d.RemovedWords = opt.Own(page)
 	}
 	return d, err
 }

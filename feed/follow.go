@@ -13,9 +13,10 @@ type Consumer interface {
 	Close(ctx context.Context) error
 }
 
-// Follow lets a consumer catch up every so often, until ctx ends or the consumer
-// fails. The error is the consumer's.
-func Follow(ctx context.Context, c Consumer, every time.Duration) error {
+// Follow lets a consumer catch up every so often, until ctx ends or the consumer fails. The error is
+// the consumer's. The consumer works with the context work, so that it can finish what it has begun
+// when ctx ends.
+func Follow(ctx, work context.Context, c Consumer, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -27,7 +28,7 @@ func Follow(ctx context.Context, c Consumer, every time.Duration) error {
 		if ctx.Err() != nil { // select takes either of two cases that are ready
 			return nil
 		}
-		if err := c.CatchUp(context.WithoutCancel(ctx)); err != nil {
+		if err := c.CatchUp(work); err != nil {
 			return err
 		}
 	}

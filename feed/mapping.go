@@ -33,6 +33,7 @@ var mapped = map[string]map[string]any{
 	"noindex":         {"type": "boolean"},
 	"change":          {"type": "keyword"},
 	"boilerplate":     {"type": "integer"},
+	"removed_words":   {"type": "integer"},
 	"markdown":        {"type": "text", "index": false}, // the text is what is looked up
 }
 

@@ -34,7 +34,7 @@ func (a *textArchive) write(d *Document) error {
 	if date.IsZero() { // a file on disk has no date of a fetch
 		date = time.Unix(0, 0)
 	}
-	url := oneLine.Replace(strings.TrimSpace(d.URL))
+	url := oneLine.Replace(strings.TrimSpace(warc.URIOf(d.URL)))
 	lang := d.Lang
 	if strings.ContainsFunc(lang, notInLang) {
 		lang = ""

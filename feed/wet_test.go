@@ -39,7 +39,7 @@ func TestWET(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantText, _ := line["text"].(string)
-			if text.Type() != warc.Conversion || text.URI() != line["url"] || string(bytes.ToValidUTF8(body, []byte("\uFFFD"))) != wantText {
+			if text.Type() != warc.Conversion || text.URI() != warc.URIOf(line["url"].(string)) || string(bytes.ToValidUTF8(body, []byte("\uFFFD"))) != wantText {
 				t.Errorf("%s %s\n got %q\nwant %q", text.Type(), text.URI(), body, wantText)
 			}
 			about, err := r.Next()
@@ -59,7 +59,7 @@ func TestWET(t *testing.T) {
 	}
 	odd := store.NewMemory()
 	commit(t, odd, store.Record{URL: "a file\nname ", Kind: store.Page, Verdict: dedup.Unique, Lang: "e\r\nn"}, "a text")
-	if file, pages := write(t, odd, feed.Options{Format: feed.WET}); pages != 1 || !bytes.Contains(file, []byte("WARC-Target-URI: a file%0Aname\r\n")) || bytes.Contains(file, []byte("Language")) {
+	if file, pages := write(t, odd, feed.Options{Format: feed.WET}); pages != 1 || !bytes.Contains(file, []byte("WARC-Target-URI: urn:skink:a%20file%0Aname%20\r\n")) || bytes.Contains(file, []byte("Language")) {
 		t.Errorf("%d pages: %s", pages, file)
 	}
 	if file, _ := write(t, store.NewMemory(), feed.Options{Format: feed.WET}); len(file) > 0 {

@@ -34,19 +34,57 @@ type Changed struct {
 type Changes struct {
 	Changed []Changed `json:"changed"` // the most changed first
 	Gone    []Changed `json:"gone"`    // the latest first
+
+	Restless []Restless `json:"restless,omitempty"`   // passages that change at every visit, and are ignored
+	Round    *Round     `json:"last_round,omitempty"` // nil: the crawl never came back to its pages
 }
 
-// ReadChanges reads what changed. What is listed is held in memory.
+// A Round is how many of the changes the last round of visits found.
+type Round struct {
+	Began   time.Time `json:"began"`
+	Changed int       `json:"changed"`
+	Gone    int       `json:"gone"`
+}
+
+// A Restless is a passage of a page that is another at every visit.
+type Restless struct {
+	URL    string `json:"url"`
+	Text   string `json:"text"`   // some of it, at the last visit
+	Visits int    `json:"visits"` // in a row that found it changed
+}
+
+// ReadChanges reads what changed. The list is held in memory.
 func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
-	all = Changes{[]Changed{}, []Changed{}}
+	all = Changes{Changed: []Changed{}, Gone: []Changed{}}
+	began, err := store.LastRound(ctx, s)
+	if err != nil {
+		return all, err
+	}
+	if !began.IsZero() {
+		all.Round = &Round{Began: began}
+	}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			return all, fmt.Errorf("read changes: %w", err)
 		}
-		if c, ok := changeOf(&page.Record); ok && page.Record.Kind == store.Page {
-			all.Changed = append(all.Changed, c)
-		} else if ok {
-			all.Gone = append(all.Gone, c)
+		r := &page.Record
+		for _, passage := range r.Restless {
+			if r.Visit == store.Same && passage.Visits > 0 {
+				all.Restless = append(all.Restless, Restless{r.URL, passage.Text, passage.Visits})
+			}
+		}
+		c, ok := changeOf(r)
+		latest := all.Round != nil && !c.At.Before(began)
+		switch {
+		case !ok:
+		case r.Kind == store.Page:
+			if all.Changed = append(all.Changed, c); latest {
+				all.Round.Changed++
+			}
+		default:
+			if all.Gone = append(all.Gone, c); latest {
+				all.Round.Gone++
+			}
 		}
 	}
 	slices.SortStableFunc(all.Changed, func(a, b Changed) int {
@@ -71,9 +109,9 @@ func changeOf(r *store.Record) (c Changed, ok bool) {
 			continue
 		}
 		if c.Changes++; c.Changes == 1 {
-			c.Resemblance, c.Before = v.Resemblance, v.At
+			c.Resemblance, c.Before = v.Resemblance, v.Fetched()
 			if i > 0 {
-				c.At = r.Earlier[i-1].At
+				c.At = r.Earlier[i-1].Fetched()
 			}
 		}
 		hash = v.Hash
@@ -99,11 +137,17 @@ func WriteChanges(w io.Writer, all Changes, format Format) error {
 
 func (all *Changes) print(out io.Writer) {
 	fmt.Fprintf(out, "%s changed, %s gone\n", Grouped(len(all.Changed)), Grouped(len(all.Gone)))
+	if r := all.Round; r != nil && (r.Changed < len(all.Changed) || r.Gone < len(all.Gone)) {
+		fmt.Fprintf(out, "of them by the last round, since %s: %s changed, %s gone\n", r.Began.UTC().Format(time.RFC3339), Grouped(r.Changed), Grouped(r.Gone))
+	}
 	for i := range all.Changed {
 		all.Changed[i].print(out)
 	}
 	for _, c := range all.Gone {
 		fmt.Fprintf(out, "\ngone  %s\n  %s, found %s\n", harmless.Line(c.URL), harmless.Line(c.Problem), c.At.UTC().Format(time.RFC3339))
+	}
+	for _, r := range all.Restless {
+		fmt.Fprintf(out, "\nignored  %s\n  changed at each of the last %s: %s\n", harmless.Line(r.URL), Counted(r.Visits, "visit"), harmless.Line(r.Text))
 	}
 }
 

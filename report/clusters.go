@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"skink/dedup"
+	"skink/internal/precedence"
 	"skink/store"
 )
 
@@ -14,16 +15,35 @@ import (
 // members of a large one are not held.
 func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
+		order, err := precedence.Read(ctx, src.s)
+		if err != nil {
+			yield(Cluster{}, err)
+			return
+		}
+		minWords, err := minWordsOf(ctx, src.s)
+		if err != nil {
+			yield(Cluster{}, err)
+			return
+		}
 		for some, err := range inBatches(src.s.Clusters(ctx)) {
 			if err != nil {
 				yield(Cluster{}, err)
 				return
 			}
-			if !src.yieldBatch(ctx, some, yield) {
+			if !src.yieldBatch(ctx, order, minWords, some, yield) {
 				return
 			}
 		}
 	}
+}
+
+// minWordsOf is the --min-words of the crawl that made a store.
+func minWordsOf(ctx context.Context, s store.Reader) (int, error) {
+	set, err := store.ReadSettings(ctx, s)
+	if err != nil || set == nil {
+		return dedup.DefaultMinWords, err
+	}
+	return set.MinWords, nil
 }
 
 // Bounds of a batch of more than one cluster.
@@ -59,8 +79,8 @@ func inBatches(clusters iter.Seq2[store.Cluster, error]) iter.Seq2[[]store.Clust
 }
 
 // yieldBatch yields the clusters of a batch, and says whether more are wanted.
-func (src stored) yieldBatch(ctx context.Context, some []store.Cluster, yield func(Cluster, error) bool) bool {
-	b := &batch{src: src, leaders: make([]dedup.Hash, len(some))}
+func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, minWords int, some []store.Cluster, yield func(Cluster, error) bool) bool {
+	b := &batch{src: src, order: order, minWords: minWords, leaders: make([]dedup.Hash, len(some)), records: map[dedup.Hash]*store.Record{}, large: len(some) == 1 && some[0].Members > batchMembers}
 	for i, c := range some {
 		b.leaders[i] = c.Leader
 	}
@@ -69,13 +89,19 @@ func (src stored) yieldBatch(ctx context.Context, some []store.Cluster, yield fu
 		yield(Cluster{}, err)
 		return false
 	}
+	for i, page := range pages {
+		if page != nil {
+			b.records[b.leaders[i]] = &page.Record
+		}
+	}
 	for i, c := range some {
 		if pages[i] == nil {
 			yield(Cluster{}, fmt.Errorf("cluster of page %s, which has no record: %w", c.Leader, store.ErrCorrupt))
 			return false
 		}
 		leader := &pages[i].Record
-		if !yield(Cluster{leaderOf(leader, src.why(leader)), c.Members, b.membersOf(ctx, c.Leader)}, nil) {
+		why := func() (string, error) { return b.whyLeads(ctx, leader) }
+		if !yield(Cluster{leaderOf(leader), why, c.Members, b.membersOf(ctx, c.Leader)}, nil) {
 			return false
 		}
 	}
@@ -84,16 +110,21 @@ func (src stored) yieldBatch(ctx context.Context, some []store.Cluster, yield fu
 
 // A batch is some clusters that are read together.
 type batch struct {
-	src     stored
-	leaders []dedup.Hash
-	members map[dedup.Hash][]Member // by leader; nil: not read yet
+	src      stored
+	order    *precedence.Order
+	minWords int
+	leaders  []dedup.Hash
+	records  map[dedup.Hash]*store.Record // of the leaders
+	large    bool                         // it is one cluster, whose members are not held
+	members  map[dedup.Hash][]Member      // by leader; nil: not read yet
+	first    map[dedup.Hash]*next         // by leader, the first of its members
 }
 
 // membersOf yields the members of a cluster of the batch. The first time it reads those of all,
-// unless the batch is one cluster.
+// unless the batch is one large cluster.
 func (b *batch) membersOf(ctx context.Context, leader dedup.Hash) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
-		if len(b.leaders) == 1 {
+		if b.large {
 			b.stream(ctx, yield)
 			return
 		}
@@ -109,14 +140,22 @@ func (b *batch) membersOf(ctx context.Context, leader dedup.Hash) iter.Seq2[Memb
 	}
 }
 
-// stream yields the members of a batch of one cluster.
+// memberOf is r as a member of its cluster.
+func (b *batch) memberOf(r *store.Record) Member {
+	return Member{
+		URL: r.URL, Verdict: string(r.Verdict), Resemblance: r.Resemblance, Title: r.Title,
+		Translation: translation(r), Doubtful: r.Doubtful(b.records[r.Leader], b.minWords),
+	}
+}
+
+// stream yields the members of a batch of one large cluster.
 func (b *batch) stream(ctx context.Context, yield func(Member, error) bool) {
 	for r, err := range b.src.s.Members(ctx, b.leaders) {
 		if err != nil {
 			yield(Member{}, err)
 			return
 		}
-		if !yield(memberOf(r), nil) {
+		if !yield(b.memberOf(r), nil) {
 			return
 		}
 	}
@@ -127,13 +166,17 @@ func (b *batch) read(ctx context.Context) error {
 	if b.members != nil {
 		return nil
 	}
-	members := map[dedup.Hash][]Member{}
+	members, first := map[dedup.Hash][]Member{}, map[dedup.Hash]*next{}
 	for r, err := range b.src.s.Members(ctx, b.leaders) {
 		if err != nil {
 			return err
 		}
-		members[r.Leader] = append(members[r.Leader], memberOf(r))
+		members[r.Leader] = append(members[r.Leader], b.memberOf(r))
+		if first[r.Leader] == nil {
+			first[r.Leader] = &next{order: b.order}
+		}
+		first[r.Leader].add(r)
 	}
-	b.members = members
+	b.members, b.first = members, first
 	return nil
 }

@@ -59,9 +59,10 @@ func TestClustersInBatches(t *testing.T) {
 			}
 		}
 	}
-	// Three alone, then one of 700 with 255 that are small, then 256, then the rest.
-	if src.pages != 6 || src.members != 6 {
-		t.Errorf("the leaders were asked for in %d questions, the members in %d; want 6 each", src.pages, src.members)
+	// Three alone, then one of 700 with 255 that are small, then 256, then the rest. The members of
+	// the two largest are not held, so they are asked for twice: why does their leader lead?
+	if src.pages != 6 || src.members != 8 {
+		t.Errorf("the leaders were asked for in %d questions, the members in %d; want 6 and 8", src.pages, src.members)
 	}
 	// The HTML form reads the members of the clusters that it shows.
 	src.pages, src.members = 0, 0
@@ -70,7 +71,7 @@ func TestClustersInBatches(t *testing.T) {
 	if err := report.Write(t.Context(), &page, report.FromStore(src), opt); err != nil {
 		t.Fatal(err)
 	}
-	if src.members != 2 {
+	if src.members != 4 {
 		t.Errorf("the members of two clusters were asked for in %d questions", src.members)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"skink/dedup"
 	"skink/report"
@@ -89,11 +90,12 @@ func nastyTold(t testing.TB) report.Source {
 	})
 	return told{report.FromStore(s), []report.Learned{
 		{Host: "example.com", Saved: 1234,
-			Rules:      []report.LearnedRule{{Rule: "pattern of copies", URLs: 1234, Example: "https://example.com/?<script>alert(1)</script>\x1b[2J"}},
-			Patterns:   []report.LearnedPattern{{Pattern: "/list?<b>\x1b[31m", Last: 1234, Copies: 300, Unique: 2}},
-			Parameters: []report.LearnedParameter{{Name: "so<b>rt", Pages: 1, Example: "javascript:alert(1)"}},
-			Soft:       &report.LearnedSoft{Probe: "https://example.com/\u202ex", Pages: 7}},
-		{Host: "mirror\x1b[2J.example", Saved: 1, Rules: []report.LearnedRule{{Rule: "mirror", URLs: 1, Example: "https://mirror.example/"}}, MirrorOf: "https://<i>example.com", Share: 0.98},
+			Postponed: []report.Postponed{
+				{Host: "example.com", Rule: "pattern of copies", Pattern: "/list?<b>\x1b[31m", URLs: 1230, Example: "https://example.com/?<script>alert(1)</script>\x1b[2J", New: 2, Copies: 300},
+				{Host: "example.com", Rule: "view of a page", Pattern: "DokuWiki action", URLs: 4, Example: "javascript:alert(1)"},
+			},
+			Soft: []report.LearnedSoft{{Probe: "https://example.com/\u202ex", Pages: 7}}},
+		{Host: "mirror\x1b[2J.example", Saved: 1, Postponed: []report.Postponed{{Rule: "mirror", Pattern: "https://<i>example.com", URLs: 1, Example: "https://mirror.example/"}}, MirrorOf: "https://<i>example.com", Share: 0.98},
 	}, []report.Canonical{{Why: "name a URL that redirects", Pages: 3, URL: "https://example.com/\"><img src=x>", Target: "javascript:alert(1)"}}}
 }
 
@@ -112,7 +114,7 @@ type numbered struct {
 }
 
 func page(num uint64, url, title string, verdict dedup.Kind) numbered {
-	return numbered{store.Record{URL: url, Title: title, Kind: store.Page, Verdict: verdict}, num, 0}
+	return numbered{store.Record{URL: url, Title: title, Kind: store.Page, Verdict: verdict, Since: time.Unix(int64(num), 0)}, num, 0}
 }
 
 func other(num uint64, url string, kind store.Kind, problem string) numbered {

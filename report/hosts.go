@@ -11,7 +11,11 @@ import (
 // A HostCount counts judged pages by host. The zero value is empty.
 type HostCount struct {
 	byName map[string]*Host
+	led    map[leading]int64
 }
+
+// A leading is that one host leads pages of another.
+type leading struct{ host, by string }
 
 // Add counts r if it is a judged page.
 func (c *HostCount) Add(r *store.Record) {
@@ -32,6 +36,15 @@ func (c *HostCount) Add(r *store.Record) {
 		return
 	}
 	h.Pages++
+	if !r.Follows() {
+		return
+	}
+	if by := store.HostOf(r.DuplicateOf); by != h.Host {
+		if c.led == nil {
+			c.led = map[leading]int64{}
+		}
+		c.led[leading{h.Host, by}]++
+	}
 }
 
 func (c *HostCount) host(name string) *Host {
@@ -48,6 +61,11 @@ func (c *HostCount) host(name string) *Host {
 
 // Hosts returns what was counted, most duplicates first.
 func (c *HostCount) Hosts() []Host {
+	for l, n := range c.led {
+		if h := c.byName[l.host]; 2*n > h.Pages {
+			h.LedBy, h.Led = l.by, n
+		}
+	}
 	hosts := make([]Host, 0, len(c.byName))
 	for _, h := range c.byName {
 		if h.Pages > 0 {

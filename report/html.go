@@ -58,6 +58,7 @@ type summary struct {
 	Hosts          []hostRow
 	FoldedHosts    []hostRow
 	UncountedHosts int
+	Led            []ledRow
 	LeftOut        []leftOutRow
 	UncountedLeft  int // hosts that are not in LeftOut
 
@@ -102,6 +103,12 @@ type hostRow struct {
 	Name string
 }
 
+// A ledRow is a host whose pages are mostly led by another host.
+type ledRow struct {
+	Host
+	Name, By string
+}
+
 func (p *htmlPrinter) begin(h head) error {
 	t, hosts := h.Totals, h.Hosts
 	p.pages = t.Pages
@@ -117,6 +124,9 @@ func (p *htmlPrinter) begin(h head) error {
 		if h.Host != "" {
 			sum.HostCount++
 		}
+		if h.Led > 0 && len(sum.Led) < p.top {
+			sum.Led = append(sum.Led, ledRow{h, hostName(h.Host), hostName(h.LedBy)})
+		}
 	}
 	sum.Hosts = rows[:min(len(rows), hostsShown)]
 	sum.FoldedHosts = rows[len(sum.Hosts):]
@@ -127,7 +137,7 @@ func (p *htmlPrinter) begin(h head) error {
 		sum.Canonicals = append(sum.Canonicals, canonicalRow{c.Pages, c.Why, LinkTo(c.URL), LinkTo(c.Target)})
 	}
 	for _, l := range h.Learned[:min(len(h.Learned), p.top)] {
-		sum.Learned = append(sum.Learned, learnedRow{hostName(l.Host), spared(l.Saved), l.lines(patternsHTML)})
+		sum.Learned = append(sum.Learned, learnedRow{hostName(l.Host), postponed(l.Saved), l.lines(patternsHTML)})
 	}
 	sum.UncountedLearned = len(h.Learned) - len(sum.Learned)
 	return p.execute("begin", sum)
@@ -153,6 +163,7 @@ type pageRow struct {
 	PageLink
 	Title       string
 	Translation string // its language, of a page that names its leader as itself in another; "" of others
+	Doubtful    bool
 }
 
 func (p *htmlPrinter) cluster(c Cluster) error {
@@ -162,8 +173,11 @@ func (p *htmlPrinter) cluster(c Cluster) error {
 		return nil
 	}
 	p.clusters++
-	l := c.Leader
-	err := p.execute("cluster", struct {
+	l, err := c.leader()
+	if err != nil {
+		return err
+	}
+	err = p.execute("cluster", struct {
 		Name, Why string
 		Size      int
 		Open      bool
@@ -191,7 +205,7 @@ func (p *htmlPrinter) members(c Cluster) (shown int, err error) {
 		if shown == membersShown {
 			break
 		}
-		row := pageRow{m.Verdict, resemblance(m.Resemblance), LinkTo(m.URL), plain(m.Title), plain(m.Translation)}
+		row := pageRow{m.Verdict, resemblance(m.Resemblance), LinkTo(m.URL), plain(m.Title), plain(m.Translation), m.Doubtful}
 		if m.Title == c.Leader.Title {
 			row.Title = ""
 		}

@@ -62,7 +62,11 @@ func array[T any](p *jsonPrinter, name string, all []T) error {
 }
 
 func (p *jsonPrinter) cluster(c Cluster) error {
-	if err := p.element(p.clusters, "\n    {\"leader\": ", c.Leader); err != nil {
+	l, err := c.leader()
+	if err != nil {
+		return err
+	}
+	if err := p.element(p.clusters, "\n    {\"leader\": ", l); err != nil {
 		return err
 	}
 	p.clusters++

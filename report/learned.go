@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 
 	"skink/crawler/learn"
@@ -16,89 +15,67 @@ import (
 
 // Learned is what a crawl learned of a host, as far as somebody may want to act on it.
 type Learned struct {
-	Host       string             `json:"host"`
-	Saved      int64              `json:"saved"`                // fetches
-	Rules      []LearnedRule      `json:"rules,omitempty"`      // most URLs first
-	Patterns   []LearnedPattern   `json:"patterns,omitempty"`   // that were put last, most URLs first
-	Parameters []LearnedParameter `json:"parameters,omitempty"` // that never change a page
-	MirrorOf   string             `json:"mirror_of,omitempty"`  // the host that has the same pages under the same paths
-	Share      float64            `json:"share,omitempty"`      // of this host's pages that are copies of them
-	Soft       *LearnedSoft       `json:"soft_404,omitempty"`   // nil: what does not exist has an error status there, as far as is known
+	Host      string        `json:"host"`
+	Saved     int64         `json:"saved"`               // fetches: URLs that are postponed
+	Postponed []Postponed   `json:"postponed,omitempty"` // by pattern, most URLs first
+	MirrorOf  string        `json:"mirror_of,omitempty"` // the host that has the same pages under the same paths
+	Share     float64       `json:"share,omitempty"`     // of this host's pages that are copies of them
+	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs that are answered with status 200 if they do not exist
 }
 
-// A LearnedSoft says that a host answers URLs that do not exist as if they did: advice to the
-// site's owner.
+// A LearnedSoft says that a host answers URLs of a pattern that do not exist with status 200: advice
+// to the site's owner.
 type LearnedSoft struct {
 	Probe string `json:"probe"` // a URL that cannot exist, and was answered with a page
 	Pages int64  `json:"pages"` // that say the same as the answer
 }
 
-// A LearnedRule says how many URLs were not fetched, or written otherwise, for one rule.
-type LearnedRule struct {
-	Rule    string `json:"rule"`
-	URLs    int64  `json:"urls"`
-	Example string `json:"example"`
-}
-
-// A LearnedPattern is a pattern of URLs that led to copies.
-type LearnedPattern struct {
-	Pattern string `json:"pattern"`
-	Last    int64  `json:"put_last"` // URLs
-	Copies  int64  `json:"copies"`   // of those fetched
-	Unique  int64  `json:"unique"`   // the same
-}
-
-// A LearnedParameter is a parameter that never changed a page: advice to the site's owner.
-type LearnedParameter struct {
-	Name    string `json:"name"`
-	Pages   int64  `json:"pages"` // that were the same with and without it, or with other values
-	Example string `json:"example"`
-}
-
 // LearnedOf makes of what a store knows of a host what a report says.
 func LearnedOf(ctx context.Context, s store.Reader, host string) (Learned, error) {
-	l := Learned{Host: host}
+	postponed, err := PostponedIn(ctx, s, host)
+	if err != nil {
+		return Learned{}, err
+	}
+	return learnedOf(ctx, s, host, postponed)
+}
+
+func learnedOf(ctx context.Context, s store.Reader, host string, postponed []Postponed) (Learned, error) {
+	l := Learned{Host: host, Postponed: postponed}
+	for _, p := range postponed {
+		l.Saved += p.URLs
+	}
 	site, err := learn.Read(ctx, s, host)
 	if err != nil || site == nil {
 		return l, err
-	}
-	for rule, c := range site.Rules {
-		l.Rules = append(l.Rules, LearnedRule{string(rule), c.URLs, c.Example})
-		l.Saved += c.URLs
-	}
-	slices.SortFunc(l.Rules, func(a, b LearnedRule) int { return cmp.Or(cmp.Compare(b.URLs, a.URLs), cmp.Compare(a.Rule, b.Rule)) })
-	for shape, p := range site.Patterns {
-		if p.Last > 0 {
-			l.Patterns = append(l.Patterns, LearnedPattern{shape, p.Last, p.Copies, p.Unique})
-		}
-	}
-	slices.SortFunc(l.Patterns, func(a, b LearnedPattern) int {
-		return cmp.Or(cmp.Compare(b.Last, a.Last), cmp.Compare(a.Pattern, b.Pattern))
-	})
-	useless := site.Useless()
-	for _, name := range slices.Sorted(maps.Keys(useless)) {
-		l.Parameters = append(l.Parameters, LearnedParameter{name, useless[name].Same, useless[name].Example})
 	}
 	l.MirrorOf, l.Share = site.MirrorOf(func(host string) *learn.Host {
 		other, failed := learn.Read(ctx, s, host)
 		err = cmp.Or(err, failed)
 		return other
 	})
-	if site.Soft.Says() {
-		l.Soft = &LearnedSoft{site.Soft.Probe, site.Soft.Pages}
+	for _, soft := range site.Soft404() {
+		l.Soft = append(l.Soft, LearnedSoft{soft.Probe, soft.Pages})
 	}
 	return l, err
 }
 
 // says says whether there is anything to tell.
 func (l *Learned) says() bool {
-	return len(l.Rules)+len(l.Parameters) > 0 || l.MirrorOf != "" || l.Soft != nil
+	return len(l.Postponed) > 0 || l.MirrorOf != "" || len(l.Soft) > 0
 }
 
-// Learned tells what was learned of hosts, most fetches saved first.
+// Learned tells what was learned of hosts, those with most postponed URLs first.
 func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err error) {
+	waiting, err := PostponedIn(ctx, src.s, "")
+	if err != nil {
+		return nil, err
+	}
+	byHost := map[string][]Postponed{}
+	for _, p := range waiting {
+		byHost[p.Host] = append(byHost[p.Host], p)
+	}
 	for _, h := range hosts {
-		l, err := LearnedOf(ctx, src.s, h.Host)
+		l, err := learnedOf(ctx, src.s, h.Host, byHost[h.Host])
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +92,7 @@ const patternsText = 10
 
 // A learnedLine says one thing that was learned of a host.
 type learnedLine struct {
-	N    int64 // URLs that it is about; 0: it is about the host, or about a parameter
+	N    int64 // URLs that it is about; 0: it is about the host
 	Text string
 }
 
@@ -124,34 +101,28 @@ func (l *Learned) lines(most int) (lines []learnedLine) {
 	say := func(n int64, format string, args ...any) {
 		lines = append(lines, learnedLine{n, harmless.Line(fmt.Sprintf(format, args...))})
 	}
-	for _, r := range l.Rules {
-		say(r.URLs, "%s, such as %s", r.Rule, r.Example)
-	}
-	shown := l.Patterns[:min(len(l.Patterns), most)]
+	shown := l.Postponed[:min(len(l.Postponed), most)]
 	for _, p := range shown {
-		say(p.Last, "put last like %s: of %s fetched %s were copies", p.Pattern, Grouped(p.Copies+p.Unique), Grouped(p.Copies))
+		say(p.URLs, "%s; such as %s", p.Why(), p.Example)
 	}
-	if rest := len(l.Patterns) - len(shown); rest > 0 {
+	if rest := len(l.Postponed) - len(shown); rest > 0 {
 		say(0, "and %s", Counted(rest, "more pattern"))
-	}
-	for _, p := range l.Parameters {
-		say(0, "parameter %s changes nothing: %s the same without it or with another value, such as %s", p.Name, Counted(p.Pages, "page"), p.Example)
 	}
 	if l.MirrorOf != "" {
 		say(0, "mirror of %s: %.0f %% of its pages are copies of those under the same paths there", l.MirrorOf, 100*l.Share)
 	}
-	if l.Soft != nil {
-		say(0, "soft 404: it answers URLs that do not exist with status 200, such as %s; %s said the same", l.Soft.Probe, Counted(l.Soft.Pages, "page"))
+	for _, soft := range l.Soft[:min(len(l.Soft), most)] {
+		say(0, "soft 404: it answers URLs that do not exist with status 200, such as %s; %s said the same", soft.Probe, Counted(soft.Pages, "page"))
 	}
 	return lines
 }
 
-// spared says how many fetches were.
-func spared(n int64) string {
-	if n == 1 {
-		return "1 fetch spared"
+// postponed says how many URLs are.
+func postponed(n int64) string {
+	if n == 0 {
+		return "nothing postponed"
 	}
-	return Grouped(n) + " fetches spared"
+	return Counted(n, "URL") + " postponed; fetch them with --budget off"
 }
 
 // WriteLearned writes what was learned of a host for a person to read.
@@ -159,10 +130,10 @@ func WriteLearned(w io.Writer, l Learned) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "learned of %s: ", hostName(l.Host))
 	if !l.says() {
-		fmt.Fprintln(out, "nothing that spares a fetch")
+		fmt.Fprintln(out, "nothing")
 		return out.Flush()
 	}
-	fmt.Fprintln(out, spared(l.Saved))
+	fmt.Fprintln(out, postponed(l.Saved))
 	for _, line := range l.lines(patternsText) {
 		if line.N > 0 {
 			fmt.Fprintf(out, "  %9s", Grouped(line.N))

@@ -29,7 +29,7 @@ type Report struct {
 	About   *About    `json:"about,omitempty"`    // nil: it is of no store that has a name
 	Hosts   []Host    `json:"hosts"`              // most duplicates first
 	LeftOut []LeftOut `json:"left_out,omitempty"` // most pages compared without first; nil: texts were compared whole
-	Learned []Learned `json:"learned,omitempty"`  // of hosts, most fetches saved first
+	Learned []Learned `json:"learned,omitempty"`  // of hosts, those with most postponed URLs first
 
 	Canonicals []Canonical `json:"false_canonicals,omitempty"` // what pages name as their URL and is not
 	Clusters   []Group     `json:"clusters"`                   // largest first
@@ -45,12 +45,12 @@ type Totals struct {
 	Other     int64 `json:"other"` // answered, but not with text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
-	Skipped   int64 `json:"skipped"`            // files passed over because they hold no text
-	Unkept    int64 `json:"unkept"`             // duplicates whose text was not kept
-	Capped    int64 `json:"capped"`             // pages not compared with every candidate
-	Blocked   int64 `json:"blocked"`            // by robots.txt
-	Sitemaps  int64 `json:"sitemaps,omitempty"` // lists of URLs for crawlers
-	Later     int64 `json:"put_last,omitempty"` // not fetched, for what was learned of their hosts
+	Skipped   int64 `json:"skipped"`             // files passed over because they hold no text
+	Unkept    int64 `json:"unkept"`              // duplicates whose text was not kept
+	Capped    int64 `json:"capped"`              // pages not compared with every candidate
+	Blocked   int64 `json:"blocked"`             // by robots.txt
+	Sitemaps  int64 `json:"sitemaps,omitempty"`  // lists of URLs for crawlers
+	Later     int64 `json:"postponed,omitempty"` // URLs not fetched, because of what was learned of their hosts
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // those of them that were tried until they were given up
@@ -73,6 +73,11 @@ type Host struct {
 	Exact  int64  `json:"exact"`
 	Near   int64  `json:"near"`
 	Thin   int64  `json:"thin"`
+
+	Alone string `json:"left_alone,omitempty"` // why the last run left the host alone; "": it did not
+
+	LedBy string `json:"led_by,omitempty"` // another host that leads more than half of the host's pages; "": none does
+	Led   int64  `json:"led,omitempty"`    // pages that it leads
 }
 
 // Duplicates is how many of the host's pages repeat another, here or elsewhere.
@@ -110,6 +115,7 @@ type Member struct {
 	Verdict     string  `json:"verdict"`
 	Resemblance float64 `json:"resemblance"`           // exact, to the leader, of what was compared
 	Translation string  `json:"translation,omitempty"` // its language, if it names the leader as itself in another (hreflang); "": it does not
+	Doubtful    bool    `json:"doubtful,omitempty"`    // see [store.Record.Doubtful]
 
 	Title string `json:"-"`
 }
@@ -124,8 +130,20 @@ type Group struct {
 // cluster is asked for.
 type Cluster struct {
 	Leader  Leader
-	Size    int // members, without the leader
+	Why     func() (string, error) // why the leader leads; nil: Leader says it
+	Size    int                    // members, without the leader
 	Members iter.Seq2[Member, error]
+}
+
+// leader is the leader with the reason why it leads. It may be asked for before or after Members.
+func (c *Cluster) leader() (Leader, error) {
+	if c.Why == nil {
+		return c.Leader, nil
+	}
+	l := c.Leader
+	var err error
+	l.Why, err = c.Why()
+	return l, err
 }
 
 // These are how many clusters a form shows that is for people.
@@ -156,7 +174,7 @@ type head struct {
 	About   *About    // nil: nothing is said
 	Hosts   []Host    // most duplicates first
 	LeftOut []LeftOut // most pages first; nil: texts were compared whole
-	Learned []Learned // most fetches saved first
+	Learned []Learned // those with most postponed URLs first
 
 	Canonicals []Canonical // that do not hold
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"iter"
 
-	"skink/dedup"
 	"skink/store"
 )
 
@@ -30,7 +29,7 @@ type LeftOutSource interface {
 // A LearnedSource is a source that knows what its crawl learned.
 type LearnedSource interface {
 	Source
-	// Learned says what was learned of which of the hosts, most fetches saved first.
+	// Learned says what was learned of which of the hosts, those with most postponed URLs first.
 	Learned(ctx context.Context, hosts []Host) ([]Learned, error)
 }
 
@@ -41,8 +40,9 @@ type CanonicalSource interface {
 	Canonicals(ctx context.Context) ([]Canonical, error)
 }
 
-// FromStore is the report of the verdicts given during the crawl.
-func FromStore(s store.Reader) Source { return From(s, whyLeader) }
+// FromStore is the report of the verdicts given during the crawl. A leader leads for the reason by
+// which it goes before the first of its members, see package precedence.
+func FromStore(s store.Reader) Source { return From(s, nil) }
 
 // From is the report of s's verdicts, in which the leader of a cluster leads for the reason that
 // why says.
@@ -52,8 +52,8 @@ func From(s store.Reader, why func(leader *store.Record) string) Source {
 
 type stored struct {
 	s     store.Reader
-	why   func(leader *store.Record) string
-	named *canonicals // of what Hosts has read
+	why   func(leader *store.Record) string // nil: it follows from the members
+	named *canonicals                       // of what Hosts has read
 
 	visits *About // of the same
 }
@@ -83,7 +83,15 @@ func (src stored) Hosts(ctx context.Context) ([]Host, error) {
 			return nil, err
 		}
 	}
-	return count.Hosts(), nil
+	alone, err := store.LeftAlone(ctx, src.s)
+	if err != nil {
+		return nil, err
+	}
+	hosts := count.Hosts()
+	for i := range hosts {
+		hosts[i].Alone = alone[hosts[i].Host].Why
+	}
+	return hosts, nil
 }
 
 // TotalsOf is a store's tally in a report's names.
@@ -96,14 +104,9 @@ func TotalsOf(t store.Tally) Totals {
 	}
 }
 
-// leaderOf is r as a leader, with the reason why it leads.
-func leaderOf(r *store.Record, why string) Leader {
-	return Leader{URL: r.URL, Title: r.Title, Why: why, Verdict: string(r.Verdict)}
-}
-
-// memberOf is r as a member of the cluster its record names.
-func memberOf(r *store.Record) Member {
-	return Member{URL: r.URL, Verdict: string(r.Verdict), Resemblance: r.Resemblance, Title: r.Title, Translation: translation(r)}
+// leaderOf is r as a leader.
+func leaderOf(r *store.Record) Leader {
+	return Leader{URL: r.URL, Title: r.Title, Verdict: string(r.Verdict)}
 }
 
 // translation is the language of a page that names its leader as the same page in another language
@@ -123,18 +126,4 @@ func translation(r *store.Record) string {
 		return ""
 	}
 	return cmp.Or(lang, "unknown")
-}
-
-// whyLeader says why a page leads during a crawl: it came first among those it may lead, or the one
-// that did names it. Two kinds of page may not lead everything.
-func whyLeader(r *store.Record) string {
-	switch {
-	case r.NoIndex:
-		return "first seen, noindex: leads other noindex pages only"
-	case r.Verdict == dedup.Thin:
-		return "first seen, thin: leads exact copies only"
-	case r.Elected:
-		return "canonical link"
-	}
-	return "first seen"
 }

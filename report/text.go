@@ -49,6 +49,7 @@ func (p *textPrinter) begin(h head) error {
 	p.printTotals(t)
 	if len(h.Hosts) > 0 {
 		p.printHosts(h.Hosts)
+		p.printLed(h.Hosts)
 	}
 	for _, l := range h.LeftOut {
 		p.printLeftOut(l)
@@ -93,7 +94,7 @@ func (p *textPrinter) printTotals(t Totals) {
 		{"sitemaps", t.Sitemaps, "lists of URLs"},
 		{"redirected", t.Redirects, "to another URL"},
 		{"blocked", t.Blocked, "robots.txt says no"},
-		{"put last", t.Later, "not fetched, for what was learned of their hosts"},
+		{"postponed", t.Later, "not fetched, because of what was learned of their hosts"},
 		{"failed", total(failed), harmless.Line(Problems(failed))},
 		{"given-up", total(givenUp), harmless.Line(Problems(givenUp))},
 		{"skipped", t.Skipped, "files without text"},
@@ -116,6 +117,23 @@ func (p *textPrinter) printHosts(hosts []Host) {
 	for _, h := range hosts {
 		fmt.Fprintf(p.w, row, width, hostName(h.Host), Grouped(h.Pages), Grouped(h.Unique),
 			Grouped(h.Exact), Grouped(h.Near), Grouped(h.Thin), Share(h.Duplicates(), h.Pages))
+	}
+	for _, h := range hosts {
+		if h.Alone != "" {
+			fmt.Fprintf(p.w, "%s was left alone by the last run: %s\n", hostName(h.Host), harmless.Line(h.Alone))
+		}
+	}
+}
+
+// printLed lists the hosts whose pages are mostly led by another host.
+func (p *textPrinter) printLed(hosts []Host) {
+	title := "\nhosts whose pages are mostly led by another host\n"
+	for _, h := range hosts {
+		if h.Led == 0 {
+			continue
+		}
+		fmt.Fprintf(p.w, "%s  %s: %s of %s, by %s\n", title, hostName(h.Host), Grouped(h.Led), Counted(h.Pages, "page"), hostName(h.LedBy))
+		title = ""
 	}
 }
 
@@ -143,7 +161,10 @@ func (p *textPrinter) cluster(c Cluster) error {
 	if p.clusters > p.top {
 		return nil
 	}
-	l := c.Leader
+	l, err := c.leader()
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(p.w, "\nleader  %s", harmless.Line(l.URL))
 	if l.Title != "" {
 		fmt.Fprintf(p.w, "  \"%s\"", strings.ReplaceAll(harmless.Line(Clip(l.Title, titleWidth)), `"`, `\"`))
@@ -161,6 +182,9 @@ func (p *textPrinter) cluster(c Cluster) error {
 		note := ""
 		if m.Translation != "" {
 			note = "  (translation, hreflang " + harmless.Line(m.Translation) + ")"
+		}
+		if m.Doubtful {
+			note += "  (doubtful: other text was left out of it)"
 		}
 		if _, err := fmt.Fprintf(p.w, "  %-5s %s  %s%s\n", harmless.Line(m.Verdict), resemblance(m.Resemblance), harmless.Line(m.URL), note); err != nil {
 			return err

@@ -30,14 +30,10 @@ type Ask struct {
 	Keys   []uint64     // of the page's sketch; leaders may be posted under them
 	Meet   int          // keys that a leader must share to be found; 0 is 1
 	Limit  int          // leaders read under one key, the earliest first
-	Anew   bool         // what the store remembers is not taken for an answer, see [Found]
 }
 
-// Found is the answer to an Ask. If it has a copy, the store did not look for leaders.
-//
-// A store that others write to as well may answer with a copy, and with the leader that this follows,
-// as it met them earlier. A verdict that is taken over from them is held against what they are when it
-// is committed. Who would conclude anything else from them asks anew.
+// Found is the answer to an Ask. If it has a copy, the store did not look for leaders. It has no more
+// than [dedup.MaxMet] leaders, which [dedup.Met] picks.
 type Found struct {
 	Mark     Mark
 	Copy     *Record  // the earliest page posted under one of the hashes; nil: there is none
@@ -104,16 +100,11 @@ func (m Mark) Place() uint64 {
 }
 
 // A Basis is what a verdict rests on. The verdict holds as long as nothing was posted under these
-// hashes and keys after the mark, and as long as its leader was not visited again, nor the
-// copy from which it was taken over.
+// hashes and keys after the mark, and as long as its leader was not visited again.
 type Basis struct {
 	Mark   Mark
 	Hashes []dedup.Hash
 	Keys   []uint64
-
-	// Twin is when the leader's record began, by its [Record.Began], if the verdict was taken over
-	// from a page that was read after the look-up, and that it did not find. Zero: it was not.
-	Twin time.Time
 }
 
 // An Entry is everything that a store keeps about one URL that has ended.

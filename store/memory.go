@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -102,9 +101,9 @@ func (m *Memory) lookup(ask Ask) Found {
 			met[place]++
 		}
 	}
-	for _, place := range slices.Sorted(maps.Keys(met)) {
+	for _, place := range dedup.Met(met, ask.Meet) {
 		v := m.visits[place]
-		if met[place] >= ask.Meet && v.sketch != nil && v.record.ID != ask.ID {
+		if v.sketch != nil && v.record.ID != ask.ID {
 			f.Leaders = append(f.Leaders, Leader{v.record.ID, v.record.Hash, *v.sketch})
 		}
 	}

@@ -49,11 +49,6 @@ const (
 	WantSketch                  // its 84 minima
 	WantLinks                   // its links
 
-	// AsTaken: of a page whose URL was taken through this store, what was true of it then will do.
-	// That is for who fetches it. Nobody else writes its record while its host is held, but who judges
-	// it again; and whoever commits a visit of it is told if somebody did.
-	AsTaken
-
 	WantRecord Want = 0 // its record alone
 )
 

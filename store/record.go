@@ -12,14 +12,14 @@ import (
 type Kind string
 
 const (
-	Page     Kind = "page"     // answered with text, so it has a verdict
-	Other    Kind = "other"    // answered, but not with text: an image, a PDF
-	Redirect Kind = "redirect" // answered with another URL, in Location
-	Error    Kind = "error"    // no answer, an error status, or a truncated body; Problem says which
-	Blocked  Kind = "blocked"  // robots.txt forbids it
-	Skipped  Kind = "skipped"  // a file that was passed over because it holds no text
-	Sitemap  Kind = "sitemap"  // a list of URLs for crawlers; Detail says what became of them
-	Later    Kind = "put last" // not fetched, because of what was learned of its host; Detail says what
+	Page     Kind = "page"      // answered with text, so it has a verdict
+	Other    Kind = "other"     // answered, but not with text: an image, a PDF
+	Redirect Kind = "redirect"  // answered with another URL, in Location
+	Error    Kind = "error"     // no answer, an error status, or a truncated body; Problem says which
+	Blocked  Kind = "blocked"   // robots.txt forbids it
+	Skipped  Kind = "skipped"   // a file that was passed over because it holds no text
+	Sitemap  Kind = "sitemap"   // a list of URLs for crawlers; Detail says what became of them
+	Later    Kind = "postponed" // not fetched, because of what was learned of its host; Detail says what
 )
 
 // A Record is what is remembered of one URL. It is stored as JSON: fields may be added, but the
@@ -58,19 +58,24 @@ type Record struct {
 	PublishedAt  string      `json:"published_at,omitempty"` // RFC 3339, or the date of that form alone
 	ModifiedAt   string      `json:"modified_at,omitempty"`  // the same
 	SiteName     string      `json:"site_name,omitempty"`
-	Root         string      `json:"root,omitempty"`    // how the main text was found
-	NoIndex      bool        `json:"noindex,omitempty"` // the page is judged, but is never in the feed
+	Root         string      `json:"root,omitempty"`       // how the main text was found
+	NoIndex      bool        `json:"noindex,omitempty"`    // the page is judged, but is never in the feed
+	OtherLang    bool        `json:"other_lang,omitempty"` // the page declares another language than Lang, that of its text
+	Listed       bool        `json:"listed,omitempty"`     // a sitemap lists the page
+
+	DeadEnd string `json:"dead_end,omitempty"` // of a page no link of which was followed: why, one of the DeadEnd constants; "": it has none, or there was no reason
 
 	Bounds string `json:"bounds,omitempty"` // what the page had too much of: Bound constants, separated by commas; the page was read in spite of it
 
-	Words       int          `json:"words,omitempty"` // tokens of the canonical text
-	Hash        dedup.Hash   `json:"hash,omitzero"`   // of the canonical text; of an Other: of its body
+	Words       int          `json:"words,omitempty"`      // tokens of the canonical text
+	Hash        dedup.Hash   `json:"hash,omitzero"`        // of the canonical text; of an Other: of its body
+	LeftWords   int          `json:"left_words,omitempty"` // tokens of the running text that the extraction left out
+	LeftHash    dedup.Hash   `json:"left_hash,omitzero"`   // of those tokens
 	Verdict     dedup.Kind   `json:"verdict,omitempty"`
 	Leader      dedup.Hash   `json:"leader,omitzero"`        // id of the leader
 	DuplicateOf string       `json:"duplicate_of,omitempty"` // URL of the leader
 	Resemblance float64      `json:"resemblance,omitempty"`  // exact, to the leader
 	Found       dedup.Method `json:"found,omitempty"`        // how the leader was found
-	Elected     bool         `json:"elected,omitempty"`      // it leads because a page that resembles it, and had led, names it (rel=canonical)
 	Capped      bool         `json:"capped,omitempty"`       // a posting list was longer than what a look-up reads
 	NoText      bool         `json:"no_text,omitempty"`      // a duplicate kept without its text
 
@@ -83,9 +88,12 @@ type Record struct {
 	VisitedAt time.Time `json:"visited_at,omitzero"` // the last visit, if the page is still what it was at FetchedAt
 	JudgedAt  time.Time `json:"judged_at,omitzero"`  // when it was judged again because its leader had changed
 	First     time.Time `json:"first,omitzero"`      // when it was first fetched, if that was before FetchedAt
+	Since     time.Time `json:"since,omitzero"`      // when it was first seen with its text, if that was before FetchedAt
 	Missed    int       `json:"missed,omitempty"`    // how many of the last visits failed, one after another; Problem says why the last one did
 	Added     string    `json:"added,omitempty"`     // by the last change: some of the text that came in
 	Removed   string    `json:"removed,omitempty"`   // by the last change: some of the text that went
+
+	Restless []Restless `json:"restless,omitempty"` // passages that differ from the text before, and may be other ones at every visit
 
 	Earlier []Visit `json:"earlier,omitempty"` // what the page was before, the latest first, at most [MostVisits]
 }
@@ -111,7 +119,13 @@ type Archived struct {
 	Digest string `json:"digest,omitempty"` // of the payload, as the archive has it
 }
 
-// What a page can have too much of, see [Record.Bounds].
+// Why no link of a page was followed, see [Record.DeadEnd].
+const (
+	DeadEndNoFollow = "nofollow" // the page has links, and asks crawlers to follow none
+	DeadEndScripts  = "scripts"  // the page has scripts and no link: they may draw it
+)
+
+// Bounds that a page can exceed, see [Record.Bounds].
 const (
 	BoundTree  = "tree"  // the tree would take too much memory; the page's text is all that stands between its tags
 	BoundDepth = "depth" // the elements are nested too deep; the text is found as for BoundTree
@@ -153,10 +167,10 @@ type Tally struct {
 	Blocked   int64 `json:"blocked"`
 	Skipped   int64 `json:"skipped"` // files passed over because they hold no text
 	Sitemaps  int64 `json:"sitemaps,omitempty"`
-	Later     int64 `json:"put_last,omitempty"` // not fetched, because of what was learned of their hosts
-	Unkept    int64 `json:"unkept"`             // duplicates whose text was not kept
-	Capped    int64 `json:"capped"`             // pages for which a posting list was not read to its end
-	Bytes     int64 `json:"bytes"`              // of the decoded bodies of all records
+	Later     int64 `json:"postponed,omitempty"` // not fetched, because of what was learned of their hosts
+	Unkept    int64 `json:"unkept"`              // duplicates whose text was not kept
+	Capped    int64 `json:"capped"`              // pages for which a posting list was not read to its end
+	Bytes     int64 `json:"bytes"`               // of the decoded bodies of all records
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // the part of Problems that was tried until it was given up
@@ -256,4 +270,11 @@ func (t *Tally) countPage(r *Record, n int64) {
 	if r.Capped {
 		t.Capped += n
 	}
+}
+
+// Doubtful says whether the verdict of a page that follows a leader may be wrong because of text that
+// the extraction left out: the running text left out of the two pages differs, and one of them lost
+// more than minWords words of it. It is false if the leader is nil.
+func (r *Record) Doubtful(leader *Record, minWords int) bool {
+	return leader != nil && r.Follows() && r.LeftHash != leader.LeftHash && max(r.LeftWords, leader.LeftWords) > minWords
 }

@@ -60,16 +60,20 @@ func (r *Record) AppendJSON(b []byte) ([]byte, error) {
 	w.some("site_name", r.SiteName)
 	w.some("root", r.Root)
 	w.flag("noindex", r.NoIndex)
+	w.flag("other_lang", r.OtherLang)
+	w.flag("listed", r.Listed)
+	w.some("dead_end", r.DeadEnd)
 	w.some("bounds", r.Bounds)
 
 	w.number("words", int64(r.Words))
 	w.someHash("hash", r.Hash)
+	w.number("left_words", int64(r.LeftWords))
+	w.someHash("left_hash", r.LeftHash)
 	w.some("verdict", string(r.Verdict))
 	w.someHash("leader", r.Leader)
 	w.some("duplicate_of", r.DuplicateOf)
 	w.share("resemblance", r.Resemblance)
 	w.some("found", string(r.Found))
-	w.flag("elected", r.Elected)
 	w.flag("capped", r.Capped)
 	w.flag("no_text", r.NoText)
 
@@ -85,9 +89,13 @@ func (r *Record) AppendJSON(b []byte) ([]byte, error) {
 	w.time("visited_at", r.VisitedAt)
 	w.time("judged_at", r.JudgedAt)
 	w.time("first", r.First)
+	w.time("since", r.Since)
 	w.number("missed", int64(r.Missed))
 	w.some("added", r.Added)
 	w.some("removed", r.Removed)
+	if len(r.Restless) > 0 {
+		w.any("restless", r.Restless)
+	}
 	if len(r.Earlier) > 0 {
 		w.any("earlier", r.Earlier)
 	}

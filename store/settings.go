@@ -24,8 +24,9 @@ type Settings struct {
 	Similarity float64 `json:"similarity"`
 	Scheme     string  `json:"scheme"` // how candidates are found: bands, super or mega
 	MinWords   int     `json:"min_words"`
-	NoLinks    bool    `json:"no_links,omitempty"`  // the links of pages are not kept
-	Contained  float64 `json:"contained,omitempty"` // share of a page's words that its leader must have; 0: any share will do
+	NoLinks    bool    `json:"no_links,omitempty"`   // the links of pages are not kept
+	SkipTexts  bool    `json:"skip_texts,omitempty"` // the texts of duplicates are not kept, and few of their links are followed
+	Contained  float64 `json:"contained,omitempty"`  // share of a page's words that its leader must have; 0: any share will do
 
 	Markdown Markdown `json:"markdown,omitempty"` // what is kept beside each text
 }

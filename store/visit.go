@@ -30,13 +30,32 @@ func (k VisitKind) String() string {
 
 // A Visit is what is remembered of an earlier state of a page.
 type Visit struct {
-	At          time.Time  `json:"at"` // when the page was fetched, or judged again
+	At          time.Time  `json:"at"`                  // when the page was fetched, or judged again
+	FetchedAt   time.Time  `json:"fetched_at,omitzero"` // when it was fetched, if that is not At
+	Since       time.Time  `json:"since,omitzero"`      // when it was first seen with that text, if that was before At
 	Words       int        `json:"words,omitempty"`
 	Hash        dedup.Hash `json:"hash,omitzero"`         // of the canonical text
 	Sketch      []byte     `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian
 	Resemblance float64    `json:"resemblance,omitempty"` // exact, to the text of the visit after it
 	Verdict     dedup.Kind `json:"verdict,omitempty"`     // "": there was no page
 	NoIndex     bool       `json:"noindex,omitempty"`
+}
+
+// Fetched returns when the page was fetched.
+func (v *Visit) Fetched() time.Time {
+	if v.FetchedAt.IsZero() {
+		return v.At
+	}
+	return v.FetchedAt
+}
+
+// A Restless is a short passage of a page that a visit found changed.
+type Restless struct {
+	After  dedup.Hash `json:"after"`            // its place: of the last line before it that stayed, and how many lines are between
+	Before dedup.Hash `json:"before"`           // its place by the first line behind it that stayed
+	Now    dedup.Hash `json:"now"`              // of its text at the last visit
+	Visits int        `json:"visits,omitempty"` // in a row that found it changed
+	Text   string     `json:"text"`             // some of it at the last visit
 }
 
 // Fed says whether the page belonged in the feed of deduplicated content.
@@ -63,6 +82,31 @@ func (r *Record) FirstFetched() time.Time {
 	return r.First
 }
 
+// Seen returns when the page was first seen with its text, or with a text that this one came from by
+// small changes.
+func (r *Record) Seen() time.Time {
+	if r.Since.IsZero() {
+		return r.FetchedAt
+	}
+	return r.Since
+}
+
+// since returns when a page that has a text now, and had those of earlier visits, was first seen
+// with it; zero: it never had it before.
+func since(text dedup.Hash, earlier []Visit) time.Time {
+	for i := len(earlier) - 1; i >= 0; i-- {
+		v := &earlier[i]
+		switch {
+		case text.IsZero() || v.Hash != text:
+			continue
+		case v.Since.IsZero():
+			return v.At
+		}
+		return v.Since
+	}
+	return time.Time{}
+}
+
 func latest(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
@@ -85,6 +129,12 @@ func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance floa
 		At: before.Began(), Words: before.Words, Hash: before.Hash, Resemblance: resemblance,
 		Verdict: before.Verdict, NoIndex: before.NoIndex,
 	}
+	if !before.FetchedAt.Equal(v.At) {
+		v.FetchedAt = before.FetchedAt
+	}
+	if seen := before.Seen(); seen.Before(v.At) {
+		v.Since = seen
+	}
 	if sketch != nil && before.Hash != r.Hash {
 		v.Sketch = make([]byte, 0, 4*len(sketch))
 		for _, minimum := range sketch {
@@ -93,4 +143,5 @@ func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance floa
 	}
 	r.Earlier = append([]Visit{v}, before.Earlier[:min(len(before.Earlier), MostVisits-1)]...)
 	r.First = before.FirstFetched()
+	r.Since = since(r.Hash, r.Earlier)
 }

@@ -140,13 +140,15 @@ type clusterView struct {
 	Last    int
 	Earlier string
 	Later   string
+
+	MinWords int // of the crawl's rule
 }
 
 // clusterPage shows the members of a cluster, the most alike first, each beside the leader when it
 // is chosen.
 func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
-	c := &clusterView{}
+	c := &clusterView{MinWords: v.opt.Rule.MinWords}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) error {
 		leader, err := content(ctx, s, r.PathValue("id"), store.WantRecord)
 		if err != nil {

@@ -192,9 +192,8 @@ func (t *rows) add(c *store.Content) {
 	}
 	in := t.chunks[len(t.chunks)-1]
 	at := &in.rows[in.n]
-	own, _ := learn.Shape(r.URL)
 	*at = row{
-		id: r.ID, host: t.hostOf(store.HostOf(r.URL)), shape: t.shapeOf(store.HostOf(r.URL) + own), words: clamp(int64(r.Words)), size: clamp(r.Size),
+		id: r.ID, host: t.hostOf(store.HostOf(r.URL)), shape: t.shapeOf(store.HostOf(r.URL) + learn.Shape(r.URL)), words: clamp(int64(r.Words)), size: clamp(r.Size),
 		fetched: clamp(r.FetchedAt.Unix()), resemblance: float32(r.Resemblance), text: uint32(len(in.texts)), first: first,
 		status: uint16(min(max(r.Status, 0), math.MaxUint16)), depth: uint16(min(max(r.Depth, 0), math.MaxUint16)),
 		kind: placeIn(kinds, string(r.Kind)), verdict: placeIn(verdicts, string(r.Verdict)),

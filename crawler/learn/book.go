@@ -23,17 +23,16 @@ func NameOf(host string) string { return "learned/" + host }
 // A Book is what is known of all hosts of a crawl, read from its keeper when a host is first met,
 // and written back by Sync. Its methods may be called from several goroutines.
 //
-// On a store that several workers share, a host's holder alone asks and tells his book about it,
-// and Leave writes what he learned before he gives the host back. So whoever holds the host next
-// knows it. Nobody overwrites what another wrote after he had read: if a host was given to another
-// worker because its holder seemed dead, or is to be forgotten, what was learned since is dropped,
-// and the host is read anew.
+// On a store that several workers share, only the holder of a host uses its book for the host. Leave
+// writes the evidence before the host is given back, so the next holder knows it. A book
+// never overwrites what another wrote after it had read: if a host was given to another worker
+// because its holder seemed dead, or is to be forgotten, what was learned since is dropped, and the
+// host is read again.
 type Book struct {
 	keeper Keeper
-	Budget bool                                           // put last what is not worth a fetch; set before use
-	Exempt map[string]bool                                // hosts of which nothing is learned or taken off; set before use
-	Mirror bool                                           // sample hosts that are mirrors of others; set before use
-	Again  func(ctx context.Context, urls []string) error // queues URLs again whose pattern won its budget back; set before use
+	Budget bool            // postpone what is not worth a fetch; set before use
+	Exempt map[string]bool // hosts of which nothing is learned or taken off; set before use
+	Mirror bool            // sample hosts that are mirrors of others; set before use
 
 	Shared bool // other workers may hold a host when this one has left it; set before use
 
@@ -52,20 +51,13 @@ type entry struct {
 	kept   []byte // what the keeper has of it, as far as is known
 	left   bool   // another worker may have written since: it is read again before it is used
 	dirty  bool
-	last   map[string][]string // URLs put last in this process, by pattern
-	asked  int64               // URLs of a mirror since its last sample
-	probed bool                // it was, or is being, asked for a URL that cannot exist
-	links  int                 // in last
+	probed map[string]bool // URLs that cannot exist and were, or are being, asked for
 }
-
-// mostLast is how many URLs that were put last are remembered of a host, to be queued again when
-// their pattern wins its budget back. Those beyond wait for a later run.
-const mostLast = 20_000
 
 // mostHosts is how many hosts are in memory.
 const mostHosts = 4096
 
-// NewBook opens what a keeper remembers. All is put last that should be.
+// NewBook opens what a keeper remembers.
 func NewBook(keeper Keeper) *Book {
 	return &Book{keeper: keeper, Budget: true, hosts: map[string]*entry{}}
 }
@@ -112,35 +104,23 @@ func (b *Book) host(ctx context.Context, name string) (*entry, error) {
 	if e == nil || len(value) == 0 {
 		e = &entry{}
 		b.hosts[name] = e
-	} else {
-		site.goOn(e.site)
 	}
 	e.site, e.kept, e.left = site, value, false
 	return e, nil
 }
 
-// Clean is [Host.Clean], as far as the host is in memory.
+// Clean is [Clean], but for hosts that are exempt.
 func (b *Book) Clean(url string) string {
 	if b.Exempt[hostOf(url)] {
 		return url
 	}
-	clean := CleanAny(url)
-	if !hasQuery(clean) {
-		return clean
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e := b.hosts[hostOf(clean)]
-	if e == nil {
-		return clean
-	}
-	return e.site.Clean(clean)
+	return Clean(url)
 }
 
 // Look says whether a URL is to be fetched now, as [Host.Look] does, with what else was
 // asked for.
 func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, error) {
-	if b.Exempt[hostOf(url)] {
+	if !b.Budget || b.Exempt[hostOf(url)] {
 		return Advice{}, nil
 	}
 	b.mu.Lock()
@@ -149,121 +129,52 @@ func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, err
 	if err != nil {
 		return Advice{}, err
 	}
-	if clean := e.site.Clean(url); !b.Budget && clean == url {
-		return Advice{}, nil
-	}
 	a := e.site.Look(url, now)
 	if a.Rule == "" && b.Domain != nil {
 		if domain := b.Domain(hostOf(url)); b.farms.among(domain, hostOf(url)) {
-			a = e.site.applied(url, Advice{Rule: Farm, Pattern: "*." + domain})
+			a = Advice{Rule: Farm, Pattern: "*." + domain}
 		}
 	}
 	if a.Rule == "" && b.Mirror {
-		a = e.mirrored(url)
-	}
-	e.dirty = e.dirty || a.Rule != ""
-	if a.Rule == Copies {
-		e.remember(a.Pattern, url)
+		a = e.site.mirrored(url)
 	}
 	return a, nil
 }
 
-// remember keeps a URL that was put last, as long as there is room.
-func (e *entry) remember(pattern, url string) {
-	if e.links >= mostLast {
-		return
-	}
-	if e.last == nil {
-		e.last = map[string][]string{}
-	}
-	e.last[pattern] = append(e.last[pattern], url)
-	e.links++
-}
-
-// Recall takes in what a process before this one put last for its pattern, so that it comes
-// back if the pattern wins its budget back.
-func (b *Book) Recall(ctx context.Context, url string) error {
+// Sweep is [Host.Sweep] of a host. While it is used, nobody may tell the book of pages of the host.
+func (b *Book) Sweep(ctx context.Context, host string) (*Sweep, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e, err := b.host(ctx, hostOf(url))
+	e, err := b.host(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	return e.site.Sweep(), nil
+}
+
+// Queued takes in that a chunk of a host's postponed URLs was queued, see [Host.Queued].
+func (b *Book) Queued(ctx context.Context, host string, a Advice, chunk int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.host(ctx, host)
 	if err != nil {
 		return err
 	}
-	own, any := Shape(url)
-	shape := own
-	if any != "" && !e.site.Patterns[own].spent() {
-		shape = any
-	}
-	e.remember(shape, url)
-	return nil
-}
-
-// Replay takes in a page that was judged before this process began, of which the book does not
-// know because the process before it was killed. Where it led nobody knows, so its parameters say
-// nothing.
-func (b *Book) Replay(ctx context.Context, url string, v Verdict) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.Exempt[hostOf(url)] {
-		return nil
-	}
-	e, err := b.host(ctx, hostOf(url))
-	if err != nil {
-		return err
-	}
+	e.site.Queued(a, chunk)
 	e.dirty = true
-	e.site.judgeShape(url, &v)
-	b.lead(url, &v)
 	return nil
 }
 
-// lead counts a page for the host of its leader, if one mirrors the other. With mu held. Where
-// another worker may hold that host, it is his to count.
+// lead counts a page for the host of its leader, if one mirrors the other. With mu held. It counts
+// nothing for a host that another worker may hold.
 func (b *Book) lead(url string, v *Verdict) {
-	if b.Shared || !mirrored(url, v.Leader) {
+	if b.Shared || !isMirrored(url, v.Leader) {
 		return
 	}
 	if e := b.hosts[hostOf(v.Leader)]; e != nil {
 		e.site.leadMirror(v.Leader, url)
 		e.dirty = true
 	}
-}
-
-// Probe returns a URL that cannot exist, for its host to be asked for once: if what was judged of
-// the host of url gives reason. Else it returns "".
-func (b *Book) Probe(ctx context.Context, url string) (string, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e, err := b.host(ctx, hostOf(url))
-	if err != nil || e.probed || e.site.Doubt == "" || e.site.Soft != nil {
-		return "", err
-	}
-	e.probed = true
-	return ProbeOf(e.site.Doubt), nil
-}
-
-// Probed takes in what a host said of a URL that cannot exist. It returns the URLs of the pages
-// that may say the same, and were judged before that was known. If the host said nothing, a later
-// process asks it.
-func (b *Book) Probed(ctx context.Context, s Soft) (suspects []string, err error) {
-	if s.Status == 0 {
-		return nil, nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e, err := b.host(ctx, hostOf(s.Probe))
-	if err != nil {
-		return nil, err
-	}
-	if len(s.Text) > mostSorry {
-		s.Text = ""
-	}
-	if suspects = e.site.Suspects; !s.Says() {
-		suspects = nil
-	}
-	e.dirty = true
-	e.site.Soft, e.site.Doubt, e.site.Suspects, e.site.alike = &s, "", nil, nil
-	return suspects, nil
 }
 
 // Dated takes in how many lastmods of a host's sitemaps proved right and wrong, and returns what is
@@ -284,70 +195,21 @@ func (b *Book) Dated(ctx context.Context, host string, p Proofs) (Proofs, error)
 	return p, nil
 }
 
-// Soft is what the host of a URL says of those that cannot exist; not ok: nobody knows, or it says
-// that they do not.
-func (b *Book) Soft(ctx context.Context, url string) (s Soft, ok bool, err error) {
-	if b.Exempt[hostOf(url)] {
-		return s, false, nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e, err := b.host(ctx, hostOf(url))
-	if err != nil || !e.site.Soft.Says() {
-		return s, false, err
-	}
-	return *e.site.Soft, true, nil
-}
-
-// mirrored puts the URLs of a mirror last, but for samples. Which of two hosts has more is not
-// known before both are crawled, and a page must not be put last on both. So the one that follows
-// more is sampled, and none else.
-func (e *entry) mirrored(url string) Advice {
-	other, _ := e.site.MirrorOf(nil)
-	if other == "" || other == originOf(url) {
-		return Advice{}
-	}
-	if e.asked++; e.asked%mirrorStride == 0 {
-		return Advice{}
-	}
-	return e.site.applied(url, Advice{Rule: Mirror, Pattern: other})
-}
-
 // Judged takes in what became of a page.
 func (b *Book) Judged(ctx context.Context, url string, v Verdict) error {
 	if b.Exempt[hostOf(url)] {
 		return nil
 	}
-	again, err := b.judged(ctx, url, v)
-	if err != nil || len(again) == 0 || b.Again == nil {
-		return err
-	}
-	return b.Again(ctx, again)
-}
-
-// judged returns the URLs to be queued again.
-func (b *Book) judged(ctx context.Context, url string, v Verdict) (again []string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e, err := b.host(ctx, hostOf(url))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	e.dirty = true
 	e.site.Judged(url, v)
 	b.lead(url, &v)
-	if v.Copy() || len(e.last) == 0 {
-		return nil, nil
-	}
-	own, any := Shape(url)
-	for _, shape := range []string{own, any} {
-		if urls := e.last[shape]; len(urls) > 0 && !e.site.Patterns[shape].spent() {
-			again = append(again, urls...)
-			e.links -= len(urls)
-			delete(e.last, shape)
-		}
-	}
-	return again, nil
+	return nil
 }
 
 // Sync writes what was learned since the last time.

@@ -1,57 +1,71 @@
 package learn
 
 import (
-	"hash/maphash"
 	"slices"
 	"strings"
 )
 
 // # What is taken off URLs
 //
-// Three kinds of things: parameters that are known to count visitors and change no page,
-// session ids, known by their form, and the parameters that were learned of the host.
+// Two kinds of things are taken off links, always and everywhere: parameters that count visitors,
+// by their exact names, and session ids, by exact names and forms. Nothing that a crawl learns is
+// ever taken off.
 //
-// The tracking parameters are those of Google's campaigns (utm_: "Collect campaign data
-// with custom URLs", support.google.com/analytics/answer/1033863), Google's, Microsoft's and
-// Meta's click ids, and the list that Firefox strips from links (query stripping,
-// services/settings "query-stripping": mc_eid, oly_anon_id, oly_enc_id, __s, vero_id, _hsenc,
-// mkt_tok, fbclid). The session ids are those that Heritrix strips before it compares URLs
-// (StripSessionIDs, StripSessionCFIDs): of Java servlets, PHP, ASP and ColdFusion.
+// The parameters are those of Google Analytics ("Collect campaign data with custom URLs",
+// support.google.com/analytics/answer/10917952), the click ids of Google, Microsoft and Meta, and
+// the list that Firefox strips from links (query stripping, services/settings "query-stripping":
+// mc_eid, oly_anon_id, oly_enc_id, __s, vero_id, _hsenc, mkt_tok, fbclid). The session ids are those
+// that Heritrix strips before it compares URLs (StripSessionIDs, StripSessionCFIDs): of Java
+// servlets, PHP, ASP and ColdFusion. ColdFusion always writes cfid beside cftoken. A cfid
+// without it is a parameter of other software.
 
 var tracking = map[string]bool{
+	"utm_source": true, "utm_medium": true, "utm_campaign": true, "utm_term": true, "utm_content": true, "utm_id": true,
+	"utm_source_platform": true, "utm_creative_format": true, "utm_marketing_tactic": true,
 	"gclid": true, "dclid": true, "gbraid": true, "wbraid": true, "msclkid": true, "fbclid": true,
 	"mc_eid": true, "oly_anon_id": true, "oly_enc_id": true, "__s": true, "vero_id": true, "_hsenc": true, "mkt_tok": true,
 }
 
-func isTracking(name string) bool { return tracking[name] || strings.HasPrefix(name, "utm_") }
+const coldFusion = "cftoken"
 
 func isSession(name string) bool {
 	switch name = strings.ToLower(name); name {
-	case "jsessionid", "phpsessid", "cfid", "cftoken":
+	case "jsessionid", "phpsessid", coldFusion:
 		return true
 	}
 	return strings.HasPrefix(name, "aspsessionid")
 }
 
-// Clean is a URL without what is known to change no page. Of a URL of another host only
-// what is known of all hosts is taken off.
-func (h *Host) Clean(url string) string {
-	clean := CleanAny(url)
-	if h == nil || len(h.Params) == 0 || !strings.Contains(clean, "?") {
-		return clean
-	}
-	return remove(clean, func(name string) bool { return h.Params[name].useless() })
-}
-
-// CleanAny is a URL without tracking parameters and session ids.
-func CleanAny(url string) string {
+// Clean is a URL without tracking parameters and session ids.
+func Clean(url string) string {
 	if strings.IndexByte(url, ';') >= 0 || strings.Contains(url, "/(S(") {
 		url = withoutPathSession(url)
 	}
-	if strings.IndexByte(url, '?') < 0 {
+	path, query, found := strings.Cut(url, "?")
+	if !found {
 		return url
 	}
-	return remove(url, func(name string) bool { return isTracking(name) || isSession(name) })
+	fusion := strings.Contains(strings.ToLower(query), coldFusion+"=")
+	off := func(name string) bool {
+		return tracking[name] || isSession(name) || fusion && strings.EqualFold(name, "cfid")
+	}
+	var kept []string
+	gone := false
+	for pair := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if off(name) {
+			gone = true
+		} else {
+			kept = append(kept, pair)
+		}
+	}
+	switch {
+	case !gone:
+		return url
+	case len(kept) == 0:
+		return path
+	}
+	return path + "?" + strings.Join(kept, "&")
 }
 
 // withoutPathSession takes ;jsessionid=ID and its like, and /(S(ID))/ of ASP.NET, out of a path.
@@ -74,62 +88,4 @@ func withoutPathSession(url string) string {
 		return path + "?" + query
 	}
 	return path
-}
-
-// takenOff names what a clean URL has no longer.
-func takenOff(url, clean string) string {
-	var gone []string
-	left := map[string]bool{}
-	for name := range names(clean) {
-		left[name] = true
-	}
-	for name := range names(url) {
-		if !left[name] {
-			gone = append(gone, name)
-		}
-	}
-	if len(gone) == 0 {
-		return "session id in the path"
-	}
-	return strings.Join(gone, ", ")
-}
-
-// ruleOf is the rule by which something was taken off.
-func ruleOf(url, clean string) Rule {
-	if _, session, _ := strings.Cut(url, "://"); withoutPathSession(session) != session {
-		return Session
-	}
-	for name := range names(url) {
-		switch {
-		case isSession(name):
-			return Session
-		case isTracking(name):
-			return Tracking
-		}
-	}
-	return Parameter
-}
-
-var linksSeed = maphash.MakeSeed()
-
-// Links sums up where a page leads on its own host, in whatever order: two pages with the
-// same sum, in one process, lead to the same URLs. The parameters that the page's own URL has
-// do not count, for a page hands its session on to all it leads to, and nor does the page
-// itself.
-func Links(url string, to func(yield func(string) bool)) (sum uint64) {
-	own := map[string]bool{}
-	for name := range names(url) {
-		own[name] = true
-	}
-	strip := func(url string) string { return remove(url, func(name string) bool { return own[name] }) }
-	host, itself := hostOf(url), strip(url)
-	for link := range to {
-		if hostOf(link) != host {
-			continue
-		}
-		if link = strip(link); link != itself {
-			sum += maphash.String(linksSeed, link)
-		}
-	}
-	return sum
 }

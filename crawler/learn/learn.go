@@ -1,47 +1,66 @@
-// Package learn is what a crawl learns about a site from the verdicts of its pages: which
-// URLs are traps, which patterns of URLs lead to nothing but copies, which parameters never
-// change a page, which host is another under a second name.
+// Package learn decides which URLs of a site are worth a fetch now, by what became of those that
+// were fetched.
 //
-// A [Host] is asked before a URL is queued ([Host.Clean]) and before it is fetched
-// ([Host.Look]), and told what became of it ([Host.Judged]):
+// Its promises:
+//
+//   - A URL is fetched or postponed under its own address. It is never rewritten because of
+//     something learned. Only tracking parameters and session ids that are listed by their exact
+//     names are taken off links ([Clean]).
+//   - A URL is postponed because of what others of its pattern gave, and never because of its form
+//     alone. The exception is a list of views that well-known software offers of its pages
+//     (views.go).
+//   - A decision depends on the URL and on the evidence, and on nothing else. The evidence follows
+//     from the records of the pages. So a crawl that was killed decides as it would have.
+//   - Nothing is dropped. A postponed URL is fetched in the same run while its pattern gives new
+//     texts, and otherwise with --budget off.
+//
+// The mechanism: the evidence of a pattern (shape.go) is how many of its fetched URLs gave new
+// texts, and how many in a row gave only what the host had said before (seen.go). After a row of
+// copies its URLs are postponed, but for samples that get rarer while copies continue (pattern.go).
+// A sample with a new text ends that at once, and what was postponed comes back (sweep.go). Two
+// forms of URLs that have no end need less evidence (trap.go). The idea of mining likely rules and
+// validating them by fetches is from Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST"
+// (WWW 2007); what they rewrite is only postponed here.
+//
+// A [Host] is asked before a URL is fetched ([Host.Look]), and told what became of it
+// ([Host.Judged]):
 //
 //	site := learn.NewHost()
-//	url = site.Clean(url)
 //	if advice := site.Look(url, now); advice.Rule == "" {
 //		// fetch it, judge it
-//		site.Judged(url, learn.Verdict{Group: leader, Copy: true, Exact: true})
+//		site.Judged(url, learn.Verdict{Leader: leader, Exact: true, Text: learn.TextOf(text), At: now})
 //	}
 //
-// All that is known is JSON, for whoever crawls the host next. The package is pure: it has
-// no clock, and it never drops a URL. What becomes of its advice is the crawler's affair.
+// All that is known is JSON, for whoever crawls the host next. The package is pure: it has no clock.
 //
-// What it gets wrong: it knows URLs, not pages. A pattern that led to copies so far may
-// have a page of its own tomorrow; that is why patterns are sampled, and why nothing that
-// is put last is forgotten.
+// Known weaknesses: a few new texts behind many copies of one pattern may be postponed, because no
+// sample met one of them. Pages without end that always say something new are not recognized, unless
+// their URLs have the form of a trap. Redirects, errors and files are no evidence, however many
+// there are. A list whose rows are cut elsewhere by the extraction is a new text.
 package learn
 
 import (
-	"hash/maphash"
 	"strings"
 	"time"
 )
 
-// A Rule names why a URL is not fetched now, or not as it was written. The words are
-// stored and printed: they do not change.
+// A Rule names why a URL is postponed. The words are stored and printed: they do not change.
 type Rule string
 
 const (
-	Repeats   Rule = "repeated path segments"
-	Calendar  Rule = "calendar without end"
-	Long      Rule = "very long URL"
-	Many      Rule = "many parameters"
-	Farm      Rule = "link farm"
-	Copies    Rule = "pattern of copies"              // sampled, then put last
-	Parameter Rule = "parameter that changes nothing" // learned; taken off
-	Mirror    Rule = "mirror"                         // only if asked for
-	Tracking  Rule = "tracking parameter"             // known; taken off
-	Session   Rule = "session id"                     // known by its form; taken off
+	Copies   Rule = "pattern of copies"
+	View     Rule = "view of a page" // see views.go
+	Calendar Rule = "calendar without end"
+	Growing  Rule = "growing path"
+	Farm     Rule = "link farm"
+	Mirror   Rule = "mirror" // only if asked for
 )
+
+// Advice is what to do with a URL. The zero value: fetch it.
+type Advice struct {
+	Rule    Rule   // why it is to be postponed; "": it is not
+	Pattern string // of the URL, or the other host: what the rule is about
+}
 
 // String is the advice as a record says it.
 func (a Advice) String() string {
@@ -51,26 +70,26 @@ func (a Advice) String() string {
 	return string(a.Rule) + ": " + a.Pattern
 }
 
-// OfPattern says whether what a record says is the advice about a pattern of copies.
-func OfPattern(detail string) bool { return strings.HasPrefix(detail, string(Copies)) }
-
-// Advice is what to do with a URL. The zero value: fetch it.
-type Advice struct {
-	Rule    Rule   // why it is to be put last; "": it is not
-	Pattern string // of the URL, or the parameter, or the other host: what the rule is about
-	Instead string // a URL that has the same page, to be fetched in its place; "": there is none
+// ParseAdvice reads what a record says.
+func ParseAdvice(detail string) Advice {
+	rule, pattern, _ := strings.Cut(detail, ": ")
+	return Advice{Rule(rule), pattern}
 }
 
 // A Verdict is what became of a page.
 type Verdict struct {
-	Group  [16]byte // id of the page that leads its copies, its own if it leads
-	Leader string   // URL of that page; "": the page leads
-	Exact  bool     // it has the leader's words; else it only resembles it
-	Links  uint64   // what it leads to on its host, see [Links]
+	Group  [16]byte  // id of the page that leads its copies, its own if it leads
+	Leader string    // URL of that page; "": the page leads
+	Exact  bool      // it has the leader's words; else it only resembles it
+	Text   Text      // what it says, see [TextOf] and [Body]; nil: nothing
+	Links  Text      // of a page that is too short to be compared: where it leads, see [LinksOf]
+	At     time.Time // when it was fetched
 
-	Thin    bool // it has too few words to be compared
-	Changed bool // it had other words at the visit before
-	Soft    bool // it is what its host says of URLs that cannot exist, see [Soft]
+	Title   uint64 // hash of the title's words that are not in the URL
+	File    bool   // it is no text, but an image, a PDF or the like
+	Thin    bool   // it has too few words to be compared
+	Changed bool   // it had other words at the visit before
+	Soft    bool   // it is a soft 404, see [Soft]
 }
 
 // Copy says whether the page says what another said before, or that there is none.
@@ -80,21 +99,20 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 type Host struct {
 	Pages    int64               `json:"pages"`              // judged
 	Plain    int64               `json:"plain,omitempty"`    // of them, by http
-	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by shape, see [Shape]
-	Params   map[string]*Param   `json:"params,omitempty"`   // by name
-	Rules    map[Rule]*Count     `json:"rules,omitempty"`    // what was put last or written otherwise
+	Extra    int64               `json:"extra,omitempty"`    // of them, views and URLs that have the form of traps
+	New      int64               `json:"new,omitempty"`      // of the others, those that gave new texts
+	Last     int64               `json:"last,omitempty"`     // URLs queued as last samples, see sweep.go
+	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name, see [Host.patterns]
+	Values   map[string][]string `json:"values,omitempty"`   // of parameters that have few, by path and name
+	Said     seen                `json:"said,omitzero"`      // by its pages, and the URLs of these
 	Mirrors  map[string]*Share   `json:"mirrors,omitempty"`  // other hosts that have its pages under the same paths
 
 	LastMod *Proofs `json:"lastmod,omitempty"` // of what its sitemaps say of changes; nil: there are none
 
-	Doubt    string   `json:"doubt,omitempty"`    // a URL that gave reason to ask for one that cannot exist; "": there is no reason
-	Suspects []string `json:"suspects,omitempty"` // URLs whose pages may say that there is no page, until Soft is known
-	Soft     *Soft    `json:"soft_404,omitempty"` // nil: it was not asked
+	Softs   map[string]*Soft `json:"soft_404,omitempty"` // by pattern: what is answered at URLs that cannot exist
+	Pending []string         `json:"pending,omitempty"`  // patterns whose probes have no answer yet
+	Probes  int              `json:"probes,omitempty"`   // how many patterns have one
 
-	alike map[[16]byte]int // copies under other paths, by group
-	thin  int              // pages
-	pairs map[uint64]seen  // see judgeParams
-	seed  maphash.Seed
 }
 
 // Proofs count how often something that a host says proved right and wrong. What is older counts
@@ -104,79 +122,123 @@ type Proofs struct {
 	Wrong int64 `json:"wrong"`
 }
 
-// A Count is how often a rule was applied.
-type Count struct {
-	URLs    int64  `json:"urls"`
-	Example string `json:"example"` // the first of them
-}
-
 // NewHost knows nothing.
 func NewHost() *Host {
 	return &Host{}
 }
 
-// goOn takes over what another has counted of the same host in this process and not kept.
-func (h *Host) goOn(other *Host) {
-	h.alike, h.thin, h.pairs, h.seed = other.alike, other.thin, other.pairs, other.seed
+// Brief returns a copy without the hashes of texts.
+func (h *Host) Brief() *Host {
+	brief := *h
+	brief.Said = seen{}
+	return &brief
 }
 
-// Look says whether a URL is to be fetched now. That a URL of a bad pattern is fetched as a
-// sample is decided here too, so it is asked once for each.
+// Look says whether a URL is to be fetched now. It changes nothing.
 func (h *Host) Look(url string, now time.Time) Advice {
-	if clean := h.Clean(url); clean != url {
-		return h.applied(url, Advice{Rule: ruleOf(url, clean), Pattern: takenOff(url, clean), Instead: clean})
+	a, rate := h.decide(url, now)
+	if a.Rule == "" || sampled(url, rate) {
+		return Advice{}
 	}
-	if rule := trap(url, now); rule != "" {
-		return h.applied(url, Advice{Rule: rule})
-	}
-	if pattern := h.putLast(url); pattern != "" {
-		return h.applied(url, Advice{Rule: Copies, Pattern: pattern})
-	}
-	return Advice{}
-}
-
-// Judged takes in what became of a page.
-func (h *Host) Judged(url string, v Verdict) {
-	if !v.Soft { // two pages that are not there say nothing of what tells their URLs apart
-		h.judgeParams(url, &v)
-	}
-	h.judgeShape(url, &v)
-}
-
-// judgeShape takes in what a page says of URLs like its own, or of its host.
-func (h *Host) judgeShape(url string, v *Verdict) {
-	h.Pages++
-	if isPlain(url) {
-		h.Plain++
-	}
-	switch {
-	case v.Soft:
-		if h.Soft != nil {
-			h.Soft.Pages++
-		}
-		h.judgePattern(url, v)
-	case mirrored(url, v.Leader): // it says something about the hosts, and nothing about the URL
-		h.judgeMirror(url, v)
-	default:
-		h.judgePattern(url, v)
-		h.doubt(url, v)
-	}
-}
-
-// applied counts what a rule was applied to.
-func (h *Host) applied(url string, a Advice) Advice {
-	h.count(a.Rule, url)
 	return a
 }
 
-func (h *Host) count(rule Rule, url string) {
-	c := h.Rules[rule]
-	if c == nil {
-		if h.Rules == nil {
-			h.Rules = map[Rule]*Count{}
+// decide says what a URL is to be postponed for, and at what rate its pattern is sampled.
+func (h *Host) decide(url string, now time.Time) (a Advice, rate int) {
+	if name := viewOf(url); name != "" {
+		rate := viewRate
+		if p := h.Patterns[name]; p != nil {
+			rate = thinner(viewRate, p.fetched(), leastRow)
 		}
-		c = &Count{Example: url}
-		h.Rules[rule] = c
+		return Advice{View, name}, rate
 	}
-	c.URLs++
+	if t, is := trapOf(url, now); is {
+		p := h.Patterns[t.pattern]
+		switch free := max(trapFree, h.New); {
+		case p.spent(trapRow):
+			return Advice{t.rule, t.pattern}, p.rate(trapRow)
+		case h.Extra >= free:
+			return Advice{t.rule, t.pattern}, thinner(firstRate, h.Extra, free)
+		}
+	}
+	if pattern, rate := h.spent(url); pattern != "" {
+		return Advice{Copies, pattern}, rate
+	}
+	return Advice{}, 0
+}
+
+// Judged takes in what became of a page. A URL teaches once.
+func (h *Host) Judged(url string, v Verdict) {
+	if s := h.Softs[softPattern(url)]; v.Soft && s != nil {
+		s.Pages++
+	}
+	if !h.Said.takeURL(url) {
+		h.count(url, &v)
+	}
+	if !v.Soft && !v.File && !isMirrored(url, v.Leader) {
+		h.doubt(url, &v)
+	}
+}
+
+// count takes in the page of a URL that was not judged before.
+func (h *Host) count(url string, v *Verdict) {
+	if !v.File {
+		h.Pages++
+		if isPlain(url) {
+			h.Plain++
+		}
+	}
+	if isMirrored(url, v.Leader) { // it says something about the hosts, and nothing about the URL
+		h.judgeMirror(url, v)
+		return
+	}
+	o, known, leads := newText, false, false
+	if !v.Soft {
+		known, leads = h.Said.take(v.Text), !h.Said.takeLinks(v.Links)
+	}
+	switch {
+	case v.Soft:
+		o = copied
+	case v.Exact, known, v.Text == nil:
+		if o = copied; leads {
+			o = nearText
+		}
+	case v.File:
+		return // a file that differs from others is no text, new or old
+	case v.Leader != "":
+		o = nearText
+	}
+	h.judgePatterns(url, v, o)
+}
+
+// judgePatterns counts a page for the patterns of its URL.
+func (h *Host) judgePatterns(url string, v *Verdict, o outcome) {
+	if name := viewOf(url); name != "" {
+		h.Extra++
+		if p := h.pattern(name); p != nil {
+			p.take(o)
+		}
+		return
+	}
+	t, isTrap := trapOf(url, v.At)
+	if o != copied && !isTrap {
+		h.New++
+	}
+	h.meetValues(url)
+	all, n := h.patterns(url)
+	for _, name := range all[:n] {
+		if p := h.pattern(name); p != nil {
+			p.take(o)
+		}
+	}
+	if !isTrap {
+		return
+	}
+	h.Extra++
+	if o == nearText || t.far && v.Thin {
+		o = copied
+	}
+	if p := h.pattern(t.pattern); p != nil {
+		p.take(o)
+	}
 }

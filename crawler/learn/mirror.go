@@ -12,7 +12,7 @@ import "strings"
 const (
 	leastMirrored = 20  // pages
 	mirrorShare   = 0.9 // of the host's pages
-	mirrorStride  = 16  // from a sample to the next
+	mirrorRate    = 4   // one in 1<<4 of its URLs is a sample
 	mostMirrors   = 64  // other hosts that are remembered
 )
 
@@ -25,9 +25,9 @@ type Share struct {
 	Scheme bool `json:"scheme,omitempty"` // it is this host, by http or https
 }
 
-// mirrored says whether a page's leader is on another host, or under another scheme, and has
+// isMirrored says whether a page's leader is on another host, or under another scheme, and has
 // the same path.
-func mirrored(url, leader string) bool {
+func isMirrored(url, leader string) bool {
 	return leader != "" && url != leader && pathOf(url) == pathOf(leader)
 }
 
@@ -107,3 +107,13 @@ func (h *Host) pagesBeside(other string, s *Share) int64 {
 }
 
 func isPlain(url string) bool { return strings.HasPrefix(url, "http:") }
+
+// mirrored postpones the URLs of a mirror, but for samples. A page must not be postponed on both of
+// two hosts. So only the host that follows more often is sampled.
+func (h *Host) mirrored(url string) Advice {
+	other, _ := h.MirrorOf(nil)
+	if other == "" || other == originOf(url) || sampled(url, mirrorRate) {
+		return Advice{}
+	}
+	return Advice{Rule: Mirror, Pattern: other}
+}

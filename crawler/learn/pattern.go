@@ -1,210 +1,133 @@
 package learn
 
 import (
-	"slices"
+	"math/bits"
 	"strings"
 )
 
-// # A budget that learns
+// # How evidence decides
 //
-// URLs of one shape (see [Shape]) are made by one program, and lead to pages of one kind. If
-// a row of them were copies, twice as many as ever had a page of their own, the shape's next URLs
-// are put last, but for samples: one in
-// leastStride, then fewer, down to one in mostStride. A sample that has a page of its own
-// wins the budget back: what was put last is queued again, the next time it takes twice as
-// many copies in a row to lose the budget, and samples are twice as many. So a shape of which
-// a fair share is unique is soon fetched whole, and one that is nothing but copies costs its
-// first row and a quarter of the rest.
+// A pattern has lost its budget if its last fetches gave no new text: at least leastRow of them, and
+// half as many as ever gave one. From then on its URLs are postponed, but for samples: a quarter of
+// them, and half as many each time the row of copies doubles, down to one in 1,024. One new text
+// ends the row.
 //
-// A URL with a query has two shapes: its path with the names of its parameters, and its path
-// with any. Combinations of parameters multiply, and each would need a row of its own; so
-// where a combination has no row yet, the row of its path counts. One that has had a page of
-// its own is judged by itself.
+// The hash of a URL decides whether it is a sample. So the decision about a URL depends on the URL
+// and on the evidence alone.
 const (
-	row         = 16 // copies
-	rowAPage    = 2  // copies for each page of its own: a shape that led to 48 pages and then to 16 copies may lead to more pages
-	leastStride = 2
-	mostStride  = 4
-
-	mostPatterns = 4096 // of a host; of what comes after, nothing is learned
+	leastRow  = 8
+	rowAText  = 2    // new texts for which one copy more is needed: a pattern that gave 100 texts and then 16 copies may give more
+	firstRate = 2    // one in 1<<2 URLs is a sample at first
+	leastRate = 10   // one in 1<<10 at last
+	mostNear  = 1000 // near duplicates of a pattern that count as new texts
 )
 
-// A Pattern is what is known of the URLs of one shape.
+// A Pattern is what is known of the URLs of one pattern, of those fetched.
 type Pattern struct {
-	Unique int64 `json:"unique"`           // pages of their own, of those fetched
-	Copies int64 `json:"copies"`           // of others
-	Row    int64 `json:"row"`              // copies since the last page of its own
-	Won    int   `json:"won,omitempty"`    // how often a sample won the budget back
-	Last   int64 `json:"last,omitempty"`   // URLs that were put last
-	Asked  int64 `json:"asked,omitempty"`  // URLs since the last sample
-	Stride int64 `json:"stride,omitempty"` // from a sample to the next
+	New    int64 `json:"new,omitempty"`    // that gave new texts
+	Copies int64 `json:"copies,omitempty"` // that gave known ones
+	Row    int64 `json:"row,omitempty"`    // copies since the last new text
+	Near   int64 `json:"near,omitempty"`   // of New: those that resemble another page
+
+	Swept int64 `json:"swept,omitempty"` // New when a chunk was last queued, see sweep.go
+	Chunk int   `json:"chunk,omitempty"` // chunks that were queued
 }
 
-// spent says whether the shape has lost its budget.
-func (p *Pattern) spent() bool {
-	return p != nil && p.Row >= max(row<<min(p.Won, 20), rowAPage*p.Unique)
+func (p *Pattern) fetched() int64 { return p.New + p.Copies }
+
+// limit is the row of copies with which a pattern loses its budget.
+func (p *Pattern) limit(least int64) int64 { return max(least, p.New/rowAText) }
+
+// spent says whether a pattern has lost its budget. That needs a row of at least so many copies.
+func (p *Pattern) spent(least int64) bool { return p != nil && p.Row >= p.limit(least) }
+
+// rate is r if one in 1<<r URLs of a pattern that is spent is a sample.
+func (p *Pattern) rate(least int64) int { return thinner(firstRate, p.Row, p.limit(least)) }
+
+// thinner adds one to a rate for each time that n was doubled since it was least.
+func thinner(rate int, n, least int64) int {
+	if n > least {
+		rate += bits.Len64(uint64(n/least)) - 1
+	}
+	return min(rate, leastRate)
 }
 
-// putLast returns the shape for which a URL is to be put last, "" if it is to be fetched.
-func (h *Host) putLast(url string) string {
-	own, any := Shape(url)
-	p, shape := h.Patterns[own], own
-	if any != "" && !p.spent() && (p == nil || p.Unique == 0) {
-		p, shape = h.Patterns[any], any
-	}
-	if !p.spent() {
-		return ""
-	}
-	p.Stride = max(p.Stride, leastStride>>p.Won, 1)
-	if p.Asked++; p.Asked >= p.Stride {
-		p.Asked, p.Stride = 0, max(min(2*p.Stride, mostStride>>p.Won), 1)
-		return ""
-	}
-	p.Last++
-	return shape
+// sampled says whether a URL is one of the samples at a rate. Those at a lower rate are among those
+// at a higher one.
+func sampled(url string, rate int) bool { return Luck(url)>>(64-rate) == 0 }
+
+// Luck is a number that follows from the name of a host, a path and a query. So a site gives the
+// same samples on another port.
+func Luck(url string) uint64 {
+	host, _, _ := strings.Cut(hostOf(url), ":")
+	return sumOf(host + pathOf(url))
 }
 
-// judgePattern counts a page for its shapes.
-func (h *Host) judgePattern(url string, v *Verdict) {
-	own, any := Shape(url)
-	for _, shape := range []string{own, any} {
-		if p := h.pattern(shape); p != nil {
-			p.judge(v.Copy())
+// sumOf is FNV-1a of a text, mixed so that its high bits depend on all letters.
+func sumOf(text string) uint64 {
+	sum := uint64(fnvBasis)
+	for i := range len(text) {
+		sum = (sum ^ uint64(text[i])) * fnvPrime
+	}
+	return mix(sum)
+}
+
+// An outcome is what a page was, for the patterns of its URL.
+type outcome uint8
+
+const (
+	newText  outcome = iota
+	nearText         // it resembles another page, and says something of its own
+	copied
+)
+
+// take counts a page.
+func (p *Pattern) take(o outcome) {
+	if o == nearText {
+		if p.Near++; p.Near > mostNear {
+			o = copied
 		}
 	}
-}
-
-func (p *Pattern) judge(isCopy bool) {
-	if isCopy {
+	if o == copied {
 		p.Copies++
 		p.Row++
 		return
 	}
-	if p.spent() {
-		p.Won++
-	}
-	p.Unique++
-	p.Row, p.Asked, p.Stride = 0, 0, 0
+	p.New++
+	p.Row = 0
 }
 
-// pattern is what is known of a shape, nil for "" and if there is no room for another.
-func (h *Host) pattern(shape string) *Pattern {
-	p := h.Patterns[shape]
-	if p != nil || shape == "" || len(h.Patterns) >= mostPatterns {
+// pattern is what is known of a pattern, nil if there is no room for another.
+func (h *Host) pattern(name string) *Pattern {
+	p := h.Patterns[name]
+	if p != nil || len(h.Patterns) >= mostPatterns {
 		return p
 	}
 	if h.Patterns == nil {
 		h.Patterns = map[string]*Pattern{}
 	}
 	p = &Pattern{}
-	h.Patterns[shape] = p
+	h.Patterns[name] = p
 	return p
 }
 
-// WonBack says whether a URL that was put last for its pattern would be fetched now.
-func (h *Host) WonBack(url string) bool {
-	own, any := Shape(url)
-	p := h.Patterns[own]
-	if any != "" && !p.spent() && (p == nil || p.Unique == 0) {
-		p = h.Patterns[any]
-	}
-	return !p.spent()
-}
-
-// Shape is the pattern of a canonical URL: its path with numbers, dates and hashes in
-// general, its last segment a word in general, and the names of its parameters in order.
-// any is the same with whatever parameters, "" for a URL without a query.
-func Shape(url string) (own, any string) {
-	path, query, hasQuery := strings.Cut(pathOf(url), "?")
-	segments := strings.Split(path, "/")
-	for i, s := range segments {
-		segments[i] = general(s, i == len(segments)-1)
-	}
-	path = strings.Join(segments, "/")
-	if !hasQuery {
-		return path, ""
-	}
-	var names []string
-	for pair := range strings.SplitSeq(query, "&") {
-		name, _, _ := strings.Cut(pair, "=")
-		names = append(names, general(name, false))
-	}
-	slices.Sort(names)
-	return path + "?" + strings.Join(slices.Compact(names), "&"), path + "?…"
-}
-
-// pathOf is a canonical URL behind its host.
-func pathOf(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
-	if slash := strings.IndexByte(rest, '/'); slash >= 0 {
-		return rest[slash:]
-	}
-	return "/"
-}
-
-// originOf is the scheme and the host of a canonical URL.
-func originOf(url string) string { return url[:len(url)-len(pathOf(url))] }
-
-// hostOf is the host of a canonical URL, with its port.
-func hostOf(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
-	host, _, _ := strings.Cut(rest, "/")
-	return host
-}
-
-// general is a segment of a path with what varies in it in general.
-func general(segment string, last bool) string {
-	const leastHash = 8
-	stem, ext := segment, ""
-	if dot := strings.LastIndexByte(segment, '.'); last && dot > 0 && len(segment)-dot <= 6 {
-		stem, ext = segment[:dot], segment[dot:]
-	}
-	switch digits, letters, hex := kinds(stem); {
-	case stem == "":
-		return segment
-	case digits && !letters:
-		return "{n}" + ext // a date too
-	case digits && hex && len(stem) >= leastHash:
-		return "{hash}" + ext
-	case last:
-		return "{word}" + ext
-	case digits:
-		return numbers(segment)
-	}
-	return segment
-}
-
-// kinds says what a text has: digits, letters or other signs but for those that stand in dates,
-// and whether all of it may be a number in hexadecimal.
-func kinds(s string) (digits, letters, hex bool) {
-	hex = true
-	for i := range len(s) {
-		switch c := s[i]; {
-		case '0' <= c && c <= '9':
-			digits = true
-		case 'a' <= c && c <= 'f', 'A' <= c && c <= 'F':
-			letters = true
-		case c == '-':
-		default:
-			letters, hex = true, false
+// spent is the pattern for which a URL is to be postponed, and the rate of its samples; "": it is
+// not. The finest pattern that has evidence, a new text or a whole row of copies, says whether the
+// URL is to be postponed. If it is, the coarsest pattern that gave no more new texts than the finest
+// names them all.
+func (h *Host) spent(url string) (pattern string, rate int) {
+	all, n := h.patterns(url)
+	texts := int64(0)
+	for _, name := range all[:n] {
+		switch p := h.Patterns[name]; {
+		case p == nil:
+		case pattern == "" && p.spent(leastRow):
+			pattern, rate, texts = name, p.rate(leastRow), p.New
+		case pattern == "" && p.New > 0:
+			return "", 0
+		case p.spent(leastRow) && p.New <= texts:
+			pattern, rate = name, p.rate(leastRow)
 		}
 	}
-	return digits, letters, hex
-}
-
-// numbers writes {n} for each run of digits.
-func numbers(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		if s[i] < '0' || s[i] > '9' {
-			b.WriteByte(s[i])
-			i++
-			continue
-		}
-		for i < len(s) && '0' <= s[i] && s[i] <= '9' {
-			i++
-		}
-		b.WriteString("{n}")
-	}
-	return b.String()
+	return pattern, rate
 }

@@ -1,110 +1,344 @@
 package learn
 
 import (
-	"crypto/sha256"
+	"cmp"
 	"slices"
-	"strings"
 )
 
 // # Soft 404
 //
-// Some hosts have no errors: a URL that does not exist is answered with 200 and a page that says
-// so, or with their home page. Such a host is asked, once, for a URL that cannot exist, and what it
-// says then is what it says of all that is gone. (The term is that of Bar-Yossef, Broder, Kumar and
-// Tomkins, "Sic transit gloria telae", 2004, who ask for a random name in the directory of the URL
-// in doubt, as is done here.)
+// Some hosts answer a URL that does not exist with status 200 and a page that says so, or with
+// their home page or a login form. Such an answer is a soft 404. The host is asked for a URL that
+// cannot exist, and its answer is compared with its pages. (The term and the idea are from
+// Bar-Yossef, Broder, Kumar and Tomkins, "Sic transit gloria telae", WWW 2004.)
 //
-// There is a reason to ask when a host has the page of leastAlike copies under other paths, or
-// leastThin pages of a few words, which are compared with nobody, or when a page was visited again
-// and has become one of those. The reason may be a wrong one: a request is all that costs.
+// Different programs of one host answer differently. So each pattern, a path shape with the names of
+// its parameters, has evidence, a probe and an answer of its own. A pattern is probed at most once,
+// and only for one of these reasons:
+//
+//   - several of its pages are copies of one leader;
+//   - manyThin of its pages are too short to be compared;
+//   - several of its pages share a title that several others do not have;
+//   - a page that is visited again has become a copy, too short or wholly other.
+//
+// A wrong reason costs one request. The answer counts when several pages of the pattern say the same:
+// if only one does, it may be what the answer shows by mistake, such as the last page of a list. The
+// pages must also differ in each part of their URLs that may name a text, see [ProbeOf]. Package
+// ingest compares the texts.
+//
+// The evidence follows from the records of the pages, in the order of their commits, and is kept
+// with the host. So a crawl that is restarted decides as the interrupted one would have.
+//
+// Known weaknesses: an unknown value of a parameter may select a default view or, in a list, the
+// last page. If several such URLs are linked, and the answer does not name its canonical URL, this
+// view is taken for an error too. A site that shows every visitor without scripts the same page
+// consists of soft 404s.
 const (
-	leastAlike = 4
-	leastThin  = 8
+	several  = 4 // pages that say the same
+	manyThin = 8 // pages too short to be compared
 
-	mostSuspects = 16       // pages to be looked at again
-	mostAlike    = 4096     // leaders whose copies are counted
-	mostSorry    = 32 << 10 // bytes; nobody is sorry at such length
+	mostSofts  = 128      // patterns of a host with evidence
+	mostProbes = 32       // of a host
+	mostAlike  = 16       // leaders of a pattern whose copies are remembered
+	mostTitles = 24       // titles of a pattern that are remembered
+	mostURLs   = 8        // remembered for one leader, or as too short
+	mostOthers = 6        // pages that the answer is compared with
+	mostAnswer = 32 << 10 // bytes; a longer answer is no soft 404
 )
 
-// SoftProblem is what records, reports and archives call the problem of a page that says what its
-// host says of URLs that cannot exist. The word is stored: it does not change.
+// SoftProblem is what records, reports and archives call a soft 404. It is stored and does not
+// change.
 const SoftProblem = "soft 404"
 
-// Soft is what a host said of a URL that cannot exist.
+// A Soft is what is known of a pattern's answers to URLs that cannot exist.
 type Soft struct {
-	Probe  string `json:"probe"`           // the URL
-	Status int    `json:"status"`          // of the answer; 0: there was none
-	Text   string `json:"text,omitempty"`  // of a page that came with status 200; "": there was none
-	Real   string `json:"real,omitempty"`  // the URL that the page names as its own; "": none
-	Pages  int64  `json:"pages,omitempty"` // of the host that say the same
+	Probe  string   `json:"probe,omitempty"`  // the URL that cannot exist; "": there is no reason to ask
+	From   string   `json:"from,omitempty"`   // the URL that it was made from
+	Status int      `json:"status,omitempty"` // of the answer; 0: there was none yet
+	Title  string   `json:"title,omitempty"`  // of the answer
+	Words  uint64   `json:"words,omitempty"`  // of that title, see [Verdict]
+	Text   string   `json:"text,omitempty"`   // of a page that came with status 200; "": it was none
+	Real   string   `json:"real,omitempty"`   // the URL that the answer names as its canonical one
+	Holds  bool     `json:"holds,omitempty"`  // several pages were found to say the same
+	Pages  int64    `json:"pages,omitempty"`  // recorded as soft 404s
+	Turned []string `json:"turned,omitempty"` // pages that gave the last of the reasons above
+	Others []string `json:"others,omitempty"` // pages with other titles than the answer
+
+	Said []string `json:"said,omitempty"` // pages that say the same, until it holds
+
+	// The evidence, until the answer holds.
+	Alike  []alike    `json:"alike,omitempty"`  // latest first
+	Thin   []string   `json:"thin,omitempty"`   // pages too short to be compared
+	Titles []sameName `json:"titles,omitempty"` // of pages that are no copies; latest first
 }
 
-// Says says whether the host answers such URLs with a page.
+// An alike is a leader with its copies in the pattern.
+type alike struct {
+	Leader string   `json:"leader"`
+	URLs   []string `json:"urls"`
+}
+
+// A sameName is pages with one title.
+type sameName struct {
+	Words uint64   `json:"words"`
+	URLs  []string `json:"urls"`
+}
+
+// Says reports whether the answer is a page with a text.
 func (s *Soft) Says() bool { return s != nil && s.Text != "" }
 
-// doubt takes in what a page says of its host's errors.
+// HoldsFor reports whether a page that says what the answer says is a soft 404. A page that was
+// another text before is one even if no other page says the same.
+func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.Turned, url) }
+
+// softPattern is the pattern of a URL that has a probe of its own.
+func softPattern(url string) string {
+	return Shape(url)
+}
+
+// SamePattern reports whether two URLs of a host have one probe.
+func SamePattern(a, b string) bool { return hostOf(a) == hostOf(b) && softPattern(a) == softPattern(b) }
+
+// softOf is what is known of a URL's pattern; nil: nothing, and there is no room.
+func (h *Host) softOf(url string) *Soft {
+	pattern := softPattern(url)
+	s := h.Softs[pattern]
+	if s == nil && len(h.Softs) < mostSofts {
+		if h.Softs == nil {
+			h.Softs = map[string]*Soft{}
+		}
+		s = &Soft{}
+		h.Softs[pattern] = s
+	}
+	return s
+}
+
+// doubt takes in what a page says about its pattern's answers to URLs that do not exist.
 func (h *Host) doubt(url string, v *Verdict) {
-	if h.Soft != nil || h.Doubt != "" && len(h.Suspects) >= mostSuspects {
+	s := h.softOf(url)
+	if s == nil {
 		return
 	}
-	elsewhere := v.Copy() && path(url) != path(v.Leader)
+	if s.Says() && v.Leader == "" && v.Title != s.Words && len(s.Others) < mostOthers && !slices.Contains(s.Others, url) {
+		s.Others = append(s.Others, url)
+	}
+	if v.Changed && (v.Copy() || v.Thin) {
+		s.turned(url)
+	}
+	if s.open() {
+		h.suspect(s, s.remember(url, v))
+	}
+}
+
+// open reports whether it is not known yet if a pattern has soft 404s.
+func (s *Soft) open() bool { return !s.Holds && (s.Status == 0 || s.Says()) }
+
+// turned takes in that a page may have become a soft 404.
+func (s *Soft) turned(url string) {
+	if s.Status == 0 || s.Says() {
+		s.Turned = addURL(s.Turned, url)
+	}
+}
+
+// suspect makes a probe of pages that give a reason, if their pattern has none.
+func (h *Host) suspect(s *Soft, suspects []string) {
+	if s.Probe != "" || len(suspects) == 0 || h.Probes >= mostProbes {
+		return
+	}
+	if s.Probe = ProbeOf(suspects, s.except(suspects)); s.Probe != "" {
+		s.From = suspects[0]
+		h.Probes++
+		h.Pending = append(h.Pending, softPattern(suspects[0]))
+	}
+}
+
+// remember adds a page to the evidence, and returns the pages that give a reason to probe.
+func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
+	if v.Leader != "" {
+		if isDefault(v.Leader, url) {
+			return nil
+		}
+		i := slices.IndexFunc(s.Alike, func(a alike) bool { return a.Leader == v.Leader })
+		a := alike{Leader: v.Leader}
+		s.Alike, a = toFront(s.Alike, i, a, mostAlike)
+		a.URLs = addURL(a.URLs, url)
+		s.Alike[0] = a
+		if len(a.URLs) >= several {
+			return a.URLs
+		}
+	} else {
+		i := slices.IndexFunc(s.Titles, func(t sameName) bool { return t.Words == v.Title })
+		t := sameName{Words: v.Title}
+		s.Titles, t = toFront(s.Titles, i, t, mostTitles)
+		t.URLs = addURL(t.URLs, url)
+		s.Titles[0] = t
+		if v.Thin {
+			s.Thin = addURL(s.Thin, url)
+		}
+		if v.Thin && len(s.Thin) >= manyThin {
+			return s.Thin
+		}
+		if len(t.URLs) >= several && s.otherwiseTitled(v.Title) >= several {
+			return t.URLs
+		}
+	}
+	if slices.Contains(s.Turned, url) {
+		return []string{url}
+	}
+	return nil
+}
+
+// toFront moves the element at i to the front. If i is negative, it adds one, and drops the last of
+// more than most.
+func toFront[T any](list []T, i int, added T, most int) ([]T, T) {
 	switch {
-	case elsewhere:
-		if h.alike == nil {
-			h.alike = map[[16]byte]int{}
-		}
-		if _, known := h.alike[v.Group]; !known && len(h.alike) >= mostAlike {
-			return
-		}
-		if h.alike[v.Group]++; h.alike[v.Group] == leastAlike {
-			h.suspect(v.Leader)
-			h.Doubt = url
-		}
-	case v.Thin:
-		h.suspect(url)
-		if h.thin++; h.thin == leastThin {
-			h.Doubt = url
-		}
+	case i >= 0:
+		added = list[i]
+		copy(list[1:i+1], list[:i])
+		list[0] = added
+	case len(list) < most:
+		list = slices.Insert(list, 0, added)
+	default:
+		copy(list[1:], list)
+		list[0] = added
 	}
-	if v.Changed && (elsewhere || v.Thin) {
-		h.suspect(url)
-		h.Doubt = url
-	}
+	return list, added
 }
 
-func (h *Host) suspect(url string) {
-	if len(h.Suspects) < mostSuspects && !slices.Contains(h.Suspects, url) {
-		h.Suspects = append(h.Suspects, url)
+// addURL adds a URL to a list of at most mostURLs, in the place of the latest if there is no room.
+func addURL(urls []string, url string) []string {
+	switch {
+	case slices.Contains(urls, url):
+	case len(urls) < mostURLs:
+		urls = append(urls, url)
+	default:
+		urls[len(urls)-1] = url
 	}
+	return urls
 }
 
-// path is the path of a canonical URL.
-func path(url string) string {
-	path, _, _ := strings.Cut(pathOf(url), "?")
-	return path
-}
-
-// ProbeOf is a URL in the directory of another that cannot exist: nobody has a name that follows
-// from the hash of his own. It is always the same, so that nobody is asked for two.
-func ProbeOf(url string) string {
-	sum := sha256.Sum256([]byte("a page that cannot exist on " + hostOf(url)))
-	var name strings.Builder
-	for _, b := range sum[:12] {
-		name.WriteByte('a' + b%26)
-	}
-	dir := path(url)
-	return originOf(url) + dir[:strings.LastIndexByte(dir, '/')+1] + name.String()
-}
-
-// Plain is a text without the URL that it was found under: many pages that say what is not there
-// repeat what was asked for. Words shorter than leastEcho are left, for they may be anything.
-func Plain(text, url string) string {
-	const leastEcho = 4
-	p := path(url)
-	for _, echo := range []string{url, p, strings.Trim(p, "/"), p[strings.LastIndexByte(p, '/')+1:]} {
-		if len(echo) >= leastEcho {
-			text = strings.ReplaceAll(text, echo, "")
+// titled are the pages whose titles are wanted, first one of each title.
+func (s *Soft) titled(wanted func(words uint64) bool) (urls []string) {
+	for i := range mostURLs {
+		for _, t := range s.Titles {
+			if i < len(t.URLs) && wanted(t.Words) {
+				urls = append(urls, t.URLs[i])
+			}
 		}
 	}
-	return text
+	return urls
+}
+
+// otherwiseTitled counts the pages that have another title.
+func (s *Soft) otherwiseTitled(words uint64) (n int) {
+	for _, t := range s.Titles {
+		if t.Words != words {
+			n += len(t.URLs)
+		}
+	}
+	return n
+}
+
+// suspects are all pages of the evidence that may say what the answer says.
+func (s *Soft) suspects() (urls []string) {
+	for _, a := range s.Alike {
+		urls = append(urls, a.Leader)
+		urls = append(urls, a.URLs...)
+	}
+	urls = append(urls, s.Thin...)
+	urls = append(urls, s.titled(func(words uint64) bool { return words == s.Words })...)
+	urls = append(urls, s.Turned...)
+	slices.Sort(urls)
+	return slices.Compact(urls)
+}
+
+// except are the pages of the evidence that are not among others, nor lead one of them.
+func (s *Soft) except(others []string) (urls []string) {
+	hidden := slices.Clone(others)
+	for _, a := range s.Alike {
+		if slices.ContainsFunc(a.URLs, func(url string) bool { return slices.Contains(others, url) }) {
+			hidden = append(append(hidden, a.Leader), a.URLs...)
+		}
+	}
+	add := func(all []string) {
+		for _, url := range all {
+			if !slices.Contains(hidden, url) {
+				urls = append(urls, url)
+			}
+		}
+	}
+	for _, a := range s.Alike {
+		add(a.URLs)
+	}
+	add(s.titled(func(uint64) bool { return true }))
+	add(s.Others)
+	return urls
+}
+
+// pending is the pattern whose probe has no answer yet; nil: none has this probe.
+func (h *Host) pending(probe string) *Soft {
+	for _, pattern := range h.Pending {
+		if s := h.Softs[pattern]; s.Probe == probe {
+			return s
+		}
+	}
+	return nil
+}
+
+// answered takes in the answer to a pattern's probe, and returns what is known of the pattern then;
+// nil: nobody waits for this answer.
+func (h *Host) answered(answer Soft) *Soft {
+	s := h.pending(answer.Probe)
+	if s == nil {
+		return nil
+	}
+	h.Pending = slices.DeleteFunc(h.Pending, func(pattern string) bool { return h.Softs[pattern] == s })
+	if len(answer.Text) > mostAnswer {
+		answer.Text = ""
+	}
+	if s.Status = answer.Status; !answer.Says() {
+		*s = Soft{Probe: s.Probe, From: s.From, Status: s.Status}
+		return s
+	}
+	s.Title, s.Words, s.Text, s.Real = answer.Title, answer.Words, answer.Text, answer.Real
+	others := s.titled(func(words uint64) bool { return words != s.Words })
+	s.Others = others[:min(len(others), mostOthers)]
+	return s
+}
+
+// hold takes in pages that say what the answer says, and returns those for which it counts. If there
+// are enough of them, it holds from now on.
+func (s *Soft) hold(said []string) (counts []string) {
+	if s.Holds {
+		return said
+	}
+	all := slices.Clone(s.Said)
+	for _, url := range said {
+		if !slices.Contains(all, url) {
+			all = append(all, url)
+		}
+	}
+	if len(all) >= several && !tied(all, s.except(all)) {
+		s.Holds = true
+		s.Said, s.Alike, s.Thin, s.Titles = nil, nil, nil, nil
+		return all
+	}
+	for _, url := range said {
+		if s.HoldsFor(url) {
+			counts = append(counts, url)
+		}
+		s.Said = addURL(s.Said, url)
+	}
+	return counts
+}
+
+// Soft404 returns the answers of a host that are soft 404s, most pages first.
+func (h *Host) Soft404() (all []*Soft) {
+	for _, s := range h.Softs {
+		if s.Says() && s.Pages > 0 {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Soft) int { return cmp.Or(cmp.Compare(b.Pages, a.Pages), cmp.Compare(a.Probe, b.Probe)) })
+	return all
 }

@@ -6,39 +6,53 @@ import (
 	"time"
 )
 
-// # Traps by rule
+// # Traps
 //
-// Programs that make URLs without end are known by what they make: relative links that
-// grow by the same segments each time, calendars that always have a next month, parameters
-// that pile up. The bounds are wide: an honest URL that passes one of them is put
-// last, not lost.
+// Two forms of URLs are known to have no end: calendars, which always have a next month, and
+// relative links that add the same folders again and again. The form alone postpones nothing. But
+// where a URL has it, evidence is taken more strictly: a row of trapRow copies is enough, a near
+// duplicate is a copy, and if the date is far from all that people write about, so is a page that
+// is too short to be compared. And whatever their pages say, once trapFree were fetched, all traps
+// and views of a host (see views.go) are sampled when they outnumber its other new texts.
 const (
+	trapRow     = 4
+	trapFree    = 100
 	mostRepeats = 3    // of the same segments in a row; Heritrix drops what has three (PathologicalPathDecideRule)
 	mostLength  = 2000 // bytes; few servers and browsers take much more
-	mostQueried = 12   // parameters of one URL
-	mostEqual   = 3    // of one name
 	yearsAhead  = 2    // that a calendar may have
-	firstYear   = 1400 // nobody's archive begins before
+	firstYear   = 1400 // few archives begin before
 )
 
-// trap says which rule a URL breaks, "" if none.
-func trap(url string, now time.Time) Rule {
+// A trap is a URL that has the form of one.
+type trap struct {
+	rule    Rule
+	pattern string
+	far     bool // pages that are too short to be compared are copies
+}
+
+// trapOf says which form of a trap a URL has.
+func trapOf(url string, now time.Time) (t trap, is bool) {
 	path, query, _ := strings.Cut(pathOf(url), "?")
-	switch {
-	case len(url) > mostLength:
-		return Long
-	case repeats(path):
-		return Repeats
-	case manyParameters(query):
-		return Many
-	case farDate(path, query, now):
-		return Calendar
+	if len(url) > mostLength || repeats(path) {
+		return trap{Growing, "growing paths", true}, true
 	}
-	return ""
+	year, is := dateOf(path, query)
+	if !is {
+		return t, false
+	}
+	far := year > now.Year()+yearsAhead || year < firstYear
+	t = trap{Calendar, Shape(url) + " with dates", far}
+	if far {
+		t.pattern = Shape(url) + " with far dates"
+	}
+	return t, true
 }
 
 // repeats says whether a path has the same segments, one or several, mostRepeats times in a row.
 func repeats(path string) bool {
+	if strings.Count(path, "/") < mostRepeats {
+		return false
+	}
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for size := 1; size*mostRepeats <= len(segments); size++ {
 		same := 0 // segments in a row that equal the one that stands size before them
@@ -53,66 +67,56 @@ func repeats(path string) bool {
 	return false
 }
 
-func manyParameters(query string) bool {
-	if query == "" {
-		return false
-	}
-	n, of := 0, map[string]int{}
-	for pair := range strings.SplitSeq(query, "&") {
-		name, _, _ := strings.Cut(pair, "=")
-		of[name]++
-		if n++; n > mostQueried || of[name] > mostEqual {
-			return true
+// dateOf is the year of the date that a URL is about: a year and a month, and perhaps a day, at the
+// end of its path (/2031/05/, /2031-05-02) or as the value of a parameter.
+func dateOf(path, query string) (year int, is bool) {
+	for pair := range strings.FieldsFuncSeq(query, separators) {
+		_, value, _ := strings.Cut(pair, "=")
+		if year, rest, ok := yearOf(value); ok && isMonth(rest) {
+			return year, true
 		}
 	}
-	return false
+	var last [3]string // segments
+	n := 0
+	for rest := strings.TrimSuffix(path, "/"); n < len(last) && rest != ""; n++ {
+		slash := strings.LastIndexByte(rest, '/')
+		last[n], rest = rest[slash+1:], rest[:max(slash, 0)]
+	}
+	if year, rest, ok := yearOf(last[0]); ok && isMonth(rest) {
+		return year, true
+	}
+	for i := 1; i < n; i++ {
+		if year, rest, ok := yearOf(last[i]); ok && rest == "" && isMonth(last[i-1]) && (i == 1 || isDay(last[0])) {
+			return year, true
+		}
+	}
+	return 0, false
 }
-
-// farDate says whether a URL names a year and a month that no calendar of use has: in the path
-// (/2031/05, /2031-05-02) or in parameters whose names speak of dates.
-func farDate(path, query string, now time.Time) bool {
-	segments := strings.Split(path, "/")
-	for i, s := range segments {
-		if year, rest, ok := yearOf(s); ok && far(year, now) && (isMonth(rest) || rest == "" && i+1 < len(segments) && isMonth(segments[i+1])) {
-			return true
-		}
-	}
-	for pair := range strings.SplitSeq(query, "&") {
-		name, value, _ := strings.Cut(pair, "=")
-		if year, _, ok := yearOf(value); ok && far(year, now) && speaksOfDates(name) {
-			return true
-		}
-	}
-	return false
-}
-
-func far(year int, now time.Time) bool { return year > now.Year()+yearsAhead || year < firstYear }
 
 // yearOf takes the four digits off the beginning of what may be a date.
 func yearOf(s string) (year int, rest string, ok bool) {
-	if len(s) < 4 {
+	if len(s) < 4 || len(s) > 4 && s[4] != '-' {
 		return 0, "", false
 	}
-	year, err := strconv.Atoi(s[:4])
-	rest = s[4:]
-	if err != nil || s[0] < '0' || s[0] > '9' || rest != "" && rest[0] != '-' {
-		return 0, "", false
-	}
-	return year, strings.TrimPrefix(rest, "-"), true
-}
-
-func isMonth(s string) bool {
-	s, _, _ = strings.Cut(s, "-")
-	n, err := strconv.Atoi(s)
-	return err == nil && len(s) <= 2 && n >= 1 && n <= 12
-}
-
-func speaksOfDates(name string) bool {
-	name = strings.ToLower(name)
-	for _, word := range []string{"date", "year", "month", "day", "week", "from", "to", "start", "end", "since", "until", "cal"} {
-		if name == word || len(word) > 2 && strings.Contains(name, word) {
-			return true
+	for i := range 4 {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, "", false
 		}
 	}
-	return false
+	year, _ = strconv.Atoi(s[:4])
+	return year, strings.TrimPrefix(s[4:], "-"), true
+}
+
+// isMonth says whether a text is a month, perhaps with a day.
+func isMonth(s string) bool {
+	month, day, found := strings.Cut(s, "-")
+	return isNumber(month, 12) && (!found || isDay(day))
+}
+
+func isDay(s string) bool { return isNumber(s, 31) }
+
+// isNumber says whether a text is a number from 1 to most, of two digits at most.
+func isNumber(s string, most int) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && len(s) <= 2 && n >= 1 && n <= most
 }

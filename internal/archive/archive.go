@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"skink/crawler/wire"
@@ -215,6 +216,9 @@ func (a *Archive) wrote(p packed) {
 
 // fail ends the writing with an error, if there is one.
 func (a *Archive) fail(err error) {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		err = fmt.Errorf("%w: %w; make room and run the command again", store.ErrFull, err)
+	}
 	if err != nil && a.failed == nil {
 		a.failed = fmt.Errorf("write the archive in %s: %w", a.dir, err)
 	}

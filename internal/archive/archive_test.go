@@ -162,7 +162,7 @@ func unpacked(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(names[0])
+	f, err := names[0].Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -577,12 +577,12 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(names[0])
+	f, err := names[0].Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	err = replay.Pages(t.Context(), f, "a", crawler.Defaults(), func(err error) { t.Error(err) }, func(p *crawler.Page, at store.Archived) error {
+	err = replay.Pages(t.Context(), f, "a", crawler.Defaults(), replay.Notes{Damaged: func(err error) { t.Error(err) }, Odd: func(err error) { t.Error(err) }, Passed: func(string) {}}, func(p *crawler.Page, at store.Archived) error {
 		text := fmt.Sprintf("%d %s %s", p.Status, p.Header.Get("Content-Type"), p.Body)
 		if p.Problem != "" {
 			text += fmt.Sprintf(" %s: %s", p.Problem, p.Detail)

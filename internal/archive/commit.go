@@ -76,8 +76,12 @@ func (a *Archive) Answer(page *crawler.Page) ingest.Commit {
 		if profile := repeats(answer, page, &e.Record); profile != "" && err == nil {
 			all, err = a.revisit(page.Raw, profile, &e.Record)
 		} else if err == nil {
-			if page.Raw != nil && isSoft(&e.Record) {
-				all, err = a.answer(page.Raw, replay.SoftPage, e.Record.Detail)
+			switch r := &e.Record; {
+			case page.Raw == nil || page.Problem != "":
+			case r.Visit == store.Failed: // there was an answer, and it is not taken for the page
+				all, err = a.answer(page.Raw, replay.NotPage, "")
+			case crawler.Problem(r.Problem).Answered():
+				all, err = a.answer(page.Raw, r.Problem, r.Detail)
 			}
 			if err == nil {
 				all, err = a.with(all, page, &e.Record)
@@ -98,10 +102,6 @@ func isKept(e *store.Record) bool { return e.Archive != store.Archived{} }
 func isFound(page *crawler.Page, e *store.Record) bool {
 	return isKept(e) && e.Visit == store.Same && page.Raw != nil && !page.NotModified && page.Problem == ""
 }
-
-// isSoft says whether an entry is that of an answer which says what its host says of all that does
-// not exist.
-func isSoft(e *store.Record) bool { return e.Problem == string(crawler.ProblemSoft) }
 
 // repeats is the profile of the revisit that an answer is; "": it is none.
 func repeats(answer packed, page *crawler.Page, r *store.Record) string {

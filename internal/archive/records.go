@@ -66,7 +66,7 @@ func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err erro
 	}
 	response.Header.Add(replay.PageField, kind)
 	if detail != "" {
-		response.Header.Add(replay.SoftField, oneLine(detail))
+		response.Header.Add(replay.DetailField, oneLine(detail))
 	}
 	if p.records, err = a.pack.Append(nil, response); err != nil {
 		return p, err
@@ -144,6 +144,8 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	rec := warc.New(warc.Metadata, page.Item.URL, page.FetchedAt, replay.TypeRemark, text)
 	if page.Raw != nil {
 		rec.Header.Add("WARC-Concurrent-To", p.id)
+	} else {
+		rec.Header.Add(replay.PageField, replay.NoAnswer)
 	}
 	p.records, err = a.pack.Append(slices.Clip(p.records), rec) // the next verdict needs them as they are
 	if page.Raw == nil {

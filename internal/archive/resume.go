@@ -277,7 +277,7 @@ func (a *Archive) endOf(ctx context.Context, last store.Archived) (int64, error)
 
 // isSettled says whether the store knows of a record of the open file as the answer of a page.
 func (a *Archive) isSettled(ctx context.Context, rec *warc.Record, offset int64) (bool, error) {
-	if kind := rec.Header.Get(replay.PageField); kind != replay.IsPage && kind != replay.SoftPage && rec.Type() != warc.Metadata {
+	if !rec.Header.Has(replay.PageField) && rec.Type() != warc.Metadata {
 		return false, nil
 	}
 	pages, err := a.store.Pages(ctx, []dedup.Hash{dedup.HashOf([]byte(rec.URI()))}, store.WantRecord)

@@ -49,7 +49,7 @@ func addBackFlags(flags *pflag.FlagSet) *backFlags {
 	flags.DurationVar(&f.schedule.First, "recrawl-first", f.schedule.First, "with --recrawl due, when a page is due after its first visit")
 	flags.DurationVar(&f.schedule.Least, "recrawl-least", f.schedule.Least, "with --recrawl due, the shortest time between two visits of a page")
 	flags.DurationVar(&f.schedule.Most, "recrawl-most", f.schedule.Most, "with --recrawl due, the longest: also of pages that are gone")
-	flags.IntVar(&f.goneAfter, "gone-after", ingest.DefaultGoneAfter, "visits in a row that fail after which a page is taken for gone; one that answers 404 or 410 is gone at once")
+	flags.IntVar(&f.goneAfter, "gone-after", ingest.DefaultGoneAfter, "visits in a row that fail after which a page is taken for gone; one that answers 404 or 410 is gone at once, one that turned empty, or into the same as many others, is a failed visit")
 	return f
 }
 
@@ -168,6 +168,9 @@ func (c *crawlRun) putBack(ctx context.Context) (n int64, err error) {
 		if err := c.writeRound(ctx, c.round); err != nil {
 			return 0, err
 		}
+		if err := store.SetLastRound(ctx, c.store, c.round.Asked); err != nil {
+			return 0, err
+		}
 	}
 	var some []frontier.Item
 	flush := func() error {
@@ -193,7 +196,7 @@ func (c *crawlRun) putBack(ctx context.Context) (n int64, err error) {
 // URLs is due.
 func (c *crawlRun) returning(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
-		for _, list := range []iter.Seq2[frontier.Item, error]{c.failedSeeds(ctx), c.ended(ctx), c.nowInScope(ctx), c.putLast(ctx)} {
+		for _, list := range []iter.Seq2[frontier.Item, error]{c.failedSeeds(ctx), c.ended(ctx), c.nowInScope(ctx), c.postponed(ctx)} {
 			for item, err := range list {
 				if !yield(item, err) || err != nil {
 					return
@@ -281,7 +284,7 @@ func (c *crawlRun) ended(ctx context.Context) iter.Seq2[frontier.Item, error] {
 func (c *crawlRun) wants(ctx context.Context, r *store.Record) (bool, error) {
 	asked := c.round.Asked
 	switch {
-	case r.Kind == store.Later: // see putLast
+	case r.Kind == store.Later: // see postponed
 		return false, nil
 	case r.Kind == store.Skipped || !hasScheme(r.URL) || !r.Visited().Before(asked):
 		return false, nil

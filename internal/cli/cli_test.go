@@ -3,6 +3,8 @@ package cli
 import (
 	"runtime/debug"
 	"testing"
+
+	"github.com/spf13/pflag"
 )
 
 func TestBuildOf(t *testing.T) {
@@ -39,6 +41,29 @@ func TestAffordable(t *testing.T) {
 	} {
 		if got := affordable(c.asked, c.files); got != c.want {
 			t.Errorf("%d connections with %d files: %d, want %d", c.asked, c.files, got, c.want)
+		}
+	}
+}
+
+// TestParallel: with a store on a server, more pages are worked on at once, unless the flag says how many.
+func TestParallel(t *testing.T) {
+	server := "postgres://u@127.0.0.1:5432/d?schema=s"
+	for _, test := range []struct {
+		args []string
+		want int
+	}{
+		{[]string{"--store", "folder"}, 16},
+		{[]string{"--store", server}, 128},
+		{[]string{"--store", server, "--parallel", "3"}, 3},
+		{[]string{"--store", server, "--parallel", "16"}, 16},
+	} {
+		flags := pflag.NewFlagSet("crawl", pflag.ContinueOnError)
+		f := newCrawlFlags(flags)
+		if err := flags.Parse(test.args); err != nil {
+			t.Fatal(err)
+		}
+		if o, err := f.settle(); err != nil || o.Parallel != test.want {
+			t.Errorf("%v: %d pages at once, %v; want %d", test.args, o.Parallel, err, test.want)
 		}
 	}
 }

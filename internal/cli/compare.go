@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
 	"skink/internal/harmless"
@@ -48,6 +49,7 @@ type compareFlags struct {
 	check   bool
 	html    string
 	profile string
+	private *privateFlag
 }
 
 func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -59,6 +61,7 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	flags.BoolVar(&f.json, "json", false, "print a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with 3 if they are not duplicates")
 	flags.StringVar(&f.html, "html", "", "write a page to this file that shows both, with what they have in common marked")
+	f.private = addPrivateFlag(flags)
 	flags.StringVar(&f.profile, "profile", "", "compare as a published system does: "+profileNames())
 	return f.run
 }
@@ -85,6 +88,9 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 		return usagef("compare: --html needs a file: standard output gets the measures")
 	}
 	fromStore := f.flags.Changed("store")
+	if err := f.private.allow(&crawler.Options{}); err != nil { // before anything is read
+		return err
+	}
 	if !fromStore {
 		if err := checkURLs(args); err != nil {
 			return err
@@ -146,7 +152,7 @@ func (f *compareFlags) readPages(ctx context.Context, con Console, args []string
 	p.settings = f.rule.settings()
 	for i, name := range args {
 		p.names[i] = name
-		if p.docs[i], err = readPage(ctx, con, extract.Options{}, name); err != nil {
+		if p.docs[i], err = readPage(ctx, con, extract.Options{}, f.private, name); err != nil {
 			return p, err
 		}
 	}
@@ -222,8 +228,10 @@ type comparison struct {
 	Bands         int        `json:"bands"`
 	Similarity    float64    `json:"similarity"`
 	Verdict       dedup.Kind `json:"verdict"`
-	Remark        string     `json:"remark,omitempty"` // adds what the verdict alone does not say
-	Passages      []passage  `json:"passages"`         // in common, longest first
+	Remark        string     `json:"remark,omitempty"`   // adds what the verdict alone does not say
+	LeftDiffers   int        `json:"left_out_differs"`   // words of the running text that was left out of one page, and that the other does not leave out
+	Doubtful      bool       `json:"doubtful,omitempty"` // the verdict is exact or near, and more than --min-words such words differ
+	Passages      []passage  `json:"passages"`           // in common, longest first
 
 	scheme dedup.Scheme
 	rule   dedup.Rule
@@ -267,9 +275,33 @@ func compare(names []string, docs [2]*extract.Document, rule dedup.Rule) (*compa
 	c.AInB, c.BInA, c.ShareA, c.ShareB = m.AInB, m.BInA, m.ShareA, m.ShareB
 	c.SuperShingles, c.MegaShingles, c.Bands = m.Super, m.Mega, m.Bands
 	c.Verdict = c.verdict(rule)
+	c.LeftDiffers = leftDiffers(docs, rule)
+	c.Doubtful = (c.Verdict == dedup.Exact || c.Verdict == dedup.Near) && c.LeftDiffers > rule.MinWords
 	c.Remark = c.remark()
 	c.Passages = c.passages(s)
 	return c, nil
+}
+
+// leftDiffers counts the words of the running text that was left out of the pages and that only one
+// of them has: those of the page that has more of them.
+func leftDiffers(docs [2]*extract.Document, rule dedup.Rule) int {
+	var only [2]int
+	count := map[string]int{}
+	for i, sign := range []int{1, -1} {
+		var t dedup.Text
+		rule.Read(&t, docs[i].Left, docs[i].Lang)
+		for k := range t.Len() {
+			count[t.Token(k)] += sign
+		}
+	}
+	for _, n := range count {
+		if n > 0 {
+			only[0] += n
+		} else {
+			only[1] -= n
+		}
+	}
+	return max(only[0], only[1])
 }
 
 func (s *side) read(name string, doc *extract.Document, rule dedup.Rule) {
@@ -328,6 +360,8 @@ func (c *comparison) remark() string {
 		return "B has no text"
 	case c.Verdict == dedup.Thin:
 		return "--min-words 0 judges them all the same"
+	case c.Doubtful:
+		return "doubtful, for " + report.Counted(c.LeftDiffers, "word") + " that the pages differ in were left out of their texts; see skink extract --html"
 	case c.Verdict != dedup.Unique:
 		return ""
 	case c.AInB >= whole && c.AInB > c.BInA:

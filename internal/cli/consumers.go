@@ -19,11 +19,31 @@ import (
 
 // consumers follow a crawl: its feeds, and the log of its URLs. Each reads what was stored at its
 // own pace. The crawl waits for none of them before its end.
-type consumers []consumer
+//
+// After a stop, a consumer on this machine always takes the rest. One that sends to a server has
+// until the end of the grace period. The next run sends the rest.
+type consumers struct {
+	all []consumer
+	say sayer
+}
 
 type consumer struct {
 	feed.Consumer
-	every time.Duration // how often it catches up
+	every  time.Duration // how often it catches up
+	server string        // URL of the server that it sends to; "": it writes on this machine
+}
+
+// waitingSaid is how long the end of a crawl takes before it says which server it waits for.
+const waitingSaid = time.Second
+
+// withGrace returns a context that ends a grace period after ctx, or when it is cancelled.
+func withGrace(ctx context.Context, grace time.Duration) (late context.Context, cancel func()) {
+	late, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		over := time.AfterFunc(grace, end)
+		context.AfterFunc(late, func() { over.Stop() })
+	})
+	return late, func() { stop(); end() }
 }
 
 const (
@@ -32,24 +52,37 @@ const (
 )
 
 // openConsumers opens the consumers that the flags ask for.
-func (c *crawlRun) openConsumers(ctx context.Context) (all consumers, err error) {
+func (c *crawlRun) openConsumers(ctx context.Context) (consumers, error) {
+	following := consumers{say: c.say}
 	f, err := c.openFeed(ctx)
 	if err != nil {
-		return nil, err
+		return following, err
 	}
 	if f != nil {
-		all = append(all, *f)
+		following.all = append(following.all, *f)
 	}
 	if c.logURLs {
 		l, err := newURLLog(ctx, c.say.log, c.store)
 		if err != nil {
-			return nil, errors.Join(err, all.close(ctx))
+			return following, errors.Join(err, c.closeConsumers(ctx, following))
 		}
 		c.onPage = append(c.onPage, l.answered)
 		c.onTouch = l.add // a consumer is told of changes, and a visit without a change is none
-		all = append(all, consumer{l, streamEvery})
+		following.all = append(following.all, consumer{l, streamEvery, ""})
 	}
-	return all, nil
+	return following, nil
+}
+
+// closeConsumers closes the consumers of a crawl that has not begun. The error is context.Canceled
+// if one of them has not sent all because of a stop.
+func (c *crawlRun) closeConsumers(ctx context.Context, following consumers) error {
+	late, cancel := withGrace(ctx, c.options.Grace)
+	defer cancel()
+	unsent, err := following.close(late)
+	if unsent && err == nil {
+		err = context.Canceled
+	}
+	return err
 }
 
 // openFeed opens the live feed; nil: the flags ask for none.
@@ -59,7 +92,7 @@ func (c *crawlRun) openFeed(ctx context.Context) (*consumer, error) {
 		return nil, nil
 	case "-":
 		stream, err := feed.NewStream(ctx, c.con.Out, c.store)
-		return &consumer{stream, streamEvery}, err
+		return &consumer{stream, streamEvery, ""}, err
 	}
 	if hasScheme(c.feed) {
 		return c.openIndexFeed(ctx)
@@ -68,28 +101,69 @@ func (c *crawlRun) openFeed(ctx context.Context) (*consumer, error) {
 		return nil, err
 	}
 	file, err := feed.OpenFile(ctx, c.feed, c.store)
-	return &consumer{file, fileEvery}, err
+	return &consumer{file, fileEvery, ""}, err
 }
 
-// close lets each consumer take the rest.
-func (all consumers) close(ctx context.Context) (err error) {
-	for _, one := range all {
-		err = errors.Join(err, one.Close(context.WithoutCancel(ctx)))
+// close lets each consumer take the rest. Those that send to a server have until late ends; unsent
+// says that one of them has not sent all by then.
+func (f consumers) close(late context.Context) (unsent bool, err error) {
+	defer f.sayWaiting()()
+	for _, one := range f.all {
+		closed := one.Close(one.work(late))
+		if one.cutOff(late, closed) {
+			unsent = true
+			f.say.line("%s has not taken all pages before the end of the grace period: the next run sends the rest", one.server)
+			continue
+		}
+		err = errors.Join(err, closed)
 	}
-	return err
+	return unsent, err
+}
+
+// work is the context with which a consumer works.
+func (one consumer) work(late context.Context) context.Context {
+	if one.server == "" {
+		return context.WithoutCancel(late)
+	}
+	return late
+}
+
+// cutOff reports whether a consumer failed because its time was over.
+func (one consumer) cutOff(late context.Context, err error) bool {
+	return one.server != "" && late.Err() != nil && errors.Is(err, context.Canceled)
+}
+
+// sayWaiting names the servers that are waited for, unless the function that it returns is called
+// soon.
+func (f consumers) sayWaiting() (stop func()) {
+	said := time.AfterFunc(waitingSaid, func() {
+		for _, one := range f.all {
+			if one.server != "" {
+				f.say.line("Waiting for %s to take the last pages: Ctrl-C ends this, and the next run sends the rest", one.server)
+			}
+		}
+	})
+	return func() { said.Stop() }
 }
 
 // while runs do, and lets the consumers follow it. If a consumer fails, the context of do ends, and
-// the error is that consumer's.
-func (all consumers) while(ctx context.Context, do func(context.Context) error) error {
+// the error is that consumer's. Consumers that send to a server are cut off when late ends.
+func (f consumers) while(ctx, late context.Context, do func(context.Context) error) error {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	group, doing := errgroup.WithContext(following)
-	for _, one := range all {
-		group.Go(func() error { return feed.Follow(following, one.Consumer, one.every) })
+	for _, one := range f.all {
+		group.Go(func() error {
+			err := feed.Follow(following, one.work(late), one.Consumer, one.every)
+			if one.cutOff(late, err) {
+				return nil
+			}
+			return err
+		})
 	}
 	err := do(doing)
 	stop()
+	defer f.sayWaiting()()
 	if failed := group.Wait(); failed != nil {
 		return failed
 	}

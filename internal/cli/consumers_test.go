@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"skink/feed"
 )
 
 // A slowConsumer takes a minute each time, and fails at last if it is told to.
@@ -22,13 +24,17 @@ func (c *slowConsumer) CatchUp(context.Context) error {
 
 func (c *slowConsumer) Close(context.Context) error { return nil }
 
+func one(c feed.Consumer, server string) consumers {
+	return consumers{[]consumer{{c, time.Second, server}}, sayer{quiet: true}}
+}
+
 // A consumer that takes a minute costs the crawl nothing.
 func TestSlowConsumer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &slowConsumer{}
 		began := time.Now()
 		var crawled time.Duration
-		err := consumers{{slow, time.Second}}.while(t.Context(), func(context.Context) error {
+		err := one(slow, "").while(t.Context(), t.Context(), func(context.Context) error {
 			time.Sleep(10 * time.Second) // the crawl
 			crawled = time.Since(began)
 			return nil
@@ -43,12 +49,47 @@ func TestSlowConsumer(t *testing.T) {
 func TestConsumerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("nobody reads")
-		err := consumers{{&slowConsumer{err: gone}, time.Second}}.while(t.Context(), func(ctx context.Context) error {
+		err := one(&slowConsumer{err: gone}, "").while(t.Context(), t.Context(), func(ctx context.Context) error {
 			<-ctx.Done()
 			return ctx.Err()
 		})
 		if !errors.Is(err, gone) {
 			t.Errorf("the crawl ended with %v, want %v", err, gone)
+		}
+	})
+}
+
+// A deadServer never answers.
+type deadServer struct{}
+
+func (deadServer) CatchUp(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+func (d deadServer) Close(ctx context.Context) error { return d.CatchUp(ctx) }
+
+// A server that never answers holds up the end of a crawl for the grace period, counted from the
+// stop, and for no longer.
+func TestDeadServer(t *testing.T) {
+	const grace = 10 * time.Second
+	synctest.Test(t, func(t *testing.T) {
+		following := one(deadServer{}, "http://localhost:9200/pages")
+		run, stop := context.WithCancel(t.Context())
+		late, cancel := withGrace(run, grace)
+		defer cancel()
+		var stopped time.Time
+		err := following.while(run, late, func(context.Context) error {
+			time.Sleep(time.Hour) // the crawl
+			stopped = time.Now()
+			stop()
+			time.Sleep(grace / 2) // pages in flight
+			return context.Canceled
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the crawl ended with %v", err)
+		}
+		if unsent, err := following.close(late); err != nil || !unsent {
+			t.Errorf("close: %v, unsent %v", err, unsent)
+		}
+		if took := time.Since(stopped); took != grace {
+			t.Errorf("the crawl ended %v after the stop, want %v", took, grace)
 		}
 	})
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +33,11 @@ how pages are judged; all other flags are to be given again, as the last line of
 summary does. While it runs, the signal USR1, or Enter at a terminal, shows which
 hosts are slow and which are left alone.
 
+Of pages with one text one leads, and the others are its duplicates. The first of these
+decides: the page that the others' leader names as its canonical URL; the host, in the
+order of --prefer, then of the seeds; a page in a sitemap; the page that was seen first
+with its text; https; a page whose language is the one it declares; the shortest path.
+
 With --warc the answers are kept as a web archive (WARC 1.1), as they came: pages,
 errors, redirects, robots.txt. Each file is closed whole, with its index (CDXJ) beside
 it. With --from nothing is fetched: the pages of archives, of this or of other tools,
@@ -45,9 +49,10 @@ With --markdown the store keeps each page's main text as Markdown beside the pla
 about a fifth more of the disk, and a quarter more of the time. It is in the feed, and
 skink export --markdown writes it.
 
-What led to copies again and again is put last, and so are traps; parameters that
-change no page are taken off. What was put last a later run fetches, or --budget off;
-skink status --learned HOST shows why.
+URLs of patterns that keep returning known texts are postponed, but for samples. When
+nothing else is left, the run goes on with patterns whose samples gave new texts. The
+summary counts the rest; --budget off fetches it, and skink status --learned HOST
+shows why it was postponed.
 
 Example: two sites, near-duplicates kept without their text
 
@@ -67,8 +72,7 @@ type crawlFlags struct {
 	learning *learnFlags
 	options  crawler.Options // see settle
 
-	texts            string
-	onDuplicate      string
+	prefer           []string
 	scope            string
 	include, exclude []string
 	maxSize          size
@@ -77,7 +81,7 @@ type crawlFlags struct {
 	maxHostBytes     size
 	maxTime          time.Duration
 	contact          string
-	allowPrivate     []string
+	allowPrivate     *privateFlag
 	feed             string
 	archive          *archiveFlags
 	from             []string
@@ -91,9 +95,12 @@ type crawlFlags struct {
 }
 
 func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
+	return newCrawlFlags(flags).run
+}
+
+func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f := &crawlFlags{options: crawler.Defaults()}
 	f.store = addStoreFlag(flags)
-	flags.StringVar(&f.texts, "texts", "", "keep the texts of a new store on servers in this folder, which all workers share under one path")
 	flags.StringVar(&f.options.Worker, "worker", "", "name of this worker among those that share the store; two that run at once need two names (default: its machine and process)")
 	flags.BoolVar(&f.add, "add", false, "add these seeds to a store that holds a finished crawl of others")
 	f.again = addBackFlags(flags)
@@ -102,7 +109,8 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	o := &f.options
 	f.maxSize = size(o.MaxSize)
 	f.learning = addLearnFlags(flags)
-	flags.StringVar(&f.onDuplicate, "on-duplicate", "tag", "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only)")
+	f.rule.addOnDuplicateFlag(flags)
+	flags.StringArrayVar(&f.prefer, "prefer", nil, "let pages whose URL matches this regular expression lead their copies (may be repeated; the first one goes first; default: the order of the seeds); a store keeps it")
 	f.rule.addMarkdownFlags()
 	flags.StringVar(&f.feed, "feed", "", "write unique and thin pages to FILE as they come, or send them to an index of Elasticsearch or OpenSearch, https://HOST:9200/INDEX (see skink export), or print with - those that this run judges: skink export prints those of all runs")
 
@@ -113,7 +121,7 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	flags.BoolVar(&o.OpenFolders, "open-folders", false, "let pages of other seeds lead into folders; else only a folder's own pages do")
 	flags.StringArrayVar(&f.include, "include", nil, "follow only URLs that match this regular expression (may be repeated)")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "follow and check no URL that matches this regular expression (may be repeated)")
-	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "follow no link that says rel=nofollow; pages that say so of all their links are always obeyed")
+	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "follow no link that says rel=nofollow; pages that say so of all their links are obeyed without it, see --ignore-nofollow")
 	flags.BoolVar(&o.CheckAssets, "check-assets", false, "ask whether the pictures, scripts, style sheets and other files are there that pages are made of: by HEAD, as politely as for pages")
 	flags.BoolVar(&o.CheckOthers, "check-external", false, "ask whether the pages of other sites are there that pages lead to, in the same way; they are not followed")
 	flags.IntVar(&o.MaxDepth, "max-depth", 0, "follow links so many steps from a seed, 0: any number")
@@ -124,7 +132,7 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	flags.Int64Var(&o.HostBudget.Pages, "max-host-pages", 0, "fetch so many pages and files from a host at most, 0: any number")
 	flags.Var(&f.maxHostBytes, "max-host-bytes", "fetch so much from a host at most, 0: any amount")
 
-	flags.IntVar(&o.Parallel, "parallel", o.Parallel, "pages worked on at once")
+	flags.IntVar(&o.Parallel, "parallel", o.Parallel, "pages worked on at once; 128 if not given and the store is on a server")
 	flags.IntVar(&o.Connections, "connections", o.Connections, "URLs under way at once, of which most wait for an answer; three quarters of them at most for hosts that are slow or not known")
 	flags.IntVar(&o.PerHost, "per-host", o.PerHost, "requests at once to one host")
 	flags.IntVar(&o.PerIP, "per-ip", o.PerIP, "requests at once to an address that several hosts share, 0: any number")
@@ -132,13 +140,14 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	flags.DurationVar(&o.MaxDelay, "max-delay", o.MaxDelay, "longest delay that robots.txt or slow answers can ask for, 0: any")
 	flags.DurationVar(&o.Timeout, "timeout", o.Timeout, "longest time for one request and its answer")
 	flags.IntVar(&o.Retries, "retries", o.Retries, "further tries after a problem that may pass")
-	flags.DurationVar(&o.Grace, "grace", o.Grace, "time for what is in flight when the crawl is stopped")
+	flags.DurationVar(&o.Grace, "grace", o.Grace, "time for what is in flight when the crawl is stopped, and for the index of --feed to take the rest")
 	flags.Var(&f.maxSize, "max-size", "largest page; of a larger one nothing is judged")
 	f.memory = addMemoryFlag(flags)
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "what to call ourselves")
 	flags.StringVar(&f.contact, "contact", "", "where owners of sites can reach you, a URL or an email address; sent with --user-agent")
+	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow the links of pages that ask crawlers to follow none: for your own sites")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not ask robots.txt: for your own sites")
-	flags.StringArrayVar(&f.allowPrivate, "allow-private", nil, "connect to this HOST or CIDR although it is not on the public internet (may be repeated)")
+	f.allowPrivate = addPrivateFlag(flags)
 
 	flags.StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics and profiles at this address; a port alone is one of loopback")
 	flags.StringVar(&f.view, "view", "", "show the crawl and its store to a browser, as skink view does; --view=ADDR at another address")
@@ -146,7 +155,7 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	flags.StringVar(&f.logFormat, "log-format", "text", "how to say how it goes: text or json, a line each")
 	flags.BoolVar(&f.logURLs, "log-urls", false, "with --log-format json, a line for each URL: how it was answered and judged")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
-	return f.run
+	return f
 }
 
 func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error {
@@ -186,8 +195,11 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt craw
 	if _, err := check(f.rule.settings()); err != nil {
 		return err
 	}
+	if err := outsideFolders(*f.store, given.Folders); err != nil {
+		return err
+	}
 	place := aboutToOpen(*f.store)
-	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Parallel, f.texts)
+	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Parallel)
 	if err != nil {
 		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
 			return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", withoutPassword(*f.store))
@@ -210,11 +222,18 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt craw
 	return keepFirst(err, c.result)
 }
 
+// parallelShared is how many pages are worked on at once if the store is on a server. Most of them wait
+// for an answer, and what waits at the same time is asked and committed together.
+const parallelShared = 128
+
 // settle turns the flags into the options of a crawl, and refuses values that make no sense.
 func (f *crawlFlags) settle() (o crawler.Options, err error) {
 	o = f.options
 	o.MaxSize, o.MaxBytes, o.HostBudget.Bytes = int64(f.maxSize), int64(f.maxBytes), int64(f.maxHostBytes)
 	o.Bodies = memory.Divide(int64(*f.memory)).Bodies
+	if isShared(*f.store) && !f.rule.flags.Changed("parallel") {
+		o.Parallel = parallelShared
+	}
 	if err := f.check(&o); err != nil {
 		return o, err
 	}
@@ -225,7 +244,7 @@ func (f *crawlFlags) settle() (o crawler.Options, err error) {
 	if o.UserAgent, err = f.agent(); err != nil {
 		return o, err
 	}
-	if o.AllowNets, o.AllowHosts, err = f.private(); err != nil {
+	if err := f.allowPrivate.allow(&o); err != nil {
 		return o, err
 	}
 	o.Scope, err = f.newScope()
@@ -263,8 +282,8 @@ func (f *crawlFlags) check(o *crawler.Options) error {
 		return usagef("--max-time %v: try 0 for no limit", f.maxTime)
 	case o.HostBudget.Pages < 0:
 		return usagef("--max-host-pages %d: try 0 for no limit", o.HostBudget.Pages)
-	case f.onDuplicate != "tag" && f.onDuplicate != "skip":
-		return usagef("--on-duplicate %q: try tag or skip", f.onDuplicate)
+	case f.rule.onDuplicate != tag && f.rule.onDuplicate != skip:
+		return usagef("--on-duplicate %q: try tag or skip", f.rule.onDuplicate)
 	case o.Parallel < 1:
 		return usagef("--parallel %d: try 1 or more", o.Parallel)
 	case o.Connections < 1:
@@ -285,6 +304,9 @@ func (f *crawlFlags) check(o *crawler.Options) error {
 		return usagef("--user-agent is empty: servers want to know who asks: leave it out, or name a contact")
 	}
 	if err := f.archive.check(); err != nil {
+		return err
+	}
+	if err := checkPrefer(f.prefer); err != nil {
 		return err
 	}
 	if f.metrics != "" {
@@ -320,21 +342,4 @@ func (f *crawlFlags) agent() (string, error) {
 // namesContact says whether a user agent holds a URL or an email address.
 func namesContact(agent string) bool {
 	return strings.ContainsAny(agent, "@+") || strings.Contains(agent, "://")
-}
-
-// private are the networks and hosts that a crawl may connect to although they are not on the
-// public internet.
-func (f *crawlFlags) private() (nets []netip.Prefix, hosts []string, err error) {
-	for _, p := range f.allowPrivate {
-		if net, err := netip.ParsePrefix(p); err == nil {
-			nets = append(nets, net.Masked())
-		} else if addr, err := netip.ParseAddr(p); err == nil {
-			nets = append(nets, netip.PrefixFrom(addr, addr.BitLen()))
-		} else if p == "" || strings.ContainsAny(p, "/ ") {
-			return nil, nil, usagef("--allow-private %q: try a host, such as intranet.example or localhost:8080, or a CIDR, such as 10.0.0.0/8", p)
-		} else {
-			hosts = append(hosts, p)
-		}
-	}
-	return nets, hosts, nil
 }

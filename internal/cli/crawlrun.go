@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"skink/crawler"
-	"skink/crawler/learn"
 	"skink/crawler/robots"
 	"skink/dedup"
 	"skink/frontier"
@@ -39,7 +38,6 @@ type crawlRun struct {
 	lost        []lostFolder
 	onPage      []func(*crawler.Page) // told of every fetch
 	onTouch     func(*store.Record)   // told of visits that found no change
-	last        bool                  // this run fetches the URLs that were put last, too
 	planted     bool                  // the store holds the seeds
 	present     *presence             // among the workers of the store
 	result      error                 // the error whose exit code the run ends with although nothing went wrong
@@ -49,11 +47,11 @@ type crawlRun struct {
 }
 
 func (c *crawlRun) run(ctx context.Context, args []string, given seeds) (err error) {
-	rule, markdown, err := c.rule.agree(ctx, c.store, c.name())
+	rule, set, err := c.rule.agree(ctx, c.store, c.name())
 	if err != nil {
 		return err
 	}
-	c.judgedBy, c.markdown = rule, markdown
+	c.judgedBy, c.markdown = rule, set.Markdown
 	if c.present, err = c.join(ctx); err != nil {
 		return err
 	}
@@ -62,9 +60,6 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) (err err
 		return err
 	}
 	if c.round, err = c.openRound(ctx); err != nil {
-		return err
-	}
-	if c.last, err = c.fetchesLast(ctx); err != nil {
 		return err
 	}
 	if err := c.resumeArchive(ctx); err != nil {
@@ -76,19 +71,19 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) (err err
 	case !left:
 		return errors.Join(c.nothingLeft(ctx, args), c.closeArchive())
 	}
-	keepLinks, err := keepsLinks(ctx, c.store)
-	if err != nil {
-		return err
-	}
-	if c.options.CheckAssets && !keepLinks {
+	if c.options.CheckAssets && set.NoLinks {
 		return usagef("--check-assets needs the links that %s does not keep: leave --check-assets out, or choose another --store", c.name())
+	}
+	order, err := orderHosts(ctx, c.store, c.name(), c.prefer, &c.seeds)
+	if err != nil {
+		return errors.Join(err, c.closeArchive())
 	}
 	opt := ingest.Options{
 		Rule:           rule,
-		Markdown:       markdown,
-		NoLinks:        !keepLinks,
-		Canonicals:     true,
-		SkipDuplicates: c.onDuplicate == "skip",
+		Markdown:       set.Markdown,
+		NoLinks:        set.NoLinks,
+		Order:          order,
+		SkipDuplicates: set.SkipTexts,
 		GoneAfter:      c.again.goneAfter,
 		Shared:         c.store.shared,
 		Limit:          c.options.MaxPages,
@@ -113,9 +108,9 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) (err err
 	opt.OnTouch = c.onTouch
 	pipeline, err := ingest.New(ctx, c.store, opt)
 	if err != nil {
-		return errors.Join(err, following.close(ctx), c.closeArchive())
+		return errors.Join(err, c.closeConsumers(ctx, following), c.closeArchive())
 	}
-	return c.crawl(ctx, pipeline, opt.Learn, following)
+	return c.hint(c.crawl(ctx, pipeline, following))
 }
 
 func (c *crawlRun) name() string { return c.store.name }
@@ -168,16 +163,16 @@ func (c *crawlRun) completeFeed(ctx context.Context) error {
 	if err != nil || f == nil {
 		return err
 	}
-	return f.Close(context.WithoutCancel(ctx))
+	return c.closeConsumers(ctx, consumers{[]consumer{*f}, c.say})
 }
 
 // errMaxTime: the time of this run is over.
 var errMaxTime = errors.New("--max-time has passed")
 
 // crawl runs the crawler into the pipeline, and says how it goes and how it ended.
-func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, lessons *learn.Book, following consumers) (err error) {
+func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, following consumers) (err error) {
 	unstarted := func(err error) error {
-		return errors.Join(err, pipeline.Close(), following.close(ctx), c.closeArchive())
+		return errors.Join(err, pipeline.Close(), c.closeConsumers(ctx, following), c.closeArchive())
 	}
 	if err := c.readSpent(ctx); err != nil {
 		return unstarted(err)
@@ -186,7 +181,8 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, lessons
 	if err != nil {
 		return unstarted(err)
 	}
-	c.options.OnSeed = func(url string) error { return c.moved(ctx, url) }
+	c.options.OnSeed = func(from, to string) error { return c.moved(ctx, pipeline, from, to) }
+	c.options.OnListed = pipeline.Listed
 	c.options.OnPage = c.answered
 	options := c.options
 	options.Connections = affordable(options.Connections, disk.FileLimit())
@@ -201,7 +197,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, lessons
 	}
 	c.say.line("%s", c.greeting(counts, pipeline.Pages(), back))
 	started := time.Now()
-	v := &running{c.store, pipeline, lessons, crawl, started}
+	v := &running{c.store, pipeline, crawl, started}
 	outside.show(v)
 	c.present.tell(ctx, func(w *workerState) {
 		added := pipeline.Added()
@@ -215,10 +211,21 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, lessons
 		return unstarted(errors.Join(err, outside.close()))
 	}
 	stop := c.watch(ctx, v)
-	err = following.while(run, func(ctx context.Context) error { return c.runFor(ctx, crawl) })
+	late, cancelLate := withGrace(run, c.options.Grace)
+	defer cancelLate()
+	err = following.while(run, late, func(ctx context.Context) error { return c.runFor(ctx, crawl) })
 	err = keepFirst(err, endView())
 	crawl.Close()
-	closeErr := errors.Join(pipeline.Close(), following.close(ctx), c.closeArchive())
+	if err != nil && !errors.Is(err, errMaxTime) {
+		stopRun() // the grace period begins, if it has not begun
+	}
+	closeErr := pipeline.Close()
+	unsent, followErr := following.close(late)
+	closeErr = errors.Join(closeErr, followErr, c.closeArchive())
+	fedTo := c.feed
+	if unsent {
+		err, fedTo = cmp.Or(err, context.Canceled), ""
+	}
 	if err == nil || isStop(err) {
 		err = cmp.Or(closeErr, err) // pages in flight at the stop could not be stored
 	}
@@ -226,7 +233,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, lessons
 	err = keepFirst(err, outside.close())
 
 	if err != nil && !isStop(err) {
-		return c.hint(err)
+		return err
 	}
 	after, countErr := c.store.Counts(context.WithoutCancel(ctx))
 	if countErr != nil {
@@ -245,17 +252,43 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, lessons
 			return err
 		}
 	}
+	alone := crawl.LeftAlone()
+	if err := noteAlone(context.WithoutCancel(ctx), c.store, alone); err != nil {
+		return err
+	}
+	postponed, err := report.PostponedIn(context.WithoutCancel(ctx), c.store, "")
+	if err != nil {
+		return err
+	}
+	only, err := c.whyOnlyOne(context.WithoutCancel(ctx), tally, after)
+	if err != nil {
+		return err
+	}
 	c.say.summary(summary{
 		added: pipeline.Added(), visits: pipeline.Visits(), all: tally, urls: after, rule: c.judgedBy, took: time.Since(started),
-		store: c.name(), bytes: c.store.size(), feed: c.feed, archive: c.crawlFlags.archive.dir, demanding: crawl.Demanding(),
+		store: c.name(), bytes: c.store.size(), feed: fedTo, archive: c.crawlFlags.archive.dir, demanding: crawl.Demanding(), alone: alone, postponed: postponed, only: only,
 		end: end, again: c.resume(end),
 	})
 	if end.interrupted {
 		c.result = exitError(exitFailed)
 	} else if fetchedNothing(tally) {
-		c.result = c.nothingFetched(ctx)
+		c.result = c.nothingFetched(ctx, alone...)
 	}
 	return nil
+}
+
+// noteAlone keeps in the store which hosts were left alone. The pipeline may have noted them already.
+func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) error {
+	if len(alone) == 0 {
+		return nil
+	}
+	return store.ChangeAlone(ctx, s, func(hosts map[string]store.Alone) {
+		for _, h := range alone {
+			if was := hosts[h.Host]; was.Why != h.Why {
+				hosts[h.Host] = store.Alone{Why: h.Why, At: time.Now().UTC(), Turned: was.Turned}
+			}
+		}
+	})
 }
 
 // answered tells all functions of onPage of a fetch.
@@ -337,7 +370,7 @@ func keepFirst(first, second error) error {
 	return second
 }
 
-// hint adds to an error of a running crawl what to do about it.
+// hint adds to an error of a crawl that has begun what to do about it.
 func (c *crawlRun) hint(err error) error {
 	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrAway) {
 		return fmt.Errorf("the crawl stopped, nothing is lost: %w: it is resumed with: %s", err, c.resume(ending{}))
@@ -362,12 +395,22 @@ func (c *crawlRun) greeting(counts frontier.Counts, pages, back int64) string {
 // fetchedNothing says whether the store holds neither pages nor other files.
 func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 
-// nothingFetched says why a crawl has no page: the first problem, else the first
-// redirect out of it.
-func (c *crawlRun) nothingFetched(ctx context.Context) error {
+// nothingFetched says why a crawl has no page: the first problem, else the first redirect out of it,
+// else the first of the hosts that were left alone.
+func (c *crawlRun) nothingFetched(ctx context.Context, alone ...crawler.LeftHost) error {
 	why := errors.New("no page was fetched")
+	if len(alone) > 0 {
+		why = fmt.Errorf("no page was fetched: %s was left alone: %s", alone[0].Host, alone[0].Why)
+	}
 	if len(c.lost) > 0 {
 		why = fmt.Errorf("no page was fetched: the folder %s is missing", c.lost[0].Dir)
+	}
+	circle, err := c.redirectCircle(ctx)
+	if err != nil {
+		return err
+	}
+	if circle != "" {
+		why = fmt.Errorf("no page was fetched: %s", circle)
 	}
 	moved := false
 	for page, err := range c.store.Changes(ctx, "", store.WantRecord) {

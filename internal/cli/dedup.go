@@ -68,7 +68,7 @@ type dedupFlags struct {
 
 func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &dedupFlags{}
-	flags.StringVar(&f.store, "store", "", "folder or redis:// address of a store to keep the judgement in (default: a temporary one)")
+	flags.StringVar(&f.store, "store", "", "folder or postgres:// address of a store to keep the judgement in (default: a temporary one)")
 	f.rule = addRuleFlags(flags)
 	f.corpus = addCorpusFlags(flags)
 	f.records = addCorpusOutFlags(flags)
@@ -144,7 +144,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		}
 		defer os.RemoveAll(dir)
 	}
-	s, err := openStore(ctx, dir, true, 16, "")
+	s, err := openStore(ctx, dir, true, 16)
 	if err != nil {
 		return err
 	}
@@ -213,11 +213,11 @@ const recordShare = 32
 // judge judges the inputs into a store. If there is a store to judge against, it judges by that
 // one's settings.
 func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared bool, in *corpus.Inputs, known *store.Settings) error {
-	rule, markdown, err := d.agree(ctx, s, name, known)
+	rule, set, err := d.agree(ctx, s, name, known)
 	if err != nil {
 		return err
 	}
-	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: markdown, NoLinks: true, Shared: shared, Memory: int64(*d.memory)})
+	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Memory: int64(*d.memory)})
 	if err != nil {
 		return err
 	}

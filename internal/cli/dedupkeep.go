@@ -108,7 +108,7 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	if set.Extractor != extractorVersion {
 		return set, otherVersion(d.keep.against, "extractor", set.Extractor, extractorVersion)
 	}
-	set.Markdown = store.NoMarkdown // what is judged is not kept
+	set.Markdown, set.SkipTexts = store.NoMarkdown, false // what is judged is not kept
 	if d.keep.contained() > 0 {
 		set.Contained = d.keep.contained()
 	}
@@ -117,15 +117,15 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 
 // agree settles the rule for a store, and what is kept beside each text: that of the texts it
 // holds, or that of the store it is judged against.
-func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Markdown, error) {
+func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
 		return d.rule.agree(ctx, s, name)
 	}
 	rule, err := ruleOf(*known, d.keep.against)
 	if err != nil {
-		return rule, "", err
+		return rule, *known, err
 	}
-	return rule, known.Markdown, store.WriteSettings(ctx, s, *known)
+	return rule, *known, store.WriteSettings(ctx, s, *known)
 }
 
 // # The longest is kept

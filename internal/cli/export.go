@@ -31,9 +31,10 @@ each field holds. While a crawl runs, it writes those of one moment, and says on
 error of which. A file is packed as its name says (.gz, .zst); one that is there already
 is left as it is if there is nothing to write.
 
-With --complete the pages have the verdicts of report --complete, and a text is without
-what its host repeats on many pages, where that stands before or behind all that is the
-page's own; --whole-text keeps it.
+With --complete the pages have the verdicts of report --complete. --strip-repeated also
+leaves out of each text what its host repeats on many pages, where that stands before or
+behind all that is the page's own, and writes how many blocks and words those are. A page
+with fewer words of its own than --min-words of the crawl keeps its whole text.
 
 With --since or --cursor it writes what changed instead. Each line says what it is:
 "change" is new, changed or gone; applied by id to an earlier export, in their order,
@@ -74,6 +75,7 @@ type exportFlags struct {
 	to       string // URL of an index; "": none
 	mapping  bool
 	markdown bool
+	strip    bool   // leave out of each text what its host repeats
 	archive  string // folder of the store's web archive; "": where the crawl keeps it
 }
 
@@ -87,6 +89,7 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.StringSliceVar(&f.without, "without", nil, "leave out pages of a verdict: thin")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
+	flags.BoolVar(&f.strip, "strip-repeated", false, "with --complete, leave out of each text what its host repeats on many pages; a field counts the words")
 	f.out = addOutFlags(flags)
 	flags.StringVar(&f.to, "to", "", "send the pages to this index of Elasticsearch or OpenSearch: https://HOST:9200/INDEX")
 	flags.BoolVar(&f.mapping, "print-mapping", false, "print a mapping for such an index, and do nothing else")
@@ -108,11 +111,14 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		return usagef("--complete judges all pages anew, and so has no changes: leave out --since and --cursor")
 	}
 	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, set store.Settings, whole *complete.Whole) error {
-		if whole != nil && !f.complete.wholeText {
+		if f.strip {
 			opt.Own = whole.Own
 		}
 		if f.markdown && set.Markdown == store.NoMarkdown {
 			return fmt.Errorf("%s holds no Markdown: a crawl keeps it that is begun with --markdown, into a new store; of pages that are in a web archive that needs no fetch: skink crawl --store NEW --markdown --from ARCHIVE", *f.store)
+		}
+		if err := f.since.check(ctx, s, *f.store, opt.After); err != nil {
+			return err
 		}
 		if f.to != "" {
 			return f.toIndex(ctx, con, s, opt)
@@ -120,17 +126,13 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		if f.format == formatWACZ {
 			return f.toWACZ(ctx, con, s, opt)
 		}
-		end, err := s.End(ctx) // a page that is committed later may be written now, and is written again then
-		if err != nil {
-			return err
-		}
-		lines := 0
-		err = f.out.write(con, func(out io.Writer) (err error) {
-			lines, err = feed.Write(ctx, out, s, opt)
+		from, lines := &followed{s, opt.After}, 0
+		err := f.out.write(con, func(out io.Writer) (err error) {
+			lines, err = feed.Write(ctx, out, from, opt)
 			return err
 		})
 		if err == nil {
-			err = f.since.keep(con, *f.store, end)
+			err = f.since.keep(con, *f.store, from.last)
 		}
 		if err == nil && lines == 0 && !f.since.given() {
 			fmt.Fprintf(con.Err, "%s holds no page to write: see skink report --store %s\n", *f.store, quoted(*f.store))
@@ -173,8 +175,12 @@ func (f *exportFlags) options() (feed.Options, error) {
 		return opt, usagef("--format wet has no form for what is gone: leave out --since and --cursor, or try jsonl")
 	case opt.Format == feed.Parquet && f.out.out == "-":
 		return opt, usagef("--format parquet is no text: name a file with --out")
-	case f.markdown && f.complete.complete && !f.complete.wholeText:
-		return opt, usagef("--complete leaves out of a text what its host repeats, and the Markdown has all of it: leave --markdown out, or add --whole-text")
+	case f.strip && !f.complete.complete:
+		return opt, usagef("--strip-repeated needs --complete, which finds what a host repeats: give both")
+	case f.strip && f.complete.wholeText:
+		return opt, usagef("--whole-text does not look for what a host repeats: leave one of --strip-repeated and --whole-text out")
+	case f.strip && f.markdown:
+		return opt, usagef("--strip-repeated leaves text out that the Markdown still has: leave one of --strip-repeated and --markdown out")
 	case f.minWords < 0:
 		return opt, usagef("--min-words %d: try 0 or more", f.minWords)
 	}

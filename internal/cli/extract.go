@@ -75,7 +75,10 @@ type extracted struct {
 }
 
 // extractFlags is what the flags of skink extract say.
-type extractFlags struct{ json, html, markdown, pictures, alt bool }
+type extractFlags struct {
+	json, html, markdown, pictures, alt bool
+	private                             *privateFlag
+}
 
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &extractFlags{}
@@ -84,6 +87,7 @@ func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to the line")
 	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown, keep the pictures in the text")
 	flags.BoolVar(&f.alt, "alt", false, "with --json, add the alternative texts of the pictures in the text")
+	f.private = addPrivateFlag(flags)
 	return f.run
 }
 
@@ -102,6 +106,9 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 	case f.alt && !f.json:
 		return usagef("extract: --alt adds to --json: give both")
 	}
+	if err := f.private.allow(&crawler.Options{}); err != nil { // before anything is read
+		return err
+	}
 	if err := checkURLs(args); err != nil {
 		return err
 	}
@@ -116,7 +123,7 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 			}
 			continue
 		}
-		doc, err := readPage(ctx, con, f.options(), name)
+		doc, err := readPage(ctx, con, f.options(), f.private, name)
 		if ctx.Err() != nil {
 			return keepFirst(out.Flush(), ctx.Err())
 		}
@@ -216,7 +223,8 @@ func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer,
 		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, oneLine(err))
 		failed++
 	}
-	err = replay.Pages(ctx, in, name, crawler.Defaults(), damaged, func(p *crawler.Page, _ store.Archived) error {
+	notes := replay.Notes{Damaged: damaged, Odd: func(error) {}, Passed: func(string) {}}
+	err = replay.Pages(ctx, in, name, crawler.Defaults(), notes, func(p *crawler.Page, _ store.Archived) error {
 		if p.Problem != "" || p.Location != "" {
 			return nil
 		}

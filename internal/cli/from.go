@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -28,6 +27,7 @@ type rejudging struct {
 	pipeline    *ingest.Pipeline
 	ways        map[string]way // to the pages that redirects led to, by URL
 	lost        int            // records that could not be read
+	passed      reading        // counts records that are passed over
 }
 
 // A way is how a crawl came to a page.
@@ -50,7 +50,7 @@ func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options,
 	case f.feed != "":
 		return usagef("--from and --feed: what is judged is printed by %s when it is done", "skink export")
 	}
-	var files []string
+	var files []replay.File
 	for _, path := range f.from {
 		of, err := replay.Files(path)
 		if err != nil {
@@ -61,7 +61,7 @@ func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options,
 	if _, err := check(f.rule.settings()); err != nil {
 		return err
 	}
-	s, err := openStore(ctx, *f.store, true, 16, "")
+	s, err := openStore(ctx, *f.store, true, 16)
 	if err != nil {
 		return err
 	}
@@ -79,17 +79,17 @@ func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options,
 	return r.run(ctx, files)
 }
 
-func (r *rejudging) run(ctx context.Context, files []string) error {
-	rule, markdown, err := r.rule.agree(ctx, r.store, r.store.name)
+func (r *rejudging) run(ctx context.Context, files []replay.File) error {
+	rule, set, err := r.rule.agree(ctx, r.store, r.store.name)
 	if err != nil {
 		return err
 	}
-	keepLinks, err := keepsLinks(ctx, r.store)
+	order, err := orderHosts(ctx, r.store, r.store.name, r.prefer, new(seeds))
 	if err != nil {
 		return err
 	}
 	r.pipeline, err = ingest.New(ctx, r.store, ingest.Options{
-		Rule: rule, Markdown: markdown, NoLinks: !keepLinks, Canonicals: true, Shared: r.store.shared, SkipDuplicates: r.onDuplicate == "skip", Agent: robots.ProductToken(r.options.UserAgent), Memory: int64(*r.memory),
+		Rule: rule, Markdown: set.Markdown, NoLinks: set.NoLinks, Order: order, Shared: r.store.shared, SkipDuplicates: set.SkipTexts, Agent: robots.ProductToken(r.options.UserAgent), Memory: int64(*r.memory),
 	})
 	if err != nil {
 		return err
@@ -107,6 +107,9 @@ func (r *rejudging) run(ctx context.Context, files []string) error {
 		added: r.pipeline.Added(), all: r.pipeline.Tally(), urls: counts, rule: rule, took: time.Since(started),
 		store: r.store.name, bytes: r.store.size(),
 	})
+	if len(r.passed.passed) > 0 {
+		r.say.line("passed over: %s", r.passed.passedText())
+	}
 	if r.lost > 0 {
 		return fmt.Errorf("%s could not be read", report.Counted(r.lost, "record"))
 	}
@@ -120,15 +123,15 @@ func (r *rejudging) run(ctx context.Context, files []string) error {
 var errStop = errors.New("stop")
 
 // pages are those of the files, one file after the other.
-func (r *rejudging) pages(ctx context.Context, files []string) iter.Seq2[*ingest.Replayed, error] {
+func (r *rejudging) pages(ctx context.Context, files []replay.File) iter.Seq2[*ingest.Replayed, error] {
 	return func(yield func(*ingest.Replayed, error) bool) {
-		for _, name := range files {
-			r.say.line("Judging the pages of %s into %s", name, *r.crawlFlags.store)
-			switch err := r.pagesOf(ctx, name, yield); {
+		for _, f := range files {
+			r.say.line("Judging the pages of %s into %s", f.Name, *r.crawlFlags.store)
+			switch err := r.pagesOf(ctx, f, yield); {
 			case errors.Is(err, errStop):
 				return
 			case err != nil:
-				yield(nil, fmt.Errorf("%s: %w", name, err))
+				yield(nil, fmt.Errorf("%s: %w", f.Name, err))
 				return
 			}
 		}
@@ -136,17 +139,21 @@ func (r *rejudging) pages(ctx context.Context, files []string) iter.Seq2[*ingest
 }
 
 // pagesOf yields the pages of a file. The error is errStop if no more are wanted.
-func (r *rejudging) pagesOf(ctx context.Context, name string, yield func(*ingest.Replayed, error) bool) error {
-	f, err := os.Open(name)
+func (r *rejudging) pagesOf(ctx context.Context, file replay.File, yield func(*ingest.Replayed, error) bool) error {
+	f, err := file.Open()
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	damaged := func(err error) {
-		r.lost++
-		r.say.line("%s: %s", name, oneLine(err))
+	notes := replay.Notes{
+		Passed: r.passed.passOver,
+		Odd:    func(err error) { r.say.line("%s: %s", file.Name, oneLine(err)) },
+		Damaged: func(err error) {
+			r.lost++
+			r.say.line("%s: %s", file.Name, oneLine(err))
+		},
 	}
-	return replay.Pages(ctx, f, filepath.Base(name), r.options, damaged, func(p *crawler.Page, at store.Archived) error {
+	return replay.Pages(ctx, f, filepath.Base(file.Name), r.options, notes, func(p *crawler.Page, at store.Archived) error {
 		r.lead(p)
 		p.Item.Due = p.FetchedAt // a later answer of a URL is another visit
 		leads, err := crawler.LeadsOf(p, &r.options)
@@ -157,7 +164,7 @@ func (r *rejudging) pagesOf(ctx context.Context, name string, yield func(*ingest
 			_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // so that its end is counted
 			return err
 		}
-		if !yield(&ingest.Replayed{Page: p, Leads: leads, Before: discover, Commit: r.placed(at)}, nil) {
+		if !yield(&ingest.Replayed{Page: p, Leads: leads, Before: discover, Commit: r.placed(at), Known: func() { r.passed.passOver("visit that is no later than the one stored") }}, nil) {
 			return errStop
 		}
 		return nil

@@ -57,7 +57,7 @@ func slowest(all []crawler.HostState) []crawler.HostState {
 // leftAlone lists the hosts that are not asked now, the one with the longest wait first, and says
 // how many there are.
 func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
-	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget })
+	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget && h.Alone == "" })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })
 	return list[:min(len(list), mostHosts)], len(list)
 }
@@ -65,6 +65,8 @@ func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int
 // whyAlone says why a host is not asked now.
 func whyAlone(h crawler.HostState, now time.Time) string {
 	switch wait := h.Until.Sub(now).Round(time.Second); {
+	case h.Alone != "":
+		return "for the rest of the run: " + h.Alone
 	case h.Budget:
 		return "its budget is spent"
 	case h.Hopeless:

@@ -108,5 +108,5 @@ func (c *crawlRun) openIndexFeed(ctx context.Context) (*consumer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &consumer{indexFeed{b}, fileEvery}, nil
+	return &consumer{indexFeed{b}, fileEvery, c.feed}, nil
 }

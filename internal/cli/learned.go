@@ -28,8 +28,8 @@ type learnFlags struct {
 func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
 	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps), mirrors: "all", flags: flags}
 	flags.Var(&f.sitemaps, "sitemaps", "on: read the sitemaps of seeds that are hosts, those that robots.txt names and /sitemap.xml; or off")
-	flags.Var(&f.learn, "learn", "on: learn which URLs of a site are copies, and take parameters off that change no page; or off")
-	flags.Var(&f.budget, "budget", "on: put last what led to copies again and again, and traps; off: fetch it, and what earlier runs put last")
+	flags.Var(&f.learn, "learn", "on: learn from the pages of a site which patterns of its URLs return known texts; or off")
+	flags.Var(&f.budget, "budget", "on: postpone URLs of patterns that keep returning known texts; off: fetch them, and those that earlier runs postponed")
 	flags.StringVar(&f.mirrors, "mirrors", f.mirrors, "hosts whose pages are copies of another's, path by path: fetch all, or a sample of them")
 	return f
 }
@@ -87,47 +87,27 @@ func (c *crawlRun) lessons() *learn.Book {
 	for _, f := range c.options.Folders {
 		book.Exempt[f.Host] = true
 	}
-	book.Again = c.queueAgain
 	return book
 }
 
-// queueAgain puts URLs back into the queue because their pattern won its budget back.
-func (c *crawlRun) queueAgain(ctx context.Context, urls []string) error {
-	now := time.Now().UTC()
-	items := make([]frontier.Item, len(urls))
-	for i, url := range urls {
-		items[i] = frontier.Item{URL: url, Depth: 1, Priority: crawler.WonPriority, Due: now}
-	}
-	if _, err := c.store.Requeue(ctx, items); err != nil {
-		return fmt.Errorf("queue again what was put last: %w", err)
-	}
-	return nil
-}
-
-// fetchesLast says whether this run fetches the URLs that were put last. It does if it puts nothing
-// last itself, or if earlier runs fetched all else and nothing else is asked for.
-func (c *crawlRun) fetchesLast(ctx context.Context) (bool, error) {
-	tally, err := c.store.Tally(ctx)
-	if err != nil || tally.Later == 0 {
-		return false, err
-	}
-	if !c.learning.budget || !c.learning.learn {
-		return true, nil
-	}
-	counts, err := c.store.Counts(ctx)
-	return counts.Pending == 0 && !c.back.wanted(), err
-}
-
-// putLast yields the URLs that were put last, if this run is to fetch them.
-func (c *crawlRun) putLast(ctx context.Context) iter.Seq2[frontier.Item, error] {
+// postponed yields the URLs that earlier runs postponed, if this run postpones nothing.
+func (c *crawlRun) postponed(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
-		if !c.last {
+		if c.learning.budget && c.learning.learn {
+			return
+		}
+		tally, err := c.store.Tally(ctx)
+		if err != nil {
+			yield(frontier.Item{}, err)
+			return
+		}
+		if tally.Later == 0 {
 			return
 		}
 		now := time.Now().UTC()
 		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
 			if err != nil {
-				yield(frontier.Item{}, fmt.Errorf("look for what was put last: %w", err))
+				yield(frontier.Item{}, fmt.Errorf("look for what was postponed: %w", err))
 				return
 			}
 			r := &page.Record
@@ -158,7 +138,7 @@ func printLearned(ctx context.Context, out io.Writer, s store.Reader, host strin
 	if site == nil {
 		site = learn.NewHost()
 	}
-	return writeLine(out, site)
+	return writeLine(out, site.Brief())
 }
 
 // hostNamed is a host as it was given, or that of a URL.
@@ -169,10 +149,10 @@ func hostNamed(given string) string {
 	return given
 }
 
-// forget makes a store forget what was learned of a host. URLs that were put last stay so until a
-// later run fetches them.
+// forget makes a store forget what was learned of a host. Postponed URLs stay so until a later run
+// looks at them again.
 func forget(ctx context.Context, dir, host string) error {
-	s, err := openStore(ctx, dir, false, 16, "")
+	s, err := openStore(ctx, dir, false, 16)
 	if err != nil {
 		return err
 	}

@@ -15,14 +15,14 @@ import (
 
 	"skink/store"
 	"skink/store/badger"
-	"skink/store/redis"
+	"skink/store/postgres"
 	"skink/store/remote"
 )
 
 const defaultStore = "skink-data"
 
 func addStoreFlag(flags *pflag.FlagSet) *string {
-	return flags.String("store", defaultStore, "folder of the store, or redis://HOST:PORT[,HOST:PORT...]/NAME for one that many workers share")
+	return flags.String("store", defaultStore, "folder of the store, or postgres://USER@HOST[,HOST...]/DATABASE?schema=NAME for one that many workers share")
 }
 
 // A writeStore is a store that is open for writing.
@@ -34,13 +34,10 @@ type writeStore struct {
 }
 
 // openStore opens a store to write to it. files is how many other files will be open beside a store
-// in a folder. texts is the folder for the texts of a store on servers. Its errors say what to try.
-func openStore(ctx context.Context, name string, create bool, files int, texts string) (*writeStore, error) {
-	if texts != "" && !redis.IsAddress(name) {
-		return nil, usagef("--texts %s: a store in a folder keeps its texts there: give it with a --store on servers", texts)
-	}
-	if redis.IsAddress(name) {
-		s, at, err := openShared(ctx, name, redis.Options{Create: create, Texts: texts})
+// in a folder. Its errors say what to try.
+func openStore(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
+	if postgres.IsAddress(name) {
+		s, at, err := openPostgres(ctx, name, postgres.Options{Create: create})
 		if err != nil {
 			return nil, err
 		}
@@ -54,13 +51,16 @@ func openStore(ctx context.Context, name string, create bool, files int, texts s
 	return &writeStore{Store: s, name: name, folder: s}, nil
 }
 
-// openShared opens a store on servers.
-func openShared(ctx context.Context, name string, opt redis.Options) (*redis.Store, redis.Address, error) {
-	at, err := redis.ParseAddress(name)
+// isShared says whether a store is kept by servers, for many workers.
+func isShared(name string) bool { return postgres.IsAddress(name) }
+
+// openPostgres opens a store on a PostgreSQL server.
+func openPostgres(ctx context.Context, name string, opt postgres.Options) (*postgres.Store, postgres.Address, error) {
+	at, err := postgres.ParseAddress(name)
 	if err != nil {
 		return nil, at, usagef("--store: %w", err)
 	}
-	s, err := redis.Open(ctx, at, opt)
+	s, err := postgres.Open(ctx, at, opt)
 	if err != nil {
 		return nil, at, openError(at.String(), err, opt.ReadOnly)
 	}
@@ -69,7 +69,7 @@ func openShared(ctx context.Context, name string, opt redis.Options) (*redis.Sto
 
 // withoutPassword is the name of a store as it may be printed.
 func withoutPassword(name string) string {
-	if at, err := redis.ParseAddress(name); err == nil {
+	if at, err := postgres.ParseAddress(name); err == nil {
 		return at.String()
 	}
 	return name
@@ -117,14 +117,43 @@ func affordable(connections int, files int64) int {
 var errNoFolder = usagef("--store is empty: name a folder")
 
 func open(dir string, opt badger.Options) (*badger.Store, error) {
-	if dir == "" {
-		return nil, errNoFolder
+	if err := isFolder(dir); err != nil {
+		return nil, err
 	}
 	s, err := badger.Open(dir, opt)
 	if err != nil {
 		return nil, openError(dir, err, opt.ReadOnly)
 	}
 	return s, nil
+}
+
+// isFolder refuses what cannot be the folder of a store.
+func isFolder(name string) error {
+	switch {
+	case name == "":
+		return errNoFolder
+	case hasScheme(name):
+		return usagef("--store %s is a URL: name a folder, or postgres://USER@HOST/DATABASE for a store on a server; a URL to crawl is given without --store", brief(name))
+	}
+	return nil
+}
+
+// outsideFolders refuses a store in a folder that is to be crawled: the crawl would read what it
+// writes.
+func outsideFolders(name string, folders []string) error {
+	if isShared(name) || name == "" || hasScheme(name) {
+		return nil
+	}
+	at := landing(name)
+	for _, dir := range folders {
+		if to, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = to
+		}
+		if below, err := filepath.Rel(dir, at); err == nil && filepath.IsLocal(below) {
+			return usagef("the store %s is in the folder %s, which is to be crawled: name a folder outside it with --store", name, dir)
+		}
+	}
+	return nil
 }
 
 // A newStore is a place where a command is about to make a store.
@@ -135,7 +164,7 @@ type newStore struct {
 }
 
 func aboutToOpen(dir string) newStore {
-	if redis.IsAddress(dir) { // other workers may have begun to use it
+	if isShared(dir) { // other workers may have begun to use it
 		return newStore{}
 	}
 	_, err := os.Stat(dir)
@@ -215,15 +244,15 @@ const waitForAnswer = time.Second
 // and say is told of which moment its answers are. The lock of the store decides who has it; a
 // process that answers holds that lock, so it is tried first.
 func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, error) {
-	switch {
-	case dir == "":
-		return nil, errNoFolder
-	case redis.IsAddress(dir):
-		s, _, err := openShared(ctx, dir, redis.Options{ReadOnly: true})
+	if isShared(dir) {
+		s, _, err := openPostgres(ctx, dir, postgres.Options{ReadOnly: true})
 		if err != nil {
 			return nil, err
 		}
 		return &readStore{Reader: s, close: s.Close}, nil
+	}
+	if err := isFolder(dir); err != nil {
+		return nil, err
 	}
 	for until := time.Now().Add(waitForAnswer); ; {
 		r, askErr := remote.Open(ctx, dir)

@@ -7,11 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"skink/internal/packed"
 	"skink/store/badger"
+	"skink/store/badger/disk"
 )
 
 // outFlags say where a command writes its data.
@@ -97,7 +100,8 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 		}
 		mode = info.Mode().Perm()
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	removeStale(filepath.Dir(name), tempPrefix(name))
+	f, err := os.CreateTemp(filepath.Dir(name), tempPrefix(name)+"*")
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write %s: there is no folder %s: make it first", name, filepath.Dir(name))
 	}
@@ -110,6 +114,9 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
+	if release, _, err := disk.TryLock(f.Name()); err == nil { // so that nobody takes it for stale
+		defer release()
+	}
 	if err := write(f); err != nil {
 		return err
 	}
@@ -121,6 +128,32 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 	}
 	return os.Rename(f.Name(), name)
 }
+
+// tempPrefix is how the names of the files begin that become the file name.
+func tempPrefix(name string) string { return "." + filepath.Base(name) + ".skink-" }
+
+// removeStale removes the files that killed runs left in a folder. A file that is being written is
+// locked, or is younger than the moment between its beginning and its lock.
+func removeStale(dir, prefix string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // writing will say so
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		info, err := e.Info()
+		if err != nil || !strings.HasPrefix(e.Name(), prefix) || !info.Mode().IsRegular() || time.Since(info.ModTime()) < staleAfter {
+			continue
+		}
+		if release, free, err := disk.TryLock(path); err == nil && free {
+			_ = os.Remove(path)
+			release()
+		}
+	}
+}
+
+// staleAfter is the least age of a file that may be stale.
+const staleAfter = 10 * time.Second
 
 func writeInto(name string, write func(w io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)

@@ -135,12 +135,7 @@ func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
 			all = append(all, view.Saving{Why: why, Fetches: n})
 		}
 	}
-	if s.lessons != nil {
-		for rule, n := range s.lessons.Saved() {
-			add(string(rule), n)
-		}
-	}
-	add("put last, for what was learned of their hosts", tally.Later)
+	add("postponed, because of what was learned of their hosts", tally.Later)
 	add("not modified: the server sent no page again", s.pipeline.Visits()[store.NotModified])
 	return all
 }
@@ -237,7 +232,7 @@ func (o outside) numbers() monitor.Numbers {
 	counts, _ := v.store.Counts(context.Background()) // shown as 0 if counting fails: the crawl will say why
 	return monitor.Numbers{
 		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
-		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked, "sitemap": t.Sitemaps, "put last": t.Later},
+		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked, "sitemap": t.Sitemaps, "postponed": t.Later},
 		Problems: t.Problems,
 		URLs:     countsByName(counts, t),
 		InFlight: v.crawl.InFlight(), Hosts: v.crawl.Waiting(), Bytes: t.Bytes, Fetched: v.crawl.Fetched(),

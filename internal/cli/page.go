@@ -10,17 +10,18 @@ import (
 	"syscall"
 
 	"skink/crawler"
+	"skink/crawler/wire"
 	"skink/extract"
 	"skink/internal/corpus"
 )
 
 // readPage reads the page that an argument names: a file, a URL, or - for standard input.
-func readPage(ctx context.Context, con Console, options extract.Options, name string) (*extract.Document, error) {
+func readPage(ctx context.Context, con Console, options extract.Options, private *privateFlag, name string) (*extract.Document, error) {
 	var body []byte
 	var kind string
 	var err error
 	if hasScheme(name) {
-		body, kind, err = fetchPage(ctx, name)
+		body, kind, err = fetchPage(ctx, private, name)
 	} else {
 		kind = corpus.TypeOf(name)
 		body, err = await(ctx, func() ([]byte, error) { return readInput(con, name) })
@@ -56,19 +57,22 @@ func pageOf(options extract.Options, name string, body []byte, kind string) (*ex
 }
 
 // fetchPage fetches a page that a person named, and says of what type it is.
-func fetchPage(ctx context.Context, name string) (body []byte, kind string, err error) {
+func fetchPage(ctx context.Context, private *privateFlag, name string) (body []byte, kind string, err error) {
 	var all seeds
 	if err := all.addURL(name); err != nil {
 		return nil, "", err
 	}
 	opt := crawler.Defaults()
-	opt.AllowHosts = all.special()
+	opt.AllowHosts, opt.SeedHosts = all.special(), wire.HostsOf(all.URLs...)
+	if err := private.allow(&opt); err != nil {
+		return nil, "", err
+	}
 	page, err := crawler.Get(ctx, all.URLs[0], opt)
 	if err != nil {
 		return nil, "", err
 	}
 	if page.Problem != "" {
-		return nil, "", fmt.Errorf("%s: %s: %s", name, page.Problem, page.Detail)
+		return nil, "", fmt.Errorf("%s: %s: %s%s", name, page.Problem, page.Detail, adviceOn(string(page.Problem)))
 	}
 	return page.Body, page.Header.Get("Content-Type"), nil
 }

@@ -5,7 +5,10 @@ import (
 	"fmt"
 
 	"skink/crawler/folder"
+	"skink/crawler/wire"
 	"skink/frontier"
+	"skink/internal/ingest"
+	"skink/internal/precedence"
 	"skink/report"
 )
 
@@ -40,6 +43,7 @@ func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 	}
 	special := all.special()
 	c.options.AllowHosts = append(c.options.AllowHosts, special...)
+	c.options.SeedHosts = wire.HostsOf(all.URLs...)
 	if len(all.URLs) > len(special) && !namesContact(c.options.UserAgent) {
 		c.say.line("It is good manners to say who crawls: --contact takes a URL or an email address, and is sent with each request.")
 	}
@@ -64,7 +68,8 @@ func (c *crawlRun) checkOthers(ctx context.Context, stored, given seeds) error {
 		c.name(), stored.name(), report.Counted(tally.Pages(), "page"))
 }
 
-// anythingLeft says whether a URL is pending, a seed is new, or something is to be asked for again.
+// anythingLeft says whether a URL is pending, a seed is new, something is to be asked for again, or
+// something was postponed, which is to be looked at again.
 func (c *crawlRun) anythingLeft(ctx context.Context) (bool, error) {
 	counts, err := c.store.Counts(ctx)
 	if err != nil || counts.Pending > 0 {
@@ -79,7 +84,8 @@ func (c *crawlRun) anythingLeft(ctx context.Context) (bool, error) {
 	for _, err := range c.returning(ctx) {
 		return true, err
 	}
-	return false, nil
+	tally, err := c.store.Tally(ctx)
+	return bool(c.learning.learn) && tally.Later > 0 && !c.back.wanted(), err
 }
 
 // begin plants the seeds, and puts back and counts the URLs to be asked for again. It is called
@@ -109,10 +115,15 @@ func (c *crawlRun) plant(ctx context.Context) error {
 	return nil
 }
 
-// moved adds the address to which a seed's site moved.
-func (c *crawlRun) moved(ctx context.Context, url string) error {
+// moved adds the address to which a seed's site moved. Its host has the place of the seed's host.
+func (c *crawlRun) moved(ctx context.Context, pipeline *ingest.Pipeline, from, to string) error {
 	c.movedMu.Lock()
 	defer c.movedMu.Unlock()
-	c.seeds.merge(seeds{Moved: []string{url}})
+	order, err := precedence.Move(ctx, c.store, frontier.HostOf(from), frontier.HostOf(to))
+	if err != nil {
+		return err
+	}
+	pipeline.SetOrder(order)
+	c.seeds.merge(seeds{Moved: []string{to}})
 	return c.seeds.write(ctx, c.store)
 }

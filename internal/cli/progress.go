@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"skink/crawler"
-	"skink/crawler/learn"
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
@@ -39,7 +38,6 @@ func (m moment) line() string {
 type running struct {
 	store    *writeStore
 	pipeline *ingest.Pipeline
-	lessons  *learn.Book // nil: nothing is learned
 	crawl    *crawler.Crawl
 	started  time.Time
 }

@@ -52,7 +52,7 @@ func quoted(word string) string {
 func (f *crawlFlags) resume(end ending) string {
 	words := []string{"skink crawl"}
 	for _, g := range givenFlags(f.rule.flags) {
-		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" // the store keeps what they said
+		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" || g.name == "prefer" // the store keeps what they said
 		stopped := strings.HasPrefix(end.limit, "--"+g.name+" ") || end.spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
 		back := end.over() && (g.name == "retry" || strings.HasPrefix(g.name, "recrawl"))
 		if !kept && !stopped && !back {

@@ -27,6 +27,26 @@ type ruleFlags struct {
 	markdown   bool    // of skink crawl
 	pictures   bool    // the same
 	links      onOff   // of skink crawl
+
+	onDuplicate string // of skink crawl: tag or skip
+}
+
+// addOnDuplicateFlag adds another one that a store keeps.
+func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
+	flags.StringVar(&r.onDuplicate, "on-duplicate", tag, "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only; links are followed of seeds, home pages and pages whose leader is on another host); a store keeps what it began with")
+}
+
+// The values of --on-duplicate.
+const (
+	tag  = "tag"
+	skip = "skip"
+)
+
+func onDuplicate(skips bool) string {
+	if skips {
+		return skip
+	}
+	return tag
 }
 
 // addLinksFlag adds the flag that is no part of the rule, but that a store keeps too.
@@ -34,18 +54,9 @@ func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
 	flags.Var(&r.links, "links", "on: keep where pages link to, and with which words, so that a report can say what leads to a URL; off: only follow them")
 }
 
-// keepsLinks says whether a store that has settings keeps the links of pages.
-func keepsLinks(ctx context.Context, s store.Reader) (bool, error) {
-	set, err := store.ReadSettings(ctx, s)
-	if err != nil {
-		return false, err
-	}
-	return set == nil || !set.NoLinks, nil
-}
-
-// ruleFlagNames are the flags that addRuleFlags, addMarkdownFlags and addLinksFlag add: a
-// store keeps their values.
-var ruleFlagNames = []string{"similarity", "shingle", "unit", "step", "unordered", "form", "scheme", "min-words", "markdown", "pictures", "links"}
+// ruleFlagNames are the flags that addRuleFlags, addMarkdownFlags, addLinksFlag and
+// addOnDuplicateFlag add: a store keeps their values.
+var ruleFlagNames = []string{"similarity", "shingle", "unit", "step", "unordered", "form", "scheme", "min-words", "markdown", "pictures", "links", "on-duplicate"}
 
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	r := &ruleFlags{flags: flags, links: true, shingle: shingleSize{units: dedup.DefaultShingle}}
@@ -101,6 +112,7 @@ func (r *ruleFlags) settings() store.Settings {
 		Contained:  r.contained,
 		Markdown:   r.keeps(),
 		NoLinks:    !bool(r.links),
+		SkipTexts:  r.onDuplicate == skip,
 	}
 }
 
@@ -159,35 +171,35 @@ func check(set store.Settings) (dedup.Rule, error) {
 	return rule, nil
 }
 
-// agree settles by which rule a store is judged, and what is kept beside each text. A new store
-// gets the settings of the flags. Any other keeps its own, and a flag must not contradict them.
-func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedup.Rule, store.Markdown, error) {
+// agree settles by which rule a store is judged, and its settings. A new store gets those of the
+// flags. Any other keeps its own, and a flag must not contradict them.
+func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedup.Rule, store.Settings, error) {
 	want := r.settings()
 	rule, err := check(want)
 	if err != nil {
-		return rule, "", err
+		return rule, want, err
 	}
 	has, err := store.ReadSettings(ctx, s)
 	if err != nil {
-		return rule, "", fmt.Errorf("%s: %w", name, err)
+		return rule, want, fmt.Errorf("%s: %w", name, err)
 	}
 	if has == nil {
 		if err = store.WriteSettings(ctx, s, want); errors.Is(err, store.ErrChanged) {
 			return r.agree(ctx, s, name) // another worker came first
 		}
-		return rule, want.Markdown, err
+		return rule, want, err
 	}
 	if err := r.contradicts(*has, name); err != nil {
-		return rule, "", err
+		return rule, want, err
 	}
 	if r.flags.Changed("rule") && r.contained != has.Contained {
-		return rule, "", usagef("--rule and --containment ask for a share of %v, but %s was written with %v (0: by resemblance alone): leave the flags out, or choose another --store", r.contained, name, has.Contained)
+		return rule, want, usagef("--rule and --containment ask for a share of %v, but %s was written with %v (0: by resemblance alone): leave the flags out, or choose another --store", r.contained, name, has.Contained)
 	}
 	if has.Extractor != extractorVersion { // its records can be read, but the same pages would now give other texts
-		return rule, "", otherVersion(name, "extractor", has.Extractor, extractorVersion)
+		return rule, want, otherVersion(name, "extractor", has.Extractor, extractorVersion)
 	}
 	rule, err = ruleOf(*has, name)
-	return rule, has.Markdown, err
+	return rule, *has, err
 }
 
 // over are the settings of a store, with the flags that were given in place of its own.
@@ -236,6 +248,7 @@ func (r *ruleFlags) contradicts(has store.Settings, name string) error {
 		{"markdown", r.markdown, has.Markdown != store.NoMarkdown},
 		{"pictures", r.pictures, has.Markdown == store.WithPictures},
 		{"links", r.links.String(), keeps.String()},
+		{"on-duplicate", r.onDuplicate, onDuplicate(has.SkipTexts)},
 	} {
 		if r.flags.Changed(f.flag) && f.given != f.is {
 			return usagef("--%s %v, but %s was written with --%s %v: leave the flag out, or choose another --store", f.flag, f.given, name, f.flag, f.is)

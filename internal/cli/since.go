@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"strings"
 	"time"
@@ -19,6 +21,7 @@ import (
 type sinceFlags struct {
 	since  string
 	cursor string // a file
+	held   string // what the cursor's file held when it was last read or written; "": there was none
 }
 
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
@@ -43,11 +46,11 @@ func (f *sinceFlags) heed(opt *feed.Options) error {
 	opt.Changes = true
 	from := f.since
 	if f.cursor != "" {
-		b, err := os.ReadFile(f.cursor)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		var err error
+		if from, err = f.read(); err != nil {
 			return plainError(f.cursor, err)
 		}
-		from = string(bytes.TrimSpace(b))
+		f.held = from
 	}
 	if from == sinceStart {
 		return nil
@@ -70,25 +73,87 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// check refuses a cursor that stands behind the last change of s. Such a cursor is of another store,
+// or this one was put back to an earlier state: with it, an export would leave out pages for ever.
+func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string, after store.Cursor) error {
+	if after == "" {
+		return nil
+	}
+	end, err := s.End(ctx) // before the changes, because a crawl may add some
+	if err != nil || end == after {
+		return err
+	}
+	for _, err := range s.Changes(ctx, after, store.WantRecord) {
+		return err // there is one
+	}
+	what, anew := "--since "+string(after), "--since "+sinceStart
+	if f.cursor != "" {
+		what, anew = fmt.Sprintf("the cursor %s in %s", after, f.cursor), "another file for --cursor"
+	}
+	return fmt.Errorf("%s stands behind the last change of %s, which is at %s: it is of another store, or the store was put back; to export all pages again, try %s", what, storeName, end, anew)
+}
+
+// A followed store remembers the last change that it gave to its reader.
+type followed struct {
+	store.Reader
+	last store.Cursor
+}
+
+func (r *followed) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
+	return func(yield func(*store.Change, error) bool) {
+		for change, err := range r.Reader.Changes(ctx, after, want) {
+			if !yield(change, err) {
+				return
+			}
+			if err == nil {
+				r.last = change.Cursor
+			}
+		}
+	}
+}
+
 // keep prints the cursor from which the next export goes on, and writes it to the cursor's file if
-// there is one.
-func (f *sinceFlags) keep(con Console, storeName string, end store.Cursor) error {
+// there is one. It is the place of the last change that this export saw, and not the end of the
+// store: whatever this export has not seen, the next one will.
+func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) error {
 	if !f.given() {
 		return nil
 	}
-	fmt.Fprintf(con.Err, "go on from here with: skink export --store %s --since %s\n", quoted(storeName), quoted(string(end)))
-	if f.cursor == "" {
+	from := string(last)
+	if last == "" {
+		from = sinceStart
+	}
+	fmt.Fprintf(con.Err, "go on from here with: skink export --store %s --since %s\n", quoted(storeName), quoted(from))
+	if f.cursor == "" || last == "" {
 		return nil
 	}
-	return f.write(end)
+	return f.write(last)
 }
 
-// write writes a cursor to its file.
+// read returns the cursor in the file; "" if there is no such file.
+func (f *sinceFlags) read() (string, error) {
+	b, err := os.ReadFile(f.cursor)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return string(bytes.TrimSpace(b)), err
+}
+
+// write writes a cursor to its file. It refuses to replace one that another export wrote meanwhile,
+// which may stand behind it.
 func (f *sinceFlags) write(at store.Cursor) error {
-	text := string(at) + "\n"
+	switch now, err := f.read(); {
+	case err != nil:
+		return plainError(f.cursor, err)
+	case now != f.held:
+		return fmt.Errorf("keep the cursor: %s was changed since this export read it, and is left as it is: run one export at a time with it", f.cursor)
+	case now == string(at):
+		return nil
+	}
 	tmp := f.cursor + ".new"
-	if err := errors.Join(os.WriteFile(tmp, []byte(text), 0o644), os.Rename(tmp, f.cursor)); err != nil {
+	if err := errors.Join(os.WriteFile(tmp, []byte(string(at)+"\n"), 0o644), os.Rename(tmp, f.cursor)); err != nil {
 		return fmt.Errorf("keep the cursor: %w", err)
 	}
+	f.held = string(at)
 	return nil
 }

@@ -32,7 +32,7 @@ reason:
   fetched      answered with a page or a file
   redirected   answered with another URL
   blocked      robots.txt says no
-  put-last     not fetched, for what was learned of their hosts
+  postponed    not fetched: their patterns kept returning known texts
   failed       no page there
   given-up     tried as often as --retries allows
   outside      linked to, but out of scope or too deep
@@ -57,9 +57,9 @@ type statusFlags struct {
 
 func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &statusFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.urls, "urls", "", "list the URLs of a state instead: pending, fetched, redirected, blocked, put-last, failed, given-up or outside")
+	flags.StringVar(&f.urls, "urls", "", "list the URLs of a state instead: pending, fetched, redirected, blocked, postponed, failed, given-up or outside")
 	flags.StringVar(&f.learned, "learned", "", "print what was learned of this HOST, or of that of a URL, instead, with the evidence")
-	flags.StringVar(&f.forget, "forget", "", "forget what was learned of this HOST; what it put last a later run fetches")
+	flags.StringVar(&f.forget, "forget", "", "forget what was learned of this HOST; what it postponed a later run looks at again")
 	flags.StringVar(&f.format, "format", "text", "text, or json: one object, with --urls one a line")
 	return f.run
 }
@@ -70,7 +70,7 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 	case len(args) > 0:
 		return usagef("status takes no argument, but %q: --store names the store", args[0])
 	case f.urls != "" && asked < 0:
-		return usagef("--urls %q: try pending, fetched, redirected, blocked, put-last, failed, given-up or outside", f.urls)
+		return usagef("--urls %q: try pending, fetched, redirected, blocked, postponed, failed, given-up or outside", f.urls)
 	case f.urls != "" && f.learned != "" || f.forget != "" && f.urls+f.learned != "":
 		return usagef("--urls, --learned and --forget are three questions: give one")
 	case f.format != "text" && f.format != "json":
@@ -106,6 +106,8 @@ type status struct {
 	Hosts    []hostStatus     `json:"hosts,omitempty"` // with URLs pending, most first
 	Workers  []workerStatus   `json:"workers,omitempty"`
 
+	Postponed []report.Postponed `json:"postponed,omitempty"` // by pattern, most URLs first
+
 	rows []endRow
 	all  int64
 	at   time.Time // by the clock of the store's servers
@@ -116,6 +118,7 @@ type hostStatus struct {
 	Pending int        `json:"pending"`
 	Until   *time.Time `json:"blocked_until,omitempty"`
 	Delay   float64    `json:"delay_seconds,omitempty"`
+	Alone   string     `json:"left_alone,omitempty"` // why the last run left it alone
 }
 
 func printStatus(ctx context.Context, out io.Writer, s store.Reader, asJSON bool) error {
@@ -130,6 +133,9 @@ func printStatus(ctx context.Context, out io.Writer, s store.Reader, asJSON bool
 	for _, row := range st.rows {
 		row.print(out)
 	}
+	if len(st.Postponed) > 0 {
+		printPostponed(out, st.Postponed)
+	}
 	if err := printWorkers(out, st.Workers, st.at); err != nil || len(st.Hosts) == 0 {
 		return err
 	}
@@ -143,6 +149,9 @@ func printStatus(ctx context.Context, out io.Writer, s store.Reader, asJSON bool
 
 func (h hostStatus) note() string {
 	var notes []string
+	if h.Alone != "" {
+		notes = append(notes, "left alone by the last run: "+harmless.Line(h.Alone))
+	}
 	if h.Until != nil {
 		notes = append(notes, "asked to be left alone until "+h.Until.Format(time.RFC3339))
 	}
@@ -163,15 +172,22 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	}
 	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = countsByName(n, tally), tally.Pages(), tally.Other, tally.Problems, tally.GivenUp
 	st.rows, st.all = endRows(n, tally)
+	if st.Postponed, err = report.PostponedIn(ctx, s, ""); err != nil {
+		return st, err
+	}
 	st.at = timeAt(ctx, s)
 	if st.Workers, err = workersAt(ctx, s, st.at); err != nil {
+		return st, err
+	}
+	alone, err := store.LeftAlone(ctx, s)
+	if err != nil {
 		return st, err
 	}
 	for h, err := range s.Hosts(ctx) {
 		if err != nil {
 			return st, err
 		}
-		row := hostStatus{Host: h.Name, Pending: h.Pending, Delay: h.Rest.Delay.Seconds()}
+		row := hostStatus{Host: h.Name, Pending: h.Pending, Delay: h.Rest.Delay.Seconds(), Alone: alone[h.Name].Why}
 		if h.Rest.Blocked.After(now) {
 			until := h.Rest.Blocked.UTC()
 			row.Until = &until

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
 	"skink/crawler"
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/harmless"
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
@@ -25,6 +27,9 @@ type summary struct {
 	feed       string
 	archive    string
 	demanding  []crawler.Demand
+	alone      []crawler.LeftHost
+	postponed  []report.Postponed
+	only       string // why the crawl found no more than one page; "": it found more
 	end        ending
 	again      string // the command that goes on
 }
@@ -45,8 +50,10 @@ func (s summary) String() string {
 	var b strings.Builder
 	s.pages(&b)
 	s.ends(&b)
+	s.later(&b)
 	s.saved(&b)
 	s.slowed(&b)
+	s.leftAlone(&b)
 	s.next(&b)
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -75,7 +82,7 @@ func (s summary) pages(b *strings.Builder) {
 // visitsText says what visits to URLs that were known found.
 func visitsText(visits ingest.Visits) string {
 	var parts []string
-	for _, kind := range []store.VisitKind{store.NotModified, store.Same, store.Altered, store.Vanished, store.Failed, store.FirstVisit} {
+	for _, kind := range []store.VisitKind{store.NotModified, store.Same, store.Altered, ingest.Otherwise, store.Vanished, store.Failed, store.FirstVisit, ingest.StillNone} {
 		if n := visits[kind]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", report.Grouped(n), kind))
 		}
@@ -91,6 +98,33 @@ func (s summary) ends(b *strings.Builder) {
 		if row.n > 0 {
 			row.print(b)
 		}
+	}
+}
+
+// patternsShown is how many patterns of postponed URLs a summary and a status name.
+const patternsShown = 5
+
+// later says which URLs were postponed, why, and how to fetch them.
+func (s summary) later(b *strings.Builder) {
+	if len(s.postponed) == 0 {
+		return
+	}
+	printPostponed(b, s.postponed)
+	fmt.Fprintf(b, "fetch what was postponed with: %s --budget off\n", s.again)
+}
+
+// printPostponed writes which URLs were postponed, and why.
+func printPostponed(w io.Writer, all []report.Postponed) {
+	n := int64(0)
+	for _, p := range all {
+		n += p.URLs
+	}
+	fmt.Fprintf(w, "%s postponed\n", report.Counted(n, "URL"))
+	for _, p := range all[:min(len(all), patternsShown)] {
+		fmt.Fprintf(w, "  %10s   %s; such as %s\n", report.Grouped(p.URLs), harmless.Line(p.Why()), harmless.Line(p.Example))
+	}
+	if more := len(all) - patternsShown; more > 0 {
+		fmt.Fprintf(w, "  and %s\n", report.Counted(more, "more pattern"))
 	}
 }
 
@@ -133,6 +167,16 @@ func (s summary) slowed(b *strings.Builder) {
 	fmt.Fprintf(b, "asked for a delay over --max-delay: %s\n", strings.Join(names, ", "))
 }
 
+// leftAlone names the hosts that were left alone, and why.
+func (s summary) leftAlone(b *strings.Builder) {
+	for _, h := range s.alone[:min(len(s.alone), mostHosts)] {
+		fmt.Fprintf(b, "left alone for the rest of the run: %s: %s\n", h.Host, h.Why)
+	}
+	if more := len(s.alone) - mostHosts; more > 0 {
+		fmt.Fprintf(b, "left alone for the rest of the run: %s more\n", report.Counted(more, "host"))
+	}
+}
+
 // next says how to go on.
 func (s summary) next(b *strings.Builder) {
 	switch {
@@ -144,6 +188,8 @@ func (s summary) next(b *strings.Builder) {
 		fmt.Fprintf(b, "%s left; %s with a spent budget; go on with more: %s\n", report.Counted(s.urls.Pending, "URL"), report.Counted(s.end.spent, "host"), s.again)
 	case s.urls.Pending > 0 && len(s.end.lost) > 0:
 		fmt.Fprintf(b, "%s left; missing: %s; put it back and go on with: %s\n", report.Counted(s.urls.Pending, "URL"), strings.Join(s.end.lost, ", "), s.again)
+	case s.urls.Pending > 0 && len(s.alone) > 0:
+		fmt.Fprintf(b, "%s left, of hosts that were left alone or do not answer; try them again with: %s\n", report.Counted(s.urls.Pending, "URL"), s.again)
 	case s.urls.Pending > 0:
 		fmt.Fprintf(b, "%s left, of hosts that do not answer; try them again with: %s\n", report.Counted(s.urls.Pending, "URL"), s.again)
 	default:
@@ -153,6 +199,9 @@ func (s summary) next(b *strings.Builder) {
 
 // done says what can be done with a crawl that is finished.
 func (s summary) done(b *strings.Builder) {
+	if s.only != "" {
+		fmt.Fprintf(b, "no other page was found: %s\n", s.only)
+	}
 	if n := s.urls.GivenUp; n > 0 {
 		fmt.Fprintf(b, "%s given up; try again with: %s --retry\n", report.Counted(n, "URL"), s.again)
 	}
@@ -175,8 +224,17 @@ func (s summary) attrs() []any {
 	return []any{
 		"added", a.Pages(), "seconds", s.took.Seconds(), "pages", t.Pages(), "unique", t.Unique, "exact", t.Exact, "near", t.Near,
 		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "urls", countsByName(s.urls, t),
-		"problems", t.Problems, "given_up", t.GivenUp, "visits", visitsByName(s.visits), "stopped", stopped, "store", s.store, "bytes", s.bytes,
+		"problems", t.Problems, "given_up", t.GivenUp, "visits", visitsByName(s.visits), "left_alone", aloneByName(s.alone),
+		"postponed", s.postponed[:min(len(s.postponed), patternsShown)], "stopped", stopped, "store", s.store, "bytes", s.bytes,
 	}
+}
+
+func aloneByName(alone []crawler.LeftHost) map[string]string {
+	named := map[string]string{}
+	for _, h := range alone {
+		named[h.Host] = h.Why
+	}
+	return named
 }
 
 func visitsByName(visits ingest.Visits) map[string]int64 {

@@ -106,8 +106,8 @@ func showAt(address string, opt view.Options) (*viewServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: try another port", address, err)
 	}
-	at, query := listener.Addr().String(), ""
-	if !isLoopback(at) {
+	at, query := reachable(listener.Addr()), ""
+	if !isLoopback(listener.Addr().String()) {
 		opt.Token = rand.Text()
 		query = "?token=" + opt.Token
 	}
@@ -120,6 +120,26 @@ func showAt(address string, opt view.Options) (*viewServer, error) {
 	s.http.RegisterOnShutdown(v.End)
 	go func() { s.done <- s.http.Serve(listener) }()
 	return s, nil
+}
+
+// reachable is the address that a browser opens to reach a listener. Nobody can open the address of
+// all interfaces, so one of this machine's stands for them: the first that others can reach.
+func reachable(listener net.Addr) string {
+	at, err := netip.ParseAddrPort(listener.String())
+	if err != nil || !at.Addr().IsUnspecified() {
+		return listener.String()
+	}
+	best := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	all, _ := net.InterfaceAddrs() // without them, loopback is left
+	for _, one := range all {
+		of, err := netip.ParsePrefix(one.String())
+		switch addr := of.Addr().Unmap(); {
+		case err != nil, !addr.IsGlobalUnicast(), at.Addr().Is4() && !addr.Is4():
+		case best.IsLoopback(), !best.Is4() && addr.Is4():
+			best = addr
+		}
+	}
+	return netip.AddrPortFrom(best, at.Port()).String()
 }
 
 // isLoopback says whether an address of a listener can be reached from this machine alone.

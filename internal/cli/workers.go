@@ -90,7 +90,7 @@ type presence struct {
 	name   string
 	state  workerState
 	report func(*workerState)
-	done   chan struct{}
+	stop   context.CancelFunc // ends tell
 	ended  sync.WaitGroup
 }
 
@@ -98,7 +98,7 @@ type presence struct {
 // the two for one.
 func (c *crawlRun) join(ctx context.Context) (*presence, error) {
 	now := timeAt(ctx, c.store)
-	p := &presence{meta: c.store, shared: c.store.shared, name: c.options.Worker, state: workerState{Started: now, Seen: now}, report: func(*workerState) {}, done: make(chan struct{})}
+	p := &presence{meta: c.store, shared: c.store.shared, name: c.options.Worker, state: workerState{Started: now, Seen: now}, report: func(*workerState) {}, stop: func() {}}
 	if !p.shared {
 		return p, nil
 	}
@@ -122,12 +122,13 @@ func (p *presence) tell(ctx context.Context, report func(*workerState)) {
 		return
 	}
 	p.report = report
+	ctx, p.stop = context.WithCancel(ctx)
 	p.ended.Go(func() {
 		tick := time.NewTicker(beatEvery)
 		defer tick.Stop()
 		for {
 			select {
-			case <-p.done:
+			case <-ctx.Done():
 				return
 			case <-tick.C:
 				p.say(ctx)
@@ -167,7 +168,7 @@ func timeAt(ctx context.Context, s any) time.Time {
 
 // leave removes the worker's line.
 func (p *presence) leave(ctx context.Context) error {
-	close(p.done)
+	p.stop()
 	p.ended.Wait()
 	if !p.shared {
 		return nil

@@ -78,7 +78,7 @@ func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ..
 	}
 	a := &Alike{similarities: similarities, taken: found.Among(similarities)}
 	for _, t := range w.texts {
-		a.texts = append(a.texts, likeText{t.pages[0].id, t.pages[0].url, len(t.pages)})
+		a.texts = append(a.texts, likeText{t.pages[0].id, t.pages[0].URL, len(t.pages)})
 	}
 	pairs := a.taken.Pairs()
 	a.order = make([]int32, len(pairs))

@@ -13,24 +13,25 @@ import (
 
 // # What a host repeats
 //
-// A block of text is a line of what is stored. One that returns on many pages of its host is the
-// host's and not the page's, although no rule of the extractor knew it for a menu. It is left out
-// of what is compared.
+// A block of text is a line of what is stored. A block that returns on many pages of its host is
+// taken for a part of the host's template that the extractor did not recognise. It is left out of
+// the comparison.
 //
-// Only different pages count, see different.go. How many of them are many, [dedup.Recurring] says.
+// Only different pages count, see different.go. [dedup.Recurring] says how many are enough.
 //
-// What one host repeats is left out on all hosts, so that the same blocks are missing on both sides
-// of a comparison. Else a block that returns just often enough on a host, and just not on its
+// A block that one host repeats is left out on all hosts. So the same blocks are missing on both
+// sides of a comparison. Else a block that returns just often enough on a host, and just not on its
 // mirror, would part a page from its copy, and so would a footer that came along with a copy to
 // another host. The price: where such a block is the text of a page, and returns nowhere, it is
 // missing as well, but never on one side alone.
 //
-//   - What is left of both is long enough to compare: their resemblance is that of what is left.
-//     Copies in two templates find each other by it.
-//   - What is left of one is shorter than that: few words agree too easily. Their resemblance is
-//     the lesser of that of what is left and that of the whole texts.
-//   - Nothing is left of one, and something of the other: they are different pages.
-//   - Nothing is left of both: they are compared whole.
+// A page of which fewer than --min-words words are left keeps all its text: a contract that is made
+// of shared clauses is its clauses, not its title. So there are two kinds of pairs:
+//
+//   - Enough is left of both pages: their resemblance is that of what is left. Copies in two
+//     templates find each other by it.
+//   - Too little is left of one page: both pages are compared whole. So a copy finds its original
+//     even if one word more or less makes enough of one of them, and too little of the other.
 //
 // A page that is thin by its whole text stays thin, and equal whole texts stay exact copies.
 
@@ -157,10 +158,11 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 	return nil
 }
 
-// shorten takes in what was learned. A text is then found by what is left of it; one of which
-// nothing is left is found by all of it.
+// shorten takes in what was learned. A text is then found by what is left of it, or by all of it if
+// that is too little.
 func (c *comparison) shorten(ctx context.Context, least float64) error {
-	order := c.count()
+	c.join = nil // make room for the new one
+	order := c.count(c.short())
 	err := c.w.readAll(ctx, c.short(), c.w.shortenText, c.w.counted(func(i int, s dedup.Set) {
 		c.sets.Put(c.w.texts[i].likely(), s)
 		order.Count(s)
@@ -169,20 +171,47 @@ func (c *comparison) shorten(ctx context.Context, least float64) error {
 		return err
 	}
 	c.w.countShortened()
-	return c.post(ctx, order, least)
+	if err := c.post(ctx, order, least); err != nil {
+		return err
+	}
+	return c.joinMixed(ctx, least)
 }
 
-// shortenText takes out of a text what hosts repeat.
+// shortenText takes out of a text what hosts repeat, unless too little is left.
 func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set {
 	page := &t.pages[0]
-	left, shorter := w.without(canon, words, page.lang)
-	if t.shorter = shorter; shorter {
+	t.shorter, t.bare = false, false
+	if left, shorter := w.without(canon, words, page.lang); shorter {
 		w.rule.Read(canon, left, page.lang)
-		if t.words = canon.Len(); t.words > 0 {
-			return dedup.NewSet(w.rule.Shingles(canon))
-		}
+		t.bare = w.rule.Short(canon.Len())
+		t.shorter = !t.bare
+	}
+	if t.shorter {
+		return dedup.NewSet(w.rule.Shingles(canon))
 	}
 	return w.shinglesOf(canon, t, words, false)
+}
+
+// joinMixed makes the join for pairs of which one text was shortened, and the other has too little
+// of its own. Both are compared whole, so a shortened text is looked for by all of it there.
+func (c *comparison) joinMixed(ctx context.Context, least float64) error {
+	c.mixed = nil
+	skip, shorter, bare := c.short(), false, false
+	for i := range c.w.texts {
+		t := &c.w.texts[i]
+		shorter, bare = shorter || t.shorter, bare || t.bare
+		skip[i] = skip[i] || !t.shorter && !t.bare
+	}
+	if !shorter || !bare {
+		return nil
+	}
+	order := c.count(skip)
+	err := c.take(ctx, slices.Clone(skip), (*text).all, func(_ int, s dedup.Set) { order.Count(s) })
+	if err != nil {
+		return err
+	}
+	c.mixed = dedup.NewJoin(least, len(c.w.texts), order)
+	return c.take(ctx, skip, (*text).all, c.mixed.Add)
 }
 
 // countShortened says how many pages of each host were compared without a block.
@@ -191,7 +220,7 @@ func (w *Whole) countShortened() {
 	for i := range w.texts {
 		if t := &w.texts[i]; t.shorter {
 			for _, p := range t.pages {
-				pages[store.HostOf(p.url)]++
+				pages[store.HostOf(p.URL)]++
 			}
 		}
 	}
@@ -219,14 +248,15 @@ type Block struct {
 	Pages int // different ones that have it
 }
 
-// LeftOut is what was left out of the comparison, by host; nil if texts were compared whole.
+// LeftOut is what was left out of the comparison of each host's pages. A host whose pages were all
+// compared whole is not in it. It is nil if all texts were to be compared whole.
 func (w *Whole) LeftOut() []LeftOut {
 	if w.wholeText {
 		return nil
 	}
 	all := []LeftOut{}
 	for _, b := range w.hosts {
-		if len(b.Blocks) == 0 && b.Shortened == 0 {
+		if b.Shortened == 0 {
 			continue
 		}
 		all = append(all, LeftOut{Host: b.Host, Pages: b.Pages, Shortened: b.Shortened, Blocks: len(b.Blocks), Top: b.Top})

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skink/dedup"
+	"skink/store"
 )
 
 // # A site with a template
@@ -40,12 +41,64 @@ func articles(host string) (pages []page) {
 	return pages
 }
 
-// stubs are 30 pages of 20 words of their own each.
-func stubs(host string) (pages []page) {
+// leaflets are 30 pages of 60 words of their own each, under 300 words of terms that they share.
+func leaflets(host string) (pages []page) {
 	for i := range 30 {
-		pages = append(pages, onHost(host, fmt.Sprintf("/stub/%d", i), fmt.Sprintf("Stub %d", i), words(500+uint64(i), 20)))
+		own := append([]string{words(700+uint64(i), 60)}, termsOf(host)...)
+		pages = append(pages, onHost(host, fmt.Sprintf("/leaflet/%d", i), fmt.Sprintf("Leaflet %d", i), own...))
 	}
 	return pages
+}
+
+func termsOf(host string) []string { return lines(800+uint64(host[0]), 10, 30) }
+
+// A page on which less is left than can be compared is compared and shown whole. Contracts are made
+// of shared clauses, and only their titles are their own.
+func TestTooLittleOfItsOwn(t *testing.T) {
+	stock := lines(60, 40, 40)
+	var contracts []page
+	for i := range 300 {
+		text := []string{fmt.Sprintf("Contract number n%d with the party p%d", i, i)}
+		for k := range 12 {
+			text = append(text, stock[(i*7+k*(1+i%3))%len(stock)])
+		}
+		contracts = append(contracts, page{url: fmt.Sprintf("http://a.test/contract/%d", i), title: fmt.Sprintf("Contract %d", i), text: strings.Join(text, "\n")})
+	}
+	rule := defaultRule(t)
+	s := storeOf(t, rule, contracts...)
+	w, whole := judge(t, s, Options{Rule: rule}), judge(t, s, Options{Rule: rule, WholeText: true})
+	same(t, "clusters", clustersOf(t, w), clustersOf(t, whole))
+	if left := w.LeftOut(); len(left) > 0 {
+		t.Errorf("left out of the comparison: %+v", left)
+	}
+	full, shown := 0, 0
+	for page, err := range w.Changes(t.Context(), "", store.WantText) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, blocks, words := w.Own(&page.Content)
+		full, shown = full+len(strings.Fields(page.Text)), shown+len(strings.Fields(text))
+		if text != page.Text || blocks > 0 || words > 0 {
+			t.Fatalf("%s: %d blocks with %d words are left out: %q", page.Record.URL, blocks, words, text)
+		}
+	}
+	if full < 300*480 || shown != full {
+		t.Errorf("%d of %d words are shown", shown, full)
+	}
+}
+
+// A page with enough of its own and one with too little are compared whole, both of them: a copy
+// finds its original whether a word more or less is its own.
+func TestOneHasTooLittleOfItsOwn(t *testing.T) {
+	own := words(7, 52)
+	pages := []page{
+		onHost("a.test", "/long", "Long", append([]string{own}, termsOf("a.test")...)...),
+		onHost("a.test", "/short", "Short", append([]string{strings.Join(strings.Fields(own)[:46], " ")}, termsOf("a.test")...)...),
+	}
+	whole, without := judgeBoth(t, articles("a.test"), leaflets("a.test"), pages)
+	if got, want := found(t, without)["a.test/long"], "0 exact, 1 near from 0.96"; got != want {
+		t.Errorf("%q, want %q; whole texts: %v", got, want, found(t, whole))
+	}
 }
 
 // sessions are copies of an article that differ in a line of four words.
@@ -102,10 +155,10 @@ func wantFound(t *testing.T, w *Whole, clusters int, want map[string]string) {
 }
 
 // Short pages in one template are all copies of one another, until the template is left out of what
-// is compared. What was left out is said, with its pages.
-func TestStubsDifferWithoutTemplate(t *testing.T) {
-	whole, without := judgeBoth(t, articles("a.test"), stubs("a.test"))
-	wantFound(t, whole, 1, map[string]string{"a.test/stub/0": "0 exact, 29 near from 0.85"})
+// is compared. What was left out is reported, with its pages.
+func TestLeafletsDifferWithoutTemplate(t *testing.T) {
+	whole, without := judgeBoth(t, articles("a.test"), leaflets("a.test"))
+	wantFound(t, whole, 1, map[string]string{"a.test/leaflet/0": "0 exact, 29 near from 0.82"})
 	wantFound(t, without, 0, nil)
 
 	left := without.LeftOut()
@@ -113,11 +166,11 @@ func TestStubsDifferWithoutTemplate(t *testing.T) {
 		t.Fatalf("left out: %+v", left)
 	}
 	l := left[0]
-	if l.Host != "a.test" || l.Pages != 55 || l.Blocks != 8 || l.Shortened != 55 || len(l.Top) != 8 {
+	if l.Host != "a.test" || l.Pages != 55 || l.Blocks != 18 || l.Shortened != 55 || len(l.Top) != 18 {
 		t.Errorf("left out: %+v", l)
 	}
 	for _, b := range l.Top {
-		if b.Pages != 55 || !strings.Contains(strings.Join(templateOf("a.test"), "\n"), b.Text) {
+		if !strings.Contains(strings.Join(append(templateOf("a.test"), termsOf("a.test")...), "\n"), b.Text) {
 			t.Errorf("left out: %+v", b)
 		}
 	}
@@ -159,21 +212,21 @@ func TestNothingButCopies(t *testing.T) {
 	wantFound(t, without, 1, map[string]string{"a.test/read?sid=0": "0 exact, 99 near from 0.96"})
 }
 
-// Copies on other hosts find each other: on a mirror, short ones too, and in another template,
-// where they did not while that was compared.
+// Copies on other hosts find each other: on a mirror, also those with few words of their own, and
+// in another template, where they did not while that was compared.
 func TestCopiesAcrossHosts(t *testing.T) {
 	var mirror []page
-	for _, p := range append(articles("a.test"), stubs("a.test")...) {
+	for _, p := range append(articles("a.test"), leaflets("a.test")...) {
 		p.url = strings.Replace(p.url, "a.test", "mirror.test", 1)
 		mirror = append(mirror, p)
 	}
-	whole, without := judgeBoth(t, articles("a.test"), stubs("a.test"), mirror, articles("b.test"))
+	whole, without := judgeBoth(t, articles("a.test"), leaflets("a.test"), mirror, articles("b.test"))
 	wantFound(t, whole, 26, map[string]string{
-		"a.test/stub/0":    "1 exact, 58 near from 0.85",
+		"a.test/leaflet/0": "1 exact, 58 near from 0.82",
 		"a.test/article/0": "1 exact, 0 near from 1.00",
 	})
 	wantFound(t, without, 55, map[string]string{
-		"a.test/stub/0":    "1 exact, 0 near from 1.00",
+		"a.test/leaflet/0": "1 exact, 0 near from 1.00",
 		"a.test/article/0": "1 exact, 1 near from 1.00",
 	})
 }
@@ -192,8 +245,8 @@ func TestFooterThatTravels(t *testing.T) {
 	}
 }
 
-// A page on which everything returns is like other such pages, and like no page that has something
-// of its own.
+// A page on which everything returns is like other such pages, and like no page that has much of
+// its own.
 func TestNothingOfItsOwn(t *testing.T) {
 	template := templateOf("a.test")
 	turned := append(template[1:], template[0])
@@ -201,7 +254,7 @@ func TestNothingOfItsOwn(t *testing.T) {
 		onHost("a.test", "/empty/1", "Nothing here"),
 		{url: "http://a.test/empty/2", title: "Nor here", text: strings.Join(turned, "\n")},
 	}
-	_, without := judgeBoth(t, articles("a.test"), stubs("a.test"), empty)
+	_, without := judgeBoth(t, articles("a.test"), leaflets("a.test"), empty)
 	wantFound(t, without, 1, map[string]string{"a.test/empty/1": "0 exact, 1 near from 0.93"})
 }
 
@@ -209,7 +262,7 @@ func TestNothingOfItsOwn(t *testing.T) {
 func TestOneTitleForAll(t *testing.T) {
 	pages := articles("a.test")
 	for i := range 30 {
-		pages = append(pages, onHost("a.test", fmt.Sprintf("/stub/%d", i), "Our shop", words(500+uint64(i), 20)))
+		pages = append(pages, onHost("a.test", fmt.Sprintf("/item/%d", i), "Our shop", words(500+uint64(i), 60)))
 	}
 	pages = append(pages, onHost("a.test", "/about", "Our shop", lines(99, 4, 50)...))
 	_, without := judgeBoth(t, pages)

@@ -137,8 +137,8 @@ func (w *Whole) ledFrom(leader dedup.Hash) (text int, leads bool) {
 	return text, known && w.texts[text].pages[0].id == leader && w.members(text) > 0
 }
 
-// WhyLeads is the criterion by which a leader is ranked before the best of its members; "" for a
-// page that leads nobody.
+// WhyLeads returns the criterion by which a leader is ranked before the first of its members; "" for
+// a page that leads none.
 func (w *Whole) WhyLeads(leader *store.Record) string {
 	text, leads := w.ledFrom(leader.ID)
 	if !leads {
@@ -146,7 +146,7 @@ func (w *Whole) WhyLeads(leader *store.Record) string {
 	}
 	var second *ranked
 	for p := range w.followers(text) {
-		if second == nil || w.by.rank(*p, *second) < 0 {
+		if second == nil || w.by.compare(p, second) < 0 {
 			second = p
 		}
 	}

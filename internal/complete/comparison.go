@@ -18,8 +18,8 @@ const cacheBytes = 64 << 20
 // candidates, and each pair of candidates is compared exactly. One goroutine uses it.
 type comparison struct {
 	w     *Whole
-	least float64 // resemblance of the pairs that it finds
-	join  *dedup.Join
+	join  *dedup.Join // of the likely part of each text
+	mixed *dedup.Join // see joinMixed; nil: there is no such pair
 	sets  *lastused.Cache[part, dedup.Set]
 	canon dedup.Text
 }
@@ -39,39 +39,44 @@ func newComparison(ctx context.Context, w *Whole, least float64) (*comparison, e
 // index makes the join. Each text is read twice: first to count how rare its shingles are, and then
 // to post it under the rarest.
 func (c *comparison) index(ctx context.Context, least float64) error {
-	order := c.count()
+	c.join = nil // make room for the new one
+	order := c.count(c.short())
 	if err := c.long(ctx, func(_ int, s dedup.Set) { order.Count(s) }); err != nil {
 		return err
 	}
 	return c.post(ctx, order, least)
 }
 
-// count makes a table for the shingles of all texts. The join before goes.
-func (c *comparison) count() *dedup.Occurrences {
-	c.join = nil
+// count makes a table for the shingles of the texts that are not skipped.
+func (c *comparison) count(skip []bool) *dedup.Occurrences {
 	words := 0
 	for i := range c.w.texts {
-		words += c.w.texts[i].pages[0].words
+		if !skip[i] {
+			words += c.w.texts[i].pages[0].words
+		}
 	}
 	return dedup.NewOccurrences(words)
 }
 
 // post makes the join of texts whose shingles were counted.
 func (c *comparison) post(ctx context.Context, order *dedup.Occurrences, least float64) error {
-	c.least = least
 	c.join = dedup.NewJoin(least, len(c.w.texts), order)
 	return c.long(ctx, c.join.Add)
 }
 
-// long takes the shingles by which each text is found that is long enough to compare, in any order:
-// first those that are held.
+// long takes the shingles by which each text is found that is long enough to compare, in any order.
 func (c *comparison) long(ctx context.Context, take func(int, dedup.Set)) error {
-	take, done := c.w.counted(take), c.short()
+	return c.take(ctx, c.short(), (*text).likely, c.w.counted(take))
+}
+
+// take takes the shingles of a part of each text that is not done, in any order: first those that
+// are held. done says at the end that all are.
+func (c *comparison) take(ctx context.Context, done []bool, partOf func(*text) part, take func(int, dedup.Set)) error {
 	for i := range c.w.texts {
 		if done[i] {
 			continue
 		}
-		if s, ok := c.sets.Get(c.w.texts[i].likely()); ok {
+		if s, ok := c.sets.Get(partOf(&c.w.texts[i])); ok {
 			done[i] = true
 			take(i, s)
 		}
@@ -79,8 +84,11 @@ func (c *comparison) long(ctx context.Context, take func(int, dedup.Set)) error 
 	if !slices.Contains(done, false) {
 		return ctx.Err()
 	}
-	return c.w.readAll(ctx, done, c.w.shingles, func(i int, s dedup.Set) {
-		c.sets.Put(c.w.texts[i].likely(), s)
+	shingles := func(canon *dedup.Text, t *text, words string) dedup.Set {
+		return c.w.shinglesOf(canon, t, words, partOf(t).left)
+	}
+	return c.w.readAll(ctx, done, shingles, func(i int, s dedup.Set) {
+		c.sets.Put(partOf(&c.w.texts[i]), s)
 		take(i, s)
 	})
 }
@@ -94,14 +102,11 @@ func (c *comparison) short() []bool {
 	return short
 }
 
-// likely is the part by which a text finds others that are like it: what is left of it, or all if
-// nothing is left. A pair that is similar enough by [comparison.resemblance] is so by these, too.
-func (t *text) likely() part { return part{t.pages[0].id, t.shorter && t.words > 0} }
+// likely is the part by which a text finds others that are like it.
+func (t *text) likely() part { return part{t.pages[0].id, t.shorter} }
 
-// shingles are those of the likely part of a text.
-func (w *Whole) shingles(canon *dedup.Text, t *text, words string) dedup.Set {
-	return w.shinglesOf(canon, t, words, t.likely().left)
-}
+// all is the whole text.
+func (t *text) all() part { return part{t.pages[0].id, false} }
 
 // shinglesOf are those of a text or of what is left of it.
 func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) dedup.Set {
@@ -116,33 +121,34 @@ func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) 
 // alike yields the texts after i that resemble it as much as both are looked for from. It answers
 // the question of [dedup.Clusters].
 func (c *comparison) alike(ctx context.Context, i int, from []float64, yield func(other int, resemblance float64)) (err error) {
-	c.join.After(i, from, func(other int) bool {
+	try := func(other int) bool {
 		var got float64
 		if got, err = c.resemblance(ctx, i, other); err == nil && got >= max(from[i], from[other]) {
 			yield(other, got)
 		}
 		return err == nil
-	})
+	}
+	c.join.After(i, from, func(other int) bool { return c.isMixed(i, other) || try(other) })
+	if err == nil && c.mixed != nil {
+		c.mixed.After(i, from, func(other int) bool { return !c.isMixed(i, other) || try(other) })
+	}
 	if err != nil {
 		return err
 	}
 	return ctx.Err()
 }
 
-// resemblance is the exact resemblance of two texts without what hosts repeat. boilerplate.go says
-// how, and why.
+// isMixed says whether one of two texts was shortened, and the other has too little of its own.
+func (c *comparison) isMixed(a, b int) bool {
+	x, y := &c.w.texts[a], &c.w.texts[b]
+	return x.shorter && y.bare || x.bare && y.shorter
+}
+
+// resemblance is the exact resemblance of two texts without what hosts repeat, or of the whole texts
+// if too little is left of one, see boilerplate.go.
 func (c *comparison) resemblance(ctx context.Context, a, b int) (float64, error) {
 	c.w.compared++
-	x, y := &c.w.texts[a], &c.w.texts[b]
-	if x.words == 0 && y.words == 0 || !x.shorter && !y.shorter {
-		return c.between(ctx, a, b, false)
-	}
-	left, err := c.between(ctx, a, b, true)
-	if err != nil || left < c.least || !c.w.rule.Short(x.words) && !c.w.rule.Short(y.words) {
-		return left, err
-	}
-	whole, err := c.between(ctx, a, b, false)
-	return min(left, whole), err
+	return c.between(ctx, a, b, !c.isMixed(a, b))
 }
 
 // loses says whether words would be lost if a text were dropped for another.
@@ -199,7 +205,7 @@ func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
 	case now == nil || now.Record.Hash != page.hash || now.Record.NoText:
 		return "", nil
 	}
-	return "", fmt.Errorf("the text of %s is gone: %w", page.url, store.ErrCorrupt)
+	return "", fmt.Errorf("the text of %s is gone: %w", page.URL, store.ErrCorrupt)
 }
 
 // without is a text without the blocks that hosts repeat, and whether it lost any.

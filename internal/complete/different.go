@@ -76,7 +76,7 @@ func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
 			hosts := map[string]bool{}
 			for j := range w.texts[i].pages {
 				p := &w.texts[i].pages[j]
-				host := store.HostOf(p.url)
+				host := store.HostOf(p.URL)
 				if hosts[host] {
 					continue
 				}

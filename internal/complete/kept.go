@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"skink/dedup"
+	"skink/internal/precedence"
 	"skink/store"
 )
 
@@ -32,7 +33,7 @@ import (
 
 // keptVersion is that of what is kept. It grows with each change of what a comparison finds on the
 // same pages.
-const keptVersion = 1
+const keptVersion = 3
 
 // A keptComparison is what is kept, as JSON, packed as texts are. So damage shows.
 type keptComparison struct {
@@ -62,10 +63,10 @@ func newState(opt Options) stateHash {
 }
 
 // add takes in a page.
-func (h stateHash) add(page *store.Change) {
+func (h stateHash) add(page *store.Change, order *precedence.Order) {
 	r := &page.Record
-	fmt.Fprintf(h, "%s %s %s %s %t %t %d %t %q %q %q %q\n",
-		page.Cursor, r.ID, r.Hash, r.Kind, page.Kept, r.NoText, r.Words, r.NoIndex, r.URL, r.CanonicalURL, r.Title, r.Lang)
+	fmt.Fprintf(h, "%s %s %s %s %t %t %d %q %q %+v\n",
+		page.Cursor, r.ID, r.Hash, r.Kind, page.Kept, r.NoText, r.Words, r.Title, r.Lang, precedence.Of(r, order))
 	if r.Follows() {
 		h.Write(r.Leader[:])
 	}

@@ -138,7 +138,7 @@ func shown(t testing.TB, w *Whole) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own, left := w.Own(&change.Content)
+		own, left, _ := w.Own(&change.Content)
 		out += fmt.Sprintf("%+v %q %d\n", change.Record, own, left)
 	}
 	return out

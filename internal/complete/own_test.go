@@ -3,6 +3,7 @@ package complete
 import (
 	"strings"
 	"testing"
+	"unicode"
 
 	"skink/dedup"
 	"skink/store"
@@ -10,7 +11,7 @@ import (
 
 // What a host repeats is left out at both ends of a text, and nowhere else.
 func TestOwn(t *testing.T) {
-	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
+	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,14 +27,23 @@ func TestOwn(t *testing.T) {
 		"Own words\nYou are here":          "Own words",
 		"You are here\n\nOwn words\n* * *": "Own words",
 		"You are here\nParameters":         "You are here|Parameters",
+		"Alone\nYou are here":              "Alone|You are here", // too little is left
 		"":                                 "",
 	} {
-		got, left := w.Own(&store.Content{Text: text, Record: store.Record{Lang: "en"}})
+		got, left, words := w.Own(&store.Content{Text: text, Record: store.Record{Lang: "en"}})
 		if got = strings.ReplaceAll(got, "\n", "|"); got != want {
 			t.Errorf("of %q: %q, want %q", text, got, want)
 		}
 		if lines := strings.Count(text, "\n") - strings.Count(want, "|"); left != lines {
 			t.Errorf("of %q: %d lines are left out, want %d", text, left, lines)
 		}
+		if gone := len(letters(text)) - len(letters(want)); words != gone {
+			t.Errorf("of %q: %d words are left out, want %d", text, words, gone)
+		}
 	}
+}
+
+// letters are the words of a text that have letters.
+func letters(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
 }

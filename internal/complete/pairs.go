@@ -80,5 +80,5 @@ func (w *Whole) copies() (pairs []Pair) {
 }
 
 func pairOf(p, q ranked, resemblance float64) Pair {
-	return Pair{min(p.url, q.url), max(p.url, q.url), resemblance}
+	return Pair{min(p.URL, q.URL), max(p.URL, q.URL), resemblance}
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"skink/dedup"
+	"skink/internal/precedence"
 	"skink/store"
 )
 
@@ -23,13 +24,12 @@ import (
 // the similarity, verified exactly, and builds clusters in an order that is the pages' own. The
 // same pages give the same clusters, whatever the order of the crawl was.
 //
-// Pages are ranked, see criteria: first those that another page names as its canonical URL, then by
-// https, the shortest path, the longest text and the smallest URL. Pages that must not be indexed
-// come last, so that they never lead one that may be fed. In that order each page that is in no
-// cluster yet leads one, and takes every such page that resembles it enough.
+// Pages are ranked in the order of package precedence, as in the crawl. In that order each page that
+// is in no cluster yet leads one, and takes every such page that resembles it enough.
 //
-// What a host repeats on many of its pages is left out of the comparison, unless the texts are to
-// be compared whole, see boilerplate.go.
+// The comparison leaves out what a host repeats on many of its pages, unless the texts are to be
+// compared whole. A page of which too little would be left is compared whole, too. See
+// boilerplate.go.
 //
 // Pages kept without their text cannot be compared. They keep the verdict of the crawl, and stand
 // in no cluster here.
@@ -48,7 +48,7 @@ import (
 type Whole struct {
 	store.Reader
 	rule      dedup.Rule
-	by        criteria // of the ranks
+	by        ranking
 	wholeText bool
 	sparing   bool                 // see Options
 	state     string               // of the store, see kept.go
@@ -65,16 +65,16 @@ type Whole struct {
 // A text is a canonical text and the pages that have it.
 type text struct {
 	pages   []ranked // by rank
-	short   bool
-	shorter bool // whether it has blocks that a host repeats
-	words   int  // without those
+	short   bool     // it is too short to be compared
+	shorter bool     // it is compared without the blocks that hosts repeat
+	bare    bool     // it is compared whole, because too little is left without those
 }
 
 // Options say how pages are judged.
 type Options struct {
 	Rule      dedup.Rule
 	WholeText bool // whether what a host repeats on many pages is compared, too
-	Longest   bool // whether the longest text leads, and of equal ones the first that was stored, instead of the best by its URL
+	Longest   bool // whether the longest text leads, and of equal ones the first that was stored
 
 	// Keep is whether what the comparison finds is kept beside the store, and found there the next
 	// time.
@@ -169,12 +169,15 @@ func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken,
 
 // readWhole collects the texts of a store, by rank.
 func readWhole(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
-	w := &Whole{Reader: s, rule: opt.Rule, by: opt.criteria(), wholeText: opt.WholeText, sparing: opt.Sparing, of: map[dedup.Hash]int32{}}
+	w := &Whole{Reader: s, rule: opt.Rule, by: ranking{opt.Longest}, wholeText: opt.WholeText, sparing: opt.Sparing, of: map[dedup.Hash]int32{}}
 	w.progress.tell = opt.Progress
+	order, err := precedence.Read(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	state := newState(opt)
 	var pages []ranked
 	var clusters []dedup.Hash // of the pages, in the crawl
-	named := map[naming]bool{}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err == nil {
 			err = ctx.Err()
@@ -182,31 +185,21 @@ func readWhole(ctx context.Context, s store.Reader, opt Options) (*Whole, error)
 		if err != nil {
 			return nil, err
 		}
-		state.add(page)
+		state.add(page, order)
 		r := &page.Record
-		if r.CanonicalURL != "" && r.CanonicalURL != r.URL {
-			target := dedup.HashOf([]byte(r.CanonicalURL))
-			named[naming{clusterOf(r), target}], named[naming{r.Hash, target}] = true, true
-		}
 		if r.Kind == store.Page && !r.NoText && r.Words > 0 {
-			pages = append(pages, rankedOf(r, len(pages)))
+			pages = append(pages, rankedOf(r, len(pages), order))
 			clusters = append(clusters, clusterOf(r))
 		}
 	}
-	for i := range pages {
-		p := &pages[i]
-		p.named = named[naming{clusters[i], p.id}] || named[naming{p.hash, p.id}]
+	if !opt.Longest {
+		elect(pages, clusters)
 	}
-	slices.SortFunc(pages, w.by.rank)
+	slices.SortFunc(pages, func(a, b ranked) int { return w.by.compare(&a, &b) })
 	w.group(pages)
 	w.state = state.String()
 	return w, nil
 }
-
-// A naming is that a page names another as its canonical URL. It is believed where both have the
-// same words, or stand in one cluster of the crawl: elsewhere some name the home page, whatever
-// they say.
-type naming struct{ of, page dedup.Hash }
 
 func clusterOf(r *store.Record) dedup.Hash {
 	if r.Follows() {
@@ -223,7 +216,7 @@ func (w *Whole) group(pages []ranked) {
 		if !ok {
 			i = int32(len(w.texts))
 			at[p.hash] = i
-			w.texts = append(w.texts, text{short: w.rule.Short(p.words), words: p.words})
+			w.texts = append(w.texts, text{short: w.rule.Short(p.words)})
 		}
 		w.texts[i].pages = append(w.texts[i].pages, p)
 		w.of[p.id] = i
@@ -256,9 +249,9 @@ func (w *Whole) apply(r *store.Record) {
 	switch place := w.places[i]; {
 	case place.Leader != int(i):
 		leader := &w.texts[place.Leader].pages[0]
-		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Near, leader.id, leader.url, place.Resemblance, dedup.ByPairs
+		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Near, leader.id, leader.URL, place.Resemblance, dedup.ByPairs
 	case first.id != r.ID:
-		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Exact, first.id, first.url, 1, dedup.ByText
+		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Exact, first.id, first.URL, 1, dedup.ByText
 	case w.texts[i].short:
 		r.Verdict = dedup.Thin
 	}

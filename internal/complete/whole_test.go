@@ -26,21 +26,22 @@ func TestWholeRanks(t *testing.T) {
 		{[]page{article("http://a.test/2", a), article("http://a.test/1", words(2, 100))}, ""},
 		{[]page{noindex(article("https://a.test/", a)), article("http://a.test/longer", a)},
 			"http://a.test/longer (may be indexed), 1: https://a.test/ exact 1.000;\n"},
-		{[]page{article("https://a.test/1", a), canonical(article("http://a.test/22", a), "http://a.test/333"), article("http://a.test/333", a)},
+		{[]page{canonical(article("https://a.test/1", a), "http://a.test/333"), article("http://a.test/22", a), article("http://a.test/333", a)},
 			"http://a.test/333 (canonical link), 2: https://a.test/1 exact 1.000; http://a.test/22 exact 1.000;\n"},
+		// The word of a page that would not lead counts for nothing.
+		{[]page{article("https://a.test/1", a), canonical(article("http://b.test/22", a), "http://b.test/333"), article("http://b.test/333", a)},
+			"https://a.test/1 (https), 2: http://b.test/22 exact 1.000; http://b.test/333 exact 1.000;\n"},
 		{[]page{canonical(article("http://a.test/22", a), "http://a.test/22"), article("http://a.test/1", a)}, // its own word counts nothing
 			"http://a.test/1 (shortest path), 1: http://a.test/22 exact 1.000;\n"},
 		// Nor does that of a page that says something else.
 		{[]page{article("http://a.test/22", a), article("http://a.test/1", a), canonical(article("http://a.test/3", words(3, 100)), "http://a.test/22")},
 			"http://a.test/1 (shortest path), 1: http://a.test/22 exact 1.000;\n"},
-		{[]page{article("http://a.test/print/1", a), article("http://a.test/articles/1", a), article("http://a.test/1?view=print", a), article("http://a.test/amp/1", a)},
-			"http://a.test/articles/1 (no print view), 3: http://a.test/amp/1 exact 1.000; http://a.test/print/1 exact 1.000; http://a.test/1?view=print exact 1.000;\n"},
 		{[]page{article("http://a.test/1", a), article("https://a.test/long", a)},
 			"https://a.test/long (https), 1: http://a.test/1 exact 1.000;\n"},
 		{[]page{article("http://b.test/1?q", a), article("http://longer.test/1", a)},
 			"http://longer.test/1 (shortest path), 1: http://b.test/1?q exact 1.000;\n"},
 		{[]page{article("http://a.test/1", a), article("http://a.test/2", long)},
-			"http://a.test/2 (longest text), 1: http://a.test/1 near 0.958;\n"},
+			"http://a.test/1 (smallest URL), 1: http://a.test/2 near 0.958;\n"},
 		{[]page{article("http://b.test/1", a), article("http://a.test/1", a)},
 			"http://a.test/1 (smallest URL), 1: http://b.test/1 exact 1.000;\n"},
 		// Only exact copies of a short text are a cluster, and the largest cluster is first.
@@ -50,10 +51,10 @@ func TestWholeRanks(t *testing.T) {
 				"http://a.test/1 (smallest URL), 1: http://a.test/2 exact 1.000;\n"},
 		// A copy of a member has the member's verdict.
 		{[]page{article("http://a.test/1", long), article("http://a.test/2", a), article("http://a.test/3", a)},
-			"http://a.test/1 (longest text), 2: http://a.test/2 near 0.958; http://a.test/3 near 0.958;\n"},
+			"http://a.test/1 (smallest URL), 2: http://a.test/2 near 0.958; http://a.test/3 near 0.958;\n"},
 		// The most similar member is first, though another is ranked before it.
 		{[]page{article("http://a.test/1", a), article("http://a.test/2", but(a, "x")+"y z"), article("http://a.test/3", but(a, "x"))},
-			"http://a.test/2 (longest text), 2: http://a.test/3 near 0.978; http://a.test/1 near 0.957;\n"},
+			"http://a.test/1 (smallest URL), 2: http://a.test/3 near 0.978; http://a.test/2 near 0.957;\n"},
 		// noindex pages lead each other.
 		{[]page{noindex(article("http://a.test/1", a)), noindex(article("http://a.test/2", a))},
 			"http://a.test/1 (smallest URL), 1: http://a.test/2 exact 1.000;\n"},

@@ -27,9 +27,7 @@ import (
 const archiveStart = 64 << 10
 
 // A PassedError says that a record is of a kind that holds no text.
-type PassedError struct{ Kind string } // the kind, such as "status 404"
-
-func (e *PassedError) Error() string { return "the record holds no page: " + e.Kind }
+type PassedError = replay.PassedError
 
 // An archived record is one of a web archive.
 type archived struct {
@@ -50,6 +48,8 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 		switch {
 		case err == io.EOF:
 			return true
+		case errors.Is(err, warc.ErrShared): // no offset is needed here
+			continue
 		case damaged:
 			if !yield(&Record{Input: i.name, Line: n, archived: &archived{offset: damage.Offset}, bad: damage.Err}, nil) {
 				return false
@@ -65,12 +65,10 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 			}
 			continue
 		case warc.Response, warc.Resource, warc.Conversion:
-		case warc.Revisit: // the page that it repeats stands elsewhere, perhaps in another archive
-			if in.Passed != nil {
-				in.Passed("revisit")
-			}
-			continue
 		default:
+			if other, ok := replay.OtherType(rec).(*PassedError); ok && !replay.Accompanies(rec) {
+				in.passOver(other.Kind)
+			}
 			continue
 		}
 		one := &Record{Input: i.name, Line: n, archived: &archived{rec.Header, rec.Offset, info, infoBlock}}
@@ -97,18 +95,22 @@ func (a *archived) record(block []byte) *warc.Record {
 
 // text is what a record says.
 func (a *archived) text(ask extract.Options, block []byte) (Text, error) {
-	page, err := replay.PageOf(a.record(block), crawler.Defaults())
+	rec := a.record(block)
+	if name, ok := warc.NameOf(rec.URI()); ok && rec.Type() == warc.Conversion {
+		return textOf(ask, name, block, "text/plain; charset=utf-8"), nil
+	}
+	page, err := replay.PageOf(rec, crawler.Defaults())
 	switch {
 	case err != nil:
 		return Text{}, err
 	case page == nil:
-		return Text{}, &PassedError{"no page"}
+		return Text{}, &PassedError{Kind: "no page"}
 	case page.Problem == crawler.ProblemStatus:
-		return Text{}, &PassedError{fmt.Sprintf("status %d", page.Status)}
+		return Text{}, &PassedError{Kind: fmt.Sprintf("status %d", page.Status)}
 	case page.Problem != "":
-		return Text{}, &PassedError{string(page.Problem)}
+		return Text{}, &PassedError{Kind: string(page.Problem)}
 	case page.Location != "":
-		return Text{}, &PassedError{"redirect"}
+		return Text{}, &PassedError{Kind: "redirect"}
 	}
 	t := textOf(ask, page.Item.URL, page.Body, page.Header.Get("Content-Type"))
 	t.Header = page.Header

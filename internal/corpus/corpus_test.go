@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
@@ -118,6 +119,52 @@ func TestFolder(t *testing.T) {
 	want = []string{"x/Makefile: all:\necho all", "x/icon.xpm: /* XPM */ static char *icon[] = {};", "x/main.go: package main", `x/settings.json: {"theme":"dark"}`}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("asked for by path: got %q, %v\nwant %q", got, err, want)
+	}
+}
+
+// A file that holds many texts in a form that is not read is refused by its name, and is not one text.
+func TestManyInOne(t *testing.T) {
+	dir := write(t, map[string]string{
+		"a.csv":      "id,text\n1,A first text.\n2,A second text.\n",
+		"b.TSV.gz":   gzipped("id\ttext\n1\tA text.\n"),
+		"c.json":     "\ufeff[\n  {\"text\": \"A text.\"},\n  {\"text\": \"Another.\"}]",
+		"d.txt":      `[{"id":1}]`,
+		"list.txt":   "[1] A footnote, and {braces}.",
+		"links.md":   "[a link](b.html) and text.",
+		"one.json":   `{"theme": "dark"}`,
+		"number.txt": "[1, 2, 3]",
+	})
+	for name, want := range map[string]string{"a.csv": "mlr --icsv", "b.TSV.gz": "mlr --itsv", "c.json": "one JSON array", "d.txt": "jq -c"} {
+		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}})
+		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for _, name := range []string{"list.txt", "links.md", "one.json", "number.txt"} {
+		if got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}}); err != nil || len(got) != 1 {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	unread := 0
+	in := &Inputs{Paths: []string{dir}, Include: []*regexp.Regexp{regexp.MustCompile(`.`)}, Unreadable: func(error) { unread++ }}
+	if got, err := texts(dir, in); err != nil || len(got) != 4 || unread != 4 {
+		t.Errorf("in a folder: %q, %d could not be read, %v", got, unread, err)
+	}
+}
+
+// What is no file of bytes is left out of a folder, and is counted.
+func TestOddFiles(t *testing.T) {
+	dir := write(t, map[string]string{"a.txt": "A text."})
+	if err := os.Symlink("a.txt", filepath.Join(dir, "b.txt")); err != nil {
+		t.Skip(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "c.txt"), 0o600); err != nil {
+		t.Skip(err)
+	}
+	passed := map[string]int{}
+	got, err := texts(dir, &Inputs{Paths: []string{dir}, Passed: func(kind string) { passed[kind]++ }})
+	if want := map[string]int{"symbolic link": 1, "pipe": 1}; err != nil || len(got) != 1 || !maps.Equal(passed, want) {
+		t.Errorf("%q, passed over %v, %v", got, passed, err)
 	}
 }
 

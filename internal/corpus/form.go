@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -51,6 +52,10 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 		start, _ = b.Peek(sniffed)
 	}
 	kind := diskType(name, start)
+	chosen := !inside || len(in.Include) > 0
+	if why := manyInOne(name, start); why != nil && chosen {
+		return form{}, nil, why
+	}
 	switch {
 	case !inside:
 	case !isText(kind):
@@ -60,6 +65,24 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 	}
 	return form{wholeFile, kind}, head, nil
 }
+
+// manyInOne says why a file that holds many texts in one is not read as one text; nil: it does not look
+// like such a file.
+func manyInOne(name string, start []byte) error {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".csv":
+		return errors.New("it is a table, and tables of CSV are not read: convert it to JSON Lines, for example with: mlr --icsv --ojsonl cat FILE.csv")
+	case ".tsv", ".tab":
+		return errors.New("it is a table, and tables of TSV are not read: convert it to JSON Lines, for example with: mlr --itsv --ojsonl cat FILE.tsv")
+	}
+	if arrayOfObjects.Match(start) {
+		return errors.New("it is one JSON array, and those are not read: convert it to JSON Lines, for example with: jq -c '.[]' FILE.json")
+	}
+	return nil
+}
+
+// arrayOfObjects is how a JSON array of objects begins.
+var arrayOfObjects = regexp.MustCompile(`^(?:\x{FEFF})?\s*\[\s*\{\s*["}]`)
 
 func isText(kind string) bool { return isHTML(kind) || strings.HasPrefix(kind, "text/") }
 

@@ -29,7 +29,7 @@ type Inputs struct {
 	MaxRecord        int              // the most bytes that one record may have; 0: [DefaultMaxRecord]
 
 	Unreadable func(error)       // told of each file or folder inside a folder that cannot be read; required
-	Passed     func(kind string) // told of each file in a folder that is passed over, and of each revisit in an archive, by its kind; nil: nobody is
+	Passed     func(kind string) // told of each file in a folder that is passed over, and of each record of an archive that holds no text, by its kind; nil: nobody is
 
 	bytesRead atomic.Int64 // of files, as they are packed
 }
@@ -47,7 +47,7 @@ func (in *Inputs) Read() int64 { return in.bytesRead.Load() }
 
 // Size is how many bytes the files have; -1 if one of them is no file, such as a pipe.
 func (in *Inputs) Size() (total int64) {
-	for i, err := range in.files(func(error) {}) {
+	for i, err := range in.files(func(error) {}, func(string) {}) {
 		if err != nil {
 			return -1
 		}
@@ -90,7 +90,7 @@ func (i input) String() string {
 // files yields the files, those of a folder in the order of their names, each once however often it
 // is named. As in a crawl, hidden files of a folder are skipped, and a file that cannot be read
 // does not keep the others from being read.
-func (in *Inputs) files(unreadable func(error)) iter.Seq2[input, error] {
+func (in *Inputs) files(unreadable func(error), passed func(kind string)) iter.Seq2[input, error] {
 	return func(yield func(input, error) bool) {
 		seen := map[string]bool{}
 		more := true
@@ -107,7 +107,7 @@ func (in *Inputs) files(unreadable func(error)) iter.Seq2[input, error] {
 		for _, arg := range in.Paths {
 			if arg == "-" {
 				_ = found(input{name: arg}, arg)
-			} else if err := walk(walkable(arg), found, unreadable); err != nil {
+			} else if err := walk(walkable(arg), found, unreadable, passed); err != nil {
 				yield(input{}, err)
 				return
 			}
@@ -127,7 +127,7 @@ func (in *Inputs) chosen(path string) bool {
 
 // walk finds a file, or the files of a folder. The path of a file is the same whatever name led to
 // it.
-func walk(root string, found func(i input, path string) error, unreadable func(error)) error {
+func walk(root string, found func(i input, path string) error, unreadable func(error), passed func(kind string)) error {
 	top := resolved(root)
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		inside := name != root
@@ -145,7 +145,8 @@ func walk(root string, found func(i input, path string) error, unreadable func(e
 		case d.IsDir():
 			return nil
 		case inside && !d.Type().IsRegular():
-			return nil // a link or a pipe: the target has a name of its own
+			passed(kindOfFile(d.Type())) // the target of a link has a name of its own
+			return nil
 		}
 		below, err := filepath.Rel(root, name)
 		if err != nil {
@@ -153,6 +154,19 @@ func walk(root string, found func(i input, path string) error, unreadable func(e
 		}
 		return found(input{name, inside}, filepath.Join(top, below))
 	})
+}
+
+// kindOfFile names a file that is none of bytes.
+func kindOfFile(t fs.FileMode) string {
+	switch {
+	case t&fs.ModeSymlink != 0:
+		return "symbolic link"
+	case t&fs.ModeNamedPipe != 0:
+		return "pipe"
+	case t&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
 }
 
 // walkable is a path as WalkDir wants it: it goes into a folder behind a link only
@@ -180,7 +194,7 @@ func resolved(name string) string {
 
 // Among says whether a file is one of the inputs.
 func (in *Inputs) Among(info fs.FileInfo) (bool, error) {
-	for i, err := range in.files(func(error) {}) {
+	for i, err := range in.files(func(error) {}, func(string) {}) {
 		if err != nil {
 			return false, err
 		}

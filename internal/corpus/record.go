@@ -15,6 +15,7 @@ import (
 
 	"skink/extract"
 	"skink/internal/packed"
+	"skink/internal/replay"
 	"skink/internal/table"
 	"skink/warc"
 )
@@ -147,7 +148,7 @@ func (in *Inputs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 			}
 			return yield(r, err)
 		}
-		for i, err := range in.files(in.Unreadable) {
+		for i, err := range in.files(in.Unreadable, in.passOver) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -197,8 +198,16 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 		}
 		return in.readRowsFrom(i, b, yield, failed)
 	}
-	if start, _ := b.Peek(archiveStart); warc.Begins(start) {
+	start, _ := b.Peek(archiveStart)
+	switch {
+	case warc.Begins(start):
 		return in.readArchive(i, b, yield, failed)
+	case warc.IsARC(start):
+		return failed(warc.ErrARC)
+	case bytes.HasPrefix(start, []byte(replay.ZIPMagic)):
+		if read, more := in.readPackage(i, f, b, yield, failed); read {
+			return more
+		}
 	}
 	form, head, err := in.formOf(b.Name, b.Reader, i.inside)
 	if err != nil {
@@ -207,14 +216,19 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	whole := io.MultiReader(bytes.NewReader(head), b)
 	switch form.is {
 	case passedOver:
-		if in.Passed != nil {
-			in.Passed(form.kind)
-		}
+		in.passOver(form.kind)
 		return true
 	case lines:
 		return in.readLines(i, whole, yield, failed)
 	}
 	return in.readWhole(i, whole, form.kind, yield, failed)
+}
+
+// passOver tells of a file that is passed over, or of a record that holds no text.
+func (in *Inputs) passOver(kind string) {
+	if in.Passed != nil {
+		in.Passed(kind)
+	}
 }
 
 // A countingReader counts the bytes read, for a display of progress.

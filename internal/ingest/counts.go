@@ -19,10 +19,20 @@ type counts struct {
 	all    store.Tally // guarded by mu
 	news   store.Tally // guarded by mu: first visits
 	visits Visits      // guarded by mu
+
+	began  time.Time // this run
+	shared bool      // other workers count pages of this run too
 }
 
-// Visits counts the visits to URLs that were visited before, by what the visits found.
+// Visits counts the visits of a run to URLs that were visited before the run, by what the visits
+// found. Altered and Vanished count pages, as report --changes does.
 type Visits map[store.VisitKind]int64
+
+// These are what else the visits of a run find.
+const (
+	StillNone store.VisitKind = "still without a page"
+	Otherwise store.VisitKind = "changed otherwise" // what is no page, or whether a page is to be indexed
+)
 
 // All is how many there were.
 func (v Visits) All() (n int64) {
@@ -39,24 +49,37 @@ func (c *counts) add(s *subject, outcome store.Outcome) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s.before == nil || s.before.Kind == store.Later { // nobody has visited it
-		c.replace(s)
+	c.replace(s)
+	switch {
+	case s.before == nil || s.before.Kind == store.Later: // nobody has visited it
 		c.news.Add(&s.record)
-	} else {
-		c.replace(s)
+	case !s.before.FirstFetched().Before(c.began): // this run found it, and looked at it again
+		if !c.shared {
+			c.news.Remove(s.before)
+			c.news.Add(&s.record)
+		}
+	case s.before.Visited().Before(c.began): // else this run has counted the visit
 		if c.visits == nil {
 			c.visits = Visits{}
 		}
-		kind := s.record.Visit
-		if s.touch && kind == store.FirstVisit { // there was no page at the URL, and there is none now
-			kind = store.Failed
-		}
-		c.visits[kind]++
+		c.visits[s.found()]++
 		if s.record.Kind == store.Page && s.before.Kind != store.Page {
 			c.news.Add(&s.record)
 		}
 	}
 	c.pages.Store(c.all.Pages())
+}
+
+// found is what a visit to a URL that was visited before is counted as.
+func (s *subject) found() store.VisitKind {
+	r, b := &s.record, s.before
+	switch {
+	case isNothing(b) && isNothing(r):
+		return StillNone
+	case r.Visit == store.Altered && (r.Kind != store.Page || b.Kind != store.Page || r.Hash == b.Hash), r.Visit == store.Vanished && b.Kind != store.Page:
+		return Otherwise
+	}
+	return r.Visit
 }
 
 // rejudged counts a page that was judged again.

@@ -10,6 +10,7 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/precedence"
 	"skink/store"
 	"skink/store/badger"
 )
@@ -48,8 +49,8 @@ func TestElected(t *testing.T) {
 			a + " unique\n" + b + " near of " + a + " 0.978 by bands\n"},
 		{"it is not to be indexed", []*crawler.Page{articleOf(a, b, text), noindex(article(b, text))}, nil,
 			a + " unique\n" + b + " exact of " + a + " 1.000 by text\n"},
-		{"it is too short to be compared", []*crawler.Page{articleOf(a, b, words(3, 20)), article(b, words(3, 20))}, nil,
-			a + " thin\n" + b + " exact of " + a + " 1.000 by text\n"},
+		{"both are too short to be compared", []*crawler.Page{articleOf(a, b, words(3, 20)), article(b, words(3, 20))}, nil,
+			b + " thin\n" + a + " exact of " + b + " 1.000 by text\n"},
 		{"it is not there", []*crawler.Page{articleOf(a, b, text), article(c, text)}, nil,
 			a + " unique\n" + c + " exact of " + a + " 1.000 by text\n"},
 		{"a page follows the leader that it names",
@@ -73,7 +74,7 @@ func TestElected(t *testing.T) {
 				}
 				defer s.Close()
 				opt := testOptions(t)
-				opt.Canonicals, opt.SkipDuplicates = true, skip
+				opt.Order, opt.SkipDuplicates = new(precedence.Order), skip
 				if skip && (len(test.second) > 0 || len(test.first) > 2) {
 					t.Skip("members without their texts are fetched again first")
 				}
@@ -110,7 +111,7 @@ func TestKilledWhileElecting(t *testing.T) {
 		for left := 8; left >= 0; left-- {
 			s := &stoppedStore{store.NewMemory(), 1 << 30}
 			opt := testOptions(t)
-			opt.Canonicals = true
+			opt.Order = new(precedence.Order)
 			p := start(t, s, opt)
 			first, last := []*crawler.Page{articleOf(a, c, text), article(b, but(text, "b"))}, article(c, but(text, "c"))
 			if again {
@@ -166,5 +167,22 @@ func TestJudgedAgainKeepsLinks(t *testing.T) {
 	pages, err := s.Pages(t.Context(), []dedup.Hash{dedup.HashOf([]byte(b))}, store.WantLinks)
 	if err != nil || pages[0].Record.Follows() || len(pages[0].Links) != 1 || pages[0].Links[0].URL != b+"there" {
 		t.Errorf("%+v, %v", pages[0], err)
+	}
+}
+
+// A page that declares another language than that of its text does not lead a page of the same time
+// that declares none.
+func TestOtherLanguage(t *testing.T) {
+	const text = "Der Leuchtturm steht seit hundert Jahren auf der Klippe, und der Wärter kennt jedes Schiff, das an ihm vorbeifährt. "
+	s := store.NewMemory()
+	opt := testOptions(t)
+	opt.Order = new(precedence.Order)
+	p := start(t, s, opt)
+	defer p.Close()
+	long := strings.Repeat(text, 4)
+	handle(t, p, page("https://a.example/", "<html lang=en><title>T</title><article><p>"+long+"</p></article>"),
+		page("https://a.example/de/leuchtturm", "<html lang=de><title>T</title><article><p>"+long+"</p></article>"))
+	if r := content(t, s, "https://a.example/").Record; !r.OtherLang || r.DuplicateOf != "https://a.example/de/leuchtturm" {
+		t.Errorf("%s declares another language: %v", verdict(&r), r.OtherLang)
 	}
 }

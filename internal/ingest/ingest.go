@@ -14,7 +14,10 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"regexp"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"skink/crawler"
 	"skink/crawler/learn"
@@ -25,6 +28,7 @@ import (
 	"skink/frontier"
 	"skink/internal/lastused"
 	"skink/internal/memory"
+	"skink/internal/precedence"
 	"skink/store"
 )
 
@@ -33,7 +37,7 @@ type Options struct {
 	Rule           dedup.Rule
 	Markdown       store.Markdown      // what is kept beside each text
 	GoneAfter      int                 // failed visits in a row after which a page is gone; 0: [DefaultGoneAfter]
-	Canonicals     bool                // a page that its leader names as its canonical URL leads in its place
+	Order          *precedence.Order   // of hosts, by which a page takes the lead from another; nil: the page that came first leads
 	SkipDuplicates bool                // keep no text of a duplicate, and follow none of its links
 	Learn          *learn.Book         // told of each verdict; nil: nobody is
 	Agent          string              // product token that pages may name in what they ask of crawlers; "": that of the default agent
@@ -69,14 +73,20 @@ type Store interface {
 
 // A Pipeline judges pages into a store. Its methods may be called from several goroutines.
 type Pipeline struct {
-	store   Store
-	opt     Options
-	leaders *leaderCache
-	texts   sync.Pool // of *dedup.Text
-	posting int       // leaders read under one key
-	counts  counts
-	upkeep  upkeep
-	sorries sorries
+	store       Store
+	opt         Options
+	leaders     *leaderCache
+	texts       sync.Pool // of *dedup.Text
+	posting     int       // leaders read under one key
+	counts      counts
+	upkeep      upkeep
+	softAnswers softAnswers
+	hours       hours
+	lessons     lessons
+	listing     listing
+
+	order    atomic.Pointer[precedence.Order] // nil: nobody takes the lead
+	electing electing                         // held while leaders change, see elect.go
 
 	reading *memory.Pool // what the pages that are being read may take
 	costs   costs
@@ -98,12 +108,19 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	}
 	opt.GoneAfter = cmp.Or(opt.GoneAfter, DefaultGoneAfter)
 	parts := memory.Divide(opt.Memory)
-	p := &Pipeline{store: s, opt: opt, posting: dedup.MaxPosting, counts: counts{all: tally}, reading: memory.NewPool(parts.Reading), flight: flight}
+	p := &Pipeline{store: s, opt: opt, posting: dedup.MaxPosting, counts: counts{all: tally, began: time.Now(), shared: opt.Shared}, reading: memory.NewPool(parts.Reading), flight: flight}
+	p.order.Store(opt.Order)
 	p.texts.New = func() any { return new(dedup.Text) }
 	p.leaders = newLeaderCache(s, opt.Rule, parts.Leaders)
-	p.sorries.last = lastused.New[sorryOf](sorriesKept, (*sorry).weigh)
+	p.softAnswers.last = lastused.New[answerOf](softAnswersKept, (*softAnswer).weigh)
 	p.counts.pages.Store(tally.Pages())
-	if err := p.recall(ctx, &tally); err != nil {
+	if _, err := p.listing.read(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := p.recall(ctx); err != nil {
+		return nil, err
+	}
+	if p.hours.alone, err = store.LeftAlone(ctx, s); err != nil {
 		return nil, err
 	}
 	p.upkeep.start(p)
@@ -134,7 +151,7 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 // crawled makes a subject of a page.
 func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*subject, error) {
 	s := subjectOf(page)
-	known, err := p.record(ctx, s.record.ID, store.AsTaken)
+	known, err := p.recordOf(ctx, s.record.ID)
 	if err == nil && !answers(known, page) {
 		err = p.take(ctx, s, page, leads)
 	}
@@ -180,8 +197,12 @@ func (p *Pipeline) meet(ctx context.Context, s *subject, page *crawler.Page, kno
 		s.record.Kind, s.record.Problem = store.Error, fmt.Sprintf("%s %d", crawler.ProblemStatus, page.Status)
 	}
 	s.state = s.record.End()
+	s.record.Listed = s.record.Kind == store.Page && p.listing.has(s.record.ID)
 	if known == nil {
 		return nil
+	}
+	if err := p.weigh(ctx, s, known); err != nil {
+		return err
 	}
 	s.read = s.record
 	return p.comeBack(ctx, s, known)
@@ -189,12 +210,7 @@ func (p *Pipeline) meet(ctx context.Context, s *subject, page *crawler.Page, kno
 
 // recordOf returns what the store knows of a page, nil if that is nothing.
 func (p *Pipeline) recordOf(ctx context.Context, id dedup.Hash) (*store.Record, error) {
-	return p.record(ctx, id, store.WantRecord)
-}
-
-// record is recordOf, or what was known when the page's URL was taken, if want says that it will do.
-func (p *Pipeline) record(ctx context.Context, id dedup.Hash, want store.Want) (*store.Record, error) {
-	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, want)
+	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantRecord)
 	if err != nil || pages[0] == nil {
 		return nil, err
 	}
@@ -261,8 +277,11 @@ func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tr
 	}
 	s.leadTo(leads)
 	s.out = out.packed(page.Item.URL, leads.Targets)
-	if p.opt.Learn != nil {
-		s.linkSum = learn.Links(page.Item.URL, itemURLs(leads.Items))
+	switch {
+	case leads.Asked:
+		s.record.DeadEnd = store.DeadEndNoFollow
+	case len(doc.Links) == 0 && hasScript(page.Body):
+		s.record.DeadEnd = store.DeadEndScripts
 	}
 	if notText != nil {
 		return notText
@@ -274,9 +293,18 @@ func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tr
 	}
 	s.relate(doc, base)
 	p.sketch(s, doc.Text)
+	p.leftOut(s, doc.Left)
+	if p.opt.Learn != nil {
+		s.said = learn.TextOf(doc.Text)
+	}
 	s.pack(doc.Text, p.markdown(doc, base))
 	return nil
 }
+
+var scriptTag = regexp.MustCompile(`(?i)<script[\s>]`)
+
+// hasScript says whether a document may have a script.
+func hasScript(body []byte) bool { return scriptTag.Match(body) }
 
 // obey adds what a document and the header of its answer ask of this crawler to what the document
 // asks of every crawler.
@@ -289,21 +317,15 @@ func (p *Pipeline) obey(doc *extract.Document, header http.Header) {
 // commit judges a subject and writes it, until its verdict holds at the moment it is written. Each
 // time it does not, another page was committed, so the pipeline as a whole goes on.
 func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error {
+	defer p.among(s)
 	if s.known {
+		p.alone(s)
 		if err := p.goOnElecting(ctx, s.before); err != nil {
 			return err
 		}
 	}
 	if !s.known || !s.unsettles() {
-		outcome, err := p.write(ctx, s, commit)
-		if err != nil {
-			return err
-		}
-		p.counts.add(s, outcome)
-		if s.touch && outcome == store.Written && p.opt.OnTouch != nil {
-			p.opt.OnTouch(&s.record)
-		}
-		if err := p.learn(ctx, s, outcome); err != nil {
+		if err := p.writeDown(ctx, s, commit); err != nil {
 			return err
 		}
 		if err := p.resoften(ctx, s); err != nil {
@@ -313,7 +335,14 @@ func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error 
 			return err
 		}
 	}
+	if r := &s.record; r.Kind == store.Page && !r.Listed && p.listing.has(r.ID) { // its sitemap was read meanwhile
+		p.alone(s)
+		if err := p.markListed(ctx, []dedup.Hash{r.ID}); err != nil {
+			return err
+		}
+	}
 	if s.unsettles() {
+		p.alone(s)
 		if err := p.settle(ctx, s.record.ID); err != nil {
 			return err
 		}
@@ -324,17 +353,39 @@ func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error 
 	return p.end(ctx, s)
 }
 
+// writeDown writes a subject, and tells those who want to know what became of it.
+func (p *Pipeline) writeDown(ctx context.Context, s *subject, commit Commit) error {
+	defer p.lessons.begin()()
+	outcome, err := p.write(ctx, s, commit)
+	if err != nil {
+		return err
+	}
+	p.counts.add(s, outcome)
+	if s.touch && outcome == store.Written && p.opt.OnTouch != nil {
+		p.opt.OnTouch(&s.record)
+	}
+	return p.learn(ctx, s, outcome)
+}
+
 // endsLater says whether a subject's URL ends only when other pages were judged again.
 func (s *subject) endsLater() bool {
-	return s.unsettles() || !s.over.IsZero() || s.carried && namesAnother(&s.record)
+	return s.unsettles() || s.changesLeaders()
 }
 
 // write judges a subject, and writes it together with how its URL ended. The URL of a page that has
 // led others ends later, when the pages that it led are settled.
 func (p *Pipeline) write(ctx context.Context, s *subject, commit Commit) (store.Outcome, error) {
 	for {
+		s.asks = !s.alone
 		if err := p.judge(ctx, s); err != nil {
 			return store.Stale, err
+		}
+		if !s.alone && (s.wants || s.changesLeaders()) { // another subject may have changed them since it was judged
+			p.alone(s)
+			continue
+		}
+		if !s.changesLeaders() && !s.known { // its verdict holds, or the store refuses it
+			p.among(s)
 		}
 		e := p.entry(s)
 		if s.endsLater() {

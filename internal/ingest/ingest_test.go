@@ -493,6 +493,7 @@ func TestSkipDuplicates(t *testing.T) {
 		a, short := words(1, 100), words(2, 20)
 		with := func(url, text string) *crawler.Page {
 			p := article(url, text)
+			p.Item.Depth = 1
 			p.Body = append(p.Body, []byte(`<nav><a href="`+url+`/next">next</a></nav>`)...)
 			return p
 		}
@@ -513,6 +514,49 @@ func TestSkipDuplicates(t *testing.T) {
 		}
 		if tally := p.Added(); tally.Unkept != map[bool]int64{false: 0, true: 3}[skip] {
 			t.Errorf("skip %v: %d were counted as kept without text", skip, tally.Unkept)
+		}
+	}
+}
+
+// The links of a duplicate that is skipped are followed wherever no other page has them: those of
+// seeds and their redirect targets, of home pages, and of pages whose leader is on another host.
+func TestSkippedDuplicateLeadsOn(t *testing.T) {
+	text := words(1, 100)
+	leader := article("http://copy.test/", text)
+	for _, c := range []struct {
+		name, url string
+		depth     int
+		near      bool
+		followed  bool
+	}{
+		{name: "a seed", url: "http://a.test/start", followed: true},
+		{name: "a home page that is no seed", url: "http://a.test/", depth: 2, followed: true},
+		{name: "a page whose leader is on another host", url: "http://a.test/deep", depth: 3, followed: true},
+		{name: "one that is near", url: "http://a.test/deep", depth: 3, near: true, followed: true},
+		{name: "a seed whose leader is on its host", url: "http://copy.test/start", followed: true},
+		{name: "a page whose leader is on its host", url: "http://copy.test/deep", depth: 1},
+		{name: "one that is near", url: "http://copy.test/deep", depth: 1, near: true},
+	} {
+		s := store.NewMemory()
+		opt := testOptions(t)
+		opt.SkipDuplicates = true
+		p := start(t, s, opt)
+		own := text
+		if c.near {
+			own = but(text, "x")
+		}
+		copied := article(c.url, own)
+		copied.Item.Depth = c.depth
+		copied.Body = append(copied.Body, `<nav><a href="/next">next</a></nav>`...)
+		follow(t, p, within(t, crawler.ScopeAny), leader, copied)
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		kept := content(t, s, c.url)
+		next := strings.SplitAfter(c.url, ".test")[0] + "/next"
+		state, _ := s.State(t.Context(), next)
+		if !kept.Record.NoText || kept.Kept || (state == frontier.Pending) != c.followed {
+			t.Errorf("%s, %s: its text is kept: %v; its links are followed: %v, want %v", c.name, verdict(&kept.Record), kept.Kept, state == frontier.Pending, c.followed)
 		}
 	}
 }

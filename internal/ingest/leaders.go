@@ -11,9 +11,8 @@ import (
 
 // A leader is what an exact comparison needs to know of one.
 type leader struct {
-	url       string
-	canonical string // the URL that it named when it was read
-	set       dedup.Set
+	url string
+	set dedup.Set
 }
 
 // A visitID names a page with the text it had at one visit. A page whose text has changed counts as
@@ -21,7 +20,7 @@ type leader struct {
 type visitID struct{ page, text dedup.Hash }
 
 // weighs is how many bytes a leader takes in the cache, with what the cache adds to it.
-func (l *leader) weighs() int { return 8*cap(l.set) + len(l.url) + len(l.canonical) + leaderOverhead }
+func (l *leader) weighs() int { return 8*cap(l.set) + len(l.url) + leaderOverhead }
 
 // leaderOverhead is what a leader takes without its texts and shingles: itself, its key, and its
 // places in a map and in a list. Of short texts it is most.
@@ -61,7 +60,7 @@ func (c *leaderCache) led(s *subject) {
 	if r.Verdict != dedup.Unique || s.text == nil {
 		return
 	}
-	id, l := visitID{r.ID, r.Hash}, &leader{r.URL, r.CanonicalURL, s.set}
+	id, l := visitID{r.ID, r.Hash}, &leader{r.URL, s.set}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.set != nil {
@@ -120,7 +119,7 @@ func (c *leaderCache) hold(m store.Leader, page *store.Content) *leader {
 	canon := c.texts.Get().(*dedup.Text)
 	defer giveBack(&c.texts, canon)
 	c.rule.Read(canon, page.Text, page.Record.Lang)
-	l := &leader{page.Record.URL, page.Record.CanonicalURL, dedup.NewSet(c.rule.Shingles(canon))}
+	l := &leader{page.Record.URL, dedup.NewSet(c.rule.Shingles(canon))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last.Put(visitID{m.ID, m.Hash}, l)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 
 	"skink/crawler/learn"
 	"skink/dedup"
@@ -14,10 +15,13 @@ import (
 
 // # What was learned, and a process that is killed
 //
-// What was learned follows from the records, in the order of their commits. It is written every now
-// and then, and with it the cursor up to which it has them. A pipeline that is opened on a store
-// takes in the records behind that cursor. So a kill loses nothing that was learned. A page may be
-// counted twice if its record came while the lessons were being written.
+// Evidence follows from the records, in the order of their commits. It is written every writeEvery,
+// and with it a cursor: the book knows of all pages before the cursor. A pipeline that is opened on a
+// store takes in the records behind the cursor. Pages that the book knows already teach it nothing,
+// because a URL teaches once. So a kill loses no evidence.
+//
+// A shared store has no such cursor, because the records of all hosts follow one another. If a worker
+// is killed there, the next holder of a host lacks the evidence of the last writeEvery.
 
 // NewBook opens what a store knows of sites.
 func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }
@@ -43,7 +47,7 @@ func (k keeper) Swap(ctx context.Context, name string, old, value []byte) (bool,
 const learnedName = "learned"
 
 // recall brings the book in step with the store.
-func (p *Pipeline) recall(ctx context.Context, tally *store.Tally) error {
+func (p *Pipeline) recall(ctx context.Context) error {
 	if p.opt.Learn == nil || p.opt.Shared { // in a shared store, the holder of a host reads what the holder before it wrote
 		return nil
 	}
@@ -51,30 +55,50 @@ func (p *Pipeline) recall(ctx context.Context, tally *store.Tally) error {
 	if err != nil {
 		return err
 	}
-	for page, err := range p.store.Changes(ctx, store.Cursor(cursor), store.WantRecord) {
+	for page, err := range p.store.Changes(ctx, store.Cursor(cursor), store.WantText|store.WantLinks) {
 		if err != nil {
 			return fmt.Errorf("take in what was learned: %w", err)
 		}
-		if v, ok := lessonOf(&page.Record); ok {
-			if err := p.opt.Learn.Replay(ctx, page.Record.URL, v); err != nil {
+		r := &page.Record
+		if v, ok := lessonOf(r, learn.TextOf(page.Text), linked(page.Links)); ok {
+			if err := p.opt.Learn.Judged(ctx, r.URL, v); err != nil {
 				return err
 			}
-		}
-	}
-	if tally.Later == 0 {
-		return nil
-	}
-	for page, err := range p.store.Changes(ctx, "", store.WantRecord) {
-		if err != nil {
-			return fmt.Errorf("take in what was put last: %w", err)
-		}
-		if r := &page.Record; r.Kind == store.Later && learn.OfPattern(r.Detail) {
-			if err := p.opt.Learn.Recall(ctx, r.URL); err != nil {
+			if err := p.recallSoft(ctx, r); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// A lesson is on its way from the commit of a page to the book.
+type lessons struct {
+	mu  sync.Mutex
+	now *sync.WaitGroup // guarded by mu: lessons that began since the last turn
+}
+
+// begin says that a page is about to be committed. The function that it returns says that the book
+// knows of the page.
+func (l *lessons) begin() (done func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.now == nil {
+		l.now = new(sync.WaitGroup)
+	}
+	l.now.Add(1)
+	return l.now.Done
+}
+
+// turn waits until the book knows of all pages that were committed before the call.
+func (l *lessons) turn() {
+	l.mu.Lock()
+	before := l.now
+	l.now = nil
+	l.mu.Unlock()
+	if before != nil {
+		before.Wait()
+	}
 }
 
 // keepLearned writes what was learned since the last time.
@@ -90,6 +114,7 @@ func (p *Pipeline) keepLearned(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.lessons.turn()
 	if err := b.Sync(ctx); err != nil {
 		return err
 	}
@@ -98,31 +123,26 @@ func (p *Pipeline) keepLearned(ctx context.Context) error {
 
 // learn tells the book of a page that was judged.
 func (p *Pipeline) learn(ctx context.Context, s *subject, outcome store.Outcome) error {
-	v, ok := lessonOf(&s.record)
-	if p.opt.Learn == nil || outcome != store.Written || s.touch || !ok {
+	if p.opt.Learn == nil || outcome != store.Written || s.touch {
 		return nil
 	}
-	v.Links = s.linkSum
+	v, ok := lessonOf(&s.record, s.said, itemURLs(s.links))
+	if !ok {
+		return nil
+	}
 	return p.opt.Learn.Judged(ctx, s.record.URL, v)
 }
 
-// lessonOf is what the book is to learn from a page. A page without words teaches nothing: all such
-// pages are alike.
-func lessonOf(r *store.Record) (v learn.Verdict, ok bool) {
-	if isSoft(r) {
-		return learn.Verdict{Soft: true}, true
+// relearn tells the book of a stored page that follows another leader now. Copies that came while the
+// lead changed hands would otherwise be remembered for different leaders.
+func (p *Pipeline) relearn(ctx context.Context, r *store.Record) error {
+	if p.opt.Learn == nil || r.Kind != store.Page || !r.Follows() {
+		return nil
 	}
-	if r.Kind != store.Page || r.Words == 0 {
-		return v, false
-	}
-	v.Group, v.Thin = r.ID, r.Verdict == dedup.Thin
-	v.Changed = r.Visit == store.Altered
-	if r.Follows() {
-		v.Group, v.Leader, v.Exact = r.Leader, r.DuplicateOf, r.Resemblance == 1
-	}
-	return v, true
+	return p.opt.Learn.Follows(ctx, r.URL, r.DuplicateOf)
 }
 
+// itemURLs yields the URLs of pages to be fetched.
 func itemURLs(items []frontier.Item) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range items {
@@ -131,4 +151,39 @@ func itemURLs(items []frontier.Item) iter.Seq[string] {
 			}
 		}
 	}
+}
+
+// linked yields the URLs of links that a crawl follows.
+func linked(links []store.Link) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range links {
+			if !links[i].Kind.Asset() && !yield(links[i].URL) {
+				return
+			}
+		}
+	}
+}
+
+// lessonOf is what the book is to learn from a page with a text and links.
+func lessonOf(r *store.Record, text learn.Text, links iter.Seq[string]) (v learn.Verdict, ok bool) {
+	v.At = r.FetchedAt
+	switch {
+	case isSoft(r):
+		v.Soft = true
+		return v, true
+	case r.Kind == store.Other && !r.Hash.IsZero():
+		v.File, v.Text = true, learn.Body(r.Hash)
+		return v, true
+	case r.Kind != store.Page:
+		return v, false
+	}
+	v.Group, v.Text, v.Thin = r.ID, text, r.Verdict == dedup.Thin
+	if v.Thin || r.Words < dedup.DefaultMinWords {
+		v.Links = learn.LinksOf(r.URL, links)
+	}
+	v.Changed, v.Title = r.Visit == store.Altered, titleWords(r.Title, r.URL)
+	if r.Follows() {
+		v.Group, v.Leader, v.Exact = r.Leader, r.DuplicateOf, r.Resemblance == 1
+	}
+	return v, true
 }

@@ -241,7 +241,7 @@ func TestRedirects(t *testing.T) {
 		s := store.NewMemory()
 		opt := within(t, crawler.ScopeHost, "/login")
 		var seeds []string
-		opt.OnSeed = func(u string) error { seeds = append(seeds, u); return nil }
+		opt.OnSeed = func(_, u string) error { seeds = append(seeds, u); return nil }
 		p := start(t, s, testOptions(t))
 		s.Discover(t.Context(), []frontier.Item{c.from})
 		moved := page(c.from.URL, "")

@@ -34,7 +34,7 @@ func recordOf(page *crawler.Page) store.Record {
 	switch {
 	case page.Problem == crawler.ProblemRobots:
 		r.Kind = store.Blocked
-	case page.Problem == crawler.ProblemLast:
+	case page.Problem == crawler.ProblemLater:
 		r.Kind = store.Later
 	case page.Problem == crawler.ProblemStatus:
 		r.Kind = store.Error

@@ -27,6 +27,8 @@ type Replayed struct {
 	Before func(context.Context) error
 	// Commit commits the page.
 	Commit Commit
+	// Known is called instead if the store has the page as it was at that time or later.
+	Known func()
 }
 
 // mostReaders bounds how many pages are read at once, and so how many wait in memory. More than
@@ -84,7 +86,9 @@ func (p *Pipeline) replay(ctx context.Context, r *replaying) error {
 	if err != nil {
 		return err
 	}
-	if known != nil && !answers(known, r.Page) { // so that the URL ends as this visit says
+	if answers(known, r.Page) {
+		r.Known()
+	} else if known != nil { // so that the URL ends as this visit says
 		if _, err := p.store.Requeue(ctx, []frontier.Item{r.Page.Item}); err != nil {
 			return err
 		}

@@ -1,24 +1,22 @@
 package ingest
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
 
 	"skink/dedup"
+	"skink/internal/precedence"
 	"skink/store"
 )
 
 // # When a leader changes
 //
 // A page that led others and has other words now, or is gone, leaves members behind that follow
-// what is no longer there. Each of them is judged again by its kept text: those that may be fed
-// before those that may not, and among these the earliest fetched first. So the page that leads
-// then is the one that would have led if the leader had never been. Members of which no text was
-// kept are put back into the frontier, to be fetched and judged.
+// what is no longer there. Each of them is judged again by its kept text, in the order of package
+// precedence. So the page that leads then is the one that would have led if the leader had never
+// been. Members of which no text was kept are put back into the frontier, to be fetched and judged.
 //
 // The leader's URL stays pending until its members are settled: its new record is written first,
 // its end last. So a crawl that is killed in between finds the URL pending and the record written
@@ -60,7 +58,11 @@ func newSettling(leader dedup.Hash) *settling {
 	return &settling{leader, map[dedup.Hash]time.Time{}, map[wording]dedup.Hash{}}
 }
 
-// settle judges the members of a leader again.
+// mostSettled is how many members are judged with one look-up.
+const mostSettled = 64
+
+// settle judges the members of a leader again. Several are judged at once where that cannot change
+// their verdicts: see [Pipeline.judgeMembers].
 func (p *Pipeline) settle(ctx context.Context, leader dedup.Hash) error {
 	st := newSettling(leader)
 	for {
@@ -68,19 +70,20 @@ func (p *Pipeline) settle(ctx context.Context, leader dedup.Hash) error {
 		if err != nil || len(members) == 0 {
 			return err
 		}
-		for _, m := range members {
-			if err := p.judgeMember(ctx, st, m.id); err != nil {
-				return fmt.Errorf("judge a member again: %w", err)
+		for len(members) > 0 {
+			n, err := p.judgeMembers(ctx, st, members[:min(len(members), mostSettled)])
+			if err != nil {
+				return fmt.Errorf("judge members again: %w", err)
 			}
+			members = members[n:]
 		}
 	}
 }
 
 // A member is a page that followed the leader, with what decides when it is judged.
 type member struct {
-	id      dedup.Hash
-	noIndex bool
-	first   time.Time
+	id       dedup.Hash
+	standing precedence.Standing
 }
 
 // unsettled lists the members that were not judged yet, in the order in which they are to be.
@@ -90,49 +93,72 @@ func (p *Pipeline) unsettled(ctx context.Context, st *settling) (members []membe
 			return nil, err
 		}
 		if !st.has(r) {
-			members = append(members, member{r.ID, r.NoIndex, r.FirstFetched()})
+			members = append(members, member{r.ID, p.standing(r)})
 		}
-	}
-	rank := func(m member) int {
-		if m.noIndex {
-			return 1
-		}
-		return 0
 	}
 	slices.SortFunc(members, func(a, b member) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.first.Compare(b.first), bytes.Compare(a.id[:], b.id[:]))
+		d, _ := precedence.Compare(&a.standing, &b.standing)
+		return d
 	})
 	return members, nil
 }
 
-// judgeMember gives a member of a leader that changed the verdict that it deserves now.
-func (p *Pipeline) judgeMember(ctx context.Context, st *settling, id dedup.Hash) error {
-	for {
-		c, err := p.content(ctx, id)
+// judgeMembers gives some members of a leader that changed the verdicts that they deserve now, as if
+// they were judged one after another. It returns how many are done: those after one that leads, or
+// changes who leads, are to be judged again, for they may be compared with it.
+func (p *Pipeline) judgeMembers(ctx context.Context, st *settling, members []member) (done int, err error) {
+	ids := make([]dedup.Hash, len(members))
+	for i, m := range members {
+		ids[i] = m.id
+	}
+	contents, err := p.store.Pages(ctx, ids, store.WantText|store.WantSketch|store.WantLinks)
+	if err != nil {
+		return 0, err
+	}
+	subjects := make([]*subject, len(members)) // nil: it is not judged
+	var judged []*subject
+	for i, c := range contents {
 		switch {
-		case err != nil:
-			return err
-		case c == nil || c.Record.Leader != st.leader || !c.Record.Follows():
-			return nil // it was visited meanwhile
+		case c == nil || c.Record.Leader != st.leader || !c.Record.Follows(): // it was visited meanwhile
 		case !c.Kept:
 			st.settled(&c.Record)
-			return p.fetchAgain(ctx, &c.Record)
+			if err := p.fetchAgain(ctx, &c.Record); err != nil {
+				return 0, err
+			}
+		default:
+			subjects[i] = p.remade(c)
+			judged = append(judged, subjects[i])
 		}
-		s := p.remade(c)
-		if err := p.judgeBy(ctx, func(s *subject) (*store.Record, error) { return p.twin(ctx, st, s) }, s); err != nil {
-			return err
+	}
+	if err := p.judgeBy(ctx, func(s *subject) (*store.Record, error) { return p.twin(ctx, st, s) }, judged...); err != nil {
+		return 0, err
+	}
+	var changed []*subject
+	for _, s := range subjects {
+		done++
+		if s == nil {
+			continue
 		}
 		if sameVerdict(&s.record, s.before) {
 			st.settled(s.before)
-			return nil
+			continue
 		}
-		if written, err := p.rewrite(ctx, s); err != nil {
-			return err
-		} else if written {
-			st.settled(&s.record)
-			return p.afterwards(ctx, s)
+		changed = append(changed, s)
+		if !s.record.Follows() || s.changesLeaders() {
+			break
 		}
 	}
+	written, err := p.rewrite(ctx, changed...)
+	for _, s := range changed[:written] {
+		st.settled(&s.record)
+		if err == nil {
+			err = p.afterwards(ctx, s)
+		}
+	}
+	if err != nil || written == len(changed) {
+		return done, err
+	}
+	return slices.Index(subjects, changed[written]), nil
 }
 
 // after is now, or a moment just after t if the clock has not passed t yet.
@@ -162,7 +188,7 @@ func (st *settling) has(r *store.Record) bool {
 // remade makes a subject of a page that is stored.
 func (p *Pipeline) remade(c *store.Content) *subject {
 	before := c.Record
-	s := &subject{record: c.Record, before: &before, again: true}
+	s := &subject{record: c.Record, before: &before}
 	p.sketch(s, c.Text)
 	s.pack(c.Text, c.Markdown)
 	if len(c.Links) > 0 {

@@ -4,159 +4,206 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"sync"
+	"slices"
 
 	"skink/crawler"
 	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/lastused"
 	"skink/store"
 )
 
-// # Pages that say that there is no page
+// # Soft 404 pages
 //
-// What a host says of a URL that cannot exist (see package learn) is held against each page of the
-// host that comes after. A page that says the same, but for its URL, is recorded as an error: it is
-// not judged, leads nobody and is not fed, though its links are followed. Pages that came before
-// are put back to be fetched, and found to be gone.
+// [Pipeline.soft404] decides whether a reading is a soft 404: what its host answers at a URL that
+// cannot exist. Package learn says which URL that is, and from when on its answer counts. A soft 404
+// is recorded as an error: it is not judged, leads no other page and is not exported. Its links are
+// followed.
 //
-// The same is: the same words, or a resemblance of softLike, which is more than any similarity that
-// a site's own template makes among its pages. A seed, what seeds redirect to, a host's home page
-// and the page that the answer names as its own (rel=canonical) are never taken for errors: many
-// hosts answer with one of these.
-const softLike = 0.9
+// An answer counts only when several pages say the same, so the first of them are stored as pages.
+// Then they are fetched again, and found to be errors.
+//
+// Never a soft 404 are: a seed, what seeds redirect to, the home page of a host, and the page that
+// the answer names as its canonical URL. Many hosts answer with one of these.
 
-// soften makes an error of a subject that says what its host says of URLs that cannot exist.
+// soft404 reports whether a subject is a soft 404, and returns what its host answers at a URL that
+// cannot exist. says: its text is that of the answer, which may not count yet.
+func (p *Pipeline) soft404(ctx context.Context, s *subject) (soft learn.Soft, says, is bool, err error) {
+	r := &s.record
+	if p.opt.Learn == nil || r.Kind != store.Page {
+		return soft, false, false, nil
+	}
+	soft, ok, err := p.opt.Learn.Soft(ctx, r.URL)
+	if err != nil || !ok || isExempt(r, &soft) {
+		return soft, false, false, err
+	}
+	if s.heldAgainst == soft.Probe { // it was compared when it was read
+		return soft, s.saysMissing, s.saysMissing && soft.HoldsFor(r.URL), nil
+	}
+	says, err = p.saysMissing(ctx, &soft, r, s.plainText)
+	s.heldAgainst, s.saysMissing = soft.Probe, says
+	return soft, says, says && soft.HoldsFor(r.URL), err
+}
+
+// isExempt reports whether a page is never a soft 404.
+func isExempt(r *store.Record, soft *learn.Soft) bool {
+	return r.Depth == 0 || frontier.IsRoot(r.URL) || r.URL == soft.Real
+}
+
+// soften makes an error of a subject that is a soft 404.
 func (p *Pipeline) soften(ctx context.Context, s *subject, page *crawler.Page) error {
-	soft, is, err := p.isSorry(ctx, s)
-	s.softened = soft.Says()
+	soft, _, is, err := p.soft404(ctx, s)
 	if err != nil || !is {
 		return err
 	}
-	*s = subject{record: recordOf(page), claim: s.claim, item: s.item, share: s.share, links: s.links, beyond: s.beyond, softened: true}
+	*s = subject{record: recordOf(page), claim: s.claim, item: s.item, share: s.share, links: s.links, beyond: s.beyond}
 	r := &s.record
 	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemSoft), "its host says the same of "+soft.Probe
 	r.ETag, r.Modified = "", "" // of a page that is to come at the URL they say nothing
 	return nil
 }
 
-// resoften puts a page back that was read before its host was found out, and stored after the pages
-// that came before had been put back.
+// resoften is called when a subject is stored as a page. If it says what the answer says, it may be
+// the page that makes the answer count, or the answer may have come after it was read.
 func (p *Pipeline) resoften(ctx context.Context, s *subject) error {
-	if s.softened || s.known || s.touch {
+	if s.known || s.touch {
 		return nil
 	}
-	if _, is, err := p.isSorry(ctx, s); err != nil || !is {
+	soft, says, _, err := p.soft404(ctx, s)
+	if err != nil || !says {
 		return err
 	}
-	return p.fetchAgain(ctx, &s.record)
+	p.alone(s)
+	return p.putBack(ctx, &soft, &s.record)
 }
 
-// isSorry says whether a subject says what its host says of URLs that cannot exist, and what that
-// is, if it is known.
-func (p *Pipeline) isSorry(ctx context.Context, s *subject) (soft learn.Soft, is bool, err error) {
-	r := &s.record
-	if p.opt.Learn == nil || r.Kind != store.Page || r.Depth == 0 || frontier.IsRoot(r.URL) {
-		return soft, false, nil
+// putBack takes in that stored pages say what the answer to their pattern's probe says. It puts those
+// back to be fetched for which the answer counts: if these pages are the ones that make it count,
+// all that were found to say the same. The caller holds electing: the URL of a page that takes the
+// lead ends after its record is written, and that end would undo what putBack does in between.
+func (p *Pipeline) putBack(ctx context.Context, soft *learn.Soft, said ...*store.Record) error {
+	var urls []string
+	for _, r := range said {
+		urls = append(urls, r.URL)
 	}
-	soft, ok, err := p.opt.Learn.Soft(ctx, r.URL)
-	if err != nil || !ok || r.URL == soft.Real {
-		return soft, false, err
-	}
-	sorry := p.sorry(&soft, r.Lang)
-	if sorry.said.like(p.sayingOf(s), p.opt.Rule) {
-		return soft, true, nil
-	}
-	text, err := s.plainText()
+	back, err := p.opt.Learn.Said(ctx, soft.From, urls)
 	if err != nil {
-		return soft, false, err
+		return err
 	}
-	plain := learn.Plain(text, r.URL)
-	if !sorry.echoes && plain == text {
-		return soft, false, nil // it was compared already
+	var leaders []*store.Record
+	for _, url := range back {
+		r, err := p.recordOf(ctx, dedup.HashOf([]byte(url)))
+		switch {
+		case err != nil:
+			return err
+		case r == nil || r.Kind != store.Page:
+			continue
+		case !r.Follows():
+			leaders = append(leaders, r)
+			continue
+		}
+		if err := p.fetchAgain(ctx, r); err != nil {
+			return err
+		}
 	}
-	return soft, sorry.plain.like(p.saying(plain, r.Lang), p.opt.Rule), nil
+	for _, r := range leaders { // last, so that they have no members left when they are found to be errors
+		if err := p.fetchAgain(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// A saying is what is compared of a text here.
-type saying struct {
-	tokens int // of the canonical text
-	hash   dedup.Hash
-	set    dedup.Set // empty if the text is too short to be compared
-}
+// mostMembers bounds the members of one leader that are compared with an answer. The next visit finds
+// the others.
+const mostMembers = 64
 
-// saying reads a text.
-func (p *Pipeline) saying(text, lang string) *saying {
-	canon := p.texts.Get().(*dedup.Text)
-	defer giveBack(&p.texts, canon)
-	p.opt.Rule.Read(canon, text, lang)
-	r := &saying{tokens: canon.Len(), hash: canon.Hash()}
-	if !p.opt.Rule.Short(r.tokens) {
-		r.set = dedup.NewSet(p.opt.Rule.Shingles(canon))
+// examine looks which stored pages of a pattern say what the answer to its probe says: suspects, and
+// the members of those that lead.
+func (p *Pipeline) examine(ctx context.Context, soft *learn.Soft, suspects []string) error {
+	var said []*store.Record
+	done := map[dedup.Hash]bool{}
+	look := func(id dedup.Hash) (*store.Record, error) {
+		c, err := p.content(ctx, id)
+		if err != nil || c == nil || done[id] {
+			return nil, err
+		}
+		done[id] = true
+		says, err := p.storedSays(ctx, soft, c)
+		if says {
+			said = append(said, &c.Record)
+		}
+		return &c.Record, err
 	}
-	return r
-}
-
-// sayingOf is what was read of a subject's text already.
-func (p *Pipeline) sayingOf(s *subject) *saying {
-	r := &saying{tokens: s.tokens, hash: s.record.Hash}
-	if !p.opt.Rule.Short(s.tokens) {
-		r.set = s.shingleSet()
+	for _, url := range suspects {
+		r, err := look(dedup.HashOf([]byte(url)))
+		if err != nil {
+			return err
+		}
+		if r == nil || r.Follows() {
+			continue
+		}
+		members, err := p.membersIn(ctx, r.ID, soft.From)
+		if err != nil {
+			return err
+		}
+		for _, id := range members {
+			if _, err := look(id); err != nil {
+				return err
+			}
+		}
 	}
-	return r
+	return p.putBack(ctx, soft, said...)
 }
 
-// like says whether two texts are the same, or nearly. Nothing is not an answer.
-func (r *saying) like(other *saying, rule dedup.Rule) bool {
-	switch {
-	case r.tokens == 0:
-		return false
-	case r.hash == other.hash:
-		return true
-	case rule.Short(r.tokens) || rule.Short(other.tokens):
-		return false
+// membersIn are members of a leader in the pattern of a URL.
+func (p *Pipeline) membersIn(ctx context.Context, leader dedup.Hash, url string) (ids []dedup.Hash, err error) {
+	for r, err := range p.store.Members(ctx, []dedup.Hash{leader}) {
+		if err != nil {
+			return nil, err
+		}
+		if len(ids) < mostMembers && learn.SamePattern(r.URL, url) {
+			ids = append(ids, r.ID)
+		}
 	}
-	return dedup.Resemblance(r.set, other.set) >= softLike
+	return ids, nil
 }
 
-// A sorry is what a host says of URLs that cannot exist, read: with the URL that it was asked for,
-// and without. All its pages are compared with it, so those of some hosts are kept.
-type sorry struct {
-	said, plain *saying
-	echoes      bool // the URL is in it
-}
-
-// A sorryOf names one: its words depend on the language that a page says it is in.
-type sorryOf struct{ text, probe, lang string }
-
-// sorries are those used last.
-type sorries struct {
-	mu   sync.Mutex
-	last *lastused.Cache[sorryOf, *sorry] // guarded by mu
-}
-
-// sorriesKept bounds the bytes of the sets that are kept: of more than a hundred hosts, for nobody
-// is sorry at length.
-const sorriesKept = 4 << 20
-
-func (s *sorry) weigh() int { return 8 * (len(s.said.set) + len(s.plain.set)) }
-
-// sorry reads what a host says of URLs that cannot exist.
-func (p *Pipeline) sorry(soft *learn.Soft, lang string) *sorry {
-	name := sorryOf{soft.Text, soft.Probe, lang}
-	p.sorries.mu.Lock()
-	defer p.sorries.mu.Unlock()
-	if s, ok := p.sorries.last.Get(name); ok {
-		return s
+// storedSays reports whether a stored page says what the answer to a probe says. An exact duplicate
+// without a kept text has that of its leader. A near duplicate without one does not count.
+func (p *Pipeline) storedSays(ctx context.Context, soft *learn.Soft, c *store.Content) (bool, error) {
+	r := &c.Record
+	if r.Kind != store.Page || isExempt(r, soft) || !learn.SamePattern(r.URL, soft.From) {
+		return false, nil
 	}
-	s := &sorry{said: p.saying(soft.Text, lang)}
-	plain := learn.Plain(soft.Text, soft.Probe)
-	if s.plain, s.echoes = s.said, plain != soft.Text; s.echoes {
-		s.plain = p.saying(plain, lang)
+	if !c.Kept && r.Verdict == dedup.Exact {
+		leader, err := p.content(ctx, r.Leader)
+		if err != nil || leader == nil {
+			return false, err
+		}
+		c = leader
 	}
-	p.sorries.last.Put(name, s)
-	return s
+	if !c.Kept {
+		return false, nil
+	}
+	return p.saysMissing(ctx, soft, r, func() (string, error) { return c.Text, nil })
+}
+
+// recallSoft does for a page that was stored when the process before this one was killed what
+// resoften would have done.
+func (p *Pipeline) recallSoft(ctx context.Context, r *store.Record) error {
+	soft, ok, err := p.opt.Learn.Soft(ctx, r.URL)
+	if err != nil || !ok || r.Kind != store.Page {
+		return err
+	}
+	c, err := p.content(ctx, r.ID)
+	if err != nil || c == nil {
+		return err
+	}
+	if says, err := p.storedSays(ctx, &soft, c); err != nil || !says {
+		return err
+	}
+	return p.putBack(ctx, &soft, &c.Record)
 }
 
 // Probe implements [crawler.Prober].
@@ -177,54 +224,41 @@ func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
 		if err := p.readInto(ctx, s, page, new(crawler.Leads)); err != nil {
 			return err
 		}
-		if s.record.Kind == store.Page {
-			text, err := s.plainText()
-			if err != nil {
-				return err
-			}
-			soft.Text, soft.Real = text, s.record.CanonicalURL
-		}
-	}
-	suspects, err := p.opt.Learn.Probed(ctx, soft)
-	if err != nil {
-		return fmt.Errorf("take in what a host says of URLs that cannot exist: %w", err)
-	}
-	for _, url := range suspects {
-		if err := p.doubt(ctx, url, frontier.HostOf(soft.Probe)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// mostDoubted bounds the pages of one leader that are put back. What is beyond is found at the next
-// visit.
-const mostDoubted = 64
-
-// doubt puts a page back to be fetched, with those that follow it, as far as they are of the host.
-// The page itself is the last of them, so that it has no members left when it is found to be gone.
-func (p *Pipeline) doubt(ctx context.Context, url, host string) error {
-	first, err := p.recordOf(ctx, dedup.HashOf([]byte(url)))
-	if err != nil || first == nil {
-		return err
-	}
-	n := 0
-	for r, err := range p.store.Members(ctx, []dedup.Hash{first.ID}) {
+		isDefault, err := p.isDefault(ctx, s)
 		if err != nil {
 			return err
 		}
-		if frontier.HostOf(r.URL) != host {
-			continue
-		}
-		if err := p.fetchAgain(ctx, r); err != nil {
-			return err
-		}
-		if n++; n == mostDoubted {
-			break
+		if s.record.Kind == store.Page && !isDefault {
+			if soft.Text, err = s.plainText(); err != nil {
+				return err
+			}
+			soft.Title, soft.Words, soft.Real = s.record.Title, titleWords(s.record.Title, soft.Probe), s.record.CanonicalURL
 		}
 	}
-	if frontier.HostOf(url) != host || first.Kind != store.Page {
+	known, suspects, err := p.opt.Learn.Probed(ctx, soft)
+	if err != nil {
+		return fmt.Errorf("take in the answer at a URL that cannot exist: %w", err)
+	}
+	if !known.Says() {
 		return nil
 	}
-	return p.fetchAgain(ctx, first)
+	p.electing.lock(nil)
+	defer p.electing.unlock()
+	return p.examine(ctx, &known, suspects)
+}
+
+// isDefault reports whether the answer to a probe is the page without the parameters that were
+// replaced. Then the program ignores unknown values, and the answer is no error.
+func (p *Pipeline) isDefault(ctx context.Context, s *subject) (bool, error) {
+	defaults, err := p.opt.Learn.Defaults(ctx, s.record.URL)
+	if err != nil || slices.Contains(defaults, s.record.CanonicalURL) {
+		return err == nil, err
+	}
+	for _, url := range defaults {
+		r, err := p.recordOf(ctx, dedup.HashOf([]byte(url)))
+		if err != nil || r != nil && r.Kind == store.Page && r.Hash == s.record.Hash {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }

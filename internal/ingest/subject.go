@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"skink/crawler"
+	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/extract"
 	"skink/frontier"
@@ -27,27 +28,41 @@ type subject struct {
 	before      *store.Record // what is known of it; nil: this is its first visit
 	touch       bool          // the visit found no change
 	carried     bool          // its text is what it was, something else is not: the verdict stays
-	again       bool          // it was not visited, and is judged again, see settle.go
+	turned      bool          // the visit failed because the page has turned, see hour.go
+	missedBy    int           // visits in a row that failed by now, if the page has turned
 
 	// What was read. Nothing changes it afterwards.
-	text    []byte // main text, with its Markdown if that is kept, packed; nil: none
-	sketch  *dedup.Sketch
-	hash    dedup.Hash // under which it is posted
-	keys    []uint64   // under which it looks for leaders, and may become one
-	links   []frontier.Item
-	beyond  []string
-	out     []byte // its links, packed; nil: none are kept
-	tokens  int    // of its canonical text
-	linkSum uint64 // see [learn.Links]
+	text   []byte // main text, with its Markdown if that is kept, packed; nil: none
+	sketch *dedup.Sketch
+	hash   dedup.Hash // under which it is posted
+	keys   []uint64   // under which it looks for leaders, and may become one
+	links  []frontier.Item
+	beyond []string
+	out    []byte     // its links, packed; nil: none are kept
+	tokens int        // of its canonical text
+	said   learn.Text // what the book compares
 
-	softened bool // it was held against what its host says of URLs that cannot exist
+	heldAgainst string // the URL that cannot exist whose answer it was compared with; "": none
+	saysMissing bool   // it says the same, see soft.go
 
 	shingles []uint64 // of its canonical text, in order
 	set      dedup.Set
 
-	basis store.Basis   // of the verdict in record
-	over  dedup.Hash    // the leader whose place it takes, see elect.go; zero: nobody's
-	share *memory.Share // of memory, until it is stored; nil: none
+	basis store.Basis // of the verdict in record
+	over  takeover    // whose place it takes, see elect.go
+	alone bool        // it holds the right to change who leads
+	asks  bool        // it is judged without that right, and only says whether it needs it
+	wants bool        // it may have to change who leads, and asked only
+
+	reelect []dedup.Hash  // leaders of clusters in which another page may have to lead by now
+	left    dedup.Hash    // the same, because the subject gave it the lead and is another page now; zero: it did not
+	share   *memory.Share // of memory, until it is stored; nil: none
+}
+
+// changesLeaders says whether other pages are to be judged again because of the subject's verdict, or
+// of what it says of its canonical URL.
+func (s *subject) changesLeaders() bool {
+	return !s.over.leader.IsZero() || !s.left.IsZero() || len(s.reelect) > 0
 }
 
 // wanted says whether the subject is to have a verdict.
@@ -78,6 +93,7 @@ func (s *subject) describe(doc *extract.Document) {
 	r.Author, r.SiteName = cut(doc.Author, maxName), cut(doc.SiteName, maxName)
 	r.PublishedAt, r.ModifiedAt = dateOf(doc.Published), dateOf(doc.Modified)
 	r.NoIndex = doc.NoIndex
+	r.OtherLang = doc.DeclaredLang != "" && doc.DeclaredLang != r.Lang
 	r.TitleFrom, r.SharedOnly = doc.TitleFrom, doc.SharedOnly
 	for _, h := range doc.H1[:min(len(doc.H1), store.MostHeadings)] {
 		r.H1 = append(r.H1, cut(h, maxName))
@@ -192,6 +208,20 @@ func (p *Pipeline) sketch(s *subject, text string) {
 	}
 }
 
+// leftOut notes what the extraction left out of a subject's text, so that a wrong verdict can be
+// seen: two pages may be the same only because their own words were left out.
+func (p *Pipeline) leftOut(s *subject, text string) {
+	if text == "" {
+		return
+	}
+	canon := p.texts.Get().(*dedup.Text)
+	defer giveBack(&p.texts, canon)
+	p.opt.Rule.Read(canon, text, s.record.Lang)
+	if s.record.LeftWords = canon.Len(); canon.Len() > 0 {
+		s.record.LeftHash = canon.Hash()
+	}
+}
+
 // pack keeps a subject's text, and its Markdown if it has one.
 func (s *subject) pack(text, markdown string) {
 	if text != "" {
@@ -200,9 +230,7 @@ func (s *subject) pack(text, markdown string) {
 }
 
 // entry is what the store gets of a subject as it was judged. For a duplicate that is skipped it is
-// little more than the record. The links of a page that is too short to compare are followed even
-// if it is a copy: it may be a list of links, and lead elsewhere than the page with the same few
-// words.
+// little more than the record.
 func (p *Pipeline) entry(s *subject) *store.Entry {
 	e := &store.Entry{
 		Record: s.record, Claim: s.claim, State: s.state, Basis: s.basis,
@@ -219,9 +247,18 @@ func (p *Pipeline) entry(s *subject) *store.Entry {
 			break
 		}
 		e.Text = nil
-		if !p.opt.Rule.Short(s.tokens) {
+		if !p.opt.Rule.Short(s.tokens) && !leadsOn(&s.record) {
 			e.Links, e.Beyond, e.Out = nil, nil, nil
 		}
 	}
 	return e
+}
+
+// leadsOn says whether the links of a duplicate are followed although it is skipped. Its leader has
+// the same links only if both are on one host: elsewhere, the links of a copy lead to the copies of
+// other pages. Seeds, redirect targets of seeds and home pages are where the pages of a site are
+// found, so their links are always followed. The links of a page that is too short to compare are
+// followed as well: it may be a list of links, and the page with the same few words another list.
+func leadsOn(r *store.Record) bool {
+	return r.Depth == 0 || frontier.IsRoot(r.URL) || store.HostOf(r.URL) != store.HostOf(r.DuplicateOf)
 }

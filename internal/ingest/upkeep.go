@@ -12,8 +12,8 @@ import (
 // syncEvery is how long before a power cut work can be lost to it.
 const syncEvery = 30 * time.Second
 
-// writeEvery is how long before a kill lessons can be lost to it.
-const writeEvery = time.Second
+// writeEvery is how often lessons are written. The book of a large host has some 300 KB.
+const writeEvery = 3 * time.Second
 
 // upkeep is what has to be done every now and then, whatever pages come: making what is
 // committed survive a power cut, marking pages that are being read for long, writing what was

@@ -1,10 +1,11 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"skink/dedup"
 	"skink/store"
@@ -44,12 +45,17 @@ func (p *Pipeline) judgeBy(ctx context.Context, twin func(*subject) (*store.Reco
 	if err != nil {
 		return err
 	}
+	group, ctx := errgroup.WithContext(ctx) // what they read at the same time, the store reads together
+	group.SetLimit(mostSettled)
 	for i, s := range asking {
-		if err := p.decide(ctx, s, asks[i], &found[i], twin); err != nil {
-			return fmt.Errorf("judge %s: %w", s.record.URL, err)
-		}
+		group.Go(func() error {
+			if err := p.decide(ctx, s, asks[i], &found[i], twin); err != nil {
+				return fmt.Errorf("judge %s: %w", s.record.URL, err)
+			}
+			return nil
+		})
 	}
-	return nil
+	return group.Wait()
 }
 
 // leads says whether a page follows an earlier self of the subject.
@@ -59,8 +65,8 @@ func (s *subject) leads(r *store.Record) bool { return r.Follows() && r.Leader =
 func (s *subject) unjudged() {
 	r := &s.record
 	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Thin, dedup.Hash{}, "", 0, ""
-	r.Capped, r.NoText, r.Elected = false, false, false
-	s.basis, s.over = store.Basis{}, dedup.Hash{}
+	r.Capped, r.NoText = false, false
+	s.basis, s.over, s.reelect, s.wants = store.Basis{}, takeover{}, nil, false
 }
 
 // decide gives a subject the verdict that follows from what was found. It asks for the twin after
@@ -69,12 +75,9 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 	r := &s.record
 	leader := found.Followed
 	trusted, err := p.trusts(ctx, s, found.Copy, leader)
-	if err == nil && !trusted && !ask.Anew {
-		ask.Anew = true
-		if err = p.askAgain(ctx, ask, found); err == nil {
-			leader = found.Followed
-			trusted, err = p.trusts(ctx, s, found.Copy, leader)
-		}
+	var ahead *store.Record
+	if err == nil && !trusted {
+		ahead, err = p.ahead(ctx, s, leader)
 	}
 	if err == nil && !trusted {
 		ask.Hashes = nil // leaders are looked for by the sketch alone
@@ -83,9 +86,11 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 	if err != nil {
 		return err
 	}
-	met := found.Copy
-	if met == nil {
+	if found.Copy == nil {
 		c, err := twin(s)
+		if c == nil {
+			c = ahead
+		}
 		if leader = nil; err == nil && c != nil && c.Follows() {
 			leader, err = p.recordOf(ctx, c.Leader)
 		}
@@ -100,14 +105,16 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 		}
 	}
 	s.basis = found.Basis(ask)
-	if met == nil && found.Copy != nil {
-		s.basis.Twin = cmp.Or(leader, found.Copy).Began()
-	}
 	switch {
 	case found.Copy != nil:
 		s.copyOf(found.Copy)
-		if err := p.takeLead(ctx, s, p.canonicalOf(s, found.Copy, leader)); err != nil {
-			return err
+		if !found.Copy.Follows() {
+			leader = found.Copy
+		}
+		if leader != nil {
+			if err := p.contest(ctx, s, leader, leader.Hash); err != nil {
+				return err
+			}
 		}
 	case !p.opt.Rule.Short(s.tokens):
 		r.Capped = found.Capped()
@@ -143,6 +150,20 @@ func (p *Pipeline) trusts(ctx context.Context, s *subject, c, leader *store.Reco
 	return dedup.Resemblance(s.shingleSet(), held[0].set) == c.Resemblance, nil
 }
 
+// ahead is the page that took the lead from the leader of a copy, whose members are still to be
+// judged again; nil: there is none, or it is no copy of the subject. Pages that are too short to be
+// compared would not find it by their sketch.
+func (p *Pipeline) ahead(ctx context.Context, s *subject, leader *store.Record) (*store.Record, error) {
+	if leader == nil || leader.Kind != store.Page || !leader.Follows() {
+		return nil, nil
+	}
+	r, err := p.recordOf(ctx, leader.Leader)
+	if err != nil || r == nil || r.ID == s.record.ID || r.Kind != store.Page || r.Follows() || r.Hash != s.record.Hash || r.NoIndex && !s.record.NoIndex {
+		return nil, err
+	}
+	return r, nil
+}
+
 // askAgain replaces what was found.
 func (p *Pipeline) askAgain(ctx context.Context, ask store.Ask, found *store.Found) error {
 	all, err := p.store.Lookup(ctx, []store.Ask{ask})
@@ -153,10 +174,9 @@ func (p *Pipeline) askAgain(ctx context.Context, ask store.Ask, found *store.Fou
 }
 
 // ask is what a subject needs to know. A subject that is too short to be compared asks for copies
-// only. One that is stored asks anew: a verdict that is what it was is not committed, and held against
-// nothing.
+// only.
 func (p *Pipeline) ask(s *subject) store.Ask {
-	ask := store.Ask{ID: s.record.ID, Hashes: s.hashes(), Meet: p.opt.Rule.Scheme.Meet(), Limit: p.posting, Anew: s.again}
+	ask := store.Ask{ID: s.record.ID, Hashes: s.hashes(), Meet: p.opt.Rule.Scheme.Meet(), Limit: p.posting}
 	if !p.opt.Rule.Short(s.tokens) {
 		ask.Keys = s.keys
 	}
@@ -189,7 +209,7 @@ func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) 
 	for i := range met {
 		candidates[i] = dedup.Candidate{Num: uint64(i + 1), Estimate: dedup.Estimate(s.sketch, &met[i].Sketch)}
 	}
-	short, canonicals, err := p.withSets(ctx, met, p.opt.Rule.Shortlist(candidates))
+	short, err := p.withSets(ctx, met, p.opt.Rule.Shortlist(candidates))
 	if err != nil {
 		return err
 	}
@@ -216,14 +236,14 @@ func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) 
 			v.Kind, v.Method = dedup.Exact, dedup.ByText
 		}
 		s.follow(v, leader.ID)
-		return p.takeLead(ctx, s, canonicals[v.Leader])
+		return p.contest(ctx, s, nil, leader.Hash)
 	}
 }
 
 // prefer returns the verdict that a subject follows the candidate that it names as its canonical
 // URL, if that is similar enough; else v.
 func (p *Pipeline) prefer(s *subject, set dedup.Set, short []dedup.Candidate, v dedup.Verdict) dedup.Verdict {
-	if !p.opt.Canonicals || !namesAnother(&s.record) {
+	if named := s.record.CanonicalURL; !p.elects() || named == "" || named == s.record.URL {
 		return v
 	}
 	for i := range short {
@@ -256,26 +276,23 @@ func (p *Pipeline) loses(ctx context.Context, s *subject, leader dedup.Hash) (bo
 	return p.opt.Rule.Loses(text, pages[0].Text), nil
 }
 
-// withSets gives candidates their names and shingles, and returns what each of them names as its
-// canonical URL, by its number. Those that have no record are left out: after a crash there are
-// postings of pages that were never committed.
-func (p *Pipeline) withSets(ctx context.Context, met []store.Leader, candidates []dedup.Candidate) (short []dedup.Candidate, canonicals map[uint64]string, err error) {
+// withSets gives candidates their names and shingles. Candidates without a record are left out:
+// after a crash there are postings of pages that were never committed.
+func (p *Pipeline) withSets(ctx context.Context, met []store.Leader, candidates []dedup.Candidate) (short []dedup.Candidate, err error) {
 	visits := make([]store.Leader, len(candidates))
 	for i, c := range candidates {
 		visits[i] = met[c.Num-1]
 	}
 	leaders, err := p.leaders.get(ctx, visits)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	canonicals = make(map[uint64]string, len(leaders))
 	for i, l := range leaders {
 		if l != nil {
 			c := candidates[i]
 			c.Name, c.Set = l.url, l.set
-			canonicals[c.Num] = l.canonical
 			short = append(short, c)
 		}
 	}
-	return short, canonicals, nil
+	return short, nil
 }

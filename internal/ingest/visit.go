@@ -18,14 +18,16 @@ import (
 // which is touched: the time of the visit goes into it, and nothing else of the page is written. A
 // page that has other words, or is no page any more, gets a new record, which remembers the earlier
 // one. A page that cannot be had, while no answer says that it is gone, is kept as it was until
-// that has happened so many times in a row.
+// that has happened so many times in a row. An answer can be such a failure too, see hour.go.
 //
 // Links are followed whatever became of the text.
 
 // comeBack turns a subject's record into that of a later visit. before is the record of the visit
 // before.
 func (p *Pipeline) comeBack(ctx context.Context, s *subject, before *store.Record) error {
-	s.before, s.record, s.touch, s.carried, s.state = before, s.read, false, false, s.read.End()
+	s.before, s.record, s.touch, s.carried, s.state, s.reelect = before, s.read, false, false, s.read.End(), nil
+	s.left = dedup.Hash{}
+	s.record.Listed = s.record.Listed || before.Listed
 	now := s.visited()
 	switch {
 	case s.notModified:
@@ -37,7 +39,7 @@ func (p *Pipeline) comeBack(ctx context.Context, s *subject, before *store.Recor
 			s.record.Succeeds(before, nil, 0)
 		}
 	case isNothing(&s.record) && !p.isGone(s):
-		s.missed(now)
+		s.misses(now)
 	case isNothing(&s.record):
 		return p.succeed(ctx, s, store.Vanished)
 	case s.record.Kind != store.Page || before.Kind != store.Page:
@@ -47,10 +49,28 @@ func (p *Pipeline) comeBack(ctx context.Context, s *subject, before *store.Recor
 		}
 	case s.record.Hash == before.Hash && s.record.NoIndex == before.NoIndex && !before.NoText:
 		return p.sameWords(ctx, s, now)
+	case s.record.Hash == before.Hash && s.record.NoIndex == before.NoIndex:
+		return p.succeed(ctx, s, store.Same) // its text was not kept, so it is judged again
 	default:
-		return p.succeed(ctx, s, store.Altered)
+		return p.altered(ctx, s, now)
 	}
 	return nil
+}
+
+// altered is a visit of a page that has other words, or is to be indexed no more or again.
+func (p *Pipeline) altered(ctx context.Context, s *subject, at time.Time) error {
+	if looksSame(*s.before, s.record) {
+		only, err := p.isRestless(ctx, s)
+		if err != nil {
+			return err
+		}
+		if found := s.record.Restless; only {
+			s.touched(store.Same, at)
+			s.record.Restless = found
+			return nil
+		}
+	}
+	return p.succeed(ctx, s, store.Altered)
 }
 
 // isNothing says whether a record is that of a URL at which there was nothing to be had.
@@ -64,8 +84,11 @@ func isSoft(r *store.Record) bool { return r.Problem == string(crawler.ProblemSo
 // isGone says whether what there was at a URL is there no longer.
 func (p *Pipeline) isGone(s *subject) bool {
 	const notFound, gone = 404, 410
-	return s.record.Status == notFound || s.record.Status == gone || isSoft(&s.record) || s.before.Missed+1 >= p.opt.GoneAfter
+	return s.record.Status == notFound || s.record.Status == gone || crawler.Problem(s.record.Problem).Answered() && !s.turned || s.missed() >= p.opt.GoneAfter
 }
+
+// missed is how many visits in a row have failed if this one has.
+func (s *subject) missed() int { return max(s.before.Missed+1, s.missedBy) }
 
 // visited is when the subject was visited.
 func (s *subject) visited() time.Time { return s.read.FetchedAt }
@@ -77,6 +100,9 @@ func (s *subject) touched(kind store.VisitKind, at time.Time) {
 	r.Visit, r.VisitedAt = kind, at
 	if r.Missed > 0 { // visits failed before this one, and the page is what it was
 		r.Missed, r.Problem, r.Detail = 0, "", ""
+	}
+	if kind != store.Failed {
+		r.Restless = nil // all of it is what it was
 	}
 	switch kind {
 	case store.Same:
@@ -97,11 +123,11 @@ func (s *subject) failedAgain(at time.Time) {
 	s.touch = true
 }
 
-// missed is a visit that failed, of a page that is kept as it was.
-func (s *subject) missed(at time.Time) {
+// misses is a visit that failed, of a page that is kept as it was.
+func (s *subject) misses(at time.Time) {
 	s.touched(store.Failed, at)
 	r := &s.record
-	r.Missed, r.Problem, r.Detail = s.before.Missed+1, s.read.Problem, s.read.Detail
+	r.Missed, r.Problem, r.Detail = s.missed(), s.read.Problem, s.read.Detail
 }
 
 // other is a visit to a URL that holds no page now, or held none before.
@@ -125,7 +151,7 @@ func (s *subject) becomes() store.VisitKind {
 // the page may have changed. Then the page gets a new record with the old verdict.
 func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) error {
 	b, r := s.before, &s.record
-	content, err := p.lastVisit(ctx, s)
+	content, err := p.content(ctx, s.before.ID)
 	if err != nil {
 		return err
 	}
@@ -139,17 +165,34 @@ func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) erro
 	}
 	r.Succeeds(b, nil, 1)
 	r.Visit, s.carried = store.Same, true
-	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped, r.Elected = b.Verdict, b.Leader, b.DuplicateOf, b.Resemblance, b.Found, b.Capped, b.Elected
+	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = b.Verdict, b.Leader, b.DuplicateOf, b.Resemblance, b.Found, b.Capped
+	if p.elects() && r.CanonicalURL != b.CanonicalURL {
+		leader := r.ID
+		if r.Follows() {
+			leader = r.Leader
+		}
+		s.reelect = []dedup.Hash{leader}
+	}
 	return nil
+}
+
+// looksSame says whether two visits show the same page but for its text.
+func looksSame(a, b store.Record) bool {
+	a, b = apparent(a), apparent(b)
+	a.Words, a.Hash, b.Words, b.Hash = 0, dedup.Hash{}, 0, dedup.Hash{}
+	return reflect.DeepEqual(a, b)
 }
 
 // apparent is a record without the fields that tell of a visit, and without those that follow from
 // the page's words. Two visits show the same page if they are equal.
 func apparent(r store.Record) store.Record {
 	r.FetchedAt, r.VisitedAt, r.JudgedAt, r.First = time.Time{}, time.Time{}, time.Time{}, time.Time{}
-	r.Problem, r.Detail, r.Tries, r.Missed, r.Depth, r.Hops, r.Size, r.Took, r.Archive = "", "", 0, 0, 0, 0, 0, 0, store.Archived{}
+	r.Problem, r.Detail, r.Tries, r.Missed, r.Depth, r.Hops, r.Size, r.Took = "", "", 0, 0, 0, 0, 0, 0
+	r.Archive, r.Answered, r.Restless = store.Archived{}, store.Archived{}, nil
+	r.LeftWords, r.LeftHash = 0, dedup.Hash{}
 	r.ETag, r.Modified, r.Visit, r.Added, r.Removed, r.Earlier = "", "", "", "", "", nil
-	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped, r.Elected = "", dedup.Hash{}, "", 0, "", false, false
+	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = "", dedup.Hash{}, "", 0, "", false
+	r.Listed, r.Since = false, time.Time{}
 	return r
 }
 
@@ -160,7 +203,7 @@ func (p *Pipeline) succeed(ctx context.Context, s *subject, kind store.VisitKind
 		s.record.Succeeds(s.before, nil, 0)
 		return nil
 	}
-	content, err := p.lastVisit(ctx, s)
+	content, err := p.content(ctx, s.before.ID)
 	if err != nil {
 		return err
 	}
@@ -174,6 +217,13 @@ func (p *Pipeline) succeed(ctx context.Context, s *subject, kind store.VisitKind
 		}
 	}
 	s.record.Succeeds(s.before, content.Sketch, resemblance)
+	if resemblance >= p.opt.Rule.Similarity && s.record.Since.IsZero() {
+		s.record.Since = s.before.Seen()
+	}
+	if left, err := p.leavesElected(ctx, s.before); err != nil || !left {
+		return err
+	}
+	s.left = s.before.Leader
 	return nil
 }
 
@@ -217,17 +267,7 @@ func (s *subject) texts() (text, markdown string, err error) {
 
 // content is what is known of a page, with its text, sketch and links; nil: nothing.
 func (p *Pipeline) content(ctx context.Context, id dedup.Hash) (*store.Content, error) {
-	return p.all(ctx, id, store.WantRecord)
-}
-
-// lastVisit is what is kept of the visit before that of a subject.
-func (p *Pipeline) lastVisit(ctx context.Context, s *subject) (*store.Content, error) {
-	return p.all(ctx, s.before.ID, store.AsTaken)
-}
-
-// all reads all parts of a page, as want says: as it is, or as it was taken.
-func (p *Pipeline) all(ctx context.Context, id dedup.Hash, want store.Want) (*store.Content, error) {
-	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, want|store.WantText|store.WantSketch|store.WantLinks)
+	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantText|store.WantSketch|store.WantLinks)
 	if err != nil {
 		return nil, err
 	}
@@ -250,11 +290,18 @@ func (p *Pipeline) lookBack(ctx context.Context, s *subject) error {
 
 // afterwards does what follows from a subject that is stored.
 func (p *Pipeline) afterwards(ctx context.Context, s *subject) error {
+	changed := s.reelect
+	if !s.left.IsZero() {
+		changed = append(changed, s.left)
+	}
+	for _, leader := range changed {
+		if err := p.reelect(ctx, leader); err != nil {
+			return err
+		}
+	}
 	switch {
-	case !s.over.IsZero():
-		return p.depose(ctx, s.over)
-	case s.carried:
-		return p.yieldTo(ctx, &s.record)
+	case !s.over.leader.IsZero():
+		return p.depose(ctx, s)
 	case s.touch && s.record.NoText && s.record.Follows():
 		return p.checkLeader(ctx, s)
 	}

@@ -17,10 +17,11 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/precedence"
 	"skink/store"
 	"skink/store/badger"
-	"skink/store/redis"
-	"skink/store/redis/redistest"
+	"skink/store/postgres"
+	"skink/store/postgres/postgrestest"
 )
 
 // again is a page at a later visit, the nth after the first.
@@ -439,30 +440,31 @@ func TestSettledByWorkers(t *testing.T) {
 	if os.Getenv("SKINK_LONG") == "" {
 		t.Skip("SKINK_LONG=short runs it")
 	}
-	server := redistest.Start(t)
+	server := postgrestest.Start(t)
 	n := 0
 	checkVisits(t, func(r *rapid.T) (workers []store.Store, reader store.Store) {
 		n++
-		at, err := redis.ParseAddress(fmt.Sprintf("redis://%s/store%d", server.Addr, n))
+		at, err := postgres.ParseAddress(server.URL(fmt.Sprint("store", n)))
 		if err != nil {
 			r.Fatal(err)
 		}
-		open := func(opt redis.Options) store.Store {
-			s, err := redis.Open(context.Background(), at, opt)
+		open := func(opt postgres.Options) store.Store {
+			s, err := postgres.Open(context.Background(), at, opt)
 			if err != nil {
 				r.Fatal(err)
 			}
 			return s
 		}
 		for range rapid.IntRange(1, 2).Draw(r, "workers") {
-			workers = append(workers, open(redis.Options{Create: true}))
+			workers = append(workers, open(postgres.Options{Create: true}))
 		}
-		return workers, open(redis.Options{ReadOnly: true})
+		return workers, open(postgres.Options{ReadOnly: true})
 	})
 }
 
 func checkVisits(t *testing.T, open func(*rapid.T) (workers []store.Store, reader store.Store)) {
 	opt := testOptions(t)
+	opt.Order = new(precedence.Order)
 	one, other, thin := words(1, 100), words(2, 100), words(3, 20)
 	many := []string{one, other, thin, but(one, "x"), but(one, "y"), but(other, "x"), ""}
 	few := []string{one, but(one, "x"), but(one, "x"), but(one, "y"), other, thin, thin}

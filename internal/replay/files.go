@@ -1,12 +1,17 @@
 package replay
 
 import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"skink/crawler"
@@ -17,15 +22,25 @@ import (
 // Opening is what the names of files end in that are being written.
 const Opening = ".open"
 
-// Files are the archives that a path names: itself, or those in a folder in the order of their
-// names, which is that in which a crawl wrote them.
-func Files(path string) (files []string, err error) {
+// A File is a web archive that can be read.
+type File struct {
+	Name string // as a message names it
+	Open func() (io.ReadCloser, error)
+}
+
+func onDisk(path string) File {
+	return File{path, func() (io.ReadCloser, error) { return os.Open(path) }}
+}
+
+// Files are the archives that a path names: itself, those in a WACZ package, or those in a folder in
+// the order of their names, which is that in which a crawl wrote them.
+func Files(path string) (files []File, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return []string{path}, nil
+		return filesIn(path)
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -33,8 +48,16 @@ func Files(path string) (files []string, err error) {
 	}
 	for _, e := range entries {
 		name := strings.TrimSuffix(e.Name(), Opening)
-		if e.Type().IsRegular() && (strings.HasSuffix(name, ".warc.gz") || strings.HasSuffix(name, ".warc")) {
-			files = append(files, filepath.Join(path, e.Name()))
+		switch at := filepath.Join(path, e.Name()); {
+		case !e.Type().IsRegular():
+		case isArchiveName(name):
+			files = append(files, onDisk(at))
+		case strings.HasSuffix(name, ".wacz"):
+			of, err := filesIn(at)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, of...)
 		}
 	}
 	if len(files) == 0 {
@@ -43,11 +66,86 @@ func Files(path string) (files []string, err error) {
 	return files, nil
 }
 
-// Pages reads the pages of an archive in their order, and passes each on with its place. What is
-// damaged is told to damaged, and passed over. The error is that of reading the file, of ctx, or of
-// take.
-func Pages(ctx context.Context, r io.Reader, name string, opt crawler.Options, damaged func(error), take func(*crawler.Page, store.Archived) error) error {
-	records := warc.NewReader(r)
+func isArchiveName(name string) bool {
+	return strings.HasSuffix(name, ".warc.gz") || strings.HasSuffix(name, ".warc")
+}
+
+// filesIn are the archives in a file: itself, or those in it if it is a WACZ package.
+func filesIn(path string) (files []File, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	start := make([]byte, len(ZIPMagic))
+	if _, err := io.ReadFull(f, start); err != nil || string(start) != ZIPMagic {
+		return []File{onDisk(path)}, nil // reading it says what is wrong
+	}
+	packed, err := zip.OpenReader(path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	defer packed.Close()
+	for _, entry := range Packaged(&packed.Reader) {
+		files = append(files, File{path + "/" + entry.Name, func() (io.ReadCloser, error) { return openPackaged(path, entry.Name) }})
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s is a ZIP file without a web archive in its folder archive/: name the archive itself, or a WACZ package", path)
+	}
+	return files, nil
+}
+
+// ZIPMagic is what a ZIP file with anything in it begins with.
+const ZIPMagic = "PK\x03\x04"
+
+// Packaged are the archives of a WACZ package, in the order of their names.
+func Packaged(z *zip.Reader) (entries []*zip.File) {
+	for _, f := range z.File {
+		if strings.HasPrefix(f.Name, "archive/") && isArchiveName(f.Name) {
+			entries = append(entries, f)
+		}
+	}
+	slices.SortFunc(entries, func(a, b *zip.File) int { return strings.Compare(a.Name, b.Name) })
+	return entries
+}
+
+// openPackaged opens a file of a package.
+func openPackaged(path, name string) (io.ReadCloser, error) {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := z.Open(name)
+	if err != nil {
+		z.Close()
+		return nil, err
+	}
+	return both{f, z}, nil
+}
+
+// both is a file that is closed with the package that it is in.
+type both struct {
+	io.ReadCloser
+	zip io.Closer
+}
+
+func (b both) Close() error { return errors.Join(b.ReadCloser.Close(), b.zip.Close()) }
+
+// Notes are told what becomes of records that are no pages. Each of them is required.
+type Notes struct {
+	Damaged func(error)       // of each record that is lost
+	Odd     func(error)       // of what is not as it should be, and costs no record
+	Passed  func(kind string) // of each record that holds no page, unless it accompanies another
+}
+
+// Pages reads the pages of an archive in their order, and passes each on with its place, if it has
+// one. The error is that of reading the file, of ctx, or of take.
+func Pages(ctx context.Context, r io.Reader, name string, opt crawler.Options, notes Notes, take func(*crawler.Page, store.Archived) error) error {
+	in := bufio.NewReaderSize(r, startBytes)
+	if start, _ := in.Peek(startBytes); warc.IsARC(unpackedStart(start)) {
+		return warc.ErrARC
+	}
+	records := warc.NewReader(in)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -60,8 +158,16 @@ func Pages(ctx context.Context, r io.Reader, name string, opt crawler.Options, d
 		if err == nil {
 			page, err = PageOf(rec, opt)
 		}
+		if none, ok := errors.AsType[*PassedError](err); ok {
+			notes.Passed(none.Kind)
+			continue
+		}
+		if errors.Is(err, warc.ErrShared) {
+			notes.Odd(err)
+			continue
+		}
 		if _, ok := errors.AsType[*warc.Damage](err); ok {
-			damaged(err)
+			notes.Damaged(err)
 			continue
 		}
 		if err != nil {
@@ -70,8 +176,26 @@ func Pages(ctx context.Context, r io.Reader, name string, opt crawler.Options, d
 		if page == nil {
 			continue
 		}
-		if err := take(page, store.Archived{File: name, Offset: rec.Offset, Length: rec.Length}); err != nil {
+		at := store.Archived{File: name, Offset: rec.Offset, Length: rec.Length}
+		if rec.Length == 0 { // it shares its gzip member, and cannot be read from there
+			at = store.Archived{}
+		}
+		if err := take(page, at); err != nil {
 			return err
 		}
 	}
+}
+
+// startBytes is how much of a file is looked at to see its format.
+const startBytes = 64 << 10
+
+// unpackedStart is the beginning of what a file holds that begins with some bytes.
+func unpackedStart(start []byte) []byte {
+	z, err := gzip.NewReader(bytes.NewReader(start))
+	if err != nil {
+		return start
+	}
+	head := make([]byte, 64)
+	n, _ := io.ReadFull(z, head) // the end of the file is not there
+	return head[:n]
 }

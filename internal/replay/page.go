@@ -6,6 +6,7 @@ package replay
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,16 +19,16 @@ import (
 )
 
 // PageField says whether the crawl took the answer for the page of its URL: those of a robots.txt,
-// and of a URL that was tried again, are none. One that says what its host says of all that does
-// not exist is an error, although the server calls it a page: no single answer shows that, so the
-// crawl's finding goes with it, and in SoftField how it was found. The specification lets readers
-// pass over fields that they do not know.
+// of a URL that was tried again, and of a visit that counts as failed although there was an answer,
+// are none. One that looks like a page may be an error all the same: then the field names the
+// problem, see [crawler.Problem.Answered], and DetailField says more, for no single answer shows
+// that. The specification lets readers pass over fields that they do not know.
 const (
-	PageField = "Skink-Page"
-	IsPage    = "yes"
-	NotPage   = "no"
-	SoftPage  = string(crawler.ProblemSoft)
-	SoftField = "Skink-Page-Detail"
+	PageField   = "Skink-Page"
+	IsPage      = "yes"
+	NotPage     = "no"
+	NoAnswer    = "none" // of a metadata record: it says why there is no answer
+	DetailField = "Skink-Page-Detail"
 )
 
 // A Remark is what a metadata record of a crawl says of a URL, as JSON.
@@ -50,8 +51,9 @@ const TypeRemark = "application/json"
 // robots.txt of a site is no page, nor is an answer that a crawl of ours did not take for one, nor
 // a revisit, which has no body.
 //
-// The error is a [*warc.Damage], or says what in the record makes no sense. The record's block was
-// read to its end.
+// A record that accompanies another, such as a request, gives neither a page nor an error. The error
+// is a [*PassedError] for any other record that is no page, a [*warc.Damage], or says what in the
+// record makes no sense. The block of a page was read to its end.
 func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 	url, err := pageURL(rec)
 	if url == "" || err != nil {
@@ -76,49 +78,80 @@ func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 	if _, err := io.Copy(io.Discard, rec.Block); err != nil {
 		return nil, err
 	}
-	if rec.Header.Get(PageField) == SoftPage && page.Problem == "" {
-		page.Problem, page.Detail = crawler.ProblemSoft, rec.Header.Get(SoftField)
+	if problem := crawler.Problem(rec.Header.Get(PageField)); problem.Answered() && page.Problem == "" {
+		page.Problem, page.Detail = problem, rec.Header.Get(DetailField)
 	}
 	return page, nil
 }
 
+// A PassedError says that a record is of a kind that holds no page.
+type PassedError struct{ Kind string } // the kind, such as "status 404"
+
+func (e *PassedError) Error() string { return "the record holds no page: " + e.Kind }
+
+func passed(format string, args ...any) error { return &PassedError{fmt.Sprintf(format, args...)} }
+
+// Accompanies says whether a record belongs to another one, or to its whole file, so that nobody
+// expects a page in it.
+func Accompanies(rec *warc.Record) bool {
+	switch rec.Type() {
+	case warc.Info, warc.Request:
+		return true
+	case warc.Metadata: // with other values, or of other tools
+		return rec.Header.Get(PageField) != NoAnswer
+	}
+	return false
+}
+
+// OtherType is why a record whose type never holds a page is passed over; nil: it may be a page.
+func OtherType(rec *warc.Record) error {
+	switch t := rec.Type(); t {
+	case warc.Response, warc.Conversion, warc.Metadata, warc.Resource:
+		return nil
+	case warc.Revisit, warc.Continuation: // the rest stands elsewhere, perhaps in another archive
+		return passed("%s", t)
+	case "":
+		return passed("record without a type")
+	default:
+		return passed("record of type %.20q", string(t))
+	}
+}
+
 // pageURL is the canonical URL of a record that may be a page; "": it is none.
 func pageURL(rec *warc.Record) (string, error) {
-	kind := rec.Header.Get("Content-Type")
-	switch rec.Type() {
-	case warc.Response:
-		if !strings.HasPrefix(kind, "application/http") {
-			return "", nil // of a name server, say
-		}
-	case warc.Conversion:
-		if !strings.HasPrefix(kind, "text/plain") {
-			return "", nil
-		}
-	case warc.Metadata:
-		if kind != TypeRemark || rec.Header.Has("WARC-Concurrent-To") {
-			return "", nil
-		}
-	case warc.Resource:
-	default:
+	if Accompanies(rec) {
 		return "", nil
+	}
+	if err := OtherType(rec); err != nil {
+		return "", err
+	}
+	kind := rec.Header.Get("Content-Type")
+	switch {
+	case rec.Type() == warc.Response && !strings.HasPrefix(kind, "application/http"):
+		return "", passed("response that is not HTTP") // of a name server, say
+	case rec.Type() == warc.Conversion && !strings.HasPrefix(kind, "text/plain"):
+		return "", passed("conversion that is no text")
 	}
 	uri := rec.URI()
 	scheme, _, _ := strings.Cut(uri, ":")
-	if scheme = strings.ToLower(scheme); scheme != "http" && scheme != "https" {
-		return "", nil
+	switch scheme = strings.ToLower(scheme); {
+	case uri == "":
+		return "", passed("record without a target URI")
+	case scheme != "http" && scheme != "https":
+		return "", passed("record whose target URI is not of the web")
 	}
 	url, err := frontier.Canonical(uri)
 	if err != nil {
 		return "", about(rec, err)
 	}
-	switch rec.Header.Get(PageField) {
-	case IsPage, SoftPage:
+	switch kind := rec.Header.Get(PageField); {
+	case kind == IsPage, kind == NoAnswer, crawler.Problem(kind).Answered():
 		return url, nil
-	case NotPage:
-		return "", nil
+	case kind == NotPage:
+		return "", passed("answer that the crawl did not take for a page")
 	}
 	if _, path, _ := strings.Cut(strings.TrimPrefix(url, scheme+"://"), "/"); path == "robots.txt" {
-		return "", nil
+		return "", passed("robots.txt")
 	}
 	return url, nil
 }
@@ -159,7 +192,7 @@ func unanswered(item frontier.Item, rec *warc.Record) (*crawler.Page, error) {
 		return nil, about(rec, err)
 	}
 	if remark.Problem == "" {
-		return nil, nil // another tool's
+		return nil, about(rec, errors.New("it does not say why there is no answer"))
 	}
 	item.Tries = remark.Tries
 	return &crawler.Page{Item: item, FetchedAt: rec.Date(), Problem: crawler.Problem(remark.Problem), Detail: remark.Detail}, nil

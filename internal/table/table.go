@@ -114,8 +114,11 @@ func (r *Row) Schema() *Schema { return r.schema }
 // such a column.
 func (r *Row) Value(name string) (value any, ok bool) {
 	leaf, ok := r.schema.of.Lookup(name)
+	if !ok && slices.Contains(r.schema.Names(), name) {
+		return []any{}, true // a list or a group
+	}
 	if !ok {
-		return nil, slices.Contains(r.schema.Names(), name)
+		return nil, false
 	}
 	for _, v := range r.values {
 		if v.Column() != leaf.ColumnIndex {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parquet-go/parquet-go"
+
 	"skink/internal/table"
 )
 
@@ -41,6 +43,40 @@ func open(t testing.TB, b []byte) *table.Reader {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// A column that holds lists or groups is there, and its value is no string: it must not be taken for an
+// empty text.
+func TestLists(t *testing.T) {
+	type row struct {
+		ID    string             `parquet:"id"`
+		Text  []string           `parquet:"text,list"`
+		Body  []string           `parquet:"body"`
+		Group struct{ A string } `parquet:"content"`
+		Map   map[string]string  `parquet:"html"`
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	if _, err := w.Write([]row{{ID: "full", Text: []string{"a", "b"}, Body: []string{"c"}, Map: map[string]string{"k": "v"}}, {ID: "empty"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range open(t, b.Bytes()).Rows() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"text", "body", "content", "html"} {
+			value, ok := r.Value(name)
+			if _, isString := value.(string); !ok || isString || value == nil {
+				t.Errorf("%s is %#v, %v", name, value, ok)
+			}
+		}
+		if _, ok := r.Value("none"); ok {
+			t.Error("there is a column that the file does not have")
+		}
+	}
 }
 
 // What is written is read, with its columns in their order; and so is what is copied from one file

@@ -103,7 +103,7 @@ func lists(a *Audit) []*List {
 	all := []*List{
 		broken(a), redirects(a), canonicals(a), hreflang(a),
 		titles(a), descriptions(a), headings(a),
-		duplicates(a), nearly(a), thin(a), noText(a), noIndex(a), blocked(a), orphans(a),
+		duplicates(a), nearly(a), thin(a), noText(a), noIndex(a), blocked(a), postponed(a), orphans(a),
 		slow(a), large(a), deep(a), pages(a),
 	}
 	for _, l := range all {

@@ -87,3 +87,24 @@ func blocked(a *Audit) *List {
 	}
 	return l
 }
+
+// postponed lists what the crawl has not fetched, because of what it learned.
+func postponed(a *Audit) *List {
+	l := &List{
+		Name: "postponed", Title: "Postponed", Of: "URLs", Linked: true,
+		Columns: []Column{{"links", "Links", true}, {"url", "URL", true}, {"detail", "Why", false}, {"depth", "Clicks", false}},
+		Findings: []*Finding{{Weight: Note, Title: "URLs that the crawl postponed",
+			Means: "Other URLs of the same pattern kept returning texts that the host had said before, so the crawl has not read these. Search engines waste their visits on such URLs, too.",
+			Mend:  "Link to one address for each text. To have these URLs read all the same, crawl again with --budget off."}},
+	}
+	l.see = func(at int32, r *store.Record) {
+		if r.Kind == store.Later {
+			l.found("", at, nobody)
+		}
+	}
+	l.cells = func(_ context.Context, s *subject) ([]any, error) {
+		r := &s.page.Record
+		return []any{s.links(), URL(r.URL), r.Detail, int64(r.Depth)}, nil
+	}
+	return l
+}

@@ -59,6 +59,7 @@ func canonicals(a *Audit) *List {
 			l.found("several", at, nobody)
 		}
 		switch {
+		case r.CanonicalURL == "" && r.NoIndex: // nobody is to find it by any address
 		case r.CanonicalURL == "":
 			l.found("missing", at, nobody)
 		case r.CanonicalURL == r.URL:

@@ -34,7 +34,7 @@ type List struct {
 	Findings []*Finding
 
 	audit    *Audit
-	aside    bool // pages that ask not to be indexed, and those that name another, are apart
+	aside    func(s *site, p *page) bool // whether a page is apart; nil: none is
 	see      func(at int32, r *store.Record)
 	conclude func() // after all records and links were seen; nil: see found everything
 	cells    func(ctx context.Context, s *subject) ([]any, error)
@@ -132,6 +132,18 @@ func (l *List) found(name string, page, other int32) {
 	panic("audit: list " + l.Name + " has no finding " + name)
 }
 
+// isApart says whether a page of the list does not count.
+func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.site, p) }
+
+// notMeant is for lists in which pages are apart that ask not to be indexed, or name another page.
+func notMeant(_ *site, p *page) bool { return p.aside() }
+
+// handled is for lists of copies: apart are those that ask not to be indexed, or name a page of their
+// own cluster.
+func handled(s *site, p *page) bool {
+	return p.noIndex || p.names && p.to != nobody && s.pages[p.to].cluster == p.cluster
+}
+
 // sort brings the entries into order: those with most links into them first, those apart last. Of
 // groups the largest comes first.
 func (l *List) sort() {
@@ -145,8 +157,8 @@ func (l *List) sort() {
 		}
 		slices.SortStableFunc(f.entries, func(a, b entry) int {
 			p, q := &pages[a.page], &pages[b.page]
-			if l.aside && p.aside() != q.aside() {
-				if q.aside() {
+			if pApart, qApart := l.isApart(p), l.isApart(q); pApart != qApart {
+				if qApart {
 					return -1
 				}
 				return 1
@@ -164,7 +176,7 @@ func (l *List) sort() {
 		})
 		for _, e := range f.entries {
 			switch p := &pages[e.page]; {
-			case l.aside && p.aside():
+			case l.isApart(p):
 				f.apart++
 			default:
 				f.links += int64(p.links)
@@ -266,7 +278,7 @@ func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblance
 			continue
 		}
 		row := Row{Finding: f, Links: int(a.site.pages[e.page].links)}
-		if f.list.aside {
+		if f.list.isApart(&a.site.pages[e.page]) {
 			row.Apart = a.site.pages[e.page].apart()
 		}
 		if row.Cells, err = f.list.cells(ctx, s); err != nil {

@@ -34,7 +34,7 @@ var (
 // duplicates lists the pages that repeat another.
 func duplicates(a *Audit) *List {
 	return simple(&List{
-		Name: "duplicates", Title: "Duplicates",
+		Name: "duplicates", Title: "Duplicates", aside: handled,
 		Columns: []Column{linksColumn, {"resemblance", "Alike", true}, urlColumn, {"duplicate_of", "Repeats", true}, {"title", "Title", false}, {"words", "Words", false}, {"indexed", "Indexed", false}},
 		Findings: []*Finding{
 			{Name: "exact", Weight: Doubt, Title: "Pages with the words of another",
@@ -54,7 +54,7 @@ func duplicates(a *Audit) *List {
 // thin lists the pages that say little.
 func thin(a *Audit) *List {
 	return simple(&List{
-		Name: "thin", Title: "Thin pages", aside: true,
+		Name: "thin", Title: "Thin pages", aside: notMeant,
 		Columns: []Column{linksColumn, {"words", "Words", true}, urlColumn, titleColumn},
 		Findings: []*Finding{{Weight: Doubt, Title: "Pages with few words",
 			Means: "Beside menus and footers these pages have fewer words than the least that the crawl compares (min-words).",
@@ -66,10 +66,11 @@ func thin(a *Audit) *List {
 	})
 }
 
-// noText lists the pages that say nothing to who runs no scripts.
+// noText lists the pages that say nothing without scripts. A page of links has nothing else to say if
+// most pages of its host do have a text: then the server sends texts where there are any.
 func noText(a *Audit) *List {
-	return simple(&List{
-		Name: "no-text", Title: "Pages without text", aside: true,
+	l := simple(&List{
+		Name: "no-text", Title: "Pages without text", aside: notMeant,
 		Columns: []Column{linksColumn, {"why", "Why", true}, {"bytes", "Bytes", true}, urlColumn, titleColumn},
 		Findings: []*Finding{
 			{Name: "empty", Weight: Fault, Title: "Empty pages",
@@ -78,18 +79,41 @@ func noText(a *Audit) *List {
 			{Name: "unseen", Weight: Fault, Title: "Pages whose text is not in what the server sends", want: store.WantLinks,
 				Means: "The page holds menus at most, or its text is drawn by scripts, so search engines that run none see nothing.",
 				Mend:  "Let the server send the text within the page; if there is none to send, remove the page."},
+			{Name: "links", Weight: Fine, Title: "Pages of links", want: store.WantLinks,
+				Means: "The page holds links and no text, on a host whose other pages have texts.",
+				Mend:  "Nothing is to be done."},
 		},
-	}, func(r *store.Record) (string, bool) {
-		switch {
-		case r.Words > 0:
-			return "", false
-		case r.Size == 0:
-			return "empty", true
-		}
-		return "unseen", true
-	}, func(s *subject, r *store.Record) []any {
+	}, nil, func(s *subject, r *store.Record) []any {
 		return []any{s.links(), whyNoText(s.page), r.Size, URL(r.URL), text(r.Title)}
 	})
+	unseen := map[int32]string{} // host of a page without text
+	texts := map[string]int{}    // of a host: pages with a text, less those without
+	l.see = func(at int32, r *store.Record) {
+		switch host := store.HostOf(r.URL); {
+		case r.Kind != store.Page:
+		case r.Words > 0:
+			texts[host]++
+		case r.Size == 0:
+			l.found("empty", at, nobody)
+		default:
+			texts[host]--
+			unseen[at] = host
+		}
+	}
+	l.conclude = func() {
+		for at := range int32(len(a.site.pages)) {
+			host, is := unseen[at]
+			switch {
+			case !is:
+			case a.site.pages[at].ways > 0 && texts[host] > 0:
+				l.found("links", at, nobody)
+			default:
+				l.found("unseen", at, nobody)
+			}
+		}
+		unseen, texts = nil, nil
+	}
+	return l
 }
 
 // whyNoText says what a page has in place of a text, as far as its links tell.

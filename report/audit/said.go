@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -20,6 +21,7 @@ type saying struct {
 	missing  Weight // of pages without one
 	absent   string // what it costs to have none
 	repeated string // what it costs when different pages have the same one
+	logo     bool   // whether the name of the site may stand in it on most pages, see isLogo
 }
 
 // What stands in a list of results is the title and the description.
@@ -74,6 +76,7 @@ func headings(a *Audit) *List {
 		of:   func(r *store.Record) []string { return r.H1 }, short: shortHeading, long: longHeading,
 		noun: "main heading (h1)", missing: Doubt, absent: "neither readers nor search engines are told at once what they are about",
 		repeated: "a reader who goes from one to another cannot tell by it where they are",
+		logo:     true,
 	}
 	l := newSaying(a, s, []*Finding{
 		{Name: "short", Weight: Note, Title: fmt.Sprintf("Headings under %d characters", shortHeading),
@@ -82,6 +85,9 @@ func headings(a *Audit) *List {
 		{Name: "long", Weight: Note, Title: fmt.Sprintf("Headings over %d characters", longHeading),
 			Means: "The heading is as long as a paragraph, which nobody takes in at a glance.",
 			Mend:  "Keep the heading to one line, and put the rest below it."},
+		{Name: "logo", Weight: Note, Title: "Hosts with one main heading on most pages",
+			Means: "Most pages of the host have the same h1, as if the logo stood in it; the host is counted once.",
+			Mend:  "Take the name of the site out of the h1, and put the heading of each page there."},
 		{Name: "several", Weight: Note, Title: "Pages with several main headings",
 			Means: "The page has more than one h1, so that nobody can tell which names it.",
 			Mend:  "Make the others h2, or what they are: often the name of the site stands in an h1."},
@@ -100,7 +106,7 @@ func headings(a *Audit) *List {
 // different pages, which need names.
 func newSaying(a *Audit, s saying, more []*Finding) *List {
 	l, noun := s.list, s.noun
-	l.Of, l.aside = "pages", true
+	l.Of, l.aside = "pages", notMeant
 	l.Columns = []Column{
 		{"links", "Links", true}, {l.Name[:len(l.Name)-1], l.Title[:len(l.Title)-1], true}, {"characters", "Characters", true}, {"url", "URL", true},
 		{"shared_by", "Shared by", true}, {"same_as", "Same as", true}, {"resemblance", "Alike", true}, {"verdict", "Verdict", false},
@@ -115,8 +121,11 @@ func newSaying(a *Audit, s saying, more []*Finding) *List {
 		{Name: "copied", Weight: Note, Title: "Copies with the same " + noun, want: store.WantText, groups: true,
 			Means: "These pages have one " + noun + " because they have one text.",
 			Mend:  "Redirect the copies to one of them, or let them name it as their canonical URL."},
+		{Name: "paged", Weight: Note, Title: "Lists over several pages with one " + noun,
+			Means: "The further pages of a list have the " + noun + " of its first page; the list is counted once.",
+			Mend:  "Add the number of the page to the " + noun + ", if the further pages are meant to be found."},
 	}, more...)
-	seen := &repeats{site: a.site, at: map[uint64]int32{}, seed: maphash.MakeSeed()}
+	seen := &repeats{site: a.site, at: map[uint64]int32{}, said: map[string]int32{}, seed: maphash.MakeSeed()}
 	l.see = func(at int32, r *store.Record) {
 		if !isHTML(r) {
 			return
@@ -131,11 +140,19 @@ func newSaying(a *Audit, s saying, more []*Finding) *List {
 		case n > s.long:
 			l.found("long", at, nobody)
 		}
-		seen.add(at, store.HostOf(r.URL), first)
+		seen.add(at, r.URL, first)
 	}
 	l.conclude = func() {
 		for _, p := range seen.pages {
 			switch g := seen.groups[p.group]; {
+			case s.logo && seen.isLogo(g):
+				if p.at == g.first {
+					l.found("logo", p.at, nobody)
+				}
+			case p.further:
+				if p.at == g.further && g.all > 1 {
+					l.found("paged", p.at, nobody)
+				}
 			case g.pages < 2:
 			case g.differ:
 				l.found("repeated", p.at, g.first)
@@ -182,24 +199,45 @@ type repeats struct {
 	site   *site
 	seed   maphash.Seed
 	at     map[uint64]int32 // hash of host and line → place in groups; 64 bits with a secret seed do not meet by chance, nor by intent
+	said   map[string]int32 // pages by host
 	groups []repeated
 	pages  []grouped
 	counts map[int32]int32 // first page of a group that repeats → pages of it
 }
 
-type grouped struct{ at, group int32 }
+type grouped struct {
+	at, group int32
+	further   bool // whether the page is a further page of a list
+}
 
 // A repeated line is on so many pages.
 type repeated struct {
-	first, pages int32
-	differ       bool // whether some page is of another cluster than the first
+	host    string
+	first   int32 // page, nobody if all are further pages of lists
+	further int32 // first page that is a further page of a list, or nobody
+	pages   int32 // without further pages of lists
+	all     int32 // pages
+	differ  bool  // whether some page is of another cluster than the first
 }
 
-func (r *repeats) add(at int32, host, line string) {
+// leastLogo is how many pages of a host must have the same heading before it can be its logo.
+const leastLogo = 10
+
+// isLogo says whether a line is on most pages of its host that have one.
+func (r *repeats) isLogo(g repeated) bool {
+	return g.pages >= leastLogo && 2*g.all > r.said[g.host]
+}
+
+// furtherPage matches the URL of a further page of a list: /page/2, /page2.html, ?page=3, ?paged=3.
+var furtherPage = regexp.MustCompile(`(?i)(/page[/-]?|[?&](page|paged|pg)=)0*([2-9]|[1-9][0-9]+)(\.[a-z]+)?(/|&|\?|$)`)
+
+func (r *repeats) add(at int32, url, line string) {
 	p := &r.site.pages[at]
 	if p.aside() {
 		return
 	}
+	host := store.HostOf(url)
+	r.said[host]++
 	var h maphash.Hash
 	h.SetSeed(r.seed)
 	h.WriteString(host)
@@ -209,12 +247,22 @@ func (r *repeats) add(at int32, host, line string) {
 	if !known {
 		group = int32(len(r.groups))
 		r.at[h.Sum64()] = group
-		r.groups = append(r.groups, repeated{first: at})
+		r.groups = append(r.groups, repeated{host: host, first: nobody, further: nobody})
 	}
 	g := &r.groups[group]
-	g.pages++
-	g.differ = g.differ || r.site.pages[g.first].cluster != p.cluster
-	r.pages = append(r.pages, grouped{at, group})
+	g.all++
+	further := furtherPage.MatchString(url)
+	switch {
+	case further && g.further == nobody:
+		g.further = at
+	case !further && g.first == nobody:
+		g.first = at
+	}
+	if !further {
+		g.pages++
+		g.differ = g.differ || r.site.pages[g.first].cluster != p.cluster
+	}
+	r.pages = append(r.pages, grouped{at, group, further})
 }
 
 // keepCounts forgets all but how many pages a repeated line is on.
@@ -225,5 +273,5 @@ func (r *repeats) keepCounts() {
 			r.counts[g.first] = g.pages
 		}
 	}
-	r.at, r.groups, r.pages = nil, nil, nil
+	r.at, r.said, r.groups, r.pages = nil, nil, nil, nil
 }

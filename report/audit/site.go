@@ -28,6 +28,7 @@ type page struct {
 	links   int32 // pages that link to it
 	last    int32 // the last of them that was seen
 	out     int32 // links that it has
+	ways    int32 // of those, the ones that a visitor can follow
 	status  int16
 	noIndex bool
 	names   bool // another page as its canonical URL
@@ -120,6 +121,9 @@ func (s *site) resolve() {
 func (s *site) link(at int32, links []store.Link) {
 	s.pages[at].out = int32(len(links))
 	for _, l := range links {
+		if l.Kind != store.LinkScript && !l.Kind.Asset() {
+			s.pages[at].ways++
+		}
 		to, known := s.at[dedup.HashOf([]byte(l.URL))]
 		if !known || to == at || s.pages[to].last == at {
 			continue

@@ -98,7 +98,7 @@ func (s *Store) writeLocked(fn func(*batch) error) error {
 		err = b.flush()
 	}
 	if err != nil {
-		err = fmt.Errorf("write to store %s: %w", s.name, err)
+		err = fmt.Errorf("write to store %s: %w", s.name, s.fullError(err))
 		s.broken = err
 		return err
 	}
@@ -144,7 +144,7 @@ func (b *batch) flush() error {
 		}
 	}
 	if b.journal.empty() {
-		if err := b.txn.Commit(); err != nil {
+		if err := b.s.commit(b.txn); err != nil {
 			return err
 		}
 		b.s.index.Forget(b.gone)
@@ -154,7 +154,7 @@ func (b *batch) flush() error {
 	if err := b.txn.Set(journalKey(b.s.last, b.s.seq+1), b.journal.encode()); err != nil {
 		return err
 	}
-	if err := b.txn.Commit(); err != nil {
+	if err := b.s.commit(b.txn); err != nil {
 		return err
 	}
 	b.s.seq++

@@ -47,7 +47,7 @@ func isStore(dir string) (bool, error) {
 		switch e.Name() {
 		case badgerdb.ManifestFilename:
 			manifest = true
-		case "LOCK", "MANIFEST-REWRITE": // all that a process leaves that was killed while it made the store
+		case "LOCK", "MANIFEST-REWRITE", discardFile: // all that a process leaves that was killed while it made the store
 		default:
 			other = e.Name()
 		}

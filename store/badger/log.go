@@ -1,20 +1,33 @@
 package badger
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"strings"
 )
 
-// logger passes badger's messages on to slog. What badger calls information is about compactions
-// and levels. It helps those who look into a store, not those who crawl, so it is logged at the
-// level of debugging.
-type logger struct{ to *slog.Logger }
+// logger passes badger's messages on to slog. Badger calls its messages about compactions and levels
+// information. They help to look into a store and are of no use in a crawl, so their level is
+// debugging. Warnings and errors of a full disk are also passed to full.
+type logger struct {
+	to   *slog.Logger // nil: nowhere
+	full *fullness
+}
 
-func (l logger) Errorf(format string, a ...any)   { l.to.Error(message(format, a)) }
-func (l logger) Warningf(format string, a ...any) { l.to.Warn(message(format, a)) }
-func (l logger) Infof(format string, a ...any)    { l.to.Debug(message(format, a)) }
+func (l logger) Errorf(format string, a ...any)   { l.log(slog.LevelError, format, a) }
+func (l logger) Warningf(format string, a ...any) { l.log(slog.LevelWarn, format, a) }
+func (l logger) Infof(format string, a ...any)    { l.log(slog.LevelDebug, format, a) }
 func (l logger) Debugf(string, ...any)            {}
+
+func (l logger) log(level slog.Level, format string, a []any) {
+	if level >= slog.LevelWarn {
+		l.full.hear(a)
+	}
+	if l.to != nil {
+		l.to.Log(context.Background(), level, message(format, a))
+	}
+}
 
 func message(format string, a []any) string {
 	return "badger: " + strings.TrimSpace(fmt.Sprintf(format, a...))

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
@@ -50,12 +48,12 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 			met[num]++
 		}
 	}
-	maps.DeleteFunc(met, func(_ uint64, n int) bool { return n < ask.Meet })
-	if len(met) == 0 {
+	places := dedup.Met(met, ask.Meet)
+	if len(places) == 0 {
 		return f, nil
 	}
 	err = s.view(ctx, func(txn *badgerdb.Txn) error {
-		f.Leaders, err = leadersAt(txn, slices.Sorted(maps.Keys(met)), ask.ID)
+		f.Leaders, err = leadersAt(txn, places, ask.ID)
 		return err
 	})
 	return f, err

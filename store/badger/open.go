@@ -17,6 +17,7 @@
 package badger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -80,6 +81,7 @@ type Store struct {
 	reading   *view // nil unless the store is only read
 
 	mapped mapped
+	full   *fullness
 
 	syncFile    func(*os.File) error // (*os.File).Sync, except in a test
 	beforeFlush func() error         // a test stops with it between transactions; nil: nothing is done
@@ -142,7 +144,10 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	if s.db, err = openDB(dbOptions(dir, opt)); err != nil {
+	if err := makeDiscardFile(dir); err != nil {
+		return nil, err
+	}
+	if s.db, err = openDB(dbOptions(dir, opt, s.full)); err != nil {
 		return nil, err
 	}
 	if len(s.loss.Damage) > 0 {
@@ -188,7 +193,7 @@ func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
 	opt.index.ReadOnly = true
 	s = newStore(dir, opt)
 	s.reading, s.loss, s.broken = v, loss, errReadOnly
-	how := dbOptions(v.dir, opt)
+	how := dbOptions(v.dir, opt, s.full)
 	how.ReadOnly, how.BypassLockGuard = true, true
 	if s.db, err = openDB(how); err != nil {
 		return nil, err
@@ -205,6 +210,7 @@ func newStore(dir string, opt Options) *Store {
 		recent:    newRecent(),
 		lately:    newLately(),
 		workspace: newWorkspace(),
+		full:      newFullness(),
 		syncFile:  (*os.File).Sync,
 	}
 	s.index = postings.New(dir, s, opt.index)
@@ -245,7 +251,7 @@ const blockSize = 16 << 10
 
 // dbOptions returns the settings for badger. Badger's own defaults are for a server: with them it
 // keeps some 500 MB.
-func dbOptions(dir string, o Options) badgerdb.Options {
+func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	opt := badgerdb.DefaultOptions(dir)
 	opt.ExternalMagicVersion = skinkMagic<<8 | layoutVersion
 	opt.MetricsEnabled = false
@@ -291,10 +297,10 @@ func dbOptions(dir string, o Options) badgerdb.Options {
 	opt.NumCompactors = 2
 
 	// Values stay in the tables, because none is larger than a part, see keys.go. So the value log
-	// stays empty, and no garbage has to be collected in it. Its file is sparse and has twice this
-	// size.
+	// stays empty, and no garbage has to be collected in it. Its file has twice this size while the
+	// store is open.
 	opt.ValueThreshold = 2 * partSize
-	opt.ValueLogFileSize = 4 << 20
+	opt.ValueLogFileSize = 1 << 20 // the least that badger allows
 
 	// There is one writer, under a lock, so no transactions can conflict.
 	opt.DetectConflicts = false
@@ -305,10 +311,7 @@ func dbOptions(dir string, o Options) badgerdb.Options {
 	// Reading a damaged block is an error. Without the check it would give nonsense.
 	opt.ChecksumVerificationMode = options.OnBlockRead
 
-	opt.Logger = nil
-	if o.Logger != nil {
-		opt.Logger = logger{o.Logger}
-	}
+	opt.Logger = logger{o.Logger, full}
 	if o.tune != nil {
 		o.tune(&opt)
 	}
@@ -335,7 +338,9 @@ func (s *Store) Loss() Loss {
 	return s.loss
 }
 
-// Close ends all claims, and syncs and closes the files. A second Close does nothing.
+// Close ends all claims, and syncs and closes the files. A second Close does nothing. If the disk is
+// full, Close returns [store.ErrFull]. It then leaves the files as a killed process does, and the
+// store can be opened again by another process.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -345,7 +350,8 @@ func (s *Store) Close() error {
 	s.closed = true
 	err := s.index.Close()
 	s.broken = errClosed
-	if err := errors.Join(err, s.closeFiles()); err != nil {
+	err = cmp.Or(err, s.closeFiles()) // on a full disk the second says the same
+	if err := s.fullError(err); err != nil {
 		return fmt.Errorf("close store %s: %w", s.name, err)
 	}
 	return nil
@@ -353,7 +359,7 @@ func (s *Store) Close() error {
 
 func (s *Store) closeFiles() error {
 	s.mapped.stop()
-	err := s.db.Close()
+	err := s.full.wait(s.db.Close)
 	if s.reading != nil {
 		err = errors.Join(err, s.reading.close())
 	}

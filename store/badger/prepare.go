@@ -1,6 +1,8 @@
 package badger
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +19,23 @@ import (
 // The value log is always empty, see [dbOptions]. Its files are the .vlog files, and DISCARD, which
 // says how much garbage is in them. They are removed too, whatever is in them. KEYREGISTRY has the
 // keys of an encrypted store. This store has no keys, and badger makes the file anew.
+
+// discardFile says how much garbage is in the value log.
+const discardFile = "DISCARD"
+
+// makeDiscardFile makes that file, unless it is there. Badger would make it 1 MiB long, and ends the
+// process if there is no room for it.
+func makeDiscardFile(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, discardFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, 4096))
+	return errors.Join(err, f.Close())
+}
 
 // removeLeftovers removes the files that hold nothing of the store.
 func removeLeftovers(dir string) error {
@@ -46,7 +65,7 @@ func holdsNothing(name string, size int64) bool {
 	case logExt:
 		return size <= logHead
 	}
-	return name == "DISCARD" || name == badgerdb.KeyRegistryFileName || name == badgerdb.KeyRegistryRewriteFileName
+	return name == discardFile || name == badgerdb.KeyRegistryFileName || name == badgerdb.KeyRegistryRewriteFileName
 }
 
 // mendLogs removes what a power cut left behind a gap in the logs. tables is the number of the last

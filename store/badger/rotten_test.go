@@ -97,7 +97,7 @@ func TestRottenBytes(t *testing.T) {
 	flips := 1
 	switch os.Getenv("SKINK_LONG") {
 	case "short":
-		flips = 25
+		flips = 8
 	case "full":
 		flips = 150
 	}

@@ -142,8 +142,8 @@ var backPromises = []promise{
 	{"what_was_due_later_comes_when_it_is_due", func(t *testing.T, s store.Store) {
 		now := time.Now().Round(0)
 		soon := []frontier.Item{
-			{URL: urlOf(1), Due: now.Add(60 * time.Millisecond).UTC(), Depth: 1, ETag: "e"},
-			{URL: urlOf(2), Due: now.Add(40 * time.Millisecond).UTC(), Depth: 1, Via: "https://example.com/via"},
+			{URL: urlOf(1), Due: now.Add(620 * time.Millisecond).UTC(), Depth: 1, ETag: "e"},
+			{URL: urlOf(2), Due: now.Add(600 * time.Millisecond).UTC(), Depth: 1, Via: "https://example.com/via"},
 			{URL: urlOf(3), Due: farOff},
 		}
 		discover(t, s, 3, soon)
@@ -171,7 +171,7 @@ var backPromises = []promise{
 	{"what_was_taken_under_a_claim_that_ran_out_keeps_its_place", func(t *testing.T, s store.Store) {
 		list := []frontier.Item{{URL: urlOf(1), Priority: 1, Due: aTime, ETag: "e"}, {URL: urlOf(2), Priority: -1}, {URL: urlOf(3), Due: farOff}}
 		discover(t, s, 3, list)
-		take(t, s, claimBy(t, s, "dead", "example.com", 20*time.Millisecond).Claim, 9)
+		take(t, s, claimBy(t, s, "dead", "example.com", 400*time.Millisecond).Claim, 9)
 		var next frontier.Held
 		for deadline := time.Now().Add(20 * time.Second); next.Claim.Host == ""; time.Sleep(5 * time.Millisecond) {
 			if g := must(s.Claim(ctx, me, 9, time.Hour))(t); len(g.Hosts) > 0 {

@@ -151,7 +151,7 @@ func fullRecord(url string) store.Record {
 		Alternates:   []store.Alternate{{Lang: "de-AT", URL: "https://example.com/de?a=1&b=2"}, {Lang: "x-default", URL: "https://example.com/"}},
 		CanonicalURL: "https://example.com/canonical", Lang: "ru", Title: "Сцинк — <ящерица> & \"змея\"",
 		Description: "line one\nline two\u2028", Root: "main", NoIndex: true,
-		Words: 321, Hash: hashOf("its text"), Verdict: dedup.Near, Leader: hashOf("https://example.com/leader"), DuplicateOf: "https://example.com/leader",
+		Words: 321, Hash: hashOf("its text"), LeftWords: 45, LeftHash: hashOf("what was left out"), Verdict: dedup.Near, Leader: hashOf("https://example.com/leader"), DuplicateOf: "https://example.com/leader",
 		Resemblance: 0.8765432109876543, Found: dedup.ByBands, Capped: true, NoText: true,
 		ETag: `W/"an etag"`, Modified: "Sat, 01 Mar 2025 12:30:00 GMT",
 		Visit: store.Failed, VisitedAt: aTime.Add(time.Hour), JudgedAt: aTime.Add(time.Minute), First: aTime.Add(-time.Hour), Missed: 2, Added: "more", Removed: "less",

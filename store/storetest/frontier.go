@@ -468,7 +468,7 @@ var claimPromises = []promise{
 	}},
 	{"a_claim_that_is_not_renewed_ends", func(t *testing.T, s store.Store) {
 		discover(t, s, 2, numbered("example.com", 2))
-		c := claimBy(t, s, "dead", "example.com", 20*time.Millisecond).Claim
+		c := claimBy(t, s, "dead", "example.com", 400*time.Millisecond).Claim
 		take(t, s, c, 1)
 		var next frontier.Held
 		for deadline := time.Now().Add(20 * time.Second); next.Claim.Host == ""; time.Sleep(5 * time.Millisecond) {

@@ -44,15 +44,10 @@ var lookupPromises = []promise{
 	}},
 	{"the_leader_that_a_copy_follows_comes_with_it", func(t *testing.T, s store.Store) {
 		followed := func(text string) *store.Record {
-			ask := store.Ask{ID: hashOf(urlOf(9)), Hashes: hashesOf(text)}
-			found := lookup(t, s, ask)
+			found := lookup(t, s, store.Ask{ID: hashOf(urlOf(9)), Hashes: hashesOf(text)})
 			if found.Copy == nil {
 				t.Fatalf("no page has the text %q", text)
 			}
-			ask.Anew = true
-			anew := lookup(t, s, ask)
-			equal(t, "the copy, asked anew", anew.Copy, found.Copy)
-			equal(t, "whom it follows, asked anew", anew.Followed, found.Followed)
 			return found.Followed
 		}
 		commit(t, s, page(urlOf(1)), full(urlOf(3), "lost"))
@@ -108,6 +103,27 @@ var lookupPromises = []promise{
 		equal(t, "met twice", idsOf(lookup(t, s, all).Leaders), hashesOf(urlOf(1)))
 		all.Meet = 3
 		equal(t, "met thrice", idsOf(lookup(t, s, all).Leaders), []dedup.Hash(nil))
+	}},
+	// A site of one template: each page meets all others. The last ones share the most keys.
+	{"of_many_leaders_those_come_that_share_the_most_keys", func(t *testing.T, s store.Store) {
+		const many, near = dedup.MaxMet + 100, 5
+		var all []*store.Entry
+		var want []dedup.Hash
+		for n := range many {
+			e := full(urlOf(n), fmt.Sprint(n))
+			e.Keys = []uint64{uint64(40 + n%2)}
+			if n >= many-near {
+				e.Keys = []uint64{40, 41}
+			}
+			if n < dedup.MaxMet-near || n >= many-near {
+				want = append(want, hashOf(urlOf(n)))
+			}
+			all = append(all, e)
+		}
+		for some := range slices.Chunk(all, 100) {
+			commit(t, s, some...)
+		}
+		equal(t, "leaders", idsOf(lookup(t, s, askKeys(40, 41)).Leaders), want)
 	}},
 	{"leaders_stop_at_the_limit_and_say_so", func(t *testing.T, s store.Store) {
 		for n := range 4 {

@@ -1,0 +1,406 @@
+package learn
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fetch asks for URLs, of which text says what they have. It returns those that were fetched, and
+// those that were postponed.
+func (h *Host) fetch(urls []string, text func(int) string) (fetched, later []string) {
+	for i, url := range urls {
+		if a := h.Look(url, now); a.Rule != "" {
+			later = append(later, url)
+			continue
+		}
+		fetched = append(fetched, url)
+		h.Judged(url, Verdict{Text: TextOf(text(i)), At: now})
+	}
+	return fetched, later
+}
+
+func urls(n int, form string) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf(site+form, i))
+	}
+	return all
+}
+
+func same(int) string  { return "the same words" }
+func own(i int) string { return fmt.Sprint("a text of its own: ", i) }
+func after(n int) func(int) string {
+	return func(i int) string {
+		if i < n {
+			return same(i)
+		}
+		return own(i)
+	}
+}
+
+// A pattern of copies is postponed but for samples that get rarer. One of new texts never is.
+func TestEvidence(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		form        string
+		text        func(int) string
+		least, most int // fetched of 1,000
+	}{
+		{"copies", "/print/%d", same, 20, 120},
+		{"new texts", "/product/%d", own, 1000, 1000},
+		{"pairs", "/mixed/%d", func(i int) string { return own(i / 2) }, 1000, 1000},
+		{"copies of two texts in turn", "/mode?n=%d", func(i int) string { return own(i % 2) }, 20, 120},
+		{"a parameter that matters after 20 pages", "/report/%d?annex=1", after(20), 970, 1000},
+		{"one in ten is new", "/guide/%d?lang=de", func(i int) string { return own(i / 10) }, 300, 1000},
+		{"ids with names of dates", "/browse?vendor=%d", own, 1000, 1000},
+		{"far years, and nothing else", "/node/2%03d-05", own, trapFree, 1000},
+	} {
+		fetched, _ := NewHost().fetch(urls(1000, c.form), c.text)
+		if n := len(fetched); n < c.least || n > c.most {
+			t.Errorf("%s: %d of 1000 were fetched, want %d to %d", c.name, n, c.least, c.most)
+		}
+	}
+}
+
+// What others of a pattern gave decides: the names of its parameters, and the values of those that
+// have few.
+func TestFinerPatterns(t *testing.T) {
+	h := NewHost()
+	for i := range 40 {
+		id := fmt.Sprint(i)
+		h.fetch([]string{site + "/view.php?id=" + id}, func(int) string { return "page " + id })
+		h.fetch([]string{site + "/view.php?id=" + id + "&as=print"}, func(int) string { return "page " + id })
+		h.fetch([]string{site + "/view.php?id=" + id + "&as=notes"}, func(int) string { return "notes on " + id })
+	}
+	for as, want := range map[string]bool{"": false, "&as=notes": false, "&as=print": true} {
+		later := 0
+		for _, url := range urls(100, "/view.php?id=9%d"+as) {
+			if h.Look(url, now).Rule != "" {
+				later++
+			}
+		}
+		if got := later > 50; got != want || !want && later > 0 {
+			t.Errorf("id and %q: %d of 100 postponed", as, later)
+		}
+	}
+}
+
+// A page says something new if it has a line that the host never had. An order of lines or words is
+// no text, nor is a file with the bytes of another.
+func TestCopies(t *testing.T) {
+	list := []string{"one lamp", "two ropes", "three brushes", "four boats"}
+	h := NewHost()
+	for i, c := range []struct {
+		v    Verdict
+		copy bool
+	}{
+		{Verdict{Text: TextOf(strings.Join(list, "\n"))}, false},
+		{Verdict{Text: TextOf(strings.Join(list, " "))}, true},
+		{Verdict{Text: TextOf("four boats\nthree brushes\ntwo ropes\none lamp")}, true},
+		{Verdict{Text: TextOf("three brushes\nfour boats")}, true},
+		{Verdict{Text: TextOf("four boats\nfive oars")}, false},
+		{Verdict{Text: TextOf("five oars\na boat"), Leader: site + "/", Exact: true}, true},
+		{Verdict{Text: TextOf("five oars\nanother boat"), Leader: site + "/"}, false},
+		{Verdict{Soft: true, Text: TextOf("sorry")}, true},
+		{Verdict{File: true, Text: Body(group("a"))}, false},
+		{Verdict{File: true, Text: Body(group("a"))}, true},
+		{Verdict{}, true},
+		{Verdict{Links: LinksOf(site+"/l", slices.Values([]string{site + "/x"}))}, false},
+		{Verdict{Links: LinksOf(site+"/l", slices.Values([]string{site + "/x", site + "/l?page=2"}))}, true},
+	} {
+		p := h.pattern("/{word}.php")
+		before := Pattern{}
+		if p != nil {
+			before = *p
+		}
+		c.v.At = now
+		h.Judged(fmt.Sprintf("%s/page%c.php", site, 'a'+i), c.v)
+		if got := h.pattern("/{word}.php").Copies > before.Copies; got != c.copy {
+			t.Errorf("page %d: a copy: %v, want %v", i, got, c.copy)
+		}
+	}
+}
+
+// A sample with a new text brings back what was postponed.
+func TestNewTextUndoes(t *testing.T) {
+	h := NewHost()
+	_, later := h.fetch(urls(100, "/x/%d"), same)
+	if len(later) < 50 || h.Look(later[0], now).Rule != Copies {
+		t.Fatalf("%d of 100 copies were postponed", len(later))
+	}
+	h.Judged(site+"/x/2000", Verdict{Text: TextOf("another"), At: now})
+	for _, url := range later {
+		if a := h.Look(url, now); a.Rule != "" {
+			t.Fatalf("after a new text %s is postponed for %v", url, a)
+		}
+	}
+}
+
+// A URL teaches once.
+func TestTeachesOnce(t *testing.T) {
+	h := NewHost()
+	for range 100 {
+		h.Judged(site+"/x/1", Verdict{Text: TextOf("same"), At: now})
+	}
+	if p := h.Patterns["/x/{n}"]; p.fetched() != 1 || h.Pages != 1 {
+		t.Errorf("%+v, %d pages", p, h.Pages)
+	}
+}
+
+// Near duplicates that say something of their own are new texts, but not without end.
+func TestNear(t *testing.T) {
+	h := NewHost()
+	n := 0
+	for i, url := range urls(20_000, "/n/%d") {
+		if h.Look(url, now).Rule == "" {
+			n++
+			h.Judged(url, Verdict{Text: TextOf(own(i)), Leader: site + "/", At: now})
+		}
+	}
+	if n < mostNear || n > 4*mostNear {
+		t.Errorf("%d of 20,000 near duplicates were fetched", n)
+	}
+}
+
+// Sites whose URLs have no end come to one.
+func TestEndless(t *testing.T) {
+	month := func(at int) string { return fmt.Sprintf("%s/calendar/%d/%02d/", site, at/12, at%12+1) }
+	for _, c := range []struct {
+		name  string
+		start string
+		page  func(url string, visit int) (v Verdict, links []string)
+		most  int
+	}{
+		{"sessions in paths", site + "/", func(_ string, visit int) (Verdict, []string) {
+			var links []string
+			for i := range 11 {
+				links = append(links, fmt.Sprintf("%s/page%c.html;sid=%d", site, 'a'+i, visit))
+			}
+			return Verdict{Text: TextOf(own(visit % 11))}, links
+		}, 300},
+		{"calendar with empty months", month(2026 * 12), func(url string, _ int) (Verdict, []string) {
+			var year, m int
+			_, _ = fmt.Sscanf(url, site+"/calendar/%d/%d/", &year, &m)
+			at := 12*year + m - 1
+			return Verdict{Text: TextOf(url), Leader: site + "/x"}, []string{month(at - 1), month(at + 1), month(at + 12)}
+		}, 100},
+		{"calendar that says something new each month", month(2026 * 12), func(url string, _ int) (Verdict, []string) {
+			var year, m int
+			_, _ = fmt.Sscanf(url, site+"/calendar/%d/%d/", &year, &m)
+			at := 12*year + m - 1
+			return Verdict{Text: TextOf(url)}, []string{month(at - 1), month(at + 1), month(at + 12)}
+		}, 1000},
+		{"folders that repeat", site + "/a/", func(url string, _ int) (Verdict, []string) {
+			return Verdict{Text: TextOf(url)}, []string{url + "a/b/"}
+		}, 1000},
+	} {
+		crawl := newCrawl(c.start, c.page)
+		crawl.run(5000)
+		if n := len(crawl.records); n > c.most {
+			t.Errorf("%s: %d fetches, want %d at most", c.name, n, c.most)
+		}
+	}
+}
+
+// A testCrawl is a crawl of one host without a network.
+type testCrawl struct {
+	site     *Host
+	page     func(url string, visit int) (v Verdict, links []string)
+	queue    []string
+	known    map[string]bool
+	later    []string
+	forced   map[string]bool // chunks
+	records  []record
+	decision []string
+
+	kept   []byte // what the store has of the evidence
+	cursor int    // it has all records before that
+}
+
+type record struct {
+	url string
+	v   Verdict
+}
+
+func newCrawl(start string, page func(string, int) (Verdict, []string)) *testCrawl {
+	return &testCrawl{site: NewHost(), page: page, queue: []string{start}, known: map[string]bool{start: true}, forced: map[string]bool{}}
+}
+
+// run takes so many steps, or those that are left. It says whether any are.
+func (c *testCrawl) run(steps int) bool {
+	for range steps {
+		if len(c.queue) == 0 && !c.sweep() {
+			return false
+		}
+		url := c.queue[0]
+		c.queue = c.queue[1:]
+		if a := c.site.Look(url, now); a.Rule != "" && !c.forced[url] {
+			c.later = append(c.later, url)
+			c.decision = append(c.decision, url+" "+a.String())
+			continue
+		}
+		c.decision = append(c.decision, url)
+		v, links := c.page(url, len(c.records))
+		v.At = now
+		c.records = append(c.records, record{url, v})
+		c.site.Judged(url, v)
+		for _, link := range links {
+			if !c.known[link] {
+				c.known[link] = true
+				c.queue = append(c.queue, link)
+			}
+		}
+	}
+	return true
+}
+
+// sweep queues what was postponed and is to be fetched now.
+func (c *testCrawl) sweep() bool {
+	s, chunks, left := c.site.Sweep(), map[Advice][]string{}, []string{}
+	for _, url := range c.later {
+		switch a, chunk := s.Look(url, now); {
+		case a.Rule == "":
+			c.queue = append(c.queue, url)
+			continue
+		case len(chunks[a]) < chunk:
+			chunks[a] = append(chunks[a], url)
+		}
+		left = append(left, url)
+	}
+	c.later = left
+	if len(c.queue) > 0 {
+		return true
+	}
+	for a, urls := range chunks {
+		for _, url := range urls {
+			c.forced[url] = true
+			c.later = slices.DeleteFunc(c.later, func(other string) bool { return other == url })
+		}
+		c.queue = append(c.queue, urls...)
+		c.site.Queued(a, len(urls))
+		c.keep(0)
+	}
+	slices.Sort(c.queue)
+	return len(c.queue) > 0
+}
+
+// keep writes the evidence. The cursor was read so many records ago.
+func (c *testCrawl) keep(ago int) {
+	c.kept, _ = json.Marshal(c.site)
+	c.cursor = max(c.cursor, len(c.records)-ago)
+}
+
+// kill loses what is only in memory.
+func (c *testCrawl) kill(t *testing.T) {
+	c.site = NewHost()
+	if c.kept != nil {
+		if err := json.Unmarshal(c.kept, c.site); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range c.records[c.cursor:] {
+		c.site.Judged(r.url, r.v)
+	}
+}
+
+// A crawl that is killed again and again decides of each URL what one would have decided that
+// nobody disturbed. What was written of the evidence is older than the last records, and some of the
+// records behind the cursor are in it already.
+func TestDecidesAsIfNeverKilled(t *testing.T) {
+	page := func(url string, _ int) (Verdict, []string) {
+		var n int
+		_, _ = fmt.Sscanf(url[len(site):], "/item/%d", &n)
+		var links []string
+		for i := range 3 {
+			links = append(links, fmt.Sprintf("%s/item/%d", site, (3*n+i+1)%400), fmt.Sprintf("%s/item/%d?print=1", site, (n+i)%400),
+				fmt.Sprintf("%s/item/%d?lang=%c", site, (n+i)%400, 'a'+i), fmt.Sprintf("%s/list?from=2026-%02d", site, n%12+1))
+		}
+		text := own(n)
+		if n%17 == 3 && strings.Contains(url, "lang=b") || n > 300 && strings.Contains(url, "lang=c") {
+			text += " translated"
+		}
+		if strings.Contains(url, "/list") {
+			text = "a list"
+		}
+		return Verdict{Text: TextOf(text)}, links
+	}
+	calm := newCrawl(site+"/item/0", page)
+	for calm.run(1000) {
+	}
+	if n := len(calm.decision); n < 1000 {
+		t.Fatalf("only %d decisions", n)
+	}
+	postponed := slices.ContainsFunc(calm.decision, func(d string) bool { return strings.Contains(d, string(Copies)) })
+	if !postponed {
+		t.Fatal("nothing was postponed")
+	}
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		c := newCrawl(site+"/item/0", page)
+		for c.run(1 + rng.IntN(300)) {
+			if rng.IntN(2) == 0 {
+				c.keep(rng.IntN(20))
+			}
+			c.kill(t)
+		}
+		for i, d := range calm.decision {
+			if i >= len(c.decision) || c.decision[i] != d {
+				t.Fatalf("seed %d: decision %d is not %s but %s", seed, i, d, append(c.decision, "missing")[min(i, len(c.decision))])
+			}
+		}
+	}
+}
+
+// Whatever URLs come, nothing panics, and all that is known survives.
+func FuzzHost(f *testing.F) {
+	f.Add("/a/b?c=d&utm_source=e;f=g", "/a/(S(x))/b;jsessionid=1", true)
+	f.Add("00/(S(0));jsessionid=0", "", false)
+	f.Add("/2031-05-01/x?date=&&=", "?", false)
+	f.Add("/wiki/Special%3aX?title=Special:", "/x/feed//?C=N;O=A", false)
+	f.Fuzz(func(t *testing.T, a, b string, same bool) {
+		h := NewHost()
+		for i, path := range []string{a, b, a + b, b + a} {
+			url := site + "/" + path
+			clean := Clean(url)
+			if again := Clean(clean); again != clean {
+				t.Fatalf("%q: %q, and then %q", url, clean, again)
+			}
+			h.Look(url, now)
+			v := Verdict{Group: group("a"), Exact: true, Text: TextOf(b), At: now}
+			if same && i > 0 {
+				v.Leader = site + "/"
+			}
+			h.Judged(url, v)
+		}
+		text, err := json.Marshal(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, NewHost()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func BenchmarkLook(b *testing.B) {
+	h := NewHost()
+	h.fetch(urls(1000, "/forum/viewtopic.php?f=2&t=%d&view=print"), same)
+	url := site + "/forum/viewtopic.php?f=2&t=5123&view=print"
+	b.ReportAllocs()
+	for b.Loop() {
+		h.Look(url, now)
+	}
+}
+
+func BenchmarkJudged(b *testing.B) {
+	text := strings.Repeat(strings.Repeat("some words of a line ", 12)+"\n", 20)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	h := NewHost()
+	for i := 0; b.Loop(); i++ {
+		h.Judged(fmt.Sprint(site, "/forum/viewtopic.php?f=2&t=", i), Verdict{Text: TextOf(text), At: now})
+	}
+}

@@ -1,0 +1,206 @@
+package learn
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+)
+
+// ProbeOf returns a URL that cannot exist, made from URLs of one pattern that may say so. It
+// replaces what varies among them: the last segment of the path or, if that is always the same, the
+// values of parameters. The new name has the form of the old one, because a program that expects a
+// number answers a word differently. For the same pages it is always the same.
+//
+// Others are pages of the pattern with other texts. A part of the URL that is kept must not be what
+// names the text: /item/17/red and /item/17/blue may be one page because only the 17 counts, and
+// /item/17/nonsense would show that page. So each such part must differ among the URLs, or be in one
+// of the others too. A parameter is replaced only if others have the same path: it may be one that
+// changes nothing. If these conditions are not met, ProbeOf returns "".
+func ProbeOf(urls, others []string) string {
+	if len(urls) == 0 || tied(urls, others) {
+		return ""
+	}
+	base := readURL(urls[0])
+	known := append(slices.Clone(urls), others...)
+	replaced := base.varying(urls)
+	if len(replaced) == 0 {
+		replaced = base.varying(known)
+	}
+	last := len(base.segments) - 1
+	switch {
+	case slices.Contains(replaced, last) || len(replaced) == 0 && len(base.params) == 0:
+		replaced = []int{last}
+	default:
+		same := func(url string) bool { return path(url) == path(urls[0]) }
+		if replaced = slices.DeleteFunc(replaced, func(i int) bool { return i < last }); len(replaced) == 0 || !slices.ContainsFunc(others, same) {
+			return ""
+		}
+	}
+	for _, i := range replaced {
+		p := base.part(i)
+		*p = nonsense(*p, base.origin, base.name(i))
+	}
+	return base.String()
+}
+
+// tied reports whether URLs share a part that may name their text: it varies in the pattern, and none
+// of the others has it.
+func tied(urls, others []string) bool {
+	base := readURL(urls[0])
+	varies := base.varying(urls)
+	known := base.varying(append(slices.Clone(urls), others...))
+	last := len(base.segments) - 1
+	lastVaries := slices.Contains(varies, last)
+	for i := range last + 1 + len(base.params) {
+		switch {
+		case slices.Contains(varies, i):
+			continue
+		case i == last && !lastVaries: // a single page, or one path with varying parameters
+			continue
+		case i < last && strings.ContainsAny(*base.part(i), "0123456789"):
+		case len(urls) > 1 && slices.Contains(known, i):
+		default:
+			continue
+		}
+		if !slices.ContainsFunc(others, func(url string) bool { return base.shares(readURL(url), i) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// isDefault reports whether a leader has the path of a copy and fewer parameters. The copy's other
+// parameters change nothing there, so it is no error.
+func isDefault(leader, url string) bool {
+	return hostOf(leader) == hostOf(url) && path(leader) == path(url) && len(readURL(leader).params) < len(readURL(url).params)
+}
+
+// defaults are the URLs that a probe would be without the parameters that were replaced in it, and
+// without any. If one of them has the text of the answer, the program ignores what it does not know.
+func (s *Soft) defaults() (urls []string) {
+	u, from := readURL(s.Probe), readURL(s.From)
+	if len(u.params) == 0 {
+		return nil
+	}
+	u.params = slices.DeleteFunc(u.params, func(p [2]string) bool { return !slices.Contains(from.params, p) })
+	urls = append(urls, u.String())
+	u.params = nil
+	return append(urls, u.String())
+}
+
+// A partedURL is a canonical URL in parts. The segments of its path are numbered first, then its
+// parameters.
+type partedURL struct {
+	origin   string
+	segments []string
+	params   [][2]string // name with its equals sign, and value
+}
+
+func readURL(url string) *partedURL {
+	p, query, hasQuery := strings.Cut(pathOf(url), "?")
+	u := &partedURL{origin: originOf(url), segments: strings.Split(p, "/")}
+	if n := len(u.segments); n > 2 && u.segments[n-1] == "" { // a trailing slash belongs to the last name
+		u.segments = append(u.segments[:n-2], u.segments[n-2]+"/")
+	}
+	if hasQuery {
+		for pair := range strings.SplitSeq(query, "&") {
+			name, value, has := strings.Cut(pair, "=")
+			if has {
+				name += "="
+			}
+			u.params = append(u.params, [2]string{name, value})
+		}
+	}
+	return u
+}
+
+func (u *partedURL) String() string {
+	text := u.origin + strings.Join(u.segments, "/")
+	for i, p := range u.params {
+		if i == 0 {
+			text += "?"
+		} else {
+			text += "&"
+		}
+		text += p[0] + p[1]
+	}
+	return text
+}
+
+func (u *partedURL) part(i int) *string {
+	if i < len(u.segments) {
+		return &u.segments[i]
+	}
+	return &u.params[i-len(u.segments)][1]
+}
+
+// name is that of a parameter, "" for a segment of the path.
+func (u *partedURL) name(i int) string {
+	if i < len(u.segments) {
+		return ""
+	}
+	return u.params[i-len(u.segments)][0]
+}
+
+// shares reports whether another URL has the same part.
+func (u *partedURL) shares(other *partedURL, i int) bool {
+	if i < len(u.segments) {
+		return i < len(other.segments) && u.segments[i] == other.segments[i]
+	}
+	return slices.Contains(other.params, u.params[i-len(u.segments)])
+}
+
+// varying are the numbers of the parts that are not the same in all of some URLs.
+func (u *partedURL) varying(urls []string) (parts []int) {
+	for _, url := range urls {
+		other := readURL(url)
+		for i := range len(u.segments) + len(u.params) {
+			if !u.shares(other, i) && !slices.Contains(parts, i) {
+				parts = append(parts, i)
+			}
+		}
+	}
+	slices.Sort(parts)
+	return parts
+}
+
+// nonsense is a name that does not exist, in the form of another: of digits, of the digits of a
+// hash, or of letters. It keeps the extension and a trailing slash.
+func nonsense(like, origin, param string) string {
+	const digits, hexDigits = "0123456789", "0123456789abcdef"
+	stem, slash := strings.CutSuffix(like, "/")
+	ext := ""
+	if dot := strings.LastIndexByte(stem, '.'); dot > 0 && len(stem)-dot <= 6 {
+		stem, ext = stem[:dot], stem[dot:]
+	}
+	if slash {
+		ext += "/"
+	}
+	sum := sha256.Sum256([]byte("a name that cannot exist on " + origin + " " + param))
+	name := make([]byte, 12)
+	isOf := func(set string) bool { return stem != "" && strings.Trim(stem, set) == "" }
+	switch {
+	case isOf(digits):
+		name = make([]byte, max(9, min(len(stem), 18))) // nine digits still fit into 32 bits
+		for i := range name {
+			name[i] = digits[sum[i]%10]
+		}
+		name[0] = '9'
+	case isOf(hexDigits) && len(stem) >= 8:
+		name = make([]byte, min(len(stem), len(sum)))
+		for i := range name {
+			name[i] = hexDigits[sum[i]%16]
+		}
+	default:
+		for i := range name {
+			name[i] = 'a' + sum[i]%26
+		}
+	}
+	return string(name) + ext
+}
+
+// path is the path of a canonical URL.
+func path(url string) string {
+	path, _, _ := strings.Cut(pathOf(url), "?")
+	return path
+}

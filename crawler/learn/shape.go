@@ -1,0 +1,277 @@
+package learn
+
+import (
+	"slices"
+	"strings"
+)
+
+// # Patterns of URLs
+//
+// URLs that one program makes have one pattern. A URL belongs to several patterns, from fine to
+// coarse, because nobody can know in advance which of them is the program:
+//
+//	/repo/log/src/a.c?h=main&ofs=50
+//
+//	/repo/log/src/a.c?h=main&ofs            path, names, and what has few values
+//	/repo/log/src/a.c?h&ofs                 path and names
+//	/repo/log/src/{word}.c?h&ofs            path with any last segment, and names
+//	/repo/log/src/{word}.c?…                path with any query
+//	/repo/log/…/{word}.c?h&ofs              the first two segments and the last, with names
+//	/…/{word}.c?h&ofs                       the last segment, with names
+//
+// In paths, numbers, dates and hashes are general. Path parameters keep their names: /a;sid=17 is
+// /a;sid. A parameter has few values if the URLs that were fetched had no more than fewValues,
+// and so has the last segment of the paths of a folder. Numbers are never told apart.
+const (
+	fewValues    = 16
+	longestValue = 24 // bytes of such a value
+	mostPatterns = 4096
+)
+
+// levels is how many patterns a URL belongs to at most.
+const levels = 6
+
+// Shape is the pattern of a canonical URL that has its path and the names of its parameters.
+func Shape(url string) string {
+	path, query, found := strings.Cut(pathOf(url), "?")
+	if path = shapeOfPath(path); !found {
+		return path
+	}
+	return path + "?" + strings.Join(namesOf(query), "&")
+}
+
+// patterns are those of a URL, the finest first.
+func (h *Host) patterns(url string) (all [levels]string, n int) {
+	add := func(pattern string) {
+		all[n] = pattern
+		n++
+	}
+	full, query, found := strings.Cut(pathOf(url), "?")
+	path := shapeOfPath(full)
+	at := lastSegment(path)
+	names, suffix := "", ""
+	if found {
+		names = strings.Join(namesOf(query), "&")
+		suffix = "?" + names
+	}
+	exact := path
+	if last := full[lastSegment(full):]; telling(last) && h.fewValues(path[:at], "", last) {
+		exact = path[:at] + last
+	}
+	if with := h.withValues(path, query); with != names {
+		add(exact + "?" + with)
+	}
+	add(exact + suffix)
+	if exact != path {
+		add(path + suffix)
+	}
+	if found {
+		add(path + "?…")
+	}
+	for _, keep := range []int{2, 0} {
+		if head := headOf(path[:at], keep); head != "" {
+			add(head + "…/" + path[at:] + suffix)
+		}
+	}
+	return all, n
+}
+
+// shapeOfPath is a path with what varies in it in general.
+func shapeOfPath(path string) string {
+	at := lastSegment(path)
+	var b strings.Builder
+	b.Grow(len(path) + 8)
+	for i := 0; i < len(path); {
+		if path[i] == '/' {
+			b.WriteByte('/')
+			i++
+			continue
+		}
+		end := i
+		for end < len(path) && path[end] != '/' {
+			end++
+		}
+		segment, parameters, _ := strings.Cut(path[i:end], ";")
+		b.WriteString(general(segment, i == at))
+		for parameters != "" {
+			var p string
+			p, parameters, _ = strings.Cut(parameters, ";")
+			name, _, _ := strings.Cut(p, "=")
+			b.WriteByte(';')
+			b.WriteString(general(name, false))
+		}
+		i = end
+	}
+	return b.String()
+}
+
+// lastSegment is where the last segment of a path begins. A slash behind it belongs to it.
+func lastSegment(path string) int {
+	return strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/') + 1
+}
+
+// headOf is the beginning of a folder's path with so many segments, "" if it has no more than that.
+func headOf(folder string, keep int) string {
+	end := 1
+	for range keep {
+		next := strings.IndexByte(folder[min(end, len(folder)):], '/')
+		if next < 0 {
+			return ""
+		}
+		end += next + 1
+	}
+	if end >= len(folder) {
+		return ""
+	}
+	return folder[:end]
+}
+
+// separators stand between parameters: gitweb and directory listings use the semicolon.
+func separators(r rune) bool { return r == '&' || r == ';' }
+
+// namesOf are the names of a query's parameters, sorted, each once.
+func namesOf(query string) (names []string) {
+	for pair := range strings.FieldsFuncSeq(query, separators) {
+		name, _, _ := strings.Cut(pair, "=")
+		names = append(names, general(name, false))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// withValues is a query's names, with the values of those that have few as far as is known.
+func (h *Host) withValues(path, query string) string {
+	var all []string
+	for pair := range strings.FieldsFuncSeq(query, separators) {
+		name, value, found := strings.Cut(pair, "=")
+		name = general(name, false)
+		if found && telling(value) && h.fewValues(path, name, value) {
+			name += "=" + value
+		}
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), "&")
+}
+
+// telling says whether a value may be one of few.
+func telling(value string) bool {
+	if value == "" || len(value) > longestValue {
+		return false
+	}
+	digits, letters, _ := kinds(value)
+	return letters || !digits
+}
+
+// fewValues says whether a value is one of few, or may become one.
+func (h *Host) fewValues(path, name, value string) bool {
+	known, ok := h.Values[path+"?"+name]
+	switch {
+	case !ok:
+		return len(h.Values) < mostPatterns
+	case slices.Contains(known, value):
+		return true
+	}
+	return len(known) < fewValues
+}
+
+// meetValues takes in the values of a URL that was fetched.
+func (h *Host) meetValues(url string) {
+	full, query, _ := strings.Cut(pathOf(url), "?")
+	path := shapeOfPath(full)
+	h.meetValue(path[:lastSegment(path)]+"?", full[lastSegment(full):])
+	for pair := range strings.FieldsFuncSeq(query, separators) {
+		name, value, _ := strings.Cut(pair, "=")
+		h.meetValue(path+"?"+general(name, false), value)
+	}
+}
+
+func (h *Host) meetValue(of, value string) {
+	known, ok := h.Values[of]
+	switch {
+	case !telling(value), slices.Contains(known, value), len(known) > fewValues, !ok && len(h.Values) >= mostPatterns:
+	case len(known) == fewValues:
+		h.Values[of] = make([]string, fewValues+1) // there are many
+	default:
+		if h.Values == nil {
+			h.Values = map[string][]string{}
+		}
+		h.Values[of] = append(known, value)
+	}
+}
+
+// pathOf is a canonical URL behind its host.
+func pathOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	if slash := strings.IndexByte(rest, '/'); slash >= 0 {
+		return rest[slash:]
+	}
+	return "/"
+}
+
+// originOf is the scheme and the host of a canonical URL.
+func originOf(url string) string { return url[:len(url)-len(pathOf(url))] }
+
+// hostOf is the host of a canonical URL, with its port.
+func hostOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return host
+}
+
+// general is a segment of a path with what varies in it in general.
+func general(segment string, last bool) string {
+	const leastHash = 8
+	stem, ext := segment, ""
+	if dot := strings.LastIndexByte(segment, '.'); last && dot > 0 && len(segment)-dot <= 6 {
+		stem, ext = segment[:dot], segment[dot:]
+	}
+	switch digits, letters, hex := kinds(stem); {
+	case stem == "":
+		return segment
+	case digits && !letters:
+		return "{n}" + ext // a date too
+	case digits && hex && len(stem) >= leastHash:
+		return "{hash}" + ext
+	case last:
+		return "{word}" + ext
+	case digits:
+		return numbers(segment)
+	}
+	return segment
+}
+
+// kinds says what a text has: digits, letters or other signs but for those that stand in dates,
+// and whether all of it may be a number in hexadecimal.
+func kinds(s string) (digits, letters, hex bool) {
+	hex = true
+	for i := range len(s) {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9':
+			digits = true
+		case 'a' <= c && c <= 'f', 'A' <= c && c <= 'F':
+			letters = true
+		case c == '-':
+		default:
+			letters, hex = true, false
+		}
+	}
+	return digits, letters, hex
+}
+
+// numbers writes {n} for each run of digits.
+func numbers(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if s[i] < '0' || s[i] > '9' {
+			b.WriteByte(s[i])
+			i++
+			continue
+		}
+		for i < len(s) && '0' <= s[i] && s[i] <= '9' {
+			i++
+		}
+		b.WriteString("{n}")
+	}
+	return b.String()
+}

@@ -1,0 +1,55 @@
+package learn
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// What varies in a URL is general in its shape, and what tells programs apart is not.
+func TestShape(t *testing.T) {
+	for path, want := range map[string]string{
+		"/":                            "/",
+		"/about":                       "/{word}",
+		"/product/17":                  "/product/{n}",
+		"/product/17/reviews/":         "/product/{n}/{word}/",
+		"/2026/04/title/?replytocom=1": "/{n}/{n}/{word}/?replytocom",
+		"/news/2026-11-22":             "/news/{n}",
+		"/s/8f3a9c0011aa22bb/cart":     "/s/{hash}/{word}",
+		"/v2/api/page12.html":          "/v{n}/api/{word}.html",
+		"/list?size=4&color=red":       "/{word}?color&size",
+		"/list?color=red&color=blue":   "/{word}?color",
+		"/list?f[12]=1":                "/{word}?f[{n}]",
+		"/page.html;sid=0A1B":          "/{word}.html;sid",
+		"/a;sid=1/b?C=N;O=A":           "/a;sid/{word}?C&O",
+	} {
+		if got := Shape(site + path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// A URL belongs to patterns from fine to coarse. What has few values is told apart, until it has
+// many.
+func TestPatterns(t *testing.T) {
+	h := NewHost()
+	check := func(path string, want ...string) {
+		t.Helper()
+		all, n := h.patterns(site + path)
+		if got := all[:n]; !slices.Equal(got, want) {
+			t.Errorf("%s:\ngot  %q\nwant %q", path, got, want)
+		}
+	}
+	check("/", "/")
+	check("/about", "/about", "/{word}")
+	check("/a/b/c/17", "/a/b/c/{n}", "/a/b/…/{n}", "/…/{n}")
+	check("/repo/log/src/a.c?h=main&ofs=50",
+		"/repo/log/src/a.c?h=main&ofs", "/repo/log/src/a.c?h&ofs", "/repo/log/src/{word}.c?h&ofs", "/repo/log/src/{word}.c?…", "/repo/log/…/{word}.c?h&ofs", "/…/{word}.c?h&ofs")
+	for i := range fewValues + 1 {
+		h.meetValues(fmt.Sprintf("%s/wiki/title%c?view=v%c", site, 'a'+i, 'a'+i))
+		h.meetValues(fmt.Sprintf("%s/list/x?view=v%c", site, 'a'+i%fewValues))
+	}
+	check("/wiki/other?view=w", "/wiki/{word}?view", "/wiki/{word}?…", "/…/{word}?view")
+	check("/list/x?view=va", "/list/x?view=va", "/list/x?view", "/list/{word}?view", "/list/{word}?…", "/…/{word}?view")
+	check("/list/x?view=w", "/list/x?view", "/list/{word}?view", "/list/{word}?…", "/…/{word}?view")
+}

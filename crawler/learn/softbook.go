@@ -1,0 +1,142 @@
+package learn
+
+import (
+	"context"
+	"slices"
+)
+
+// Probe returns a URL that cannot exist, to be asked for on the host of url. "": there is none to be
+// asked for now. It returns each once in a process. If there is no answer, a later process asks again.
+func (b *Book) Probe(ctx context.Context, url string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.host(ctx, hostOf(url))
+	if err != nil {
+		return "", err
+	}
+	for _, pattern := range e.site.Pending {
+		if probe := e.site.Softs[pattern].Probe; !e.probed[probe] {
+			if e.probed == nil {
+				e.probed = map[string]bool{}
+			}
+			e.probed[probe] = true
+			return probe, nil
+		}
+	}
+	return "", nil
+}
+
+// Probed takes in the answer to a probe. Its Status is 0 if there was none. Probed returns what is
+// known of the pattern then, and the pages that may say the same and were judged before.
+func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []string, err error) {
+	if answer.Status == 0 {
+		return known, nil, nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.host(ctx, hostOf(answer.Probe))
+	if err != nil {
+		return known, nil, err
+	}
+	e.dirty = true
+	s := e.site.answered(answer)
+	if !s.Says() {
+		return known, nil, nil
+	}
+	return s.copied(), s.suspects(), nil
+}
+
+// Turned takes in that a page which was visited before is wholly other. So it may be a soft 404.
+func (b *Book) Turned(ctx context.Context, url string) error {
+	if b.Exempt[hostOf(url)] {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.host(ctx, hostOf(url))
+	if err != nil {
+		return err
+	}
+	if s := e.site.softOf(url); s != nil {
+		e.dirty = true
+		s.turned(url)
+		e.site.suspect(s, []string{url})
+	}
+	return nil
+}
+
+// Follows takes in that a page which was judged before is a copy of another leader now.
+func (b *Book) Follows(ctx context.Context, url, leader string) error {
+	if b.Exempt[hostOf(url)] || isMirrored(url, leader) {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.host(ctx, hostOf(url))
+	if err != nil {
+		return err
+	}
+	e.dirty = true
+	e.site.doubt(url, &Verdict{Leader: leader})
+	return nil
+}
+
+// Defaults are the URLs of pages that a program may show when it ignores what it does not know: a
+// probe without the parameters that were replaced in it, and without any.
+func (b *Book) Defaults(ctx context.Context, probe string) ([]string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.host(ctx, hostOf(probe))
+	if err != nil {
+		return nil, err
+	}
+	if s := e.site.pending(probe); s != nil {
+		return s.defaults(), nil
+	}
+	return nil, nil
+}
+
+// Soft returns what is answered at URLs of the pattern of url that cannot exist. Not ok: it is not
+// known, or it is an error.
+func (b *Book) Soft(ctx context.Context, url string) (s Soft, ok bool, err error) {
+	if b.Exempt[hostOf(url)] {
+		return s, false, nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known, err := b.soft(ctx, url)
+	if err != nil || !known.Says() {
+		return s, false, err
+	}
+	return known.copied(), true, nil
+}
+
+// copied is a copy without the evidence.
+func (s *Soft) copied() Soft {
+	c := *s
+	c.Turned, c.Others = slices.Clone(s.Turned), slices.Clone(s.Others)
+	c.Said, c.Alike, c.Thin, c.Titles = nil, nil, nil, nil
+	return c
+}
+
+// Said takes in which stored pages of the pattern of url say what its probe's answer says. It returns
+// those for which the answer counts.
+func (b *Book) Said(ctx context.Context, url string, said []string) (counts []string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := b.soft(ctx, url)
+	if err != nil || !s.Says() {
+		return nil, err
+	}
+	b.hosts[hostOf(url)].dirty = true
+	return s.hold(said), nil
+}
+
+// soft is what is known of the pattern of a URL, nil if that is nothing. With mu held.
+func (b *Book) soft(ctx context.Context, url string) (*Soft, error) {
+	e, err := b.host(ctx, hostOf(url))
+	if err != nil || len(e.site.Softs) == 0 {
+		return nil, err
+	}
+	return e.site.Softs[softPattern(url)], nil
+}

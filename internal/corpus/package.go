@@ -1,0 +1,61 @@
+package corpus
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"skink/internal/packed"
+	"skink/internal/replay"
+)
+
+// readPackage yields the records of the archives in a WACZ package. read is false for any other ZIP
+// file, of which nothing was read.
+func (in *Inputs) readPackage(i input, f io.Reader, b *packed.Reader, yield func(*Record, error) bool, failed func(error) bool) (read, more bool) {
+	file, onDisk := f.(*os.File)
+	if !onDisk || b.Packed { // a ZIP file is read from its end
+		var err error
+		if file, err = os.CreateTemp("", "skink-wacz-"); err == nil {
+			defer os.Remove(file.Name())
+			defer file.Close()
+			_, err = io.Copy(file, b)
+		}
+		if err != nil {
+			return true, failed(fmt.Errorf("unpack it into a temporary file: %w", err))
+		}
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return true, failed(err)
+	}
+	z, err := zip.NewReader(file, info.Size())
+	if err != nil && (!onDisk || b.Packed || strings.HasSuffix(i.name, ".wacz")) {
+		return true, failed(err)
+	}
+	var archives []*zip.File
+	if err == nil {
+		archives = replay.Packaged(z)
+	}
+	switch {
+	case len(archives) > 0:
+	case onDisk && !b.Packed: // no offset has changed: others may look what it is
+		return false, true
+	default:
+		return true, failed(errors.New("it is a ZIP file without a web archive in its folder archive/"))
+	}
+	for _, a := range archives {
+		of, err := a.Open()
+		if err != nil {
+			return true, failed(err)
+		}
+		more := in.readArchive(input{i.String() + "/" + a.Name, i.inside}, of, yield, failed)
+		of.Close()
+		if !more {
+			return true, false
+		}
+	}
+	return true, true
+}

@@ -1,0 +1,166 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/feed"
+	"skink/internal/complete"
+	"skink/internal/precedence"
+	"skink/store"
+)
+
+// TestAllAgree: whatever the order in which pages come, and whenever their sitemap is read, the crawl,
+// the comparison of all pages and the feed name the same leaders, and they are those of package
+// precedence. All pages of a cluster resemble each other, so that the clusters are known.
+func TestAllAgree(t *testing.T) {
+	hosts := []string{"https://a.test", "http://a.test", "http://b.test", "http://c.test"}
+	rapid.Check(t, func(r *rapid.T) {
+		order, err := precedence.NewOrder(rapid.SampledFrom([][]string{nil, {"/2"}}).Draw(r, "prefer"), []string{"b.test", "a.test"})
+		if err != nil {
+			r.Fatal(err)
+		}
+		texts := []string{words(1, 100), words(2, 100), words(3, 20)}
+		var urls, listed []string
+		for i := range 8 {
+			url := fmt.Sprintf("%s/%d", rapid.SampledFrom(hosts).Draw(r, "host"), i)
+			urls = append(urls, url)
+			if rapid.IntRange(0, 3).Draw(r, "listed") == 0 {
+				listed = append(listed, url)
+			}
+		}
+		var pages []*crawler.Page
+		clusters := map[int][]precedence.Standing{}
+		inCluster := map[string]int{}
+		for _, url := range urls {
+			n := rapid.IntRange(0, len(texts)-1).Draw(r, "text")
+			text, names := texts[n], rapid.SampledFrom(append(urls, url, url, url)).Draw(r, "canonical")
+			if n < 2 && rapid.Bool().Draw(r, "near") {
+				text = but(text, fmt.Sprint("own", len(pages)))
+			}
+			page := articleOf(url, names, text)
+			page.FetchedAt = page.FetchedAt.Add(time.Duration(rapid.IntRange(0, 4).Draw(r, "fetched")) * time.Minute)
+			pages = append(pages, page)
+			standing := precedence.Standing{URL: url, Place: order.Place(url), Listed: slices.Contains(listed, url), Seen: page.FetchedAt.UTC()}
+			if names != url {
+				standing.Names = names
+			}
+			clusters[n], inCluster[url] = append(clusters[n], standing), n
+		}
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "order"), 1))
+		rng.Shuffle(len(pages), func(i, j int) { pages[i], pages[j] = pages[j], pages[i] })
+		sitemap := rapid.IntRange(0, len(pages)).Draw(r, "the sitemap is read before this page")
+
+		want := map[string]string{} // leader by URL
+		for _, url := range urls {
+			all := clusters[inCluster[url]]
+			want[url] = all[precedence.Leader(all)].URL
+		}
+		ctx := context.Background()
+		s := store.NewMemory()
+		orderOf(r, s, order)
+		opt := testOptions(t)
+		opt.Order = order
+		p, err := New(ctx, s, opt)
+		if err != nil {
+			r.Fatal(err)
+		}
+		atOnce := rapid.Bool().Draw(r, "at once")
+		errs := make(chan error, len(pages)+1)
+		step := func(do func() error) {
+			if atOnce {
+				go func() { errs <- do() }()
+			} else {
+				errs <- do()
+			}
+		}
+		for i, page := range pages {
+			if i == sitemap {
+				step(func() error { return p.Listed(ctx, listed) })
+			}
+			step(func() error { return p.Handle(ctx, page, new(crawler.Leads)) })
+		}
+		if sitemap == len(pages) {
+			step(func() error { return p.Listed(ctx, listed) })
+		}
+		for range len(pages) + 1 {
+			if err := <-errs; err != nil {
+				r.Fatal(err)
+			}
+		}
+		if err := p.Close(); err != nil {
+			r.Fatal(err)
+		}
+		w, err := complete.Judge(ctx, s, complete.Options{Rule: opt.Rule})
+		if err != nil {
+			r.Fatal(err)
+		}
+		for name, got := range map[string]map[string]string{"crawl": ledBy(r, s), "complete": ledBy(r, w), "feed": fed(r, s), "feed of complete": fed(r, w)} {
+			if !maps.Equal(got, want) {
+				r.Errorf("%s: %v\nwant %v", name, got, want)
+			}
+		}
+	})
+}
+
+// orderOf gives a store an order of hosts.
+func orderOf(t *rapid.T, s store.Store, o *precedence.Order) {
+	if _, err := precedence.Add(context.Background(), s, o.Prefers(), []string{"b.test", "a.test"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ledBy is the leader of each page, by their URLs; that of a leader is itself.
+func ledBy(t *rapid.T, s store.Reader) map[string]string {
+	led := map[string]string{}
+	for page, err := range s.Changes(context.Background(), "", store.WantRecord) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if led[page.Record.URL] = page.Record.URL; page.Record.Follows() {
+			led[page.Record.URL] = page.Record.DuplicateOf
+		}
+	}
+	return led
+}
+
+// fed is the same as a feed of all pages has it. One of unique pages has the leaders alone.
+func fed(t *rapid.T, s store.Reader) map[string]string {
+	var all, unique bytes.Buffer
+	for out, opt := range map[*bytes.Buffer]feed.Options{&all: {Include: feed.All}, &unique: {}} {
+		if _, err := feed.Write(context.Background(), out, s, opt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	led, leaders := map[string]string{}, 0
+	for line := range strings.Lines(all.String()) {
+		var d feed.Document
+		if err := json.Unmarshal([]byte(line), &d); err != nil {
+			t.Fatal(err)
+		}
+		if led[d.URL] = d.URL; d.DuplicateOf != "" {
+			led[d.URL] = d.DuplicateOf
+			continue
+		}
+		leaders++
+		if d.Verdict != dedup.Thin && d.Verdict != dedup.Unique || !strings.Contains(unique.String(), `"url":"`+d.URL+`"`) {
+			t.Errorf("%s is %s, and not in the feed", d.URL, d.Verdict)
+		}
+	}
+	if n := strings.Count(unique.String(), "\n"); n != leaders {
+		t.Errorf("%d pages are in the feed, want %d", n, leaders)
+	}
+	return led
+}

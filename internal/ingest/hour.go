@@ -1,0 +1,334 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"unicode"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// # One bad hour
+//
+// A site may answer every URL with a maintenance page, an empty page or a login form, all with
+// status 200. That says nothing of its pages. So a visit to a known page fails, as one without an
+// answer does, if the page has turned:
+//
+//   - It says what its host says of URLs that do not exist (soft 404), and did not before.
+//   - It had words, and has none.
+//   - It is wholly other than it was, and says the same as manyAlike other such pages of the host.
+//     Words with a digit in them and the URL do not count for that: an error page often has a number,
+//     a time or the path. Redirects to one path are the same.
+//
+// Options.GoneAfter decides when a page is gone by such visits. Until then its record, its text and
+// its verdict stay, and no link of the answer is followed.
+//
+// The first pages that are wholly other do not show whether more will follow. Such a page is not
+// stored: its URL goes to the end of its host's queue, and the second look decides. So a page that
+// was rewritten costs one more fetch. First looks are remembered in memory only: after a restart,
+// the page gets a first look again.
+//
+// If most of the last visits to a host found pages that turned, the host is left alone for the rest
+// of the run, and its URLs stay pending. A run that leaves a host alone counts as a failed visit of
+// all its pages. So where one page has taken the place of all others for good, no page stays for
+// ever: in the run number GoneAfter all are visited, and are gone.
+//
+// Its known weakness: where the words that a site repeats on all pages get into the text, an error
+// page may keep half of the words of a page. Then the first two are taken for changed.
+const (
+	// manyAlike pages of one run are many: two may be copies of each other that were edited together.
+	manyAlike = 3
+	// whollyOther is the resemblance to the page before under which a page is wholly other. An edit
+	// seldom takes away half of a page.
+	whollyOther = 0.5
+	// lastVisits are the visits to a host that count, so that an hour that begins late is noticed too.
+	lastVisits = 10
+	// leastTurned is how many of them must have turned at least, and more than half: fewer pages of a
+	// small site may be edited together.
+	leastTurned = 5
+	// mostHeld bounds the first looks that are remembered of a host. One that rewrites more pages than
+	// that, each into another text, has no bad hour.
+	mostHeld = 1 << 14
+)
+
+// hours are how the visits of this run to known pages went.
+type hours struct {
+	mu    sync.Mutex
+	hosts map[string]*hour       // guarded by mu
+	alone map[string]store.Alone // guarded by mu: what the store has of hosts that were left alone
+}
+
+// An hour is how the visits to the known pages of one host went.
+type hour struct {
+	last   []dedup.Hash                       // what the last visits found: a sign, zero if the page had not turned
+	alike  map[dedup.Hash]map[dedup.Hash]bool // pages by the sign that they have now
+	looked map[dedup.Hash]bool                // pages that wait for a second look
+	real   bool                               // a page is gone by such visits: this is how the host is now
+	why    string                             // it is to be left alone; "": it is not
+}
+
+// of returns the hour of a host. The caller holds mu.
+func (h *hours) of(host string) *hour {
+	o := h.hosts[host]
+	if o == nil {
+		if h.hosts == nil {
+			h.hosts = map[string]*hour{}
+		}
+		o = &hour{alike: map[dedup.Hash]map[dedup.Hash]bool{}, looked: map[dedup.Hash]bool{}}
+		h.hosts[host] = o
+	}
+	return o
+}
+
+// These are the signs of pages that turned and have no text of their own.
+var emptySign, softSign = dedup.HashOf([]byte("\x00empty")), dedup.HashOf([]byte("\x00soft 404"))
+
+// hasTurned says whether the pages with a sign have turned.
+func (o *hour) hasTurned(sign dedup.Hash) bool {
+	return sign == emptySign || sign == softSign || len(o.alike[sign]) >= manyAlike
+}
+
+// visited notes what a visit found, and whether that is a reason to leave the host alone. It says
+// whether the host is well: it was visited as often as that would take, and most pages are pages.
+func (o *hour) visited(sign dedup.Hash) (well bool) {
+	if o.last = append(o.last, sign); len(o.last) > lastVisits {
+		o.last = o.last[1:]
+	}
+	turned := 0
+	for _, sign := range o.last {
+		if o.hasTurned(sign) {
+			turned++
+		}
+	}
+	if o.why == "" && !o.real && turned >= leastTurned && 2*turned > len(o.last) {
+		o.why = fmt.Sprintf("%d of the last %d known pages that were visited are empty or all the same", turned, len(o.last))
+	}
+	return len(o.last) >= leastTurned && 2*turned < len(o.last)
+}
+
+// Leave implements [crawler.Leaver].
+func (p *Pipeline) Leave(host string) (why string) {
+	p.hours.mu.Lock()
+	defer p.hours.mu.Unlock()
+	if o := p.hours.hosts[host]; o != nil {
+		return o.why
+	}
+	return ""
+}
+
+// weigh is the one place that decides whether a visit failed although there was an answer. If it
+// did, the subject's record becomes that of an error. If only a second look can tell, the error is
+// [crawler.ErrLookAgain]. before is what is known of the page. Pages of an archive are not weighed:
+// the crawl that wrote it did so.
+func (p *Pipeline) weigh(ctx context.Context, s *subject, before *store.Record) error {
+	r := &s.record
+	if s.claim == (frontier.Claim{}) || r.Checked || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
+		return nil
+	}
+	t, err := p.turnOf(ctx, s, before)
+	if err != nil {
+		return err
+	}
+	host := frontier.HostOf(r.URL)
+	p.hours.mu.Lock()
+	o, was := p.hours.of(host), p.hours.alone[host]
+	left := o.why
+	missed := max(before.Missed, was.Turned) + 1
+	again, well := false, false
+	switch {
+	case t.stays:
+	case t.sign.IsZero():
+		delete(o.looked, r.ID)
+		well = o.visited(t.sign) || was.Turned == 0
+	case t.suspect:
+		again = o.suspect(r.ID, t.sign, !t.never)
+		if !again && !o.hasTurned(t.sign) {
+			t = turn{} // it is its own
+		}
+	default:
+		o.visited(t.sign)
+	}
+	gone := missed >= p.opt.GoneAfter
+	if gone && !t.sign.IsZero() && !again {
+		o.real, o.why = true, left
+	}
+	why := o.why
+	p.hours.mu.Unlock()
+
+	switch {
+	case why != left:
+		err = p.leftAlone(ctx, host, store.Alone{Why: why, At: r.FetchedAt, Turned: was.Turned + 1})
+	case well && was != (store.Alone{}):
+		err = p.leftAlone(ctx, host, store.Alone{})
+	}
+	switch {
+	case err != nil:
+		return err
+	case again:
+		if p.opt.Learn != nil { // what its host answers at a URL that cannot exist is known at the second look
+			if err := p.opt.Learn.Turned(ctx, r.URL); err != nil {
+				return err
+			}
+		}
+		return crawler.ErrLookAgain
+	case !t.sign.IsZero():
+		s.turns(t, missed, gone)
+	}
+	return nil
+}
+
+// suspect notes that a page is wholly other and has a sign now. It says whether to look again.
+func (o *hour) suspect(page, sign dedup.Hash, may bool) (again bool) {
+	if o.alike[sign] == nil {
+		o.alike[sign] = map[dedup.Hash]bool{}
+	}
+	o.alike[sign][page] = true
+	second := o.looked[page]
+	if !second {
+		o.visited(sign)
+	}
+	if second || o.hasTurned(sign) || !may || len(o.looked) >= mostHeld {
+		delete(o.looked, page)
+		return false
+	}
+	o.looked[page] = true
+	return true
+}
+
+// leftAlone tells the store that a host was left alone; the zero value, that it is well.
+func (p *Pipeline) leftAlone(ctx context.Context, host string, a store.Alone) error {
+	err := store.ChangeAlone(ctx, p.store, func(hosts map[string]store.Alone) {
+		if hosts[host] = a; a == (store.Alone{}) {
+			delete(hosts, host)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if a == (store.Alone{}) {
+		p.hours.mu.Lock()
+		defer p.hours.mu.Unlock()
+		delete(p.hours.alone, host)
+	}
+	return nil
+}
+
+// A turn is what a page has become that may be no page. The zero value is one that is a page.
+type turn struct {
+	sign    dedup.Hash
+	problem crawler.Problem
+	suspect bool // it is one only if others are the same
+	never   bool // there never was a page at the URL
+	stays   bool // it was one at the visit before
+}
+
+// turnOf says what a page has become.
+func (p *Pipeline) turnOf(ctx context.Context, s *subject, before *store.Record) (turn, error) {
+	r := &s.record
+	switch empty := r.Kind == store.Page && r.Words == 0 || r.Kind == store.Other && r.Size == 0; {
+	case s.notModified:
+		return turn{}, nil
+	case isSoft(r):
+		if isNothing(before) {
+			return turn{sign: softSign, problem: crawler.ProblemSoft, stays: true}, nil
+		}
+		was, err := p.wasSorry(ctx, s, before)
+		return turn{sign: softSign, problem: crawler.ProblemSoft, stays: was}, err
+	case empty && (before.Words > 0 || before.Problem == string(crawler.ProblemEmpty)):
+		return turn{sign: emptySign, problem: crawler.ProblemEmpty, stays: isNothing(before)}, nil
+	case empty, r.Kind == store.Redirect && before.Location == r.Location:
+		return turn{}, nil
+	}
+	t := turn{problem: crawler.ProblemAlike, suspect: true, never: isNothing(before) && len(before.Earlier) == 0}
+	switch {
+	case r.Kind == store.Redirect:
+		t.sign = dedup.HashOf([]byte("\x00" + withoutQuery(r.Location)))
+	case r.Kind != store.Page:
+		return turn{}, nil
+	default:
+		if before.Kind == store.Page {
+			left, err := p.leftOf(ctx, s, before)
+			if err != nil || left >= whollyOther {
+				return turn{}, err
+			}
+		}
+		text, err := s.plainText()
+		if err != nil {
+			return turn{}, err
+		}
+		t.sign = signOf(text, r.URL)
+	}
+	t.stays = before.Problem == string(t.problem) && before.Hash == t.sign
+	return t, nil
+}
+
+// wasSorry says whether a page said at the visit before, too, what its host says of URLs that do not
+// exist. One whose text was not kept is taken for such a page.
+func (p *Pipeline) wasSorry(ctx context.Context, s *subject, before *store.Record) (bool, error) {
+	content, err := p.content(ctx, before.ID)
+	if err != nil || content == nil || content.Record.Kind == store.Page && !content.Kept {
+		return true, err
+	}
+	soft, ok, err := p.opt.Learn.Soft(ctx, before.URL)
+	if err != nil || !ok {
+		return false, err
+	}
+	return p.storedSays(ctx, &soft, content)
+}
+
+// leftOf estimates the resemblance of a page to what it was.
+func (p *Pipeline) leftOf(ctx context.Context, s *subject, before *store.Record) (float64, error) {
+	if s.record.Hash == before.Hash || before.Words == 0 {
+		return 1, nil
+	}
+	pages, err := p.store.Pages(ctx, []dedup.Hash{before.ID}, store.WantSketch)
+	if err != nil || pages[0] == nil || pages[0].Sketch == nil || s.sketch == nil {
+		return 0, err
+	}
+	return dedup.Estimate(s.sketch, pages[0].Sketch), nil
+}
+
+// signOf is the hash of the words of a text that have no digit and do not echo the URL of its page.
+func signOf(text, rawURL string) dedup.Hash {
+	var b strings.Builder
+	for _, word := range wordsBeside(rawURL, text) {
+		if !strings.ContainsFunc(word, unicode.IsDigit) {
+			b.WriteString(word + " ")
+		}
+	}
+	return dedup.HashOf([]byte(b.String()))
+}
+
+func withoutQuery(url string) string {
+	url, _, _ = strings.Cut(url, "?")
+	return url
+}
+
+// turns makes the subject's record that of a visit that failed because the page has turned. A page
+// that is gone because it leads elsewhere keeps saying where to.
+func (s *subject) turns(t turn, missed int, gone bool) {
+	r := &s.record
+	s.missedBy = missed
+	if s.turned = !t.stays; gone && r.Kind == store.Redirect {
+		return
+	}
+	if !isSoft(r) {
+		detail := "it had words and has none"
+		if t.problem == crawler.ProblemAlike {
+			detail = "many pages of its host became the same at once"
+		}
+		*r = store.Record{
+			ID: r.ID, URL: r.URL, Via: r.Via, Kind: store.Error, Problem: string(t.problem), Detail: detail, FetchedAt: r.FetchedAt,
+			Status: r.Status, ContentType: r.ContentType, Took: r.Took, Depth: r.Depth, Hops: r.Hops, Size: r.Size, Hash: t.sign,
+		}
+		s.text, s.sketch, s.hash, s.keys, s.out, s.tokens, s.shingles, s.set = nil, nil, dedup.Hash{}, nil, nil, 0, nil, nil
+	}
+	if !gone {
+		s.links, s.beyond = nil, nil
+	}
+}

@@ -1,0 +1,152 @@
+package ingest
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// # What sitemaps list
+//
+// A page that a sitemap lists leads others, see package precedence. A page may be fetched
+// before its sitemap is read, or long after. So the pages that are known get a mark in their records
+// when they are listed, and the URLs of all that are listed are remembered for pages that come
+// later: 8 bytes of a hash each, in the store too, so that a crawl that goes on after a kill knows
+// them. A listed page stays listed although a later sitemap lists it no more.
+//
+// The hashes are kept in parts, which are numbered and never changed. The number of parts is kept
+// beside them.
+
+// mostListed bounds the URLs that are remembered, to some 400 MB of memory. URLs beyond count as not
+// listed, unless their pages are known when the sitemap is read.
+const mostListed = 10_000_000
+
+// listedName is the name under which a store keeps the number of parts, and behind it each part.
+const listedName = "listed"
+
+// A listing is the URLs that sitemaps list, by the first 8 bytes of their ids.
+type listing struct {
+	mu    sync.Mutex
+	urls  map[uint64]struct{} // guarded by mu
+	parts int                 // guarded by mu; that were read
+}
+
+func shortID(id dedup.Hash) uint64 { return binary.LittleEndian.Uint64(id[:8]) }
+
+// has says whether a sitemap lists a page.
+func (l *listing) has(id dedup.Hash) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, ok := l.urls[shortID(id)]
+	return ok
+}
+
+// read takes in the parts that the store keeps, as far as they were not read yet. It returns the
+// number of parts as the store has it.
+func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err error) {
+	if number, err = s.Meta(ctx, listedName); err != nil {
+		return nil, err
+	}
+	n := 0
+	if number != nil {
+		if n, err = strconv.Atoi(string(number)); err != nil {
+			return nil, fmt.Errorf("read what sitemaps list: %w: %v", store.ErrCorrupt, err)
+		}
+	}
+	if l.urls == nil {
+		l.urls = map[uint64]struct{}{}
+	}
+	for ; l.parts < n; l.parts++ {
+		part, err := s.Meta(ctx, partName(l.parts))
+		if err != nil {
+			return nil, err
+		}
+		for ; len(part) >= 8 && len(l.urls) < mostListed; part = part[8:] {
+			l.urls[binary.LittleEndian.Uint64(part)] = struct{}{}
+		}
+	}
+	return number, nil
+}
+
+func partName(n int) string { return fmt.Sprintf("%s %d", listedName, n) }
+
+// add remembers pages, and writes those that are new to the store as one part.
+func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		number, err := l.read(ctx, s)
+		if err != nil {
+			return err
+		}
+		var part []byte
+		for _, id := range ids {
+			if _, ok := l.urls[shortID(id)]; !ok && len(l.urls)+len(part)/8 < mostListed {
+				part = binary.LittleEndian.AppendUint64(part, shortID(id))
+			}
+		}
+		if part == nil {
+			return nil
+		}
+		// Another worker may have written the part of that number, or may have died before it counted
+		// it. Then that part is counted, and this one gets the next number.
+		err = s.SwapMeta(ctx, partName(l.parts), nil, part)
+		if err == nil || errors.Is(err, store.ErrChanged) {
+			err = s.SwapMeta(ctx, listedName, number, []byte(strconv.Itoa(l.parts+1)))
+		}
+		if err != nil && !errors.Is(err, store.ErrChanged) {
+			return fmt.Errorf("remember what a sitemap lists: %w", err)
+		}
+	}
+}
+
+// Listed notes that a sitemap lists some URLs, at most some thousands. Pages that are known and
+// should lead their clusters by now take the lead.
+func (p *Pipeline) Listed(ctx context.Context, urls []string) error {
+	ids := make([]dedup.Hash, len(urls))
+	for i, url := range urls {
+		ids[i] = dedup.HashOf([]byte(url))
+	}
+	if err := p.listing.add(ctx, p.store, ids); err != nil {
+		return err
+	}
+	p.electing.lock(nil)
+	defer p.electing.unlock()
+	return p.markListed(ctx, ids)
+}
+
+// markListed notes in the records of pages that a sitemap lists them. The caller holds electing.
+func (p *Pipeline) markListed(ctx context.Context, ids []dedup.Hash) error {
+	pages, err := p.store.Pages(ctx, ids, store.WantRecord)
+	if err != nil {
+		return err
+	}
+	var leaders []dedup.Hash
+	for _, page := range pages {
+		if page == nil || page.Record.Kind != store.Page || page.Record.Listed {
+			continue
+		}
+		r := page.Record
+		r.Listed = true
+		touch := &store.Entry{Record: r, Touch: true, Replaces: r.Began()}
+		if _, err := p.store.Commit(ctx, []*store.Entry{touch}); err != nil { // a stale one is being visited
+			return fmt.Errorf("note what a sitemap lists: %w", err)
+		}
+		if p.elects() && r.Follows() && !slices.Contains(leaders, r.Leader) {
+			leaders = append(leaders, r.Leader)
+		}
+	}
+	for _, leader := range leaders {
+		if err := p.reelect(ctx, leader); err != nil {
+			return err
+		}
+	}
+	return nil
+}

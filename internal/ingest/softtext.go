@@ -1,0 +1,261 @@
+package ingest
+
+import (
+	"context"
+	"hash/fnv"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"skink/crawler/learn"
+	"skink/dedup"
+	"skink/internal/lastused"
+	"skink/store"
+)
+
+// # Is a page what its host answers at a URL that cannot exist?
+//
+// A page that is wrongly taken for an error is lost, and that is worse than an error that is kept.
+// So the texts must agree in words, not in a share of words: 35 words of a product beside a template
+// of 400 are a page. In both texts the words of both URLs are left out first, because many such
+// answers repeat the URL. Then a page says what the answer says if its title has the same words, and
+// one of these holds:
+//
+//   - The texts have the same words, whatever their order. A few on either side may differ, such as a
+//     time or a counter, at most mostOwn and one in oneIn of the answer's words. But if other pages
+//     of the pattern are as near to the answer, a few words are all that pages there have of their
+//     own: less than half of that distance may differ, and nothing where fewer than leastOthers such
+//     pages are known.
+//   - At least leastOthers pages of the pattern have other titles, and none of their texts has what
+//     the page shares with the answer: leastShared runs of three words, and a third of what the page
+//     has beside those other texts. That is an apology beside a changing choice of other texts.
+//
+// Known weaknesses. A page that has no word which the answer does not have cannot be told from it,
+// such as an empty list on a site that shows the same for lists that do not exist. An answer with a
+// time or a random text is not found on a site with one title for everything, nor among URLs of
+// which none exists.
+const (
+	mostOwn     = 8  // words
+	oneIn       = 8  // words of the answer
+	leastOthers = 3  // pages
+	leastShared = 16 // runs of three words
+	shareOfOwn  = 3  // one in so many of the page's own runs is shared with the answer
+)
+
+// saysMissing reports whether a page says what its host answers at a URL that cannot exist. It asks
+// for the page's text only if the titles have the same words.
+func (p *Pipeline) saysMissing(ctx context.Context, soft *learn.Soft, r *store.Record, text func() (string, error)) (bool, error) {
+	a, err := p.answers(ctx, soft)
+	if err != nil {
+		return false, err
+	}
+	page := wordsOf(r.URL, r.Title, "")
+	if !a.hasTitleOf(page) {
+		return false, nil
+	}
+	main, err := text()
+	page.text = tokensOf(main)
+	return err == nil && a.saidBy(page), err
+}
+
+// pageWords are the words of a page.
+type pageWords struct {
+	url   []string
+	title []string
+	text  []string
+}
+
+func wordsOf(url, title, text string) *pageWords {
+	return &pageWords{urlWords(url), tokensOf(title), tokensOf(text)}
+}
+
+// A softAnswer is an answer at a URL that cannot exist, ready to be compared.
+type softAnswer struct {
+	*pageWords
+	others int
+	near   int          // words by which the nearest of the others differs from the answer
+	taken  map[run]bool // runs of the others
+}
+
+// A run is three words in a row.
+type run [3]string
+
+func newSoftAnswer(words *pageWords, others []*pageWords) *softAnswer {
+	a := &softAnswer{pageWords: words, taken: map[run]bool{}}
+	for _, other := range others {
+		if a.hasTitleOf(other) {
+			continue
+		}
+		drop := a.drop(other)
+		own, missing, _ := countDifference(a.text, other.text, drop)
+		if d := max(own, missing); a.others == 0 || d < a.near {
+			a.near = d
+		}
+		a.others++
+		for r := range runsOf(leave(other.text, drop)) {
+			a.taken[r] = true
+		}
+	}
+	return a
+}
+
+// drop are the words that count in neither of two texts.
+func (a *softAnswer) drop(page *pageWords) func(word string) bool {
+	return func(word string) bool { return slices.Contains(a.url, word) || slices.Contains(page.url, word) }
+}
+
+// hasTitleOf reports whether the titles of the answer and of a page have the same words.
+func (a *softAnswer) hasTitleOf(page *pageWords) bool {
+	drop := a.drop(page)
+	return slices.Equal(leave(a.title, drop), leave(page.title, drop))
+}
+
+// saidBy reports whether a page says what the answer says.
+func (a *softAnswer) saidBy(page *pageWords) bool {
+	if !a.hasTitleOf(page) {
+		return false
+	}
+	drop := a.drop(page)
+	own, missing, words := countDifference(a.text, page.text, drop)
+	switch {
+	case words == 0:
+		return false
+	case own == 0 && missing == 0:
+		return true
+	case a.others < leastOthers:
+		return false
+	case max(own, missing) <= min(mostOwn, words/oneIn, (a.near-1)/2):
+		return true
+	}
+	return a.shares(page, drop)
+}
+
+// shares reports whether a page has a good part of the answer that the others do not have.
+func (a *softAnswer) shares(page *pageWords, drop func(string) bool) bool {
+	answer := runsOf(leave(a.text, drop))
+	own, shared := 0, 0
+	for r := range runsOf(leave(page.text, drop)) {
+		if a.taken[r] {
+			continue
+		}
+		own++
+		if answer[r] {
+			shared++
+		}
+	}
+	return shared >= leastShared && shared*shareOfOwn >= own
+}
+
+// countDifference counts the words of a page that an answer does not have, those of the answer that
+// the page does not have, and all words of the answer, each as often as it occurs.
+func countDifference(answer, page []string, drop func(string) bool) (own, missing, words int) {
+	left := map[string]int{}
+	for _, w := range answer {
+		if !drop(w) {
+			left[w]++
+			words++
+		}
+	}
+	missing = words
+	for _, w := range page {
+		switch {
+		case drop(w):
+		case left[w] > 0:
+			left[w]--
+			missing--
+		default:
+			own++
+		}
+	}
+	return own, missing, words
+}
+
+func leave(words []string, drop func(string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(words), drop)
+}
+
+func runsOf(words []string) map[run]bool {
+	all := map[run]bool{}
+	for i := range len(words) - 2 {
+		all[run(words[i:i+3])] = true
+	}
+	return all
+}
+
+var tokenTexts = sync.Pool{New: func() any { return new(dedup.Text) }}
+
+// tokensOf are the words of a text in canonical form.
+func tokensOf(text string) []string {
+	canon := tokenTexts.Get().(*dedup.Text)
+	defer giveBack(&tokenTexts, canon)
+	if canon.Read([]byte(text)); canon.Len() == 0 {
+		return nil
+	}
+	return strings.Split(string(canon.Bytes()), " ")
+}
+
+// urlWords are the words of a canonical URL behind its host.
+func urlWords(rawURL string) []string {
+	_, rest, _ := strings.Cut(rawURL, "://")
+	_, rest, _ = strings.Cut(rest, "/")
+	if strings.Contains(rest, "%") {
+		if plain, err := url.PathUnescape(rest); err == nil {
+			rest = plain
+		}
+	}
+	return tokensOf(rest)
+}
+
+// titleWords is a hash of the words of a title that are not in the page's URL.
+func titleWords(title, url string) uint64 {
+	h := fnv.New64a()
+	for _, w := range wordsBeside(url, title) {
+		h.Write([]byte(w))
+		h.Write([]byte{' '})
+	}
+	return h.Sum64()
+}
+
+// wordsBeside are the words of a text that are not in the URL of its page.
+func wordsBeside(url, text string) []string {
+	inURL := urlWords(url)
+	return leave(tokensOf(text), func(word string) bool { return slices.Contains(inURL, word) })
+}
+
+// An answerOf names an answer with the pages that it is compared with.
+type answerOf struct{ probe, text, others string }
+
+// softAnswers are the answers used last.
+type softAnswers struct {
+	mu   sync.Mutex
+	last *lastused.Cache[answerOf, *softAnswer] // guarded by mu
+}
+
+// softAnswersKept bounds the bytes of the answers that are kept.
+const softAnswersKept = 8 << 20
+
+func (a *softAnswer) weigh() int { return 64*len(a.text) + 128*len(a.taken) }
+
+// answers reads what a host answers at a URL that cannot exist.
+func (p *Pipeline) answers(ctx context.Context, soft *learn.Soft) (*softAnswer, error) {
+	name := answerOf{soft.Probe, soft.Text, strings.Join(soft.Others, " ")}
+	p.softAnswers.mu.Lock()
+	defer p.softAnswers.mu.Unlock()
+	if a, ok := p.softAnswers.last.Get(name); ok {
+		return a, nil
+	}
+	var others []*pageWords
+	for _, url := range soft.Others {
+		c, err := p.content(ctx, dedup.HashOf([]byte(url)))
+		if err != nil {
+			return nil, err
+		}
+		if c != nil && c.Record.Kind == store.Page && c.Kept {
+			others = append(others, wordsOf(url, c.Record.Title, c.Text))
+		}
+	}
+	a := newSoftAnswer(wordsOf(soft.Probe, soft.Title, soft.Text), others)
+	p.softAnswers.last.Put(name, a)
+	return a, nil
+}

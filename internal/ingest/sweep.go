@@ -1,0 +1,131 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"skink/crawler"
+	"skink/crawler/learn"
+	"skink/frontier"
+	"skink/store"
+)
+
+// # What was postponed, when all else is done
+//
+// A postponed URL has a record of kind Later. When the frontier is empty, all of them are looked at
+// again, and some are queued, see [learn.Sweep]. The crawl calls this until nothing is queued. The
+// evidence is written before it returns, so a crawl that is killed goes on where it was. On a shared store
+// each worker does the same; a URL that is queued twice is fetched once.
+
+// Sweep implements [crawler.Sweeper].
+func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
+	if p.opt.Learn == nil || !p.opt.Learn.Budget {
+		return 0, nil
+	}
+	tally, err := p.store.Tally(ctx)
+	if err != nil || tally.Later == 0 {
+		return 0, err
+	}
+	now := time.Now().UTC()
+	sw := &sweep{p: p, now: now, hosts: map[string]*learn.Sweep{}, chunks: map[chunkOf]*chunk{}}
+	for page, err := range p.store.Changes(ctx, "", store.WantRecord) {
+		if err == nil && page.Record.Kind == store.Later {
+			err = sw.look(ctx, &page.Record)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("look at what was postponed: %w", err)
+		}
+	}
+	if err := sw.queue(ctx); err != nil || sw.queued > 0 {
+		return sw.queued, err
+	}
+	for of, c := range sw.chunks {
+		items := c.items()
+		sw.items = append(sw.items, items...)
+		if err := sw.queue(ctx); err != nil {
+			return 0, err
+		}
+		if err := p.opt.Learn.Queued(ctx, of.host, of.advice, len(items)); err != nil {
+			return 0, err
+		}
+	}
+	return sw.queued, p.keepLearned(ctx)
+}
+
+// A sweep is one look at all that was postponed.
+type sweep struct {
+	p      *Pipeline
+	now    time.Time
+	hosts  map[string]*learn.Sweep
+	chunks map[chunkOf]*chunk
+	items  []frontier.Item // to be queued
+	queued int
+}
+
+// A chunkOf names what a chunk is of.
+type chunkOf struct {
+	host   string
+	advice learn.Advice
+}
+
+// look decides about one record.
+func (sw *sweep) look(ctx context.Context, r *store.Record) error {
+	if rule := learn.ParseAdvice(r.Detail).Rule; rule == learn.Farm || rule == learn.Mirror {
+		return nil // these say nothing of patterns
+	}
+	host := frontier.HostOf(r.URL)
+	s := sw.hosts[host]
+	if s == nil {
+		var err error
+		if s, err = sw.p.opt.Learn.Sweep(ctx, host); err != nil {
+			return err
+		}
+		sw.hosts[host] = s
+	}
+	item := frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: sw.now, Priority: crawler.AskedPriority}
+	a, size := s.Look(r.URL, sw.now)
+	switch {
+	case a.Rule == "":
+		if sw.items = append(sw.items, item); len(sw.items) == queuedAtOnce {
+			return sw.queue(ctx)
+		}
+	case size > 0:
+		of := chunkOf{host, a}
+		if sw.chunks[of] == nil {
+			sw.chunks[of] = &chunk{size: size}
+		}
+		item.Priority = crawler.PutBackPriority
+		sw.chunks[of].add(item)
+	}
+	return nil
+}
+
+// queuedAtOnce is how many items one call puts back.
+const queuedAtOnce = 1000
+
+// queue puts the items back.
+func (sw *sweep) queue(ctx context.Context) error {
+	n, err := sw.p.store.Requeue(ctx, sw.items)
+	sw.queued, sw.items = sw.queued+n, sw.items[:0]
+	return err
+}
+
+// A chunk is so many items at most: those whose URLs have the lowest hashes.
+type chunk struct {
+	size int
+	all  []frontier.Item // at most twice as many
+}
+
+func (c *chunk) add(item frontier.Item) {
+	if c.all = append(c.all, item); len(c.all) >= 2*c.size {
+		c.all = c.items()
+	}
+}
+
+func (c *chunk) items() []frontier.Item {
+	slices.SortFunc(c.all, func(a, b frontier.Item) int { return cmp.Compare(learn.Luck(a.URL), learn.Luck(b.URL)) })
+	return c.all[:min(c.size, len(c.all))]
+}

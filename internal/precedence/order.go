@@ -1,0 +1,186 @@
+package precedence
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"skink/store"
+)
+
+// An Order is the order of hosts. First come the pages whose URLs match the expressions of --prefer,
+// in the order of these, then those of the hosts of seeds, in the order of the seeds, and then all
+// others. A host to which a seed's site moved has the place of that seed's host.
+//
+// An Order is kept in the store, so that each judgement of its pages knows it. Nothing changes one
+// after it was made.
+type Order struct {
+	kept   kept
+	prefer []*regexp.Regexp
+	places map[string]int // of hosts among the seeds
+}
+
+// kept is an Order as the store has it, as JSON.
+type kept struct {
+	Prefer []string          `json:"prefer,omitempty"`
+	Hosts  []string          `json:"hosts,omitempty"`
+	Moved  map[string]string `json:"moved,omitempty"` // host → the seed's host that moved there
+}
+
+// metaName is the name under which a store keeps its order.
+const metaName = "order of hosts"
+
+// NewOrder makes an order of regular expressions and of hosts. The error names an expression that
+// cannot be read.
+func NewOrder(prefer, hosts []string) (*Order, error) {
+	return newOrder(kept{Prefer: prefer, Hosts: hosts})
+}
+
+func newOrder(k kept) (*Order, error) {
+	o := &Order{kept: k, places: map[string]int{}}
+	for _, text := range k.Prefer {
+		re, err := regexp.Compile(text)
+		if err != nil {
+			return nil, &PatternError{text, err}
+		}
+		o.prefer = append(o.prefer, re)
+	}
+	for _, host := range k.Hosts {
+		if _, ok := o.places[host]; !ok {
+			o.places[host] = len(o.places)
+		}
+	}
+	for host, from := range k.Moved {
+		if at, ok := o.places[from]; ok {
+			if _, seed := o.places[host]; !seed {
+				o.places[host] = at
+			}
+		}
+	}
+	return o, nil
+}
+
+// A PatternError is an expression of --prefer that cannot be read.
+type PatternError struct {
+	Pattern string
+	Err     error
+}
+
+func (e *PatternError) Error() string { return fmt.Sprintf("preferred URLs %q: %v", e.Pattern, e.Err) }
+func (e *PatternError) Unwrap() error { return e.Err }
+
+// Place returns the place of a URL, the first is 0. URLs of which nothing is known share the last.
+func (o *Order) Place(url string) int {
+	if o == nil {
+		return 0
+	}
+	for i, re := range o.prefer {
+		if re.MatchString(url) {
+			return i
+		}
+	}
+	if at, ok := o.places[store.HostOf(url)]; ok {
+		return len(o.prefer) + at
+	}
+	return len(o.prefer) + len(o.kept.Hosts)
+}
+
+// Prefers returns the expressions of --prefer.
+func (o *Order) Prefers() []string { return o.kept.Prefer }
+
+// Read returns the order that a store keeps, an empty one if it keeps none.
+func Read(ctx context.Context, s interface {
+	Meta(ctx context.Context, name string) ([]byte, error)
+}) (*Order, error) {
+	b, err := s.Meta(ctx, metaName)
+	if err != nil {
+		return nil, fmt.Errorf("read the order of hosts: %w", err)
+	}
+	return parse(b)
+}
+
+func parse(b []byte) (*Order, error) {
+	var k kept
+	if b != nil {
+		if err := json.Unmarshal(b, &k); err != nil {
+			return nil, fmt.Errorf("read the order of hosts: %w: %v", store.ErrCorrupt, err)
+		}
+	}
+	return newOrder(k)
+}
+
+// ErrPrefer: a store keeps other expressions than were given.
+var ErrPrefer = errors.New("the store prefers other hosts")
+
+// Add adds hosts of seeds to the order that a store keeps, behind those that are there, and returns
+// the whole. A new store gets the expressions; another one must have the same, or none may be given.
+// Else the error is [ErrPrefer], and the order is that of the store.
+func Add(ctx context.Context, s store.Meta, prefer, hosts []string) (*Order, error) {
+	return change(ctx, s, func(k *kept, begun bool) error {
+		switch {
+		case !begun:
+			k.Prefer = prefer
+		case len(prefer) > 0 && !slices.Equal(prefer, k.Prefer):
+			return ErrPrefer
+		}
+		known := map[string]bool{}
+		for _, host := range k.Hosts {
+			known[host] = true
+		}
+		for _, host := range hosts {
+			if !known[host] {
+				known[host] = true
+				k.Hosts = append(k.Hosts, host)
+			}
+		}
+		return nil
+	})
+}
+
+// Move gives a host the place of a seed's host that moved there, and returns the whole order.
+func Move(ctx context.Context, s store.Meta, from, to string) (*Order, error) {
+	return change(ctx, s, func(k *kept, _ bool) error {
+		if k.Moved == nil {
+			k.Moved = map[string]string{}
+		}
+		if k.Moved[to] == "" {
+			k.Moved[to] = from
+		}
+		return nil
+	})
+}
+
+// change changes the order that a store keeps, which other workers may change at the same time.
+func change(ctx context.Context, s store.Meta, edit func(k *kept, begun bool) error) (*Order, error) {
+	for {
+		old, err := s.Meta(ctx, metaName)
+		if err != nil {
+			return nil, fmt.Errorf("read the order of hosts: %w", err)
+		}
+		o, err := parse(old)
+		if err != nil {
+			return nil, err
+		}
+		if err := edit(&o.kept, old != nil); err != nil {
+			return o, err
+		}
+		b, err := json.Marshal(o.kept)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(b, old) {
+			err = s.SwapMeta(ctx, metaName, old, b)
+		}
+		switch {
+		case errors.Is(err, store.ErrChanged):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("write the order of hosts: %w", err)
+		}
+		return newOrder(o.kept)
+	}
+}

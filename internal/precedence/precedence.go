@@ -1,0 +1,164 @@
+// Package precedence says which of several pages with one text leads the others. The crawl, the
+// report, the comparison of all pages and the feed ask this package, so that they name the same
+// page.
+//
+//	leader := precedence.Leader(pages)
+//
+// # The order
+//
+// The first of these that tells two pages apart decides:
+//
+//  1. A page that may be indexed leads one that may not (noindex).
+//  2. A page leads that the other one names as its canonical URL (rel=canonical), if the other
+//     one would lead by the rest of this list.
+//  3. The place of the host: in the order of --prefer, then of the seeds. See [Order].
+//  4. A page that a sitemap lists.
+//  5. The page that was seen first with its text. A page that was away, and comes back with its
+//     text, was first seen when it first had that text.
+//  6. https.
+//  7. A page that declares no other language than that of its text.
+//  8. The shortest path.
+//  9. The smallest URL, so that no two pages are equal.
+//
+// All but the second are properties of a page alone, and make a total order. The second is a word of
+// the page that loses by it, and of no other page: a copy that would not lead anyway cannot give the
+// lead to a third page. It is not believed if the page that is named names yet another page, because
+// somebody would have to follow a chain then, and chains may be circles. So the leader of a set of
+// pages depends on the set alone, and not on the order in which the pages came, except by the fifth.
+package precedence
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"skink/store"
+)
+
+// A Standing is all that decides whether a page leads others.
+type Standing struct {
+	URL       string
+	NoIndex   bool
+	Names     string    // URL of the other page that it names as its canonical URL; "": none
+	Place     int       // of its host, the first is 0; see [Order.Place]
+	Listed    bool      // a sitemap lists it
+	Seen      time.Time // when it was first seen with its text
+	OtherLang bool      // it declares another language than that of its text
+}
+
+// Of returns the standing of a page. A nil order knows no hosts.
+func Of(r *store.Record, order *Order) Standing {
+	s := Standing{
+		URL: r.URL, NoIndex: r.NoIndex, Place: order.Place(r.URL),
+		Listed: r.Listed, Seen: r.Seen(), OtherLang: r.OtherLang,
+	}
+	if r.CanonicalURL != r.URL {
+		s.Names = r.CanonicalURL
+	}
+	return s
+}
+
+// A Reason is why a page leads: the criterion by which it goes before the next page. The words are
+// printed: they do not change.
+type Reason string
+
+const (
+	Indexed      Reason = "may be indexed"
+	Canonical    Reason = "canonical link"
+	HostOrder    Reason = "order of hosts"
+	InSitemap    Reason = "in the sitemap"
+	FirstSeen    Reason = "first seen"
+	HTTPS        Reason = "https"
+	Language     Reason = "language of the text"
+	ShortestPath Reason = "shortest path"
+	SmallestURL  Reason = "smallest URL"
+	LedBefore    Reason = "led before" // another page goes before it that came later, such as one of a host that is a seed by now
+)
+
+// order is the order of pages without their canonical URLs.
+var order = []struct {
+	reason  Reason
+	compare func(a, b *Standing) int
+}{
+	{Indexed, func(a, b *Standing) int { return yesFirst(!a.NoIndex, !b.NoIndex) }},
+	{HostOrder, func(a, b *Standing) int { return cmp.Compare(a.Place, b.Place) }},
+	{InSitemap, func(a, b *Standing) int { return yesFirst(a.Listed, b.Listed) }},
+	{FirstSeen, func(a, b *Standing) int { return a.Seen.Compare(b.Seen) }},
+	{HTTPS, func(a, b *Standing) int { return yesFirst(isHTTPS(a.URL), isHTTPS(b.URL)) }},
+	{Language, func(a, b *Standing) int { return yesFirst(!a.OtherLang, !b.OtherLang) }},
+	{ShortestPath, func(a, b *Standing) int { return cmp.Compare(pathLen(a.URL), pathLen(b.URL)) }},
+	{SmallestURL, func(a, b *Standing) int { return cmp.Compare(a.URL, b.URL) }},
+}
+
+// Compare returns which of two pages goes before the other, without their canonical URLs: less than
+// 0 if it is a, and the first criterion that tells. It is 0 for one page alone.
+func Compare(a, b *Standing) (int, Reason) {
+	for _, c := range order {
+		if d := c.compare(a, b); d != 0 {
+			return d, c.reason
+		}
+	}
+	return 0, ""
+}
+
+// Yields says whether a page that would lead gives the lead to another, because it names that as its
+// canonical URL.
+func Yields(a, to *Standing) bool {
+	return a.Names == to.URL && to.Names == "" && (a.NoIndex || !to.NoIndex)
+}
+
+// Leader returns the index of the page that leads some pages with one text, -1 of none.
+func Leader(pages []Standing) int {
+	best := -1
+	for i := range pages {
+		if best < 0 {
+			best = i
+		} else if d, _ := Compare(&pages[i], &pages[best]); d < 0 {
+			best = i
+		}
+	}
+	if best < 0 || pages[best].Names == "" {
+		return best
+	}
+	for i := range pages {
+		if Yields(&pages[best], &pages[i]) {
+			return i
+		}
+	}
+	return best
+}
+
+// Why returns why a page leads. next is the first of the other pages by [Compare].
+func Why(leader, next *Standing) Reason {
+	d, reason := Compare(leader, next)
+	switch {
+	case reason == Indexed && d < 0:
+		return Indexed
+	case Yields(next, leader):
+		return Canonical
+	case d < 0:
+		return reason
+	}
+	return LedBefore
+}
+
+func yesFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+func isHTTPS(url string) bool { return strings.HasPrefix(url, "https:") }
+
+// pathLen is the length of a URL's path and query, or of all of a file's path.
+func pathLen(url string) int {
+	_, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return len(url)
+	}
+	return len(rest) - max(strings.IndexByte(rest, '/'), 0)
+}

@@ -1,0 +1,89 @@
+package audit_test
+
+import (
+	"fmt"
+	"testing"
+
+	"skink/dedup"
+	"skink/report/audit"
+	"skink/store"
+)
+
+// What a site has handled is no finding: copies that ask not to be indexed or name their leader, a
+// missing canonical URL of a page that nobody is to find, and pages of links beside pages of text.
+func TestHandled(t *testing.T) {
+	s := store.NewMemory()
+	id := func(path string) dedup.Hash { return dedup.HashOf([]byte("http://a.test" + path)) }
+	add := func(path string, r store.Record, links ...store.Link) {
+		r.URL = "http://a.test" + path
+		r.ID, r.Kind, r.Size, r.ContentType = id(path), store.Page, 1000, "text/html"
+		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r, Out: store.PackLinks(r.URL, links)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copyOf := func(leader string, r store.Record) store.Record {
+		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Words = dedup.Exact, id(leader), "http://a.test"+leader, 1, 100
+		return r
+	}
+	text := store.Record{Verdict: dedup.Unique, Words: 100}
+	add("/leader", text)
+	add("/other", text)
+	add("/copy", copyOf("/leader", store.Record{}))
+	add("/hidden", copyOf("/leader", store.Record{NoIndex: true}))
+	add("/named", copyOf("/leader", store.Record{CanonicalURL: "http://a.test/leader"}))
+	add("/misnamed", copyOf("/leader", store.Record{CanonicalURL: "http://a.test/other"}))
+	add("/uses", store.Record{Verdict: dedup.Thin}, store.Link{URL: "http://a.test/app.js", Kind: store.LinkScript}, store.Link{URL: "http://a.test/leader", Kind: store.LinkAnchor})
+	add("/drawn", store.Record{Verdict: dedup.Thin}, store.Link{URL: "http://a.test/app.js", Kind: store.LinkScript})
+	a, err := audit.Read(t.Context(), s, audit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"duplicates.exact":   "2 and 2 apart", // /copy and /misnamed
+		"canonicals.missing": "5 and 0 apart", // all without one but /hidden
+		"no-text.unseen":     "1 and 0 apart", // /drawn
+		"no-text.links":      "1 and 0 apart", // /uses
+	} {
+		f := a.Find(name)
+		if got := fmt.Sprintf("%d and %d apart", f.Count(), f.Apart()); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// The pages of one list, and a logo in an h1, are one notice each and no finding for each page.
+func TestRepeatedOnce(t *testing.T) {
+	s := store.NewMemory()
+	add := func(url, title, heading string) {
+		r := store.Record{URL: url, ID: dedup.HashOf([]byte(url)), Kind: store.Page, Size: 1000, ContentType: "text/html", Title: title, H1: []string{heading}, Verdict: dedup.Unique, Words: 100}
+		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("http://a.test/news/", "News", "News")
+	for n := 2; n < 6; n++ {
+		add(fmt.Sprintf("http://a.test/news/page/%d/", n), "News", "News")
+		add(fmt.Sprintf("http://a.test/blog?page=%d", n), "Blog", "Blog")
+		add(fmt.Sprintf("http://a.test/alone?page=%d", n), fmt.Sprintf("Part %d", n), fmt.Sprintf("Part %d", n))
+	}
+	add("http://a.test/one", "Same", "One")
+	add("http://a.test/two", "Same", "Two")
+	add("http://a.test/homepage1", "A home", "A home") // pages of this name are no lists
+	add("http://a.test/page/1", "A home", "A home")
+	for n := range 15 {
+		add(fmt.Sprintf("http://logo.test/%d", n), fmt.Sprintf("Title %d", n), "The name of the site")
+	}
+	add("http://logo.test/own", "Own", "A heading of its own")
+	a, err := audit.Read(t.Context(), s, audit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{
+		"titles.repeated": 4, "titles.paged": 2, // /one and /two, /homepage1 and /page/1; the lists of news and of the blog
+		"headings.repeated": 2, "headings.paged": 2, "headings.logo": 1,
+	} {
+		if got := a.Find(name).Count(); got != want {
+			t.Errorf("%s: %d, want %d", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"skink/crawler/learn"
+	"skink/store"
+)
+
+// Postponed says of one pattern of URLs of a host how many were not fetched, and why.
+type Postponed struct {
+	Host    string `json:"host"`
+	Rule    string `json:"rule"`
+	Pattern string `json:"pattern"`
+	URLs    int64  `json:"urls"`
+	Example string `json:"example"` // the first of them
+	New     int64  `json:"new"`     // texts that fetched URLs of the pattern gave, and nobody before
+	Copies  int64  `json:"copies"`  // fetched URLs of the pattern that gave none
+}
+
+// PostponedIn counts the URLs that a store has not fetched because of what was learned, those of
+// most URLs first. With a host, it counts only the host's. It reads all records, if there are any
+// postponed.
+func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postponed, err error) {
+	tally, err := s.Tally(ctx)
+	if err != nil || tally.Later == 0 {
+		return nil, err
+	}
+	type of struct{ host, detail string }
+	at := map[of]int{}
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
+		if err != nil {
+			return nil, fmt.Errorf("count what was postponed: %w", err)
+		}
+		r := &page.Record
+		if r.Kind != store.Later || host != "" && store.HostOf(r.URL) != host {
+			continue
+		}
+		key := of{store.HostOf(r.URL), r.Detail}
+		i, known := at[key]
+		if !known {
+			a := learn.ParseAdvice(r.Detail)
+			i = len(all)
+			at[key] = i
+			all = append(all, Postponed{Host: key.host, Rule: string(a.Rule), Pattern: a.Pattern, Example: r.URL})
+		}
+		all[i].URLs++
+	}
+	sites := map[string]*learn.Host{}
+	for i := range all {
+		p := &all[i]
+		site, known := sites[p.Host]
+		if !known {
+			if site, err = learn.Read(ctx, s, p.Host); err != nil {
+				return nil, err
+			}
+			sites[p.Host] = site
+		}
+		if site != nil && site.Patterns[p.Pattern] != nil {
+			p.New, p.Copies = site.Patterns[p.Pattern].New, site.Patterns[p.Pattern].Copies
+		}
+	}
+	slices.SortFunc(all, func(a, b Postponed) int {
+		return cmp.Or(cmp.Compare(b.URLs, a.URLs), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Pattern, b.Pattern))
+	})
+	return all, nil
+}
+
+// Why says in words why URLs were postponed, without their number.
+func (p *Postponed) Why() string {
+	switch learn.Rule(p.Rule) {
+	case learn.Copies:
+		return fmt.Sprintf("URLs like %s kept returning known texts: %s of %s fetched", p.Pattern, Grouped(p.Copies), Grouped(p.New+p.Copies))
+	case learn.View:
+		return p.Pattern + ": a view that software offers of its pages"
+	case learn.Calendar, learn.Growing:
+		return fmt.Sprintf("%s: %s", p.Rule, p.Pattern)
+	case learn.Farm:
+		return fmt.Sprintf("%s: %s has too many hosts", p.Rule, p.Pattern)
+	}
+	return p.Rule + " of " + p.Pattern
+}

@@ -1,0 +1,67 @@
+package report
+
+import (
+	"context"
+
+	"skink/dedup"
+	"skink/internal/precedence"
+	"skink/store"
+)
+
+// next finds the first page of some, in the order of package precedence.
+type next struct {
+	order *precedence.Order
+	page  *precedence.Standing // nil: there was none
+}
+
+func (n *next) add(r *store.Record) {
+	s := precedence.Of(r, n.order)
+	if n.page != nil {
+		if d, _ := precedence.Compare(&s, n.page); d > 0 {
+			return
+		}
+	}
+	n.page = &s
+}
+
+// whyLeads returns why a page leads: the criterion by which it goes before the first of its members.
+// Two kinds of page may not lead all others.
+func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, error) {
+	if b.src.why != nil {
+		return b.src.why(leader), nil
+	}
+	first, err := b.firstOf(ctx, leader.ID)
+	if err != nil || first.page == nil {
+		return "", err
+	}
+	its := precedence.Of(leader, first.order)
+	why := string(precedence.Why(&its, first.page))
+	switch {
+	case leader.NoIndex:
+		why += ", noindex: leads other noindex pages only"
+	case leader.Verdict == dedup.Thin:
+		why += ", thin: leads exact copies only"
+	}
+	return why, nil
+}
+
+// firstOf finds the first of a leader's members. Those of a large cluster are read for it alone.
+func (b *batch) firstOf(ctx context.Context, leader dedup.Hash) (*next, error) {
+	if !b.large {
+		if err := b.read(ctx); err != nil {
+			return nil, err
+		}
+		if b.first[leader] == nil {
+			return &next{order: b.order}, nil
+		}
+		return b.first[leader], nil
+	}
+	first := &next{order: b.order}
+	for r, err := range b.src.s.Members(ctx, b.leaders) {
+		if err != nil {
+			return nil, err
+		}
+		first.add(r)
+	}
+	return first, nil
+}

@@ -1,0 +1,73 @@
+package badger
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/store"
+	"skink/store/badger/disk"
+)
+
+// # A full disk
+//
+// A store stops writing before the disk is full, see disk.Space. If another program fills the disk
+// faster than that is noticed, badger cannot allocate a file that it is about to map, see package
+// disk. A transaction that meets the full disk returns the error. But badger's own goroutines, which
+// write tables, try again for ever, and then neither a transaction nor closing ends. So the store
+// reads in badger's log that they were refused. From then on it waits for badger no longer than
+// patience, and leaves its files as a killed process leaves them. The next opening loses nothing.
+
+// patience is how long a store waits for badger when the disk is full. Meanwhile a compaction may
+// make room, or the disk may get some.
+const patience = 3 * time.Second
+
+// A fullness says whether badger's own goroutines have met a full disk.
+type fullness struct {
+	met  chan struct{} // closed when they have
+	once sync.Once
+}
+
+func newFullness() *fullness { return &fullness{met: make(chan struct{})} }
+
+// hear takes what badger reports with a message.
+func (f *fullness) hear(a []any) {
+	for _, v := range a {
+		if err, ok := v.(error); ok && disk.Full(err) {
+			f.once.Do(func() { close(f.met) })
+		}
+	}
+}
+
+// wait returns what do returns. If the disk is full and do does not end, it returns ENOSPC.
+func (f *fullness) wait(do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-f.met:
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		return syscall.ENOSPC
+	}
+}
+
+// commit commits a transaction.
+func (s *Store) commit(txn *badgerdb.Txn) error { return s.full.wait(txn.Commit) }
+
+// fullError turns the system's error for a full disk into [store.ErrFull]. It returns other errors
+// as they are.
+func (s *Store) fullError(err error) error {
+	if err == nil || errors.Is(err, store.ErrFull) || !disk.Full(err) {
+		return err
+	}
+	return fmt.Errorf("%s: %w: %w; make room and run the command again", s.name, store.ErrFull, disk.Damage(err))
+}

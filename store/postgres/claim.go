@@ -1,0 +1,367 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"skink/dedup"
+	"skink/frontier"
+)
+
+// # Claims
+//
+// A claim is taken by one statement that skips rows which others lock. It goes by the hints of the host
+// rows, so it may take a host that turns out to have no URL ready; that host is released at once. The
+// token of a host counts its claims: a write with an earlier token is refused. Claims expire by the
+// server's clock.
+//
+// Only the process that holds a claim knows which URLs it took under it. When the claim ends, they are
+// in the queue as before.
+
+const (
+	askSQL   = "INSERT INTO worker (name, asked) VALUES ($1, statement_timestamp()) ON CONFLICT (name) DO UPDATE SET asked = excluded.asked"
+	claimSQL = `WITH due AS (
+  SELECT name FROM host WHERE rank IS NOT NULL AND at <= ` + nowNS + ` AND until <= statement_timestamp()
+  ORDER BY rank, at, name LIMIT $1 FOR UPDATE SKIP LOCKED)
+ UPDATE host SET token = token + 1, worker = $2, until = statement_timestamp() + $3::bigint * interval '1 microsecond', touched = statement_timestamp()
+ FROM due WHERE host.name = due.name RETURNING host.name, host.token`
+
+	// ripenSQL moves URLs whose time has come to the end of their rank.
+	ripenSQL = `UPDATE queue SET later = NULL, seq = r.seq FROM (
+  SELECT hash, nextval('queue_seq') AS seq FROM (SELECT hash FROM queue WHERE host = ANY($1::text[]) AND later IS NOT NULL AND later <= ` + nowNS + ` ORDER BY later, seq) q) r
+ WHERE queue.hash = r.hash`
+	lockHostsSQL = "SELECT name FROM host WHERE name = ANY($1::text[]) ORDER BY name FOR UPDATE"
+	refreshSQL   = `UPDATE host SET rank = x.rank, ripe = x.ripe FROM (
+  SELECT h.name, coalesce(q.rank, l.rank) AS rank, CASE WHEN q.rank IS NULL THEN coalesce(l.later, 0) ELSE 0 END AS ripe
+  FROM unnest($1::text[]) h(name)
+  LEFT JOIN LATERAL (SELECT rank FROM queue WHERE host = h.name AND later IS NULL ORDER BY rank, seq LIMIT 1) q ON true
+  LEFT JOIN LATERAL (SELECT later, rank FROM queue WHERE host = h.name AND later IS NOT NULL ORDER BY later LIMIT 1) l ON true) x
+ WHERE host.name = x.name`
+
+	// claimedSQL tells what a claim returns. Pending is counted up to 1000.
+	claimedSQL = `SELECT name, rank, ripe, due, rest,
+ (SELECT count(*) FROM (SELECT FROM queue WHERE host = h.name AND later IS NULL LIMIT 1000) q) + (SELECT count(*) FROM (SELECT FROM queue WHERE host = h.name AND later IS NOT NULL LIMIT 1000) l)
+ FROM host h WHERE name = ANY($1::text[])`
+
+	// standingSQL tells how things stand. Of free hosts it looks at the first 20,000.
+	standingSQL = `SELECT statement_timestamp(), ` + nowNS + `,
+ (SELECT count(*) FROM worker WHERE ` + present + `),
+ (SELECT count(*) FROM host WHERE worker IS NOT NULL AND until > statement_timestamp() AND worker <> $1),
+ (SELECT count(*) FROM host WHERE worker IS NOT NULL AND until > statement_timestamp()),
+ count(*) FILTER (WHERE NOT idle AND ripe <= ` + nowNS + `), min(at)
+ FROM (SELECT idle, ripe, at FROM host WHERE rank IS NOT NULL AND until <= statement_timestamp() ORDER BY rank, at, name LIMIT 20000) f`
+
+	holds = ` name = $1 AND worker = $2 AND token = $3 AND until > clock_timestamp()`
+)
+
+// queueRefresh adds the statements that find the hints of hosts. They belong into one transaction.
+func queueRefresh(b *pgx.Batch, hosts []string) {
+	hosts = slices.Clone(hosts)
+	slices.Sort(hosts)
+	hosts = slices.Compact(hosts)
+	b.Queue(lockHostsSQL, hosts)
+	b.Queue(refreshSQL, hosts)
+}
+
+// A holding is the URLs that were taken under one claim.
+type holding struct {
+	mu   sync.Mutex
+	urls map[dedup.Hash]bool // guarded by mu
+}
+
+// holding returns what was taken under a claim: nothing if another process holds it.
+func (s *Store) holding(c frontier.Claim) *holding {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h := s.taken[c]; h != nil {
+		return h
+	}
+	return &holding{urls: map[dedup.Hash]bool{}}
+}
+
+// A claimed host is one that was just claimed.
+type claimed struct {
+	frontier.Held
+	rank, ripe, due int64
+	empty           bool
+}
+
+func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (g frontier.Grant, err error) {
+	s.mu.Lock()
+	s.workers[worker] = true
+	s.mu.Unlock()
+	var hosts []claimed
+	for wanted := n; ; wanted = n - len(hosts) {
+		ready, others, err := s.claim(ctx, worker, wanted, ttl)
+		if err != nil {
+			return g, fmt.Errorf("claim hosts: %w", err)
+		}
+		hosts = append(hosts, ready...)
+		if others == 0 {
+			break
+		}
+	}
+	if err := s.stand(ctx, worker, &g); err != nil {
+		return frontier.Grant{}, fmt.Errorf("claim hosts: %w", err)
+	}
+	slices.SortFunc(hosts, func(a, b claimed) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.due, b.due), cmp.Compare(a.Host.Name, b.Host.Name))
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range hosts {
+		h.Host.Rest = s.clock.fromTheirs(h.Host.Rest)
+		g.Hosts = append(g.Hosts, h.Held)
+		s.taken[h.Claim] = &holding{urls: map[dedup.Hash]bool{}}
+	}
+	return g, nil
+}
+
+// claim claims up to n hosts by their hints. It returns those that have a URL ready, and how many had
+// none and were released.
+func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Duration) (ready []claimed, released int, err error) {
+	tokens := map[string]uint64{}
+	var names []string
+	err = s.try(ctx, func(ctx context.Context) error {
+		b := &pgx.Batch{}
+		b.Queue(askSQL, worker)
+		if n > 0 {
+			b.Queue(claimSQL, n, worker, ttl.Microseconds()).Query(func(rows pgx.Rows) error {
+				var name string
+				var token int64
+				_, err := pgx.ForEachRow(rows, []any{&name, &token}, func() error {
+					names, tokens[name] = append(names, name), uint64(token)
+					return nil
+				})
+				return err
+			})
+		}
+		return s.pool.SendBatch(ctx, b).Close()
+	})
+	if err != nil || names == nil {
+		return nil, 0, err
+	}
+	var all []claimed
+	err = s.try(ctx, func(ctx context.Context) error {
+		all = nil
+		b := &pgx.Batch{}
+		b.Queue("BEGIN")
+		b.Queue(lockHostsSQL, names)
+		b.Queue(ripenSQL, names)
+		b.Queue(refreshSQL, names)
+		b.Queue("COMMIT")
+		b.Queue(claimedSQL, names).Query(func(rows pgx.Rows) error {
+			var c claimed
+			var rank *int64
+			var rest []byte
+			_, err := pgx.ForEachRow(rows, []any{&c.Host.Name, &rank, &c.ripe, &c.due, &rest, &c.Host.Pending}, func() error {
+				if c.empty = rank == nil || c.ripe > 0; !c.empty {
+					c.rank, c.Host.Depth = *rank, int(*rank&mostDepth)
+				}
+				c.Claim = frontier.Claim{Host: c.Host.Name, Worker: worker, Token: tokens[c.Host.Name]}
+				c.Host.Rest = frontier.Rest{}
+				err := json.Unmarshal(rest, &c.Host.Rest)
+				all = append(all, c)
+				return err
+			})
+			return err
+		})
+		return s.pool.SendBatch(ctx, b).Close()
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	var empty []string
+	for _, c := range all {
+		if c.empty {
+			empty = append(empty, c.Host.Name)
+		} else {
+			ready = append(ready, c)
+		}
+	}
+	if empty != nil {
+		err = s.try(ctx, func(ctx context.Context) error {
+			_, err := s.pool.Exec(ctx, "UPDATE host SET until = 'epoch', worker = NULL WHERE name = ANY($1::text[]) AND worker = $2", empty, worker)
+			return err
+		})
+	}
+	return ready, len(empty), err
+}
+
+// stand finds out how things stand, and what the server's clock says.
+func (s *Store) stand(ctx context.Context, worker string, g *frontier.Grant) error {
+	setBack := false
+	err := s.try(ctx, func(ctx context.Context) error {
+		var server time.Time
+		var now int64
+		var held int
+		var next *int64
+		b := &pgx.Batch{}
+		seen := s.seen.Load()
+		b.Queue(turnSQL).QueryRow(func(row pgx.Row) error {
+			_, err := s.readTurn(row, seen)
+			return err
+		})
+		b.Queue(standingSQL, worker).QueryRow(func(row pgx.Row) error {
+			return row.Scan(&server, &now, &g.Workers, &g.Others, &held, &g.Waiting, &next)
+		})
+		began := s.clock.ours()
+		if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+			return err
+		}
+		setBack = s.clock.heard(began, server, s.clock.ours())
+		if g.Next = (time.Time{}); next != nil {
+			g.Next = s.clock.fromTheirs(frontier.Rest{Next: time.Unix(0, max(*next, now)).UTC()}).Next
+		}
+		g.Share = frontier.ShareOf(held+g.Waiting, g.Workers)
+		return nil
+	})
+	if err == nil && setBack {
+		err = s.try(ctx, s.mendClock)
+	}
+	return err
+}
+
+func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Duration) (lost []frontier.Claim, err error) {
+	var hosts, workers []string
+	var tokens []int64
+	for _, c := range claims {
+		hosts, workers, tokens = append(hosts, c.Host), append(workers, c.Worker), append(tokens, int64(c.Token))
+	}
+	held := map[frontier.Claim]bool{}
+	err = s.try(ctx, func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, `UPDATE host SET until = clock_timestamp() + $4::bigint * interval '1 microsecond', touched = clock_timestamp()
+ FROM unnest($1::text[], $2::text[], $3::bigint[]) c(name, worker, token)
+ WHERE host.name = c.name AND host.worker = c.worker AND host.token = c.token AND until > clock_timestamp() RETURNING host.name, host.worker, host.token`, list(hosts), list(workers), list(tokens), ttl.Microseconds())
+		if err != nil {
+			return err
+		}
+		var c frontier.Claim
+		_, err = pgx.ForEachRow(rows, []any{&c.Host, &c.Worker, &c.Token}, func() error { held[c] = true; return nil })
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("renew claims: %w", err)
+	}
+	for _, c := range claims {
+		if !held[c] {
+			lost = append(lost, c)
+		}
+	}
+	return lost, nil
+}
+
+// Take reads what comes next in a host's queue, beyond what was taken before.
+func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []frontier.Item, err error) {
+	taken := s.holding(c)
+	taken.mu.Lock()
+	defer taken.mu.Unlock()
+	n = max(n, 0)
+	held := false
+	err = s.try(ctx, func(ctx context.Context) error {
+		items = nil
+		b := &pgx.Batch{}
+		b.Queue("SELECT EXISTS (SELECT FROM host WHERE"+holds+")", c.Host, c.Worker, int64(c.Token)).QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
+		b.Queue(ripenSQL, []string{c.Host})
+		b.Queue("SELECT hash, item FROM queue WHERE host = $1 AND later IS NULL ORDER BY rank, seq LIMIT $2", c.Host, n+len(taken.urls)).Query(func(rows pgx.Rows) error {
+			var hash id
+			var it frontier.Item
+			_, err := pgx.ForEachRow(rows, []any{&hash, &it}, func() error {
+				if len(items) < n && !taken.urls[hash] {
+					items = append(items, it)
+				}
+				it = frontier.Item{}
+				return nil
+			})
+			return err
+		})
+		return s.pool.SendBatch(ctx, b).Close()
+	})
+	if err == nil && !held {
+		err = frontier.ErrLost
+	}
+	if err != nil {
+		return nil, fmt.Errorf("take URLs of %s: %w", c.Host, err)
+	}
+	for _, it := range items {
+		taken.urls[hashOf(it.URL)] = true
+	}
+	return items, nil
+}
+
+func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item) error {
+	packed, err := packItem(it)
+	if err != nil {
+		return err
+	}
+	hash := hashOf(it.URL)
+	taken := s.holding(c)
+	taken.mu.Lock()
+	defer taken.mu.Unlock()
+	held := false
+	err = s.try(ctx, func(ctx context.Context) error {
+		tag, err := s.pool.Exec(ctx, `WITH h AS (SELECT name FROM host WHERE`+holds+`), q AS (
+ UPDATE queue SET rank = $6, seq = nextval('queue_seq'), later = CASE WHEN $7::bigint > `+nowNS+` THEN $7 END, item = $8 FROM h WHERE hash = $4 AND $5)
+ SELECT FROM h`, c.Host, c.Worker, int64(c.Token), id(hash), taken.urls[hash], rankOf(it), nanos(it.Due), packed)
+		held = tag.RowsAffected() == 1
+		return err
+	})
+	if err == nil && !held {
+		err = frontier.ErrLost
+	}
+	if err != nil {
+		return fmt.Errorf("release a URL of %s: %w", c.Host, err)
+	}
+	delete(taken.urls, hash)
+	return nil
+}
+
+func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest) error {
+	rest = s.clock.theirs(rest.Bounded(s.clock.ours()))
+	packed, err := json.Marshal(rest)
+	if err != nil {
+		return err
+	}
+	attempts, held := 0, false
+	err = s.try(ctx, func(ctx context.Context) error {
+		attempts++
+		b := &pgx.Batch{}
+		b.Queue("BEGIN")
+		b.Queue(lockHostsSQL, []string{c.Host})
+		b.Queue("UPDATE host SET until = 'epoch', worker = NULL, rest = $4, due = $5, idle = $6, touched = now() WHERE"+holds, c.Host, c.Worker, int64(c.Token), string(packed), nanos(rest.Due()), rest.Idle).Query(func(rows pgx.Rows) error {
+			rows.Close()
+			held = rows.CommandTag().RowsAffected() == 1
+			return rows.Err()
+		})
+		b.Queue(refreshSQL, []string{c.Host})
+		b.Queue("SELECT token, worker IS NULL FROM host WHERE name = $1", c.Host).QueryRow(func(row pgx.Row) error {
+			var token uint64
+			var free bool
+			err := row.Scan(&token, &free)
+			held = held || attempts > 1 && free && token == c.Token // the answer to an attempt before was lost
+			if err == pgx.ErrNoRows {
+				err = nil
+			}
+			return err
+		})
+		b.Queue("COMMIT")
+		return s.pool.SendBatch(ctx, b).Close()
+	})
+	if err == nil && !held {
+		err = frontier.ErrLost
+	}
+	if err != nil {
+		return fmt.Errorf("return %s: %w", c.Host, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.taken, c)
+	return nil
+}

@@ -1,0 +1,296 @@
+package postgres
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// # How pages are committed
+//
+// A commit is two round trips. The first reads, without a lock, what its entries rest on; the outcomes
+// are decided from that. The second is a pipeline of two transactions. One writes what nobody sees or
+// minds before there is a record: visits and newly discovered URLs. The other locks the row of turn and
+// checks, in the same statement that counts its place up, that nothing was committed since the first
+// round trip that concerns its entries. Only then do the statements after it write postings, pages and
+// the ends of URLs: each joins turn, and finds its batch named there or nothing. So the lock is held for
+// no round trip. If the check fails, the commit begins again with its first round trip.
+//
+// A commit whose answer was lost is repeated. A page that has the visit which the commit made for it was
+// written by the first attempt.
+
+// Commit combines what several goroutines commit at once. A commit that has begun is not cancelled.
+func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := store.Valid(entries); err != nil {
+		return nil, err
+	}
+	if len(entries) == 0 {
+		return []store.Outcome{}, nil
+	}
+	return s.commits.ask(context.WithoutCancel(ctx), entries)
+}
+
+// A commit is the entries that are written in one transaction. No page is among them twice.
+type commit struct {
+	entries []*store.Entry
+	call    []int        // of each entry: which call it belongs to
+	ended   map[int]bool // calls in which an earlier entry was stale
+	visits  []id         // of each entry: the id of its visit
+	sent    []bool       // of each entry: its visit was written
+}
+
+// commitAll commits the entries of some calls in their order. A stale entry ends its own call only.
+func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
+	outcomes := make([][]store.Outcome, len(calls))
+	var entries []*store.Entry
+	var of []*store.Outcome
+	var call []int
+	for i, c := range calls {
+		outcomes[i] = make([]store.Outcome, len(c))
+		for j, e := range c {
+			entries, of, call = append(entries, e), append(of, &outcomes[i][j]), append(call, i)
+		}
+	}
+	ended := map[int]bool{}
+	for done := 0; done < len(entries); {
+		n := done + together(entries[done:])
+		c := &commit{entries: entries[done:n], call: call[done:n], ended: ended, sent: make([]bool, n-done)}
+		for range c.entries {
+			c.visits = append(c.visits, newID())
+		}
+		var some []store.Outcome
+		err := s.try(context.WithoutCancel(s.life), func(ctx context.Context) (err error) {
+			some, err = s.commit(ctx, c)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i, o := range some {
+			if *of[done+i] = o; o == store.Stale {
+				ended[call[done+i]] = true
+			}
+		}
+		s.forgetTaken(c.entries, some)
+		done = n
+	}
+	return outcomes, nil
+}
+
+// together returns how many entries can be committed in one transaction. It ends before a page that is
+// there already, and before a link to a page that ends here without having been taken from the queue.
+func together(entries []*store.Entry) int {
+	pages, unclaimed := map[dedup.Hash]bool{}, map[dedup.Hash]bool{}
+	for n, e := range entries {
+		if n == mostTogether || pages[e.Record.ID] ||
+			len(unclaimed) > 0 && slices.ContainsFunc(e.Links, func(it frontier.Item) bool { return unclaimed[hashOf(it.URL)] }) {
+			return n
+		}
+		pages[e.Record.ID] = true
+		if e.Claim == (frontier.Claim{}) && e.State != frontier.Unknown {
+			unclaimed[hashOf(e.Record.URL)] = true
+		}
+	}
+	return len(entries)
+}
+
+// commit tries until nobody else commits in between what concerns its entries.
+func (s *Store) commit(ctx context.Context, c *commit) ([]store.Outcome, error) {
+	for {
+		known, err := s.readBasis(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		outcomes, w, err := c.decide(known)
+		if err != nil || w.nothing() {
+			return outcomes, err
+		}
+		written, err := s.write(ctx, c, w, known.place)
+		if err != nil || written {
+			return outcomes, err
+		}
+		clear(c.sent) // the visits may have been swept
+	}
+}
+
+// basis is what the entries of a commit rest on.
+type basis struct {
+	place int64 // of the last commit, before the others were read
+	pages map[dedup.Hash]knownPage
+	stale map[int]bool // by entry: something was committed after its mark
+	held  map[frontier.Claim]bool
+}
+
+// knownPage is a page before a commit.
+type knownPage struct {
+	visit  id
+	record *store.Record
+}
+
+const (
+	knownSQL       = "SELECT p.id, p.visit, v.record::text FROM page p JOIN visit v ON v.id = p.visit WHERE p.id = ANY($1::uuid[])"
+	staleKeysSQL   = `SELECT DISTINCT e.i FROM unnest($1::int[], $2::bigint[], $3::bigint[]) e(i, key, mark) CROSS JOIN LATERAL (SELECT place FROM posting WHERE posting.key = e.key AND place > e.mark LIMIT 1) p`
+	staleHashesSQL = `SELECT DISTINCT e.i FROM unnest($1::int[], $2::uuid[], $3::bigint[]) e(i, hash, mark) CROSS JOIN LATERAL (SELECT place FROM page WHERE page.hash = e.hash AND place > e.mark LIMIT 1) p`
+	staleLeaderSQL = `SELECT e.i FROM unnest($1::int[], $2::uuid[], $3::bigint[]) e(i, id, mark) JOIN page p ON p.id = e.id WHERE p.place > e.mark`
+	heldSQL        = "SELECT name, worker, token FROM host WHERE name = ANY($1::text[]) AND until > clock_timestamp()"
+)
+
+// asks is what is looked up for entries, by column.
+type asks struct {
+	i     []int32
+	mark  []int64
+	key   []int64
+	ident []id
+}
+
+// readBasis reads the place first: whatever is committed after it, the check under the lock finds.
+func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
+	known := &basis{pages: map[dedup.Hash]knownPage{}, stale: map[int]bool{}, held: map[frontier.Claim]bool{}}
+	b := &pgx.Batch{}
+	seen := s.seen.Load()
+	b.Queue(turnSQL).QueryRow(func(row pgx.Row) (err error) {
+		known.place, err = s.readTurn(row, seen)
+		return err
+	})
+	var pages []id
+	var hosts []string
+	var keys, hashes, leaders asks
+	for i, e := range c.entries {
+		pages = append(pages, e.Record.ID)
+		mark := int64(e.Basis.Mark.Place())
+		for _, k := range e.Basis.Keys {
+			keys.i, keys.mark, keys.key = append(keys.i, int32(i)), append(keys.mark, mark), append(keys.key, int64(k))
+		}
+		for _, h := range e.Basis.Hashes {
+			hashes.i, hashes.mark, hashes.ident = append(hashes.i, int32(i)), append(hashes.mark, mark), append(hashes.ident, h)
+		}
+		if mark > 0 && e.Record.Follows() {
+			leaders.i, leaders.mark, leaders.ident = append(leaders.i, int32(i)), append(leaders.mark, mark), append(leaders.ident, e.Record.Leader)
+		}
+		if e.Claim != (frontier.Claim{}) {
+			hosts = append(hosts, e.Claim.Host)
+		}
+	}
+	b.Queue(knownSQL, pages).Query(func(rows pgx.Rows) error {
+		var page id
+		var k knownPage
+		var record string
+		_, err := pgx.ForEachRow(rows, []any{&page, &k.visit, &record}, func() (err error) {
+			k.record, err = store.UnpackRecord([]byte(record))
+			known.pages[page] = k
+			return err
+		})
+		return err
+	})
+	stale := func(rows pgx.Rows) error {
+		var i int
+		_, err := pgx.ForEachRow(rows, []any{&i}, func() error { known.stale[i] = true; return nil })
+		return err
+	}
+	if keys.i != nil {
+		b.Queue(staleKeysSQL, keys.i, keys.key, keys.mark).Query(stale)
+	}
+	if hashes.i != nil {
+		b.Queue(staleHashesSQL, hashes.i, hashes.ident, hashes.mark).Query(stale)
+	}
+	if leaders.i != nil {
+		b.Queue(staleLeaderSQL, leaders.i, leaders.ident, leaders.mark).Query(stale)
+	}
+	if hosts != nil {
+		slices.Sort(hosts)
+		b.Queue(heldSQL, slices.Compact(hosts)).Query(func(rows pgx.Rows) error {
+			var held frontier.Claim
+			var worker *string
+			_, err := pgx.ForEachRow(rows, []any{&held.Host, &worker, &held.Token}, func() error {
+				if worker != nil {
+					held.Worker = *worker
+					known.held[held] = true
+				}
+				return nil
+			})
+			return err
+		})
+	}
+	return known, s.pool.SendBatch(ctx, b).Close()
+}
+
+// decide returns the outcome of each entry, and what is to be written of them.
+func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
+	outcomes := make([]store.Outcome, len(c.entries))
+	w := &writes{keys: map[uint64]bool{}, hashes: map[dedup.Hash]bool{}, placed: map[dedup.Hash]bool{}}
+	stopped := map[int]bool{}
+	for i, e := range c.entries {
+		if c.ended[c.call[i]] || stopped[c.call[i]] {
+			continue
+		}
+		was, there := known.pages[e.Record.ID]
+		if there && was.visit == c.visits[i] {
+			outcomes[i] = store.Written // by an attempt whose answer was lost
+			continue
+		}
+		keeps := there && !e.Revisit && !e.Touch
+		if !keeps && (known.stale[i] || w.outdates(e) || !e.Replaces.IsZero() && (!there || !was.record.Began().Equal(e.Replaces))) {
+			stopped[c.call[i]] = true
+			continue
+		}
+		if e.Claim != (frontier.Claim{}) && !known.held[e.Claim] {
+			outcomes[i] = store.Lost
+			continue
+		}
+		w.follow(e)
+		if outcomes[i] = store.Kept; keeps {
+			continue
+		}
+		outcomes[i] = store.Written
+		if there {
+			w.tally.Remove(was.record)
+		}
+		w.tally.Add(&e.Record)
+		record, err := e.Record.AppendJSON(nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		if there && e.Touch {
+			w.touch(was.visit, e, string(record))
+		} else {
+			w.place(i, e, c.visits[i], string(record), there)
+		}
+	}
+	return outcomes, w, nil
+}
+
+// forgetTaken removes the URLs that have ended from those that were taken.
+func (s *Store) forgetTaken(entries []*store.Entry, outcomes []store.Outcome) {
+	for i, e := range entries {
+		if e.State == frontier.Unknown || outcomes[i] != store.Written && outcomes[i] != store.Kept {
+			continue
+		}
+		for _, h := range s.holdings(e.Claim) {
+			h.mu.Lock()
+			delete(h.urls, hashOf(e.Record.URL))
+			h.mu.Unlock()
+		}
+	}
+}
+
+// holdings returns what was taken under a claim, or under any claim if it is zero.
+func (s *Store) holdings(c frontier.Claim) []*holding {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c == (frontier.Claim{}) {
+		return slices.Collect(maps.Values(s.taken))
+	}
+	if h := s.taken[c]; h != nil {
+		return []*holding{h}
+	}
+	return nil
+}

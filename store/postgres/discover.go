@@ -1,0 +1,141 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"skink/frontier"
+)
+
+// SQL of the discovery of URLs. Rows come in the order of their hashes, so that two transactions rarely
+// deadlock. The rows of hosts are locked until the new URLs can be seen, and whoever looks into a
+// queue locks them first: so no host is taken for empty that is not. IS TRUE keeps the planner from
+// joining found and fresh by a nested loop, which is slow for a page with many links.
+const (
+	discoverSQL = `WITH found AS (
+  SELECT * FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::bigint[], $6::text[]) a(hash, i, host, rank, later, item)),
+ fresh AS (
+  INSERT INTO known (hash, state, was) SELECT hash, 1, 0 FROM found
+   WHERE NOT EXISTS (SELECT FROM known k WHERE k.hash = found.hash AND NOT k.state = ANY($7::smallint[]))
+  ON CONFLICT (hash) DO UPDATE SET state = 1, was = known.state, url = NULL WHERE known.state = ANY($7::smallint[])
+  RETURNING hash, was),
+ queued AS (
+  INSERT INTO queue (hash, host, rank, later, item)
+  SELECT f.hash, f.host, f.rank, CASE WHEN f.later > ` + nowNS + ` THEN f.later END, f.item::json FROM found f WHERE (f.hash IN (SELECT hash FROM fresh)) IS TRUE ORDER BY f.i
+  RETURNING host, rank, coalesce(later, 0) AS ripe),
+ hosts AS (
+  INSERT INTO host (name, rank, ripe) SELECT host, coalesce(min(rank) FILTER (WHERE ripe = 0), min(rank)), min(ripe) FROM queued GROUP BY host ORDER BY host
+  ON CONFLICT (name) DO UPDATE SET ripe = CASE WHEN host.rank IS NULL THEN excluded.ripe ELSE least(host.ripe, excluded.ripe) END,
+   rank = CASE WHEN host.rank IS NULL OR excluded.ripe < host.ripe OR excluded.ripe = host.ripe AND excluded.rank < host.rank THEN excluded.rank ELSE host.rank END),
+ counted AS (
+  INSERT INTO counter (name, slot, n)
+  SELECT name, $8, sum(n) FROM (SELECT 'state 1' AS name, 1 AS n FROM fresh UNION ALL SELECT 'state ' || was, -1 FROM fresh WHERE was <> 0) d GROUP BY name HAVING sum(n) <> 0 ORDER BY name
+  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n)
+ SELECT count(*) FROM fresh`
+
+	beyondSQL = `WITH fresh AS (
+  INSERT INTO known (hash, state, was, url) SELECT a.hash, 7, 0, a.url FROM unnest($1::uuid[], $2::text[]) a(hash, url)
+   WHERE NOT EXISTS (SELECT FROM known k WHERE k.hash = a.hash)
+  ON CONFLICT DO NOTHING RETURNING hash)
+ INSERT INTO counter (name, slot, n) SELECT 'state 7', $3, count(*) FROM fresh HAVING count(*) > 0
+ ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
+)
+
+// rankOf orders the URLs of a host by priority, then depth.
+func rankOf(it frontier.Item) int32 {
+	return int32(min(max(it.Priority, frontier.SoonestPriority), frontier.LatestPriority))<<20 | int32(min(max(it.Depth, 0), mostDepth))
+}
+
+const mostDepth = 1<<20 - 1
+
+func packItem(it frontier.Item) (string, error) {
+	it.Priority = min(max(it.Priority, frontier.SoonestPriority), frontier.LatestPriority)
+	b, err := json.Marshal(it)
+	return string(b), err
+}
+
+// urls are discovered URLs by column, in the order of their hashes, each once.
+type urls struct {
+	hashes      []id
+	order, rank []int32 // order: of arrival
+	hosts, item []string
+	later       []int64
+}
+
+// urlsOf skips the URLs that a filter knows, if there is one.
+func urlsOf(items []frontier.Item, filter *recent) (u urls, err error) {
+	type found struct {
+		hash id
+		i    int
+	}
+	all := make([]found, 0, len(items))
+	for i, it := range items {
+		if h := hashOf(it.URL); filter == nil || !filter.has(h) {
+			all = append(all, found{h, i})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b found) int { return bytes.Compare(a.hash[:], b.hash[:]) })
+	for _, f := range slices.CompactFunc(all, func(a, b found) bool { return a.hash == b.hash }) {
+		it := items[f.i]
+		packed, err := packItem(it)
+		if err != nil {
+			return u, err
+		}
+		u.hashes, u.order, u.rank = append(u.hashes, f.hash), append(u.order, int32(f.i)), append(u.rank, rankOf(it))
+		u.hosts, u.item, u.later = append(u.hosts, frontier.HostOf(it.URL)), append(u.item, packed), append(u.later, nanos(it.Due))
+	}
+	return u, nil
+}
+
+// queue adds the statement that discovers URLs which are in one of some states.
+func (s *Store) queueURLs(b *pgx.Batch, u urls, wanted func(frontier.State) bool) *pgx.QueuedQuery {
+	var states []int16
+	for state := frontier.Unknown; state <= frontier.Outside; state++ {
+		if wanted(state) {
+			states = append(states, int16(state))
+		}
+	}
+	return b.Queue(discoverSQL, u.hashes, u.order, u.hosts, u.rank, u.later, u.item, states, s.slot)
+}
+
+// queueBeyond adds the statement that notes URLs outside the crawl.
+func (s *Store) queueBeyond(b *pgx.Batch, beyond []string) {
+	slices.SortFunc(beyond, func(x, y string) int { a, b := hashOf(x), hashOf(y); return bytes.Compare(a[:], b[:]) })
+	beyond = slices.Compact(beyond)
+	hashes := make([]id, len(beyond))
+	for i, url := range beyond {
+		hashes[i] = hashOf(url)
+	}
+	b.Queue(beyondSQL, hashes, beyond, s.slot)
+}
+
+func (s *Store) Discover(ctx context.Context, items []frontier.Item) (int, error) {
+	return s.discover(ctx, items, &s.sent, frontier.State.New)
+}
+
+func (s *Store) Requeue(ctx context.Context, items []frontier.Item) (int, error) {
+	return s.discover(ctx, items, nil, func(state frontier.State) bool { return state != frontier.Pending })
+}
+
+func (s *Store) discover(ctx context.Context, items []frontier.Item, filter *recent, wanted func(frontier.State) bool) (n int, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	u, err := urlsOf(items, filter)
+	if err != nil || u.hashes == nil {
+		return 0, err
+	}
+	err = s.try(ctx, func(ctx context.Context) error {
+		b := &pgx.Batch{}
+		s.queueURLs(b, u, wanted).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+		return s.pool.SendBatch(ctx, b).Close()
+	})
+	if err == nil {
+		s.sent.add(u.hashes)
+	}
+	return n, err
+}

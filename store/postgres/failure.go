@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"skink/store"
+)
+
+// # When the server fails
+//
+// Every call is repeated while a repetition may help: the connection was lost, the server restarts or
+// fails over, it has too few connections, or it chose the transaction to resolve a conflict. A call
+// that may have taken effect before its answer was lost has the same effect when it is repeated. After
+// patience without any answer the call fails with [store.ErrAway], and later calls are tried once until
+// one succeeds. A schema that was dropped or replaced is never waited for.
+
+// patience is how long a call is repeated. It is as long as a claim on a host: after it, other workers
+// have taken over anyway.
+var patience = 30 * time.Second
+
+// attempt is how long one attempt of a call may take, so that a server that takes the connection and never answers
+// is not waited for without end.
+func attempt() time.Duration { return statementTimeout + 5*time.Second }
+
+var (
+	// errGone: the tables are not those that this process opened.
+	errGone = errors.New("the schema was dropped, emptied or replaced while this process used it: nothing that it fetched since can be kept")
+	// errForgot: acknowledged commits are missing.
+	errForgot = errors.New("the server has forgotten commits that it had acknowledged: it was replaced by a standby that was not synchronous, or restored from a backup; run the same command again, and the pages that it forgot are fetched again")
+)
+
+// openPatience is how long opening a store waits for a server: long enough for a failover, and short
+// enough for a person who mistyped an address.
+const openPatience = 10 * time.Second
+
+// try calls do until it succeeds or cannot.
+func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) error {
+	if s.away.Load() {
+		return s.tryFor(ctx, 0, do) // another call has waited
+	}
+	return s.tryFor(ctx, patience, do)
+}
+
+func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx context.Context) error) error {
+	began := time.Now()
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		bounded, cancel := context.WithTimeout(ctx, attempt())
+		err := do(bounded)
+		cancel()
+		if err == nil {
+			s.away.Store(false)
+			return nil
+		}
+		if ctx.Err() != nil || !passes(err) {
+			return s.explain(err)
+		}
+		if time.Since(began) > patience && !conflicts(err) {
+			s.away.Store(true)
+			return fmt.Errorf("%w after %s: %w", store.ErrAway, time.Since(began).Round(time.Second), s.explain(err))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+	}
+}
+
+// codeOf returns the SQLSTATE of an error, "" if the server did not report it.
+func codeOf(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// conflicts says whether the transaction was chosen to resolve a conflict with another.
+func conflicts(err error) bool { return codeOf(err) == "40001" || codeOf(err) == "40P01" }
+
+// passes says whether a call that failed may succeed when it is repeated.
+func passes(err error) bool {
+	switch code := codeOf(err); {
+	case untrusted(err):
+		return false
+	case code == "":
+		return unanswered(err)
+	case conflicts(err), strings.HasPrefix(code, "08"): // connection exception
+		return true
+	case code == "57P01", code == "57P02", code == "57P03", code == "57P05": // shutdown, crash, starting up, idle session
+		return true
+	case code == "53300", code == "25006", code == "55P03", code == "57014", code == "25P03": // too many connections, read-only, lock, statement timeout, idle transaction
+		return true
+	}
+	return false
+}
+
+// untrusted says whether a server's certificate was not accepted.
+func untrusted(err error) bool {
+	_, is := errors.AsType[*tls.CertificateVerificationError](err)
+	return is
+}
+
+// unanswered says whether an error is of the network, or of the time that an attempt has.
+func unanswered(err error) bool {
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "conn closed") || pgconn.SafeToRetry(err)
+}
+
+// explain adds to an error what to try.
+func (s *Store) explain(err error) error {
+	code := codeOf(err)
+	switch {
+	case err == nil, errors.Is(err, store.ErrFull), errors.Is(err, context.Canceled):
+		return err
+	case untrusted(err):
+		return fmt.Errorf("the server's certificate is not trusted: %w: name the file of its authority with sslrootcert=FILE", withoutAddress(err))
+	case code == "28P01" || code == "28000":
+		return fmt.Errorf("the server does not accept the user or the password: %w: set PGPASSWORD, or write a password file (~/.pgpass)", withoutAddress(err))
+	case code == "3D000":
+		return fmt.Errorf("%w: create it with: createdb NAME", withoutAddress(err))
+	case code == "42P01" || code == "3F000" || code == "42703":
+		return fmt.Errorf("%w: %w", errGone, err)
+	case code == "42501":
+		return fmt.Errorf("the user lacks a right: %w: let the owner of the schema %s grant it", err, s.address.schema)
+	case code == "53300":
+		return fmt.Errorf("%w: each worker needs %d connections: raise max_connections, or start fewer workers", withoutAddress(err), connections)
+	case code == "53100":
+		return &fullError{err}
+	case code == "57014":
+		return fmt.Errorf("a statement took longer than %s: %w: look for locks and for load on the server", statementTimeout, err)
+	}
+	return withoutAddress(err)
+}
+
+// withoutAddress returns the server's own words for an error of connecting. The error of pgx repeats
+// the user and all addresses.
+func withoutAddress(err error) error {
+	connect, ok := errors.AsType[*pgconn.ConnectError](err)
+	if !ok {
+		return err
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](connect); ok {
+		return e
+	}
+	return connect
+}
+
+// A fullError says that the server's disk is full. It is a [store.ErrFull].
+type fullError struct{ error }
+
+func (e *fullError) Error() string {
+	return fmt.Sprintf("the server's disk is full: %v: make room there", e.error)
+}
+
+func (e *fullError) Is(target error) bool { return target == store.ErrFull }
+func (e *fullError) Unwrap() error        { return e.error }

@@ -1,0 +1,158 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// SQL of a look-up. Each row of unnest is searched for in an index, and limited, so that no plan reads
+// a whole table. In both, i is the index of the ask.
+const (
+	copiesSQL = `SELECT DISTINCT ON (a.i) a.i, v.record::text, l.record::text
+ FROM unnest($1::int[], $2::uuid[], $3::uuid[]) a(i, hash, self)
+ CROSS JOIN LATERAL (SELECT place, visit, leader FROM page WHERE hash = a.hash AND id <> a.self ORDER BY place LIMIT 1) p
+ JOIN visit v ON v.id = p.visit
+ LEFT JOIN LATERAL (SELECT record FROM page f JOIN visit ON visit.id = f.visit WHERE f.id = p.leader LIMIT 1) l ON true
+ ORDER BY a.i, p.place`
+
+	// leadersSQL returns the leaders that meet the ask, as dedup.Met picks them, and a row without a leader for each key that has
+	// more of them than the limit.
+	leadersSQL = `WITH met AS MATERIALIZED (
+ SELECT a.i, a.k, p.place, p.nth > a.most AS more FROM unnest($1::int[], $2::int[], $3::bigint[], $4::int[]) a(i, k, key, most)
+ CROSS JOIN LATERAL (SELECT place, row_number() OVER (ORDER BY place) AS nth FROM (SELECT place FROM posting WHERE posting.key = a.key ORDER BY place LIMIT a.most + 1) q) p)
+ SELECT m.i, -1, m.place, p.id, v.text_hash, v.sketch FROM (SELECT i, place, count(*) n, row_number() OVER (PARTITION BY i ORDER BY count(*) DESC, place) nth
+  FROM met WHERE NOT more GROUP BY i, place) m
+ CROSS JOIN LATERAL (SELECT id, visit FROM page WHERE place = m.place) p
+ JOIN visit v ON v.id = p.visit
+ WHERE m.nth <= $7 AND m.n >= ($5::int[])[m.i + 1] AND v.sketch IS NOT NULL AND p.id <> ($6::uuid[])[m.i + 1]
+ UNION ALL SELECT i, k, null, null, null, null FROM met WHERE more ORDER BY 1, 3`
+)
+
+// Lookup combines what several goroutines ask at once into one round trip.
+func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
+	if err := ctx.Err(); err != nil || len(asks) == 0 {
+		return []store.Found{}, err
+	}
+	return s.lookups.ask(ctx, asks)
+}
+
+func (s *Store) lookupAll(calls [][]store.Ask) ([][]store.Found, error) {
+	var found []store.Found
+	err := s.try(s.life, func(ctx context.Context) (err error) {
+		found, err = s.lookup(ctx, slices.Concat(calls...))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return parts(calls, found), nil
+}
+
+// lookup reads the mark first: what was committed up to it, the statements after it see.
+func (s *Store) lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
+	all := make([]store.Found, len(asks))
+	var hi, ki, kk, most, meet []int32
+	var hashes, selves, self []id
+	var keys []int64
+	for i, a := range asks {
+		meet, self = append(meet, int32(max(a.Meet, 1))), append(self, a.ID)
+		for _, h := range a.Hashes {
+			hi, hashes, selves = append(hi, int32(i)), append(hashes, h), append(selves, a.ID)
+		}
+		for k, key := range a.Keys {
+			ki, kk, keys, most = append(ki, int32(i)), append(kk, int32(k)), append(keys, int64(key)), append(most, int32(min(max(a.Limit, 0), 1<<20)))
+		}
+		all[i].Full = make([]bool, len(a.Keys))
+	}
+	b := &pgx.Batch{}
+	seen := s.seen.Load()
+	b.Queue(turnSQL).QueryRow(func(row pgx.Row) error {
+		place, err := s.readTurn(row, seen)
+		for i := range all {
+			all[i].Mark = store.MarkAt(uint64(place))
+		}
+		return err
+	})
+	if hashes != nil {
+		b.Queue(copiesSQL, hi, hashes, selves).Query(func(rows pgx.Rows) error { return readCopies(rows, all) })
+	}
+	if keys != nil {
+		b.Queue(leadersSQL, ki, kk, keys, most, meet, self, dedup.MaxMet).Query(func(rows pgx.Rows) error { return readLeaders(rows, all) })
+	}
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if all[i].Copy != nil {
+			all[i].Leaders, all[i].Full = nil, nil
+		}
+	}
+	return all, nil
+}
+
+const turnSQL = "SELECT birth, place FROM turn WHERE one = 1"
+
+// readTurn reads the place of the last commit, and says whether the store is still the one that was
+// opened. seen is the highest place that was known before the server was asked.
+func (s *Store) readTurn(row pgx.Row, seen int64) (place int64, err error) {
+	var birth id
+	err = row.Scan(&birth, &place)
+	switch {
+	case err == pgx.ErrNoRows:
+		return 0, errGone
+	case err != nil:
+		return 0, err
+	case birth != s.birth:
+		return 0, errGone
+	case place < seen:
+		return 0, errForgot
+	}
+	s.saw(place)
+	return place, nil
+}
+
+func readCopies(rows pgx.Rows, all []store.Found) error {
+	var i int
+	var found string
+	var leader *string
+	_, err := pgx.ForEachRow(rows, []any{&i, &found, &leader}, func() (err error) {
+		f := &all[i]
+		if f.Copy, err = store.UnpackRecord([]byte(found)); err == nil && leader != nil {
+			f.Followed, err = store.UnpackRecord([]byte(*leader))
+		}
+		return err
+	})
+	return err
+}
+
+func readLeaders(rows pgx.Rows, all []store.Found) error {
+	var i, k int
+	var place *int64
+	var page, hash *id
+	var sketch []byte
+	_, err := pgx.ForEachRow(rows, []any{&i, &k, &place, &page, &hash, &sketch}, func() error {
+		if k >= 0 {
+			all[i].Full[k] = true
+			return nil
+		}
+		l := store.Leader{ID: *page}
+		if hash != nil {
+			l.Hash = *hash
+		}
+		s, err := unpackSketch(sketch)
+		if err == nil {
+			l.Sketch = *s
+			all[i].Leaders = append(all[i].Leaders, l)
+		}
+		return err
+	})
+	return err
+}
+
+// hashOf is the hash under which a URL is known.
+func hashOf(url string) dedup.Hash { return dedup.HashOf([]byte(url)) }

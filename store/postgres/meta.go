@@ -1,0 +1,112 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"skink/store"
+)
+
+// Kinds of values in meta.
+const (
+	metaKind = 0
+	keptKind = 1
+)
+
+func (s *Store) Meta(ctx context.Context, name string) ([]byte, error) {
+	return s.value(ctx, metaKind, name)
+}
+
+func (s *Store) Kept(ctx context.Context, name string) ([]byte, error) {
+	return s.value(ctx, keptKind, name)
+}
+
+func (s *Store) value(ctx context.Context, kind int, name string) (v []byte, err error) {
+	err = s.try(ctx, func(ctx context.Context) error {
+		v = nil
+		err := s.pool.QueryRow(ctx, "SELECT value FROM meta WHERE kind = $1 AND name = $2", kind, name).Scan(&v)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return v, err
+}
+
+func (s *Store) SetMeta(ctx context.Context, name string, v []byte) error {
+	return s.set(ctx, metaKind, name, v)
+}
+
+func (s *Store) Keep(ctx context.Context, name string, v []byte) error {
+	return s.set(ctx, keptKind, name, v)
+}
+
+func (s *Store) set(ctx context.Context, kind int, name string, v []byte) error {
+	return s.try(ctx, func(ctx context.Context) error {
+		_, err := s.pool.Exec(ctx, "INSERT INTO meta (kind, name, value) VALUES ($1, $2, $3) ON CONFLICT (kind, name) DO UPDATE SET value = excluded.value", kind, name, list(v))
+		return err
+	})
+}
+
+// SwapMeta takes the value that it was to set for its own if the answer to an earlier attempt was lost.
+func (s *Store) SwapMeta(ctx context.Context, name string, old, v []byte) error {
+	sql, args := "UPDATE meta SET value = $2 WHERE kind = 0 AND name = $1 AND value = $3", []any{name, list(v), old}
+	if old == nil {
+		sql, args = "INSERT INTO meta (kind, name, value) VALUES (0, $1, $2) ON CONFLICT DO NOTHING", args[:2]
+	}
+	attempts, swapped := 0, false
+	err := s.try(ctx, func(ctx context.Context) error {
+		attempts++
+		tag, err := s.pool.Exec(ctx, sql, args...)
+		swapped = err == nil && tag.RowsAffected() == 1
+		return err
+	})
+	if err != nil || swapped {
+		return err
+	}
+	if attempts > 1 {
+		if now, err := s.Meta(ctx, name); err != nil || store.SameMeta(now, list(v)) {
+			return err
+		}
+	}
+	return store.ErrChanged
+}
+
+// sweepName is under which the last visit that was looked at is kept.
+const sweepName = "swept"
+
+// sweep removes visits that no page names and that are older than a day: those of commits that were
+// interrupted. It goes on where the sweep before ended. An error ends it, and the next start tries again.
+func (s *Store) sweep() {
+	ctx := s.life
+	for s.sweepSome(ctx) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+const sweepSQL = `WITH old AS (SELECT id FROM visit WHERE id > $1 AND written < now() - interval '1 day' ORDER BY id LIMIT 1000),
+ gone AS (DELETE FROM visit USING old WHERE visit.id = old.id AND NOT EXISTS (SELECT FROM page WHERE page.id = visit.page AND page.visit = visit.id) RETURNING visit.id)
+ SELECT (SELECT id FROM old ORDER BY id DESC LIMIT 1), (SELECT count(*) FROM gone)`
+
+// sweepSome looks at some visits. It says whether there may be more.
+func (s *Store) sweepSome(ctx context.Context) bool {
+	var after id
+	text, err := s.value(ctx, metaKind, sweepName)
+	if err != nil {
+		return false
+	}
+	copy(after[:], text)
+	var last *id
+	var gone int
+	if err := s.pool.QueryRow(ctx, sweepSQL, after).Scan(&last, &gone); err != nil || last == nil {
+		return false
+	}
+	return s.SetMeta(ctx, sweepName, last[:]) == nil
+}

@@ -1,0 +1,280 @@
+// Package postgres is the store for many workers: one crawl, kept by a PostgreSQL server or by a
+// database that speaks its protocol.
+//
+//	a, err := postgres.ParseAddress("postgres://crawler@db.example/crawls?schema=docs")
+//	s, err := postgres.Open(ctx, a, postgres.Options{Create: true})
+//	defer s.Close()
+//
+// Any number of processes may have the store open, and each may write. The tables are described in
+// schema.sql. A commit is as durable as the server makes it: without a synchronous standby, a failover
+// may lose the last commits, and workers that notice end.
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"skink/frontier"
+	"skink/store"
+)
+
+//go:embed schema.sql
+var schema string
+
+// schemaVersion is the version of schema.sql.
+const schemaVersion = 1
+
+// Options says how to open a store. The zero value opens one that exists.
+type Options struct {
+	Create   bool // make the store if there is none
+	ReadOnly bool // nothing is written but by Keep; the user needs no right but SELECT, and a standby will do
+}
+
+// A Store is a crawl remembered by a PostgreSQL server.
+type Store struct {
+	pool    *pgxpool.Pool
+	address Address
+	birth   id    // of the store, see schema.sql
+	slot    int16 // of the rows of counter that this process adds to
+	clock   serverClock
+	seen    atomic.Int64 // the highest place that the server told of
+	away    atomic.Bool  // the last call that was waited for had no answer
+
+	commits batcher[*store.Entry, store.Outcome]
+	lookups batcher[store.Ask, store.Found]
+	reads   batcher[pageAsk, store.Packed]
+	sent    recent // URLs that the store is known to have and that are not outside
+	beyond  recent // URLs that the store is known to have
+
+	mu      sync.Mutex
+	taken   map[frontier.Claim]*holding // guarded by mu: by the claims of this process
+	workers map[string]bool             // guarded by mu: names under which this process claims hosts
+
+	life       context.Context // ends when the store is closed
+	end        context.CancelFunc
+	background sync.WaitGroup
+}
+
+var _ store.Store = (*Store)(nil)
+
+// id is a uuid as pgx takes it.
+type id = [16]byte
+
+// connections is how many one process uses at most: one each for commits, look-ups and pages to read,
+// and the others for the queue of URLs and the rest.
+const connections = 8
+
+// Open opens a store. It returns [store.ErrNotExist] if there is none and opt does not ask for one,
+// [store.ErrCorrupt] if another version of skink made it, [store.ErrAway] if no server answers
+// within ten seconds.
+func Open(ctx context.Context, a Address, opt Options) (*Store, error) {
+	s, err := open(ctx, a, opt)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", a, err)
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, a Address, opt Options) (*Store, error) {
+	config := a.config.Copy()
+	if config.MaxConns = connections; opt.ReadOnly {
+		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "off" // Keep writes if it may
+	} else {
+		config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+		config.AfterConnect = prepareWriter
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		pool: pool, address: a, slot: int16(mathrand.IntN(256)),
+		taken: map[frontier.Claim]*holding{}, workers: map[string]bool{},
+	}
+	s.clock.ours = time.Now
+	s.life, s.end = context.WithCancel(context.Background())
+	s.commits = batcher[*store.Entry, store.Outcome]{do: s.commitAll}
+	s.lookups = batcher[store.Ask, store.Found]{do: s.lookupAll}
+	s.reads = batcher[pageAsk, store.Packed]{do: s.readAll}
+	if err := s.begin(ctx, opt); err != nil {
+		s.end()
+		pool.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// statementTimeout bounds a statement of a worker. It is longer than any takes on a server that is not
+// overloaded.
+var statementTimeout = 60 * time.Second
+
+// prepareWriter sets what a worker wants of its connections. A plan is made once and kept, often while
+// tables are still small, so it must not read whole tables. Servers that do not know a setting do
+// without.
+func prepareWriter(ctx context.Context, conn *pgx.Conn) error {
+	settings := []string{
+		"SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off", "SET jit = off", "SET default_toast_compression = lz4",
+		fmt.Sprintf("SET statement_timeout = %d", statementTimeout.Milliseconds()),
+		"SET idle_in_transaction_session_timeout = 60000",
+	}
+	if _, err := conn.PgConn().Exec(ctx, strings.Join(settings, ";")).ReadAll(); err == nil {
+		return nil
+	}
+	for _, set := range settings {
+		_, err := conn.Exec(ctx, set)
+		if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && !refused {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin looks whether the store is there, and makes it if it is to.
+func (s *Store) begin(ctx context.Context, opt Options) error {
+	return s.tryFor(ctx, min(patience, openPatience), func(ctx context.Context) error {
+		err := s.identify(ctx)
+		if errors.Is(err, store.ErrNotExist) && opt.Create && !opt.ReadOnly {
+			if err = s.create(ctx); err == nil {
+				err = s.identify(ctx)
+			}
+		}
+		if err == nil && !opt.ReadOnly {
+			err = s.beginRun(ctx)
+		}
+		return err
+	})
+}
+
+// identify reads the store's version and birth.
+func (s *Store) identify(ctx context.Context) error {
+	var there bool
+	err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM information_schema.tables WHERE table_schema = $1 AND table_name = 'turn')", s.address.schema).Scan(&there)
+	switch {
+	case err != nil:
+		return err
+	case !there:
+		return store.ErrNotExist
+	}
+	var version int
+	var place int64
+	err = s.pool.QueryRow(ctx, "SELECT version, birth, place FROM turn WHERE one = 1").Scan(&version, &s.birth, &place)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return fmt.Errorf("%w: the schema %s was emptied: drop it (DROP SCHEMA %[2]s CASCADE), or choose another", store.ErrCorrupt, s.address.schema)
+	case err != nil:
+		return err
+	case version != schemaVersion:
+		return fmt.Errorf("%w: the schema %s has version %d, and this skink reads version %d: choose another schema, or use the skink that made it", store.ErrCorrupt, s.address.schema, version, schemaVersion)
+	}
+	s.saw(place)
+	return nil
+}
+
+// create makes the store in a transaction. If another process makes it at the same time, one of the
+// two fails and finds the store that the other made.
+func (s *Store) create(ctx context.Context) error {
+	birth := newID()
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		var there bool
+		err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM information_schema.schemata WHERE schema_name = $1)", s.address.schema).Scan(&there)
+		if err == nil && !there { // a role that may not create schemas can use an empty one that it was given
+			_, err = tx.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{s.address.schema}.Sanitize())
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, schema)
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, "INSERT INTO turn VALUES (1, $1, $2, 1, $2)", schemaVersion, birth)
+		}
+		return err
+	})
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && slices.Contains([]string{"23505", "42P06", "42P07"}, e.Code) {
+		return nil // it is there
+	}
+	return err
+}
+
+// beginRun forgets what the run before made of its hosts, unless its workers are still there: when they
+// were to be asked again, and which were not worth waiting for. The wishes of hosts stay.
+func (s *Store) beginRun(ctx context.Context) error {
+	if err := s.mendClock(ctx); err != nil {
+		return err
+	}
+	_, err := s.pool.Exec(ctx, `UPDATE host SET idle = false, rest = json_build_object('Blocked', rest->'Blocked', 'Delay', rest->'Delay', 'Spent', rest->'Spent'),
+ due = CASE WHEN coalesce(rest->>'Blocked', '0001') > '0002' THEN (extract(epoch FROM (rest->>'Blocked')::timestamptz) * 1000000)::bigint * 1000 ELSE 0 END
+ WHERE (due <> 0 OR idle OR rest->>'Took' <> '0') AND NOT EXISTS (SELECT FROM worker WHERE `+present+`) AND NOT EXISTS (SELECT FROM host WHERE until > now())`)
+	if err != nil {
+		return err
+	}
+	s.background.Go(s.sweep)
+	return nil
+}
+
+// Sync does nothing: a commit was durable when it was acknowledged.
+func (s *Store) Sync() error { return nil }
+
+// Close ends the claims that were made through s. Closing again does nothing.
+func (s *Store) Close() error {
+	if s.life.Err() != nil {
+		return nil
+	}
+	s.end()
+	s.background.Wait()
+	defer s.pool.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var hosts, names []string
+	var tokens []int64
+	for c := range s.taken {
+		hosts, tokens = append(hosts, c.Host), append(tokens, int64(c.Token))
+	}
+	for name := range s.workers {
+		names = append(names, name)
+	}
+	if names == nil {
+		return nil
+	}
+	b := &pgx.Batch{}
+	b.Queue("UPDATE host SET until = 'epoch', worker = NULL FROM unnest($1::text[], $2::bigint[]) c(name, token) WHERE host.name = c.name AND host.token = c.token", hosts, tokens)
+	b.Queue("DELETE FROM worker WHERE name = ANY($1)", names)
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return fmt.Errorf("close store %s: %w", s.address, s.explain(err))
+	}
+	return nil
+}
+
+// saw remembers the highest place.
+func (s *Store) saw(place int64) {
+	for {
+		before := s.seen.Load()
+		if place <= before || s.seen.CompareAndSwap(before, place) {
+			return
+		}
+	}
+}
+
+// newID returns an id that begins with the time (RFC 9562, UUID version 7).
+func newID() (u id) {
+	rand.Read(u[:])
+	ms := time.Now().UnixMilli()
+	for i := range 6 {
+		u[i] = byte(ms >> (8 * (5 - i)))
+	}
+	u[6], u[8] = u[6]&0x0f|0x70, u[8]&0x3f|0x80
+	return u
+}

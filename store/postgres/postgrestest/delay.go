@@ -1,0 +1,80 @@
+package postgrestest
+
+import (
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+// Delayed returns the address of a proxy that delays the answers of a server, as if it were in another
+// building. It does not throttle: what is sent at once arrives at once.
+func Delayed(tb testing.TB, addr string, delay time.Duration) string {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go relay(client, addr, delay)
+		}
+	}()
+	return l.Addr().String()
+}
+
+// relay copies in both directions until one side closes its connection.
+func relay(client net.Conn, addr string, delay time.Duration) {
+	server, err := net.Dial("tcp", addr)
+	if err != nil {
+		client.Close()
+		return
+	}
+	go func() {
+		io.Copy(server, client)
+		server.Close()
+	}()
+	later(client, server, delay)
+	client.Close()
+	server.Close()
+}
+
+// A piece is some bytes and when they are to be passed on.
+type piece struct {
+	bytes []byte
+	at    time.Time
+}
+
+// later copies each piece after a delay.
+func later(to io.Writer, from io.Reader, delay time.Duration) {
+	pieces := make(chan piece, 1024)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for p := range pieces {
+			time.Sleep(time.Until(p.at))
+			if _, err := to.Write(p.bytes); err != nil {
+				for range pieces { // so that whoever reads can end
+				}
+				return
+			}
+		}
+	}()
+	for {
+		b := make([]byte, 32<<10)
+		n, err := from.Read(b)
+		if n > 0 {
+			pieces <- piece{b[:n], time.Now().Add(delay)}
+		}
+		if err != nil {
+			break
+		}
+	}
+	close(pieces)
+	<-done
+}

@@ -1,0 +1,61 @@
+package postgrestest
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// CPU returns the time that the server's processes have had of processors, in steps of 10 ms. It
+// leaves out processes that have ended and whose parent has not noticed.
+func (s *Server) CPU() (total time.Duration) {
+	for pid, fields := range s.processes() {
+		times := fields[11:13] // utime and stime of the process
+		if pid == s.cmd.Process.Pid {
+			times = fields[11:15] // and of its children that have ended
+		}
+		for _, t := range times {
+			n, _ := strconv.Atoi(t)
+			total += time.Duration(n) * 10 * time.Millisecond
+		}
+	}
+	return total
+}
+
+// processes returns the main process of the server and its children. The fields are those of
+// /proc/PID/stat from the state on.
+func (s *Server) processes() map[int][]string {
+	found := map[int][]string{}
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	own := strconv.Itoa(s.cmd.Process.Pid)
+	for _, name := range all {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err == nil && (pid == s.cmd.Process.Pid || fields[1] == own) {
+			found[pid] = fields
+		}
+	}
+	return found
+}
+
+// killAll ends all processes of the server at the same moment, as a power cut does. If the main process
+// died alone, a child that waits for a standby would stop waiting, and others could read its commit
+// before they end, too.
+func (s *Server) killAll() {
+	s.cmd.Process.Signal(syscall.SIGSTOP) // now it starts no child
+	children := s.processes()
+	delete(children, s.cmd.Process.Pid)
+	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
+		for pid := range children {
+			syscall.Kill(pid, sig)
+		}
+	}
+	s.cmd.Process.Kill()
+}

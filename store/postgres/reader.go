@@ -1,0 +1,342 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// partsSQL are the columns of a page, of which the text, sketch and links only if a.want asks for them.
+// The bits are those of store.WantText, WantSketch and WantLinks.
+const partsSQL = `v.record::text, CASE WHEN a.want & 1 <> 0 AND v.packed IS NULL THEN v.text END, CASE WHEN a.want & 1 <> 0 THEN v.packed END,
+ v.text IS NOT NULL AND a.want & 1 <> 0, CASE WHEN a.want & 2 <> 0 THEN v.sketch END, CASE WHEN a.want & 4 <> 0 THEN v.links END, p.place`
+
+// scanPage reads the columns of partsSQL, and more behind them.
+func scanPage(row pgx.Row, more ...any) (p store.Packed, place int64, err error) {
+	var record string
+	var text *string
+	var sketch []byte
+	if err = row.Scan(append([]any{&record, &text, &p.Text, &p.Kept, &sketch, &p.Links, &place}, more...)...); err != nil {
+		return p, 0, err
+	}
+	if p.Record = []byte(record); text != nil {
+		p.Text = store.Pack([]byte(*text))
+	}
+	if sketch != nil {
+		p.Sketch, err = unpackSketch(sketch)
+	}
+	return p, place, err
+}
+
+// query calls read for each row, and before, if it has to begin again, restart.
+func (s *Store) query(ctx context.Context, sql string, args []any, restart func(), read func(pgx.Rows) error) error {
+	return s.try(ctx, func(ctx context.Context) error {
+		restart()
+		rows, err := s.pool.Query(ctx, sql, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := read(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+}
+
+// list returns all rows of a query.
+func collect[T any](ctx context.Context, s *Store, sql string, args []any, scan func(pgx.Row) (T, error)) (all []T, err error) {
+	err = s.query(ctx, sql, args, func() { all = nil }, func(rows pgx.Rows) error {
+		v, err := scan(rows)
+		all = append(all, v)
+		return err
+	})
+	return all, err
+}
+
+// A pageAsk is a page to be read.
+type pageAsk struct {
+	page id
+	want store.Want
+}
+
+// Pages combines what several goroutines read at once into one round trip.
+func (s *Store) Pages(ctx context.Context, pages []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	if err := ctx.Err(); err != nil || len(pages) == 0 {
+		return []*store.Content{}, err
+	}
+	asks := make([]pageAsk, len(pages))
+	for i, page := range pages {
+		asks[i] = pageAsk{page, want}
+	}
+	found, err := s.reads.ask(ctx, asks)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*store.Content, len(pages))
+	for i := range found {
+		if all[i], err = found[i].Unpack(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// readAll reads the pages of some calls.
+func (s *Store) readAll(calls [][]pageAsk) ([][]store.Packed, error) {
+	var pages []id
+	var wants []int32
+	for _, c := range calls {
+		for _, a := range c {
+			pages, wants = append(pages, a.page), append(wants, int32(a.want))
+		}
+	}
+	found := make([]store.Packed, len(pages))
+	const sql = "SELECT " + partsSQL + ", a.i - 1 FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY a(id, want, i) JOIN page p USING (id) JOIN visit v ON v.id = p.visit"
+	err := s.query(s.life, sql, []any{pages, wants}, func() {}, func(rows pgx.Rows) error {
+		var i int
+		p, _, err := scanPage(rows, &i)
+		if err == nil {
+			found[i] = p
+		}
+		return err
+	})
+	return parts(calls, found), err
+}
+
+// parts cuts answers into those of each call.
+func parts[Q, A any](calls [][]Q, answers []A) [][]A {
+	all := make([][]A, len(calls))
+	for i, asks := range calls {
+		all[i], answers = answers[:len(asks):len(asks)], answers[len(asks):]
+	}
+	return all
+}
+
+// mostChanges is how many changes are read at once.
+const mostChanges = 256
+
+func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
+	return func(yield func(*store.Change, error) bool) {
+		place, err := s.placeOf(ctx, after)
+		for err == nil {
+			var batch []store.PackedChange
+			if batch, err = s.changes(ctx, place, want); err != nil || len(batch) == 0 {
+				break
+			}
+			for _, p := range batch {
+				c, err := p.Unpack()
+				if err = cmp.Or(err, ctx.Err()); !yield(c, err) || err != nil {
+					return
+				}
+				place, _ = parseCursor(p.Cursor)
+			}
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func (s *Store) changes(ctx context.Context, place int64, want store.Want) ([]store.PackedChange, error) {
+	sql := "SELECT " + partsSQL + " FROM page p JOIN visit v ON v.id = p.visit CROSS JOIN (SELECT $2::int AS want) a WHERE p.place > $1 ORDER BY p.place LIMIT " + strconv.Itoa(mostChanges)
+	return collect(ctx, s, sql, []any{place, int32(want)}, func(row pgx.Row) (store.PackedChange, error) {
+		p, at, err := scanPage(row)
+		return store.PackedChange{Packed: p, Cursor: cursorAt(at)}, err
+	})
+}
+
+func cursorAt(place int64) store.Cursor { return store.Cursor(strconv.FormatInt(place, 10)) }
+
+func parseCursor(c store.Cursor) (int64, error) {
+	if c == "" {
+		return 0, nil
+	}
+	place, err := strconv.ParseInt(string(c), 10, 64)
+	if err != nil || place < 0 {
+		return 0, fmt.Errorf("%q is not a cursor of this store", c)
+	}
+	return place, nil
+}
+
+// placeOf refuses a cursor that stands after the last commit: it is of another store, or the server
+// forgot commits.
+func (s *Store) placeOf(ctx context.Context, c store.Cursor) (int64, error) {
+	place, err := parseCursor(c)
+	if err != nil || place == 0 {
+		return place, err
+	}
+	end, err := s.place(ctx)
+	if err == nil && end < place {
+		err = fmt.Errorf("the cursor %s stands after the last commit, %d: it is of another store, or the server has forgotten commits: begin without a cursor", c, end)
+	}
+	return place, err
+}
+
+func (s *Store) place(ctx context.Context) (place int64, err error) {
+	err = s.try(ctx, func(ctx context.Context) error {
+		seen := s.seen.Load()
+		place, err = s.readTurn(s.pool.QueryRow(ctx, turnSQL), seen)
+		return err
+	})
+	return place, err
+}
+
+func (s *Store) End(ctx context.Context) (store.Cursor, error) {
+	place, err := s.place(ctx)
+	return cursorAt(place), err
+}
+
+func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
+	return store.Listed(ctx, func() ([]store.Cluster, error) {
+		return collect(ctx, s, `SELECT m.leader, m.n FROM (SELECT leader, count(*) n FROM page WHERE leader IS NOT NULL GROUP BY leader) m LEFT JOIN page p ON p.id = m.leader
+ ORDER BY m.n DESC, coalesce(p.place, 0), m.leader`, nil, func(row pgx.Row) (c store.Cluster, err error) {
+			return c, row.Scan((*id)(&c.Leader), &c.Members)
+		})
+	})
+}
+
+// mostClusters is of how many clusters the members are read at once.
+const mostClusters = 256
+
+func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
+	const sql = `SELECT m.record FROM unnest($1::uuid[]) WITH ORDINALITY a(leader, i)
+ CROSS JOIN LATERAL (SELECT v.record::text, p.resemblance, p.place FROM page p JOIN visit v ON v.id = p.visit WHERE p.leader = a.leader) m ORDER BY a.i, m.resemblance DESC, m.place`
+	return func(yield func(*store.Record, error) bool) {
+		for part := range slices.Chunk(leaders, mostClusters) {
+			for r, err := range store.Listed(ctx, func() ([]*store.Record, error) { return collect(ctx, s, sql, []any{ids(part)}, scanRecord) }) {
+				if !yield(r, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+func scanRecord(row pgx.Row) (*store.Record, error) {
+	var b string
+	if err := row.Scan(&b); err != nil {
+		return nil, err
+	}
+	return store.UnpackRecord([]byte(b))
+}
+
+// sum returns the counters whose names begin with "state ", or all others.
+func (s *Store) sum(ctx context.Context, states bool) (map[string]int64, error) {
+	flat := map[string]int64{}
+	err := s.query(ctx, "SELECT name, sum(n)::bigint FROM counter WHERE (name LIKE 'state %') = $1 GROUP BY name HAVING sum(n) <> 0", []any{states},
+		func() { clear(flat) }, func(rows pgx.Rows) error {
+			var name string
+			var n int64
+			err := rows.Scan(&name, &n)
+			flat[name] = n
+			return err
+		})
+	return flat, err
+}
+
+func (s *Store) Tally(ctx context.Context) (store.Tally, error) {
+	flat, err := s.sum(ctx, false)
+	if err != nil {
+		return store.Tally{}, err
+	}
+	return tallyOf(flat)
+}
+
+func (s *Store) Counts(ctx context.Context) (frontier.Counts, error) {
+	var per frontier.PerState
+	flat, err := s.sum(ctx, true)
+	for name, n := range flat {
+		state, err := strconv.Atoi(strings.TrimPrefix(name, "state "))
+		if err != nil || state < 0 || state >= len(per) {
+			return frontier.Counts{}, fmt.Errorf("%w: counter %q", store.ErrCorrupt, name)
+		}
+		per[state] = n
+	}
+	return per.Counts(), err
+}
+
+func (s *Store) State(ctx context.Context, url string) (frontier.State, error) {
+	var n int16
+	err := s.try(ctx, func(ctx context.Context) error {
+		return s.pool.QueryRow(ctx, "SELECT coalesce((SELECT state FROM known WHERE hash = $1), 0)", id(hashOf(url))).Scan(&n)
+	})
+	return frontier.State(n), err
+}
+
+// mostListed is how many rows of a long list are read at once.
+const mostListed = 10_000
+
+// A named row of a list that is read in parts.
+type named[K, T any] struct {
+	key   K
+	value T
+}
+
+// paged yields a list in parts. sql takes the key after which a part begins, and its length.
+func paged[K, T any](ctx context.Context, s *Store, sql string, first K, scan func(pgx.Row) (named[K, T], error), more ...any) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for after, full := first, true; full; {
+			part, err := collect(ctx, s, sql, append([]any{after, mostListed}, more...), scan)
+			if full = len(part) == mostListed; err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, row := range part {
+				if err := ctx.Err(); !yield(row.value, err) || err != nil {
+					return
+				}
+				after = row.key
+			}
+		}
+	}
+}
+
+func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
+	sql := ""
+	switch state {
+	case frontier.Outside:
+		sql = "SELECT hash, url FROM known WHERE hash > $1 AND state = 7 ORDER BY hash LIMIT $2"
+	case frontier.Pending:
+		sql = "SELECT hash, item->>'URL' FROM queue WHERE hash > $1 ORDER BY hash LIMIT $2"
+	default:
+		return func(func(string, error) bool) {}
+	}
+	return paged(ctx, s, sql, id{}, func(row pgx.Row) (n named[id, string], err error) {
+		return n, row.Scan(&n.key, &n.value)
+	})
+}
+
+func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
+	const sql = `SELECT h.name, h.rest, (SELECT count(*) FROM queue WHERE host = h.name AND later IS NULL) + (SELECT count(*) FROM queue WHERE host = h.name AND later IS NOT NULL),
+ coalesce((SELECT rank & 1048575 FROM queue WHERE host = h.name AND later IS NULL AND NOT hash = ANY($3::uuid[]) ORDER BY rank, seq LIMIT 1), 0)
+ FROM host h WHERE name > $1 AND (EXISTS (SELECT FROM queue WHERE host = h.name AND later IS NULL) OR EXISTS (SELECT FROM queue WHERE host = h.name AND later IS NOT NULL))
+ ORDER BY name LIMIT $2`
+	taken := []id{}
+	for _, h := range s.holdings(frontier.Claim{}) {
+		h.mu.Lock()
+		for url := range h.urls {
+			taken = append(taken, url)
+		}
+		h.mu.Unlock()
+	}
+	return paged(ctx, s, sql, "", func(row pgx.Row) (n named[string, frontier.Host], err error) {
+		h := &n.value
+		err = row.Scan(&h.Name, &h.Rest, &h.Pending, &h.Depth)
+		h.Rest, n.key = s.clock.fromTheirs(h.Rest), h.Name
+		return n, err
+	}, taken)
+}

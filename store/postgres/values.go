@@ -1,0 +1,163 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+func ids(hashes []dedup.Hash) []id {
+	all := make([]id, len(hashes))
+	for i, h := range hashes {
+		all[i] = h
+	}
+	return all
+}
+
+// orNull is a hash as the server has it: NULL for zero.
+func orNull(h dedup.Hash) *id {
+	if h.IsZero() {
+		return nil
+	}
+	return (*id)(&h)
+}
+
+func packSketch(s *dedup.Sketch) []byte {
+	if s == nil {
+		return nil
+	}
+	b := make([]byte, 0, 4*len(s))
+	for _, m := range s {
+		b = binary.LittleEndian.AppendUint32(b, m)
+	}
+	return b
+}
+
+func unpackSketch(b []byte) (*dedup.Sketch, error) {
+	s := new(dedup.Sketch)
+	if len(b) != 4*len(s) {
+		return nil, fmt.Errorf("%w: a sketch has %d bytes", store.ErrCorrupt, len(b))
+	}
+	for i := range s {
+		s[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	return s, nil
+}
+
+// plain returns a packed text as a column of text holds it, and the packed form if it says more: it
+// has Markdown, or bytes that PostgreSQL refuses in a text.
+func plain(packed []byte) (text *string, rest []byte) {
+	if packed == nil {
+		return nil, nil
+	}
+	b, markdown, err := store.UnpackMarked(packed)
+	s := strings.ReplaceAll(strings.ToValidUTF8(string(b), "\uFFFD"), "\x00", "\uFFFD")
+	if err != nil || len(markdown) > 0 || s != string(b) {
+		rest = packed
+	}
+	return &s, rest
+}
+
+// targets returns the ids of the pages that an entry's links name, each once, as the text of an array.
+// It is nil if no links are kept.
+func targets(e *store.Entry) *string {
+	links, err := store.UnpackLinks(e.Record.URL, e.Out)
+	if len(e.Out) == 0 || err != nil {
+		return nil
+	}
+	array, seen := []byte{'{'}, map[string]bool{}
+	for i := range links {
+		if url := links[i].URL; !seen[url] {
+			if seen[url] = true; len(seen) > 1 {
+				array = append(array, ',')
+			}
+			hash := hashOf(url)
+			array = hex.AppendEncode(array, hash[:])
+		}
+	}
+	s := string(append(array, '}'))
+	return &s
+}
+
+// sums turns a tally into numbers by name, as counter has them: "unique", "problems timeout".
+func sums(t store.Tally) (map[string]int64, error) {
+	b, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(b, &fields); err != nil {
+		return nil, err
+	}
+	flat := map[string]int64{}
+	for name, v := range fields {
+		switch v := v.(type) {
+		case float64:
+			flat[name] = int64(v)
+		case map[string]any:
+			for key, n := range v {
+				flat[name+" "+key] = int64(n.(float64))
+			}
+		}
+	}
+	return flat, nil
+}
+
+// tallyOf is the inverse of sums.
+func tallyOf(flat map[string]int64) (t store.Tally, err error) {
+	fields := map[string]any{}
+	for name, n := range flat {
+		field, key, of := strings.Cut(name, " ")
+		if !of {
+			fields[name] = n
+			continue
+		}
+		m, _ := fields[field].(map[string]int64)
+		if m == nil {
+			m = map[string]int64{}
+			fields[field] = m
+		}
+		m[key] = n
+	}
+	b, err := json.Marshal(fields)
+	if err == nil {
+		err = json.Unmarshal(b, &t)
+	}
+	return t, err
+}
+
+// recent is a set that forgets the oldest of what it was given. The zero value is empty.
+type recent struct {
+	mu       sync.Mutex
+	now, old map[dedup.Hash]struct{} // guarded by mu
+}
+
+// mostRecent bounds each of the two halves of a set: some 10 MB.
+const mostRecent = 1 << 17
+
+func (r *recent) has(h dedup.Hash) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.now[h]; ok {
+		return true
+	}
+	_, ok := r.old[h]
+	return ok
+}
+
+func (r *recent) add(all []id) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range all {
+		if r.now == nil || len(r.now) >= mostRecent {
+			r.old, r.now = r.now, map[dedup.Hash]struct{}{}
+		}
+		r.now[h] = struct{}{}
+	}
+}

@@ -1,0 +1,283 @@
+package postgres
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// writes is what a commit writes, by column.
+type writes struct {
+	keys           map[uint64]bool     // posted by these writes
+	hashes, placed map[dedup.Hash]bool // of pages that get a new place here
+
+	of                      []int // of each visit: its entry
+	visit, page             []id
+	record                  []string
+	text                    []*string
+	packed, sketch, links   [][]byte
+	targets                 []*string
+	textHash, hash, leader  []*id
+	resemblance             []float64
+	keyArrays               []string // keys of each page, as the text of an array
+	posted                  []int64  // keys of all pages, one after another
+	postedBy                []int32  // of each key: its page
+	replaced                []id     // pages that had a place
+	touched                 []id     // visits
+	touchedRecord           []string
+	touchedLinks            [][]byte
+	touchedTargets          []*string
+	ended                   []id // URLs
+	endedAs                 []int16
+	found                   []frontier.Item
+	beyond                  []string
+	tally                   store.Tally
+	claims                  []frontier.Claim
+	basisKeys               []int64
+	basisHashes, basisPages []id
+	unclaimed               []string // hosts of URLs that ended without a claim
+	anything                bool
+}
+
+func (w *writes) nothing() bool { return !w.anything }
+
+// outdates says whether an entry's verdict may not hold after these writes.
+func (w *writes) outdates(e *store.Entry) bool {
+	for _, k := range e.Basis.Keys {
+		if w.keys[k] {
+			return true
+		}
+	}
+	for _, h := range e.Basis.Hashes {
+		if w.hashes[h] {
+			return true
+		}
+	}
+	return e.Basis.Mark.Place() > 0 && w.placed[e.Record.Leader]
+}
+
+// follow adds what an entry leads to, the end of its URL, and what must be so for it to be written.
+func (w *writes) follow(e *store.Entry) {
+	w.anything = true
+	w.found, w.beyond = append(w.found, e.Links...), append(w.beyond, e.Beyond...)
+	w.basisPages = append(w.basisPages, e.Record.ID)
+	if e.Claim != (frontier.Claim{}) {
+		w.claims = append(w.claims, e.Claim)
+	}
+	if e.State != frontier.Unknown {
+		w.ended, w.endedAs = append(w.ended, hashOf(e.Record.URL)), append(w.endedAs, int16(e.State))
+		if e.Claim == (frontier.Claim{}) {
+			w.unclaimed = append(w.unclaimed, frontier.HostOf(e.Record.URL))
+		}
+	}
+}
+
+// rests adds what a verdict rests on.
+func (w *writes) rests(e *store.Entry) {
+	for _, k := range e.Basis.Keys {
+		w.basisKeys = append(w.basisKeys, int64(k))
+	}
+	w.basisHashes = append(w.basisHashes, ids(e.Basis.Hashes)...)
+	if e.Basis.Mark.Place() > 0 && e.Record.Follows() {
+		w.basisPages = append(w.basisPages, e.Record.Leader)
+	}
+}
+
+func (w *writes) touch(visit id, e *store.Entry, record string) {
+	w.rests(e)
+	w.touched, w.touchedRecord = append(w.touched, visit), append(w.touchedRecord, record)
+	w.touchedLinks, w.touchedTargets = append(w.touchedLinks, e.Out), append(w.touchedTargets, targets(e))
+}
+
+// place adds a page that gets the next place.
+func (w *writes) place(i int, e *store.Entry, visit id, record string, replaces bool) {
+	w.rests(e)
+	n := int32(len(w.page)) + 1
+	if w.placed[e.Record.ID] = true; !e.Hash.IsZero() {
+		w.hashes[e.Hash] = true
+	}
+	of, array := map[uint64]bool{}, []byte("{")
+	for _, k := range e.Keys {
+		if w.keys[k] = true; !of[k] {
+			if of[k] = true; len(of) > 1 {
+				array = append(array, ',')
+			}
+			array = strconv.AppendInt(array, int64(k), 10)
+			w.posted, w.postedBy = append(w.posted, int64(k)), append(w.postedBy, n)
+		}
+	}
+	w.keyArrays = append(w.keyArrays, string(append(array, '}')))
+	var leader *id
+	if e.Record.Follows() {
+		leader = orNull(e.Record.Leader)
+	}
+	w.of, w.visit, w.page, w.record = append(w.of, i), append(w.visit, visit), append(w.page, e.Record.ID), append(w.record, record)
+	text, packed := plain(e.Text)
+	w.text, w.packed, w.sketch = append(w.text, text), append(w.packed, packed), append(w.sketch, packSketch(e.Sketch))
+	w.links, w.targets = append(w.links, e.Out), append(w.targets, targets(e))
+	w.textHash, w.hash, w.leader = append(w.textHash, orNull(e.Record.Hash)), append(w.hash, orNull(e.Hash)), append(w.leader, leader)
+	w.resemblance = append(w.resemblance, e.Record.Resemblance)
+	if replaces {
+		w.replaced = append(w.replaced, e.Record.ID)
+	}
+}
+
+const visitSQL = `INSERT INTO visit (id, page, record, text_hash, sketch, keys, links, targets, text, packed)
+ SELECT a.id, a.page, a.record::json, a.text_hash, a.sketch, a.keys::bigint[], a.links, a.targets::uuid[], a.text, a.packed
+ FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::bytea[], $5::bytea[], $6::text[], $7::text[], $8::uuid[], $9::text[], $10::bytea[]) a(id, record, text_hash, sketch, links, text, keys, page, targets, packed)
+ ON CONFLICT (id) DO NOTHING`
+
+// The statements under the lock, in their order. $1 is the id of the attempt, which turn names if the
+// check succeeded.
+const (
+	lockSQL  = "SELECT place FROM turn WHERE one = 1 FOR UPDATE"
+	checkSQL = `UPDATE turn SET place = place + $3, holder = $1 WHERE one = 1 AND birth = $2
+ AND (place = $4 OR NOT EXISTS (SELECT FROM posting WHERE key = ANY($5::bigint[]) AND place > $4)
+  AND NOT EXISTS (SELECT FROM page WHERE hash = ANY($6::uuid[]) AND place > $4)
+  AND NOT EXISTS (SELECT FROM page WHERE id = ANY($7::uuid[]) AND place > $4))
+ AND NOT EXISTS (SELECT FROM unnest($8::text[], $9::text[], $10::bigint[]) c(name, worker, token)
+  WHERE NOT EXISTS (SELECT FROM host h WHERE h.name = c.name AND h.worker = c.worker AND h.token = c.token AND h.until > clock_timestamp()))
+ AND (SELECT count(*) FROM visit WHERE id = ANY($11::uuid[])) = cardinality($11::uuid[])`
+	unpostSQL = `DELETE FROM posting USING (SELECT unnest(v.keys) AS key, p.place FROM turn t, page p JOIN visit v ON v.id = p.visit WHERE t.one = 1 AND t.holder = $1 AND p.id = ANY($2::uuid[])) old
+ WHERE posting.key = old.key AND posting.place = old.place`
+	dropVisitSQL = "DELETE FROM visit USING turn t, page p WHERE t.one = 1 AND t.holder = $1 AND p.id = ANY($2::uuid[]) AND visit.id = p.visit"
+	pageSQL      = `INSERT INTO page (id, place, visit, hash, leader, resemblance)
+ SELECT a.id, t.place - cardinality($2::uuid[]) + a.n, a.visit, a.hash, a.leader, a.resemblance
+ FROM turn t, unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::float8[]) WITH ORDINALITY a(id, visit, hash, leader, resemblance, n) WHERE t.one = 1 AND t.holder = $1
+ ON CONFLICT (id) DO UPDATE SET place = excluded.place, visit = excluded.visit, hash = excluded.hash, leader = excluded.leader, resemblance = excluded.resemblance`
+	postingSQL = `INSERT INTO posting (key, place) SELECT k.key, t.place - $2 + k.n FROM turn t, unnest($3::bigint[], $4::int[]) k(key, n) WHERE t.one = 1 AND t.holder = $1`
+	touchSQL   = `UPDATE visit SET record = a.record::json, links = coalesce(a.links, visit.links), targets = coalesce(a.targets::uuid[], visit.targets)
+ FROM turn t, unnest($2::uuid[], $3::text[], $4::bytea[], $5::text[]) a(id, record, links, targets) WHERE t.one = 1 AND t.holder = $1 AND visit.id = a.id`
+	unqueueSQL = "DELETE FROM queue USING turn t WHERE t.one = 1 AND t.holder = $1 AND queue.hash = ANY($2::uuid[])"
+	endSQL     = `WITH ended AS (
+  UPDATE known SET state = a.state, was = 1 FROM turn t, unnest($2::uuid[], $3::smallint[]) a(hash, state)
+   WHERE t.one = 1 AND t.holder = $1 AND known.hash = a.hash AND known.state = 1 RETURNING known.state)
+ INSERT INTO counter (name, slot, n) SELECT name, $4, sum(n) FROM (SELECT 'state 1' AS name, -1 AS n FROM ended UNION ALL SELECT 'state ' || state, 1 FROM ended) d GROUP BY name ORDER BY name
+ ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
+	countSQL = `INSERT INTO counter (name, slot, n) SELECT a.name, $2, a.n FROM turn t, unnest($3::text[], $4::bigint[]) a(name, n) WHERE t.one = 1 AND t.holder = $1 ORDER BY a.name
+ ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
+)
+
+// write is the second round trip. It returns false if the check failed, and then wrote nothing that
+// anybody sees but newly discovered URLs.
+func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (written bool, err error) {
+	b := &pgx.Batch{}
+	found, beyond, err := s.queueBefore(b, c, w)
+	if err != nil {
+		return false, err
+	}
+	sums, err := sums(w.tally)
+	if err != nil {
+		return false, err
+	}
+	s.queueLocked(b, c, w, sums, place, &written)
+	if w.unclaimed != nil && w.ended != nil {
+		b.Queue("BEGIN")
+		queueRefresh(b, w.unclaimed)
+		b.Queue("COMMIT")
+	}
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return false, err // the pool closes a connection that is left in a transaction
+	}
+	for _, i := range w.of {
+		c.sent[i] = true
+	}
+	s.sent.add(found)
+	s.beyond.add(beyond)
+	return written, nil
+}
+
+// queueBefore adds the transaction before the lock. It returns the URLs that the store will know.
+func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond []id, err error) {
+	u, err := urlsOf(w.found, &s.sent)
+	if err != nil {
+		return nil, nil, err
+	}
+	var outside []string
+	for _, url := range w.beyond {
+		if h := hashOf(url); !s.beyond.has(h) {
+			outside, beyond = append(outside, url), append(beyond, h)
+		}
+	}
+	resend := false
+	for _, i := range w.of {
+		resend = resend || !c.sent[i]
+	}
+	if !resend && u.hashes == nil && outside == nil {
+		return nil, nil, nil
+	}
+	b.Queue("BEGIN")
+	if resend {
+		b.Queue(visitSQL, w.visit, w.record, w.textHash, w.sketch, w.links, w.text, w.keyArrays, w.page, w.targets, w.packed)
+	}
+	if u.hashes != nil {
+		s.queueURLs(b, u, frontier.State.New)
+	}
+	if outside != nil {
+		s.queueBeyond(b, outside)
+	}
+	b.Queue("COMMIT")
+	return u.hashes, beyond, nil
+}
+
+// queueLocked adds the transaction under the lock.
+func (s *Store) queueLocked(b *pgx.Batch, c *commit, w *writes, sums map[string]int64, place int64, written *bool) {
+	attempt := newID()
+	var hosts, workers []string
+	var tokens []int64
+	claims := map[frontier.Claim]bool{}
+	for _, claim := range w.claims {
+		if !claims[claim] {
+			claims[claim] = true
+			hosts, workers, tokens = append(hosts, claim.Host), append(workers, claim.Worker), append(tokens, int64(claim.Token))
+		}
+	}
+	b.Queue("BEGIN")
+	b.Queue(lockSQL)
+	b.Queue(checkSQL, attempt, s.birth, len(w.page), place, list(w.basisKeys), list(w.basisHashes), list(w.basisPages), list(hosts), list(workers), list(tokens), list(w.visit)).Query(func(rows pgx.Rows) error {
+		rows.Close()
+		*written = rows.CommandTag().RowsAffected() == 1
+		return rows.Err()
+	})
+	if w.replaced != nil {
+		b.Queue(unpostSQL, attempt, w.replaced)
+		b.Queue(dropVisitSQL, attempt, w.replaced)
+	}
+	if w.page != nil {
+		b.Queue(pageSQL, attempt, w.page, w.visit, w.hash, w.leader, w.resemblance)
+	}
+	if w.posted != nil {
+		b.Queue(postingSQL, attempt, len(w.page), w.posted, w.postedBy)
+	}
+	if w.touched != nil {
+		b.Queue(touchSQL, attempt, w.touched, w.touchedRecord, w.touchedLinks, w.touchedTargets)
+	}
+	if w.ended != nil {
+		b.Queue(unqueueSQL, attempt, w.ended)
+		b.Queue(endSQL, attempt, w.ended, w.endedAs, s.slot)
+	}
+	var names []string
+	var ns []int64
+	for name, n := range sums {
+		if n != 0 {
+			names, ns = append(names, name), append(ns, n)
+		}
+	}
+	if names != nil {
+		b.Queue(countSQL, attempt, s.slot, names, ns)
+	}
+	b.Queue("COMMIT")
+}
+
+// list is never nil, which the server would take for NULL.
+func list[T any](all []T) []T {
+	if all == nil {
+		return []T{}
+	}
+	return all
+}

@@ -1,0 +1,30 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// roundName is where a store keeps when the last round began.
+const roundName = "last round"
+
+// LastRound returns when the last round of visits began; the zero time: the crawl never came back to
+// its pages.
+func LastRound(ctx context.Context, s interface {
+	Meta(ctx context.Context, name string) ([]byte, error)
+}) (at time.Time, err error) {
+	text, err := s.Meta(ctx, roundName)
+	if err != nil || len(text) == 0 {
+		return at, err
+	}
+	if at, err = time.Parse(time.RFC3339Nano, string(text)); err != nil {
+		return at, fmt.Errorf("read when the last round began: %w: %v", ErrCorrupt, err)
+	}
+	return at, nil
+}
+
+// SetLastRound says when the last round of visits began.
+func SetLastRound(ctx context.Context, s Meta, at time.Time) error {
+	return s.SetMeta(ctx, roundName, []byte(at.UTC().Format(time.RFC3339Nano)))
+}
