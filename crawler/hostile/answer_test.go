@@ -23,14 +23,14 @@ func raw(w http.ResponseWriter, bytes string) {
 	hijack(w, func(conn net.Conn) { _, _ = io.WriteString(conn, bytes) })
 }
 
-// hijack hands over the connection. It is closed in the end.
+// hijack hands over the connection. It is closed in the end, long after a crawl has given up.
 func hijack(w http.ResponseWriter, answer func(net.Conn)) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	_ = conn.SetDeadline(time.Now().Add(3 * slowdown * hostileTimeout))
 	answer(conn)
 }
 
