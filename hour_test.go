@@ -294,7 +294,7 @@ func TestOneBadPage(t *testing.T) {
 		{"a page is not found", nil, at(pagesOnly(http.NotFound), "/a/5"), []string{"gone /a/5", ""}},
 		{"two pages have one text", nil, at(maintenance, "/a/5", "/a/6"), []string{"changed /a/5, gone /a/6", ""}},
 		{"three pages have one text", nil, at(maintenance, "/a/5", "/a/6", "/a/7"), []string{"", "", "gone /a/5 /a/6 /a/7", ""}},
-		{"a page is moved", nil, at(pagesOnly(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/a/6", 301) }), "/a/5"), []string{"gone /a/5", ""}},
+		{"a page is moved", nil, at(pagesOnly(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/a/6", http.StatusMovedPermanently) }), "/a/5"), []string{"gone /a/5", ""}},
 		{"a soft 404 on a host that is known for them", softFrom(soft, sorry), soft, []string{"", "", "gone /a/5", ""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

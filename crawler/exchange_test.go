@@ -344,6 +344,7 @@ func TestNoFlood(t *testing.T) {
 	chunks := map[string]int{"/large": 16 << 10, "/lines": 40, "/words": 10}
 	sizes := map[string]int{"/large": 10 << 20, "/lines": 256 << 10, "/words": 100 << 10}
 	s := serveFake(t, "h2", func(_ *fakeServer, conn *tls.Conn) {
+		//lint:ignore SA1019 net/http serves listeners only, and this is one connection
 		new(http2.Server).ServeConn(conn, &http2.ServeConnOpts{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			chunk := bytes.Repeat([]byte("a"), chunks[r.URL.Path])

@@ -116,14 +116,6 @@ var shownColumns = []heading{
 	{Name: "depth", Title: "Depth", Class: "number wide"}, {Name: "fetched", Title: "Fetched", Class: "wide"},
 }
 
-// sortable are the columns by which the form sorts.
-func sortable() (names []string) {
-	for _, c := range columns {
-		names = append(names, c.name)
-	}
-	return names
-}
-
 // queryOf reads a query from the address of a list.
 func queryOf(form url.Values) query {
 	number := func(name string, none int) int {

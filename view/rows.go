@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"strings"
-	"time"
 	"unicode"
 
 	"skink/crawler/learn"
@@ -157,9 +156,6 @@ func newRows() *rows {
 
 // at is a row by its number.
 func (t *rows) at(i int) *row { return &t.chunks[i/chunkRows].rows[i%chunkRows] }
-
-// print is the fingerprint of a row.
-func (t *rows) print(i int) *fingerprint { return &t.chunks[i/chunkRows].prints[i%chunkRows] }
 
 // strings are the URL and the title of a row, as far as they are kept.
 func (t *rows) strings(i int) (url, title []byte) {
@@ -324,6 +320,3 @@ func (t *rows) put(id dedup.Hash, p uint32) {
 func (t *rows) slot(id dedup.Hash) int {
 	return int(binary.LittleEndian.Uint64(id[:]) % uint64(len(t.places)))
 }
-
-// fetchedAt is when a row's page was fetched.
-func (r *row) fetchedAt() time.Time { return time.Unix(int64(r.fetched), 0).UTC() }

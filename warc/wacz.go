@@ -127,7 +127,8 @@ func (z *packing) archive(a Archive, damaged func(string, *Damage)) (entries []E
 		Name: path, Method: zip.Store,
 		CRC32: sums.crc.Sum32(), CompressedSize64: uint64(sums.bytes), UncompressedSize64: uint64(sums.bytes),
 	}
-	head.SetModTime(z.date) // CreateRaw writes the date that this makes, and not Modified: else it would be day 0 of month 0
+	//lint:ignore SA1019 CreateRaw writes the date that SetModTime makes; with Modified it would be day 0 of month 0
+	head.SetModTime(z.date)
 	to, err := z.zip.CreateRaw(head)
 	if err != nil {
 		return nil, err

@@ -189,9 +189,7 @@ func TestSeedHosts(t *testing.T) {
 		"public.example.":   {"192.31.196.1"},
 	}
 	opt := Options{Timeout: 5 * time.Second, Resolver: wiretest.Resolver(t, names)}
-	for _, host := range []string{"Intranet.example:" + open, "mixed.example:" + open, "public.example:" + open, "unknown.example:" + open} {
-		opt.SeedHosts = append(opt.SeedHosts, host)
-	}
+	opt.SeedHosts = append(opt.SeedHosts, "Intranet.example:"+open, "mixed.example:"+open, "public.example:"+open, "unknown.example:"+open)
 	d := newDialer(opt)
 	for _, tt := range []struct {
 		name, address string

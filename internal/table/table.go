@@ -224,13 +224,13 @@ const groupBytes = 32 << 20
 // A Writer writes a file, packed with zstd. Close it.
 type Writer struct {
 	schema *Schema
-	to     *parquet.Writer
+	to     *parquet.GenericWriter[any]
 	held   int
 }
 
 // NewWriter writes a file of a schema.
 func NewWriter(w io.Writer, s *Schema) *Writer {
-	return &Writer{schema: s, to: parquet.NewWriter(w, s.of, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}))}
+	return &Writer{schema: s, to: parquet.NewGenericWriter[any](w, s.of, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}))}
 }
 
 // Copy writes a row of a file whose schema is the writer's, or was extended to it: then with a

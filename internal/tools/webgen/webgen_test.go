@@ -29,10 +29,11 @@ func TestDeterministic(t *testing.T) {
 		}
 		return b.String()
 	}
-	if describe(1) != describe(1) {
+	first, again := describe(1), describe(1)
+	if first != again {
 		t.Error("one seed, two webs")
 	}
-	if describe(1) == describe(2) {
+	if first == describe(2) {
 		t.Error("two seeds, one web")
 	}
 }
