@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"skink/internal/cli"
 )
@@ -91,6 +92,14 @@ func pagesOnly(answer func(http.ResponseWriter, *http.Request)) func(http.Respon
 		}
 		answer(w, r)
 		return true
+	}
+}
+
+// slowly answers so slowly that each page is judged before the next one is asked for.
+func slowly(answer func(http.ResponseWriter, *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		time.Sleep(100 * time.Millisecond)
+		return answer(w, r)
 	}
 }
 
@@ -196,7 +205,7 @@ func TestBadHour(t *testing.T) {
 			t.Parallel()
 			site := newHourSite(t)
 			crawl := newHourCrawl(t, site)
-			site.become(c.answer)
+			site.become(slowly(c.answer))
 			said, changes := crawl.round()
 			if changes != "" {
 				t.Errorf("the feed of the bad hour has: %s", changes)
