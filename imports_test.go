@@ -59,7 +59,7 @@ var table = map[string]struct {
 	"internal/align":              {[]string{"dedup"}, nil},
 	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/corpus", "internal/lastused", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
 	"internal/corpus":             {[]string{"extract", "internal/packed", "internal/table", "crawler", "internal/replay", "warc"}, nil},
-	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/ingest", "internal/replay", "store", "warc"}, nil},
+	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/ingest", "internal/replay", "store", "store/badger/disk", "warc"}, nil},
 	"internal/replay":             {[]string{"crawler", "crawler/wire", "frontier", "store", "warc"}, nil},
 	"internal/revisit":            {[]string{"store"}, nil},
 	"internal/complete":           {[]string{"dedup", "store", "internal/lastused", "internal/precedence"}, nil},

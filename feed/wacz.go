@@ -32,8 +32,15 @@ type WACZ struct {
 // ErrNoArchive: no page of a store was archived.
 var ErrNoArchive = errors.New("no answer was kept in a web archive")
 
-// WriteWACZ packs the archive of a store, and returns how many pages its list has. Of opt it heeds
-// which pages are written.
+// A MissingError says that a file which pages of a store are in is not in the folder of the archive.
+type MissingError struct{ Name, Dir string }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("pages of the store are in %s, which is not in %s", e.Name, e.Dir)
+}
+
+// WriteWACZ packs the archive of a store, and returns how many pages its list has. opt says which pages
+// are written, and nothing else.
 func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, from WACZ) (pages int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err
@@ -46,7 +53,7 @@ func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, fr
 	for _, name := range names {
 		path := filepath.Join(from.Dir, name)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return 0, fmt.Errorf("pages of the store are in %s, which is not in %s, or still being written", name, from.Dir)
+			return 0, &MissingError{name, from.Dir}
 		}
 		p.Archives = append(p.Archives, warc.Archive{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
 	}

@@ -22,6 +22,7 @@ import (
 	"skink/frontier"
 	"skink/internal/replay"
 	"skink/store"
+	"skink/store/badger/disk"
 	"skink/warc"
 )
 
@@ -48,6 +49,7 @@ type Store interface {
 	End(ctx context.Context) (store.Cursor, error)
 	Meta(ctx context.Context, name string) ([]byte, error)
 	SetMeta(ctx context.Context, name string, value []byte) error
+	SwapMeta(ctx context.Context, name string, old, value []byte) error
 	Requeue(ctx context.Context, items []frontier.Item) (int, error)
 }
 
@@ -66,6 +68,7 @@ type Archive struct {
 	mu      sync.Mutex
 	mark    mark         // guarded by mu: of the file that is open
 	file    *os.File     // guarded by mu; nil: closed
+	unlock  func()       // guarded by mu: gives up the file's lock; nil: it is given up
 	at      int64        // guarded by mu: where the next record goes
 	entries []warc.Entry // guarded by mu: of the file
 	failed  error        // guarded by mu: why nothing more can be written
@@ -110,10 +113,16 @@ func (a *Archive) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.file, err = os.OpenFile(a.path(name+opening), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	path := a.path(name + opening)
+	a.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
+	unlock, free, err := disk.TryLock(path)
+	if err == nil && !free {
+		return fmt.Errorf("%s: %w", path, ErrLocked)
+	}
+	a.unlock = unlock // nil if the file system has no locks: nobody adopts the file then
 	a.at, a.entries = 0, nil
 	if err := a.write(first); err != nil {
 		return err
@@ -139,29 +148,42 @@ func (a *Archive) write(b []byte) error {
 	return err
 }
 
-// finish closes the file that is open: its index first, so that no file is called whole without
-// one.
+// free gives up the lock of the file that is or was open.
+func (a *Archive) free() {
+	if a.unlock != nil {
+		a.unlock()
+	}
+	a.unlock = nil
+}
+
+// finish closes the file that is open.
 func (a *Archive) finish() error {
-	f, name := a.file, a.mark.name()
+	f := a.file
 	a.file = nil
-	err := errors.Join(f.Truncate(a.at), f.Sync(), f.Close())
+	defer a.free()
+	return finish(f, a.mark.name(), a.at, a.entries)
+}
+
+// finish closes a file at its end: its index first, so that no file is called whole without one.
+func finish(f *os.File, name string, end int64, entries []warc.Entry) error {
+	err := errors.Join(f.Truncate(end), f.Sync(), f.Close())
 	if err != nil {
 		return err
 	}
-	if err := a.index(name); err != nil {
+	whole := filepath.Join(filepath.Dir(f.Name()), name)
+	if err := writeIndex(indexName(whole), entries); err != nil {
 		return err
 	}
-	return os.Rename(a.path(name+opening), a.path(name))
+	return os.Rename(f.Name(), whole)
 }
 
-// index writes the index of a file. It has its name when it is whole.
-func (a *Archive) index(name string) error {
-	to := a.path(indexName(name))
+// writeIndex writes the index of a file. It has its name when it is whole.
+func writeIndex(to string, entries []warc.Entry) error {
 	f, err := os.Create(to + opening)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(warc.WriteIndex(f, a.entries), f.Close()); err != nil {
+	if err := errors.Join(warc.WriteIndex(f, entries), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(to+opening, to)
@@ -238,6 +260,7 @@ func (a *Archive) Sync() error {
 func (a *Archive) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	defer a.free()
 	if a.failed == nil {
 		a.fail(a.finish())
 	}

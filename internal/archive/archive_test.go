@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,7 +61,10 @@ func open(t *testing.T, dir string, s Store, opt Options) *Archive {
 }
 
 // abandon leaves an archive as a killed process does.
-func (a *Archive) abandon() { _ = a.file.Close() }
+func (a *Archive) abandon() {
+	_ = a.file.Close()
+	a.free()
+}
 
 // listing is what an archive holds, its files in a row: each record's type and the end of its URL.
 // Every page of the store must be where its record says, and no other.
@@ -230,7 +234,7 @@ func TestResume(t *testing.T) {
 		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"an answer that is no page", func(_ *testing.T, a *Archive, _ string) { a.Keep(page(3).Raw) }, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"an index, and a file that is not closed", func(t *testing.T, a *Archive, _ string) {
-			if err := a.index(a.mark.name()); err != nil {
+			if err := writeIndex(a.path(indexName(a.mark.name())), a.entries); err != nil {
 				t.Error(err)
 			}
 		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
@@ -595,5 +599,135 @@ func TestPages(t *testing.T) {
 	})
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v\n got %q\nwant %q", err, got, want)
+	}
+}
+
+// What a dead process left open is closed by another as it would have closed it, and a worker that
+// comes back begins the next file.
+func TestAdopt(t *testing.T) {
+	for _, test := range []struct {
+		why    string
+		leave  func(t *testing.T, a *Archive)
+		closed bool
+		lost   int
+		want   string // what is there after another page of the worker
+	}{
+		{"nothing unusual", func(*testing.T, *Archive) {}, true, 0, ", response 1, request 1, response 2, request 2, , response 9, request 9"},
+		{"an answer that was not committed", func(t *testing.T, a *Archive) {
+			p, err := a.answer(page(3).Raw, replay.IsPage, "")
+			if err := errors.Join(err, a.write(p.records)); err != nil {
+				t.Error(err)
+			}
+		}, true, 0, ", response 1, request 1, response 2, request 2, , response 9, request 9"},
+		{"a part of an answer", func(t *testing.T, a *Archive) {
+			p, err := a.answer(page(3).Raw, replay.IsPage, "")
+			if err := errors.Join(err, a.write(p.records[:50])); err != nil {
+				t.Error(err)
+			}
+		}, true, 0, ", response 1, request 1, response 2, request 2, , response 9, request 9"},
+		{"an empty file", func(t *testing.T, a *Archive) {
+			if err := a.next(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := a.file.Truncate(0); err != nil {
+				t.Error(err)
+			}
+		}, false, 0, ", response 1, request 1, response 2, request 2, , response 9, request 9"},
+		{"a file without its last answer", func(t *testing.T, a *Archive) {
+			if err := a.file.Truncate(a.entries[1].Offset + 10); err != nil {
+				t.Error(err)
+			}
+		}, true, 1, ""},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			dir, s := t.TempDir(), store.NewMemory()
+			other := open(t, dir, s, Options{Worker: "other"})
+			a := open(t, dir, s, Options{Worker: "a-1"})
+			commit(t, a, page(1), &store.Entry{Record: recordOf(page(1))})
+			commit(t, a, page(2), &store.Entry{Record: recordOf(page(2))})
+			test.leave(t, a)
+			a.abandon()
+			if err := other.Close(); err != nil {
+				t.Fatal(err)
+			}
+			found := opened(t, dir, s)
+			if len(found) != 1 || found[0].Worker != "a-1" {
+				t.Fatalf("open are %+v, want one file of a-1", found)
+			}
+			if test.lost > 0 {
+				if _, lost, err := Adopt(t.Context(), dir, s, found[0], nil); lost != test.lost || !errors.Is(err, ErrLacking) {
+					t.Errorf("without a way to put URLs back: %d are lost, %v; want %d, %v", lost, err, test.lost, ErrLacking)
+				}
+			}
+			closed, lost, err := Adopt(t.Context(), dir, s, found[0], s.Requeue)
+			if closed != test.closed || lost != test.lost || err != nil {
+				t.Errorf("closed: %t, %d are lost, %v; want %t, %d", closed, lost, err, test.closed, test.lost)
+			}
+			if counts, err := s.Counts(t.Context()); err != nil || int(counts.Pending) != test.lost {
+				t.Errorf("%d URLs are put back, %v; want %d", counts.Pending, err, test.lost)
+			}
+			if left, err := filepath.Glob(filepath.Join(dir, "*"+opening)); err != nil || len(left) > 0 {
+				t.Errorf("left over: %q, %v", left, err)
+			}
+			if test.lost > 0 {
+				return
+			}
+			a = open(t, dir, s, Options{Worker: "a-1"})
+			commit(t, a, page(9), &store.Entry{Record: recordOf(page(9))})
+			if err := a.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.TrimPrefix(strings.TrimSuffix(listing(t, dir, s), ", "), ", "); ", "+got != test.want {
+				t.Errorf("\n got %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func opened(t *testing.T, dir string, s store.Reader) []LeftOpen {
+	t.Helper()
+	all, err := Opened(t.Context(), dir, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// The file of a process that lives is left alone, and of many that would adopt a file one does.
+func TestAdoptOnce(t *testing.T) {
+	dir, s := t.TempDir(), store.NewMemory()
+	a := open(t, dir, s, Options{Worker: "a"})
+	commit(t, a, page(1), &store.Entry{Record: recordOf(page(1))})
+	a.Keep(page(2).Raw)
+	found := opened(t, dir, s)
+	if len(found) != 1 {
+		t.Fatalf("open are %+v, want one file", found)
+	}
+	if closed, _, err := Adopt(t.Context(), dir, s, found[0], nil); closed || !errors.Is(err, ErrLocked) {
+		t.Errorf("while its process lives: closed %t, %v; want %v", closed, err, ErrLocked)
+	}
+	if _, _, err := Open(t.Context(), dir, s, Options{Worker: "a"}); !errors.Is(err, ErrLocked) {
+		t.Errorf("opened a second time under its name: %v; want %v", err, ErrLocked)
+	}
+	commit(t, a, page(3), &store.Entry{Record: recordOf(page(3))})
+	a.abandon()
+	var done atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			switch closed, _, err := Adopt(t.Context(), dir, s, found[0], nil); {
+			case closed:
+				done.Add(1)
+			case err != nil && !errors.Is(err, ErrLocked):
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if done.Load() != 1 {
+		t.Errorf("%d adopted the file, want one", done.Load())
+	}
+	if got, want := listing(t, dir, s), ", response 1, request 1, other 2, request 2, response 3, request 3"; got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,9 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/replay"
 	"skink/store"
 	"skink/warc"
 )
@@ -36,6 +33,11 @@ func Open(ctx context.Context, dir string, s Store, opt Options) (a *Archive, lo
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, 0, fmt.Errorf("make a folder for the archive: %w", err)
 	}
+	if opt.Worker != "" {
+		if err := enlist(ctx, s, opt.Worker); err != nil {
+			return nil, 0, fmt.Errorf("note that worker %s has an archive: %w", opt.Worker, err)
+		}
+	}
 	known, err := readMark(ctx, s, opt.Worker)
 	if err == nil && known != nil {
 		lost, err = a.resume(ctx, *known)
@@ -46,6 +48,7 @@ func Open(ctx context.Context, dir string, s Store, opt Options) (a *Archive, lo
 		if a.file != nil {
 			_ = a.file.Close()
 		}
+		a.free()
 		return nil, 0, fmt.Errorf("open the archive in %s: %w", dir, err)
 	}
 	return a, lost, nil
@@ -110,7 +113,7 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	moved := m.Dir != a.dir
 	m.Dir = a.dir
 	a.mark = m
-	f, err := os.OpenFile(a.path(m.name()+opening), os.O_RDWR, 0)
+	f, unlock, err := openLocked(a.path(m.name() + opening))
 	gone := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !gone {
 		return 0, err
@@ -118,24 +121,60 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	if gone && moved && !a.has(m) {
 		return 0, fmt.Errorf("%w: go on in its folder, or move its files", ErrElsewhere)
 	}
-	committed, err := a.committed(ctx)
+	if !gone {
+		a.file, a.unlock = f, unlock
+	}
+	all, err := committed(ctx, a.store, &m)
 	if err != nil {
 		return 0, err
 	}
 	if !gone {
-		a.file = f
-		return a.cut(ctx, committed)
+		return a.cut(ctx, all)
 	}
 	if _, err := os.Stat(a.path(m.name())); err == nil {
-		return 0, a.following(ctx) // it was closed, and the process ended before the next was begun
+		return 0, a.following(ctx) // it was closed, and the process ended before the next was begun, or another adopted it
 	}
-	if len(committed) > 0 {
-		if err := a.fetchAgain(ctx, committed); err != nil {
+	if len(all) > 0 {
+		if err := fetchAgain(ctx, a.store.Requeue, all); err != nil {
 			return 0, err
 		}
-		return len(committed), a.following(ctx)
+		return len(all), a.following(ctx)
 	}
 	return 0, a.begin(ctx)
+}
+
+// cut makes the file that is open end where it is certain, and returns how many answers of pages
+// are not there.
+func (a *Archive) cut(ctx context.Context, all []answered) (lost int, err error) {
+	t := &tail{a.store, a.file, a.mark.name()}
+	end, gone, err := t.end(ctx, all)
+	if err != nil {
+		return 0, err
+	}
+	lost = len(gone)
+	if err := fetchAgain(ctx, a.store.Requeue, gone); err != nil {
+		return lost, err
+	}
+	if a.at = end; end == 0 { // not even its warcinfo is whole
+		name := a.file.Name()
+		err := errors.Join(a.file.Close(), os.Remove(name))
+		a.free()
+		if err != nil {
+			return lost, err
+		}
+		return lost, a.begin(ctx)
+	}
+	if err := a.file.Truncate(a.at); err != nil {
+		return lost, err
+	}
+	a.entries, err = t.index(a.at)
+	switch {
+	case err != nil:
+		return lost, err
+	case lost > 0: // the store knows of places behind the end, at which nothing else may come to be
+		return lost, a.next(ctx)
+	}
+	return lost, a.writeMark(ctx)
 }
 
 // Unfinished says whether a process was killed that had a file of a worker's archive open in a
@@ -152,14 +191,17 @@ func Unfinished(ctx context.Context, dir string, s metaReader, worker string) (b
 	return err == nil, err
 }
 
+// A requeue puts URLs back into the frontier.
+type requeue = func(ctx context.Context, items []frontier.Item) (int, error)
+
 // fetchAgain puts back the URLs of answers that are gone. It comes before the mark says that their
 // file is done with: whoever goes on after another crash finds them once more.
-func (a *Archive) fetchAgain(ctx context.Context, gone []answered) error {
+func fetchAgain(ctx context.Context, requeue requeue, gone []answered) error {
 	var items []frontier.Item
 	for _, g := range gone {
 		items = append(items, g.item)
 	}
-	if _, err := a.store.Requeue(ctx, items); err != nil {
+	if _, err := requeue(ctx, items); err != nil {
 		return fmt.Errorf("put back pages whose answers are gone: %w", err)
 	}
 	return nil
@@ -169,124 +211,6 @@ func (a *Archive) fetchAgain(ctx context.Context, gone []answered) error {
 func (a *Archive) has(m mark) bool {
 	found, _ := filepath.Glob(a.path(m.Crawl + "-*.warc.gz")) // a bad pattern finds none
 	return len(found) > 0
-}
-
-// An answered page was committed with an answer in the file that was open.
-type answered struct {
-	at   store.Archived
-	item frontier.Item // asks for it again, as a whole
-}
-
-// committed are the pages that were committed with an answer in the file that was open, in the
-// order of their commits.
-func (a *Archive) committed(ctx context.Context) (all []answered, err error) {
-	name, now := a.mark.name(), time.Now().UTC()
-	for page, err := range a.store.Changes(ctx, a.mark.Cursor, store.WantRecord) {
-		if err != nil {
-			return nil, err
-		}
-		for _, at := range []store.Archived{page.Record.Archive, page.Record.Answered} {
-			if at.File == name {
-				r := &page.Record
-				all = append(all, answered{at, frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: now}})
-			}
-		}
-	}
-	return all, nil
-}
-
-// cut makes the file that is open end behind the last answer of a page that was committed, and
-// returns how many of those are not there.
-func (a *Archive) cut(ctx context.Context, committed []answered) (lost int, err error) {
-	info, err := a.file.Stat()
-	if err != nil {
-		return 0, err
-	}
-	var last store.Archived
-	var gone []answered
-	for _, c := range committed {
-		switch end := c.at.Offset + c.at.Length; {
-		case end > info.Size():
-			gone = append(gone, c)
-		case end > last.Offset+last.Length:
-			last = c.at
-		}
-	}
-	lost = len(gone)
-	if err := a.fetchAgain(ctx, gone); err != nil {
-		return lost, err
-	}
-	if a.at, err = a.endOf(ctx, last); err != nil {
-		return lost, err
-	}
-	if a.at == 0 { // not even its warcinfo is whole
-		name := a.file.Name()
-		if err := errors.Join(a.file.Close(), os.Remove(name)); err != nil {
-			return lost, err
-		}
-		return lost, a.begin(ctx)
-	}
-	if err := a.file.Truncate(a.at); err != nil {
-		return lost, err
-	}
-	name := a.mark.name()
-	whole := io.NewSectionReader(a.file, 0, a.at)
-	a.entries, err = warc.IndexOf(whole, name, func(*warc.Damage) {}) // what rots is in no index
-	switch {
-	case err != nil:
-		return lost, err
-	case lost > 0: // the store knows of places behind the end, at which nothing else may come to be
-		return lost, a.next(ctx)
-	}
-	return lost, a.writeMark(ctx)
-}
-
-// endOf is where the records end that belong to pages of the store: those that refer to the last
-// answer of one. last is such an answer; behind it there may be others, of visits that left a
-// record what it was and so are no change of the store. Without any, it is where the first record
-// of the file ends; 0: there is none.
-func (a *Archive) endOf(ctx context.Context, last store.Archived) (int64, error) {
-	r := warc.NewReader(io.NewSectionReader(a.file, last.Offset, 1<<62))
-	end, about := int64(0), ""
-	for {
-		rec, err := r.Next()
-		if err == nil {
-			_, err = io.Copy(io.Discard, rec.Block)
-		}
-		if err != nil {
-			if _, damaged := errors.AsType[*warc.Damage](err); !damaged && err != io.EOF {
-				return 0, err
-			}
-			return last.Offset + end, nil
-		}
-		if about == "" || rec.Header.Get("WARC-Concurrent-To") != about {
-			settled := end == 0
-			if !settled {
-				if settled, err = a.isSettled(ctx, rec, last.Offset+rec.Offset); err != nil {
-					return 0, err
-				}
-			}
-			if about = ""; !settled {
-				continue
-			}
-			about = rec.ID()
-		}
-		end = rec.Offset + rec.Length
-	}
-}
-
-// isSettled says whether the store knows of a record of the open file as the answer of a page.
-func (a *Archive) isSettled(ctx context.Context, rec *warc.Record, offset int64) (bool, error) {
-	if !rec.Header.Has(replay.PageField) && rec.Type() != warc.Metadata {
-		return false, nil
-	}
-	pages, err := a.store.Pages(ctx, []dedup.Hash{dedup.HashOf([]byte(rec.URI()))}, store.WantRecord)
-	if err != nil || pages[0] == nil {
-		return false, err
-	}
-	r, name := &pages[0].Record, a.mark.name()
-	isHere := func(at store.Archived) bool { return at.File == name && at.Offset == offset }
-	return isHere(r.Archive) || isHere(r.Answered), nil
 }
 
 func indexName(archive string) string { return strings.TrimSuffix(archive, ".warc.gz") + ".cdxj" }

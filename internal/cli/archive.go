@@ -43,18 +43,32 @@ func (f *archiveFlags) check() error {
 	return mayWrite("--warc", filepath.Join(f.dir, "a.warc.gz"), nil)
 }
 
-// resumeArchive opens the archive of a crawl if a process was killed while it wrote there. What is
-// missing of it is left to fetch, and if nothing is left, its last file is to be closed.
+// resumeArchive opens the archive of a crawl if a process was killed while it wrote there: its last file
+// is to be closed, even if the crawl has nothing left to fetch. It adopts files of other workers that died.
 func (c *crawlRun) resumeArchive(ctx context.Context) error {
 	dir := c.crawlFlags.archive.dir
 	if dir == "" {
 		return nil
 	}
 	unfinished, err := archive.Unfinished(ctx, dir, c.store, c.archivist())
-	if err != nil || !unfinished {
+	if err == nil && unfinished {
+		err = c.openArchive(ctx)
+	}
+	if err != nil {
 		return err
 	}
-	return c.openArchive(ctx)
+	return c.adopt(ctx)
+}
+
+// adopt adopts the files that other workers left in the folder of the archive. A file that cannot be
+// adopted does not end the crawl.
+func (c *crawlRun) adopt(ctx context.Context) error {
+	dir := c.crawlFlags.archive.dir
+	if dir == "" || !c.store.shared {
+		return nil
+	}
+	_, err := adopt(ctx, c.store, dir, c.store.Requeue, c.say.line)
+	return err
 }
 
 // openArchive opens the archive of a crawl, if one is asked for and it is not open.

@@ -63,7 +63,7 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) (err err
 		return err
 	}
 	if err := c.resumeArchive(ctx); err != nil {
-		return err
+		return errors.Join(err, c.closeArchive())
 	}
 	switch left, err := c.anythingLeft(ctx); {
 	case err != nil:
@@ -222,6 +222,9 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	closeErr := pipeline.Close()
 	unsent, followErr := following.close(late)
 	closeErr = errors.Join(closeErr, followErr, c.closeArchive())
+	if closeErr == nil && ctx.Err() == nil {
+		closeErr = c.adopt(ctx)
+	}
 	fedTo := c.feed
 	if unsent {
 		err, fedTo = cmp.Or(err, context.Canceled), ""

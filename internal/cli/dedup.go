@@ -17,7 +17,11 @@ import (
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
+	"skink/store/badger/disk"
 )
+
+// tempStore begins the names of temporary stores.
+const tempStore = "skink-dedup-"
 
 var dedupCommand = command{
 	name:  "dedup",
@@ -139,7 +143,8 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	}
 	dir := d.store
 	if dir == "" {
-		if dir, err = os.MkdirTemp("", "skink-dedup-"); err != nil {
+		disk.RemoveStale(os.TempDir(), tempStore)
+		if dir, err = os.MkdirTemp("", tempStore); err != nil {
 			return fmt.Errorf("make a temporary store: %w: --store names a place for it", err)
 		}
 		defer os.RemoveAll(dir)

@@ -144,18 +144,19 @@ type noted struct {
 // notes are the noted records, in their order, in a temporary file.
 type notes struct {
 	file *os.File
+	done func() error // closes and removes the file
 	out  *bufio.Writer
 }
 
 func newNotes() (*notes, error) {
-	f, err := os.CreateTemp("", "skink-dedup-*")
+	f, done, err := corpus.Temporary("skink-notes-")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary file: %w", err)
 	}
-	return &notes{f, bufio.NewWriter(f)}, nil
+	return &notes{f, done, bufio.NewWriter(f)}, nil
 }
 
-func (n *notes) close() error { return errors.Join(n.file.Close(), os.Remove(n.file.Name())) }
+func (n *notes) close() error { return n.done() }
 
 func (n *notes) take(r *corpus.Record, page *store.Record) error {
 	return binary.Write(n.out, binary.LittleEndian, noted{uint64(r.Num), page.ID})

@@ -206,13 +206,20 @@ func (f *exportFlags) checkWACZ() error {
 func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	dir := f.archive
 	if dir == "" {
-		var err error
-		if dir, err = archive.Where(ctx, s, ""); err != nil {
+		dirs, err := archive.Folders(ctx, s)
+		switch {
+		case err != nil:
 			return err
+		case len(dirs) == 0:
+			return usagef("%s does not say where its web archive is: name the folder with --warc; a crawl keeps one with --warc, too", *f.store)
+		case len(dirs) > 1:
+			return usagef("the workers of %s have their web archives in %s: bring the files into one folder, and name it with --warc", withoutPassword(*f.store), strings.Join(dirs, " and "))
 		}
+		dir = dirs[0]
 	}
-	if dir == "" {
-		return usagef("%s does not say where its web archive is: name the folder with --warc; a crawl keeps one with --warc, too", *f.store)
+	left, err := adopt(ctx, s, dir, nil, func(format string, args ...any) { fmt.Fprintf(con.Err, "skink: "+format+"\n", args...) })
+	if err != nil {
+		return err
 	}
 	lost, pages := 0, 0
 	from := feed.WACZ{
@@ -223,11 +230,14 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		},
 	}
 	f.out.asItIs = true // it is a ZIP file, whatever its name
-	err := f.out.write(con, func(out io.Writer) (err error) {
+	err = f.out.write(con, func(out io.Writer) (err error) {
 		pages, err = feed.WriteWACZ(ctx, out, s, opt, from)
 		return err
 	})
+	missing, _ := errors.AsType[*feed.MissingError](err)
 	switch {
+	case missing != nil && left[missing.Name] != "":
+		return fmt.Errorf("pages of the store are in %s, which is not complete: %s", missing.Name, left[missing.Name])
 	case errors.Is(err, feed.ErrNoArchive):
 		return fmt.Errorf("%s: %w: try skink crawl --warc", *f.store, err)
 	case err != nil:

@@ -22,14 +22,14 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer
 	if r.Archive.File == "" {
 		return errors.New("its page was not kept: a crawl with --warc keeps pages beside their texts")
 	}
-	dir, err := archive.Where(ctx, s, "")
+	dirs, err := archive.Folders(ctx, s)
 	switch {
 	case err != nil:
 		return err
-	case dir == "":
+	case len(dirs) == 0:
 		return fmt.Errorf("its page is in %s, and the store does not say where that archive is", r.Archive.File)
 	}
-	f, err := openArchived(filepath.Join(dir, filepath.Base(r.Archive.File)))
+	f, err := openArchived(dirs, filepath.Base(r.Archive.File))
 	if err != nil {
 		return fmt.Errorf("its page cannot be read: %w", err)
 	}
@@ -55,13 +55,16 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer
 	return doc.WriteHTML(w)
 }
 
-// openArchived opens a file of an archive, also one that is being written.
-func openArchived(path string) (*os.File, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		if f, err := os.Open(path + replay.Opening); err == nil {
-			return f, nil
+// openArchived opens a file of an archive, also one that is being written, in the first of some folders
+// that has it.
+func openArchived(dirs []string, name string) (f *os.File, err error) {
+	for _, dir := range dirs {
+		path := filepath.Join(dir, name)
+		for _, path := range []string{path, path + replay.Opening} {
+			if f, err = os.Open(path); !errors.Is(err, os.ErrNotExist) {
+				return f, err
+			}
 		}
 	}
-	return f, err
+	return nil, err
 }

@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -100,7 +98,7 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 		}
 		mode = info.Mode().Perm()
 	}
-	removeStale(filepath.Dir(name), tempPrefix(name))
+	disk.RemoveStale(filepath.Dir(name), tempPrefix(name))
 	f, err := os.CreateTemp(filepath.Dir(name), tempPrefix(name)+"*")
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write %s: there is no folder %s: make it first", name, filepath.Dir(name))
@@ -131,29 +129,6 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 
 // tempPrefix is how the names of the files begin that become the file name.
 func tempPrefix(name string) string { return "." + filepath.Base(name) + ".skink-" }
-
-// removeStale removes the files that killed runs left in a folder. A file that is being written is
-// locked, or is younger than the moment between its beginning and its lock.
-func removeStale(dir, prefix string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return // writing will say so
-	}
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		info, err := e.Info()
-		if err != nil || !strings.HasPrefix(e.Name(), prefix) || !info.Mode().IsRegular() || time.Since(info.ModTime()) < staleAfter {
-			continue
-		}
-		if release, free, err := disk.TryLock(path); err == nil && free {
-			_ = os.Remove(path)
-			release()
-		}
-	}
-}
-
-// staleAfter is the least age of a file that may be stale.
-const staleAfter = 10 * time.Second
 
 func writeInto(name string, write func(w io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)

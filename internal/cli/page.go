@@ -13,6 +13,8 @@ import (
 	"skink/crawler/wire"
 	"skink/extract"
 	"skink/internal/corpus"
+	"skink/internal/replay"
+	"skink/warc"
 )
 
 // readPage reads the page that an argument names: a file, a URL, or - for standard input.
@@ -25,6 +27,9 @@ func readPage(ctx context.Context, con Console, options extract.Options, private
 	} else {
 		kind = corpus.TypeOf(name)
 		body, err = await(ctx, func() ([]byte, error) { return readInput(con, name) })
+		if err == nil && replay.IsARC(body) {
+			err = fmt.Errorf("%s: %w", name, warc.ErrARC)
+		}
 		if _, missing := os.Stat(name); errors.Is(missing, fs.ErrNotExist) && withScheme(name) != "" {
 			err = fmt.Errorf("there is no file %q: check its name, or did you mean %s?", name, withScheme(name))
 		}

@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"skink/internal/complete"
 	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
@@ -153,10 +154,7 @@ func (p *presence) say(ctx context.Context) error {
 // timeAt is the time by the clock of a store's servers. A store in a folder has none, and is of one
 // machine.
 func timeAt(ctx context.Context, s any) time.Time {
-	if w, ok := s.(*writeStore); ok {
-		s = w.Store
-	}
-	if servers, ok := s.(interface {
+	if servers, ok := beneath(s).(interface {
 		Now(context.Context) (time.Time, error)
 	}); ok {
 		if now, err := servers.Now(ctx); err == nil {
@@ -164,6 +162,19 @@ func timeAt(ctx context.Context, s any) time.Time {
 		}
 	}
 	return time.Now()
+}
+
+// beneath is the store that others are wrapped around.
+func beneath(s any) any {
+	switch s := s.(type) {
+	case *writeStore:
+		return beneath(s.Store)
+	case inStep:
+		return beneath(s.Store)
+	case *complete.Whole:
+		return beneath(s.Reader)
+	}
+	return s
 }
 
 // leave removes the worker's line.

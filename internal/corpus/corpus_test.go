@@ -131,10 +131,11 @@ func TestManyInOne(t *testing.T) {
 		"d.txt":      `[{"id":1}]`,
 		"list.txt":   "[1] A footnote, and {braces}.",
 		"links.md":   "[a link](b.html) and text.",
+		"e.JSON":     `["a text", "another"]`,
 		"one.json":   `{"theme": "dark"}`,
 		"number.txt": "[1, 2, 3]",
 	})
-	for name, want := range map[string]string{"a.csv": "mlr --icsv", "b.TSV.gz": "mlr --itsv", "c.json": "one JSON array", "d.txt": "jq -c"} {
+	for name, want := range map[string]string{"a.csv": "mlr --icsv", "b.TSV.gz": "mlr --itsv", "c.json": "one JSON array", "d.txt": "jq -c", "e.JSON": "one JSON array"} {
 		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}})
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q, %v", name, got, err)
@@ -147,7 +148,7 @@ func TestManyInOne(t *testing.T) {
 	}
 	unread := 0
 	in := &Inputs{Paths: []string{dir}, Include: []*regexp.Regexp{regexp.MustCompile(`.`)}, Unreadable: func(error) { unread++ }}
-	if got, err := texts(dir, in); err != nil || len(got) != 4 || unread != 4 {
+	if got, err := texts(dir, in); err != nil || len(got) != 4 || unread != 5 {
 		t.Errorf("in a folder: %q, %d could not be read, %v", got, unread, err)
 	}
 }

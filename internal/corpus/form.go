@@ -75,14 +75,17 @@ func manyInOne(name string, start []byte) error {
 	case ".tsv", ".tab":
 		return errors.New("it is a table, and tables of TSV are not read: convert it to JSON Lines, for example with: mlr --itsv --ojsonl cat FILE.tsv")
 	}
-	if arrayOfObjects.Match(start) {
+	if named := strings.EqualFold(filepath.Ext(name), ".json"); named && array.Match(start) || arrayOfObjects.Match(start) {
 		return errors.New("it is one JSON array, and those are not read: convert it to JSON Lines, for example with: jq -c '.[]' FILE.json")
 	}
 	return nil
 }
 
-// arrayOfObjects is how a JSON array of objects begins.
-var arrayOfObjects = regexp.MustCompile(`^(?:\x{FEFF})?\s*\[\s*\{\s*["}]`)
+// The beginnings of a JSON array and of one of objects. Other texts begin with a bracket, too.
+var (
+	array          = regexp.MustCompile(`^(?:\x{FEFF})?\s*\[`)
+	arrayOfObjects = regexp.MustCompile(`^(?:\x{FEFF})?\s*\[\s*\{\s*["}]`)
+)
 
 func isText(kind string) bool { return isHTML(kind) || strings.HasPrefix(kind, "text/") }
 

@@ -18,9 +18,9 @@ func (in *Inputs) readPackage(i input, f io.Reader, b *packed.Reader, yield func
 	file, onDisk := f.(*os.File)
 	if !onDisk || b.Packed { // a ZIP file is read from its end
 		var err error
-		if file, err = os.CreateTemp("", "skink-wacz-"); err == nil {
-			defer os.Remove(file.Name())
-			defer file.Close()
+		var done func() error
+		if file, done, err = Temporary("skink-wacz-"); err == nil {
+			defer done()
 			_, err = io.Copy(file, b)
 		}
 		if err != nil {

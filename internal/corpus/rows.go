@@ -12,12 +12,11 @@ import (
 // readRowsFrom yields the rows of a Parquet file that is packed, or comes through a pipe. Such a
 // file is read from its end, so it is written to a temporary one first.
 func (in *Inputs) readRowsFrom(i input, from io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
-	file, err := os.CreateTemp("", "skink-parquet-")
+	file, done, err := Temporary("skink-parquet-")
 	if err != nil {
 		return failed(fmt.Errorf("unpack it into a temporary file: %w", err))
 	}
-	defer os.Remove(file.Name())
-	defer file.Close()
+	defer done()
 	if _, err := io.Copy(file, from); err != nil {
 		return failed(fmt.Errorf("unpack it into a temporary file: %w", err))
 	}

@@ -50,6 +50,8 @@ func Files(path string) (files []File, err error) {
 		name := strings.TrimSuffix(e.Name(), Opening)
 		switch at := filepath.Join(path, e.Name()); {
 		case !e.Type().IsRegular():
+		case strings.HasSuffix(name, ".arc.gz") || strings.HasSuffix(name, ".arc"):
+			return nil, fmt.Errorf("%s: %w", at, warc.ErrARC)
 		case isArchiveName(name):
 			files = append(files, onDisk(at))
 		case strings.HasSuffix(name, ".wacz"):
@@ -142,7 +144,7 @@ type Notes struct {
 // one. The error is that of reading the file, of ctx, or of take.
 func Pages(ctx context.Context, r io.Reader, name string, opt crawler.Options, notes Notes, take func(*crawler.Page, store.Archived) error) error {
 	in := bufio.NewReaderSize(r, startBytes)
-	if start, _ := in.Peek(startBytes); warc.IsARC(unpackedStart(start)) {
+	if start, _ := in.Peek(startBytes); IsARC(start) {
 		return warc.ErrARC
 	}
 	records := warc.NewReader(in)
@@ -188,6 +190,9 @@ func Pages(ctx context.Context, r io.Reader, name string, opt crawler.Options, n
 
 // startBytes is how much of a file is looked at to see its format.
 const startBytes = 64 << 10
+
+// IsARC says whether a file that begins with some bytes, packed or not, is in ARC.
+func IsARC(start []byte) bool { return warc.IsARC(unpackedStart(start[:min(len(start), startBytes)])) }
 
 // unpackedStart is the beginning of what a file holds that begins with some bytes.
 func unpackedStart(start []byte) []byte {

@@ -27,6 +27,7 @@ type view struct {
 	dir     string
 	damaged bool   // the view is a copy of a damaged store, which has to be mended
 	release func() // gives up the lock on the store
+	unlock  func() // gives up the lock on the folder of the view; nil: badger has it, or there is none
 }
 
 // openView makes the view of a store that exists. The view of a damaged store is a copy, which
@@ -76,6 +77,7 @@ func (v *view) link(dir string, m badgerdb.Manifest, logs []memLog, opt Options)
 	if v.dir, err = makeViewFolder(size, opt); err != nil {
 		return err
 	}
+	v.unlock, _, _ = disk.TryLock(v.dir) // so that nobody takes it for stale; badger locks only what it may write to
 	if err := v.fill(dir, m, logs); err != nil {
 		return fmt.Errorf("make a view of the store in %s: %w", v.dir, err)
 	}
@@ -148,6 +150,9 @@ func (v *view) copyLog(l memLog) error {
 	return os.WriteFile(filepath.Join(v.dir, filepath.Base(l.name)), b[:l.end], 0o666)
 }
 
+// viewPrefix begins the names of the folders of views.
+const viewPrefix = "skink-read-"
+
 // viewRoom is more bytes than the small files of a view take.
 const viewRoom = 4 << 20
 
@@ -162,7 +167,8 @@ func makeViewFolder(size int64, opt Options) (string, error) {
 			full = fmt.Errorf("%s has no room for a view of %d MiB: %w: name another place by TMPDIR", os.TempDir(), need>>20, store.ErrFull)
 			continue
 		}
-		dir, err := os.MkdirTemp(place, "skink-read-")
+		disk.RemoveStale(place, viewPrefix)
+		dir, err := os.MkdirTemp(place, viewPrefix)
 		if err == nil {
 			return dir, nil
 		}
@@ -175,6 +181,9 @@ func (v *view) close() error {
 	v.release()
 	if v.dir == "" {
 		return nil
+	}
+	if v.unlock != nil {
+		defer v.unlock()
 	}
 	return os.RemoveAll(v.dir)
 }

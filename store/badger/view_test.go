@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"skink/frontier"
 	"skink/store"
@@ -158,4 +159,36 @@ func names(lines []string) (all []string) {
 		all = append(all, l[strings.LastIndexByte(l, ' ')+1:])
 	}
 	return all
+}
+
+// A reader removes the views of readers that were killed, and not those of readers that live.
+func TestStaleViews(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	dir := filepath.Join(t.TempDir(), "store")
+	s, err := Open(dir, Options{Create: true})
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	alive := openReader(t, dir).reading.dir
+	dead := filepath.Join(tmp, viewPrefix+"dead")
+	if err := os.Mkdir(dead, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	for _, view := range []string{alive, dead} {
+		if err := os.Chtimes(view, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	openReader(t, dir)
+	if _, err := os.Stat(alive); err != nil {
+		t.Errorf("the view of a reader that lives: %v", err)
+	}
+	if _, err := os.Stat(dead); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the view of a killed reader is there: %v", err)
+	}
 }

@@ -2,6 +2,8 @@
 
 package disk
 
+const hasLocks = false
+
 // TryLock always succeeds. Badger finds out by itself whether another process has the store.
 func TryLock(string) (release func(), ok bool, err error) { return func() {}, true, nil }
 

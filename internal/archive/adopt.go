@@ -1,0 +1,195 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"skink/store"
+	"skink/store/badger/disk"
+)
+
+// # Files of dead processes
+//
+// A process that is killed leaves its file open: without an index, and perhaps with answers that the
+// store does not know of. It closes the file when it is started again. If it is not, another process
+// may adopt the file, which cuts and closes it in the same way.
+//
+// The process that writes a file has it locked, and so has the one that adopts it. So the file of a
+// process that lives is not adopted, also if that process is stopped for a while, and no file is
+// adopted twice. But a server may still be busy with the last commit of a process that died. So the
+// caller adopts only if the process has been silent for a while.
+//
+// Adopting writes nothing into the store, unless answers are gone, so the export of a store can do it.
+// A worker that comes back finds its file closed, and begins the next.
+
+var (
+	// ErrLocked: another process has the file.
+	ErrLocked = errors.New("another process is writing it")
+	// ErrLacking: a file lacks answers of pages, as after a power cut.
+	ErrLacking = errors.New("it lacks answers of pages")
+)
+
+// A LeftOpen is a file that a process is writing, or left open.
+type LeftOpen struct {
+	Worker string // whose it is
+	Name   string // of the file once it is whole
+	mark   *mark
+}
+
+// Opened are the files in a folder that are open by the marks of a store.
+func Opened(ctx context.Context, dir string, s metaReader) (all []LeftOpen, err error) {
+	err = eachMark(ctx, s, func(worker string, m *mark) error {
+		_, err := os.Stat(filepath.Join(dir, m.name()+opening))
+		if err == nil {
+			all = append(all, LeftOpen{worker, m.name(), m})
+		} else if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return err
+	})
+	return all, err
+}
+
+// Adopt closes a file that a dead process left open in a folder. lost is how many answers of pages it
+// lacks; again puts their URLs back, and without it the error is [ErrLacking]. closed is false if there
+// was nothing to close: nothing was in the file, or another process has closed it.
+func Adopt(ctx context.Context, dir string, s pages, l LeftOpen, again requeue) (closed bool, lost int, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("close the file %s in %s: %w", l.Name+opening, dir, err)
+		}
+	}()
+	f, unlock, err := openLocked(filepath.Join(dir, l.Name+opening))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, 0, nil
+	case err != nil:
+		return false, 0, err
+	}
+	defer f.Close()
+	if unlock == nil {
+		return false, 0, errors.New("the folder is on a file system without locks, so its worker may live")
+	}
+	defer unlock()
+	all, err := committed(ctx, s, l.mark)
+	if err != nil {
+		return false, 0, err
+	}
+	t := &tail{s, f, l.Name}
+	end, gone, err := t.end(ctx, all)
+	if err == nil && len(gone) > 0 {
+		if again == nil {
+			return false, len(gone), ErrLacking
+		}
+		err = fetchAgain(ctx, again, gone)
+	}
+	if err != nil {
+		return false, len(gone), err
+	}
+	if end == 0 { // not even its warcinfo is whole
+		return false, len(gone), os.Remove(f.Name())
+	}
+	entries, err := t.index(end)
+	if err == nil {
+		err = finish(f, l.Name, end, entries)
+	}
+	return err == nil, len(gone), err
+}
+
+// openLocked opens a file that a process left open, and locks it. unlock is nil if the file system has
+// no locks.
+func openLocked(path string) (f *os.File, unlock func(), err error) {
+	if f, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+		return nil, nil, err
+	}
+	unlock, free, err := disk.TryLock(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.Close()
+		return nil, nil, err
+	case err != nil:
+		return f, nil, nil
+	case !free:
+		f.Close()
+		return nil, nil, ErrLocked
+	}
+	opened, err := f.Stat()
+	if err == nil {
+		var named fs.FileInfo
+		if named, err = os.Stat(path); err == nil && !os.SameFile(opened, named) {
+			err = ErrLocked // it was replaced just now
+		}
+	}
+	if err != nil {
+		unlock()
+		f.Close()
+		return nil, nil, err
+	}
+	return f, unlock, nil
+}
+
+// listName is where a store keeps the names of the workers that have archives.
+const listName = "archives"
+
+// archivists are the names of the workers that have archives of a store.
+func archivists(ctx context.Context, s metaReader) (names []string, text []byte, err error) {
+	if text, err = s.Meta(ctx, listName); err != nil || text == nil {
+		return nil, nil, err
+	}
+	if err := json.Unmarshal(text, &names); err != nil {
+		return nil, nil, fmt.Errorf("read which workers have archives: %w: %v", store.ErrCorrupt, err)
+	}
+	return names, text, nil
+}
+
+// enlist adds a worker to those that have archives.
+func enlist(ctx context.Context, s Store, worker string) error {
+	for {
+		names, old, err := archivists(ctx, s)
+		if err != nil || slices.Contains(names, worker) {
+			return err
+		}
+		text, err := json.Marshal(append(names, worker))
+		if err != nil {
+			return err
+		}
+		if err := s.SwapMeta(ctx, listName, old, text); !errors.Is(err, store.ErrChanged) {
+			return err
+		}
+	}
+}
+
+// eachMark reads the marks of all archives of a store.
+func eachMark(ctx context.Context, s metaReader, do func(worker string, m *mark) error) error {
+	names, _, err := archivists(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, worker := range append([]string{""}, names...) {
+		m, err := readMark(ctx, s, worker)
+		if err == nil && m != nil {
+			err = do(worker, m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Folders are the folders in which a store has archives.
+func Folders(ctx context.Context, s metaReader) (dirs []string, err error) {
+	err = eachMark(ctx, s, func(_ string, m *mark) error {
+		if !slices.Contains(dirs, m.Dir) {
+			dirs = append(dirs, m.Dir)
+		}
+		return nil
+	})
+	return dirs, err
+}

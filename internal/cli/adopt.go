@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"skink/frontier"
+	"skink/internal/archive"
+	"skink/internal/harmless"
+	"skink/report"
+	"skink/store"
+	"skink/store/remote"
+)
+
+// adopt closes the files that dead workers left open in the folder of an archive, and says so. It
+// returns why the others are open, by their names. A worker counts as dead when it has been silent for as long as its
+// claims of hosts last. again puts back URLs whose answers are gone; nil: such files are left.
+func adopt(ctx context.Context, s store.Reader, dir string, again func(context.Context, []frontier.Item) (int, error), say func(format string, args ...any)) (left map[string]string, err error) {
+	open, err := archive.Opened(ctx, dir, s)
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	states, _, err := readWorkers(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	_, answers := beneath(s).(*remote.Reader) // the process that has the store
+	now := timeAt(ctx, s)
+	left = map[string]string{}
+	for _, o := range open {
+		whose := "a crawl"
+		if o.Worker != "" {
+			whose = "worker " + harmless.Line(o.Worker)
+		}
+		if silent := now.Sub(states[o.Worker].Seen); silent < claimsLast {
+			left[o.Name] = fmt.Sprintf("%s has it open and was seen %v ago: wait until it ends, or if it died, until it has been silent for %v", whose, max(silent, 0).Round(time.Second), claimsLast)
+			continue
+		}
+		if answers { // not every system has locks
+			left[o.Name] = whose + " has it open: wait until it ends"
+			continue
+		}
+		closed, lost, err := archive.Adopt(ctx, dir, s, o, again)
+		switch {
+		case errors.Is(err, archive.ErrLocked):
+			left[o.Name] = whose + " has it open: wait until it ends"
+		case errors.Is(err, archive.ErrLacking):
+			left[o.Name] = fmt.Sprintf("it lacks the answers of %s, as after a power cut: run the crawl again with --warc %s, which fetches them", report.Counted(lost, "page"), quoted(dir))
+		case err != nil:
+			say("%s died, and its file stays open: %s", whose, oneLine(err))
+			left[o.Name] = whose + " died and left it open"
+		case closed:
+			say("%s died and left %s open: it was completed and has an index now", whose, o.Name)
+		}
+		if err == nil && lost > 0 {
+			say("the answers of %s are not in %s, as after a power cut: they are fetched again", report.Counted(lost, "page"), o.Name)
+		}
+	}
+	return left, nil
+}

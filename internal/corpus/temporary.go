@@ -1,0 +1,23 @@
+package corpus
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// Temporary makes a file for what does not fit into memory. done removes it. Where the system lets an
+// open file be removed, it has no name, so a killed process leaves nothing behind.
+func Temporary(prefix string) (f *os.File, done func() error, err error) {
+	if f, err = os.CreateTemp("", prefix); err != nil {
+		return nil, nil, err
+	}
+	_ = os.Remove(f.Name())
+	return f, func() error {
+		err := f.Close()
+		if removed := os.Remove(f.Name()); !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+		return err
+	}, nil
+}

@@ -1,0 +1,42 @@
+package disk
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// staleAfter is the least age of a file or folder that may be stale.
+const staleAfter = 10 * time.Second
+
+// RemoveStale removes the files and folders that killed processes left in a folder. Their names begin
+// with a prefix. A file or folder that is in use is locked, see [TryLock], or is younger than the moment
+// between its beginning and its lock.
+func RemoveStale(dir, prefix string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // writing will say so
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		info, err := e.Info()
+		if err != nil || time.Since(info.ModTime()) < staleAfter {
+			continue
+		}
+		remove := os.Remove // where there are no locks, it fails for a file that is in use
+		switch {
+		case info.IsDir() && hasLocks:
+			remove = os.RemoveAll
+		case !info.Mode().IsRegular():
+			continue
+		}
+		if release, free, err := TryLock(path); err == nil && free {
+			_ = remove(path)
+			release()
+		}
+	}
+}
