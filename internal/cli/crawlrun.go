@@ -163,7 +163,11 @@ func (c *crawlRun) completeFeed(ctx context.Context) error {
 	if err != nil || f == nil {
 		return err
 	}
-	return c.closeConsumers(ctx, consumers{[]consumer{*f}, c.say})
+	following := consumers{[]consumer{*f}, c.say}
+	if err := c.closeConsumers(ctx, following); err != nil {
+		return err
+	}
+	return following.refused()
 }
 
 // errMaxTime: the time of this run is over.
@@ -273,6 +277,8 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 		c.result = exitError(exitFailed)
 	} else if fetchedNothing(tally) {
 		c.result = c.nothingFetched(ctx, alone...)
+	} else {
+		c.result = following.refused()
 	}
 	return nil
 }
