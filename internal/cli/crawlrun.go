@@ -264,12 +264,16 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	if err != nil {
 		return err
 	}
+	later, err := countPostponed(context.WithoutCancel(ctx), c.store, after, tally)
+	if err != nil {
+		return err
+	}
 	only, err := c.whyOnlyOne(context.WithoutCancel(ctx), tally, after)
 	if err != nil {
 		return err
 	}
 	c.say.summary(summary{
-		added: pipeline.Added(), visits: pipeline.Visits(), all: tally, urls: after, rule: c.judgedBy, took: time.Since(started),
+		added: pipeline.Added(), visits: pipeline.Visits(), all: tally, urls: after, later: later, rule: c.judgedBy, took: time.Since(started),
 		store: c.name(), bytes: c.store.size(), feed: fedTo, archive: c.crawlFlags.archive.dir, demanding: crawl.Demanding(), alone: alone, postponed: postponed, only: only,
 		end: end, again: c.resume(end),
 	})
