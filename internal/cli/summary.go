@@ -32,7 +32,7 @@ type summary struct {
 	postponed  []report.Postponed
 	only       string // why the crawl found no more than one page; "": it found more
 	end        ending
-	again      string // the command that goes on
+	again      string // the command that goes on; "": an archive was judged, and nothing is to be fetched
 }
 
 // An ending is why a crawl ended with URLs pending. The zero value says that they are on hosts that
@@ -111,7 +111,9 @@ func (s summary) patterns(b *strings.Builder) {
 		return
 	}
 	printPostponed(b, s.postponed)
-	fmt.Fprintf(b, "fetch what was postponed with: %s --budget off\n", s.again)
+	if s.again != "" {
+		fmt.Fprintf(b, "fetch what was postponed with: %s --budget off\n", s.again)
+	}
 }
 
 // printPostponed writes which URLs were postponed, and why.
@@ -181,6 +183,8 @@ func (s summary) leftAlone(b *strings.Builder) {
 // next says how to go on.
 func (s summary) next(b *strings.Builder) {
 	switch {
+	case s.again == "":
+		s.done(b)
 	case s.end.interrupted:
 		fmt.Fprintf(b, "stopped with %s to fetch; resume with: %s\n", report.Counted(s.urls.Pending, "URL"), s.again)
 	case s.urls.Pending > 0 && s.end.limit != "":
@@ -203,7 +207,7 @@ func (s summary) done(b *strings.Builder) {
 	if s.only != "" {
 		fmt.Fprintf(b, "no other page was found: %s\n", s.only)
 	}
-	if n := s.urls.GivenUp; n > 0 {
+	if n := s.urls.GivenUp; n > 0 && s.again != "" {
 		fmt.Fprintf(b, "%s given up; try again with: %s --retry\n", report.Counted(n, "URL"), s.again)
 	}
 	switch {
