@@ -304,6 +304,7 @@ func TestOneBadPage(t *testing.T) {
 		{"two pages have one text", nil, at(maintenance, "/a/5", "/a/6"), []string{"changed /a/5, gone /a/6", ""}},
 		{"three pages have one text", nil, at(maintenance, "/a/5", "/a/6", "/a/7"), []string{"", "", "gone /a/5 /a/6 /a/7", ""}},
 		{"a page is moved", nil, at(pagesOnly(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/a/6", http.StatusMovedPermanently) }), "/a/5"), []string{"gone /a/5", ""}},
+		{"tables of other figures", figures(1), figures(2), []string{"20 changed", ""}},
 		{"a soft 404 on a host that is known for them", softFrom(soft, sorry), soft, []string{"", "", "gone /a/5", ""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -318,6 +319,48 @@ func TestOneBadPage(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// figures is a site whose articles are tables with the same words, and with other figures each day.
+func figures(day uint64) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		var n uint64
+		if _, err := fmt.Sscanf(r.URL.Path, "/a/%d", &n); err != nil || n > hourPages {
+			return false
+		}
+		rng := rand.New(rand.NewPCG(n, day))
+		fmt.Fprintf(w, "<title>Station %d</title><article><h1>Station %[1]d</h1><table>", n)
+		for hour := range 24 {
+			fmt.Fprintf(w, "<tr><td>hour %d<td>temperature %d<td>wind %d<td>rain %d", hour, rng.IntN(40), rng.IntN(99), rng.IntN(99))
+		}
+		fmt.Fprint(w, "</table></article>")
+		return true
+	}
+}
+
+// copies is a site of which four articles have one text.
+func copies(version int) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if !slices.Contains([]string{"/a/5", "/a/6", "/a/7", "/a/8"}, r.URL.Path) {
+			return false
+		}
+		fmt.Fprintf(w, "<title>Copy</title><article><p>%s</p></article>", prose(5, version))
+		return true
+	}
+}
+
+// Copies that are rewritten together are copies again: they did not become the same at once.
+func TestRewrittenCopies(t *testing.T) {
+	t.Parallel()
+	site := newHourSite(t)
+	site.become(copies(1))
+	crawl := newHourCrawl(t, site)
+	site.become(copies(3))
+	for _, want := range []string{"17 same, 4 changed\n", "21 same\n"} {
+		if said, _ := crawl.round(); !strings.Contains(said, "came back to 21 URLs: "+want) {
+			t.Errorf("want %q, and the crawl says:\n%s", want, said)
+		}
 	}
 }
 

@@ -75,7 +75,9 @@ func runs(text string) Set {
 // order. shared is how many keys each leader shares with the page; those that share fewer than meet
 // are left out. If more than [MaxMet] are left, Met returns those that share the most keys, and the
 // earliest of equals. The more keys two pages share, the more they are expected to resemble each
-// other, so a leader that is left out could win only against a thousand that are likely to be nearer.
+// other. Keys are a sample, so a leader that is left out may still resemble the page most. Then the
+// verdict differs from that of a comparison with all leaders: it names another leader, or says that
+// the page is unique. Such a page is counted as capped. [Rule.Shortlist] can err in the same way.
 func Met(shared map[uint64]int, meet int) []uint64 {
 	all := make([]uint64, 0, len(shared))
 	for num, n := range shared {
@@ -100,7 +102,8 @@ type Candidate struct {
 }
 
 // Shortlist picks, in place, the candidates worth an exact comparison: the best 32 of those whose
-// estimate is at least the similarity less three standard errors. Ties go to the earliest.
+// estimate is at least the similarity less three standard errors. Ties go to the earliest. The page's
+// best leader is left out if its estimate is too low, or if 32 others have better estimates.
 func (r Rule) Shortlist(all []Candidate) []Candidate {
 	least := r.Similarity - 3*StandardError(r.Similarity)
 	short := slices.DeleteFunc(all, func(c Candidate) bool { return c.Estimate < least })

@@ -76,7 +76,7 @@ type Record struct {
 	DuplicateOf string       `json:"duplicate_of,omitempty"` // URL of the leader
 	Resemblance float64      `json:"resemblance,omitempty"`  // exact, to the leader
 	Found       dedup.Method `json:"found,omitempty"`        // how the leader was found
-	Capped      bool         `json:"capped,omitempty"`       // a posting list was longer than what a look-up reads
+	Capped      bool         `json:"capped,omitempty"`       // a look-up had more leaders than it reads, or a page is compared with
 	NoText      bool         `json:"no_text,omitempty"`      // a duplicate kept without its text
 
 	Archive  Archived `json:"archive,omitzero"`  // where the answer is that the record was made from, or the archive's record that stands in for it
@@ -169,7 +169,7 @@ type Tally struct {
 	Sitemaps  int64 `json:"sitemaps,omitempty"`
 	Later     int64 `json:"postponed,omitempty"` // not fetched, because of what was learned of their hosts
 	Unkept    int64 `json:"unkept"`              // duplicates whose text was not kept
-	Capped    int64 `json:"capped"`              // pages for which a posting list was not read to its end
+	Capped    int64 `json:"capped"`              // pages not compared with all leaders that they met
 	Bytes     int64 `json:"bytes"`               // of the decoded bodies of all records
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind

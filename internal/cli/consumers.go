@@ -120,6 +120,17 @@ func (f consumers) close(late context.Context) (unsent bool, err error) {
 	return unsent, err
 }
 
+// refused is the error of a crawl whose index refused pages for good; nil: it refused none.
+func (f consumers) refused() error {
+	for _, one := range f.all {
+		if index, ok := one.Consumer.(indexFeed); ok {
+			_, _, refused := index.Counts()
+			return refusedError(refused)
+		}
+	}
+	return nil
+}
+
 // work is the context with which a consumer works.
 func (one consumer) work(late context.Context) context.Context {
 	if one.server == "" {

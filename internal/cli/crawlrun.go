@@ -163,7 +163,11 @@ func (c *crawlRun) completeFeed(ctx context.Context) error {
 	if err != nil || f == nil {
 		return err
 	}
-	return c.closeConsumers(ctx, consumers{[]consumer{*f}, c.say})
+	following := consumers{[]consumer{*f}, c.say}
+	if err := c.closeConsumers(ctx, following); err != nil {
+		return err
+	}
+	return following.refused()
 }
 
 // errMaxTime: the time of this run is over.
@@ -263,12 +267,16 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	if err != nil {
 		return err
 	}
+	later, err := countPostponed(context.WithoutCancel(ctx), c.store, after, tally)
+	if err != nil {
+		return err
+	}
 	only, err := c.whyOnlyOne(context.WithoutCancel(ctx), tally, after)
 	if err != nil {
 		return err
 	}
 	c.say.summary(summary{
-		added: pipeline.Added(), visits: pipeline.Visits(), all: tally, urls: after, rule: c.judgedBy, took: time.Since(started),
+		added: pipeline.Added(), visits: pipeline.Visits(), all: tally, urls: after, later: later, rule: c.judgedBy, took: time.Since(started),
 		store: c.name(), bytes: c.store.size(), feed: fedTo, archive: c.crawlFlags.archive.dir, demanding: crawl.Demanding(), alone: alone, postponed: postponed, only: only,
 		end: end, again: c.resume(end),
 	})
@@ -276,6 +284,8 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 		c.result = exitError(exitFailed)
 	} else if fetchedNothing(tally) {
 		c.result = c.nothingFetched(ctx, alone...)
+	} else {
+		c.result = following.refused()
 	}
 	return nil
 }

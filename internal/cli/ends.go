@@ -2,9 +2,11 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 
+	"skink/dedup"
 	"skink/frontier"
 	"skink/report"
 	"skink/store"
@@ -41,11 +43,47 @@ func nameOf(state frontier.State) string {
 	return ""
 }
 
-// countsByName says how many URLs ended in each way. A postponed URL ends in the state of one that
-// is blocked. Only its record says that it is not, and that stays when the URL is pending again. So
-// what the records of blocked URLs do not account for was postponed.
-func countsByName(n frontier.Counts, t store.Tally) map[string]int64 {
-	postponed := max(n.Blocked-t.Blocked, 0)
+// likelyPostponed is how many URLs were postponed, as far as the counts tell. A postponed URL ends in
+// the state of one that is blocked. Only its record says that it is not, and that stays when the URL
+// is pending again. So the records of blocked URLs are taken for those of URLs that still are.
+func likelyPostponed(n frontier.Counts, t store.Tally) int64 { return max(n.Blocked-t.Blocked, 0) }
+
+// countPostponed is likelyPostponed without a guess: if URLs with either record are pending again, it
+// looks at all pending URLs.
+func countPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t store.Tally) (int64, error) {
+	if n.Blocked == 0 || t.Blocked == 0 || t.Later == 0 || t.Blocked+t.Later <= n.Blocked {
+		return likelyPostponed(n, t), nil
+	}
+	postponed, some := t.Later, []dedup.Hash(nil)
+	look := func() error {
+		pages, err := s.Pages(ctx, some, store.WantRecord)
+		for _, page := range pages {
+			if page != nil && page.Record.Kind == store.Later {
+				postponed--
+			}
+		}
+		some = some[:0]
+		return err
+	}
+	for url, err := range s.URLs(ctx, frontier.Pending) {
+		if err == nil {
+			if some = append(some, dedup.Hash(frontier.ID(url))); len(some) == 1000 {
+				err = look()
+			}
+		}
+		if err != nil {
+			return 0, fmt.Errorf("count what was postponed: %w", err)
+		}
+	}
+	if err := look(); err != nil {
+		return 0, fmt.Errorf("count what was postponed: %w", err)
+	}
+	return min(max(postponed, 0), n.Blocked), nil
+}
+
+// countsByName says how many URLs ended in each way. postponed are those of the blocked URLs that
+// were postponed.
+func countsByName(n frontier.Counts, postponed int64) map[string]int64 {
 	return map[string]int64{
 		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked - postponed, "postponed": postponed,
 		"failed": n.Failed, "given-up": n.GivenUp, "outside": n.Outside,
@@ -60,8 +98,8 @@ type endRow struct {
 }
 
 // endRows say of all URLs of a store how they ended: the numbers add up to all.
-func endRows(n frontier.Counts, t store.Tally) (rows []endRow, all int64) {
-	byName := countsByName(n, t)
+func endRows(n frontier.Counts, postponed int64, t store.Tally) (rows []endRow, all int64) {
+	byName := countsByName(n, postponed)
 	pending := n.Pending // URLs that may have a record from an earlier visit
 	for _, s := range states {
 		row := endRow{s.name, byName[s.name], s.note}

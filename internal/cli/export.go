@@ -107,6 +107,9 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 	if err := f.since.heed(&opt); err != nil {
 		return err
 	}
+	if f.since.cursor != "" && landing(f.since.cursor) == landing(f.out.out) {
+		return usagef("--cursor and --out name the same file, %s: name another for one of them", f.out.out)
+	}
 	if f.since.given() && f.complete.complete {
 		return usagef("--complete judges all pages anew, and so has no changes: leave out --since and --cursor")
 	}

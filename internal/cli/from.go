@@ -103,8 +103,13 @@ func (r *rejudging) run(ctx context.Context, files []replay.File) error {
 	if err != nil {
 		return err
 	}
+	tally := r.pipeline.Tally()
+	later, err := countPostponed(ctx, r.store, counts, tally)
+	if err != nil {
+		return err
+	}
 	r.say.summary(summary{
-		added: r.pipeline.Added(), all: r.pipeline.Tally(), urls: counts, rule: rule, took: time.Since(started),
+		added: r.pipeline.Added(), all: tally, urls: counts, later: later, rule: rule, took: time.Since(started),
 		store: r.store.name, bytes: r.store.size(),
 	})
 	if len(r.passed.passed) > 0 {
@@ -113,7 +118,7 @@ func (r *rejudging) run(ctx context.Context, files []replay.File) error {
 	if r.lost > 0 {
 		return fmt.Errorf("%s could not be read", report.Counted(r.lost, "record"))
 	}
-	if fetchedNothing(r.pipeline.Tally()) {
+	if fetchedNothing(tally) {
 		return errors.New("the archive holds no page")
 	}
 	return nil

@@ -90,10 +90,18 @@ func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, 
 	err = whoIsIt(b.Close(ctx))
 	sent, deleted, refused := b.Counts()
 	fmt.Fprintf(con.Err, "sent to %s: %s, %s deleted, %s refused\n", f.to, report.Counted(sent, "page"), report.Grouped(deleted), report.Grouped(refused))
-	if err == nil && refused > 0 {
-		err = fmt.Errorf("the index refuses %s: skink export --print-mapping prints a mapping that takes all of them", report.Counted(refused, "page"))
+	if err == nil {
+		err = refusedError(refused)
 	}
 	return err
+}
+
+// refusedError is the error of a command whose index refused pages for good; nil: it refused none.
+func refusedError(refused int) error {
+	if refused == 0 {
+		return nil
+	}
+	return fmt.Errorf("the index refuses %s: skink export --print-mapping prints a mapping that takes all of them", report.Counted(refused, "page"))
 }
 
 // openIndexFeed lets an index follow a crawl. How far it has come is in the store.

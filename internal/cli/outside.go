@@ -83,7 +83,7 @@ func (s *shownCrawl) Now() view.Moment {
 	now := time.Now()
 	tally := s.pipeline.Tally()
 	counts, _ := s.store.Counts(context.Background())
-	m := view.Moment{Tally: tally, Ends: endsOf(counts, tally), InFlight: s.crawl.InFlight(), Memory: processMemory(), MostMemory: s.memory, Paused: s.crawl.Paused()}
+	m := view.Moment{Tally: tally, Ends: endsOf(counts, likelyPostponed(counts, tally), tally), InFlight: s.crawl.InFlight(), Memory: processMemory(), MostMemory: s.memory, Paused: s.crawl.Paused()}
 	states := s.crawl.Hosts()
 	for _, h := range states {
 		m.Hosts = append(m.Hosts, hostNow(h, now))
@@ -155,8 +155,8 @@ func hostNow(h crawler.HostState, now time.Time) view.HostNow {
 }
 
 // endsOf says how the URLs of a store ended.
-func endsOf(counts frontier.Counts, tally store.Tally) (ends []view.End) {
-	rows, _ := endRows(counts, tally)
+func endsOf(counts frontier.Counts, postponed int64, tally store.Tally) (ends []view.End) {
+	rows, _ := endRows(counts, postponed, tally)
 	for _, r := range rows {
 		ends = append(ends, view.End{Name: r.name, URLs: r.n, Note: harmless.Line(r.note)})
 	}
@@ -172,8 +172,9 @@ func momentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	if err != nil {
 		return m, err
 	}
-	m.Ends = endsOf(counts, m.Tally)
-	return m, nil
+	postponed, err := countPostponed(ctx, s, counts, m.Tally)
+	m.Ends = endsOf(counts, postponed, m.Tally)
+	return m, err
 }
 
 // processMemory is how many bytes the Go runtime has of the system.
@@ -234,7 +235,7 @@ func (o outside) numbers() monitor.Numbers {
 		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
 		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked, "sitemap": t.Sitemaps, "postponed": t.Later},
 		Problems: t.Problems,
-		URLs:     countsByName(counts, t),
+		URLs:     countsByName(counts, likelyPostponed(counts, t)),
 		InFlight: v.crawl.InFlight(), Hosts: v.crawl.Waiting(), Bytes: t.Bytes, Fetched: v.crawl.Fetched(),
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"skink/crawler/folder"
 	"skink/frontier"
@@ -27,14 +26,22 @@ func orderHosts(ctx context.Context, s store.Meta, name string, prefer []string,
 	if errors.Is(err, precedence.ErrPrefer) {
 		has := "without --prefer"
 		if kept := order.Prefers(); len(kept) > 0 {
-			has = "with --prefer " + strings.Join(kept, " --prefer ")
+			has = "with" + preferFlags(kept)
 		}
-		return nil, usagef("--prefer %s, but %s was written %s: leave the flag out, or choose another --store", strings.Join(prefer, " --prefer "), name, has)
+		return nil, usagef("%s, but %s was written %s: leave the flag out, or choose another --store", preferFlags(prefer)[1:], name, has)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return order, nil
+}
+
+// preferFlags are expressions as flags of a command line, with a space before each.
+func preferFlags(prefer []string) (flags string) {
+	for _, expression := range prefer {
+		flags += " --prefer " + quoted(expression)
+	}
+	return flags
 }
 
 // hosts are those of the seeds that somebody named, in their order.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -46,9 +47,12 @@ func (f *sinceFlags) heed(opt *feed.Options) error {
 	opt.Changes = true
 	from := f.since
 	if f.cursor != "" {
-		var err error
-		if from, err = f.read(); err != nil {
-			return plainError(f.cursor, err)
+		err := mayWrite("--cursor", f.cursor, nil)
+		if err == nil {
+			from, err = f.read()
+		}
+		if err != nil {
+			return err
 		}
 		f.held = from
 	}
@@ -84,6 +88,9 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 		return err
 	}
 	for _, err := range s.Changes(ctx, after, store.WantRecord) {
+		if err != nil && f.cursor != "" {
+			err = fmt.Errorf("--cursor %s: %w", f.cursor, err)
+		}
 		return err // there is one
 	}
 	what, anew := "--since "+string(after), "--since "+sinceStart
@@ -130,13 +137,26 @@ func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) erro
 	return f.write(last)
 }
 
-// read returns the cursor in the file; "" if there is no such file.
+// mostCursor bounds the bytes of a file with a cursor.
+const mostCursor = 1 << 10
+
+// read returns the cursor in the file; "" if there is no such file. The file must be one that can be
+// replaced: a device would be lost.
 func (f *sinceFlags) read() (string, error) {
-	b, err := os.ReadFile(f.cursor)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(f.cursor)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return "", nil
+	case err != nil:
+		return "", plainError(f.cursor, err)
+	case !info.Mode().IsRegular(), info.Size() > mostCursor:
+		return "", fmt.Errorf("--cursor %s: it is no file with a cursor: name another", f.cursor)
 	}
-	return string(bytes.TrimSpace(b)), err
+	b, err := os.ReadFile(f.cursor)
+	if err != nil {
+		return "", plainError(f.cursor, err)
+	}
+	return string(bytes.TrimSpace(b)), nil
 }
 
 // write writes a cursor to its file. It refuses to replace one that another export wrote meanwhile,
@@ -144,14 +164,17 @@ func (f *sinceFlags) read() (string, error) {
 func (f *sinceFlags) write(at store.Cursor) error {
 	switch now, err := f.read(); {
 	case err != nil:
-		return plainError(f.cursor, err)
+		return err
 	case now != f.held:
 		return fmt.Errorf("keep the cursor: %s was changed since this export read it, and is left as it is: run one export at a time with it", f.cursor)
 	case now == string(at):
 		return nil
 	}
-	tmp := f.cursor + ".new"
-	if err := errors.Join(os.WriteFile(tmp, []byte(string(at)+"\n"), 0o644), os.Rename(tmp, f.cursor)); err != nil {
+	write := func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, at)
+		return err
+	}
+	if err := writeFile(f.cursor, write); err != nil {
 		return fmt.Errorf("keep the cursor: %w", err)
 	}
 	f.held = string(at)

@@ -170,8 +170,12 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	if err != nil {
 		return st, err
 	}
-	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = countsByName(n, tally), tally.Pages(), tally.Other, tally.Problems, tally.GivenUp
-	st.rows, st.all = endRows(n, tally)
+	postponed, err := countPostponed(ctx, s, n, tally)
+	if err != nil {
+		return st, err
+	}
+	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = countsByName(n, postponed), tally.Pages(), tally.Other, tally.Problems, tally.GivenUp
+	st.rows, st.all = endRows(n, postponed, tally)
 	if st.Postponed, err = report.PostponedIn(ctx, s, ""); err != nil {
 		return st, err
 	}

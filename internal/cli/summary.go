@@ -20,6 +20,7 @@ type summary struct {
 	added, all store.Tally   // by this run, and in the store
 	visits     ingest.Visits // to URLs that were visited before
 	urls       frontier.Counts
+	later      int64 // of the blocked URLs, those postponed
 	rule       dedup.Rule
 	took       time.Duration
 	store      string
@@ -31,7 +32,7 @@ type summary struct {
 	postponed  []report.Postponed
 	only       string // why the crawl found no more than one page; "": it found more
 	end        ending
-	again      string // the command that goes on
+	again      string // the command that goes on; "": an archive was judged, and nothing is to be fetched
 }
 
 // An ending is why a crawl ended with URLs pending. The zero value says that they are on hosts that
@@ -50,7 +51,7 @@ func (s summary) String() string {
 	var b strings.Builder
 	s.pages(&b)
 	s.ends(&b)
-	s.later(&b)
+	s.patterns(&b)
 	s.saved(&b)
 	s.slowed(&b)
 	s.leftAlone(&b)
@@ -92,7 +93,7 @@ func visitsText(visits ingest.Visits) string {
 
 // ends says how many URLs ended in each way, without the ways in which none did.
 func (s summary) ends(b *strings.Builder) {
-	rows, all := endRows(s.urls, s.all)
+	rows, all := endRows(s.urls, s.later, s.all)
 	fmt.Fprintln(b, report.Counted(all, "URL"))
 	for _, row := range rows {
 		if row.n > 0 {
@@ -104,13 +105,15 @@ func (s summary) ends(b *strings.Builder) {
 // patternsShown is how many patterns of postponed URLs a summary and a status name.
 const patternsShown = 5
 
-// later says which URLs were postponed, why, and how to fetch them.
-func (s summary) later(b *strings.Builder) {
+// patterns says which URLs were postponed, why, and how to fetch them.
+func (s summary) patterns(b *strings.Builder) {
 	if len(s.postponed) == 0 {
 		return
 	}
 	printPostponed(b, s.postponed)
-	fmt.Fprintf(b, "fetch what was postponed with: %s --budget off\n", s.again)
+	if s.again != "" {
+		fmt.Fprintf(b, "fetch what was postponed with: %s --budget off\n", s.again)
+	}
 }
 
 // printPostponed writes which URLs were postponed, and why.
@@ -180,6 +183,8 @@ func (s summary) leftAlone(b *strings.Builder) {
 // next says how to go on.
 func (s summary) next(b *strings.Builder) {
 	switch {
+	case s.again == "":
+		s.done(b)
 	case s.end.interrupted:
 		fmt.Fprintf(b, "stopped with %s to fetch; resume with: %s\n", report.Counted(s.urls.Pending, "URL"), s.again)
 	case s.urls.Pending > 0 && s.end.limit != "":
@@ -202,7 +207,7 @@ func (s summary) done(b *strings.Builder) {
 	if s.only != "" {
 		fmt.Fprintf(b, "no other page was found: %s\n", s.only)
 	}
-	if n := s.urls.GivenUp; n > 0 {
+	if n := s.urls.GivenUp; n > 0 && s.again != "" {
 		fmt.Fprintf(b, "%s given up; try again with: %s --retry\n", report.Counted(n, "URL"), s.again)
 	}
 	switch {
@@ -223,7 +228,7 @@ func (s summary) attrs() []any {
 	}
 	return []any{
 		"added", a.Pages(), "seconds", s.took.Seconds(), "pages", t.Pages(), "unique", t.Unique, "exact", t.Exact, "near", t.Near,
-		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "urls", countsByName(s.urls, t),
+		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "urls", countsByName(s.urls, s.later),
 		"problems", t.Problems, "given_up", t.GivenUp, "visits", visitsByName(s.visits), "left_alone", aloneByName(s.alone),
 		"postponed", s.postponed[:min(len(s.postponed), patternsShown)], "stopped", stopped, "store", s.store, "bytes", s.bytes,
 	}

@@ -23,7 +23,9 @@ import (
 //   - It had words, and has none.
 //   - It is wholly other than it was, and says the same as manyAlike other such pages of the host.
 //     Words with a digit in them and the URL do not count for that: an error page often has a number,
-//     a time or the path. Redirects to one path are the same.
+//     a time or the path. Redirects to one path are the same. Pages that were duplicates of each
+//     other before count as one, and a page of which only such words changed is not wholly other: a
+//     table of figures has the same words on many pages, and other figures each day.
 //
 // Options.GoneAfter decides when a page is gone by such visits. Until then its record, its text and
 // its verdict stay, and no link of the answer is followed.
@@ -66,7 +68,7 @@ type hours struct {
 // An hour is how the visits to the known pages of one host went.
 type hour struct {
 	last   []dedup.Hash                       // what the last visits found: a sign, zero if the page had not turned
-	alike  map[dedup.Hash]map[dedup.Hash]bool // pages by the sign that they have now
+	alike  map[dedup.Hash]map[dedup.Hash]bool // by the sign that pages have now, what they said before
 	looked map[dedup.Hash]bool                // pages that wait for a second look
 	real   bool                               // a page is gone by such visits: this is how the host is now
 	why    string                             // it is to be left alone; "": it is not
@@ -146,7 +148,7 @@ func (p *Pipeline) weigh(ctx context.Context, s *subject, before *store.Record) 
 		delete(o.looked, r.ID)
 		well = o.visited(t.sign) || was.Turned == 0
 	case t.suspect:
-		again = o.suspect(r.ID, t.sign, !t.never)
+		again = o.suspect(r.ID, t)
 		if !again && !o.hasTurned(t.sign) {
 			t = turn{} // it is its own
 		}
@@ -182,17 +184,17 @@ func (p *Pipeline) weigh(ctx context.Context, s *subject, before *store.Record) 
 	return nil
 }
 
-// suspect notes that a page is wholly other and has a sign now. It says whether to look again.
-func (o *hour) suspect(page, sign dedup.Hash, may bool) (again bool) {
-	if o.alike[sign] == nil {
-		o.alike[sign] = map[dedup.Hash]bool{}
+// suspect notes that a page is wholly other. It says whether to look again.
+func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
+	if o.alike[t.sign] == nil {
+		o.alike[t.sign] = map[dedup.Hash]bool{}
 	}
-	o.alike[sign][page] = true
+	o.alike[t.sign][t.was] = true
 	second := o.looked[page]
 	if !second {
-		o.visited(sign)
+		o.visited(t.sign)
 	}
-	if second || o.hasTurned(sign) || !may || len(o.looked) >= mostHeld {
+	if second || o.hasTurned(t.sign) || t.never || len(o.looked) >= mostHeld {
 		delete(o.looked, page)
 		return false
 	}
@@ -221,6 +223,7 @@ func (p *Pipeline) leftAlone(ctx context.Context, host string, a store.Alone) er
 // A turn is what a page has become that may be no page. The zero value is one that is a page.
 type turn struct {
 	sign    dedup.Hash
+	was     dedup.Hash // the sign of the text before, the page's id if it is not known
 	problem crawler.Problem
 	suspect bool // it is one only if others are the same
 	never   bool // there never was a page at the URL
@@ -244,7 +247,7 @@ func (p *Pipeline) turnOf(ctx context.Context, s *subject, before *store.Record)
 	case empty, r.Kind == store.Redirect && before.Location == r.Location:
 		return turn{}, nil
 	}
-	t := turn{problem: crawler.ProblemAlike, suspect: true, never: isNothing(before) && len(before.Earlier) == 0}
+	t := turn{was: r.ID, problem: crawler.ProblemAlike, suspect: true, never: isNothing(before) && len(before.Earlier) == 0}
 	switch {
 	case r.Kind == store.Redirect:
 		t.sign = dedup.HashOf([]byte("\x00" + withoutQuery(r.Location)))
@@ -262,6 +265,18 @@ func (p *Pipeline) turnOf(ctx context.Context, s *subject, before *store.Record)
 			return turn{}, err
 		}
 		t.sign = signOf(text, r.URL)
+		if before.Kind == store.Page {
+			was, err := p.content(ctx, before.ID)
+			if err != nil {
+				return turn{}, err
+			}
+			if was != nil && was.Kept {
+				t.was = signOf(was.Text, r.URL)
+			}
+			if t.was == t.sign {
+				return turn{}, nil
+			}
+		}
 	}
 	t.stays = before.Problem == string(t.problem) && before.Hash == t.sign
 	return t, nil

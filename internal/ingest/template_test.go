@@ -64,6 +64,9 @@ func TestTemplateIsBounded(t *testing.T) {
 	defer b.Close()
 	s := &countedStore{Store: b}
 	judgeTemplate(t, s, pages)
+	if all, err := s.Tally(t.Context()); err != nil || all.Capped == 0 || all.Capped > pages-dedup.MaxMet {
+		t.Errorf("%d pages of %d met more leaders than were compared, %v; want some of those behind the first %d", all.Capped, pages, err, dedup.MaxMet)
+	}
 	if s.most != dedup.MaxMet || s.texts > dedup.MaxVerify {
 		t.Errorf("%d sketches and %d texts were read for one page; want %d, and at most %d", s.most, s.texts, dedup.MaxMet, dedup.MaxVerify)
 	}

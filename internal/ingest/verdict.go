@@ -117,7 +117,7 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 			}
 		}
 	case !p.opt.Rule.Short(s.tokens):
-		r.Capped = found.Capped()
+		r.Capped = found.Capped() || len(found.Leaders) >= dedup.MaxMet
 		if err := p.compare(ctx, s, found.Leaders); err != nil {
 			return err
 		}
