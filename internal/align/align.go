@@ -38,7 +38,7 @@ type Side struct {
 type Kind string
 
 const (
-	Same    Kind = "same" // in both
+	Same    Kind = "same"    // in both
 	Removed Kind = "removed" // only in the first
 	Added   Kind = "added"   // only in the second
 	Moved   Kind = "moved"   // in both, at another place
