@@ -9,14 +9,14 @@ import (
 // # Words of ASCII
 //
 // Most bytes of most pages are ASCII. In a loop that tests byte by byte the processor mispredicts a
-// branch at the end of every word, which costs more than all the rest. So 64 bytes are classified
-// at once, eight to a machine word, into two masks of a bit for each byte: which are letters or
-// digits, and which need the full rules. The words are then runs of ones, found by counting zeros;
-// a word of up to eight bytes is loaded, lower-cased, stored and hashed in one register, without a
-// loop or a branch on its length.
+// branch at the end of every word, which costs more than all the rest. So the code classifies 64
+// bytes at once, eight to a machine word. It makes two masks with a bit for each byte: one marks
+// letters and digits, the other marks bytes that need the full rules. Words are then runs of ones,
+// found by counting zeros. A word of up to eight bytes is loaded, lower-cased, stored and hashed in
+// one register, without a loop or a branch on its length.
 
-// block is how many bytes are classified at once, and slack how many more must be
-// there so that eight can be loaded from any place of a block.
+// block is the number of bytes classified at once. slack is the number of bytes needed behind them
+// so that eight can be loaded from any place of a block.
 const (
 	block = 64
 	slack = 7
@@ -30,9 +30,9 @@ const (
 	cases = 0x20 * each // what makes a capital small; digits have it anyhow
 )
 
-// asciiWords reads words of ASCII letters and digits between ASCII gaps, for as
-// long as there is nothing else, and returns where it stopped: at the end, or at
-// the beginning of a word or character that needs more care.
+// asciiWords reads words of ASCII letters and digits between ASCII gaps until something else comes.
+// It returns where it stopped: at the end, or at the beginning of a word or character that needs
+// the full rules.
 func (t *Text) asciiWords(text []byte, i int) int {
 	var pad [block + slack]byte
 	for i < len(text) {
@@ -106,8 +106,9 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 	return stop, stop == block
 }
 
-// classify says of eight bytes, in the highest bit of each, which are ASCII letters or digits, and
-// which are neither these nor a gap: an apostrophe, or a byte of a character beyond ASCII.
+// classify sets the highest bit of each of eight bytes in two results. words marks ASCII letters
+// and digits. others marks bytes that are neither these nor a gap: an apostrophe, or a byte of a
+// character beyond ASCII.
 func classify(eight uint64) (words, others uint64) {
 	ascii := eight & lows
 	small := ascii | cases

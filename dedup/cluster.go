@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A Place is where a text stands in the clusters: led by the text Leader (itself,
-// if it leads), which it resembles as much as Resemblance says.
+// A Place is the place of a text in the clusters. Leader is the text that leads its cluster, which
+// may be the text itself. Resemblance is the resemblance to Leader.
 type Place struct {
 	Leader      int
 	Resemblance float64
@@ -19,36 +19,37 @@ type Place struct {
 // takes every text not yet in a cluster that is similar enough to it. So clusters do not chain:
 // every member resembles its leader. The result depends on the ranks alone.
 //
-// How alike is similar enough may have several answers at once. A text is open at a similarity
-// until another takes it there. One that is like an earlier one by .42 leads above that alone, and
-// has to be compared above that alone. So of n texts of one template, each as like each other, n-1
-// pairs are taken and not n(n-1)/2.
+// The clusters can be found at several similarities at once. A text is open at a similarity until
+// another text takes it there. A text that resembles an earlier one by .42 leads only above .42, so
+// it is compared only above .42. If n texts share one template and all resemble each other equally,
+// n-1 pairs are taken instead of n(n-1)/2.
 
-// Taken are n texts, and who took whom at which similarity.
+// Taken records which of n texts took which at which similarity.
 type Taken struct {
 	similarities []float64
 	texts        int
 	pairs        []Take // in the order of leaders
 }
 
-// A Take is that a text took one behind it.
+// A Take says that the text Leader took Text, which has a lower rank.
 type Take struct {
 	Leader, Text int32
 	Resemblance  float64
 }
 
-// MostSimilarities is how many similarities there may be at once.
+// MostSimilarities is the most similarities that [Clusters] accepts.
 const MostSimilarities = 64
 
-// Nowhere is the similarity from which a text is looked for that is taken at all of them.
+// Nowhere is the from value of a text that is taken at every similarity, see [Clusters].
 const Nowhere = 2
 
-// Clusters groups n texts at some similarities, the least of which comes first.
+// Clusters groups n texts at the given similarities, which must ascend.
 //
-// alike calls take with the texts after leader that are similar enough to it, each once and in any
-// order. from says of each text from which similarity on that is, the greater of those of both
-// counts: below it one of them is taken already. [Nowhere] is that of a text which is taken at all.
-// It is true at the moment, and alike does not change it. An error of alike ends the search.
+// alike must call take once for each text behind leader that is similar enough to it, in any order.
+// from[i] is the lowest similarity at which text i is still open, or [Nowhere] if there is none. A
+// pair needs at least the greater from of its two texts: below it, one of them is already taken.
+// Clusters updates from between calls of take, and alike must not change it. Clusters stops at the
+// first error of alike and returns it.
 func Clusters(n int, similarities []float64, alike func(leader int, from []float64, take func(other int, resemblance float64)) error) (*Taken, error) {
 	if err := checkSimilarities(similarities); err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func checkSimilarities(similarities []float64) error {
 	return nil
 }
 
-// upTo are the similarities that a resemblance reaches, a bit for each.
+// upTo returns the similarities that a resemblance reaches, a bit for each.
 func (t *Taken) upTo(resemblance float64) uint64 {
 	n, equal := slices.BinarySearch(t.similarities, resemblance)
 	if equal {
@@ -95,10 +96,11 @@ func (t *Taken) upTo(resemblance float64) uint64 {
 	return 1<<n - 1
 }
 
-// Pairs are those of which one text took the other at some similarity, in the order of leaders.
+// Pairs returns the pairs in which one text took the other at some similarity, in the order of
+// leaders.
 func (t *Taken) Pairs() []Take { return t.pairs }
 
-// At gives each text its place at one of the similarities.
+// At returns the place of each text at one of the similarities.
 func (t *Taken) At(similarity float64) []Place {
 	places := make([]Place, t.texts)
 	for i := range places {
@@ -112,8 +114,8 @@ func (t *Taken) At(similarity float64) []Place {
 	return places
 }
 
-// NewTaken are the takes that [Clusters] once found for n texts at some similarities. It refuses
-// what Clusters cannot have found.
+// NewTaken restores the result of [Clusters] for n texts from its pairs. It returns an error if
+// Clusters cannot have found these pairs.
 func NewTaken(n int, similarities []float64, pairs []Take) (*Taken, error) {
 	if err := checkSimilarities(similarities); err != nil {
 		return nil, err
@@ -128,10 +130,10 @@ func NewTaken(n int, similarities []float64, pairs []Take) (*Taken, error) {
 	return &Taken{similarities: similarities, texts: n, pairs: pairs}, nil
 }
 
-// Similarities are those at which texts are taken, in ascending order.
+// Similarities returns the similarities at which texts are taken, in ascending order.
 func (t *Taken) Similarities() []float64 { return t.similarities }
 
-// Among are the takes at some of the similarities alone: what [Clusters] finds at these.
+// Among returns what [Clusters] finds at some of the similarities alone.
 func (t *Taken) Among(similarities []float64) *Taken {
 	some := &Taken{similarities: similarities, texts: t.texts}
 	open := slices.Repeat([]uint64{1<<len(similarities) - 1}, t.texts)

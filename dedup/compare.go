@@ -2,7 +2,7 @@ package dedup
 
 import "slices"
 
-// A Comparison is every measure of two texts. A measure with two directions has its direction in
+// A Comparison holds every measure of two texts. A measure with two directions has its direction in
 // its name: AInB is the share of A's shingles that B has too.
 type Comparison struct {
 	ShinglesA, ShinglesB int // different ones
@@ -56,8 +56,8 @@ func agree(a, b []uint64) (n int) {
 	return n
 }
 
-// share is the part of a that is in b. Both are rising and may have repeats. The share of an empty
-// list is 1.
+// share returns the part of a that is in b. Both lists ascend and may have repeats. The share of an
+// empty list is 1.
 func share(a, b []uint64) float64 {
 	if len(a) == 0 {
 		return 1

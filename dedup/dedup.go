@@ -18,29 +18,32 @@
 //	b.Read(right)
 //	r := dedup.Resemblance(a.Set(10), b.Set(10))
 //
-// A text becomes a sequence of tokens ([Text]), the sequence a set of shingles ([Set]), the set a
-// sketch of 84 minima ([Sketch]), and the sketch a few keys ([Scheme.Keys]) under which pages that
-// resemble it are likely to stand in an index. What the index offers is judged by exact resemblance
-// ([Rule.Judge]): the sketch only chooses whom to compare, it never decides.
+// A text becomes a sequence of tokens ([Text]), and the sequence becomes a set of shingles ([Set]).
+// The set becomes a sketch of 84 minima ([Sketch]), and the sketch becomes a few keys
+// ([Scheme.Keys]). Pages that resemble each other are likely to share a key, so an index by key
+// finds candidates. Candidates are judged by exact resemblance ([Rule.Judge]): the sketch chooses
+// which pages to compare, and never decides.
 //
-// The method is Broder's ("On the resemblance and containment of documents",
-// 1997; Broder, Glassman, Manasse and Zweig, "Syntactic clustering of the Web",
-// 1997), with the super- and mega-shingles of Fetterly, Manasse and Najork
-// (2003) in the numbers that Zelenkov and Segalovich compared for Russian pages
-// (2007): 84 functions, six super-shingles of 14, fifteen mega-shingles of two.
+// The method is Broder's ("On the resemblance and containment of documents", 1997; Broder,
+// Glassman, Manasse and Zweig, "Syntactic clustering of the Web", 1997). Super- and mega-shingles
+// follow Fetterly, Manasse and Najork (2003). The numbers are those that Zelenkov and Segalovich
+// compared for Russian pages (2007): 84 functions, six super-shingles of 14, fifteen mega-shingles
+// of two.
 //
-// Besides the judgement of a crawl it has every measure of the literature
-// ([Compare]), the passages two texts share ([Passages]), the published systems by
-// name ([Profiles]), clusters over all pages ([Clusters]), and the search for the
-// form, shingle and threshold that fit labelled pairs ([Tune]).
+// A crawl needs only the above. The package also has:
 //
-// What it refuses to do: judge meaning. A translation, a summary or a thorough
-// rewrite shares no shingles with its source, and is unique.
+//   - every measure of the literature ([Compare]);
+//   - the passages that two texts share ([Passages]);
+//   - the published systems by name ([Profiles]);
+//   - clusters over all pages ([Clusters]);
+//   - the search for the form, shingle and threshold that fit labelled pairs ([Tune]).
+//
+// The package does not judge meaning. A translation, a summary or a thorough rewrite shares no
+// shingles with its source, and is unique.
 package dedup
 
-// Versions of what is stored. A change of any value that the code computes for
-// some text must change the number: a store of another version is refused, since
-// its sketches cannot be compared with ours.
+// Versions of the stored values. Increase the number when the code computes another value for any
+// text. A store of another version is refused, because its sketches cannot be compared with ours.
 const (
 	TokenizerVersion = 1
 	SketchVersion    = 2 // 1 hashed every token by xxh3; now short ones are mixed

@@ -7,20 +7,21 @@ import (
 	"skink/internal/language"
 )
 
-// A Form says what more is taken from canonical text than case and punctuation.
-// Forms combine: what a form drops is dropped before another changes words.
+// A Form says what is removed from canonical text in addition to case and punctuation. Forms
+// combine: words are dropped first, and the remaining words are changed after that.
 //
-// What a form does depends on the language of the page. There are lists and rules
-// of function words, adjectives and plurals for Dutch, English, French, German,
-// Italian, Polish, Portuguese, Russian, Spanish, Swedish and Ukrainian, and stemmers
-// for these and a dozen others. Elsewhere words stay as they are: [Form.Without]
-// says so. All but the lists of function words are heuristics that look at one word;
-// package language says of each how it works and how often it is right.
+// The effect of a form depends on the language of the page. Lists and rules of function words,
+// adjectives and plurals exist for eleven languages. These are Dutch, English, German and Swedish;
+// French, Italian, Portuguese and Spanish; Polish, Russian and Ukrainian. Stemmers exist for these
+// and a dozen others. In any other language words stay as they are, and [Form.Without] reports
+// that. Apart from the lists of function words, all rules are heuristics that look at one word.
+// Package language describes how each rule works and how often it is right.
 type Form uint8
 
-// Plain takes nothing more. It is the default by measurement: skink tune on pairs
-// made of testdata/site (internal/tools/labelpairs; 328 pairs of English, resemblance over
-// ten words, threshold by cross-validation) gives these F1, with intervals of 95 %:
+// Plain removes nothing more. It is the default by measurement: skink tune, on pairs made of
+// testdata/site, gives these F1 with intervals of 95 %. The pairs are 328 English ones, made by
+// internal/tools/labelpairs. The measure is resemblance over ten words, with the threshold by
+// cross-validation.
 //
 //	plain          .990 (.975 to .996)
 //	stem           .995 (.982 to .999)
@@ -28,11 +29,11 @@ type Form uint8
 //	noadjectives   .985 (.968 to .993)
 //	nofunction     .943 (.915 to .962)
 //
-// What stems may gain is within chance, and they make reading forty times as slow. Leaving words
-// out costs: shorter texts have fewer shingles, so each change breaks a larger share of them. A
-// length of two to five words separates these pairs without an error, at a resemblance of .55 to
-// .70; ten words do it at .50. The default of ten and .8 asks for more, and finds 72 % of these
-// duplicates without a mistake.
+// The gain of stems is within chance, and stems make reading forty times as slow. Leaving words out
+// costs accuracy: shorter texts have fewer shingles, so each change breaks a larger share of them.
+// Shingles of two to five words separate these pairs without an error, at a resemblance of .55 to
+// .70; shingles of ten words do it at .50. The default of ten words and .8 is stricter: it finds 72
+// % of these duplicates without a mistake.
 const Plain Form = 0
 
 const (
@@ -80,7 +81,7 @@ func (f Form) String() string {
 	return strings.Join(names, ",")
 }
 
-// Without returns the parts of a form for which a language has no rules. These parts leave the
+// Without returns the parts of f for which a language has no rules. These parts leave the
 // language's words as they are.
 func (f Form) Without(lang string) Form {
 	var missing Form
@@ -93,8 +94,8 @@ func (f Form) Without(lang string) Form {
 	return f & missing
 }
 
-// ReadForm makes t the canonical form of a text in a language, given by its
-// primary subtag such as "en".
+// ReadForm makes t the canonical form of a text. lang is the primary subtag of its language, such
+// as "en".
 func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	t.Read(text)
 	if form == Plain {
@@ -119,7 +120,7 @@ func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	t.other, t.otherEnds = plain, ends
 }
 
-// of is the form of a token, "" if the token is dropped.
+// of returns the form of a token, or "" if the token is dropped.
 func (f Form) of(word, lang string) string {
 	if f&NoFunction != 0 {
 		word = language.Elide(lang, word)

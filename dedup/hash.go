@@ -5,18 +5,18 @@ import (
 	"encoding/hex"
 )
 
-// A Hash names a text or a URL: the first 128 bits of its SHA-256, written as
-// lower-case hex. SHA-256 because anyone can recompute it and nobody can forge
-// it; 128 bits because a chance collision then needs some 10^19 pages.
+// A Hash identifies a text or a URL: the first 128 bits of its SHA-256, written as lower-case hex.
+// Anyone can recompute a SHA-256, and forging one is infeasible. With 128 bits, a chance collision
+// needs some 10^19 pages.
 type Hash [16]byte
 
-// HashOf is the hash of b.
+// HashOf returns the hash of b.
 func HashOf(b []byte) Hash {
 	sum := sha256.Sum256(b)
 	return Hash(sum[:16])
 }
 
-// IsZero says whether h was never set.
+// IsZero reports whether h was never set.
 func (h Hash) IsZero() bool { return h == Hash{} }
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }

@@ -6,13 +6,13 @@ import (
 	"skink/internal/language"
 )
 
-// An Index judges texts against those added to it before, in memory, as a crawl judges its pages
-// against those in its store: the same texts in the same order get the same verdicts. It may be
-// used by several goroutines. Of equal texts that are added at once, exactly one is unique.
+// An Index judges texts against those added before, in memory. A crawl judges its pages against
+// those in its store in the same way: the same texts in the same order get the same verdicts.
+// Several goroutines may use an Index. If equal texts are added at once, exactly one is unique.
 //
-// It keeps the hash of every text. For a text that leads it keeps the shingles too, in all some 10
-// KB for a text of a thousand words. It never forgets anything. A collection that outgrows the
-// memory is for skink dedup, whose index is on disk.
+// An Index keeps the hash of every text. For a text that leads it also keeps the shingles, some 10
+// KB for a text of a thousand words. It never forgets anything. If a collection outgrows the
+// memory, use skink dedup, whose index is on disk.
 type Index struct {
 	rule  Rule
 	canon sync.Pool // of *Text
@@ -38,15 +38,14 @@ type leader struct {
 	set    Set
 }
 
-// NewIndex makes an empty index. The rule is one that [NewRule] made.
+// NewIndex returns an empty index. The rule must come from [NewRule].
 func NewIndex(rule Rule) *Index {
 	x := &Index{rule: rule, copies: map[Hash]first{}, postings: map[uint64][]*leader{}}
 	x.canon.New = func() any { return new(Text) }
 	return x
 }
 
-// Add judges a text and adds it. id is what later verdicts will call it; the index
-// never looks at it.
+// Add judges a text and adds it. Later verdicts call the text id; the index does not interpret it.
 func (x *Index) Add(id, text string) Verdict {
 	s := x.read(text)
 	x.mu.Lock()
@@ -56,7 +55,7 @@ func (x *Index) Add(id, text string) Verdict {
 	return v
 }
 
-// Match is what Add would answer, but adds nothing.
+// Match returns the verdict that Add would return, and adds nothing.
 func (x *Index) Match(text string) Verdict {
 	s := x.read(text)
 	x.mu.RLock()
@@ -64,7 +63,7 @@ func (x *Index) Match(text string) Verdict {
 	return x.judge(&s)
 }
 
-// A subject is all that is compared of a text.
+// A subject holds everything that is compared of a text.
 type subject struct {
 	tokens int
 	hash   Hash
@@ -73,8 +72,8 @@ type subject struct {
 	keys   []uint64
 }
 
-// read makes a subject of a text. It costs much more than to judge one, and needs no
-// lock. What a form does to words depends on their language, which is found by the words.
+// read makes a subject of a text. It costs much more than judging one, and needs no lock. The
+// effect of a form depends on the language, which read detects from the words.
 func (x *Index) read(text string) (s subject) {
 	canon := x.canon.Get().(*Text)
 	defer x.canon.Put(canon)
@@ -92,7 +91,7 @@ func (x *Index) read(text string) (s subject) {
 	return s
 }
 
-// judge compares a subject with the texts added so far. x.mu is held.
+// judge compares a subject with the texts added so far. The caller holds x.mu.
 func (x *Index) judge(s *subject) Verdict {
 	if s.tokens == 0 {
 		return Verdict{Kind: Thin}
@@ -106,7 +105,7 @@ func (x *Index) judge(s *subject) Verdict {
 	return x.rule.Judge(s.set, x.rule.Shortlist(x.candidates(s)))
 }
 
-// candidates are the leaders that stand under enough of the subject's keys. x.mu is held.
+// candidates returns the leaders that share enough keys with the subject. The caller holds x.mu.
 func (x *Index) candidates(s *subject) (all []Candidate) {
 	shared, leaders := map[uint64]int{}, map[uint64]*leader{}
 	for _, key := range s.keys {
@@ -123,7 +122,7 @@ func (x *Index) candidates(s *subject) (all []Candidate) {
 	return all
 }
 
-// keep adds a subject that was judged. x.mu is held for writing.
+// keep adds a subject that was judged. The caller holds x.mu for writing.
 func (x *Index) keep(id string, s *subject, v Verdict) {
 	x.added++
 	if _, known := x.copies[s.hash]; !known && s.tokens > 0 {

@@ -10,77 +10,79 @@ import (
 // # All pairs
 //
 // A [Join] finds, among n sets, all pairs of resemblance t or above without comparing all pairs. It
-// is an exact set-similarity join: it may name pairs that are less alike, and misses none. Its
-// candidates pass two tests, both of which follow from what a pair would have to share.
+// is an exact set-similarity join: it misses no pair, and may also name pairs that are less
+// similar. Candidates pass two tests, and both follow from what a pair must share.
 //
-// The first is that of the prefix, of Chaudhuri, Ganti and Kaushik (ICDE 2006) and
-// AllPairs (Bayardo, Ma and Srikant, WWW 2007), with the positions and lengths of
-// PPJoin (Xiao, Wang, Lin and Yu, WWW 2008). Two sets of resemblance t share at least
+// The first test is prefix filtering (Chaudhuri, Ganti and Kaushik, ICDE 2006; AllPairs by Bayardo,
+// Ma and Srikant, WWW 2007). It uses the positions and lengths of PPJoin (Xiao, Wang, Lin and Yu,
+// WWW 2008). Two sets of resemblance t share at least
 //
 //	o = t/(1+t) · (|A|+|B|)
 //
-// shingles. Let all shingles have one order, the rarest first, and let the first that A and B share
-// stand at place i of A and at place j of B, counted from 0. What they share stands from there on,
-// so i ≤ |A|-o and j ≤ |B|-o. Written apart by what is known of each set alone, that is
+// shingles. Let all shingles have one order, the rarest first. Let the first shingle that A and B
+// share be at place i of A and at place j of B, counted from 0. All shared shingles are at or
+// behind these places, so i ≤ |A|-o and j ≤ |B|-o. Rewritten so that each side has one set's own
+// numbers, that is
 //
 //	reach(B, j) = |B| - (1+t)·j ≥ t·|A|   and   reach(A, i) ≥ t·|B|.
 //
-// The shortest partner that a set can have is t times as long as the set. So a set is posted under
-// its first shingles alone, as long as their reach is t² of its length. Each posting says how far
-// it reaches. A list of postings has the farthest first, so that a search ends where the first
-// inequality fails. Any order of the shingles gives the same pairs. The rarest first gives the
-// fewest candidates: a template's shingles stand last. Ten thousand pages that are one template and
-// 18 % of their own each resemble each other by .7; at .8 their prefixes end before the template
-// begins, or the reach of its first shingles is spent. No pair of them is looked at, and the work
-// is that of reading them.
+// The shortest partner that a set can have is t times as long as the set. So a set is posted only
+// under its first shingles, while their reach is at least t² of its length. Each posting stores its
+// reach. A list of postings is sorted by reach, the farthest first, so a search ends where the
+// first inequality fails. Any order of the shingles gives the same pairs. The rarest first gives
+// the fewest candidates, because a template's shingles come last. For example, take ten thousand
+// pages of one template with 18 % of their own text each, which resemble each other by .7. At .8
+// their prefixes end before the template begins, or the reach of its first shingles is too short.
+// No pair of them is compared, and the work is that of reading them.
 //
-// The second test is that of bitmaps (Sandes, Teodoro and Melo, "Bitmap filter", Information
-// Systems 88, 2020). Each shingle flips one bit of its set's bitmap. Each bit in which two bitmaps
-// differ is at least one shingle that only one of the sets has, and of those a pair of resemblance
-// t has (1-t)/(1+t) · (|A|+|B|) at most. With as many bits as are used here, only pairs that are at
-// most a few hundredths less alike than t pass it by mistake, and it costs a few machine words.
-// PPJoin's count of what prefixes share and its suffix test do the same with the sets themselves,
-// which here may be on disk.
+// The second test compares bitmaps (Sandes, Teodoro and Melo, "Bitmap filter", Information Systems
+// 88, 2020). Each shingle flips one bit of its set's bitmap. Each bit in which two bitmaps differ
+// means at least one shingle that only one of the sets has. A pair of resemblance t has at most
+// (1-t)/(1+t) · (|A|+|B|) such shingles. The bitmaps here are long enough that a pair passes by
+// mistake only if its resemblance is at most a few hundredths below t. The test costs a few machine
+// words. PPJoin counts what prefixes share and has a suffix test for the same purpose, but these
+// need the sets themselves, which here may be on disk.
 //
-// One join serves all similarities from t on, for a higher one asks more of the same places and
-// bitmaps. A search says of each set from where on it is looked for. So pages of one template that
-// resemble each other by .42 are met at .3 by the first of them alone, if that took them there:
-// above .42 they are looked for like the flood above.
+// One join serves all similarities from t on, because a higher similarity only makes the bounds on
+// the same places and bitmaps stricter. A search gives each set the similarity from which it is
+// looked for. Suppose pages of one template resemble each other by .42. At .3 the first of them
+// meets all the others and takes them. After that they are looked for above .42 only, and no pair
+// of them is compared.
 //
-// How rare a shingle is, is counted in a table of bounded size by its hash. Shingles that share a
+// A table of bounded size counts how often each shingle occurs, by its hash. Shingles that share a
 // counter seem less rare than they are. That makes more candidates, and never loses a pair. A
-// shingle that is in one set only is not posted at all. Most shingles of most sites are, and at a
-// low similarity most of a set would be posted. So whether a shingle returns is kept apart from how
-// often, in two bits of a larger table.
+// shingle that is in one set only is not posted at all. Most shingles of most sites are in one set
+// only, and at a low similarity most of a set would be posted. So two bits of a larger table
+// record, apart from the count, whether a shingle occurs again.
 //
-// What it gets wrong: nothing, but it is not always fast. Where many pages share even their rarest
-// shingles, for example if each is made of ten paragraphs out of a stock of a hundred, each list
-// holds a constant share of all pages. Reading the lists is then quadratic, at a nanosecond or two
-// a posting. If such pages resemble each other by just less than t, the bitmaps pass them too, and
-// each pair is compared. At its worst no exact method known is better: to find the pairs that share
-// enough of n sets in time n^(2-ε) would refute the strong exponential time hypothesis (Ahle, Pagh,
-// Razenshteyn and Silvestri, PODS 2016, for inner products). And n like sets are n(n-1)/2 pairs,
-// of which [Clusters] asks for those that matter.
+// Known weaknesses: the join misses nothing, but it is not always fast. Many pages may share even
+// their rarest shingles, for example if each is made of ten paragraphs out of a stock of a hundred.
+// Then each list holds a constant share of all pages, and reading the lists is quadratic, at a
+// nanosecond or two a posting. If such pages resemble each other by just less than t, the bitmaps
+// pass them too, and each pair is compared. In the worst case no exact method is known to be
+// better: finding the pairs that share enough of n sets in time n^(2-ε) would refute the strong
+// exponential time hypothesis (Ahle, Pagh, Razenshteyn and Silvestri, PODS 2016, for inner
+// products). And n similar sets make n(n-1)/2 pairs, of which [Clusters] needs only some.
 
-// Occurrences counts in how many sets each shingle is. The count of a shingle that shares its
+// Occurrences counts for each shingle the sets that have it. The count of a shingle that shares its
 // counter with others is too high.
 type Occurrences struct {
-	counts []uint16 // they stop at the greatest number
+	counts []uint16 // saturating
 	shift  int
 	met    []uint64 // 32 shingles each: 0, 1, or 2 for more sets
 	mask   uint64   // of a shingle's place in met
 }
 
-// A table has a counter for each shingle, and 128 MiB of them at most. Beside it there are one or
-// two bytes for each, and 512 MiB at most, of those that tell whether a shingle returns: at half a
-// billion shingles, all different, one in five seems to.
+// The counter table has a counter for each shingle, and takes at most 128 MiB. The table that tells
+// whether a shingle occurs again takes one or two bytes for each shingle, and at most 512 MiB. With
+// half a billion different shingles, it reports one in five as occurring again.
 const (
 	countersLeast = 10 // as a power of two
 	countersMost  = 26
 	metMost       = 31
 )
 
-// NewOccurrences makes a table for sets of so many shingles altogether.
+// NewOccurrences returns a table for sets that have so many shingles altogether.
 func NewOccurrences(shingles int) *Occurrences {
 	size := max(bits.Len(uint(shingles)), countersLeast)
 	met := min(size+2, metMost)
@@ -88,7 +90,7 @@ func NewOccurrences(shingles int) *Occurrences {
 	return &Occurrences{make([]uint16, 1<<size), 64 - size, make([]uint64, 1<<(met-5)), 1<<met - 1}
 }
 
-// Count takes in a set.
+// Count adds a set.
 func (o *Occurrences) Count(s Set) {
 	for _, x := range s {
 		if n := &o.counts[x>>o.shift]; *n < math.MaxUint16 {
@@ -105,16 +107,17 @@ func (o *Occurrences) place(x uint64) (word *uint64, at int) {
 	return &o.met[x>>5], int(x&31) * 2
 }
 
-// returns says whether a shingle is in several sets. If it is, the answer is yes.
+// returns reports whether a shingle is in several sets. It may say so of a shingle that is in one
+// only, but not the other way round.
 func (o *Occurrences) returns(x uint64) bool {
 	word, at := o.place(x)
 	return *word>>at&3 == 2
 }
 
-// A Join finds the sets of a list that may resemble each other. Of each set it holds some sixty
-// bytes, an eighth of a byte or two a shingle, and 14 to 16 bytes for each of its rarest shingles
-// that another set has: at t = .8 a fifth of all at most, at .3 seven tenths. It is for one
-// goroutine.
+// A Join finds the sets of a list that may resemble each other. For each set it holds some sixty
+// bytes, plus an eighth of a byte to two bytes a shingle. It also holds 14 to 16 bytes for each of
+// the set's rarest shingles that another set has: at t = .8 at most a fifth of all shingles, at .3
+// seven tenths. It must be used by one goroutine.
 type Join struct {
 	t     float64
 	order *Occurrences
@@ -131,20 +134,20 @@ type Join struct {
 	read   int // postings read so far
 }
 
-// A joined set is what is held of one.
+// A joined holds what the join keeps of one set.
 type joined struct {
 	size, alone int32    // shingles of it, and those that no other set has, which come first
 	keys        []uint32 // of the shingles posted, rarest first; of lists, once there are any
 	bitmap      []uint64
 }
 
-// A room has place for small slices. It grows without moving what is there.
+// A room allocates small slices in large blocks. It grows without moving them.
 type room[T any] struct{ left []T }
 
-// roomSize is how much a room grows by, at least.
+// roomSize is the least number of elements that a room grows by.
 const roomSize = 1 << 16
 
-// take takes a slice of n zeros.
+// take returns a slice of n zeros.
 func (r *room[T]) take(n int) []T {
 	if n > len(r.left) {
 		r.left = make([]T, max(n, roomSize))
@@ -154,24 +157,24 @@ func (r *room[T]) take(n int) []T {
 	return s
 }
 
-// A posting is a set under one of its shingles.
+// A posting is the entry of a set under one of its shingles.
 type posting struct {
 	set   int32
 	reach float32 // rounded up, if at all
 }
 
-// leeway is added to bounds for the sake of rounding, in shingles. It is far more than rounding can
-// cost: a candidate that misses its bound by less than leeway passes.
+// leeway is added to bounds to allow for rounding, in shingles. It is far more than any rounding
+// error: a candidate that misses its bound by less than leeway passes.
 const leeway = 1e-3
 
-// NewJoin makes a join at resemblance t, above 0 and at most 1, of n sets that were all counted in
-// o. Until they are added they are empty.
+// NewJoin returns a join at resemblance t, above 0 and at most 1, of n sets that were all counted
+// in o. A set is empty until Add gives it.
 func NewJoin(t float64, n int, o *Occurrences) *Join {
 	return &Join{t: t, order: o, sets: make([]joined, n)}
 }
 
-// Add gives the set at a place of the list, once. The order in which sets are given does not
-// matter. An empty set is like no other.
+// Add sets the set at a place of the list. It may be called once for each place, in any order. An
+// empty set resembles no other.
 func (x *Join) Add(at int, s Set) {
 	n := &x.sets[at]
 	n.size = int32(len(s))
@@ -179,8 +182,8 @@ func (x *Join) Add(at int, s Set) {
 	x.draw(n, s)
 }
 
-// post lists the keys of a set's prefix. Shingles are ordered by their counts, and those of one
-// count by their numbers, which is their order in the set.
+// post lists the keys of a set's prefix. Shingles are ordered by their counts. Shingles of equal
+// count are ordered by their numbers, which is their order in the set.
 func (x *Join) post(n *joined, s Set) {
 	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
 	order := make([]uint64, 0, len(s))
@@ -210,13 +213,14 @@ func (x *Join) draw(n *joined, s Set) {
 	}
 }
 
-// bitsPerShingle times (1-t)/(1+t) is how many bits a bitmap has for a shingle, at least. Then two
-// sets are told apart if the shingles that only one of them has are 1.15 times as many as a pair of
-// resemblance t may have: from a resemblance of .77 down at t = .8, from .23 down at .3.
+// bitsPerShingle times (1-t)/(1+t) is the least number of bits of a bitmap for each shingle. With
+// it, two sets are told apart if the shingles that only one of them has are 1.15 times as many as
+// in a pair of resemblance t. At t = .8 that is a resemblance of .77 and below, at .3 of .23 and
+// below.
 const bitsPerShingle = 16
 
-// apart says that two sets resemble each other less than a similarity, by their bitmaps. The
-// longer one is folded to the length of the other.
+// apart reports whether the bitmaps of two sets show that they resemble each other less than
+// similarity. The longer bitmap is folded to the length of the other.
 func (x *Join) apart(a, b int, similarity float64) bool {
 	m, n := &x.sets[a], &x.sets[b]
 	p, q := m.bitmap, n.bitmap
@@ -233,13 +237,13 @@ func (x *Join) apart(a, b int, similarity float64) bool {
 	return float64(differ) > (1-similarity)/(1+similarity)*float64(m.size+n.size)+leeway
 }
 
-// reach is how far a shingle at a place of a set reaches.
+// reach returns the reach of the shingle at a place of a set.
 func (x *Join) reach(set, place int) float64 {
 	return float64(x.sets[set].size) - (1+x.t)*float64(place) + leeway
 }
 
-// index makes the lists of postings. There are half as many as postings or more, so that few hold
-// many shingles; keys become numbers of lists.
+// index makes the lists of postings, and replaces keys by numbers of lists. There are at least half
+// as many lists as postings, so that few lists hold several shingles.
 func (x *Join) index() {
 	x.order = nil // nothing is added any more
 	shift := 32 - min(max(bits.Len(uint(x.posted))-1, 1), 31)
@@ -276,11 +280,11 @@ const keyFactor = 0x9E3779B1
 
 func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x.starts[number+1]] }
 
-// After yields the sets behind the one at place at of the list that may resemble it: all that do,
-// and some that do not. Each comes once, in any order. from says of each set from which similarity
-// on it is looked for. That is the least of the join or above it, and of two sets the greater of
-// theirs counts. Above 1 a set is like no other. from may change for what was yielded. No set may
-// be added after a search.
+// After yields the sets behind place at of the list that may resemble the set there: all that do,
+// and some that do not. Each is yielded once, in any order. from[i] is the similarity from which
+// set i is looked for. It must be at least the similarity of the join, and a value above 1 excludes
+// the set. For two sets the greater value counts. The caller may change from for a set that was
+// yielded. No set may be added after a search.
 func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	if x.lists == nil {
 		x.index()
@@ -314,9 +318,9 @@ func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	}
 }
 
-// reaches says whether two sets may be alike by t if what they share begins at a place of the one,
-// which has a size, and where a posting says of the other. What a posting says was reckoned with
-// the least similarity, and the place follows from it.
+// reaches reports whether two sets may have resemblance t. The first set has the given size, and
+// its first shared shingle is at place. The posting p gives the same of the other set: its place
+// follows from the reach, which was computed with the least similarity.
 func (x *Join) reaches(t, size, place float64, p posting) bool {
 	other := float64(x.sets[p.set].size)
 	return t*other <= size-(1+t)*place+leeway && t*size <= other-(1+t)/(1+x.t)*(other-float64(p.reach))+leeway

@@ -12,12 +12,12 @@ type Passage struct {
 	Tokens int `json:"tokens"` // how many
 }
 
-// mostPlaces bounds, for one shingle, the places in B at which a run is tried: a
-// text of one word repeated has as many as it has words.
+// mostPlaces bounds the places in B at which a run is tried for one shingle. A text of one repeated
+// word has as many such places as words.
 const mostPlaces = 64
 
-// Passages finds what two texts have in common, as runs of shared overlapping shingles of k words:
-// reading along A, each run is the longest that B has from that place of A on, and the next run
+// Passages finds what two texts have in common, as runs of shared overlapping shingles of k words.
+// It reads along A. Each run is the longest that B has from that place of A on, and the next run
 // begins behind it. The longest run comes first.
 func Passages(a, b *Text, k int) []Passage {
 	x, y := a.Shingles(nil, k), b.Shingles(nil, k)
@@ -45,7 +45,7 @@ func Passages(a, b *Text, k int) []Passage {
 	return all
 }
 
-// longest is the place in y from which most shingles equal those of x, and how many.
+// longest returns the place in y with the most shingles equal to those of x, and their number.
 func longest(x, y []uint64, places []int) (at, most int) {
 	for _, j := range places {
 		n := 0

@@ -38,8 +38,9 @@ var class = func() (c [256]byte) {
 }()
 
 // lower maps a two-byte character (U+0080 to U+07FF) that is a plain letter to the two bytes of its
-// lower-case form, the first in the low half, and everything else to 0. Plain: an alphabetic letter
-// of Latin, Greek or Cyrillic, that NFKC leaves alone, as it does its lower case.
+// lower-case form, the first in the low half. It maps everything else to 0. A plain letter is an
+// alphabetic letter of Latin, Greek or Cyrillic that NFKC leaves unchanged, as well as its lower
+// case.
 var lower = func() (l [0x800]uint16) {
 	for r := rune(0xC0); r < 0x530; r++ {
 		low := unicode.ToLower(r)
@@ -64,8 +65,8 @@ var fold = func() (f [256]byte) {
 	return f
 }()
 
-// plainWord reads the word that text begins with, and returns its length. It gives up, and returns
-// 0, if there is none, or at any character that is not in its tables and could join the word.
+// plainWord reads the word that text begins with, and returns its length in bytes. It returns 0 if
+// there is no word, or if a character that could join the word is not in its tables.
 func (t *Text) plainWord(text []byte) int {
 	canon := t.separated()
 	last := gap // class of the last letter or digit
@@ -106,7 +107,7 @@ func (t *Text) plainWord(text []byte) int {
 	return i
 }
 
-// lowerOf is what lower has for the character that text begins with.
+// lowerOf returns the entry of lower for the character that text begins with.
 func lowerOf(text []byte) uint16 {
 	if len(text) < 2 || class[text[0]] != lead || text[1]&0xC0 != 0x80 {
 		return 0
@@ -114,9 +115,9 @@ func lowerOf(text []byte) uint16 {
 	return lower[int(text[0]&0x1F)<<6|int(text[1]&0x3F)]
 }
 
-// joint is the length of the apostrophe that text begins with, if it joins a
-// word whose last character is of class last with what follows. 0: the word has
-// ended. plain is false where the tables cannot say.
+// joint returns the length of the apostrophe that text begins with, if it joins a word with what
+// follows. last is the class of the word's last character. n is 0 if the word has ended. plain is
+// false if the tables cannot tell.
 func joint(text []byte, last int) (n int, plain bool) {
 	switch {
 	case text[0] == '\'':
@@ -138,8 +139,8 @@ func joint(text []byte, last int) (n int, plain bool) {
 	return 0, true
 }
 
-// nextClass is the class, letter or digit or gap, of the character that text
-// begins with; plain is false where the tables cannot say.
+// nextClass returns the class of the character that text begins with: letter, digit or gap. plain
+// is false if the tables cannot tell.
 func nextClass(text []byte) (c int, plain bool) {
 	switch k := class[text[0]]; k {
 	case letter, digit:
@@ -155,9 +156,9 @@ func nextClass(text []byte) (c int, plain bool) {
 	return gap, true
 }
 
-// plainGap is the length of the common character beyond ASCII that text begins
-// with, if it is one that ends a word and never joins two: the no-break space,
-// quotation marks, dashes, the ellipsis. Else it is 0.
+// plainGap returns the length of the common character beyond ASCII that text begins with, if it
+// always ends a word: the no-break space, quotation marks, dashes, the ellipsis. Otherwise it
+// returns 0.
 func plainGap(text []byte) int {
 	r, n := utf8.DecodeRune(text)
 	switch r {

@@ -9,8 +9,8 @@ import (
 // # The systems of the literature
 //
 // Each profile computes what one published system computes, in that system's own way and with its
-// oddities. So figures in papers and on old sites can be computed again and compared with ours.
-// None of them is what a crawl uses.
+// oddities. So figures in papers and on old sites can be reproduced and compared with ours. A crawl
+// uses none of them.
 
 // A Profile is a published system.
 type Profile struct {
@@ -19,13 +19,13 @@ type Profile struct {
 	score func(a, b string, in ProfileInput) ProfileResult
 }
 
-// ProfileInput is what some profiles need besides the texts.
+// A ProfileInput is what some profiles need in addition to the texts.
 type ProfileInput struct {
 	LangA, LangB string    // primary subtags
 	Shingling    Shingling // for k-shingles
 }
 
-// A ProfileResult is what a profile says of two texts.
+// A ProfileResult is the result of a profile for two texts.
 type ProfileResult struct {
 	Profile string  `json:"profile"`
 	Score   float64 `json:"score"` // in the system's own unit
@@ -38,7 +38,7 @@ type ProfileResult struct {
 	Without string  `json:"form_without,omitempty"`   // the parts of its form for which a text's language has no rules
 }
 
-// Profiles are the systems by name.
+// Profiles returns all profiles.
 func Profiles() []Profile {
 	return []Profile{
 		{"zelenkov-segalovich", "84 minima of 10-word shingles without function words, six super-shingles, fifteen mega-shingles (Zelenkov and Segalovich, 2007)", zelenkovSegalovich},
@@ -102,7 +102,7 @@ func setOfWords(words string) map[string]bool {
 }
 
 // elementary is the algorithm that Russian tutorials teach. It lower-cases bytes, not letters, so a
-// Russian capital stays a capital. We keep this, because the published numbers depend on it.
+// Russian capital stays a capital. This is kept because the published numbers depend on it.
 func elementary(a, b string, _ ProfileInput) ProfileResult {
 	words := elementaryTokens(a)
 	sa, sb := crcShingles(words, 3), crcShingles(elementaryTokens(b), 3)
@@ -138,8 +138,8 @@ func elementaryTokens(text string) []string {
 	return words
 }
 
-// crcShingles is the CRC-32 (IEEE) of each k words joined by a space, as PHP and
-// Java print it: a signed number. Fewer words than k give none.
+// crcShingles returns the CRC-32 (IEEE) of each k words joined by a space, as the signed number
+// that PHP and Java print. Fewer words than k give none.
 func crcShingles(words []string, k int) []int32 {
 	var all []int32
 	for i := 0; i+k <= len(words); i++ {

@@ -8,23 +8,24 @@ import (
 
 // # english-pos
 //
-// The published system runs a statistical tagger over English, drops the words tagged JJ, JJR, JJS
-// (adjectives and their degrees), CC (conjunctions), IN and TO (prepositions), UH (interjections)
-// and DT (determiners), and makes plural nouns singular by -ies to -y and by dropping -s. Then it
-// drops ten characters and the line ends, and compares the CRC-32 of ten-word shingles by
-// 2c/(n1+n2)·100. It has no step that changes case, so neither has this profile. Tags and entities
-// of HTML are gone before: the profile compares main texts.
+// The published system runs a statistical tagger over English. It drops the words tagged as
+// adjectives (JJ, JJR, JJS), conjunctions (CC), prepositions (IN, TO), interjections (UH) and
+// determiners (DT). It makes plural nouns singular: -ies becomes -y, and a final -s is dropped.
+// Then it drops ten characters and the line ends, and compares the CRC-32 of ten-word shingles by
+// 2c/(n1+n2)·100. It has no step that changes case, so neither has this profile. HTML tags and
+// entities are already removed: the profile compares main texts.
 //
 // This profile has no tagger. A word is dropped if it is in a closed list of the classes above, or
-// if WordNet's tagged corpus has it as an adjective more often than as anything else. So it has the
-// most frequent tag, whatever stands around it; taggers that begin so are right for nine words of
-// ten, and gain the rest by context. Where that is wrong, a word of two classes is kept or dropped
-// in every text alike. That costs less than being right in one text and wrong in its copy. One rule
-// looks at the neighbour: a word in -s after he, she, it, who or which is a verb, and keeps it.
+// if WordNet's tagged corpus has it as an adjective more often than as anything else. So each word
+// gets its most frequent tag, whatever its context. Taggers that begin so are right for nine words
+// of ten, and gain the rest by context. If the tag is wrong, the word is kept or dropped in all
+// texts in the same way. That costs less than being right in one text and wrong in its copy. One
+// rule looks at the previous word: a word in -s after one of beforeVerbs is a verb and keeps its
+// -s.
 
-// treebankWords are the words that the Penn Treebank's guidelines (Santorini, 1990)
-// tag with one of the classes, as far as the classes are closed; of the adjectives,
-// the ordinals, the quantities and the degrees that WordNet files elsewhere.
+// treebankWords are the words that the Penn Treebank's guidelines (Santorini, 1990) tag with one of
+// the classes, as far as the classes are closed. The adjectives among them are the ordinals, the
+// quantities, and the degrees that WordNet lists elsewhere.
 var treebankWords = setOfWords(`
 	a an the this that these those all another any both each either every neither no some
 	and but or nor yet plus minus so &
@@ -38,7 +39,7 @@ var treebankWords = setOfWords(`
 	first second third fourth fifth sixth seventh eighth ninth tenth last next
 	few fewer fewest least less many more most much other own same several such`)
 
-// beforeVerbs are the words after which one in -s is a verb.
+// beforeVerbs are the words after which a word in -s is a verb.
 var beforeVerbs = setOfWords("he she it who which")
 
 // englishMarks are the characters that the system drops.
@@ -70,8 +71,9 @@ func englishTokens(text string) []string {
 	return words
 }
 
-// englishNoun is the singular of a word as published, "boxe" of "boxes", if the word is a plural by
-// our own rules, which know that "bus" is no plural.
+// englishNoun returns the singular of a word as the published system makes it, such as "boxe" of
+// "boxes". It changes a word only if our own rules, which know that "bus" is singular, take it for
+// a plural.
 func englishNoun(word, low, before string) string {
 	if beforeVerbs[before] || language.Singular("en", low) == low {
 		return word

@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 )
 
-// A Scored pair is a labelled pair with the score that one way of measuring gives it.
+// A Scored is a labelled pair with the score that one measure gives it.
 type Scored struct {
 	Score     float64 // 0 to 1
 	Duplicate bool    // what the label says
 }
 
-// A Quality says how good decisions are.
+// A Quality holds the quality of decisions.
 type Quality struct {
 	Precision  float64  `json:"precision"` // share of the pairs called duplicates that are duplicates; 1 if none is called so
 	Recall     float64  `json:"recall"`    // share of the duplicates that are called so; 1 if there are none
@@ -24,7 +24,7 @@ type Quality struct {
 // An Interval of 95 %: from, to.
 type Interval [2]float64
 
-// counted is how many decisions went which way.
+// counted holds the number of right, wrong and missed decisions.
 type counted struct{ right, wrong, missed int }
 
 func (c counted) quality() Quality {
@@ -39,10 +39,10 @@ func (c counted) quality() Quality {
 	}
 }
 
-// A portion is n out of so many.
+// A portion is a part n of a number.
 type portion struct{ n, of int }
 
-// share is n of of, and 1 if of is 0.
+// share returns n divided by of, or 1 if of is 0.
 func (c portion) share() float64 {
 	if c.of == 0 {
 		return 1
@@ -50,8 +50,8 @@ func (c portion) share() float64 {
 	return float64(c.n) / float64(c.of)
 }
 
-// wilson is the score interval of 95 % for the share (Wilson, 1927). It holds for few pairs too.
-// For 20 rights in 20 it says .84 to 1, where resampling the pairs would say that 1 is certain.
+// wilson returns the 95 % score interval for the share (Wilson, 1927). It is valid for few pairs
+// too: for 20 of 20 it is .84 to 1, where resampling the pairs would give exactly 1.
 func (c portion) wilson() Interval {
 	const z = 1.959964 // of the normal distribution, for 95 %
 	if c.of == 0 {
@@ -77,14 +77,14 @@ func count(pairs []Scored, threshold float64) (c counted) {
 	return c
 }
 
-// Assess is the quality of a threshold: a pair is called a duplicate when its
-// score is at least that.
+// Assess returns the quality of a threshold: a pair is called a duplicate if its score is at least
+// threshold.
 func Assess(pairs []Scored, threshold float64) Quality {
 	return count(pairs, threshold).quality()
 }
 
-// BestThreshold is the given threshold with the highest F1. Of equals it is the one in the middle
-// of their range, as far as can be from a mistake.
+// BestThreshold returns the given threshold with the highest F1. Among equals it returns the middle
+// one, which is farthest from a mistake.
 func BestThreshold(pairs []Scored, thresholds []float64) float64 {
 	best, first, last := math.Inf(-1), 0, 0
 	for i, t := range thresholds {
@@ -101,9 +101,9 @@ func BestThreshold(pairs []Scored, thresholds []float64) float64 {
 // folds of the cross-validation.
 const folds = 10
 
-// CrossValidate is the quality of a way of measuring whose threshold is set on nine tenths of the
-// pairs and tried on the rest, for each tenth. The tenths are drawn by chance, with duplicates and
-// others in the same shares in each, and are the same for every way of measuring the same pairs.
+// CrossValidate returns the cross-validated quality of a measure: the threshold is set on nine
+// tenths of the pairs and tested on the rest, for each tenth. The tenths are drawn by chance, with
+// the same share of duplicates in each. All measures of the same pairs get the same tenths.
 func CrossValidate(pairs []Scored, thresholds []float64) Quality {
 	return crossValidate(pairs, thresholds).quality()
 }

@@ -32,8 +32,8 @@ func Resemblance(a, b Set) float64 {
 }
 
 // Containment is |A∩B| / |A|, the share of a that is in b, from 0 to 1. It finds excerpts: one
-// paragraph of a long page resembles the page little, and is contained in it wholly. An empty set
-// is contained in every set: 1.
+// paragraph of a long page has a low resemblance to the page, but its containment is 1. The
+// containment of an empty set is 1.
 func Containment(a, b Set) float64 {
 	if len(a) == 0 {
 		return 1
@@ -41,8 +41,8 @@ func Containment(a, b Set) float64 {
 	return float64(common(a, b)) / float64(len(a))
 }
 
-// Dice is 2·|A∩B| / (|A|+|B|), from 0 to 1. In terms of the resemblance J it is 2J/(1+J): the same
-// order of pairs on a gentler scale. Two empty sets are the same: 1.
+// Dice is 2·|A∩B| / (|A|+|B|), from 0 to 1. In terms of the resemblance J it is 2J/(1+J), so it
+// orders pairs in the same way. The Dice coefficient of two empty sets is 1.
 func Dice(a, b Set) float64 {
 	if len(a)+len(b) == 0 {
 		return 1

@@ -19,7 +19,7 @@ const (
 	MaxVerify  = 32   // candidates compared exactly
 )
 
-// A Rule is how a page is judged.
+// A Rule says how pages are judged.
 type Rule struct {
 	Form       Form      // of the canonical text
 	Shingling  Shingling // of the canonical text
@@ -27,13 +27,13 @@ type Rule struct {
 	MinWords   int       // tokens under which a page is thin
 	Scheme     Scheme    // how candidates are found
 
-	// Contained is the share of a page's runs of three words that must be in the page it
-	// duplicates, 0 to 1: see [Rule.Loses]. 0: any, the resemblance alone decides.
+	// Contained is the least share of a page's runs of three words that must be in the page it
+	// duplicates, 0 to 1: see [Rule.Loses]. At 0, resemblance alone decides.
 	Contained float64
 }
 
-// NewRule makes a rule of a scheme's name, for plain text in overlapping shingles
-// of ten words; see [ParseScheme] for its errors.
+// NewRule returns a rule with the scheme of a name, for plain text in overlapping shingles of ten
+// words. Its errors are those of [ParseScheme].
 func NewRule(similarity float64, scheme string, minWords int) (Rule, error) {
 	s, err := ParseScheme(scheme, similarity)
 	return Rule{Form: Plain, Shingling: DefaultShingling(), Similarity: similarity, MinWords: minWords, Scheme: s}, err
@@ -42,22 +42,22 @@ func NewRule(similarity float64, scheme string, minWords int) (Rule, error) {
 // Read makes t the canonical form of a text in a language by this rule.
 func (r Rule) Read(t *Text, text, lang string) { t.ReadForm([]byte(text), r.Form, lang) }
 
-// Shingles are those of a text by this rule, in order and with repeats.
+// Shingles returns the shingles of a text by this rule, in order and with repeats.
 func (r Rule) Shingles(t *Text) []uint64 { return r.Shingling.Append(nil, t) }
 
-// Short says whether a text of so many tokens is too short to be compared. One
-// without tokens always is: two empty texts have resemblance 1.
+// Short reports whether a text of so many tokens is too short to be compared. A text without tokens
+// always is, because two empty texts have resemblance 1.
 func (r Rule) Short(tokens int) bool { return tokens == 0 || tokens < r.MinWords }
 
 // containedRun is the number of words in the runs by which containment is measured. Short runs
-// forgive a changed word: it breaks three of them, and not ten.
+// tolerate a changed word: it breaks three runs instead of ten.
 const containedRun = 3
 
-// Loses says whether something would be lost if page were dropped for kept: less than the share
-// [Rule.Contained] of its runs of three words, as they stand in the plain text, is in kept. Two
-// pages that resemble each other enough may each have a paragraph of its own, and a corpus without
-// one of them has lost it. The measure is exact, and one-sided: a page may be dropped for a longer
-// one of which it is a part, and not the other way round.
+// Loses reports whether text would be lost if page were dropped in favour of kept. That is so if
+// less than the share [Rule.Contained] of the page's runs of three words, in plain text, is in
+// kept. Two pages may resemble each other enough although each has a paragraph of its own, and a
+// corpus without one page loses its paragraph. The measure is exact and one-sided: a page may be
+// dropped for a longer page that contains it, but not the other way round.
 func (r Rule) Loses(page, kept string) bool {
 	if r.Contained == 0 {
 		return false
@@ -113,7 +113,7 @@ func (r Rule) Shortlist(all []Candidate) []Candidate {
 	return short[:min(len(short), MaxVerify)]
 }
 
-// A Verdict says what a page is.
+// A Verdict is the judgement of a page.
 type Verdict struct {
 	Kind        Kind
 	Leader      uint64  // number of the leader it duplicates; 0: none
@@ -123,7 +123,7 @@ type Verdict struct {
 }
 
 // Judge compares a page exactly with its candidates. If the page is near, the verdict names the
-// candidate that it resembles most, the earliest of equals. Otherwise the page is unique.
+// most similar candidate, and the earliest among equals. Otherwise the page is unique.
 func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
 	best := Verdict{Kind: Unique}
 	for _, c := range candidates {
@@ -134,8 +134,8 @@ func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
 	return best
 }
 
-// Better is the verdict with the more similar leader. Of equals it is the one with the earlier
-// leader.
+// Better returns the verdict with the more similar leader, or among equals the verdict with the
+// earlier leader.
 func Better(a, b Verdict) Verdict {
 	switch {
 	case a.Leader == 0:
@@ -148,9 +148,9 @@ func Better(a, b Verdict) Verdict {
 	return a
 }
 
-// Copy is the verdict on a page whose canonical text was seen before. num and name are those of the
-// earlier page, and first is its verdict. The copy is exact if the earlier page leads or is thin.
-// Otherwise it gets the earlier page's verdict.
+// Copy returns the verdict on a page whose canonical text was seen before. num and name are those
+// of the earlier page, and first is its verdict. The copy is exact if the earlier page leads or is
+// thin. Otherwise it gets the earlier page's verdict.
 func Copy(num uint64, name string, first Verdict) Verdict {
 	if first.Kind == Exact || first.Kind == Near {
 		return first

@@ -15,22 +15,22 @@ const (
 	MegaShingles  = SuperShingles * (SuperShingles - 1) / 2
 )
 
-// A Scheme is how a sketch becomes the keys under which an index holds it, and
-// how many equal keys make a candidate.
+// A Scheme says how a sketch becomes the keys under which an index holds it, and how many equal
+// keys make a candidate.
 type Scheme struct {
 	Name string // bands, super or mega
 	Rows int    // minima in one band
 	Need int    // bands two pages must share to meet
 }
 
-// found is the least probability with which the default scheme must make
-// candidates of two pages that are just as similar as was asked for.
+// found is the least probability with which the default scheme must make candidates of two pages
+// whose resemblance is exactly the requested similarity.
 const found = 0.98
 
-// BandsFor is the scheme "bands" for a similarity t: of all ways to cut the 84 minima into equal
-// bands, the one with the longest bands that lets two pages of resemblance t share a band with
-// probability at least 0.98. Longer bands mean fewer look-ups and fewer false candidates. A t below
-// [LeastSimilarity], which even 84 bands of one minimum cannot serve, or above 1 is an error.
+// BandsFor returns the scheme "bands" for a similarity t. It cuts the 84 minima into equal bands,
+// as long as possible while two pages of resemblance t share a band with probability at least 0.98.
+// Longer bands mean fewer look-ups and fewer false candidates. BandsFor fails for a t above 1, or
+// below [LeastSimilarity], which even 84 bands of one minimum cannot serve.
 func BandsFor(t float64) (Scheme, error) {
 	for rows := Minima / 3; rows >= 1 && t >= LeastSimilarity() && t <= 1; rows-- {
 		s := Scheme{Name: "bands", Rows: rows, Need: 1}
@@ -41,7 +41,7 @@ func BandsFor(t float64) (Scheme, error) {
 	return Scheme{}, fmt.Errorf("similarity %v cannot be served: a sketch of %d values finds pairs from %.2f to 1", t, Minima, LeastSimilarity())
 }
 
-// LeastSimilarity is the lowest that BandsFor accepts: what it can serve, rounded up to hundredths.
+// LeastSimilarity returns the lowest similarity that BandsFor accepts, rounded up to hundredths.
 func LeastSimilarity() float64 {
 	t := 1 - math.Pow(1-found, 1.0/Minima)
 	return math.Ceil(t*100) / 100
@@ -60,7 +60,7 @@ func ParseScheme(name string, t float64) (Scheme, error) {
 	return Scheme{}, fmt.Errorf("no scheme is called %q: try bands, super or mega", name)
 }
 
-// Bands is the number of bands a sketch has.
+// Bands returns the number of bands of a sketch.
 func (s Scheme) Bands() int { return Minima / s.Rows }
 
 func (s Scheme) String() string {
@@ -73,8 +73,9 @@ func (s Scheme) String() string {
 	return fmt.Sprintf("bands: 1 of %d bands of %d minima", s.Bands(), s.Rows)
 }
 
-// Probability is how likely two pages of resemblance j become candidates: that is, how likely at
-// least Need of their bands are equal, where each band is equal with probability j^Rows.
+// Probability returns how likely two pages of resemblance j become candidates. That is the
+// probability that at least Need of their bands are equal, where each band is equal with
+// probability j^Rows.
 func (s Scheme) Probability(j float64) float64 {
 	one := math.Pow(j, float64(s.Rows))
 	n := float64(s.Bands())
@@ -99,7 +100,7 @@ func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
 	return dst
 }
 
-// Meet says how many equal keys make two pages candidates.
+// Meet returns how many equal keys make two pages candidates.
 func (s Scheme) Meet() int {
 	if s.Name == "super" {
 		return s.Need
@@ -107,7 +108,7 @@ func (s Scheme) Meet() int {
 	return 1
 }
 
-// Method is the name under which a verdict says that this scheme found its leader.
+// Method returns the name of the scheme in a verdict.
 func (s Scheme) Method() Method {
 	switch s.Name {
 	case "super":
@@ -118,7 +119,7 @@ func (s Scheme) Method() Method {
 	return ByBands
 }
 
-// Super is the six super-shingles of a sketch: the hashes of 14 minima each.
+// Super returns the six super-shingles of a sketch: the hashes of 14 minima each.
 func Super(sketch *Sketch) (super [SuperShingles]uint64) {
 	for i := range super {
 		super[i] = bandKey(sketch, i, Minima/SuperShingles)
@@ -126,8 +127,8 @@ func Super(sketch *Sketch) (super [SuperShingles]uint64) {
 	return super
 }
 
-// Mega is the fifteen mega-shingles: the hashes of the pairs of super-shingles.
-// Two pages share one if and only if they share two super-shingles.
+// Mega returns the fifteen mega-shingles: the hashes of the pairs of super-shingles. Two pages
+// share one if and only if they share two super-shingles.
 func Mega(super *[SuperShingles]uint64) (mega [MegaShingles]uint64) {
 	n := 0
 	for i := range super {
@@ -142,8 +143,8 @@ func Mega(super *[SuperShingles]uint64) (mega [MegaShingles]uint64) {
 	return mega
 }
 
-// bandKey is the hash of one band: its minima as little-endian bytes, with the
-// band's number as seed, so that equal minima in different bands do not meet.
+// bandKey returns the hash of one band: its minima as little-endian bytes, with the band's number
+// as seed, so that equal minima in different bands have different keys.
 func bandKey(sketch *Sketch, band, rows int) uint64 {
 	var b [4 * Minima]byte
 	for i, v := range sketch[band*rows : (band+1)*rows] {

@@ -10,7 +10,7 @@ import (
 // Segalovich.
 const DefaultShingle = 10
 
-// MaxShingle is the longest shingle, in units. Most pages are shorter than that. Each would be a
+// MaxShingle is the longest shingle, in units. Most pages are shorter. Each of them would be a
 // single shingle, so that only equal texts would resemble each other.
 const MaxShingle = 10_000
 
@@ -20,16 +20,16 @@ const MaxShingle = 10_000
 // shorter one is a single shingle, so that two equal short texts have
 // resemblance 1 and a short text never equals a longer one.
 //
-// A shingle's number is never made by joining words. Each token has a 64-bit hash h. The hash of a
-// window is the polynomial h[i]·B^(w-1) + … + h[i+w-1] modulo 2^64. That of the next window follows
-// from it by one subtraction, one multiplication and one addition (Rabin and Karp's rolling hash
-// over words instead of bytes). B is odd, so no power of it loses bits. A polynomial modulo 2^64
-// has weak low bits, so the sum passes through a mixer that is a permutation of the 64-bit numbers:
-// it adds no collisions.
+// A shingle's number is computed without joining words. Each token has a 64-bit hash h. The hash of
+// a window is the polynomial h[i]·B^(w-1) + … + h[i+w-1] modulo 2^64. The hash of the next window
+// follows from it by one subtraction, one multiplication and one addition. This is Rabin and Karp's
+// rolling hash over words instead of bytes. B is odd, so no power of it loses bits. A polynomial
+// modulo 2^64 has weak low bits, so the sum passes through a mixer. The mixer is a permutation of
+// the 64-bit numbers and adds no collisions.
 //
-// Two different windows collide with probability 2^-64 each; in a comparison of
-// two pages of a thousand shingles the chance of one wrong match is some 10^-13.
-// That is what "exact" means where this package says so.
+// Two different windows collide with probability 2^-64. In a comparison of two pages of a thousand
+// shingles, the chance of one wrong match is some 10^-13. That is the meaning of "exact" in this
+// package.
 
 // base is 2^64 divided by the golden ratio, made odd: Knuth's multiplier (The Art
 // of Computer Programming, volume 3, section 6.4).
@@ -65,7 +65,7 @@ type Shingling struct {
 // DefaultShingling is ten overlapping words.
 func DefaultShingling() Shingling { return Shingling{Unit: Words, K: DefaultShingle, Step: 1} }
 
-// Check says what is wrong with a shingling, and what to try.
+// Check returns an error if a shingling is invalid, with a suggestion.
 func (s Shingling) Check() error {
 	switch {
 	case s.Unit != Words && s.Unit != Chars:
@@ -83,8 +83,8 @@ func (s Shingling) Check() error {
 }
 
 // Append appends the numbers of t's shingles to dst, in the order of the text and with repeats. A
-// text without units has no shingles. A text shorter than a shingle is a single one. Units that are
-// left over behind the last full step are in no shingle.
+// text without units has no shingles. A text shorter than a shingle is a single shingle. Units
+// behind the last full step are in no shingle.
 func (s Shingling) Append(dst []uint64, t *Text) []uint64 {
 	units := t.tokens
 	if s.Unit == Chars {
@@ -102,7 +102,7 @@ func (s Shingling) Append(dst []uint64, t *Text) []uint64 {
 	return appendOrdered(dst, units, k, s.Step)
 }
 
-// appendOrdered rolls the polynomial over the units, and takes it at every step.
+// appendOrdered rolls the polynomial over the units, and appends its value at every step.
 func appendOrdered(dst, units []uint64, k, step int) []uint64 {
 	var window, drop uint64 = 0, 1 // drop is base^k
 	for _, h := range units[:k] {
@@ -121,8 +121,8 @@ func appendOrdered(dst, units []uint64, k, step int) []uint64 {
 	return dst
 }
 
-// appendUnordered is the same with a sum of mixed units in place of the
-// polynomial: equal for two windows that hold the same units, each as often.
+// appendUnordered does the same with a sum of mixed units in place of the polynomial. The sum is
+// equal for two windows that hold the same units equally often.
 func appendUnordered(dst, units []uint64, k, step int) []uint64 {
 	var window uint64
 	for _, h := range units[:k] {
@@ -140,7 +140,7 @@ func appendUnordered(dst, units []uint64, k, step int) []uint64 {
 	return dst
 }
 
-// Strings is the shingles of t as a person reads them, in the order of the text and with repeats.
+// Strings returns the shingles of t as readable text, in the order of the text and with repeats.
 func (s Shingling) Strings(t *Text) []string {
 	var units []string
 	glue := " "
@@ -165,7 +165,7 @@ func (s Shingling) Strings(t *Text) []string {
 	return all
 }
 
-// Distinct is a list of shingles without repeats, in the order of the first of each.
+// Distinct returns a list of shingles without repeats, in the order of first occurrence.
 func Distinct[S comparable](list []S) []S {
 	seen := make(map[S]bool, len(list))
 	var all []S
@@ -178,8 +178,8 @@ func Distinct[S comparable](list []S) []S {
 	return all
 }
 
-// AutoShingle is the rule of thumb for the words in a shingle by the length of a
-// text: 8 up to 3,500 characters, 9 up to 7,000, 10 above.
+// AutoShingle returns the number of words in a shingle by a rule of thumb for the length of a text:
+// 8 up to 3,500 characters, 9 up to 7,000, 10 above.
 func AutoShingle(characters int) int {
 	switch {
 	case characters <= 3500:
@@ -195,13 +195,13 @@ func (t *Text) Shingles(dst []uint64, k int) []uint64 {
 	return Shingling{Unit: Words, K: k, Step: 1}.Append(dst, t)
 }
 
-// A Set is the shingles of a text without order or repeats: their numbers, rising.
+// A Set is the set of shingles of a text: their numbers, ascending and without repeats.
 type Set []uint64
 
 // Set returns the overlapping shingles of k words as a set.
 func (t *Text) Set(k int) Set { return NewSet(t.Shingles(nil, k)) }
 
-// NewSet makes a set of shingles, in their own memory.
+// NewSet returns the set of some shingles. It copies them.
 func NewSet(shingles []uint64) Set {
 	slices.Sort(shingles)
 	return slices.Compact(shingles)

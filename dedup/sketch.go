@@ -20,16 +20,13 @@ const Minima = 84
 //
 // and x the upper half of the shingle's mixed 64-bit number.
 //
-//   - They must be hashes only in so far as the order they give to shingles must
-//     not depend on what the shingles say. The shingles are hashed already, and
-//     well; so each f_i by itself may be any permutation, and its minimum is a
-//     random sample, without bias. What the family must add is independence
-//     between its members: 84 functions whose minima fell on the same shingle
-//     would be one function. Multiplication by 84 different odd numbers alone
-//     ties the low bits of all the products together, and leaves the order of
-//     close x unchanged where multipliers are alike; the exclusive or before it
-//     and the second round after it break both ties. The test measures the
-//     spread of the estimate against the formula.
+//   - The functions need no strength as hashes, because the shingles are already hashed well. Each
+//     f_i by itself may be any permutation, and its minimum is an unbiased random sample. The
+//     family must add independence between its members: 84 functions whose minima fell on the same
+//     shingle would be one function. Multiplication by 84 different odd numbers alone is not
+//     enough. It ties the low bits of all the products together, and does not reorder close x if
+//     multipliers are close. The exclusive or before it and the second round after it remove both
+//     dependences. The test measures the spread of the estimate against the formula.
 //   - Permutations, so that two shingles never tie unless their 32 bits are equal:
 //     for a page of 1,000 shingles, one in ten thousand pages.
 //   - 32 bits, because a sketch is then 336 bytes, and eight values fit one vector
@@ -105,8 +102,8 @@ func newSketch(shingles []uint64, vector bool) (s Sketch) {
 	return s
 }
 
-// least is the minimum of low and of one function's values: the truth that the
-// vector code is held against.
+// least returns the minimum of low and of one function's values. It is the reference for the vector
+// code.
 func least(x []uint32, flip, factor, low uint32) uint32 {
 	for _, v := range x {
 		y := (v ^ flip) * factor
@@ -127,5 +124,5 @@ func Estimate(a, b *Sketch) float64 {
 	return float64(n) / Minima
 }
 
-// StandardError is that of an estimate where the resemblance is j.
+// StandardError returns the standard error of an estimate if the resemblance is j.
 func StandardError(j float64) float64 { return math.Sqrt(j * (1 - j) / Minima) }

@@ -13,9 +13,9 @@ import (
 
 // # Canonical text
 //
-// What is compared is not the text but its tokens: the words of Unicode's rules
-// (UAX #29), in compatibility form (NFKC), lower-cased, without invisible
-// characters. We tailor the rules, as the standard invites, in three ways:
+// Texts are compared by their tokens. A token is a word by Unicode's rules (UAX #29), in
+// compatibility form (NFKC), lower-cased, without invisible characters. The standard invites
+// tailoring, and we tailor its rules in three ways:
 //
 //   - Only an apostrophe joins. UAX #29 also makes one word of what a full stop, a
 //     colon, a comma or an underscore joins ("example.com", "3.14", "end.Next").
@@ -25,17 +25,17 @@ import (
 //     that of plain runs of letters and digits, ours by .003.
 //   - Every apostrophe is written ', since typewriters and typesetters spell one
 //     word differently.
-//   - Scripts that put no spaces between words (Han, Kana, Thai, Lao, Khmer) give a
-//     token a character, with the marks that belong to it. So does Hangul, whose
-//     words carry endings that change.
+//   - Scripts without spaces between words (Han, Kana, Thai, Lao, Khmer) give a token for each
+//     character, with the marks that belong to it. So does Hangul, whose words carry endings that
+//     change.
 //
-// Nearly all words of the web are plain runs of Latin, Greek or Cyrillic
-// letters. asciiWords reads those of ASCII by blocks, plainWord those of the other
-// alphabets by table; where neither has an answer, the word is read again, from
-// its first byte, by the full rules. The tests hold the three against each other.
+// Nearly all words of the web are plain runs of Latin, Greek or Cyrillic letters. asciiWords reads
+// ASCII words by blocks, and plainWord reads words of the other alphabets by table. If neither can
+// read a word, the full rules read it again from its first byte. The tests compare the three with
+// each other.
 //
-// What this gets wrong: "U.S." is two tokens, "C++" and "C#" are both "c", and a
-// word hyphenated at the end of a line is two.
+// Known weaknesses: "U.S." is two tokens, "C++" and "C#" are both "c", and a word hyphenated at the
+// end of a line is two.
 
 // A Text is the canonical form of a text. Its zero value is empty and ready; Read
 // may be called again, and then reuses the memory.
@@ -58,11 +58,11 @@ type Text struct {
 // A Span is a part of a text, in bytes.
 type Span struct{ Start, End int }
 
-// Locate makes the next Read remember where each token stands, for [Text.Span].
+// Locate makes the next Read record the place of each token, for [Text.Span].
 func (t *Text) Locate() { t.locate = true }
 
-// Span is where the i-th token stands in the text that was read, after Locate.
-// Tokens that are characters of one word have the span of the word.
+// Span returns the place of the i-th token in the text that was read, after Locate. Tokens that are
+// characters of one word have the span of the word.
 func (t *Text) Span(i int) Span { return t.places[i] }
 
 // Read makes t the canonical form of text.
@@ -91,7 +91,7 @@ func (t *Text) Read(text []byte) {
 	}
 }
 
-// place says where the tokens appended last stand.
+// place records where the tokens appended last are in the text.
 func (t *Text) place(start, end int) {
 	if t.locate {
 		t.placeAll(start, end)
@@ -104,13 +104,14 @@ func (t *Text) placeAll(start, end int) {
 	}
 }
 
-// Len is the number of tokens.
+// Len returns the number of tokens.
 func (t *Text) Len() int { return len(t.tokens) }
 
-// Bytes is the canonical text: the tokens joined by one space. It is valid until the next Read.
+// Bytes returns the canonical text: the tokens joined by one space. It is valid until the next
+// Read.
 func (t *Text) Bytes() []byte { return t.canon }
 
-// Token is the i-th token.
+// Token returns the i-th token.
 func (t *Text) Token(i int) string {
 	start := 0
 	if i > 0 {
@@ -119,7 +120,7 @@ func (t *Text) Token(i int) string {
 	return string(t.canon[start:t.ends[i]])
 }
 
-// chars is a number for each character of the canonical text.
+// chars returns a number for each character of the canonical text.
 func (t *Text) chars() []uint64 {
 	t.runes = t.runes[:0]
 	for _, r := range string(t.canon) {
@@ -128,12 +129,12 @@ func (t *Text) chars() []uint64 {
 	return t.runes
 }
 
-// Hash names the canonical text. Texts that differ only in case, punctuation,
-// layout or markup have one hash.
+// Hash returns the hash of the canonical text. Texts that differ only in case, punctuation, layout
+// or markup have the same hash.
 func (t *Text) Hash() Hash { return HashOf(t.canon) }
 
-// end makes a token of the bytes that were appended to canon since start. If a token stands before
-// it, the byte at start is the separator.
+// end makes a token of the bytes that were appended to canon since start. If there is a token
+// before it, the byte at start is the separator.
 func (t *Text) end(start int) {
 	if len(t.tokens) > 0 {
 		start++
@@ -142,7 +143,8 @@ func (t *Text) end(start int) {
 	t.tokens = append(t.tokens, hashToken(t.canon, start))
 }
 
-// separated is the canonical text with the space that a new token needs, if it is not the first.
+// separated returns the canonical text with the space that a new token needs, if it is not the
+// first.
 func (t *Text) separated() []byte {
 	if len(t.tokens) > 0 {
 		return append(t.canon, ' ')
@@ -150,9 +152,9 @@ func (t *Text) separated() []byte {
 	return t.canon
 }
 
-// hashToken is the number of the token with which canon ends, and which begins at
-// start. Up to eight bytes are a number already: it is mixed, so that no two of
-// these words share one. Longer words are hashed by xxh3.
+// hashToken returns the number of the token at the end of canon, which begins at start. A token of
+// up to eight bytes is a number already; mixing it gives no two such words the same number. Longer
+// words are hashed by xxh3.
 func hashToken(canon []byte, start int) uint64 {
 	n := len(canon) - start
 	switch {
@@ -183,7 +185,7 @@ func (t *Text) segment(text []byte) int {
 	return n
 }
 
-// isWord says whether a segment holds a letter or a number.
+// isWord reports whether a segment holds a letter or a number.
 func isWord(segment []byte) bool {
 	for i := 0; i < len(segment); {
 		r, n := utf8.DecodeRune(segment[i:])
@@ -232,7 +234,7 @@ func (t *Text) word(word []byte) {
 	t.flush()
 }
 
-// flush makes a token of low, if there is anything in it.
+// flush makes a token of low, unless low is empty.
 func (t *Text) flush() {
 	if low := bytes.Trim(t.low, "'"); isWord(low) {
 		start := len(t.canon)
@@ -242,7 +244,7 @@ func (t *Text) flush() {
 	t.low = t.low[:0]
 }
 
-// perCharacter says whether r is a token by itself.
+// perCharacter reports whether r is a token by itself.
 func perCharacter(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer) ||
 		r == 'ー' // the long vowel mark belongs to both Kana, so to neither table

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// # Which shingle and which threshold
+// # Choosing the shingle and the threshold
 //
 // The literature leaves open how long a shingle should be and from which resemblance two pages are
-// duplicates; it depends on the pages and on who asks. Given pairs that somebody has labelled,
-// [Tune] answers by trying: each way of measuring gives each pair a score, each threshold turns
-// scores into a decision, and precision, recall and F1 say how good the decisions are.
+// duplicates. Both depend on the pages and on the purpose. Given labelled pairs, [Tune] answers by
+// trying. Each measure gives each pair a score, each threshold turns scores into decisions, and
+// precision, recall and F1 rate the decisions.
 //
-// Two things keep the answer honest. Every figure has a confidence interval of 95 %, Wilson's of a
-// share: precision and recall are shares of pairs, and F1 is 2p/(1+p) of the share p of rights
-// among all pairs that are duplicates or were called so. And the way that looks best is chosen by
-// cross-validation: its threshold is set on nine tenths of the pairs and tried on the last, ten
-// times over, so that a threshold is never praised for the pairs it was fitted to.
+// Two safeguards keep the result honest. First, every figure has a 95 % confidence interval,
+// Wilson's for a share. Precision and recall are shares of pairs. F1 is 2p/(1+p), where p is the
+// share of right decisions among all pairs that are duplicates or were called so. Second, the best
+// way is chosen by cross-validation: its threshold is set on nine tenths of the pairs and tested on
+// the last, ten times over. So no threshold is rated on the pairs that it was fitted to.
 //
-// One figure stays too good: the best of many hundred ways is the best by chance too. Ways whose
-// intervals overlap are not told apart.
+// One figure remains too good: the best of many hundred ways is the best partly by chance. Ways
+// whose intervals overlap cannot be told apart.
 
-// Thresholds are .05 to 1 in steps of .05.
+// Thresholds returns .05 to 1 in steps of .05.
 func Thresholds() []float64 {
 	var all []float64
 	for i := 1; i <= 20; i++ {
@@ -38,7 +38,7 @@ type Way struct {
 	Measure string `json:"measure"`
 }
 
-// A Tuned is what Tune says of one way.
+// A Tuned is the result of Tune for one way.
 type Tuned struct {
 	Way
 	Threshold      float64 `json:"threshold"` // the best over all pairs
@@ -47,9 +47,9 @@ type Tuned struct {
 }
 
 // Tune assesses ways of measuring by their scores of the same labelled pairs, and ranks them by
-// cross-validated F1. Of equals, resemblance over words is first, because that is what a crawl
-// judges by unless told otherwise; then the longer shingle, which fewer strangers share by chance
-// in a crawl than in a few hundred pairs; then the first given.
+// cross-validated F1. Among equals, resemblance over words is first, because that is the default of
+// a crawl. Next comes the longer shingle, because unrelated pages of a crawl share fewer of them by
+// chance than a few hundred pairs show. Next comes the first given.
 func Tune(ways []Way, scores [][]Scored) []Tuned {
 	all := make([]Tuned, len(ways))
 	for i, w := range ways {

@@ -27,7 +27,7 @@ const (
 	ByPairs Method = "pairs" // the search over all pages, after the crawl
 )
 
-// Explain says what a verdict means by this rule, in words for somebody who has not read about
+// Explain returns the meaning of a verdict by this rule, in words for a reader who does not know
 // shingles, to be printed after the verdict: "near: at least 80 % the same as another page".
 // Similarity is the share of the word sequences of either page that both have.
 func (r Rule) Explain(k Kind) string {
@@ -48,7 +48,7 @@ func (r Rule) Explain(k Kind) string {
 	return ""
 }
 
-// Percent writes a share for a person: "80 %", "87.5 %".
+// Percent formats a share for people: "80 %", "87.5 %".
 func Percent(share float64) string {
 	return strconv.FormatFloat(math.Round(share*1e4)/100, 'f', -1, 64) + " %"
 }

@@ -16,33 +16,34 @@ import (
 // costs a fetch, and the second loses a page. So only what the standards call equivalent is folded
 // together:
 //
-//   - The URL Standard (https://url.spec.whatwg.org) says what a browser would ask for. Its
-//     serialisation has a lower-case host in ASCII, no default port, no dot segments, slashes for
-//     backslashes, and no tabs, line ends or outer spaces. What it means for hosts in ASCII stands
-//     in punycode.go.
-//   - The fragment and the user info go. A fragment never reaches the server, and user info is not
-//     the page's: a fetch that needs a password does not belong to a public crawl.
+//   - The URL Standard (https://url.spec.whatwg.org) defines the URL that a browser would request.
+//     Its serialisation has a lower-case host in ASCII, no default port, no dot segments, slashes
+//     for backslashes, and no tabs, line ends or outer spaces. punycode.go describes its rules for
+//     hosts in ASCII.
+//   - The fragment and the user info are removed. A fragment never reaches the server. User info
+//     does not identify the page, and a page that needs a password does not belong to a public
+//     crawl.
 //   - RFC 3986, section 6.2.2, writes the digits of %XX in capitals, and the unreserved characters
 //     (A-Z a-z 0-9 - . _ ~) as themselves.
 //
-// What is kept, because it can matter to a server: the order and the repetition of query
+// These parts are kept, because they can matter to a server: the order and the repetition of query
 // parameters, an empty query ("/a?" is not "/a": both standards keep the question mark), empty path
 // segments ("/a//b"), a trailing dot of the host, the case of the path, "www.", and the scheme.
 //
-// RFC 3986 did not think of one thing, a lone per cent sign. The URL Standard keeps "%%32e" as it
-// is; decoding its %32 would give "%2e", which means a dot the next time it is read. An escape that
-// would complete another one therefore stays, and the canonical form of a canonical form is itself.
+// RFC 3986 does not cover a lone per cent sign. The URL Standard keeps "%%32e" as it is; decoding
+// its %32 would give "%2e", which means a dot the next time it is read. So an escape that would
+// complete another one is kept, and canonicalizing a canonical form does not change it.
 //
-// What it gets wrong: a browser escapes the query of a link in the encoding of the link's page, and
-// this escapes it in UTF-8 always. So links with a query can be wrong on pages in a legacy
+// Known weaknesses: a browser escapes the query of a link in the encoding of the link's page, and
+// this package always escapes it in UTF-8. So links with a query can be wrong on pages in a legacy
 // encoding.
 
-// MaxURL is the longest URL that is crawled, in bytes, as written and as canonical. RFC 9110,
-// section 4.1, asks everyone to support 8,000 octets and nobody to support more; what is longer is
-// data in a link, or a trap.
+// MaxURL is the longest URL that is crawled, in bytes, both as written and as canonical. RFC 9110,
+// section 4.1, recommends support for at least 8,000 octets. A longer URL is data in a link, or a
+// trap.
 const MaxURL = 8000
 
-// Two more bounds: the parser's time grows with the square of both, and one page can hold a
+// Two more bounds, because the parser's time grows with the square of both, and one page can hold a
 // thousand links of 8,000 bytes.
 const (
 	// maxAuthority is for user info, host and port together, in bytes. A DNS name ends at 253
@@ -54,27 +55,27 @@ const (
 )
 
 var (
-	// ErrScheme is a URL that has no scheme, or another than http and https. On a page such links
-	// (mailto:, javascript:, data:) are ordinary.
+	// ErrScheme is returned for a URL without a scheme, or with another scheme than http and https.
+	// Such links (mailto:, javascript:, data:) are ordinary on a page.
 	ErrScheme = errors.New("not an http or https URL")
 
-	// ErrTooLong is a URL of more than [MaxURL] bytes, or of more folders than any site has.
+	// ErrTooLong is returned for a URL of more than [MaxURL] bytes, or with too many slashes.
 	ErrTooLong = errors.New("URL too long")
 
-	// ErrInvalid is a URL that a browser could not open either: no host, a host or a port that
-	// cannot be.
+	// ErrInvalid is returned for a URL that a browser could not open either: it has no host, or an
+	// impossible host or port.
 	ErrInvalid = errors.New("invalid URL")
 )
 
-// The parser is the library's own, but for "^" in a path: the URL Standard escapes it by now, the
-// library (v0.6.2) does not yet.
+// The parser differs from the library's default in one point: it escapes "^" in a path. The URL
+// Standard requires that now, and the library (v0.6.2) does not do it yet.
 var parser = whatwg.NewParser(
 	whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
 )
 
-// Canonical returns the form of an absolute URL by which its page is known; the essay above says
-// what that form is. It is ASCII, at most [MaxURL] bytes, and its own canonical form. The errors
-// are [ErrScheme], [ErrTooLong] and [ErrInvalid], wrapped with the URL and what to try.
+// Canonical returns the canonical form of an absolute URL, as the essay above defines it. The
+// result is ASCII, at most [MaxURL] bytes, and its own canonical form. The errors are [ErrScheme],
+// [ErrTooLong] and [ErrInvalid], wrapped with the URL and a suggestion.
 func Canonical(rawURL string) (string, error) {
 	if len(rawURL) > MaxURL {
 		return "", tooLong(rawURL)
@@ -87,7 +88,7 @@ func Canonical(rawURL string) (string, error) {
 	return canonicalParsed(rawURL)
 }
 
-// canonicalParsed is [Canonical] by the whole of the standard's parser.
+// canonicalParsed is [Canonical] by the standard's full parser.
 func canonicalParsed(rawURL string) (string, error) {
 	ref := stripBlanks(rawURL)
 	s := scheme(ref)
@@ -116,9 +117,9 @@ func canonicalParsed(rawURL string) (string, error) {
 	return s, checkBounds(rawURL, s)
 }
 
-// serialize writes a parsed URL in canonical form; rawURL is for messages. It refuses a host that
-// the parser would not read back as the same host: IDNA maps some to a name that it then finds
-// invalid ("≠" is one), and a form that cannot be read again cannot be a key.
+// serialize returns the canonical form of a parsed URL; rawURL is for messages. It fails if the
+// parser would not read the host back as the same host. IDNA maps some hosts to a name that it then
+// finds invalid ("≠" is one), and a form that cannot be read again cannot be a key.
 func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	if host := u.Hostname(); !plainHost(host) {
 		again, err := parser.Parse("http://" + host)
@@ -138,7 +139,7 @@ func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	return s, nil
 }
 
-// decodeUnreserved writes escapes in capitals and unreserved characters as themselves, but for
+// decodeUnreserved writes escapes in capitals and unreserved characters as themselves, except for
 // escapes that would complete another (see above).
 func decodeUnreserved(s string) string {
 	first := strings.IndexByte(s, '%')
@@ -169,7 +170,7 @@ func decodeUnreserved(s string) string {
 	return string(out)
 }
 
-// unescape reads the %XX that s starts with.
+// unescape decodes the %XX at the start of s.
 func unescape(s string) (c byte, ok bool) {
 	if len(s) < 3 || !isHex(s[1]) || !isHex(s[2]) {
 		return 0, false
@@ -193,8 +194,8 @@ func hexValue(c byte) byte {
 	return upperHex(c) - 'A' + 10
 }
 
-// stripBlanks does the first steps of the basic URL parser: outer control characters and spaces go,
-// then tabs and line ends anywhere.
+// stripBlanks does the first steps of the basic URL parser: it removes outer control characters and
+// spaces, then all tabs and line ends.
 func stripBlanks(s string) string {
 	s = trimBlanks(s)
 	if !strings.ContainsAny(s, "\t\n\r") {
@@ -214,8 +215,8 @@ func trimBlanks(s string) string {
 	return s
 }
 
-// scheme returns the scheme of a URL or a reference without blanks, in lower case, or "" where it
-// has none (URL Standard 4.4, scheme states).
+// scheme returns the scheme of a URL or a reference without blanks, in lower case, or "" if it has
+// none (URL Standard 4.4, scheme states).
 func scheme(s string) string {
 	for i := range len(s) {
 		c := s[i]
@@ -235,9 +236,9 @@ func scheme(s string) string {
 
 func isWeb(scheme string) bool { return scheme == "http" || scheme == "https" }
 
-// authorityLen is the length of what stands between the slashes and the path of a URL or a
-// reference without blanks; 0 if it has no such part. For "http:a/b", which can be either a host or
-// a path, it counts the "a".
+// authorityLen returns the length of the authority of a URL or a reference without blanks, which is
+// the part between the slashes and the path; 0 if it has none. For "http:a/b", where "a" can be a
+// host or part of a path, it counts the "a".
 func authorityLen(ref string) int {
 	s := scheme(ref)
 	rest := ref
@@ -254,8 +255,8 @@ func authorityLen(ref string) int {
 	return len(authority)
 }
 
-// checkBounds refuses a URL or a reference without blanks that would take long to parse; rawURL is
-// for messages.
+// checkBounds returns an error for a URL or a reference without blanks that would take long to
+// parse; rawURL is for messages.
 func checkBounds(rawURL, ref string) error {
 	path := ref
 	if end := strings.IndexAny(ref, "?#"); end >= 0 {
@@ -289,8 +290,8 @@ func invalid(rawURL string, err error) error {
 	return fmt.Errorf("%s: %w: %s; check the host and the port", quote(rawURL), ErrInvalid, why)
 }
 
-// quote shows a URL in a message: the beginning of a long one, and without what may be a password,
-// for messages are printed, and stored in records.
+// quote shortens a URL for a message, and removes a possible password, because messages are printed
+// and stored in records.
 func quote(rawURL string) string {
 	const most = 200
 	rawURL = withoutUser(rawURL)
@@ -300,7 +301,7 @@ func quote(rawURL string) string {
 	return fmt.Sprintf("%q…", rawURL[:most])
 }
 
-// withoutUser takes the user info out of what may be a URL of any scheme.
+// withoutUser removes the user info from a possible URL of any scheme.
 func withoutUser(s string) string {
 	if !strings.Contains(s, "@") {
 		return s
@@ -320,8 +321,8 @@ func withoutUser(s string) string {
 	return s
 }
 
-// ID is the key of a page: the first 128 bits of the SHA-256 of its canonical URL. Anyone can
-// recompute it, nobody can find two URLs that share one.
+// ID returns the key of a page: the first 128 bits of the SHA-256 of its canonical URL. Anyone can
+// recompute it, and finding two URLs that share one is infeasible.
 func ID(canonicalURL string) [16]byte {
 	sum := sha256.Sum256([]byte(canonicalURL))
 	return [16]byte(sum[:16])

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Claims is who holds which hosts and until when, for a frontier that keeps this in memory. What
-// the holder of a host took is the frontier's affair: it frees that when a claim ends. The zero
-// value holds nothing. One goroutine at a time uses it.
+// Claims records which worker holds which host and until when, for a frontier that keeps this in
+// memory. The frontier itself frees the URLs that the holder took when a claim ends. The zero value
+// holds nothing. Claims must be used by one goroutine at a time.
 type Claims struct {
 	token   uint64               // of the last claim
 	held    map[string]*holder   // by host
@@ -22,7 +22,7 @@ type holder struct {
 	until time.Time
 }
 
-// Begin gives a host that nobody holds to a worker.
+// Begin gives a free host to a worker.
 func (c *Claims) Begin(host, worker string, until time.Time) Claim {
 	if c.held == nil {
 		c.held, c.workers = map[string]*holder{}, map[string]int{}
@@ -35,14 +35,14 @@ func (c *Claims) Begin(host, worker string, until time.Time) Claim {
 	return claim
 }
 
-// endsBy notes that a claim may end at a time.
+// endsBy records that a claim may end at a time.
 func (c *Claims) endsBy(until time.Time) {
 	if c.expires.IsZero() || until.Before(c.expires) {
 		c.expires = until
 	}
 }
 
-// Held says whether anybody holds a host.
+// Held reports whether a worker holds a host.
 func (c *Claims) Held(host string) bool { return c.held[host] != nil }
 
 // Check returns [ErrLost] with the host's name if a claim has ended.
@@ -53,7 +53,7 @@ func (c *Claims) Check(claim Claim) error {
 	return nil
 }
 
-// Renew lets claims last until a time, and returns those that have ended.
+// Renew extends claims until a time, and returns those that have ended.
 func (c *Claims) Renew(claims []Claim, until time.Time) (lost []Claim) {
 	for _, claim := range claims {
 		if c.Check(claim) != nil {
@@ -75,8 +75,8 @@ func (c *Claims) End(host string) {
 	}
 }
 
-// Expire ends the claims that were not renewed in time, and returns their hosts. It looks at all
-// claims only when one of them may have run out.
+// Expire ends the claims that were not renewed in time, and returns their hosts. It scans the
+// claims only when one of them may have expired.
 func (c *Claims) Expire(now time.Time) (hosts []string) {
 	if c.expires.IsZero() || now.Before(c.expires) {
 		return nil
@@ -93,12 +93,11 @@ func (c *Claims) Expire(now time.Time) (hosts []string) {
 	return hosts
 }
 
-// Others is how many hosts are held by other workers than the one named.
+// Others returns how many hosts other workers than the named one hold.
 func (c *Claims) Others(worker string) int { return len(c.held) - c.workers[worker] }
 
-// Share notes that a worker asks for hosts, and returns its share of those that are held and of
-// some that wait, and how many workers share them, see [Grant]. It is called when the hosts are
-// given.
+// Share records that a worker asks for hosts. It returns the worker's share of the held hosts and
+// the waiting ones, and how many workers share them, see [Grant]. Call it when the hosts are given.
 func (c *Claims) Share(worker string, waiting int, now time.Time) (share, workers int) {
 	if c.asked == nil {
 		c.asked = map[string]time.Time{}

@@ -8,27 +8,27 @@ import (
 )
 
 // HostOf returns the host of a canonical URL, with its port unless that is the default:
-// "example.com", "example.com:8080", "[::1]:8080". Politeness is counted by it: http and https of
-// one name are one host, two ports are two. For anything but a canonical URL the answer means
-// nothing.
+// "example.com", "example.com:8080", "[::1]:8080". Politeness is counted by host. http and https of
+// one name are one host, and two ports are two hosts. The argument must be a canonical URL.
 func HostOf(canonicalURL string) string {
 	_, rest, _ := strings.Cut(canonicalURL, "://")
 	return rest[:hostLen(rest)]
 }
 
-// IsRoot says whether a canonical URL is that of a host's home page.
+// IsRoot reports whether a canonical URL is that of a host's home page.
 func IsRoot(canonicalURL string) bool {
 	_, rest, _ := strings.Cut(canonicalURL, "://")
 	return rest[hostLen(rest):] == "/"
 }
 
-// Domain returns the registrable domain of a host as [HostOf] returns it, which is what --scope
-// domain stays within: "example.co.uk" of "www.example.co.uk:8080". The port and a trailing dot are
-// left out.
+// Domain returns the registrable domain of a host as [HostOf] returns it, such as "example.co.uk"
+// of "www.example.co.uk:8080". The option --scope domain stays within it. The port and a trailing
+// dot are left out.
 //
-// The public suffix list decides, its private part too: two sites of github.io are two domains. A
-// host that has no registrable domain is its own: an IP address, a single label such as
-// "localhost", and a public suffix itself. The version of the list is that of golang.org/x/net.
+// The public suffix list decides, including its private part: two sites of github.io are two
+// domains. A host without a registrable domain is its own domain. These are IP addresses, single
+// labels such as "localhost", and public suffixes. The version of the list is that of
+// golang.org/x/net.
 func Domain(host string) string {
 	name := host
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {

@@ -1,9 +1,9 @@
-// Package frontier is what is still to fetch: the types and the contract of a queue of URLs, and
-// the canonical form by which a URL is known.
+// Package frontier defines a queue of URLs to fetch: its types and its contract, and the canonical
+// form that identifies a URL.
 //
 // The contract follows crawler-commons URLFrontier: URLs are discovered, taken and ended; hosts
-// rest and are blocked. A frontier remembers; it does not decide. [NewMemory] makes one that lives
-// as long as the process; those that outlive it are the stores' (package store).
+// rest and are blocked. A frontier stores state and makes no decisions. [NewMemory] makes one that
+// lives as long as the process; the stores have persistent ones (package store).
 //
 //	front := frontier.NewMemory()
 //	url, err := frontier.Canonical("HTTP://Example.com/%7Ejo#top") // http://example.com/~jo
@@ -14,19 +14,19 @@
 // # Hosts are claimed, not URLs
 //
 // One host has one holder at a time, so that politeness holds over many workers. The holder takes
-// the host's URLs, and returns the host with what the next holder has to know to be as polite. A
+// the host's URLs, and returns the host with all that the next holder needs to be as polite. A
 // claim ends when its host is returned, or when it was not renewed in time: then the holder is
-// dead, or so slow that it must be taken for dead. What it writes after that is refused with
-// [ErrLost], and the URLs that it took are free.
+// dead, or too slow to be told from a dead one. Later writes of that holder fail with [ErrLost],
+// and the URLs that it took are free.
 //
-// The scheduler decides when a host may be asked again, see package crawler, and its caller decides
-// which URLs belong to a crawl.
+// The scheduler decides when a host may be requested again, see package crawler. The scheduler's
+// caller decides which URLs belong to a crawl.
 //
-// # Coming back
+// # Revisits
 //
 // A URL that has ended can be put back ([Frontier].Requeue), to be tried or visited again. An item
-// that is due later is pending, but its host is not due for it, and nobody waits for it: a crawl
-// that runs when the time comes fetches it, a crawl that has nothing else left ends.
+// that is due later is pending, but does not make its host due, and no crawl waits for it. A crawl
+// that is running at that time fetches it. A crawl with no other work ends before.
 package frontier
 
 import (
@@ -36,10 +36,10 @@ import (
 	"time"
 )
 
-// ErrLost: a claim has ended, or another worker has its host.
+// ErrLost means that a claim has ended, or that another worker has its host.
 var ErrLost = errors.New("the host is no longer held by this worker")
 
-// An Item is one URL to fetch, with what its record will need to know of the way that led to it.
+// An Item is one URL to fetch, with the facts about its discovery that its record needs.
 type Item struct {
 	URL   string // canonical, see [Canonical]
 	Via   string // where the chain of redirects that led here began; "" for none
@@ -54,22 +54,22 @@ type Item struct {
 	Modified string
 }
 
-// Priorities are kept between these; those beyond count as the nearest.
+// The least and the greatest priority. Values beyond are stored as the nearest of the two.
 const (
 	SoonestPriority = -128
 	LatestPriority  = 127
 )
 
-// A Kind says what an item is to be fetched as. The numbers are stored: they do not change.
+// A Kind says as what an item is fetched. The numbers are stored and must not change.
 type Kind uint8
 
 const (
 	Page    Kind = 0 // whatever the URL answers
 	Sitemap Kind = 1 // a list of URLs for crawlers
-	Check   Kind = 2 // what is only asked whether it is there
+	Check   Kind = 2 // only checked for existence
 )
 
-// A State says how far a URL has come. The numbers are stored: they do not change.
+// A State is the progress of a URL. The numbers are stored and must not change.
 type State uint8
 
 const (
@@ -83,11 +83,11 @@ const (
 	Outside    State = 7 // linked to, but outside the crawl; Discover still takes it
 )
 
-// Ends says whether a URL in that state has been dealt with: it is neither unknown, nor to be
-// fetched, nor left out.
+// Ends reports whether a URL in that state has been dealt with: it is not unknown, not pending, and
+// not outside the crawl.
 func (s State) Ends() bool { return s > Pending && s < Outside }
 
-// New says whether Discover takes a URL in that state: nobody has dealt with it, or is to.
+// New reports whether Discover queues a URL in that state.
 func (s State) New() bool { return s == Unknown || s == Outside }
 
 // A Host is one authority, such as "example.com" or "example.com:8080", with URLs waiting.
@@ -99,23 +99,23 @@ type Host struct {
 	Rest    Rest
 }
 
-// A Rest is what the next holder of a host has to know of it. The zero value is a host of which
+// A Rest is the state of a host that its next holder needs. The zero value is a host of which
 // nothing is known.
 type Rest struct {
-	Next    time.Time     // not to be asked before; nobody can claim the host before
-	Idle    bool          // nobody need wait for it: its URLs may stay pending when a crawl ends
-	Blocked time.Time     // left alone until then because it asked for it, see MostBlocked
-	Delay   time.Duration // least time between two requests, as it asked for; 0: it did not
-	Took    time.Duration // an answer takes, smoothed; 0: none yet
-	Trouble Trouble       // with it lately
-	Spent   Spent         // on it in this crawl
+	Next    time.Time     // not to be asked before; the host cannot be claimed before
+	Idle    bool          // no crawl waits for it: its URLs may stay pending when a crawl ends
+	Blocked time.Time     // left alone until then at its own request, see MostBlocked
+	Delay   time.Duration // least time between two requests that it asked for; 0: it asked for none
+	Took    time.Duration // time an answer takes, smoothed; 0: none yet
+	Trouble Trouble       // recent failures
+	Spent   Spent         // pages and bytes in this crawl
 }
 
-// MostBlocked is the longest that a host can ask to be left alone. What would be longer was written
-// by a clock that was wrong, and must not silence a crawl.
+// MostBlocked is the longest time that a host can ask to be left alone. A longer time comes from a
+// wrong clock, and must not stop a crawl.
 const MostBlocked = time.Hour
 
-// Due is the time before which the host is not to be asked.
+// Due returns the time before which the host must not be asked.
 func (r Rest) Due() time.Time { return later(r.Next, r.Blocked) }
 
 func later(a, b time.Time) time.Time {
@@ -125,7 +125,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// Bounded is a rest in which nobody is blocked for longer than [MostBlocked] from now.
+// Bounded returns r with Blocked at most [MostBlocked] after now.
 func (r Rest) Bounded(now time.Time) Rest {
 	if most := now.Add(MostBlocked); r.Blocked.After(most) {
 		r.Blocked = most
@@ -133,15 +133,15 @@ func (r Rest) Bounded(now time.Time) Rest {
 	return r
 }
 
-// Trouble is what a host's failures in a row amount to.
+// Trouble summarises a host's failures in a row.
 type Trouble struct {
-	Answered bool      // something, in this crawl
+	Answered bool      // it answered something in this crawl
 	Fails    int       // in a row; those in flight together are one
 	Since    time.Time // when the first of them ended
 	Last     time.Time // when the last of them ended
 }
 
-// Spent is what a host has cost.
+// Spent counts what a host has cost.
 type Spent struct {
 	Pages int64 // pages and other things it answered with
 	Bytes int64 // of their bodies
@@ -154,34 +154,35 @@ type Claim struct {
 	Token  uint64 // no two claims of a host have the same
 }
 
-// A Held host is one that was claimed.
+// A Held is a host that was claimed.
 type Held struct {
 	Claim Claim
 	Host  Host // as the last holder returned it
 }
 
-// A Grant is the answer to a wish for hosts.
+// A Grant is the answer of [Frontier].Claim.
 type Grant struct {
 	Hosts   []Held
 	Others  int       // hosts that other workers hold
-	Waiting int       // hosts with URLs free that nobody holds, but for those that are idle
-	Next    time.Time // when the first host is due that nobody holds, now if one is; zero: there is none with URLs
+	Waiting int       // unclaimed hosts with free URLs, except idle ones
+	Next    time.Time // when the first unclaimed host is due, now if one is; zero: no unclaimed host has URLs
 
-	// Workers is how many asked for hosts within the last [Present], with the one that is told.
+	// Workers is how many workers asked for hosts within the last [Present], including the caller.
 	Workers int
 
-	// Share is how many hosts each of them would hold if those that are held and those that wait
-	// were dealt out evenly, rounded up; at least 1. It is advice: a claim may ask for more. 0: no
-	// other worker asks.
+	// Share is how many hosts each of them would hold if the held and the waiting hosts were
+	// divided evenly, rounded up; at least 1. It is advice: a claim may ask for more. 0: no other
+	// worker asks.
 	Share int
 }
 
-// Present is for how long a worker that has asked for hosts counts as one of those that share them.
-// It is longer than workers wait before they ask again, and much shorter than claims last: of a
-// worker that died, what it held is locked, but what it would have claimed is free for others soon.
+// Present is the time for which a worker that has asked for hosts counts as one of those that share
+// them. It is longer than a worker waits before it asks again, and much shorter than a claim lasts.
+// If a worker dies, its hosts stay locked until their claims expire, but its share of the free
+// hosts is soon available to others.
 const Present = 5 * time.Second
 
-// ShareOf is the share of each of some workers in some hosts, see [Grant].
+// ShareOf returns the share of each of some workers in some hosts, see [Grant].
 func ShareOf(hosts, workers int) int {
 	if workers < 2 {
 		return 0
@@ -197,64 +198,65 @@ type Counts struct {
 // PerState is the number of URLs in each state, indexed by it.
 type PerState [Outside + 1]int64
 
-// Counts gives the numbers their names.
+// Counts returns the numbers with their names.
 func (n *PerState) Counts() Counts {
 	return Counts{n[Pending], n[Fetched], n[Redirected], n[Blocked], n[Failed], n[GivenUp], n[Outside]}
 }
 
 // Frontier is the contract. Every method may be called from several goroutines. Package
-// store/storetest holds these promises as tests. URLs end, and those that a page leads to are
-// written, with the page's record: in a store by its Commit, in a [Memory] by its End.
+// store/storetest tests these promises. A page's record, the end of its URL and the URLs that it
+// leads to are written together: in a store by its Commit, in a [Memory] by its End.
 type Frontier interface {
 	Reader
 
-	// Discover queues the URLs that were never discovered before, or only left out, and returns how
-	// many those were. Known URLs are dropped, and of two concurrent calls with one URL exactly one
-	// counts it. Order within a host: by priority, then depth, then arrival. An item that is due
-	// later arrives when its time comes.
+	// Discover queues the URLs that are unknown or outside the crawl, and returns how many those
+	// were. Known URLs are dropped. If two calls discover one URL at once, exactly one counts it.
+	// Order within a host: by priority, then depth, then arrival. An item that is due later arrives
+	// when it is due.
 	Discover(ctx context.Context, items []Item) (int, error)
 
-	// Requeue puts URLs back that have ended, and queues those that are unknown or were left out,
-	// with the items given, and returns how many. Pending ones stay as they are. Their records stay
-	// until a commit with Revisit takes their place.
+	// Requeue queues the items whose URLs have ended, are unknown or are outside the crawl, and
+	// returns how many those were. Pending URLs stay as they are. The records of the URLs stay
+	// until a commit with Revisit replaces them.
 	Requeue(ctx context.Context, items []Item) (int, error)
 
-	// Claim gives up to n hosts that have URLs free, are due, and that nobody holds, for ttl: those
-	// whose first URL comes first, by priority and then depth, before others, then those that are
-	// due the longest. A host all of whose free URLs are due later is not due before the first of
-	// them. With n = 0 it only tells how things stand, and that the worker is there.
+	// Claim gives the worker up to n hosts for ttl. They have free URLs, are due, and are not held.
+	// Hosts whose first URL comes first, by priority and then depth, come before others, and then
+	// those that have been due the longest. If all free URLs of a host are due later, the host is
+	// not due before the first of them. With n = 0, Claim only reports the state of the frontier,
+	// and counts the worker as present.
 	Claim(ctx context.Context, worker string, n int, ttl time.Duration) (Grant, error)
 
-	// Renew lets claims last for ttl from now on, and returns those that were lost.
+	// Renew extends claims to ttl from now, and returns those that were lost.
 	Renew(ctx context.Context, claims []Claim, ttl time.Duration) (lost []Claim, err error)
 
-	// Take takes up to n URLs of a claimed host, in the host's order, that are free. They stay
-	// taken until they end, are released, or the claim ends. No URLs and no error: nothing is
+	// Take takes up to n free URLs of a claimed host, in the host's order. They stay taken until
+	// they end, are released, or the claim ends. Without URLs and without an error, none is
 	// waiting.
 	Take(ctx context.Context, c Claim, n int) ([]Item, error)
 
-	// Release gives back a URL that was taken, without an answer: it goes to the end of its
-	// priority and depth in its host's queue, as the item given.
+	// Release gives back a URL that was taken, without an answer. It is queued again as the item
+	// given, at the end of its priority and depth.
 	Release(ctx context.Context, c Claim, item Item) error
 
-	// Return ends a claim: the host's URLs that were taken and have not ended are free, in their
-	// old places, and the next holder will know rest. A host's Blocked and Delay and Spent outlive
-	// the process where the frontier does; the rest of Rest ends with a run.
+	// Return ends a claim. The host's URLs that were taken and have not ended are free, in their
+	// old places, and the next holder gets rest. Blocked, Delay and Spent of a host outlive the
+	// process if the frontier does. The other fields of Rest end with a run.
 	Return(ctx context.Context, c Claim, rest Rest) error
 }
 
-// A Reader is asked what a frontier holds.
+// A Reader reads the contents of a frontier.
 type Reader interface {
-	// State says how far a URL has come.
+	// State returns the state of a URL.
 	State(ctx context.Context, url string) (State, error)
 
-	// URLs yields the URLs that are Pending, or those that are Outside, in no promised order. Those
-	// in another state have a record.
+	// URLs yields the URLs that are Pending, or those that are Outside, in no particular order.
+	// URLs in another state have a record.
 	URLs(ctx context.Context, state State) iter.Seq2[string, error]
 
-	// Hosts yields every host with URLs pending, in no promised order.
+	// Hosts yields every host with pending URLs, in no particular order.
 	Hosts(ctx context.Context) iter.Seq2[Host, error]
 
-	// Counts is how many URLs are in each state.
+	// Counts returns how many URLs are in each state.
 	Counts(ctx context.Context) (Counts, error)
 }

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// Memory is a frontier that lives as long as the process, for crawls that nobody wants to resume.
-// It holds every URL it was ever told of, some 200 bytes each. It is written to be obviously right:
-// maps and slices under a lock.
+// Memory is a frontier in memory, for crawls that need not be resumed. It holds every URL that was
+// discovered, some 200 bytes each. It favours simple code: maps and slices under a lock.
 type Memory struct {
 	mu     sync.Mutex // guards everything below
 	urls   map[string]*memoryURL
@@ -65,7 +64,7 @@ func (f *Memory) Requeue(ctx context.Context, items []Item) (int, error) {
 	return f.discover(items, func(s State) bool { return s != Pending }), nil
 }
 
-// discover queues the URLs whose state is wanted, and counts them.
+// discover queues the URLs whose state is wanted, and returns how many those were.
 func (f *Memory) discover(items []Item, wanted func(State) bool) (found int) {
 	for _, it := range items {
 		state := f.state(it.URL)
@@ -86,7 +85,7 @@ func (f *Memory) discover(items []Item, wanted func(State) bool) (found int) {
 	return found
 }
 
-// kept is an item as a frontier keeps it.
+// kept returns the item as a frontier stores it.
 func (it Item) kept() Item {
 	it.Priority = min(max(it.Priority, SoonestPriority), LatestPriority)
 	return it
@@ -101,7 +100,7 @@ func (f *Memory) exclude(urls []string) {
 	}
 }
 
-// host returns the host of that name, new if need be.
+// host returns the host of that name, and creates it if needed.
 func (f *Memory) host(name string) *memoryHost {
 	h := f.hosts[name]
 	if h == nil {
@@ -124,7 +123,7 @@ func (f *Memory) queue(h *memoryHost, u *memoryURL, now time.Time) {
 	h.push(u)
 }
 
-// ripen lets those arrive whose time has come.
+// ripen queues the URLs that have become due.
 func (f *Memory) ripen(h *memoryHost, now time.Time) {
 	for len(h.later) > 0 && !h.later[0].item.Due.After(now) {
 		u := h.later[0]
@@ -151,14 +150,14 @@ func insert(list []*memoryURL, u *memoryURL, compare func(a, b *memoryURL) int) 
 	return slices.Insert(list, i, u)
 }
 
-// drop takes u out of the lists it is in.
+// drop removes u from the lists it is in.
 func (h *memoryHost) drop(u *memoryURL) {
 	for _, list := range []*[]*memoryURL{&h.waiting, &h.later, &h.taken} {
 		*list = slices.DeleteFunc(*list, func(v *memoryURL) bool { return v == u })
 	}
 }
 
-// free puts what was taken back in its place, when a claim has ended.
+// free puts the taken URLs back in their places, when a claim has ended.
 func (h *memoryHost) free() {
 	for _, u := range h.taken {
 		h.push(u)
@@ -166,14 +165,14 @@ func (h *memoryHost) free() {
 	h.taken = nil
 }
 
-// expire ends the claims that have run out.
+// expire ends the claims that were not renewed in time.
 func (f *Memory) expire(now time.Time) {
 	for _, host := range f.claims.Expire(now) {
 		f.hosts[host].free()
 	}
 }
 
-// holder returns the host of a claim, if that has not ended.
+// holder returns the host of a claim, or an error if the claim has ended.
 func (f *Memory) holder(c Claim) (*memoryHost, error) {
 	f.expire(time.Now())
 	if err := f.claims.Check(c); err != nil {
@@ -217,7 +216,7 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 	return g, nil
 }
 
-// wait counts a host that is not given.
+// wait counts a host that is not given to the caller.
 func (g *Grant) wait(h *memoryHost, now time.Time) {
 	if !h.rest.Idle && len(h.waiting) > 0 {
 		g.Waiting++
@@ -227,7 +226,7 @@ func (g *Grant) wait(h *memoryHost, now time.Time) {
 	}
 }
 
-// due is when the host may be asked again, and has something to be asked for.
+// due returns when the host may be asked again and has a URL that is due.
 func (h *memoryHost) due() time.Time {
 	due := h.rest.Due()
 	if len(h.waiting) == 0 && len(h.later) > 0 {
@@ -311,7 +310,7 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 	return nil
 }
 
-// An Ending is how a URL ended.
+// An Ending is the end of a URL.
 type Ending struct {
 	Claim  Claim // of its host; zero: it is not asked for
 	URL    string
@@ -320,9 +319,9 @@ type Ending struct {
 	Beyond []string // what its page led to outside the crawl
 }
 
-// End ends a URL, queues what its page led to, and notes what lies beyond the crawl, in one step. A
-// URL that has ended stays what it is. The error is [ErrLost] if the claim has ended; then nothing
-// happens.
+// End ends a URL, queues the URLs that its page led to, and records those outside the crawl, in one
+// step. A URL that has ended does not change. The error is [ErrLost] if the claim has ended; then
+// nothing changes.
 func (f *Memory) End(ctx context.Context, e Ending) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -394,7 +393,7 @@ func (f *Memory) Counts(ctx context.Context) (Counts, error) {
 	return f.counts.Counts(), ctx.Err()
 }
 
-// URLs yields those of a state, in their order by name.
+// URLs yields the URLs of a state, in lexical order.
 func (f *Memory) URLs(ctx context.Context, state State) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, url := range f.inState(state) {

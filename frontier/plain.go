@@ -4,8 +4,8 @@ import "strings"
 
 // # Plain URLs
 //
-// The standard's parser takes 12 µs for a URL, and nearly all links of nearly all pages are already
-// what it would answer. A plain URL is one of which that is certain after reading it once:
+// The standard's parser takes 12 µs for a URL, and would return nearly all links of nearly all
+// pages unchanged. A plain URL is one of which a single pass can prove that:
 //
 //   - its scheme is "http://" or "https://", in lower case;
 //   - its host is a name of lower-case ASCII letters, digits and single inner hyphens, its last
@@ -15,15 +15,15 @@ import "strings"
 //     is in capitals and is not an unreserved character, and no segment of the path could be a dot
 //     segment.
 //
-// It also has at most maxPlain bytes. Whatever is in doubt is not plain, and goes to the parser:
-// being wrong here would make two identities of one page. FuzzResolve and TestResolvePlain hold the
-// two ways against each other.
+// It also has at most maxPlain bytes. A URL in doubt is not plain, and goes to the parser: a
+// mistake here would give one page two identities. FuzzResolve and TestResolvePlain compare the two
+// ways.
 
-// maxPlain is the length up to which nothing else needs to be bounded: fewer bytes than maxSlashes
-// hold fewer slashes. Nearly all links are shorter.
+// maxPlain is the length up to which nothing else needs a bound: fewer bytes than maxSlashes hold
+// fewer slashes. Nearly all links are shorter.
 const maxPlain = maxSlashes
 
-// A set of bits for each byte says where it is kept as it is.
+// Bits that say for each byte in which parts of a URL it is kept unchanged.
 const (
 	inPath     = 1 << iota // by the URL Standard's path percent-encode set, and no dot
 	inQuery                // by its special-query percent-encode set
@@ -50,8 +50,8 @@ func classifyBytes() (t [256]uint8) {
 	return t
 }
 
-// canonicalPlain is the canonical form of a plain URL without blanks around it
-// and without a fragment: itself, with a path. If it is not ok, ask the parser.
+// canonicalPlain returns the canonical form of a plain URL without blanks around it and without a
+// fragment: the URL itself, with a path. If ok is false, the parser decides.
 func canonicalPlain(u string) (string, bool) {
 	rest, found := strings.CutPrefix(u, "https://")
 	if !found {
@@ -64,15 +64,15 @@ func canonicalPlain(u string) (string, bool) {
 	return withPlainPath(u, len(u)-len(rest)+host)
 }
 
-// withoutFragment drops what a server never sees of a URL or a reference: the blanks around it, and
-// then the fragment. Blanks that stand before the fragment belong to the URL.
+// withoutFragment removes the blanks around a URL or a reference, and then the fragment: no server
+// sees either. Blanks before the fragment belong to the URL.
 func withoutFragment(s string) string {
 	s, _, _ = strings.Cut(trimBlanks(s), "#")
 	return s
 }
 
-// withPlainPath finishes a URL that is known to be canonical up to end, where
-// its path, its query or nothing begins.
+// withPlainPath completes a URL that is known to be canonical up to end, where its path or query
+// begins, or where the URL ends.
 func withPlainPath(u string, end int) (string, bool) {
 	if len(u) >= maxPlain || !plainPath(u[end:]) {
 		return "", false
@@ -83,7 +83,7 @@ func withPlainPath(u string, end int) (string, bool) {
 	return u, true
 }
 
-// hostLen is how far host and port reach from the start of s.
+// hostLen returns the length of host and port at the start of s.
 func hostLen(s string) int {
 	for i := range len(s) {
 		if s[i] == '/' || s[i] == '?' {
@@ -93,7 +93,7 @@ func hostLen(s string) int {
 	return len(s)
 }
 
-// plainHost says whether the parser would answer this name with itself.
+// plainHost reports whether the parser would return this host unchanged.
 func plainHost(host string) bool {
 	const mostDNS = 253
 	if len(host) > mostDNS {
@@ -116,8 +116,8 @@ func plainHost(host string) bool {
 	return last != '.' && last != '-' && host[label] >= 'a'
 }
 
-// plainPath says whether the parser would keep a path and query, or a query
-// alone with its question mark, byte for byte.
+// plainPath reports whether the parser would keep a path and query, or a query alone with its
+// question mark, unchanged.
 func plainPath(s string) bool {
 	kept := uint8(inPath)
 	for i := 0; i < len(s); i++ {
@@ -143,8 +143,8 @@ func plainPath(s string) bool {
 	return true
 }
 
-// mayBeDotSegment says whether the dot s[i] may begin a segment "." or "..": it starts a segment,
-// and that ends there or goes on with another dot.
+// mayBeDotSegment reports whether the dot s[i] may begin a segment "." or "..". That is so if it
+// starts a segment that ends there or continues with another dot.
 func mayBeDotSegment(s string, i int) bool {
 	if i > 0 && s[i-1] != '/' {
 		return false

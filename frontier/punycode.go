@@ -7,19 +7,19 @@ import (
 
 // # Hosts in ASCII
 //
-// By today's URL Standard (3.3, domain to ASCII, with the IgnoreInvalidPunycode of UTS 46) a host
-// that is all ASCII is only put in lower case, whatever its labels would decode to: "xn--pokxncvks"
-// is a host, though it is no Punycode that a registry would take. The library (v0.6.2) still
-// refuses such hosts. So the library does not get to see a host in ASCII with a label that begins
-// with "xn--". Another name stands in its place until the rest of the URL is parsed.
+// The current URL Standard (3.3, domain to ASCII, with the IgnoreInvalidPunycode of UTS 46) only
+// puts an all-ASCII host in lower case, whatever its labels would decode to. So "xn--pokxncvks" is
+// a host, although no registry would accept this Punycode. The library (v0.6.2) still refuses such
+// hosts. So a host in ASCII with a label that begins with "xn--" is hidden from the library:
+// standIn replaces it until the rest of the URL is parsed.
 
-// standIn is that name. It is of RFC 6761, section 6.4: no host can have it.
+// standIn replaces such a host. RFC 6761, section 6.4, guarantees that no host has this name.
 const standIn = "ascii.invalid"
 
 const acePrefix = "xn--"
 
-// hideHost puts standIn in the place of the host of a URL or a reference without blanks, and
-// returns the host in lower case. If it is not ok, the parser can have the URL as it is.
+// hideHost replaces the host of a URL or a reference without blanks by standIn, and returns the
+// host in lower case. If ok is false, the parser can read the URL as it is.
 func hideHost(ref string) (hidden, host string, ok bool) {
 	length := authorityLen(ref)
 	if length == 0 {
@@ -43,8 +43,9 @@ func hideHost(ref string) (hidden, host string, ok bool) {
 	return ref[:start] + standIn + ref[start+len(name):], host, true
 }
 
-// lowerASCII is a host with its escapes decoded, in lower case; "" if there is something in it that
-// is not ASCII, or that no host may have (URL Standard 3.2, forbidden domain code points).
+// lowerASCII returns a host in lower case, with its escapes decoded. It returns "" if the host
+// contains a character that is not ASCII, or that no host may have (URL Standard 3.2, forbidden
+// domain code points).
 func lowerASCII(name string) string {
 	const forbidden = "#/:<>?@[\\]^|%\x7f"
 	out := make([]byte, 0, len(name))
@@ -65,8 +66,8 @@ func lowerASCII(name string) string {
 	return string(out)
 }
 
-// isACE says whether a host has a label that claims to be Punycode, and is no IPv4 address: a host
-// that ends in a number has to be one.
+// isACE reports whether a host has a label in the form of Punycode and is not an IPv4 address. A
+// host that ends in a number must be an IPv4 address.
 func isACE(host string) bool {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
 	last := labels[len(labels)-1]

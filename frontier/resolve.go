@@ -8,7 +8,7 @@ import (
 	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
-// A Base is what the links of one page are relative to. It may be used by several goroutines.
+// A Base resolves the links of one page. Several goroutines may use it.
 type Base struct {
 	page   string // canonical URL, which is what "" and "#top" lead to
 	scheme string // of it: "https:"
@@ -20,11 +20,11 @@ type Base struct {
 	parse func() (*whatwg.Url, error) // page, parsed when a link first needs it
 }
 
-// NewBase returns the base of the page at pageURL; baseHref is the href of its first <base>
-// element, or "" where it has none. As in a browser, baseHref may be relative, and counts for
-// nothing if it is no URL (HTML Standard 4.2.3). Other than in a browser it also counts for nothing
-// if it leads out of the web: a page that was saved from somebody's disk says file:, and means
-// itself. The errors are those of [Canonical] for pageURL.
+// NewBase returns the base of the page at pageURL. baseHref is the href of its first <base>
+// element, or "" if it has none. As in a browser, baseHref may be relative, and is ignored if it is
+// not a URL (HTML Standard 4.2.3). Unlike in a browser, it is also ignored if its scheme is not
+// http or https: a page saved from a disk says file:, and means itself. The errors are those of
+// [Canonical] for pageURL.
 func NewBase(pageURL, baseHref string) (*Base, error) {
 	page, err := Canonical(pageURL)
 	if err != nil {
@@ -64,8 +64,8 @@ func newBase(page string) *Base {
 }
 
 // Resolve returns the canonical URL that a link of the page leads to. href is as in the document,
-// its character references decoded; its fragment is dropped, so that "" and "#top" are the page
-// itself. The errors are those of [Canonical]. The answer may share memory with href or with the
+// with its character references decoded. Its fragment is dropped, so "" and "#top" are the page
+// itself. The errors are those of [Canonical]. The result may share memory with href or with the
 // page's URL.
 func (b *Base) Resolve(href string) (string, error) {
 	if len(href) > MaxURL {
@@ -79,7 +79,7 @@ func (b *Base) Resolve(href string) (string, error) {
 	return b.resolveParsed(href)
 }
 
-// resolveParsed is [Base.Resolve] by the whole of the standard's parser.
+// resolveParsed is [Base.Resolve] by the standard's full parser.
 func (b *Base) resolveParsed(href string) (string, error) {
 	ref := stripBlanks(href)
 	if s := scheme(ref); s != "" && !isWeb(s) {
@@ -91,8 +91,8 @@ func (b *Base) resolveParsed(href string) (string, error) {
 	return b.hiding(href, ref, b.resolveShown)
 }
 
-// hiding resolves a reference without blanks by a way that uses the parser, which must not see some
-// hosts: see hideHost.
+// hiding calls resolve for a reference without blanks, and hides a host that the parser must not
+// see: see hideHost.
 func (b *Base) hiding(href, ref string, resolve func(href, ref string) (string, error)) (string, error) {
 	absolute, own := b.withHost(ref)
 	if own {
@@ -123,7 +123,7 @@ func (b *Base) withHost(ref string) (absolute string, ok bool) {
 	}
 }
 
-// resolveShown resolves a reference without blanks against the page as the parser gets it.
+// resolveShown resolves a reference without blanks against the page's URL as the parser gets it.
 func (b *Base) resolveShown(href, ref string) (string, error) {
 	if len(b.dir) > maxPlain {
 		if local := b.local(ref); local != "" {
@@ -133,7 +133,7 @@ func (b *Base) resolveShown(href, ref string) (string, error) {
 	return b.resolveDeep(href, ref)
 }
 
-// resolveDeep resolves a reference without blanks against the whole of the page's URL; href is for
+// resolveDeep resolves a reference without blanks against the page's full URL; href is for
 // messages.
 func (b *Base) resolveDeep(href, ref string) (string, error) {
 	page, err := b.parse()
@@ -147,10 +147,10 @@ func (b *Base) resolveDeep(href, ref string) (string, error) {
 	return serialize(href, u)
 }
 
-// resolveShallow does the same where the page's path is long. The parser would take 2 ms over each
-// link of a page five hundred folders deep, and a page may have as many links as fit into it. But a
-// link can climb no further than it has slashes. So the folders above those are left out, and put
-// in front of what the parser makes of the rest.
+// resolveShallow does the same for a page with a long path. The parser would take 2 ms for each
+// link of a page five hundred folders deep, and a page may have very many links. But a link climbs
+// at most as many folders as it has slashes. So the folders above those are left out, and prepended
+// to the parser's result.
 func (b *Base) resolveShallow(href, ref, local string) (string, error) {
 	root := b.origin + "/"
 	head, tail := root, "" // of the page's folder: what is put in front, and what is climbed in
@@ -181,8 +181,9 @@ func (b *Base) resolveShallow(href, ref, local string) (string, error) {
 	return s, checkBounds(href, s)
 }
 
-// local is a reference without blanks as seen from its page: without a scheme that is the page's
-// own, "/" where all of it is another URL's, and "" where it is the page itself or hard to say.
+// local returns a reference without blanks as the page's own server sees it: without a scheme if
+// that is the page's scheme. It returns "/" if the whole reference is another URL, and "" if it is
+// the page itself or hard to say.
 func (b *Base) local(ref string) string {
 	switch s := scheme(ref); {
 	case s == "":
@@ -197,8 +198,8 @@ func (b *Base) local(ref string) string {
 	return ref
 }
 
-// resolvePlain resolves what needs no parser: see the essay in plain.go. If it is not ok, ask the
-// parser, also which error it is.
+// resolvePlain resolves a link that needs no parser: see the essay in plain.go. If ok is false, the
+// parser decides, also about the error.
 func (b *Base) resolvePlain(href string) (u string, ok bool) {
 	href = withoutFragment(href)
 	switch {
@@ -217,7 +218,7 @@ func (b *Base) resolvePlain(href string) (u string, ok bool) {
 	return join(dir, rest)
 }
 
-// join puts a plain path or query behind the part of a canonical URL that it is relative to.
+// join appends a plain path or query to the part of a canonical URL that it is relative to.
 func join(front, path string) (u string, ok bool) {
 	if !plainPath(path) {
 		return "", false
@@ -229,8 +230,8 @@ func join(front, path string) (u string, ok bool) {
 	return u, true
 }
 
-// absolutePlain knows the host of the page to be canonical, whatever it is: most absolute links
-// lead there, also on hosts that are not plain.
+// absolutePlain accepts the page's own host as canonical even if it is not plain: most absolute
+// links lead there.
 func (b *Base) absolutePlain(href string) (u string, ok bool) {
 	if rest, found := strings.CutPrefix(href, b.origin); found && rest != "" && rest[0] == '/' {
 		return withPlainPath(href, len(b.origin))
@@ -238,8 +239,8 @@ func (b *Base) absolutePlain(href string) (u string, ok bool) {
 	return canonicalPlain(href)
 }
 
-// climb takes the dot segments at the start of a relative path out of it, and returns the folder
-// they lead to. Those further in are left to the parser.
+// climb removes the dot segments at the start of a relative path, and returns the folder that they
+// lead to. The parser handles dot segments further in.
 func (b *Base) climb(href string) (dir, rest string) {
 	dir = b.dir
 	for {
@@ -258,8 +259,8 @@ func (b *Base) climb(href string) (dir, rest string) {
 	}
 }
 
-// hasColonFirst says whether a colon stands in the first segment, which may make a scheme of what
-// is before it.
+// hasColonFirst reports whether the first segment contains a colon, which may make a scheme of the
+// text before it.
 func hasColonFirst(href string) bool {
 	for i := range len(href) {
 		switch href[i] {

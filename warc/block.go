@@ -32,8 +32,8 @@ func (b *block) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// broken is what to do when the block ends early; nil: it goes on. One that was written in several
-// members goes on in the next.
+// broken handles an early end of the block. It returns nil if the block goes on: a block written in
+// several members goes on in the next.
 func (b *block) broken(err error) error {
 	r := b.r
 	short := fmt.Errorf("%d bytes of its block are missing", b.left)
@@ -61,7 +61,7 @@ func (b *block) broken(err error) error {
 
 var errNoEnd = errors.New("what follows its block is no end of a record: its Content-Length may be wrong")
 
-// end reads the end of the record behind the block. It is io.EOF if that is as it should be. Line
+// end reads the end of the record behind the block. It returns io.EOF if the end is correct. Line
 // ends may be missing before another record, or at the end of the file.
 func (b *block) end() error {
 	r, lines := b.r, 0
@@ -90,8 +90,8 @@ func (b *block) end() error {
 	return io.EOF
 }
 
-// endless says that the block has no end where it should. What it took for its own may be other
-// records.
+// endless returns the error of a block that does not end where its length says. The block may have
+// included other records.
 func (b *block) endless() error {
 	r := b.r
 	if r.member != nil {

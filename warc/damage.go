@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// A Damage is a part of an archive that could not be read as a record, or not to its end. The
-// reader goes on behind it.
+// A Damage is a part of an archive that could not be read as a record, or only in part. The reader
+// goes on behind it.
 type Damage struct {
 	Offset int64  // where the record begins in the file, or the gzip member in which it should be
 	URI    string // what the record is about, if that could be read
@@ -23,7 +23,7 @@ func (d *Damage) Error() string {
 
 func (d *Damage) Unwrap() error { return d.Err }
 
-// unexpected turns an end in a place where there must be none into an error.
+// unexpected turns io.EOF where the input must not end into an error.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -31,7 +31,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// expected is unexpected's opposite: the end may come here.
+// expected is the opposite of unexpected: the input may end here.
 func expected(err error) error {
 	if err == io.ErrUnexpectedEOF {
 		return nil
@@ -39,7 +39,7 @@ func expected(err error) error {
 	return err
 }
 
-// tell passes on what is damaged, and says whether an error was that.
+// tell passes a damage to damaged, and reports whether the error was one.
 func tell(err error, rec *Record, damaged func(*Damage)) bool {
 	lost, ok := errors.AsType[*Damage](err)
 	if !ok && rec != nil { // a message in it that makes no sense

@@ -16,7 +16,7 @@ const (
 	SHA1   Digest = "sha1"   // in base32, as most archives have it
 )
 
-// Of returns the digest of some bytes as a header has it, such as
+// Of returns the digest of some bytes as a header contains it, such as
 // "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ".
 func (d Digest) Of(b []byte) string {
 	if d == SHA1 {
@@ -27,8 +27,8 @@ func (d Digest) Of(b []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// payload is the part of an HTTP message behind its head, the lines up to the first empty one: what
-// its payload digest is of.
+// payload returns the part of an HTTP message that its payload digest covers: everything behind the
+// head, which ends with the first empty line.
 func payload(message []byte) []byte {
 	for len(message) > 0 {
 		line, rest, _ := bytes.Cut(message, []byte("\n"))

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// NewInfo begins the warcinfo of a file of some name, "" if it has none. What it says of itself
-// are fields such as software, format, operator, robots, isPartOf.
+// NewInfo returns a warcinfo record of a file. filename is "" if the file has no name. about holds
+// fields such as software, format, operator, robots and isPartOf.
 func NewInfo(filename string, date time.Time, about Header) (*Record, error) {
 	block, err := AppendFields(nil, about)
 	if err != nil {
@@ -20,13 +20,13 @@ func NewInfo(filename string, date time.Time, about Header) (*Record, error) {
 	return r, nil
 }
 
-// AppendFields appends what a block of type application/warc-fields holds.
+// AppendFields appends fields as a block of type application/warc-fields holds them.
 func AppendFields(dst []byte, h Header) ([]byte, error) {
 	dst, err := h.append(dst)
 	return bytes.TrimSuffix(dst, []byte("\r\n")), err // an empty line belongs to heads
 }
 
-// Fields reads a block of type application/warc-fields. Lines that are no fields are passed over.
+// Fields reads a block of type application/warc-fields. It skips lines that are not fields.
 func (r *Record) Fields() (Header, error) {
 	head := headReader{bufio.NewReader(r.Block), maxHead}
 	h, err := head.fields(true)

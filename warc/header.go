@@ -12,11 +12,11 @@ import (
 // A Field is a line of a header.
 type Field struct{ Name, Value string }
 
-// A Header is the fields of a record, or of an HTTP message in one, in their order and with their
-// names as they were written. Case does not matter when one is looked for.
+// A Header holds the fields of a record, or of an HTTP message in one, in their order and with
+// their names as written. Lookup ignores case.
 type Header []Field
 
-// Get returns the value of the first field of a name; "": there is none.
+// Get returns the value of the first field of a name, or "" if there is none.
 func (h Header) Get(name string) string {
 	if i := h.index(name); i >= 0 {
 		return h[i].Value
@@ -24,14 +24,14 @@ func (h Header) Get(name string) string {
 	return ""
 }
 
-// Has says whether there is a field of a name.
+// Has reports whether there is a field of a name.
 func (h Header) Has(name string) bool { return h.index(name) >= 0 }
 
 func (h Header) index(name string) int {
 	return slices.IndexFunc(h, func(f Field) bool { return strings.EqualFold(f.Name, name) })
 }
 
-// Values yields the values of all fields of a name.
+// Values returns the values of all fields of a name.
 func (h Header) Values(name string) (all []string) {
 	for _, f := range h {
 		if strings.EqualFold(f.Name, name) {
@@ -53,8 +53,8 @@ func (h *Header) Set(name, value string) {
 	h.Add(name, value)
 }
 
-// append writes the fields, and the empty line behind them. A value with a line end in it would
-// be two fields, so it is refused.
+// append writes the fields and the empty line behind them. It refuses a value with a line end,
+// which would make two fields.
 func (h Header) append(dst []byte) ([]byte, error) {
 	for _, f := range h {
 		if f.Name == "" || strings.ContainsFunc(f.Name, notInName) {
@@ -71,7 +71,8 @@ func (h Header) append(dst []byte) ([]byte, error) {
 	return append(dst, "\r\n"...), nil
 }
 
-// notInName tells what no name of a field has: what is no token of RFC 9110, section 5.6.2.
+// notInName reports whether a name of a field cannot contain r: names are tokens of RFC 9110,
+// section 5.6.2.
 func notInName(r rune) bool {
 	return r <= ' ' || r >= 0x7F || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
@@ -79,21 +80,20 @@ func notInName(r rune) bool {
 // blanks may stand around a value, and are no part of it.
 const blanks = " \t"
 
-// maxHead is how long the head of a record, or of an HTTP message, may be. Servers of our days
-// stop at 64 KB; URLs of tracking pixels in old archives are half as long.
+// maxHead is the longest head of a record, or of an HTTP message, in bytes. Current servers stop at
+// 64 KB; URLs of tracking pixels in old archives are half as long.
 const maxHead = 1 << 20
 
 var errHeadTooLong = fmt.Errorf("its head is longer than %d bytes", maxHead)
 
-// A headReader reads the lines of a head, as long as it is within bounds. Lines may end without a
-// carriage return.
+// A headReader reads the lines of a head, within a bound. Lines may end without a carriage return.
 type headReader struct {
 	in   *bufio.Reader
 	left int // bytes
 }
 
-// line returns the next line without its end. At the end of the input without any it is io.EOF's
-// error.
+// line returns the next line without its end. If the input ends before the line, the error is
+// io.EOF's.
 func (h *headReader) line() (string, error) {
 	var long []byte
 	for {
@@ -114,8 +114,8 @@ func (h *headReader) line() (string, error) {
 	}
 }
 
-// fields reads the fields up to an empty line. A line that begins with a blank goes on with the
-// field before it; one that is no field is passed over if lenient, else an error.
+// fields reads the fields up to an empty line. A line that begins with a blank continues the field
+// before it. A line that is not a field is skipped if lenient, and is an error otherwise.
 func (h *headReader) fields(lenient bool) (all Header, err error) {
 	for {
 		line, err := h.line()
@@ -141,7 +141,7 @@ func (h *headReader) fields(lenient bool) (all Header, err error) {
 	}
 }
 
-// brief shortens what a message quotes.
+// brief shortens a quotation for a message.
 func brief(s string) string {
 	const most = 60
 	if len(s) > most {

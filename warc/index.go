@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// An Entry is a line of an index: where an answer is, and what it is.
+// An Entry is a line of an index: the place of an answer and its description.
 type Entry struct {
 	URL    string
 	Date   time.Time
@@ -26,9 +26,9 @@ type Entry struct {
 	File   string // name of the archive
 }
 
-// EntryOf returns the line of a record of an archive, and whether it has one: responses,
-// resources and revisits do. It reads the record's block to its end, to learn its length. The
-// error is that of the block, or of the head of an HTTP message in it.
+// EntryOf returns the line of a record of an archive. ok is false if the record has none: only
+// responses, resources and revisits do. EntryOf reads the record's block to its end, to learn its
+// length. The error is that of the block, or of the head of an HTTP message in it.
 func EntryOf(r *Record, file string) (e Entry, ok bool, err error) {
 	e = Entry{URL: r.URI(), Date: r.Date(), Digest: cmp.Or(r.Header.Get("WARC-Payload-Digest"), r.Header.Get("WARC-Block-Digest")), Offset: r.Offset, File: file}
 	kind := r.Header.Get("Content-Type")
@@ -56,7 +56,7 @@ func EntryOf(r *Record, file string) (e Entry, ok bool, err error) {
 	return e, e.URL != "", nil
 }
 
-// line is the entry as CDXJ has it: key, time to the second, and a JSON object of strings.
+// line returns the entry as CDXJ: key, time to the second, and a JSON object of strings.
 func (e *Entry) line() ([]byte, error) {
 	fields := struct {
 		URL    string `json:"url"`
@@ -81,8 +81,8 @@ func (e *Entry) line() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// WriteIndex writes an index of some archives as CDXJ: sorted by its bytes, so that it can be
-// searched by halves.
+// WriteIndex writes an index of some archives as CDXJ. The index is sorted by bytes, so that it can
+// be searched by bisection.
 func WriteIndex(w io.Writer, entries []Entry) error {
 	lines := make([][]byte, len(entries))
 	for i := range entries {
@@ -105,8 +105,8 @@ func WriteIndex(w io.Writer, entries []Entry) error {
 	return nil
 }
 
-// IndexOf reads the entries of an archive of some name. What is damaged has none, and is told to
-// damaged.
+// IndexOf reads the entries of the archive of a name. It calls damaged for each damaged part, which
+// has no entry.
 func IndexOf(r io.Reader, name string, damaged func(*Damage)) ([]Entry, error) {
 	var entries []Entry
 	archive := NewReader(r)

@@ -6,11 +6,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// gzipMagic is how a member begins: its magic number, and that it holds deflate (RFC 1952).
+// gzipMagic is how a member begins: the magic number and the method deflate (RFC 1952).
 const gzipMagic = "\x1f\x8b\x08"
 
-// A member is one gzip member of a source, unpacked. At its end it gives io.EOF, and leaves the
-// source at the byte behind it.
+// A member is one gzip member of a source, unpacked. At its end it returns io.EOF, and the source
+// is at the next byte.
 type member struct {
 	from *source
 	z    gzip.Reader
@@ -21,7 +21,7 @@ type member struct {
 	err     error // why it cannot be unpacked
 }
 
-// begin begins to unpack the member at which the source stands.
+// begin starts to unpack the member at which the source is.
 func (m *member) begin() error {
 	m.offset, m.open, m.records, m.err = m.from.offset(), true, 0, nil
 	if err := m.z.Reset(m.from.buf); err != nil {

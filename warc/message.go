@@ -17,9 +17,9 @@ type Message struct {
 	Body   io.Reader
 }
 
-// Message reads the head of the HTTP message in the record's block. Its body has no transfer
-// coding any more, also if the archive kept one; its content coding is that of the server. A body
-// that says it is chunked and is not is given as it stands there.
+// Message reads the head of the HTTP message in the record's block. The body it returns has no
+// transfer coding any more, even if the archive kept one. The server's content coding remains. A
+// body that claims to be chunked and is not is returned unchanged.
 func (r *Record) Message() (*Message, error) {
 	in := bufio.NewReader(r.Block)
 	head := headReader{in, maxHead}
@@ -38,7 +38,7 @@ func (r *Record) Message() (*Message, error) {
 	return m, nil
 }
 
-// Status is the status of a response; 0: the message has none.
+// Status returns the status of a response, or 0 if the message has none.
 func (m *Message) Status() int {
 	proto, rest, _ := strings.Cut(m.Start, " ")
 	code, _, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
@@ -49,7 +49,7 @@ func (m *Message) Status() int {
 	return status
 }
 
-// chunks reads a body in chunks (RFC 9112, section 7.1).
+// chunks reads a chunked body (RFC 9112, section 7.1).
 type chunks struct {
 	in    *bufio.Reader
 	begun bool
@@ -79,10 +79,11 @@ func (c *chunks) Read(p []byte) (int, error) {
 	return n, unexpected(err)
 }
 
-// maxChunkLine is how long the line before a chunk may be, with what servers add to its size.
+// maxChunkLine is the longest line before a chunk, including extensions that servers add to the
+// size.
 const maxChunkLine = 256
 
-// promise says whether a chunk begins here.
+// promise reports whether a chunk begins here.
 func (c *chunks) promise() bool {
 	start, _ := c.in.Peek(maxChunkLine)
 	end := bytes.IndexByte(start, '\n')
@@ -93,7 +94,8 @@ func (c *chunks) promise() bool {
 	return err == nil
 }
 
-// next reads the line before a chunk. After the last chunk it is io.EOF; what follows is no body.
+// next reads the line before a chunk. After the last chunk it returns io.EOF; the rest is not part
+// of the body.
 func (c *chunks) next() error {
 	head := headReader{c.in, maxChunkLine}
 	line, err := head.line()

@@ -12,20 +12,20 @@ import (
 
 // # How a file is read
 //
-// A packed file is gzip members in a row, by the specification one for each record, so that a
-// record can be had by its offset. Other tools got that wrong in both ways: one member over all
-// records, and one record over several members. So members are unpacked one after the other, and
-// a record ends where its length says, or where a member ends behind which another record begins.
+// A packed file is a row of gzip members. By the specification each record has its own member, so
+// that a record can be read by its offset. Other tools break this in both ways: one member over all
+// records, and one record over several members. So the reader unpacks members one after the other.
+// A record ends where its length says, or where a member ends behind which another record begins.
 //
-// What is damaged costs as little as can be. A record whose end is not where its length says, and
-// a head that makes no sense, are passed over up to the next line that begins as a record does. If
-// a member cannot be unpacked, the next place is looked for where a member begins in which a record
-// begins; that is in what the decoder had read already too, for it notices late what is wrong.
-// What this gets wrong: inside a damaged record the copy of another archive, not packed, is taken
-// for records of this one.
+// The reader loses as little as possible to damage. If a record does not end where its length says,
+// or its head makes no sense, the reader skips to the next line that begins like a record. If a
+// member cannot be unpacked, the reader looks for the next place where a member begins with a
+// record. It searches the bytes that the decoder has already read too, because a decoder notices an
+// error late. Known weakness: if a damaged record contains a copy of another unpacked archive, the
+// reader takes its records for records of this one.
 
-// A Reader reads the records of an archive in their order. It knows by the first bytes whether
-// the file is packed.
+// A Reader reads the records of an archive in their order. It detects a packed file by the first
+// bytes.
 type Reader struct {
 	src    *source
 	member *member       // nil: the file is not packed
@@ -34,13 +34,13 @@ type Reader struct {
 	err    error         // nothing more can be had
 }
 
-// NewReader begins to read an archive.
+// NewReader returns a reader of an archive.
 func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r)} }
 
 // Next returns the next record, whose block can be read until Next is called again. At the end of
-// the file the error is io.EOF. A [*Damage] is what could not be read: the next call goes on
-// behind it. Each damage is told once, here or by the record's block. Any other error is that of
-// reading the file, and the last.
+// the file the error is io.EOF. The error is a [*Damage] for a part that could not be read; the
+// next call goes on behind it. Each damage is reported once, here or by the record's block. Any
+// other error comes from reading the file, and is final.
 func (r *Reader) Next() (*Record, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -87,7 +87,7 @@ func (r *Reader) begin() {
 	}
 }
 
-// isPacked says whether a file is packed, by its first bytes, of which one may be wrong.
+// isPacked reports whether a file is packed, by its first bytes, of which one may be wrong.
 func isPacked(in *bufio.Reader) bool {
 	start, _ := in.Peek(len(gzipMagic))
 	right := 0
@@ -99,7 +99,7 @@ func isPacked(in *bufio.Reader) bool {
 	return right >= 2
 }
 
-// leave reads what is left of the record before.
+// leave skips the rest of the previous record.
 func (r *Reader) leave() error {
 	b := r.block
 	if r.block = nil; b == nil || b.err != nil {
@@ -137,11 +137,12 @@ func (r *Reader) toRecord() (int64, error) {
 	}
 }
 
-// ErrShared: a gzip member holds more than one record. All of them are read, but those behind the
-// first have no offset of their own. It is the only [Damage] that costs no record.
+// ErrShared means that a gzip member holds more than one record. All of them are read, but only the
+// first has an offset of its own. It is the only [Damage] that costs no record.
 var ErrShared = errors.New("its gzip member goes on behind it: the records there have no offset of their own; they are read all the same")
 
-// share counts a record of the open member. The second one gives an error: it should not be there.
+// share counts a record of the open member. It returns an error for the second record, which should
+// not be there.
 func (r *Reader) share() error {
 	if r.member.records++; r.member.records == 2 {
 		return &Damage{Offset: r.member.offset, Err: ErrShared}
@@ -149,7 +150,7 @@ func (r *Reader) share() error {
 	return nil
 }
 
-// nextMember opens the member that the source stands at. At the end of the source it is io.EOF.
+// nextMember opens the member at which the source is. At the end of the source it returns io.EOF.
 func (r *Reader) nextMember() error {
 	if _, err := r.src.buf.Peek(1); err != nil {
 		return err
@@ -169,7 +170,7 @@ func (r *Reader) openMember() error {
 // version is how a record begins.
 const version = "WARC/"
 
-// head reads the head of a record, and returns how long its block is.
+// head reads the head of a record, and returns the length of its block in bytes.
 func (r *Reader) head(rec *Record) (length int64, err error) {
 	lines := headReader{r.in, maxHead}
 	start, err := lines.line()
@@ -185,7 +186,7 @@ func (r *Reader) head(rec *Record) (length int64, err error) {
 	return rec.length()
 }
 
-// lost says what is wrong with a record, and goes to where the next may begin.
+// lost returns the damage of a record, and goes to where the next may begin.
 func (r *Reader) lost(rec *Record, err error) *Damage {
 	if r.member != nil && r.member.err != nil {
 		r.findMember()
@@ -212,12 +213,12 @@ func (r *Reader) findRecord() {
 	}
 }
 
-// firstLine is how long the first line of a record is, such as "WARC/1.1\r\n".
+// firstLine is the length of the first line of a record, such as "WARC/1.1\r\n".
 const firstLine = len(version) + len("1.1\r\n")
 
 var beginning = regexp.MustCompile(version + `[0-9]\.[0-9]{1,2}\r?\n`)
 
-// recordIn is where in some bytes a record may begin; -1: nowhere.
+// recordIn returns where in some bytes a record may begin, or -1.
 func recordIn(b []byte) int {
 	if at := beginning.FindIndex(b); at != nil {
 		return at[0]
@@ -225,9 +226,9 @@ func recordIn(b []byte) int {
 	return -1
 }
 
-// findMember goes to the next member that begins with a record. Even if nothing but a checksum is
-// wrong it looks from the beginning of the damaged one: a decoder that has missed the end of a
-// member can come to the end of the next.
+// findMember goes to the next member that begins with a record. It searches from the beginning of
+// the damaged member, even if only a checksum is wrong: a decoder that has missed the end of a
+// member may have read to the end of the next.
 func (r *Reader) findMember() {
 	m := r.member
 	r.src.back(m.offset + 1)
@@ -251,14 +252,14 @@ func (r *Reader) findMember() {
 	}
 }
 
-// atRecord says whether a record begins here.
+// atRecord reports whether a record begins here.
 func (r *Reader) atRecord() bool {
 	start, _ := r.in.Peek(len(version))
 	return string(start) == version
 }
 
-// Begins says whether a file that begins with some bytes is an archive: one that is not packed, or
-// whose first member begins with a record. Some kilobytes are enough.
+// Begins reports whether a file that begins with some bytes is an archive: one that is not packed,
+// or whose first member begins with a record. Some kilobytes are enough.
 func Begins(start []byte) bool {
 	r := NewReader(bytes.NewReader(start))
 	r.begin()
@@ -268,8 +269,9 @@ func Begins(start []byte) bool {
 	return r.atRecord()
 }
 
-// IsARC says whether a file that begins with some bytes, unpacked, is in ARC, the format before WARC.
+// IsARC reports whether a file that begins with some bytes, unpacked, is in ARC, the format before
+// WARC.
 func IsARC(start []byte) bool { return bytes.HasPrefix(start, []byte("filedesc://")) }
 
-// ErrARC: the file is in ARC, which is not read.
+// ErrARC means that the file is in ARC, which is not supported.
 var ErrARC = errors.New("it is in ARC, the format before WARC, which is not read: convert it to WARC first, for example with: warcio recompress OLD.arc.gz NEW.warc.gz")

@@ -6,12 +6,12 @@ import (
 	"io"
 )
 
-// window is how far a source can go back, at least: a decoder that runs into nonsense has seldom
-// read as much of it.
+// window is the least number of bytes that a source can go back. A decoder that reads damaged data
+// seldom reads that much of it.
 const window = 256 << 10
 
 // A source is the bytes of a file as they are on disk. It knows how far they were read, and keeps
-// the last of them, so that what a decoder read by mistake can be read again, from a pipe too.
+// the last of them. So bytes that a decoder read by mistake can be read again, even from a pipe.
 type source struct {
 	buf *bufio.Reader // to read from
 
@@ -49,10 +49,10 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// offset is how far the source was read.
+// offset returns how far the source was read, in bytes.
 func (s *source) offset() int64 { return s.off - int64(s.buf.Buffered()) }
 
-// back makes the source be read again from an offset, or as far back as it can.
+// back makes the next reads start at an offset, or as far back as possible.
 func (s *source) back(to int64) {
 	s.off = max(to, s.base)
 	s.buf.Reset(s)

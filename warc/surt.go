@@ -9,13 +9,14 @@ import (
 
 // # The key of an index
 //
-// An index is sorted so that the pages of a host, and the hosts of a domain, stand together: by the
-// URL in Sort-friendly URI Reordering Transform, com,example)/path. Tools look pages up by the key
-// that they make of the URL asked for, so all have to make the same. What is made here is what the
-// Python package surt makes by default, which pywb and its relatives use: scheme, www, default
-// ports, user info, fragment, session ids and a slash at the end are left out, all is in lower
-// case, the parameters of a query are sorted, and bytes are escaped only where they must be. Left
-// out are its rules for URLs that are not of the web, and for the session ids of ASP.NET.
+// An index is sorted so that the pages of a host, and the hosts of a domain, are adjacent. Its key
+// is the URL in Sort-friendly URI Reordering Transform, com,example)/path. Tools look pages up by
+// the key that they compute from a URL, so all must compute the same. This code computes the
+// default key of the Python package surt, which pywb and related tools use. Scheme, www, default
+// ports and user info are removed. Fragment, session ids and a slash at the end are removed too.
+// Everything is in lower case, query parameters are sorted, and bytes are escaped only where they
+// must be. Two rules of that package are missing here: those for URLs that are not of the web, and
+// for the session ids of ASP.NET.
 
 var (
 	www       = regexp.MustCompile(`^www\d*\.`)
@@ -24,7 +25,7 @@ var (
 	isSession = regexp.MustCompile(`^(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24}|cfid=.+|cftoken=.+)$`)
 )
 
-// SURT is the key of a URL in an index.
+// SURT returns the key of a URL in an index.
 func SURT(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -44,7 +45,7 @@ func SURT(url string) string {
 	return key
 }
 
-// surtHost turns a host round.
+// surtHost reverses the labels of a host.
 func surtHost(scheme, host string) string {
 	if at := strings.LastIndexByte(host, '@'); at >= 0 {
 		host = host[at+1:]
@@ -101,7 +102,7 @@ func surtQuery(query string) string {
 	return strings.Join(kept, "&")
 }
 
-// minimal undoes all escapes, also those of escapes, and escapes what has to be.
+// minimal decodes all escapes, including escaped escapes, and escapes only the necessary bytes.
 func minimal(s string) string {
 	for {
 		once := unescaped(s)

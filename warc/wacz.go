@@ -16,12 +16,11 @@ import (
 
 // # WACZ
 //
-// Web Archive Collection Zipped, version 1.1.1: a ZIP file of archives, their index, the list of
-// pages that a person may begin at, and digests of all of it. The archives are stored and not
-// deflated, so that a player in a browser fetches one record out of the whole by its range. The
-// index is one file, index.cdxj.
+// Web Archive Collection Zipped, version 1.1.1: a ZIP file of archives, their index, a list of
+// pages to start from, and digests of all of it. The archives are stored and not deflated, so that
+// a player in a browser can fetch one record by its range. The index is one file, index.cdxj.
 
-// A Package is what goes into a WACZ file.
+// A Package is the content of a WACZ file.
 type Package struct {
 	Title       string
 	Description string
@@ -30,16 +29,16 @@ type Package struct {
 	Archives    []Archive
 	Pages       iter.Seq2[Page, error] // nil: none
 
-	Damaged func(archive string, d *Damage) // told of what cannot be indexed; nil: the first ends the writing
+	Damaged func(archive string, d *Damage) // called for each part that cannot be indexed; nil: the first ends the writing
 }
 
-// An Archive is a file of a package.
+// An Archive is one archive of a package.
 type Archive struct {
 	Name string // its base name, such as crawl-00000.warc.gz
 	Open func() (io.ReadCloser, error)
 }
 
-// A Page is where a reader of a package may begin.
+// A Page is a page from which a reader of a package may start.
 type Page struct {
 	ID    string    `json:"id,omitempty"`
 	URL   string    `json:"url"`
@@ -65,7 +64,7 @@ type packing struct {
 	resources []resource
 }
 
-// A resource is a file of the package in its list.
+// A resource is the entry of a file in the package's list.
 type resource struct {
 	Name  string `json:"name"`
 	Path  string `json:"path"`
@@ -96,8 +95,8 @@ func (z *packing) all(p Package) error {
 	return z.zip.Close()
 }
 
-// archive stores an archive, and returns its entries. The head of a file in a ZIP has its length
-// and checksum, so it is read for them first, and for the index.
+// archive stores an archive, and returns its entries. The head of a file in a ZIP contains the
+// length and checksum, so a first reading computes these and the index.
 func (z *packing) archive(a Archive, damaged func(string, *Damage)) (entries []Entry, err error) {
 	var first error
 	told := func(d *Damage) {
@@ -145,7 +144,7 @@ func (z *packing) archive(a Archive, damaged func(string, *Damage)) (entries []E
 	return entries, err
 }
 
-// read opens an archive for as long as it is read.
+// read calls do with the opened archive, and closes it afterwards.
 func (a Archive) read(do func(io.Reader) error) error {
 	f, err := a.Open()
 	if err != nil {
@@ -218,7 +217,7 @@ func (z *packing) list(p Package) error {
 	return z.file("", "datapackage-digest.json", write(digest))
 }
 
-// sums are what a ZIP and a list of files say of a file.
+// sums are the length and checksums of a file, for the ZIP and for the list.
 type sums struct {
 	sha   hash.Hash
 	crc   hash.Hash32

@@ -18,8 +18,8 @@
 //		fmt.Println(rec.Type(), rec.URI())
 //	}
 //
-// A [Reader] holds little memory whatever a file holds, and goes on after what is damaged. A
-// [Writer] writes what a reader gives byte for byte as it was, and completes records that are new.
+// A [Reader] needs little memory whatever a file holds, and goes on after damage. A [Writer] writes
+// records from a reader unchanged, byte for byte, and completes new records.
 //
 // The package neither fetches nor decodes: a page in an archive has the content coding and the
 // charset that its server gave it.
@@ -34,7 +34,7 @@ import (
 	"time"
 )
 
-// A Type is what a record holds.
+// A Type is the type of a record.
 type Type string
 
 const (
@@ -48,15 +48,15 @@ const (
 	Continuation Type = "continuation" // the rest of a record that began in another file
 )
 
-// Types of content that blocks have.
+// Content types of blocks.
 const (
 	TypeRequest  = "application/http; msgtype=request"
 	TypeResponse = "application/http; msgtype=response"
 	TypeFields   = "application/warc-fields"
 )
 
-// Profiles of revisit records. There is none for pages that are nearly the same, and there cannot
-// be: who replays a revisit gives the bytes of the record that it refers to.
+// Profiles of revisit records. There cannot be one for pages that are nearly the same: replaying a
+// revisit returns the bytes of the record that it refers to.
 const (
 	ProfileIdentical   = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 	ProfileNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
@@ -67,14 +67,14 @@ type Record struct {
 	Header Header    // its named fields, in their order
 	Block  io.Reader // its content, Content-Length bytes
 
-	// Where the record is in its file. A record of a packed file begins and ends with its gzip
-	// member. Length is 0 until Block has given io.EOF, and of a record that shares its member with
-	// others, which can be read in a row only.
+	// Offset and Length are the place of the record in its file, in bytes. A record of a packed
+	// file begins and ends with its gzip member. Length is 0 until Block has returned io.EOF. It
+	// stays 0 for a record that shares its member with others, which can only be read in sequence.
 	Offset, Length int64
 }
 
-// New begins a record that is to be written, with a block of some type of content. The writer
-// adds what is missing: id, length and digests.
+// New returns a record to be written, with a block of a content type. The writer adds id, length
+// and digests if they are missing.
 func New(t Type, uri string, date time.Time, contentType string, block []byte) *Record {
 	r := &Record{Block: &memory{bytes.NewReader(block), block}}
 	r.Header.Add("WARC-Type", string(t))
@@ -88,20 +88,20 @@ func New(t Type, uri string, date time.Time, contentType string, block []byte) *
 	return r
 }
 
-// A memory is a block that is in memory, so that it need not be copied to be written.
+// A memory is a block in memory, which can be written without a copy.
 type memory struct {
 	*bytes.Reader
 	all []byte
 }
 
-// Type is what the record holds. There may be types that this package has no name for.
+// Type returns the type of the record. It may be one that this package has no constant for.
 func (r *Record) Type() Type { return Type(strings.ToLower(r.Header.Get("WARC-Type"))) }
 
-// ID is the record's name, as in <urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6>.
+// ID returns the record's id, such as <urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6>.
 func (r *Record) ID() string { return r.Header.Get("WARC-Record-ID") }
 
-// URI is what the record is about, "" if the record does not say. Old tools wrote it in angle
-// brackets, which are left out.
+// URI returns the URI that the record is about, or "" if the record does not say. Old tools wrote
+// it in angle brackets, which are left out.
 func (r *Record) URI() string {
 	uri := r.Header.Get("WARC-Target-URI")
 	if bare, ok := strings.CutPrefix(uri, "<"); ok {
@@ -110,7 +110,7 @@ func (r *Record) URI() string {
 	return uri
 }
 
-// Date is when the content was had; zero if the record does not say.
+// Date returns when the content was captured, or the zero time if the record does not say.
 func (r *Record) Date() time.Time {
 	date, err := time.Parse(time.RFC3339Nano, r.Header.Get("WARC-Date"))
 	if err != nil {
@@ -119,7 +119,7 @@ func (r *Record) Date() time.Time {
 	return date
 }
 
-// length is how long the record says its block is.
+// length returns the length of the block by the record's own header, in bytes.
 func (r *Record) length() (int64, error) {
 	text := r.Header.Get("Content-Length")
 	if text == "" {

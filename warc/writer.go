@@ -16,14 +16,14 @@ import (
 
 // # How a record is written
 //
-// A record that has a Content-Length is one that was read: it is written as it is, field by field.
-// Any other is new, and gets what the specification asks for: an id, the length of its block, the
-// digest of its block, and of its payload if that is an HTTP message or the block itself. A
-// response is to be given without transfer coding, with a Content-Length as long as its body, and
-// with its content coding: then the payload is the same bytes for all readers, whether they take it
-// for the body of the message, as RFC 9110 does, or for what follows the head.
+// A record with a Content-Length was read from an archive, and is written unchanged, field by
+// field. Any other record is new, and gets what the specification requires: an id, the length and
+// the digest of its block, and a payload digest if the block is an HTTP message or the payload
+// itself. Pass a response without transfer coding, with the Content-Length of its body, and with
+// its content coding. Then the payload is the same bytes for all readers. Some take the body of the
+// message for the payload, as RFC 9110 does, and some take everything behind the head.
 
-// Options is how records are written. The zero value is good.
+// Options says how records are written. The zero value is a good default.
 type Options struct {
 	Digest Digest // default SHA256
 	Plain  bool   // do not pack
@@ -32,9 +32,8 @@ type Options struct {
 	NewID func() string // names a record; nil: by a random UUID
 }
 
-// Append appends a record to a file that is in memory so far, as a gzip member of its own. It reads
-// the record's block, and sets in its header what was missing. It may be called by several
-// goroutines.
+// Append appends a record to a file in memory, as a gzip member of its own. It reads the record's
+// block, and sets the missing fields of its header. Several goroutines may call it.
 func (o Options) Append(dst []byte, r *Record) ([]byte, error) {
 	block, err := readBlock(r.Block)
 	if err != nil {
@@ -57,7 +56,7 @@ func (o Options) Append(dst []byte, r *Record) ([]byte, error) {
 	return o.pack(dst, head, block, []byte("\r\n\r\n"))
 }
 
-// readBlock reads a block, of which most writers know the length.
+// readBlock reads a block. Most callers know its length, which saves copies.
 func readBlock(block io.Reader) ([]byte, error) {
 	if m, ok := block.(*memory); ok && m.Len() == len(m.all) {
 		_, _ = m.Seek(0, io.SeekEnd)
@@ -71,7 +70,7 @@ func readBlock(block io.Reader) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// complete sets what a new record lacks.
+// complete sets the missing fields of a new record.
 func (o Options) complete(r *Record, block []byte) error {
 	h := &r.Header
 	if r.Type() == "" || r.Date().IsZero() {
@@ -107,7 +106,7 @@ func (o Options) complete(r *Record, block []byte) error {
 	return nil
 }
 
-// checkRevisit refuses a new revisit that nobody could replay.
+// checkRevisit refuses a new revisit that cannot be replayed.
 func checkRevisit(r *Record) error {
 	if r.Type() != Revisit {
 		return nil
@@ -124,7 +123,7 @@ func checkRevisit(r *Record) error {
 	return nil
 }
 
-// randomID is a UUID of version 4 (RFC 9562).
+// randomID returns a UUID of version 4 (RFC 9562).
 func randomID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -133,15 +132,15 @@ func randomID() string {
 	return fmt.Sprintf("<urn:uuid:%x-%x-%x-%x-%x>", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Unless a level is asked for, records of a kilobyte, such as most requests, are put into their
-// member as they are: to make a code for so few bytes takes longer than to write the rest of them,
-// and saves a third.
+// Unless a level is given, records of about a kilobyte, such as most requests, are stored in their
+// member uncompressed. Building a code for so few bytes takes longer than writing the rest of them,
+// and saves only a third.
 const (
 	defaultLevel = 1
 	tooShort     = 1 << 10 // bytes
 )
 
-// packers are those of each level.
+// packers holds a pool of packers for each level.
 var packers [gzip.BestCompression + 1]sync.Pool
 
 func (o Options) pack(dst []byte, parts ...[]byte) ([]byte, error) {
@@ -186,8 +185,9 @@ func NewWriter(w io.Writer, opt Options) *Writer { return &Writer{to: w, opt: op
 
 var errNoInfo = errors.New("write an archive: its first record is to be a warcinfo")
 
-// Write writes a record, and sets where it is. The first is to be a warcinfo. It holds the record
-// in memory. After an error of the underlying writer nothing more can be written.
+// Write writes a record, and sets its Offset and Length. The first record should be a warcinfo.
+// Write holds the record in memory. After an error of the underlying writer, all further writes
+// fail.
 func (w *Writer) Write(r *Record) error {
 	switch {
 	case w.fail != nil:

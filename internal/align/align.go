@@ -1,26 +1,24 @@
-// Package align lays two texts side by side, so that a person sees what they have in common and
-// what not: what stands in both, only in the first, only in the second, or in both at different
-// places. It is pure.
+// Package align compares two texts side by side. It shows which words are in both, only in the
+// first, only in the second, or in both at different places. It is pure.
 //
 //	var a, b dedup.Text
 //	a.Locate()
 //	...
 //	rows := align.Texts(align.Side{Text: left, Tokens: &a}, align.Side{Text: right, Tokens: &b})
 //
-// # How
+// # Method
 //
-// Long runs of words that both have come first ([dedup.Passages]). Of those that stand in the same
-// order in both, the heaviest chain is what is the same: it is a longest increasing subsequence,
-// with the number of words as the weight. Between two of them the words are compared one by one,
-// for a longest common subsequence. A run that is not in the chain, and that nothing else covers,
-// has moved.
+// Long runs of words that both texts have are found first ([dedup.Passages]). Among the runs that
+// are in the same order in both, the heaviest chain is the common part. It is a longest increasing
+// subsequence, with the number of words as the weight. Between two runs of the chain the words are
+// compared one by one, for a longest common subsequence. A run that is not in the chain, and that
+// nothing else covers, has moved.
 //
-// Then the blocks (lines) of the two texts are put beside each other: two blocks stand in one row
-// if they share a fair part of their words.
+// Then the blocks (lines) of the two texts are paired: two blocks are in one row if they share a
+// fair part of their words.
 //
-// What it gets wrong: a block whose words were shuffled counts as removed and added; and where
-// thousands of short runs repeat, a better chain may exist than the one that is found among the
-// longest.
+// Known weaknesses: a block whose words were shuffled counts as removed and added. If thousands of
+// short runs repeat, a better chain may exist than the one found among the longest.
 package align
 
 import (
@@ -29,18 +27,18 @@ import (
 	"skink/dedup"
 )
 
-// A Side is one of the two texts. Its tokens know where they stand in the text, see
+// A Side is one of the two texts. Its tokens must know their places in the text, see
 // [dedup.Text.Locate].
 type Side struct {
 	Text   string
 	Tokens *dedup.Text
 }
 
-// A Kind says what a piece of a text, or a row, is to the other text.
+// A Kind describes a piece of a text, or a row, in relation to the other text.
 type Kind string
 
 const (
-	Same    Kind = "same"    // it stands in both
+	Same    Kind = "same"    // in both
 	Removed Kind = "removed" // only in the first
 	Added   Kind = "added"   // only in the second
 	Moved   Kind = "moved"   // in both, at another place
@@ -57,27 +55,27 @@ type Piece struct {
 // A Block is a line of a text.
 type Block []Piece
 
-// A Row is blocks of both texts that belong together. One of its sides may be empty.
+// A Row holds blocks of both texts that belong together. One of its sides may be empty.
 type Row struct {
 	Kind Kind
 	A, B []Block
 }
 
-// Counts are words of an alignment.
+// Counts are the numbers of words of an alignment.
 type Counts struct{ Same, Removed, Added, MovedA, MovedB int }
 
 // leastRun is the fewest words of a run that is looked for anywhere in the other text.
 const leastRun = 5
 
-// These bound the work: how many runs may stand in a chain, and how many pairs of words are
-// compared one by one, between two runs and in all.
+// These bound the work: the runs in a chain, and the pairs of words that are compared one by one,
+// between two runs and in all.
 const (
 	mostRuns  = 2000
 	mostGap   = 1 << 20
 	mostPairs = 16 << 20
 )
 
-// Texts lays two texts side by side.
+// Texts aligns two texts.
 func Texts(a, b Side) (rows []Row, words Counts) {
 	m := match(a, b)
 	x, y := newBlocks(a), newBlocks(b)
@@ -106,14 +104,14 @@ func Texts(a, b Side) (rows []Row, words Counts) {
 	return rows, words
 }
 
-// A place is what became of a token: what it is to the other text, and which token it is there.
+// A place describes a token: its kind, and the equal token of the other text.
 type place struct {
 	kind  Kind
 	other int
 	move  int
 }
 
-// A matching says of each token of two texts where it stands in the other.
+// A matching maps each token of two texts to its place in the other.
 type matching struct {
 	a, b  []place
 	x, y  []uint64        // the tokens
@@ -143,7 +141,7 @@ func match(a, b Side) *matching {
 	return m
 }
 
-// chain is the heaviest chain of runs that stand in the same order in both texts and do not
+// chain returns the heaviest chain of runs that are in the same order in both texts and do not
 // overlap.
 func chain(runs []dedup.Passage) []dedup.Passage {
 	sorted := slices.Clone(runs)
@@ -169,7 +167,7 @@ func chain(runs []dedup.Passage) []dedup.Passage {
 	return kept
 }
 
-// same notes that tokens stand in both texts.
+// same records that tokens are in both texts.
 func (m *matching) same(i, j, n int) {
 	for k := range n {
 		m.a[i+k] = place{kind: Same, other: j + k}
@@ -177,12 +175,13 @@ func (m *matching) same(i, j, n int) {
 	}
 }
 
-// leastShared is the share of the shorter side of a gap that must be common to both. Below it the
-// two have common words as any two sentences have, and a mark at each of them would say nothing.
+// leastShared is the least share of the shorter side of a gap that must be common to both. Below it
+// the two sides only share common words, like any two sentences, and marking these would be
+// useless.
 const leastShared = 0.35
 
 // between compares the tokens from i to iEnd of the first text with those from j to jEnd of the
-// second one by one. It trims what is equal at both ends, and finds a longest common subsequence of
+// second, one by one. It trims equal tokens at both ends, and finds a longest common subsequence of
 // the rest.
 func (m *matching) between(i, iEnd, j, jEnd int) {
 	for i < iEnd && j < jEnd && m.x[i] == m.y[j] {
@@ -225,9 +224,9 @@ func (m *matching) between(i, iEnd, j, jEnd int) {
 	}
 }
 
-// slide moves what stands in one text alone to the beginning of a line, where that says the same. A
-// paragraph that was put between two others and begins as the next one does would else seem to
-// begin in its second word. of is the side that has more, and other the side that it is put into.
+// slide moves a run that only one text has to the beginning of a line, if that is an equivalent
+// alignment. Without it, a paragraph that was inserted before one with the same first word would
+// seem to begin in its second word. of is the longer side, and other is the side without the run.
 func slide(of, other []place, tokens []uint64, starts []bool) {
 	for s := 0; s < len(of); s++ {
 		if of[s].kind == Same {
@@ -252,7 +251,7 @@ func slide(of, other []place, tokens []uint64, starts []bool) {
 	}
 }
 
-// moved notes the runs that stand in both texts, and of which nothing is the same at its place.
+// moved marks the runs that are in both texts, and of which no token is the same at its place.
 func (m *matching) moved() {
 	move := 0
 	for _, r := range m.runs {

@@ -34,7 +34,7 @@ func newBlocks(s Side) *blocks {
 // size is how many tokens a line has.
 func (b *blocks) size(line int) int { return b.first[line+1] - b.first[line] }
 
-// starts says of each token whether it is the first of its line.
+// starts returns for each token whether it is the first of its line.
 func (b *blocks) starts() []bool {
 	starts := make([]bool, b.side.Tokens.Len())
 	for _, t := range b.first {
@@ -45,7 +45,7 @@ func (b *blocks) starts() []bool {
 	return starts
 }
 
-// lineOf are the lines of all tokens.
+// lineOf returns the line of each token.
 func (b *blocks) lineOf() []int {
 	of := make([]int, b.side.Tokens.Len())
 	for line := range b.lines {
@@ -56,10 +56,10 @@ func (b *blocks) lineOf() []int {
 	return of
 }
 
-// leastLinked is the share of the words of the shorter of two blocks that puts them into one row.
+// leastLinked is the share of the words of the shorter of two blocks that links them into one row.
 const leastLinked = 0.25
 
-// rows puts the blocks of two texts beside each other.
+// rows pairs the blocks of two texts.
 func (m *matching) rows(x, y *blocks) (rows []Row) {
 	groups := m.group(x, y)
 	i, j := 0, 0
@@ -100,7 +100,7 @@ func (m *matching) rows(x, y *blocks) (rows []Row) {
 	return rows
 }
 
-// groups says which blocks are linked with each other.
+// groups holds the group of each block. Linked blocks are in one group.
 type groups struct {
 	ofA, ofB         []int
 	linkedA, linkedB []bool
@@ -141,8 +141,8 @@ func (m *matching) group(x, y *blocks) groups {
 	return g
 }
 
-// pieces cuts a line where its words change their kind. What stands between two words belongs to
-// the first of them.
+// pieces cuts a line where its words change their kind. Text between two words belongs to the first
+// of them.
 func (m *matching) pieces(b *blocks, line int, of []place) (cut Block) {
 	at, last := b.lines[line], b.first[line+1]
 	if b.first[line] == last {
@@ -164,7 +164,7 @@ func (m *matching) pieces(b *blocks, line int, of []place) (cut Block) {
 	return cut
 }
 
-// kindOf says what a row is.
+// kindOf returns the kind of a row.
 func kindOf(r Row) Kind {
 	only := map[Kind]bool{}
 	for _, side := range [][]Block{r.A, r.B} {
@@ -187,12 +187,12 @@ func kindOf(r Row) Kind {
 	return Added
 }
 
-// A Difference is words of the first text in whose place others stand in the second. One of the two
-// may be empty.
+// A Difference is a run of words of the first text and the words that replace it in the second. One
+// of the two may be empty.
 type Difference struct{ Removed, Added string }
 
-// Differences are the first differences of two texts that were laid side by side, at most n. The
-// pieces of a row that follow each other are taken together.
+// Differences returns at most n first differences of two aligned texts. Adjacent pieces of a row
+// are joined.
 func Differences(rows []Row, n int) (all []Difference) {
 	for _, r := range rows {
 		a, b := unlike(r.A), unlike(r.B)
@@ -213,7 +213,7 @@ func Differences(rows []Row, n int) (all []Difference) {
 	return all
 }
 
-// unlike are the pieces of blocks that the other text has not.
+// unlike returns the pieces of blocks that the other text lacks.
 func unlike(blocks []Block) (texts []string) {
 	for _, b := range blocks {
 		for _, p := range b {

@@ -13,35 +13,35 @@ import (
 
 // # How much pages resemble each other
 //
-// A similarity is chosen before a crawl, and whether it was the right one shows after it. An Alike
-// is what the clusters would be at some similarities, found at once. At each they are the same as
-// [Judge] gives with that similarity. [Alike.Curve] says how many clusters and pages there are at
-// each, and [Alike.Near] shows pairs that stand at the edge of one.
+// A similarity is chosen before a crawl, and only after the crawl is it clear whether it was the
+// right one. An Alike holds the clusters at some similarities, found at once. At each similarity
+// they are the same as [Judge] finds. [Alike.Curve] returns the number of clusters and pages at
+// each similarity, and [Alike.Near] returns pairs just above and just below one.
 //
-// The texts are read and joined once, at the least of the similarities, and a pair is compared if
-// there is one at which the first of the two leads, the second was taken by none before it, and the
-// two may be alike enough, see [dedup.Clusters]. Of n pages of one template, each as like each
-// other, n-1 pairs are compared: the first page leads them all from their resemblance down, and
-// above it the join tells them apart without a look at their texts. A text is taken once at each
-// similarity at most, so that no more pairs than that are kept, of 16 bytes each.
+// The texts are read and joined once, at the lowest of the similarities. A pair is compared if at
+// some similarity the first text leads, the second is not yet taken, and the join cannot exclude
+// the pair, see [dedup.Clusters]. For n pages of one template that all resemble each other equally,
+// n-1 pairs are compared. At and below their resemblance the first page leads them all. Above it
+// the join tells them apart without reading their texts. A text is taken at most once at each
+// similarity. That bounds the number of pairs that are kept, at 16 bytes each.
 //
-// The pairs are found by the exact join of a Whole, and are exact themselves: no sketch is asked.
-// Reading the texts some six times is most of the work: half a millisecond of CPU a page of forty to
-// seven hundred words. A store of 100,000 such pages, four in ten of which resemble another, took 57
-// seconds of CPU and 1.4 GB; one of 1,000,000 at one similarity 760 seconds and 4.6 GB; 20,000 pages
-// in one template of 181 words took 7 seconds (on two cores that had much else to do).
+// The exact join of a Whole finds the pairs, and their resemblance is exact: no sketch is used.
+// Most of the work is reading the texts some six times, half a millisecond of CPU for a page of
+// forty to seven hundred words. A store of 100,000 such pages, four in ten of which resemble
+// another, took 57 seconds of CPU and 1.4 GB. A store of 1,000,000 pages at one similarity took 760
+// seconds and 4.6 GB. 20,000 pages in one template of 181 words took 7 seconds. Two busy cores were
+// used.
 //
-// What it gets wrong: nothing, but it is not always fast. Pages that are each made of some
-// paragraphs of a common stock resemble each other by all there is between two similarities, and
-// are compared pair by pair.
+// Known weaknesses: the result is exact, but it is not always fast. If each page is made of some
+// paragraphs of a common stock, the resemblances take all values between two similarities, and the
+// pages are compared pair by pair.
 
-// LeastAlike is the resemblance from which pairs are looked for unless the crawl's similarity is
-// lower. Pages in one template that differ in a name here and there begin to resemble each other
-// there.
+// LeastAlike is the resemblance from which pairs are looked for, unless the crawl's similarity is
+// lower. Pages in one template that differ in a few names resemble each other by about that much.
 const LeastAlike = 0.3
 
-// EachTwentieth are the similarities from the lesser of [LeastAlike] and another to 1, in steps of
-// a twentieth.
+// EachTwentieth returns the similarities from the lesser of [LeastAlike] and least to 1, in steps
+// of a twentieth.
 func EachTwentieth(least float64) (all []float64) {
 	for n := 1; n <= 20; n++ {
 		if similarity := float64(n) / 20; similarity >= min(least, LeastAlike) {
@@ -51,7 +51,7 @@ func EachTwentieth(least float64) (all []float64) {
 	return all
 }
 
-// An Alike is what the clusters of a store are at some similarities.
+// An Alike holds the clusters of a store at some similarities.
 type Alike struct {
 	similarities []float64
 	texts        []likeText
@@ -59,15 +59,15 @@ type Alike struct {
 	order        []int32 // places in the pairs of taken, by resemblance
 }
 
-// A likeText is what is kept of a text.
+// A likeText holds what is kept of a text.
 type likeText struct {
 	id    dedup.Hash // of the page of the best rank
 	url   string     // of the same
 	pages int        // that have the text
 }
 
-// FindAlike finds what the clusters of the pages of s are at some similarities, in ascending order.
-// opt.Similarity does not matter.
+// FindAlike finds the clusters of the pages of s at some similarities, in ascending order. It
+// ignores opt.Similarity.
 func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Alike, error) {
 	if len(similarities) == 0 {
 		return nil, fmt.Errorf("pages that are alike: no similarity was asked for")
@@ -92,17 +92,17 @@ func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ..
 	return a, nil
 }
 
-// Least is the least of the similarities.
+// Least returns the lowest of the similarities.
 func (a *Alike) Least() float64 { return a.similarities[0] }
 
-// A Step is what a similarity gives.
+// A Step is the result for one similarity.
 type Step struct {
 	Similarity float64 `json:"similarity"`
 	Clusters   int     `json:"clusters"` // with two pages or more
 	Pages      int     `json:"pages"`    // in those clusters, their leaders too
 }
 
-// Curve says what each of the similarities gives.
+// Curve returns the result for each of the similarities.
 func (a *Alike) Curve() (steps []Step) {
 	for _, similarity := range a.similarities {
 		steps = append(steps, a.count(similarity))
@@ -131,9 +131,9 @@ type LikePair struct {
 	Resemblance float64
 }
 
-// Near returns at most n pairs whose resemblance is at a similarity or next above it, and at most n
-// that are next below it, the most alike first. They are pairs of which one page takes the other at
-// some of the similarities. No page is in two pairs of one list.
+// Near returns at most n pairs whose resemblance is at or just above a similarity, and at most n
+// whose resemblance is just below it, the highest resemblance first. It chooses among the pairs in
+// which one page takes the other at some of the similarities. No page is in two pairs of one list.
 func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
 	pairs := a.taken.Pairs()
 	at := sort.Search(len(a.order), func(i int) bool { return pairs[a.order[i]].Resemblance >= similarity })
@@ -164,7 +164,7 @@ func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
 	return pairs
 }
 
-// A LikeGroup is a page and those that resemble it, less than makes them near.
+// A LikeGroup is a page with the pages that resemble it, but not enough to be near.
 type LikeGroup struct {
 	Leader  dedup.Hash // id
 	Members []LikeMember
@@ -176,10 +176,10 @@ type LikeMember struct {
 	Resemblance float64 // exact, to the leader
 }
 
-// Below groups the pages that lead at one of the similarities by the resemblance that they have to
-// each other all the same: what the least similarity puts into one cluster and this one does not.
-// The largest group comes first, and in each the most alike. Of each text it is the page of the
-// best rank. Pages that resemble no other leader are in none.
+// Below groups the pages that lead at one of the similarities by their resemblance to each other. A
+// group is a cluster at the lowest similarity that falls apart at this one. The largest group comes
+// first, and in each group the highest resemblance. A text is represented by its page of the best
+// rank. Pages that resemble no other leader are in no group.
 func (a *Alike) Below(similarity float64) (groups []LikeGroup) {
 	at, places := a.taken.At(similarity), a.taken.At(a.Least())
 	for leader, led := range ledBy(places) {

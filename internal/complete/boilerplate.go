@@ -11,31 +11,31 @@ import (
 	"skink/store"
 )
 
-// # What a host repeats
+// # Boilerplate of a host
 //
-// A block of text is a line of what is stored. A block that returns on many pages of its host is
-// taken for a part of the host's template that the extractor did not recognise. It is left out of
-// the comparison.
+// A block is a line of a stored text. A block that recurs on many pages of its host is taken for a
+// part of the host's template that the extractor did not recognise. It is left out of the
+// comparison.
 //
-// Only different pages count, see different.go. [dedup.Recurring] says how many are enough.
+// Only different pages count, see different.go. [dedup.Recurring] defines how many are enough.
 //
-// A block that one host repeats is left out on all hosts. So the same blocks are missing on both
-// sides of a comparison. Else a block that returns just often enough on a host, and just not on its
-// mirror, would part a page from its copy, and so would a footer that came along with a copy to
-// another host. The price: where such a block is the text of a page, and returns nowhere, it is
-// missing as well, but never on one side alone.
+// A block that one host repeats is left out on all hosts, so that the same blocks are missing on
+// both sides of a comparison. Otherwise a block that recurs just often enough on a host, and just
+// not on its mirror, would separate a page from its copy. So would a footer that was copied to
+// another host together with a page. The cost: if such a block is the real text of a page, it is
+// missing there as well, but never on one side alone.
 //
-// A page of which fewer than --min-words words are left keeps all its text: a contract that is made
-// of shared clauses is its clauses, not its title. So there are two kinds of pairs:
+// A page that would be left with fewer than --min-words words keeps all its text: the content of a
+// contract made of shared clauses is its clauses, not its title. So there are two kinds of pairs:
 //
-//   - Enough is left of both pages: their resemblance is that of what is left. Copies in two
-//     templates find each other by it.
-//   - Too little is left of one page: both pages are compared whole. So a copy finds its original
-//     even if one word more or less makes enough of one of them, and too little of the other.
+//   - Both pages have enough left: the remaining texts are compared. So copies in two templates
+//     find each other.
+//   - One page has too little left: both pages are compared whole. So a copy finds its original
+//     even if one of them has just enough left and the other just too little.
 //
 // A page that is thin by its whole text stays thin, and equal whole texts stay exact copies.
 
-// A boilerplate is what one host repeats.
+// A boilerplate holds the blocks that one host repeats.
 type boilerplate struct {
 	Host      string         `json:"host"`
 	Pages     int            `json:"pages"`     // different ones that were counted; 0: too few to count
@@ -47,7 +47,7 @@ type boilerplate struct {
 // topBlocks is how many blocks of a host are reported with their text.
 const topBlocks = 20
 
-// learn finds what each host repeats, by the clusters of the whole texts.
+// learn finds the blocks that each host repeats, by the clusters of the whole texts.
 func (w *Whole) learn(ctx context.Context) error {
 	different, err := w.different(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (w *Whole) learn(ctx context.Context) error {
 	return nil
 }
 
-// repeat takes in what hosts repeat.
+// repeat adds the blocks that hosts repeat.
 func (w *Whole) repeat(hosts []*boilerplate) {
 	w.hosts, w.repeated = hosts, map[uint64]bool{}
 	for _, b := range hosts {
@@ -82,7 +82,7 @@ func (w *Whole) repeat(hosts []*boilerplate) {
 	}
 }
 
-// learnHost finds what a host repeats.
+// learnHost finds the blocks that a host repeats.
 func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*boilerplate, error) {
 	returning := dedup.NewRecurring(len(pages))
 	held, weight := make([][]uint64, len(pages)), 0 // numbers of blocks, so that most hosts are read once
@@ -106,10 +106,10 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 	return b, w.showTop(ctx, b, pages)
 }
 
-// mostHeld is how many numbers of blocks are held: 16 MiB.
+// mostHeld is how many numbers of blocks are held in memory: 16 MiB.
 const mostHeld = 2 << 20
 
-// blocksOf are the blocks of a page by their numbers.
+// blocksOf returns the blocks of a page by their numbers.
 func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -158,8 +158,8 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 	return nil
 }
 
-// shorten takes in what was learned. A text is then found by what is left of it, or by all of it if
-// that is too little.
+// shorten applies what was learned. From then on a text is found by its remaining part, or by all
+// of it if too little remains.
 func (c *comparison) shorten(ctx context.Context, least float64) error {
 	c.join = nil // make room for the new one
 	order := c.count(c.short())
@@ -177,7 +177,7 @@ func (c *comparison) shorten(ctx context.Context, least float64) error {
 	return c.joinMixed(ctx, least)
 }
 
-// shortenText takes out of a text what hosts repeat, unless too little is left.
+// shortenText removes the blocks that hosts repeat from a text, unless too little would be left.
 func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set {
 	page := &t.pages[0]
 	t.shorter, t.bare = false, false
@@ -192,8 +192,8 @@ func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set 
 	return w.shinglesOf(canon, t, words, false)
 }
 
-// joinMixed makes the join for pairs of which one text was shortened, and the other has too little
-// of its own. Both are compared whole, so a shortened text is looked for by all of it there.
+// joinMixed makes the join for pairs in which one text was shortened and the other has too little
+// left. Both are compared whole, so this join has the whole of each shortened text.
 func (c *comparison) joinMixed(ctx context.Context, least float64) error {
 	c.mixed = nil
 	skip, shorter, bare := c.short(), false, false
@@ -214,7 +214,7 @@ func (c *comparison) joinMixed(ctx context.Context, least float64) error {
 	return c.take(ctx, skip, (*text).all, c.mixed.Add)
 }
 
-// countShortened says how many pages of each host were compared without a block.
+// countShortened counts the pages of each host that were compared without a block.
 func (w *Whole) countShortened() {
 	pages := map[string]int{}
 	for i := range w.texts {
@@ -233,7 +233,7 @@ func (w *Whole) countShortened() {
 	}
 }
 
-// A LeftOut is what was left out of the comparison of a host's pages.
+// A LeftOut describes what was left out of the comparison of a host's pages.
 type LeftOut struct {
 	Host      string
 	Pages     int     // different ones on which blocks were counted; 0: too few to count
@@ -242,14 +242,14 @@ type LeftOut struct {
 	Top       []Block // some of the blocks, most pages first
 }
 
-// A Block is a line of text that returns on many pages of its host.
+// A Block is a line of text that recurs on many pages of its host.
 type Block struct {
 	Text  string
 	Pages int // different ones that have it
 }
 
-// LeftOut is what was left out of the comparison of each host's pages. A host whose pages were all
-// compared whole is not in it. It is nil if all texts were to be compared whole.
+// LeftOut returns what was left out of the comparison, by host. It omits hosts whose pages were all
+// compared whole. It returns nil if the options ask for whole texts.
 func (w *Whole) LeftOut() []LeftOut {
 	if w.wholeText {
 		return nil

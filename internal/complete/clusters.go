@@ -26,7 +26,7 @@ func ledBy(places []dedup.Place) [][]int {
 	return led
 }
 
-// members is how many pages follow the best of a text, if that leads.
+// members returns how many pages follow the best page of a text, if that page leads.
 func (w *Whole) members(text int) (n int) {
 	for _, t := range w.led[text] {
 		n += len(w.texts[t].pages)
@@ -34,7 +34,8 @@ func (w *Whole) members(text int) (n int) {
 	return n - 1
 }
 
-// leaders are the texts that lead more than their first page, largest cluster first, ties by rank.
+// leaders returns the texts that lead more than their first page, largest cluster first, ties by
+// rank.
 func (w *Whole) leaders() (texts []int) {
 	for i := range w.led {
 		if w.members(i) > 0 {
@@ -74,7 +75,7 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 }
 
 // Members yields the pages that some pages lead in the whole, highest resemblance first, ties by
-// rank. It asks the store for many pages at once.
+// rank. It reads many pages of the store at once.
 func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		ids := make([]dedup.Hash, 0, pagesAtOnce)
@@ -90,7 +91,7 @@ func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 	}
 }
 
-// pagesAtOnce is how many pages the store is asked for at once.
+// pagesAtOnce is how many pages are read from the store at once.
 const pagesAtOnce = 256
 
 // ledByThese yields the pages that some pages lead, leader by leader.
@@ -110,8 +111,8 @@ func (w *Whole) ledByThese(leaders []dedup.Hash) iter.Seq[*ranked] {
 	}
 }
 
-// yieldRecords yields the records of pages that were there when the whole was judged, and says
-// whether more are wanted.
+// yieldRecords yields the records of pages that were in the store when the whole was judged. It
+// returns whether the caller wants more.
 func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*store.Record, error) bool) bool {
 	pages, err := w.Pages(ctx, ids, store.WantRecord)
 	if err != nil {
@@ -130,15 +131,15 @@ func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*
 	return true
 }
 
-// ledFrom is the text of a page that leads others.
+// ledFrom returns the text of a page that leads others.
 func (w *Whole) ledFrom(leader dedup.Hash) (text int, leads bool) {
 	i, known := w.of[leader]
 	text = int(i)
 	return text, known && w.texts[text].pages[0].id == leader && w.members(text) > 0
 }
 
-// WhyLeads returns the criterion by which a leader is ranked before the first of its members; "" for
-// a page that leads none.
+// WhyLeads returns the criterion by which a leader is ranked before the first of its members, or ""
+// for a page that leads none.
 func (w *Whole) WhyLeads(leader *store.Record) string {
 	text, leads := w.ledFrom(leader.ID)
 	if !leads {

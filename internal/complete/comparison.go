@@ -14,8 +14,8 @@ import (
 // cacheBytes bounds the shingles held in memory: 64 MiB are some 8,000 pages of a thousand words.
 const cacheBytes = 64 << 20
 
-// A comparison finds the texts of a whole that resemble each other. A join of their shingles names
-// candidates, and each pair of candidates is compared exactly. One goroutine uses it.
+// A comparison finds the texts of a whole that resemble each other. A join of their shingles finds
+// candidates, and each pair of candidates is compared exactly. It must be used by one goroutine.
 type comparison struct {
 	w     *Whole
 	join  *dedup.Join // of the likely part of each text
@@ -24,7 +24,7 @@ type comparison struct {
 	canon dedup.Text
 }
 
-// A part of a text is all of it, or what is left of it.
+// A part of a text is all of it, or the text without what hosts repeat.
 type part struct {
 	page dedup.Hash // with the text
 	left bool       // without what hosts repeat
@@ -36,8 +36,8 @@ func newComparison(ctx context.Context, w *Whole, least float64) (*comparison, e
 	return c, c.index(ctx, least)
 }
 
-// index makes the join. Each text is read twice: first to count how rare its shingles are, and then
-// to post it under the rarest.
+// index makes the join. It reads each text twice: first to count how rare its shingles are, and
+// then to post it under the rarest.
 func (c *comparison) index(ctx context.Context, least float64) error {
 	c.join = nil // make room for the new one
 	order := c.count(c.short())
@@ -64,13 +64,14 @@ func (c *comparison) post(ctx context.Context, order *dedup.Occurrences, least f
 	return c.long(ctx, c.join.Add)
 }
 
-// long takes the shingles by which each text is found that is long enough to compare, in any order.
+// long calls take with the shingles by which each text is found, in any order. It skips texts that
+// are too short to compare.
 func (c *comparison) long(ctx context.Context, take func(int, dedup.Set)) error {
 	return c.take(ctx, c.short(), (*text).likely, c.w.counted(take))
 }
 
-// take takes the shingles of a part of each text that is not done, in any order: first those that
-// are held. done says at the end that all are.
+// take calls take with the shingles of a part of each text that is not done, in any order, those
+// held in memory first. At the end done is true for all texts.
 func (c *comparison) take(ctx context.Context, done []bool, partOf func(*text) part, take func(int, dedup.Set)) error {
 	for i := range c.w.texts {
 		if done[i] {
@@ -93,7 +94,7 @@ func (c *comparison) take(ctx context.Context, done []bool, partOf func(*text) p
 	})
 }
 
-// short says which texts are not compared.
+// short returns for each text whether it is too short to be compared.
 func (c *comparison) short() []bool {
 	short := make([]bool, len(c.w.texts))
 	for i := range short {
@@ -102,13 +103,13 @@ func (c *comparison) short() []bool {
 	return short
 }
 
-// likely is the part by which a text finds others that are like it.
+// likely returns the part by which a text finds similar texts.
 func (t *text) likely() part { return part{t.pages[0].id, t.shorter} }
 
-// all is the whole text.
+// all returns the whole text.
 func (t *text) all() part { return part{t.pages[0].id, false} }
 
-// shinglesOf are those of a text or of what is left of it.
+// shinglesOf returns the shingles of a text, or of what is left of it.
 func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) dedup.Set {
 	page := &t.pages[0]
 	if left {
@@ -118,8 +119,8 @@ func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) 
 	return dedup.NewSet(w.rule.Shingles(canon))
 }
 
-// alike yields the texts after i that resemble it as much as both are looked for from. It answers
-// the question of [dedup.Clusters].
+// alike yields the texts after i that resemble it by the from values of both or more. It is the
+// function alike of [dedup.Clusters].
 func (c *comparison) alike(ctx context.Context, i int, from []float64, yield func(other int, resemblance float64)) (err error) {
 	try := func(other int) bool {
 		var got float64
@@ -138,20 +139,20 @@ func (c *comparison) alike(ctx context.Context, i int, from []float64, yield fun
 	return ctx.Err()
 }
 
-// isMixed says whether one of two texts was shortened, and the other has too little of its own.
+// isMixed reports whether one of two texts was shortened and the other has too little left.
 func (c *comparison) isMixed(a, b int) bool {
 	x, y := &c.w.texts[a], &c.w.texts[b]
 	return x.shorter && y.bare || x.bare && y.shorter
 }
 
-// resemblance is the exact resemblance of two texts without what hosts repeat, or of the whole texts
-// if too little is left of one, see boilerplate.go.
+// resemblance returns the exact resemblance of two texts without what hosts repeat, or of the whole
+// texts if one of them has too little left, see boilerplate.go.
 func (c *comparison) resemblance(ctx context.Context, a, b int) (float64, error) {
 	c.w.compared++
 	return c.between(ctx, a, b, !c.isMixed(a, b))
 }
 
-// loses says whether words would be lost if a text were dropped for another.
+// loses reports whether words would be lost if text were dropped in favour of kept.
 func (c *comparison) loses(ctx context.Context, text, kept int) (bool, error) {
 	if c.w.rule.Contained == 0 {
 		return false, nil
@@ -164,7 +165,7 @@ func (c *comparison) loses(ctx context.Context, text, kept int) (bool, error) {
 	return c.w.rule.Loses(a, b), err
 }
 
-// between is the resemblance of two whole texts, or of what is left of them.
+// between returns the resemblance of two whole texts, or of what is left of them.
 func (c *comparison) between(ctx context.Context, a, b int, left bool) (float64, error) {
 	x, err := c.set(ctx, &c.w.texts[a], left)
 	if err != nil {
@@ -177,7 +178,7 @@ func (c *comparison) between(ctx context.Context, a, b int, left bool) (float64,
 	return dedup.Resemblance(x, y), nil
 }
 
-// set is the shingles of a whole text, or of what is left of it.
+// set returns the shingles of a whole text, or of what is left of it.
 func (c *comparison) set(ctx context.Context, t *text, left bool) (dedup.Set, error) {
 	key := part{t.pages[0].id, left && t.shorter}
 	if s, ok := c.sets.Get(key); ok {
@@ -192,8 +193,8 @@ func (c *comparison) set(ctx context.Context, t *text, left bool) (dedup.Set, er
 	return s, nil
 }
 
-// textOf is the text of a page that was there when the whole was read. One that was visited or judged
-// again since, and has no text now, has no words.
+// textOf returns the text of a page that was in the store when the whole was read. It returns no
+// words if the page was visited or judged again since and has no text now.
 func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
 	pages, err := w.Reader.Pages(ctx, []dedup.Hash{page.id}, store.WantText)
 	if err != nil {
@@ -208,7 +209,7 @@ func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
 	return "", fmt.Errorf("the text of %s is gone: %w", page.URL, store.ErrCorrupt)
 }
 
-// without is a text without the blocks that hosts repeat, and whether it lost any.
+// without returns a text without the blocks that hosts repeat, and whether it lost any.
 func (w *Whole) without(canon *dedup.Text, text, lang string) (left string, shorter bool) {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

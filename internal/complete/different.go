@@ -9,44 +9,44 @@ import (
 	"skink/store"
 )
 
-// # Which pages are different ones
+// # Different pages
 //
-// What a host repeats is counted on its different pages. A hundred addresses of one article, each
-// with another session in its query or another number of visits in its text, repeat all of it, and
-// are its copies and not its template. A hundred short pages in one template resemble each other as
-// much. Resemblance does not tell the two apart, but what differs does: a copy keeps the title of
-// what it copies, and has no more than a few words of its own.
+// Boilerplate is counted on the different pages of a host. A hundred addresses of one article may
+// each have another session in the query, or another number of visits in the text. They repeat all
+// of it, but that is their text and not a template. A hundred short pages in one template resemble
+// each other as much. Resemblance cannot distinguish the two cases, but the differences can: a copy
+// keeps the title of its original, and has only a few words of its own.
 //
-//   - Pages with one canonical text are one page.
-//   - Pages that stand in one cluster by their whole texts and have one title are one page, as old
-//     revisions of an article are. But a title that is empty, or that of pages in several clusters,
-//     does not tell.
-//   - Under a title that does not tell, a page is the same as one of its cluster that was counted,
-//     if it has fewer than ten words that the other lacks. Of one cluster and title fifty different
-//     pages are counted: what they repeat is known by then.
+//   - Pages with the same canonical text are one page.
+//   - Pages that are in one cluster by their whole texts and have the same title are one page, such
+//     as old revisions of an article. A title does not count as the same if it is empty or is used
+//     in several clusters.
+//   - Under such a title, a page is the same as a counted page of its cluster if it has fewer than
+//     ten words that the other lacks. At most fifty different pages of one cluster and title are
+//     counted, because their common blocks are known by then.
 //
-// What it gets wrong: a host whose pages have one title, and are nearly all template, so that they
-// stand in one cluster, is taken for one page, and nothing is learned of it. And copies under many
-// titles are taken for different pages: what dozens of them share is taken for a template.
+// Known weaknesses: suppose a host's pages all have one title, and are nearly all template, so that
+// they form one cluster. Then they count as one page, and no boilerplate is found. And copies under
+// many titles count as different pages: blocks that dozens of them share are taken for a template.
 
 const (
 	ownWords     = dedup.DefaultShingle  // so many make a page another one: a shingle of its own
 	mostOneTitle = dedup.RecurringAlways // pages of one cluster and title that are counted
 )
 
-// A kind is the pages of a host that may be copies of each other.
+// A kind is a set of pages of a host that may be copies of each other.
 type kind struct {
 	titled
 	leader int
 }
 
-// A titled page is one of a host with a title.
+// A titled is a host and a title.
 type titled struct {
 	host  string
 	title dedup.Hash
 }
 
-// different are the different pages of each host, by rank.
+// different returns the different pages of each host, by rank.
 func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	telling := w.tellingTitles()
 	vocabulary := lastused.New[dedup.Hash](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
@@ -89,7 +89,7 @@ func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
 	}
 }
 
-// tellingTitles are those that all their pages on a host have in one cluster.
+// tellingTitles returns the titles whose pages on a host are all in one cluster.
 func (w *Whole) tellingTitles() map[titled]bool {
 	leaders := map[titled]int{}
 	telling := map[titled]bool{}
@@ -105,7 +105,7 @@ func (w *Whole) tellingTitles() map[titled]bool {
 	return telling
 }
 
-// another says whether a page has words of its own beside each of those before.
+// another reports whether a page has words of its own compared with each page in before.
 func (w *Whole) another(ctx context.Context, vocabulary *lastused.Cache[dedup.Hash, dedup.Set], p *ranked, before []*ranked) (bool, error) {
 	if len(before) == 0 {
 		return true, nil
@@ -126,7 +126,7 @@ func (w *Whole) another(ctx context.Context, vocabulary *lastused.Cache[dedup.Ha
 	return true, nil
 }
 
-// wordsOf are the different words of a page.
+// wordsOf returns the different words of a page.
 func (w *Whole) wordsOf(ctx context.Context, vocabulary *lastused.Cache[dedup.Hash, dedup.Set], p *ranked) (dedup.Set, error) {
 	if words, ok := vocabulary.Get(p.id); ok {
 		return words, nil

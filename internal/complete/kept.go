@@ -14,28 +14,28 @@ import (
 	"skink/store"
 )
 
-// # A comparison is made once
+// # Cached comparisons
 //
-// What a comparison found is kept beside the store, see [store.Keeper], and is true as long as the
-// store's pages are what they were. It finds clusters at each of [EachTwentieth], and at the
-// similarity of the crawl. So one comparison answers for a report on the whole, the pages that are
-// almost duplicates, and the similarities of a view. That takes a third more time than the
-// similarity of the crawl alone does.
+// The result of a comparison is cached beside the store, see [store.Keeper]. It is valid until the
+// store's pages change. It holds the clusters at each of [EachTwentieth], and at the similarity of
+// the crawl. So one comparison serves the report on the whole, the list of almost duplicates, and
+// the similarities of a view. It takes a third more time than a comparison at the similarity of the
+// crawl alone.
 //
-// Whose comparison it is, is said by a state: the hash of the rule, and of all that a comparison
-// reads of each page but its text, with the place of its last visit in the order of the store. A
-// text does not change without a visit. The state is reckoned while the pages are collected, which
-// is done before every comparison. So a page that came, went or was visited meanwhile makes all
-// pages be compared anew. To compare only what changed would not do: who ranks first, and what a
-// host repeats, depends on all pages.
+// A state identifies the comparison's input. It is the hash of the rule, of everything that a
+// comparison reads of each page except its text, and of the place of the page's last visit in the
+// order of the store. A text does not change without a visit. The state is computed while the pages
+// are collected, which is done before every comparison. So a page that was added, removed or
+// visited since makes the cache stale, and all pages are compared again. Comparing only the changed
+// pages would be wrong: the ranking and the boilerplate of a host depend on all pages.
 //
-// What cannot be kept, or read, is made anew the next time.
+// A comparison that cannot be stored or read is repeated the next time.
 
-// keptVersion is that of what is kept. It grows with each change of what a comparison finds on the
-// same pages.
+// keptVersion is the version of the cached form. Increase it with each change of what a comparison
+// finds on the same pages.
 const keptVersion = 3
 
-// A keptComparison is what is kept, as JSON, packed as texts are. So damage shows.
+// A keptComparison is the cached form: JSON, compressed like texts, so that damage is detected.
 type keptComparison struct {
 	State        string         `json:"state"`
 	Similarities []float64      `json:"similarities"`
@@ -45,7 +45,7 @@ type keptComparison struct {
 	Resemblances []float64      `json:"resemblances"`
 }
 
-// keptName is what a comparison is kept as.
+// keptName returns the name under which a comparison is cached.
 func (w *Whole) keptName() string {
 	if w.wholeText {
 		return "alike-whole"
@@ -53,7 +53,7 @@ func (w *Whole) keptName() string {
 	return "alike"
 }
 
-// A stateHash makes the state of a store.
+// A stateHash computes the state of a store.
 type stateHash struct{ hash.Hash }
 
 func newState(opt Options) stateHash {
@@ -62,7 +62,7 @@ func newState(opt Options) stateHash {
 	return h
 }
 
-// add takes in a page.
+// add adds a page.
 func (h stateHash) add(page *store.Change, order *precedence.Order) {
 	r := &page.Record
 	fmt.Fprintf(h, "%s %s %s %s %t %t %d %q %q %+v\n",
@@ -74,7 +74,7 @@ func (h stateHash) add(page *store.Change, order *precedence.Order) {
 
 func (h stateHash) String() string { return hex.EncodeToString(h.Sum(nil)) }
 
-// keptWith are the similarities of a comparison that is to be kept.
+// keptWith returns the similarities of a comparison that is to be cached.
 func keptWith(rule dedup.Rule, asked []float64) []float64 {
 	all := append(EachTwentieth(asked[0]), rule.Similarity)
 	all = append(all, asked...)
@@ -82,7 +82,7 @@ func keptWith(rule dedup.Rule, asked []float64) []float64 {
 	return slices.Compact(all)
 }
 
-// remember keeps what a comparison found.
+// remember caches the result of a comparison.
 func (w *Whole) remember(ctx context.Context, found *dedup.Taken) error {
 	k := keptComparison{State: w.state, Similarities: found.Similarities(), Hosts: w.hosts}
 	for _, p := range found.Pairs() {
@@ -95,8 +95,8 @@ func (w *Whole) remember(ctx context.Context, found *dedup.Taken) error {
 	return w.Keep(ctx, w.keptName(), store.Pack(b))
 }
 
-// recall is what a comparison of the same pages found at some similarities and perhaps at others,
-// too; nil if nobody can say.
+// recall returns the cached comparison of the same pages at some similarities, or nil if there is
+// none. It may also hold other similarities.
 func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken {
 	packed, err := w.Kept(ctx, w.keptName())
 	if err != nil || packed == nil {

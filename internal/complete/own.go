@@ -8,12 +8,11 @@ import (
 	"skink/store"
 )
 
-// Own returns a page's text without the blocks before its first and behind its last own one. It
-// also returns how many blocks and how many words those are. A block is not the page's own if it
-// returns on many pages of a host. Such a block in the midst of a page stays: it may be a phrase of
-// the trade that heads what follows ("Parameters"), and a text with holes is worse than one with a
-// line too many. A page with too little of its own to be compared keeps all of its text, as in the
-// comparison.
+// Own returns a page's text without the leading and trailing blocks that recur on many pages of a
+// host. It also returns how many blocks and words it left out. Such a block in the middle of a page
+// stays. It may be a common heading ("Parameters") of the text that follows, and a text with holes
+// is worse than a text with a line too many. A page with too little text of its own to be compared
+// keeps all of its text, as in the comparison.
 func (w *Whole) Own(page *store.Content) (text string, blocks, words int) {
 	if len(w.repeated) == 0 || page.Text == "" {
 		return page.Text, 0, 0

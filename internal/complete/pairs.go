@@ -16,9 +16,9 @@ type Pair struct {
 	Resemblance float64 `json:"resemblance"`
 }
 
-// Pairs finds all pairs of pages whose resemblance is at or above the rule's similarity, each with
-// its exact resemblance, in the order of their URLs. Pages that are too short by the rule have no
-// pairs.
+// Pairs returns all pairs of pages whose resemblance is at or above the rule's similarity, each
+// with its exact resemblance, in the order of their URLs. Pages that are too short by the rule have
+// no pairs.
 func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) ([]Pair, error) {
 	w, err := readWhole(ctx, s, Options{Rule: rule})
 	if err != nil {
@@ -64,7 +64,7 @@ func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
 	return pairs, nil
 }
 
-// copies are the pairs of pages that share a text.
+// copies returns the pairs of pages that share a text.
 func (w *Whole) copies() (pairs []Pair) {
 	for _, t := range w.texts {
 		if t.short {

@@ -1,8 +1,8 @@
 package complete
 
-// A progress says how far the work on a whole has come. The work has steps, which are taken for
-// equally long: the texts are counted, joined and clustered; what hosts repeat is learned; and what
-// is left of the texts is counted, joined and clustered again.
+// A progress reports the progress of the work on a whole. The work has steps, which are assumed to
+// take equally long. The texts are counted, joined and clustered. Then the boilerplate of hosts is
+// learned, and the remaining texts are counted, joined and clustered again.
 type progress struct {
 	tell  func(share float64) // nil: nobody wants to know
 	steps int                 // begun so far
@@ -13,8 +13,8 @@ const (
 	tellEvery = 256 // parts of a step
 )
 
-// next begins the next step, which has n parts. What it returns is called with how many are done,
-// which never become fewer, and tells that now and then.
+// next begins the next step, which has n parts. Call the returned function with the number of parts
+// that are done, which must not decrease. It reports the progress now and then.
 func (p *progress) next(n int) func(done int) {
 	p.steps++
 	step, due := p.steps, 0

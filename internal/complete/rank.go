@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// A ranked page is what the order of the pages, and the way back to one, take of a record.
+// A ranked is a page with the fields of its record that its rank needs, and its id.
 type ranked struct {
 	precedence.Standing
 	id    dedup.Hash
@@ -19,7 +19,7 @@ type ranked struct {
 	title dedup.Hash
 	lang  string
 
-	// yielding is the page that would lead, and names this one as its canonical URL; nil: none does.
+	// yielding is the page that would lead and names this one as its canonical URL; nil: none does.
 	// This page is ranked just before that one.
 	yielding *precedence.Standing
 }
@@ -32,9 +32,9 @@ func rankedOf(r *store.Record, place int, order *precedence.Order) ranked {
 	}
 }
 
-// elect finds the pages that lead because the page that would lead names them. A page is believed
-// where both pages have the same words, or stand in one cluster of the crawl: elsewhere some name
-// the home page, whatever they say. clusters are those of the pages.
+// elect finds the pages that lead because the page that would lead names them. The naming counts
+// only if both pages have the same words, or are in one cluster of the crawl: some pages name the
+// home page, whatever they contain. clusters are those of the pages.
 func elect(pages []ranked, clusters []dedup.Hash) {
 	groups := joined{}
 	for i := range pages {
@@ -59,7 +59,8 @@ func elect(pages []ranked, clusters []dedup.Hash) {
 	}
 }
 
-// joined are sets of hashes: each hash leads to another of its set, and the last one to itself.
+// A joined is a set of disjoint sets of hashes: each hash leads to another of its set, and the last
+// one to itself.
 type joined map[dedup.Hash]dedup.Hash
 
 func (j joined) of(h dedup.Hash) dedup.Hash {
@@ -81,11 +82,11 @@ func (j joined) join(a, b dedup.Hash) {
 	}
 }
 
-// A ranking is by what pages are ranked: by precedence, or, for texts of a corpus, of which the most
-// is to be kept, by their length.
+// A ranking says how pages are ranked: by precedence, or by length, for a corpus that keeps as much
+// text as possible.
 type ranking struct{ longest bool }
 
-// compare is less than 0 if a page is ranked before another.
+// compare returns less than 0 if a is ranked before b.
 func (r ranking) compare(a, b *ranked) int {
 	switch {
 	case !r.longest:
@@ -97,7 +98,7 @@ func (r ranking) compare(a, b *ranked) int {
 	return cmp.Or(cmp.Compare(b.words, a.words), cmp.Compare(a.place, b.place))
 }
 
-// why says why the first of two pages is ranked before the second.
+// why returns why a is ranked before b.
 func (r ranking) why(a, b *ranked) string {
 	switch {
 	case !r.longest || a.NoIndex != b.NoIndex:
@@ -108,8 +109,8 @@ func (r ranking) why(a, b *ranked) string {
 	return string(precedence.FirstSeen)
 }
 
-// compare compares two pages by precedence. A page that was elected stands before the page that
-// yields to it.
+// compare compares two pages by precedence. An elected page comes before the page that yields to
+// it.
 func (p *ranked) compare(q *ranked) int {
 	d, _ := precedence.Compare(p.stands(), q.stands())
 	switch {

@@ -13,12 +13,13 @@ import (
 
 // # Reading all texts
 //
-// Judging a whole store reads its texts several times. To look up a page by its id costs some ten
-// times what it costs to pass over it in the order of the store. So whoever needs all texts, in any
-// order, reads the changes of the store from the first on. What is made of a text is made by
-// several goroutines, unless others of the process are not to wait: then one does all of it.
+// Judging a whole store reads its texts several times. Looking up a page by its id costs some ten
+// times as much as reading it in the order of the store. So a step that needs all texts, in any
+// order, reads the changes of the store from the first on. Several goroutines process the texts.
+// With [Options].Sparing one goroutine does all of it, so that the rest of the process need not
+// wait.
 
-// counted is take as a step of the progress.
+// counted returns take as a step of the progress.
 func (w *Whole) counted(take func(int, dedup.Set)) func(int, dedup.Set) {
 	step, done := w.progress.next(len(w.texts)), 0
 	return func(i int, s dedup.Set) {
@@ -28,8 +29,8 @@ func (w *Whole) counted(take func(int, dedup.Set)) func(int, dedup.Set) {
 	}
 }
 
-// readAll makes a set of shingles of each text that is not done yet, and takes it: one at a time,
-// in any order. done says at the end that all are.
+// readAll makes a set of shingles of each text that is not done yet, and calls take with one at a
+// time, in any order. At the end done is true for all texts.
 func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, t *text, words string) dedup.Set, take func(i int, s dedup.Set)) error {
 	if w.sparing {
 		var canon dedup.Text
@@ -71,8 +72,8 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 	return workers.Wait()
 }
 
-// passOver yields the texts that are not done yet, in the order of the store. Those that are no
-// longer where they were follow at the end.
+// passOver yields the texts that are not done yet, in the order of the store. Texts that are no
+// longer at their place come at the end.
 func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, text string) error) error {
 	for page, err := range w.Reader.Changes(ctx, "", store.WantText) {
 		if err == nil {

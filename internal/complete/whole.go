@@ -1,9 +1,9 @@
-// Package complete judges all pages of a store against all others: who leads no longer depends on
-// who came first. [Judge] gives a store's records other verdicts, and [Pairs] lists the pairs of
-// pages that resemble each other. What hosts repeat on many of their pages is learned on the way,
-// and left out of what is compared.
+// Package complete judges all pages of a store against all others. So the leader of a cluster no
+// longer depends on which page came first. [Judge] returns a store's records with other verdicts,
+// and [Pairs] lists the pairs of pages that resemble each other. Blocks that hosts repeat on many
+// pages are found in the process, and left out of the comparison.
 //
-// It reads a store, and cannot change it.
+// It reads a store, and does not change it.
 package complete
 
 import (
@@ -19,32 +19,33 @@ import (
 
 // # All pages against all
 //
-// During a crawl a page is compared with the leaders before it, so who leads depends on who came
-// first. A Whole is another judgement, after the crawl. It counts every pair of texts at or above
-// the similarity, verified exactly, and builds clusters in an order that is the pages' own. The
-// same pages give the same clusters, whatever the order of the crawl was.
+// During a crawl a page is compared with earlier leaders, so the leaders depend on the order of the
+// crawl. A Whole judges again after the crawl. It finds every pair of texts at or above the
+// similarity, verified exactly, and builds clusters in an order that depends only on the pages. The
+// same pages give the same clusters, whatever the order of the crawl.
 //
-// Pages are ranked in the order of package precedence, as in the crawl. In that order each page that
-// is in no cluster yet leads one, and takes every such page that resembles it enough.
+// Pages are ranked in the order of package precedence, as in the crawl. In that order, each page
+// that is in no cluster yet leads one, and takes every page that is in no cluster yet and resembles
+// it enough.
 //
-// The comparison leaves out what a host repeats on many of its pages, unless the texts are to be
-// compared whole. A page of which too little would be left is compared whole, too. See
-// boilerplate.go.
+// The comparison leaves out blocks that a host repeats on many pages, unless the options ask for
+// whole texts. A page that would have too little left is compared whole. See boilerplate.go.
 //
-// Pages kept without their text cannot be compared. They keep the verdict of the crawl, and stand
+// Pages stored without their text cannot be compared. They keep the verdict of the crawl, and are
 // in no cluster here.
 //
-// No pair is missed: the candidates come from an exact join, [dedup.Join], and not from bands, as
-// during a crawl. Nor does the work grow with the pairs that resemble each other by less than was
-// asked for, of which a template makes millions.
+// No pair is missed: the candidates come from an exact join, [dedup.Join], and not from bands as
+// during a crawl. The work does not grow with the pairs below the requested similarity, of which a
+// template makes millions.
 //
-// Memory grows with the pages, by some hundred bytes to four kilobytes for each, the most at a low
-// similarity on a store of many copies, and not with the pairs: a leader is compared with those not
-// yet in a cluster, one after another, and only what it takes is kept. Texts are read from the store
-// when they are indexed and when they are compared, and a bounded number of their shingles is held.
+// Memory grows with the pages and not with the pairs. It is some hundred bytes to four kilobytes a
+// page, the most at a low similarity on a store of many copies. A leader is compared one after
+// another with the pages not yet in a cluster, and only the pages that it takes are kept. Texts are
+// read from the store when they are indexed and when they are compared, and only a bounded number
+// of their shingles is held.
 
-// A Whole is the pages of a store, judged against all others. It reads as the store it was made
-// from, with other verdicts.
+// A Whole is the pages of a store, judged against all others. It implements the reading methods of
+// its store, with other verdicts.
 type Whole struct {
 	store.Reader
 	rule      dedup.Rule
@@ -76,17 +77,16 @@ type Options struct {
 	WholeText bool // whether what a host repeats on many pages is compared, too
 	Longest   bool // whether the longest text leads, and of equal ones the first that was stored
 
-	// Keep is whether what the comparison finds is kept beside the store, and found there the next
-	// time.
+	// Keep caches the result of the comparison beside the store, and uses a cached result.
 	Keep bool
-	// Sparing is whether one goroutine does all, so that what the process does beside need not wait
+	// Sparing makes one goroutine do all the work, so that the rest of the process need not wait
 	// for a processor.
 	Sparing bool
-	// Similarity is the resemblance from which pages are near, 0: that of Rule. What hosts repeat is
-	// learned by Rule all the same, so that it does not change with the question.
+	// Similarity is the resemblance from which pages are near, 0: that of Rule. Boilerplate is
+	// always learned by Rule, so that it does not depend on Similarity.
 	Similarity float64
-	// Progress is told now and then which share of the work is done. It returns at once. nil: nobody
-	// wants to know.
+	// Progress is called now and then with the share of the work that is done. It must return at
+	// once. nil: no reports.
 	Progress func(share float64)
 }
 
@@ -102,8 +102,8 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	return w, nil
 }
 
-// compare finds which texts of a store take which others at some similarities, in ascending order,
-// and perhaps at others, too.
+// compare finds which texts of a store take which others at some similarities, in ascending order.
+// The result may hold other similarities too.
 func compare(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *dedup.Taken, error) {
 	end, err := s.End(ctx)
 	if err != nil {
@@ -130,7 +130,7 @@ func compare(ctx context.Context, s store.Reader, opt Options, similarities ...f
 	return w, found, nil
 }
 
-// find compares the texts, without what hosts repeat unless they are to be compared whole.
+// find compares the texts, without boilerplate unless the options ask for whole texts.
 func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
 	least := similarities[0]
 	if w.wholeText {
@@ -223,7 +223,7 @@ func (w *Whole) group(pages []ranked) {
 	}
 }
 
-// cluster finds the clusters at some similarities, of which none is less than that of the comparison.
+// cluster finds the clusters at some similarities, none of which is below that of the comparison.
 func (w *Whole) cluster(ctx context.Context, c *comparison, similarities []float64) (*dedup.Taken, error) {
 	step := w.progress.next(len(w.texts))
 	return dedup.Clusters(len(w.texts), similarities, func(leader int, from []float64, take func(int, float64)) (err error) {
@@ -257,7 +257,7 @@ func (w *Whole) apply(r *store.Record) {
 	}
 }
 
-// Pages are those of the store, with the verdicts of the whole.
+// Pages returns the pages of the store, with the verdicts of the whole.
 func (w *Whole) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	pages, err := w.Reader.Pages(ctx, ids, want)
 	for _, page := range pages {
@@ -268,7 +268,7 @@ func (w *Whole) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 	return pages, err
 }
 
-// Changes are those of the store, with the verdicts of the whole.
+// Changes yields the changes of the store, with the verdicts of the whole.
 func (w *Whole) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
 	return func(yield func(*store.Change, error) bool) {
 		for change, err := range w.Reader.Changes(ctx, after, want) {
@@ -282,7 +282,7 @@ func (w *Whole) Changes(ctx context.Context, after store.Cursor, want store.Want
 	}
 }
 
-// Tally counts the records with the verdicts of the whole.
+// Tally counts the records by the verdicts of the whole.
 func (w *Whole) Tally(ctx context.Context) (store.Tally, error) {
 	var t store.Tally
 	for page, err := range w.Changes(ctx, "", store.WantRecord) {

@@ -1,13 +1,12 @@
-// Package harmless is the one way by which what strangers wrote reaches people and
-// programs: titles, texts, names of files and of certificates, headers, errors that
-// quote a server. A terminal obeys control characters, marks of bidirectional text
-// make a line read other than it is, and a line break forges a line.
+// Package harmless makes untrusted text safe to show to people and to pass to programs. Such text
+// is in titles, texts, names of files and of certificates, headers, and errors that quote a server.
+// A terminal obeys control characters, bidirectional marks make a line read differently from its
+// bytes, and a line break forges a line.
 //
-// A guard stands where output leaves, one for each form: [Text] before a terminal
-// or a text file, [JSON], [CSV] and [HTML] behind an encoder or a template. So no printer
-// has to remember anything for the dangerous bytes to stay out. What a guard cannot
-// know is where a field ends: a field of a line goes through [Line], one of a table
-// through [Cell], and a text of many lines through [Lines].
+// There is a guard for each output format: [Text] before a terminal or a text file, [JSON], [CSV]
+// and [HTML] behind an encoder or a template. So the code that prints need not handle dangerous
+// bytes. A guard cannot know where a field ends. So pass a field of a line through [Line], a cell
+// of a table through [Cell], and a text of many lines through [Lines].
 package harmless
 
 import (
@@ -20,17 +19,15 @@ import (
 	"unicode/utf8"
 )
 
-// Dangerous says whether a character commands a terminal or turns the direction of
-// writing: the controls C0 and C1, DEL, and those of the Unicode property
-// Bidi_Control. Line breaks and tabs are dangerous too: only who lays out a text
-// knows which of them are its own.
+// Dangerous reports whether a character controls a terminal or changes the direction of writing:
+// the controls C0 and C1, DEL, and the Unicode property Bidi_Control. Line breaks and tabs are
+// dangerous too: only the code that lays out a text knows which of them it wrote itself.
 func Dangerous(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// Line makes a field of one line of a string: what cannot be seen, and bytes that
-// are not UTF-8, are spelled out as in a Go string. The two joiners stay: Persian
-// words and family emoji need them.
+// Line makes a field of one line of a string. Invisible characters, and bytes that are not UTF-8,
+// are escaped as in a Go string. The two joiners stay: Persian words and family emoji need them.
 func Line(s string) string { return spelled(s, showable) }
 
 func showable(r rune) bool {
@@ -38,8 +35,8 @@ func showable(r rune) bool {
 	return strconv.IsPrint(r) || r == nonJoiner || r == joiner
 }
 
-// Lines takes out of a text what is dangerous but its line breaks and tabs. Words
-// stay as they are for the programs that read the text; Line would add to them.
+// Lines removes dangerous characters from a text, except its line breaks and tabs. Words stay
+// unchanged for the programs that read the text; Line would add to them.
 func Lines(s string) string {
 	return strings.Map(func(r rune) rune {
 		if Dangerous(r) && r != '\n' && r != '\t' {
@@ -49,8 +46,8 @@ func Lines(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Plain makes one line of a string for a page with a layout of its own: controls
-// become spaces. What turns the direction of writing is left to [HTML].
+// Plain makes one line of a string for a page with a layout of its own: controls become spaces.
+// [HTML] handles characters that change the direction of writing.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -60,9 +57,9 @@ func Plain(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Cell makes a cell of a table: one line, without what turns the direction of
-// writing. A spreadsheet takes one with certain first characters for a formula: a
-// leading apostrophe makes it text.
+// Cell makes a cell of a table: one line, without characters that change the direction of writing.
+// A spreadsheet takes a cell with certain first characters for a formula; Cell prepends an
+// apostrophe, which makes it text.
 func Cell(s string) string {
 	command := s != "" && strings.IndexByte("\t\r", s[0]) >= 0
 	s = Lines(Plain(s))
@@ -72,7 +69,7 @@ func Cell(s string) string {
 	return s
 }
 
-// spelled is s with everything spelled out that may not be shown.
+// spelled returns s with all characters escaped that are not to be shown.
 func spelled(s string, shown func(rune) bool) string {
 	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !shown(r) }) < 0 {
 		return s
@@ -93,8 +90,8 @@ func spelled(s string, shown func(rune) bool) string {
 	return b.String()
 }
 
-// Text guards what is printed for people: what is dangerous is spelled out as in a
-// Go string, all but line breaks, of which CRLF is one, and tabs.
+// Text guards output for people. Dangerous characters are escaped as in a Go string, except tabs
+// and line breaks. CRLF counts as one line break.
 func Text(w io.Writer) *Guard {
 	return &Guard{to: w, spell: func(dst []byte, r rune, bad byte) []byte {
 		if r == utf8.RuneError {
@@ -105,8 +102,8 @@ func Text(w io.Writer) *Guard {
 	}}
 }
 
-// CSV guards a table whose cells went through [Cell], and ends its lines in CRLF, as RFC 4180 has
-// it.
+// CSV guards a table whose cells went through [Cell], and ends its lines in CRLF, as RFC 4180
+// requires.
 func CSV(w io.Writer) *Guard { return Text(lineEnds{w}) }
 
 // lineEnds writes CRLF for LF.
@@ -119,14 +116,14 @@ func (l lineEnds) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// JSON guards encoded JSON. Its values stay the same: what is dangerous can only be
-// in a string, and is written as the escape that stands for it there.
+// JSON guards encoded JSON. Its values stay the same: a dangerous character can only be in a
+// string, and is replaced by its escape.
 func JSON(w io.Writer) *Guard { return &Guard{to: w, spell: spellJSON} }
 
 func spellJSON(dst []byte, r rune, _ byte) []byte { return fmt.Appendf(dst, `\u%04x`, r) } // none is beyond U+FFFF
 
-// HTML guards a page. Marks of direction are written as references, so a browser
-// still lays the words out as they were written; for controls HTML has no way.
+// HTML guards a page. Marks of direction are written as references, so a browser still lays out the
+// words as they were written. HTML cannot express controls.
 func HTML(w io.Writer) *Guard {
 	return &Guard{to: w, spell: func(dst []byte, r rune, _ byte) []byte {
 		if unicode.Is(unicode.Bidi_Control, r) {
@@ -136,7 +133,7 @@ func HTML(w io.Writer) *Guard {
 	}}
 }
 
-// AppendJSON guards the JSON in b from start on, as [JSON] does.
+// AppendJSON guards the JSON in b from start on, like [JSON].
 func AppendJSON(b []byte, start int) []byte {
 	at := firstDangerous(b[start:])
 	if at < 0 {
@@ -146,15 +143,15 @@ func AppendJSON(b []byte, start int) []byte {
 	return guarded(b[:start+at], tail, spellJSON)
 }
 
-// A Guard is a writer that lets nothing dangerous through.
+// A Guard is a writer that passes on no dangerous characters.
 type Guard struct {
 	to    io.Writer
 	spell func(dst []byte, r rune, bad byte) []byte // bad is the byte, where r is utf8.RuneError
 	part  []byte                                    // the beginning of a character that the last Write cut
 }
 
-// Write writes p without what is dangerous. A character of which p has only the
-// beginning is kept for the next call.
+// Write writes p without dangerous characters. An incomplete character at the end of p is kept for
+// the next call.
 func (g *Guard) Write(p []byte) (int, error) {
 	whole := p
 	if len(g.part) > 0 {
@@ -176,7 +173,7 @@ func (g *Guard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what is left of a character that never ended.
+// Flush writes the rest of an incomplete character.
 func (g *Guard) Flush() error {
 	if len(g.part) == 0 {
 		return nil
@@ -187,7 +184,8 @@ func (g *Guard) Flush() error {
 	return err
 }
 
-// cutRune is how many bytes at the end of p begin a character, or a line end, that is not whole.
+// cutRune returns how many bytes at the end of p are an incomplete character, or an incomplete line
+// end.
 func cutRune(p []byte) int {
 	if len(p) > 0 && p[len(p)-1] == '\r' {
 		return 1 // what comes next says whether it is the first half of a line end
@@ -219,9 +217,9 @@ func guarded(dst, p []byte, spell func([]byte, rune, byte) []byte) []byte {
 	return dst
 }
 
-// firstDangerous is where the first byte of something dangerous, or not UTF-8, may
-// be, -1 if there is none. It looks closer only where a byte may begin one: nearly
-// all output has none, and passes at the speed of reading it.
+// firstDangerous returns the place of the first byte that may be dangerous or not UTF-8, or -1. It
+// looks closely only at bytes that may begin such a character. Nearly all output has none, and
+// passes at the speed of reading it.
 func firstDangerous(p []byte) int {
 	if !utf8.Valid(p) {
 		return 0
@@ -236,8 +234,8 @@ func firstDangerous(p []byte) int {
 	return -1
 }
 
-// suspect are the bytes with which the UTF-8 of a dangerous character begins, but
-// for those of line breaks and tabs.
+// suspect marks the bytes that begin the UTF-8 of a dangerous character, except line breaks and
+// tabs.
 var suspect = func() (table [256]bool) {
 	for r := range rune(0x10000) {
 		if Dangerous(r) && r != '\n' && r != '\t' {

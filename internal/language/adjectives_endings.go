@@ -5,18 +5,17 @@ import (
 	"sync"
 )
 
-// How an adjective of the other languages is known.
+// # Adjectives by list and suffix
 //
-// By list and by suffix, both from adjectives/*.txt. A section of such a file
-// begins with the endings of one declension, "-o -a -os -as" in Spanish, and lists
-// lemmas that take them ("nuevo") and suffixes that make adjectives ("-oso"). So
-// "nuevas" is one because "nuevo" is listed, and "famosas" because "famoso" ends in
-// -oso. The last section lists lemmas that a suffix would take and that are no
-// adjectives ("esposo").
+// Adjectives of the other languages are recognised by list and by suffix, both from
+// adjectives/*.txt. A section of such a file begins with the endings of one declension, such as "-o
+// -a -os -as" in Spanish. Then it lists lemmas that take them ("nuevo") and suffixes that make
+// adjectives ("-oso"). So "nuevas" is an adjective because "nuevo" is listed, and "famosas" because
+// "famoso" ends in -oso. The last section lists lemmas with such a suffix that are not adjectives
+// ("esposo").
 //
-// A listed lemma stands for every word of its forms. What is an adjective by
-// neither is kept: participles, most names of peoples, and what a dictionary alone
-// could tell.
+// A listed lemma stands for all its forms. Other adjectives are not recognised: participles, most
+// names of peoples, and words that only a dictionary could tell.
 
 // notAdjectives is the title of the section of exceptions.
 const notAdjectives = "no adjectives"
@@ -29,13 +28,13 @@ type declined struct {
 	longest    int               // suffix, in bytes
 }
 
-// An ending that a form has in place of its lemma's.
+// An ending replaces the ending of the lemma in a form.
 type ending struct {
 	form, lemma string
 	never       bool // no word that ends so is an adjective
 }
 
-// leastStem is how many letters must stand before a suffix.
+// leastStem is the least number of letters before a suffix.
 const leastStem = 2
 
 var declensions = map[string]func() declined{
@@ -65,8 +64,7 @@ func readDeclined(name string) declined {
 	return d
 }
 
-// add takes in a lemma or suffix in all its forms; the lemma has the first of the
-// endings.
+// add adds a lemma or suffix in all its forms. The lemma has the first of the endings.
 func (d *declined) add(word string, endings []string) {
 	word, isSuffix := strings.CutPrefix(word, "-")
 	stem := strings.TrimSuffix(word, endings[0])
@@ -83,8 +81,8 @@ func (d *declined) add(word string, endings []string) {
 	}
 }
 
-// except takes in the lemmas that are no adjectives, and endings of words, with a
-// hyphen, that no adjective has.
+// except adds lemmas that are not adjectives, and, with a hyphen, endings of words that are never
+// adjectives.
 func (d *declined) except(words []string) {
 	d.exceptions = setOf(words)
 	for _, word := range words {
@@ -95,7 +93,7 @@ func (d *declined) except(words []string) {
 	}
 }
 
-// is says whether a lower-cased word is an adjective. The longest suffix decides.
+// is reports whether a lower-cased word is an adjective. The longest suffix decides.
 func (d *declined) is(word string) bool {
 	if d.forms[word] {
 		return true

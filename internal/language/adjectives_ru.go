@@ -6,21 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// How a Russian adjective is known.
+// # Russian adjectives
 //
-// By its ending, then by what stands before the ending. An ending alone says little: "новой" is an
-// adjective and "войной" a noun, "важная" an adjective and "зная" a verb, "синий" an adjective and
-// "знаний" a noun. So the stem must be one of the few hundred plain ones in adjectives/ru.txt,
-// which take any ending, or carry a suffix that makes adjectives (-н- after a consonant, -ск-,
-// -ющ-, ...), each with the endings that are safe after it. The stems of nouns that pass
-// nevertheless are listed in the same file.
+// A Russian adjective is recognised by its ending, and then by the stem before the ending. An
+// ending alone says little: "новой" is an adjective and "войной" a noun, "важная" an adjective and
+// "зная" a verb, "синий" an adjective and "знаний" a noun. So there are two kinds of stems. The few
+// hundred plain stems in adjectives/ru.txt take any ending. Any other stem must have a suffix that
+// makes adjectives (-н- after a consonant, -ск-, -ющ-, ...), and each suffix has the endings that
+// are safe after it. Stems of nouns that would pass are listed in the same file.
 //
-// Participles decline alike and count as adjectives, as do the comparative in -нее and surnames in
-// -ский. Short forms (важен, важно) do not: they are predicates or adverbs. Ordinals stay, as all
-// numbers do.
+// Participles decline like adjectives and count as such, as do the comparative in -нее and surnames
+// in -ский. Short forms (важен, важно) do not: they are predicates or adverbs. Ordinals do not
+// count either, like all numbers.
 //
-// What it gets wrong is measured on words and not on running text; the numbers stand at
-// [Adjective].
+// The error rates at [Adjective] are measured on words and not on running text.
 
 // russianEndings are those of the full declension, the longer before the shorter that it ends in.
 var russianEndings = [...]string{
@@ -38,7 +37,7 @@ const (
 	softAll   = " ий ая ее ие его ему им ем ей ую их ими "
 )
 
-// russianSuffixes are what makes an adjective of a stem, with the endings that prove it. The first
+// russianSuffixes make an adjective of a stem. Each has the endings that prove it. The first suffix
 // that fits decides.
 var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"ращ", ""}, {"тащ", ""}, // обращая, вытащим
@@ -56,7 +55,7 @@ var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"ен", hardSafe}, {"ан", hardSafe}, {"ян", hardSafe}, // стеной, планом are not
 }
 
-// isRussianAdjective judges a lower-cased word.
+// isRussianAdjective reports whether a lower-cased word is an adjective.
 func isRussianAdjective(word string) bool {
 	if strings.Contains(word, "ё") {
 		word = strings.ReplaceAll(word, "ё", "е")
@@ -106,9 +105,9 @@ func cutRussianEnding(word string) (stem, ending string) {
 	return "", ""
 }
 
-// agrees says whether a stem of the list can take an ending: и and no ы follows к, г, х, ж, ч, ш
-// and щ; after other letters и makes a noun (занятие) or a verb (любим), but for the soft stems,
-// which all end in н after a consonant, and син-.
+// agrees reports whether a stem of the list can take an ending. After к, г, х, ж, ч, ш and щ the
+// ending has и and no ы. After other letters и makes a noun (занятие) or a verb (любим). Exceptions
+// are син- and the soft stems, which all end in н after a consonant.
 func agrees(stem, ending string) bool {
 	last, size := utf8.DecodeLastRuneInString(stem)
 	before, _ := utf8.DecodeLastRuneInString(stem[:len(stem)-size])
@@ -123,7 +122,7 @@ func agrees(stem, ending string) bool {
 	return takes(hardAll, ending) || ending == "ее"
 }
 
-// bySuffix judges a stem that is in no list.
+// bySuffix reports whether an unlisted stem with an ending is an adjective.
 func bySuffix(stem, ending string) bool {
 	for _, s := range russianSuffixes {
 		if before, ok := strings.CutSuffix(stem, s.suffix); ok {
@@ -146,7 +145,7 @@ func bySuffix(stem, ending string) bool {
 	return false
 }
 
-// vowelBeforeSk tells маской, диском, опуская from городской, русском.
+// vowelBeforeSk distinguishes маской, диском, опуская from городской, русском.
 func vowelBeforeSk(stem string) bool {
 	stem, _ = strings.CutSuffix(stem, "ск")
 	last, _ := utf8.DecodeLastRuneInString(stem)
@@ -155,7 +154,7 @@ func vowelBeforeSk(stem string) bool {
 
 func isRussianVowel(r rune) bool { return strings.ContainsRune("аеиоуыэюя", r) }
 
-// takes says whether an ending is in a list of endings between spaces.
+// takes reports whether an ending is in a list of endings between spaces.
 func takes(list, ending string) bool {
 	if ending == "" {
 		return false

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// How a language is found.
+// # Language detection
 //
-// Letters are counted by script. A script that one language of the web writes in names it: Hangul,
-// kana, Thai, Hebrew, Greek and so on. Han with a share of kana is Japanese, without it Chinese;
-// Arabic letters that Arabic does not have say Persian or Urdu. Latin and Cyrillic say little, so
-// function words are counted: each language scores the words of the text that are in its list, a
-// word in several lists counting for each. The best must have a fair share of the text and a lead
-// over the second, or the answer is not sure.
+// Letters are counted by script. A script that only one language of the web uses names the
+// language: Hangul, kana, Thai, Hebrew, Greek and so on. Han with a share of kana is Japanese, and
+// without kana it is Chinese. Arabic letters that Arabic does not have mean Persian or Urdu. Latin
+// and Cyrillic say little, so function words are counted. Each language scores the words of the
+// text that are in its list, and a word in several lists counts for each. The result is sure only
+// if the best language has a fair share of the text and a clear lead over the second.
 //
-// What it gets wrong: languages without a list look like their neighbour (Norwegian and Danish like
-// Swedish, Bulgarian like Russian), which the lead and the share catch mostly but not always; so an
-// unsure answer should yield to a declared one.
+// Known weaknesses: a language without a list looks like its neighbour (Norwegian and Danish like
+// Swedish, Bulgarian like Russian). The lead and the share catch this mostly but not always. So a
+// declared language should override an unsure result.
 
 const (
 	sampled   = 10000 // bytes of text looked at; more change nothing
@@ -28,8 +28,8 @@ const (
 	someShare = 0.08  // of the words, for any answer
 )
 
-// Detect names the language of a text by its ISO 639-1 code, "" if it cannot tell. sure says that
-// even a declaration to the contrary should not be believed.
+// Detect returns the ISO 639-1 code of a text's language, or "" if it cannot tell. If sure is true,
+// the result should override a declaration to the contrary.
 func Detect(text string) (lang string, sure bool) {
 	if len(text) > sampled {
 		cut := sampled
@@ -60,8 +60,8 @@ type scripts struct {
 	others                           [len(ownScript)]int
 }
 
-// ownScript holds the scripts that stand for one language on the web, or for one far more often
-// than for others.
+// ownScript maps scripts to the one language that uses them on the web, or uses them far more often
+// than others do.
 var ownScript = [...]struct {
 	lang  string
 	table *unicode.RangeTable
@@ -117,9 +117,9 @@ func countScripts(text string) scripts {
 	return s
 }
 
-// names gives the language that the scripts alone tell, "" if they do not. A third of the letters
-// is enough: product names and code are Latin in every language, and one Han character says what
-// takes three Latin letters.
+// names returns the language that the scripts alone identify, or "". A third of the letters is
+// enough: product names and code are Latin in every language, and one Han character holds as much
+// as three Latin letters.
 func (s *scripts) names() string {
 	third := s.letters / 3
 	switch {
@@ -146,7 +146,7 @@ func (s *scripts) names() string {
 	return ""
 }
 
-// byWords picks the language, of those written in a script, whose words the text uses most.
+// byWords returns the language, among some, whose function words the text uses most.
 func byWords(text string, among langSet) (lang string, sure bool) {
 	index := index()
 	total := 0
@@ -190,8 +190,7 @@ func notInWord(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsMark(r)
 }
 
-// appendLower is strings.ToLower without the string. No letter of the lists grows when it is
-// lowered.
+// appendLower is strings.ToLower without the string. Lowering makes no letter of the lists longer.
 func appendLower(dst []byte, word string) []byte {
 	for _, r := range word {
 		if r < utf8.RuneSelf {

@@ -6,30 +6,30 @@ import (
 	"strings"
 )
 
-// Word forms: what canonical text can be freed of, one word at a time.
+// Word forms: what can be removed from canonical text, one word at a time.
 //
-// [FunctionWord] knows a language's closed classes, [Adjective] its adjectives, [Singular] takes
-// off a plural, [Stem] whatever inflection there is, [Elide] an article that elision has joined to
-// the word. All are pure functions of a language (as [Primary] or [Detect] names it) and one
-// lower-cased token whose apostrophes are '. In a language that a function does not know, no word
-// is a function word or an adjective, and every word is returned as it is: ask [HasForms] and
-// [HasStem] first, and say so.
+// [FunctionWord] recognises a language's closed classes, and [Adjective] its adjectives. [Singular]
+// removes a plural, [Stem] removes any inflection, and [Elide] removes an article that elision has
+// joined to the word. All are pure functions of a language and one lower-cased token whose
+// apostrophes are '. The language is a code as [Primary] or [Detect] returns it. If a function does
+// not know the language, no word is a function word or an adjective, and every word is returned
+// unchanged. So ask [HasForms] and [HasStem] first, and tell the user.
 //
-// They look at one word and not at its neighbours, so they guess where a word has two uses ("that"
-// is a pronoun or a conjunction: gone either way; "open" is an adjective or a verb: it stays). Two
-// texts are treated alike, which is what comparing them needs; what is lost is only what the
-// classes say, so a text without its function words also loses its negations.
+// They look at one word and not at its neighbours, so they guess if a word has two uses. "that" is
+// a pronoun or a conjunction, and is removed in both. "open" is an adjective or a verb, and stays.
+// Two texts are treated in the same way, which is what comparing them needs. Only the words of the
+// classes are lost, but a text without its function words also loses its negations.
 //
-// The data is in files beside this one, each with its source and licence in its head.
+// The data is in files beside this one. The head of each file names its source and licence.
 
 //go:embed function/*.txt adjectives/*.txt plurals/*.txt
 var formFiles embed.FS
 
-// HasForms says whether a language has lists of function words, and rules for adjectives and
+// HasForms reports whether a language has lists of function words, and rules for adjectives and
 // plurals.
 func HasForms(lang string) bool { return slices.Contains(functionLanguages[:], lang) }
 
-// HasStem says whether a language has a stemmer.
+// HasStem reports whether a language has a stemmer.
 func HasStem(lang string) bool { return stemmers[lang] != nil || lightEndings[lang] != nil }
 
 // section is a part of a file of words.
@@ -38,9 +38,9 @@ type section struct {
 	words []string
 }
 
-// readForms reads an embedded file. Words stand between white space; each blank line ends a
-// section, and the last line that begins with # before its words is its title. The first section is
-// the head of the file and has no words: it is left out.
+// readForms reads an embedded file. Words are separated by white space, and a blank line ends a
+// section. The last line of a section that begins with # before its words is its title. The first
+// section is the head of the file, and is left out.
 func readForms(name string) []section {
 	text, err := formFiles.ReadFile(name)
 	if err != nil {

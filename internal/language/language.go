@@ -1,15 +1,15 @@
-// Package language says which language a text is in. It is pure, and holds what the project knows
-// of single languages.
+// Package language detects the language of a text. It is pure, and holds the project's knowledge of
+// single languages.
 //
-// [Detect] looks at the script first: Greek letters are Greek, kana are Japanese. Latin and
-// Cyrillic letters are written in by dozens of languages; there the function words decide, which
-// every running text is full of. It refuses to guess from a few words: a heading is in no language.
+// [Detect] looks at the script first: Greek letters are Greek, kana are Japanese. Dozens of
+// languages use Latin and Cyrillic letters. There the function words decide, because every running
+// text is full of them. Detect does not guess from a few words: a heading has no language.
 package language
 
 import "strings"
 
 // Primary normalises a language tag (BCP 47) to its primary subtag: "en-US" and "EN_us" are "en".
-// What is no tag is "".
+// It returns "" for a string that is not a tag.
 func Primary(tag string) string {
 	tag = strings.TrimSpace(tag)
 	if i := strings.IndexAny(tag, "-_,; \t"); i >= 0 {
@@ -34,8 +34,8 @@ func Primary(tag string) string {
 	return tag
 }
 
-// twoLetters holds the three-letter codes of ISO 639-2 that pages are declared with although a
-// two-letter code exists.
+// twoLetters maps the three-letter codes of ISO 639-2 that pages use although a two-letter code
+// exists.
 var twoLetters = map[string]string{
 	"eng": "en", "rus": "ru", "spa": "es", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "ita": "it", "por": "pt",
 	"nld": "nl", "dut": "nl", "pol": "pl", "ukr": "uk", "swe": "sv", "jpn": "ja", "zho": "zh", "chi": "zh", "kor": "ko",

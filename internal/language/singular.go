@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// Singular takes a plural to its singular: "cities" is "city", "boxes" is "box", "children" is
-// "child". The languages are those of [FunctionWord]. It looks at the word alone, so what only
-// looks like a plural goes as well: "runs" is "run", which hurts no comparison. The result is
-// stable: Singular of it is itself.
+// Singular returns the singular of a plural: "cities" is "city", "boxes" is "box", "children" is
+// "child". The languages are those of [FunctionWord]. It looks at the word alone, so it also
+// changes words that only look like plurals: "runs" is "run". That hurts no comparison. Singular of
+// the result is the result itself.
 //
-// English goes by rule and a list. Words with an apostrophe stay ("dog's"), as do words of three
-// letters and "news", "analysis", "always"; "people", "data" and "media" stay because they seldom
-// are anyone's plural. Of 4,151 words that WordNet knows as a noun's regular plural, 38 differ from
-// its singular; of irregular plurals only the common are known.
+// English uses rules and a list. Words with an apostrophe stay ("dog's"), as do words of three
+// letters and "news", "analysis", "always". "people", "data" and "media" stay because they are
+// seldom used as plurals. Of 4,151 words that WordNet knows as a noun's regular plural, 38 get
+// another singular than WordNet's. Only common irregular plurals are known.
 //
 // In the other languages it is a heuristic of endings and lists, and function words stay;
-// singular_endings.go says what it reaches.
+// singular_endings.go describes it.
 func Singular(lang, word string) string {
 	if lang == "en" {
 		return englishSingular(word)
@@ -28,10 +28,10 @@ func Singular(lang, word string) string {
 	return word
 }
 
-// PlainSingular is the plural rule of one published system, reproduced with its faults so as to
-// compare with it: -ies becomes -y, any other final s is dropped ("boxes" is "boxe", "bus" is
-// "bu"), but not from -ss nor after an apostrophe. The token "s" stays, since a token must not
-// vanish.
+// PlainSingular is the plural rule of one published system, reproduced with its faults for
+// comparison: -ies becomes -y, and any other final s is dropped ("boxes" is "boxe", "bus" is "bu").
+// An s after another s or after an apostrophe stays. The token "s" stays, because a token must not
+// become empty.
 func PlainSingular(word string) string {
 	switch {
 	case len(word) < 2 || strings.HasSuffix(word, "'s") || strings.HasSuffix(word, "ss"):
@@ -44,8 +44,8 @@ func PlainSingular(word string) string {
 	return word
 }
 
-// irregularPlurals holds plural and singular, line by line; a word of its own is no plural. Common
-// knowledge of English.
+// irregularPlurals holds plural and singular, line by line. A word alone on its line is not a
+// plural. The source is common knowledge of English.
 const irregularPlurals = `
 men man, women woman, children child, feet foot, teeth tooth, geese goose, mice mouse, lice louse, oxen ox, brethren brother
 halves half, calves calf, elves elf, hooves hoof, knives knife, leaves leaf, lives life, loaves loaf, scarves scarf
@@ -88,7 +88,7 @@ canoes canoe, foes foe, hoes hoe, horseshoes horseshoe, oboes oboe, shoes shoe, 
 woes woe, floes floe, aloes aloe, mistletoes mistletoe, does does, goes go, undergoes undergo
 `
 
-// noPlurals end in s, or in -men, and are no plurals: -ss, -us and -is need no list.
+// noPlurals end in s, or in -men, and are not plurals. Words in -ss, -us and -is need no list.
 const noPlurals = `
 news series species means headquarters barracks crossroads gallows kudos thanks whereabouts shambles
 physics mathematics politics economics ethics athletics electronics linguistics genetics analytics robotics mechanics
@@ -144,7 +144,7 @@ func englishSingular(word string) string {
 	return word
 }
 
-// dropS takes the regular plural off a word of four letters or more that ends in s.
+// dropS removes the regular plural of a word of four letters or more that ends in s.
 func dropS(word string) string {
 	n := len(word)
 	switch word[n-2] {
@@ -159,7 +159,7 @@ func dropS(word string) string {
 	return word[:n-1]
 }
 
-// dropEs decides whether -es or -s is the ending.
+// dropEs decides whether the ending is -es or -s.
 func dropEs(word string) string {
 	stem := word[:len(word)-2]
 	switch {

@@ -6,29 +6,36 @@ import (
 	"unicode/utf8"
 )
 
-// How a plural of the other languages is undone.
+// # Plurals by list and ending
 //
-// By list and by ending, both from plurals/*.txt: "ojos=ojo" is a word and its
-// singular, "-iones=ión" an ending and what stands in its place, "-sis" an ending
-// that is left alone, as is "lunes". A word of the list wins over an ending, and
-// the longest ending decides.
+// Plurals of the other languages are undone by list and by ending, both from plurals/*.txt.
+// "ojos=ojo" is a word and its singular. "-iones=ión" is an ending and its replacement. "-sis" is
+// an ending that stays, as does the word "lunes". A listed word wins over an ending, and the
+// longest ending decides.
 //
-// French, Portuguese and Spanish form nearly every plural with -s, so there the
-// rule reaches most nouns, and the verbs and adjectives that end alike. In German,
-// Dutch, Swedish and Italian a plural does not tell its singular ("Wege", "Liege";
-// "libri", "cani"), so only the endings of suffixes do (-ungen, -heden, -ningar,
-// -zioni) and the commonest nouns. Polish, Russian and Ukrainian decline: there the
-// forms of the plural, in whatever case, become the nominative of the singular, for
-// the suffixes that tell it and the commonest nouns; so does a case of the singular
-// that looks like one of them, any other stays. What none of these reaches stays.
+// French, Portuguese and Spanish form nearly every plural with -s. There the rule reaches most
+// nouns, and also verbs and adjectives that end in the same way. In German, Dutch, Swedish and
+// Italian a plural does not tell its singular ("Wege", "Liege"; "libri", "cani"). So the rule
+// covers only the endings of suffixes (-ungen, -heden, -ningar, -zioni) and the commonest nouns.
+// Polish, Russian and Ukrainian decline. There the plural forms of any case become the nominative
+// singular, for the commonest nouns and for suffixes that tell it. A singular form that looks like
+// one of these plural forms is changed too. All other words stay.
 //
-// Against the analysers of Apertium, over the nouns of Debian's spelling lists that
-// are plural and nothing else, the share made what the analyser says, left alone,
-// and made something else (mostly the feminine, which it files under the masculine):
-// pt 94, 1, 5 %; fr 93, 3, 4 %; nl 56, 42, 2 %; it 42, 54, 3 %; pl 33, 66, 1 %;
-// uk 29, 71, 0 %; sv 18, 82, 0 %. Of singulars 0 to 2 % are changed. German,
-// Russian and Spanish (whose list has no plurals) are not measured. The rules were
-// tuned on a look at these errors; nothing of the data is in them.
+// The rules were measured with the analysers of Apertium, over the nouns of Debian's spelling lists
+// that are plural and nothing else. The table shows the share for which the result is the
+// analyser's, the share left unchanged, and the share with another result. The latter is mostly the
+// feminine, which the analyser files under the masculine.
+//
+//	pt  94   1   5 %
+//	fr  93   3   4 %
+//	nl  56  42   2 %
+//	it  42  54   3 %
+//	pl  33  66   1 %
+//	uk  29  71   0 %
+//	sv  18  82   0 %
+//
+// The rules change 0 to 2 % of singulars. German, Russian and Spanish (whose list has no plurals)
+// are not measured. The rules were tuned by looking at these errors; they contain none of the data.
 
 // plurals are those of one language.
 type plurals struct {
@@ -37,7 +44,7 @@ type plurals struct {
 	longest int               // ending, in bytes
 }
 
-// leastSingular is how many letters a singular must have for an ending to make it.
+// leastSingular is the least number of letters of a singular that an ending makes.
 const leastSingular = 3
 
 var pluralRules = map[string]func() plurals{
@@ -69,8 +76,8 @@ func readPlurals(name string) plurals {
 	return p
 }
 
-// of is the singular of a lower-cased word: what the rules make of it, once and
-// again, until they leave it alone. Where they do not, the word stays.
+// of returns the singular of a lower-cased word. It applies the rules until they change nothing. If
+// they never stop changing it, it returns the word itself.
 func (p *plurals) of(word string) string {
 	one := word
 	for range 3 {

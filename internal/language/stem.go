@@ -49,17 +49,18 @@ var stemmers = map[string]func(*snowballstem.Env) bool{
 	"tr": turkish.Stem,
 }
 
-// longestStem bounds, in bytes, the words worth a stemmer: its replacements copy the word, so a
-// megabyte of one letter would take minutes. No word of any dictionary is as long.
+// longestStem is the longest word, in bytes, that is given to a stemmer. A stemmer's replacements
+// copy the word, so a megabyte of one letter would take minutes. No word of any dictionary is as
+// long.
 const longestStem = 128
 
 var stemEnvs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
 
-// Stem takes off a word's inflection, and often its derivation, by the Snowball algorithm of the
-// language: "running" and "runs" are "run". What is left need not be a word, and different words
-// may share it. Stemming a stem may shorten it again. Polish and Ukrainian have light stemmers of
-// the project's own: see stem_endings.go. In other languages ([HasStem] says which), and if it has
-// over 128 bytes, a word stays as it is.
+// Stem removes a word's inflection, and often its derivation, by the Snowball algorithm of the
+// language: "running" and "runs" are "run". The result need not be a word, and different words may
+// have the same stem. Stemming a stem may shorten it again. Polish and Ukrainian have light
+// stemmers of this project: see stem_endings.go. A word of over 128 bytes, or of a language without
+// a stemmer ([HasStem]), is returned unchanged.
 func Stem(lang, word string) string {
 	if endings := lightEndings[lang]; endings != nil {
 		return stemByEndings(word, endings)

@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Stems of Polish and Ukrainian, for which Snowball has no algorithm that this
-// project could use: light stemmers of its own. A light stemmer takes off the
-// longest ending of the declension of nouns and adjectives, and leaves derivation,
-// conjugation and the changes inside a word alone ("wieś" and "wsi" stay two). It
-// is a heuristic: what merely ends like an inflected word is cut as well, and two
-// words may meet.
+// Polish and Ukrainian have light stemmers of this project, because Snowball has no algorithm for
+// them that this project could use. A light stemmer removes the longest ending of the declension of
+// nouns and adjectives. It leaves derivation, conjugation and changes inside a word alone ("wieś"
+// and "wsi" stay two words). It is a heuristic: it also cuts words that only look inflected, and
+// two words may get the same stem.
 
 // Endings of nouns and adjectives, from common grammar.
 var lightEndings = map[string][]string{
@@ -19,7 +18,7 @@ var lightEndings = map[string][]string{
 	"uk": byLength(`ями ами ові еві єві ого ому ими іми ях ах ям ам ів їв ей ой ою ею єю ій їй ої ий их им ім іх ьою ьої ем єм ом а я о е є у ю и і ї й ь`),
 }
 
-// lightStem is how many letters a light stemmer leaves at least.
+// lightStem is the least number of letters that a light stemmer leaves.
 const lightStem = 3
 
 func byLength(list string) []string {

@@ -13,7 +13,7 @@ import (
 //go:embed words/*.txt
 var files embed.FS
 
-// languages are those told apart by their words, Latin ones first.
+// languages are those that function words distinguish, Latin ones first.
 var languages = []string{
 	"en", "es", "de", "fr", "it", "pt", "nl", "pl", "sv", "da", "no", "fi", "cs", "ro", "tr", "hu", "id", "ca",
 	"ru", "uk", "bg", "be", "sr",
@@ -62,7 +62,7 @@ func parseList(text string) map[string]bool {
 	return words
 }
 
-// index says of each word which languages use it.
+// index maps each word to the languages that use it.
 var index = sync.OnceValue(func() map[string]langSet {
 	all := map[string]langSet{}
 	for i, lang := range languages {

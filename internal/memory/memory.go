@@ -1,8 +1,8 @@
-// Package memory shares out a budget of bytes among those who work at the same time.
+// Package memory divides a budget of bytes among concurrent work.
 //
 // Before work that may need much memory, its goroutine takes a [Share] of a [Pool], as large as the
-// work can cost at most, and waits until there is room. A share only shrinks. Nobody who holds a
-// share waits for more of the same pool, so nobody waits in a circle.
+// most that the work can need, and waits until there is room. A share only shrinks. The holder of a
+// share never waits for more of the same pool, so there can be no deadlock.
 package memory
 
 import (
@@ -15,20 +15,20 @@ import (
 // Default is the budget of a process, in bytes.
 const Default = 1 << 30
 
-// A Pool is a part of the budget. A nil one has room for everything.
+// A Pool is a part of the budget. A nil Pool has no limit.
 type Pool struct {
 	size int64
 	free *semaphore.Weighted
 }
 
-// NewPool makes a pool of so many bytes, at least one.
+// NewPool returns a pool of size bytes, or of one byte if size is less.
 func NewPool(size int64) *Pool {
 	size = max(size, 1)
 	return &Pool{size, semaphore.NewWeighted(size)}
 }
 
-// Take waits until n bytes are free, first come, first served. Work that is larger than the
-// whole pool gets all of it, and so is done alone. The error is that of ctx.
+// Take waits until n bytes are free, first come, first served. If n is larger than the whole pool,
+// Take takes all of it, so that such work runs alone. The error is that of ctx.
 func (p *Pool) Take(ctx context.Context, n int64) (*Share, error) {
 	if p == nil {
 		return nil, ctx.Err()
@@ -40,8 +40,8 @@ func (p *Pool) Take(ctx context.Context, n int64) (*Share, error) {
 	return &Share{pool: p, held: n}, nil
 }
 
-// A Share is what somebody holds of a pool. A nil one is nothing. Its methods may be called
-// from several goroutines.
+// A Share is a held part of a pool. A nil Share holds nothing. Several goroutines may call its
+// methods.
 type Share struct {
 	pool *Pool
 	mu   sync.Mutex
@@ -61,19 +61,19 @@ func (s *Share) Keep(n int64) {
 	}
 }
 
-// Release gives all of it back. It may be called more than once.
+// Release gives back all of the share. It may be called more than once.
 func (s *Share) Release() { s.Keep(0) }
 
-// Parts are what the budget of a process is divided into. What is left over, three eighths,
-// is for the store, the frontier and the program itself. The files that the store maps come
-// on top: the system can take those back.
+// Parts are the parts of the budget of a process. The remaining three eighths are for the store,
+// the frontier and the program itself. The files that the store maps are not counted: the system
+// can take these pages back.
 type Parts struct {
 	Reading int64 // trees, texts and shingles of pages, from when they are read until they are stored
 	Leaders int64 // shingles of pages that others were compared with
 	Bodies  int64 // bodies between fetch and store, as they are kept: while a body is read, it can take three times as much
 }
 
-// Divide divides a budget of so many bytes; 0: [Default].
+// Divide divides a budget of that many bytes; 0: [Default].
 func Divide(budget int64) Parts {
 	if budget <= 0 {
 		budget = Default

@@ -1,7 +1,7 @@
-// Package packed reads and writes files that gzip or zstd packed.
+// Package packed reads and writes files compressed with gzip or zstd.
 //
-// What is packed is known by its first bytes, whatever its name is ([NewReader]). What is written
-// is packed as its name says ([NewWriter]): there are no bytes yet that could.
+// [NewReader] detects compression by the first bytes, whatever the name of the file. [NewWriter]
+// chooses it by the name.
 package packed
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The first bytes of what is packed, by RFC 1952 and RFC 8878. A file of zstd may begin with
-// a frame that is skipped, of one of sixteen numbers.
+// The first bytes of compressed files, by RFC 1952 and RFC 8878. A zstd file may begin with a
+// skippable frame, which has one of sixteen magic numbers.
 var (
 	gzipMagic = []byte("\x1F\x8B")
 	zstdMagic = []byte("\x28\xB5\x2F\xFD")
@@ -29,14 +29,15 @@ func isZstd(start []byte) bool {
 	return bytes.HasPrefix(start, zstdMagic) || len(start) >= 4 && start[0]&0xF0 == 0x50 && bytes.Equal(start[1:4], skippable)
 }
 
-// maxWindow bounds what a zstd file can make its reader hold. The command line tool writes windows
-// of up to 8 MB unless it is told otherwise, and of 128 MB with --long=27, the most it reads
-// unasked.
+// maxWindow bounds the memory that a zstd file can make its reader use. By default the command line
+// tool writes windows of up to 8 MB, and up to 128 MB with --long=27, which is the most that it
+// reads by default.
 const maxWindow = 128 << 20
 
 const bufferSize = 256 << 10
 
-// A Reader reads what a file holds, packed or not. Close it; the file stays the caller's.
+// A Reader reads the content of a file, unpacked. Close the Reader; closing the file is left to the
+// caller.
 type Reader struct {
 	*bufio.Reader
 	Name   string // of the file, without the ending that says how it is packed
@@ -44,7 +45,7 @@ type Reader struct {
 	close  func()
 }
 
-// NewReader reads a file that has a name. The error is that of its first bytes.
+// NewReader returns a reader of the file f of that name. The error is that of its first bytes.
 func NewReader(f io.Reader, name string) (*Reader, error) {
 	b := bufio.NewReaderSize(f, bufferSize)
 	start, _ := b.Peek(4) // an error comes again when it is read
@@ -68,13 +69,13 @@ func NewReader(f io.Reader, name string) (*Reader, error) {
 // Close ends the reader.
 func (r *Reader) Close() { r.close() }
 
-// The endings that say how a file is packed.
+// Name endings of compressed files.
 var (
 	gzipEndings = []string{".gz", ".gzip"}
 	zstdEndings = []string{".zst", ".zstd"}
 )
 
-// Base is a name without the ending that says how the file is packed.
+// Base returns a name without the ending of a compressed file.
 func Base(name string) string { return without(without(name, gzipEndings), zstdEndings) }
 
 func without(name string, endings []string) string {
@@ -93,7 +94,7 @@ func hasEnding(name string, endings []string) bool {
 	return false
 }
 
-// NewWriter packs what is written to w as a file's name says. Close it, before w is closed.
+// NewWriter returns a writer that compresses by the name of the file. Close it before w is closed.
 func NewWriter(w io.Writer, name string) io.WriteCloser {
 	switch {
 	case hasEnding(name, gzipEndings):
@@ -108,7 +109,7 @@ func NewWriter(w io.Writer, name string) io.WriteCloser {
 	return plain{w}
 }
 
-// plain packs nothing.
+// plain writes without compression.
 type plain struct{ io.Writer }
 
 func (plain) Close() error { return nil }

@@ -6,16 +6,16 @@ import (
 	"skink/store"
 )
 
-// # What sitemaps say of changes
+// # Sitemaps and changes
 //
-// A sitemap may say when each of its pages last changed (lastmod). Many say the day on which the
-// file was made, whatever changed. So what a file says of pages that were visited at least twice is
-// held against what the visits found, and is believed of the others only where nearly all of that
-// was true. A page that changed after its last visit, by such a file, is due at once, whatever the
-// schedule says. The schedule itself stays as it is: a file that says nothing of a page does not
-// make it wait.
+// A sitemap may say when each of its pages last changed (lastmod). Many give the day on which the
+// file was made, whatever changed. So the lastmods of pages with at least two visits are compared
+// with the results of these visits. The other lastmods are trusted only if nearly all of these were
+// correct. If a trusted lastmod is later than a page's last visit, the page is due at once,
+// whatever the schedule says. The schedule itself does not change: a page without a lastmod does
+// not wait longer.
 
-// Holds says whether a lastmod agrees with what the visits of a page found; known is false if they
+// Holds reports whether a lastmod agrees with the visits of a page. known is false if the visits
 // cannot tell. A lastmod at midnight stands for its whole day.
 func Holds(r *store.Record, lastmod time.Time) (holds, known bool) {
 	first, last := lastmod, lastmod
@@ -35,12 +35,13 @@ func Holds(r *store.Record, lastmod time.Time) (holds, known bool) {
 	return true, true
 }
 
-// leastProofs is how many pages must have shown whether a host's lastmods hold.
+// leastProofs is the least number of pages that must have shown whether a host's lastmods are
+// correct.
 const leastProofs = 8
 
-// Trusted says whether lastmods are to be believed of which so many were right and so many wrong:
-// nine of ten were right, of enough.
+// Trusted reports whether a host's lastmods are trusted, given how many were right and wrong: there
+// must be enough of them, and nine of ten right.
 func Trusted(right, wrong int64) bool { return right+wrong >= leastProofs && right >= 9*wrong }
 
-// Changed says whether a page changed after its last visit by a lastmod that is believed.
+// Changed reports whether a page changed after its last visit by a trusted lastmod.
 func Changed(r *store.Record, lastmod time.Time) bool { return lastmod.After(r.Visited()) }

@@ -1,7 +1,7 @@
-// Package revisit says when a page is worth another visit, by what its earlier ones found.
+// Package revisit computes when a page is due for another visit, from the results of earlier
+// visits.
 //
-// It is pure: a record in, a time out. Whoever asks for pages puts those back whose time
-// has come:
+// It is pure: a record in, a time out. The caller requeues the pages that are due:
 //
 //	due := revisit.Defaults().Due(record, leader)
 //	if !due.After(time.Now()) { ... }
@@ -15,23 +15,22 @@ import (
 
 // # When a page is due
 //
-// Nobody knows how often a page changes; one that changed k times in a while will most likely
-// do so again as often. So the interval to the next visit is half of what a change took on
-// average, for a change is then found within that time half of the time or sooner; but never
-// less than the page has stood unchanged by now. A page of which no change was ever seen
-// is visited when it has stood as long again: its interval doubles. (Cho and Garcia-Molina,
-// "Estimating frequency of change", 2003, estimate the rate of a Poisson process with the
-// same two numbers, and correct for changes that fell between two visits. At most
-// [store.MostVisits] changes are remembered, so that a page that has become quieter is
-// found out in the end.)
+// The true rate of change of a page is unknown; the best estimate is its past rate. So the interval
+// to the next visit is half of the average time between changes, so that at least half of the
+// changes are found within that time. But the interval is never shorter than the time for which the
+// page has been unchanged. If a page has never changed, it is visited when it has been unchanged
+// for as long again: its interval doubles. Cho and Garcia-Molina ("Estimating frequency of change",
+// 2003) estimate the rate of a Poisson process with the same two numbers, and correct for changes
+// between two visits. At most [store.MostVisits] changes are remembered, so the interval adapts to
+// a page that changes more rarely now.
 //
-// A page that follows another is worth half as much: its interval is doubled, and it is never
-// due before its leader. One that could not be had is tried sooner, and less and less so.
-// What is gone, or never was there, is looked after as rarely as anything, and a sitemap, which
-// tells of many pages at once, as often.
+// A page that follows another is worth half as much: its interval is doubled, and it is never due
+// before its leader. A page that could not be fetched is retried sooner, and then less and less
+// often. A page that is gone or never existed is visited at the longest interval. A sitemap is
+// visited at the shortest, because it lists many pages at once.
 //
-// What this gets wrong: pages that change by the clock, such as front pages at seven in the
-// morning, and those that change by a counter or a date that is no news.
+// Known weaknesses: the schedule ignores the time of day, such as a front page that changes at
+// seven in the morning. A counter or a date counts as a change although it is no news.
 
 // A Schedule bounds the time from one visit of a page to the next.
 type Schedule struct {
@@ -40,14 +39,14 @@ type Schedule struct {
 	Most  time.Duration // of a page that never does, and of one that is gone
 }
 
-// Defaults are the bounds of a schedule for sites of all kinds.
+// Defaults returns a schedule for sites of all kinds.
 func Defaults() Schedule {
 	const day = 24 * time.Hour
 	return Schedule{First: day, Least: time.Hour, Most: 30 * day}
 }
 
-// Due is when a page is to be visited again. leader is the record of the page that it
-// follows, nil if it follows none or that one is not known.
+// Due returns when a page is to be visited again. leader is the record of the page that it follows,
+// or nil if it follows none or the record is not known.
 func (s Schedule) Due(r, leader *store.Record) time.Time {
 	due := r.Visited().Add(s.interval(r))
 	if r.Follows() && leader != nil && !leader.Follows() {
@@ -58,7 +57,7 @@ func (s Schedule) Due(r, leader *store.Record) time.Time {
 	return due
 }
 
-// interval is the time from a page's last visit to the next.
+// interval returns the time from a page's last visit to the next.
 func (s Schedule) interval(r *store.Record) time.Duration {
 	switch {
 	case r.Kind == store.Sitemap:
@@ -73,7 +72,7 @@ func (s Schedule) interval(r *store.Record) time.Duration {
 	return s.usual(r)
 }
 
-// usual is the interval of a page that leads and that could be had.
+// usual returns the interval of a page that leads and could be fetched.
 func (s Schedule) usual(r *store.Record) time.Duration {
 	stood := r.Visited().Sub(r.FetchedAt)
 	changes, since := changesOf(r)
@@ -84,8 +83,8 @@ func (s Schedule) usual(r *store.Record) time.Duration {
 	return s.bounded(max(each/2, stood))
 }
 
-// changesOf is how often the text of a page is known to have changed, and since when that
-// was counted.
+// changesOf returns how often the text of a page is known to have changed, and since when that was
+// counted.
 func changesOf(r *store.Record) (changes int, since time.Time) {
 	hash := r.Hash
 	for _, v := range r.Earlier {

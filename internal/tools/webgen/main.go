@@ -1,24 +1,24 @@
-// Webgen makes up a web and serves it on loopback: thousands of hosts behind one
-// server, of which everything is known beforehand. Which pages there are, how
-// they link, which of them say the same, what cannot be had and why.
+// Webgen generates a web and serves it on loopback: thousands of hosts behind one server.
+// Everything about it is known beforehand: its pages, their links, which pages are duplicates, and
+// which cannot be fetched and why.
 //
 //	go run ./internal/tools/webgen --hosts 2000 --pages 200000 --truth truth.jsonl
 //
-// It prints the truth in one line of JSON: where to start, and what a crawl of
-// the whole must count. From there, a crawl of it is
+// It prints the truth in one line of JSON: the URL to start from, and the counts of a complete
+// crawl. To crawl it:
 //
 //	skink crawl --scope any --allow-private 127.0.0.0/8 --delay 0 URL
 //
-// --truth FILE writes what must become of each address, a line each. The same
-// seed, sizes and port make the same web, on any machine. It runs until it is
-// interrupted or its standard input ends.
+// --truth FILE writes the expected result for each address, one a line. The same seed, sizes and
+// port make the same web on any machine. It runs until it is interrupted or its standard input
+// ends.
 //
-// With --shop N it serves a shop of N products instead, see shop.go, and prints how many
-// different texts it has. At its own address it says which of them were fetched so far.
+// With --shop N it serves a shop of N products instead, see shop.go, and prints the number of
+// different texts. At its own address it reports how many of them were fetched so far.
 //
-// The hosts are h0.localhost, h1.localhost and so on, which always mean loopback
-// (RFC 6761, section 6.3); one listener serves them by their names. It answers
-// no other host but its own address: there it says what it was asked so far.
+// The hosts are h0.localhost, h1.localhost and so on, which always mean loopback (RFC 6761, section
+// 6.3); one listener serves them by their names. The only other host that it answers is its own
+// address, where it reports the requests so far.
 package main
 
 import (
@@ -76,8 +76,7 @@ func run(opt options, products int, address, truthFile string) error {
 	return serve(listener, newServer(w))
 }
 
-// serveShop serves a shop, and first prints what it says of itself: where to start, and how many
-// texts there are.
+// serveShop serves a shop. First it prints the URL to start from and the number of texts.
 func serveShop(listener net.Listener, s *shop) error {
 	server := newShopServer(s)
 	if err := json.NewEncoder(os.Stdout).Encode(server.sofar()); err != nil {

@@ -12,16 +12,16 @@ import (
 
 // # A web that changes
 //
-// Round 0 is the web as it was made. In each round after it, of a hundred pages five change
-// a little, by one word, two wholly, and one is gone if it leads nowhere; one of those that
-// change a little links to a page that is new. So links change only where a text does, and
-// every page is as far from the first as it was. What changed stays so in later rounds, and
-// may change again. Groups may fall apart by that: of the pages that told one story, those
-// that changed wholly tell one of their own.
+// Round 0 is the original web. In each later round five of a hundred pages change a little, by one
+// word, and two change wholly. One disappears, if no other page is reached only through it; one of
+// those that change a little links to a new page. So links change only where a text does, and every
+// page keeps its distance from the first. Changes persist in later rounds, and a page may change
+// again. That can split groups: of the pages that told one story, those that changed wholly tell
+// stories of their own.
 //
-// Pages have an ETag, and answer 304 to who knows it.
+// Pages have an ETag, and a request with that ETag is answered with 304.
 
-// A change is what becomes of a page in a round.
+// A change is what a round does to a page.
 type change string
 
 const (
@@ -34,11 +34,11 @@ const (
 
 const forRounds = 100 // and the rounds after it
 
-// mostRounds is how many rounds there are: pages that are gone in one of them lead nowhere from
-// the beginning.
+// mostRounds is the number of rounds. Pages that disappear in one of them have no links from the
+// beginning.
 const mostRounds = 10
 
-// changeIn is what a round does to a page that is there.
+// changeIn returns what a round does to a page that exists.
 func (w *web) changeIn(n, round int) change {
 	if round < 1 {
 		return unchanged
@@ -54,13 +54,13 @@ func (w *web) changeIn(n, round int) change {
 	return unchanged
 }
 
-// leaf says whether nothing is reached by a page alone.
+// leaf reports whether no other page is reached only through this one.
 func (w *web) leaf(n int) bool {
 	start, end := w.first[w.pages[n].host], w.first[w.pages[n].host+1]
 	return n != start && start+2*(n-start)+1 >= end && w.newOf(n) == 0 && w.extraOf(n) == ""
 }
 
-// goneIn is the round in which a page went, 0 if it is there.
+// goneIn returns the round in which a page disappeared, or 0 if it exists.
 func (w *web) goneIn(n int) int {
 	if round := w.goesIn(n); round <= w.round {
 		return round
@@ -68,7 +68,7 @@ func (w *web) goneIn(n int) int {
 	return 0
 }
 
-// goesIn is the round in which a page goes, now or later; 0 if it never does.
+// goesIn returns the round in which a page disappears, now or later, or 0 if it never does.
 func (w *web) goesIn(n int) int {
 	for round := 1; round <= mostRounds; round++ {
 		if w.changeIn(n, round) == vanished {
@@ -78,8 +78,8 @@ func (w *web) goesIn(n int) int {
 	return 0
 }
 
-// newOf is the round in which a page began to link to one that is new, 0 if none did, now or
-// later.
+// newOf returns the round in which a page begins to link to a new page, now or later, or 0 if it
+// never does.
 func (w *web) newOf(n int) int {
 	for round := 1; round <= mostRounds; round++ {
 		if w.luck(n, forRounds+uint64(round), 100) == 0 {
@@ -89,7 +89,7 @@ func (w *web) newOf(n int) int {
 	return 0
 }
 
-// hasNew says whether a page links to a new one by now.
+// hasNew reports whether a page links to a new one by now.
 func (w *web) hasNew(n int) bool {
 	round := w.newOf(n)
 	return round > 0 && round <= w.round
@@ -97,7 +97,7 @@ func (w *web) hasNew(n int) bool {
 
 func (w *web) newURL(n int) string { return fmt.Sprintf("%s/new/%d", w.origin(w.pages[n].host), n) }
 
-// told is the story of a page after its changes.
+// told returns the story of a page after its changes.
 func (w *web) told(n int, words []string) []string {
 	for round := 1; round <= w.round; round++ {
 		switch w.changeIn(n, round) {
@@ -111,7 +111,7 @@ func (w *web) told(n int, words []string) []string {
 	return words
 }
 
-// invented is a story that no other page tells.
+// invented returns a story that no other page tells.
 func invented(rng *rand.Rand) []string {
 	words := make([]string, leastWords+rng.IntN(mostWords-leastWords))
 	for i := range words {
@@ -120,19 +120,19 @@ func invented(rng *rand.Rand) []string {
 	return words
 }
 
-// newStory is what the new page tells that a page links to.
+// newStory returns the story of the new page that a page links to.
 func (w *web) newStory(n int) []string {
 	return invented(rand.New(rand.NewPCG(w.seed^1<<63, uint64(n))))
 }
 
-// writeNew writes the new page that a page links to. It leads nowhere but home.
+// writeNew writes the new page that a page links to. Its only link leads to the home page.
 func (w *web) writeNew(out *bytes.Buffer, n int) {
 	fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>New story %d</title></head>\n<body><header><a href=/>Host</a></header>\n<main><article>", n)
 	paragraphs(out, w.newStory(n))
 	fmt.Fprint(out, "\n</article></main></body></html>\n")
 }
 
-// news are the addresses that came with the rounds.
+// news yields the addresses that the rounds added.
 func (w *web) news() iter.Seq[Address] {
 	return func(yield func(Address) bool) {
 		for n := range w.pages {

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 )
 
-// A server answers for all hosts of a web, and counts what it is asked.
+// A server answers for all hosts of a web, and counts the requests.
 type server struct {
 	web    *web
 	asked  []atomic.Int32 // how often each page was asked for
@@ -29,7 +29,7 @@ func isClosed(err error) bool {
 	return errors.Is(err, net.ErrClosed) || errors.Is(err, http.ErrServerClosed)
 }
 
-// Asked is what a server says of itself.
+// Asked is the server's report of the requests so far.
 type Asked struct {
 	Pages  int   `json:"pages"`  // pages asked for at least once
 	Again  int   `json:"again"`  // requests for a page beyond its first, and beyond the second where it was busy
@@ -99,7 +99,7 @@ func (s *server) host(name string) (int, bool) {
 	return n, err == nil && n >= 0 && n < s.web.hosts
 }
 
-// refuse answers for what nobody should have asked for.
+// refuse answers a request that no crawler should have made.
 func (s *server) refuse(w http.ResponseWriter) {
 	s.wrong.Add(1)
 	http.Error(w, "no such address in this web", http.StatusNotFound)

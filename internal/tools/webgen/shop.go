@@ -10,9 +10,9 @@ import (
 
 // A shop as shops are
 //
-// Four hosts that any crawler falls into, of which every URL says one of a known number of
-// things. A text is named by its group; whoever has fetched a page of each group has
-// all there is, and each further page of a group is a copy.
+// A shop has four hosts with the usual crawler traps. Every URL has one of a known number of texts.
+// A text is named by its group. A crawler that has fetched a page of each group has everything, and
+// each further page of a group is a copy.
 //
 //   - shop.localhost: products, each in a category; the category's list under all combinations
 //     of three facets and a sort order (the same text under each, but for a few
@@ -57,13 +57,13 @@ func (s *shop) origin(host string) string {
 	return fmt.Sprintf("http://%s.localhost:%d", host, s.port)
 }
 
-// A shopPage is what one URL answers.
+// A shopPage is the answer of one URL.
 type shopPage struct {
 	group string // "": there is no such page
 	links []string
 }
 
-// page is what a host answers for a path and a query.
+// page returns the answer of a host for a path and a query.
 func (s *shop) page(host, path, query string) shopPage {
 	switch host {
 	case "shop", "mirror":
@@ -108,7 +108,7 @@ func (s *shop) shopPage(host, path, query string) shopPage {
 	return shopPage{}
 }
 
-// number is -1 for what is none.
+// number returns -1 for a string that is not a number.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -117,7 +117,7 @@ func number(s string) int {
 	return n
 }
 
-// luck is a number below n that always is the same for a name.
+// luck returns a number below n that is always the same for a name.
 func (s *shop) luck(name string, n int) int {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", s.seed, name)
@@ -129,7 +129,7 @@ func (s *shop) session(n int) string {
 	return fmt.Sprintf("%016x", rng.Uint64()|1<<63)
 }
 
-// category is a list: the facets that are asked for change nothing but what its links carry.
+// category returns a list. The requested facets change only its links.
 func (s *shop) category(host string, c int, query string) shopPage {
 	if c < 0 || c >= shopCategories {
 		return shopPage{}
@@ -152,7 +152,7 @@ func (s *shop) category(host string, c int, query string) shopPage {
 	return p
 }
 
-// combinations are the links to all ways of looking at a category.
+// combinations returns the links to all views of a category.
 func (s *shop) combinations(c int) (links []string) {
 	queries := []string{""}
 	for _, f := range facets {
@@ -174,7 +174,7 @@ func (s *shop) combinations(c int) (links []string) {
 	return links
 }
 
-// product is one product, with the session that led to it handed on.
+// product returns one product. Its links carry the session on.
 func (s *shop) product(host string, id int, session, query string) shopPage {
 	if id < 0 || id >= s.products || query != "" && !strings.HasPrefix(query, "sid=") {
 		return shopPage{}
@@ -193,7 +193,7 @@ func (s *shop) product(host string, id int, session, query string) shopPage {
 	return p
 }
 
-// print is a view to print: of some products it says more.
+// print returns the print view of a product, which has more text for some products.
 func (s *shop) print(id int) shopPage {
 	switch {
 	case id < 0 || id >= s.products:
@@ -260,7 +260,7 @@ func (s *shop) plainPage(path string) shopPage {
 	return p
 }
 
-// groups are the names of all texts that there are.
+// groups returns the names of all texts.
 func (s *shop) groups() []string {
 	all := []string{"home", "no events", "soft home", "sorry"}
 	name := func(form string, n int) { all = append(all, fmt.Sprintf(form, n)) }
@@ -294,7 +294,7 @@ func (s *shop) groups() []string {
 	return all
 }
 
-// words are the text of a group.
+// words returns the text of a group.
 func (s *shop) words(group string) []string {
 	rng := rand.New(rand.NewPCG(s.seed, uint64(s.luck(group, 1<<60))))
 	words := make([]string, leastWords+rng.IntN(leastWords))

@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// A shopServer answers for the hosts of a shop, and counts what that brought.
+// A shopServer answers for the hosts of a shop, and counts the answers.
 type shopServer struct {
 	shop *shop
 
@@ -28,7 +28,7 @@ func newShopServer(s *shop) *shopServer {
 	return &shopServer{shop: s, groups: map[string]int{}, hosts: map[string]int{}}
 }
 
-// Sold is what a shop says of itself: what a crawl has cost, and what it has found.
+// Sold is the shop's report of a crawl: its cost and its finds.
 type Sold struct {
 	Fetched int            `json:"fetched"` // pages
 	Unique  int            `json:"unique"`  // different texts given

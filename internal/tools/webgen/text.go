@@ -29,7 +29,7 @@ var vocabulary = func() (words []string) {
 	return words
 }()
 
-// story is the text of a page, a slice of words.
+// story returns the text of a page as words.
 func (w *web) story(n int) []string {
 	p := &w.pages[n]
 	rng := rand.New(rand.NewPCG(w.seed, uint64(p.group)+1<<32))
@@ -59,7 +59,7 @@ func paragraphs(out io.Writer, words []string) {
 	}
 }
 
-// writePage writes a page: its story, and around it what a site has on each.
+// writePage writes a page: its story, and the parts that all pages of a site share.
 func (w *web) writePage(out io.Writer, n int) {
 	p := &w.pages[n]
 	fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>Story %d</title></head>\n<body><header><a href=/>Host %d</a></header>\n<main><article>", p.group, p.host)

@@ -2,7 +2,7 @@ package main
 
 import "iter"
 
-// Totals are what a crawl of the whole web must count.
+// Totals are the counts of a complete crawl of the web.
 type Totals struct {
 	Seed  uint64 `json:"seed"`
 	Hosts int    `json:"hosts"`
@@ -65,7 +65,7 @@ func (t *Totals) addExtra(e extra) {
 	}
 }
 
-// An Address is what must become of one URL.
+// An Address is the expected result of one URL.
 type Address struct {
 	URL      string `json:"url"`                // canonical
 	Kind     string `json:"kind"`               // as in a record: page, other, redirect, error or blocked

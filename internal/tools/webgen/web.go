@@ -8,26 +8,23 @@ import (
 
 // A web that is known
 //
-// Pages are numbered through all hosts. Which of them tell the same story is
-// drawn at random, so that copies lie on any host; but only such groups are made
-// of which every order of crawling must count the same:
+// Pages are numbered through all hosts. The pages that tell the same story are drawn at random, so
+// that copies may be on any host. Groups are chosen so that every order of crawling must count the
+// same:
 //
 //   - alone: a story of its own, unique;
-//   - exact: some pages with one story, of which whichever comes first is unique
-//     and all others exact;
-//   - near: some pages with one story and another word changed in each. Any two
-//     of them resemble each other by 0.93, so that whichever comes first is
-//     unique, and all others are near;
+//   - exact: some pages with one story; the first is unique and all others are exact;
+//   - near: some pages with one story and another word changed in each. Any two of them resemble
+//     each other by 0.93, so the first is unique and all others are near;
 //   - thin: a story of twenty words, alone or as copies of each other.
 //
-// Two stories share no run of ten words: nothing else is alike. With 84 minima in
+// Two stories share no run of ten words, so no other pages resemble each other. With 84 minima in
 // 14 bands of 6, a pair at 0.93 is missed once in three million times.
 //
-// Every page can be reached from the first: the pages of a host are a binary
-// tree, and so are the hosts. To that come links to anywhere, some of them in
-// spellings that mean the same address, and links to what is no page: addresses
-// that are gone, moved, forbidden, no text, or break off in the middle. Some
-// pages are busy when they are first asked for.
+// Every page can be reached from the first: the pages of a host are a binary tree, and so are the
+// hosts. There are also links to any page, some of them in equivalent spellings of the address.
+// Other links lead to addresses without a page: they are gone, moved, forbidden, not text, or break
+// off in the middle. Some pages are busy at the first request.
 
 type options struct {
 	hosts, pages int
@@ -43,7 +40,7 @@ type web struct {
 	groups int
 }
 
-// A page is what is not to be seen from its number.
+// A page holds what cannot be computed from its number.
 type page struct {
 	host  int
 	group int // pages of one group tell one story
@@ -114,7 +111,7 @@ func (w *web) group() {
 	}
 }
 
-// luck is a number below n that always is the same for a page and a purpose.
+// luck returns a number below n that is always the same for a page and a purpose.
 func (w *web) luck(page int, purpose uint64, n int) int {
 	return rand.New(rand.NewPCG(w.seed^purpose<<32, uint64(page))).IntN(n)
 }
@@ -126,7 +123,7 @@ const (
 	forBusy
 )
 
-// An extra is an address that is no page, linked from the page of its number.
+// An extra is an address without a page, linked from the page of its number.
 type extra string
 
 const (
@@ -137,7 +134,7 @@ const (
 	broken  extra = "broken"  // breaks off in the middle
 )
 
-// extraOf is the extra that a page links to, "" for none.
+// extraOf returns the extra that a page links to, or "".
 func (w *web) extraOf(n int) extra {
 	switch p := w.luck(n, forExtras, 1000); {
 	case p < 20:
@@ -154,10 +151,10 @@ func (w *web) extraOf(n int) extra {
 	return ""
 }
 
-// target is where the extra of a page moved to.
+// target returns the page that the extra of a page moved to.
 func (w *web) target(n int) int { return w.luck(n, forTarget, len(w.pages)) }
 
-// busy says whether a page answers 503 when it is first asked for.
+// busy reports whether a page answers its first request with 503.
 func (w *web) busy(n int) bool { return w.luck(n, forBusy, 500) == 0 }
 
 func (w *web) origin(host int) string {
