@@ -7,7 +7,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zeebo/xxh3"
 )
+
+// textOf is [TextOf] of a text whose words are between spaces.
+func textOf(text string) Text {
+	var words []uint64
+	for word := range strings.FieldsSeq(text) {
+		words = append(words, xxh3.HashString(word))
+	}
+	return TextOf(text, words)
+}
 
 // fetch asks for URLs, of which text says what they have. It returns those that were fetched, and
 // those that were postponed.
@@ -18,7 +29,7 @@ func (h *Host) fetch(urls []string, text func(int) string) (fetched, later []str
 			continue
 		}
 		fetched = append(fetched, url)
-		h.Judged(url, Verdict{Text: TextOf(text(i)), At: now})
+		h.Judged(url, Verdict{Text: textOf(text(i)), At: now})
 	}
 	return fetched, later
 }
@@ -97,14 +108,14 @@ func TestCopies(t *testing.T) {
 		v    Verdict
 		copy bool
 	}{
-		{Verdict{Text: TextOf(strings.Join(list, "\n"))}, false},
-		{Verdict{Text: TextOf(strings.Join(list, " "))}, true},
-		{Verdict{Text: TextOf("four boats\nthree brushes\ntwo ropes\none lamp")}, true},
-		{Verdict{Text: TextOf("three brushes\nfour boats")}, true},
-		{Verdict{Text: TextOf("four boats\nfive oars")}, false},
-		{Verdict{Text: TextOf("five oars\na boat"), Leader: site + "/", Exact: true}, true},
-		{Verdict{Text: TextOf("five oars\nanother boat"), Leader: site + "/"}, false},
-		{Verdict{Soft: true, Text: TextOf("sorry")}, true},
+		{Verdict{Text: textOf(strings.Join(list, "\n"))}, false},
+		{Verdict{Text: textOf(strings.Join(list, " "))}, true},
+		{Verdict{Text: textOf("four boats\nthree brushes\ntwo ropes\none lamp")}, true},
+		{Verdict{Text: textOf("three brushes\nfour boats")}, true},
+		{Verdict{Text: textOf("four boats\nfive oars")}, false},
+		{Verdict{Text: textOf("five oars\na boat"), Leader: site + "/", Exact: true}, true},
+		{Verdict{Text: textOf("five oars\nanother boat"), Leader: site + "/"}, false},
+		{Verdict{Soft: true, Text: textOf("sorry")}, true},
 		{Verdict{File: true, Text: Body(group("a"))}, false},
 		{Verdict{File: true, Text: Body(group("a"))}, true},
 		{Verdict{}, true},
@@ -131,7 +142,7 @@ func TestNewTextUndoes(t *testing.T) {
 	if len(later) < 50 || h.Look(later[0], now).Rule != Copies {
 		t.Fatalf("%d of 100 copies were postponed", len(later))
 	}
-	h.Judged(site+"/x/2000", Verdict{Text: TextOf("another"), At: now})
+	h.Judged(site+"/x/2000", Verdict{Text: textOf("another"), At: now})
 	for _, url := range later {
 		if a := h.Look(url, now); a.Rule != "" {
 			t.Fatalf("after a new text %s is postponed for %v", url, a)
@@ -143,7 +154,7 @@ func TestNewTextUndoes(t *testing.T) {
 func TestTeachesOnce(t *testing.T) {
 	h := NewHost()
 	for range 100 {
-		h.Judged(site+"/x/1", Verdict{Text: TextOf("same"), At: now})
+		h.Judged(site+"/x/1", Verdict{Text: textOf("same"), At: now})
 	}
 	if p := h.Patterns["/x/{n}"]; p.fetched() != 1 || h.Pages != 1 {
 		t.Errorf("%+v, %d pages", p, h.Pages)
@@ -157,7 +168,7 @@ func TestNear(t *testing.T) {
 	for i, url := range urls(20_000, "/n/%d") {
 		if h.Look(url, now).Rule == "" {
 			n++
-			h.Judged(url, Verdict{Text: TextOf(own(i)), Leader: site + "/", At: now})
+			h.Judged(url, Verdict{Text: textOf(own(i)), Leader: site + "/", At: now})
 		}
 	}
 	if n < mostNear || n > 4*mostNear {
@@ -179,22 +190,22 @@ func TestEndless(t *testing.T) {
 			for i := range 11 {
 				links = append(links, fmt.Sprintf("%s/page%c.html;sid=%d", site, 'a'+i, visit))
 			}
-			return Verdict{Text: TextOf(own(visit % 11))}, links
+			return Verdict{Text: textOf(own(visit % 11))}, links
 		}, 300},
 		{"calendar with empty months", month(2026 * 12), func(url string, _ int) (Verdict, []string) {
 			var year, m int
 			_, _ = fmt.Sscanf(url, site+"/calendar/%d/%d/", &year, &m)
 			at := 12*year + m - 1
-			return Verdict{Text: TextOf(url), Leader: site + "/x"}, []string{month(at - 1), month(at + 1), month(at + 12)}
+			return Verdict{Text: textOf(url), Leader: site + "/x"}, []string{month(at - 1), month(at + 1), month(at + 12)}
 		}, 100},
 		{"calendar that says something new each month", month(2026 * 12), func(url string, _ int) (Verdict, []string) {
 			var year, m int
 			_, _ = fmt.Sscanf(url, site+"/calendar/%d/%d/", &year, &m)
 			at := 12*year + m - 1
-			return Verdict{Text: TextOf(url)}, []string{month(at - 1), month(at + 1), month(at + 12)}
+			return Verdict{Text: textOf(url)}, []string{month(at - 1), month(at + 1), month(at + 12)}
 		}, 1000},
 		{"folders that repeat", site + "/a/", func(url string, _ int) (Verdict, []string) {
-			return Verdict{Text: TextOf(url)}, []string{url + "a/b/"}
+			return Verdict{Text: textOf(url)}, []string{url + "a/b/"}
 		}, 1000},
 	} {
 		crawl := newCrawl(c.start, c.page)
@@ -325,7 +336,7 @@ func TestDecidesAsIfNeverKilled(t *testing.T) {
 		if strings.Contains(url, "/list") {
 			text = "a list"
 		}
-		return Verdict{Text: TextOf(text)}, links
+		return Verdict{Text: textOf(text)}, links
 	}
 	calm := newCrawl(site+"/item/0", page)
 	for calm.run(1000) {
@@ -369,7 +380,7 @@ func FuzzHost(f *testing.F) {
 				t.Fatalf("%q: %q, and then %q", url, clean, again)
 			}
 			h.Look(url, now)
-			v := Verdict{Group: group("a"), Exact: true, Text: TextOf(b), At: now}
+			v := Verdict{Group: group("a"), Exact: true, Text: textOf(b), At: now}
 			if same && i > 0 {
 				v.Leader = site + "/"
 			}
@@ -401,6 +412,6 @@ func BenchmarkJudged(b *testing.B) {
 	b.ReportAllocs()
 	h := NewHost()
 	for i := 0; b.Loop(); i++ {
-		h.Judged(fmt.Sprint(site, "/forum/viewtopic.php?f=2&t=", i), Verdict{Text: TextOf(text), At: now})
+		h.Judged(fmt.Sprint(site, "/forum/viewtopic.php?f=2&t=", i), Verdict{Text: textOf(text), At: now})
 	}
 }

@@ -3,6 +3,8 @@ package learn
 import (
 	"math/bits"
 	"strings"
+
+	"github.com/zeebo/xxh3"
 )
 
 // # How evidence decides
@@ -60,16 +62,7 @@ func sampled(url string, rate int) bool { return Luck(url)>>(64-rate) == 0 }
 // same samples on another port.
 func Luck(url string) uint64 {
 	host, _, _ := strings.Cut(hostOf(url), ":")
-	return sumOf(host + pathOf(url))
-}
-
-// sumOf is FNV-1a of a text, mixed so that its high bits depend on all letters.
-func sumOf(text string) uint64 {
-	sum := uint64(fnvBasis)
-	for i := range len(text) {
-		sum = (sum ^ uint64(text[i])) * fnvPrime
-	}
-	return mix(sum)
+	return xxh3.HashString(host + pathOf(url))
 }
 
 // An outcome is what a page was, for the patterns of its URL.
@@ -97,6 +90,20 @@ func (p *Pattern) take(o outcome) {
 	p.Row = 0
 }
 
+// take counts a page for a pattern.
+func (h *Host) take(name string, o outcome) {
+	p := h.pattern(name)
+	if p == nil {
+		return
+	}
+	if p.Row >= leastRow {
+		h.Rows--
+	}
+	if p.take(o); p.Row >= leastRow {
+		h.Rows++
+	}
+}
+
 // pattern is what is known of a pattern, nil if there is no room for another.
 func (h *Host) pattern(name string) *Pattern {
 	p := h.Patterns[name]
@@ -115,10 +122,12 @@ func (h *Host) pattern(name string) *Pattern {
 // not. The finest pattern that has evidence, a new text or a whole row of copies, says whether the
 // URL is to be postponed. If it is, the coarsest pattern that gave no more new texts than the finest
 // names them all.
-func (h *Host) spent(url string) (pattern string, rate int) {
-	all, n := h.patterns(url)
+func (h *Host) spent(a *address) (pattern string, rate int) {
+	if h.Rows == 0 {
+		return "", 0
+	}
 	texts := int64(0)
-	for _, name := range all[:n] {
+	for name := range h.patterns(a) {
 		switch p := h.Patterns[name]; {
 		case p == nil:
 		case pattern == "" && p.spent(leastRow):
