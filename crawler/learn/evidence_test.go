@@ -99,6 +99,33 @@ func TestFinerPatterns(t *testing.T) {
 	}
 }
 
+// The first page of a pattern may be new. That says nothing of the others: the copies of a file as of
+// each commit are postponed for all files together, although each file was new once.
+func TestOneTextIsNoEvidence(t *testing.T) {
+	h := NewHost()
+	fetched := 0
+	for commit := range 40 {
+		for file := range fewValues {
+			url := fmt.Sprintf("%s/tree/file%c.c?id=%d", site, 'a'+file, commit)
+			got, _ := h.fetch([]string{url}, func(int) string { return fmt.Sprint("file ", file) })
+			fetched += len(got)
+		}
+	}
+	if most := fewValues + 6*leastRow; fetched > most {
+		t.Errorf("%d URLs of %d files were fetched, want at most %d", fetched, fewValues, most)
+	}
+}
+
+// Samples get rarer after each row of copies, however many texts a pattern gave before.
+func TestSamplesGetRarer(t *testing.T) {
+	h := NewHost()
+	h.fetch(urls(200, "/page/%d.html;sid=1"), own)
+	got, _ := h.fetch(urls(4000, "/page/1.html;sid=7%d"), same)
+	if least, most := 100, 100+9*leastRow; len(got) < least || len(got) > most {
+		t.Errorf("%d of 4000 copies were fetched, want %d to %d", len(got), least, most)
+	}
+}
+
 // A page says something new if it has a line that the host never had. An order of lines or words is
 // no text, nor is a file with the bytes of another.
 func TestCopies(t *testing.T) {
@@ -121,6 +148,7 @@ func TestCopies(t *testing.T) {
 		{Verdict{}, true},
 		{Verdict{Links: LinksOf(site+"/l", slices.Values([]string{site + "/x"}))}, false},
 		{Verdict{Links: LinksOf(site+"/l", slices.Values([]string{site + "/x", site + "/l?page=2"}))}, true},
+		{Verdict{Links: LinksOf(site+"/l", slices.Values([]string{site + "/pagea.php"}))}, true}, // which was judged
 	} {
 		p := h.pattern("/{word}.php")
 		before := Pattern{}
@@ -286,6 +314,7 @@ func (c *testCrawl) sweep() bool {
 		return true
 	}
 	for a, urls := range chunks {
+		urls = urls[:min(len(urls), s.Size(a))]
 		for _, url := range urls {
 			c.forced[url] = true
 			c.later = slices.DeleteFunc(c.later, func(other string) bool { return other == url })

@@ -208,7 +208,7 @@ func (h *Host) count(a *address, v *Verdict) {
 	}
 	o, known, leads := newText, false, false
 	if !v.Soft {
-		known, leads = h.Said.take(v.Text), !h.Said.takeAll(v.Links)
+		known, leads = h.Said.take(v.Text), !h.Said.takeLinks(v.Links)
 	}
 	switch {
 	case v.Soft:

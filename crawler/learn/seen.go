@@ -64,7 +64,7 @@ func LinksOf(url string, to iter.Seq[string]) (t Text) {
 		if hostOf(link) != host || a.path == own || a.view() != "" {
 			continue
 		}
-		if t = append(t, hashOf(link)^seedOfLink); len(t) == mostLines {
+		if t = append(t, hashOf(link)); len(t) == mostLines {
 			break
 		}
 	}
@@ -89,15 +89,23 @@ type seen struct {
 	Last    int      `json:"last,omitempty"` // hashes in the last of them
 }
 
-// add makes a hash known, and says whether it was known before.
-func (s *seen) add(hash uint32) (known bool) {
+// has says whether a hash is known.
+func (s *seen) has(hash uint32) bool {
 	for _, f := range s.Filters {
 		if b, mask := bitsOf(f, hash); binary.LittleEndian.Uint64(b)&mask == mask {
 			return true
 		}
 	}
-	s.put(hash)
 	return false
+}
+
+// add makes a hash known, and says whether it was known before.
+func (s *seen) add(hash uint32) (known bool) {
+	known = s.has(hash)
+	if !known {
+		s.put(hash)
+	}
+	return known
 }
 
 // put makes a hash known in the last filter, without a look at the others.
@@ -138,21 +146,27 @@ func (s *seen) take(t Text) (known bool) {
 		return false
 	}
 	bag, lines := t[len(t)-1], t[:len(t)-1]
-	known = len(lines) > 0 && s.takeAll(lines)
+	known = len(lines) > 0
+	for _, line := range lines {
+		if known {
+			known = s.add(line)
+		} else {
+			s.put(line)
+		}
+	}
 	return s.add(bag) || known
 }
 
-// takeAll makes hashes known, and says whether all of them were known before.
-func (s *seen) takeAll(hashes Text) bool {
-	for i, hash := range hashes {
-		if !s.add(hash) {
-			for _, hash := range hashes[i+1:] {
-				s.put(hash)
-			}
-			return false
+// takeLinks makes links known, and says whether all of them were known before, or lead to pages that
+// were judged.
+func (s *seen) takeLinks(links Text) (known bool) {
+	known = true
+	for _, link := range links {
+		if !s.has(link^seedOfURL) && !s.add(link^seedOfLink) {
+			known = false
 		}
 	}
-	return true
+	return known
 }
 
 // takeURL makes a URL known, and says whether it was known before: it teaches once.

@@ -12,7 +12,7 @@ import (
 // would fetch them all, many for each page. So they are known by their URLs, and this is the one
 // case in which a URL is postponed without evidence: one in 1<<viewRate is a sample, and new texts
 // do not change that. When all else is done, a view whose samples gave new texts is fetched, as
-// long as views and traps do not outnumber the host's new texts.
+// long as views and traps are at most half as many as the host's new texts.
 //
 // The rows are exact: a value or a form must be one that the software's documentation has, beside
 // what else its URLs have. Evidence decides about views that they miss, such as special pages whose
