@@ -49,7 +49,7 @@ var siteBounds = map[string]struct{ wanted, today bounds }{
 	"numbers":        {recall, recall},
 	"named ids":      {recall, recall},
 	"late parameter": {recall, recall},
-	"languages":      {recall, bounds{found: .93, probes: 8}}, // whether samples meet a German text depends on the order of the answers
+	"languages":      {recall, recall},
 	"stations":       {recall, recall},
 	"colours":        {recall, recall},
 	"templated shop": {recall, recall},
@@ -61,14 +61,18 @@ var siteBounds = map[string]struct{ wanted, today bounds }{
 	"missing topics": {recall, recall},
 	"withdrawn":      {recall, recall},
 	"mediawiki":      {economy, economy},
-	"dokuwiki":       {economy, bounds{found: 1, fetches: 3.5, probes: 8, sorry: 8}},
+	"dokuwiki":       {economy, bounds{found: 1, fetches: 3, probes: 8, sorry: 3}}, // samples of views of missing topics: too few of a pattern for a probe
 	"wordpress":      {economy, economy},
 	"autoindex":      {economy, economy},
-	"redmine":        {economy, bounds{found: 1, fetches: 3.5, probes: 8}}, // 2.9 on an idle machine
-	"cgit":           {manyFolders, bounds{found: 1, fetches: 9, probes: 20}},
-	"sessions":       {economy, bounds{found: 1, fetches: 10, probes: 8}},
-	"calendar":       {trapped, trapped},
-	"growing paths":  {trapped, trapped},
+	"redmine":        {economy, economy},
+	// Differences, and files that nobody calls raw, are texts of their own under URLs of pages: 2 fetches
+	// for each text. Each folder needs a row of copies of its own before its files are postponed.
+	"cgit": {manyFolders, bounds{found: 1, fetches: 6, probes: 20}},
+	// All 61 texts come before the first copy, so only a row of 30 copies is evidence. Each page that is
+	// fetched has new URLs. With 241 texts there are 2.3 fetches for each.
+	"sessions":      {economy, bounds{found: 1, fetches: 4, probes: 8}},
+	"calendar":      {trapped, trapped},
+	"growing paths": {trapped, trapped},
 }
 
 // TestSites crawls generated sites with the defaults of skink crawl, and holds what was found, and

@@ -107,6 +107,10 @@ func (t *Text) placeAll(start, end int) {
 // Len returns the number of tokens.
 func (t *Text) Len() int { return len(t.tokens) }
 
+// Numbers returns a number for each token, the same wherever the token stands. It is valid until the
+// next Read.
+func (t *Text) Numbers() []uint64 { return t.tokens }
+
 // Bytes returns the canonical text: the tokens joined by one space. It is valid until the next
 // Read.
 func (t *Text) Bytes() []byte { return t.canon }

@@ -51,6 +51,7 @@ type entry struct {
 	kept   []byte // what the keeper has of it, as far as is known
 	left   bool   // another worker may have written since: it is read again before it is used
 	dirty  bool
+	domain string          // registrable; "": it was not asked for
 	probed map[string]bool // URLs that cannot exist and were, or are being, asked for
 }
 
@@ -111,7 +112,7 @@ func (b *Book) host(ctx context.Context, name string) (*entry, error) {
 
 // Clean is [Clean], but for hosts that are exempt.
 func (b *Book) Clean(url string) string {
-	if b.Exempt[hostOf(url)] {
+	if len(b.Exempt) > 0 && b.Exempt[hostOf(url)] {
 		return url
 	}
 	return Clean(url)
@@ -120,19 +121,23 @@ func (b *Book) Clean(url string) string {
 // Look says whether a URL is to be fetched now, as [Host.Look] does, with what else was
 // asked for.
 func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, error) {
-	if !b.Budget || b.Exempt[hostOf(url)] {
+	host := hostOf(url)
+	if !b.Budget || b.Exempt[host] {
 		return Advice{}, nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e, err := b.host(ctx, hostOf(url))
+	e, err := b.host(ctx, host)
 	if err != nil {
 		return Advice{}, err
 	}
 	a := e.site.Look(url, now)
 	if a.Rule == "" && b.Domain != nil {
-		if domain := b.Domain(hostOf(url)); b.farms.among(domain, hostOf(url)) {
-			a = Advice{Rule: Farm, Pattern: "*." + domain}
+		if e.domain == "" {
+			e.domain = b.Domain(host)
+		}
+		if b.farms.among(e.domain, host) {
+			a = Advice{Rule: Farm, Pattern: "*." + e.domain}
 		}
 	}
 	if a.Rule == "" && b.Mirror {
@@ -197,12 +202,13 @@ func (b *Book) Dated(ctx context.Context, host string, p Proofs) (Proofs, error)
 
 // Judged takes in what became of a page.
 func (b *Book) Judged(ctx context.Context, url string, v Verdict) error {
-	if b.Exempt[hostOf(url)] {
+	host := hostOf(url)
+	if b.Exempt[host] {
 		return nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e, err := b.host(ctx, hostOf(url))
+	e, err := b.host(ctx, host)
 	if err != nil {
 		return err
 	}

@@ -38,11 +38,11 @@ func isSession(name string) bool {
 
 // Clean is a URL without tracking parameters and session ids.
 func Clean(url string) string {
-	if strings.IndexByte(url, ';') >= 0 || strings.Contains(url, "/(S(") {
+	if strings.IndexByte(url, ';') >= 0 || strings.IndexByte(url, '(') >= 0 {
 		url = withoutPathSession(url)
 	}
-	path, query, found := strings.Cut(url, "?")
-	if !found {
+	path, query, _ := strings.Cut(url, "?")
+	if query == "" {
 		return url
 	}
 	fusion := strings.Contains(strings.ToLower(query), coldFusion+"=")

@@ -28,7 +28,7 @@
 //	site := learn.NewHost()
 //	if advice := site.Look(url, now); advice.Rule == "" {
 //		// fetch it, judge it
-//		site.Judged(url, learn.Verdict{Leader: leader, Exact: true, Text: learn.TextOf(text), At: now})
+//		site.Judged(url, learn.Verdict{Leader: leader, Exact: true, Text: learn.TextOf(text, words), At: now})
 //	}
 //
 // All that is known is JSON, for whoever crawls the host next. The package is pure: it has no clock.
@@ -85,11 +85,18 @@ type Verdict struct {
 	Links  Text      // of a page that is too short to be compared: where it leads, see [LinksOf]
 	At     time.Time // when it was fetched
 
-	Title   uint64 // hash of the title's words that are not in the URL
-	File    bool   // it is no text, but an image, a PDF or the like
-	Thin    bool   // it has too few words to be compared
-	Changed bool   // it had other words at the visit before
-	Soft    bool   // it is a soft 404, see [Soft]
+	Title   func() uint64 // hash of the title's words that are not in the URL; nil: 0
+	File    bool          // it is no text, but an image, a PDF or the like
+	Thin    bool          // it has too few words to be compared
+	Changed bool          // it had other words at the visit before
+	Soft    bool          // it is a soft 404, see [Soft]
+}
+
+func (v *Verdict) title() uint64 {
+	if v.Title == nil {
+		return 0
+	}
+	return v.Title()
 }
 
 // Copy says whether the page says what another said before, or that there is none.
@@ -113,6 +120,9 @@ type Host struct {
 	Pending []string         `json:"pending,omitempty"`  // patterns whose probes have no answer yet
 	Probes  int              `json:"probes,omitempty"`   // how many patterns have one
 
+	// While these are 0, which they are on most hosts, no URL needs a look at its patterns.
+	Rows    int `json:"rows,omitempty"`    // patterns whose last leastRow pages were copies
+	Answers int `json:"answers,omitempty"` // patterns of which a probe was answered with a page
 }
 
 // Proofs count how often something that a host says proved right and wrong. What is older counts
@@ -144,15 +154,16 @@ func (h *Host) Look(url string, now time.Time) Advice {
 }
 
 // decide says what a URL is to be postponed for, and at what rate its pattern is sampled.
-func (h *Host) decide(url string, now time.Time) (a Advice, rate int) {
-	if name := viewOf(url); name != "" {
+func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
+	a := addressOf(url)
+	if name := a.view(); name != "" {
 		rate := viewRate
 		if p := h.Patterns[name]; p != nil {
 			rate = thinner(viewRate, p.fetched(), leastRow)
 		}
 		return Advice{View, name}, rate
 	}
-	if t, is := trapOf(url, now); is {
+	if t, is := a.trap(now); is {
 		p := h.Patterns[t.pattern]
 		switch free := max(trapFree, h.New); {
 		case p.spent(trapRow):
@@ -161,7 +172,7 @@ func (h *Host) decide(url string, now time.Time) (a Advice, rate int) {
 			return Advice{t.rule, t.pattern}, thinner(firstRate, h.Extra, free)
 		}
 	}
-	if pattern, rate := h.spent(url); pattern != "" {
+	if pattern, rate := h.spent(a); pattern != "" {
 		return Advice{Copies, pattern}, rate
 	}
 	return Advice{}, 0
@@ -169,27 +180,30 @@ func (h *Host) decide(url string, now time.Time) (a Advice, rate int) {
 
 // Judged takes in what became of a page. A URL teaches once.
 func (h *Host) Judged(url string, v Verdict) {
-	if s := h.Softs[softPattern(url)]; v.Soft && s != nil {
-		s.Pages++
+	a := addressOf(url)
+	if v.Soft {
+		if s := h.Softs[a.pattern()]; s != nil {
+			s.Pages++
+		}
 	}
 	if !h.Said.takeURL(url) {
-		h.count(url, &v)
+		h.count(a, &v)
 	}
 	if !v.Soft && !v.File && !isMirrored(url, v.Leader) {
-		h.doubt(url, &v)
+		h.doubt(a, &v)
 	}
 }
 
 // count takes in the page of a URL that was not judged before.
-func (h *Host) count(url string, v *Verdict) {
+func (h *Host) count(a *address, v *Verdict) {
 	if !v.File {
 		h.Pages++
-		if isPlain(url) {
+		if isPlain(a.url) {
 			h.Plain++
 		}
 	}
-	if isMirrored(url, v.Leader) { // it says something about the hosts, and nothing about the URL
-		h.judgeMirror(url, v)
+	if isMirrored(a.url, v.Leader) { // it says something about the hosts, and nothing about the URL
+		h.judgeMirror(a.url, v)
 		return
 	}
 	o, known, leads := newText, false, false
@@ -208,28 +222,23 @@ func (h *Host) count(url string, v *Verdict) {
 	case v.Leader != "":
 		o = nearText
 	}
-	h.judgePatterns(url, v, o)
+	h.judgePatterns(a, v, o)
 }
 
 // judgePatterns counts a page for the patterns of its URL.
-func (h *Host) judgePatterns(url string, v *Verdict, o outcome) {
-	if name := viewOf(url); name != "" {
+func (h *Host) judgePatterns(a *address, v *Verdict, o outcome) {
+	if name := a.view(); name != "" {
 		h.Extra++
-		if p := h.pattern(name); p != nil {
-			p.take(o)
-		}
+		h.take(name, o)
 		return
 	}
-	t, isTrap := trapOf(url, v.At)
+	t, isTrap := a.trap(v.At)
 	if o != copied && !isTrap {
 		h.New++
 	}
-	h.meetValues(url)
-	all, n := h.patterns(url)
-	for _, name := range all[:n] {
-		if p := h.pattern(name); p != nil {
-			p.take(o)
-		}
+	h.meetValues(a)
+	for name := range h.patterns(a) {
+		h.take(name, o)
 	}
 	if !isTrap {
 		return
@@ -238,7 +247,5 @@ func (h *Host) judgePatterns(url string, v *Verdict, o outcome) {
 	if o == nearText || t.far && v.Thin {
 		o = copied
 	}
-	if p := h.pattern(t.pattern); p != nil {
-		p.take(o)
-	}
+	h.take(t.pattern, o)
 }

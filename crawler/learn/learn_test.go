@@ -29,7 +29,7 @@ func TestMirror(t *testing.T) {
 		t.Errorf("the pages of a mirror are postponed: %+v", a)
 	}
 	for i := range 20 {
-		h.Judged(fmt.Sprintf("%s/own/%d", site, i), Verdict{Group: group(fmt.Sprint(i)), Text: TextOf(fmt.Sprint("page ", i))})
+		h.Judged(fmt.Sprintf("%s/own/%d", site, i), Verdict{Group: group(fmt.Sprint(i)), Text: textOf(fmt.Sprint("page ", i))})
 	}
 	if other, _ := h.MirrorOf(nil); other != "" {
 		t.Error("a host with pages of its own is a mirror")
@@ -48,9 +48,9 @@ func TestMirrorThatLeads(t *testing.T) {
 	judged(whole+"/", Verdict{Group: group("/")})
 	for i := range 100 {
 		path := fmt.Sprintf("/p/%d", i)
-		judged(part+path, Verdict{Group: group(path), Text: TextOf(path)})
+		judged(part+path, Verdict{Group: group(path), Text: textOf(path)})
 		judged(whole+path, Verdict{Group: group(path), Leader: part + path, Exact: true})
-		judged(fmt.Sprintf("%s/own/%d", whole, i), Verdict{Group: group(fmt.Sprint(i)), Text: TextOf(fmt.Sprint("page ", i))})
+		judged(fmt.Sprintf("%s/own/%d", whole, i), Verdict{Group: group(fmt.Sprint(i)), Text: textOf(fmt.Sprint("page ", i))})
 	}
 	known := func(host string) *Host { return b.hosts[host].site }
 	for host, want := range map[string]string{"a.example": whole, "b.example": ""} {
@@ -83,7 +83,7 @@ func TestMirrorsByName(t *testing.T) {
 			if c.turns > 0 && i%c.turns == 0 {
 				first, second = second, first
 			}
-			for url, v := range map[string]Verdict{first + path: {Group: group(path), Text: TextOf(path)}, second + path: {Group: group(path), Leader: first + path, Exact: true}} {
+			for url, v := range map[string]Verdict{first + path: {Group: group(path), Text: textOf(path)}, second + path: {Group: group(path), Leader: first + path, Exact: true}} {
 				if err := b.Judged(ctx, url, v); err != nil {
 					t.Fatal(err)
 				}
@@ -177,7 +177,7 @@ func TestTwoBooks(t *testing.T) {
 		b := books[turn%2]
 		for i := range 10 {
 			url := fmt.Sprintf("%s/p/%d-%d", site, turn, i)
-			if err := b.Judged(ctx, url, Verdict{Group: group(url), Text: TextOf(url)}); err != nil {
+			if err := b.Judged(ctx, url, Verdict{Group: group(url), Text: textOf(url)}); err != nil {
 				t.Fatal(err)
 			}
 			if i == 5 { // what is written every now and then is not all
@@ -205,7 +205,7 @@ func TestBookOverwritesNothing(t *testing.T) {
 		t.Helper()
 		for i := range n {
 			next++
-			if err := b.Judged(ctx, fmt.Sprintf("%s/p/%d", site, next), Verdict{Group: group(fmt.Sprint(i)), Text: TextOf(fmt.Sprint("page ", i))}); err != nil {
+			if err := b.Judged(ctx, fmt.Sprintf("%s/p/%d", site, next), Verdict{Group: group(fmt.Sprint(i)), Text: textOf(fmt.Sprint("page ", i))}); err != nil {
 				t.Fatal(err)
 			}
 		}

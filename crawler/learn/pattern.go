@@ -1,16 +1,17 @@
 package learn
 
 import (
-	"math/bits"
 	"strings"
+
+	"github.com/zeebo/xxh3"
 )
 
 // # How evidence decides
 //
 // A pattern has lost its budget if its last fetches gave no new text: at least leastRow of them, and
 // half as many as ever gave one. From then on its URLs are postponed, but for samples: a quarter of
-// them, and half as many each time the row of copies doubles, down to one in 1,024. One new text
-// ends the row.
+// them, and half as many after each leastRow samples that were copies, down to one in 1,024. One new
+// text ends the row.
 //
 // The hash of a URL decides whether it is a sample. So the decision about a URL depends on the URL
 // and on the evidence alone.
@@ -44,12 +45,9 @@ func (p *Pattern) spent(least int64) bool { return p != nil && p.Row >= p.limit(
 // rate is r if one in 1<<r URLs of a pattern that is spent is a sample.
 func (p *Pattern) rate(least int64) int { return thinner(firstRate, p.Row, p.limit(least)) }
 
-// thinner adds one to a rate for each time that n was doubled since it was least.
+// thinner adds one to a rate for each leastRow that n has beyond least.
 func thinner(rate int, n, least int64) int {
-	if n > least {
-		rate += bits.Len64(uint64(n/least)) - 1
-	}
-	return min(rate, leastRate)
+	return int(min(int64(rate)+max(n-least, 0)/leastRow, leastRate))
 }
 
 // sampled says whether a URL is one of the samples at a rate. Those at a lower rate are among those
@@ -60,16 +58,7 @@ func sampled(url string, rate int) bool { return Luck(url)>>(64-rate) == 0 }
 // same samples on another port.
 func Luck(url string) uint64 {
 	host, _, _ := strings.Cut(hostOf(url), ":")
-	return sumOf(host + pathOf(url))
-}
-
-// sumOf is FNV-1a of a text, mixed so that its high bits depend on all letters.
-func sumOf(text string) uint64 {
-	sum := uint64(fnvBasis)
-	for i := range len(text) {
-		sum = (sum ^ uint64(text[i])) * fnvPrime
-	}
-	return mix(sum)
+	return xxh3.HashString(host + pathOf(url))
 }
 
 // An outcome is what a page was, for the patterns of its URL.
@@ -97,6 +86,20 @@ func (p *Pattern) take(o outcome) {
 	p.Row = 0
 }
 
+// take counts a page for a pattern.
+func (h *Host) take(name string, o outcome) {
+	p := h.pattern(name)
+	if p == nil {
+		return
+	}
+	if p.Row >= leastRow {
+		h.Rows--
+	}
+	if p.take(o); p.Row >= leastRow {
+		h.Rows++
+	}
+}
+
 // pattern is what is known of a pattern, nil if there is no room for another.
 func (h *Host) pattern(name string) *Pattern {
 	p := h.Patterns[name]
@@ -112,18 +115,21 @@ func (h *Host) pattern(name string) *Pattern {
 }
 
 // spent is the pattern for which a URL is to be postponed, and the rate of its samples; "": it is
-// not. The finest pattern that has evidence, a new text or a whole row of copies, says whether the
-// URL is to be postponed. If it is, the coarsest pattern that gave no more new texts than the finest
+// not. The finest pattern that has evidence, a whole row of copies or two new texts, says whether the
+// URL is to be postponed. One new text is no evidence, because the first page of any pattern may be
+// new. If it is, the coarsest pattern that gave no more new texts than the finest
 // names them all.
-func (h *Host) spent(url string) (pattern string, rate int) {
-	all, n := h.patterns(url)
+func (h *Host) spent(a *address) (pattern string, rate int) {
+	if h.Rows == 0 {
+		return "", 0
+	}
 	texts := int64(0)
-	for _, name := range all[:n] {
+	for name := range h.patterns(a) {
 		switch p := h.Patterns[name]; {
 		case p == nil:
 		case pattern == "" && p.spent(leastRow):
 			pattern, rate, texts = name, p.rate(leastRow), p.New
-		case pattern == "" && p.New > 0:
+		case pattern == "" && p.New > 1:
 			return "", 0
 		case p.spent(leastRow) && p.New <= texts:
 			pattern, rate = name, p.rate(leastRow)

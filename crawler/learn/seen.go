@@ -1,8 +1,12 @@
 package learn
 
 import (
+	"encoding/binary"
 	"iter"
 	"math/bits"
+	"strings"
+
+	"github.com/zeebo/xxh3"
 )
 
 // # What a host has said before
@@ -13,15 +17,18 @@ import (
 // order stands beside the lines, for lists that are all in one line.
 //
 // The hashes are kept in Bloom filters, 16 bits each ("Space/time trade-offs in hash coding with
-// allowable errors", Bloom 1970). When one is full, the next has twice its room ("Scalable Bloom
-// Filters", Almeida et al. 2007), up to largestFilter; then the oldest is given up. Fewer than
-// one new line in a hundred is taken for known. That costs nothing: evidence needs a row of copies.
+// allowable errors", Bloom 1970). All bits of a hash are in one block of 64 ("Cache-, hash- and
+// space-efficient Bloom filters", Putze, Sanders and Singler 2007), so a look at a filter is one read.
+// When a filter is full, the next has four times its room ("Scalable Bloom Filters", Almeida et al.
+// 2007), up to largestFilter; then the oldest is given up. Of the new lines of a large host, some two in
+// a hundred are taken for known. That costs nothing: evidence needs a row of copies.
 const (
 	firstFilter   = 512       // bytes
 	largestFilter = 64 << 10  // bytes
-	mostFilters   = 10        // those that grow, and two more of the largest: some 100,000 lines
+	growth        = 4         //
+	mostFilters   = 7         // those that grow, and two more of the largest: some 100,000 lines
 	bitsALine     = 16        //
-	probesALine   = 4         // bits that are set of each
+	bitsSet       = 5         // of each
 	mostLines     = 1000      // of one page
 	seedOfURL     = 0x9e3779b // tells URLs from lines
 	seedOfLink    = 0x5851f42 // tells links from both
@@ -31,44 +38,33 @@ const (
 // whatever their order.
 type Text []uint32
 
-// TextOf makes a Text of a page's main text. It is pure.
-func TextOf(text string) (t Text) {
-	word, line, bag := uint64(fnvBasis), uint64(0), uint64(0)
-	endWord := func() {
-		if word != fnvBasis {
-			line, bag, word = (line^word)*fnvPrime, bag+mix(word), fnvBasis
-		}
-	}
-	for i := range len(text) {
-		switch c := text[i]; c {
-		default:
-			word = (word ^ uint64(c)) * fnvPrime
-		case ' ', '\t', '\r', '\n':
-			if endWord(); c == '\n' && line != 0 {
-				if len(t) < mostLines {
-					t = append(t, fold(line))
-				}
-				line = 0
-			}
-		}
-	}
-	if endWord(); line != 0 && len(t) < mostLines {
-		t = append(t, fold(line))
-	}
-	if t == nil {
+// TextOf makes a Text of a page's main text and of numbers that stand for its words.
+func TextOf(text string, words []uint64) (t Text) {
+	if len(words) == 0 {
 		return nil
 	}
-	return append(t, fold(bag))
+	t = make(Text, 0, min(strings.Count(text, "\n")+2, mostLines+1))
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && len(t) < mostLines {
+			t = append(t, uint32(xxh3.HashString(line)))
+		}
+	}
+	bag := uint64(0)
+	for _, word := range words {
+		bag += mix(word)
+	}
+	return append(t, uint32(mix(bag)))
 }
 
 // LinksOf makes a Text of the URLs that a page leads to on its own host.
 func LinksOf(url string, to iter.Seq[string]) (t Text) {
 	host, own := hostOf(url), path(url)
 	for link := range to {
-		if hostOf(link) != host || path(link) == own || viewOf(link) != "" {
+		a := addressOf(link)
+		if hostOf(link) != host || a.path == own || a.view() != "" {
 			continue
 		}
-		if t = append(t, hashOf(link)^seedOfLink); len(t) == mostLines {
+		if t = append(t, hashOf(link)); len(t) == mostLines {
 			break
 		}
 	}
@@ -78,16 +74,7 @@ func LinksOf(url string, to iter.Seq[string]) (t Text) {
 // Body makes a Text of an answer that is not text, of the hash of its bytes.
 func Body(hash [16]byte) Text { return Text{hashOf(string(hash[:]))} }
 
-// These are those of FNV-1a.
-const (
-	fnvBasis = 14695981039346656037
-	fnvPrime = 1099511628211
-)
-
-// fold makes a number of 32 bits of one of 64.
-func fold(x uint64) uint32 { return uint32(mix(x)) }
-
-func hashOf(s string) uint32 { return uint32(sumOf(s)) }
+func hashOf(s string) uint32 { return uint32(xxh3.HashString(s)) }
 
 // mix is the finalizer of splitmix64.
 func mix(x uint64) uint64 {
@@ -102,43 +89,47 @@ type seen struct {
 	Last    int      `json:"last,omitempty"` // hashes in the last of them
 }
 
-// in says whether a hash is in a filter. The hash is mixed.
-func in(f []byte, mixed uint64) bool {
-	for i := range uint64(probesALine) {
-		if at := probe(f, mixed, i); f[at>>3]&(1<<(at&7)) == 0 {
-			return false
+// has says whether a hash is known.
+func (s *seen) has(hash uint32) bool {
+	for _, f := range s.Filters {
+		if b, mask := bitsOf(f, hash); binary.LittleEndian.Uint64(b)&mask == mask {
+			return true
 		}
 	}
-	return true
-}
-
-// probe is the i-th of the bits that stand for a mixed hash in a filter ("Less Hashing, Same
-// Performance", Kirsch and Mitzenmacher 2006).
-func probe(f []byte, mixed, i uint64) uint64 {
-	high, _ := bits.Mul64(mixed*(2*i+1)+i*(mixed>>32|1)<<32, uint64(len(f))*8)
-	return high
+	return false
 }
 
 // add makes a hash known, and says whether it was known before.
 func (s *seen) add(hash uint32) (known bool) {
-	mixed := mix(uint64(hash) + 1)
-	for _, f := range s.Filters {
-		if in(f, mixed) {
-			return true
-		}
+	known = s.has(hash)
+	if !known {
+		s.put(hash)
 	}
+	return known
+}
+
+// put makes a hash known in the last filter, without a look at the others.
+func (s *seen) put(hash uint32) {
 	if n := len(s.Filters); n == 0 {
 		s.grow(firstFilter)
 	} else if last := s.Filters[n-1]; s.Last >= len(last)*8/bitsALine {
-		s.grow(min(2*len(last), largestFilter))
+		s.grow(min(growth*len(last), largestFilter))
 	}
-	f := s.Filters[len(s.Filters)-1]
-	for i := range uint64(probesALine) {
-		at := probe(f, mixed, i)
-		f[at>>3] |= 1 << (at & 7)
+	b, mask := bitsOf(s.Filters[len(s.Filters)-1], hash)
+	if all := binary.LittleEndian.Uint64(b); all&mask != mask {
+		binary.LittleEndian.PutUint64(b, all|mask)
+		s.Last++
 	}
-	s.Last++
-	return false
+}
+
+// bitsOf are the bits that stand for a hash in a filter: the block, and which of its bits.
+func bitsOf(f []byte, hash uint32) (block []byte, mask uint64) {
+	mixed := mix(uint64(hash) + 1)
+	for i := range bitsSet {
+		mask |= 1 << (mixed >> (6 * i) & 63)
+	}
+	n, _ := bits.Mul64(mixed, uint64(len(f)/8))
+	return f[8*n:], mask
 }
 
 // grow begins a filter of so many bytes, and gives up the oldest if there are too many.
@@ -155,20 +146,23 @@ func (s *seen) take(t Text) (known bool) {
 		return false
 	}
 	bag, lines := t[len(t)-1], t[:len(t)-1]
-	allKnown := len(lines) > 0
+	known = len(lines) > 0
 	for _, line := range lines {
-		if !s.add(line) {
-			allKnown = false
+		if known {
+			known = s.add(line)
+		} else {
+			s.put(line)
 		}
 	}
-	return s.add(bag) || allKnown
+	return s.add(bag) || known
 }
 
-// takeLinks makes links known, and says whether all of them were known before.
+// takeLinks makes links known, and says whether all of them were known before, or lead to pages that
+// were judged.
 func (s *seen) takeLinks(links Text) (known bool) {
 	known = true
-	for _, hash := range links {
-		if !s.add(hash) {
+	for _, link := range links {
+		if !s.has(link^seedOfURL) && !s.add(link^seedOfLink) {
 			known = false
 		}
 	}

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -28,52 +29,65 @@ const (
 	mostPatterns = 4096
 )
 
-// levels is how many patterns a URL belongs to at most.
-const levels = 6
+// An address is a canonical URL in parts.
+type address struct {
+	url   string
+	path  string
+	query query
+	asks  bool // there is a query, perhaps an empty one
 
-// Shape is the pattern of a canonical URL that has its path and the names of its parameters.
-func Shape(url string) string {
-	path, query, found := strings.Cut(pathOf(url), "?")
-	if path = shapeOfPath(path); !found {
-		return path
-	}
-	return path + "?" + strings.Join(namesOf(query), "&")
+	shape, names string // see general
 }
 
-// patterns are those of a URL, the finest first.
-func (h *Host) patterns(url string) (all [levels]string, n int) {
-	add := func(pattern string) {
-		all[n] = pattern
-		n++
-	}
-	full, query, found := strings.Cut(pathOf(url), "?")
-	path := shapeOfPath(full)
-	at := lastSegment(path)
-	names, suffix := "", ""
-	if found {
-		names = strings.Join(namesOf(query), "&")
-		suffix = "?" + names
-	}
-	exact := path
-	if last := full[lastSegment(full):]; telling(last) && h.fewValues(path[:at], "", last) {
-		exact = path[:at] + last
-	}
-	if with := h.withValues(path, query); with != names {
-		add(exact + "?" + with)
-	}
-	add(exact + suffix)
-	if exact != path {
-		add(path + suffix)
-	}
-	if found {
-		add(path + "?…")
-	}
-	for _, keep := range []int{2, 0} {
-		if head := headOf(path[:at], keep); head != "" {
-			add(head + "…/" + path[at:] + suffix)
+func addressOf(url string) *address {
+	path, text, asks := strings.Cut(pathOf(url), "?")
+	return &address{url: url, path: path, query: query(text), asks: asks}
+}
+
+// general is the shape of the path, and the names of the parameters behind a question mark, if there
+// is one.
+func (a *address) general() (shape, names string) {
+	if a.shape == "" {
+		a.shape = shapeOfPath(a.path)
+		if a.asks {
+			a.names = "?" + strings.Join(namesOf(a.query), "&")
 		}
 	}
-	return all, n
+	return a.shape, a.names
+}
+
+// pattern is that of the path with the names of the parameters.
+func (a *address) pattern() string {
+	shape, names := a.general()
+	return shape + names
+}
+
+// Shape is the pattern of a canonical URL that has its path and the names of its parameters.
+func Shape(url string) string { return addressOf(url).pattern() }
+
+// patterns yields those of a URL, the finest first.
+func (h *Host) patterns(a *address) iter.Seq[string] {
+	return func(yield func(pattern string) bool) {
+		shape, names := a.general()
+		at := lastSegment(shape)
+		folder, exact := shape[:at], shape
+		if last := a.path[lastSegment(a.path):]; telling(last) && h.fewValues(folder, "", last) {
+			exact = folder + last
+		}
+		if names != "" {
+			if with := h.withValues(a); with != names && !yield(exact+with) {
+				return
+			}
+		}
+		if !yield(exact+names) || exact != shape && !yield(shape+names) || names != "" && !yield(shape+"?…") {
+			return
+		}
+		for _, keep := range []int{2, 0} {
+			if head := headOf(folder, keep); head != "" && !yield(head+"…/"+shape[at:]+names) {
+				return
+			}
+		}
+	}
 }
 
 // shapeOfPath is a path with what varies in it in general.
@@ -130,8 +144,8 @@ func headOf(folder string, keep int) string {
 func separators(r rune) bool { return r == '&' || r == ';' }
 
 // namesOf are the names of a query's parameters, sorted, each once.
-func namesOf(query string) (names []string) {
-	for pair := range strings.FieldsFuncSeq(query, separators) {
+func namesOf(q query) (names []string) {
+	for pair := range strings.FieldsFuncSeq(string(q), separators) {
 		name, _, _ := strings.Cut(pair, "=")
 		names = append(names, general(name, false))
 	}
@@ -139,19 +153,20 @@ func namesOf(query string) (names []string) {
 	return slices.Compact(names)
 }
 
-// withValues is a query's names, with the values of those that have few as far as is known.
-func (h *Host) withValues(path, query string) string {
+// withValues is the names of an address, with the values of those that have few as far as is known.
+func (h *Host) withValues(a *address) string {
+	shape, _ := a.general()
 	var all []string
-	for pair := range strings.FieldsFuncSeq(query, separators) {
+	for pair := range strings.FieldsFuncSeq(string(a.query), separators) {
 		name, value, found := strings.Cut(pair, "=")
 		name = general(name, false)
-		if found && telling(value) && h.fewValues(path, name, value) {
+		if found && telling(value) && h.fewValues(shape, name, value) {
 			name += "=" + value
 		}
 		all = append(all, name)
 	}
 	slices.Sort(all)
-	return strings.Join(slices.Compact(all), "&")
+	return "?" + strings.Join(slices.Compact(all), "&")
 }
 
 // telling says whether a value may be one of few.
@@ -176,13 +191,12 @@ func (h *Host) fewValues(path, name, value string) bool {
 }
 
 // meetValues takes in the values of a URL that was fetched.
-func (h *Host) meetValues(url string) {
-	full, query, _ := strings.Cut(pathOf(url), "?")
-	path := shapeOfPath(full)
-	h.meetValue(path[:lastSegment(path)]+"?", full[lastSegment(full):])
-	for pair := range strings.FieldsFuncSeq(query, separators) {
+func (h *Host) meetValues(a *address) {
+	shape, _ := a.general()
+	h.meetValue(shape[:lastSegment(shape)]+"?", a.path[lastSegment(a.path):])
+	for pair := range strings.FieldsFuncSeq(string(a.query), separators) {
 		name, value, _ := strings.Cut(pair, "=")
-		h.meetValue(path+"?"+general(name, false), value)
+		h.meetValue(shape+"?"+general(name, false), value)
 	}
 }
 

@@ -91,17 +91,22 @@ func (s *Soft) Says() bool { return s != nil && s.Text != "" }
 // another text before is one even if no other page says the same.
 func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.Turned, url) }
 
-// softPattern is the pattern of a URL that has a probe of its own.
-func softPattern(url string) string {
-	return Shape(url)
+// SamePattern reports whether two URLs of a host have one probe.
+func SamePattern(a, b string) bool { return hostOf(a) == hostOf(b) && Shape(a) == Shape(b) }
+
+// answer is what is known of the answer to the probe of a URL's pattern; nil: none is a page.
+func (h *Host) answer(url string) *Soft {
+	if h.Answers == 0 {
+		return nil
+	}
+	if s := h.Softs[Shape(url)]; s.Says() {
+		return s
+	}
+	return nil
 }
 
-// SamePattern reports whether two URLs of a host have one probe.
-func SamePattern(a, b string) bool { return hostOf(a) == hostOf(b) && softPattern(a) == softPattern(b) }
-
-// softOf is what is known of a URL's pattern; nil: nothing, and there is no room.
-func (h *Host) softOf(url string) *Soft {
-	pattern := softPattern(url)
+// softOf is what is known of a pattern; nil: nothing, and there is no room.
+func (h *Host) softOf(pattern string) *Soft {
 	s := h.Softs[pattern]
 	if s == nil && len(h.Softs) < mostSofts {
 		if h.Softs == nil {
@@ -114,28 +119,28 @@ func (h *Host) softOf(url string) *Soft {
 }
 
 // doubt takes in what a page says about its pattern's answers to URLs that do not exist.
-func (h *Host) doubt(url string, v *Verdict) {
-	s := h.softOf(url)
-	if s == nil {
+func (h *Host) doubt(a *address, v *Verdict) {
+	url, s := a.url, h.softOf(a.pattern())
+	if s == nil || s.errs() {
 		return
 	}
-	if s.Says() && v.Leader == "" && v.Title != s.Words && len(s.Others) < mostOthers && !slices.Contains(s.Others, url) {
+	if s.Says() && v.Leader == "" && v.title() != s.Words && len(s.Others) < mostOthers && !slices.Contains(s.Others, url) {
 		s.Others = append(s.Others, url)
 	}
 	if v.Changed && (v.Copy() || v.Thin) {
 		s.turned(url)
 	}
-	if s.open() {
+	if !s.Holds {
 		h.suspect(s, s.remember(url, v))
 	}
 }
 
-// open reports whether it is not known yet if a pattern has soft 404s.
-func (s *Soft) open() bool { return !s.Holds && (s.Status == 0 || s.Says()) }
+// errs reports whether the answer is an error as it should be, or too long: there are no soft 404s.
+func (s *Soft) errs() bool { return s.Status != 0 && !s.Says() }
 
 // turned takes in that a page may have become a soft 404.
 func (s *Soft) turned(url string) {
-	if s.Status == 0 || s.Says() {
+	if !s.errs() {
 		s.Turned = addURL(s.Turned, url)
 	}
 }
@@ -148,7 +153,7 @@ func (h *Host) suspect(s *Soft, suspects []string) {
 	if s.Probe = ProbeOf(suspects, s.except(suspects)); s.Probe != "" {
 		s.From = suspects[0]
 		h.Probes++
-		h.Pending = append(h.Pending, softPattern(suspects[0]))
+		h.Pending = append(h.Pending, Shape(suspects[0]))
 	}
 }
 
@@ -167,8 +172,9 @@ func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 			return a.URLs
 		}
 	} else {
-		i := slices.IndexFunc(s.Titles, func(t sameName) bool { return t.Words == v.Title })
-		t := sameName{Words: v.Title}
+		title := v.title()
+		i := slices.IndexFunc(s.Titles, func(t sameName) bool { return t.Words == title })
+		t := sameName{Words: title}
 		s.Titles, t = toFront(s.Titles, i, t, mostTitles)
 		t.URLs = addURL(t.URLs, url)
 		s.Titles[0] = t
@@ -178,7 +184,7 @@ func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 		if v.Thin && len(s.Thin) >= manyThin {
 			return s.Thin
 		}
-		if len(t.URLs) >= several && s.otherwiseTitled(v.Title) >= several {
+		if len(t.URLs) >= several && s.otherwiseTitled(title) >= several {
 			return t.URLs
 		}
 	}
@@ -300,6 +306,7 @@ func (h *Host) answered(answer Soft) *Soft {
 		*s = Soft{Probe: s.Probe, From: s.From, Status: s.Status}
 		return s
 	}
+	h.Answers++
 	s.Title, s.Words, s.Text, s.Real = answer.Title, answer.Words, answer.Text, answer.Real
 	others := s.titled(func(words uint64) bool { return words != s.Words })
 	s.Others = others[:min(len(others), mostOthers)]

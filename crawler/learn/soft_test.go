@@ -8,6 +8,8 @@ import (
 	"testing"
 )
 
+func title(words uint64) func() uint64 { return func() uint64 { return words } }
+
 // A probe replaces what varies and keeps what does not. Where what it keeps may be what names the
 // text, there is none.
 func TestProbeOf(t *testing.T) {
@@ -65,14 +67,14 @@ func TestDoubt(t *testing.T) {
 	tell := func(h *Host, n int, form string, v Verdict) {
 		for i := range n {
 			v := v
-			if v.Title == 0 {
-				v.Title = uint64(1000 + i)
+			if v.Title == nil {
+				v.Title = title(uint64(1000 + i))
 			}
 			h.Judged(fmt.Sprintf(site+form, i), v)
 		}
 	}
 	sorry := Verdict{Leader: site + "/gone", Exact: true}
-	titled := Verdict{Title: 7}
+	titled := Verdict{Title: title(7)}
 	thin, turned := Verdict{Thin: true}, sorry
 	turned.Changed = true
 	for _, c := range []struct {
@@ -194,10 +196,10 @@ func TestBookProbes(t *testing.T) {
 func TestSoftRestart(t *testing.T) {
 	ctx := t.Context()
 	tell := func(b *Book, i int) {
-		v := Verdict{Title: uint64(i)}
+		v := Verdict{Title: title(uint64(i))}
 		switch {
 		case i%3 == 0:
-			v = Verdict{Leader: site + "/doku.php?id=none", Title: 1}
+			v = Verdict{Leader: site + "/doku.php?id=none", Title: title(1)}
 		case i%7 == 0:
 			v.Thin = true
 		}
@@ -247,7 +249,7 @@ func TestSoftRestart(t *testing.T) {
 // Soft 404s are copies for the budget, and say nothing of parameters.
 func TestSoftTeaches(t *testing.T) {
 	h := NewHost()
-	h.Softs = map[string]*Soft{softPattern(site + "/old?id=1"): {Probe: site + "/old?id=nonsense", Status: 200, Text: "sorry", Holds: true}}
+	h.Softs = map[string]*Soft{Shape(site + "/old?id=1"): {Probe: site + "/old?id=nonsense", Status: 200, Text: "sorry", Holds: true}}
 	for i := range 40 {
 		h.Judged(fmt.Sprintf("%s/old?id=%d", site, i), Verdict{Soft: true})
 	}

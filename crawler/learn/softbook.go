@@ -57,7 +57,7 @@ func (b *Book) Turned(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	if s := e.site.softOf(url); s != nil {
+	if s := e.site.softOf(Shape(url)); s != nil {
 		e.dirty = true
 		s.turned(url)
 		e.site.suspect(s, []string{url})
@@ -77,7 +77,7 @@ func (b *Book) Follows(ctx context.Context, url, leader string) error {
 		return err
 	}
 	e.dirty = true
-	e.site.doubt(url, &Verdict{Leader: leader})
+	e.site.doubt(addressOf(url), &Verdict{Leader: leader})
 	return nil
 }
 
@@ -99,14 +99,19 @@ func (b *Book) Defaults(ctx context.Context, probe string) ([]string, error) {
 // Soft returns what is answered at URLs of the pattern of url that cannot exist. Not ok: it is not
 // known, or it is an error.
 func (b *Book) Soft(ctx context.Context, url string) (s Soft, ok bool, err error) {
-	if b.Exempt[hostOf(url)] {
+	host := hostOf(url)
+	if b.Exempt[host] {
 		return s, false, nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	known, err := b.soft(ctx, url)
-	if err != nil || !known.Says() {
+	e, err := b.host(ctx, host)
+	if err != nil {
 		return s, false, err
+	}
+	known := e.site.answer(url)
+	if known == nil {
+		return s, false, nil
 	}
 	return known.copied(), true, nil
 }
@@ -124,19 +129,14 @@ func (s *Soft) copied() Soft {
 func (b *Book) Said(ctx context.Context, url string, said []string) (counts []string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s, err := b.soft(ctx, url)
-	if err != nil || !s.Says() {
-		return nil, err
-	}
-	b.hosts[hostOf(url)].dirty = true
-	return s.hold(said), nil
-}
-
-// soft is what is known of the pattern of a URL, nil if that is nothing. With mu held.
-func (b *Book) soft(ctx context.Context, url string) (*Soft, error) {
 	e, err := b.host(ctx, hostOf(url))
-	if err != nil || len(e.site.Softs) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	return e.site.Softs[softPattern(url)], nil
+	s := e.site.answer(url)
+	if s == nil {
+		return nil, nil
+	}
+	e.dirty = true
+	return s.hold(said), nil
 }

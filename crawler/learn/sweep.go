@@ -8,33 +8,36 @@ import "time"
 // whose pattern has its budget back. If a pattern lost its budget again, but has given new texts, a
 // chunk of its URLs is fetched. If that gives a new text too, the next chunk is twice as large. The
 // first chunk has four times the URLs among which one new text was found so far. Views and traps come
-// back in the same way, but never outnumber the host's new texts.
+// back in the same way, but there are never more than half as many as the host has new texts.
 //
 // A pattern that never gave a second text may have had unlucky samples. It gets one chunk of last
-// samples. All last samples of a host together are at most a fifth of its new texts, so each pattern
-// gets half of what the patterns before it left. The rest stays postponed.
+// samples. All last samples of a host together are a fifth of its new texts, and the patterns share them
+// equally. The rest stays postponed.
 const (
 	leastChunk  = 16
 	chunkATexts = 4
 	mostDoubled = 10 // chunks that are larger than the one before
 	lastShare   = 5  // new texts for one last sample
+	viewShare   = 2  // new texts for one view or trap
 )
 
 // A Sweep decides which of a host's postponed URLs are fetched next.
 type Sweep struct {
 	site   *Host
 	room   int64 // for views and traps
-	last   int64 // samples that are left for patterns without a second text
+	last   int64 // samples for all patterns without a second text
+	lasts  int64 // such patterns
 	chunks map[Advice]int
 }
 
 // Sweep begins to look at what was postponed of a host.
 func (h *Host) Sweep() *Sweep {
-	return &Sweep{site: h, room: max(h.New-h.Extra, 0), last: max(h.New/lastShare-h.Last, 0), chunks: map[Advice]int{}}
+	return &Sweep{site: h, room: max(h.New/viewShare-h.Extra, 0), last: max(h.New/lastShare-h.Last, 0), chunks: map[Advice]int{}}
 }
 
 // Look says whether a postponed URL is to be fetched now: whatever else is done, or if nothing is
-// that has its budget back, as one of the chunk of those with the same advice.
+// that has its budget back, as one of the chunk of those with the same advice. The chunk may turn out
+// to be smaller, see Size.
 func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	if a = s.site.Look(url, now); a.Rule == "" {
 		return a, 0
@@ -52,11 +55,19 @@ func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 			s.room -= int64(chunk)
 		}
 	case a.Rule == Copies && p.Chunk == 0:
-		chunk = int(min(max(leastChunk, s.last/2), s.last))
-		s.last -= int64(chunk)
+		chunk = int(s.last)
+		s.lasts++
 	}
 	s.chunks[a] = chunk
 	return a, chunk
+}
+
+// Size is that of a chunk, once the sweep has looked at all that was postponed.
+func (s *Sweep) Size(a Advice) int {
+	if p := s.site.Patterns[a.Pattern]; p == nil || p.givesTexts() {
+		return s.chunks[a]
+	}
+	return int((s.last + s.lasts - 1) / s.lasts)
 }
 
 // givesTexts says whether a pattern gave new texts since its last chunk. One text is not enough: the

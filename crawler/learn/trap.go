@@ -30,41 +30,47 @@ type trap struct {
 	far     bool // pages that are too short to be compared are copies
 }
 
-// trapOf says which form of a trap a URL has.
-func trapOf(url string, now time.Time) (t trap, is bool) {
-	path, query, _ := strings.Cut(pathOf(url), "?")
-	if len(url) > mostLength || repeats(path) {
+// trap says which form of a trap a URL has.
+func (a *address) trap(now time.Time) (t trap, is bool) {
+	if len(a.url) > mostLength || repeats(a.path) {
 		return trap{Growing, "growing paths", true}, true
 	}
-	year, is := dateOf(path, query)
+	year, is := dateOf(a.path, string(a.query))
 	if !is {
 		return t, false
 	}
 	far := year > now.Year()+yearsAhead || year < firstYear
-	t = trap{Calendar, Shape(url) + " with dates", far}
+	t = trap{Calendar, a.pattern() + " with dates", far}
 	if far {
-		t.pattern = Shape(url) + " with far dates"
+		t.pattern = a.pattern() + " with far dates"
 	}
 	return t, true
 }
 
 // repeats says whether a path has the same segments, one or several, mostRepeats times in a row.
 func repeats(path string) bool {
-	if strings.Count(path, "/") < mostRepeats {
-		return false
-	}
-	segments := strings.Split(strings.Trim(path, "/"), "/")
-	for size := 1; size*mostRepeats <= len(segments); size++ {
-		same := 0 // segments in a row that equal the one that stands size before them
-		for i := size; i < len(segments); i++ {
-			if segments[i] != segments[i-size] || segments[i] == "" {
-				same = 0
-			} else if same++; same >= size*(mostRepeats-1) {
+	path = strings.TrimSuffix(path, "/") + "/"
+	next := func(from int) int { return from + 1 + strings.IndexByte(path[from+1:], '/') }
+	for from := 0; from < len(path)-1; from = next(from) {
+		for to := next(from); from+mostRepeats*(to-from) < len(path); to = next(to) {
+			if to > from+1 && timesIn(path[from:], path[from:to]) >= mostRepeats {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// timesIn is how often a path repeats the segments that it begins with.
+func timesIn(path, segments string) (n int) {
+	for {
+		rest, found := strings.CutPrefix(path, segments)
+		if !found || rest[0] != '/' {
+			return n
+		}
+		path = rest
+		n++
+	}
 }
 
 // dateOf is the year of the date that a URL is about: a year and a month, and perhaps a day, at the

@@ -18,7 +18,7 @@ func TestTrapOf(t *testing.T) {
 		"/calendar/2027/05/": near, "/archive/1850/05/03": near, "/events?month=2026-05&view=week": near,
 		"/product/2031": "", "/2031": "", "/p/9999-99": "", "/browse?vendor=3012": "", "/browse?end=2090": "", "/2026/04/title/": "", "/thread/5123/20": "",
 	} {
-		trap, is := trapOf(site+path, now)
+		trap, is := addressOf(site + path).trap(now)
 		got := ""
 		switch {
 		case is && trap.far:

@@ -12,7 +12,7 @@ import (
 // would fetch them all, many for each page. So they are known by their URLs, and this is the one
 // case in which a URL is postponed without evidence: one in 1<<viewRate is a sample, and new texts
 // do not change that. When all else is done, a view whose samples gave new texts is fetched, as
-// long as views and traps do not outnumber the host's new texts.
+// long as views and traps are at most half as many as the host's new texts.
 //
 // The rows are exact: a value or a form must be one that the software's documentation has, beside
 // what else its URLs have. Evidence decides about views that they miss, such as special pages whose
@@ -23,64 +23,63 @@ const viewRate = 4
 type view struct {
 	name   string // software, and what it shows
 	source string // where the form is documented
+	bare   bool   // it may have no query
 	is     func(path string, q query) bool
 }
 
 var views = []view{
-	{"MediaWiki action", "www.mediawiki.org/wiki/Manual:Parameters_to_index.php", func(path string, q query) bool {
+	{"MediaWiki action", "www.mediawiki.org/wiki/Manual:Parameters_to_index.php", false, func(path string, q query) bool {
 		return isWiki(path, q) && (q.is("action", "edit", "submit", "history", "info", "raw", "delete", "protect", "unprotect", "watch", "unwatch", "purge", "rollback", "revert", "markpatrolled", "credits") ||
 			q.is("veaction", "edit", "editsource"))
 	}},
-	{"MediaWiki revision", "www.mediawiki.org/wiki/Manual:Parameters_to_index.php", func(path string, q query) bool {
+	{"MediaWiki revision", "www.mediawiki.org/wiki/Manual:Parameters_to_index.php", false, func(path string, q query) bool {
 		return isWiki(path, q) && (isDigits(q.value("oldid")) || q.is("diff", "prev", "next", "cur") || isDigits(q.value("diff")))
 	}},
-	{"MediaWiki printable page", "www.mediawiki.org/wiki/Manual:Parameters_to_index.php", func(path string, q query) bool {
+	{"MediaWiki printable page", "www.mediawiki.org/wiki/Manual:Parameters_to_index.php", false, func(path string, q query) bool {
 		return isWiki(path, q) && q.is("printable", "yes")
 	}},
-	{"MediaWiki special page", "www.mediawiki.org/wiki/Help:Special_pages", func(path string, q query) bool {
+	{"MediaWiki special page", "www.mediawiki.org/wiki/Help:Special_pages", true, func(path string, q query) bool {
 		return special(path) || isWiki(path, q) && special("/"+q.value("title"))
 	}},
-	{"DokuWiki action", "www.dokuwiki.org/devel:action_modes", func(path string, q query) bool {
+	{"DokuWiki action", "www.dokuwiki.org/devel:action_modes", false, func(path string, q query) bool {
 		return isDoku(path, q) && q.is("do", "admin", "backlink", "check", "diff", "draft", "edit", "export_pdf", "export_raw", "export_xhtml", "export_xhtmlbody", "index", "login", "logout", "media",
 			"preview", "profile", "recent", "register", "resendpwd", "revert", "revisions", "save", "search", "subscribe", "unsubscribe")
 	}},
-	{"DokuWiki revision", "www.dokuwiki.org/devel:environment", func(path string, q query) bool {
+	{"DokuWiki revision", "www.dokuwiki.org/devel:environment", false, func(path string, q query) bool {
 		return isDoku(path, q) && len(q.value("rev")) >= 9 && isDigits(q.value("rev"))
 	}},
-	{"DokuWiki index", "www.dokuwiki.org/index", func(path string, q query) bool { return isDoku(path, q) && q.has("idx") }},
-	{"WordPress reply form", "developer.wordpress.org/reference/functions/get_comment_reply_link", func(_ string, q query) bool { return isDigits(q.value("replytocom")) }},
-	{"WordPress feed", "wordpress.org/documentation/article/wordpress-feeds", func(path string, q query) bool {
+	{"DokuWiki index", "www.dokuwiki.org/index", false, func(path string, q query) bool { return isDoku(path, q) && q.has("idx") }},
+	{"WordPress reply form", "developer.wordpress.org/reference/functions/get_comment_reply_link", false, func(_ string, q query) bool { return isDigits(q.value("replytocom")) }},
+	{"WordPress feed", "wordpress.org/documentation/article/wordpress-feeds", true, func(path string, q query) bool {
 		path = strings.TrimSuffix(path, "/")
 		path = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(path, "/rdf"), "/rss"), "/rss2"), "/atom")
 		return q == "" && strings.HasSuffix(path, "/feed") && strings.Count(path, "/") > 1
 	}},
-	{"directory in another order", "httpd.apache.org/docs/2.4/mod/mod_autoindex.html", func(path string, q query) bool {
+	{"directory in another order", "httpd.apache.org/docs/2.4/mod/mod_autoindex.html", false, func(path string, q query) bool {
 		c, o := q.value("C"), q.value("O")
 		return strings.HasSuffix(path, "/") && len(c) == 1 && strings.Contains("NMSD", c) && (o == "A" || o == "D") && len(q) == len("C=N;O=A")
 	}},
-	{"Redmine export", "www.redmine.org/projects/redmine/wiki/Rest_api", func(path string, _ query) bool {
+	{"Redmine export", "www.redmine.org/projects/redmine/wiki/Rest_api", true, func(path string, _ query) bool {
 		path, ext := cutExt(path)
 		folder, last := path[:lastSegment(path)], path[lastSegment(path):]
 		return slices.Contains([]string{"atom", "csv", "pdf", "json", "xml"}, ext) && (last == "issues" || isDigits(last) && strings.HasSuffix(folder, "/issues/"))
 	}},
-	{"cgit view", "git.zx2c4.com/cgit/tree/cmd.c", func(path string, q query) bool {
+	{"cgit view", "git.zx2c4.com/cgit/tree/cmd.c", true, func(path string, q query) bool {
 		if strings.Contains(path, "/rawdiff/") || strings.Contains(path, "/snapshot/") && isPackage(path) {
 			return true
 		}
 		named := isHex(q.value("id")) || q.has("h")
 		return named && (strings.Contains(path, "/blame/") || strings.Contains(path, "/patch/") || strings.Contains(path, "/plain/"))
 	}},
-	{"gitweb view", "git-scm.com/docs/gitweb", func(_ string, q query) bool {
+	{"gitweb view", "git-scm.com/docs/gitweb", false, func(_ string, q query) bool {
 		return q.has("p") && q.is("a", "atom", "blame", "blame_data", "blame_incremental", "blob_plain", "blobdiff_plain", "commitdiff_plain", "opml", "patch", "patches", "project_index", "rss", "snapshot")
 	}},
 }
 
-// viewOf names the view that a URL is, "" if it is none.
-func viewOf(url string) string {
-	path, text, _ := strings.Cut(pathOf(url), "?")
-	q := query(text)
+// view names the view that a URL is, "" if it is none.
+func (a *address) view() string {
 	for i := range views {
-		if v := &views[i]; v.is(path, q) {
+		if v := &views[i]; (a.query != "" || v.bare) && v.is(a.path, a.query) {
 			return v.name
 		}
 	}
@@ -94,7 +93,7 @@ func isWiki(path string, q query) bool {
 // special says whether the last segment of a path that begins with Special is a special page's name.
 func special(path string) bool {
 	const name = "/Special"
-	at := strings.LastIndex(path, name)
+	at := strings.Index(path, name)
 	if at < 0 {
 		return false
 	}

@@ -44,7 +44,7 @@ func TestViewOf(t *testing.T) {
 		"/gitweb/?p=a.git;a=blob_plain;f=x;hb=HEAD": "gitweb view",
 		"/gitweb/?p=a.git;a=commit;h=3a08":          "",
 	} {
-		if got := viewOf(site + url); got != want {
+		if got := addressOf(site + url).view(); got != want {
 			t.Errorf("%s: %q, want %q", url, got, want)
 		}
 	}

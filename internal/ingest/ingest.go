@@ -294,9 +294,6 @@ func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tr
 	s.relate(doc, base)
 	p.sketch(s, doc.Text)
 	p.leftOut(s, doc.Left)
-	if p.opt.Learn != nil {
-		s.said = learn.TextOf(doc.Text)
-	}
 	s.pack(doc.Text, p.markdown(doc, base))
 	return nil
 }

@@ -60,7 +60,7 @@ func (p *Pipeline) recall(ctx context.Context) error {
 			return fmt.Errorf("take in what was learned: %w", err)
 		}
 		r := &page.Record
-		if v, ok := lessonOf(r, learn.TextOf(page.Text), linked(page.Links)); ok {
+		if v, ok := lessonOf(r, p.said(r, page.Text), linked(page.Links)); ok {
 			if err := p.opt.Learn.Judged(ctx, r.URL, v); err != nil {
 				return err
 			}
@@ -70,6 +70,14 @@ func (p *Pipeline) recall(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// said is what the book compares of a stored page.
+func (p *Pipeline) said(r *store.Record, text string) learn.Text {
+	canon := p.texts.Get().(*dedup.Text)
+	defer giveBack(&p.texts, canon)
+	p.opt.Rule.Read(canon, text, r.Lang)
+	return learn.TextOf(text, canon.Numbers())
 }
 
 // A lesson is on its way from the commit of a page to the book.
@@ -181,7 +189,7 @@ func lessonOf(r *store.Record, text learn.Text, links iter.Seq[string]) (v learn
 	if v.Thin || r.Words < dedup.DefaultMinWords {
 		v.Links = learn.LinksOf(r.URL, links)
 	}
-	v.Changed, v.Title = r.Visit == store.Altered, titleWords(r.Title, r.URL)
+	v.Changed, v.Title = r.Visit == store.Altered, func() uint64 { return titleWords(r.Title, r.URL) }
 	if r.Follows() {
 		v.Group, v.Leader, v.Exact = r.Leader, r.DuplicateOf, r.Resemblance == 1
 	}

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"hash/fnv"
 	"net/url"
 	"slices"
 	"strings"
@@ -197,6 +196,11 @@ func tokensOf(text string) []string {
 
 // urlWords are the words of a canonical URL behind its host.
 func urlWords(rawURL string) []string {
+	return tokensOf(behindHost(rawURL))
+}
+
+// behindHost is what stands behind the host of a canonical URL, as people read it.
+func behindHost(rawURL string) string {
 	_, rest, _ := strings.Cut(rawURL, "://")
 	_, rest, _ = strings.Cut(rest, "/")
 	if strings.Contains(rest, "%") {
@@ -204,17 +208,22 @@ func urlWords(rawURL string) []string {
 			rest = plain
 		}
 	}
-	return tokensOf(rest)
+	return rest
 }
 
 // titleWords is a hash of the words of a title that are not in the page's URL.
-func titleWords(title, url string) uint64 {
-	h := fnv.New64a()
-	for _, w := range wordsBeside(url, title) {
-		h.Write([]byte(w))
-		h.Write([]byte{' '})
+func titleWords(title, url string) (hash uint64) {
+	inURL, inTitle := tokenTexts.Get().(*dedup.Text), tokenTexts.Get().(*dedup.Text)
+	defer giveBack(&tokenTexts, inURL)
+	defer giveBack(&tokenTexts, inTitle)
+	inURL.Read([]byte(behindHost(url)))
+	inTitle.Read([]byte(title))
+	for _, n := range inTitle.Numbers() {
+		if !slices.Contains(inURL.Numbers(), n) {
+			hash = (hash + n) * 0x9E3779B97F4A7C15 // any odd number, so that the order counts
+		}
 	}
-	return h.Sum64()
+	return hash
 }
 
 // wordsBeside are the words of a text that are not in the URL of its page.

@@ -195,6 +195,9 @@ func (p *Pipeline) sketch(s *subject, text string) {
 	p.opt.Rule.Read(canon, text, r.Lang)
 	s.tokens = canon.Len()
 	r.Words, r.Hash = s.tokens, canon.Hash()
+	if p.opt.Learn != nil {
+		s.said = learn.TextOf(text, canon.Numbers())
+	}
 	if s.tokens > 0 {
 		s.shingles = p.opt.Rule.Shingles(canon)
 		sketch := dedup.NewSketch(s.shingles)

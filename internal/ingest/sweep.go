@@ -43,6 +43,7 @@ func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
 		return sw.queued, err
 	}
 	for of, c := range sw.chunks {
+		c.size = min(c.size, sw.hosts[of.host].Size(of.advice))
 		items := c.items()
 		sw.items = append(sw.items, items...)
 		if err := sw.queue(ctx); err != nil {

@@ -13,7 +13,7 @@ import (
 const syncEvery = 30 * time.Second
 
 // writeEvery is how often lessons are written. The book of a large host has some 300 KB.
-const writeEvery = 3 * time.Second
+const writeEvery = 10 * time.Second
 
 // upkeep is what has to be done every now and then, whatever pages come: making what is
 // committed survive a power cut, marking pages that are being read for long, writing what was

@@ -156,10 +156,16 @@ func key(u *url.URL) string {
 var digits = regexp.MustCompile(`[0-9]+`)
 
 // shapeOf is what a URL has in common with those of which one may be invented, to ask what the site
-// says of a page that does not exist: its folder and the names of its parameters, with all numbers
-// the same.
+// says of a page that does not exist: its folder, whether a number is last in its path, and the names
+// of its parameters, with all numbers the same.
 func shapeOf(u *url.URL) string {
-	path := u.Path[:max(1, strings.LastIndexByte(strings.TrimSuffix(u.Path, "/"), '/')+1)]
+	path, last := u.Path, ""
+	if at := strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/') + 1; at > 0 {
+		path, last = path[:at], path[at:]
+	}
+	if last != "" && digits.ReplaceAllString(last, "") == "" {
+		path += "0"
+	}
 	if u.RawQuery != "" {
 		q := u.Query()
 		for name := range q {
