@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"skink/frontier"
 	"skink/store"
 )
 
@@ -50,10 +51,18 @@ func (c *counts) add(s *subject, outcome store.Outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.replace(s)
+	var first time.Time
+	if s.before != nil {
+		first = s.before.FirstFetched()
+	}
 	switch {
 	case s.before == nil || s.before.Kind == store.Later: // nobody has visited it
 		c.news.Add(&s.record)
-	case !s.before.FirstFetched().Before(c.began): // this run found it, and looked at it again
+	case s.claim == (frontier.Claim{}): // an archive's times tell nothing of this run
+		if s.record.Kind == store.Page && s.before.Kind != store.Page && len(s.before.Earlier) == 0 {
+			c.news.Add(&s.record)
+		}
+	case !first.Before(c.began) && !first.After(s.visited()): // this run found it, and looked at it again
 		if !c.shared {
 			c.news.Remove(s.before)
 			c.news.Add(&s.record)

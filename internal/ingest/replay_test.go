@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"skink/crawler"
 	"skink/store"
 )
@@ -83,4 +85,40 @@ func TestReplayFails(t *testing.T) {
 	if !errors.Is(err, errFull) || len(records(t, s)) != 20 {
 		t.Errorf("%d pages are stored, %v; want 20 and %v", len(records(t, s)), err, errFull)
 	}
+}
+
+// What runs over archives added is never negative, and adds up to the URLs that were ever pages,
+// also if the archives say that they were fetched in the future.
+func TestReplayCounts(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		s := store.NewMemory()
+		ever, added, n := map[string]bool{}, int64(0), rapid.SampledFrom([]int{0, 1 << 20}).Draw(r, "hours from 2001")
+		for range rapid.IntRange(1, 4).Draw(r, "runs") {
+			var pages []*crawler.Page
+			for range rapid.IntRange(1, 8).Draw(r, "records") {
+				n++
+				url := fmt.Sprintf("https://example.com/%d", rapid.IntRange(0, 3).Draw(r, "url"))
+				p := answered(url, 404, "status 404")
+				if rapid.Bool().Draw(r, "page") {
+					p, ever[url] = article(url, words(uint64(n), 80)), true
+				}
+				pages = append(pages, again(p, n))
+			}
+			p := start(t, s, testOptions(t))
+			if err := p.Replay(t.Context(), replayed(p, pages, func(int) error { return nil })); err != nil {
+				r.Fatal(err)
+			}
+			if err := p.Close(); err != nil {
+				r.Fatal(err)
+			}
+			news := p.Added()
+			if min(news.Unique, news.Exact, news.Near, news.Thin, news.Errors) < 0 {
+				r.Errorf("a run added %+v", news)
+			}
+			added += news.Pages()
+		}
+		if added != int64(len(ever)) {
+			r.Errorf("the runs added %d pages, and %d URLs were pages", added, len(ever))
+		}
+	})
 }

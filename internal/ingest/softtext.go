@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"skink/crawler/learn"
 	"skink/dedup"
@@ -21,11 +22,11 @@ import (
 // answers repeat the URL. Then a page says what the answer says if its title has the same words, and
 // one of these holds:
 //
-//   - The texts have the same words, whatever their order. A few on either side may differ, such as a
-//     time or a counter, at most mostOwn and one in oneIn of the answer's words. But if other pages
-//     of the pattern are as near to the answer, a few words are all that pages there have of their
-//     own: less than half of that distance may differ, and nothing where fewer than leastOthers such
-//     pages are known.
+//   - The texts have the same words, whatever their order. A few with a digit in them may differ on
+//     either side, such as a time or a counter, at most mostOwn and one in oneIn of the answer's
+//     words. But if other pages of the pattern are as near to the answer, a few words are all that
+//     pages there have of their own: less than half of that distance may differ, and nothing where
+//     fewer than leastOthers such pages are known.
 //   - At least leastOthers pages of the pattern have other titles, and none of their texts has what
 //     the page shares with the answer: leastShared runs of three words, and a third of what the page
 //     has beside those other texts. That is an apology beside a changing choice of other texts.
@@ -117,6 +118,8 @@ func (a *softAnswer) saidBy(page *pageWords) bool {
 	}
 	drop := a.drop(page)
 	own, missing, words := countDifference(a.text, page.text, drop)
+	dropPlain := func(word string) bool { return drop(word) || strings.ContainsFunc(word, unicode.IsDigit) }
+	ownPlain, missingPlain, _ := countDifference(a.text, page.text, dropPlain)
 	switch {
 	case words == 0:
 		return false
@@ -124,7 +127,7 @@ func (a *softAnswer) saidBy(page *pageWords) bool {
 		return true
 	case a.others < leastOthers:
 		return false
-	case max(own, missing) <= min(mostOwn, words/oneIn, (a.near-1)/2):
+	case ownPlain == 0 && missingPlain == 0 && max(own, missing) <= min(mostOwn, words/oneIn, (a.near-1)/2):
 		return true
 	}
 	return a.shares(page, drop)

@@ -50,6 +50,7 @@ func TestSaidBy(t *testing.T) {
 		{name: "8 words beside a template", title: "Shop", said: "No such product. " + template, page: "Shop", text: words(5, 8) + template, others: beside(8)},
 		{name: "3 words beside a template", title: "Shop", said: "No such product. " + template, page: "Shop", text: words(5, 3) + template, others: beside(3)},
 		{name: "8 words beside an empty form", title: "Shop", said: template, page: "Shop", text: words(5, 8) + template, others: beside(8)},
+		{name: "3 words beside a template, among pages with more", title: "Shop", said: "No such product. " + template, page: "Shop", text: words(5, 3) + template, others: beside(100)},
 		{name: "a thin entry", title: "Dictionary", said: "There is no such entry.", page: "Dictionary", text: words(5, 5), others: [][2]string{real("Dictionary a", 1, 5), real("Dictionary b", 2, 5), real("Dictionary c", 3, 5)}},
 		{name: "glad, not sorry", title: "Shop", said: "We are sorry.", page: "Shop", text: "We are glad.", others: reals},
 		{name: "a measured value", title: "Station", said: "It has 0 degrees. " + template, page: "Station", text: "It has 17 degrees. " + template,
