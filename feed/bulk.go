@@ -20,23 +20,23 @@ import (
 // # Elasticsearch and OpenSearch
 //
 // Both take documents in bulks: POST INDEX/_bulk with lines of JSON, an action and then its
-// document, and both answer for each in the same order, with a status of its own. The answer to the
-// request may be 200 although every item of it was refused. So this code looks at each item. An
-// item whose answer may differ next time (409, 429, 5xx) is sent again after a while. An item that
-// the server will never take (400) is counted, named and left out. A bulk that is too large (413)
-// is sent in halves. An answer that names another document, or gives no status, is an error: it
-// proves nothing about the document. The client libraries of the two look only at the answer to the
-// request, or refuse the other product's server. So this code speaks the protocol itself.
+// document. Both answer each item in the same order, with a status of its own. The answer to the
+// request may be 200 although every item of it was refused, so this code looks at each item. An
+// item with a temporary failure (409, 429, 5xx) is sent again after a while. An item with a
+// permanent failure (400) is counted, reported and left out. A bulk that is too large (413) is sent
+// in halves. An answer that names another document, or has no status, is an error: it proves
+// nothing about the document. The client libraries of the two look only at the answer to the
+// request, or refuse the other product's server. So this code implements the protocol itself.
 //
 // A redirect is not followed, because it would take the documents and the credentials to a server
 // that the user did not name.
 //
-// A document has the id of its page. So a document that is sent twice is in the index once, and a
-// bulk may be sent again whenever it is not known what became of it: after a broken connection, or
-// a crash. The document of a page is deleted when the page is gone, asks not to be indexed, or
-// became a duplicate. Deleting a document that never was there (404) is no mistake.
+// A document has the id of its page. So a document that is sent twice is in the index once. A bulk
+// whose result is unknown can be sent again, such as after a broken connection or a crash. The
+// document of a page is deleted when the page is gone, asks not to be indexed, or became a
+// duplicate. Deleting a document that does not exist (404) is not an error.
 //
-// The cursor is kept only when the server has answered for all that stands before it.
+// The cursor is stored only when the server has answered for all documents before it.
 
 // BulkOptions says where documents are sent, and how.
 type BulkOptions struct {
@@ -47,8 +47,8 @@ type BulkOptions struct {
 	Wait   time.Duration // before the first try after a failed one; it doubles with each further try; 0: half a second
 
 	Options                                                     // which pages are sent, and after which moment; Format is not looked at
-	Keep    func(ctx context.Context, after store.Cursor) error // keeps the cursor; nil: nobody does
-	Refused func(id, why string)                                // told of each document that the server will never take; nil: nobody is
+	Keep    func(ctx context.Context, after store.Cursor) error // stores the cursor; nil: it is not stored
+	Refused func(id, why string)                                // called for each document that the server refuses for good; nil: not called
 }
 
 const (
@@ -117,10 +117,10 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	return &Bulk{s: s, opt: opt, bulk: u.String(), cursor: opt.After}, nil
 }
 
-// Counts says how many documents the index took, deleted, and refused for good.
+// Counts returns how many documents the index took, deleted, and refused for good.
 func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted, b.refused }
 
-// CatchUp sends what changed since it was last called.
+// CatchUp sends the changes since the last call.
 func (b *Bulk) CatchUp(ctx context.Context) error {
 	after := b.cursor
 	b.items, b.bytes = nil, 0 // of a call that failed
@@ -150,8 +150,7 @@ func (b *Bulk) CatchUp(ctx context.Context) error {
 // Close sends the last changes.
 func (b *Bulk) Close(ctx context.Context) error { return b.CatchUp(ctx) }
 
-// take gathers the action by which a change reaches the index. There is none if the page never was
-// in the index.
+// take adds the action of a change to the bulk. There is none if the page never was in the index.
 func (b *Bulk) take(page *store.Content) error {
 	opt := b.opt.Options
 	opt.Changes = true
@@ -177,7 +176,7 @@ func (b *Bulk) gather(i item) {
 	b.bytes += len(i.lines)
 }
 
-// flush sends the items gathered, until the server has answered for all of them, and then keeps the
+// flush sends the gathered items until the server has answered for all of them, and then stores the
 // cursor.
 func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 	err := b.send(ctx, b.items)
@@ -191,13 +190,13 @@ func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 	return nil
 }
 
-// ErrNotAllowed: the server does not let whoever this is write into the index.
+// ErrNotAllowed means that the server does not let this user write into the index.
 var ErrNotAllowed = errors.New("not allowed")
 
-// errTooLarge: the server does not take a bulk of this size.
+// errTooLarge means that the server does not take a bulk of this size.
 var errTooLarge = errors.New("the bulk is too large for the server")
 
-// send sends items. It sends those again that the server may take later.
+// send sends items. It retries those with a temporary failure.
 func (b *Bulk) send(ctx context.Context, items []item) error {
 	wait := b.opt.Wait
 	for try := 1; len(items) > 0; try++ {
@@ -247,8 +246,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// post sends items once. busy are the items to be sent again, not before after has passed. With an
-// error these are all items, or none if another try would end the same.
+// post sends items once. busy are the items to be sent again, after at least the time after. With
+// an error, busy are all items, or none if another try would fail in the same way.
 func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.Duration, err error) {
 	if len(items) == 0 {
 		return nil, 0, nil
@@ -320,7 +319,7 @@ type outcome struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// settle looks at what became of each item, and returns those to be sent again.
+// settle reads the outcome of each item, and returns the items to be sent again.
 func (b *Bulk) settle(items []item, answer []byte) (busy []item, err error) {
 	var r reply
 	if err := json.Unmarshal(answer, &r); err != nil || len(r.Items) != len(items) {
@@ -349,8 +348,8 @@ func (b *Bulk) settle(items []item, answer []byte) (busy []item, err error) {
 	return busy, nil
 }
 
-// mayChange reports whether the server may take the same item later: it was busy, in trouble, or
-// another writer was at the same document.
+// mayChange reports whether the server may take the same item later: it was busy, had a failure, or
+// another writer changed the same document.
 func (o outcome) mayChange() bool {
 	return o.Status == http.StatusTooManyRequests || o.Status == http.StatusConflict || o.Status >= 500
 }
@@ -364,7 +363,8 @@ func (b *Bulk) refuse(id, why string) {
 	}
 }
 
-// retryAfter is how long a server asks to be left alone, in seconds: these products write no dates.
+// retryAfter returns how long a server asks to be left alone. It reads seconds: these products
+// write no dates.
 func retryAfter(h http.Header) time.Duration {
 	const most = time.Minute
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
@@ -374,7 +374,7 @@ func retryAfter(h http.Header) time.Duration {
 	return min(time.Duration(seconds)*time.Second, most)
 }
 
-// excerpt is the beginning of what a server says.
+// excerpt returns the beginning of a server's answer.
 func excerpt(said []byte) string {
 	const most = 300
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(said), "\uFFFD")), " ")

@@ -9,16 +9,16 @@ import (
 
 // # Changes
 //
-// A feed that goes on after a crawl came back to its pages says of each line what it is: "change"
-// is new, changed or gone. Lines of new and changed pages are complete. Those of pages that are
-// gone hold only what there is to say of them. A reader that applies the lines by id, in their
-// order, to its earlier copy gets what the feed would be if it were written anew.
+// A feed that continues after a revisit marks each line: "change" is new, changed or gone. Lines of
+// new and changed pages are complete. Lines of gone pages hold only the fields that still apply. A
+// reader that applies the lines by id, in their order, to its earlier copy gets the same as a new
+// feed.
 //
-// In a feed of unique pages, a page is also gone when it became a duplicate, and is new when it
-// became unique because its leader went. A reader may be told that a page is gone that it never
-// had, because the page came and went since the reader last asked. No change is ever left out.
+// In a feed of unique pages, a page is also gone when it became a duplicate. A page is also new
+// when it became unique because its leader is gone. A reader may be told that an unknown page is
+// gone, if the page came and went since the reader last asked. No change is ever left out.
 
-// was says whether a feed held what a page was before.
+// was reports whether a feed held an earlier state of a page.
 func (c choice) was(v *store.Visit) bool {
 	if v.Words < c.MinWords || c.NoThin && v.Verdict == dedup.Thin {
 		return false
@@ -29,8 +29,8 @@ func (c choice) was(v *store.Visit) bool {
 	return v.Fed()
 }
 
-// changeOf is what became of a page in a feed by its last commit, or since a time if that is not
-// zero. It is "" if the page neither is nor was in the feed.
+// changeOf returns how a page changed in a feed by its last commit, or since a time if that is not
+// zero. It returns "" if the page neither is nor was in the feed.
 func (c choice) changeOf(r *store.Record, since time.Time) store.ChangeKind {
 	if !c.holds(r) {
 		for i := range r.Earlier {
@@ -46,7 +46,7 @@ func (c choice) changeOf(r *store.Record, since time.Time) store.ChangeKind {
 	return store.New
 }
 
-// held says whether a feed held a page before its last commit, or at a time.
+// held reports whether a feed held a page before its last commit, or at a time.
 func (c choice) held(r *store.Record, since time.Time) bool {
 	if len(r.Earlier) == 0 {
 		return c.Include == All && !r.JudgedAt.IsZero() && !r.FetchedAt.After(since)
@@ -62,7 +62,7 @@ func (c choice) held(r *store.Record, since time.Time) bool {
 	return len(r.Earlier) == store.MostVisits // the record no longer says what the page was then
 }
 
-// documentOfChange is the document of a page's change; nil: there is none.
+// documentOfChange returns the document of a page's change, or nil if there is none.
 func documentOfChange(page *store.Content, kind store.ChangeKind) (*Document, error) {
 	switch kind {
 	case "":

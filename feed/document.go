@@ -7,9 +7,9 @@ import (
 	"skink/store"
 )
 
-// A Document is a page as an index gets it, in whatever form. Its names and their order do not
-// change; new ones may be added at the end. A field that a page lacks is left out. SCHEMA.md says
-// what each field holds.
+// A Document is a page in the form in which an index gets it. The names and their order do not
+// change; new ones may be added at the end. A field that a page lacks is left out. SCHEMA.md
+// describes each field.
 type Document struct {
 	ID             dedup.Hash `json:"id"`
 	URL            string     `json:"url"`
@@ -41,7 +41,7 @@ type Document struct {
 	RemovedWords int `json:"removed_words,omitempty"`
 }
 
-// documentOf is the document of a record, without its text and its Markdown.
+// documentOf returns the document of a record, without its text and its Markdown.
 func documentOf(r *store.Record) Document {
 	d := Document{
 		ID: r.ID, URL: r.URL, RedirectedFrom: r.Via, CanonicalURL: r.CanonicalURL,

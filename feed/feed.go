@@ -1,16 +1,16 @@
-// Package feed writes the content a crawl found, for whatever builds an index from it: JSON Lines,
+// Package feed writes the content of a crawl for programs that build an index from it: JSON Lines,
 // one page a line, Parquet, or WET. SCHEMA.md specifies the fields.
 //
 //	lines, err := feed.Write(ctx, os.Stdout, s, feed.Options{Include: feed.Unique})
 //
-// [Write] exports a store. [OpenFile] keeps a file in step with a crawl that is running, may be
-// killed, and goes on later. Both give the same lines in the same order, with one exception: if a
-// crawl came back to its pages, the file goes on with the changes, see change.go. A feed that
-// follows a crawl is a consumer of its store's changes. It keeps a cursor of its own, and the crawl
-// does not wait for it, however slow it is.
+// [Write] exports a store. [OpenFile] keeps a file in step with a running crawl, which may be
+// killed and resumed. Both give the same lines in the same order, with one exception: if a crawl
+// revisited its pages, the file continues with the changes, see change.go. A feed that follows a
+// crawl is a consumer of its store's changes. It keeps a cursor of its own, and the crawl never
+// waits for it.
 //
-// The package decides nothing: which pages are fed follows from their verdicts. A page marked
-// noindex is written only if [All] is asked for.
+// The package makes no decisions: the verdicts of pages decide which are written. A page marked
+// noindex is written only with [All].
 package feed
 
 import (
@@ -42,7 +42,7 @@ func ParseInclude(name string) (Include, error) {
 	return "", fmt.Errorf("unknown choice of pages %q: try unique or all", name)
 }
 
-// A choice is which pages a feed holds.
+// A choice selects the pages of a feed.
 type choice struct {
 	Include  Include // default Unique
 	MinWords int     // pages of fewer words are left out
@@ -68,7 +68,7 @@ const (
 	WET       Format = "wet"     // a web archive of texts
 )
 
-// Options says what Write writes. The zero value is good: all that is to be fed.
+// Options says what Write writes. The zero value writes everything that belongs in a feed.
 type Options struct {
 	Include  Include // default Unique
 	MinWords int     // pages of fewer words are left out
@@ -77,8 +77,8 @@ type Options struct {
 	Packed   bool    // of WET: one gzip member a record
 	Markdown bool    // the main text as Markdown, too, if the store keeps it
 
-	// Own returns what of a page's text is its own, and how many blocks and words are left out; nil:
-	// the whole text is written.
+	// Own returns the part of a page's text that is its own, and how many blocks and words are left
+	// out; nil: the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
 
 	After store.Cursor // where to begin; "": at the beginning
@@ -102,8 +102,8 @@ func (opt *Options) check() error {
 	return fmt.Errorf("no format is called %q: try jsonl, parquet or wet", opt.Format)
 }
 
-// Write writes the pages of s to w, in the order in which they were judged, and
-// returns how many it wrote. After an error w may end in half a line.
+// Write writes the pages of s to w, in the order in which they were judged, and returns how many it
+// wrote. After an error w may end in half a line.
 func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err
@@ -132,7 +132,7 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 	return pages, nil
 }
 
-// document is the document that is written of a page; nil: none.
+// document returns the document that is written for a page, or nil.
 func (opt *Options) document(page *store.Content) (*Document, error) {
 	d, err := opt.documentOf(page)
 	if d != nil && !opt.Markdown {
@@ -144,7 +144,7 @@ func (opt *Options) document(page *store.Content) (*Document, error) {
 	return d, err
 }
 
-// documentOf is the same, with all that is known of the page.
+// documentOf does the same with all fields.
 func (opt *Options) documentOf(page *store.Content) (*Document, error) {
 	r := &page.Record
 	switch {
@@ -156,8 +156,8 @@ func (opt *Options) documentOf(page *store.Content) (*Document, error) {
 	return documentOfChange(page, opt.choice().changeOf(r, opt.Since))
 }
 
-// writer returns functions that write documents in the format, and the end that the format needs. A
-// feed without pages has no bytes in any format, so that no file is replaced by an empty table.
+// writer returns functions that write documents in the format, and the end of the format. A feed
+// without pages has no bytes in any format, so that no file is replaced by an empty table.
 func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func(pages int) error) {
 	switch opt.Format {
 	case WET:
@@ -191,8 +191,8 @@ func appendPage(dst []byte, page *store.Content) ([]byte, error) {
 	return appendLine(dst, d)
 }
 
-// wholeDocument is the document of a page with its text, and its Markdown if that is kept. A page
-// that has words and was kept with its text, but has no text, is a sign of damage.
+// wholeDocument returns the document of a page with its text, and its Markdown if that is stored. A
+// page that has words and was stored with its text, but has no text, is damaged.
 func wholeDocument(page *store.Content, change store.ChangeKind) (*Document, error) {
 	if r := &page.Record; !page.Kept && r.Words > 0 && !r.NoText {
 		return nil, fmt.Errorf("text of %s: %w", r.URL, store.ErrCorrupt)

@@ -19,15 +19,15 @@ import (
 //  2. lines to the file, and the file to the disk;
 //  3. the mark, which says how far the file holds what the store holds.
 //
-// Cut off before 3, the old mark is found: all that the file has after the mark is cut away, and
-// written again from the store. The store has every record, or will judge its page again. Cut off
-// after 3, nothing follows the mark. So no line is lost and none is repeated, whichever of the
-// three survived.
+// After a crash before step 3, the old mark is found. The part of the file after the mark is cut
+// off, and written again from the store. The store has every record, or will judge its page again.
+// After a crash behind step 3, nothing follows the mark. So no line is lost and none is repeated,
+// whichever of the three steps survived.
 //
-// The mark is on the disk before the first line can be. It holds the id of the page with which the
-// file will begin. Without it the file would look like somebody else's.
+// The mark is on the disk before the first line can be. It holds the id of the first page of the
+// file. Without it, the file could not be told from a file of another program.
 
-// ErrNotOurs says that a file is in the way that does not hold this store's feed.
+// ErrNotOurs means that the file exists and does not hold this store's feed.
 var ErrNotOurs = errors.New("not the feed of this store")
 
 // A File is the live feed of a crawl. Its methods are called by one goroutine at a time.
@@ -43,16 +43,16 @@ type File struct {
 	marked mark         // the mark in the store
 }
 
-// A Store is what a feed in a file needs of one.
+// A Store is the part of a store that a feed in a file uses.
 type Store interface {
 	store.Reader
 	SetMeta(ctx context.Context, name string, value []byte) error
 	Sync() error
 }
 
-// OpenFile brings the file at path in step with s: it creates it, or cuts it to where the store's
-// mark says, and writes the records since. A file that was deleted or cut short is written again
-// from the start. One that holds anything else is refused with an ErrNotOurs and left as it is.
+// OpenFile brings the file at path in step with s. It creates it, or cuts it to the place of the
+// store's mark, and writes the records since. A file that was deleted or cut short is written again
+// from the start. A file with other content is left as it is; the error is ErrNotOurs.
 func OpenFile(ctx context.Context, path string, s Store) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -91,8 +91,8 @@ func (f *File) resume(ctx context.Context) error {
 	return f.checkpoint(ctx)
 }
 
-// start is where writing goes on in a file of size bytes: at the mark m, at the
-// very beginning, or not at all.
+// start returns where writing goes on in a file of size bytes: at the mark m or at the beginning.
+// It fails if the file is not this feed.
 func (f *File) start(size int64, m *mark) (mark, error) {
 	if size == 0 && m != nil {
 		return mark{First: m.First}, nil
@@ -123,8 +123,8 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 	return *m, nil
 }
 
-// cut makes the file end where m says. The store's mark goes there first, and is
-// synced with the first line: it must never say more than the file holds.
+// cut makes the file end where m says. The store's mark is set first, and is synced with the first
+// line: it must never claim more than the file holds.
 func (f *File) cut(ctx context.Context, m mark) error {
 	if err := writeMark(ctx, f.s, m); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (f *File) cut(ctx context.Context, m mark) error {
 	return nil
 }
 
-// CatchUp writes what the store holds and the file does not, and makes it survive a power cut.
+// CatchUp writes the records that the file does not have yet, and syncs them.
 func (f *File) CatchUp(ctx context.Context) error {
 	err := f.take(ctx)
 	if err == nil && f.cursor != f.marked.Cursor {
@@ -151,7 +151,7 @@ func (f *File) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// take writes lines for what the store holds and the file does not.
+// take writes lines for the records that the file does not have yet.
 func (f *File) take(ctx context.Context) error {
 	anew := f.offset == 0 // the file is empty, so nothing can be gone from it
 	for page, err := range f.s.Changes(ctx, f.cursor, store.WantText) {
@@ -191,7 +191,7 @@ func (f *File) write(page *store.Content, anew bool) (err error) {
 	return err
 }
 
-// begin writes to the store by which page the file will be known, before the file has a line.
+// begin stores the id of the file's first page, before the file has a line.
 func (f *File) begin(first dedup.Hash) error {
 	f.marked.First = first
 	if err := writeMark(context.Background(), f.s, f.marked); err != nil {
@@ -224,7 +224,7 @@ func (f *File) checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// Close catches up and closes the file. It comes before the store's Close.
+// Close catches up and closes the file. Call it before the store's Close.
 func (f *File) Close(ctx context.Context) error {
 	return errors.Join(f.CatchUp(ctx), f.f.Close())
 }

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// A Consumer takes the changes of a store, in its own time.
+// A Consumer processes the changes of a store at its own pace.
 type Consumer interface {
-	// CatchUp takes what the store holds and the consumer has not taken.
+	// CatchUp processes the changes since the last call.
 	CatchUp(ctx context.Context) error
-	// Close takes the rest, and ends the consumer. It comes before the store's Close.
+	// Close processes the rest, and ends the consumer. Call it before the store's Close.
 	Close(ctx context.Context) error
 }
 
-// Follow lets a consumer catch up every so often, until ctx ends or the consumer fails. The error is
-// the consumer's. The consumer works with the context work, so that it can finish what it has begun
-// when ctx ends.
+// Follow calls CatchUp at an interval, until ctx ends or the consumer fails. It returns the
+// consumer's error. The consumer works with the context work, so that it can finish its work when
+// ctx ends.
 func Follow(ctx, work context.Context, c Consumer, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -10,8 +10,8 @@ import (
 )
 
 // Append appends a page to dst as a line of JSON Lines: UTF-8, one object a line, the fields of a
-// [Document], the line ended by \n. A string that is not UTF-8 gets U+FFFD where it is not. On an
-// error dst is as it was.
+// [Document], and \n at the end. Invalid UTF-8 in a string is replaced by U+FFFD. On an error
+// Append returns dst unchanged.
 func Append(dst []byte, r *store.Record, text string) ([]byte, error) {
 	d := documentOf(r)
 	d.Text = text

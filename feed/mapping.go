@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// mapped says what each field of a [Document] is in an index of Elasticsearch or OpenSearch. A
-// field that is looked up as a whole is a keyword. A value that is longer than Lucene takes is not
+// mapped maps each field of a [Document] to its type in an index of Elasticsearch or OpenSearch. A
+// field that is searched as a whole is a keyword. A value that is too long for Lucene is not
 // indexed and stays in the document, so that no document is refused for its URL.
 var mapped = map[string]map[string]any{
 	"id":              {"type": "keyword"},
@@ -43,7 +43,7 @@ var (
 )
 
 // WriteMapping writes a mapping for an index that takes the documents: the body of PUT INDEX. The
-// index does not look at fields that it does not name.
+// index ignores fields that the mapping does not name.
 func WriteMapping(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")

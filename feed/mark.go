@@ -11,9 +11,9 @@ import (
 	"skink/store"
 )
 
-// A mark says how far a file holds the feed of a store. It is kept in the store, under the name
-// "feed", as JSON. It does not name the file, because a file may be moved with its store, and
-// another file may have its name by now. It knows the file by its content instead.
+// A mark records how much of a store's feed a file holds. It is kept in the store, under the name
+// "feed", as JSON. It identifies the file by content and not by name, because a file may be moved
+// with its store, and another file may have its name by now.
 type mark struct {
 	Cursor store.Cursor `json:"cursor"`         // after the last page written or passed over
 	Offset int64        `json:"offset"`         // bytes the file had then
@@ -47,7 +47,7 @@ func writeMark(ctx context.Context, s Store, m mark) error {
 	return s.SetMeta(ctx, markName, b)
 }
 
-// tailOf is the hash of the last bytes before offset.
+// tailOf returns the hash of the last bytes before offset.
 func tailOf(f io.ReaderAt, offset int64) (dedup.Hash, error) {
 	tail := make([]byte, min(offset, tailSize))
 	if _, err := f.ReadAt(tail, offset-int64(len(tail))); err != nil {
@@ -56,9 +56,9 @@ func tailOf(f io.ReaderAt, offset int64) (dedup.Hash, error) {
 	return dedup.HashOf(tail), nil
 }
 
-// beginsLike says whether a file of size bytes begins with the line of a page, or with as much of
-// it as the file has. A file that does not was never a feed of the store, and nothing of it may be
-// lost.
+// beginsLike reports whether a file of size bytes begins with the line of a page, or with the
+// beginning of that line if the file is shorter. A file that does not begin so was never a feed of
+// the store, and must not be changed.
 func beginsLike(f io.ReaderAt, size int64, first dedup.Hash) (bool, error) {
 	if first.IsZero() {
 		return false, nil

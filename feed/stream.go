@@ -8,9 +8,9 @@ import (
 	"skink/store"
 )
 
-// A Stream is the live feed of a crawl to somewhere that cannot be cut, such as standard output. It
-// begins with what is judged after it was made, and remembers no mark: a crawl that goes on after a
-// crash may repeat the lines of its last moments.
+// A Stream is the live feed of a crawl to a writer that cannot be truncated, such as standard
+// output. It begins with the pages that are judged after its creation, and stores no mark: a crawl
+// that is resumed after a crash may repeat the last lines.
 type Stream struct {
 	w      io.Writer
 	s      store.Reader
@@ -18,8 +18,8 @@ type Stream struct {
 	line   []byte
 }
 
-// NewStream returns a feed of s to w, from this moment on. Each page is one call of
-// Write, so that a reader at the other end never sees half a line for long.
+// NewStream returns a feed of s to w, from now on. Each page is one call of Write, so that the
+// reader at the other end does not see half a line for long.
 func NewStream(ctx context.Context, w io.Writer, s store.Reader) (*Stream, error) {
 	end, err := s.End(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func NewStream(ctx context.Context, w io.Writer, s store.Reader) (*Stream, error
 	return &Stream{w: w, s: s, cursor: end}, nil
 }
 
-// CatchUp writes the lines of what was judged since it was last called.
+// CatchUp writes the pages that were judged since the last call.
 func (f *Stream) CatchUp(ctx context.Context) error {
 	for page, err := range f.s.Changes(ctx, f.cursor, store.WantText) {
 		if err != nil {

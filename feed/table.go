@@ -64,7 +64,7 @@ func (w *tableWriter) write(d *Document) error {
 	return w.to.Write(row)
 }
 
-// stringOf is a string as UTF-8, which is what a column of strings is.
+// stringOf returns a string as valid UTF-8, which Parquet requires.
 func stringOf(f reflect.Value) string {
 	if f.Kind() == reflect.String {
 		return strings.ToValidUTF8(f.String(), "\uFFFD")

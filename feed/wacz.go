@@ -18,18 +18,18 @@ import (
 
 // # WACZ
 //
-// The answers of a crawl that kept them, with their index, and the pages of the feed with their
-// titles and texts as those at which a reader may begin: one file that a player in a browser shows.
+// A WACZ file holds the answers of a crawl that archived them, and their index. It also holds the
+// pages of the feed with their titles and texts. A player in a browser shows the file.
 
-// A WACZ says what a package is made of, beside a store.
+// A WACZ says what a package is made of, in addition to a store.
 type WACZ struct {
 	Dir      string                               // folder of the web archive
 	Software string                               // that makes the package
 	Created  time.Time                            // required
-	Damaged  func(archive string, d *warc.Damage) // told of each record that cannot be indexed; nil: the first ends the writing
+	Damaged  func(archive string, d *warc.Damage) // called for each record that cannot be indexed; nil: the first ends the writing
 }
 
-// ErrNoArchive: no page of a store was archived.
+// ErrNoArchive means that no page of a store was archived.
 var ErrNoArchive = errors.New("no answer was kept in a web archive")
 
 // A MissingError says that a file which pages of a store are in is not in the folder of the archive.
@@ -39,8 +39,8 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("pages of the store are in %s, which is not in %s", e.Name, e.Dir)
 }
 
-// WriteWACZ packs the archive of a store, and returns how many pages its list has. opt says which pages
-// are written, and nothing else.
+// WriteWACZ packs the archive of a store, and returns how many pages its list has. From opt it uses
+// only the selection of pages.
 func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, from WACZ) (pages int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err
@@ -61,7 +61,7 @@ func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, fr
 	return pages, warc.WriteWACZ(w, p)
 }
 
-// archivesOf are the names of the files that pages of a store are in, in their order.
+// archivesOf returns the names of the archive files of a store's pages, in order.
 func archivesOf(ctx context.Context, s store.Reader) ([]string, error) {
 	named := map[string]bool{}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
@@ -88,7 +88,7 @@ func archivesOf(ctx context.Context, s store.Reader) ([]string, error) {
 	return names, nil
 }
 
-// beginnings are the pages at which a reader of the package may begin, each of which is counted.
+// beginnings yields the pages of the package's list, and counts them.
 func (opt *Options) beginnings(ctx context.Context, s store.Reader, count *int) iter.Seq2[warc.Page, error] {
 	return func(yield func(warc.Page, error) bool) {
 		for page, err := range s.Changes(ctx, "", store.WantText) {

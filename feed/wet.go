@@ -11,9 +11,8 @@ import (
 
 // # WET
 //
-// Each page is two records: a conversion record with its main text, and a metadata record that is
-// concurrent to it. The metadata is JSON, and has all else that the page's line would have, such as
-// the verdict.
+// Each page is two records: a conversion record with its main text, and a concurrent metadata
+// record. The metadata is JSON with all other fields of the page's line, such as the verdict.
 
 // A textArchive writes documents as WET.
 type textArchive struct {
@@ -54,11 +53,10 @@ func (a *textArchive) write(d *Document) error {
 	return a.to.Write(about)
 }
 
-// oneLine turns the name of a file into what a header can hold.
+// oneLine makes the name of a file fit for a header.
 var oneLine = strings.NewReplacer("\r", "%0D", "\n", "%0A", "\x00", "%00")
 
-// notInLang says whether no language tag has this character. Pages write anything as their
-// language.
+// notInLang reports whether no language tag contains r. Pages declare any string as their language.
 func notInLang(r rune) bool {
 	return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// An Alone says why the last run that asked a host left it alone before its URLs were fetched.
+// An Alone says why the last run that visited a host left it alone before its URLs were fetched.
 type Alone struct {
 	Why    string    `json:"why"`
 	At     time.Time `json:"at"`

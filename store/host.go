@@ -2,10 +2,10 @@ package store
 
 import "strings"
 
-// HostOf returns the authority of an http or https URL. Reports count pages under it. Any other
-// name, such as the path of a file, has no host: HostOf returns "". It cuts the URL instead of
-// parsing it, because net/url refuses a URL with a "%" that encodes nothing. The web has such URLs,
-// and their host is plain to see.
+// HostOf returns the authority of an http or https URL, under which reports count pages. It returns
+// "" for any other name, such as the path of a file. It cuts the URL instead of parsing it, because
+// net/url refuses a URL with a "%" that encodes nothing. Such URLs exist on the web, and their host
+// is clear.
 func HostOf(rawURL string) string {
 	rest, ok := strings.CutPrefix(rawURL, "https://")
 	if !ok {

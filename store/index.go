@@ -10,8 +10,8 @@ import (
 	"skink/frontier"
 )
 
-// An Index finds the pages that a page has to be compared with, and writes what was decided about
-// it. Any number of callers may use it at once.
+// An Index finds the pages with which a page must be compared, and stores verdicts. Several
+// goroutines may use it at once.
 type Index interface {
 	// Lookup answers one question for each of several pages, in their order.
 	Lookup(ctx context.Context, asks []Ask) ([]Found, error)
@@ -23,7 +23,7 @@ type Index interface {
 	Commit(ctx context.Context, entries []*Entry) ([]Outcome, error)
 }
 
-// An Ask is what a page needs to know to be judged.
+// An Ask holds what a look-up needs of a page.
 type Ask struct {
 	ID     dedup.Hash   // of the page; its own earlier visits are not found; zero: the page has no id
 	Hashes []dedup.Hash // text hashes under which an earlier copy may be posted
@@ -42,9 +42,9 @@ type Found struct {
 	Full     []bool   // by key: more leaders than the limit are posted there
 }
 
-// Basis returns what a verdict rests on that was reached with f, the answer to ask. It has no
-// hashes and keys if there is a copy, because no later commit can be earlier than that copy. It
-// leaves out the keys that are full, because a look-up reads no later leaders under them.
+// Basis returns the basis of a verdict that was reached with f, the answer to ask. It has no hashes
+// and keys if there is a copy, because no later commit can be earlier than that copy. It leaves out
+// the keys that are full, because a look-up reads no later leaders under them.
 func (f *Found) Basis(ask Ask) Basis {
 	b := Basis{Mark: f.Mark}
 	if f.Copy != nil {
@@ -63,7 +63,7 @@ func (f *Found) Basis(ask Ask) Basis {
 	return b
 }
 
-// Capped says whether a key had more leaders than were read.
+// Capped reports whether a key had more leaders than were read.
 func (f *Found) Capped() bool {
 	for _, full := range f.Full {
 		if full {
@@ -81,12 +81,12 @@ type Leader struct {
 	Sketch dedup.Sketch
 }
 
-// A Mark says what a look-up saw. Its bytes are opaque: only the store that gave the mark can read
-// them. A store never gives an empty mark.
+// A Mark records which commits a look-up saw. Its bytes are opaque: only the store that made the
+// mark can read it. A store never returns an empty mark.
 type Mark string
 
-// MarkAt makes the mark of a store that has one order of commits. The mark is the last place in
-// that order that a look-up saw.
+// MarkAt returns the mark of a store that has one order of commits. place is the last place in that
+// order that a look-up saw.
 func MarkAt(place uint64) Mark {
 	return Mark(binary.LittleEndian.AppendUint64(make([]byte, 0, 8), place))
 }
@@ -99,8 +99,8 @@ func (m Mark) Place() uint64 {
 	return binary.LittleEndian.Uint64([]byte(m))
 }
 
-// A Basis is what a verdict rests on. The verdict holds as long as nothing was posted under these
-// hashes and keys after the mark, and as long as its leader was not visited again.
+// A Basis is what a verdict depends on. The verdict holds while nothing was posted under these
+// hashes and keys after the mark, and while its leader was not visited again.
 type Basis struct {
 	Mark   Mark
 	Hashes []dedup.Hash
@@ -149,7 +149,7 @@ func Valid(entries []*Entry) error {
 	return nil
 }
 
-// An Outcome is what became of an entry.
+// An Outcome is the result of one entry.
 type Outcome uint8
 
 const (

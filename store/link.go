@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// A Link is one address that a page names: a page to go to, or a file that the page is made of.
+// A Link is one address that a page names: a page to visit, or a file that is part of the page.
 type Link struct {
 	URL      string   `json:"url"`            // canonical form, without the fragment
 	Text     string   `json:"text,omitempty"` // of the anchor, on one line, at most [MaxLinkText] bytes; of a picture: its alternative text
@@ -17,11 +17,11 @@ type Link struct {
 	NoFollow bool     `json:"nofollow,omitempty"` // the link, or its page, asks crawlers not to follow it
 }
 
-// MaxLinkText is how many bytes are kept of the text of a link. Anchors are some words long. The
-// longer ones are whole paragraphs or cards, and their first words say which they are.
+// MaxLinkText is how many bytes of the text of a link are kept. Anchors usually have a few words.
+// Longer ones are whole paragraphs or cards, and their first words identify them.
 const MaxLinkText = 100
 
-// A LinkKind says by what a page names an address.
+// A LinkKind says in which element a page names an address.
 type LinkKind string
 
 const (
@@ -42,8 +42,8 @@ var linkKinds = []LinkKind{
 	LinkAnchor, LinkFrame, LinkRefresh, LinkNeighbour, LinkAlternate, LinkImage, LinkScript, LinkStyle, LinkMedia,
 }
 
-// Asset says whether the address is a file that the page is made of. A browser fetches it to show
-// the page. A crawl does not.
+// Asset reports whether the address is a file that is part of the page. A browser fetches it to
+// show the page. A crawl does not.
 func (k LinkKind) Asset() bool {
 	switch k {
 	case LinkImage, LinkScript, LinkStyle, LinkMedia:
@@ -54,9 +54,10 @@ func (k LinkKind) Asset() bool {
 
 // # Packed links
 //
-// The links of a page stand in document order, so neighbours mostly share the beginning of their
-// URLs with each other, or with the page. Each URL is what it shares with one of the two, and the
-// rest. The parts of all links stand in columns, because like compresses with like:
+// The links of a page are in document order, so neighbours mostly share the beginning of their URLs
+// with each other, or with the page. Each URL is stored as the length that it shares with one of
+// the two, and the rest. The parts of all links are in columns, because similar values compress
+// better together:
 //
 //	N        how many links there are
 //	N bytes  of each the number of its kind, plus 16 if it is not to be followed, plus 32 if its
@@ -81,8 +82,8 @@ const (
 	shortList   = 4 << 10 // bytes; of longer lists zstd saves more, and its tables cost less than the rest of the page
 )
 
-// PackLinks packs the links of the page at pageURL for [Entry]. It cuts no text. A kind that is
-// none of the constants is an error of the caller, and panics.
+// PackLinks packs the links of the page at pageURL for [Entry]. It cuts no text. It panics for a
+// kind that is none of the constants.
 func PackLinks(pageURL string, links []Link) []byte {
 	type part struct {
 		kind  byte
@@ -159,7 +160,7 @@ func unpackList(packed []byte) ([]byte, error) {
 	return list, nil
 }
 
-// common is how many bytes two strings have in common from their beginnings on.
+// common returns the length of the common prefix of two strings, in bytes.
 func common(a, b string) int {
 	n := min(len(a), len(b))
 	i := 0
@@ -172,8 +173,8 @@ func common(a, b string) int {
 	return i
 }
 
-// UnpackLinks is the inverse of PackLinks; nil: there are none. A list that PackLinks did not make
-// is [ErrCorrupt].
+// UnpackLinks is the inverse of PackLinks; nil: there are none. It returns [ErrCorrupt] for a list
+// that PackLinks did not make.
 func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 	b, err := unpackList(packed)
 	if err != nil {
@@ -226,14 +227,14 @@ func sum(numbers []int) (n int) {
 	return n
 }
 
-// A linkDecoder takes a packed list apart. When a part is missing, it sets bad, and that part and
-// all later ones are empty.
+// A linkDecoder splits a packed list. When a part is missing, it sets bad, and that part and all
+// later ones are empty.
 type linkDecoder struct {
 	b   []byte
 	bad bool
 }
 
-// number reads a number that is less than the list has bytes to tell of, or sets bad.
+// number reads a number, or sets bad if there is none or it exceeds maxText.
 func (d *linkDecoder) number() int {
 	v, n := binary.Uvarint(d.b)
 	if n <= 0 || v > maxText {

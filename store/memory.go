@@ -15,9 +15,8 @@ import (
 	"skink/frontier"
 )
 
-// Memory is a store that lives as long as the process. It is for tests, and for callers that do not
-// keep their judgements. No command uses it. It is written to be obviously right: maps and sorted
-// slices under a lock.
+// Memory is a store in memory. It is for tests, and for callers that do not keep their verdicts. No
+// command uses it. It favours simple code: maps and sorted slices under a lock.
 type Memory struct {
 	*frontier.Memory
 
@@ -181,8 +180,8 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	return Written, nil
 }
 
-// stale says whether an entry's verdict may no longer hold. Either something was posted after the
-// entry's mark that its look-up would find, or the leader was visited again.
+// stale reports whether an entry's verdict may no longer hold. Either something was posted after
+// the entry's mark that its look-up would find, or the leader was visited again.
 func (m *Memory) stale(e *Entry) bool {
 	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
@@ -201,7 +200,7 @@ func (m *Memory) stale(e *Entry) bool {
 	return m.ids[e.Record.Leader] > mark
 }
 
-// replaced says whether the store no longer has the record that an entry was made from.
+// replaced reports whether the store no longer has the record that an entry was made from.
 func (m *Memory) replaced(e *Entry) bool {
 	if e.Replaces.IsZero() {
 		return false
@@ -210,7 +209,7 @@ func (m *Memory) replaced(e *Entry) bool {
 	return !known || !v.record.Began().Equal(e.Replaces)
 }
 
-// forget removes everything that was remembered of a visit.
+// forget removes everything stored of a visit.
 func (m *Memory) forget(place uint64) {
 	v := m.visits[place]
 	for _, key := range v.keys {
@@ -231,7 +230,7 @@ func insert(list []uint64, n uint64) []uint64 {
 	return slices.Insert(list, i, n)
 }
 
-// remove takes n out of an ascending list.
+// remove removes n from an ascending list.
 func remove(list []uint64, n uint64) []uint64 {
 	if i, found := slices.BinarySearch(list, n); found {
 		return slices.Delete(list, i, i+1)
@@ -239,7 +238,7 @@ func remove(list []uint64, n uint64) []uint64 {
 	return list
 }
 
-// Pages returns copies, so that no caller can change what is remembered.
+// Pages returns copies, so that no caller can change the stored values.
 func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Content, error) {
 	all := make([]*Content, len(ids))
 	for i, id := range ids {
@@ -427,14 +426,14 @@ func (m *Memory) SwapMeta(ctx context.Context, name string, old, value []byte) e
 	return nil
 }
 
-// Kept returns what was kept.
+// Kept returns a cached value.
 func (m *Memory) Kept(ctx context.Context, name string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return bytes.Clone(m.kept[name]), ctx.Err()
 }
 
-// Keep keeps a value.
+// Keep caches a value.
 func (m *Memory) Keep(ctx context.Context, name string, value []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -448,5 +447,5 @@ func (m *Memory) Keep(ctx context.Context, name string, value []byte) error {
 // Sync does nothing: memory never survives a power cut.
 func (m *Memory) Sync() error { return nil }
 
-// Close does nothing: what was committed goes with the last reference.
+// Close does nothing: the data is freed with the last reference.
 func (m *Memory) Close() error { return nil }

@@ -17,9 +17,9 @@ type Meta interface {
 	SwapMeta(ctx context.Context, name string, old, value []byte) error
 }
 
-// ErrChanged: somebody else set the value after the caller read it.
+// ErrChanged means that another process set the value after the caller read it.
 var ErrChanged = errors.New("the value was changed by another process")
 
-// SameMeta says whether two values of Meta are the same. A value that was never set, nil, differs
-// from an empty one.
+// SameMeta reports whether two values of Meta are the same. A value that was never set, nil,
+// differs from an empty one.
 func SameMeta(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }

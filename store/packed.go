@@ -8,8 +8,8 @@ import (
 	"skink/dedup"
 )
 
-// A Packed is what is remembered of one page, in the form in which a store keeps it. A process that
-// only passes pages on need not unpack them: the process that reads them does.
+// A Packed is one page in the form in which a store keeps it. A process that only passes pages on
+// need not unpack them: the process that reads them does.
 type Packed struct {
 	Record []byte        // JSON of a [Record]; empty: nothing is known of the page
 	Text   []byte        // main text as [Pack] or [PackMarked] made it
@@ -24,7 +24,7 @@ type PackedChange struct {
 	Cursor Cursor // stands after this change
 }
 
-// Unpack returns what is remembered of the page; nil: nothing is.
+// Unpack returns the page unpacked, or nil if nothing is known of it.
 func (p *Packed) Unpack() (*Content, error) {
 	if len(p.Record) == 0 {
 		return nil, nil
@@ -50,7 +50,8 @@ func (p *Packed) Unpack() (*Content, error) {
 	return c, nil
 }
 
-// Unpack returns the change with its page unpacked. A change without a record is damage.
+// Unpack returns the change with its page unpacked. It returns [ErrCorrupt] for a change without a
+// record.
 func (p *PackedChange) Unpack() (*Change, error) {
 	c, err := p.Packed.Unpack()
 	if err == nil && c == nil {

@@ -8,9 +8,9 @@ import (
 	"skink/frontier"
 )
 
-// A Reader answers what a store remembers. Any number of readers may use a store at once, also
-// while a crawl writes to it. Each answer is true of the moment it was given. Answers of different
-// calls may be of different moments.
+// A Reader reads a store. Any number of readers may use a store at once, also while a crawl writes
+// to it. Each answer is consistent with one moment. Answers of different calls may be of different
+// moments.
 type Reader interface {
 	frontier.Reader
 	Keeper
@@ -41,7 +41,7 @@ type Reader interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }
 
-// Want says which parts of a page a caller asks for beside its record.
+// Want says which parts of a page a caller asks for in addition to its record.
 type Want uint8
 
 const (
@@ -52,7 +52,7 @@ const (
 	WantRecord Want = 0 // its record alone
 )
 
-// A Content is what is remembered of one page. It has only the parts that were asked for.
+// A Content is what a store has of one page. It has only the parts that were asked for.
 type Content struct {
 	Record Record
 	Text   string        // main text; "" if no text was kept
@@ -63,18 +63,18 @@ type Content struct {
 	Markdown string // the main text as Markdown, asked for with it; "": the store keeps none
 }
 
-// A Cursor says how far a caller has come in the changes of a store. It is printable, and only the
-// store that gave it can read it. The empty cursor stands before the first change.
+// A Cursor is a position in the changes of a store. It is printable, and only the store that made
+// it can read it. The empty cursor is before the first change.
 type Cursor string
 
-// A Change is a page as its last visit left it.
+// A Change is a page with the result of its last visit.
 type Change struct {
 	Content
 	Kind   ChangeKind
 	Cursor Cursor // stands after this change
 }
 
-// A ChangeKind says what a page's last visit did to it.
+// A ChangeKind says how a page's last visit changed it.
 type ChangeKind string
 
 const (
@@ -83,7 +83,7 @@ const (
 	Gone    ChangeKind = "gone"    // known before as a page with text, and no page with text now
 )
 
-// ChangeOf says what the last commit did to a page.
+// ChangeOf returns how the last commit changed a page.
 func ChangeOf(r *Record) ChangeKind {
 	switch {
 	case len(r.Earlier) == 0 && r.JudgedAt.IsZero():
@@ -100,8 +100,8 @@ type Cluster struct {
 	Members int
 }
 
-// Listed yields what list returns when the loop begins. An error of list, or of ctx, is the last
-// that it yields.
+// Listed yields the values that list returns when the loop begins. If list or ctx fails, the error
+// is the last that it yields.
 func Listed[T any](ctx context.Context, list func() ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T

@@ -8,7 +8,7 @@ import (
 	"skink/frontier"
 )
 
-// A Kind says what a URL turned out to be.
+// A Kind classifies the answer of a URL.
 type Kind string
 
 const (
@@ -22,8 +22,8 @@ const (
 	Later    Kind = "postponed" // not fetched, because of what was learned of its host; Detail says what
 )
 
-// A Record is what is remembered of one URL. It is stored as JSON: fields may be added, but the
-// names and meanings of fields do not change.
+// A Record holds everything known of one URL except its text, sketch and links. It is stored as
+// JSON: fields may be added, but the names and meanings of fields do not change.
 type Record struct {
 	ID  dedup.Hash `json:"id"`  // hash of URL
 	URL string     `json:"url"` // canonical form of the URL that answered
@@ -98,13 +98,13 @@ type Record struct {
 	Earlier []Visit `json:"earlier,omitempty"` // what the page was before, the latest first, at most [MostVisits]
 }
 
-// An Alternate is a page that is said to be the same as another, in another language.
+// An Alternate is the version of a page in another language, as the page declares it.
 type Alternate struct {
 	Lang string `json:"lang"` // as hreflang has it: a language, a language and a region, or x-default
 	URL  string `json:"url"`  // resolved
 }
 
-// These bound what a record keeps of a page's description of itself, which is read often.
+// These bound a page's description of itself in a record, because records are read often.
 const (
 	MostHeadings   = 8   // of H1
 	MostCanonicals = 8   // of Canonicals
@@ -119,7 +119,7 @@ type Archived struct {
 	Digest string `json:"digest,omitempty"` // of the payload, as the archive has it
 }
 
-// Why no link of a page was followed, see [Record.DeadEnd].
+// Reasons why no link of a page was followed, see [Record.DeadEnd].
 const (
 	DeadEndNoFollow = "nofollow" // the page has links, and asks crawlers to follow none
 	DeadEndScripts  = "scripts"  // the page has scripts and no link: they may draw it
@@ -147,12 +147,12 @@ func (r *Record) End() frontier.State {
 	return frontier.Fetched
 }
 
-// Fed says whether the record belongs in the feed of deduplicated content.
+// Fed reports whether the record belongs in the feed of deduplicated content.
 func (r *Record) Fed() bool {
 	return r.Kind == Page && !r.NoIndex && (r.Verdict == dedup.Unique || r.Verdict == dedup.Thin)
 }
 
-// Follows says whether the record's page is a member of another page's cluster.
+// Follows reports whether the record's page is a member of another page's cluster.
 func (r *Record) Follows() bool { return !r.Leader.IsZero() && r.Leader != r.ID }
 
 // A Tally counts records. Pages = Unique + Exact + Near + Thin.
@@ -188,7 +188,7 @@ func (t *Tally) Clone() Tally {
 	return c
 }
 
-// Failed returns the errors that were not tried again, by kind.
+// Failed returns the errors that were not retried, by kind.
 func (t *Tally) Failed() map[string]int64 {
 	failed := map[string]int64{}
 	for kind, n := range t.Problems {
@@ -272,9 +272,9 @@ func (t *Tally) countPage(r *Record, n int64) {
 	}
 }
 
-// Doubtful says whether the verdict of a page that follows a leader may be wrong because of text that
-// the extraction left out: the running text left out of the two pages differs, and one of them lost
-// more than minWords words of it. It is false if the leader is nil.
+// Doubtful reports whether text that the extraction left out makes a verdict doubtful. That is so
+// if the running text left out of a page and of its leader differs, and one of the two lost more
+// than minWords words of it. It returns false for a nil leader.
 func (r *Record) Doubtful(leader *Record, minWords int) bool {
 	return leader != nil && r.Follows() && r.LeftHash != leader.LeftHash && max(r.LeftWords, leader.LeftWords) > minWords
 }

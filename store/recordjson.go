@@ -13,15 +13,15 @@ import (
 
 // # Records as JSON
 //
-// Every page that is committed is written as JSON. Encoding/json goes through all fields of a
-// Record by reflection, and most are empty: with fifty of them that took a twelfth of the processor
-// time of an index of pages without text. So they are written here one by one, in the order of the
-// struct, byte for byte as encoding/json writes them without the escapes for HTML, of which URLs
-// are full. What few records have goes through encoding/json all the same. A test sets every field
-// and compares, so a field that is missing here fails it.
+// Every page that is committed is written as JSON. encoding/json visits all fields of a Record by
+// reflection, and most are empty. With fifty fields that took a twelfth of the processor time of an
+// index of pages without text. So this code writes the fields one by one, in the order of the
+// struct. The bytes are those of encoding/json without its escapes for HTML, which URLs would need
+// often. Rare fields still go through encoding/json. A test sets every field and compares, so it
+// fails if a field is missing here.
 
-// AppendJSON appends the record as JSON to b. A time or a number that JSON cannot express is an
-// error.
+// AppendJSON appends the record as JSON to b. It fails for a time or a number that JSON cannot
+// express.
 func (r *Record) AppendJSON(b []byte) ([]byte, error) {
 	w := jsonWriter{b: b}
 	w.b = append(w.b, '{')
@@ -105,7 +105,8 @@ func (r *Record) AppendJSON(b []byte) ([]byte, error) {
 	return append(w.b, '}'), nil
 }
 
-// A jsonWriter writes the members of an object. But for hash and text, it leaves out what is empty.
+// A jsonWriter writes the members of an object. Except for hash and text, it leaves out empty
+// values.
 type jsonWriter struct {
 	b   []byte
 	err error // the first
@@ -170,8 +171,8 @@ func (w *jsonWriter) flag(name string, set bool) {
 	}
 }
 
-// share writes a number from 0 to 1 as short as can be. Encoding/json writes what is outside of
-// that, or very small, in another way.
+// share writes a number from 0 to 1 in its shortest form. encoding/json writes other and very small
+// numbers in another form.
 func (w *jsonWriter) share(name string, f float64) {
 	switch {
 	case f == 0:
@@ -197,7 +198,7 @@ func (w *jsonWriter) time(name string, t time.Time) {
 	w.b = append(text, '"')
 }
 
-// any writes a value by encoding/json.
+// any writes a value with encoding/json.
 func (w *jsonWriter) any(name string, v any) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -216,8 +217,8 @@ func (w *jsonWriter) fail(err error) {
 	}
 }
 
-// appendString appends a string of JSON. It escapes what RFC 8259 wants, invalid UTF-8, and the two
-// line ends of Unicode that JavaScript does not take in a string.
+// appendString appends a JSON string. It escapes the characters that RFC 8259 requires, invalid
+// UTF-8, and the two line ends of Unicode that JavaScript does not allow in a string.
 func appendString(b []byte, s string) []byte {
 	const digits = "0123456789abcdef"
 	b = append(b, '"')

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// roundName is where a store keeps when the last round began.
+// roundName is the name under which a store keeps the start of the last round.
 const roundName = "last round"
 
-// LastRound returns when the last round of visits began; the zero time: the crawl never came back to
-// its pages.
+// LastRound returns when the last round of visits began, or the zero time if the crawl never
+// revisited its pages.
 func LastRound(ctx context.Context, s interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }) (at time.Time, err error) {
@@ -24,7 +24,7 @@ func LastRound(ctx context.Context, s interface {
 	return at, nil
 }
 
-// SetLastRound says when the last round of visits began.
+// SetLastRound records when the last round of visits began.
 func SetLastRound(ctx context.Context, s Meta, at time.Time) error {
 	return s.SetMeta(ctx, roundName, []byte(at.UTC().Format(time.RFC3339Nano)))
 }

@@ -9,7 +9,7 @@ import (
 // FormatVersion is the version of the records and of Settings.
 const FormatVersion = 2
 
-// Settings is what a store was written with. It is set when the store is made. Sketches made with
+// Settings are the settings of a store. They are set when the store is made. Sketches made with
 // different settings cannot be compared, so the settings of a store never change.
 type Settings struct {
 	Format     int     `json:"format"`    // of this struct and the records
@@ -31,7 +31,7 @@ type Settings struct {
 	Markdown Markdown `json:"markdown,omitempty"` // what is kept beside each text
 }
 
-// Markdown says in which form texts are kept as Markdown, too.
+// Markdown says in which form texts are also kept as Markdown.
 type Markdown string
 
 const (
@@ -55,7 +55,7 @@ func ReadSettings(ctx context.Context, s Reader) (*Settings, error) {
 	return &set, nil
 }
 
-// WriteSettings gives a store its settings. A store that has settings keeps them, and the error is
+// WriteSettings sets the settings of a store. A store with settings keeps them, and the error is
 // [ErrChanged]: another process may have set them a moment ago.
 func WriteSettings(ctx context.Context, m Meta, set Settings) error {
 	b, err := json.Marshal(set)

@@ -1,7 +1,7 @@
-// Package store is what a crawl remembers: records, sketches, texts, postings, the frontier and the
-// settings they were made with. It holds the contract, and a store in memory. Package store/badger
-// is the embedded store, which is the default. Package store/storetest holds the promises of the
-// contract as tests, which every back end passes.
+// Package store stores the state of a crawl: records, sketches, texts, postings, the frontier and
+// the settings they were made with. It has the contract, and a store in memory. Package
+// store/badger is the embedded store, which is the default. Package store/storetest tests the
+// promises of the contract, and every back end passes these tests.
 //
 // The contract has parts, so that a caller asks only for what it uses: a [Reader] for reports and
 // feeds, an [Index] for the pipeline, a frontier for the crawler, and [Meta] for settings and the
@@ -9,17 +9,17 @@
 //
 // # A page is its id
 //
-// Outside a store a page is known by the hash of its canonical URL. The places of pages are the
-// store's own affair: it gives each committed page the next place in its order. Callers see that
+// Outside a store, the hash of its canonical URL identifies a page. The places of pages are
+// internal to the store: it gives each committed page the next place in its order. Callers see that
 // order in a [Cursor] and in the order of lists.
 //
 // # Judged under a mark
 //
-// A page is judged by what [Index.Lookup] finds. Any number of goroutines, or machines, may judge
-// pages at once. The [Mark] of each look-up keeps their verdicts true: [Index.Commit] refuses a
-// page as [Stale] if another page was committed after the mark that could have changed its verdict.
-// So the verdicts in a store are the same as if its pages had been judged one by one, in the order
-// of their commits. Of two copies that are fetched at once, exactly one is unique.
+// A page is judged by the results of [Index.Lookup]. Any number of goroutines, or machines, may
+// judge pages at once. The [Mark] of each look-up keeps their verdicts correct: [Index.Commit]
+// refuses a page as [Stale] if another page was committed after the mark that could have changed
+// its verdict. So the verdicts in a store are the same as if its pages had been judged one by one,
+// in the order of their commits. If two copies are fetched at once, exactly one is unique.
 //
 //	s := store.NewMemory() // or badger.Open
 //	id := dedup.HashOf([]byte("https://example.com/"))
@@ -28,17 +28,17 @@
 //
 // # The order of writing
 //
-// All that is known of pages enters a store through Commit. Commit may be interrupted at any
-// moment, so its writes have an order: text, sketch, out-links, postings, record, and last the end
-// of the URL in the frontier. That end is the commit point. A back end may group these writes in
-// transactions, but need not. After a crash a reader may find, and has to bear:
+// All data of pages enters a store through Commit. Commit may be interrupted at any moment, so its
+// writes have an order: text, sketch, out-links, postings, record, and last the end of the URL in
+// the frontier. That end is the commit point. A back end may group these writes in transactions,
+// but need not. After a crash a reader may find these, and must tolerate them:
 //
 //   - a posting whose page has no record: ignored;
 //   - a text or a sketch without a record: never read;
 //   - a record whose URL is still pending: the page is fetched again, and its
 //     second commit keeps the record that is there ([Kept]).
 //
-// The contract does not promise a snapshot over several calls, nor places without gaps. Only an
+// The contract promises neither a snapshot over several calls nor places without gaps. Only an
 // embedded store could keep such promises.
 package store
 
@@ -49,26 +49,26 @@ import (
 )
 
 var (
-	// ErrInUse: another process has the store open.
+	// ErrInUse means that another process has the store open.
 	ErrInUse = errors.New("store is in use by another process")
-	// ErrCorrupt: the files are there but cannot be read as a store.
+	// ErrCorrupt means that the files exist but cannot be read as a store.
 	ErrCorrupt = errors.New("store is damaged or is not a skink store")
-	// ErrFull: less than the reserve is free on the disk; nothing was written.
+	// ErrFull means that less than the reserve is free on the disk; nothing was written.
 	ErrFull = errors.New("disk is nearly full")
-	// ErrNotExist: there is no store, and the caller did not ask to make one.
+	// ErrNotExist means that there is no store, and the caller did not ask to make one.
 	ErrNotExist = errors.New("no such store")
-	// ErrAway: the servers that keep the store were waited for, and did not answer.
+	// ErrAway means that the servers that keep the store did not answer in time.
 	ErrAway = errors.New("the servers of the store do not answer")
 )
 
-// A Store remembers one crawl. All methods may be called from several goroutines at once.
+// A Store holds one crawl. Several goroutines may call all its methods at once.
 type Store interface {
 	frontier.Frontier
 	Reader
 	Index
 	Meta
 
-	// Sync makes everything that was committed survive a power cut.
+	// Sync makes all commits survive a power cut.
 	Sync() error
 	// Close syncs the store and ends all claims. The store cannot be used after it.
 	Close() error

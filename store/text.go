@@ -36,10 +36,10 @@ const maxText = 1 << 30
 // parallel.
 func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0, len(text)/2+64)) }
 
-// A text with its Markdown is one frame of both, the Markdown right behind the text: it says the
-// same words again, and so takes little room there. A frame before it, of the kind that decoders of
-// zstd skip (RFC 8878, section 3.1.2), says how long the text is: magic number, 4, and that length,
-// each of four bytes, the lowest first.
+// A text with its Markdown is one frame of both, the Markdown right behind the text: it repeats the
+// words of the text, and so takes little room there. A skippable frame of zstd (RFC 8878, section
+// 3.1.2) comes before it and holds the length of the text. It has the magic number, 4, and that
+// length, four bytes each, little-endian.
 const (
 	splitMagic = 0x184D2A53
 	splitSize  = 12
@@ -58,8 +58,8 @@ func PackMarked(text, markdown []byte) []byte {
 	return encoder().EncodeAll(both, packed)
 }
 
-// Unpack is the inverse of Pack. Of a text with its Markdown it returns the text. A damaged text is
-// [ErrCorrupt].
+// Unpack is the inverse of Pack. For a text with its Markdown it returns the text alone. It returns
+// [ErrCorrupt] for a damaged text.
 func Unpack(packed []byte) ([]byte, error) {
 	text, _, err := UnpackMarked(packed)
 	return text, err

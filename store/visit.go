@@ -8,7 +8,7 @@ import (
 	"skink/frontier"
 )
 
-// A VisitKind says what the last visit of a page found.
+// A VisitKind is the result of the last visit of a page.
 type VisitKind string
 
 const (
@@ -28,7 +28,7 @@ func (k VisitKind) String() string {
 	return string(k)
 }
 
-// A Visit is what is remembered of an earlier state of a page.
+// A Visit is an earlier state of a page.
 type Visit struct {
 	At          time.Time  `json:"at"`                  // when the page was fetched, or judged again
 	FetchedAt   time.Time  `json:"fetched_at,omitzero"` // when it was fetched, if that is not At
@@ -58,19 +58,19 @@ type Restless struct {
 	Text   string     `json:"text"`             // some of it at the last visit
 }
 
-// Fed says whether the page belonged in the feed of deduplicated content.
+// Fed reports whether the page belonged in the feed of deduplicated content.
 func (v *Visit) Fed() bool {
 	return !v.NoIndex && (v.Verdict == dedup.Unique || v.Verdict == dedup.Thin)
 }
 
-// MostVisits is how many earlier visits a record keeps at most.
+// MostVisits is the most earlier visits that a record keeps.
 const MostVisits = 16
 
-// Visited returns when the page was last asked for.
+// Visited returns when the page was last visited.
 func (r *Record) Visited() time.Time { return latest(r.FetchedAt, r.VisitedAt) }
 
-// Began returns when the page became what the record says: when it was fetched, or judged again.
-// A revisit changes that time, so it tells the records of a page apart. A touch, see [Entry], does
+// Began returns when the current state of the page began: when it was fetched, or judged again. A
+// revisit changes that time, so it distinguishes the records of a page. A touch, see [Entry], does
 // not change it.
 func (r *Record) Began() time.Time { return latest(r.FetchedAt, r.JudgedAt) }
 
@@ -91,8 +91,8 @@ func (r *Record) Seen() time.Time {
 	return r.Since
 }
 
-// since returns when a page that has a text now, and had those of earlier visits, was first seen
-// with it; zero: it never had it before.
+// since returns when a page was first seen with its current text, given its earlier visits. It
+// returns the zero time if no earlier visit had that text.
 func since(text dedup.Hash, earlier []Visit) time.Time {
 	for i := len(earlier) - 1; i >= 0; i-- {
 		v := &earlier[i]
@@ -114,16 +114,16 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// Answers says whether the record was written by the very visit that an item asks for. If so, the
-// visit now is a replay after a crash, and the record is kept. A record from before the item was
-// due is replaced.
+// Answers reports whether the record was written by the very visit that an item asks for. If so,
+// the current visit is a replay after a crash, and the record is kept. A record from before the
+// item was due is replaced.
 func (r *Record) Answers(it *frontier.Item) bool {
 	return it.Due.IsZero() || !r.Visited().Before(it.Due)
 }
 
-// Succeeds makes r the successor of the record before it, so that r remembers what the page was.
-// resemblance is that of the two texts. sketch is that of the earlier text, nil if it has none. If
-// both records have the same text, the earlier sketch is not kept.
+// Succeeds makes r the successor of the record before it, and adds the earlier state to r.
+// resemblance is that of the two texts. sketch is that of the earlier text, or nil if it has none.
+// If both records have the same text, the earlier sketch is not kept.
 func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance float64) {
 	v := Visit{
 		At: before.Began(), Words: before.Words, Hash: before.Hash, Resemblance: resemblance,

@@ -13,34 +13,33 @@ import (
 
 // # Other similarities
 //
-// How many clusters there would be at another similarity takes all pages against all, which takes a
-// while. It is made beside, when somebody asks for it by a form, and kept.
+// Counting the clusters at another similarity takes a comparison of all pages with each other,
+// which takes long. It runs in the background after a form asks for it, and the result is kept.
 
-// Alike knows how alike the pages of a store are, below the similarity of the crawl too. Its
-// methods may be called by several goroutines at once.
+// An Alike holds the clusters of a store's pages at other similarities, also below that of the
+// crawl. Several goroutines may call its methods at once.
 type Alike interface {
-	// Steps say what similarities give, the lowest first.
+	// Steps returns the result for each similarity, the lowest first.
 	Steps() []Step
-	// Near returns at most n pairs that are just alike enough for a similarity, and at most n that
-	// are not.
+	// Near returns at most n pairs just at or above a similarity, and at most n just below it.
 	Near(similarity float64, n int) (above, below []Pair)
 }
 
-// A Step is what a similarity gives.
+// A Step is the result for one similarity.
 type Step struct {
 	Similarity float64
 	Clusters   int
 	Pages      int // in them
 }
 
-// A Pair is two pages and how alike they are.
+// A Pair is two pages and their resemblance.
 type Pair struct {
 	A, B        dedup.Hash
 	URLs        [2]string
 	Resemblance float64
 }
 
-// liken compares all pages, if nobody does already.
+// liken compares all pages, unless that is already running.
 func (v *View) liken() {
 	v.likening.renew(v.life, func(ctx context.Context) (Alike, error) {
 		v.likened.Store(0)
@@ -48,7 +47,7 @@ func (v *View) liken() {
 	})
 }
 
-// An alikeView is what similarities give.
+// An alikeView shows the results for all similarities.
 type alikeView struct {
 	Form         string
 	At           string
@@ -72,7 +71,7 @@ type stepRow struct {
 // pairsShown is how many pairs are shown above a similarity and below it.
 const pairsShown = 8
 
-// alikePage shows what another similarity would give.
+// alikePage shows the results for another similarity.
 func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	l := &v.likening
 	l.mu.Lock()
@@ -94,7 +93,7 @@ func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "alike", title: "Similarity", again: again, Content: s}, nil
 }
 
-// show fills in what is known.
+// show fills in the known results.
 func (s *alikeView) show(a Alike) {
 	steps := a.Steps()
 	if len(steps) == 0 {
@@ -122,7 +121,7 @@ func (s *alikeView) show(a Alike) {
 	s.Above, s.Below = a.Near(s.Similarity, pairsShown)
 }
 
-// likenAgain has all pages compared.
+// likenAgain starts a comparison of all pages.
 func (v *View) likenAgain(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
 		http.Error(w, "this form is not one of this page: open the page again, and press the button there", http.StatusForbidden)

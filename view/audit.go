@@ -17,11 +17,11 @@ import (
 
 // # The audit
 //
-// An audit goes through the whole store twice. So it is made beside, when somebody first asks for
-// it, and kept until somebody asks for a new one. Of a store into which a crawl of this process
-// writes only a form makes it: a crawl is not slowed down because somebody looked.
+// An audit reads the whole store twice. So it runs in the background, starting with the first
+// request, and its result is kept until a request for a new one. While a crawl of this process
+// writes to the store, only a form starts an audit: viewing a page must not slow down a crawl.
 
-// makeAudit makes an audit, if none is being made. It returns when it is done.
+// makeAudit makes an audit, unless one is being made. It returns when it is done.
 func (v *View) makeAudit() {
 	v.auditing.renew(v.life, func(ctx context.Context) (*audit.Audit, error) {
 		opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule}
@@ -42,7 +42,7 @@ type auditView struct {
 	URLs   int64 // that the audit is of
 	Groups []findingGroup
 
-	Unknown []string // of which lists nothing, or not all, is known
+	Unknown []string // lists that are not known, or not completely
 }
 
 type findingGroup struct {
@@ -58,7 +58,7 @@ var weights = map[audit.Weight]string{
 	audit.Fine:  "Fine: as it should be",
 }
 
-// auditPage lists the findings, those that matter most first.
+// auditPage lists the findings, the most important first.
 func (v *View) auditPage(_ context.Context, _ *http.Request) (*screen, error) {
 	known := v.auditing.now()
 	a := known.what
@@ -87,7 +87,7 @@ func (v *View) auditPage(_ context.Context, _ *http.Request) (*screen, error) {
 	return &screen{name: "audit", title: "Audit", again: again, Content: s}, nil
 }
 
-// remakeAudit has a new audit made.
+// remakeAudit starts a new audit.
 func (v *View) remakeAudit(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
 		http.Error(w, "this form is not one of this page: open the page again, and press the button there", http.StatusForbidden)
@@ -109,7 +109,7 @@ type findingView struct {
 	Later   string
 }
 
-// rowsTime is how long rows are made while somebody waits. Those of some lists compare texts.
+// rowsTime is the longest time for making rows during a request. Rows of some lists compare texts.
 const rowsTime = 80 * time.Millisecond
 
 // findingPage shows the rows of a finding.
@@ -142,7 +142,7 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 	return &screen{name: "finding page", title: f.Title, Content: s}, nil
 }
 
-// finding is a finding of the last audit.
+// finding returns a finding of the last audit.
 func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	known := v.auditing.now()
 	if known.what == nil {
@@ -155,7 +155,7 @@ func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	return f, known.at, nil
 }
 
-// inside lets the links of a table lead to what the view knows of the pages.
+// inside makes the links of a table lead to pages of the view.
 func inside(t *audit.Table) {
 	to := func(l *report.PageLink) {
 		if l.Link != "" {
@@ -177,7 +177,7 @@ func inside(t *audit.Table) {
 	}
 }
 
-// findingCSV sends all rows of a finding to a spreadsheet.
+// findingCSV sends all rows of a finding as CSV.
 func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 	f, _, err := v.finding(strings.TrimSuffix(r.PathValue("name"), ".csv"))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// borrowed is a reader for those who keep one: it borrows the store for each question.
+// borrowed is a reader for callers that keep one: it borrows the store for each question.
 type borrowed struct{ from Source }
 
 var _ store.Reader = borrowed{}
@@ -23,7 +23,7 @@ func asked[T any](ctx context.Context, b borrowed, question func(store.Reader) (
 	return answer, err
 }
 
-// listing borrows a store for as long as a list is read.
+// listing borrows a store while a list is read.
 func listing[T any](ctx context.Context, b borrowed, list func(store.Reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		more := true

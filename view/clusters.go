@@ -80,8 +80,8 @@ func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, erro
 	return &screen{name: "clusters", title: "Clusters", Content: l}, err
 }
 
-// clustersOf are the places of the clusters that have members, the largest first. With a host or a
-// pattern of URLs, they are those with a member there.
+// clustersOf returns the places of the clusters that have members, the largest first. With a host
+// or a pattern of URLs, it returns those with a member there.
 func (t *rows) clustersOf(host, shape string) (places []uint32) {
 	var there rowSet
 	if host != "" || shape != "" {
@@ -107,8 +107,8 @@ func (t *rows) clustersOf(host, shape string) (places []uint32) {
 // patternsShown is how many patterns of URLs are listed.
 const patternsShown = 20
 
-// patterns are the patterns of URLs with the most duplicates, of the host that a list is filtered
-// by.
+// patterns returns the patterns of URLs with the most duplicates, of the host that a list is
+// filtered by.
 func (t *rows) patterns(form url.Values) (all []patternRow) {
 	counts := make([]int64, len(t.shapes))
 	matches := t.matching(query{host: form.Get("host")})
@@ -144,8 +144,8 @@ type clusterView struct {
 	MinWords int // of the crawl's rule
 }
 
-// clusterPage shows the members of a cluster, the most alike first, each beside the leader when it
-// is chosen.
+// clusterPage shows the members of a cluster, the highest resemblance first. A chosen member is
+// shown beside the leader.
 func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 	c := &clusterView{MinWords: v.opt.Rule.MinWords}
@@ -181,7 +181,7 @@ func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error
 	return &screen{name: "cluster", title: "Cluster of " + cmp.Or(report.Clip(c.Leader.Title, 200), c.Leader.URL), Content: c}, nil
 }
 
-// members are the rows of the members of a cluster, the most alike first.
+// members returns the rows of the members of a cluster, the highest resemblance first.
 func (t *rows) members(leader dedup.Hash) (all []int) {
 	c, ok := t.ledBy[leader]
 	if !ok {

@@ -18,7 +18,7 @@ type compareView struct {
 	Missing  string // why there is nothing to compare
 }
 
-// comparePage shows two pages side by side, which are named by their ids or URLs.
+// comparePage shows two pages side by side. The request names them by ids or URLs.
 func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error) {
 	c := &compareView{}
 	var texts [2]*store.Content
@@ -54,7 +54,7 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 	return s, nil
 }
 
-// mostCompared bounds the text that is compared while somebody waits.
+// mostCompared bounds the text that is compared during a request, in bytes.
 const mostCompared = 1 << 20
 
 // read makes t the canonical text of a page.

@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// An index is the rows of a store, kept in step with it while somebody looks.
+// An index holds the rows of a store. Each request brings it up to date.
 type index struct {
 	from   Source
 	orders *orders
@@ -35,8 +35,8 @@ const (
 	batch     = 256                    // records that are taken in at once
 )
 
-// fresh brings the rows in step with the store. It waits for that only for a moment: a large store
-// is read beside, and lists say how far that has come.
+// fresh brings the rows up to date with the store. It waits only a moment: a large store is read in
+// the background, and lists show the progress.
 func (x *index) fresh(ctx context.Context, beside *sync.WaitGroup, life context.Context) {
 	x.mu.Lock()
 	if !x.busy && time.Since(x.looked) >= lookEvery && life.Err() == nil {
@@ -55,7 +55,7 @@ func (x *index) fresh(ctx context.Context, beside *sync.WaitGroup, life context.
 	}
 }
 
-// read takes in what was committed since the last look.
+// read adds the changes since the last look.
 func (x *index) read(ctx context.Context) {
 	x.mu.RLock()
 	cursor := x.cursor
@@ -103,7 +103,7 @@ func (x *index) take(some []*store.Change) {
 	x.cursor = some[len(some)-1].Cursor
 }
 
-// restart begins anew when most rows are dead. The next look reads all.
+// restart drops all rows when most of them are dead. The next look reads everything.
 func (x *index) restart() {
 	if dead := x.rows.n - x.rows.live; dead > 1<<16 && dead > x.rows.live {
 		x.rows, x.orders, x.cursor = newRows(), newOrders(), ""
@@ -118,7 +118,8 @@ func (x *index) look(do func(*rows)) {
 	do(x.rows)
 }
 
-// list selects a part of the list of a query. later is not nil if it is to be called beside.
+// list selects a part of the list of a query. If later is not nil, the caller must call it in the
+// background.
 func (x *index) list(q query) (s selection, later func()) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

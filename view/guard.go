@@ -6,27 +6,26 @@ import (
 	"strings"
 )
 
-// # What a request may do
+// # Security of requests
 //
-// A browser sends to this server also what pages of other sites ask it to send, with the cookies of
-// this one. And this server shows what strangers wrote. So:
+// A browser also sends requests to this server that pages of other sites make, with this server's
+// cookies. And this server shows untrusted content. So:
 //
-//   - It answers under its own names alone (package ownname). A page that lets its name resolve to
-//     our address reads nothing.
-//   - GET changes nothing. What is changed is changed by POST, with a token that stands in the forms
-//     of our pages, which no other site can read.
-//   - Where it can be reached from other machines, its address has a token, which becomes a cookie
-//     that only our own pages send.
-//   - The policy of its pages lets nothing load or run but its own style sheet and script. What was
-//     crawled is escaped by html/template wherever it stands; the policy is for the day that this
-//     fails.
-//   - No page asks another server for anything. A link to a crawled site tells that site nothing of
-//     where it was clicked.
+//   - It answers only under its own names (package ownname). So a site that lets its name resolve
+//     to our address (DNS rebinding) reads nothing.
+//   - GET changes nothing. A change takes a POST, with a token that is in the forms of our pages
+//     and that no other site can read.
+//   - If other machines can reach it, its address contains a token, which becomes a cookie. The
+//     browser sends that cookie only with requests from our own pages.
+//   - The policy of its pages lets nothing load or run except its own style sheet and script.
+//     html/template escapes all crawled content; the policy protects if that fails.
+//   - No page makes the browser send a request to another server. A link to a crawled site does not
+//     tell that site where it was clicked.
 
 // policy is the Content-Security-Policy of every answer.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// harden sets the headers that every answer has, and refuses what pages of other sites embed.
+// harden sets the headers of every answer, and refuses to be embedded by pages of other sites.
 func harden(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -46,10 +45,10 @@ func harden(next http.Handler) http.Handler {
 	})
 }
 
-// cookieName is that of the cookie that the token of an address becomes.
+// cookieName is the name of the cookie that holds the token of the address.
 const cookieName = "skink-view"
 
-// admit lets those in who know the token of the address, if there is one.
+// admit refuses requests without the token of the address, if there is one.
 func (v *View) admit(next http.Handler) http.Handler {
 	if v.opt.Token == "" {
 		return next
@@ -69,7 +68,7 @@ func (v *View) admit(next http.Handler) http.Handler {
 	})
 }
 
-// authentic says whether a form is one of ours.
+// authentic reports whether a form is one of ours.
 func (v *View) authentic(r *http.Request) bool {
 	r.Body = http.MaxBytesReader(nil, r.Body, 1<<16)
 	origin := r.Header.Get("Origin")

@@ -12,27 +12,27 @@ import (
 	"skink/store"
 )
 
-// # Links in
+// # Incoming links
 //
-// A store keeps the links of a page with the page. So it says at once where a page leads, and not
-// who leads to it. The view goes through the links of all pages once, and notes of each row how
-// many pages link to it, and which were the first. What such a link says is read from the page that
-// has it, when somebody looks.
+// A store keeps the links of a page with the page. So it finds outgoing links at once, but not
+// incoming ones. The view reads the links of all pages once. For each row it records how many pages
+// link to it, and which were the first. The text of such a link is read from the linking page when
+// it is shown.
 //
-// That takes 8 bytes a record and 4 for each link that is noted, and 12 more of each while it is
-// made. It is made beside, when somebody first looks at a page, and kept until a form asks for it
-// anew. Where a crawl of this process writes to the store only the form has it made, as with the
-// audit.
+// That takes 8 bytes a record and 4 for each recorded link, and 12 more of each while it is made.
+// It runs in the background, starting with the first view of a page, and the result is kept until a
+// form asks for a new one. While a crawl of this process writes to the store, only the form starts
+// it, as with the audit.
 
-// These bound what is noted of links: pages that link to one URL, and such pages over all URLs,
-// which take 256 MB. What is beyond is counted.
+// These bound the recorded links: the pages that link to one URL, and such pages over all URLs,
+// which take 256 MB. Further links are only counted.
 const (
 	mostInward = 100
 	mostNoted  = 1 << 26
 )
 
-// An inward says who links to whom. It never changes. A page is known by the number of its first
-// row.
+// An inward holds the incoming links of all pages. It never changes. A page is identified by the
+// number of its first row.
 type inward struct {
 	of    *rows    // whose numbers these are
 	count []uint32 // by page: pages that link to it, without itself
@@ -40,7 +40,7 @@ type inward struct {
 	from  []uint32 // pages
 }
 
-// linking are the pages that link to a page: the first of them, and how many there are.
+// linking returns the first pages that link to a page, and the number of all.
 func (in *inward) linking(page uint32) (first []uint32, all int) {
 	if int(page) >= len(in.count) {
 		return nil, 0
@@ -48,19 +48,19 @@ func (in *inward) linking(page uint32) (first []uint32, all int) {
 	return in.from[in.begin[page]:in.begin[page+1]], int(in.count[page])
 }
 
-// An inwardMaker takes in the links of one page after the other.
+// An inwardMaker collects the links of one page after the other.
 type inwardMaker struct {
 	count []uint32
 	noted [][]edge // in pieces of notedAtOnce, so that more of them cost no copy
 	all   int
 }
 
-// An edge is that a page links to another.
+// An edge is a link from one page to another.
 type edge struct{ from, to uint32 }
 
 const notedAtOnce = 1 << 16
 
-// add takes in that a page links to others. It changes the order of to.
+// add adds the links of a page. It changes the order of to.
 func (m *inwardMaker) add(from uint32, to []uint32) {
 	slices.Sort(to)
 	for _, page := range slices.Compact(to) {
@@ -83,7 +83,7 @@ func (m *inwardMaker) add(from uint32, to []uint32) {
 	}
 }
 
-// made puts what was noted in the order of the pages that are linked to.
+// made sorts the recorded links by the page they lead to.
 func (m *inwardMaker) made(of *rows) *inward {
 	in := &inward{of: of, count: m.count, begin: make([]uint32, len(m.count)+1), from: make([]uint32, m.all)}
 	for _, some := range m.noted {
@@ -105,7 +105,7 @@ func (m *inwardMaker) made(of *rows) *inward {
 	return in
 }
 
-// turn goes through the links of all pages, if nobody does already.
+// turn reads the links of all pages, unless that is already running.
 func (v *View) turn() { v.turning.renew(v.life, v.readInward) }
 
 // readInward reads the links of all pages that have a row.
@@ -176,10 +176,10 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 	return m.made(of), err
 }
 
-// An inView is who links to a page.
+// An inView shows the pages that link to a page.
 type inView struct {
 	Form   string
-	None   bool   // nobody has counted yet
+	None   bool   // the links have not been counted yet
 	At     string // when it was counted
 	Making bool
 	Failed string
@@ -195,11 +195,11 @@ type inLink struct {
 	NoFollow bool
 }
 
-// linkTime is how long the texts of links are looked for while somebody waits. A page may have
+// linkTime is the longest time for looking up the texts of links during a request. A page may have
 // thousands of links.
 const linkTime = 60 * time.Millisecond
 
-// inwardOf says who links to a page.
+// inwardOf returns the pages that link to a page.
 func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record) (*inView, error) {
 	if v.opt.About.Settings.NoLinks {
 		return nil, nil
@@ -248,7 +248,7 @@ func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record)
 	return shown, nil
 }
 
-// linkTo is how a page links to a URL.
+// linkTo returns how a page links to a URL.
 func linkTo(c *store.Content, url string) inLink {
 	in := inLink{Record: &c.Record}
 	for _, l := range c.Links {
@@ -259,7 +259,7 @@ func linkTo(c *store.Content, url string) inLink {
 	return in
 }
 
-// turnAgain has the links of all pages counted anew, and shows the page from which that was asked.
+// turnAgain starts a new count of all links, and redirects to the page with the form.
 func (v *View) turnAgain(w http.ResponseWriter, r *http.Request) {
 	var id dedup.Hash
 	switch {

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// A latest is something of the whole store that takes long to make: what was made last, and whether
-// the next is being made. It is made beside the answers, by one at a time.
+// A latest holds a result over the whole store that takes long to compute: the last result, and
+// whether the next one is being computed. Requests do not wait for it, and at most one computation
+// runs.
 type latest[T any] struct {
 	mu      sync.Mutex
 	made[T] // guarded by mu
 }
 
-// A made is what a latest knows.
+// A made is the state of a latest.
 type made[T any] struct {
 	what   T         // zero: none was made
 	at     time.Time // when its making began
@@ -21,14 +22,15 @@ type made[T any] struct {
 	failed error // why the last could not be made
 }
 
-// now is what is known at this moment.
+// now returns the current state.
 func (l *latest[T]) now() made[T] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.made
 }
 
-// renew makes the next one, if nobody does already, and returns when that is done. life ends it.
+// renew computes the next result, unless that is already running, and returns when it is done. The
+// end of life ends it.
 func (l *latest[T]) renew(life context.Context, do func(context.Context) (T, error)) {
 	l.mu.Lock()
 	if l.making || life.Err() != nil {

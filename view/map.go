@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// A mapView says which hosts have pages of which others.
+// A mapView shows which hosts repeat pages of which others.
 type mapView struct {
 	Heads   []string   // of the hosts that share the most
 	Rows    []mapRow   // of the same hosts
@@ -40,7 +40,7 @@ type hostPair struct {
 	place    shared
 }
 
-// mapped is how many hosts stand in the square of the map.
+// mapped is how many hosts are in the square of the map.
 const mapped = 12
 
 // mapPage shows hosts against hosts.
@@ -64,7 +64,7 @@ func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "map", title: "Map", Content: m}, nil
 }
 
-// pairs are the pairs of different hosts that share pages, those that share most first.
+// pairs returns the pairs of different hosts that share pages, those that share most first.
 func (t *rows) pairs() (all []hostPair) {
 	for p, n := range t.between {
 		if n > 0 && p.member != p.leader {
@@ -77,7 +77,7 @@ func (t *rows) pairs() (all []hostPair) {
 	return all
 }
 
-// square puts the hosts that share the most against each other.
+// square fills the square of the hosts that share the most.
 func (m *mapView) square(t *rows, all []hostPair) {
 	var hosts []uint32
 	for _, p := range all {

@@ -10,18 +10,17 @@ import (
 	"skink/store"
 )
 
-// markedPolicy is the Content-Security-Policy of a crawled page with its text marked. The page
-// comes without attributes, scripts, pictures and links; what shows the marks is a style sheet of
-// its own.
+// markedPolicy is the Content-Security-Policy of a crawled page with its text marked. The page is
+// sent without attributes, scripts, pictures and links. Its only style sheet shows the marks.
 const markedPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"
 
 // mostMarked bounds a marked page, in bytes.
 const mostMarked = 1000 << 10
 
-// errFull ends the writing of a page that is larger than that.
+// errFull ends the writing of a page that exceeds mostMarked.
 var errFull = errors.New("the page is too large to be shown whole")
 
-// A bounded takes what is written up to a bound.
+// A bounded is a buffer with a maximum size.
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {
@@ -32,7 +31,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// markedPage shows a page as it was crawled, with the text marked that was taken of it.
+// markedPage shows a page as it was crawled, with the extracted text marked.
 func (v *View) markedPage(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()

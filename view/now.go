@@ -23,16 +23,16 @@ import (
 // A Crawl is a crawl that runs in the process of a view. Its methods may be called by several
 // goroutines at once.
 type Crawl interface {
-	// Pages is how many pages this run has added. It costs next to nothing.
+	// Pages returns how many pages this run has added. It is cheap.
 	Pages() int64
-	// Now is how the crawl stands.
+	// Now returns the state of the crawl.
 	Now() Moment
 	Pause() // begins no request until GoOn
 	GoOn()
 	Stop() // ends the crawl as Ctrl-C does
 }
 
-// A Moment is how a crawl stands.
+// A Moment is the state of a crawl.
 type Moment struct {
 	Tally    store.Tally // of the store
 	Ends     []End       // how the URLs of the store ended
@@ -40,7 +40,7 @@ type Moment struct {
 	Hosts    []HostNow   // that the crawl knows of at the moment
 	Saved    []Saving    // fetches that were saved
 
-	Memory, MostMemory int64         // bytes of the process, and what it is to get along with
+	Memory, MostMemory int64         // bytes of the process, and its limit
 	Disk, Free         int64         // bytes of the store, and free beside it; 0: not known
 	Left               time.Duration // for what is known now; 0: not known
 	Paused, Stopping   bool
@@ -53,13 +53,13 @@ type End struct {
 	Note string
 }
 
-// A Saving says how many fetches were saved, and how.
+// A Saving counts the fetches that were saved in one way.
 type Saving struct {
 	Why     string
 	Fetches int64
 }
 
-// A HostNow is how a crawl gets on with a host.
+// A HostNow is the state of one host in a crawl.
 type HostNow struct {
 	Name     string
 	State    HostState
@@ -79,8 +79,8 @@ const (
 	Done  HostState = "done"  // it has nothing left to fetch
 )
 
-// A pulse is the pages of a crawl over time. It has some hundred samples, however long the crawl
-// is: when it is full, every other one goes, and it takes half as many from then on.
+// A pulse is the number of pages of a crawl over time. It has some hundred samples, however long
+// the crawl is: when it is full, every other sample is dropped, and the interval doubles.
 type pulse struct {
 	mu      sync.Mutex
 	samples []sample      // guarded by mu
@@ -99,7 +99,7 @@ const (
 	recentSamples = 10
 )
 
-// beat notes how many pages there are.
+// beat records the number of pages.
 func (p *pulse) beat(at time.Time, pages int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,7 +119,7 @@ func (p *pulse) beat(at time.Time, pages int64) {
 	p.samples = append(p.samples, s)
 }
 
-// A line is a course of numbers as a picture.
+// A line is a graph of numbers over time.
 type line struct {
 	Points       string // of a polyline, in a field of 600 by 100
 	Most         string // pages a second, at its top
@@ -127,7 +127,7 @@ type line struct {
 	Last, Middle string // pages a second in the last seconds, and on average
 }
 
-// rests says whether nothing came in for as long as anybody looks.
+// rests reports whether no page was added in the whole recent period.
 func (p *pulse) rests() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,7 +135,7 @@ func (p *pulse) rests() bool {
 	return n > 1 && p.samples[0].pages == p.samples[n-1].pages && p.recent[len(p.recent)-1].pages == p.samples[n-1].pages
 }
 
-// line draws the pages a second.
+// line draws the rate of pages a second.
 func (p *pulse) line() (l line) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,7 +174,7 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'f', 0, 64)
 }
 
-// durationText is a time as people write it.
+// durationText formats a duration for people.
 func durationText(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
@@ -189,7 +189,7 @@ func durationText(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
 }
 
-// sixtieths writes sixtieths of a unit as people do, such as 2 min 5 s.
+// sixtieths formats sixtieths of a unit for people, such as 2 min 5 s.
 func sixtieths(n int64, unit, sixtieth string) string {
 	if n%60 == 0 {
 		return fmt.Sprintf("%d %s", n/60, unit)
@@ -237,7 +237,7 @@ const hostsShown = 12
 // changed.
 var parts = []string{"now-state", "now-pace", "now-pages", "now-urls", "now-hosts", "now-newest"}
 
-// moment is how the crawl stands, or what the store knows if no crawl runs here.
+// moment returns the state of the crawl, or of the store if no crawl runs here.
 func (v *View) moment(ctx context.Context) (*nowView, error) {
 	n := &nowView{Form: v.form, Running: v.opt.Crawl != nil, At: time.Now().UTC()}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) (err error) {
@@ -289,7 +289,7 @@ const (
 	rowsBack    = 20_000
 )
 
-// newest are the clusters that grew last.
+// newest returns the clusters that grew last.
 func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
 	var ids []dedup.Hash
 	var sizes []int
@@ -341,7 +341,7 @@ func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
 	return all, nil
 }
 
-// lately keeps the newest clusters as they were last read, for as long as they are the newest.
+// lately caches the newest clusters until others are the newest.
 type lately struct {
 	mu  sync.Mutex
 	ids []dedup.Hash // guarded by mu
@@ -360,17 +360,17 @@ func (l *lately) keep(ids []dedup.Hash, all []newest) {
 	l.ids, l.all = ids, all
 }
 
-// nowPage shows how the crawl stands.
+// nowPage shows the state of the crawl.
 func (v *View) nowPage(ctx context.Context, r *http.Request) (*screen, error) {
 	n, err := v.moment(ctx)
 	return &screen{name: "now", title: "Now", live: "/now/events", Content: n}, err
 }
 
-// mostStreams bounds how many browsers are told of a running crawl at once.
+// mostStreams bounds how many browsers follow a running crawl at once.
 const mostStreams = 8
 
-// events tells a browser how the crawl stands, once a second: the sections of the page that have
-// changed. What that costs is bounded: it waits fifty times as long as it took.
+// events sends a browser the changed sections of the page, about once a second. Its cost is
+// bounded: between two rounds it waits at least fifty times as long as a round took.
 func (v *View) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case v.streams <- struct{}{}:
@@ -407,7 +407,7 @@ func (v *View) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changed are the sections that differ from what was shown, by their ids.
+// changed returns the sections that differ from those shown, by their ids.
 func (v *View) changed(r *http.Request, shown map[string]string) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()
@@ -433,7 +433,7 @@ func (v *View) changed(r *http.Request, shown map[string]string) (map[string]str
 	return changed, nil
 }
 
-// told does what a form of the page asks for.
+// told handles a form that controls the crawl.
 func (v *View) told(do func(Crawl)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {

@@ -10,13 +10,13 @@ import (
 
 // # Orders
 //
-// An order is the numbers of the rows, sorted by one column. It is made when somebody asks for it
-// first, and grows with the rows: the new ones are sorted and put between the old. Where that would
-// take longer than an answer may, it is done beside, and answers come in the order of the crawl
-// until then.
+// An order is the numbers of the rows, sorted by one column. It is made at the first request, and
+// grows with the rows: new rows are sorted and merged into the old ones. If that would take too
+// long for a request, it is done in the background, and until then lists come in the order of the
+// crawl.
 
-// columns are what lists can be sorted by, each with what compares two rows. The first is the order
-// of the crawl, which needs no list of its own.
+// columns are the columns by which lists can be sorted, each with a comparison of two rows. The
+// first is the order of the crawl, which needs no list of its own.
 var columns = []column{
 	{"crawl", nil},
 	{"url", func(t *rows, a, b int32) int {
@@ -52,15 +52,15 @@ func by[T cmp.Ordered](of func(*row) T) func(*rows, int32, int32) int {
 	return func(t *rows, a, b int32) int { return cmp.Compare(of(t.at(int(a))), of(t.at(int(b)))) }
 }
 
-// columnNamed is the place of a column, 0 if there is none of that name.
+// columnNamed returns the place of a column, or 0 if there is none of that name.
 func columnNamed(name string) int {
 	return max(slices.IndexFunc(columns, func(c column) bool { return c.name == name }), 0)
 }
 
-// atOnce is how many rows are sorted while somebody waits.
+// atOnce is how many rows are sorted during a request.
 const atOnce = 20_000
 
-// orders are those that were asked for.
+// orders holds the orders that were requested.
 type orders struct {
 	mu      sync.Mutex
 	sorted  [][]int32 // guarded by mu, by column: never changed, but replaced
@@ -71,10 +71,10 @@ func newOrders() *orders {
 	return &orders{sorted: make([][]int32, len(columns)), sorting: make([]bool, len(columns))}
 }
 
-// by returns an order of all rows. It returns nil if that has to be made first. Then later makes
-// it, and is to be called beside; it is nil if somebody makes it already. The caller of by holds
-// the lock of the rows. Later needs none: it sorts the rows of whole chunks, of which nothing
-// changes that rows are compared by.
+// by returns an order of all rows, or nil if it is not ready. Then the caller must call later in
+// the background to make it; later is nil if that is already running. The caller of by must hold
+// the lock of the rows. later needs no lock: it sorts the rows of full chunks, whose compared
+// fields do not change.
 func (o *orders) by(col int, t *rows) (order []int32, later func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -98,8 +98,7 @@ func (o *orders) by(col int, t *rows) (order []int32, later func()) {
 	}
 }
 
-// grown is an order with the rows up to n put in their places. Equal rows are in the order of the
-// crawl.
+// grown returns an order extended by the rows up to n. Equal rows are in the order of the crawl.
 func grown(old []int32, t *rows, col, n int) []int32 {
 	compare := func(a, b int32) int { return cmp.Or(columns[col].compare(t, a, b), cmp.Compare(a, b)) }
 	fresh := make([]int32, 0, n-len(old))

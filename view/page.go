@@ -14,10 +14,10 @@ import (
 	"skink/store"
 )
 
-// A pageView is all that is known of a page.
+// A pageView shows everything known of a page.
 type pageView struct {
 	*store.Record
-	Link     string // where it was crawled; "": nowhere that a browser can go
+	Link     string // where it was crawled; "": no URL that a browser can open
 	Kept     bool   // a text was kept
 	Marked   bool   // the page was kept, too, and can be shown with its text marked
 	Blocks   []string
@@ -28,7 +28,7 @@ type pageView struct {
 	Nearest  []neighbour
 	Nearness string // why there are none
 	Rule     dedup.Rule
-	In       *inView      // who links to it; nil: the store keeps no links
+	In       *inView      // the pages that link to it; nil: the store keeps no links
 	Out      []store.Link // the first of them
 	OutRest  int
 }
@@ -36,17 +36,17 @@ type pageView struct {
 // linksShown is how many links of a page are shown.
 const linksShown = 200
 
-// A neighbour is a page that is like another.
+// A neighbour is a page that resembles another.
 type neighbour struct {
 	*store.Record
 	Alike float64 // resemblance
 	Exact bool    // it was counted, and not estimated
 }
 
-// textShown is how many bytes of a text are shown. An answer stays under a megabyte.
+// textShown is how many bytes of a text are shown. It keeps an answer under a megabyte.
 const textShown = 300 << 10
 
-// onePage shows a page, which is named by its id or its URL.
+// onePage shows a page. The request names it by its id or URL.
 func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 	p := &pageView{Rule: v.opt.Rule}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) error {
@@ -91,7 +91,7 @@ func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "one page", title: cmp.Or(title, p.URL), again: again, Content: p}, nil
 }
 
-// content is what a store has of a page, which is named by its id.
+// content returns what a store has of the page with an id.
 func content(ctx context.Context, s store.Reader, name string, want store.Want) (*store.Content, error) {
 	var id dedup.Hash
 	if err := id.UnmarshalText([]byte(name)); err != nil {
@@ -111,7 +111,7 @@ func content(ctx context.Context, s store.Reader, name string, want store.Want) 
 	return pages[0], nil
 }
 
-// blocksOf are the blocks of a text that are shown, and how many bytes are not.
+// blocksOf returns the blocks of a text that are shown, and how many bytes are not.
 func blocksOf(text string) (blocks []string, rest int) {
 	shown := strings.ToValidUTF8(text[:min(len(text), textShown)], "")
 	for line := range strings.Lines(shown) {
@@ -120,16 +120,16 @@ func blocksOf(text string) (blocks []string, rest int) {
 	return blocks, len(text) - len(shown)
 }
 
-// These bound the search for what is near a page: how many pages are compared by their sketches,
-// how many of those by their texts, and how alike a page has to be to be shown.
+// These bound the search for similar pages: how many pages are compared by sketch, how many of
+// those by text, and the least resemblance that is shown.
 const (
 	nearBySketch = 64
 	nearByText   = 12
 	leastNear    = 0.1
 )
 
-// nearest are the pages that are most like one, outside its cluster. Of another cluster only the
-// leader stands here. None of them has to be as alike as duplicates are.
+// nearest returns the pages most similar to one, outside its cluster. Another cluster is
+// represented by its leader. The resemblance may be lower than that of duplicates.
 func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (all []neighbour, why string, err error) {
 	switch {
 	case c.Record.Kind != store.Page:
@@ -159,7 +159,7 @@ func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (a
 	return all, "", v.measure(ctx, s, c, all)
 }
 
-// measure puts the exact resemblance in the place of an estimate where both texts are kept.
+// measure replaces estimates by the exact resemblance if both texts are kept.
 func (v *View) measure(ctx context.Context, s store.Reader, c *store.Content, all []neighbour) error {
 	if !c.Kept {
 		return nil
@@ -188,7 +188,7 @@ func (v *View) shingles(c *store.Content) dedup.Set {
 	return dedup.NewSet(v.opt.Rule.Shingles(&t))
 }
 
-// nearest are the pages whose fingerprints are most like one, without a page, its leader and the
+// nearest returns the pages with the most similar fingerprints, except a page, its leader and the
 // members of clusters.
 func (t *rows) nearest(f fingerprint, page, leader dedup.Hash) []dedup.Hash {
 	type near struct {

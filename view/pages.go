@@ -17,7 +17,7 @@ import (
 	"skink/store"
 )
 
-// functions are what the templates call beside those of the report.
+// functions are the functions that the templates call, in addition to those of the report.
 var functions = template.FuncMap{
 	"time":   timeText,
 	"size":   func(n any) string { return sizeText(reflect.ValueOf(n).Int()) },
@@ -32,7 +32,7 @@ var functions = template.FuncMap{
 	"failing":  failing,
 }
 
-// foundText says how it came that a page is known to repeat another.
+// foundText says how a page was found to repeat another.
 func foundText(by dedup.Method) string {
 	switch by {
 	case dedup.ByText:
@@ -45,7 +45,7 @@ func foundText(by dedup.Method) string {
 	return ""
 }
 
-// failing is where the URLs are listed that failed in some way.
+// failing returns the address of the list of URLs with a problem.
 func failing(problem string) string {
 	list := url.Values{"kind": {string(store.Error)}}
 	if status, ok := strings.CutPrefix(problem, "status "); ok {
@@ -61,7 +61,7 @@ func timeText(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
-// sizeText is a number of bytes as people write it.
+// sizeText formats a number of bytes for people.
 func sizeText(n int64) string {
 	for _, unit := range []struct {
 		bytes int64
@@ -132,7 +132,8 @@ func queryOf(form url.Values) query {
 	}
 }
 
-// with is the address of a list with some parts changed: a name and its value, "" for none.
+// with returns the address of a list with some parameters changed: a name and its value, "" to
+// remove it.
 func with(path string, form url.Values, pairs ...string) string {
 	changed := url.Values{}
 	for name, values := range form {
@@ -198,7 +199,7 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 	return &screen{name: "pages", title: "Pages", again: again, Content: l}, err
 }
 
-// list selects rows, and has made beside what that needs.
+// list selects rows, and starts background work that this needs.
 func (v *View) list(q query) selection {
 	found, later := v.index.list(q)
 	if later != nil {
@@ -207,7 +208,7 @@ func (v *View) list(q query) selection {
 	return found
 }
 
-// records are the records of pages. One that is gone since the rows were read is left out.
+// records returns the records of pages. It leaves out pages that are gone since the rows were read.
 func records(ctx context.Context, s store.Reader, ids []dedup.Hash) (all []*store.Record, err error) {
 	pages, err := s.Pages(ctx, ids, store.WantRecord)
 	for _, p := range pages {
@@ -218,7 +219,7 @@ func records(ctx context.Context, s store.Reader, ids []dedup.Hash) (all []*stor
 	return all, err
 }
 
-// largestHosts are the hosts with the most records.
+// largestHosts returns the hosts with the most records.
 func (v *View) largestHosts(n int) (names []string) {
 	v.index.look(func(t *rows) {
 		large := make([]*host, len(t.hosts))
@@ -240,8 +241,8 @@ const (
 	textsAtOnce = 64
 )
 
-// searchTexts looks for the words of a query in the texts of pages, behind a row and in the order
-// of the list, until it has found a screen full of them or its time is over.
+// searchTexts searches the texts of pages for the words of a query, behind a row and in the order
+// of the list. It stops when the screen is full or the time is over.
 func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *list) error {
 	until := time.Now().Add(searchTime)
 	words := q.words
@@ -275,7 +276,7 @@ func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *li
 	})
 }
 
-// holds says whether a page has all words in its text, title or URL.
+// holds reports whether a page has all words in its text, title or URL.
 func holds(c *store.Content, words []string) bool {
 	text := strings.ToLower(c.Text + "\n" + c.Record.Title + "\n" + c.Record.URL)
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })

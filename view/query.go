@@ -23,7 +23,7 @@ type query struct {
 	before  int   // row before which the list ends; -1: after's list is asked for
 }
 
-// most is how many rows a list shows at once.
+// most is the most rows that a list shows at once.
 const most = 50
 
 // A selection is a part of a list.
@@ -37,7 +37,7 @@ type selection struct {
 	unsorted bool // the order that was asked for is being made; this one is that of the crawl
 }
 
-// wordsOf are the words that a person searches for.
+// wordsOf returns the words of a search.
 func wordsOf(text string) []string {
 	const mostWords = 8
 	words := strings.Fields(strings.Map(func(r rune) rune {
@@ -49,8 +49,8 @@ func wordsOf(text string) []string {
 	return words[:min(len(words), mostWords)]
 }
 
-// find selects a part of the list of a query. later is not nil if an order has to be made for it,
-// which is to be called beside.
+// find selects a part of the list of a query. If later is not nil, the caller must call it in the
+// background: it makes an order that the query needs.
 func (t *rows) list(q query, o *orders) (s selection, later func()) {
 	walk, later := t.walk(q, o, &s)
 	matches := t.matching(q)
@@ -96,7 +96,8 @@ func (t *rows) list(q query, o *orders) (s selection, later func()) {
 	return s, later
 }
 
-// walk calls a function with each row, in the order that a query asks for if that is there.
+// walk returns a function that calls another with each row. The order is that of the query if it is
+// ready.
 func (t *rows) walk(q query, o *orders, s *selection) (walk func(func(int)), later func()) {
 	var order []int32
 	if q.column > 0 {
@@ -117,7 +118,7 @@ func (t *rows) walk(q query, o *orders, s *selection) (walk func(func(int)), lat
 	}, later
 }
 
-// matching says of rows whether a query finds them.
+// matching returns a function that reports whether a query finds a row.
 func (t *rows) matching(q query) func(i int) bool {
 	found := t.search(q.words)
 	host, shape := noPlace, noPlace
@@ -147,8 +148,8 @@ type rowSet []uint64
 func (s rowSet) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
 func (s rowSet) add(i int)      { s[i/64] |= 1 << (i % 64) }
 
-// search finds the rows that have all words; nil: no words are given. It runs over the bytes of all
-// rows of a chunk at once, and looks up whose bytes they are where it finds something.
+// search returns the rows that have all words, or nil if there are no words. It searches the bytes
+// of all rows of a chunk at once, and then finds the row of each hit.
 func (t *rows) search(words []string) (found rowSet) {
 	for _, w := range words {
 		here := make(rowSet, t.n/64+1)

@@ -14,20 +14,20 @@ import (
 
 // # The rows
 //
-// A store answers what a page is, by its id, and which pages were committed after a cursor. It does
-// not sort, filter or search. So the view keeps a row of each record in memory: what lists are
-// sorted and filtered by, the beginning of URL and title to search in, and four bits of each of 80
-// of its minima to find pages that are like it. A list is found among the rows, and only the
-// records that it shows are read from the store.
+// A store finds a page by its id, and lists the pages that were committed after a cursor. It does
+// not sort, filter or search. So the view keeps a row of each record in memory. A row has the
+// fields by which lists are sorted and filtered, and the beginning of URL and title for searching.
+// It also has four bits of each of 80 minima, to find similar pages. A list is selected from the
+// rows, and only the records that it shows are read from the store.
 //
-// A row takes some 250 bytes. Rows are in chunks that never move, so that more of them cost no copy
-// of those before, and a search runs over the bytes of a chunk at once. A page that was visited
-// again gets a new row, and its old one is dead.
+// A row takes some 250 bytes. Rows are in chunks that never move, so growing copies no rows, and a
+// search runs over the bytes of a chunk at once. A page that was visited again gets a new row, and
+// its old one is dead.
 
 // chunkRows is how many rows a chunk has.
 const chunkRows = 4096
 
-// These bound what a row keeps of its strings, in bytes. What is behind is not found or sorted by.
+// These bound the strings of a row, in bytes. The rest of a string cannot be searched or sorted by.
 const (
 	urlKept   = 200
 	titleKept = 100
@@ -36,7 +36,7 @@ const (
 // mostRows bounds the memory of the rows. Lists of a larger store say that they are not complete.
 const mostRows = 4 << 20
 
-// A row is what lists know of a record.
+// A row holds the fields of a record that lists need.
 type row struct {
 	id          dedup.Hash
 	host        uint32 // place in hosts
@@ -69,7 +69,7 @@ type chunk struct {
 	texts  []byte // of each row: URL 0 title 1, in small letters
 }
 
-// kinds and verdicts are the words of which a row has the places. The first of each is for none.
+// kinds and verdicts are the words that a row refers to by place. The first of each means none.
 var (
 	kinds    = []string{"", string(store.Page), string(store.Other), string(store.Redirect), string(store.Error), string(store.Blocked), string(store.Skipped), string(store.Sitemap), string(store.Later)}
 	verdicts = []string{"", string(dedup.Unique), string(dedup.Exact), string(dedup.Near), string(dedup.Thin)}
@@ -86,9 +86,10 @@ func placeIn(words []string, word string) uint8 {
 
 // A fingerprint is the low four bits of the first 80 minima of a sketch. Two pages agree in one of
 // them if the minima are equal, and by chance once in 16. So the share of equal ones estimates the
-// resemblance as a sketch does (b-bit minwise hashing: Li and König, 2010), a little less surely:
-// the standard error is .028 at resemblance 0, and .05 at .5. A million of them are compared in
-// some 20 ms, so that what is nearest is found without an index, however unlike it is.
+// resemblance as a sketch does (b-bit minwise hashing: Li and König, 2010). It is a little less
+// precise: the standard error is .028 at resemblance 0, and .05 at .5. Comparing a million of them
+// takes some 20 ms, so the most similar pages are found without an index, even at a low
+// resemblance.
 type fingerprint [5]uint64
 
 const printed = 80 // minima in a fingerprint
@@ -100,7 +101,7 @@ func newFingerprint(s *dedup.Sketch) (f fingerprint) {
 	return f
 }
 
-// alike estimates the resemblance of the pages of two fingerprints.
+// alike estimates the resemblance of two pages by their fingerprints.
 func (f *fingerprint) alike(g *fingerprint) float64 {
 	const lowest = 0x1111111111111111
 	differ := 0
@@ -125,10 +126,10 @@ type cluster struct {
 	newest  int32 // the row that came last
 }
 
-// A shared counts what two hosts have in common: pages of one that repeat pages of the other.
+// A shared counts the pages of one host that repeat pages of another.
 type shared struct{ member, leader uint32 }
 
-// rows is all rows, and what is counted over them. One goroutine adds to it; its users hold a lock.
+// rows holds all rows, and counts over them. One goroutine adds to it; readers hold a lock.
 type rows struct {
 	chunks   []*chunk
 	n        int // rows, dead ones too
@@ -144,7 +145,7 @@ type rows struct {
 	unread   int64 // records beyond mostRows
 }
 
-// mostShapes bounds the patterns of URLs that are told apart.
+// mostShapes bounds the patterns of URLs that are distinguished.
 const mostShapes = 1 << 16
 
 func newRows() *rows {
@@ -154,10 +155,10 @@ func newRows() *rows {
 	}
 }
 
-// at is a row by its number.
+// at returns a row by its number.
 func (t *rows) at(i int) *row { return &t.chunks[i/chunkRows].rows[i%chunkRows] }
 
-// strings are the URL and the title of a row, as far as they are kept.
+// strings returns the URL and the title of a row, as far as they are kept.
 func (t *rows) strings(i int) (url, title []byte) {
 	texts := t.chunks[i/chunkRows].texts[t.at(i).text:]
 	for n, b := range texts {
@@ -171,7 +172,7 @@ func (t *rows) strings(i int) (url, title []byte) {
 	return url, nil
 }
 
-// add takes a record in. It replaces the row that the record's page has.
+// add adds a record. It replaces the row of the record's page.
 func (t *rows) add(c *store.Content) {
 	r := &c.Record
 	first := uint32(t.n)
@@ -219,7 +220,7 @@ func (t *rows) add(c *store.Content) {
 	t.place(r.ID, t.n-1)
 }
 
-// kill takes a row out of what is counted.
+// kill removes a row from the counts.
 func (t *rows) kill(i int) {
 	at := t.at(i)
 	if at.flags&dead != 0 {
@@ -242,7 +243,7 @@ func (t *rows) kill(i int) {
 
 func clamp(n int64) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
 
-// searchable is the beginning of a string in small letters and without controls.
+// searchable returns the beginning of a string in lower case and without controls.
 func searchable(s string, most int) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -283,7 +284,7 @@ func (t *rows) clusterOf(leader dedup.Hash) uint32 {
 	return at
 }
 
-// find is the number of the row of a page.
+// find returns the number of the row of a page.
 func (t *rows) find(id dedup.Hash) (i int, ok bool) {
 	for slot := t.slot(id); t.places[slot] != 0; slot = (slot + 1) % len(t.places) {
 		if i = int(t.places[slot] - 1); t.at(i).id == id {
@@ -293,7 +294,7 @@ func (t *rows) find(id dedup.Hash) (i int, ok bool) {
 	return 0, false
 }
 
-// place notes which row is that of a page.
+// place records the row of a page.
 func (t *rows) place(id dedup.Hash, i int) {
 	if 2*t.n > len(t.places) {
 		old := t.places

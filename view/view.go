@@ -1,12 +1,13 @@
-// Package view shows a store in a browser: what a crawl does while it runs, its pages, who repeats
-// whom, and why. It serves HTML over a [store.Reader], and asks for nothing but what it serves.
+// Package view shows a store in a browser: the state of a running crawl, its pages, which pages
+// repeat which, and why. It serves HTML over a [store.Reader], and its pages load nothing from
+// other servers.
 //
 //	v, err := view.New(view.Options{Store: source, Name: "docs", Rule: rule, Address: "127.0.0.1:8465"})
 //	defer v.Close()
 //	http.Serve(listener, v)
 //
-// What it refuses to do: it changes nothing in a store, it answers under no name that is not its
-// own, and it believes nothing that was crawled. guard.go says how.
+// It changes nothing in a store, answers only under its own names, and trusts no crawled content.
+// guard.go describes how.
 package view
 
 import (
@@ -32,7 +33,7 @@ import (
 
 // A Source lends a store. Several goroutines may borrow it at once.
 type Source interface {
-	// Read calls do with the store as it is now. The reader is good until do returns.
+	// Read calls do with the store in its current state. The reader is valid until do returns.
 	Read(ctx context.Context, do func(store.Reader) error) error
 }
 
@@ -45,14 +46,13 @@ type Options struct {
 	Address string       // that the server was told to listen at
 	Token   string       // that an address must have the first time; "": none is asked for
 
-	// Alike compares all pages of a store. Now and then it tells which share of that is done.
+	// Alike compares all pages of a store. It calls tell now and then with the share that is done.
 	Alike func(ctx context.Context, s store.Reader, tell func(share float64)) (Alike, error)
-	// Nearly finds the pages that are almost duplicates, for audits. nil, also as its answer: they are
-	// not known.
+	// Nearly finds the pages that are almost duplicates, for audits. If it is nil or returns nil,
+	// they are not known.
 	Nearly func(ctx context.Context, s store.Reader) (*audit.Nearly, error)
 
-	// Marked writes a page as it was crawled, with the text marked that was taken of it. nil: nobody
-	// can.
+	// Marked writes a page as it was crawled, with the extracted text marked. nil: not available.
 	Marked func(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error
 
 	Crawl  Crawl                                                     // that runs in this process; nil: none does
@@ -84,7 +84,7 @@ type View struct {
 //go:embed *.html view.css view.js
 var files embed.FS
 
-// New makes a view. Close it when nobody asks it any more.
+// New returns a view. The caller must close it after the last request.
 func New(opt Options) (*View, error) {
 	v := &View{opt: opt, form: rand.Text(), index: newIndex(opt.Store), streams: make(chan struct{}, mostStreams)}
 	v.life, v.end = context.WithCancel(context.Background())
@@ -102,7 +102,7 @@ func New(opt Options) (*View, error) {
 	return v, nil
 }
 
-// watch notes how the crawl goes, so that who comes late sees how it went.
+// watch records the progress of the crawl, so that a browser that connects later sees its history.
 func (v *View) watch() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -116,10 +116,10 @@ func (v *View) watch() {
 	}
 }
 
-// End ends the answers that would go on as long as the crawl.
+// End ends the answers that last as long as the crawl.
 func (v *View) End() { v.end() }
 
-// Close ends what the view does beside its answers. Nobody may ask it any more.
+// Close ends the background work of the view. No request may follow.
 func (v *View) Close() {
 	v.end()
 	v.beside.Wait()
@@ -128,7 +128,7 @@ func (v *View) Close() {
 // ServeHTTP answers a request.
 func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) { v.answer.ServeHTTP(w, r) }
 
-// routes are the pages. Each is asked for by GET.
+// routes maps the paths to pages. Each is requested by GET.
 func (v *View) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/now", http.StatusSeeOther) })
@@ -163,7 +163,7 @@ func (v *View) routes() http.Handler {
 	return mux
 }
 
-// file serves a file of the program behind a text.
+// file serves a text of the program as a file.
 func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 	b, err := files.ReadFile(name)
 	if err != nil {
@@ -174,7 +174,7 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 	_, _ = w.Write(append([]byte(text), b...)) // an error means that the browser has gone
 }
 
-// A screen is what a page shows.
+// A screen is the content of a page.
 type screen struct {
 	name    string // of its template
 	title   string

@@ -1,8 +1,8 @@
-// Package folder serves folders of HTML as sites, over loopback, to nobody but a crawl.
+// Package folder serves folders of HTML as sites over loopback, for a crawl only.
 //
-// [Sites] names the folders, [Serve] starts one server for all of them, and whoever dials asks
-// [Server.Serves] which hosts are its own. It shows nothing that begins with a dot, no store, and
-// nothing that it was told to hide; and it changes nothing.
+// [Sites] names the folders, and [Serve] starts one server for all of them. The dialer asks
+// [Server.Serves] which hosts belong to it. The server hides names that begin with a dot, stores,
+// and the files that the caller hides. It changes nothing.
 package folder
 
 import (
@@ -29,26 +29,26 @@ import (
 
 // # Folders as sites
 //
-// A folder of HTML files is crawled like any site, over HTTP, so that what is true of one is true
-// of the other. Its name does not depend on where the folder lies or which port is free: the crawl
-// knows http://docs.localhost/, and only the dialer knows that one server on loopback answers for
-// all such names.
+// A folder of HTML files is crawled like any site, over HTTP, so that both behave alike in a crawl.
+// Its name does not depend on the place of the folder or on the port. The crawl knows
+// http://docs.localhost/, and only the dialer knows that one server on loopback answers for all
+// such names.
 //
-// Nobody here knows the character set of a file, so Content-Type has no charset, except for
-// listings, which are written here.
+// The character set of a file is not known, so Content-Type has no charset, except for listings,
+// which are written here.
 //
-// Nobody wrote a listing for readers, so it must not be judged, fed or counted as a page. So it is
-// an Atom feed, of which a crawl takes the links and nothing else.
+// A listing is not a page for readers, so it must not be judged, fed or counted as a page. So it is
+// an Atom feed: a crawl takes only its links.
 //
-// Files whose names begin with a dot are not served, for a folder of pages may well have a .env or
-// a .git beside them, and any page can link to it.
+// Files whose names begin with a dot are not served. A folder of pages may well contain a .env or a
+// .git, and any page can link to it.
 //
-// A folder has one name, that of its real place: another way to it, by a symbolic link, is a
-// redirect. Else a link to "." would hold the whole site again, and again inside itself. A link to
-// a file is another page, as a copy of the file would be.
+// A folder has one name, that of its real place. A path through a symbolic link to a folder is a
+// redirect. Otherwise a link to "." would contain the whole site again, recursively. A link to a
+// file is another page, like a copy of the file.
 //
-// What the crawl itself keeps in the folder, its store and its feed, is no part of the site: it is
-// neither served nor listed. Nor is any other store.
+// The crawl's own files in the folder, its store and its feed, are not part of the site: they are
+// neither served nor listed. The same holds for any other store.
 
 // A Site is a folder on disk, served under a stable name.
 type Site struct {
@@ -71,10 +71,10 @@ func labelOf(dir string) string {
 	return label
 }
 
-// Sites gives each folder the name under which it is served, in the order given: the last
-// part of its path in lower-case letters, digits and single hyphens, below .localhost. Where
-// nothing is left of it, it is "folder.localhost". The second of one name gets -2, and so on. A
-// folder that is given twice is there once.
+// Sites returns the name of each folder, in the order given: the last part of its path in
+// lower-case letters, digits and single hyphens, below .localhost. If that leaves nothing, the name
+// is "folder.localhost". The second folder of one name gets -2, and so on. A folder that is given
+// twice is returned once.
 func Sites(dirs []string) []Site {
 	var sites []Site
 	for _, dir := range dirs {
@@ -94,7 +94,7 @@ func Sites(dirs []string) []Site {
 	return sites
 }
 
-// A Server is the server behind the names of all folders. A nil one serves nothing.
+// A Server serves all folders under their names. A nil Server serves nothing.
 type Server struct {
 	sites    map[string]*os.Root // by host
 	hidden   []os.FileInfo       // files and folders that are not served
@@ -139,7 +139,7 @@ func Serve(sites []Site, hidden []string) (*Server, error) {
 	return s, nil
 }
 
-// Serves says whether the server answers for a host and port.
+// Serves reports whether the server answers for a host and port.
 func (s *Server) Serves(address string) bool {
 	if s == nil {
 		return false
@@ -148,7 +148,7 @@ func (s *Server) Serves(address string) bool {
 	return ok && s.sites[host] != nil
 }
 
-// Address is where the server listens.
+// Address returns the address at which the server listens.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
 // Close ends the server, and waits for it.
@@ -186,12 +186,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hasDot says whether a name on a path begins with a dot.
+// hasDot reports whether a name on a path begins with a dot.
 func hasDot(name string) bool {
 	return name != "." && (name[0] == '.' || strings.Contains(name, "/."))
 }
 
-// hides says whether a path, or a folder on the way to it, is not to be served.
+// hides reports whether a path, or a folder on the way to it, must not be served.
 func (s *Server) hides(root *os.Root, name string) bool {
 	if s.hidesOne(root, ".") {
 		return true
@@ -204,7 +204,7 @@ func (s *Server) hides(root *os.Root, name string) bool {
 	return s.hidesOne(root, name)
 }
 
-// hidesOne says the same of a path alone, whatever is above it.
+// hidesOne reports the same for a path alone, ignoring the folders above it.
 func (s *Server) hidesOne(root *os.Root, name string) bool {
 	info, err := root.Stat(name)
 	if err != nil {
@@ -216,10 +216,10 @@ func (s *Server) hidesOne(root *os.Root, name string) bool {
 	return info.IsDir() && isStore(root, name)
 }
 
-// storeMarks are files that every store has, from its birth on, and no site.
+// storeMarks are files that every store has from its creation, and no site.
 var storeMarks = []string{"MANIFEST", "KEYREGISTRY"}
 
-// isStore says whether a folder is a store, of which nothing is served as a site.
+// isStore reports whether a folder is a store, of which nothing is served.
 func isStore(root *os.Root, dir string) bool {
 	return !slices.ContainsFunc(storeMarks, func(mark string) bool {
 		info, err := root.Stat(path.Join(dir, mark))
@@ -227,7 +227,7 @@ func isStore(root *os.Root, dir string) bool {
 	})
 }
 
-// refuse answers for a file that cannot be served.
+// refuse answers a request for a file that cannot be served.
 func refuse(w http.ResponseWriter, err error) {
 	status := http.StatusNotFound // also for what leads out of the folder
 	if errors.Is(err, fs.ErrPermission) {
@@ -236,7 +236,7 @@ func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, http.StatusText(status), status)
 }
 
-// serveFile answers for what a path names: a file, or a folder.
+// serveFile serves a path: a file or a folder.
 func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
 	info, err := root.Stat(name) // before opening: that waits for ever at a named pipe
 	if err != nil {
@@ -263,8 +263,8 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root
 	return sendFile(w, r, root, name)
 }
 
-// realName is the name of a file or a folder without symbolic links to folders on the way. There is
-// none where the real place is outside the site, or begins with a dot.
+// realName returns the name of a file or a folder without symbolic links to folders on the way. It
+// fails if the real place is outside the site, or begins with a dot.
 func realName(root *os.Root, name string, isDir bool) (string, error) {
 	dir, file := path.Dir(name), path.Base(name)
 	if isDir {
@@ -285,7 +285,7 @@ func realName(root *os.Root, name string, isDir bool) (string, error) {
 	return path.Join(place, file), nil
 }
 
-// rooted is the URL of a name from its site's root.
+// rooted returns the URL of a name from its site's root.
 func rooted(name string, isDir bool) string {
 	if name == "." {
 		return "/"
@@ -317,9 +317,9 @@ func sendFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string
 	return nil
 }
 
-// etagOf is the validator of a file: a hash of what is in it, for two versions may have one size
-// and, if they were copied or unpacked, one time. For a file larger than any page, size and time
-// have to do.
+// etagOf returns the validator of a file: a hash of its content. Size and time would not do,
+// because two versions may have the same size and, if they were copied or unpacked, the same time.
+// For a file larger than any page, size and time are used.
 func etagOf(f *os.File) (string, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -340,7 +340,7 @@ const mostHashed = 32 << 20
 
 func hashTag(sum []byte) string { return fmt.Sprintf(`"%x"`, sum[:16]) }
 
-// serveDir answers with a folder's index page, or its listing.
+// serveDir serves a folder's index page, or its listing.
 func (s *Server) serveDir(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
 	for _, index := range []string{"index.html", "index.htm"} {
 		index = path.Join(name, index)
@@ -360,8 +360,8 @@ func (s *Server) serveDir(w http.ResponseWriter, r *http.Request, root *os.Root,
 	return nil
 }
 
-// links are the URLs of a folder's entries, but for those that begin with a dot and those that are
-// not served.
+// links returns the URLs of a folder's entries, except those that begin with a dot and those that
+// are not served.
 func (s *Server) links(root *os.Root, dir string, entries []fs.DirEntry) []string {
 	var all []string
 	for _, e := range entries {
@@ -377,11 +377,11 @@ func (s *Server) links(root *os.Root, dir string, entries []fs.DirEntry) []strin
 	return all
 }
 
-// relative is the URL of a file from its folder. Without the dot a name such as "a:b" would have a
-// scheme.
+// relative returns the URL of a file relative to its folder. Without the dot, a name such as "a:b"
+// would have a scheme.
 func relative(name string) string { return "./" + url.PathEscape(name) }
 
-// listing is an Atom feed of links, with as little else as it takes to be one.
+// listing returns a minimal Atom feed of links.
 func listing(links []string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>
@@ -406,8 +406,8 @@ var fileTypes = map[string]string{
 	".txt":   "text/plain",
 }
 
-// fileType returns the Content-Type of a file: by its name, or else by its first bytes, as for the
-// "about" and the "index.php?id=3" of a saved site.
+// fileType returns the Content-Type of a file by its name. For names such as "about" and
+// "index.php?id=3" of a saved site it uses the first bytes of the file.
 func fileType(name string, f io.ReadSeeker) string {
 	ext := strings.ToLower(path.Ext(name))
 	if t := fileTypes[ext]; t != "" {

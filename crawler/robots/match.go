@@ -2,7 +2,7 @@ package robots
 
 import "strings"
 
-// What matches in robots.txt
+// # Matching in robots.txt
 //
 // A rule is compared with the path and query of a URL, octet by octet from the
 // first one, and matches when the rule ends before they differ (RFC 9309,
@@ -15,19 +15,17 @@ import "strings"
 //   - "*" and "$" as letters become %2A and %24, which is how a rule can mean
 //     them, and "'" becomes %27, as the URL Standard escapes it in a query.
 //
-// The octets that delimit the parts of a URL (: / ? # [ ] @) differ from their
-// escapes in a path. In a query they delimit nothing, and the table of 2.2.2
-// shows them as equal there. So a rule matches if it does so as written, or with
-// these escapes decoded behind the question mark of both sides: "/a?u=http://"
-// matches "/a?u=http%3A%2F%2F", and "/*%2F" and "/*//" match what they say,
-// wherever it occurs.
+// The octets that delimit the parts of a URL (: / ? # [ ] @) differ from their escapes in a path.
+// In a query they delimit nothing, and the table of 2.2.2 shows them as equal there. So a rule
+// matches if it does so as written, or with these escapes decoded behind the question mark of both
+// sides: "/a?u=http://" matches "/a?u=http%3A%2F%2F". "/*%2F" and "/*//" match their literal text
+// anywhere.
 //
-// The length of a rule, which decides between two that match, is counted in this
-// form, with its wildcards.
+// The length of a rule in this form, with its wildcards, decides between two rules that match.
 //
-// Wildcards need no backtracking. The pieces between them are looked for from
-// left to right, each at its first place: if there is any way to fit all pieces,
-// fitting each as early as possible is one. So a match reads the URL once.
+// Wildcards need no backtracking. The pieces between them are searched from left to right, each at
+// its first place. If there is any way to fit all pieces, fitting each as early as possible is one.
+// So a match reads the URL once.
 
 type rule struct {
 	allow   bool
@@ -58,14 +56,13 @@ func (r *rule) matches(t target) bool {
 	return false
 }
 
-// target is what of a URL rules are compared with.
+// target is the part of a URL that rules are compared with.
 type target struct {
 	octets string // path and query
 	folded string // with delimiters decoded in the query
 }
 
-// newTarget takes path and query from an absolute URL as they stand, or
-// from a URL that is a path.
+// newTarget takes path and query from an absolute URL unchanged, or from a URL that is a path.
 func newTarget(rawURL string) target {
 	path, _, _ := strings.Cut(rawURL, "#")
 	if scheme := strings.Index(path, "://"); scheme >= 0 && !strings.ContainsAny(path[:scheme], "/?") {
@@ -83,7 +80,7 @@ func newTarget(rawURL string) target {
 	return target{octets, foldQuery(octets)}
 }
 
-// pattern is a rule's path, cut at its wildcards.
+// pattern is a rule's path, split at its wildcards.
 type pattern struct {
 	first  string   // what the URL starts with
 	rest   []string // what follows, anything between
@@ -113,7 +110,7 @@ func (p *pattern) matches(path string) bool {
 	return !p.closed || path == ""
 }
 
-// normalPath writes path and query of a URL in the common form.
+// normalPath returns path and query of a URL in the common form.
 func normalPath(path string) string {
 	var out strings.Builder
 	out.Grow(len(path))
@@ -121,7 +118,7 @@ func normalPath(path string) string {
 	return out.String()
 }
 
-// normalPattern does the same for a rule, and leaves its wildcards.
+// normalPattern does the same for a rule, and keeps its wildcards.
 func normalPattern(path string) string {
 	open, closed := strings.CutSuffix(path, "$")
 	var out strings.Builder

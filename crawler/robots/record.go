@@ -2,15 +2,14 @@ package robots
 
 import "strings"
 
-// names are the records that are read, with the spellings in which site
-// owners write them. Those of user-agent, disallow and sitemap are the ones that
-// Google's parser takes (github.com/google/robotstxt, robots.cc), which has seen
-// more files than anyone; those of crawl-delay follow its example.
+// names are the supported records, with common misspellings. The spellings of user-agent, disallow
+// and sitemap are those that Google's parser accepts (github.com/google/robotstxt, robots.cc),
+// which has seen more files than any other. Those of crawl-delay follow its example.
 //
-// Google's parser takes a name by how it begins, so that "disallowed" is one too.
-// We do so for the names where longer is true. Allow has no other spelling here,
-// and needs its colon: a rule that is passed over costs pages, while one that opens
-// what the owner did not mean to open costs the owner.
+// Google's parser compares only the beginning of a name, so that "disallowed" is accepted too. We
+// do so for the names where longer is true. Allow has no other spelling here, and needs its colon.
+// Ignoring a rule only costs pages, while a rule that allows more than the site owner meant harms
+// the owner.
 var names = []struct {
 	name      string
 	spellings []string
@@ -24,10 +23,10 @@ var names = []struct {
 	{"sitemap", []string{"sitemap", "site-map"}, true, true},
 }
 
-// record reads a line without its comment: which record of names it is,
-// "" if none, and its value, both without blanks around them. A line of two words
-// without a colon after the first is a record too. The path of one that has lost its
-// colon may hold another ("disallow /a:b"), so this is tried first.
+// record parses a line without its comment. It returns the name of the record, or "" if it is none
+// of names, and its value, both without surrounding blanks. A line of two words without a colon
+// after the first is a record too. Its path may contain a colon ("disallow /a:b"), so this form is
+// tried first.
 func record(line string) (name, value string) {
 	if words := strings.FieldsFunc(line, isBlank); len(words) == 2 {
 		if name := nameOf(words[0], false); name != "" && words[1][0] != ':' {
@@ -41,8 +40,8 @@ func record(line string) (name, value string) {
 	return nameOf(strings.Trim(name, " \t"), true), strings.Trim(value, " \t")
 }
 
-// nameOf is the record that a word before a colon, or before a blank, stands for;
-// "" if it is none.
+// nameOf returns the name of the record that a word before a colon, or before a blank, stands for,
+// or "".
 func nameOf(word string, colon bool) string {
 	word = strings.ToLower(word)
 	for _, n := range names {

@@ -1,39 +1,34 @@
-// Package robots reads robots.txt by RFC 9309: what a site asks of crawlers.
+// Package robots parses robots.txt by RFC 9309.
 //
-// Start with [Parse], and ask [Rules.Allowed] for each URL by the name of the crawler
-// ([ProductToken] takes it from a User-Agent header). The package is pure: it fetches
-// nothing, knows no clock, and has no opinion on what a missing file means. That, how
-// long a file holds, and how often it is asked for are the crawler's affair.
+// Start with [Parse], and call [Rules.Allowed] for each URL with the name of the crawler
+// ([ProductToken] takes it from a User-Agent header). The package is pure: it fetches nothing and
+// uses no clock. The crawler decides what a missing file means, how long a file is valid, and how
+// often it is fetched.
 //
 // # How a file is read
 //
-// A file is a list of groups: some user-agent lines, then the rules for those
-// they name. All groups that name one product token are read as one group, and
-// the groups for "*" count only for agents that no group names (2.2.1). Of the
-// rules that match a URL the longest wins, and Allow where two are equal
-// (2.2.2; match.go says what matches). No group, no rule, no match: the URL is
-// allowed.
+// A file is a list of groups: some user-agent lines, then the rules for the agents that they name.
+// All groups that name one product token are read as one group, and the groups for "*" count only
+// for agents that no group names (2.2.1). The longest rule that matches a URL wins, and Allow wins
+// a tie (2.2.2; match.go defines matching). Without a group, a rule or a match, the URL is allowed.
 //
-// Where the RFC leaves room:
+// The RFC leaves some choices open:
 //
-//   - A line that is not user-agent, allow or disallow never ends a group, as
-//     2.2.4 asks: a user-agent line after "Crawl-delay: 5" still belongs to the
-//     group above it. Many files are written as if it did not; the RFC, and
-//     with it the large crawlers, read them this way.
-//   - Lines that break the grammar are passed over and the rest is used (2.3.1.5).
-//     A user-agent line that names nobody still begins a group, so that its
-//     rules do not fall to the agents above.
-//   - A product token has no digits in the RFC. Names in use do, so they may.
-//     What follows the token ("/1.0") is passed over.
+//   - A line that is not user-agent, allow or disallow never ends a group, as 2.2.4 asks: a
+//     user-agent line after "Crawl-delay: 5" still belongs to the group above it. Many files are
+//     written as if it began a new group, but the RFC and the large crawlers read them in this way.
+//   - Lines that break the grammar are skipped and the rest is used (2.3.1.5). A user-agent line
+//     without a name still begins a group, so that its rules do not apply to the agents above.
+//   - A product token has no digits in the RFC. Actual names do, so digits are allowed. Text after
+//     the token ("/1.0") is ignored.
 //   - Paths may start with "*", as in the RFC's own example 5.1. One that starts
 //     with neither "/" nor "*" matches nothing.
-//   - What is often mistyped is taken as it was meant, where that makes the crawl
-//     more polite; names says what.
-//   - Crawl-delay is in no RFC. It is read because sites mean it: in seconds,
-//     the longest where there are several.
+//   - Common mistakes are read as they were meant, if that makes the crawl more polite; see names.
+//   - Crawl-delay is in no RFC. It is supported because sites use it: in seconds, and the longest
+//     one counts.
 //
-// A file in UTF-16 is decoded if it says so, with a byte order mark or with the zeros between its
-// first two characters. The RFC permits to guess at other encodings, and that is not done (2.2.2).
+// A file in UTF-16 is decoded if a byte order mark or the zeros between its first two characters
+// show it. The RFC permits guessing other encodings, and that is not done (2.2.2).
 package robots
 
 import (
@@ -48,16 +43,16 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// MaxBytes is how much of a file is read: the least that 2.5 allows. A
-// line that is cut there is left out.
+// MaxBytes is how much of a file is read: the least that 2.5 allows. A line that is cut off there
+// is ignored.
 const MaxBytes = 500 << 10
 
-// maxDelay is the longest delay that is told apart: enough to see that a
-// site wants no crawler. What to do then is the scheduler's decision.
+// maxDelay is the longest delay that is distinguished: enough to see that a site wants no crawler.
+// The scheduler decides how to react.
 const maxDelay = 24 * time.Hour
 
-// Rules is what a site says in its robots.txt. The zero value allows all.
-// Rules do not change, and may be used by several goroutines.
+// Rules are the rules of a site's robots.txt. The zero value allows everything. Rules are
+// immutable, and several goroutines may use them.
 type Rules struct {
 	groups   map[string][]*group // by product token in lower case
 	sitemaps []string
@@ -70,8 +65,7 @@ type group struct {
 	delay time.Duration
 }
 
-// Parse reads a robots.txt. There is no file without a meaning: what
-// cannot be read says nothing.
+// Parse parses a robots.txt. It cannot fail: lines that cannot be parsed are ignored.
 func Parse(body []byte) *Rules {
 	r := &Rules{groups: make(map[string][]*group)}
 	var all []*group
@@ -109,8 +103,8 @@ func Parse(body []byte) *Rules {
 	return r
 }
 
-// name files a group under a token. A file that names one agent 30,000 times
-// must not have its rules read as often, so a group is filed there once.
+// name files a group under a token. A group is filed only once under a token, because a file may
+// name one agent 30,000 times.
 func (r *Rules) name(g *group, token string) {
 	if groups := r.groups[token]; len(groups) == 0 || groups[len(groups)-1] != g {
 		r.groups[token] = append(groups, g)
@@ -127,8 +121,8 @@ func allowFirst(a, b bool) int {
 	return 1
 }
 
-// lines yields the records of a file, without comments. CR, LF and CRLF end
-// a line; an empty line means nothing.
+// lines yields the records of a file, without comments. CR, LF and CRLF end a line. Empty lines
+// have no meaning.
 func lines(body []byte) func(yield func(name, value string) bool) {
 	return func(yield func(name, value string) bool) {
 		text := strings.TrimPrefix(cut(decoded(body)), "\ufeff")
@@ -147,7 +141,7 @@ func lines(body []byte) func(yield func(name, value string) bool) {
 	}
 }
 
-// decoded returns a body that is UTF-16 as UTF-8, and any other as it is.
+// decoded returns a UTF-16 body as UTF-8, and any other body unchanged.
 func decoded(body []byte) []byte {
 	var order unicode.Endianness
 	switch {
@@ -187,8 +181,8 @@ func delayOf(value string) time.Duration {
 	return time.Duration(min(seconds, maxDelay.Seconds()) * float64(time.Second))
 }
 
-// token returns the product token that a user-agent line or the name of a
-// crawler starts with, in lower case, or "*", or "" where it starts with none.
+// token returns the product token at the start of a user-agent line or of a crawler's name, in
+// lower case. It returns "*" for "*", and "" if there is no token.
 func token(s string) string {
 	s = strings.Trim(s, " \t")
 	if s == "*" || strings.HasPrefix(s, "* ") || strings.HasPrefix(s, "*\t") {
@@ -203,9 +197,9 @@ func token(s string) string {
 	return strings.ToLower(s)
 }
 
-// ProductToken returns the name, in lower case, by which robots.txt and pages call
-// the crawler of a User-Agent header, also of one dressed as a browser:
-// "Mozilla/5.0 (compatible; skink/1.0)" is skink.
+// ProductToken returns the name, in lower case, by which robots.txt and pages address the crawler
+// of a User-Agent header. It also finds the name if the header looks like a browser's: "Mozilla/5.0
+// (compatible; skink/1.0)" is skink.
 func ProductToken(agent string) string {
 	name := token(agent)
 	if name != "mozilla" {
@@ -215,8 +209,8 @@ func ProductToken(agent string) string {
 	return cmp.Or(token(product), name)
 }
 
-// groupsOf returns the groups that an agent obeys: those that name it, else
-// those for everyone. A group that names it and has no rules is one (2.1).
+// groupsOf returns the groups for an agent: those that name it, or else those for "*". A group that
+// names the agent counts even if it has no rules (2.1).
 func (r *Rules) groupsOf(agent string) []*group {
 	if name := ProductToken(agent); name != "" {
 		if groups, ok := r.groups[name]; ok {
@@ -226,9 +220,9 @@ func (r *Rules) groupsOf(agent string) []*group {
 	return r.groups["*"]
 }
 
-// Allowed says whether agent may fetch rawURL, an absolute URL on the site that
-// the robots.txt is of. agent is a product token such as "skink" or a whole
-// User-Agent header that starts with one. /robots.txt itself is always allowed.
+// Allowed reports whether agent may fetch rawURL, an absolute URL on the site of the robots.txt.
+// agent is a product token such as "skink" or a whole User-Agent header that starts with one.
+// /robots.txt itself is always allowed.
 //
 // The time is bounded by the URL's length times the number of the agent's
 // rules; a wildcard costs no more than a letter.
@@ -252,8 +246,8 @@ func (r *Rules) Allowed(agent, rawURL string) bool {
 	return allowed
 }
 
-// CrawlDelay is how long the site asks agent to wait between two requests; 0 if
-// it does not say. At most 24 hours.
+// CrawlDelay returns the delay that the site asks agent to keep between two requests, at most 24
+// hours, or 0 if there is none.
 func (r *Rules) CrawlDelay(agent string) time.Duration {
 	var delay time.Duration
 	for _, g := range r.groupsOf(agent) {
@@ -262,12 +256,12 @@ func (r *Rules) CrawlDelay(agent string) time.Duration {
 	return delay
 }
 
-// Sitemaps are the values of the sitemap lines, whoever they stand below, in
-// the order and the form in which they were written.
+// Sitemaps returns the values of all sitemap lines, in any group, in the order and the form in
+// which they were written.
 func (r *Rules) Sitemaps() []string { return slices.Clone(r.sitemaps) }
 
-// Size is the number of rules for all agents, which is what keeping them costs: about
-// 100 bytes each. Of no rules, nil, it is 0.
+// Size returns the number of rules for all agents. Each takes about 100 bytes of memory. For a nil
+// Rules it is 0.
 func (r *Rules) Size() int {
 	if r == nil {
 		return 0

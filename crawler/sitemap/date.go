@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// dates are the forms that lastmod (W3C, https://www.w3.org/TR/NOTE-datetime) and Atom (RFC 3339)
-// have, and what is written in their place. The forms of RSS are those of mail.
+// dates are the forms of lastmod (W3C, https://www.w3.org/TR/NOTE-datetime) and Atom (RFC 3339),
+// and common mistakes. RSS uses the forms of mail.
 var dates = []string{
 	time.DateOnly,
 	time.RFC3339Nano,
@@ -26,7 +26,7 @@ var mailZones = map[string]string{
 	"MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
 }
 
-// parseDate returns the zero time for what is no date.
+// parseDate returns the zero time for text that is not a date.
 func parseDate(text string) time.Time {
 	if len(text) > len("Wednesday, 02 Jan 2006 15:04:05.999999999 -0700") {
 		return time.Time{}

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// decode unpacks a file, of up to so many bytes, and makes UTF-8 of it. Gzip in gzip is not
+// decode unpacks a file, up to a number of bytes, and converts it to UTF-8. Gzip in gzip is not
 // unpacked twice.
 func decode(r io.Reader, bytes int64) (*bufio.Reader, error) {
 	in := bufio.NewReader(&bounded{src: r, left: bytes})
@@ -33,7 +33,7 @@ func decode(r io.Reader, bytes int64) (*bufio.Reader, error) {
 	return in, nil
 }
 
-// emptyOr leaves an end to the caller, who knows what an empty file means.
+// emptyOr turns io.EOF into the error of an empty file, which wraps [ErrNone].
 func emptyOr(err error) error {
 	if err == io.EOF {
 		return fmt.Errorf("it is empty: %w", ErrNone)
@@ -41,7 +41,7 @@ func emptyOr(err error) error {
 	return err
 }
 
-// unpacking says of an error that gzip is to blame.
+// unpacking marks an error as one of gzip.
 type unpacking struct{ z io.Reader }
 
 func (u unpacking) Read(p []byte) (int, error) {
@@ -52,7 +52,7 @@ func (u unpacking) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A bounded reader ends with [ErrBytes] where there is more than it may give.
+// A bounded reader ends with [ErrBytes] if there is more than it may return.
 type bounded struct {
 	src  io.Reader
 	left int64
@@ -71,12 +71,12 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxDeclaration is how much of a file is looked at for the encoding that it declares.
+// maxDeclaration is how many bytes of a file are searched for a declared encoding.
 const maxDeclaration = 256
 
-// encodingOf is the encoding of a file that begins with head: what its byte order mark
-// says, or the zeros between its first characters, or its XML declaration. It is nil for
-// UTF-8 and where nothing is known: what is no UTF-8 then stands in the URLs as it is.
+// encodingOf returns the encoding of a file that begins with head. It uses the byte order mark, the
+// zeros between the first characters, or the XML declaration. It returns nil for UTF-8 and if
+// nothing is known. Bytes that are not UTF-8 then stay in the URLs.
 func encodingOf(head []byte) encoding.Encoding {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("<\x00")):
@@ -100,7 +100,7 @@ func encodingOf(head []byte) encoding.Encoding {
 	return enc
 }
 
-// firstByte passes over a byte order mark and spaces, and looks at what comes then.
+// firstByte skips a byte order mark and spaces, and returns the next byte without reading it.
 func firstByte(in *bufio.Reader) (byte, error) {
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		_, _ = in.Discard(3)

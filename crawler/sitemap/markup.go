@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// # Markup, read as loosely as it is written
+// # Lenient markup
 //
-// What sites serve as XML is often none: ampersands stand in URLs as they are, elements
-// are not closed, bytes are no UTF-8, the declared encoding is another. An XML parser
-// ends at the first of these, and keeps whatever stands in a row whole: a comment, a
-// name, an element for each that is open. So the markup is taken apart here into
-// what a list is made of: tags, and the text between two of them, both up to
-// [MaxText] bytes. What is longer is cut there and read over. Comments,
-// processing instructions and document types are read over too, and no entity that a
-// file declares is ever known: there is nothing that could multiply.
+// Sites often serve invalid XML: ampersands in URLs are not escaped, elements are not closed, bytes
+// are not UTF-8, the declared encoding is wrong. An XML parser stops at the first error. It also
+// holds whole items in memory: a comment, a name, an entry for each open element. So this code
+// splits the markup into the parts of a list: tags, and the text between two of them, both up to
+// [MaxText] bytes. A longer part is cut there and its rest is skipped. Comments, processing
+// instructions and document types are skipped too. Entities that a file declares are never
+// expanded, so nothing can multiply.
 
 // A piece is a tag, or text.
 type piece struct {
@@ -82,7 +81,7 @@ func (m *markup) chars() (piece, error) {
 	return piece{text: text, cut: cut}, err
 }
 
-// declaration reads <![CDATA[text]]>, and passes over <!-- comments --> and document types.
+// declaration reads <![CDATA[text]]>, and skips <!-- comments --> and document types.
 func (m *markup) declaration() (p piece, isText bool, err error) {
 	head, _ := m.in.Peek(len("![CDATA["))
 	switch {
@@ -123,7 +122,7 @@ func (m *markup) tag() (piece, error) {
 	}
 }
 
-// tagOf makes a piece of what stands between < and >.
+// tagOf parses the text between < and >.
 func tagOf(inner []byte, cut bool) piece {
 	p := piece{open: true, cut: cut}
 	if inner, p.close = bytes.CutPrefix(inner, []byte("/")); p.close {
@@ -139,7 +138,7 @@ func tagOf(inner []byte, cut bool) piece {
 	return p
 }
 
-// attribute is the value of an attribute of a tag, "" if there is none.
+// attribute returns the value of an attribute of a tag, or "" if there is none.
 func (p *piece) attribute(name string) string {
 	rest := p.tag
 	for {
@@ -162,7 +161,7 @@ func (p *piece) attribute(name string) string {
 	}
 }
 
-// until reads up to a byte and over it, and keeps what came before.
+// until reads up to and including a byte, and keeps the bytes before it.
 func (m *markup) until(end byte) (cut bool, err error) {
 	m.keep.Reset()
 	for {
@@ -179,13 +178,13 @@ func (m *markup) until(end byte) (cut bool, err error) {
 	}
 }
 
-// past reads up to a mark and over it.
+// past skips up to and including a mark.
 func (m *markup) past(mark string) error {
 	_, err := m.through(mark, false)
 	return err
 }
 
-// through reads up to a mark and over it, and keeps what came before if it is to.
+// through reads up to and including a mark, and keeps the bytes before it if keep is set.
 func (m *markup) through(mark string, keep bool) (cut bool, err error) {
 	m.keep.Reset()
 	var tail []byte // of what was read, as long as the mark
@@ -210,8 +209,8 @@ func (m *markup) through(mark string, keep bool) (cut bool, err error) {
 	}
 }
 
-// unescape puts in what the five entities of XML and numbers stand for, and leaves all
-// other ampersands as they are: "&copy=1" in a URL is a parameter.
+// unescape replaces the five entities of XML and numeric references, and leaves all other
+// ampersands unchanged: "&copy=1" in a URL is a parameter.
 func unescape(s string) string {
 	var b strings.Builder
 	for {

@@ -1,8 +1,8 @@
-// Package sitemap reads the lists of pages that sites give to crawlers: sitemaps
-// and their index files as sitemaps.org describes them, lists of URLs as plain
-// text, RSS and Atom feeds. Each may be packed with gzip.
+// Package sitemap parses the lists of pages that sites give to crawlers: sitemaps and their index
+// files (sitemaps.org), lists of URLs as plain text, and RSS and Atom feeds. Each may be packed
+// with gzip.
 //
-// [Read] yields what a file lists while it reads the file:
+// [Read] yields the entries of a file while it reads the file:
 //
 //	for entry, err := range sitemap.Read(body) {
 //		if err != nil {
@@ -12,17 +12,16 @@
 //		fmt.Println(entry.URL, entry.LastMod, entry.Index)
 //	}
 //
-// What a file is, its own bytes say: the magic number of gzip, a byte order mark,
-// the first character that is no space, the first element. Neither a name nor a header
-// is asked, for both are often wrong.
+// The bytes of a file determine its type: the magic number of gzip, a byte order mark, the first
+// character that is not a space, the first element. Name and header are ignored, because both are
+// often wrong.
 //
-// Nothing is held whole. What a file can cost is bounded by [MaxBytes], [MaxEntries],
-// [MaxText] and [MaxDepth], and testdata/hostile.md says what each hostile file costs.
-// What was listed before a bound was reached has been yielded by then; the last error
-// says which bound it was.
+// Nothing is held whole. [MaxBytes], [MaxEntries], [MaxText] and [MaxDepth] bound the cost of a
+// file, and testdata/hostile.md lists the cost of each hostile file. The entries before a bound are
+// yielded, and the last error names the bound.
 //
-// The package is pure: it fetches nothing, resolves no URL, and does not decide which
-// sitemap may list which page. That is the crawler's affair.
+// The package is pure: it fetches nothing and resolves no URL. The crawler decides which sitemap
+// may list which page.
 package sitemap
 
 import (
@@ -44,13 +43,13 @@ const (
 )
 
 var (
-	// ErrBytes: the file has more bytes than are read.
+	// ErrBytes means that the file is longer than [MaxBytes].
 	ErrBytes = fmt.Errorf("it is longer than %d MB: the rest was not read", MaxBytes>>20)
-	// ErrEntries: the file lists more than is read.
+	// ErrEntries means that the file lists more than [MaxEntries].
 	ErrEntries = fmt.Errorf("it lists more than %d: the rest was not read", MaxEntries)
-	// ErrDepth: the file nests its elements deeper than is followed.
+	// ErrDepth means that the file nests its elements deeper than [MaxDepth].
 	ErrDepth = fmt.Errorf("its elements stand more than %d deep in each other: the rest was not read", MaxDepth)
-	// ErrNone: the file is something else, a web page for example.
+	// ErrNone means that the file is not a list, but a web page for example.
 	ErrNone = errors.New("it is no sitemap")
 )
 
@@ -61,15 +60,14 @@ type Entry struct {
 	Index   bool      // it is another list, not a page
 }
 
-// Read yields the entries of a file in its order. The last pair has an error if the file
-// could not be read to its end: one of the errors of this package, that of gzip, or that
-// of r. What comes before an error stands, so a caller may use it. A file of other content is
-// [ErrNone].
+// Read yields the entries of a file in its order. The last pair has an error if the file could not
+// be read to its end: one of the errors of this package, that of gzip, or that of r. The entries
+// before an error are valid. The error is [ErrNone] for a file of other content.
 func Read(r io.Reader) iter.Seq2[Entry, error] {
 	return readUpTo(r, MaxBytes)
 }
 
-// readUpTo is Read with another bound of the bytes.
+// readUpTo is Read with another bound on the bytes.
 func readUpTo(r io.Reader, most int64) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		left := MaxEntries
@@ -91,7 +89,7 @@ func readUpTo(r io.Reader, most int64) iter.Seq2[Entry, error] {
 	}
 }
 
-// read gives the entries of a file to emit, until that returns an error.
+// read calls emit with the entries of a file, until emit returns an error.
 func read(r io.Reader, most int64, emit func(Entry) error) error {
 	in, err := decode(r, most)
 	if err != nil {
@@ -109,8 +107,8 @@ func read(r io.Reader, most int64, emit func(Entry) error) error {
 	return readText(in, emit)
 }
 
-// Begins says whether a file begins as a sitemap or its index: not as a feed or a list in
-// plain text, which may be a page like others.
+// Begins reports whether a file begins like a sitemap or a sitemap index. It returns false for a
+// feed or a list in plain text, which may also be a page of the site.
 func Begins(file []byte) bool {
 	in, err := decode(bytes.NewReader(file), MaxBytes)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// readText reads a list of URLs, one a line. What is no address of the web is passed over;
-// a file that does not begin with one is something else.
+// readText reads a list of URLs, one a line. It skips lines that are not http or https URLs. A file
+// that does not begin with such a URL is not a list.
 func readText(in *bufio.Reader, emit func(Entry) error) error {
 	begun := false
 	for {
@@ -32,7 +32,7 @@ func readText(in *bufio.Reader, emit func(Entry) error) error {
 	}
 }
 
-// readLine reads a line, of which nothing is left if it is longer than [MaxText].
+// readLine reads a line. It returns an empty line if the line is longer than [MaxText].
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	long := false
 	for {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A grammar is how one kind of list is written, below its first element.
+// A grammar describes one kind of list, below its first element.
 type grammar struct {
 	entry   []string // names of the elements that are entries, whatever stands around them
 	url     string   // element inside an entry that holds its URL
@@ -21,7 +21,7 @@ type grammar struct {
 	other   string   // element inside an entry that may hold its URL, if nothing else does; "": there is none
 }
 
-// grammars are those that are read, by the name of the first element.
+// grammars are the supported kinds, by the name of the first element.
 var grammars = map[string]grammar{
 	"urlset":       {entry: []string{"url"}, url: "loc", lastMod: []string{"lastmod"}, many: true},
 	"sitemapindex": {entry: []string{"sitemap"}, url: "loc", lastMod: []string{"lastmod"}, index: true, many: true},
@@ -30,7 +30,7 @@ var grammars = map[string]grammar{
 	"feed":         {entry: []string{"entry"}, url: "link", href: true, lastMod: []string{"updated", "published"}},
 }
 
-// A list is read element by element.
+// A list is the state of reading a list, element by element.
 type list struct {
 	grammar
 	prefix string   // of the first element, with its colon; others of the same vocabulary have it too
@@ -71,7 +71,7 @@ func readXML(in *bufio.Reader, emit func(Entry) error) error {
 	}
 }
 
-// begin reads up to the first element, which says what the file is.
+// begin reads up to the first element, which determines the kind of the file.
 func begin(m *markup) (*list, error) {
 	for {
 		p, err := m.next()
@@ -102,7 +102,7 @@ func begin(m *markup) (*list, error) {
 	}
 }
 
-// clip keeps what a file makes us say of it short.
+// clip shortens a quotation of a file for a message.
 func clip(name string) string {
 	const most = 40
 	if len(name) > most {
@@ -111,7 +111,7 @@ func clip(name string) string {
 	return strings.ToValidUTF8(name, "")
 }
 
-// take takes in a piece.
+// take processes a piece.
 func (l *list) take(p piece, emit func(Entry) error) error {
 	name := strings.TrimPrefix(p.name, l.prefix)
 	switch {
@@ -138,7 +138,7 @@ func (l *list) take(p piece, emit func(Entry) error) error {
 	return nil
 }
 
-// chars takes in text of the innermost element.
+// chars processes text of the innermost element.
 func (l *list) chars(p piece) {
 	if l.long = l.long || p.cut || len(l.text)+len(p.text) > MaxText; !l.long {
 		l.text = append(l.text, p.text...)
@@ -147,7 +147,7 @@ func (l *list) chars(p piece) {
 
 func (l *list) blank() bool { return len(bytes.TrimSpace(l.text)) == 0 }
 
-// begun takes in an element that is just being opened.
+// begun processes the start of an element.
 func (l *list) begun(p *piece, name string) {
 	if l.inURL() { // the text of an element in a URL is the URL's, whatever its name
 		l.open = append(l.open, name)
@@ -170,10 +170,10 @@ func (l *list) begun(p *piece, name string) {
 
 func (l *list) isEntry(name string) bool { return slices.Contains(l.grammar.entry, name) }
 
-// inEntry says whether the innermost element stands in an entry, and not deeper.
+// inEntry reports whether the innermost element is a direct child of an entry.
 func (l *list) inEntry() bool { return len(l.open) > 1 && l.isEntry(l.open[len(l.open)-2]) }
 
-// inURL says whether the innermost element is that of an entry's URL, or stands in it.
+// inURL reports whether the innermost element is that of an entry's URL, or inside it.
 func (l *list) inURL() bool {
 	if l.href {
 		return false
@@ -186,22 +186,22 @@ func (l *list) inURL() bool {
 	return false
 }
 
-// ownText takes in the text that stands in an entry itself: some lists have the URL there.
+// ownText processes text directly inside an entry: some lists have the URL there.
 func (l *list) ownText() {
 	if l.many && len(l.open) > 0 && l.isEntry(l.open[len(l.open)-1]) && !l.long && l.other == "" {
 		l.asOther()
 	}
 }
 
-// asOther takes in a text that is the entry's URL if no better one comes.
+// asOther keeps a text as the entry's URL if no better one follows.
 func (l *list) asOther() {
 	if text := bytes.TrimSpace(l.text); isWebURL(text) {
 		l.other = string(text)
 	}
 }
 
-// closed takes in the end of an element, and of those in it that were left open. An end
-// of what is not open means nothing.
+// closed processes the end of an element, and of the open elements inside it. It ignores the end of
+// an element that is not open.
 func (l *list) closed(name string, emit func(Entry) error) error {
 	for place := lastIndex(l.open, name); len(l.open) > place && place >= 0; {
 		inURL, last := l.inURL(), l.open[len(l.open)-1]
@@ -228,8 +228,8 @@ func (l *list) closed(name string, emit func(Entry) error) error {
 	return nil
 }
 
-// end takes in the end of a file that may be cut. A URL is given if its whole text was there. inText
-// says that the file ended in a text.
+// end processes the end of a file that may be cut. It yields a URL only if its whole text was read.
+// inText means that the file ended in a text.
 func (l *list) end(inText bool, emit func(Entry) error) error {
 	if inText {
 		l.text = l.text[:0]
@@ -245,7 +245,7 @@ func (l *list) end(inText bool, emit func(Entry) error) error {
 	return nil
 }
 
-// yield gives the entry that is open to emit, if it has a URL, and begins another.
+// yield passes the open entry to emit, if it has a URL, and begins another.
 func (l *list) yield(emit func(Entry) error) error {
 	e := l.entry
 	l.entry, l.next, l.other = Entry{Index: l.index, LastMod: l.next}, time.Time{}, ""
@@ -255,9 +255,8 @@ func (l *list) yield(emit func(Entry) error) error {
 	return emit(e)
 }
 
-// field takes in an element of an entry. The first of several counts, but a better
-// date takes the place of a worse one. In a list whose entries may hold several URLs,
-// each URL has the date that stands next to it.
+// field processes an element of an entry. The first of several counts, but a better date replaces a
+// worse one. In a list whose entries may hold several URLs, each URL has the date next to it.
 func (l *list) field(name string, emit func(Entry) error) error {
 	text := strings.TrimSpace(string(l.text))
 	switch {

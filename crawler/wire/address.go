@@ -16,19 +16,19 @@ import (
 	"time"
 )
 
-// # What a crawler may connect to
+// # Addresses that a crawl may connect to
 //
-// Any page can link or redirect to http://127.0.0.1:6379/ or to the router next door, and any name
-// can be made to resolve there. So a URL says nothing about that. The dialer looks at the address
-// when it makes a connection, after the name was resolved and with nothing in between, for every
-// connection, whatever that is for.
+// Any page can link or redirect to http://127.0.0.1:6379/ or to a router on the local network, and
+// any name can be made to resolve to such an address. So checking the URL is not enough. The dialer
+// checks the address when it makes a connection, after the name was resolved and with no step in
+// between. It does so for every connection, whatever its purpose.
 //
-// The table follows the IANA special-purpose address registries (RFC 6890), and is stricter: blocks
-// that are reachable in principle but hold no web sites (6to4 relays, all of 2001::/23) are left
-// out too. What it gets wrong: some clouds have their metadata at a public address that only their
+// The table follows the IANA special-purpose address registries (RFC 6890), and is stricter: it
+// also blocks ranges that are reachable in principle but hold no web sites (6to4 relays, all of
+// 2001::/23). Known weakness: some clouds have their metadata at a public address that only their
 // own machines can reach, and the table does not know those.
 
-// special are the blocks of addresses that are not of the public internet.
+// special are the address blocks outside the public internet.
 var special = parsePrefixes(
 	"0.0.0.0/8",       // this network, RFC 1122 3.2.1.3
 	"10.0.0.0/8",      // private, RFC 1918
@@ -61,9 +61,9 @@ var special = parsePrefixes(
 	"ff00::/8",        // multicast, RFC 4291 2.7
 )
 
-// embedding are the blocks of IPv6 whose addresses hold an IPv4 address to which they lead, and at
-// which byte that starts. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: to the system they
-// are IPv4.
+// embedding are the IPv6 blocks whose addresses lead to an embedded IPv4 address, and the byte at
+// which it starts. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: the system treats them as
+// IPv4.
 var embedding = []struct {
 	block netip.Prefix
 	at    int
@@ -80,9 +80,9 @@ func parsePrefixes(blocks ...string) []netip.Prefix {
 	return all
 }
 
-// IsSpecial says whether an address is not of the public internet: loopback, private, link-local,
-// multicast, reserved and so on, also where an IPv6 address is only a wrapping of such an IPv4
-// address. The zero Addr is special.
+// IsSpecial reports whether an address is outside the public internet: loopback, private,
+// link-local, multicast, reserved and so on. An IPv6 address that embeds such an IPv4 address is
+// special too. The zero Addr is special.
 func IsSpecial(addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
 	if !addr.IsValid() || within(addr, special) {
@@ -106,7 +106,7 @@ func within(addr netip.Addr, blocks []netip.Prefix) bool {
 	return false
 }
 
-// A PrivateError is an address that was not connected to.
+// A PrivateError is a refused connection to a special address.
 type PrivateError struct {
 	Host string // and port, as in the URL
 	Addr netip.Addr
@@ -123,16 +123,17 @@ type dialer struct {
 	seeds sync.Map        // from a name with its port to its *seedHost
 }
 
-// A seedHost is a host that a person named. That person may mean a host of the own network. So the
-// first look-up decides: if all its addresses are special, the host may have such addresses from then
-// on. A name that leads to the public first, and to the own network later, is refused there.
+// A seedHost is a host that the user named. The user may mean a host of the local network, so the
+// first look-up decides: if all its addresses are special, the host may have such addresses from
+// then on. A name that first leads to the public internet, and later to the local network, is
+// refused there.
 type seedHost struct {
 	mu      sync.Mutex
 	decided bool // guarded by mu
 	special bool // guarded by mu
 }
 
-// maybeSpecial reports whether a host is a seed's that may have special addresses.
+// maybeSpecial reports whether a host is a seed that may have special addresses.
 func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	found, ok := d.seeds.Load(strings.ToLower(address))
 	if !ok {
@@ -159,8 +160,8 @@ func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	return seed.special
 }
 
-// connectTimeout bounds the look-up of a name, a connection, and a TLS handshake, each. Whoever has
-// not answered by then will not, and a turn waits for it.
+// connectTimeout bounds each of the look-up of a name, a connection, and a TLS handshake. A server
+// that has not answered by then is unlikely to, and it occupies a turn.
 const connectTimeout = 10 * time.Second
 
 func newDialer(opt Options) *dialer {
@@ -188,8 +189,8 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return newWire(conn), nil
 }
 
-// connect connects to a host and port. It tries only those of a name's addresses that are
-// permitted; the error is a PrivateError if none is.
+// connect connects to a host and port. It tries only the permitted addresses of a name. The error
+// is a PrivateError if there is none.
 func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	plain := net.Dialer{Timeout: d.opt.Timeout, Resolver: d.opt.Resolver}
 	if folders := d.opt.Folders; folders != nil && folders.Serves(address) {
@@ -216,11 +217,11 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 	return conn, err
 }
 
-// errNoneAnswers stands for the error of a permitted address, where the dialer reports the error of
-// one that was not permitted.
+// errNoneAnswers replaces the dialer's error if that is about an address that was not permitted,
+// although another address was permitted.
 var errNoneAnswers = errors.New("none of its public addresses answers")
 
-// allows says whether a host may have any address, because of its name.
+// allows reports whether a host may have any address, because of its name.
 func (d *dialer) allows(address string) bool {
 	address = strings.ToLower(address)
 	name := address[:max(strings.LastIndexByte(address, ':'), 0)]
@@ -231,8 +232,8 @@ func (d *dialer) permits(addr netip.Addr) bool {
 	return !IsSpecial(addr) || within(addr.Unmap().WithZone(""), d.opt.AllowNets)
 }
 
-// lookedUpAs spares the resolver names below .localhost, which always mean loopback (RFC 6761 6.3)
-// but which many resolvers do not know.
+// lookedUpAs returns the name to resolve. Names below .localhost always mean loopback (RFC 6761
+// 6.3), but many resolvers do not know them.
 func lookedUpAs(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || !strings.HasSuffix(strings.TrimSuffix(strings.ToLower(host), "."), ".localhost") {
@@ -241,11 +242,11 @@ func lookedUpAs(address string) string {
 	return net.JoinHostPort("localhost", port)
 }
 
-// Lookup is the address that stands for a host, which is a name with or without a port; the zero
-// Addr if none has to. A name may lead to several addresses, in another order each time it is asked
-// for. The lowest of them stands for all, so that names with the same addresses meet. What it gets
-// wrong: names that share some of their addresses only. Nothing stands for loopback. It is not
-// known for a name that cannot be resolved, which fails when it is fetched.
+// Lookup returns the address that identifies a host, given as a name with or without a port. It
+// returns the zero Addr for loopback. A name may lead to several addresses, in another order at
+// each look-up. The lowest address identifies the host, so that names with the same addresses are
+// found to be one server. Known weakness: names that share only some of their addresses are not.
+// known is false for a name that cannot be resolved, which fails when it is fetched.
 func (t *Transport) Lookup(ctx context.Context, host string) (at netip.Addr, known bool) {
 	u := url.URL{Host: host}
 	name := u.Hostname()
@@ -262,7 +263,7 @@ func (t *Transport) Lookup(ctx context.Context, host string) (at netip.Addr, kno
 	return standsFor(addrs), err == nil
 }
 
-// standsFor is the address under which a host is counted; the zero Addr: none.
+// standsFor returns the address under which a host is counted, or the zero Addr.
 func standsFor(all []netip.Addr) netip.Addr {
 	if len(all) == 0 {
 		return netip.Addr{}

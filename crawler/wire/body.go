@@ -17,18 +17,18 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// # Reading a body
+// # Body decoding
 //
 // A body comes through layers: the wire, then one decoder for each content coding, the last applied
 // first (RFC 9110, section 8.4). 200 KB of gzip can be 200 MB of text, and inside another gzip a
-// few hundred bytes, so every layer has a bound on what it may give, not only the last: the decoded
-// body ends at its limit, and no layer below may give much more than that, for no honest
-// encoding makes a body longer. Time and memory are bounded by these, by the number of layers, and
-// by the window of each decoder.
+// few hundred bytes. So every layer has a bound on its output, not only the last. The decoded body
+// ends at its limit, and no layer below may return much more than that, because no honest encoding
+// makes a body longer. These bounds, the number of layers, and the window of each decoder bound
+// time and memory.
 //
-// Servers say gzip and send plain text. So a body is taken as it is if its coding has a magic
-// number that the body lacks, or if its "coding" is no coding at all, such as "utf-8". Zeros or
-// line ends behind a whole gzip body are passed over, as browsers do.
+// Some servers declare gzip and send plain text. So a body is used unchanged if its coding has a
+// magic number that the body lacks, or if the "coding" is not a coding, such as "utf-8". Zeros or
+// line ends behind a complete gzip body are ignored, as in browsers.
 
 const (
 	maxCodings = 3 // more is an attack: one is the rule, two are a mistake
@@ -37,14 +37,15 @@ const (
 	zstdWindow = 8 << 20
 )
 
-// encodedBound is how many bytes may stand for a body of up to size. Stored blocks of deflate add 5
-// bytes to 64 KB, headers add a few, and the chunks of servers that flush each line somewhat more.
+// encodedBound returns the most bytes that may encode a body of up to size bytes. Stored blocks of
+// deflate add 5 bytes to 64 KB, and headers add a few. Servers that flush each line as a chunk add
+// somewhat more.
 func encodedBound(size int64) int64 { return size + size/16 + 64<<10 }
 
-// ErrTooLarge is a body over its bound.
+// ErrTooLarge means that a body exceeds its bound.
 var ErrTooLarge = errors.New("larger than the limit")
 
-// An EncodingError is a body that is not what Content-Encoding says.
+// An EncodingError means that a body does not have its declared Content-Encoding.
 type EncodingError struct {
 	coding string
 	err    error
@@ -53,9 +54,9 @@ type EncodingError struct {
 func (e *EncodingError) Error() string { return e.coding + ": " + e.err.Error() }
 func (e *EncodingError) Unwrap() error { return e.err }
 
-// readBody returns the decoded body of an answer, up to limit bytes, which it reads by the reader
-// that within makes of its source. With an error it returns what came before that. raw, if it is
-// not nil, is given the body as it came.
+// readBody returns the decoded body of an answer, up to limit bytes. within wraps the source that
+// it reads. With an error it returns the part before the error. If raw is not nil, it gets the
+// undecoded body.
 func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
 	codings, err := contentCodings(resp.Header)
 	wire := &layer{src: resp.Body, left: limit}
@@ -82,7 +83,7 @@ func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader
 	return decode(wire, codings, limit, within, raw)
 }
 
-// decode takes content codings away from what comes over the wire.
+// decode removes the content codings of the wire's bytes.
 func decode(wire *layer, codings []string, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
 	top := wire
 	for i := len(codings) - 1; i >= 0; i-- {
@@ -120,13 +121,12 @@ func contentCodings(h http.Header) ([]string, error) {
 	return codings, nil
 }
 
-// undecoded are the other content codings of the IANA registry. Words that are not registered are
-// not codings.
+// undecoded are the other content codings of the IANA registry. Unregistered words are not codings.
 var undecoded = map[string]bool{
 	"aes128gcm": true, "compress": true, "dcb": true, "dcz": true, "exi": true, "pack200-gzip": true,
 }
 
-// A layer is the wire or a decoder, with a bound on what it may give.
+// A layer is the wire or a decoder, with a bound on its output.
 type layer struct {
 	name  string // coding, "" for the wire
 	src   io.Reader
@@ -155,8 +155,8 @@ func (l *layer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cause returns the first cause of an error: a decoder that complains because the connection broke
-// is not to blame.
+// cause returns the first cause of an error: if the connection broke, a decoder's complaint is only
+// a consequence.
 func (l *layer) cause(err error) error {
 	switch {
 	case l.below == nil:
@@ -169,14 +169,14 @@ func (l *layer) cause(err error) error {
 	return &EncodingError{l.name, err}
 }
 
-// scratch holds buffers that bodies are read into before their length is known.
+// scratch holds buffers for bodies of unknown length.
 var scratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // maxScratch is the largest buffer that is kept, in bytes.
 const maxScratch = 1 << 20
 
-// readAll returns all that r gives, in a slice of its own with no room to spare: pages are kept
-// until they are judged.
+// readAll returns everything that r yields, in a slice without spare capacity, because pages are
+// kept until they are judged.
 func readAll(r io.Reader) ([]byte, error) {
 	buf := scratch.Get().(*bytes.Buffer)
 	buf.Reset()
@@ -188,8 +188,8 @@ func readAll(r io.Reader) ([]byte, error) {
 	return body, err
 }
 
-// decoders are the codings that are decoded, by name. Each takes its input from r, which it may
-// look into first; release gives back what it borrowed.
+// decoders are the supported codings, by name. Each takes its input from r, and may peek into it
+// first. release returns what the decoder borrowed.
 var decoders = map[string]func(r *bufio.Reader) (decoded io.Reader, release func()){
 	"gzip":    decodeGzip,
 	"deflate": decodeDeflate,
@@ -197,13 +197,13 @@ var decoders = map[string]func(r *bufio.Reader) (decoded io.Reader, release func
 	"zstd":    decodeZstd,
 }
 
-// AcceptEncoding is what is asked for: the keys of decoders.
+// AcceptEncoding lists the supported codings: the keys of decoders.
 const AcceptEncoding = "gzip, deflate, br, zstd"
 
 func nothing() {}
 
-// startsWith says whether the next bytes of r are a magic number. An error of r comes up again when
-// it is read.
+// startsWith reports whether the next bytes of r are a magic number. An error of r is returned
+// again by the next read.
 func startsWith(r *bufio.Reader, magic string) bool {
 	head, _ := r.Peek(len(magic))
 	return string(head) == magic
@@ -221,7 +221,8 @@ func decodeGzip(r *bufio.Reader) (io.Reader, func()) {
 	return m, func() { gzipReaders.Put(m.z) }
 }
 
-// members reads the members of a gzip file one after the other, and stops at what is none.
+// members reads the members of a gzip file one after the other, and stops at bytes that are not a
+// member.
 type members struct {
 	in   *bufio.Reader
 	z    *gzip.Reader
@@ -246,7 +247,7 @@ func (m *members) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unexpected turns an end in a place where there must be none into an error.
+// unexpected turns io.EOF where the input must not end into an error.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -255,7 +256,7 @@ func unexpected(err error) error {
 }
 
 // decodeDeflate reads the zlib form, which RFC 9110 means by "deflate", and the raw form, which
-// some servers take it for.
+// some servers send instead.
 func decodeDeflate(r *bufio.Reader) (io.Reader, func()) {
 	head, _ := r.Peek(2)
 	switch {

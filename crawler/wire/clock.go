@@ -8,7 +8,7 @@ import (
 )
 
 // A Clock measures one exchange, and ends its context when its time is over. It is stopped while
-// the exchange waits for memory. One goroutine uses it.
+// the exchange waits for memory. It must be used by one goroutine.
 type Clock struct {
 	limit time.Duration
 	timer *time.Timer
@@ -16,8 +16,8 @@ type Clock struct {
 	since time.Time     // zero: it is stopped
 }
 
-// StartClock returns a context that ends when a clock has run for the time that is left of a limit,
-// or with cancel.
+// StartClock returns a context that ends when the clock has run for the rest of a limit, or with
+// cancel.
 func StartClock(ctx context.Context, left, limit time.Duration) (context.Context, *Clock, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &Clock{limit: left, since: time.Now()}
@@ -35,7 +35,7 @@ func (c *Clock) start() {
 	c.timer.Reset(c.limit - c.ran)
 }
 
-// Used is how long the clock has run.
+// Used returns how long the clock has run.
 func (c *Clock) Used() time.Duration {
 	if c.since.IsZero() {
 		return c.ran
@@ -49,7 +49,7 @@ type TimeoutError struct{ Limit time.Duration }
 func (e *TimeoutError) Error() string { return fmt.Sprintf("no whole answer within %v", e.Limit) }
 func (e *TimeoutError) Timeout() bool { return true }
 
-// IsTimeout says whether an error is that something took too long.
+// IsTimeout reports whether an error is a timeout.
 func IsTimeout(err error) bool {
 	var timeout interface{ Timeout() bool }
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()

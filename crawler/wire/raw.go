@@ -14,18 +14,16 @@ import (
 	"time"
 )
 
-// # An answer as it came
+// # Raw answers
 //
-// Package net/http hands over a map where there was a list, in which names have another case, and
-// leaves out fields that it acts upon. An archive wants what was sent. So the heads are kept where
-// they go by: a [tap] is the connection that net/http uses, above TLS. Of HTTP/2 there is no head
-// but for the fields that it stood for, in no order and in lower case: those are written down as a
-// head of HTTP/1.1, in the order of their names, which is what other archives hold of it.
+// Package net/http turns the list of fields into a map, changes the case of names, and removes
+// fields that it acts upon. An archive needs the bytes that were sent. So a [tap] keeps the heads:
+// it is the connection that net/http uses, above TLS. HTTP/2 has no head on the wire, but fields in
+// lower case. These are written as a head of HTTP/1.1, sorted by name, as other archives do.
 //
-// The body is kept as it was before its content coding was taken away. Transfer coding is the
-// connection's affair, and gone.
+// The body is kept with its content coding. net/http has already removed the transfer coding.
 
-// A Raw is a request and its answer as they went over the wire, without transfer coding.
+// A Raw is a request and its answer as sent over the wire, without transfer coding.
 type Raw struct {
 	URL      string    // asked for
 	At       time.Time // when
@@ -37,7 +35,7 @@ type Raw struct {
 	Address  string    // IP address of the server
 }
 
-// A Cut is why a body is not whole, by the words of WARC.
+// A Cut says why a body is incomplete, in the words of WARC.
 type Cut string
 
 const (
@@ -47,8 +45,8 @@ const (
 	CutDisconnected Cut = "disconnect" // the connection ended
 )
 
-// cutBy is why a body is not whole that could not be read for some reason. One that cannot be
-// decoded may be whole all the same.
+// cutBy returns why a body is incomplete after an error. A body that cannot be decoded may still be
+// complete.
 func cutBy(err error) Cut {
 	_, undecoded := errors.AsType[*EncodingError](err)
 	switch {
@@ -62,13 +60,13 @@ func cutBy(err error) Cut {
 	return CutDisconnected
 }
 
-// rest reads what nobody decoded of a body, and says why that is not all.
+// rest reads the undecoded rest of a body, and returns why it is incomplete.
 func (r *Raw) rest(wire *layer) ([]byte, Cut) {
 	rest, err := readAll(wire)
 	return rest, cutBy(err)
 }
 
-// rawOf is what is known of an exchange when the head of its answer has come.
+// rawOf returns the known parts of an exchange when the head of its answer has arrived.
 func rawOf(a *attempt, request *http.Request, resp *http.Response) *Raw {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -88,7 +86,7 @@ func rawOf(a *attempt, request *http.Request, resp *http.Response) *Raw {
 	return r
 }
 
-// headOf writes fields as a head of HTTP/1.1, by their names.
+// headOf writes fields as a head of HTTP/1.1, sorted by name.
 func headOf(start string, fields http.Header) []byte {
 	b := bytes.NewBufferString(start)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -100,8 +98,8 @@ func headOf(start string, fields http.Header) []byte {
 	return b.Bytes()
 }
 
-// A tap is a connection of HTTP/1 that keeps the heads of the last request and answer. No body
-// goes with our requests, and none is sent before the answer to the last one was read.
+// A tap is a connection of HTTP/1 that keeps the heads of the last request and answer. Our requests
+// have no body, and none is sent before the last answer was read.
 type tap struct {
 	net.Conn
 
@@ -112,7 +110,7 @@ type tap struct {
 	ended   bool   // guarded by mu: got is the whole head
 }
 
-// begin forgets the exchange before.
+// begin forgets the previous exchange.
 func (t *tap) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -136,8 +134,8 @@ func (t *tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// keep takes in what came of an answer. A head may come after others that say it is yet to come
-// (RFC 9110, section 15.2). It is bounded because net/http bounds it.
+// keep adds received bytes of an answer. Interim heads may precede the final head (RFC 9110,
+// section 15.2). net/http bounds the size of the head.
 func (t *tap) keep(p []byte) {
 	t.got = append(t.got, p...)
 	for {
@@ -154,8 +152,8 @@ func (t *tap) keep(p []byte) {
 	}
 }
 
-// headEnd is where a head ends, with its empty line, that does not end before some byte; -1: it
-// goes on.
+// headEnd returns the end of a head, including its empty line, or -1 if the head is incomplete. The
+// head does not end before from.
 func headEnd(b []byte, from int) int {
 	for i := from; i < len(b); i++ {
 		if b[i] == '\n' && (bytes.HasSuffix(b[:i], []byte("\n")) || bytes.HasSuffix(b[:i], []byte("\n\r"))) {
@@ -165,13 +163,13 @@ func headEnd(b []byte, from int) int {
 	return -1
 }
 
-// isInterim says whether a head is one that another will follow.
+// isInterim reports whether another head follows this one.
 func isInterim(head []byte) bool {
 	_, status, _ := bytes.Cut(head, []byte(" "))
 	return bytes.HasPrefix(status, []byte("1")) && !bytes.HasPrefix(status, []byte("101"))
 }
 
-// heads are those of the exchange.
+// heads returns the heads of the exchange.
 func (t *tap) heads() (sent, got []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

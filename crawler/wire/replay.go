@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// An Answer is what a server sent at some time, as an archive has it: without transfer coding,
-// with its content coding.
+// An Answer is an archived answer of a server, without transfer coding and with its content coding.
 type Answer struct {
 	At     time.Time
 	Status int
@@ -16,8 +15,8 @@ type Answer struct {
 	Cut    Cut // why Body is not all of it
 }
 
-// Replay makes of an answer the exchange that it came of: its content coding is taken away, and the
-// body of a page is read up to limit bytes. What a time limit cut off says timeout.
+// Replay rebuilds the exchange of an archived answer. It removes the content coding, and reads the
+// body of a page up to limit bytes. If a time limit cut the body off, its error is a timeout.
 func Replay(a Answer, limit int64, timeout time.Duration) *Exchange {
 	x := &Exchange{Status: a.Status, Header: a.Header, Limit: limit}
 	if hasBody(a.Status) {
@@ -30,7 +29,7 @@ func Replay(a Answer, limit int64, timeout time.Duration) *Exchange {
 	return x
 }
 
-// err is what an exchange met that left its body cut.
+// err returns the error of an exchange whose body was cut off.
 func (c Cut) err(timeout time.Duration) error {
 	switch c {
 	case Whole:

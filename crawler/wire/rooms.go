@@ -7,25 +7,25 @@ import (
 	"sync"
 )
 
-// # Memory for bodies on their way
+// # Memory for bodies in flight
 //
-// A thousand turns may wait on the network, and each body may have megabytes. So a body
-// takes its share of a room step by step while it is read, and the share is given back when the
-// page is stored, or when the turn ends otherwise. All rooms together have one bound. A body
-// that gets no more is not read further for now: its server waits, as it does for a slow line, and
-// the time limit of the exchange stands still. The first step of a body is free, so that small
-// pages never wait; the number of turns bounds those.
+// A thousand turns may wait on the network, and each body may have megabytes. So a body takes its
+// share of a room step by step while it is read. The share is given back when the page is stored,
+// or when the turn ends otherwise. All rooms together have one bound. If a body gets no more
+// memory, reading stops for now: its server waits, as with a slow line, and the time limit of the
+// exchange stands still. The first step of a body is free, so that small pages never wait; the
+// number of turns bounds those.
 //
-// When bodies that want more hold all there is, none of them would ever end. So the one that has
-// waited longest may pass the bound, one at a time and up to its own limit. It ends by itself or at
-// its time limit, then the next one may: nobody waits in a circle.
+// If bodies that need more hold all the memory, none of them would ever end. So the body that has
+// waited longest may exceed the bound, one at a time and up to its own limit. It ends by itself or
+// at its time limit, and then the next one may. So there is no deadlock.
 //
-// Hosts that are slow or not known have a room of their own: bodies of theirs that stop in the
-// middle keep no quick host waiting.
+// Slow or unknown hosts have a room of their own, so that their stalled bodies do not block quick
+// hosts.
 //
-// What it gets wrong: it counts bodies as they are kept. While one is read, the buffer that it
-// grows in can be twice as large again. What a page costs when it is parsed is not counted here:
-// whoever parses it takes memory for that, and holds up the workers, which hold up the rest.
+// Known weaknesses: only the final size of a body is counted. While a body is read, its buffer can
+// be twice as large again. The memory for parsing a page is not counted here: the parser takes
+// memory for that, and if there is none, the workers wait, and then the fetches.
 
 const roomStep = 64 << 10
 
@@ -39,20 +39,20 @@ type room struct {
 	beyond *Share  // guarded by mu: the one that may pass the bound; nil: none
 }
 
-// A Share is what the bodies of one turn hold of a room. A nil Share is of a room without bounds.
+// A Share is the part of a room that the bodies of one turn hold. A nil Share has no bound.
 type Share struct {
 	of    *room
 	bytes int64 // guarded by of.mu
 }
 
-// A wish is for more of a room.
+// A wish is a waiting request for more of a room.
 type wish struct {
 	by      *Share
 	bytes   int64
 	granted chan struct{} // closed when it is
 }
 
-// grow takes more room, and stops the clock while it waits for that.
+// grow takes more of the room, and stops the clock while it waits.
 func (s *Share) grow(ctx context.Context, bytes int64, clock *Clock) error {
 	w := &wish{s, bytes, make(chan struct{})}
 	s.of.want(w)
@@ -106,7 +106,7 @@ func (s *Share) Leave() {
 	r.serve()
 }
 
-// serve grants what can be granted. It is called with the lock held.
+// serve grants waiting wishes as far as possible. The caller holds the lock.
 func (r *room) serve() {
 	for len(r.line) > 0 {
 		w := r.line[0]
@@ -136,7 +136,7 @@ type sharing struct {
 	left int64 // bytes it has room for
 }
 
-// within returns a reader of src that takes from the share what it reads.
+// within returns a reader of src that takes memory from the share as it reads.
 func (s *Share) within(ctx context.Context, src io.Reader, clock *Clock) io.Reader {
 	if s == nil {
 		return src
@@ -156,15 +156,16 @@ func (r *sharing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Rooms are those of a crawl: for quick hosts, and for the others.
+// Rooms are the two rooms of a crawl: for quick hosts, and for the others.
 type Rooms [2]room
 
-// NewRooms divides so many bytes.
+// NewRooms divides a number of bytes into two rooms.
 func NewRooms(bytes int64) *Rooms {
 	return &Rooms{{most: bytes / 2}, {most: bytes / 2}}
 }
 
-// Share makes a share of the room of quick hosts, or of that of the others. It must be given back.
+// Share returns a share of the room of quick hosts, or of the other room. The caller must give it
+// back.
 func (r *Rooms) Share(quick bool) *Share {
 	if quick {
 		return &Share{of: &r[0]}
@@ -172,7 +173,7 @@ func (r *Rooms) Share(quick bool) *Share {
 	return &Share{of: &r[1]}
 }
 
-// Held is how many bytes the bodies of each room hold.
+// Held returns how many bytes the bodies of each room hold.
 func (r *Rooms) Held() (quick, others int64) { return r[0].holds(), r[1].holds() }
 
 func (r *room) holds() int64 {
@@ -183,7 +184,7 @@ func (r *room) holds() int64 {
 
 type inShare struct{}
 
-// WithShare makes a context for requests whose bodies take their room from a share.
+// WithShare returns a context for requests whose bodies take their memory from a share.
 func WithShare(ctx context.Context, s *Share) context.Context {
 	return context.WithValue(ctx, inShare{}, s)
 }

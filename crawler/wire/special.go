@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// SpecialHosts lists, for Options.AllowHosts, those hosts of canonical URLs that say by their names
-// that they are not on the public internet, each with its port. It is meant for URLs that a person
-// named, and not for those to which a server sent us.
+// SpecialHosts returns, for Options.AllowHosts, the hosts of canonical URLs whose names show that
+// they are not on the public internet, each with its port. Call it only with URLs that the user
+// named, and not with URLs from a server.
 func SpecialHosts(urls ...string) (hosts []string) {
 	for _, raw := range urls {
 		u, err := url.Parse(raw)
@@ -20,7 +20,8 @@ func SpecialHosts(urls ...string) (hosts []string) {
 	return hosts
 }
 
-// HostsOf lists, for Options.SeedHosts, the hosts of canonical URLs, each with its port and each once.
+// HostsOf returns, for Options.SeedHosts, the hosts of canonical URLs, each with its port and each
+// once.
 func HostsOf(urls ...string) (hosts []string) {
 	seen := map[string]bool{}
 	for _, raw := range urls {
@@ -36,8 +37,8 @@ func HostsOf(urls ...string) (hosts []string) {
 	return hosts
 }
 
-// IsSpecialHost says whether a host, a name or an address without a port, says by itself that it is
-// not on the public internet.
+// IsSpecialHost reports whether the name or address of a host, without a port, shows that it is not
+// on the public internet.
 func IsSpecialHost(name string) bool {
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true
@@ -46,7 +47,7 @@ func IsSpecialHost(name string) bool {
 	return err == nil && IsSpecial(a)
 }
 
-// withPort is the host of a URL with its port, also where that is the default.
+// withPort returns the host of a URL with its port, even if that is the default.
 func withPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

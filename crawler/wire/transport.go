@@ -1,6 +1,6 @@
-// Package wire makes exchanges: one request to a server and its answer, with bounds on all that a
-// server decides: time, bytes on the wire, bytes of a decoded body, the memory that bodies hold
-// together, and the addresses that are connected to.
+// Package wire makes exchanges: one request to a server and its answer. It bounds everything that a
+// server decides: time, bytes on the wire, bytes of a decoded body, the total memory of bodies, and
+// the addresses that are connected to.
 //
 // Start with [New], [NewRequest] and [Transport.Do]:
 //
@@ -12,8 +12,8 @@
 //	x := &wire.Exchange{Request: request, Limit: 10 << 20, Clock: clock}
 //	err = t.Do(x)
 //
-// It follows no redirect, sends no request twice, and knows neither pages nor robots.txt: what an
-// exchange means, and when the next may begin, is the crawler's business.
+// It follows no redirect, sends no request twice, and has no notion of pages or robots.txt. The
+// crawler interprets an exchange, and decides when the next may begin.
 package wire
 
 import (
@@ -32,15 +32,15 @@ import (
 )
 
 const (
-	// maxHeaderBytes bounds the head of an answer. Servers of our days stop at 8 to 64 KB; a
-	// megabyte of headers is an attack, or a bug.
+	// maxHeaderBytes bounds the head of an answer. Current servers stop at 8 to 64 KB; a megabyte
+	// of headers is an attack, or a bug.
 	maxHeaderBytes = 256 << 10
 
 	idleTimeout = 30 * time.Second // longer than the delay between two requests to a host
 	maxIdle     = 256              // connections kept in all; a process may often open 1,024 files
 )
 
-// An Exchange is one request and what came of it.
+// An Exchange is one request and its outcome.
 type Exchange struct {
 	Request *http.Request // see [NewRequest]
 	Limit   int64         // bytes of the decoded body of a page; less is read of others
@@ -50,10 +50,10 @@ type Exchange struct {
 	Header  http.Header
 	Body    []byte
 	BodyErr error // why Body is not the whole body
-	Raw     *Raw  // nil: nobody wants it
+	Raw     *Raw  // nil: not requested
 }
 
-// Options is how a transport makes exchanges.
+// Options configures a transport.
 type Options struct {
 	Timeout    time.Duration  // for the look-up of a name, a connection, and a TLS handshake, each; 10 s at most
 	Idle       int            // connections to one host that are kept when nobody uses them, one at least
@@ -73,15 +73,15 @@ type Folders interface {
 	Address() string            // where it listens
 }
 
-// A Transport makes exchanges. It may be used by several goroutines.
+// A Transport makes exchanges. Several goroutines may use it.
 type Transport struct {
 	http   *http.Transport
 	dialer *dialer
 	raw    bool // answers are kept as they came
 }
 
-// New makes a transport. It uses no proxy, whatever the environment says: behind a proxy nobody
-// could tell which address is asked.
+// New returns a transport. It uses no proxy, even if the environment names one: behind a proxy, the
+// address of the connection would be unknown.
 func New(opt Options) *Transport {
 	d := newDialer(opt)
 	dial, dialTLS := d.dial, d.dialTLS
@@ -108,13 +108,13 @@ func New(opt Options) *Transport {
 	}
 }
 
-// CloseIdle closes the connections that nobody uses.
+// CloseIdle closes all idle connections.
 func (t *Transport) CloseIdle() { t.http.CloseIdleConnections() }
 
 // A dial makes connections, as http.Transport wants it.
 type dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// tapped makes connections that keep the heads which go over them, but for those of HTTP/2.
+// tapped returns a dial whose connections keep the heads, except for HTTP/2.
 func tapped(to dial) dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := to(ctx, network, address)
@@ -125,8 +125,8 @@ func tapped(to dial) dial {
 	}
 }
 
-// Do makes an exchange, with one request on the wire. An error means that there is no answer. If
-// only the body of the answer is broken, x.BodyErr says so.
+// Do makes an exchange, with one request on the wire. It fails if there is no answer. If only the
+// body of the answer is broken, Do sets x.BodyErr.
 func (t *Transport) Do(x *Exchange) error {
 	attempt, request := watch(x.Request)
 	defer attempt.end()
@@ -152,11 +152,10 @@ func (t *Transport) Do(x *Exchange) error {
 	return nil
 }
 
-// MaxOtherBody is how much is read of the body of an error or a redirect.
+// MaxOtherBody is how many bytes are read of the body of an error or a redirect.
 const MaxOtherBody = 64 << 10
 
-// bodyLimit is how much is read of the body of an answer, if that of a page is read up to some
-// limit.
+// bodyLimit returns how many bytes are read of the body of an answer, given the limit for a page.
 func bodyLimit(status int, limit int64) int64 {
 	if IsPage(status) {
 		return limit
@@ -164,13 +163,13 @@ func bodyLimit(status int, limit int64) int64 {
 	return min(limit, MaxOtherBody)
 }
 
-// IsPage says whether a status comes with what the URL names.
+// IsPage reports whether an answer of that status contains the resource of the URL.
 func IsPage(status int) bool {
 	return status >= 200 && status < 300 && status != http.StatusPartialContent
 }
 
-// hasBody says whether a body is worth reading. 101 has a connection in its place, and 205 must
-// have none (RFC 9110, section 15.3.6).
+// hasBody reports whether a body is worth reading. 101 is followed by another protocol, and 205
+// must have no body (RFC 9110, section 15.3.6).
 func hasBody(status int) bool {
 	return status >= 200 && status != http.StatusNoContent && status != http.StatusResetContent && status != http.StatusNotModified
 }
@@ -191,16 +190,16 @@ func NewRequest(ctx context.Context, canonicalURL string, header http.Header) (*
 
 type noReuse struct{}
 
-// WithoutReuse makes a context for requests whose connection is closed after the answer.
+// WithoutReuse returns a context for requests whose connection is closed after the answer.
 func WithoutReuse(ctx context.Context) context.Context {
 	return context.WithValue(ctx, noReuse{}, true)
 }
 
-// requestURL makes the url.URL by which net/http asks for the canonical URL byte for byte, with one
-// exception: a per cent sign that escapes nothing is sent as %25. The URL Standard leaves that
-// alone, and most servers answer it with 400; sent as an escape, it finds the page that the author
-// of the link meant. Parsing alone would not do: net/url makes "/a/b%7Cc" of "/a%2Fb|c", which is
-// another page.
+// requestURL returns the url.URL with which net/http requests the canonical URL byte for byte, with
+// one exception: a per cent sign that escapes nothing is sent as %25. The URL Standard leaves that
+// sign unchanged, and most servers answer it with 400. As an escape, it finds the page that the
+// author of the link meant. Parsing alone would not do: net/url turns "/a/b%7Cc" into "/a%2Fb|c",
+// which is another page.
 func requestURL(canonicalURL string) (*url.URL, error) {
 	scheme, rest, _ := strings.Cut(canonicalURL, "://")
 	host := frontier.HostOf(canonicalURL)
@@ -242,8 +241,8 @@ type HandshakeError struct{ err error }
 func (e *HandshakeError) Error() string { return "tls handshake: " + e.err.Error() }
 func (e *HandshakeError) Unwrap() error { return e.err }
 
-// dialTLS connects and shakes hands as the transport itself would, but for the error, which then
-// would not say where it comes from.
+// dialTLS connects and does the handshake like the transport itself, but its error shows that the
+// handshake failed.
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	raw, err := d.dial(ctx, network, address)
 	if err != nil {

@@ -11,48 +11,48 @@ import (
 	"sync"
 )
 
-// # What goes over the wire
+// # Limits on the wire
 //
 // Package net/http hides two things from its caller that a crawler must know.
 //
-// It repeats requests. A request that a server refuses (GOAWAY with a lower last stream,
-// REFUSED_STREAM), or that it took on a used connection which it then closed, is sent again at
-// once. With some servers that goes on without end: they get thousands of requests where the
-// schedule counts one. So an attempt ends when net/http asks for a second connection after bytes
-// went out on the first, which [watch] sees by httptrace before anything is written to the second.
-// Whether and when to ask again, the schedule decides. A connection on which nothing was written
-// may be replaced: it cost the server no request.
+// It repeats requests. net/http sends a request again at once if the server refuses it (GOAWAY with
+// a lower last stream, REFUSED_STREAM), or accepts it on a used connection and then closes that
+// connection. With some servers that never ends: they get thousands of requests where the schedule
+// counts one. So an attempt ends when net/http asks for a second connection after bytes went out on
+// the first. [watch] sees that by httptrace before anything is written to the second. The schedule
+// decides whether and when to retry. A connection on which nothing was written may be replaced,
+// because it cost the server no request.
 //
-// It reads what it does not hand over. Frames of HTTP/2 may be empty or nearly all padding, pings
-// and settings may come without end, and TLS records may be empty. Bodies and time are bounded, and
-// yet a server could send a gigabyte in five seconds without delivering a byte of a body. So what
-// may come over a connection is bounded by what is delivered from it: a [wire] counts both, below
-// TLS, and breaks off when far more came than was delivered.
+// It reads bytes that it does not deliver. Frames of HTTP/2 may be empty or nearly all padding,
+// pings and settings may never end, and TLS records may be empty. Although bodies and time are
+// bounded, a server could send a gigabyte in five seconds without delivering a byte of a body. So
+// the bytes received on a connection are bounded by the bytes delivered from it. A [wire] counts
+// both, below TLS, and breaks off when far more was received than delivered.
 
 const (
 	// streamBuffer is how much of an HTTP/2 answer may wait to be read.
 	streamBuffer = 1 << 20
 
-	// wireAllowance is how much may come for an exchange before any of its body is delivered: its
-	// head, as much again for the frames around that, and what may wait to be read.
+	// wireAllowance is how many bytes may arrive for an exchange before any of its body is
+	// delivered. It covers the head, as much again for the frames around it, and the unread part.
 	wireAllowance = 2*maxHeaderBytes + streamBuffer
 
-	// wirePerByte is how much may come for a byte of a body. Honest servers send little over one.
-	// One that flushes every ten bytes sends four: a frame of HTTP/2 has 9 bytes of its own, a
-	// record of TLS 22.
+	// wirePerByte is how many bytes may arrive for each byte of a body. Honest servers send little
+	// over one. A server that flushes every ten bytes sends four: a frame of HTTP/2 has 9 bytes of
+	// its own, a record of TLS 22.
 	wirePerByte = 4
 )
 
 var (
-	// ErrFlood says that a connection brings much and delivers next to nothing.
+	// ErrFlood means that a connection receives much and delivers next to nothing.
 	ErrFlood = errors.New("the server sends much and delivers next to nothing")
 
-	// ErrUnanswered says that a request was sent and had no answer. The schedule decides whether it
-	// is sent again.
+	// ErrUnanswered means that a request was sent and not answered. The schedule decides whether to
+	// retry.
 	ErrUnanswered = errors.New("the server refused the request, or took it and closed the connection")
 )
 
-// A wire is a connection that bounds what comes over it. It is below TLS.
+// A wire is a connection that bounds the bytes it receives. It is below TLS.
 type wire struct {
 	net.Conn
 
@@ -65,7 +65,7 @@ type wire struct {
 
 func newWire(conn net.Conn) *wire { return &wire{Conn: conn, left: wireAllowance} }
 
-// wireOf is the wire of a connection that net/http uses.
+// wireOf returns the wire of a connection that net/http uses.
 func wireOf(conn net.Conn) *wire {
 	if t, ok := conn.(*tap); ok {
 		conn = t.Conn
@@ -77,7 +77,7 @@ func wireOf(conn net.Conn) *wire {
 	return w
 }
 
-// Write counts before it writes: an answer may come before it returns.
+// Write counts before it writes, because an answer may come before it returns.
 func (w *wire) Write(p []byte) (int, error) {
 	w.count(len(p))
 	n, err := w.Conn.Write(p)
@@ -91,7 +91,7 @@ func (w *wire) count(n int) {
 	w.written += int64(n)
 }
 
-// sent is how many bytes were written.
+// sent returns how many bytes were written.
 func (w *wire) sent() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,7 +110,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// begin makes room for an exchange.
+// begin adds the allowance of an exchange.
 func (w *wire) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,14 +118,15 @@ func (w *wire) begin() {
 	w.left += wireAllowance
 }
 
-// deliver makes room for what follows n bytes that were delivered.
+// deliver adds the allowance for n delivered bytes.
 func (w *wire) deliver(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.left += wirePerByte * int64(n)
 }
 
-// end takes back what an exchange has left over. One allowance stays for what is still on its way.
+// end removes the unused allowance of an exchange. One allowance stays for bytes still on their
+// way.
 func (w *wire) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,7 +151,7 @@ type attempt struct {
 	repeated bool  // guarded by mu: it would have been sent a second time
 }
 
-// watch makes an attempt, and the request to be made with it. The attempt must be ended.
+// watch returns an attempt, and the request to be made with it. The attempt must be ended.
 func watch(r *http.Request) (*attempt, *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	a := &attempt{cancel: cancel}
@@ -162,7 +163,7 @@ func watch(r *http.Request) (*attempt, *http.Request) {
 
 // got is called with the connection on which the request is about to be sent. If that would be the
 // second time, it ends the attempt's context. HTTP/2 then begins no stream. HTTP/1 writes without
-// looking at the context, and so gets a connection that is closed.
+// checking the context, so got closes its connection.
 func (a *attempt) got(conn net.Conn) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -185,7 +186,7 @@ func (a *attempt) got(conn net.Conn) {
 	a.before = a.wire.sent()
 }
 
-// end ends an attempt. Nothing can be read of its answer any more.
+// end ends an attempt. Its answer cannot be read any more.
 func (a *attempt) end() {
 	a.cancel()
 	a.mu.Lock()
@@ -195,7 +196,7 @@ func (a *attempt) end() {
 	}
 }
 
-// why is what went wrong, where net/http only says what followed from that. A body that has reached
+// why returns the cause of an error if net/http only reports a consequence. A body that has reached
 // its bound did so before its connection.
 func (a *attempt) why(err error) error {
 	a.mu.Lock()
@@ -211,7 +212,7 @@ func (a *attempt) why(err error) error {
 	return err
 }
 
-// body counts what is delivered of an answer.
+// body counts the delivered bytes of an answer.
 func (a *attempt) body(r io.ReadCloser) io.ReadCloser {
 	a.mu.Lock()
 	defer a.mu.Unlock()

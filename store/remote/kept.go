@@ -6,15 +6,15 @@ import (
 	"skink/store/badger/disk"
 )
 
-// What is kept beside a store is in its folder, see package disk. Whoever may ask the process that
-// has the store has the folder, too.
+// Cached values are files in the store's folder, see package disk. A process that may ask the
+// server can also access the folder.
 
-// Kept returns what is kept now.
+// Kept returns a cached value.
 func (r *Reader) Kept(ctx context.Context, name string) ([]byte, error) {
 	return disk.Kept(ctx, r.dir, name)
 }
 
-// Keep keeps a value.
+// Keep caches a value.
 func (r *Reader) Keep(ctx context.Context, name string, value []byte) error {
 	return disk.Keep(ctx, r.dir, name, value)
 }

@@ -18,21 +18,21 @@ import (
 	"skink/store"
 )
 
-// # How a store in use is asked
+// # The protocol
 //
-// The process that has a store keeps two files in its folder while it answers:
+// The process that has a store open keeps two files in its folder while it answers:
 //
 //	READERS       where it listens, and two secrets; JSON, rights 0600
 //	readers.sock  a Unix socket, rights 0600
 //
-// Where a socket cannot be, since its path is longer than a system takes or the file system knows
-// none, the process listens on loopback instead, and READERS names the port. Who can read READERS
-// may read the store: its owner. A process that was killed leaves both files. They say nothing to
-// the next one, which has the store's lock and writes them anew, nor to a reader, whom nobody
-// answers there.
+// If a socket is impossible, because its path is too long for the system or the file system does
+// not support sockets, the process listens on loopback instead, and READERS names the port. Only
+// the owner of the store can read READERS, and so connect. A process that was killed leaves both
+// files. The next server has the store's lock and replaces them. A reader that finds them gets no
+// answer.
 //
 // A connection is a session, and a session is one moment: the snapshot is taken when the session
-// begins, and given up when the connection ends.
+// begins, and released when the connection ends.
 //
 //	client  the question of READERS, 64 hexadecimal digits
 //	server  the answer of READERS, 64 hexadecimal digits
@@ -40,13 +40,13 @@ import (
 //	client  a request    }
 //	server  an answer    } as often as the client likes
 //
-// The two secrets say to each side that the other has read the same file: on loopback the port of a
-// killed process may be somebody else's by now. All after them is encoding/gob, one stream in each
-// direction. A list is answered in parts: the first answer names the list, and further requests
-// name it until it is done. So a client may have several lists under way, one inside the other, and
-// who reads slowly keeps nothing in the server but its place. Pages are sent as the store keeps
-// them, see [store.Packed]: the reader unpacks them, in its own time. Neither side has to be of the
-// same version of skink, but of the same [protocolVersion].
+// The two secrets prove to each side that the other has read the same file: on loopback another
+// program may now have the port of a killed process. After the secrets, each direction is one
+// stream of encoding/gob. A list is answered in parts: the first answer names the list, and further
+// requests name it until it is done. So a client may have several lists open, one inside the other,
+// and a slow client only occupies one position in each list. Pages are sent as the store keeps
+// them, see [store.Packed]: the client unpacks them. Both sides may have different versions of
+// skink, but need the same [protocolVersion].
 const protocolVersion = 3
 
 const (
@@ -56,7 +56,7 @@ const (
 	secretSize      = 64 // hexadecimal digits
 )
 
-// An address is what READERS holds.
+// An address is the content of READERS.
 type address struct {
 	Version  int    `json:"version"`
 	Network  string `json:"network"` // unix or tcp
@@ -75,7 +75,7 @@ func newSecret() string {
 	return hex.EncodeToString(b)
 }
 
-// write puts READERS into the folder in one step: nobody reads half of it.
+// write puts READERS into the folder in one step, so that it is never read incomplete.
 func (a address) write(dir string) error {
 	b, err := json.Marshal(a)
 	if err != nil {
@@ -102,7 +102,8 @@ func readAddress(dir string) (a address, err error) {
 	return a, nil
 }
 
-// leave removes what a server keeps in the folder, of this process or of one that was killed.
+// leave removes the server's files from the folder, those of this process or of one that was
+// killed.
 func leave(dir string) error {
 	var all error
 	for _, name := range []string{addressName, halfAddressName, socketName} {
@@ -120,7 +121,7 @@ type greeting struct {
 	Busy   bool      // there are as many sessions as there may be, and this is none
 }
 
-// What a request can ask for.
+// A verb is the kind of a request.
 type verb uint8
 
 const (
@@ -138,7 +139,7 @@ const (
 	askMore // of a list
 )
 
-// A request is one question. What its verb does not need is zero.
+// A request is one question. Fields that its verb does not use are zero.
 type request struct {
 	Verb  verb
 	IDs   []dedup.Hash
@@ -150,7 +151,7 @@ type request struct {
 	Ended []int // lists of which nothing more is wanted
 }
 
-// An answer is what came of a request. What its verb does not give is zero.
+// An answer is the result of a request. Fields that its verb does not return are zero.
 type answer struct {
 	Fault *fault
 
@@ -176,15 +177,14 @@ type part struct {
 	Hosts    []frontier.Host
 }
 
-// A fault is an error on its way. Is is the place in sentinels of what it wraps, from 1 on; 0: none
-// of them.
+// A fault is an error on the wire. Is is the number of the sentinel that it wraps, from 1 on; 0:
+// none.
 type fault struct {
 	Text string
 	Is   int
 }
 
-// sentinels are the errors that a caller can tell apart on the other side, too. Their order is part
-// of the protocol.
+// sentinels are the errors that a client can distinguish. Their order is part of the protocol.
 var sentinels = []error{store.ErrCorrupt, store.ErrInUse, store.ErrFull, store.ErrNotExist}
 
 func faultOf(err error) *fault {
@@ -194,7 +194,7 @@ func faultOf(err error) *fault {
 	return &fault{err.Error(), 1 + slices.IndexFunc(sentinels, func(s error) bool { return errors.Is(err, s) })}
 }
 
-// error is the fault as the error it was.
+// error returns the fault as an error.
 func (f *fault) error() error {
 	switch {
 	case f == nil:

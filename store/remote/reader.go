@@ -20,18 +20,18 @@ import (
 )
 
 var (
-	// ErrNobody: no process answers for the store: none has it, or the one that does is just
-	// beginning or ending, may not be asked by us, or answers nobody.
+	// ErrNobody means that no process answers for the store. No process has it open, or the process
+	// that does is starting or ending, refuses this user, or does not serve readers.
 	ErrNobody = errors.New("no process answers for the store")
-	// ErrBusy: as many readers are at the store as its process answers.
+	// ErrBusy means that the process answers as many readers as it can.
 	ErrBusy = errors.New("the process that has the store answers as many readers as it can")
-	// ErrEnded: the process that has the store ended, or it ended the session.
+	// ErrEnded means that the process that has the store ended, or ended the session.
 	ErrEnded = errors.New("the process that had the store ended, or did not wait for so long: try again")
 )
 
-// A Reader reads a store through the process that has it. Its methods may be called from several
-// goroutines; the questions wait for each other. When a context ends during a question, so does the
-// session.
+// A Reader reads a store through the process that has it open. Several goroutines may call its
+// methods; each question waits for the one before. If a context ends during a question, the session
+// ends too.
 type Reader struct {
 	dir    string
 	by     string
@@ -47,11 +47,11 @@ type Reader struct {
 
 var _ store.Reader = (*Reader)(nil)
 
-// meetTimeout is far more than it takes to begin a session.
+// meetTimeout is far more than the time for starting a session.
 const meetTimeout = 5 * time.Second
 
-// Open begins a session with the process that has the store in dir. The error is ErrNobody or
-// ErrBusy if there is none to be had.
+// Open starts a session with the process that has the store in dir. The error is ErrNobody or
+// ErrBusy if no session is possible.
 func Open(ctx context.Context, dir string) (*Reader, error) {
 	at, err := readAddress(dir)
 	if err != nil {
@@ -69,8 +69,7 @@ func Open(ctx context.Context, dir string) (*Reader, error) {
 	return r, nil
 }
 
-// dial connects with a server. The folder of a socket may be called otherwise here, such as in a
-// container.
+// dial connects to a server. The path of the socket may be different here, such as in a container.
 func dial(ctx context.Context, dir string, at address) (net.Conn, error) {
 	d := net.Dialer{Timeout: meetTimeout}
 	conn, err := d.DialContext(ctx, at.Network, at.Address)
@@ -110,10 +109,10 @@ func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
 	return r, conn.SetDeadline(time.Time{})
 }
 
-// By is the command that has the store.
+// By returns the command that has the store open.
 func (r *Reader) By() string { return r.by }
 
-// Moment is when the store was as this reader shows it.
+// Moment returns the moment of which this reader shows the store.
 func (r *Reader) Moment() time.Time { return r.moment }
 
 // Close ends the session.
@@ -152,7 +151,7 @@ func (r *Reader) ask(ctx context.Context, q request) (*answer, error) {
 	return a, a.Fault.error()
 }
 
-// leave notes that nothing more is wanted of a list.
+// leave records that the rest of a list is not needed.
 func (r *Reader) leave(a *answer) {
 	if a.Done {
 		return
@@ -162,8 +161,8 @@ func (r *Reader) leave(a *answer) {
 	r.ended = append(r.ended, a.List)
 }
 
-// inParts yields the values of a list; of says which of a part they are. What came before an error
-// is yielded before it.
+// inParts yields the values of a list. of returns the values of a part. The values before an error
+// are yielded first.
 func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -198,7 +197,7 @@ func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []
 	}
 }
 
-// pagesAtOnce is how many pages are asked for in one request.
+// pagesAtOnce is how many pages one request asks for.
 const pagesAtOnce = 256
 
 // Pages asks for some pages at a time.
@@ -230,7 +229,7 @@ func (r *Reader) Changes(ctx context.Context, after store.Cursor, want store.Wan
 	return store.Unpacked(packed, (*store.PackedChange).Unpack)
 }
 
-// End is the cursor after the last change.
+// End returns the cursor after the last change.
 func (r *Reader) End(ctx context.Context) (store.Cursor, error) {
 	a, err := r.ask(ctx, request{Verb: askEnd})
 	if err != nil {
@@ -259,7 +258,7 @@ func (r *Reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*s
 	}
 }
 
-// Tally is the number of records of each kind and verdict.
+// Tally returns the number of records of each kind and verdict.
 func (r *Reader) Tally(ctx context.Context) (store.Tally, error) {
 	a, err := r.ask(ctx, request{Verb: askTally})
 	if err != nil {
@@ -268,7 +267,8 @@ func (r *Reader) Tally(ctx context.Context) (store.Tally, error) {
 	return a.Tally, nil
 }
 
-// Meta returns a named value. An empty one comes as none does, so the answer says which.
+// Meta returns a named value. Gob does not distinguish an empty value from none, so the answer has
+// a flag.
 func (r *Reader) Meta(ctx context.Context, name string) ([]byte, error) {
 	a, err := r.ask(ctx, request{Verb: askMeta, Name: name})
 	if err != nil || !a.IsSet {
@@ -277,7 +277,7 @@ func (r *Reader) Meta(ctx context.Context, name string) ([]byte, error) {
 	return append([]byte{}, a.Meta...), nil
 }
 
-// State says how far a URL has come.
+// State returns the state of a URL.
 func (r *Reader) State(ctx context.Context, url string) (frontier.State, error) {
 	a, err := r.ask(ctx, request{Verb: askState, Name: url})
 	if err != nil {
@@ -296,7 +296,7 @@ func (r *Reader) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	return inParts(ctx, r, request{Verb: askHosts}, func(p *part) []frontier.Host { return p.Hosts })
 }
 
-// Counts is how many URLs are in each state.
+// Counts returns how many URLs are in each state.
 func (r *Reader) Counts(ctx context.Context) (frontier.Counts, error) {
 	a, err := r.ask(ctx, request{Verb: askCounts})
 	if err != nil {

@@ -19,16 +19,16 @@ import (
 	"skink/store"
 )
 
-// A Snapshot is a store as it was at one moment. What it says of pages is packed: they are unpacked
-// by those who ask, and the process that has the store works for itself.
+// A Snapshot is a store at one moment. Its pages are packed: the clients unpack them, so that the
+// process that has the store spends less on them.
 type Snapshot interface {
 	frontier.Reader
 
-	// PackedPages is [store.Reader.Pages]; no record stands where the other has nil.
+	// PackedPages is [store.Reader.Pages], with a Packed without a record in place of nil.
 	PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]store.Packed, error)
 	// PackedChanges is [store.Reader.Changes].
 	PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error]
-	// PackedMembers is [store.Reader.Members]; of each it yields the JSON of its record.
+	// PackedMembers is [store.Reader.Members], but yields records as JSON.
 	PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq2[[]byte, error]
 
 	End(ctx context.Context) (store.Cursor, error)
@@ -39,7 +39,7 @@ type Snapshot interface {
 	Close() error
 }
 
-// limits bound what readers can cost.
+// limits bound the cost of readers.
 type limits struct {
 	sessions int           // at once
 	lists    int           // under way in a session
@@ -50,16 +50,15 @@ type limits struct {
 	grace    time.Duration // that sessions have to end when the server is closed
 }
 
-// A snapshot keeps the disk from giving back what was overwritten since, so a reader that hangs
-// must not have one for ever. report --complete computes for minutes between two requests of a
-// large store.
+// A snapshot keeps overwritten data on the disk, so a reader that hangs must not hold one for ever.
+// report --complete computes for minutes between two requests of a large store.
 var defaultLimits = limits{
 	sessions: 32, lists: 32,
 	hello: 5 * time.Second, idle: 10 * time.Minute, answer: time.Minute, age: time.Hour,
 	grace: 2 * time.Second,
 }
 
-// A Server answers those who want to read a store that this process has.
+// A Server answers the readers of a store that this process has open.
 type Server struct {
 	dir    string
 	by     string
@@ -76,9 +75,9 @@ type Server struct {
 	refusals chan struct{}  // one for each client that is being told that there is none free
 }
 
-// Serve answers the readers of the store in dir until Close. By is the command that has the store,
-// as readers are told. Take is called once for each session. The caller has the store's lock: what
-// another process left in the folder is replaced.
+// Serve answers the readers of the store in dir until Close. by is the command that has the store,
+// for messages of readers. take is called once for each session. The caller must have the store's
+// lock: Serve replaces files that another process left in the folder.
 func Serve(dir, by string, take func() (Snapshot, error)) (*Server, error) {
 	return serve(dir, by, take, defaultLimits)
 }
@@ -101,7 +100,7 @@ func serve(dir, by string, take func() (Snapshot, error), l limits) (*Server, er
 	return s, nil
 }
 
-// listen listens at a socket in the folder, or else on loopback.
+// listen listens on a socket in the folder, or else on loopback.
 func listen(dir string) (net.Listener, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -122,8 +121,9 @@ func listen(dir string) (net.Listener, error) {
 	return l, nil
 }
 
-// Close ends the sessions and removes what stands in the folder. Those under way have a moment to
-// end by themselves; then they are cut, and their readers told so. The store is closed after it.
+// Close ends the sessions and removes the server's files from the folder. Open sessions have a
+// moment to end by themselves. Then they are cut, and their readers get an error. Call it before
+// closing the store.
 func (s *Server) Close() error {
 	err := errors.Join(leave(s.dir), s.listener.Close())
 	s.accepts.Wait()
@@ -159,7 +159,7 @@ func (s *Server) accept() {
 	}
 }
 
-// begin runs do beside the loop if there is a slot free, and says whether there was.
+// begin runs do in a goroutine if a slot is free, and returns whether it did.
 func (s *Server) begin(slots chan struct{}, do func()) bool {
 	select {
 	case slots <- struct{}{}:
@@ -173,8 +173,8 @@ func (s *Server) begin(slots chan struct{}, do func()) bool {
 	return true
 }
 
-// serve is a session from its first byte to its last. What goes wrong with it is the client's to
-// tell: the connection ends.
+// serve runs a session from its first byte to its last. On an error the connection ends, and the
+// client reports it.
 func (s *Server) serve(conn net.Conn, busy bool) {
 	defer conn.Close()
 	defer context.AfterFunc(s.ctx, func() { conn.Close() })()

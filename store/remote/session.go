@@ -9,8 +9,8 @@ import (
 	"skink/store"
 )
 
-// Bounds of a part of a list: whichever is reached first. A round trip costs some 50 µs, as much as
-// reading a few records.
+// Bounds of a part of a list; the first one reached counts. A round trip costs some 50 µs, as much
+// as reading a few records.
 const (
 	partValues = 256
 	partBytes  = 256 << 10
@@ -29,7 +29,7 @@ func newSession(ctx context.Context, from Snapshot, most int) *session {
 	return &session{ctx: ctx, from: from, lists: map[int]*list{}, most: most}
 }
 
-// end gives up the lists under way.
+// end releases the open lists.
 func (s *session) end() {
 	for n := range s.lists {
 		s.drop(n)
@@ -131,8 +131,8 @@ type list struct {
 	stop func()
 }
 
-// newList reads seq; put adds a value to a part, and says how many bytes it has, as far as they
-// differ from value to value.
+// newList returns a list of seq. put adds a value to a part, and returns the variable part of its
+// size in bytes.
 func newList[T any](seq iter.Seq2[T, error], put func(*part, T) int) *list {
 	next, stop := iter.Pull2(seq)
 	return &list{

@@ -1,5 +1,5 @@
-// Package wiretest is what tests of a network need and cannot ask of the real one: names, ports at
-// which nobody listens, and bodies with content codings.
+// Package wiretest has helpers for tests that cannot use the real network: names, closed ports, and
+// bodies with content codings.
 package wiretest
 
 import (
@@ -57,8 +57,8 @@ func Encode(t testing.TB, codings string, body []byte) []byte {
 	return body
 }
 
-// ClosedPort is an address of loopback where nobody listens, and nobody else will:
-// the port is taken.
+// ClosedPort returns an address of loopback on which no process listens or will listen: the port is
+// taken.
 func ClosedPort(t testing.TB) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
