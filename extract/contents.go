@@ -17,6 +17,7 @@ const fewHeadings = 3 // items of a table of contents, at least
 // dropContents drops the tables of contents, each with the line that it has for a heading, and the
 // columns of line numbers.
 func (s *survey) dropContents() {
+	dropped := false
 	for i := int32(0); i < int32(len(s.elems)); i++ {
 		e := &s.elems[i]
 		switch {
@@ -32,6 +33,10 @@ func (s *survey) dropContents() {
 			continue
 		}
 		i = e.end - 1
+		dropped = true
+	}
+	if dropped {
+		s.recount()
 	}
 }
 

@@ -25,13 +25,13 @@ func (s *survey) findText(d *Document) {
 		}
 	}
 	s.dropMenuLines()
-	s.dropContents()
 	s.recount()
 	s.clearSections()
 	s.dropRepeats()
 	s.keepFlow()
 	s.prune()
 	s.restoreRepeats()
+	s.dropContents()
 	s.dropCards()
 	root, how := s.findRoot()
 	_, _, first, last := s.span(root)

@@ -40,7 +40,8 @@ const (
 	hintMain                         // <main>, role=main
 )
 
-// hints reads what the element, its role and its class say. byID is what its id alone says.
+// hints reads what the element, its role and its class say. byID is what its id alone says
+// against it.
 func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 	switch n.DataAtom {
 	case atom.Html, atom.Head, atom.Body:
@@ -102,7 +103,7 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 	if g.manual { // it has neither; its classes name what it describes
 		m, byID = m&^(markComments|markRelated), byID&^(markComments|markRelated)
 	}
-	return m | byID, byID &^ m, roots
+	return m | byID, byID &^ (m | markPanel), roots
 }
 
 func firstElement(n *html.Node) *html.Node {

@@ -297,32 +297,37 @@ func (s *survey) column(root int32) int32 {
 	return at
 }
 
-// leaves reports that to go from a box to a child of it leaves some of the text behind: the child is
-// a section of a chapter, or the box is in the declared article or main part of the page, and has
-// running paragraphs or sections of text beside the child.
-//
-// The box of an article counts only if it is itself the declared one, and one paragraph in it does
-// not: an article is introduced by one paragraph, which copies of it leave out.
+// leaves reports that to go from a box to a child of it leaves some of the text behind. The child is
+// a section of a chapter, or the box is the declared article or main part of the page, and has running
+// paragraphs beside the child, or sections of text with headings of the child's rank.
 func (s *survey) leaves(i, child int32) bool {
-	if s.isChapter(i, child) {
+	if s.isChapter(i, child) || !s.isArticle() && s.leavesHeadline(i, child) {
 		return true
 	}
-	least := 1
-	switch {
-	case !s.isArticle() && s.leavesHeadline(i, child):
-		return true
-	case s.isArticle() && s.elems[i].isDeclared():
-		least = 2
-	case s.isArticle() || !s.isInDeclared(i):
+	if !s.isAllDeclared(i) {
 		return false
 	}
-	runs := 0
-	for j := i + 1; j < s.elems[i].end && runs < least; j = s.elems[j].end {
-		if e := &s.elems[j]; j != child && (e.kind == para || e.kind == group && s.isTextSection(j)) {
-			runs += s.within(j).runs
+	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
+		if j != child && s.within(j).runs > 0 && (s.elems[j].kind == para || s.isSectionBeside(j, child)) {
+			return true
 		}
 	}
-	return runs >= least
+	return false
+}
+
+// isSectionBeside reports two boxes that begin with headings of one rank, the first a section of text.
+func (s *survey) isSectionBeside(i, j int32) bool {
+	return s.elems[i].kind == group && s.isTextSection(i) && s.isHeaded(j) && s.rank(s.headOf(i)) == s.rank(s.headOf(j))
+}
+
+// isAllDeclared reports a declared box, or the one in it that has all of its running text.
+func (s *survey) isAllDeclared(i int32) bool {
+	for p := i; p >= 0 && s.within(p).runs == s.within(i).runs; p = s.elems[p].parent {
+		if s.elems[p].isDeclared() {
+			return true
+		}
+	}
+	return false
 }
 
 // leavesHeadline reports that the page's <h1> stands beside the child, in a box with a running
@@ -341,8 +346,8 @@ func (s *survey) leavesHeadline(i, child int32) bool {
 	return false
 }
 
-// isDeclared reports what the page declares its article or its main part.
-func (e *elem) isDeclared() bool { return e.roots&(hintArticle|hintMain) != 0 }
+// isDeclared reports what the page declares its article, the body of it, or its main part.
+func (e *elem) isDeclared() bool { return e.roots != 0 }
 
 // isInDeclared reports a box that is, or is in, a declared one.
 func (s *survey) isInDeclared(i int32) bool {

@@ -1,6 +1,10 @@
 package extract
 
-import "golang.org/x/net/html/atom"
+import (
+	"slices"
+
+	"golang.org/x/net/html/atom"
+)
 
 // # Sections
 //
@@ -10,16 +14,25 @@ import "golang.org/x/net/html/atom"
 // nothing of a section of text anywhere. Only readers' comments are believed in an article.
 //
 // A class is written for a style sheet, and says more. But in the declared article or main part it
-// says nothing of a box that has paragraphs of its own and few links.
+// says nothing of a box that has paragraphs of its own and few links, nor of others of its kind.
 
 // byName are the marks that boxes mostly have for their class.
 const byName = markClass | markRelated | markSidebar | markByline
 
 // clearSections takes back what ids and classes say of sections of text.
 func (s *survey) clearSections() {
+	var texts []boxKind // of boxes with paragraphs; others of their kind may have one
+	for i := range s.elems {
+		if e := &s.elems[i]; e.mark != 0 && e.mark&^byName == 0 && s.hasParagraphs(int32(i)) {
+			e.mark = 0
+			if k := s.kindOfBox(int32(i)); k != (boxKind{}) {
+				texts = append(texts, k)
+			}
+		}
+	}
 	for i := range s.elems {
 		e := &s.elems[i]
-		if e.mark != 0 && e.mark&^byName == 0 && s.hasParagraphs(int32(i)) {
+		if e.mark != 0 && e.mark&^byName == 0 && slices.Contains(texts, s.kindOfBox(int32(i))) && s.isProse(int32(i)) {
 			e.mark = 0
 		}
 		if e.byID == 0 {
@@ -28,7 +41,7 @@ func (s *survey) clearSections() {
 		switch {
 		case s.isTextSection(int32(i)):
 			e.mark &^= e.byID
-		case s.isInDeclared(int32(i)):
+		case e.controls == 0 && s.isInDeclared(int32(i)) && (e.last > e.first+1 || s.within(int32(i)).runs > 0):
 			e.mark &^= e.byID &^ (markComments | markReviews)
 		}
 	}
@@ -62,12 +75,17 @@ func (s *survey) isTextSection(i int32) bool {
 	return false
 }
 
-// hasParagraphs reports a box in a declared one that has several running paragraphs right in it and
-// few links. It has no field to fill in, and does not ask for consent.
+// hasParagraphs reports a box in a declared one that has several running paragraphs right in it, or in
+// the one box in it that has all of them.
 func (s *survey) hasParagraphs(i int32) bool {
 	e, in := &s.elems[i], s.within(i)
-	if in.runs < fewParagraphs || in.link*4 > in.size || e.kind != group || e.controls > 0 || !s.isInDeclared(e.parent) || s.asksConsent(e) {
+	if in.runs < fewParagraphs || !s.isProse(i) {
 		return false
+	}
+	for j := i + 1; j < e.end; j++ {
+		if s.elems[j].kind == group && s.within(j).runs == in.runs {
+			i = j
+		}
 	}
 	n := 0
 	for _, b := range s.blocks[e.first:e.last] {
@@ -76,6 +94,13 @@ func (s *survey) hasParagraphs(i int32) bool {
 		}
 	}
 	return n >= fewParagraphs
+}
+
+// isProse reports a box in a declared one that has running text and few links. It has no field to fill
+// in, and does not ask for consent.
+func (s *survey) isProse(i int32) bool {
+	e, in := &s.elems[i], s.within(i)
+	return e.kind == group && in.runs > 0 && in.link*4 <= in.size && e.controls == 0 && s.isInDeclared(e.parent) && !s.asksConsent(e)
 }
 
 const fewParagraphs = 2 // running paragraphs that make a box a text

@@ -133,7 +133,7 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	if f.profile != "" {
 		return f.printProfile(con.Out, profile, docs, rule.Shingling)
 	}
-	c, err := compare(p.names[:], docs, rule)
+	c, err := compare(p, rule)
 	if err != nil {
 		return err
 	}
@@ -145,6 +145,8 @@ type pair struct {
 	names    [2]string
 	docs     [2]*extract.Document
 	settings store.Settings // by which the pages are compared
+
+	records [2]*store.Record // of pages of a store, which has no text that was left out; else nil
 }
 
 // readPages reads the files and URLs that a comparison names.
@@ -229,12 +231,13 @@ type comparison struct {
 	Similarity    float64    `json:"similarity"`
 	Verdict       dedup.Kind `json:"verdict"`
 	Remark        string     `json:"remark,omitempty"`   // adds what the verdict alone does not say
-	LeftDiffers   int        `json:"left_out_differs"`   // words of the running text that was left out of one page, and that the other does not leave out
+	LeftDiffers   int        `json:"left_out_differs"`   // words of the running text that was left out of one page, and that the other does not leave out; of pages of a store, at most
 	Doubtful      bool       `json:"doubtful,omitempty"` // the verdict is exact or near, and more than --min-words such words differ
 	Passages      []passage  `json:"passages"`           // in common, longest first
 
-	scheme dedup.Scheme
-	rule   dedup.Rule
+	leftSays string // why the verdict is doubtful, if it is
+	scheme   dedup.Scheme
+	rule     dedup.Rule
 }
 
 // A side is one of the two pages.
@@ -260,26 +263,41 @@ type passage struct {
 	Text  string `json:"text"` // as A spells it
 }
 
-func compare(names []string, docs [2]*extract.Document, rule dedup.Rule) (*comparison, error) {
+func compare(p pair, rule dedup.Rule) (*comparison, error) {
 	s := rule.Shingling
 	bands, err := dedup.BandsFor(rule.Similarity)
 	if err != nil {
 		return nil, usageError{err}
 	}
 	c := &comparison{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Step: s.Step, Unordered: s.Unordered, Similarity: rule.Similarity, scheme: bands, rule: rule}
-	c.A.read(names[0], docs[0], rule)
-	c.B.read(names[1], docs[1], rule)
+	c.A.read(p.names[0], p.docs[0], rule)
+	c.B.read(p.names[1], p.docs[1], rule)
 	m := dedup.Compare(&c.A.canon, &c.B.canon, s, bands)
 	c.A.Shingles, c.B.Shingles, c.Common = m.ShinglesA, m.ShinglesB, m.Common
 	c.Resemblance, c.Uniqueness, c.Estimate, c.Dice = m.Resemblance, m.Uniqueness, m.Estimate, m.Dice
 	c.AInB, c.BInA, c.ShareA, c.ShareB = m.AInB, m.BInA, m.ShareA, m.ShareB
 	c.SuperShingles, c.MegaShingles, c.Bands = m.Super, m.Mega, m.Bands
 	c.Verdict = c.verdict(rule)
-	c.LeftDiffers = leftDiffers(docs, rule)
+	c.left(p, rule)
 	c.Doubtful = (c.Verdict == dedup.Exact || c.Verdict == dedup.Near) && c.LeftDiffers > rule.MinWords
 	c.Remark = c.remark()
 	c.Passages = c.passages(s)
 	return c, nil
+}
+
+// left compares what was left out of the pages. A store has its hash and how many words it has. If the
+// hashes differ, up to as many words differ as the page has that lost more.
+func (c *comparison) left(p pair, rule dedup.Rule) {
+	a, b := p.records[0], p.records[1]
+	if a == nil || b == nil {
+		c.LeftDiffers = leftDiffers(p.docs, rule)
+		c.leftSays = report.Counted(c.LeftDiffers, "word") + " that the pages differ in were left out of their texts; see skink extract --html"
+		return
+	}
+	if a.LeftHash != b.LeftHash {
+		c.LeftDiffers = max(a.LeftWords, b.LeftWords)
+	}
+	c.leftSays = fmt.Sprintf("the texts left out of the pages differ (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
 }
 
 // leftDiffers counts the words of the running text that was left out of the pages and that only one
@@ -361,7 +379,7 @@ func (c *comparison) remark() string {
 	case c.Verdict == dedup.Thin:
 		return "--min-words 0 judges them all the same"
 	case c.Doubtful:
-		return "doubtful, for " + report.Counted(c.LeftDiffers, "word") + " that the pages differ in were left out of their texts; see skink extract --html"
+		return "doubtful, for " + c.leftSays
 	case c.Verdict != dedup.Unique:
 		return ""
 	case c.AInB >= whole && c.AInB > c.BInA:

@@ -30,7 +30,8 @@ func (f *compareFlags) readStored(ctx context.Context, con Console, args []strin
 			return p, err
 		}
 		r := &page.Record
-		p.names[i], p.docs[i] = r.URL, &extract.Document{Title: r.Title, Lang: r.Lang, Text: page.Text}
+		p.names[i], p.records[i] = r.URL, r
+		p.docs[i] = &extract.Document{Title: r.Title, Lang: r.Lang, Text: page.Text}
 	}
 	return p, nil
 }
