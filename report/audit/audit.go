@@ -112,6 +112,7 @@ func lists(a *Audit) []*List {
 			f.list = l
 		}
 	}
+	addTexts(all)
 	return all
 }
 

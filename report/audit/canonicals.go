@@ -12,43 +12,12 @@ import (
 // was crawled. Many templates name one that is something else.
 func canonicals(a *Audit) *List {
 	l := &List{
-		Name: "canonicals", Title: "Canonical URLs", Of: "pages",
+		Name: "canonicals", Of: "pages",
 		Columns: []Column{
 			{"links", "Links", true}, {"resemblance", "Alike", true}, {"url", "URL", true}, {"canonical", "Names", true}, {"is", "Which is", true},
 			{"all", "All it names", false}, {"title", "Title", false}, {"indexed", "Indexed", false},
 		},
-		Findings: []*Finding{
-			{Name: "error", Weight: Fault, Title: "Pages that name a URL that is no page",
-				Means: "The canonical URL of these pages is an error or no page of text, so a search engine may drop the page.",
-				Mend:  "Name the address of the page itself, or that of the page that it is a copy of."},
-			{Name: "redirect", Weight: Fault, Title: "Pages that name a URL that redirects",
-				Means: "The canonical URL of these pages sends visitors elsewhere, so it is not the address of anything.",
-				Mend:  "Name the address where the redirect ends."},
-			{Name: "other", Weight: Fault, Title: "Pages that name a page that says something else", want: store.WantText,
-				Means: "The canonical URL of these pages has another text, so a search engine may leave out the page, and what it says is found nowhere.",
-				Mend:  "Let the page name itself; canonical URLs are for copies, not for pages on the same matter."},
-			{Name: "several", Weight: Fault, Title: "Pages that name several URLs",
-				Means: "The page names more than one canonical URL, and search engines then believe none.",
-				Mend:  "Leave one; often a template and a plug-in each write their own."},
-			{Name: "chain", Weight: Doubt, Title: "Pages that name a page that names another",
-				Means: "The canonical URL of these pages says that it is itself a copy.",
-				Mend:  "Name the last page of the chain at once."},
-			{Name: "host", Weight: Doubt, Title: "Pages that name another host",
-				Means: "The canonical URL of these pages is on another host, which then is found in their stead.",
-				Mend:  "Check that this is meant; after a move the old name is often left in a template."},
-			{Name: "missing", Weight: Note, Title: "Pages without a canonical URL",
-				Means: "These pages do not say which of their addresses is the right one.",
-				Mend:  "Let each page name its own address; that helps where links add parameters."},
-			{Name: "unseen", Weight: Note, Title: "Pages that name a URL that was not crawled",
-				Means: "Nobody knows what is at the canonical URL of these pages.",
-				Mend:  "Check the address, and link to it if it is a page of the site."},
-			{Name: "agreed", Weight: Fine, Title: "Copies that name what they are a copy of",
-				Means: "The canonical URL of these pages says the same as they do.",
-				Mend:  "Nothing is to be done."},
-			{Name: "self", Weight: Fine, Title: "Pages that name themselves",
-				Means: "The canonical URL of these pages is their own.",
-				Mend:  "Nothing is to be done."},
-		},
+		Findings: []*Finding{{Name: "error"}, {Name: "redirect"}, {Name: "other", want: store.WantText}, {Name: "several"}, {Name: "chain"}, {Name: "host"}, {Name: "missing"}, {Name: "unseen"}, {Name: "agreed"}, {Name: "self"}},
 	}
 	elsewhere := map[int32]bool{} // pages that name another host
 	l.see = func(at int32, r *store.Record) {
@@ -124,16 +93,9 @@ func (s *site) canonicalIs(p *page, elsewhere bool) string {
 // Search engines believe only what both say.
 func hreflang(a *Audit) *List {
 	l := &List{
-		Name: "hreflang", Title: "Other languages", Of: "pages",
-		Columns: []Column{{"links", "Links", true}, {"language", "Language", true}, {"url", "URL", true}, {"alternate", "Names", true}, {"is", "Which is", true}, {"names", "And names", false}},
-		Findings: []*Finding{
-			{Name: "dead", Weight: Fault, Title: "Pages in another language that are no pages",
-				Means: "The page names another as its translation (hreflang), and that is an error or a redirect.",
-				Mend:  "Name the address at which the translation is, or none."},
-			{Name: "one-way", Weight: Doubt, Title: "Pages in another language that do not name the page in turn",
-				Means: "The page names another as its translation (hreflang), and that does not name it, so search engines ignore both.",
-				Mend:  "Let all pages that are translations of each other name all of them, themselves too."},
-		},
+		Name: "hreflang", Of: "pages",
+		Columns:  []Column{{"links", "Links", true}, {"language", "Language", true}, {"url", "URL", true}, {"alternate", "Names", true}, {"is", "Which is", true}, {"names", "And names", false}},
+		Findings: []*Finding{{Name: "dead"}, {Name: "one-way"}},
 	}
 	type named struct {
 		from int32

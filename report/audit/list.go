@@ -20,13 +20,17 @@ const (
 	Fine                    // as it should be: counted, and no fault of any list
 )
 
+var weightNames = []string{"", "fault", "doubt", "note", "fine"}
+
 // String is the name of a weight.
-func (w Weight) String() string { return [...]string{"", "fault", "doubt", "note", "fine"}[w] }
+func (w Weight) String() string { return weightNames[w] }
+
+// weightNamed is the weight of a name, 0 if there is none.
+func weightNamed(name string) Weight { return Weight(max(slices.Index(weightNames, name), 0)) }
 
 // A List is the findings of one kind. They share their columns.
 type List struct {
 	Name     string
-	Title    string
 	Of       string // what a share of it is a share of: "pages" or "URLs"
 	Columns  []Column
 	Linked   bool   // whether a row comes with the pages that link to it
@@ -56,11 +60,8 @@ type Share float64
 
 // A Finding is the pages that have one fault.
 type Finding struct {
-	Name   string // in its list; "": it is all of its list
-	Title  string
-	Means  string // one sentence
-	Mend   string // one sentence
-	Weight Weight
+	Name string // in its list; "": it is all of its list
+	Text
 
 	list    *List
 	want    store.Want // of the two pages of an entry
@@ -239,19 +240,6 @@ func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 				}
 			}
 			rest = rest[n:]
-		}
-	}
-}
-
-// Rows yields the rows of all findings of the list, in their order.
-func (l *List) Rows(ctx context.Context) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
-		for _, f := range l.Findings {
-			for row, err := range f.Rows(ctx, 0) {
-				if !yield(row, err) || err != nil {
-					return
-				}
-			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"skink/dedup"
 	"skink/report"
@@ -31,12 +32,10 @@ type NearlyPage struct {
 // nearly lists pages that are almost duplicates, with what differs.
 func nearly(a *Audit) *List {
 	l := &List{
-		Name: "nearly", Title: "Pages that are almost duplicates", Of: "pages",
-		Columns: []Column{linksColumn, {"resemblance", "Alike", true}, urlColumn, {"resembles", "Resembles", true}, {"differs", "What differs", true}, {"title", "Title", false}, {"words", "Words", false}},
-		Findings: []*Finding{{Weight: Note, groups: true, want: store.WantText, Title: "Pages that share much of their text, and are no duplicates",
-			Means: "These pages resemble another, but less than the similarity of the crawl asks for: often they are one template that was filled in, such as with the names of cities.",
-			Mend:  "Say on each what only it has, or make one page of them; skink report --complete --similarity 0.5 shows what a similarity of 0.5 calls duplicates."}},
-		Unknown: "all pages are compared with all others for this list only where it is asked for",
+		Name: "nearly", Of: "pages",
+		Columns:  []Column{linksColumn, {"resemblance", "Alike", true}, urlColumn, {"resembles", "Resembles", true}, {"differs", "What differs", true}, {"title", "Title", false}, {"words", "Words", false}},
+		Findings: []*Finding{{groups: true, want: store.WantText}},
+		Unknown:  "all pages are compared with all others for this list only where it is asked for",
 	}
 	resemblances := map[entry]float64{}
 	groups := map[int32][]dedup.Hash{} // by leader: the pages of its group, itself first
@@ -45,7 +44,9 @@ func nearly(a *Audit) *List {
 			return
 		}
 		l.Unknown = ""
-		l.Findings[0].Title = fmt.Sprintf("Pages that are %.0f %% to %.0f %% the same as another", 100*a.nearly.From, 100*a.rule.Similarity)
+		percent := func(share float64) string { return fmt.Sprintf("%.0f", 100*share) }
+		f := l.Findings[0]
+		f.Title = strings.NewReplacer("{from}", percent(a.nearly.From), "{to}", percent(a.rule.Similarity)).Replace(f.measured)
 		for _, g := range a.nearly.Groups {
 			leader, known := a.site.at[g.Leader]
 			if !known {

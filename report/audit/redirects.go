@@ -11,28 +11,12 @@ import (
 // redirects lists the URLs that lead to others, and how far the way is.
 func redirects(a *Audit) *List {
 	l := &List{
-		Name: "redirects", Title: "Redirects", Of: "URLs", Linked: true,
+		Name: "redirects", Of: "URLs", Linked: true,
 		Columns: []Column{
 			{"links", "Links", true}, {"hops", "Hops", true}, {"url", "URL", true}, {"ends_at", "Ends at", true}, {"ends_with", "Ends with", true},
 			{"way", "Way", false}, {"status", "Status", false}, {"visited", "Visited", false},
 		},
-		Findings: []*Finding{
-			{Name: "loop", Weight: Fault, Title: "Redirects that go in a circle",
-				Means: "These addresses redirect to each other for ever, and a browser shows an error.",
-				Mend:  "Let one of the addresses answer with a page."},
-			{Name: "dead-end", Weight: Fault, Title: "Redirects that end in an error",
-				Means: "These addresses redirect to one that is no page.",
-				Mend:  "Redirect them to a page that answers the same question, or remove the redirect."},
-			{Name: "chain", Weight: Doubt, Title: "Redirects to redirects",
-				Means: "A visitor is sent on more than once before a page comes, and each time costs a round trip.",
-				Mend:  "Redirect the first address to the last."},
-			{Name: "linked", Weight: Doubt, Title: "Redirects to which pages of the crawl link",
-				Means: "Pages link to an address that only sends their visitors on.",
-				Mend:  "Let the links lead to where the redirect ends."},
-			{Name: "other", Weight: Fine, Title: "Redirects to which no page of the crawl links",
-				Means: "These addresses send whoever still knows them on.",
-				Mend:  "Keep them for as long as somebody comes by them."},
-		},
+		Findings: []*Finding{{Name: "loop"}, {Name: "dead-end"}, {Name: "chain"}, {Name: "linked"}, {Name: "other"}},
 	}
 	l.conclude = func() {
 		for at := range int32(len(a.site.pages)) {

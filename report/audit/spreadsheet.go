@@ -12,7 +12,7 @@ const pagesName = "pages"
 // pages lists every URL with all that is known of it, for a spreadsheet.
 func pages(a *Audit) *List {
 	l := &List{
-		Name: pagesName, Title: "Pages", Of: "URLs",
+		Name: pagesName, Of: "URLs",
 		Columns: []Column{
 			linksColumn, {"kind", "Kind", true}, {"status", "Status", true}, {"verdict", "Verdict", true}, {"words", "Words", true}, urlColumn, titleColumn,
 			{"resemblance", "Alike", false}, {"duplicate_of", "Repeats", false}, {"indexed", "Indexed", false}, {"canonical", "Canonical", false},
@@ -23,9 +23,7 @@ func pages(a *Audit) *List {
 			{"problem", "Problem", false}, {"detail", "Detail", false}, {"type", "Type", false}, {"bytes", "Bytes", false}, {"milliseconds", "Milliseconds", false},
 			{"host", "Host", false}, {"visited", "Visited", false}, {"id", "ID", false},
 		},
-		Findings: []*Finding{{Weight: Fine, Title: "All URLs",
-			Means: "Every URL of the store with all that is known of it.",
-			Mend:  "Nothing is to be done."}},
+		Findings: []*Finding{{}},
 	}
 	l.see = func(at int32, _ *store.Record) { l.found("", at, nobody) }
 	l.cells = func(_ context.Context, s *subject) ([]any, error) {
