@@ -42,6 +42,7 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 //	words       a dedup.Rule: what the words of a report mean
 //	sides       [Sides], and legend, which it begins with
 //	host table  rows with the fields of [Host], and Name
+//	table       a [Table]
 //
 // Their functions are look, the style sheet; group, count, percent and similar, which write
 // numbers; plain, which makes one line of a text; bar and sentence. No template has a script or a

@@ -1,9 +1,6 @@
 package audit
 
 import (
-	"context"
-	"slices"
-
 	"skink/dedup"
 	"skink/store"
 )
@@ -13,10 +10,13 @@ import (
 func canonicals(a *Audit) *List {
 	l := &List{
 		Name: "canonicals", Of: "pages",
-		Columns: []Column{
-			{"links", "Links", true}, {"resemblance", "Alike", true}, {"url", "URL", true}, {"canonical", "Names", true}, {"is", "Which is", true},
-			{"all", "All it names", false}, {"title", "Title", false}, {"indexed", "Indexed", false},
-		},
+		Columns: brief(
+			linksColumn, column("resemblance", "Alike", alike), urlColumn, canonicalColumn.titled("Names"),
+			column("is", "Which is", canonicalIs),
+		).more(
+			column("all", "All it names", func(_ *subject, r *store.Record) any { return listed(r.Canonicals) }),
+			titleColumn, indexedColumn,
+		),
 		Findings: []*Finding{{Name: "error"}, {Name: "redirect"}, {Name: "other", want: store.WantText}, {Name: "several"}, {Name: "chain"}, {Name: "host"}, {Name: "missing"}, {Name: "unseen"}, {Name: "agreed"}, {Name: "self"}},
 	}
 	elsewhere := map[int32]bool{} // pages that name another host
@@ -40,31 +40,28 @@ func canonicals(a *Audit) *List {
 	l.conclude = func() {
 		for at := range int32(len(a.site.pages)) {
 			if p := &a.site.pages[at]; p.names {
-				l.found(a.site.canonicalIs(p, elsewhere[at]), at, p.to)
+				l.found(a.site.canonicalFault(p, elsewhere[at]), at, p.to)
 			}
 		}
-	}
-	l.cells = func(_ context.Context, s *subject) ([]any, error) {
-		r := &s.page.Record
-		is := any("not crawled")
-		switch {
-		case r.CanonicalURL == "":
-			is = nil
-		case r.CanonicalURL == r.URL:
-			is = "itself"
-		case s.other != nil:
-			is = endsWith(&s.other.Record)
-		}
-		return []any{
-			s.links(), s.alike(), URL(r.URL), link(r.CanonicalURL), is,
-			listed(r.Canonicals), text(r.Title), indexed(r),
-		}, nil
 	}
 	return l
 }
 
-// canonicalIs says what the page is that another names.
-func (s *site) canonicalIs(p *page, elsewhere bool) string {
+// canonicalIs says what a page names as its URL.
+func canonicalIs(s *subject, r *store.Record) any {
+	switch {
+	case r.CanonicalURL == "":
+		return nil
+	case r.CanonicalURL == r.URL:
+		return "itself"
+	case s.other != nil:
+		return endsWith(&s.other.Record)
+	}
+	return "not crawled"
+}
+
+// canonicalFault is the finding of a page that names another.
+func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	if p.to == nobody {
 		if elsewhere {
 			return "host"
@@ -94,7 +91,15 @@ func (s *site) canonicalIs(p *page, elsewhere bool) string {
 func hreflang(a *Audit) *List {
 	l := &List{
 		Name: "hreflang", Of: "pages",
-		Columns:  []Column{{"links", "Links", true}, {"language", "Language", true}, {"url", "URL", true}, {"alternate", "Names", true}, {"is", "Which is", true}, {"names", "And names", false}},
+		Columns: brief(
+			linksColumn, column("language", "Language", languageOfOther), urlColumn, column("alternate", "Names", otherURL),
+			column("is", "Which is", func(s *subject, _ *store.Record) any {
+				if s.other == nil {
+					return nil
+				}
+				return endsWith(&s.other.Record)
+			}),
+		).more(column("names", "And names", namesOfOther)),
 		Findings: []*Finding{{Name: "dead"}, {Name: "one-way"}},
 	}
 	type named struct {
@@ -135,43 +140,28 @@ func hreflang(a *Audit) *List {
 		}
 		all, pairs = nil, nil
 	}
-	l.cells = func(_ context.Context, s *subject) ([]any, error) {
-		r := &s.page.Record
-		var langs, back []string
-		if s.other == nil {
-			return []any{s.links(), nil, URL(r.URL), nil, nil, nil}, nil
-		}
-		for _, alt := range r.Alternates {
-			if alt.URL == s.other.Record.URL {
-				langs = append(langs, alt.Lang)
-			}
-		}
-		for _, alt := range s.other.Record.Alternates {
-			back = append(back, alt.Lang+" "+alt.URL)
-		}
-		return []any{s.links(), listed(langs), URL(r.URL), s.otherURL(), endsWith(&s.other.Record), listed(back)}, nil
-	}
 	return l
 }
 
-func listed(all []string) any {
-	if all = slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" }); len(all) == 0 {
-		return nil
+// languageOfOther is the language in which a page says that the other page is.
+func languageOfOther(s *subject, r *store.Record) any {
+	var langs []string
+	for _, alt := range r.Alternates {
+		if s.other != nil && alt.URL == s.other.Record.URL {
+			langs = append(langs, alt.Lang)
+		}
 	}
-	joined := all[0]
-	for _, s := range all[1:] {
-		joined += ", " + s
-	}
-	return text(joined)
+	return listed(langs)
 }
 
-// indexed says whether a page is meant to be found.
-func indexed(r *store.Record) any {
-	switch {
-	case r.NoIndex:
-		return "no: noindex"
-	case namesAnother(r):
-		return "no: names another"
+// namesOfOther are the pages in other languages that the other page names.
+func namesOfOther(s *subject, _ *store.Record) any {
+	if s.other == nil {
+		return nil
 	}
-	return "yes"
+	var all []string
+	for _, alt := range s.other.Record.Alternates {
+		all = append(all, alt.Lang+" "+alt.URL)
+	}
+	return listed(all)
 }

@@ -31,14 +31,30 @@ type NearlyPage struct {
 
 // nearly lists pages that are almost duplicates, with what differs.
 func nearly(a *Audit) *List {
+	resemblances := map[entry]float64{}
+	groups := map[int32][]dedup.Hash{} // by leader: the pages of its group, itself first
 	l := &List{
 		Name: "nearly", Of: "pages",
-		Columns:  []Column{linksColumn, {"resemblance", "Alike", true}, urlColumn, {"resembles", "Resembles", true}, {"differs", "What differs", true}, {"title", "Title", false}, {"words", "Words", false}},
+		Columns: brief(
+			linksColumn,
+			column("resemblance", "Alike", func(s *subject, _ *store.Record) any {
+				if s.leads() {
+					return nil
+				}
+				return Share(resemblances[s.entry])
+			}),
+			urlColumn,
+			column("resembles", "Resembles", func(s *subject, r *store.Record) any {
+				if s.leads() {
+					return "leads " + report.Counted(len(groups[s.entry.page])-1, "page")
+				}
+				return otherURL(s, r)
+			}),
+			column("differs", "What differs", func(s *subject, _ *store.Record) any { return s.differs }),
+		).more(titleColumn, wordsColumn),
 		Findings: []*Finding{{groups: true, want: store.WantText}},
 		Unknown:  "all pages are compared with all others for this list only where it is asked for",
 	}
-	resemblances := map[entry]float64{}
-	groups := map[int32][]dedup.Hash{} // by leader: the pages of its group, itself first
 	l.conclude = func() {
 		if a.nearly == nil {
 			return
@@ -65,20 +81,19 @@ func nearly(a *Audit) *List {
 			}
 		}
 	}
-	l.cells = func(ctx context.Context, s *subject) ([]any, error) {
-		r := &s.page.Record
-		if s.entry.page == s.entry.other {
-			differs, err := a.differs(ctx, groups[s.entry.page])
-			return []any{s.links(), nil, URL(r.URL), "leads " + report.Counted(len(groups[s.entry.page])-1, "page"), differs, text(r.Title), int64(r.Words)}, err
+	l.prepare = func(ctx context.Context, s *subject) (err error) {
+		if s.leads() {
+			s.differs, err = a.differs(ctx, groups[s.entry.page])
+		} else if s.other != nil && s.other.Kept && s.page.Kept {
+			s.differs = text(TemplateOf([]string{s.other.Text, s.page.Text}).String())
 		}
-		var differs any
-		if s.other != nil && s.other.Kept && s.page.Kept {
-			differs = text(TemplateOf([]string{s.other.Text, s.page.Text}).String())
-		}
-		return []any{s.links(), Share(resemblances[s.entry]), URL(r.URL), s.otherURL(), differs, text(r.Title), int64(r.Words)}, nil
+		return err
 	}
 	return l
 }
+
+// leads says whether the subject leads the group that it is in.
+func (s *subject) leads() bool { return s.entry.page == s.entry.other }
 
 // differs shows what differs between the first pages of a group.
 func (a *Audit) differs(ctx context.Context, ids []dedup.Hash) (any, error) {

@@ -1,71 +1,42 @@
 package audit
 
 import (
-	"context"
 	"time"
 
 	"skink/dedup"
 	"skink/store"
 )
 
-// simple makes a list of pages, of which a record alone says which finding they are in.
-func simple(l *List, pick func(r *store.Record) (name string, ok bool), cells func(s *subject, r *store.Record) []any) *List {
-	l.Of = "pages"
-	l.see = func(at int32, r *store.Record) {
-		if r.Kind != store.Page {
-			return
-		}
-		if name, ok := pick(r); ok {
-			l.found(name, at, nobody)
-		}
-	}
-	l.cells = func(_ context.Context, s *subject) ([]any, error) { return cells(s, &s.page.Record), nil }
-	return l
-}
-
-// The columns that most lists of pages begin and end with.
-var (
-	linksColumn = Column{"links", "Links", true}
-	urlColumn   = Column{"url", "URL", true}
-	titleColumn = Column{"title", "Title", true}
-)
-
 // duplicates lists the pages that repeat another.
-func duplicates(a *Audit) *List {
-	return simple(&List{
-		Name: "duplicates", aside: handled,
-		Columns:  []Column{linksColumn, {"resemblance", "Alike", true}, urlColumn, {"duplicate_of", "Repeats", true}, {"title", "Title", false}, {"words", "Words", false}, {"indexed", "Indexed", false}},
+func duplicates(*Audit) *List {
+	l := &List{
+		Name: "duplicates", Of: "pages", aside: handled,
+		Columns:  brief(linksColumn, alikeColumn, urlColumn, repeatsColumn).more(titleColumn, wordsColumn, indexedColumn),
 		Findings: []*Finding{{Name: "exact"}, {Name: "near"}},
-	}, func(r *store.Record) (string, bool) {
+	}
+	return l.pick(store.Page, func(r *store.Record) (string, bool) {
 		return string(r.Verdict), r.Verdict == dedup.Exact || r.Verdict == dedup.Near
-	}, func(s *subject, r *store.Record) []any {
-		return []any{s.links(), Share(r.Resemblance), URL(r.URL), link(r.DuplicateOf), text(r.Title), int64(r.Words), indexed(r)}
 	})
 }
 
 // thin lists the pages that say little.
-func thin(a *Audit) *List {
-	return simple(&List{
-		Name: "thin", aside: notMeant,
-		Columns:  []Column{linksColumn, {"words", "Words", true}, urlColumn, titleColumn},
-		Findings: []*Finding{{}},
-	}, func(r *store.Record) (string, bool) {
-		return "", r.Verdict == dedup.Thin && r.Words > 0
-	}, func(s *subject, r *store.Record) []any {
-		return []any{s.links(), int64(r.Words), URL(r.URL), text(r.Title)}
-	})
+func thin(*Audit) *List {
+	l := &List{Name: "thin", Of: "pages", aside: notMeant, Columns: brief(linksColumn, wordsColumn, urlColumn, titleColumn)}
+	return l.all(store.Page, func(r *store.Record) bool { return r.Verdict == dedup.Thin && r.Words > 0 })
 }
 
 // noText lists the pages that say nothing without scripts. A page of links has nothing else to say if
 // most pages of its host do have a text: then the server sends texts where there are any.
 func noText(a *Audit) *List {
-	l := simple(&List{
-		Name: "no-text", aside: notMeant,
-		Columns:  []Column{linksColumn, {"why", "Why", true}, {"bytes", "Bytes", true}, urlColumn, titleColumn},
+	l := &List{
+		Name: "no-text", Of: "pages", aside: notMeant,
+		Columns: brief(
+			linksColumn,
+			column("why", "Why", func(s *subject, _ *store.Record) any { return whyNoText(s.page) }),
+			bytesColumn, urlColumn, titleColumn,
+		),
 		Findings: []*Finding{{Name: "empty"}, {Name: "unseen", want: store.WantLinks}, {Name: "links", want: store.WantLinks}},
-	}, nil, func(s *subject, r *store.Record) []any {
-		return []any{s.links(), whyNoText(s.page), r.Size, URL(r.URL), text(r.Title)}
-	})
+	}
 	unseen := map[int32]string{} // host of a page without text
 	texts := map[string]int{}    // of a host: pages with a text, less those without
 	l.see = func(at int32, r *store.Record) {
@@ -123,46 +94,24 @@ func whyNoText(c *store.Content) any {
 	return "no words were found in it"
 }
 
-func noIndex(a *Audit) *List {
-	return simple(&List{
-		Name:     "noindex",
-		Columns:  []Column{linksColumn, urlColumn, titleColumn, {"words", "Words", false}, {"verdict", "Verdict", false}},
-		Findings: []*Finding{{}},
-	}, func(r *store.Record) (string, bool) { return "", r.NoIndex }, func(s *subject, r *store.Record) []any {
-		return []any{s.links(), URL(r.URL), text(r.Title), int64(r.Words), string(r.Verdict)}
-	})
+func noIndex(*Audit) *List {
+	l := &List{Name: "noindex", Of: "pages", Columns: brief(linksColumn, urlColumn, titleColumn).more(wordsColumn, verdictColumn)}
+	return l.all(store.Page, func(r *store.Record) bool { return r.NoIndex })
 }
 
-func slow(a *Audit) *List {
-	return simple(&List{
-		Name:     "slow",
-		Columns:  []Column{linksColumn, {"milliseconds", "Milliseconds", true}, {"bytes", "Bytes", true}, urlColumn, titleColumn},
-		Findings: []*Finding{{}},
-	}, func(r *store.Record) (string, bool) {
-		return "", time.Duration(r.Took)*time.Millisecond > slowAnswer
-	}, func(s *subject, r *store.Record) []any {
-		return []any{s.links(), r.Took, r.Size, URL(r.URL), text(r.Title)}
-	})
+func slow(*Audit) *List {
+	l := &List{Name: "slow", Of: "pages", Columns: brief(linksColumn, tookColumn, bytesColumn, urlColumn, titleColumn)}
+	return l.all(store.Page, func(r *store.Record) bool { return time.Duration(r.Took)*time.Millisecond > slowAnswer })
 }
 
-func large(a *Audit) *List {
-	return simple(&List{
-		Name:     "large",
-		Columns:  []Column{linksColumn, {"bytes", "Bytes", true}, {"words", "Words", true}, urlColumn, titleColumn},
-		Findings: []*Finding{{}},
-	}, func(r *store.Record) (string, bool) { return "", r.Size > largePage }, func(s *subject, r *store.Record) []any {
-		return []any{s.links(), r.Size, int64(r.Words), URL(r.URL), text(r.Title)}
-	})
+func large(*Audit) *List {
+	l := &List{Name: "large", Of: "pages", Columns: brief(linksColumn, bytesColumn, wordsColumn, urlColumn, titleColumn)}
+	return l.all(store.Page, func(r *store.Record) bool { return r.Size > largePage })
 }
 
-func deep(a *Audit) *List {
-	return simple(&List{
-		Name:     "deep",
-		Columns:  []Column{linksColumn, {"depth", "Clicks", true}, urlColumn, titleColumn},
-		Findings: []*Finding{{}},
-	}, func(r *store.Record) (string, bool) { return "", r.Depth >= deepPage }, func(s *subject, r *store.Record) []any {
-		return []any{s.links(), int64(r.Depth), URL(r.URL), text(r.Title)}
-	})
+func deep(*Audit) *List {
+	l := &List{Name: "deep", Of: "pages", Columns: brief(linksColumn, depthColumn, urlColumn, titleColumn)}
+	return l.all(store.Page, func(r *store.Record) bool { return r.Depth >= deepPage })
 }
 
 // orphans lists the pages to which no page links. It says so only of hosts that were crawled to
@@ -170,8 +119,7 @@ func deep(a *Audit) *List {
 func orphans(a *Audit) *List {
 	l := &List{
 		Name: "orphans", Of: "pages",
-		Columns:  []Column{{"words", "Words", true}, urlColumn, titleColumn, {"indexed", "Indexed", false}},
-		Findings: []*Finding{{}},
+		Columns: brief(wordsColumn, urlColumn, titleColumn).more(indexedColumn),
 	}
 	hosts := map[int32]string{} // of pages that may be orphans
 	l.see = func(at int32, r *store.Record) {
@@ -201,10 +149,6 @@ func orphans(a *Audit) *List {
 			l.Unknown = "of hosts that were not crawled to their end nobody knows which pages are orphans"
 		}
 		hosts = nil
-	}
-	l.cells = func(_ context.Context, s *subject) ([]any, error) {
-		r := &s.page.Record
-		return []any{int64(r.Words), URL(r.URL), text(r.Title), indexed(r)}, nil
 	}
 	return l
 }

@@ -12,10 +12,16 @@ import (
 func redirects(a *Audit) *List {
 	l := &List{
 		Name: "redirects", Of: "URLs", Linked: true,
-		Columns: []Column{
-			{"links", "Links", true}, {"hops", "Hops", true}, {"url", "URL", true}, {"ends_at", "Ends at", true}, {"ends_with", "Ends with", true},
-			{"way", "Way", false}, {"status", "Status", false}, {"visited", "Visited", false},
-		},
+		Columns: brief(
+			linksColumn,
+			column("hops", "Hops", func(s *subject, _ *store.Record) any { return int64(len(s.way) - 1) }),
+			urlColumn,
+			column("ends_at", "Ends at", func(s *subject, _ *store.Record) any { return link(s.end) }),
+			column("ends_with", "Ends with", func(s *subject, _ *store.Record) any { return text(s.endsWith) }),
+		).more(
+			column("way", "Way", func(s *subject, _ *store.Record) any { return text(strings.Join(s.way, " → ")) }),
+			statusColumn, visitedColumn,
+		),
 		Findings: []*Finding{{Name: "loop"}, {Name: "dead-end"}, {Name: "chain"}, {Name: "linked"}, {Name: "other"}},
 	}
 	l.conclude = func() {
@@ -27,7 +33,7 @@ func redirects(a *Audit) *List {
 			}
 		}
 	}
-	l.cells = func(ctx context.Context, s *subject) ([]any, error) { return a.redirectCells(ctx, s) }
+	l.prepare = a.follow
 	return l
 }
 
@@ -55,7 +61,8 @@ func (a *Audit) redirectFaults(at int32) (names []string) {
 	return names
 }
 
-func (a *Audit) redirectCells(ctx context.Context, s *subject) ([]any, error) {
+// follow finds out where a redirect leads, hop by hop.
+func (a *Audit) follow(ctx context.Context, s *subject) error {
 	r := &s.page.Record
 	hops, loops := a.site.way(s.entry.page)
 	ids := make([]dedup.Hash, len(hops))
@@ -64,7 +71,7 @@ func (a *Audit) redirectCells(ctx context.Context, s *subject) ([]any, error) {
 	}
 	known, err := a.s.Pages(ctx, ids, store.WantRecord)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	urls, end, with := []string{r.URL}, r.Location, "not crawled"
 	for _, c := range known {
@@ -82,10 +89,8 @@ func (a *Audit) redirectCells(ctx context.Context, s *subject) ([]any, error) {
 	if loops {
 		with = "itself"
 	}
-	return []any{
-		s.links(), int64(len(urls) - 1), URL(r.URL), link(end), text(with),
-		text(strings.Join(urls, " → ")), number(r.Status), moment(r.Visited()),
-	}, nil
+	s.way, s.end, s.endsWith = urls, end, with
+	return nil
 }
 
 // endsWith says what a URL is.

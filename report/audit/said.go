@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"context"
 	"hash/maphash"
 	"regexp"
 	"strings"
@@ -54,12 +53,33 @@ func headings(a *Audit) *List {
 func (s saying) list(a *Audit) *List {
 	one := strings.TrimSuffix(s.name, "s")
 	l := &List{Name: s.name, Of: "pages", aside: notMeant}
-	l.Columns = []Column{
-		{"links", "Links", true}, {one, strings.ToUpper(one[:1]) + one[1:], true}, {"characters", "Characters", true}, {"url", "URL", true},
-		{"shared_by", "Shared by", true}, {"same_as", "Same as", true}, {"resemblance", "Alike", true}, {"verdict", "Verdict", false},
-	}
-	l.Findings = []*Finding{{Name: "missing"}, {Name: "repeated", want: store.WantText, groups: true}, {Name: "copied", want: store.WantText, groups: true}, {Name: "paged"}, {Name: "short"}, {Name: "long"}}
 	seen := &repeats{site: a.site, at: map[uint64]int32{}, said: map[string]int32{}, seed: maphash.MakeSeed()}
+	repeats := func(s *subject) bool { return s.other != nil && !s.leads() }
+	l.Columns = brief(
+		linksColumn,
+		column(one, strings.ToUpper(one[:1])+one[1:], func(_ *subject, r *store.Record) any { return text(firstOf(s.of(r))) }),
+		column("characters", "Characters", func(_ *subject, r *store.Record) any { return number(characters(firstOf(s.of(r)))) }),
+		urlColumn,
+		column("shared_by", "Shared by", func(s *subject, _ *store.Record) any {
+			if s.other == nil {
+				return nil
+			}
+			return int64(seen.counts[s.entry.other])
+		}),
+		column("same_as", "Same as", func(s *subject, r *store.Record) any {
+			if !repeats(s) {
+				return nil
+			}
+			return otherURL(s, r)
+		}),
+		column("resemblance", "Alike", func(s *subject, r *store.Record) any {
+			if !repeats(s) {
+				return nil
+			}
+			return alike(s, r)
+		}),
+	).more(verdictColumn)
+	l.Findings = []*Finding{{Name: "missing"}, {Name: "repeated", want: store.WantText, groups: true}, {Name: "copied", want: store.WantText, groups: true}, {Name: "paged"}, {Name: "short"}, {Name: "long"}}
 	l.see = func(at int32, r *store.Record) {
 		if !isHTML(r) {
 			return
@@ -95,18 +115,6 @@ func (s saying) list(a *Audit) *List {
 			}
 		}
 		seen.keepCounts()
-	}
-	l.cells = func(_ context.Context, s2 *subject) ([]any, error) {
-		r := &s2.page.Record
-		first := firstOf(s.of(r))
-		var shared, same, alike any
-		if s2.other != nil {
-			shared = int64(seen.counts[s2.entry.other])
-			if s2.entry.other != s2.entry.page {
-				same, alike = s2.otherURL(), s2.alike()
-			}
-		}
-		return []any{s2.links(), text(first), number(utf8.RuneCountInString(first)), URL(r.URL), shared, same, alike, string(r.Verdict)}, nil
 	}
 	return l
 }
