@@ -54,20 +54,25 @@ func (a *About) settings() string {
 	return line
 }
 
-// AboutColumns name what [About.Cells] are.
-var AboutColumns = []string{"store", "first_visit", "last_visit", "settings"}
+// aboutColumns name what [About.cells] are.
+var aboutColumns = []string{"store", "first_visit", "last_visit", "settings"}
 
-// Cells are what a report says of itself in a table, which has no place for it but at the end of
+// cells are what a report says of itself in a table, which has no place for it but at the end of
 // each row. So a row says of what it is also when it was sorted, filtered, or put below the rows of
 // another report.
-func (a *About) Cells() []string {
-	at := func(t time.Time) string {
-		if t.IsZero() {
-			return ""
-		}
-		return t.Format(time.DateTime)
+func (a *About) cells() (cells []string) {
+	for _, c := range []any{a.Store, moment(a.First), moment(a.Last), a.settings()} {
+		cells = append(cells, cellCSV(c))
 	}
-	return []string{harmless.Cell(a.Store), at(a.First), at(a.Last), harmless.Cell(a.settings())}
+	return cells
+}
+
+// moment is a cell with a time, nil if there is none.
+func moment(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t
 }
 
 // A VisitsSource is a source that knows when its pages were visited.

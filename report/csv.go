@@ -3,10 +3,45 @@ package report
 import (
 	"bufio"
 	"encoding/csv"
-	"strconv"
-
-	"skink/internal/harmless"
 )
+
+// A Sheet writes a table that opens right in the spreadsheets that people have. A byte order mark
+// says that it is UTF-8, and [Guard] ends its lines in CRLF. Times are in UTC as ISO 8601 has them
+// with a space. A share has two decimals, and 1.00 is kept for 1 alone. Cells that would be taken for
+// a formula begin with an apostrophe. The last columns of each line say what the report says of
+// itself, see [About].
+type Sheet struct {
+	w     *csv.Writer
+	about []string // ends each line
+}
+
+// NewSheet begins a table with its columns. With about nil it says nothing of itself.
+func NewSheet(w *bufio.Writer, about *About, columns ...string) (*Sheet, error) {
+	const byteOrderMark = "\uFEFF"
+	if _, err := w.WriteString(byteOrderMark); err != nil {
+		return nil, err
+	}
+	s := &Sheet{w: csv.NewWriter(w)}
+	if about != nil {
+		columns, s.about = append(columns, aboutColumns...), about.cells()
+	}
+	return s, s.w.Write(columns)
+}
+
+// Row writes a line.
+func (s *Sheet) Row(cells ...any) error {
+	line := make([]string, 0, len(cells)+len(s.about))
+	for _, c := range cells {
+		line = append(line, cellCSV(c))
+	}
+	return s.w.Write(append(line, s.about...))
+}
+
+// End ends the table.
+func (s *Sheet) End() error {
+	s.w.Flush()
+	return s.w.Error()
+}
 
 // csvPrinter writes the pages of the clusters, one a line:
 //
@@ -18,55 +53,33 @@ import (
 // what was learned of them, and what was left out of the comparison, are in the other formats: a
 // table has one kind of row. A url or title that
 // a spreadsheet would take for a formula, one that begins with = + - @, a tab or a carriage return,
-// gets a leading apostrophe; control characters become spaces, so that a line is a page. The table
-// begins with a byte order mark, and its lines end in CRLF, as spreadsheets want it. A report of a
-// store that has a name says in the last columns of each line of what store it is, of which days,
-// and by which measure pages were judged.
+// gets a leading apostrophe; control characters become spaces, so that a line is a page.
 type csvPrinter struct {
-	mark     *bufio.Writer // below w
-	w        *csv.Writer
-	about    []string // ends each line
+	w        *bufio.Writer
+	sheet    *Sheet
 	clusters int
 }
 
-func newCSVPrinter(w *bufio.Writer) *csvPrinter { return &csvPrinter{mark: w, w: csv.NewWriter(w)} }
-
-// ByteOrderMark tells a spreadsheet that a table is UTF-8.
-const ByteOrderMark = "\uFEFF"
-
-func (p *csvPrinter) begin(h head) error {
-	if _, err := p.mark.WriteString(ByteOrderMark); err != nil {
-		return err
-	}
-	names := []string{"cluster", "role", "verdict", "resemblance", "url", "title", "translation"}
-	if h.About != nil {
-		names, p.about = append(names, AboutColumns...), h.About.Cells()
-	}
-	return p.w.Write(names)
+func (p *csvPrinter) begin(h head) (err error) {
+	p.sheet, err = NewSheet(p.w, h.About, "cluster", "role", "verdict", "resemblance", "url", "title", "translation")
+	return err
 }
-
-func (p *csvPrinter) line(cells ...string) error { return p.w.Write(append(cells, p.about...)) }
 
 func (p *csvPrinter) cluster(c Cluster) error {
 	p.clusters++
-	n := strconv.Itoa(p.clusters)
-	l := c.Leader
-	if err := p.line(n, "leader", l.Verdict, "", harmless.Cell(l.URL), harmless.Cell(l.Title), ""); err != nil {
+	n := int64(p.clusters)
+	if err := p.sheet.Row(n, "leader", c.Leader.Verdict, nil, c.Leader.URL, c.Leader.Title, nil); err != nil {
 		return err
 	}
 	for m, err := range c.Members {
 		if err != nil {
 			return err
 		}
-		resemblance := Decimals(m.Resemblance, 2)
-		if err := p.line(n, "member", m.Verdict, resemblance, harmless.Cell(m.URL), harmless.Cell(m.Title), harmless.Cell(m.Translation)); err != nil {
+		if err := p.sheet.Row(n, "member", m.Verdict, Ratio(m.Resemblance), m.URL, m.Title, m.Translation); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *csvPrinter) end() error {
-	p.w.Flush()
-	return p.w.Error()
-}
+func (p *csvPrinter) end() error { return p.sheet.End() }

@@ -47,7 +47,7 @@ func newPrinter(w *bufio.Writer, opt Options) (printer, error) {
 	case JSON:
 		return &jsonPrinter{w: w}, nil
 	case CSV:
-		return newCSVPrinter(w), nil
+		return &csvPrinter{w: w}, nil
 	case HTML:
 		return newHTMLPrinter(w, opt.Top, opt.Rule), nil
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	_ "embed"
 	"html/template"
-	"slices"
 
 	"skink/dedup"
 	"skink/internal/harmless"
@@ -19,7 +18,15 @@ import (
 //go:embed report.html
 var pageSource string
 
-var page = template.Must(Templates().New("report.html").Parse(pageSource))
+var page = template.Must(Templates().Funcs(template.FuncMap{
+	"link":     LinkTo,
+	"total":    total,
+	"problems": func(byKind map[string]int64) string { return harmless.Line(Problems(byKind)) },
+	"clipped":  func(text string) string { return plain(Clip(text, blockShown)) },
+	"rest":     func(all, shown int) int { return all - shown },
+	"spared":   postponed,
+	"lines":    func(l Learned) []learnedLine { return l.lines(patternsHTML) },
+}).New("report.html").Parse(pageSource))
 
 const (
 	hostsShown   = 12  // unfolded: what leaves the summary on one screen
@@ -48,122 +55,43 @@ func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
 
 // A summary is what the page says before its clusters.
 type summary struct {
-	Totals
-	Heading        string // of the window
-	About          []string
-	Rule           dedup.Rule
-	Failed         ended
-	GivenUp        ended
-	HostCount      int // without files
-	Hosts          []hostRow
-	FoldedHosts    []hostRow
-	UncountedHosts int
-	Led            []ledRow
-	LeftOut        []leftOutRow
-	UncountedLeft  int // hosts that are not in LeftOut
+	head
+	Heading     string // of the window
+	AboutLines  []string
+	Rule        dedup.Rule
+	HostCount   int // without files
+	FoldedHosts []Host
+	Led         []Host // whose pages are mostly led by another host
 
-	Canonicals       []canonicalRow
-	Learned          []learnedRow
-	UncountedLearned int // hosts that are not in Learned
-}
-
-// ended are the URLs without a page that ended in one way.
-type ended struct {
-	N    int64
-	Kind string // how many of each kind
-}
-
-func endedOf(byKind map[string]int64) ended {
-	return ended{total(byKind), harmless.Line(Problems(byKind))}
-}
-
-// A leftOutRow is what was left out on one host.
-type leftOutRow struct {
-	LeftOut
-	Name string
-	Rest int // blocks not shown
-}
-
-// A canonicalRow is one way in which pages name another that is not what they say.
-type canonicalRow struct {
-	Pages        int64
-	Why          string
-	Page, Target PageLink
-}
-
-// A learnedRow is what was learned of one host.
-type learnedRow struct {
-	Name   string
-	Spared string // how many fetches were
-	Lines  []learnedLine
-}
-
-type hostRow struct {
-	Host
-	Name string
-}
-
-// A ledRow is a host whose pages are mostly led by another host.
-type ledRow struct {
-	Host
-	Name, By string
+	UncountedHosts, UncountedLeft, UncountedLearned int // hosts that the page does not list
 }
 
 func (p *htmlPrinter) begin(h head) error {
-	t, hosts := h.Totals, h.Hosts
-	p.pages = t.Pages
-	sum := summary{Totals: t, Heading: "Duplicate report: " + Grouped(t.Pages) + " pages", Rule: p.rule, Failed: endedOf(t.Failed()), GivenUp: endedOf(t.GivenUp)}
+	p.pages = h.Pages
+	sum := summary{head: h, Heading: "Duplicate report: " + Grouped(h.Pages) + " pages", Rule: p.rule}
 	if h.About != nil {
-		sum.About = append([]string{"Store " + harmless.Line(h.About.Store)}, h.About.Lines()...)
+		sum.AboutLines = append([]string{"Store " + harmless.Line(h.About.Store)}, h.About.Lines()...)
 	}
-	rows := make([]hostRow, min(len(hosts), p.top+hostsShown))
-	for i := range rows {
-		rows[i] = hostRow{hosts[i], hostName(hosts[i].Host)}
-	}
-	for _, h := range hosts {
+	for _, h := range h.Hosts {
 		if h.Host != "" {
 			sum.HostCount++
 		}
 		if h.Led > 0 && len(sum.Led) < p.top {
-			sum.Led = append(sum.Led, ledRow{h, hostName(h.Host), hostName(h.LedBy)})
+			sum.Led = append(sum.Led, h)
 		}
 	}
-	sum.Hosts = rows[:min(len(rows), hostsShown)]
-	sum.FoldedHosts = rows[len(sum.Hosts):]
-	sum.UncountedHosts = len(hosts) - len(rows)
-	sum.LeftOut = leftOutRows(h.LeftOut[:min(len(h.LeftOut), p.top)])
-	sum.UncountedLeft = len(h.LeftOut) - len(sum.LeftOut)
-	for _, c := range h.Canonicals {
-		sum.Canonicals = append(sum.Canonicals, canonicalRow{c.Pages, c.Why, LinkTo(c.URL), LinkTo(c.Target)})
-	}
-	for _, l := range h.Learned[:min(len(h.Learned), p.top)] {
-		sum.Learned = append(sum.Learned, learnedRow{hostName(l.Host), postponed(l.Saved), l.lines(patternsHTML)})
-	}
-	sum.UncountedLearned = len(h.Learned) - len(sum.Learned)
+	sum.Hosts, sum.UncountedHosts = first(h.Hosts, p.top+hostsShown)
+	sum.FoldedHosts = sum.Hosts[min(len(sum.Hosts), hostsShown):]
+	sum.Hosts = sum.Hosts[:len(sum.Hosts)-len(sum.FoldedHosts)]
+	sum.LeftOut, sum.UncountedLeft = first(h.LeftOut, p.top)
+	sum.Learned, sum.UncountedLearned = first(h.Learned, p.top)
 	return p.execute("begin", sum)
 }
 
-func leftOutRows(all []LeftOut) (rows []leftOutRow) {
-	for _, l := range all {
-		top := slices.Clone(l.Top)
-		for i := range top {
-			top[i].Text = plain(Clip(top[i].Text, blockShown))
-		}
-		rest := l.Blocks - len(top)
-		l.Top = top
-		rows = append(rows, leftOutRow{l, hostName(l.Host), rest})
-	}
-	return rows
-}
-
-// A pageRow is one page of a cluster.
-type pageRow struct {
-	Verdict     string
-	Resemblance string // "" for the leader
-	PageLink
-	Title       string
-	Translation string // its language, of a page that names its leader as itself in another; "" of others
-	Doubtful    bool
+// first is the first n of a list, and how many more there are.
+func first[T any](all []T, n int) ([]T, int) {
+	n = min(n, len(all))
+	return all[:n], len(all) - n
 }
 
 func (p *htmlPrinter) cluster(c Cluster) error {
@@ -178,15 +106,11 @@ func (p *htmlPrinter) cluster(c Cluster) error {
 		return err
 	}
 	err = p.execute("cluster", struct {
-		Name, Why string
-		Size      int
-		Open      bool
-		Leader    pageRow
-	}{
-		cmp.Or(plain(l.Title), plain(l.URL)), l.Why,
-		c.Size, p.clusters <= clustersOpen && c.Size <= openRows,
-		pageRow{Verdict: l.Verdict, PageLink: LinkTo(l.URL), Title: plain(l.Title)},
-	})
+		Leader
+		Name string
+		Size int
+		Open bool
+	}{l, cmp.Or(plain(l.Title), plain(l.URL)), c.Size, p.clusters <= clustersOpen && c.Size <= openRows})
 	if err != nil {
 		return err
 	}
@@ -205,11 +129,10 @@ func (p *htmlPrinter) members(c Cluster) (shown int, err error) {
 		if shown == membersShown {
 			break
 		}
-		row := pageRow{m.Verdict, resemblance(m.Resemblance), LinkTo(m.URL), plain(m.Title), plain(m.Translation), m.Doubtful}
 		if m.Title == c.Leader.Title {
-			row.Title = ""
+			m.Title = ""
 		}
-		if err := p.execute("member", row); err != nil {
+		if err := p.execute("member", m); err != nil {
 			return shown, err
 		}
 		shown++

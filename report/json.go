@@ -3,62 +3,138 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"iter"
 )
 
-// jsonPrinter writes the JSON of a [Report] without ever holding one. The totals are one member a
-// line; a host, a leader and a member of a cluster are one line each, so that the file can also be
-// read with line tools.
-type jsonPrinter struct {
-	w        *bufio.Writer
-	clusters int
+// An ObjectWriter writes one JSON object without ever holding it. Each element of a list has a line
+// of its own, so that the file can also be read with line tools. The first error ends it, and is
+// that of End.
+type ObjectWriter struct {
+	w       *bufio.Writer
+	err     error
+	members int // in the list that is open
 }
 
-func (p *jsonPrinter) begin(h head) error {
-	b, err := json.MarshalIndent(h.Totals, "", "  ")
+// NewObjectWriter begins an object with the members of a struct, each on a line.
+func NewObjectWriter(w *bufio.Writer, head any) *ObjectWriter {
+	b, err := json.MarshalIndent(head, "", "  ")
+	w.Write(bytes.TrimSuffix(b, []byte("\n}")))
+	return &ObjectWriter{w: w, err: err}
+}
+
+// Member writes a member on one line.
+func (o *ObjectWriter) Member(name string, v any) {
+	fmt.Fprintf(o.w, ",\n  %q: ", name)
+	o.value(v)
+}
+
+// List begins a list.
+func (o *ObjectWriter) List(name string) {
+	fmt.Fprintf(o.w, ",\n  %q: [", name)
+	o.members = 0
+}
+
+// Element writes an element of a list.
+func (o *ObjectWriter) Element(v any) {
+	o.separate("\n    ")
+	o.value(v)
+}
+
+// Group writes an element that has a list of its own after its other members. With a member name
+// these are one, head; else they are those of head.
+func (o *ObjectWriter) Group(member string, head any, list string, elements iter.Seq2[any, error], end string) error {
+	o.separate("\n    ")
+	b, err := compact(head)
 	if err != nil {
 		return err
 	}
-	p.w.Write(bytes.TrimSuffix(b, []byte("\n}")))
-	if h.About != nil {
-		p.w.WriteString(",\n  \"about\": ")
-		if err := p.element(0, "", h.About); err != nil {
+	if member != "" {
+		fmt.Fprintf(o.w, "{%q: %s", member, b)
+	} else {
+		o.w.Write(bytes.TrimSuffix(b, []byte("}")))
+	}
+	fmt.Fprintf(o.w, ",\n     %q: [", list)
+	groups := o.members
+	o.members = 0
+	for v, err := range elements {
+		if err != nil {
 			return err
 		}
+		o.separate("\n      ")
+		o.value(v)
 	}
-	if err := array(p, "hosts", h.Hosts); err != nil {
-		return err
-	}
-	if h.LeftOut != nil {
-		if err := array(p, "left_out", h.LeftOut); err != nil {
-			return err
-		}
-	}
-	if h.Canonicals != nil {
-		if err := array(p, "false_canonicals", h.Canonicals); err != nil {
-			return err
-		}
-	}
-	if h.Learned != nil {
-		if err := array(p, "learned", h.Learned); err != nil {
-			return err
-		}
-	}
-	_, err = p.w.WriteString(",\n  \"clusters\": [")
-	return err
+	o.endList(end)
+	o.members = groups
+	_, err = o.w.WriteString("}")
+	return cmp.Or(err, o.err)
 }
 
-// array writes a member whose elements are one line each.
-func array[T any](p *jsonPrinter, name string, all []T) error {
-	fmt.Fprintf(p.w, ",\n  %q: [", name)
-	for i, v := range all {
-		if err := p.element(i, "\n    ", v); err != nil {
-			return err
-		}
+// EndList ends a list. An empty one stays on its line.
+func (o *ObjectWriter) EndList() { o.endList("\n  ") }
+
+func (o *ObjectWriter) endList(lead string) {
+	if o.members > 0 {
+		o.w.WriteString(lead)
 	}
-	return p.endArray(len(all), "\n  ]")
+	o.w.WriteByte(']')
+}
+
+// End ends the object.
+func (o *ObjectWriter) End() error {
+	_, err := o.w.WriteString("\n}\n")
+	return cmp.Or(err, o.err)
+}
+
+func (o *ObjectWriter) separate(lead string) {
+	if o.members++; o.members > 1 {
+		o.w.WriteByte(',')
+	}
+	o.w.WriteString(lead)
+}
+
+func (o *ObjectWriter) value(v any) {
+	b, err := compact(v)
+	if o.w.Write(b); o.err == nil {
+		o.err = err
+	}
+}
+
+// list writes a list at once.
+func list[T any](o *ObjectWriter, name string, all []T) {
+	o.List(name)
+	for _, v := range all {
+		o.Element(v)
+	}
+	o.EndList()
+}
+
+// jsonPrinter writes the JSON of a [Report]. The totals are one member a line; a host, a leader and a
+// member of a cluster are one line each.
+type jsonPrinter struct {
+	w *bufio.Writer
+	o *ObjectWriter
+}
+
+func (p *jsonPrinter) begin(h head) error {
+	p.o = NewObjectWriter(p.w, h.Totals)
+	if h.About != nil {
+		p.o.Member("about", h.About)
+	}
+	list(p.o, "hosts", h.Hosts)
+	if h.LeftOut != nil {
+		list(p.o, "left_out", h.LeftOut)
+	}
+	if h.Canonicals != nil {
+		list(p.o, "false_canonicals", h.Canonicals)
+	}
+	if h.Learned != nil {
+		list(p.o, "learned", h.Learned)
+	}
+	p.o.List("clusters")
+	return p.o.err
 }
 
 func (p *jsonPrinter) cluster(c Cluster) error {
@@ -66,51 +142,18 @@ func (p *jsonPrinter) cluster(c Cluster) error {
 	if err != nil {
 		return err
 	}
-	if err := p.element(p.clusters, "\n    {\"leader\": ", l); err != nil {
-		return err
-	}
-	p.clusters++
-	p.w.WriteString(",\n     \"members\": [")
-	members := 0
-	for m, err := range c.Members {
-		if err != nil {
-			return err
+	return p.o.Group("leader", l, "members", func(yield func(any, error) bool) {
+		for m, err := range c.Members {
+			if !yield(m, err) {
+				return
+			}
 		}
-		if err := p.element(members, "\n      ", m); err != nil {
-			return err
-		}
-		members++
-	}
-	return p.endArray(members, "\n     ]}")
+	}, "\n     ")
 }
 
 func (p *jsonPrinter) end() error {
-	p.endArray(p.clusters, "\n  ]")
-	_, err := p.w.WriteString("\n}\n")
-	return err
-}
-
-// element writes the i-th element of an array, or its beginning, after lead.
-func (p *jsonPrinter) element(i int, lead string, v any) error {
-	if i > 0 {
-		p.w.WriteByte(',')
-	}
-	p.w.WriteString(lead)
-	b, err := compact(v)
-	if err != nil {
-		return err
-	}
-	_, err = p.w.Write(b)
-	return err
-}
-
-// endArray closes an array of n elements; an empty one stays on its line.
-func (p *jsonPrinter) endArray(n int, bracket string) error {
-	if n == 0 {
-		bracket = strings.TrimLeft(bracket, "\n ")
-	}
-	_, err := p.w.WriteString(bracket)
-	return err
+	p.o.EndList()
+	return p.o.End()
 }
 
 // compact is v on one line, with the & of a URL as it is.

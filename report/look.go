@@ -30,6 +30,7 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 	"bar":      bar,
 	"similar":  resemblance,
 	"plain":    plain,
+	"hostname": hostName,
 	"sentence": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." },
 }).Parse(lookSource + sidesSource))
 
@@ -41,7 +42,8 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 //	figures     [Totals] or a store's tally: how many pages got each verdict
 //	words       a dedup.Rule: what the words of a report mean
 //	sides       [Sides], and legend, which it begins with
-//	host table  rows with the fields of [Host], and Name
+//	host table  some [Host]
+//	table       a [Table]
 //
 // Their functions are look, the style sheet; group, count, percent and similar, which write
 // numbers; plain, which makes one line of a text; bar and sentence. No template has a script or a

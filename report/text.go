@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"skink/dedup"
 	"skink/internal/harmless"
@@ -30,7 +29,6 @@ func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
 }
 
 const (
-	hostWidth  = 60  // of the host column at most: a longer name moves its own row only
 	titleWidth = 100 // runes shown of a title
 	blockWidth = 100 // runes shown of a block that was left out
 	blocksText = 5   // blocks shown of a host; JSON and HTML show more
@@ -108,16 +106,15 @@ func (p *textPrinter) printTotals(t Totals) {
 }
 
 func (p *textPrinter) printHosts(hosts []Host) {
-	width := len("host")
+	t := Table{Columns: []Column{
+		{Title: "Host", Brief: true}, {Title: "Pages", Brief: true, Width: 9}, {Title: "Unique", Brief: true, Width: 9}, {Title: "Exact", Brief: true, Width: 9},
+		{Title: "Near", Brief: true, Width: 9}, {Title: "Thin", Brief: true, Width: 9}, {Title: "Duplicates", Brief: true, Width: 11},
+	}}
 	for _, h := range hosts {
-		width = max(width, min(utf8.RuneCountInString(hostName(h.Host)), hostWidth))
+		t.Rows = append(t.Rows, Row{Cells: []any{hostCell(h.Host), h.Pages, h.Unique, h.Exact, h.Near, h.Thin, Percent(percent(h.Duplicates(), h.Pages))}})
 	}
-	const row = "%-*s %9s %9s %9s %9s %9s %11s\n"
-	fmt.Fprintf(p.w, "\n"+row, width, "host", "pages", "unique", "exact", "near", "thin", "duplicates")
-	for _, h := range hosts {
-		fmt.Fprintf(p.w, row, width, hostName(h.Host), Grouped(h.Pages), Grouped(h.Unique),
-			Grouped(h.Exact), Grouped(h.Near), Grouped(h.Thin), Share(h.Duplicates(), h.Pages))
-	}
+	fmt.Fprintln(p.w)
+	t.WriteText(p.w, "", " ")
 	for _, h := range hosts {
 		if h.Alone != "" {
 			fmt.Fprintf(p.w, "%s was left alone by the last run: %s\n", hostName(h.Host), harmless.Line(h.Alone))
@@ -167,7 +164,7 @@ func (p *textPrinter) cluster(c Cluster) error {
 	}
 	fmt.Fprintf(p.w, "\nleader  %s", harmless.Line(l.URL))
 	if l.Title != "" {
-		fmt.Fprintf(p.w, "  \"%s\"", strings.ReplaceAll(harmless.Line(Clip(l.Title, titleWidth)), `"`, `\"`))
+		fmt.Fprint(p.w, "  ", quoted(l.Title, titleWidth))
 	}
 	fmt.Fprintf(p.w, "  (%s)\n", harmless.Line(l.Why))
 	shown := 0

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,7 +100,7 @@ func (v *View) remakeAudit(w http.ResponseWriter, r *http.Request) {
 type findingView struct {
 	*audit.Finding
 	At      string
-	Table   audit.Table
+	Table   report.Table
 	Total   int
 	First   int
 	Last    int
@@ -130,8 +129,8 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 			break
 		}
 	}
-	s := &findingView{Finding: f, At: timeText(at), Table: f.List().Table(rows, false), Total: f.Count() + f.Apart(), First: from + 1, Last: from + len(rows)}
-	inside(&s.Table)
+	s := &findingView{Finding: f, At: timeText(at), Table: f.List().Table(rows), Total: f.Count() + f.Apart(), First: from + 1, Last: from + len(rows)}
+	s.Table.LinkTo = inside
 	here := "/audit/" + f.FullName()
 	if from > 0 {
 		s.Earlier = fmt.Sprintf("%s?from=%d", here, max(from-most, 0))
@@ -155,26 +154,13 @@ func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	return f, known.at, nil
 }
 
-// inside makes the links of a table lead to pages of the view.
-func inside(t *audit.Table) {
-	to := func(l *report.PageLink) {
-		if l.Link != "" {
-			l.Link = "/page/" + url.PathEscape(l.Link)
-		}
+// inside returns a link to what the view knows of a page.
+func inside(rawURL string) report.PageLink {
+	l := report.LinkTo(rawURL)
+	if l.Link != "" {
+		l.Link = "/page/" + url.PathEscape(l.Link)
 	}
-	for _, row := range t.Rows {
-		for i := range row {
-			if row[i].Link != nil {
-				link := *row[i].Link
-				to(&link)
-				row[i].Link = &link
-			}
-			row[i].From = slices.Clone(row[i].From)
-			for k := range row[i].From {
-				to(&row[i].From[k].PageLink)
-			}
-		}
-	}
+	return l
 }
 
 // findingCSV sends all rows of a finding as CSV.

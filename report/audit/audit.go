@@ -107,11 +107,14 @@ func lists(a *Audit) []*List {
 		slow(a), large(a), deep(a), pages(a),
 	}
 	for _, l := range all {
-		l.audit = a
+		if l.audit = a; l.Findings == nil {
+			l.Findings = []*Finding{{}}
+		}
 		for _, f := range l.Findings {
 			f.list = l
 		}
 	}
+	addTexts(all)
 	return all
 }
 

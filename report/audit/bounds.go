@@ -1,6 +1,10 @@
 package audit
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // These say from when on a page is named. Each has its reason; a page beyond one is no worse than
 // another by itself.
@@ -23,4 +27,12 @@ const (
 	largePage = 1_000_000
 	// Crawlers and visitors come last, or never, to what is many links from the start.
 	deepPage = 5
+)
+
+// limits puts these numbers into the texts of findings.
+var limits = strings.NewReplacer(
+	"{short title}", fmt.Sprint(shortTitle), "{long title}", fmt.Sprint(longTitle),
+	"{short description}", fmt.Sprint(shortDescription), "{long description}", fmt.Sprint(longDescription),
+	"{short heading}", fmt.Sprint(shortHeading), "{long heading}", fmt.Sprint(longHeading),
+	"{deep page}", fmt.Sprint(deepPage),
 )

@@ -1,9 +1,6 @@
 package audit
 
 import (
-	"context"
-	"slices"
-
 	"skink/dedup"
 	"skink/store"
 )
@@ -12,43 +9,15 @@ import (
 // was crawled. Many templates name one that is something else.
 func canonicals(a *Audit) *List {
 	l := &List{
-		Name: "canonicals", Title: "Canonical URLs", Of: "pages",
-		Columns: []Column{
-			{"links", "Links", true}, {"resemblance", "Alike", true}, {"url", "URL", true}, {"canonical", "Names", true}, {"is", "Which is", true},
-			{"all", "All it names", false}, {"title", "Title", false}, {"indexed", "Indexed", false},
-		},
-		Findings: []*Finding{
-			{Name: "error", Weight: Fault, Title: "Pages that name a URL that is no page",
-				Means: "The canonical URL of these pages is an error or no page of text, so a search engine may drop the page.",
-				Mend:  "Name the address of the page itself, or that of the page that it is a copy of."},
-			{Name: "redirect", Weight: Fault, Title: "Pages that name a URL that redirects",
-				Means: "The canonical URL of these pages sends visitors elsewhere, so it is not the address of anything.",
-				Mend:  "Name the address where the redirect ends."},
-			{Name: "other", Weight: Fault, Title: "Pages that name a page that says something else", want: store.WantText,
-				Means: "The canonical URL of these pages has another text, so a search engine may leave out the page, and what it says is found nowhere.",
-				Mend:  "Let the page name itself; canonical URLs are for copies, not for pages on the same matter."},
-			{Name: "several", Weight: Fault, Title: "Pages that name several URLs",
-				Means: "The page names more than one canonical URL, and search engines then believe none.",
-				Mend:  "Leave one; often a template and a plug-in each write their own."},
-			{Name: "chain", Weight: Doubt, Title: "Pages that name a page that names another",
-				Means: "The canonical URL of these pages says that it is itself a copy.",
-				Mend:  "Name the last page of the chain at once."},
-			{Name: "host", Weight: Doubt, Title: "Pages that name another host",
-				Means: "The canonical URL of these pages is on another host, which then is found in their stead.",
-				Mend:  "Check that this is meant; after a move the old name is often left in a template."},
-			{Name: "missing", Weight: Note, Title: "Pages without a canonical URL",
-				Means: "These pages do not say which of their addresses is the right one.",
-				Mend:  "Let each page name its own address; that helps where links add parameters."},
-			{Name: "unseen", Weight: Note, Title: "Pages that name a URL that was not crawled",
-				Means: "Nobody knows what is at the canonical URL of these pages.",
-				Mend:  "Check the address, and link to it if it is a page of the site."},
-			{Name: "agreed", Weight: Fine, Title: "Copies that name what they are a copy of",
-				Means: "The canonical URL of these pages says the same as they do.",
-				Mend:  "Nothing is to be done."},
-			{Name: "self", Weight: Fine, Title: "Pages that name themselves",
-				Means: "The canonical URL of these pages is their own.",
-				Mend:  "Nothing is to be done."},
-		},
+		Name: "canonicals", Of: "pages",
+		Columns: brief(
+			linksColumn, column("resemblance", "Alike", alike), urlColumn, canonicalColumn.titled("Names"),
+			column("is", "Which is", canonicalIs),
+		).more(
+			column("all", "All it names", func(_ *subject, r *store.Record) any { return listed(r.Canonicals) }),
+			titleColumn, indexedColumn,
+		),
+		Findings: []*Finding{{Name: "error"}, {Name: "redirect"}, {Name: "other", want: store.WantText}, {Name: "several"}, {Name: "chain"}, {Name: "host"}, {Name: "missing"}, {Name: "unseen"}, {Name: "agreed"}, {Name: "self"}},
 	}
 	elsewhere := map[int32]bool{} // pages that name another host
 	l.see = func(at int32, r *store.Record) {
@@ -71,31 +40,28 @@ func canonicals(a *Audit) *List {
 	l.conclude = func() {
 		for at := range int32(len(a.site.pages)) {
 			if p := &a.site.pages[at]; p.names {
-				l.found(a.site.canonicalIs(p, elsewhere[at]), at, p.to)
+				l.found(a.site.canonicalFault(p, elsewhere[at]), at, p.to)
 			}
 		}
-	}
-	l.cells = func(_ context.Context, s *subject) ([]any, error) {
-		r := &s.page.Record
-		is := any("not crawled")
-		switch {
-		case r.CanonicalURL == "":
-			is = nil
-		case r.CanonicalURL == r.URL:
-			is = "itself"
-		case s.other != nil:
-			is = endsWith(&s.other.Record)
-		}
-		return []any{
-			s.links(), s.alike(), URL(r.URL), link(r.CanonicalURL), is,
-			listed(r.Canonicals), text(r.Title), indexed(r),
-		}, nil
 	}
 	return l
 }
 
-// canonicalIs says what the page is that another names.
-func (s *site) canonicalIs(p *page, elsewhere bool) string {
+// canonicalIs says what a page names as its URL.
+func canonicalIs(s *subject, r *store.Record) any {
+	switch {
+	case r.CanonicalURL == "":
+		return nil
+	case r.CanonicalURL == r.URL:
+		return "itself"
+	case s.other != nil:
+		return endsWith(&s.other.Record)
+	}
+	return "not crawled"
+}
+
+// canonicalFault is the finding of a page that names another.
+func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	if p.to == nobody {
 		if elsewhere {
 			return "host"
@@ -124,16 +90,17 @@ func (s *site) canonicalIs(p *page, elsewhere bool) string {
 // Search engines believe only what both say.
 func hreflang(a *Audit) *List {
 	l := &List{
-		Name: "hreflang", Title: "Other languages", Of: "pages",
-		Columns: []Column{{"links", "Links", true}, {"language", "Language", true}, {"url", "URL", true}, {"alternate", "Names", true}, {"is", "Which is", true}, {"names", "And names", false}},
-		Findings: []*Finding{
-			{Name: "dead", Weight: Fault, Title: "Pages in another language that are no pages",
-				Means: "The page names another as its translation (hreflang), and that is an error or a redirect.",
-				Mend:  "Name the address at which the translation is, or none."},
-			{Name: "one-way", Weight: Doubt, Title: "Pages in another language that do not name the page in turn",
-				Means: "The page names another as its translation (hreflang), and that does not name it, so search engines ignore both.",
-				Mend:  "Let all pages that are translations of each other name all of them, themselves too."},
-		},
+		Name: "hreflang", Of: "pages",
+		Columns: brief(
+			linksColumn, column("language", "Language", languageOfOther), urlColumn, column("alternate", "Names", otherURL),
+			column("is", "Which is", func(s *subject, _ *store.Record) any {
+				if s.other == nil {
+					return nil
+				}
+				return endsWith(&s.other.Record)
+			}),
+		).more(column("names", "And names", namesOfOther)),
+		Findings: []*Finding{{Name: "dead"}, {Name: "one-way"}},
 	}
 	type named struct {
 		from int32
@@ -173,43 +140,28 @@ func hreflang(a *Audit) *List {
 		}
 		all, pairs = nil, nil
 	}
-	l.cells = func(_ context.Context, s *subject) ([]any, error) {
-		r := &s.page.Record
-		var langs, back []string
-		if s.other == nil {
-			return []any{s.links(), nil, URL(r.URL), nil, nil, nil}, nil
-		}
-		for _, alt := range r.Alternates {
-			if alt.URL == s.other.Record.URL {
-				langs = append(langs, alt.Lang)
-			}
-		}
-		for _, alt := range s.other.Record.Alternates {
-			back = append(back, alt.Lang+" "+alt.URL)
-		}
-		return []any{s.links(), listed(langs), URL(r.URL), s.otherURL(), endsWith(&s.other.Record), listed(back)}, nil
-	}
 	return l
 }
 
-func listed(all []string) any {
-	if all = slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" }); len(all) == 0 {
-		return nil
+// languageOfOther is the language in which a page says that the other page is.
+func languageOfOther(s *subject, r *store.Record) any {
+	var langs []string
+	for _, alt := range r.Alternates {
+		if s.other != nil && alt.URL == s.other.Record.URL {
+			langs = append(langs, alt.Lang)
+		}
 	}
-	joined := all[0]
-	for _, s := range all[1:] {
-		joined += ", " + s
-	}
-	return text(joined)
+	return listed(langs)
 }
 
-// indexed says whether a page is meant to be found.
-func indexed(r *store.Record) any {
-	switch {
-	case r.NoIndex:
-		return "no: noindex"
-	case namesAnother(r):
-		return "no: names another"
+// namesOfOther are the pages in other languages that the other page names.
+func namesOfOther(s *subject, _ *store.Record) any {
+	if s.other == nil {
+		return nil
 	}
-	return "yes"
+	var all []string
+	for _, alt := range s.other.Record.Alternates {
+		all = append(all, alt.Lang+" "+alt.URL)
+	}
+	return listed(all)
 }

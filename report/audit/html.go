@@ -5,10 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"html/template"
-	"strings"
-	"time"
 
-	"skink/internal/harmless"
 	"skink/report"
 )
 
@@ -21,7 +18,6 @@ var pageTemplates = template.Must(Templates(report.Templates()))
 //
 //	overview  findings as a table, with a link to each where the page has one
 //	means     a finding: what it means, and how to mend it
-//	rows      a [Table]
 //
 // No part has a script or a style attribute.
 func Templates(t *template.Template) (*template.Template, error) {
@@ -31,133 +27,67 @@ func Templates(t *template.Template) (*template.Template, error) {
 // rowsOpen is how many rows of a finding stand open on a page. The others are folded.
 const rowsOpen = 5
 
-// A Table is rows as a template shows them.
-type Table struct {
-	Columns []Column
-	Rows    [][]Cell
-}
+// fromShown is how many of the pages that link to a URL are shown where there is little room.
+const fromShown = 3
 
-// Number says whether a column has numbers, which stand to the right.
-func (t Table) Number(column int) bool {
-	for _, row := range t.Rows {
-		if c := row[column]; c.Text != "" {
-			return c.Class == "number"
-		}
-	}
-	return false
-}
-
-// A Cell is a cell as a template shows it.
-type Cell struct {
-	Column string // title
-	Class  string // "number", "text" or "page"
-	Text   string
-	Link   *report.PageLink // nil: there is only text
-	Apart  string           // why the page does not count
-	From   []FromCell
-	More   int // pages that link to it and are not in From
-}
-
-// A FromCell is a page that links to another, as a template shows it.
-type FromCell struct {
-	report.PageLink
-	Text string
-}
-
-// Table makes a table of rows of the list: of all columns, or of those that are shown where there
-// is little room. A column in which nothing stands is left out.
-func (l *List) Table(rows []Row, all bool) (t Table) {
-	var shown []int
-	for i, c := range l.Columns {
-		if (all || c.Brief) && says(rows, i) {
-			shown = append(shown, i)
-			t.Columns = append(t.Columns, c)
-		}
+// Table makes a table of rows of the list.
+func (l *List) Table(rows []Row) (t report.Table) {
+	for _, c := range l.Columns {
+		t.Columns = append(t.Columns, c.Column)
 	}
 	for _, row := range rows {
-		var cells []Cell
-		first := true // URL of the row: the page that it is about
-		for _, i := range shown {
-			c := cellOf(row.Cells[i])
-			c.Column = l.Columns[i].Title
-			if _, isURL := row.Cells[i].(URL); isURL && first {
-				first = false
-				c.Apart = row.Apart
-				c.addFrom(row)
-			}
-			cells = append(cells, c)
+		r := report.Row{Cells: row.Cells, Apart: row.Apart}
+		for _, from := range row.From[:min(len(row.From), fromShown)] {
+			r.Notes = append(r.Notes, report.Note{Lead: "from ", URL: from.URL, Quote: from.Text})
 		}
-		t.Rows = append(t.Rows, cells)
+		if rest := row.Links - len(r.Notes); rest > 0 && len(r.Notes) > 0 {
+			r.Notes = append(r.Notes, report.Note{Lead: "and from " + report.Counted(rest, "more page")})
+		}
+		t.Rows = append(t.Rows, r)
 	}
 	return t
 }
 
-// addFrom adds the pages that link to the page of a row.
-func (c *Cell) addFrom(row Row) {
-	for _, from := range row.From[:min(len(row.From), fromText)] {
-		c.From = append(c.From, FromCell{report.LinkTo(from.URL), strings.TrimSpace(harmless.Plain(report.Clip(from.Text, cellWidth)))})
-	}
-	if len(row.From) > 0 {
-		c.More = row.Links - len(c.From)
-	}
-}
-
-// cellOf is a cell without its column.
-func cellOf(cell any) Cell {
-	switch v := cell.(type) {
-	case URL:
-		to := report.LinkTo(string(v))
-		return Cell{Class: "page", Text: to.URL, Link: &to}
-	case string:
-		return Cell{Class: "text", Text: strings.TrimSpace(harmless.Plain(report.Clip(v, textShown)))}
-	case time.Time:
-		return Cell{Class: "number", Text: v.Format(time.DateTime)}
-	}
-	return Cell{Class: "number", Text: cellText(cell)}
-}
-
-const textShown = 200 // runes of a text
-
 // overviewHTML is the page before its findings.
 type overviewHTML struct {
-	Heading  string
-	Lead     string
-	About    []string
-	Groups   []groupHTML
-	Clean    []string
-	Unknown  []string
-	Findings int
+	Heading string
+	About   []string
+	Groups  []group
+	Clean   []string
+	Unknown []string
 }
 
-type groupHTML struct {
+// A group is findings of one weight.
+type group struct {
 	Title    string
 	Findings []*Finding
 }
 
-var weightTitles = []struct {
-	weight Weight
-	title  string
-}{
-	{Fault, "Faults: visitors or search engines are led wrong"},
-	{Doubt, "Doubts: they cost something, or may not be meant"},
-	{Note, "Notes: good to know"},
-	{Fine, "Fine"},
+var weightTitles = map[Weight]string{
+	Fault: "Faults: visitors or search engines are led wrong",
+	Doubt: "Doubts: they cost something, or may not be meant",
+	Note:  "Notes: good to know",
+	Fine:  "Fine",
+}
+
+// byWeight puts findings into groups, what matters most first.
+func byWeight(findings []*Finding) (all []group) {
+	for w := Fault; w <= Fine; w++ {
+		g := group{Title: weightTitles[w]}
+		for _, f := range findings {
+			if f.Weight == w {
+				g.Findings = append(g.Findings, f)
+			}
+		}
+		if g.Findings != nil {
+			all = append(all, g)
+		}
+	}
+	return all
 }
 
 func writeHTML(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output) error {
-	head := overviewHTML{Heading: a.heading(), About: a.aboutLines(), Unknown: a.Unknown()}
-	for _, w := range weightTitles {
-		var of []*Finding
-		for _, f := range chosen {
-			if f.Weight == w.weight {
-				of = append(of, f)
-			}
-		}
-		if len(of) > 0 {
-			head.Groups = append(head.Groups, groupHTML{w.title, of})
-			head.Findings += len(of)
-		}
-	}
+	head := overviewHTML{Heading: a.heading(), About: a.aboutLines(), Groups: byWeight(chosen), Unknown: a.Unknown()}
 	if o.About == "" {
 		head.Clean = a.clean()
 	}
@@ -168,15 +98,16 @@ func writeHTML(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 		if f.Weight == Fine && o.About == "" {
 			continue
 		}
-		rows, err := f.first(ctx, o.top())
+		rows, err := f.rows(ctx, o.top())
 		if err != nil {
 			return err
 		}
+		open := min(len(rows), rowsOpen)
 		err = pageTemplates.ExecuteTemplate(out, "finding", struct {
 			*Finding
-			Open, Folded Table
+			Open, Folded report.Table
 			Rest         int
-		}{f, f.list.Table(rows[:min(len(rows), rowsOpen)], false), f.list.Table(rows[min(len(rows), rowsOpen):], false), len(f.entries) - len(rows)})
+		}{f, f.list.Table(rows[:open]), f.list.Table(rows[open:]), len(f.entries) - len(rows)})
 		if err != nil {
 			return err
 		}

@@ -20,47 +20,34 @@ const (
 	Fine                    // as it should be: counted, and no fault of any list
 )
 
+var weightNames = []string{"", "fault", "doubt", "note", "fine"}
+
 // String is the name of a weight.
-func (w Weight) String() string { return [...]string{"", "fault", "doubt", "note", "fine"}[w] }
+func (w Weight) String() string { return weightNames[w] }
+
+// weightNamed is the weight of a name, 0 if there is none.
+func weightNamed(name string) Weight { return Weight(max(slices.Index(weightNames, name), 0)) }
 
 // A List is the findings of one kind. They share their columns.
 type List struct {
 	Name     string
-	Title    string
 	Of       string // what a share of it is a share of: "pages" or "URLs"
-	Columns  []Column
-	Linked   bool   // whether a row comes with the pages that link to it
-	Unknown  string // why nothing can be known of it in this store; "": it can
-	Findings []*Finding
+	Columns  columns
+	Linked   bool       // whether a row comes with the pages that link to it
+	Unknown  string     // why nothing can be known of it in this store; "": it can
+	Findings []*Finding // nil: one, of the list's name
 
 	audit    *Audit
 	aside    func(s *site, p *page) bool // whether a page is apart; nil: none is
 	see      func(at int32, r *store.Record)
-	conclude func() // after all records and links were seen; nil: see found everything
-	cells    func(ctx context.Context, s *subject) ([]any, error)
+	conclude func()                                      // after all records and links were seen; nil: see found everything
+	prepare  func(ctx context.Context, s *subject) error // looks up what columns need beside the pages; nil: nothing
 }
-
-// A Column says what stands in a column of a list. Cells hold a string, a [URL], an int64, a
-// [Share], a time.Time, or nil, where there is nothing to say.
-type Column struct {
-	Name  string // in JSON and CSV
-	Title string // for people
-	Brief bool   // whether it is shown where there is little room
-}
-
-// A URL is a cell that may be shown as a link.
-type URL string
-
-// A Share is a cell from 0 to 1.
-type Share float64
 
 // A Finding is the pages that have one fault.
 type Finding struct {
-	Name   string // in its list; "": it is all of its list
-	Title  string
-	Means  string // one sentence
-	Mend   string // one sentence
-	Weight Weight
+	Name string // in its list; "": it is all of its list
+	Text
 
 	list    *List
 	want    store.Want // of the two pages of an entry
@@ -119,6 +106,24 @@ func (l *List) Count() int {
 
 func (l *List) isFine() bool {
 	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < Fine })
+}
+
+// pick puts records of a kind into the findings that name says.
+func (l *List) pick(kind store.Kind, name func(r *store.Record) (finding string, ok bool)) *List {
+	l.see = func(at int32, r *store.Record) {
+		if r.Kind != kind {
+			return
+		}
+		if finding, ok := name(r); ok {
+			l.found(finding, at, nobody)
+		}
+	}
+	return l
+}
+
+// all puts records of a kind into the one finding of a list.
+func (l *List) all(kind store.Kind, is func(r *store.Record) bool) *List {
+	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
 
 // found puts a page into a finding.
@@ -188,7 +193,7 @@ func (l *List) sort() {
 // A Row is an entry with what is to be said of it.
 type Row struct {
 	Finding *Finding
-	Cells   []any  // as [Column] says, in the order of the list's columns
+	Cells   []any  // as [report.Table] says, in the order of the list's columns
 	Apart   string // why the page does not count; "": it does
 	From    []From // the first pages that link to it, of a list that is Linked
 	Links   int    // pages that link to it
@@ -208,6 +213,11 @@ type subject struct {
 	page    *store.Content
 	other   *store.Content // nil: none
 	sets    *resemblances
+
+	// Of a redirect: the URLs on its way, where that ends, and what is there.
+	way           []string
+	end, endsWith string
+	differs       any // of a page that is almost a duplicate
 }
 
 // These are how many rows are made of one look into the store. Where texts are compared a row takes
@@ -243,17 +253,29 @@ func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	}
 }
 
-// Rows yields the rows of all findings of the list, in their order.
-func (l *List) Rows(ctx context.Context) iter.Seq2[Row, error] {
+// first yields the first n rows of a finding, all if n is negative.
+func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		for _, f := range l.Findings {
-			for row, err := range f.Rows(ctx, 0) {
-				if !yield(row, err) || err != nil {
-					return
-				}
+		for row, err := range f.Rows(ctx, 0) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if n--; !yield(row, err) || n == 0 {
+				return
 			}
 		}
 	}
+}
+
+// rows are the first n rows of a finding.
+func (f *Finding) rows(ctx context.Context, n int) (all []Row, err error) {
+	for row, err := range f.first(ctx, n) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, row)
+	}
+	return all, nil
 }
 
 func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblances) (rows []Row, err error) {
@@ -281,8 +303,13 @@ func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblance
 		if f.list.isApart(&a.site.pages[e.page]) {
 			row.Apart = a.site.pages[e.page].apart()
 		}
-		if row.Cells, err = f.list.cells(ctx, s); err != nil {
-			return nil, err
+		if f.list.prepare != nil {
+			if err := f.list.prepare(ctx, s); err != nil {
+				return nil, err
+			}
+		}
+		for _, c := range f.list.Columns {
+			row.Cells = append(row.Cells, c.of(s, &s.page.Record))
 		}
 		rows = append(rows, row)
 	}

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"skink/dedup"
 	"skink/report"
@@ -30,22 +31,38 @@ type NearlyPage struct {
 
 // nearly lists pages that are almost duplicates, with what differs.
 func nearly(a *Audit) *List {
-	l := &List{
-		Name: "nearly", Title: "Pages that are almost duplicates", Of: "pages",
-		Columns: []Column{linksColumn, {"resemblance", "Alike", true}, urlColumn, {"resembles", "Resembles", true}, {"differs", "What differs", true}, {"title", "Title", false}, {"words", "Words", false}},
-		Findings: []*Finding{{Weight: Note, groups: true, want: store.WantText, Title: "Pages that share much of their text, and are no duplicates",
-			Means: "These pages resemble another, but less than the similarity of the crawl asks for: often they are one template that was filled in, such as with the names of cities.",
-			Mend:  "Say on each what only it has, or make one page of them; skink report --complete --similarity 0.5 shows what a similarity of 0.5 calls duplicates."}},
-		Unknown: "all pages are compared with all others for this list only where it is asked for",
-	}
 	resemblances := map[entry]float64{}
 	groups := map[int32][]dedup.Hash{} // by leader: the pages of its group, itself first
+	l := &List{
+		Name: "nearly", Of: "pages",
+		Columns: brief(
+			linksColumn,
+			column("resemblance", "Alike", func(s *subject, _ *store.Record) any {
+				if s.leads() {
+					return nil
+				}
+				return Share(resemblances[s.entry])
+			}),
+			urlColumn,
+			column("resembles", "Resembles", func(s *subject, r *store.Record) any {
+				if s.leads() {
+					return "leads " + report.Counted(len(groups[s.entry.page])-1, "page")
+				}
+				return otherURL(s, r)
+			}),
+			column("differs", "What differs", func(s *subject, _ *store.Record) any { return s.differs }),
+		).more(titleColumn, wordsColumn),
+		Findings: []*Finding{{groups: true, want: store.WantText}},
+		Unknown:  "all pages are compared with all others for this list only where it is asked for",
+	}
 	l.conclude = func() {
 		if a.nearly == nil {
 			return
 		}
 		l.Unknown = ""
-		l.Findings[0].Title = fmt.Sprintf("Pages that are %.0f %% to %.0f %% the same as another", 100*a.nearly.From, 100*a.rule.Similarity)
+		percent := func(share float64) string { return fmt.Sprintf("%.0f", 100*share) }
+		f := l.Findings[0]
+		f.Title = strings.NewReplacer("{from}", percent(a.nearly.From), "{to}", percent(a.rule.Similarity)).Replace(f.measured)
 		for _, g := range a.nearly.Groups {
 			leader, known := a.site.at[g.Leader]
 			if !known {
@@ -64,20 +81,19 @@ func nearly(a *Audit) *List {
 			}
 		}
 	}
-	l.cells = func(ctx context.Context, s *subject) ([]any, error) {
-		r := &s.page.Record
-		if s.entry.page == s.entry.other {
-			differs, err := a.differs(ctx, groups[s.entry.page])
-			return []any{s.links(), nil, URL(r.URL), "leads " + report.Counted(len(groups[s.entry.page])-1, "page"), differs, text(r.Title), int64(r.Words)}, err
+	l.prepare = func(ctx context.Context, s *subject) (err error) {
+		if s.leads() {
+			s.differs, err = a.differs(ctx, groups[s.entry.page])
+		} else if s.other != nil && s.other.Kept && s.page.Kept {
+			s.differs = text(TemplateOf([]string{s.other.Text, s.page.Text}).String())
 		}
-		var differs any
-		if s.other != nil && s.other.Kept && s.page.Kept {
-			differs = text(TemplateOf([]string{s.other.Text, s.page.Text}).String())
-		}
-		return []any{s.links(), Share(resemblances[s.entry]), URL(r.URL), s.otherURL(), differs, text(r.Title), int64(r.Words)}, nil
+		return err
 	}
 	return l
 }
+
+// leads says whether the subject leads the group that it is in.
+func (s *subject) leads() bool { return s.entry.page == s.entry.other }
 
 // differs shows what differs between the first pages of a group.
 func (a *Audit) differs(ctx context.Context, ids []dedup.Hash) (any, error) {

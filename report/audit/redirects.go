@@ -11,28 +11,18 @@ import (
 // redirects lists the URLs that lead to others, and how far the way is.
 func redirects(a *Audit) *List {
 	l := &List{
-		Name: "redirects", Title: "Redirects", Of: "URLs", Linked: true,
-		Columns: []Column{
-			{"links", "Links", true}, {"hops", "Hops", true}, {"url", "URL", true}, {"ends_at", "Ends at", true}, {"ends_with", "Ends with", true},
-			{"way", "Way", false}, {"status", "Status", false}, {"visited", "Visited", false},
-		},
-		Findings: []*Finding{
-			{Name: "loop", Weight: Fault, Title: "Redirects that go in a circle",
-				Means: "These addresses redirect to each other for ever, and a browser shows an error.",
-				Mend:  "Let one of the addresses answer with a page."},
-			{Name: "dead-end", Weight: Fault, Title: "Redirects that end in an error",
-				Means: "These addresses redirect to one that is no page.",
-				Mend:  "Redirect them to a page that answers the same question, or remove the redirect."},
-			{Name: "chain", Weight: Doubt, Title: "Redirects to redirects",
-				Means: "A visitor is sent on more than once before a page comes, and each time costs a round trip.",
-				Mend:  "Redirect the first address to the last."},
-			{Name: "linked", Weight: Doubt, Title: "Redirects to which pages of the crawl link",
-				Means: "Pages link to an address that only sends their visitors on.",
-				Mend:  "Let the links lead to where the redirect ends."},
-			{Name: "other", Weight: Fine, Title: "Redirects to which no page of the crawl links",
-				Means: "These addresses send whoever still knows them on.",
-				Mend:  "Keep them for as long as somebody comes by them."},
-		},
+		Name: "redirects", Of: "URLs", Linked: true,
+		Columns: brief(
+			linksColumn,
+			column("hops", "Hops", func(s *subject, _ *store.Record) any { return int64(len(s.way) - 1) }),
+			urlColumn,
+			column("ends_at", "Ends at", func(s *subject, _ *store.Record) any { return link(s.end) }),
+			column("ends_with", "Ends with", func(s *subject, _ *store.Record) any { return text(s.endsWith) }),
+		).more(
+			column("way", "Way", func(s *subject, _ *store.Record) any { return text(strings.Join(s.way, " → ")) }),
+			statusColumn, visitedColumn,
+		),
+		Findings: []*Finding{{Name: "loop"}, {Name: "dead-end"}, {Name: "chain"}, {Name: "linked"}, {Name: "other"}},
 	}
 	l.conclude = func() {
 		for at := range int32(len(a.site.pages)) {
@@ -43,7 +33,7 @@ func redirects(a *Audit) *List {
 			}
 		}
 	}
-	l.cells = func(ctx context.Context, s *subject) ([]any, error) { return a.redirectCells(ctx, s) }
+	l.prepare = a.follow
 	return l
 }
 
@@ -71,7 +61,8 @@ func (a *Audit) redirectFaults(at int32) (names []string) {
 	return names
 }
 
-func (a *Audit) redirectCells(ctx context.Context, s *subject) ([]any, error) {
+// follow finds out where a redirect leads, hop by hop.
+func (a *Audit) follow(ctx context.Context, s *subject) error {
 	r := &s.page.Record
 	hops, loops := a.site.way(s.entry.page)
 	ids := make([]dedup.Hash, len(hops))
@@ -80,7 +71,7 @@ func (a *Audit) redirectCells(ctx context.Context, s *subject) ([]any, error) {
 	}
 	known, err := a.s.Pages(ctx, ids, store.WantRecord)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	urls, end, with := []string{r.URL}, r.Location, "not crawled"
 	for _, c := range known {
@@ -98,10 +89,8 @@ func (a *Audit) redirectCells(ctx context.Context, s *subject) ([]any, error) {
 	if loops {
 		with = "itself"
 	}
-	return []any{
-		s.links(), int64(len(urls) - 1), URL(r.URL), link(end), text(with),
-		text(strings.Join(urls, " → ")), number(r.Status), moment(r.Visited()),
-	}, nil
+	s.way, s.end, s.endsWith = urls, end, with
+	return nil
 }
 
 // endsWith says what a URL is.

@@ -1,8 +1,6 @@
 package audit
 
 import (
-	"context"
-	"fmt"
 	"hash/maphash"
 	"regexp"
 	"strings"
@@ -13,85 +11,33 @@ import (
 
 // A saying is what a page says of itself in one line: its title, its description, its heading.
 type saying struct {
-	list        *List
+	name        string // of the list, which is that of one of it with an s
 	of          func(r *store.Record) []string
-	short, long int // characters
-
-	noun     string // one of it, as a sentence calls it
-	missing  Weight // of pages without one
-	absent   string // what it costs to have none
-	repeated string // what it costs when different pages have the same one
-	logo     bool   // whether the name of the site may stand in it on most pages, see isLogo
+	short, long int  // characters
+	logo        bool // whether the name of the site may stand in it on most pages, see isLogo
 }
 
-// What stands in a list of results is the title and the description.
-const (
-	absentResult   = "search results show something else in its place"
-	repeatedResult = "nobody can tell them apart in a list of results"
-)
-
 func titles(a *Audit) *List {
-	return newSaying(a, saying{
-		list: &List{Name: "titles", Title: "Titles"},
-		of: func(r *store.Record) []string {
-			if r.TitleFrom != "" {
-				return nil // what stands in its place is no title
-			}
-			return []string{r.Title}
-		}, short: shortTitle, long: longTitle,
-		noun: "title", missing: Fault, absent: absentResult, repeated: repeatedResult,
-	}, []*Finding{
-		{Name: "short", Weight: Note, Title: fmt.Sprintf("Titles under %d characters", shortTitle),
-			Means: "So few characters name a site or a kind of page, and not what the page is about.",
-			Mend:  "Say in the title what is found on this page and on no other."},
-		{Name: "long", Weight: Note, Title: fmt.Sprintf("Titles over %d characters", longTitle),
-			Means: fmt.Sprintf("Search results show some %d characters of a title, and cut off the rest.", longTitle),
-			Mend:  "Put what tells the page from others first, and the name of the site last."},
-	})
+	return saying{name: "titles", short: shortTitle, long: longTitle, of: func(r *store.Record) []string {
+		if r.TitleFrom != "" {
+			return nil // what stands in its place is no title
+		}
+		return []string{r.Title}
+	}}.list(a)
 }
 
 func descriptions(a *Audit) *List {
-	return newSaying(a, saying{
-		list: &List{Name: "descriptions", Title: "Descriptions"},
-		of: func(r *store.Record) []string {
-			if r.SharedOnly {
-				return nil // search engines do not read what is for those who share the page
-			}
-			return []string{r.Description}
-		}, short: shortDescription, long: longDescription,
-		noun: "description", missing: Note, absent: absentResult, repeated: repeatedResult,
-	}, []*Finding{
-		{Name: "short", Weight: Note, Title: fmt.Sprintf("Descriptions under %d characters", shortDescription),
-			Means: "Search results have room for twice as much, and fill it with text of their own choice.",
-			Mend:  "Say in one or two sentences what a reader finds on the page."},
-		{Name: "long", Weight: Note, Title: fmt.Sprintf("Descriptions over %d characters", longDescription),
-			Means: fmt.Sprintf("Search results show some %d characters of a description, and cut off the rest.", longDescription),
-			Mend:  "Say what matters in the first sentence."},
-	})
+	return saying{name: "descriptions", short: shortDescription, long: longDescription, of: func(r *store.Record) []string {
+		if r.SharedOnly {
+			return nil // it is for links on other sites, and search engines do not read it
+		}
+		return []string{r.Description}
+	}}.list(a)
 }
 
 func headings(a *Audit) *List {
-	s := saying{
-		list: &List{Name: "headings", Title: "Headings"},
-		of:   func(r *store.Record) []string { return r.H1 }, short: shortHeading, long: longHeading,
-		noun: "main heading (h1)", missing: Doubt, absent: "neither readers nor search engines are told at once what they are about",
-		repeated: "a reader who goes from one to another cannot tell by it where they are",
-		logo:     true,
-	}
-	l := newSaying(a, s, []*Finding{
-		{Name: "short", Weight: Note, Title: fmt.Sprintf("Headings under %d characters", shortHeading),
-			Means: "So few characters say nothing of the page.",
-			Mend:  "Say in the heading what the page is about."},
-		{Name: "long", Weight: Note, Title: fmt.Sprintf("Headings over %d characters", longHeading),
-			Means: "The heading is as long as a paragraph, which nobody takes in at a glance.",
-			Mend:  "Keep the heading to one line, and put the rest below it."},
-		{Name: "logo", Weight: Note, Title: "Hosts with one main heading on most pages",
-			Means: "Most pages of the host have the same h1, as if the logo stood in it; the host is counted once.",
-			Mend:  "Take the name of the site out of the h1, and put the heading of each page there."},
-		{Name: "several", Weight: Note, Title: "Pages with several main headings",
-			Means: "The page has more than one h1, so that nobody can tell which names it.",
-			Mend:  "Make the others h2, or what they are: often the name of the site stands in an h1."},
-	})
+	l := saying{name: "headings", short: shortHeading, long: longHeading, logo: true, of: func(r *store.Record) []string { return r.H1 }}.list(a)
+	l.Findings = append(l.Findings, &Finding{Name: "logo"}, &Finding{Name: "several"})
 	see := l.see
 	l.see = func(at int32, r *store.Record) {
 		if see(at, r); r.Kind == store.Page && len(r.H1) > 1 {
@@ -101,31 +47,39 @@ func headings(a *Audit) *List {
 	return l
 }
 
-// newSaying makes a list of what a saying can be wrong in. A repeated one is one
-// fault where the pages are copies, which need a canonical URL, and another where they are
-// different pages, which need names.
-func newSaying(a *Audit, s saying, more []*Finding) *List {
-	l, noun := s.list, s.noun
-	l.Of, l.aside = "pages", notMeant
-	l.Columns = []Column{
-		{"links", "Links", true}, {l.Name[:len(l.Name)-1], l.Title[:len(l.Title)-1], true}, {"characters", "Characters", true}, {"url", "URL", true},
-		{"shared_by", "Shared by", true}, {"same_as", "Same as", true}, {"resemblance", "Alike", true}, {"verdict", "Verdict", false},
-	}
-	l.Findings = append([]*Finding{
-		{Name: "missing", Weight: s.missing, Title: "Pages without a " + noun,
-			Means: "These pages have no " + noun + ", and " + s.absent + ".",
-			Mend:  "Give each page a " + noun + " of its own."},
-		{Name: "repeated", Weight: Doubt, Title: "Different pages with the same " + noun, want: store.WantText, groups: true,
-			Means: "These pages say different things under one " + noun + ", so that " + s.repeated + ".",
-			Mend:  "Give each page a " + noun + " that says what only it has; look at the template first."},
-		{Name: "copied", Weight: Note, Title: "Copies with the same " + noun, want: store.WantText, groups: true,
-			Means: "These pages have one " + noun + " because they have one text.",
-			Mend:  "Redirect the copies to one of them, or let them name it as their canonical URL."},
-		{Name: "paged", Weight: Note, Title: "Lists over several pages with one " + noun,
-			Means: "The further pages of a list have the " + noun + " of its first page; the list is counted once.",
-			Mend:  "Add the number of the page to the " + noun + ", if the further pages are meant to be found."},
-	}, more...)
+// list makes the list of what can be wrong with a saying. A repeated one is one fault where the
+// pages are copies, which need a canonical URL. It is another where they are different pages, which
+// need names.
+func (s saying) list(a *Audit) *List {
+	one := strings.TrimSuffix(s.name, "s")
+	l := &List{Name: s.name, Of: "pages", aside: notMeant}
 	seen := &repeats{site: a.site, at: map[uint64]int32{}, said: map[string]int32{}, seed: maphash.MakeSeed()}
+	repeats := func(s *subject) bool { return s.other != nil && !s.leads() }
+	l.Columns = brief(
+		linksColumn,
+		column(one, strings.ToUpper(one[:1])+one[1:], func(_ *subject, r *store.Record) any { return text(firstOf(s.of(r))) }),
+		column("characters", "Characters", func(_ *subject, r *store.Record) any { return number(characters(firstOf(s.of(r)))) }),
+		urlColumn,
+		column("shared_by", "Shared by", func(s *subject, _ *store.Record) any {
+			if s.other == nil {
+				return nil
+			}
+			return int64(seen.counts[s.entry.other])
+		}),
+		column("same_as", "Same as", func(s *subject, r *store.Record) any {
+			if !repeats(s) {
+				return nil
+			}
+			return otherURL(s, r)
+		}),
+		column("resemblance", "Alike", func(s *subject, r *store.Record) any {
+			if !repeats(s) {
+				return nil
+			}
+			return alike(s, r)
+		}),
+	).more(verdictColumn)
+	l.Findings = []*Finding{{Name: "missing"}, {Name: "repeated", want: store.WantText, groups: true}, {Name: "copied", want: store.WantText, groups: true}, {Name: "paged"}, {Name: "short"}, {Name: "long"}}
 	l.see = func(at int32, r *store.Record) {
 		if !isHTML(r) {
 			return
@@ -161,18 +115,6 @@ func newSaying(a *Audit, s saying, more []*Finding) *List {
 			}
 		}
 		seen.keepCounts()
-	}
-	l.cells = func(_ context.Context, s2 *subject) ([]any, error) {
-		r := &s2.page.Record
-		first := firstOf(s.of(r))
-		var shared, same, alike any
-		if s2.other != nil {
-			shared = int64(seen.counts[s2.entry.other])
-			if s2.entry.other != s2.entry.page {
-				same, alike = s2.otherURL(), s2.alike()
-			}
-		}
-		return []any{s2.links(), text(first), number(utf8.RuneCountInString(first)), URL(r.URL), shared, same, alike, string(r.Verdict)}, nil
 	}
 	return l
 }

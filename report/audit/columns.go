@@ -1,0 +1,233 @@
+package audit
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"skink/dedup"
+	"skink/report"
+	"skink/store"
+)
+
+// A Column is a column of a list, and what stands in it. Cells are those of [report.Table].
+type Column struct {
+	report.Column
+	of func(s *subject, r *store.Record) any // r is the record of the subject's page
+}
+
+// Cells of the table model.
+type (
+	URL   = report.URL
+	Share = report.Ratio
+)
+
+func column(name, title string, of func(s *subject, r *store.Record) any) Column {
+	return Column{report.Column{Name: name, Title: title}, of}
+}
+
+// columns are those of a list in their order.
+type columns []Column
+
+// brief begins with the columns that are shown where there is little room.
+func brief(all ...Column) columns {
+	for i := range all {
+		all[i].Brief = true
+	}
+	return all
+}
+
+// more adds the columns that only JSON and CSV have.
+func (all columns) more(others ...Column) columns { return append(all, others...) }
+
+// These columns are in more than one list.
+var (
+	// pages that link to it; nothing where the store remembers no links
+	linksColumn = column("links", "Links", func(s *subject, _ *store.Record) any {
+		if !s.audit().Links {
+			return nil
+		}
+		return int64(s.site().links)
+	})
+	urlColumn       = column("url", "URL", func(_ *subject, r *store.Record) any { return URL(r.URL) })
+	titleColumn     = column("title", "Title", func(_ *subject, r *store.Record) any { return text(r.Title) })
+	wordsColumn     = column("words", "Words", func(_ *subject, r *store.Record) any { return only(r, int64(r.Words)) })
+	verdictColumn   = column("verdict", "Verdict", func(_ *subject, r *store.Record) any { return text(string(r.Verdict)) })
+	indexedColumn   = column("indexed", "Indexed", func(_ *subject, r *store.Record) any { return only(r, indexed(r)) })
+	canonicalColumn = column("canonical", "Canonical", func(_ *subject, r *store.Record) any { return link(r.CanonicalURL) })
+	repeatsColumn   = column("duplicate_of", "Repeats", func(_ *subject, r *store.Record) any { return link(r.DuplicateOf) })
+	depthColumn     = column("depth", "Clicks", func(_ *subject, r *store.Record) any { return int64(r.Depth) })
+	statusColumn    = column("status", "Status", func(_ *subject, r *store.Record) any { return number(r.Status) })
+	detailColumn    = column("detail", "Detail", func(_ *subject, r *store.Record) any { return text(r.Detail) })
+	bytesColumn     = column("bytes", "Bytes", func(_ *subject, r *store.Record) any { return r.Size })
+	tookColumn      = column("milliseconds", "Milliseconds", func(_ *subject, r *store.Record) any { return number(r.Took) })
+	visitedColumn   = column("visited", "Visited", func(_ *subject, r *store.Record) any { return moment(r.Visited()) })
+
+	// how much a page resembles its leader
+	alikeColumn = column("resemblance", "Alike", func(_ *subject, r *store.Record) any {
+		if !r.Follows() {
+			return nil
+		}
+		return Share(r.Resemblance)
+	})
+)
+
+// titled is the column with another title.
+func (c Column) titled(title string) Column {
+	c.Title = title
+	return c
+}
+
+const pagesName = "pages"
+
+// pages lists every URL with all that is known of it, for a spreadsheet.
+func pages(a *Audit) *List {
+	l := &List{
+		Name: pagesName, Of: "URLs",
+		Columns: brief(
+			linksColumn,
+			column("kind", "Kind", func(_ *subject, r *store.Record) any { return string(r.Kind) }),
+			statusColumn, verdictColumn, wordsColumn, urlColumn, titleColumn,
+		).more(
+			alikeColumn, repeatsColumn, indexedColumn, canonicalColumn,
+			column("title_characters", "Title, characters", func(_ *subject, r *store.Record) any { return only(r, characters(r.Title)) }),
+			column("description", "Description", func(_ *subject, r *store.Record) any { return text(r.Description) }),
+			column("description_characters", "Description, characters", func(_ *subject, r *store.Record) any { return only(r, characters(r.Description)) }),
+			column("heading", "Heading", func(_ *subject, r *store.Record) any { return text(firstOf(r.H1)) }),
+			column("headings", "Headings", func(_ *subject, r *store.Record) any { return only(r, int64(len(r.H1))) }),
+			column("language", "Language", func(_ *subject, r *store.Record) any { return text(r.Lang) }),
+			column("languages", "Other languages", func(_ *subject, r *store.Record) any { return languages(r) }),
+			column("author", "Author", func(_ *subject, r *store.Record) any { return text(r.Author) }),
+			column("published", "Published", func(_ *subject, r *store.Record) any { return text(r.PublishedAt) }),
+			column("modified", "Modified", func(_ *subject, r *store.Record) any { return text(r.ModifiedAt) }),
+			column("links_out", "Links out", func(s *subject, r *store.Record) any {
+				if !a.Links {
+					return nil
+				}
+				return only(r, int64(s.site().out))
+			}),
+			depthColumn,
+			column("hops", "Hops", func(_ *subject, r *store.Record) any { return number(r.Hops) }),
+			column("location", "Leads to", func(_ *subject, r *store.Record) any { return link(r.Location) }),
+			column("problem", "Problem", func(_ *subject, r *store.Record) any { return text(r.Problem) }),
+			detailColumn,
+			column("type", "Type", func(_ *subject, r *store.Record) any { return text(r.ContentType) }),
+			bytesColumn, tookColumn,
+			column("host", "Host", func(_ *subject, r *store.Record) any { return text(store.HostOf(r.URL)) }),
+			visitedColumn,
+			column("id", "ID", func(_ *subject, r *store.Record) any { return r.ID.String() }),
+		),
+	}
+	l.see = func(at int32, _ *store.Record) { l.found("", at, nobody) }
+	return l
+}
+
+func (s *subject) audit() *Audit { return s.finding.list.audit }
+
+// site is what the audit holds of the subject's page.
+func (s *subject) site() *page { return &s.audit().site.pages[s.entry.page] }
+
+// alike is how much the subject resembles the other page of its entry.
+func alike(s *subject, _ *store.Record) any { return s.sets.compare(s.page, s.other) }
+
+// otherURL is that of the other page of the entry.
+func otherURL(s *subject, _ *store.Record) any {
+	if s.other == nil {
+		return nil
+	}
+	return URL(s.other.Record.URL)
+}
+
+// only is a cell of pages alone.
+func only(r *store.Record, cell any) any {
+	if r.Kind != store.Page {
+		return nil
+	}
+	return cell
+}
+
+// number is n, but nothing for 0.
+func number[N ~int | ~int64](n N) any {
+	if n == 0 {
+		return nil
+	}
+	return int64(n)
+}
+
+func characters(s string) int64 { return int64(utf8.RuneCountInString(s)) }
+
+// text is s on one line, nothing if it is empty.
+func text(s string) any {
+	if s = strings.Join(strings.Fields(s), " "); s == "" {
+		return nil
+	}
+	return s
+}
+
+func link(url string) any {
+	if url == "" {
+		return nil
+	}
+	return URL(url)
+}
+
+func moment(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC()
+}
+
+func listed(all []string) any {
+	var said []string
+	for _, s := range all {
+		if s != "" {
+			said = append(said, s)
+		}
+	}
+	return text(strings.Join(said, ", "))
+}
+
+// languages are those in which a page says that it is there, too.
+func languages(r *store.Record) any {
+	var all []string
+	for _, alt := range r.Alternates {
+		all = append(all, alt.Lang)
+	}
+	return listed(all)
+}
+
+// indexed says whether a page is meant to be found.
+func indexed(r *store.Record) any {
+	switch {
+	case r.NoIndex:
+		return "no: noindex"
+	case namesAnother(r):
+		return "no: names another"
+	}
+	return "yes"
+}
+
+// addFrom adds to rows the pages that link to them. Each row is that of the entry of its URL.
+func (a *Audit) addFrom(ctx context.Context, entries []entry, rows []Row) error {
+	var ids []dedup.Hash
+	for _, e := range entries {
+		for _, l := range a.site.from[e.page] {
+			ids = append(ids, a.site.pages[l.from].id)
+		}
+	}
+	pages, err := a.s.Pages(ctx, ids, store.WantRecord)
+	if err != nil {
+		return err
+	}
+	for i, e := range entries {
+		for _, l := range a.site.from[e.page] {
+			if c := pages[0]; c != nil {
+				rows[i].From = append(rows[i].From, From{c.Record.URL, l.text, l.kind})
+			}
+			pages = pages[1:]
+		}
+	}
+	return nil
+}

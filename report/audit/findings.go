@@ -1,0 +1,79 @@
+package audit
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// What is said of each finding stands in one file, which needs no programmer to be edited.
+//
+//go:embed findings.txt
+var findingsFile string
+
+// texts is what the file says, by the full names of findings.
+var texts = sync.OnceValues(func() (map[string]Text, error) { return parseTexts(findingsFile) })
+
+// A Text is what reports say of a finding.
+type Text struct {
+	Weight   Weight
+	Title    string
+	Means    string // one sentence
+	Mend     string // one sentence
+	measured string // the title once pages were compared; "": it stays the same
+}
+
+// parseTexts reads a file as the head of findings.txt describes it.
+func parseTexts(file string) (map[string]Text, error) {
+	type field struct{ finding, key string }
+	fields := map[field]string{}
+	var names []string
+	var last field
+	for i, line := range strings.Split(file, "\n") {
+		key, value, isField := strings.Cut(line, ":")
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == '[' && strings.HasSuffix(line, "]"):
+			last = field{finding: line[1 : len(line)-1]}
+			names = append(names, last.finding)
+		case line[0] == ' ' && last.key != "":
+			fields[last] += " " + strings.TrimSpace(line)
+		case isField && last.finding != "" && fields[field{last.finding, key}] == "":
+			last.key = key
+			fields[last] = strings.TrimSpace(value)
+		default:
+			return nil, fmt.Errorf("findings.txt, line %d: %q: write [name], or severity, title, means or mend once each, with a colon", i+1, line)
+		}
+	}
+	all := map[string]Text{}
+	for _, name := range names {
+		take := func(key string) string {
+			f := field{name, key}
+			defer delete(fields, f)
+			return limits.Replace(fields[f])
+		}
+		t := Text{weightNamed(take("severity")), take("title"), take("means"), take("mend"), take("measured")}
+		if _, twice := all[name]; twice || t.Weight == 0 || t.Title == "" || t.Means == "" || t.Mend == "" {
+			return nil, fmt.Errorf("findings.txt: [%s] must be there once, with severity (fault, doubt, note or fine), title, means and mend", name)
+		}
+		all[name] = t
+	}
+	for f := range fields {
+		return nil, fmt.Errorf("findings.txt: [%s] has %q, which nothing reads", f.finding, f.key)
+	}
+	return all, nil
+}
+
+// addTexts gives the findings of lists their texts.
+func addTexts(all []*List) {
+	known, err := texts()
+	if err != nil {
+		panic(err) // the file is part of the program, and a test reads it
+	}
+	for _, l := range all {
+		for _, f := range l.Findings {
+			f.Text = known[f.FullName()]
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package audit
+
+import (
+	"strings"
+	"testing"
+)
+
+// Each finding has a text, each text a finding, and no text a number that nobody filled in.
+func TestTexts(t *testing.T) {
+	known, err := parseTexts(findingsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range lists(&Audit{site: newSite()}) {
+		for _, f := range l.Findings {
+			if _, ok := known[f.FullName()]; !ok {
+				t.Errorf("findings.txt says nothing of %s", f.FullName())
+			}
+			delete(known, f.FullName())
+			if said := f.Title + f.Means + f.Mend; strings.ContainsAny(said, "{}") {
+				t.Errorf("%s: a number is missing in %q", f.FullName(), said)
+			}
+			if strings.HasSuffix(f.Title, ".") || !strings.HasSuffix(f.Means, ".") || !strings.HasSuffix(f.Mend, ".") {
+				t.Errorf("%s: a title ends without a full stop, a sentence with one: %q", f.FullName(), f.Text)
+			}
+		}
+	}
+	for name := range known {
+		t.Errorf("findings.txt has [%s], and no list has such a finding", name)
+	}
+}
+
+// Whoever makes a mistake in the file is told where.
+func TestParseTexts(t *testing.T) {
+	const whole = "# a word to the editor\n\n[thin]\nseverity: doubt\ntitle: Thin: pages\nmeans: They\n  say little.\nmend: Say more.\n"
+	all, err := parseTexts(whole)
+	if want := (Text{Weight: Doubt, Title: "Thin: pages", Means: "They say little.", Mend: "Say more."}); err != nil || len(all) != 1 || all["thin"] != want {
+		t.Errorf("got %+v, %v; want %+v", all, err, want)
+	}
+	for _, test := range []struct{ replace, with, want string }{
+		{"[thin]\n", "", `line 3: "severity: doubt"`},
+		{"[thin]", "[thin", `line 3: "[thin"`},
+		{"mend: Say more.", "mend Say more.", `line 8: "mend Say more."`},
+		{"mend:", "means:", `line 8: "means: Say more."`},
+		{"mend:", "repair:", "[thin] must be there once"},
+		{"severity: doubt", "severity: bad", "[thin] must be there once"},
+		{"mend: Say more.", "mend: Say more.\nrepair: Say more.", `[thin] has "repair"`},
+		{"[thin]", whole + "[thin]", `line 12: "severity: doubt"`},
+	} {
+		if _, err := parseTexts(strings.Replace(whole, test.replace, test.with, 1)); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("with %q for %q: got %v, want %s", test.with, test.replace, err, test.want)
+		}
+	}
+}

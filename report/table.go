@@ -1,0 +1,296 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"skink/internal/harmless"
+)
+
+// # Tables
+//
+// A list is the same Table in all forms. Its cells have a type, and no form: a string, a [URL], an
+// int64, a [Ratio], a [Percent], a time.Time, or nil, where there is nothing to say. Each form has
+// one function here that writes a cell, and one writer of tables: [Table.WriteText], [Table.Fields]
+// for JSON, [Sheet] for CSV, and the template "table" for HTML.
+
+// A Table is a list with its columns.
+type Table struct {
+	Columns []Column
+	Rows    []Row
+	LinkTo  func(url string) PageLink // where HTML leads from a URL; nil: to the URL
+}
+
+// A Column says what stands in a column.
+type Column struct {
+	Name  string // in JSON and CSV
+	Title string // for people
+	Brief bool   // whether text and HTML show it: they have little room
+	Width int    // in text, where a longer cell moves its own row only; 0: as wide as its cells, and clipped
+}
+
+// A Row is the cells of a table, in the order of its columns.
+type Row struct {
+	Cells []any
+	Apart string // why the row does not count, for people; "": it does
+	Notes []Note // what people read below it
+}
+
+// A Note is a line below a row.
+type Note struct {
+	Lead  string
+	URL   string // "": none
+	Quote string // what a page says; "": nothing
+}
+
+// A URL is a cell that may be shown as a link.
+type URL string
+
+// A Ratio is a cell from 0 to 1.
+type Ratio float64
+
+// A Percent is a cell from 0 to 100.
+type Percent float64
+
+// hostCell is a cell with the name of a host, which is never clipped.
+type hostCell string
+
+const (
+	cellWidth = 60  // runes shown of a cell in text
+	cellShown = 200 // and in HTML
+)
+
+// brief is the table without the columns that are not brief, and those in which nothing stands.
+func (t Table) brief() Table {
+	b := Table{LinkTo: t.LinkTo}
+	for i, c := range t.Columns {
+		if !c.Brief || !slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[i] != nil }) {
+			continue
+		}
+		b.Columns = append(b.Columns, c)
+		for k, r := range t.Rows {
+			if len(b.Rows) == k {
+				b.Rows = append(b.Rows, Row{nil, r.Apart, r.Notes})
+			}
+			b.Rows[k].Cells = append(b.Rows[k].Cells, r.Cells[i])
+		}
+	}
+	return b
+}
+
+// WriteText writes a table with a line of titles above it. Each line begins with indent, and gap
+// stands between two cells.
+func (t Table) WriteText(w io.Writer, indent, gap string) {
+	if t = t.brief(); len(t.Rows) == 0 {
+		return
+	}
+	lines := make([][]string, len(t.Rows)+1)
+	widths := make([]int, len(t.Columns))
+	for c, column := range t.Columns {
+		for i := range lines {
+			cell := strings.ToLower(column.Title)
+			if i > 0 {
+				cell = cellText(t.Rows[i-1].Cells[c])
+			}
+			lines[i] = append(lines[i], cell)
+			widths[c] = max(widths[c], min(utf8.RuneCountInString(cell), cellWidth))
+		}
+		if column.Width > 0 {
+			widths[c] = column.Width
+		}
+	}
+	for i, cells := range lines {
+		for c, cell := range cells {
+			pad := strings.Repeat(" ", max(0, widths[c]-utf8.RuneCountInString(cell)))
+			if isNumber(t.Rows[0].Cells[c]) {
+				cells[c] = pad + cell
+			} else {
+				cells[c] = cell + pad
+			}
+		}
+		line := indent + strings.Join(cells, gap)
+		if i > 0 && t.Rows[i-1].Apart != "" {
+			line += "  (" + t.Rows[i-1].Apart + ")"
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+		if i > 0 {
+			for _, note := range t.Rows[i-1].Notes {
+				fmt.Fprintf(w, "%s    %s%s", indent, note.Lead, harmless.Line(note.URL))
+				if note.Quote != "" {
+					fmt.Fprint(w, "  ", quoted(note.Quote, cellWidth))
+				}
+				fmt.Fprintln(w)
+			}
+		}
+	}
+}
+
+// quoted is the beginning of what a page says, in quotes.
+func quoted(s string, runes int) string {
+	return `"` + strings.ReplaceAll(harmless.Line(Clip(s, runes)), `"`, `\"`) + `"`
+}
+
+func isNumber(cell any) bool {
+	switch cell.(type) {
+	case int64, Ratio, Percent:
+		return true
+	}
+	return false
+}
+
+// cellText is a cell for a person to read.
+func cellText(cell any) string {
+	switch v := cell.(type) {
+	case string:
+		return harmless.Line(Clip(v, cellWidth))
+	case URL:
+		return harmless.Line(string(v))
+	case hostCell:
+		return hostName(string(v))
+	case int64:
+		return Grouped(v)
+	case Ratio:
+		return Decimals(float64(v), 3)
+	case Percent:
+		return strconv.FormatFloat(float64(v), 'f', 1, 64) + " %"
+	case time.Time:
+		return v.Format(time.DateTime)
+	}
+	return ""
+}
+
+// cellCSV is a cell for a spreadsheet.
+func cellCSV(cell any) string {
+	switch v := cell.(type) {
+	case string:
+		return harmless.Cell(v)
+	case URL:
+		return harmless.Cell(string(v))
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case Ratio:
+		return Decimals(float64(v), 2)
+	case time.Time:
+		return v.Format(time.DateTime)
+	}
+	return ""
+}
+
+// Fields is a JSON object whose members keep their order. Those that are nil are left out.
+type Fields []Field
+
+// A Field is a member of an object.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// Fields is a row in JSON.
+func (t Table) Fields(cells []any) (all Fields) {
+	for i, v := range cells {
+		if at, ok := v.(time.Time); ok {
+			v = at.Format(time.RFC3339)
+		}
+		all = append(all, Field{t.Columns[i].Name, v})
+	}
+	return all
+}
+
+// MarshalJSON writes the object.
+func (all Fields) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	for _, f := range all {
+		if f.Value == nil {
+			continue
+		}
+		v, err := compact(f.Value)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, ",%q:%s", f.Name, v)
+	}
+	return append(append([]byte("{"), bytes.TrimPrefix(b.Bytes(), []byte(","))...), '}'), nil
+}
+
+// A cellHTML is a cell as the template "table" shows it.
+type cellHTML struct {
+	Column string // title
+	Class  string // "number", "text" or "page"
+	Text   string
+	Link   *PageLink // nil: there is only text
+	Apart  string
+	Notes  []noteHTML
+}
+
+type noteHTML struct {
+	Lead  string
+	Link  *PageLink
+	Quote string
+}
+
+// A tableHTML is what the template "table" shows.
+type tableHTML struct {
+	Head []cellHTML
+	Rows [][]cellHTML
+}
+
+// HTML is the table for the template.
+func (t Table) HTML() (all tableHTML) {
+	t = t.brief()
+	for _, c := range t.Columns {
+		all.Head = append(all.Head, cellHTML{Text: c.Title})
+	}
+	for _, row := range t.Rows {
+		var cells []cellHTML
+		first := true // URL of the row: the page that it is about
+		for i, v := range row.Cells {
+			c := t.cellHTML(v)
+			if c.Column = t.Columns[i].Title; c.Text != "" && all.Head[i].Class == "" {
+				all.Head[i].Class = c.Class
+			}
+			if c.Link != nil && first {
+				first = false
+				c.Apart, c.Notes = row.Apart, t.notesHTML(row.Notes)
+			}
+			cells = append(cells, c)
+		}
+		all.Rows = append(all.Rows, cells)
+	}
+	return all
+}
+
+func (t Table) cellHTML(cell any) cellHTML {
+	switch v := cell.(type) {
+	case URL:
+		to := t.link(string(v))
+		return cellHTML{Class: "page", Text: to.URL, Link: &to}
+	case string:
+		return cellHTML{Class: "text", Text: plain(Clip(v, cellShown))}
+	}
+	return cellHTML{Class: "number", Text: cellText(cell)}
+}
+
+func (t Table) notesHTML(notes []Note) (all []noteHTML) {
+	for _, note := range notes {
+		n := noteHTML{Lead: note.Lead, Quote: plain(Clip(note.Quote, cellWidth))}
+		if note.URL != "" {
+			to := t.link(note.URL)
+			n.Link = &to
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+func (t Table) link(url string) PageLink {
+	if t.LinkTo != nil {
+		return t.LinkTo(url)
+	}
+	return LinkTo(url)
+}
