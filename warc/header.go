@@ -77,7 +77,7 @@ func notInName(r rune) bool {
 	return r <= ' ' || r >= 0x7F || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
 
-// blanks may stand around a value, and are no part of it.
+// blanks around a value are not part of it.
 const blanks = " \t"
 
 // maxHead is the longest head of a record, or of an HTTP message, in bytes. Current servers stop at

@@ -87,7 +87,7 @@ func checkStore(dir string) (Loss, error) {
 // An inspection is the result of checking the files of a store.
 type inspection struct {
 	manifest badgerdb.Manifest
-	rebuilt  bool // the manifest was made anew from the tables
+	rebuilt  bool // the manifest was rebuilt from the tables
 	tables   map[uint64]*tableContent
 	reached  uint64 // the number of the last transaction that is in tables
 	loss     Loss

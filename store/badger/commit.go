@@ -253,7 +253,7 @@ func (b *batch) post(num uint64, e *store.Entry) error {
 	return nil
 }
 
-// end writes the record, the keys that lead to it, and the end of its URL. All of it lies in one
+// end writes the record, the keys that lead to it, and the end of its URL. All of it is in one
 // transaction.
 func (b *batch) end(num uint64, e *store.Entry) error {
 	r := &e.Record

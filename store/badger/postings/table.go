@@ -8,7 +8,7 @@ import (
 // A posting lists a page under a key.
 type posting struct{ key, num uint64 }
 
-// comparePostings is the order of a segment.
+// comparePostings compares two postings by the order of a segment.
 func comparePostings(a, b posting) int {
 	if a.key != b.key {
 		return cmp.Compare(a.key, b.key)
