@@ -92,8 +92,8 @@ type headReader struct {
 	left int // bytes
 }
 
-// line returns the next line without its end. If the input ends before the line, the error is
-// io.EOF's.
+// line returns the next line without its end. If the input ends before the line does, the error is
+// io.ErrUnexpectedEOF.
 func (h *headReader) line() (string, error) {
 	var long []byte
 	for {
