@@ -31,7 +31,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// expected turns io.ErrUnexpectedEOF into io.EOF, for a place where the input may end.
+// expected returns nil for io.ErrUnexpectedEOF, for a place where the input may end.
 func expected(err error) error {
 	if err == io.ErrUnexpectedEOF {
 		return nil
