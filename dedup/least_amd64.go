@@ -2,7 +2,7 @@ package dedup
 
 import "golang.org/x/sys/cpu"
 
-// vectors says whether this processor has the vector code's instructions.
+// vectors reports whether this processor has the vector code's instructions.
 var vectors = cpu.X86.HasAVX2
 
 //go:noescape

@@ -1,6 +1,6 @@
 package dedup
 
-// common is |A∩B|.
+// common returns |A∩B|.
 func common(a, b Set) int {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -62,7 +62,7 @@ type Shingling struct {
 	Unordered bool // the order of the units inside a shingle does not count
 }
 
-// DefaultShingling is ten overlapping words.
+// DefaultShingling returns ten overlapping words.
 func DefaultShingling() Shingling { return Shingling{Unit: Words, K: DefaultShingle, Step: 1} }
 
 // Check returns an error if a shingling is invalid, with a suggestion.

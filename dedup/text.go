@@ -45,8 +45,8 @@ type Text struct {
 	tokens []uint64 // the number of each token
 	runes  []uint64 // a number for each character, if asked for
 
-	places    []Span // where each token stands in the text, if asked for
-	locate    bool   // whether places are asked for
+	places    []Span // the place of each token in the text, if requested
+	locate    bool   // whether places are requested
 	other     []byte // memory for ReadForm
 	otherEnds []int
 
@@ -164,7 +164,7 @@ func hashToken(canon []byte, start int) uint64 {
 	switch {
 	case n > 8:
 		return xxh3.Hash(canon[start:])
-	case len(canon) >= 8: // shift out what stands before the word
+	case len(canon) >= 8: // shift out the bytes before the word
 		return mix(binary.LittleEndian.Uint64(canon[len(canon)-8:]) >> ((64 - 8*n) & 63))
 	}
 	var word [8]byte

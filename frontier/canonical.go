@@ -147,7 +147,7 @@ func decodeUnreserved(s string) string {
 		return s
 	}
 	out := append(make([]byte, 0, len(s)), s[:first]...)
-	lone := -3 // where in out the last per cent sign stands that starts no escape
+	lone := -3 // place in out of the last per cent sign that starts no escape
 	for i := first; i < len(s); i++ {
 		if s[i] != '%' {
 			out = append(out, s[i])

@@ -8,7 +8,7 @@
 //	front := frontier.NewMemory()
 //	url, err := frontier.Canonical("HTTP://Example.com/%7Ejo#top") // http://example.com/~jo
 //	n, err := front.Discover(ctx, []frontier.Item{{URL: url}})     // 1: it was not known
-//	grant, err := front.Claim(ctx, "me", 1, time.Minute)           // a host that nobody else asks meanwhile
+//	grant, err := front.Claim(ctx, "me", 1, time.Minute)           // a host that no other worker asks meanwhile
 //	items, err := front.Take(ctx, grant.Hosts[0].Claim, 10)
 //
 // # Hosts are claimed, not URLs

@@ -21,7 +21,7 @@ type Packed struct {
 // A PackedChange is a change whose page is packed.
 type PackedChange struct {
 	Packed
-	Cursor Cursor // stands after this change
+	Cursor Cursor // the position after this change
 }
 
 // Unpack returns the page unpacked, or nil if nothing is known of it.

@@ -71,7 +71,7 @@ type Cursor string
 type Change struct {
 	Content
 	Kind   ChangeKind
-	Cursor Cursor // stands after this change
+	Cursor Cursor // the position after this change
 }
 
 // A ChangeKind says how a page's last visit changed it.

@@ -53,7 +53,7 @@ type Record struct {
 	H1           []string    `json:"h1,omitempty"`         // its <h1> headings, in order; at most [MostHeadings]
 	TitleFrom    string      `json:"title_from,omitempty"` // where Title is from, if the page has no <title>: "og:title" or "h1"
 	Description  string      `json:"description,omitempty"`
-	SharedOnly   bool        `json:"shared_only,omitempty"` // Description is what the page says to who shares it, in og:description; it has no other
+	SharedOnly   bool        `json:"shared_only,omitempty"` // Description is og:description, which is for sharing; the page has no other
 	Author       string      `json:"author,omitempty"`
 	PublishedAt  string      `json:"published_at,omitempty"` // RFC 3339, or the date of that form alone
 	ModifiedAt   string      `json:"modified_at,omitempty"`  // the same
@@ -127,7 +127,7 @@ const (
 
 // Bounds that a page can exceed, see [Record.Bounds].
 const (
-	BoundTree  = "tree"  // the tree would take too much memory; the page's text is all that stands between its tags
+	BoundTree  = "tree"  // the tree would take too much memory; the page's text is everything between its tags
 	BoundDepth = "depth" // the elements are nested too deep; the text is found as for BoundTree
 	BoundLinks = "links" // the links are too many or too long; the links after the bound were ignored
 )

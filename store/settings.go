@@ -37,7 +37,7 @@ type Markdown string
 const (
 	NoMarkdown   Markdown = ""
 	WordsOnly    Markdown = "words"    // without pictures
-	WithPictures Markdown = "pictures" // with the pictures that stand in the text
+	WithPictures Markdown = "pictures" // with the pictures in the text
 )
 
 const settingsName = "settings"

@@ -20,7 +20,7 @@ type index struct {
 	whole  bool      // all that the store had has been read once
 	all    int64     // records that the store has
 	looked time.Time // when the store was last looked at
-	busy   bool      // somebody is reading
+	busy   bool      // a read is running
 	failed error     // why the last look failed
 	idle   chan struct{}
 }

@@ -134,7 +134,7 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 	var of *rows
 	take := func() {
 		v.index.look(func(t *rows) {
-			if of != t { // also when the rows began anew meanwhile: these numbers are others
+			if of != t { // also if the rows were restarted meanwhile, which changes their numbers
 				of, m = t, inwardMaker{}
 			}
 			var pages []uint32

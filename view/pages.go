@@ -74,7 +74,7 @@ func sizeText(n int64) string {
 	return report.Counted(n, "byte")
 }
 
-// hostText is the name of a host as lists show it.
+// hostText returns the name of a host as lists show it.
 func hostText(name string) string {
 	if name == "" {
 		return "(files)"
@@ -153,7 +153,7 @@ func with(path string, form url.Values, pairs ...string) string {
 	return path + "?" + changed.Encode()
 }
 
-// pagesPage is the list of all records.
+// pagesPage shows the list of all records.
 func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) {
 	form := r.URL.Query()
 	q := queryOf(form)

@@ -253,7 +253,7 @@ func searchable(s string, most int) string {
 	}, s[:min(len(s), most)])
 }
 
-// hostOf is the place of a host.
+// hostOf returns the place of a host.
 func (t *rows) hostOf(name string) uint32 {
 	at, ok := t.hostAt[name]
 	if !ok {
@@ -264,7 +264,7 @@ func (t *rows) hostOf(name string) uint32 {
 	return at
 }
 
-// shapeOf is the place of a pattern of URLs.
+// shapeOf returns the place of a pattern of URLs.
 func (t *rows) shapeOf(shape string) uint32 {
 	at, ok := t.shapeAt[shape]
 	if !ok && len(t.shapes) < mostShapes {
@@ -274,7 +274,7 @@ func (t *rows) shapeOf(shape string) uint32 {
 	return at
 }
 
-// clusterOf is the place of the cluster that a page leads.
+// clusterOf returns the place of the cluster that a page leads.
 func (t *rows) clusterOf(leader dedup.Hash) uint32 {
 	at, ok := t.ledBy[leader]
 	if !ok {

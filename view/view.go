@@ -243,7 +243,7 @@ type place struct{ Path, Name string }
 
 var places = []place{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Clusters"}, {"/similarity", "Similarity"}, {"/audit", "Audit"}, {"/map", "Map"}}
 
-// guard is the way of a request to its page.
+// guard checks a request before its page handles it.
 func (v *View) guard(next http.Handler) http.Handler {
 	return ownname.Only(v.opt.Address, harden(v.admit(next)))
 }

@@ -23,7 +23,7 @@ func (d *Damage) Error() string {
 
 func (d *Damage) Unwrap() error { return d.Err }
 
-// unexpected turns io.EOF where the input must not end into an error.
+// unexpected turns io.EOF into io.ErrUnexpectedEOF, for a place where the input must not end.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -31,7 +31,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// expected is the opposite of unexpected: the input may end here.
+// expected returns nil for io.ErrUnexpectedEOF, for a place where the input may end.
 func expected(err error) error {
 	if err == io.ErrUnexpectedEOF {
 		return nil

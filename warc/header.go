@@ -77,7 +77,7 @@ func notInName(r rune) bool {
 	return r <= ' ' || r >= 0x7F || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
 
-// blanks may stand around a value, and are no part of it.
+// blanks around a value are not part of it.
 const blanks = " \t"
 
 // maxHead is the longest head of a record, or of an HTTP message, in bytes. Current servers stop at
@@ -92,8 +92,8 @@ type headReader struct {
 	left int // bytes
 }
 
-// line returns the next line without its end. If the input ends before the line, the error is
-// io.EOF's.
+// line returns the next line without its end. If the input ends before the line does, the error is
+// io.ErrUnexpectedEOF.
 func (h *headReader) line() (string, error) {
 	var long []byte
 	for {

@@ -28,7 +28,7 @@ func newSource(from io.Reader) *source {
 	return s
 }
 
-// Read is for buf.
+// Read reads the file for buf.
 func (s *source) Read(p []byte) (int, error) {
 	if ahead := s.kept[s.off-s.base:]; len(ahead) > 0 { // it went back
 		n := copy(p, ahead)

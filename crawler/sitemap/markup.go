@@ -22,7 +22,7 @@ import (
 type piece struct {
 	open, close bool   // both of <a/>; neither of text
 	name        string // of a tag, in lower case, with its prefix
-	tag         []byte // what stands in the tag behind its name; valid until the next piece
+	tag         []byte // content of the tag behind its name; valid until the next piece
 	text        []byte // unescaped; valid until the next piece
 	cut         bool   // it was longer than is kept
 }

@@ -55,7 +55,7 @@ var (
 
 // An Entry is one line of a list.
 type Entry struct {
-	URL     string    // as it stands there, without spaces around it: it may be relative, or no URL
+	URL     string    // as written, without surrounding spaces: it may be relative, or no URL
 	LastMod time.Time // when it last changed, as the file says; zero: it does not say
 	Index   bool      // it is another list, not a page
 }

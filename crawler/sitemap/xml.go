@@ -12,9 +12,9 @@ import (
 
 // A grammar describes one kind of list, below its first element.
 type grammar struct {
-	entry   []string // names of the elements that are entries, whatever stands around them
+	entry   []string // names of the elements that are entries, at any depth
 	url     string   // element inside an entry that holds its URL
-	href    bool     // the URL stands in that element's href
+	href    bool     // the URL is in that element's href
 	lastMod []string // elements inside an entry that hold a date, the best first
 	index   bool     // entries are other lists
 	many    bool     // an entry that holds several URLs is as many entries
@@ -37,7 +37,7 @@ type list struct {
 	open   []string // names of the elements that are open, without that prefix
 
 	entry Entry     // that is open
-	next  time.Time // date that stands before the next URL of the entry
+	next  time.Time // date before the next URL of the entry
 	other string    // URL of the entry, if no better one comes
 	text  []byte    // of the innermost element; of a URL, with that of the elements in it
 	long  bool      // the text was cut
@@ -238,7 +238,7 @@ func (l *list) end(inText bool, emit func(Entry) error) error {
 	for _, name := range left {
 		if l.isEntry(name) {
 			err := l.closed(name, emit)
-			l.open = left // for the caller, who asks whether the end is missing
+			l.open = left // for the caller, which checks whether the end is missing
 			return err
 		}
 	}

@@ -247,7 +247,7 @@ func (m *members) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unexpected turns io.EOF where the input must not end into an error.
+// unexpected turns io.EOF into io.ErrUnexpectedEOF, for a place where the input must not end.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

@@ -56,7 +56,7 @@ type Exchange struct {
 // Options configures a transport.
 type Options struct {
 	Timeout    time.Duration  // for the look-up of a name, a connection, and a TLS handshake, each; 10 s at most
-	Idle       int            // connections to one host that are kept when nobody uses them, one at least
+	Idle       int            // idle connections to one host that are kept, at least one
 	KeepRaw    bool           // exchanges have their Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
 	AllowNets  []netip.Prefix // special addresses that may be connected to

@@ -31,7 +31,7 @@ func newBlocks(s Side) *blocks {
 	return b
 }
 
-// size is how many tokens a line has.
+// size returns the number of tokens of a line.
 func (b *blocks) size(line int) int { return b.first[line+1] - b.first[line] }
 
 // starts returns for each token whether it is the first of its line.
@@ -72,7 +72,7 @@ func (m *matching) rows(x, y *blocks) (rows []Row) {
 			j++
 		case i == len(x.lines):
 			j++
-		case j == len(y.lines) || groups.ofA[i] != groups.ofB[j]: // links do not cross; a block that has lost its place stands alone
+		case j == len(y.lines) || groups.ofA[i] != groups.ofB[j]: // links do not cross; a block that has lost its place is alone in its row
 			i++
 		default:
 			g := groups.ofA[i]

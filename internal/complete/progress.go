@@ -4,7 +4,7 @@ package complete
 // take equally long. The texts are counted, joined and clustered. Then the boilerplate of hosts is
 // learned, and the remaining texts are counted, joined and clustered again.
 type progress struct {
-	tell  func(share float64) // nil: nobody wants to know
+	tell  func(share float64) // nil: no reports
 	steps int                 // begun so far
 }
 

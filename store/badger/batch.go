@@ -12,12 +12,12 @@ import (
 
 // A batch writes a sequence of operations into the store. It puts as many operations as fit into
 // one transaction, which makes a commit cheap, and then begins another transaction. Operations stay
-// in their order, and each lies in one transaction whole: before an operation writes, room is told
-// how much that will be.
+// in their order, and each operation is in one transaction: before an operation writes, it tells
+// room how much that will be.
 //
 // The counters are written with each transaction that changes them, so they are exact whenever the
-// process ends. What a transaction adds to the index is one value in its journal entry. Look-ups
-// find it when the transaction has been committed.
+// process ends. The additions of a transaction to the index are one value in its journal entry.
+// Look-ups find them when the transaction has been committed.
 type batch struct {
 	s       *Store
 	txn     *badgerdb.Txn
@@ -29,7 +29,7 @@ type batch struct {
 	*workspace
 }
 
-// A workspace is the memory of a batch that the next batch uses again.
+// A workspace is the memory of a batch, which the next batch reuses.
 type workspace struct {
 	journal journalEntry // what the transaction adds to the index
 	// recorded are pages that the index will find by their id, once this transaction is committed.
@@ -39,8 +39,8 @@ type workspace struct {
 	value  []byte // of the last record
 }
 
-// mostKept is how many keys a batch may have whose workspace is used again. The time to clear a map
-// grows with the largest size that the map ever had.
+// mostKept is the most keys of a batch whose workspace is reused. The time to clear a map grows
+// with the largest size that the map ever had.
 const mostKept = 1 << 14
 
 func newWorkspace() *workspace {
@@ -68,9 +68,9 @@ const (
 	countersRoom = 64 << 10
 )
 
-// write runs fn with a batch and commits the batch. After a write that failed the store is broken,
-// because the memory may know what the disk does not. From then on every write returns that error.
-// Opening the store again brings it back to its last transaction.
+// write runs fn with a batch and commits the batch. After a failed write the store is broken,
+// because its memory may differ from the disk. From then on every write returns that error. Opening
+// the store again brings it back to its last transaction.
 func (s *Store) write(ctx context.Context, fn func(*batch) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,13 +106,13 @@ func (s *Store) writeLocked(fn func(*batch) error) error {
 	return nil
 }
 
-// refuse ends a batch that has written nothing, so that the store is not broken by it.
+// refuse ends a batch that has written nothing, so that it does not break the store.
 func (b *batch) refuse(why error) error {
 	b.refusal = why
 	return why
 }
 
-// room makes sure that an operation of that many keys and bytes lies in one transaction.
+// room makes sure that an operation of that many keys and bytes is in one transaction.
 func (b *batch) room(keys, bytes int) error {
 	b.keys += int64(keys)
 	b.bytes += int64(bytes + keys*keyOverhead)
@@ -176,13 +176,13 @@ func (b *batch) set(key, value []byte) error { return b.txn.Set(key, value) }
 
 func (b *batch) delete(key []byte) error { return b.txn.Delete(key) }
 
-// get calls fn with the value of key and says whether there was one. It sees what the batch has
-// written.
+// get calls fn with the value of key and reports whether there was one. It sees the writes of the
+// batch.
 func (b *batch) get(key []byte, fn func(value []byte) error) (bool, error) {
 	return get(b.txn, key, fn)
 }
 
-// get calls fn with the value of key and says whether there was one. The value is valid until fn
+// get calls fn with the value of key and reports whether there was one. The value is valid until fn
 // returns.
 func get(txn *badgerdb.Txn, key []byte, fn func(value []byte) error) (bool, error) {
 	item, err := txn.Get(key)

@@ -7,7 +7,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 )
 
-// A block holds what a run of pages left, see keys.go. On disk the newest block comes first, but
+// A block holds the data of a run of pages, see keys.go. On disk the newest block comes first, but
 // inside a block the numbers ascend. So a scan by number first lists the blocks, from the newest
 // down to the one where the scan begins, with one seek for each. Then it reads the blocks in the
 // opposite order.
@@ -21,8 +21,8 @@ func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.
 	return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), fn)
 }
 
-// scanJournal calls fn with each entry of the journal from one on, in order. Which entries are in a
-// block is known only from its first entry.
+// scanJournal calls fn with each entry of the journal from one on, in order. Only the first entry
+// of a block tells which entries are in it.
 func (s *Store) scanJournal(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
 	return s.view(ctx, func(txn *badgerdb.Txn) error {
 		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})

@@ -19,18 +19,18 @@ import (
 	"skink/store/badger/disk"
 )
 
-// # Looking before opening
+// # Checks before opening
 //
-// Badger opens a folder in the belief that it is in order. It starts a database in a folder of
-// other files. It deletes tables that a cut-off MANIFEST does not name. It leaves out a table with
-// a damaged index, with a line in the log, or ends the process. It takes a damaged block for empty.
-// It reads logs with a gap between them as if there were no gap. So skink looks at a folder before
-// badger does: at all of the MANIFEST, all of each table, and the logs, see [memLog]. Damaged
-// tables are written anew without what is lost, see [tableContent], and then the store is mended,
+// Badger assumes that a folder is in order when it opens it. It starts a database in a folder of
+// other files. It deletes tables that a truncated MANIFEST does not name. It skips a table with a
+// damaged index and only logs that, or ends the process. It treats a damaged block as empty. It
+// reads logs with a gap between them as if there were no gap. So skink checks a folder before
+// badger opens it: all of the MANIFEST, all of each table, and the logs, see [memLog]. Damaged
+// tables are rewritten without the lost blocks, see [tableContent], and then the store is repaired,
 // see [mending].
 
-// isStore says whether there is a store in dir, without opening it. A folder that is empty or does
-// not exist holds none yet. A folder with other files is an error, and so is a file.
+// isStore reports whether there is a store in dir, without opening it. A folder that is empty or
+// does not exist holds no store yet. A folder with other files is an error, and so is a file.
 func isStore(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -47,7 +47,7 @@ func isStore(dir string) (bool, error) {
 		switch e.Name() {
 		case badgerdb.ManifestFilename:
 			manifest = true
-		case "LOCK", "MANIFEST-REWRITE", discardFile: // all that a process leaves that was killed while it made the store
+		case "LOCK", "MANIFEST-REWRITE", discardFile: // a process that was killed while it made the store leaves only these
 		default:
 			other = e.Name()
 		}
@@ -58,8 +58,8 @@ func isStore(dir string) (bool, error) {
 	return manifest, nil
 }
 
-// checkStore looks at the files of a store that exists. It puts in order what a killed process, a
-// power cut or damage left.
+// checkStore checks the files of an existing store. It repairs the effects of a killed process, a
+// power cut or damage.
 func checkStore(dir string) (Loss, error) {
 	release, ok, err := disk.TryLock(dir)
 	if err != nil {
@@ -84,17 +84,17 @@ func checkStore(dir string) (Loss, error) {
 	return found.loss, err
 }
 
-// An inspection is what was found in the files of a store.
+// An inspection is the result of checking the files of a store.
 type inspection struct {
 	manifest badgerdb.Manifest
-	rebuilt  bool // the manifest was made anew from the tables
+	rebuilt  bool // the manifest was rebuilt from the tables
 	tables   map[uint64]*tableContent
 	reached  uint64 // the number of the last transaction that is in tables
 	loss     Loss
 }
 
-// damageFile exists while a store is being mended, and lists the damage that was found. If the
-// process is killed, the next one knows from it that the store must be mended.
+// damageFile exists while a store is being repaired, and lists the damage that was found. If the
+// process is killed, the file tells the next one that the store must be repaired.
 const damageFile = "DAMAGE"
 
 // inspect reads the MANIFEST and all of each table. It changes nothing.
@@ -137,7 +137,7 @@ func inspect(dir string) (*inspection, error) {
 			return nil, err
 		}
 	}
-	if len(f.loss.Damage) > 0 { // nobody knows any more which transaction the tables reached, so the logs are believed
+	if len(f.loss.Damage) > 0 { // it is no longer known which transaction the tables reached, so the logs decide
 		logs, err := readLogs(dir)
 		if err != nil {
 			return nil, err
@@ -151,7 +151,7 @@ func inspect(dir string) (*inspection, error) {
 	return f, nil
 }
 
-// mayLack says whether keys of a letter may have been lost.
+// mayLack reports whether keys of a letter may have been lost.
 func (f *inspection) mayLack(letter byte) bool {
 	for _, t := range f.tables {
 		if slices.ContainsFunc(t.lost, func(r keyRange) bool { return r.mayHave(letter) }) {
@@ -184,7 +184,7 @@ func (f *inspection) reach(dir string) (last uint64, err error) {
 	return last, nil
 }
 
-// rewrite writes damaged tables and a damaged MANIFEST anew. It first writes down what was found.
+// rewrite rewrites damaged tables and a damaged MANIFEST. It first writes down the damage.
 func (f *inspection) rewrite(dir string) error {
 	if len(f.loss.Damage) == 0 {
 		return nil
@@ -221,7 +221,7 @@ func writeDamage(dir string, said []Damage) error {
 	return disk.Replace(filepath.Join(dir, damageFile), b)
 }
 
-// readDamage reads the damage that a killed process had found. If the file is there and cannot be
+// readDamage reads the damage that a killed process had found. If the file exists and cannot be
 // read, that is damage too.
 func readDamage(dir string) (said []Damage, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, damageFile))
@@ -237,14 +237,14 @@ func readDamage(dir string) (said []Damage, err error) {
 	return said, nil
 }
 
-// IsStore says whether dir holds a store, of any version and in any state. It changes nothing.
+// IsStore reports whether dir holds a store, of any version and in any state. It changes nothing.
 func IsStore(dir string) bool {
 	head, err := readHead(dir)
 	return err == nil && head.owner == skinkMagic
 }
 
-// A head is what the first eight bytes of a MANIFEST say. They are "Bdgr", the application's
-// number, the version of its layout, and badger's version.
+// A head is the first eight bytes of a MANIFEST: "Bdgr", the application's number, the version of
+// its layout, and badger's version.
 type head struct{ owner, version byte }
 
 func readHead(dir string) (h head, err error) {
@@ -277,9 +277,9 @@ func checkHead(dir string) error {
 	return nil
 }
 
-// readManifest reads which tables there are. A power cut may tear the last entry. Badger drops a
-// torn entry, which costs nothing if what the entry said was not done yet. [checkNames] finds out
-// whether it was.
+// readManifest reads the list of tables. A power cut may tear the last entry. Badger drops a torn
+// entry, which costs nothing if the entry had not been carried out yet. [checkNames] finds out
+// whether it had.
 func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -299,11 +299,11 @@ func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 	return m, err == nil && info.Size() != end, err
 }
 
-// checkNames looks at the tables that the MANIFEST does not name. Badger will remove them. A killed
-// process may leave three kinds of them: a table that it was making from a log, which is still
-// there; a table that it was making from other tables, which are still named; and tables from which
-// it had made others. Every transaction in them is also elsewhere. A table with a later transaction
-// than all others was once named, so the MANIFEST is not whole.
+// checkNames checks the tables that the MANIFEST does not name. Badger will remove them. A killed
+// process may leave three kinds of them: a table made from a log that still exists, a table made
+// from other tables that are still named, and tables that were replaced by others. Every
+// transaction in them is also elsewhere. If such a table has a later transaction than all others,
+// it was once named, so the MANIFEST is incomplete.
 func checkNames(dir string, m badgerdb.Manifest, reached uint64) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

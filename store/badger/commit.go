@@ -13,12 +13,12 @@ import (
 	"skink/store/badger/postings"
 )
 
-// # Commits come together
+// # Group commit
 //
 // A transaction costs more than the writes of one page. So calls of Commit that wait for the
-// store's lock also stand in a line. The call that gets the lock first writes the entries of all
-// calls in the line, in their order, and the others find their work done. Places are given under
-// that lock too, so when a reader can see one place it can see all lower ones.
+// store's lock are also queued in a line. The call that gets the lock first writes the entries of
+// all calls in the line, in their order, and the others find their work done. Places are given
+// under that lock too, so if a reader can see one place, it can see all lower ones.
 
 // A commitLine is the calls of Commit that wait to be served.
 type commitLine struct {
@@ -102,7 +102,7 @@ func (b *batch) commit(c *commitCall) error {
 	return nil
 }
 
-// entry writes one entry in the order of the contract. What may be found without a record after a
+// entry writes one entry in the order of the contract. Data that may exist without a record after a
 // crash comes first. The record and the end of the URL come last, and together.
 func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 	if e.Claim != (frontier.Claim{}) {
@@ -136,7 +136,7 @@ func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 	return store.Written, b.rest(num, e)
 }
 
-// replaced says whether the store no longer has the record that an entry was made from.
+// replaced reports whether the store no longer has the record that an entry was made from.
 func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
 	if e.Replaces.IsZero() {
 		return false, nil
@@ -148,8 +148,8 @@ func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
 	return r == nil || !r.Began().Equal(e.Replaces), err
 }
 
-// rest writes everything that comes after text and sketch. With a num of 0 the visit that the store
-// has stays.
+// rest writes everything that comes after text and sketch. If num is 0, the visit in the store
+// stays.
 func (b *batch) rest(num uint64, e *store.Entry) error {
 	for _, it := range e.Links {
 		if _, err := b.discover(it); err != nil {
@@ -212,8 +212,7 @@ func (b *batch) parts(letter byte, num uint64, value []byte) error {
 	return nil
 }
 
-// relink replaces the links of a page that was touched, unless they are what they were, which is
-// the rule.
+// relink replaces the links of a page that was touched, unless they are the same, which is usual.
 func (b *batch) relink(num uint64, out []byte) error {
 	if out == nil {
 		return nil
@@ -254,7 +253,7 @@ func (b *batch) post(num uint64, e *store.Entry) error {
 	return nil
 }
 
-// end writes the record, the keys that lead to it, and the end of its URL. All of it lies in one
+// end writes the record, the keys that lead to it, and the end of its URL. All of it is in one
 // transaction.
 func (b *batch) end(num uint64, e *store.Entry) error {
 	r := &e.Record
@@ -348,14 +347,14 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 	return b.set(pageKey(keyRecord, num), value)
 }
 
-// A visit is what the store holds at a place.
+// A visit is the data of a place in the store.
 type visit struct {
 	num    uint64 // 0: nothing
 	record *store.Record
 	keys   [][]byte // badger's keys of the visit
 }
 
-// visitAt returns what the store holds at a place.
+// visitAt returns the data of a place.
 func (b *batch) visitAt(num uint64) (v visit, err error) {
 	if num == 0 {
 		return v, nil
@@ -381,8 +380,8 @@ func (b *batch) visitAt(num uint64) (v visit, err error) {
 	return v, nil
 }
 
-// supersede deletes what an earlier visit left, except for its postings. From then on those lead to
-// nothing, and they are dropped when segments are merged.
+// supersede deletes the data of an earlier visit, except for its postings. From then on those lead
+// to nothing, and they are dropped when segments are merged.
 func (b *batch) supersede(v visit) error {
 	if v.num == 0 {
 		return nil
@@ -402,8 +401,8 @@ func (b *batch) supersede(v visit) error {
 	return nil
 }
 
-// encodeRecord makes the value of an r key. The buffer is used again for each record, so the value
-// is a copy.
+// encodeRecord returns the value of an r key. It copies the value, because the buffer is reused for
+// each record.
 func (w *workspace) encodeRecord(hash dedup.Hash, r *store.Record) (value []byte, err error) {
 	if w.value, err = r.AppendJSON(append(w.value[:0], hash[:]...)); err != nil {
 		return nil, err
@@ -411,6 +410,6 @@ func (w *workspace) encodeRecord(hash dedup.Hash, r *store.Record) (value []byte
 	return bytes.Clone(w.value), nil
 }
 
-// hashSize is the size of a hash. One hash stands before the record in its value, and two stand
+// hashSize is the size of a hash. One hash comes before the record in its value, and two come
 // before the minima in theirs.
 const hashSize = len(dedup.Hash{})

@@ -45,7 +45,7 @@ func (s *Store) queueAll(ctx context.Context, items []frontier.Item, queue func(
 	return found, err
 }
 
-// discover queues a URL that was never discovered, and says whether it did.
+// discover queues a URL that was never discovered, and returns whether it did.
 func (b *batch) discover(it frontier.Item) (bool, error) {
 	id := dedup.Hash(frontier.ID(it.URL))
 	if b.s.recent.has(id) {
@@ -62,7 +62,7 @@ func (b *batch) discover(it frontier.Item) (bool, error) {
 	return u.state.New(), err
 }
 
-// requeue queues a URL unless it is pending, and says whether it did.
+// requeue queues a URL unless it is pending, and returns whether it did.
 func (b *batch) requeue(it frontier.Item) (bool, error) {
 	id := dedup.Hash(frontier.ID(it.URL))
 	u, err := b.known(id)
@@ -72,7 +72,7 @@ func (b *batch) requeue(it frontier.Item) (bool, error) {
 	return true, b.queueKnown(id, u, it)
 }
 
-// queueKnown makes a URL pending of which u is known, and counts it as pending.
+// queueKnown makes a URL pending, given its known state u, and counts it as pending.
 func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 	if err := b.enqueue(id, u, it, time.Now()); err != nil {
 		return err
@@ -81,8 +81,8 @@ func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 	return nil
 }
 
-// exclude notes URLs that are outside the crawl. Such a URL has another slot among the recent ones
-// than a URL that was discovered: what is left out now may be discovered later.
+// exclude records URLs that are outside the crawl. Such a URL has another slot among the recent
+// ones than a discovered URL, because an excluded URL may be discovered later.
 func (b *batch) exclude(urls []string) error {
 	for _, url := range urls {
 		id := dedup.Hash(frontier.ID(url))
@@ -110,7 +110,7 @@ func (b *batch) exclude(urls []string) error {
 }
 
 // enqueue makes a URL pending. It puts the URL at the end of its level, or among those that are due
-// later, and takes it away from where it was before.
+// later, and removes it from its old place.
 func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time) error {
 	host := frontier.HostOf(it.URL)
 	// The key under which the URL was queued before counts too.
@@ -157,8 +157,8 @@ func (b *batch) ripen(h *waitingHost, now time.Time) error {
 	}
 }
 
-// ripe reads some of the URLs of a host that have come due. When it meets one that has not, it
-// notes in the host when that will be.
+// ripe reads some of the URLs of a host that have come due. When it meets one that is not due, it
+// records in the host when that will be.
 func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places []place, err error) {
 	it := b.txn.NewIterator(badgerdb.IteratorOptions{Prefix: hostPrefix(keyLater, h.name)})
 	defer it.Close()
@@ -199,7 +199,7 @@ func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 	return b.enqueue(id, u, it, now)
 }
 
-// openHost brings a host into memory if it is not there, with what the store kept of it.
+// openHost brings a host into memory if it is not there, with the stored rest.
 func (b *batch) openHost(name string) error {
 	if b.s.queue.hosts[name] != nil {
 		return nil
@@ -212,7 +212,7 @@ func (b *batch) openHost(name string) error {
 	return nil
 }
 
-// unqueue takes a pending URL out of the queue.
+// unqueue removes a pending URL from the queue.
 func (b *batch) unqueue(url string, p place) error {
 	host := frontier.HostOf(url)
 	b.s.queue.remove(host, p)
@@ -251,7 +251,7 @@ func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
 	return u, err
 }
 
-// setKnown writes what is known of a URL. isNew says that nothing was known before. If a record is
+// setKnown writes what is known of a URL. isNew means that nothing was known before. If a record is
 // all that is known, its place is posted under the URL's id, which costs less than a key. Texts
 // that were not crawled are such records.
 func (b *batch) setKnown(id dedup.Hash, u known, isNew bool) error {
@@ -268,8 +268,8 @@ func (b *batch) setKnown(id dedup.Hash, u known, isNew bool) error {
 	return b.set(key1(keyURL, id[:]), u.encode())
 }
 
-// filterKey returns the first half of a hash, by which filters and the index know it. Half is
-// plenty.
+// filterKey returns the first half of a hash, by which filters and the index know it. Half of a
+// hash is enough.
 func filterKey(h dedup.Hash) uint64 { return binary.BigEndian.Uint64(h[:8]) }
 
 // Claim gives hosts to a worker. It reads the disk only if URLs have come due.
@@ -301,7 +301,7 @@ func (s *Store) ripen(hosts []*waitingHost, now time.Time) error {
 	})
 }
 
-// Renew prolongs claims and returns those that have ended.
+// Renew extends claims and returns those that have ended.
 func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Duration) (lost []frontier.Claim, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -420,7 +420,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 	})
 }
 
-// State says how far a URL has come.
+// State returns the state of a URL.
 func (s *Store) State(ctx context.Context, url string) (state frontier.State, err error) {
 	err = s.read(ctx, func(r reader) error {
 		state, err = r.State(ctx, url)
@@ -429,7 +429,7 @@ func (s *Store) State(ctx context.Context, url string) (state frontier.State, er
 	return state, err
 }
 
-// State says how far a URL has come.
+// State returns the state of a URL.
 func (r reader) State(_ context.Context, url string) (frontier.State, error) {
 	u, err := r.s.known(r.txn, frontier.ID(url))
 	if err != nil {
@@ -443,8 +443,8 @@ func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 	return each(s, ctx, func(r reader) iter.Seq2[string, error] { return r.URLs(ctx, state) })
 }
 
-// URLs yields the pending URLs, which it reads from the queue, or those outside the crawl, for
-// which it reads what is known of all URLs.
+// URLs yields the pending URLs, which it reads from the queue. For URLs outside the crawl it reads
+// the known state of all URLs.
 func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	letters, read := []byte{keyURL}, outsideURL
 	switch state {
@@ -494,7 +494,7 @@ func pendingURL(key, value []byte) (string, error) {
 	return it.URL, err
 }
 
-// keptRest is the value of an f key: what is kept of a host for the next process.
+// keptRest is the value of an f key: the rest of a host that is stored for the next process.
 type keptRest struct {
 	Blocked time.Time      `json:"until,omitzero"`
 	Delay   time.Duration  `json:"delay,omitempty"` // nanoseconds

@@ -17,16 +17,16 @@ import (
 //
 // A store stops writing before the disk is full, see disk.Space. If another program fills the disk
 // faster than that is noticed, badger cannot allocate a file that it is about to map, see package
-// disk. A transaction that meets the full disk returns the error. But badger's own goroutines, which
-// write tables, try again for ever, and then neither a transaction nor closing ends. So the store
-// reads in badger's log that they were refused. From then on it waits for badger no longer than
-// patience, and leaves its files as a killed process leaves them. The next opening loses nothing.
+// disk. A transaction that meets the full disk returns the error. But badger's own goroutines,
+// which write tables, retry for ever, and then neither a transaction nor closing ends. So the store
+// learns of their failure from badger's log. From then on it waits for badger no longer than
+// patience, and leaves its files like a killed process. The next opening loses nothing.
 
 // patience is how long a store waits for badger when the disk is full. Meanwhile a compaction may
 // make room, or the disk may get some.
 const patience = 3 * time.Second
 
-// A fullness says whether badger's own goroutines have met a full disk.
+// A fullness records whether badger's own goroutines have met a full disk.
 type fullness struct {
 	met  chan struct{} // closed when they have
 	once sync.Once
@@ -34,7 +34,7 @@ type fullness struct {
 
 func newFullness() *fullness { return &fullness{met: make(chan struct{})} }
 
-// hear takes what badger reports with a message.
+// hear processes the arguments of a message of badger.
 func (f *fullness) hear(a []any) {
 	for _, v := range a {
 		if err, ok := v.(error); ok && disk.Full(err) {
@@ -64,7 +64,7 @@ func (f *fullness) wait(do func() error) error {
 func (s *Store) commit(txn *badgerdb.Txn) error { return s.full.wait(txn.Commit) }
 
 // fullError turns the system's error for a full disk into [store.ErrFull]. It returns other errors
-// as they are.
+// unchanged.
 func (s *Store) fullError(err error) error {
 	if err == nil || errors.Is(err, store.ErrFull) || !disk.Full(err) {
 		return err

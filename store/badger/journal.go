@@ -11,9 +11,9 @@ import (
 	"skink/store/badger/postings"
 )
 
-// A journalEntry is what one transaction adds to the part of the store that is in memory: URLs that
-// were not known before, and postings. Entries are numbered from 1 without gaps. The value of a j
-// key is as follows. Its numbers are varints unless their size is given.
+// A journalEntry holds the additions of one transaction to the part of the store that is in memory:
+// URLs that were not known before, and postings. Entries are numbered from 1 without gaps. The
+// value of a j key is as follows. Its numbers are varints unless their size is given.
 //
 //	how many URLs, then the first 8 bytes of each one's id
 //	for each page: its number with the kind of what is posted as the low bit,
@@ -40,7 +40,7 @@ func (e *journalEntry) post(num uint64, kind postings.Kind, key uint64) {
 	e.add(key)
 }
 
-// begin begins the postings of a page; add adds the keys to them.
+// begin begins the postings of a page. add adds the keys to them.
 func (e *journalEntry) begin(num uint64, kind postings.Kind) {
 	e.posted = append(e.posted, postings.Posted{Num: postings.WithKind(num, kind)})
 	e.size += postedSize(0)

@@ -6,23 +6,23 @@ import (
 	"skink/store/badger/disk"
 )
 
-// What is kept beside a store are files of its folder, see package disk. Badger has no part in them:
+// Cached values are files in the store's folder, see package disk. They are not in badger, because
 // a reader may not write to it.
 
-// Kept returns what was kept under a name.
+// Kept returns the value cached under a name.
 func (s *Store) Kept(ctx context.Context, name string) ([]byte, error) {
 	return disk.Kept(ctx, s.name, name)
 }
 
-// Keep keeps a value in the store's folder, also if the store is open to be read.
+// Keep caches a value in the store's folder, even if the store is open for reading only.
 func (s *Store) Keep(ctx context.Context, name string, value []byte) error {
 	return disk.Keep(ctx, s.name, name, value)
 }
 
-// Kept returns what is kept now.
+// Kept returns the current cached value.
 func (r reader) Kept(ctx context.Context, name string) ([]byte, error) { return r.s.Kept(ctx, name) }
 
-// Keep keeps a value.
+// Keep caches a value.
 func (r reader) Keep(ctx context.Context, name string, value []byte) error {
 	return r.s.Keep(ctx, name, value)
 }

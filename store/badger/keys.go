@@ -12,9 +12,9 @@ import (
 
 // # The layout on disk, version 6
 //
-// The head of badger's MANIFEST has a number for the application. Its high byte says that the
-// folder is skink's, and its low byte is the version of the layout. So the first eight bytes of
-// that file say whose folder it is, before anything is written into it. See [checkHead].
+// The head of badger's MANIFEST has a number for the application. Its high byte identifies skink,
+// and its low byte is the version of the layout. So the first eight bytes of that file tell whose
+// folder it is, before anything is written into it. See [checkHead].
 //
 // A key begins with one letter. All integers in keys are big-endian, so that the order of bytes is
 // the order of numbers. In values, "varint" is an unsigned varint as in encoding/binary. JSON may
@@ -55,35 +55,35 @@ import (
 //	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] or [store.PackMarked] made it, in
 //	                             parts
 //
-// NUM is a place in the order of judging. A page that is visited again gets a new place, and what
-// stood at the old place is deleted. A page that must not be indexed may not lead a page that may
-// be fed. So whoever writes such a page changes its text hash and the keys under which it is
-// posted. The store does not know of that.
+// NUM is a place in the order of judging. A page that is visited again gets a new place, and the
+// data of the old place is deleted. A page that must not be indexed must not lead a page that may
+// be fed. So the caller changes the text hash of such a page and the keys under which it is posted.
+// The store does not know of that.
 //
 // BLOCK is the complement of NUM / [pagesInBlock]. For a journal entry, NUM here is the last place
-// that was given before it. The order of keys decides what a store costs. Badger moves a table down
-// a level by merging it with all tables there that overlap it, and some table always holds the end
-// of one letter and the beginning of the next. If each letter were a list by number, that table
-// would reach from a new row over all the old rows of its letter. All of those would be written
-// again each time: the larger the store, the more. So everything that grows by number is one list,
-// which is the last of all, and its newest block comes first. Nothing old lies between a new block
-// and whatever stands before it. Inside a block each letter is a list of its own, so that reading
-// all records passes over no texts.
+// that was given before it. The order of keys decides the cost of a store. Badger moves a table
+// down a level by merging it with all tables there that overlap it, and some table always holds the
+// end of one letter and the beginning of the next. If each letter were a list by number, that table
+// would reach from a new row over all the old rows of its letter. All of those would be rewritten
+// each time, so the cost would grow with the store. So everything that grows by number is one list,
+// which is the last of all, and its newest block comes first. No old key lies between a new block
+// and the keys before it. Inside a block each letter is a list of its own, so that reading all
+// records skips no texts.
 //
-// Beside badger's files there are the files of the index: NUMBER.postings holds a segment and
-// NUMBER.urls a filter, see package postings. They can be made again from the journal, j. READERS
-// and readers.sock belong to package store/remote, through which the process that has the store
-// answers other processes. NAME.kept is a value that was made of the pages and can be made again,
-// see kept.go. They hold no part of the store.
+// The folder also has the files of the index: NUMBER.postings holds a segment and NUMBER.urls a
+// filter, see package postings. They can be rebuilt from the journal, j. READERS and readers.sock
+// belong to package store/remote, through which the process that has the store answers other
+// processes. NAME.kept is a cached value that can be computed again from the pages, see kept.go.
+// None of these files is part of the store.
 //
 // Values of o and t are cut into parts of [partSize] for two reasons. One of badger's transactions
-// takes at most 15 % of a memtable. A value of more than 1 MiB would go to the value log, in which
-// garbage would then have to be collected.
+// takes at most 15 % of a memtable. A value of more than 1 MiB would go to the value log, which
+// would then need garbage collection.
 //
 // A URL's state and the number of its record share one key. A page ends with one write to u or to
-// j, which is in the transaction of its record. So the record is the commit point. What is written
-// before it (t, s, o, j, and the u and q of links) may be found without it after a crash. Nobody
-// reads such texts, sketches and links, and such postings are ignored.
+// j, which is in the transaction of its record. So the record is the commit point. The keys written
+// before it (t, s, o, j, and the u and q of links) may exist without it after a crash. Such texts,
+// sketches and links are never read, and such postings are ignored.
 const (
 	layoutVersion = 6
 	skinkMagic    = 0x5C
@@ -129,18 +129,18 @@ func numKey(letter byte, num uint64) []byte {
 // blocks.
 func blockKey(block uint64) []byte { return numKey(keyBlock, ^block) }
 
-// blockOf is the block that a key is in.
+// blockOf returns the block that a key is in.
 func blockOf(key []byte) uint64 { return ^binary.BigEndian.Uint64(key[1:]) }
 
-// letterKey is what the keys of one letter in a block have in common.
+// letterKey returns the common prefix of the keys of one letter in a block.
 func letterKey(block uint64, letter byte) []byte { return append(blockKey(block), letter) }
 
-// pageKey is a letter and a number in the block of that number.
+// pageKey returns the key of a letter and a number, in the block of that number.
 func pageKey(letter byte, num uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(num/pagesInBlock, letter), num)
 }
 
-// journalKey is the key of an entry written when last was the last number given.
+// journalKey returns the key of an entry that was written when last was the last number given.
 func journalKey(last, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(last/pagesInBlock, keyJournal), seq)
 }
@@ -155,7 +155,7 @@ func memberKey(leader dedup.Hash, resemblance float64, num uint64) []byte {
 	return binary.BigEndian.AppendUint64(k, num)
 }
 
-// hostPrefix is what the keys of one host and letter have in common.
+// hostPrefix returns the common prefix of the keys of one host and letter.
 func hostPrefix(letter byte, host string) []byte {
 	k := make([]byte, 0, 1+len(host)+1+laterTail)
 	k = append(k, letter)
@@ -169,13 +169,13 @@ const (
 	laterTail = 8 + 8
 )
 
-// lanePrefix is what the q keys of one host and level have in common.
+// lanePrefix returns the common prefix of the q keys of one host and level.
 func lanePrefix(host string, l level) []byte {
 	k := append(hostPrefix(keyQueue, host), l.prio())
 	return binary.BigEndian.AppendUint32(k, uint32(l.depth()))
 }
 
-// queueKey is the key of a pending URL's item.
+// queueKey returns the key of a pending URL's item.
 func queueKey(host string, p place) []byte {
 	if p.due != 0 {
 		k := binary.BigEndian.AppendUint64(hostPrefix(keyLater, host), uint64(p.due))
@@ -184,8 +184,7 @@ func queueKey(host string, p place) []byte {
 	return binary.BigEndian.AppendUint64(lanePrefix(host, p.level), p.seq)
 }
 
-// splitQueueKey is the inverse of queueKey. The level of a URL that is due later stands in its
-// value.
+// splitQueueKey is the inverse of queueKey. The level of a URL that is due later is in its value.
 func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
 	tail := queueTail
 	if len(key) > 0 && key[0] == keyLater {
@@ -204,7 +203,7 @@ func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
 	return key[1:end], p, true
 }
 
-// lastNum is the number at the end of a key.
+// lastNum returns the number at the end of a key.
 func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
 
 // known is the value of a u key. The zero value stands for a URL of which nothing is known.
@@ -280,7 +279,7 @@ const (
 	itemModified             // as via
 )
 
-// encodeItem encodes an item without its priority and depth, which stand elsewhere. The URL comes
+// encodeItem encodes an item without its priority and depth, which are elsewhere. The URL comes
 // last.
 func encodeItem(it frontier.Item) []byte {
 	b := make([]byte, 1, 24+len(it.Via)+len(it.ETag)+len(it.Modified)+len(it.URL))
@@ -339,8 +338,8 @@ func decodeItem(b []byte) (it frontier.Item, err error) {
 	return it, d.err
 }
 
-// encodeQueued makes the value of a q or l key. The value of an l key begins with priority and
-// depth, which stand in the key in q.
+// encodeQueued returns the value of a q or l key. The value of an l key begins with priority and
+// depth, which q has in the key.
 func encodeQueued(it frontier.Item, p place) []byte {
 	if p.due == 0 {
 		return encodeItem(it)
@@ -364,8 +363,8 @@ func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
 	return it, p, err
 }
 
-// nanoseconds returns a time as it is stored, 0 for the zero time. A time too far away to be stored
-// becomes the nearest one that can be.
+// nanoseconds returns a time as it is stored, or 0 for the zero time. A time out of range becomes
+// the nearest time in range.
 func nanoseconds(t time.Time) int64 {
 	switch {
 	case t.IsZero():
@@ -408,8 +407,8 @@ func decodeSketch(b []byte) (l store.Leader, err error) {
 	return l, nil
 }
 
-// A decoder takes a value apart. When a part is missing, it sets err, and that part and all later
-// ones are zero.
+// A decoder splits a value. When a part is missing, it sets err, and that part and all later ones
+// are zero.
 type decoder struct {
 	b   []byte
 	err error

@@ -13,8 +13,8 @@ import (
 	"skink/store/badger/postings"
 )
 
-// load reads into memory what a store keeps there: the counters, the index with the end of the
-// journal, and where the URLs of each queue are, for which it goes through all keys q and l.
+// load reads the in-memory part of a store: the counters, the index with the end of the journal,
+// and the places of the URLs in each queue. For the latter it scans all keys q and l.
 func (s *Store) load() error {
 	found := false
 	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
@@ -58,8 +58,8 @@ func (s *Store) load() error {
 	return s.writeCounters() // this is a new store
 }
 
-// loadIndex opens the files that the manifest names, and reads the journal from where they end. A
-// file that is damaged is made again from all of the journal.
+// loadIndex opens the files that the manifest names, and replays the journal after their end. A
+// damaged file is rebuilt from the whole journal.
 func (s *Store) loadIndex() error {
 	m, err := s.readManifestKey()
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Store) loadGone() error {
 	})
 }
 
-// isDamage says whether a file is missing or is not what was written.
+// isDamage reports whether a file is missing or damaged.
 func isDamage(err error) bool {
 	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
 }
@@ -147,7 +147,7 @@ func (s *Store) readManifestKey() (postings.Manifest, error) {
 }
 
 // SaveManifest writes the manifest of the index. The goroutine of the index calls it. It needs no
-// lock, because nobody else writes that key.
+// lock, because only that goroutine writes the key.
 func (s *Store) SaveManifest(m postings.Manifest) error {
 	value, err := json.Marshal(m)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *Store) RoomFor(bytes int64) bool { return s.space.HasRoom(bytes) }
 
 func (s *Store) WriteURLs(name string) error { return s.urls.Write(name) }
 
-// loadHosts reads what the store kept of the hosts in the queue.
+// loadHosts reads the stored rest of the hosts in the queue.
 func (s *Store) loadHosts() error {
 	return s.scan(context.Background(), []byte{keyHost}, func(item *badgerdb.Item) error {
 		h := s.queue.hosts[string(item.Key()[1:])]
@@ -197,8 +197,8 @@ func scan(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(*badger
 	return nil
 }
 
-// Free is how many bytes of the store's file system this process may still use, 0 if that is not
-// known.
+// Free returns how many bytes of the store's file system this process may still use, or 0 if that
+// is not known.
 func (s *Store) Free() int64 {
 	free, _, err := s.space.Left()
 	if err != nil {

@@ -17,18 +17,16 @@ import (
 
 // # The logs of memtables
 //
-// What is committed is in a log, NUMBER.mem, until badger has written its memtable as a table.
-// There can be four logs: one that is being filled, two that wait, and one that a killed process
-// left. Badger's Sync syncs only the one that is being filled, and a file system may write a newer
-// log before an older one. So a power cut can leave a gap in the middle of history, such as a
-// record without its journal entry, or the end of a URL that was never discovered. The store does
-// two things about it:
+// A commit is in a log, NUMBER.mem, until badger has written its memtable as a table. There can be
+// four logs: one that is being filled, two that wait, and one that a killed process left. Badger's
+// Sync syncs only the one that is being filled, and a file system may write a newer log before an
+// older one. So a power cut can leave a gap in the middle of history, such as a record without its
+// journal entry, or the end of a URL that was never discovered. The store does two things about it:
 //
 //   - [Store.Sync] syncs all logs, the oldest first.
-//   - Before badger opens a store, the logs are read here. Every transaction has a
-//     number, one more than the one before it. Where a number is missing, that log
-//     and those after it are removed: what remains is the store as it was at some
-//     moment, and what came later is fetched again.
+//   - Before badger opens a store, the logs are read here. Every transaction has a number, one more
+//     than the one before it. If a number is missing, that log and those after it are removed. The
+//     rest is the store as it was at some moment, and later pages are fetched again.
 //
 // A log is 20 bytes of head, then entries, then zeros:
 //
@@ -36,9 +34,9 @@ import (
 //	          CRC-32C of all that (4, big-endian)
 //
 // A key ends with the complement of its transaction's number, 8 bytes. The last entry of a
-// transaction has that number in digits as its value, and its meta says that it is the last. A log
-// ends at the first entry that is not whole. A killed process leaves such an entry when it was
-// writing it. Only if whole entries come after it, something was lost there.
+// transaction has that number in digits as its value, and its meta marks it as the last. A log ends
+// at the first incomplete entry, such as one that a killed process was writing. Data was lost there
+// only if complete entries follow.
 type memLog struct {
 	name        string
 	first, last uint64    // numbers of its transactions up to the first damage; 0: there are none
@@ -116,8 +114,7 @@ func readLog(name string, b []byte) memLog {
 	return l
 }
 
-// salvage looks for whole transactions after the end of the log. They are lost, and it finds out
-// how many.
+// salvage looks for complete transactions after the end of the log, and counts them as lost.
 func (l *memLog) salvage(b []byte, at int) {
 	l.highest = l.last
 	for at < len(b) {
@@ -177,8 +174,8 @@ func readEntry(b []byte, at int) (e logEntry, ok bool) {
 	return e, true
 }
 
-// A Loss is what a power cut or rotten bytes cost. Every lost page that can be known is pending
-// again.
+// A Loss is the cost of a power cut or of damaged files. Every lost page that can be identified is
+// pending again.
 type Loss struct {
 	Transactions uint64 // transactions of which something was found after a gap in the logs
 	Records      int64  // records of pages and other answers in those transactions
@@ -193,7 +190,7 @@ type Loss struct {
 
 // afterGap returns the logs after the first gap, and what is lost with them. tables is the number
 // of the last transaction that is in tables. A damaged log is kept up to its damage. An empty log
-// is no gap: badger may have written its table, and the file came back with a power cut.
+// is not a gap: badger may have written its table, and the power cut restored the file.
 func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	reached := tables
 	whole := true
@@ -219,8 +216,8 @@ func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	return gone, loss
 }
 
-// syncLogs syncs all logs, the oldest first, and then the folder, which has their names. A log that
-// is gone has become a table meanwhile, and badger has synced the table.
+// syncLogs syncs all logs, the oldest first, and then the folder, which has their names. If a log
+// no longer exists, badger has turned it into a table and synced that.
 func syncLogs(dir string, sync func(*os.File) error) error {
 	names, err := logNames(dir)
 	if err != nil {

@@ -25,7 +25,7 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 }
 
 // lookup takes its mark before it reads. It may find a page that is posted meanwhile. That page
-// makes the verdict stale all the same.
+// makes the verdict stale anyway.
 func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err error) {
 	f.Mark = store.MarkAt(s.visible.Load())
 	if f.Copy, err = s.firstCopy(ctx, ask); err == nil && f.Copy != nil && f.Copy.Follows() {
@@ -59,8 +59,8 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 	return f, err
 }
 
-// leadersAt reads the leaders at some places, but not the page with the id not. A place has lost
-// its sketch if its page was visited again.
+// leadersAt reads the leaders at some places, except the page with the id not. The sketch of a
+// place is gone if its page was visited again.
 func leadersAt(txn *badgerdb.Txn, places []uint64, not dedup.Hash) ([]store.Leader, error) {
 	leaders := make([]store.Leader, 0, len(places))
 	for _, num := range places {
@@ -75,8 +75,8 @@ func leadersAt(txn *badgerdb.Txn, places []uint64, not dedup.Hash) ([]store.Lead
 	return leaders, nil
 }
 
-// firstCopy returns the earliest page posted under one of the hashes. Nearly always there is none,
-// and then badger is not read.
+// firstCopy returns the earliest page posted under one of the hashes. Usually there is none, and
+// then badger is not read.
 func (s *Store) firstCopy(ctx context.Context, ask *store.Ask) (first *store.Record, err error) {
 	var least uint64
 	for _, h := range ask.Hashes {
@@ -134,7 +134,7 @@ func (s *Store) byID(txn *badgerdb.Txn, id dedup.Hash) (uint64, error) {
 
 // posted returns the lowest place that is posted under the first half of h and whose record accept
 // returns, with that record; 0: there is none. Two hashes hardly ever share their first half, so it
-// asks for few places at first.
+// reads few places at first.
 func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, accept func(value []byte) (*store.Record, error)) (num uint64, r *store.Record, err error) {
 	var nums []uint64
 	for limit, more := 4, true; more; limit *= 16 {

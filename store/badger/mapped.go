@@ -17,14 +17,14 @@ import (
 // resident until the system is short of memory. A process that crawled 600 MB of text held 600 MB
 // of tables, and looked as if it leaked. So the store watches how much of its files is resident.
 // When that has grown by mostResident, the store gives the pages of all tables back. They stay in
-// the system's cache. Reading one again costs a page fault that maps 64 KB of it, and no reading
-// from disk.
+// the system's cache. Reading one again costs a page fault that maps 64 KB of it, and no read from
+// disk.
 //
-// Badger has no call for that, and its tables cannot be reached from outside, so they are reached
-// by reflection. TestMapped fails when a new version of badger names them otherwise. A table is
-// held while its pages are given back, as badger holds the tables that it reads. So it is not
-// unmapped meanwhile. Tables that a compaction is writing are in no level yet, and are not given
-// back. With 600 MB of texts in the store they took up to 260 MB.
+// Badger has no call for that, and its tables are not exported, so they are reached by reflection.
+// TestMapped fails if a new version of badger renames them. A table is held while its pages are
+// given back, as badger holds the tables that it reads, so it is not unmapped meanwhile. Tables
+// that a compaction is writing are in no level yet, and are not given back. With 600 MB of texts in
+// the store they took up to 260 MB.
 
 const (
 	mostResident = 64 << 20 // bytes

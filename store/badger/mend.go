@@ -16,17 +16,17 @@ import (
 // A hashPosting is a text hash or an id, and the place of a page that is posted under it.
 type hashPosting struct{ key, num uint64 }
 
-// # Mending
+// # Repair
 //
-// Where blocks of tables were lost, keys are missing. Other keys may have an old value, or be back,
-// because the write that had replaced or deleted them is lost. mend makes a whole store of what is
-// left, and believes the records. A page is lost if its record cannot be read, if its text or
-// sketch is gone, if the pages that it leads could not find it any more, or if its leader is lost.
-// mend forgets a lost page and makes its URL pending again, which u keeps for that. It makes the
-// queue, clusters, journal and counters fit the records.
+// If blocks of tables were lost, keys are missing. Other keys may have an old value, or have
+// reappeared, because the write that replaced or deleted them is lost. The repair trusts the
+// records, and makes the rest of the store consistent with them. A page is lost in four cases: its
+// record cannot be read, its text or sketch is gone, the pages that it leads could not find it any
+// more, or its leader is lost. A lost page is forgotten and its URL made pending again, which u
+// keeps for that purpose. The queue, clusters, journal and counters are made to fit the records.
 //
-// Nobody can know whether a lost block held a named value, when a host may be asked (f), or a URL
-// outside the crawl. Named values have two copies. If both may be lost, [Loss] says so.
+// It cannot be known whether a lost block held a named value, when a host may be asked (f), or a
+// URL outside the crawl. Named values have two copies. If both may be lost, [Loss] says so.
 type mending struct {
 	s   *Store
 	out *badgerdb.WriteBatch
@@ -48,7 +48,7 @@ type mending struct {
 	block    uint64 // the block of that entry
 }
 
-// mended is the part of a record that mending needs.
+// mended is the part of a record that the repair needs.
 type mended struct {
 	id, hash    dedup.Hash
 	url         string
@@ -57,7 +57,7 @@ type mended struct {
 	record      *store.Record
 }
 
-// mend mends the store. It is called before anything is read into memory.
+// mend repairs the store. Call it before anything is read into memory.
 func (s *Store) mend() (err error) {
 	m := &mending{
 		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, posted: map[uint64]bool{}, hashes: map[hashPosting]bool{},
@@ -211,7 +211,7 @@ func (m *mending) readRecords() error {
 	})
 }
 
-// wholePage says whether a page has its text and its sketch, and whether the pages that it leads
+// wholePage reports whether a page has its text and its sketch, and whether the pages that it leads
 // can find it.
 func (m *mending) wholePage(num uint64, r *store.Record) (whole bool, err error) {
 	err = m.s.view(context.Background(), func(txn *badgerdb.Txn) error {
@@ -280,7 +280,7 @@ func (m *mending) readQueued(letter byte) error {
 	})
 }
 
-// mendURLs makes what is known of each URL fit the records and the queue.
+// mendURLs makes the known state of each URL fit the records and the queue.
 func (m *mending) mendURLs() error {
 	err := m.scanAll(keyURL, func(key, value []byte) error {
 		var id dedup.Hash
@@ -316,7 +316,7 @@ func (m *mending) mendURLs() error {
 	if err != nil {
 		return err
 	}
-	for id, p := range m.queue { // what was known of these is lost
+	for id, p := range m.queue { // the known state of these is lost
 		if m.known[id] {
 			continue
 		}
@@ -328,7 +328,7 @@ func (m *mending) mendURLs() error {
 	return nil
 }
 
-// later notes a URL that pend makes pending again.
+// later records a URL that pend makes pending again.
 func (m *mending) later(it frontier.Item) {
 	m.known[dedup.Hash(frontier.ID(it.URL))] = true
 	m.again = append(m.again, it)
@@ -363,8 +363,8 @@ func (m *mending) mendRecords() error {
 	return nil
 }
 
-// mendRedirects finds lost pages that were never in the queue because a redirect led to them. The
-// index still knows that there was such a page.
+// mendRedirects finds lost pages that were never in the queue because a redirect led to them. Only
+// the index still knows of such a page.
 func (m *mending) mendRedirects() error {
 	lost := map[uint64]bool{}
 	for p := range m.hashes {
@@ -390,7 +390,7 @@ func (m *mending) hasRecord(id dedup.Hash) bool {
 	return false
 }
 
-// pend queues the URLs that later noted, at the end of their levels.
+// pend queues the URLs that later recorded, at the end of their levels.
 func (m *mending) pend() error {
 	for _, it := range m.again {
 		m.seq++
@@ -428,8 +428,8 @@ func (m *mending) mendMembers() error {
 
 func memberOf(r *store.Record, num uint64) []byte { return memberKey(r.Leader, r.Resemblance, num) }
 
-// writeJournal adds what the journal lost, and deletes the manifest of the index, so that the index
-// is made again from the journal.
+// writeJournal restores lost journal entries, and deletes the manifest of the index, so that the
+// index is rebuilt from the journal.
 func (m *mending) writeJournal() error {
 	var e journalEntry
 	flush := func() error {

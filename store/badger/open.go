@@ -3,14 +3,14 @@
 //	s, err := badger.Open("skink-data", badger.Options{Create: true})
 //	defer s.Close()
 //
-// [Open] makes or opens a store. The store keeps every promise of package store, also when its
-// process is killed. What was committed before [Store.Sync] survives a power cut as well. Open
-// refuses a folder that is not a store before it writes anything into it. The store stops writing
-// before the disk is full.
+// [Open] makes or opens a store. The store keeps every promise of package store, even when its
+// process is killed. Commits before [Store.Sync] survive a power cut as well. Open refuses a folder
+// that is not a store before it writes anything into it. The store stops writing before the disk is
+// full.
 //
-// The layout on disk is specified in keys.go, and the index by which pages are found in package
-// postings. In memory a store keeps filters of its keys, the latest postings, where the URLs of
-// each host's queue are, and the counters.
+// The layout on disk is specified in keys.go, and the index that finds pages in package postings.
+// In memory a store keeps filters of its keys, the latest postings, the places of the URLs in each
+// host's queue, and the counters.
 //
 // Other processes read an open store through the process that has it open, see [Store.Snapshot] and
 // package store/remote.
@@ -41,8 +41,8 @@ type Options struct {
 	Create  bool         // make the store if there is none
 	Reserve int64        // bytes of disk to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
 	Logger  *slog.Logger // where badger's own messages go; nil: nowhere
-	// ReadOnly opens a store that exists and changes nothing of it. Other processes may read it at
-	// the same time. Methods that write return an error, but for Keep.
+	// ReadOnly opens an existing store and changes nothing in it. Other processes may read it at
+	// the same time. Methods that write return an error, except Keep.
 	ReadOnly bool
 	Files    int // the most files that the caller will have open beside the store
 
@@ -51,7 +51,7 @@ type Options struct {
 	diskSpace func(dir string) (free, total int64, err error) // nil: the system is asked
 }
 
-// A Store remembers one crawl in a folder.
+// A Store holds one crawl in a folder.
 type Store struct {
 	dir   string
 	name  string // the folder as errors name it: dir, or the folder of which dir is a mended copy
@@ -89,10 +89,10 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens the store in dir. It reads all tables and mends damage first; [Store.Loss] says what
-// the damage cost. Its errors name dir. They wrap [store.ErrNotExist], [store.ErrInUse],
-// [store.ErrCorrupt], [store.ErrFull] and [disk.ErrFiles], or the error of the system. To open a
-// store to write needs the right to write and room on the disk. To open it with ReadOnly needs
+// Open opens the store in dir. It first checks all tables and repairs damage; [Store.Loss] returns
+// the cost of the damage. Its errors name dir. They wrap [store.ErrNotExist], [store.ErrInUse],
+// [store.ErrCorrupt], [store.ErrFull] and [disk.ErrFiles], or the error of the system. Opening a
+// store for writing needs write permission and room on the disk. Opening it with ReadOnly needs
 // neither.
 func Open(dir string, opt Options) (*Store, error) {
 	if opt.ReadOnly {
@@ -158,7 +158,7 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 	return s, s.start()
 }
 
-// mendAll mends the store, and then removes the file that says it must be mended.
+// mendAll repairs the store, and then removes the file that marks it as damaged.
 func (s *Store) mendAll() error {
 	if err := s.mend(); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (s *Store) mendAll() error {
 	return os.Remove(filepath.Join(s.dir, damageFile))
 }
 
-// openToRead opens a store to read it only, through a view.
+// openToRead opens a store for reading only, through a view.
 func openToRead(dir string, opt Options) (*Store, error) {
 	v, loss, err := openView(dir, opt)
 	if err != nil {
@@ -179,8 +179,8 @@ func openToRead(dir string, opt Options) (*Store, error) {
 	return s, nil
 }
 
-// open opens the view in badger. A damaged store is a copy by now, which is opened to write so that
-// it can be mended.
+// open opens the view in badger. For a damaged store the view is a copy, which is opened for
+// writing so that it can be repaired.
 func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
 	if v.damaged {
 		opt.ReadOnly, opt.Reserve = false, -1
@@ -217,7 +217,7 @@ func newStore(dir string, opt Options) *Store {
 	return s
 }
 
-// start reads the part of the store that is kept in memory.
+// start loads the part of the store that is kept in memory.
 func (s *Store) start() error {
 	s.mapped.watch(s.db)
 	if err := s.load(); err != nil {
@@ -229,7 +229,7 @@ func (s *Store) start() error {
 	return nil
 }
 
-// openDB opens badger. Badger panics over some damaged files: that becomes an error.
+// openDB opens badger. It turns a panic of badger over a damaged file into an error.
 func openDB(opt badgerdb.Options) (db *badgerdb.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -258,26 +258,25 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 
 	// Memory. Up to three memtables are alive: one is being filled and two are being written out.
 	// Each has an arena a third larger than the memtable, and a mapped log. Badger's pool of table
-	// builders takes more: there are up to eight, each with a first buffer of twice the size of a
-	// table, and then with buffers that double. So the size of tables is such that what a memtable
-	// becomes fits into that first buffer. The size of blocks is such that a journal entry of 64
-	// pages fits into one, because a value longer than its block takes memory twice. With memtables
-	// of 8 MiB and blocks of 4 KiB half a million pages of TestIndex had 200 MB in builders and
-	// held 440 MB in all, now 280. The price is a thousand files for five million pages without
-	// texts.
+	// builders takes more. There are up to eight, each with a first buffer of twice the size of a
+	// table, and then with buffers that double. So the size of tables is chosen so that a memtable
+	// fits into that first buffer. The size of blocks is chosen so that a journal entry of 64 pages
+	// fits into one, because a value longer than its block takes memory twice. With memtables of 8
+	// MiB and blocks of 4 KiB, half a million pages of TestIndex had 200 MB in builders and held
+	// 440 MB in all, now 280. The cost is a thousand files for five million pages without texts.
 	opt.MemTableSize = 7 << 20
 	opt.NumMemtables = 2
 	opt.BlockSize = blockSize
 	opt.BaseTableSize = 4 << 20
 	opt.TableSizeMultiplier = 1
-	// Every table of the first level has keys of all letters. So tables that go down from it
-	// overlap all of the next level except old blocks, and badger writes all of that anew. They
-	// should go down seldom, and many at once.
+	// Every table of the first level has keys of all letters. So tables that move down from it
+	// overlap all of the next level except old blocks, and badger rewrites all of that. They should
+	// move down seldom, and many at once.
 	opt.NumLevelZeroTables = 14
 	opt.NumLevelZeroTablesStall = 28
-	// A block of pages is written once more for each level that it passes through, so there should
-	// be few levels: two up to 5 GB, three up to 200 GB. The first of them must stay small, because
-	// every compaction writes it anew.
+	// A block of pages is rewritten once for each level that it passes through, so there should be
+	// few levels: two up to 5 GB, three up to 200 GB. The first of them must stay small, because
+	// every compaction rewrites it.
 	opt.BaseLevelSize = 128 << 20
 	opt.LevelSizeMultiplier = 40
 	// Texts are packed already, and keys are hashes, so only records would shrink. A page would
@@ -338,9 +337,9 @@ func (s *Store) Loss() Loss {
 	return s.loss
 }
 
-// Close ends all claims, and syncs and closes the files. A second Close does nothing. If the disk is
-// full, Close returns [store.ErrFull]. It then leaves the files as a killed process does, and the
-// store can be opened again by another process.
+// Close ends all claims, and syncs and closes the files. A second Close does nothing. If the disk
+// is full, Close returns [store.ErrFull]. It then leaves the files like a killed process, and
+// another process can open the store.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,9 +49,9 @@ func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Wa
 	return pages, nil
 }
 
-// PackedChanges yields the pages committed after a cursor. Badger passes over what it cannot read.
-// So when all pages have been read from the first on, and they are fewer than were counted, a table
-// is damaged and the last thing yielded is an error.
+// PackedChanges yields the pages committed after a cursor. Badger skips data that it cannot read.
+// So if all pages were read from the first on, and there are fewer than were counted, a table is
+// damaged, and PackedChanges ends with an error.
 func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error] {
 	return func(yield func(*store.PackedChange, error) bool) {
 		num, err := placeOf(after)
@@ -98,7 +98,7 @@ func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.Packe
 }
 
 // PackedMembers yields the records of the members of some clusters, cluster by cluster, each in the
-// order of keys: the most alike first.
+// order of keys: the highest resemblance first.
 func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyMember}})
@@ -151,7 +151,7 @@ func packedRecord(value []byte) ([]byte, error) {
 	return bytes.Clone(value[hashSize:]), nil
 }
 
-// fill adds the parts to a page that want asks for beside the record.
+// fill adds to a page the parts that want asks for.
 func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	if want&store.WantText != 0 {
 		if p.Text, p.Kept, err = packedParts(r.txn, keyText, num); err != nil {

@@ -10,20 +10,20 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 )
 
-// # What a process leaves when it is killed
+// # Leftovers of a killed process
 //
-// Badger makes a file and then gives it its size, and it empties a file before it removes it. A
-// process that is killed in between leaves an empty file. Badger refuses it where it expects an old
-// one. Such files hold nothing, so they are removed before badger opens the folder.
+// Badger creates a file and then gives it its size, and it empties a file before it removes it. A
+// process that is killed in between leaves an empty file. Badger refuses an empty file where it
+// expects an old one. Such files hold nothing, so they are removed before badger opens the folder.
 //
 // The value log is always empty, see [dbOptions]. Its files are the .vlog files, and DISCARD, which
-// says how much garbage is in them. They are removed too, whatever is in them. KEYREGISTRY has the
-// keys of an encrypted store. This store has no keys, and badger makes the file anew.
+// counts the garbage in them. They are removed too, whatever they contain. KEYREGISTRY has the keys
+// of an encrypted store. This store has no keys, and badger recreates the file.
 
 // discardFile says how much garbage is in the value log.
 const discardFile = "DISCARD"
 
-// makeDiscardFile makes that file, unless it is there. Badger would make it 1 MiB long, and ends the
+// makeDiscardFile makes that file, unless it exists. Badger would make it 1 MiB long, and ends the
 // process if there is no room for it.
 func makeDiscardFile(dir string) error {
 	f, err := os.OpenFile(filepath.Join(dir, discardFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
@@ -68,7 +68,7 @@ func holdsNothing(name string, size int64) bool {
 	return name == discardFile || name == badgerdb.KeyRegistryFileName || name == badgerdb.KeyRegistryRewriteFileName
 }
 
-// mendLogs removes what a power cut left behind a gap in the logs. tables is the number of the last
+// mendLogs removes the logs behind a gap that a power cut left. tables is the number of the last
 // transaction that is in tables.
 func mendLogs(dir string, tables uint64) (Loss, error) {
 	logs, err := readLogs(dir)

@@ -10,8 +10,8 @@ import (
 )
 
 // A queue is the part of the frontier that is in memory. For each host and level it knows how many
-// URLs are free and where the first of them is, and for each host who holds it. The URLs themselves
-// are on disk, in the order in which they will be taken.
+// URLs are free and where the first of them is. For each host it knows the holder. The URLs
+// themselves are on disk, in the order in which they will be taken.
 //
 // A URL comes to the end of its level, whether it is new or released, and is taken from the front.
 // So each level has one border: the URLs before it are taken or have ended, and those after it are
@@ -19,8 +19,8 @@ import (
 // URLs that have ended. When a claim ends, the borders go back to the first URL that was taken and
 // has not ended.
 //
-// URLs that are due later are elsewhere on disk, in the order of their times. After its time each
-// is moved to the end of its level, when hosts are claimed or URLs of its host are taken, see
+// URLs that are due later are elsewhere on disk, ordered by time. When one is due, it is moved to
+// the end of its level as soon as hosts are claimed or URLs of its host are taken, see
 // [Store.ripen]. A queue knows how many such URLs a host has, and when the first of them is due.
 //
 // Claims are in memory only. One process has the store, so claims end with the process.
@@ -37,7 +37,7 @@ type queue struct {
 	ripens  int64                    // no URL of those hosts is due before this, in nanoseconds since 1970; 0: there are none
 }
 
-// A place says where a URL is in the queue of its host.
+// A place is the place of a URL in the queue of its host.
 type place struct {
 	level level
 	seq   uint64
@@ -47,7 +47,7 @@ type place struct {
 // A level is priority and depth as one number. The priority, which is signed, is in the upper half.
 type level int64
 
-// usualPrio is the byte in keys that stands for priority 0.
+// usualPrio is the byte in keys for priority 0.
 const usualPrio = -frontier.SoonestPriority
 
 func levelOf(it *frontier.Item) level {
@@ -55,7 +55,7 @@ func levelOf(it *frontier.Item) level {
 	return levelAt(byte(prio+usualPrio), uint64(max(it.Depth, 0)))
 }
 
-// levelAt returns the level of a depth and of a priority as it stands in keys.
+// levelAt returns the level of a depth and of a priority as keys encode it.
 func levelAt(prio byte, depth uint64) level {
 	return (level(prio)-usualPrio)<<32 | level(uint32(depth))
 }
@@ -156,8 +156,8 @@ func (q *queue) remove(host string, p place) {
 	q.offer(h)
 }
 
-// ripe lists the hosts that may have URLs that have come due. It goes through the hosts only if one
-// of them may.
+// ripe returns the hosts that may have URLs that have come due. It scans the hosts only if one of
+// them may.
 func (q *queue) ripe(now time.Time) (hosts []*waitingHost) {
 	ns := now.UnixNano()
 	if q.ripens == 0 || ns < q.ripens {
@@ -174,7 +174,7 @@ func (q *queue) ripe(now time.Time) (hosts []*waitingHost) {
 	return hosts
 }
 
-// ripensAt notes when the first of the URLs of a host that are due later is due.
+// ripensAt records when the first of the URLs of a host that are due later is due.
 func (q *queue) ripensAt(h *waitingHost, due int64) {
 	h.first = due
 	if q.ripens == 0 || due < q.ripens {
@@ -183,7 +183,7 @@ func (q *queue) ripensAt(h *waitingHost, due int64) {
 	q.offer(h)
 }
 
-// offer puts a host into the line in which it belongs. It is called after every change of a host.
+// offer puts a host into the line to which it belongs. Call it after every change of a host.
 func (q *queue) offer(h *waitingHost) {
 	now := time.Now()
 	q.count(h, !h.held && h.free() && !h.rest.Idle)
@@ -206,7 +206,7 @@ func (q *queue) offer(h *waitingHost) {
 	}
 }
 
-// count notes whether a host counts as one that workers wait for.
+// count records whether a host counts as one that workers wait for.
 func (q *queue) count(h *waitingHost, counts bool) {
 	if counts == h.counted {
 		return
@@ -273,7 +273,7 @@ func (q *queue) holder(c frontier.Claim) (*waitingHost, error) {
 	return q.hosts[c.Host], nil
 }
 
-// due returns when a host may be asked again and has a URL to be asked for.
+// due returns when a host may be asked again and has a URL that is due.
 func (h *waitingHost) due() time.Time {
 	due := h.rest.Due()
 	if first := time.Unix(0, h.first); !h.free() && h.later > 0 && first.After(due) {
@@ -287,7 +287,7 @@ func (h *waitingHost) host() frontier.Host {
 	return frontier.Host{Name: h.name, Pending: h.pending, Depth: h.level().depth(), Rest: h.rest}
 }
 
-// free says whether a host has a free URL.
+// free reports whether a host has a free URL.
 func (h *waitingHost) free() bool { return len(h.lanes) > 0 }
 
 // drop forgets the lanes in which nothing is free. Without it, a trap of a hundred thousand depths

@@ -124,7 +124,7 @@ func (r reader) Changes(ctx context.Context, after store.Cursor, want store.Want
 	return store.Unpacked(r.PackedChanges(ctx, after, want), (*store.PackedChange).Unpack)
 }
 
-// countedAll returns an error if fewer records were read than there are.
+// countedAll returns an error if fewer records were read than were counted.
 func (r reader) countedAll(got int64) error {
 	c, err := r.counters()
 	if err == nil && got < c.Records {
@@ -193,7 +193,7 @@ func (s *Store) SetMeta(ctx context.Context, name string, value []byte) error {
 	})
 }
 
-// setMeta writes a named value twice, far from each other: see mend.go.
+// setMeta writes a named value twice, far apart: see mend.go.
 func (b *batch) setMeta(name string, value []byte) error {
 	return errors.Join(b.set(key1(keyMeta, name), bytes.Clone(value)), b.set(key1(keyMetaCopy, name), bytes.Clone(value)))
 }
@@ -220,8 +220,8 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) er
 	return err
 }
 
-// A Snapshot is the store as it was at one moment between two writes. All of its answers fit
-// together, whatever is written meanwhile. What is overwritten meanwhile stays on disk until the
+// A Snapshot is the store at one moment between two writes. All of its answers are consistent,
+// whatever is written meanwhile. Data that is overwritten meanwhile stays on disk until the
 // snapshot is closed. One goroutine at a time may use a snapshot.
 type Snapshot struct {
 	reader
@@ -247,7 +247,7 @@ func (s *Snapshot) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	return store.Listed(ctx, func() ([]frontier.Host, error) { return s.hosts, nil })
 }
 
-// Close lets the store delete what it kept for the snapshot.
+// Close lets the store delete the data that it kept for the snapshot.
 func (s *Snapshot) Close() error {
 	s.txn.Discard()
 	return nil

@@ -6,13 +6,13 @@ import (
 	"skink/dedup"
 )
 
-// recent remembers URLs that are known. Most links of a page were on the page before, and the
-// filter cannot spare them the look-up, because it only tells which URLs are unknown. Each id has
-// one slot, in which a new id replaces the old one. Ids are compared whole, so has never says yes
-// to a URL that was not added. The store's lock guards it.
+// recent holds URLs that are known. Most links of a page were on the page before, and the filter
+// does not save their look-up, because it only proves that a URL is unknown. Each id has one slot,
+// in which a new id replaces the old one. Ids are compared whole, so has never returns true for a
+// URL that was not added. The store's lock guards it.
 type recent []dedup.Hash
 
-// recentSlots ids take 4 MiB. They are many times the links of a site's menu.
+// recentSlots ids take 4 MiB. That is many times the links of a site's menu.
 const recentSlots = 1 << 18
 
 func newRecent() recent { return make(recent, recentSlots) }

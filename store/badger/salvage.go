@@ -19,15 +19,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// # Tables with rotten bytes
+// # Damaged tables
 //
 // A table consists of blocks of some 16 KB, an index of the blocks, and a foot. Each block has a
-// checksum, and so has the index. When badger meets a block that does not match its checksum, it
-// behaves as if that block and the rest of the table had no keys. A compaction over the block loses
-// those keys for good, and some wrong bytes make badger panic. So before a store is opened all
-// blocks are read, a gigabyte a second, and a table with a damaged block is written anew without
-// it. The checksum of a block also shows where the block ends, so whole blocks can be found without
-// the index. After a damaged block only the index says where the next one begins.
+// checksum, and so has the index. If a block does not match its checksum, badger behaves as if that
+// block and the rest of the table had no keys. A compaction over the block loses those keys for
+// good, and some wrong bytes make badger panic. So before a store is opened all blocks are read, a
+// gigabyte a second, and a table with a damaged block is rewritten without it. The checksum of a
+// block also shows where the block ends, so intact blocks can be found without the index. After a
+// damaged block only the index tells where the next one begins.
 type tableContent struct {
 	blocks  [][]byte // whole blocks, without their checksums
 	lost    []keyRange
@@ -47,7 +47,7 @@ func (c *tableContent) whole() bool { return len(c.lost) == 0 && !c.noIndex }
 // blockBound is more than a block takes: some entries and one part of a text.
 const blockBound = 2 << 20
 
-// readTable takes a table apart into its blocks.
+// readTable splits a table into its blocks.
 func readTable(b []byte) *tableContent {
 	starts, end, ok := tableIndex(b)
 	if !ok {
@@ -75,8 +75,8 @@ func readTable(b []byte) *tableContent {
 	return c
 }
 
-// scanTable takes a table apart whose index is damaged. Nobody knows where the blocks end and the
-// index begins. So a rest that is no larger than an index may be is taken for the index.
+// scanTable splits a table with a damaged index. It is unknown where the blocks end and the index
+// begins. So if the rest is not larger than an index may be, it is taken for the index.
 func scanTable(b []byte) *tableContent {
 	c := &tableContent{noIndex: true}
 	for at := 0; at < len(b); {
@@ -164,7 +164,7 @@ func firstBlock(b []byte) (size int, block []byte) {
 	return 0, nil
 }
 
-// blockEntries calls fn with the entries of a block, and says whether it is a block. An entry
+// blockEntries calls fn with the entries of a block, and reports whether it is a block. An entry
 // begins with two numbers of two bytes each, little-endian: how many bytes its key shares with the
 // first key of the block, and how long the rest of the key is. Then come that rest and the value.
 // The block ends with the start of each entry, 4 bytes little-endian, and the number of entries, 4
@@ -230,13 +230,13 @@ func (c *tableContent) rewrite() []byte {
 	return b.Finish()
 }
 
-// Damage is what is wrong with the files of a store.
+// A Damage describes a damaged file of a store.
 type Damage struct {
 	File string // name of the file in the store's folder
 	What string
 }
 
-// damagedTables reads all tables and returns those that are damaged, with what is wrong with them.
+// damagedTables reads all tables and returns the damaged ones, with descriptions of the damage.
 func damagedTables(dir string, m badgerdb.Manifest) (found map[uint64]*tableContent, said []Damage, err error) {
 	found = map[uint64]*tableContent{}
 	for id := range m.Tables {
@@ -267,9 +267,9 @@ func damagedTables(dir string, m badgerdb.Manifest) (found map[uint64]*tableCont
 	return found, said, nil
 }
 
-// rebuildManifest makes a MANIFEST of all tables in the folder, in place of one that cannot be
-// read. It puts all of them into the first level, in which tables may overlap. Badger sorts them
-// out by itself.
+// rebuildManifest makes a MANIFEST of all tables in the folder, to replace one that cannot be read.
+// It puts all of them into the first level, in which tables may overlap. Badger reorders them by
+// itself.
 func rebuildManifest(dir string) (badgerdb.Manifest, error) {
 	m := badgerdb.Manifest{Tables: map[uint64]badgerdb.TableManifest{}}
 	entries, err := os.ReadDir(dir)

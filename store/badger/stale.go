@@ -6,16 +6,16 @@ import (
 	"skink/store/badger/postings"
 )
 
-// # What is stale
+// # Stale verdicts
 //
-// A verdict holds as long as nothing was posted after its mark under the keys where its look-up
-// looked. A commit asks this for each key of each page, and nearly always nothing was posted. The
-// exact answer is in the tables of the index, where each question misses the processor's caches. So
-// a small array is asked first. It has a slot for many keys, and says when something was last
-// posted under any key of a slot. It has the ids of pages too, so that where a leader is now is
-// looked up only if it may have been visited again.
+// A verdict holds while nothing is posted after its mark under the keys of its look-up. A commit
+// checks this for each key of each page, and nearly always nothing was posted. The exact answer is
+// in the tables of the index, where each check misses the processor's caches. So a small array is
+// checked first. It has a slot for many keys, and holds when something was last posted under any
+// key of a slot. It has the ids of pages too. So the current place of a leader is looked up only if
+// it may have been visited again.
 
-// A lately can tell that nothing was posted under a mixed key since a mark. It holds, by slot, the
+// A lately can prove that nothing was posted under a mixed key since a mark. It holds, by slot, the
 // last place that was posted under a key of the slot.
 type lately []uint64
 
@@ -29,8 +29,8 @@ func (l lately) note(key, place uint64) { l[key>>(64-latelyBits)] = place }
 
 func (l lately) notSince(key, mark uint64) bool { return l[key>>(64-latelyBits)] <= mark }
 
-// stale says whether an entry's verdict may no longer hold. Either something was posted after its
-// mark under its hashes or keys, or its leader was visited again.
+// stale reports whether an entry's verdict may no longer hold. Either something was posted after
+// its mark under its hashes or keys, or its leader was visited again.
 func (b *batch) stale(e *store.Entry) (bool, error) {
 	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
@@ -50,8 +50,8 @@ func (b *batch) stale(e *store.Entry) (bool, error) {
 	return leader.num > mark, err
 }
 
-// postedSince says whether something may have been posted under a mixed key since a mark. lately
-// knows nothing of the time before the store was opened.
+// postedSince reports whether something may have been posted under a mixed key since a mark. lately
+// does not cover the time before the store was opened.
 func (b *batch) postedSince(key, mark uint64) bool {
 	if mark >= b.s.opened && b.s.lately.notSince(key, mark) {
 		return false
@@ -59,10 +59,10 @@ func (b *batch) postedSince(key, mark uint64) bool {
 	return b.posted[key] > mark || b.s.index.PostedSince(key, mark)
 }
 
-// placeKey is the mixed key under which lately has a page.
+// placeKey returns the mixed key under which lately has a page.
 func placeKey(id dedup.Hash) uint64 { return postings.Mixed(filterKey(id), postings.Hash) }
 
-// note remembers that a place is posted under a mixed key.
+// note records that a place is posted under a mixed key.
 func (b *batch) note(key, place uint64) {
 	b.posted[key] = place
 	b.s.lately.note(key, place)

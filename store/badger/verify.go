@@ -7,7 +7,7 @@ import (
 	"skink/store/badger/postings"
 )
 
-// A Finding is what [Check] found of a store.
+// A Finding is the result of [Check].
 type Finding struct {
 	Damage []Damage // of files that hold data of the crawl
 	Index  []Damage // of files of the index, which are made again from the others

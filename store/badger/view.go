@@ -12,17 +12,16 @@ import (
 	"skink/store/badger/postings"
 )
 
-// # Reading without writing
+// # Read-only views
 //
 // Badger writes whenever it opens a folder: a lock, a new log, a registry. So it cannot read a
-// store on a full disk, where a mapped file that has no room ends the process with SIGBUS. It
-// cannot read a store in a folder that may not be written to. Its own mode for reading refuses the
-// logs of a killed process. So a reader makes another folder for badger, a view. It has links to
-// the tables, a MANIFEST that names them, and copies of the logs as far as they are whole. It is
-// made where temporary files go, or in memory, and is removed with the reader. A damaged store is
-// copied there as a whole, and the copy is mended. Nothing changes in the store's own folder, where
-// a reader may only put what is kept beside the store, see kept.go. Any number of readers share a
-// lock that keeps writers out.
+// store on a full disk, where a mapped file without room ends the process with SIGBUS. It cannot
+// read a store in a folder without write permission. Its own read-only mode refuses the logs of a
+// killed process. So a reader makes another folder for badger, a view. It has links to the tables,
+// a MANIFEST that names them, and copies of the complete part of the logs. It is in the folder for
+// temporary files, or in memory, and is removed with the reader. A damaged store is copied there as
+// a whole, and the copy is repaired. The store's own folder does not change, except that a reader
+// may add cached values, see kept.go. Any number of readers share a lock that keeps writers out.
 type view struct {
 	dir     string
 	damaged bool   // the view is a copy of a damaged store, which has to be mended
@@ -30,8 +29,8 @@ type view struct {
 	unlock  func() // gives up the lock on the folder of the view; nil: badger has it, or there is none
 }
 
-// openView makes the view of a store that exists. The view of a damaged store is a copy, which
-// the caller has to mend.
+// openView makes the view of an existing store. The view of a damaged store is a copy, which the
+// caller must repair.
 func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 	release, ok, err := disk.TryLockShared(dir)
 	if err != nil {
@@ -84,7 +83,7 @@ func (v *view) link(dir string, m badgerdb.Manifest, logs []memLog, opt Options)
 	return nil
 }
 
-// copyStore copies badger's files. It leaves out the index, which is made again in the copy.
+// copyStore copies badger's files. It leaves out the index, which is rebuilt in the copy.
 func (v *view) copyStore(dir string, opt Options) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -140,7 +139,7 @@ func (v *view) fill(dir string, m badgerdb.Manifest, logs []memLog) error {
 	return writeManifest(filepath.Join(v.dir, badgerdb.ManifestFilename), m)
 }
 
-// copyLog copies the whole transactions of a log.
+// copyLog copies the complete transactions of a log.
 func (v *view) copyLog(l memLog) error {
 	b, err := os.ReadFile(l.name)
 	if err != nil {

@@ -153,7 +153,7 @@ func (s *Server) accept() {
 		switch {
 		case s.begin(s.slots, func() { s.serve(conn, false) }):
 		case s.begin(s.refusals, func() { s.serve(conn, true) }):
-		default: // whoever that is, the crawl needs its files for other things
+		default: // no session and no refusal: the crawl needs its open files for other things
 			_ = conn.Close()
 		}
 	}

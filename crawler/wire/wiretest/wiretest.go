@@ -76,13 +76,13 @@ func ClosedPort(t testing.TB) string {
 	return fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
 }
 
-// Resolver is one that knows a few names.
+// Resolver returns a resolver that knows a few names.
 func Resolver(t testing.TB, names map[string][]string) *net.Resolver {
 	return ResolverOf(t, func(name string) []string { return names[name] })
 }
 
 // ResolverOf starts a name server on loopback that gives a name the addresses of the moment, and
-// returns a resolver that asks nobody else.
+// returns a resolver that uses only this server.
 func ResolverOf(t testing.TB, names func(name string) []string) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")

@@ -68,7 +68,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/robots.txt":
 		s.robots.Add(1)
 		io.WriteString(w, "User-agent: *\nDisallow: /private/\n")
-	case r.URL.Path == "/sitemap.xml": // anybody may ask for one
+	case r.URL.Path == "/sitemap.xml": // any crawler may ask for one
 		http.NotFound(w, r)
 	default:
 		s.answer(w, r, host)
@@ -89,7 +89,7 @@ func (c *counting) Write(p []byte) (int, error) {
 // Unwrap lets [http.ResponseController] find what it needs.
 func (c *counting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// host is the number in a name such as h12.localhost:8080.
+// host returns the number in a name such as h12.localhost:8080.
 func (s *server) host(name string) (int, bool) {
 	label, ok := strings.CutSuffix(name, fmt.Sprintf(".localhost:%d", s.web.port))
 	if !ok || !strings.HasPrefix(label, "h") {

@@ -206,7 +206,7 @@ func (s *shop) print(id int) shopPage {
 
 func (s *shop) printsMore(id int) bool { return s.luck(fmt.Sprint("print ", id), 150) == 0 }
 
-// calendar is a month.
+// calendar returns a month.
 func (s *shop) calendar(year, month int) shopPage {
 	if year < firstYear || year > lastYear || month < 1 || month > 12 {
 		return shopPage{}
@@ -244,7 +244,7 @@ func (s *shop) softPage(path string) shopPage {
 	return p
 }
 
-// plainPage is a page of its own.
+// plainPage returns a page with a text of its own.
 func (s *shop) plainPage(path string) shopPage {
 	n := number(strings.TrimPrefix(path, "/text/"))
 	if path == "/" {

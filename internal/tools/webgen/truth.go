@@ -78,7 +78,7 @@ type Address struct {
 
 var formNames = map[form]string{alone: "alone", exact: "exact", near: "near", thin: "thin", thinCopy: "thin"}
 
-// addresses are all there are, robots.txt apart.
+// addresses yields all addresses except robots.txt.
 func (w *web) addresses() iter.Seq[Address] {
 	return func(yield func(Address) bool) {
 		for n, p := range w.pages {

@@ -8,19 +8,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// # Room before mapping
+// # Allocation before mapping
 //
-// Badger makes a file longer, which allocates nothing, maps it, and writes into the mapping. If the
-// disk is full by then, the kernel sends SIGBUS, and the Go runtime ends the process: the fault is
-// in a goroutine of badger, where nothing of ours can recover from it. A reserve of free space makes
-// that rare, but another program can use up any reserve between two looks at the disk.
+// Badger extends a file, which allocates nothing, maps it, and writes into the mapping. If the disk
+// is full by then, the kernel sends SIGBUS, and the Go runtime ends the process. The fault is in a
+// goroutine of badger, so we cannot recover from it. A reserve of free space makes that rare, but
+// another program can use up any reserve between two checks of the disk.
 //
-// So the room is allocated before a file is mapped, and a full disk becomes the error ENOSPC of the
-// call that would have mapped it, which badger returns or retries. Badger has no setting for that.
-// But it maps files by unix.Mmap, and that calls a function of a package variable, which is replaced
-// here. The variable is reached by its linker name; TestAllocated fails if x/sys or badger change.
-// The replacement holds for all mappings of this process that are shared, writable and of a file,
-// if they are made through x/sys/unix.
+// So the space is allocated before a file is mapped. A full disk becomes the error ENOSPC of the
+// call that would have mapped the file, and badger returns or retries it. Badger has no setting for
+// that. But it maps files by unix.Mmap, which calls a function of a package variable, and that
+// function is replaced here. The variable is reached by its linker name; TestAllocated fails if
+// x/sys or badger change. The replacement affects all mappings of this process through x/sys/unix
+// that are shared, writable and of a file.
 
 // mmapper begins like unix.mremapMmapper.
 type mmapper struct {
@@ -44,8 +44,8 @@ func init() {
 	}
 }
 
-// allocate makes sure that a part of a file has its room on the disk. On a file system that cannot
-// allocate it does nothing.
+// allocate makes sure that a part of a file has its space on the disk. It does nothing on a file
+// system that cannot allocate.
 func allocate(fd int, offset, length int64) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {

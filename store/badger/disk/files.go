@@ -8,18 +8,19 @@ import (
 	"slices"
 )
 
-// ErrFiles: the store takes more open files than the process may have.
+// ErrFiles means that the store needs more open files than the process may have.
 var ErrFiles = errors.New("too few files may be open")
 
-// spareFiles is how many files may be open beside tables and segments: the standard streams, the
-// files of the network, the folder, MANIFEST, KEYREGISTRY and DISCARD, four logs, the value log,
-// and the tables that a compaction writes before it removes others. Badger does not survive it if
-// one of them cannot be opened: with room for 18 it ended the process, with room for 20 it hung.
+// spareFiles is the number of files that may be open in addition to tables and segments. These are
+// the standard streams, network connections, the folder, MANIFEST, KEYREGISTRY and DISCARD. There
+// are also four logs, the value log, and the tables that a compaction writes before it removes
+// others. Badger fails badly if one of them cannot be opened: with room for 18 it ended the
+// process, with room for 20 it hung.
 const spareFiles = 48
 
-// CheckFiles returns an error unless the process, with its limit of open files, may open enough of
-// them for the store in dir and extra other ones: badger keeps each table open, and the index each
-// segment, and these files end in exts. A limit of 0 is not known.
+// CheckFiles returns an error unless the process may open enough files for the store in dir and
+// extra other ones. limit is the process's limit of open files; 0: unknown. Badger keeps each table
+// open, and the index each segment; these files end in exts.
 func CheckFiles(dir string, extra int, limit int64, exts ...string) error {
 	need := int64(spareFiles + extra)
 	entries, _ := os.ReadDir(dir) // if the folder cannot be read, opening the store says so

@@ -13,20 +13,20 @@ import (
 	"skink/store"
 )
 
-// # What is kept beside a store
+// # Cached values beside a store
 //
-// A value that was made of a store's pages and can be made of them again, see [store.Keeper], is a
-// file in the store's folder, NAME.kept. Whoever reads the store may write it, and nobody locks
-// anything: it is written as NAME.RANDOM.kept.new, and then renamed. The second of two who keep a
-// value at once removes what the first has not renamed yet, which may as well have been left by a
-// process that was killed.
+// A value that can be computed again from a store's pages, see [store.Keeper], is a file in the
+// store's folder, NAME.kept. Any process that reads the store may write it, without a lock. The
+// process writes it as NAME.RANDOM.kept.new, and then renames it. If two processes write a value at
+// once, the second removes the unfinished file of the first. It cannot tell that file from one of a
+// killed process.
 
-// KeptExt is the extension of files that hold no part of a store.
+// KeptExt is the extension of files with cached values, which are not part of the store.
 const KeptExt = ".kept"
 
 const halfExt = KeptExt + ".new"
 
-// Kept returns what is kept under a name beside the store in dir; nil: nothing is.
+// Kept returns the value cached under a name beside the store in dir, or nil if there is none.
 func Kept(ctx context.Context, dir, name string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func Kept(ctx context.Context, dir, name string) ([]byte, error) {
 	return b, err
 }
 
-// Keep keeps a value under a name beside the store in dir, if there is room for it.
+// Keep caches a value under a name beside the store in dir, if there is room for it.
 func Keep(ctx context.Context, dir, name string, value []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -54,7 +54,7 @@ func Keep(ctx context.Context, dir, name string, value []byte) error {
 	return replaceBy(path+"."+rand.Text()+halfExt, path+KeptExt, value)
 }
 
-// removeHalves removes what others began to keep under a name.
+// removeHalves removes unfinished files of a name.
 func removeHalves(dir, name string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 const hasLocks = true
 
-// TryLock takes the lock that badger takes when it opens dir. While it is held nobody changes the
-// files. ok is false if another process has the lock.
+// TryLock takes the lock that badger takes when it opens dir. While it is held, no other process
+// changes the files. ok is false if another process has the lock.
 func TryLock(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_EX)
 }

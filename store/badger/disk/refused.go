@@ -9,8 +9,8 @@ import (
 	"skink/store"
 )
 
-// refusals are the errors of a system that does not let a process use a file. They say nothing
-// about what is in the file.
+// refusals are the errors of a system that does not let a process use a file. They do not mean that
+// the file is damaged.
 var refusals = []syscall.Errno{
 	syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOSPC,
 	syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
@@ -31,9 +31,9 @@ func Damage(err error) error {
 	return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
 }
 
-// said returns the text of the system's error. Badger does not wrap that error but passes on its
-// text: "what badger wanted err: what the system said". If badger joined two errors, what it wanted
-// is the second line.
+// said returns the text of the system's error. Badger does not wrap that error but includes its
+// text: "what badger tried err: what the system said". If badger joined two errors, its own text is
+// the second line.
 func said(err error) string {
 	text := err.Error()
 	if i := strings.LastIndex(text, " err: "); i >= 0 {
@@ -45,16 +45,16 @@ func said(err error) string {
 	return text
 }
 
-// Refused says whether an error is a refusal of the system.
+// Refused reports whether an error is a refusal of the system.
 func Refused(err error) bool { return refusal(err) != 0 }
 
-// Full says whether an error is, or tells of, a disk or a quota without room.
+// Full reports whether an error is, or contains, that a disk or a quota is full.
 func Full(err error) bool {
 	errno := refusal(err)
 	return errno == syscall.ENOSPC || errno == syscall.EDQUOT
 }
 
-// refusal returns the refusal that an error wraps or tells of, 0 if there is none.
+// refusal returns the refusal that an error wraps or contains in its text, or 0.
 func refusal(err error) syscall.Errno {
 	for _, errno := range refusals {
 		if errors.Is(err, errno) {

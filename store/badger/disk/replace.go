@@ -2,11 +2,11 @@ package disk
 
 import "os"
 
-// Replace replaces a file. Also after a power cut, either the old or the new file is there, and
-// it is whole.
+// Replace replaces a file. Even after a power cut, either the old or the new file exists, and it is
+// complete.
 func Replace(name string, b []byte) error { return replaceBy(name+".new", name, b) }
 
-// replaceBy replaces a file by one that has another name until it is whole.
+// replaceBy replaces a file by way of a temporary file with another name.
 func replaceBy(half, name string, b []byte) error {
 	f, err := os.OpenFile(half, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
 	if err != nil {

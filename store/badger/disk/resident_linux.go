@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Resident returns how many bytes of mapped files are resident in the process, and whether the
-// system could say so.
+// Resident returns how many bytes of mapped files are resident in the process. The second result is
+// false if that is not known.
 func Resident() (int64, bool) {
 	text, err := os.ReadFile("/proc/self/statm") // in pages: size, resident, resident of files, ...
 	if err != nil {
@@ -23,8 +23,8 @@ func Resident() (int64, bool) {
 	return pages * int64(os.Getpagesize()), err == nil
 }
 
-// GiveBack takes the pages of a mapped file out of the process. Nothing is lost by it, because
-// badger maps its files as shared.
+// GiveBack removes the pages of a mapped file from the process. That loses no data, because badger
+// maps its files as shared.
 func GiveBack(pages []byte) {
 	if len(pages) > 0 {
 		_ = unix.Madvise(pages, unix.MADV_DONTNEED) // it is advice only, so an error costs nothing

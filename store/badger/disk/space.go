@@ -1,6 +1,6 @@
-// Package disk is what a store asks of the machine below it: free space, open files, the lock of a
-// folder, which of its mapped files are resident, and which errors are a refusal of the system and
-// no damage of a file.
+// Package disk has the system services that a store needs: free space, open files, the lock of a
+// folder, and which mapped files are resident. It also tells which errors are a refusal of the
+// system and not a damaged file.
 package disk
 
 import (
@@ -13,16 +13,16 @@ import (
 
 const (
 	// defaultReserve is how many bytes a crawl leaves free on the disk. Badger maps its files into
-	// memory, and if there is no room for one, nothing more can be written to the open store. Between
-	// two looks at the disk a few memtables can be written, and a compaction needs room for its
-	// result beside its input.
+	// memory, and if there is no room for one, nothing more can be written to the open store.
+	// Between two checks of the disk a few memtables can be written, and a compaction needs room
+	// for its result in addition to its input.
 	defaultReserve = 256 << 20
 	// reserveShare bounds the default on small file systems to a twentieth of them.
 	reserveShare = 20
 	// LeastReserve is the least that the default may be, in bytes. Flushing two memtables and
 	// compacting their tables takes that much. With 16 MiB a full disk was seen to kill the process.
 	LeastReserve = 64 << 20
-	// askInterval is how long an answer about free space is believed. A disk that writes 500 MB/s
+	// askInterval is how long a measurement of free space is valid. A disk that writes 500 MB/s
 	// uses up a tenth of the reserve in that time.
 	askInterval = 50 * time.Millisecond
 )
@@ -53,7 +53,7 @@ func (s *Space) Check() error {
 	return s.err
 }
 
-// HasRoom says whether so many bytes can be written without touching the reserve.
+// HasRoom reports whether so many bytes can be written without using the reserve.
 func (s *Space) HasRoom(bytes int64) bool {
 	if s.Reserve < 0 {
 		return true

@@ -15,16 +15,16 @@ import (
 	"skink/store"
 )
 
-// A Filter says of a key that it is surely not in the store, from memory.
+// A Filter proves in memory that a key is not in the store.
 //
-// Nearly all look-ups of a crawl miss: a unique page asks for its text hash and some fourteen
-// postings and finds none of them, and each miss costs badger a search in every level. The filter
-// answers them in one cache line each. It is a blocked Bloom filter (Putze, Sanders, Singler,
-// 2007): a key sets seven bits inside one block of 512, at ten bits a key. About one absent key in
-// seventy is taken for present in a full segment, and then costs the look-up after all.
+// Nearly all look-ups of a crawl miss: a unique page looks up its text hash and some fourteen
+// postings and finds none of them. Each miss costs badger a search in every level. The filter
+// answers a miss in one cache line. It is a blocked Bloom filter (Putze, Sanders, Singler, 2007): a
+// key sets seven bits inside one block of 512, at ten bits a key. In a full segment about one
+// absent key in seventy is reported as present, and then costs the look-up.
 //
-// It grows by parts, each twice as large as the one before, and a key is looked for in all of them;
-// ten million keys are four parts in 19 MB.
+// It grows by parts, each twice as large as the one before, and a key is looked up in all of them.
+// Ten million keys are four parts in 19 MB.
 type Filter struct {
 	mu    sync.RWMutex // guards parts
 	parts []bloom
@@ -37,7 +37,7 @@ const (
 	probes       = 7 // optimal would be 10·ln 2; seven numbers of nine bits fit into 64
 )
 
-// Has says whether key may have been added; false is certain.
+// Has reports whether key may have been added; false is certain.
 func (f *Filter) Has(key uint64) bool {
 	h := mix(key)
 	f.mu.RLock()
@@ -45,7 +45,7 @@ func (f *Filter) Has(key uint64) bool {
 	return f.find(h)
 }
 
-// Add remembers key.
+// Add adds key.
 func (f *Filter) Add(key uint64) {
 	h := mix(key)
 	f.mu.Lock()
@@ -82,11 +82,12 @@ func (f *Filter) find(h uint64) bool {
 
 // # The file of a filter
 //
-// Parts, their number first, all integers little-endian: for each 8 bytes for the keys it is made
-// for, 8 for those it has room for, and its words of 8 bytes; then the CRC-32C of all that, 4
-// bytes, big-endian. Keys that are added meanwhile may be in it or not.
+// The file begins with the number of parts; all integers are little-endian. Each part is 8 bytes
+// for its capacity in keys, 8 for the keys it still has room for, and its words of 8 bytes. The
+// file ends with the CRC-32C of all that, 4 bytes, big-endian. Keys that are added meanwhile may be
+// in it or not.
 
-// Write makes the file and makes it survive a power cut. It holds the lock for a piece at a time.
+// Write writes the file and syncs it. It holds the lock for a piece at a time.
 func (f *Filter) Write(name string) (err error) {
 	file, err := os.Create(name)
 	if err != nil {
@@ -117,7 +118,7 @@ func (f *Filter) Write(name string) (err error) {
 	return errors.Join(out.Flush(), file.Sync())
 }
 
-// Read fills an empty filter from a file. After an error it is empty still.
+// Read fills an empty filter from a file. After an error the filter is still empty.
 func (f *Filter) Read(name string) error {
 	file, err := os.Open(name)
 	if err != nil {
@@ -165,8 +166,8 @@ func readParts(file io.Reader, size uint64) (parts []bloom, err error) {
 	return parts, nil
 }
 
-// A bloom is a filter of one size. Its keys are mixed already: the high bits choose the block, so
-// keys that come in order fill it in order.
+// A bloom is a filter of one size. Its keys are already mixed. The high bits choose the block, so
+// keys in ascending order fill it in order.
 type bloom struct {
 	words []uint64
 	keys  int // it is made for
@@ -178,7 +179,7 @@ func newBloom(keys, bitsPerKey int) bloom {
 	return bloom{words: make([]uint64, blocks*wordsInBlock), keys: keys, free: keys}
 }
 
-// block is the part of the filter that a key's bits are in.
+// block returns the part of the filter that holds a key's bits.
 func (b *bloom) block(h uint64) []uint64 {
 	blocks := uint64(len(b.words) / wordsInBlock)
 	n, _ := bits.Mul64(h, blocks)
@@ -192,12 +193,12 @@ func (b *bloom) add(h uint64) {
 	}
 }
 
-// firstBit is the first bit that has looks at, 0 or 1.
+// firstBit returns the first bit that has checks, 0 or 1.
 func (b *bloom) firstBit(h, g uint64) uint64 {
 	return b.block(h)[g>>6&7] >> (g & 63) & 1
 }
 
-// has looks for a key that was mixed once, h, and twice, g.
+// has looks up a key that was mixed once, h, and twice, g.
 func (b *bloom) has(h, g uint64) bool {
 	block := b.block(h)
 	for range probes {

@@ -1,56 +1,58 @@
-// Package postings is lists of pages by key, on disk: which pages were posted under a band of a
-// sketch, a text hash, or an id. It knows nothing of the store that it serves but [Store], the
-// little it asks of it.
+// Package postings keeps lists of pages by key on disk: the pages that were posted under a band of
+// a sketch, a text hash, or an id. It uses its store only through [Store].
 //
-// Start with [New], [Index.Open] and [Index.Start]; then [Index.Post] and [Index.Find]. A [Filter]
-// says of other keys, here those of URLs, that they are surely not in the store.
+// Start with [New], [Index.Open] and [Index.Start]; then use [Index.Post] and [Index.Find]. A
+// [Filter] proves of other keys, here those of URLs, that they are not in the store.
 //
 // # The index
 //
-// A unique page asks for its text hash and some fourteen keys and finds nothing, then posts as
-// many. As keys of badger's that is fifteen random writes a page, each carried through every level,
-// and their cost rises with the index. Here they go the way of a log-structured merge tree (O'Neil
-// et al., 1996) of our own, whose rows are 16 bytes instead of badger's 40:
+// A unique page looks up its text hash and some fourteen keys and finds nothing, and then posts as
+// many. As keys of badger that is fifteen random writes a page, each moved through every level, and
+// their cost rises with the index. So postings have a log-structured merge tree of our own (O'Neil
+// et al., 1996), whose rows are 16 bytes instead of badger's 40:
 //
-//   - All postings of a transaction are one value in the journal, written in
-//     that transaction. The journal is what is true; all the rest
-//     can be made again from it.
-//   - In memory, they go into a table (table.go). When that has tablePostings,
-//     another takes its place, and a goroutine writes it out as a segment
-//     (segment.go): a file of sorted postings, with a filter of its keys.
-//   - When there are mergeAt segments of one level, the goroutine merges them
-//     into one of the next (merge.go). So a posting is written once a level, and
-//     there are at most mergeAt-1 segments a level to look into.
-//   - A key i in badger names the segments there are, and the last entry of the
-//     journal that is in them. It is switched in one transaction after a new
-//     file was synced; files it does not name are removed when a store opens.
+//   - All postings of a transaction are one value in the journal, written in that transaction. The
+//     journal is authoritative; everything else can be rebuilt from it.
+//   - In memory, postings go into a table (table.go). When the table has tablePostings, another
+//     replaces it, and a goroutine writes it out as a segment (segment.go): a file of sorted
+//     postings, with a filter of its keys.
+//   - When there are mergeAt segments of one level, the goroutine merges them into one of the next
+//     (merge.go). So a posting is written once a level, and a look-up reads at most mergeAt-1
+//     segments a level.
+//   - A key i in badger names the existing segments, and the last entry of the journal that is in
+//     them. It is changed in one transaction after a new file was synced. Files that it does not
+//     name are removed when a store opens.
 //
-// A power cut can bring back a manifest whose files were removed since, which is like a damaged
+// A power cut can restore a manifest whose files were removed since. That is handled like a damaged
 // file, below.
 //
-// What a kill costs is the journal after the last segment: opening reads it, at most two tables,
-// some 45,000 pages of 14 keys in 6 MB. Closing in order costs the same, for it writes no segment
-// either. At five million pages opening took 0.7 s, which is mostly the filters. A segment that is
-// missing or has a damaged end is not missed: all segments are made again from the journal, five
-// million pages in 12 s. A damaged block inside one is found when it is read: that is an error, the
-// file is removed, and the next opening makes it good.
+// After a kill, opening reads the journal after the last segment. That is at most two tables, some
+// 45,000 pages of 14 keys in 6 MB. A regular close costs the same, because it writes no segment
+// either. At five million pages opening took 0.7 s, mostly for the filters. If a segment is missing
+// or has a damaged end, all segments are rebuilt from the journal: five million pages in 12 s. A
+// damaged block inside a segment is found when it is read. That is an error, the file is removed,
+// and the next opening rebuilds it.
 //
-// Keys are mixed before anything else is done with them, so that any keys are spread as evenly as
-// hashes, and a segment's filter is filled in order. Text hashes are posted like keys: the first
-// half of a hash, under a kind of its own, which is the low bit of the number. The other half is
-// compared with the record's. So are the ids of pages whose URL was never in the frontier, for as
-// keys of badger's, in no order, they cost more the more there are.
+// Keys are mixed before any other use, so that any keys are spread as evenly as hashes, and a
+// segment's filter is filled in order. Text hashes are posted like keys: the first half of a hash,
+// under a kind of its own, which is the low bit of the number. The other half is compared with the
+// record's. The ids of pages whose URL was never in the frontier are posted in the same way. As
+// keys of badger, in random order, their cost would grow with their number.
 //
-// # Against plain keys
+// # Comparison with plain keys
 //
-// The same store with postings as plain keys of badger's, a key and a place each, and a filter in
-// front of them, is simpler. Measured in turn on two processors that others used, too: TestIndex
-// judged 200,000 pages at 5,800 to 11,600 a second, for some 100 µs of processor time a page, and
-// took 1,163 bytes of disk for each; with this package at 23,000 to 34,000 a second, for some 30
-// µs, and 915 bytes. Memory was the same. A crawl of 7,700 real pages, which spends about 1 ms on a
-// page, took 7.3 s of processor time with plain keys and 6.4 s without (medians of three, each of
-// which strays by 1 s). So plain keys would cost a crawl some 5 to 10 % when it is small, and more
-// as it grows, and this package stays.
+// A simpler design would keep postings as plain keys of badger, a key and a place each, with a
+// filter in front of them. Both were measured in turn on two processors that also did other work,
+// with TestIndex and 200,000 pages:
+//
+//	                 pages a second     CPU time a page   disk a page
+//	plain keys        5,800 to 11,600   some 100 µs       1,163 bytes
+//	this package     23,000 to 34,000   some 30 µs          915 bytes
+//
+// Memory was the same. A crawl of 7,700 real pages, which spends about 1 ms on a page, took 7.3 s
+// of processor time with plain keys and 6.4 s without (medians of three, each of which varies by 1
+// s). So plain keys would cost a small crawl some 5 to 10 %, and a large one more. So this package
+// stays.
 package postings
 
 import (
@@ -66,14 +68,15 @@ import (
 	"sync/atomic"
 )
 
-// Options say how an index works. The zero value is good.
+// Options configures an index. The zero value uses the defaults.
 type Options struct {
 	Table     int // postings in memory that become a segment; 0: 360,000
 	Fan       int // segments of a level that are merged into one; 0: 8
 	URLsEvery int // new URLs after which their filter is written; 0: 1,048,576
-	// ReadOnly: nothing is written. What the segments do not have stays in memory.
+	// ReadOnly writes nothing. Postings that are in no segment stay in memory.
 	ReadOnly bool
-	// Step is called after each step on disk, by its name, where a kill may come; nil: nothing is.
+	// Step is called with the name of each step on disk, at which a test may kill the process; nil:
+	// not called.
 	Step func(step string)
 }
 
@@ -112,7 +115,7 @@ type Index struct {
 	ended   sync.WaitGroup
 }
 
-// Store is what an index needs of its store.
+// Store is the part of a store that an index uses.
 type Store interface {
 	SaveManifest(Manifest) error // and makes it survive a kill
 	RoomFor(bytes int64) bool    // whether so much may be written for tidiness' sake
@@ -127,12 +130,12 @@ const (
 	// three times, and ten segments on average. 4 gives four levels and six segments: the fifth
 	// million took 42 µs a page instead of 38.
 	mergeAt = 8
-	// urlsEvery is how many URLs an opening may have to read from the journal, after which their
-	// filter is written out. It is 1.3 MB for a million URLs, and a tenth of a second.
+	// urlsEvery is the most URLs that an opening reads from the journal; after as many their filter
+	// is written out. That takes 1.3 MB for a million URLs, and a tenth of a second.
 	urlsEvery = 1 << 20
 )
 
-// A Kind is what a posting's key is.
+// A Kind is the kind of a posting's key.
 type Kind uint64
 
 const (
@@ -145,15 +148,15 @@ func KindOf(num uint64) Kind             { return Kind(num & 1) }
 func NumOf(num uint64) uint64            { return num >> 1 }
 func WithKind(num uint64, k Kind) uint64 { return num<<1 | uint64(k) }
 
-// Mixed is a key as the index knows it.
+// Mixed returns a key in the form that the index uses.
 func Mixed(key uint64, k Kind) uint64 { return mix(key ^ uint64(k)*0x9E3779B97F4A7C15) }
 
-// File is the name of a file of postings.
+// File returns the name of a file of postings.
 func (x *Index) File(id uint64) string {
 	return filepath.Join(x.dir, fmt.Sprintf("%06d%s", id, SegmentExt))
 }
 
-// URLFile is the name of a file of a filter of URLs.
+// URLFile returns the name of a file of a filter of URLs.
 func (x *Index) URLFile(id uint64) string {
 	return filepath.Join(x.dir, fmt.Sprintf("%06d%s", id, URLsExt))
 }
@@ -178,7 +181,7 @@ type SegmentEntry struct {
 	Level int    `json:"level"`
 }
 
-// New makes an index whose files are in dir.
+// New returns an index whose files are in dir.
 func New(dir string, s Store, opt Options) *Index {
 	x := &Index{
 		dir: dir, store: s, opt: opt.orDefault(),
@@ -190,7 +193,7 @@ func New(dir string, s Store, opt Options) *Index {
 	return x
 }
 
-// Open opens the segments of a manifest. After an error there are none.
+// Open opens the segments of a manifest. After an error none is open.
 func (x *Index) Open(m Manifest) error {
 	var list []*segment
 	for _, e := range m.Segments {
@@ -212,8 +215,8 @@ func closeSegments(list []*segment) {
 	}
 }
 
-// removeOrphans removes the files that the manifest does not name: what a killed process was
-// writing, or had merged.
+// removeOrphans removes the files that the manifest does not name. A killed process was writing
+// them, or had merged them.
 func (x *Index) removeOrphans() error {
 	named := map[string]bool{x.URLFile(x.manifest.URLs): true}
 	for _, e := range x.manifest.Segments {
@@ -242,14 +245,14 @@ func (x *Index) Close() error {
 	return x.err
 }
 
-// Posted is what a page is posted under.
+// Posted is a page and the keys it is posted under.
 type Posted struct {
 	Num  uint64 // its number with the kind, see [WithKind]
 	Keys []uint64
 }
 
-// Post takes what entry seq of the journal says: how many URLs are new, and what was posted. If the
-// table is full and the one before it is still being written, it waits.
+// Post adds entry seq of the journal: the number of new URLs, and the postings. If the table is
+// full and the one before it is still being written, Post waits.
 func (x *Index) Post(seq uint64, urls int, list []Posted) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -278,22 +281,22 @@ func (x *Index) Post(seq uint64, urls int, list []Posted) error {
 	return nil
 }
 
-// KnownSince says that all marks will be at least a place.
+// KnownSince promises that all later marks will be at least a place.
 func (x *Index) KnownSince(place uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.floor = max(x.floor, place)
 }
 
-// PostedSince says whether anything was posted under a mixed key since a mark. What is no longer in
-// memory it does not look up: then it says yes, and the page is judged again.
+// PostedSince reports whether anything was posted under a mixed key since a mark. It only looks in
+// memory. If the mark is older than that, it returns true, and the page is judged again.
 func (x *Index) PostedSince(key, mark uint64) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return mark < x.floor || x.fresh.last(key) > mark || x.full != nil && x.full.last(key) > mark
 }
 
-// Forget takes note that the postings of some places find nothing any more.
+// Forget records that the postings of some places are superseded.
 func (x *Index) Forget(places []uint64) {
 	x.goneMu.Lock()
 	defer x.goneMu.Unlock()
@@ -315,9 +318,9 @@ func (x *Index) wakeUp() {
 	}
 }
 
-// Find appends the places of a kind posted under key to dst, lowest first, at most limit of them;
-// more says that there are others. Places that were given up are passed over, which may take a
-// second, longer reading.
+// Find appends the places of a kind posted under key to dst, lowest first, at most limit of them.
+// more reports whether there are others. Find skips superseded places, which may take a second,
+// longer read.
 func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst []uint64) (nums []uint64, more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return dst, false, err
@@ -338,12 +341,11 @@ func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst 
 	}
 }
 
-// Among appends to dst which of some keys of a kind may have been posted, by where they stand in
-// keys. Under all others nothing was posted, so that a page with new keys is spared a Find for
-// each.
+// Among appends to dst the indexes in keys of those keys of a kind that may have been posted. The
+// other keys were never posted, which saves a Find for each.
 //
-// Each key is somewhere else in memory. Asked for under one lock, their cache lines come side by
-// side; a lock for each key would let each wait for the one before.
+// Each key is elsewhere in memory. Under one lock, their cache lines are fetched in parallel. With
+// a lock for each key, each fetch would wait for the one before.
 func (x *Index) Among(keys []uint64, kind Kind, dst []int) []int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -355,7 +357,7 @@ func (x *Index) Among(keys []uint64, kind Kind, dst []int) []int {
 	return dst
 }
 
-// maybe says whether anything may have been posted under a mixed key. The caller holds mu.
+// maybe reports whether anything may have been posted under a mixed key. The caller holds mu.
 func (x *Index) maybe(key uint64) bool {
 	if x.fresh.slot(key).first != 0 || x.full != nil && x.full.slot(key).first != 0 {
 		return true
@@ -402,7 +404,7 @@ func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []u
 	return nums[:had+min(len(got), want)], nil
 }
 
-// living takes the places out of a list that were given up.
+// living removes the superseded places from a list.
 func (x *Index) living(list []uint64) []uint64 {
 	if len(list) == 0 {
 		return list
@@ -415,9 +417,8 @@ func (x *Index) living(list []uint64) []uint64 {
 	return slices.DeleteFunc(list, func(place uint64) bool { return x.gone[place] })
 }
 
-// firstBits says of up to 64 segments which of them may have a key, after one bit of each filter.
-// There is no branch in it, so the processor fetches the cache lines at once, and not one after the
-// other.
+// firstBits returns which of up to 64 segments may have a key, after checking one bit of each
+// filter. It has no branch, so the processor fetches the cache lines in parallel.
 func firstBits(some []*segment, key, g uint64) (maybe uint64) {
 	for i, s := range some {
 		maybe |= s.filter.firstBit(key, g) << i

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Start goes on from a manifest whose segments [Index.Open] has opened, or that names none: files
-// that it does not name are removed, and a goroutine begins that writes segments and merges them.
-// Close waits for it. A read-only index does neither.
+// Start starts an index from a manifest whose segments [Index.Open] has opened, or that names none.
+// It removes files that the manifest does not name, and starts a goroutine that writes and merges
+// segments. Close waits for it. A read-only index does neither.
 func (x *Index) Start(m Manifest) error {
 	x.manifest = m
 	if x.opt.ReadOnly {
@@ -33,8 +33,9 @@ func (x *Index) Start(m Manifest) error {
 	return nil
 }
 
-// Settle waits until all that was posted before is written and merged as far as it is to be, in an
-// index that is not read-only. A wake-up is only taken after what the one before was for is done.
+// Settle waits until all earlier postings are written and merged as far as necessary. The index
+// must not be read-only. It relies on the order of wake-ups: one is only taken when the work of the
+// one before is done.
 func (x *Index) Settle() {
 	for range 3 {
 		x.wake <- struct{}{}
@@ -93,7 +94,7 @@ func (x *Index) flush() error {
 	return x.replace(nil, s, t)
 }
 
-// write makes the file of a segment of at most so many postings, by fill.
+// write writes a segment of at most so many postings; fill adds them.
 func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*segment, error) {
 	id := x.manifest.Next
 	x.manifest.Next++
@@ -114,8 +115,8 @@ func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*se
 	return s, nil
 }
 
-// replace puts a segment in the place of those it was made of, first in badger, which is the moment
-// it counts. If it was made of a table, that is free again.
+// replace replaces segments by the segment that was made of them, first in badger, which makes it
+// effective. If the segment was made of a table, that table is free again.
 func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	list := slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return slices.Contains(old, s) })
 	list = append(list, by)
@@ -143,8 +144,8 @@ func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	return nil
 }
 
-// ripe returns the segments of the lowest level that has enough of them to be merged, or nil; also
-// nil if there is no room on the disk for the result beside them.
+// ripe returns the segments of the lowest level that has enough of them to be merged, or nil. It
+// also returns nil if the disk has no room for the result in addition to them.
 func (x *Index) ripe() []*segment {
 	byLevel := map[int][]*segment{}
 	for _, s := range x.segments {
@@ -195,8 +196,8 @@ func (x *Index) saveURLs() error {
 	return nil
 }
 
-// merge makes one segment of several. Meanwhile it writes tables that become full, so that nobody
-// waits for it.
+// merge makes one segment of several. Meanwhile it writes tables that become full, so that Post
+// does not wait.
 func (x *Index) merge(old []*segment) error {
 	postings := 0
 	var readers []*segmentReader
@@ -217,8 +218,8 @@ func (x *Index) merge(old []*segment) error {
 		return err
 	}
 	for _, s := range old {
-		// Who still reads it can: the file goes with its last reader. Where that cannot be, it
-		// stays until the store is opened again.
+		// Open readers can go on: the system deletes the file with its last reader. On a system
+		// without that, the file stays until the store is opened again.
 		os.Remove(s.file.Name())
 	}
 	x.at("merged removed")
@@ -254,10 +255,10 @@ func (x *Index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
 	return nil
 }
 
-// pauseEach is how many postings a merge writes before it looks up.
+// pauseEach is how many postings a merge writes between two pauses.
 const pauseEach = 1024
 
-// pause is where a merge looks up from its work.
+// pause interrupts a merge to write a full table. It returns errClosing if the index is being closed.
 func (x *Index) pause() error {
 	select {
 	case <-x.closing:

@@ -18,8 +18,9 @@ import (
 
 // # A segment
 //
-// A segment is a file of postings, sorted by key and then by number, never changed after it was
-// named in the store. Integers are little-endian, varints as in encoding/binary, checks CRC-32C.
+// A segment is a file of postings, sorted by key and then by number. It never changes after it was
+// named in the store. Integers are little-endian, varints are as in encoding/binary, and checks are
+// CRC-32C.
 //
 //	blocks    of up to blockPostings each: for every posting the varint of its
 //	          key's distance from the one before (for the first: from the block's
@@ -32,9 +33,9 @@ import (
 //	          blocks of the filter (4), the check of fences, filter and this (4),
 //	          "skPS"
 //
-// Fences and filter are kept in memory: so an absent key costs a cache line, one that is there one
-// read of some 1.2 KB, whatever the segment's size. A posting takes 9 to 10 bytes, and 13 to 17
-// bits of memory.
+// Fences and filter are kept in memory. So an absent key costs a cache line, and a present key
+// costs one read of some 1.2 KB, whatever the segment's size. A posting takes 9 to 10 bytes, and 13
+// to 17 bits of memory.
 type segment struct {
 	file     *os.File
 	id       uint64
@@ -58,9 +59,9 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// filterBits is how many bits a posting gets in memory. The few large segments decide how much
-// memory there is, the many small ones how often an absent key is read after all, so those get
-// more.
+// filterBits returns the number of bits of a posting in memory. The few large segments determine
+// the memory in total. The many small ones determine how often an absent key causes a read, so
+// those get more bits.
 func filterBits(postings int) int {
 	if postings > 8<<20 {
 		return 12
@@ -68,7 +69,7 @@ func filterBits(postings int) int {
 	return 16
 }
 
-// A segmentWriter writes postings that come in order.
+// A segmentWriter writes postings in ascending order.
 type segmentWriter struct {
 	file   *os.File
 	out    *bufio.Writer
@@ -80,7 +81,7 @@ type segmentWriter struct {
 	offset uint64
 }
 
-// newSegmentWriter makes the file of a segment of at most so many postings.
+// newSegmentWriter creates the file of a segment of at most so many postings.
 func newSegmentWriter(name string, postings int) (*segmentWriter, error) {
 	f, err := os.Create(name)
 	if err != nil {
@@ -133,7 +134,7 @@ func (w *segmentWriter) write(b []byte) {
 	}
 }
 
-// finish ends the file and makes it survive a power cut.
+// finish completes the file and syncs it.
 func (w *segmentWriter) finish() (*segment, error) {
 	if w.n > 0 {
 		w.endBlock()
@@ -160,7 +161,7 @@ func (w *segmentWriter) finish() (*segment, error) {
 	return s, errors.Join(w.err, w.out.Flush(), w.file.Sync())
 }
 
-// abandon removes a file that was not finished.
+// abandon removes an unfinished file.
 func (w *segmentWriter) abandon() {
 	w.file.Close()
 	os.Remove(w.file.Name())
@@ -191,8 +192,8 @@ func readWords(r io.Reader, words []uint64) error {
 	return nil
 }
 
-// openSegment reads what is kept in memory of a segment. Its errors that wrap [store.ErrCorrupt]
-// are about what is in the file.
+// openSegment reads the part of a segment that is kept in memory. An error that wraps
+// [store.ErrCorrupt] means that the file is damaged.
 func openSegment(name string) (*segment, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -242,7 +243,7 @@ func (s *segment) read() error {
 	return nil
 }
 
-// blocks is how many there are.
+// blocks returns the number of blocks.
 func (s *segment) blocks() int { return len(s.fences) - 1 }
 
 // find appends up to want numbers of a kind under key to dst, lowest first.
@@ -293,8 +294,7 @@ func (s *segment) readBlock(i int, buf *[]byte) (blockReader, error) {
 	return blockReader{rest: b, p: posting{key: s.fences[i].key}}, nil
 }
 
-// damaged removes a file that cannot be trusted: without it, the next opening makes the index again
-// from the journal.
+// damaged removes a damaged file, so that the next opening rebuilds the index from the journal.
 func (s *segment) damaged(block int) error {
 	if !s.readOnly {
 		os.Remove(s.file.Name())
@@ -302,14 +302,14 @@ func (s *segment) damaged(block int) error {
 	return fmt.Errorf("segment %s: %w: block %d; run the command again, and the index is made anew", s.file.Name(), store.ErrCorrupt, block)
 }
 
-// A blockReader takes a block apart.
+// A blockReader reads the postings of a block.
 type blockReader struct {
 	rest []byte
 	p    posting
 	err  error
 }
 
-// next moves to the next posting; false: there is none, or err is set.
+// next moves to the next posting. It returns false if there is none, or if err is set.
 func (b *blockReader) next() bool {
 	if len(b.rest) == 0 {
 		return false
@@ -357,7 +357,7 @@ func (r *segmentReader) next() bool {
 	return true
 }
 
-// CheckSegment reads all of a segment.
+// CheckSegment reads and verifies all of a segment.
 func CheckSegment(name string) error {
 	s, err := openSegment(name)
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// A posting says that a page is to be found under a key.
+// A posting lists a page under a key.
 type posting struct{ key, num uint64 }
 
-// comparePostings is the order of a segment.
+// comparePostings compares two postings by the order of a segment.
 func comparePostings(a, b posting) int {
 	if a.key != b.key {
 		return cmp.Compare(a.key, b.key)
@@ -16,11 +16,11 @@ func comparePostings(a, b posting) int {
 	return cmp.Compare(a.num, b.num)
 }
 
-// A postingTable is the postings that are in no segment yet: a hash table of keys with open
-// addressing, and for each key the list of its numbers in the order in which they came. It grows by
-// doubling, and is emptied to be used again.
+// A postingTable holds the postings that are in no segment yet. It is a hash table of keys with
+// open addressing, and has for each key the list of its numbers in order of arrival. It grows by
+// doubling, and is emptied for reuse.
 //
-// Keys are mixed already, see [Index]: their high bits are their slots. The index's lock guards a
+// Keys are already mixed, see [Index]: their high bits are their slots. The index's lock guards a
 // table that still grows.
 type postingTable struct {
 	slots []slot
@@ -61,7 +61,7 @@ func (t *postingTable) reset() {
 	t.keys, t.nums, t.next = 0, t.nums[:1], t.next[:1]
 }
 
-// slot is where key is, or where it will be.
+// slot returns the slot of key, or the free slot where it belongs.
 func (t *postingTable) slot(key uint64) *slot {
 	for i := key >> t.shift; ; i = (i + 1) & uint64(len(t.slots)-1) {
 		if s := &t.slots[i]; s.first == 0 || s.key == key {
@@ -86,8 +86,8 @@ func (t *postingTable) add(p posting) {
 	}
 }
 
-// last is the highest number under key, whatever its kind: that posted last, for numbers come in
-// their order. 0: there is none.
+// last returns the highest number under key, whatever its kind, which is the last posted, because
+// numbers ascend. It returns 0 if there is none.
 func (t *postingTable) last(key uint64) uint64 { return NumOf(t.nums[t.slot(key).last]) }
 
 // find appends the lowest numbers of a kind under key to dst, at most want of them.
@@ -102,7 +102,7 @@ func (t *postingTable) find(key uint64, kind Kind, want int, dst []uint64) []uin
 	return dst
 }
 
-// postings lists all of them.
+// postings returns all postings.
 func (t *postingTable) postings() []posting {
 	list := make([]posting, 0, t.len())
 	for _, s := range t.slots {
