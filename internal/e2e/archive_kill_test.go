@@ -1,0 +1,185 @@
+package e2e
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"skink/store"
+	"skink/store/badger"
+	"skink/warc"
+)
+
+// TestKilledArchive kills a crawl with --warc at random moments, and after each kill but one goes
+// on with it. In the end archive and store agree record by record: each record of the store says
+// where its answer is, there it is, and no other answer in the archive passes for a page.
+//
+// Six kills of a small generated site with SKINK_LONG=short; twenty of a larger one with
+// SKINK_LONG=full.
+func TestKilledArchive(t *testing.T) {
+	kills, pages := 6, 1200
+	if long(t) == full {
+		kills, pages = 20, 4000
+	}
+	skink := buildSkink(t)
+	sites := startSites(t, pages)
+	dir := t.TempDir()
+	name, archive := filepath.Join(dir, "store"), filepath.Join(dir, "archive")
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	killed := 0
+	for left := kills; left > 0; left-- {
+		share := (pages - sites.answered()) / left
+		if crawlOnce(t, skink, name, sites, 1+rng.IntN(max(2*share, 1)), "--warc", archive, "--warc-size", "200KB") {
+			killed++
+		}
+	}
+	crawlOnce(t, skink, name, sites, 0, "--warc", archive, "--warc-size", "200KB")
+	t.Logf("seed %d: %d of %d runs killed", seed, killed, kills)
+	if killed == 0 {
+		t.Error("no run was killed")
+	}
+	s, err := badger.Open(name, badger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, s, archive)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	again := filepath.Join(dir, "again")
+	var prefer []string // an archive does not say in which order the seeds were given
+	for _, seed := range sites.seeds {
+		prefer = append(prefer, "--prefer", "^"+regexp.QuoteMeta(seed))
+	}
+	replayed(t, skink, again, archive, prefer...)
+	got, want := exportLines(t, skink, again), exportLines(t, skink, name)
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			t.Fatalf("the archive judged again gives another export than the crawl: %d lines, want %d; line %d:\n got %.600s\nwant %.600s",
+				len(got), len(want), i+1, strings.Join(got[min(i, len(got)):min(i+1, len(got))], ""), strings.Join(want[min(i, len(want)):min(i+1, len(want))], ""))
+		}
+	}
+}
+
+// agree holds an archive and a store against each other.
+func agree(t *testing.T, s store.Reader, archive string) {
+	t.Helper()
+	places := map[store.Archived]*store.Record{}
+	for c, err := range s.Changes(t.Context(), "", store.WantRecord) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &c.Record
+		r.Archive.Digest = ""
+		if other := places[r.Archive]; other != nil {
+			t.Errorf("%s and %s have one place in the archive: %+v", r.URL, other.URL, r.Archive)
+		}
+		places[r.Archive] = r
+	}
+	files, err := os.ReadDir(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := len(places)
+	for _, f := range files {
+		switch {
+		case strings.HasSuffix(f.Name(), ".warc.gz"):
+			inArchive(t, archive, f.Name(), places)
+		case !strings.HasSuffix(f.Name(), ".cdxj"):
+			t.Errorf("%s is left over", f.Name())
+		}
+	}
+	for place, r := range places {
+		t.Errorf("%s is not in the archive at %+v", r.URL, place)
+	}
+	t.Logf("%d records of the store, %d files", records, len(files))
+}
+
+// inArchive takes the places out that a file of the archive has, and wants its index to name the
+// same records.
+func inArchive(t *testing.T, archive, name string, places map[store.Archived]*store.Record) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(archive, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := warc.NewReader(f)
+	for first := true; ; first = false {
+		rec, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if first != (rec.Type() == warc.Info) {
+			t.Errorf("%s: a %s at offset %d", name, rec.Type(), rec.Offset)
+		}
+		isPage := rec.Type() == warc.Response && rec.Header.Get("Skink-Page") != "no" || rec.Type() == warc.Metadata && !rec.Header.Has("WARC-Concurrent-To")
+		if _, err := io.Copy(io.Discard, rec.Block); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !isPage {
+			continue
+		}
+		place := store.Archived{File: name, Offset: rec.Offset, Length: rec.Length}
+		page := places[place]
+		if page == nil {
+			t.Errorf("%s: %s at offset %d is no page of the store", name, rec.URI(), rec.Offset)
+			continue
+		}
+		if page.URL != rec.URI() || !page.FetchedAt.Equal(rec.Date()) {
+			t.Errorf("%s: %s of %v stands at offset %d, where %s of %v should be", name, rec.URI(), rec.Date(), rec.Offset, page.URL, page.FetchedAt)
+		}
+		delete(places, place)
+	}
+	sameIndex(t, archive, name)
+}
+
+// sameIndex wants the index that was written as the file grew to be that of the file.
+func sameIndex(t *testing.T, archive, name string) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(archive, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	entries, err := warc.IndexOf(f, name, func(d *warc.Damage) { t.Error(d) })
+	var want strings.Builder
+	got, readErr := os.ReadFile(filepath.Join(archive, strings.TrimSuffix(name, ".warc.gz")+".cdxj"))
+	if err := errors.Join(err, readErr, warc.WriteIndex(&want, entries)); err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want.String() {
+		t.Errorf("the index of %s differs from the one that is made of it", name)
+	}
+}
+
+// replayed judges an archive into a store of its own.
+func replayed(t *testing.T, skink, name, archive string, more ...string) {
+	t.Helper()
+	if out, err := exec.Command(skink, append([]string{"crawl", "--quiet", "--store", name, "--from", archive}, more...)...).CombinedOutput(); err != nil {
+		t.Fatalf("crawl --from: %v\n%s", err, out)
+	}
+}
+
+// exportLines are the lines of an export of all pages, sorted: a page that takes the lead later
+// stands in another place.
+func exportLines(t *testing.T, skink, name string) []string {
+	t.Helper()
+	out, err := exec.Command(skink, "export", "--store", name, "--include", "all").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Sorted(strings.Lines(string(out)))
+}

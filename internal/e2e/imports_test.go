@@ -1,0 +1,187 @@
+package e2e
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// table is which of our packages each folder may import, and the large
+// dependencies that have their one home there. Tests may import what they test
+// with. A folder that is not in the table may not exist.
+var table = map[string]struct {
+	ours  []string
+	heavy []string
+}{
+	".":                           {[]string{"internal/cli"}, nil},
+	"frontier":                    {nil, []string{"github.com/nlnwa/whatwg-url"}},
+	"crawler/robots":              {nil, nil},
+	"crawler/sitemap":             {nil, nil},
+	"crawler/learn":               {nil, nil},
+	"crawler/wire":                {[]string{"frontier"}, nil},
+	"crawler/wire/wiretest":       {nil, nil},
+	"crawler/folder":              {nil, nil},
+	"crawler/hostile":             {nil, nil}, // tests alone
+	"internal/e2e":                {nil, nil}, // tests alone
+	"crawler":                     {[]string{"frontier", "crawler/robots", "crawler/wire", "crawler/folder", "internal/line", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
+	"extract":                     {[]string{"internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
+	"dedup":                       {[]string{"internal/language"}, nil},
+	"store":                       {[]string{"dedup", "frontier"}, nil},
+	"store/storetest":             {[]string{"store", "dedup", "frontier"}, nil},
+	"store/badger/postings":       {[]string{"store"}, nil},
+	"store/badger/disk":           {[]string{"store"}, nil},
+	"store/badger":                {[]string{"store", "store/badger/disk", "store/badger/postings", "dedup", "frontier", "internal/line"}, []string{"github.com/dgraph-io/badger"}},
+	"store/postgres":              {[]string{"store", "dedup", "frontier"}, []string{"github.com/jackc/pgx/v5/pgxpool"}},
+	"store/postgres/postgrestest": {nil, nil}, // it starts servers for tests
+	"store/remote":                {[]string{"store", "store/badger/disk", "dedup", "frontier"}, nil},
+	"warc":                        {nil, nil},
+	"report":                      {[]string{"store", "dedup", "internal/precedence", "internal/align", "internal/harmless", "crawler/learn"}, nil},
+	"report/audit":                {[]string{"report", "store", "dedup", "frontier", "internal/harmless", "crawler/learn"}, nil},
+	"feed":                        {[]string{"warc", "store", "dedup", "internal/harmless", "internal/table"}, nil},
+	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "internal/align", "internal/harmless", "internal/ownname"}, nil},
+	"internal/language":           {nil, nil},
+	"internal/harmless":           {nil, nil},
+	"internal/lastused":           {nil, nil},
+	"internal/line":               {nil, nil},
+	"internal/precedence":         {[]string{"store"}, nil},
+	"internal/memory":             {nil, nil},
+	"internal/ownname":            {nil, nil},
+	"internal/packed":             {nil, nil},
+	"internal/table":              {nil, []string{"github.com/parquet-go/parquet-go"}},
+	"internal/against":            {[]string{"dedup", "store"}, nil},
+	"internal/align":              {[]string{"dedup"}, nil},
+	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/corpus", "internal/lastused", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
+	"internal/corpus":             {[]string{"extract", "internal/packed", "internal/table", "crawler", "internal/replay", "warc"}, nil},
+	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/ingest", "internal/replay", "store", "store/badger/disk", "warc"}, nil},
+	"internal/replay":             {[]string{"crawler", "crawler/wire", "frontier", "store", "warc"}, nil},
+	"internal/revisit":            {[]string{"store"}, nil},
+	"internal/complete":           {[]string{"dedup", "store", "internal/lastused", "internal/precedence"}, nil},
+	"internal/monitor":            {[]string{"internal/ownname"}, []string{"github.com/prometheus/client_golang"}},
+	"internal/cli":                {[]string{"internal/archive", "internal/replay", "warc", "internal/harmless", "internal/memory", "internal/monitor", "internal/ownname", "view", "frontier", "crawler", "crawler/robots", "crawler/wire", "crawler/folder", "extract", "dedup", "store", "store/badger", "store/badger/disk", "store/postgres", "store/remote", "report", "report/audit", "feed", "internal/ingest", "internal/complete", "internal/precedence", "internal/corpus", "internal/revisit", "internal/against", "crawler/learn", "internal/packed"}, []string{"github.com/spf13/pflag"}},
+	"examples/dedup":              {[]string{"dedup"}, nil},                       // the libraries in use, a page each
+	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // the same
+	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool over what skink printed
+	"internal/tools/labelpairs":   {[]string{"extract"}, nil},                     // a tool that makes pairs for skink tune
+	"internal/tools/webgen":       {nil, nil},                                     // a web that is known, for the soak
+	"internal/tools/websites":     {nil, nil},                                     // sites that are known, for what a crawl learns of sites
+	"internal/tools/graft":        {[]string{"extract", "dedup"}, nil},            // a test tool: how steady the main text is
+}
+
+// pure packages may not reach the network, the disk, the clock or a log. Of the package
+// time they may use what does not look at the clock: a duration is a number.
+var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/revisit": true, "internal/precedence": true}
+
+var (
+	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}
+	clock  = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+)
+
+// granted is a permission of the table.
+type granted struct{ folder, imported string }
+
+func TestImports(t *testing.T) {
+	used := make(map[granted]bool)
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && name != "." && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") || isModule(name)) {
+			return fs.SkipDir
+		}
+		if strings.HasSuffix(name, ".go") {
+			checkFile(t, filepath.ToSlash(name), used)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder, rule := range table {
+		for _, imported := range slices.Concat(rule.ours, rule.heavy) {
+			if !used[granted{folder, imported}] {
+				t.Errorf("the table allows %s in %s, and nothing there imports it", imported, folder)
+			}
+		}
+	}
+}
+
+// isModule says whether a folder is a module of its own, which may import what it
+// likes: nothing here imports it.
+func isModule(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, "go.mod"))
+	return err == nil
+}
+
+// checkFile holds a file against the table, and notes in used what it needs of it.
+func checkFile(t *testing.T, name string, used map[granted]bool) {
+	t.Helper()
+	folder := path.Dir(name)
+	rule, ok := table[folder]
+	if !ok {
+		t.Errorf("%s: the folder %s is not in the import table", name, folder)
+		return
+	}
+	if strings.HasSuffix(name, "_test.go") {
+		return
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for _, spec := range f.Imports {
+		imported, _ := strconv.Unquote(spec.Path.Value)
+		if ours, ok := strings.CutPrefix(imported, "skink/"); ok {
+			used[granted{folder, ours}] = true
+			if !slices.Contains(rule.ours, ours) {
+				t.Errorf("%s imports %s, which the table does not allow in %s", name, imported, folder)
+			}
+		}
+		if heavy, home := homeOf(imported); home != "" {
+			used[granted{folder, heavy}] = true
+			if home != folder {
+				t.Errorf("%s imports %s, whose home is %s", name, imported, home)
+			}
+		}
+		if pure[folder] && slices.Contains(impure, imported) {
+			t.Errorf("%s imports %s, and %s is pure", name, imported, folder)
+		}
+	}
+	if pure[folder] {
+		checkClock(t, name, f)
+	}
+}
+
+// checkClock refuses a look at the clock.
+func checkClock(t *testing.T, name string, f *ast.File) {
+	t.Helper()
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok && slices.Contains(clock, s.Sel.Name) {
+			if of, ok := s.X.(*ast.Ident); ok && of.Name == "time" {
+				t.Errorf("%s uses time.%s, and %s is pure", name, s.Sel.Name, path.Dir(name))
+			}
+		}
+		return true
+	})
+}
+
+// homeOf is the large dependency that imported belongs to, and the folder in which it
+// lives; "" if it belongs to none.
+func homeOf(imported string) (heavy, folder string) {
+	for folder, rule := range table {
+		for _, heavy := range rule.heavy {
+			if imported == heavy || strings.HasPrefix(imported, heavy+"/") {
+				return heavy, folder
+			}
+		}
+	}
+	return "", ""
+}

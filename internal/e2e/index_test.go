@@ -1,0 +1,92 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// An index in memory answers bulks as Elasticsearch and OpenSearch do. It wants credentials, if the
+// argument of serve names any, is too busy for the first item it gets, and refuses any whose title
+// begins with "Refused".
+type index struct {
+	mu   sync.Mutex
+	docs map[string]map[string]any // guarded by mu: by id
+	busy bool                      // guarded by mu: it was
+}
+
+// indexes are those of the servers of this process.
+var indexes sync.Map // of *index by *server
+
+func serveIndex(s *server, credentials string) string {
+	x := &index{docs: map[string]map[string]any{}}
+	indexes.Store(s, x)
+	return s.listen(func(w http.ResponseWriter, r *http.Request) {
+		if credentials != "" && r.Header.Get("Authorization") != credentials {
+			http.Error(w, `{"error":{"type":"security_exception","reason":"missing authentication credentials"}}`, http.StatusUnauthorized)
+			return
+		}
+		if r.Method != http.MethodPost || r.URL.Path != "/pages/_bulk" {
+			http.NotFound(w, r)
+			return
+		}
+		json.NewEncoder(w).Encode(map[string]any{"errors": true, "items": x.bulk(r)})
+	})
+}
+
+func (x *index) bulk(r *http.Request) (items []any) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	in := bufio.NewScanner(r.Body)
+	in.Buffer(nil, 1<<24)
+	for in.Scan() {
+		var action map[string]struct {
+			ID string `json:"_id"`
+		}
+		_ = json.Unmarshal(in.Bytes(), &action)
+		for name, a := range action {
+			status := http.StatusOK
+			if name == "delete" {
+				delete(x.docs, a.ID)
+			} else {
+				var doc map[string]any
+				in.Scan()
+				_ = json.Unmarshal(in.Bytes(), &doc)
+				switch {
+				case !x.busy:
+					x.busy, status = true, http.StatusTooManyRequests
+				case strings.HasPrefix(fmt.Sprint(doc["title"]), "Refused"):
+					status = http.StatusBadRequest
+				default:
+					x.docs[a.ID] = doc
+				}
+			}
+			items = append(items, map[string]any{name: map[string]any{"_id": a.ID, "status": status, "error": map[string]any{"reason": "a reason"}}})
+		}
+	}
+	return items
+}
+
+// indexed prints the URLs of the documents of an index, sorted.
+func indexed(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 1, "indexed NAME")
+	found, _ := indexes.Load(sessionOf(ts).servers[args[0]])
+	x := found.(*index)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var urls []string
+	for doc := range maps.Values(x.docs) {
+		urls = append(urls, fmt.Sprint(doc["url"]))
+	}
+	slices.Sort(urls)
+	for _, url := range urls {
+		fmt.Fprintln(ts.Stdout(), url)
+	}
+}

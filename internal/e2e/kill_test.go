@@ -1,0 +1,410 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"skink/dedup"
+	"skink/report"
+)
+
+// TestKilled kills a crawl with SIGKILL at random moments, resumes it with the
+// same command each time, and compares what it ends with to an undisturbed crawl:
+// the same pages, no URL lost, none judged twice, the same clusters over all pages
+// (report --complete), every duplicate's leader there and as similar as was asked
+// for, and no more fetched again than was in flight.
+//
+// Ten kills of a small generated site with SKINK_LONG=short; a hundred of a larger
+// one with SKINK_LONG=full. SKINK_SITES names a folder of sites to crawl instead,
+// each folder in it a site of static files.
+func TestKilled(t *testing.T) {
+	kills, pages := 10, 3000
+	if long(t) == full {
+		kills, pages = 100, 20_000
+	}
+	skink := buildSkink(t)
+	sites := startSites(t, pages)
+
+	calm := filepath.Join(t.TempDir(), "calm")
+	crawlOnce(t, skink, calm, sites, 0)
+	want := exported(t, skink, calm)
+	sites.forget()
+
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	store := filepath.Join(t.TempDir(), "killed")
+	killed := 0
+	for left := kills; left > 0; left-- {
+		// Moments are spread over the whole crawl: of what is left of it, each run
+		// gets a random part, twice its share on average, before it is killed. It
+		// is measured in answers, for an hour of some machine is a minute of another.
+		share := (len(want) - sites.answered()) / left
+		if crawlOnce(t, skink, store, sites, 1+rng.IntN(max(2*share, 1))) {
+			killed++
+		}
+	}
+	crawlOnce(t, skink, store, sites, 0)
+	got := exported(t, skink, store)
+
+	again, most := sites.fetchedAgain()
+	t.Logf("seed %d: %d of %d runs killed; %d pages; %d URLs fetched again, at most %d a kill in flight", seed, killed, kills, len(got), again, parallel)
+	if killed < max(kills/2, 1) { // who ends before its moment leaves nothing for those after it
+		t.Errorf("only %d of %d runs were killed before they ended", killed, kills)
+	}
+	if again > killed*parallel {
+		t.Errorf("%d URLs were fetched again by %d kills; at most %d were in flight at each", again, killed, parallel)
+	}
+	if most > killed+1 {
+		t.Errorf("one URL was fetched %d times with %d kills", most, killed)
+	}
+	samePages(t, got, want)
+	sameClusters(t, completeReport(t, skink, store), completeReport(t, skink, calm))
+	sound(t, got)
+}
+
+const parallel = 16
+
+// buildSkink builds the program, once for all tests.
+func buildSkink(t *testing.T) string {
+	t.Helper()
+	bin, err := builtSkink()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+var builtSkink = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "skink-built-")
+	if err != nil {
+		return "", err
+	}
+	atTheEnd = append(atTheEnd, func() { os.RemoveAll(dir) })
+	bin := filepath.Join(dir, "skink")
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return bin, nil
+})
+
+// crawlOnce runs the crawl, and kills it after so many answers of the sites, and a
+// little time that is left to chance, unless that is 0. It says whether it did.
+func crawlOnce(t *testing.T, skink, store string, sites *sites, answers int, more ...string) (killed bool) {
+	t.Helper()
+	cmd := exec.Command(skink, sites.crawl(store, more)...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	var due <-chan struct{} // never, if nil
+	if answers > 0 {
+		due = sites.after(answers)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-due:
+		time.Sleep(rand.N(10 * time.Millisecond))
+		_ = cmd.Process.Kill() // it may have ended just now
+		if err = <-ended; err != nil && cmd.ProcessState.ExitCode() == -1 {
+			return true
+		}
+	}
+	if err != nil {
+		t.Fatalf("crawl: %v\n%s", err, out.String())
+	}
+	return false
+}
+
+// A line of skink export --include all.
+type line struct {
+	URL         string     `json:"url"`
+	Text        string     `json:"text"`
+	Hash        dedup.Hash `json:"hash"`
+	Words       int        `json:"words"`
+	Verdict     dedup.Kind `json:"verdict"`
+	DuplicateOf string     `json:"duplicate_of"`
+	Resemblance float64    `json:"resemblance"`
+}
+
+func exported(t *testing.T, skink, store string) []line {
+	t.Helper()
+	cmd := exec.Command(skink, "export", "--store", store, "--include", "all")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("export: %v", err)
+	}
+	var lines []line
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		var l line
+		if err := dec.Decode(&l); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// completeReport is the report of a store over all its pages, whatever the order
+// of the crawl was.
+func completeReport(t *testing.T, skink, store string) string {
+	t.Helper()
+	cmd := exec.Command(skink, "report", "--store", store, "--complete", "--format", "json")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("report: %v", err)
+	}
+	return string(out)
+}
+
+// sameClusters wants two reports to have the same pages in the same clusters. Which page of a
+// cluster was seen first, and so leads it, may differ from crawl to crawl.
+func sameClusters(t *testing.T, got, want string) {
+	t.Helper()
+	gotSets, wantSets := clusterSets(t, got), clusterSets(t, want)
+	if len(wantSets) == 0 {
+		t.Fatal("the undisturbed crawl has no clusters")
+	}
+	if !slices.Equal(gotSets, wantSets) {
+		t.Fatalf("clusters of the complete report:\n got %s\nwant %s", strings.Join(gotSets, "\n"), strings.Join(wantSets, "\n"))
+	}
+}
+
+// clusterSets are the URLs of the pages in each cluster of a report, sorted.
+func clusterSets(t *testing.T, text string) (sets []string) {
+	t.Helper()
+	var r report.Report
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Clusters {
+		urls := []string{c.Leader.URL}
+		for _, m := range c.Members {
+			urls = append(urls, m.URL)
+		}
+		slices.Sort(urls)
+		sets = append(sets, strings.Join(urls, " "))
+	}
+	slices.Sort(sets)
+	return sets
+}
+
+// samePages wants each page of one crawl once in the other, with the same text.
+func samePages(t *testing.T, got, want []line) {
+	t.Helper()
+	texts := map[string]dedup.Hash{}
+	for _, l := range want {
+		texts[l.URL] = l.Hash
+	}
+	seen := map[string]bool{}
+	for _, l := range got {
+		h, ok := texts[l.URL]
+		switch {
+		case seen[l.URL]:
+			t.Errorf("%s was judged twice", l.URL)
+		case !ok:
+			t.Errorf("%s is only in the killed crawl", l.URL)
+		case h != l.Hash:
+			t.Errorf("%s has another text", l.URL)
+		}
+		seen[l.URL] = true
+	}
+	for url := range texts {
+		if !seen[url] {
+			t.Errorf("%s was lost", url)
+		}
+	}
+}
+
+// sound checks every verdict against the texts.
+func sound(t *testing.T, pages []line) {
+	t.Helper()
+	byURL := map[string]*line{}
+	for i := range pages {
+		byURL[pages[i].URL] = &pages[i]
+	}
+	for _, p := range pages {
+		if p.Verdict != dedup.Exact && p.Verdict != dedup.Near {
+			continue
+		}
+		leader := byURL[p.DuplicateOf]
+		if leader == nil {
+			t.Errorf("%s: its leader %s is not there", p.URL, p.DuplicateOf)
+			continue
+		}
+		if leader.DuplicateOf != "" {
+			t.Errorf("%s: its leader %s is a duplicate itself", p.URL, leader.URL)
+		}
+		truth := dedup.Resemblance(shingles(p.Text), shingles(leader.Text))
+		if truth < dedup.DefaultSimilarity || truth != p.Resemblance {
+			t.Errorf("%s: resembles its leader by %v, and the verdict says %v", p.URL, truth, p.Resemblance)
+		}
+	}
+}
+
+func shingles(text string) dedup.Set {
+	var canon dedup.Text
+	canon.Read([]byte(text))
+	return canon.Set(dedup.DefaultShingle)
+}
+
+// sites are web servers on loopback that count what is asked of them.
+type sites struct {
+	seeds []string
+
+	mu     sync.Mutex
+	counts map[string]int // guarded by mu: answers by host and URL
+	left   int            // guarded by mu: answers until due
+	due    chan struct{}  // guarded by mu: closed when left comes to 0
+}
+
+// startSites serves the folders in SKINK_SITES, or two generated sites of so many
+// pages in all.
+func startSites(t testing.TB, pages int) *sites {
+	s := &sites{counts: map[string]int{}}
+	serve := func(h http.Handler) {
+		server := httptest.NewServer(s.counting(h))
+		t.Cleanup(server.Close)
+		s.seeds = append(s.seeds, server.URL+"/")
+	}
+	dir := os.Getenv("SKINK_SITES")
+	if dir == "" {
+		serve(generated{pages: pages / 2, number: 1})
+		serve(generated{pages: pages / 2, number: 2})
+		return s
+	}
+	folders, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		serve(http.FileServer(http.Dir(filepath.Join(dir, f.Name()))))
+	}
+	return s
+}
+
+// crawl returns the arguments of a crawl of the sites into a store.
+func (s *sites) crawl(store string, more []string) []string {
+	n := fmt.Sprint(parallel)
+	// What a budget puts last depends on the order of the answers, which no two crawls share.
+	args := []string{"crawl", "--store", store, "--budget", "off", "--delay", "0", "--per-host", n, "--parallel", n, "--connections", n, "--quiet"}
+	return slices.Concat(args, more, s.seeds)
+}
+
+func (s *sites) counting(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.counts[r.Host+r.URL.RequestURI()]++
+		if s.left--; s.left == 0 {
+			close(s.due)
+		}
+		s.mu.Unlock()
+		h.ServeHTTP(w, r)
+	})
+}
+
+// after returns a channel that is closed after so many answers from now.
+func (s *sites) after(answers int) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left, s.due = answers, make(chan struct{})
+	return s.due
+}
+
+// answered is how many URLs were asked for since forget.
+func (s *sites) answered() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.counts)
+}
+
+func (s *sites) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.counts)
+}
+
+// fetchedAgain counts the answers beyond the first of each URL, robots.txt apart:
+// each process asks for it anew.
+func (s *sites) fetchedAgain() (again, most int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for url, n := range s.counts {
+		if !strings.HasSuffix(url, "/robots.txt") {
+			again += n - 1
+			most = max(most, n)
+		}
+	}
+	return again, most
+}
+
+// generated is a site of so many pages, of which each links to a few. A third of
+// them are like another: the same text, or one with a changed sentence. The two
+// sites share half of their articles, unless each has its own.
+type generated struct {
+	pages, number int
+	own           bool
+}
+
+func (g generated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var n int
+	if _, err := fmt.Sscanf(r.URL.Path, "/%d.html", &n); r.URL.Path != "/" && (err != nil || n >= g.pages) {
+		http.NotFound(w, r)
+		return
+	}
+	time.Sleep(time.Millisecond) // so that a crawl lasts long enough to be killed
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	fmt.Fprintf(w, "<!DOCTYPE html><html lang=en><title>Page %d</title><article>%s</article><nav>", n, g.article(n))
+	for _, to := range []int{2*n + 1, 2*n + 2, n + 1, (n * 7) % g.pages} {
+		if to < g.pages {
+			fmt.Fprintf(w, "<a href=\"/%d.html\">%d</a> ", to, to)
+		}
+	}
+	fmt.Fprint(w, "</nav></html>")
+}
+
+// article is the text of page n: that of page n-1 or nearly so for a third of them.
+func (g generated) article(n int) string {
+	story, changed := n, ""
+	switch n % 6 {
+	case 2:
+		story = n - 1
+	case 4:
+		story, changed = n-1, fmt.Sprintf("<p>Changed on day %d of the year by hand.", n)
+	}
+	site := g.number
+	if story%2 == 0 && !g.own {
+		site = 0 // both have it
+	}
+	rng := rand.New(rand.NewPCG(uint64(site), uint64(story)))
+	var b strings.Builder
+	for range 12 {
+		b.WriteString("<p>")
+		for range 25 {
+			fmt.Fprintf(&b, "%s ", words[rng.IntN(len(words))])
+		}
+	}
+	return b.String() + changed
+}
+
+var words = strings.Fields(`harbour lamp winter keeper stone letter boat window river ladder garden copper
+	evening island paper bridge salt candle forest thread market signal barrel orchard tower willow engine
+	blanket compass meadow lantern anchor kettle saddle marble feather cellar pepper violin hammer carpet
+	button ribbon needle basket mirror pencil curtain shutter gravel timber velvet walnut ginger saffron`)

@@ -1,0 +1,281 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// # Two hosts with one text
+//
+// A site and its copy are two servers on loopback. Their ports make two hosts of them.
+
+// A twin is one of the two hosts.
+type twin struct {
+	*httptest.Server
+	wait time.Duration // before it answers with its home page
+
+	mu    sync.Mutex
+	pages map[string]string // guarded by mu: HTML by path
+}
+
+func startTwin(t *testing.T, wait time.Duration) *twin {
+	t.Helper()
+	h := &twin{wait: wait, pages: map[string]string{}}
+	h.Server = httptest.NewServer(h)
+	t.Cleanup(h.Close)
+	return h
+}
+
+func (h *twin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	html, ok := h.pages[r.URL.Path]
+	h.mu.Unlock()
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	if r.URL.Path == "/" {
+		time.Sleep(h.wait)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	fmt.Fprint(w, html)
+}
+
+// put replaces what is at a path.
+func (h *twin) put(path, html string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.pages[path] = html
+}
+
+// drop leaves nothing at a path.
+func (h *twin) drop(path string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.pages, path)
+}
+
+// url is the address of a path.
+func (h *twin) url(path string) string { return h.URL + path }
+
+// essay is a page with a text of its own, which is told by its name.
+func essay(name, head, links string) string {
+	var text strings.Builder
+	for i := range 90 {
+		fmt.Fprintf(&text, "%s%d ", name, i*i)
+	}
+	return "<!DOCTYPE html><html lang=en><head><title>" + name + "</title>" + head + "</head><body><article><h1>" + name +
+		"</h1><p>" + text.String() + "</p></article><nav>" + links + "</nav></body></html>"
+}
+
+// crawlTwins crawls hosts into a store, one request at a time for each.
+func crawlTwins(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	runIn(t, dir, append([]string{"crawl", "--quiet", "--delay", "0", "--per-host", "1", "--ignore-robots", "--allow-private", "127.0.0.0/8", "--sitemaps", "off", "--learn", "off"}, args...)...)
+}
+
+// exportedVerdicts are the verdicts of all pages, by URL, with their leaders.
+func exportedVerdicts(t *testing.T, dir string, args ...string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	out := runIn(t, dir, append([]string{"export", "--include", "all"}, args...)...)
+	for line := range strings.Lines(string(out)) {
+		var page struct {
+			URL         string `json:"url"`
+			Verdict     string `json:"verdict"`
+			DuplicateOf string `json:"duplicate_of"`
+		}
+		if err := json.Unmarshal([]byte(line), &page); err != nil {
+			t.Fatal(err)
+		}
+		all[page.URL] = strings.TrimSpace(page.Verdict + " " + page.DuplicateOf)
+	}
+	return all
+}
+
+// A seed whose home page another host serves sooner keeps its articles, also if duplicates are
+// skipped.
+func TestSkipLosesNoSeed(t *testing.T) {
+	t.Parallel()
+	const articles = 200
+	site, other := startTwin(t, 150*time.Millisecond), startTwin(t, 0)
+	var links strings.Builder
+	for i := range articles {
+		path := fmt.Sprintf("/article/%d", i)
+		fmt.Fprintf(&links, "<a href=%s>%d</a> ", path, i)
+		site.put(path, essay(fmt.Sprintf("article%dword", i), "", ""))
+	}
+	site.put("/", essay("home", "", links.String()))
+	other.put("/", essay("home", "", ""))
+	dir := t.TempDir()
+	crawlTwins(t, dir, "--on-duplicate", "skip", site.url("/"), other.url("/"))
+	found := 0
+	for url, verdict := range exportedVerdicts(t, dir) {
+		if strings.HasPrefix(url, site.url("/article/")) && verdict == "unique" {
+			found++
+		}
+	}
+	if found != articles {
+		t.Errorf("%d of %d articles were found", found, articles)
+	}
+}
+
+// wantLeads wants a page to be led by another one in the crawl, the feed of all pages and the
+// comparison of all pages; "": it leads itself.
+func wantLeads(t *testing.T, dir, why string, led map[string]string) {
+	t.Helper()
+	for name, got := range map[string]map[string]string{"crawl": exportedVerdicts(t, dir), "complete": exportedVerdicts(t, dir, "--complete")} {
+		for url, leader := range led {
+			want := "unique"
+			if leader != "" {
+				want = "exact " + leader
+			}
+			if got[url] != want {
+				t.Errorf("%s: %s is %q, want %q", name, url, got[url], want)
+			}
+		}
+	}
+	for _, args := range [][]string{{"report"}, {"report", "--complete"}} {
+		if text := string(runIn(t, dir, args...)); !strings.Contains(text, "("+why+")") {
+			t.Errorf("skink %s does not say %q:\n%s", strings.Join(args, " "), why, text)
+		}
+	}
+}
+
+// TestCaptured: a copy on another host does not lead the original because it answers sooner, has a
+// shorter URL, is named by other copies, or was there while the original was away for an hour.
+func TestCaptured(t *testing.T) {
+	t.Parallel()
+	link := func(urls ...string) (links string) {
+		for _, url := range urls {
+			links += "<a href='" + url + "'>more</a> "
+		}
+		return links
+	}
+	canonical := func(url string) string { return "<link rel=canonical href='" + url + "'>" }
+
+	t.Run("it answers sooner and has a shorter URL", func(t *testing.T) {
+		t.Parallel()
+		site, other := startTwin(t, 150*time.Millisecond), startTwin(t, 0)
+		site.put("/", essay("home", "", link("/articles/2026/story")))
+		site.put("/articles/2026/story", essay("story", "", ""))
+		other.put("/", essay("home", "", link("/s")))
+		other.put("/s", essay("story", "", ""))
+		dir := t.TempDir()
+		crawlTwins(t, dir, site.url("/"), other.url("/"))
+		wantLeads(t, dir, "order of hosts", map[string]string{
+			site.url("/"): "", site.url("/articles/2026/story"): "",
+			other.url("/"): site.url("/"), other.url("/s"): site.url("/articles/2026/story"),
+		})
+		text := string(runIn(t, dir, "report"))
+		if !strings.Contains(text, "hosts whose pages are mostly led by another host\n  "+other.Listener.Addr().String()+": 2 of 2 pages, by "+site.Listener.Addr().String()) {
+			t.Errorf("the report does not list the host of copies:\n%s", text)
+		}
+
+		// Somebody who prefers the other host gets it.
+		dir = t.TempDir()
+		crawlTwins(t, dir, "--prefer", "^"+other.URL, site.url("/"), other.url("/"))
+		wantLeads(t, dir, "order of hosts", map[string]string{site.url("/"): other.url("/"), other.url("/"): ""})
+	})
+
+	t.Run("other copies name it", func(t *testing.T) {
+		t.Parallel()
+		site, other := startTwin(t, 50*time.Millisecond), startTwin(t, 0)
+		site.put("/", essay("home", "", link("/story")))
+		site.put("/story", essay("story", "", ""))
+		other.put("/", essay("index", "", link("/copy/1", "/copy/2", "/copy/3")))
+		for _, path := range []string{"/copy/1", "/copy/2"} {
+			other.put(path, essay("story", canonical(other.url("/copy/3")), ""))
+		}
+		other.put("/copy/3", essay("story", "", ""))
+		dir := t.TempDir()
+		crawlTwins(t, dir, site.url("/"), other.url("/"))
+		wantLeads(t, dir, "order of hosts", map[string]string{
+			site.url("/story"): "", other.url("/copy/1"): site.url("/story"), other.url("/copy/2"): site.url("/story"), other.url("/copy/3"): site.url("/story"),
+		})
+	})
+
+	t.Run("the page that loses by it names it", func(t *testing.T) {
+		t.Parallel()
+		site, other := startTwin(t, 50*time.Millisecond), startTwin(t, 0)
+		other.put("/", essay("index", "", link("/story")))
+		other.put("/story", essay("story", "", ""))
+		site.put("/", essay("home", "", link("/story")))
+		site.put("/story", essay("story", canonical(other.url("/story")), ""))
+		dir := t.TempDir()
+		crawlTwins(t, dir, site.url("/"), other.url("/"))
+		wantLeads(t, dir, "canonical link", map[string]string{site.url("/story"): other.url("/story"), other.url("/story"): ""})
+	})
+
+	t.Run("the original had a bad hour", func(t *testing.T) {
+		t.Parallel()
+		for name, bad := range map[string]string{"gone": "", "maintenance": essay("maintenance", "", "")} {
+			site, other := startTwin(t, 0), startTwin(t, 0)
+			site.put("/", essay("home", "", link("/story")))
+			site.put("/story", essay("story", "", ""))
+			other.put("/", essay("index", "", link("/s", "/copy")))
+			other.put("/s", essay("story", "", ""))
+			other.put("/copy", essay("story", "", ""))
+			dir := t.TempDir()
+			back := func() { crawlTwins(t, dir, "--recrawl", "0s", "--gone-after", "1") }
+			crawlTwins(t, dir, site.url("/"), other.url("/"))
+			led := map[string]string{site.url("/story"): "", other.url("/s"): site.url("/story"), other.url("/copy"): site.url("/story")}
+			wantLeads(t, dir, "order of hosts", led)
+			if bad == "" {
+				site.drop("/story")
+			} else {
+				site.put("/story", bad)
+			}
+			back()
+			if got := exportedVerdicts(t, dir)[other.url("/s")] + exportedVerdicts(t, dir)[other.url("/copy")]; !strings.Contains(got, "unique") {
+				t.Errorf("%s: no copy leads while the original is away: %s", name, got)
+			}
+			site.put("/story", essay("story", "", ""))
+			back()
+			wantLeads(t, dir, "order of hosts", led)
+		}
+	})
+
+	t.Run("first seen, among hosts that are no seeds", func(t *testing.T) {
+		t.Parallel()
+		hub, first, later := startTwin(t, 0), startTwin(t, 0), startTwin(t, 0)
+		hub.put("/", essay("hub", "", link(first.url("/a/long/way/to/the/story"))))
+		first.put("/a/long/way/to/the/story", essay("story", "", link(later.url("/s"))))
+		later.put("/s", essay("story", "", ""))
+		dir := t.TempDir()
+		back := func() { crawlTwins(t, dir, "--scope", "any", "--recrawl", "0s", "--gone-after", "1") }
+		crawlTwins(t, dir, "--scope", "any", hub.url("/"))
+		led := map[string]string{first.url("/a/long/way/to/the/story"): "", later.url("/s"): first.url("/a/long/way/to/the/story")}
+		wantLeads(t, dir, "first seen", led)
+		first.put("/a/long/way/to/the/story", essay("maintenance", "", link(later.url("/s"))))
+		back()
+		if got := exportedVerdicts(t, dir)[later.url("/s")]; got != "unique" {
+			t.Errorf("while the first page is away, the other one is %q", got)
+		}
+		first.put("/a/long/way/to/the/story", essay("story", "", link(later.url("/s"))))
+		back()
+		wantLeads(t, dir, "first seen", led)
+	})
+}
+
+// TestInSitemap: a page that the sitemap lists leads those of its host, also if it is fetched last.
+func TestInSitemap(t *testing.T) {
+	t.Parallel()
+	site := startTwin(t, 0)
+	site.put("/", essay("home", "", "<a href=/a>a</a> <a href=/b>b</a> <a href=/the/listed/page>c</a>"))
+	for _, path := range []string{"/a", "/b", "/the/listed/page"} {
+		site.put(path, essay("story", "", ""))
+	}
+	site.put("/sitemap.xml", `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>`+site.url("/the/listed/page")+`</loc></url></urlset>`)
+	dir := t.TempDir()
+	crawlTwins(t, dir, "--sitemaps", "on", site.url("/"))
+	wantLeads(t, dir, "in the sitemap", map[string]string{
+		site.url("/the/listed/page"): "", site.url("/a"): site.url("/the/listed/page"), site.url("/b"): site.url("/the/listed/page"),
+	})
+}

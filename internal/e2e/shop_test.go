@@ -1,0 +1,242 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"skink/internal/cli"
+)
+
+// TestShop crawls a generated shop (internal/tools/webgen --shop) with learning and without, and
+// asks the shop what that cost it and what was found: at least 60 % fewer fetches of
+// copies, at least 98 % of the different texts in the same crawl (99.5 % of a shop of 1,000
+// products, where the few that hide among copies weigh less: which of them a sample meets
+// depends on the order of answers), all of them after what was postponed was fetched too, and
+// on the host where nothing is to be learned not a page less.
+//
+// That host is crawled alone once more, by one request at a time, so that the order of its pages is
+// that of the crawl: learning may cost it at most 1 % more requests, and a page may come at most
+// fewPlaces later. Pages are stored beside the next requests, and between two requests there is time
+// for that: what a page links to is queued before what the next links to. It may not be so on a busy
+// machine, and some places are lost, with learning and without. Where something was learned, a page
+// is postponed, and comes behind nearly all others.
+//
+// 200 products with SKINK_LONG=short; 1,000, and three shops, with SKINK_LONG=full.
+func TestShop(t *testing.T) {
+	const fewPlaces = 50
+	products, seeds, found := 200, []int{1}, 0.98
+	if long(t) == full {
+		products, seeds, found = 1000, []int{1, 2, 3}, 0.995
+	}
+	bin := filepath.Join(t.TempDir(), "webgen")
+	if out, err := exec.Command("go", "build", "-o", bin, "./internal/tools/webgen").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	for _, seed := range seeds {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			all := startShop(t, bin, products, seed)
+			all.crawl(t, t.TempDir(), "--learn", "off")
+			without := all.sofar(t)
+
+			shop, dir := startShop(t, bin, products, seed), t.TempDir()
+			shop.crawl(t, dir)
+			with := shop.sofar(t)
+			shop.crawl(t, dir, "--budget", "off")
+			after := shop.sofar(t)
+
+			t.Logf("without learning: %d fetches, %d of %d texts, %d copies", without.Fetched, without.Unique, without.All, without.Copies)
+			t.Logf("with learning:    %d fetches, %d texts, %d copies (%.1f %% fewer), %d on the plain host; then %d texts",
+				with.Fetched, with.Unique, with.Copies, 100*(1-float64(with.Copies)/float64(without.Copies)), with.Hosts["plain"], after.Unique)
+			switch {
+			case without.Unique != without.All:
+				t.Errorf("without learning %d of %d texts were found; missing %v", without.Unique, without.All, without.Missing)
+			case float64(with.Copies) > 0.4*float64(without.Copies):
+				t.Errorf("%d copies were fetched, %d without learning", with.Copies, without.Copies)
+			case float64(with.Unique) < found*float64(with.All):
+				t.Errorf("%d of %d texts were found; missing %v", with.Unique, with.All, with.Missing)
+			case after.Unique != after.All:
+				t.Errorf("in the end %d of %d texts were found; missing %v", after.Unique, after.All, after.Missing)
+			case with.Hosts["plain"] != without.Hosts["plain"] || with.Hosts["plain"] != products:
+				t.Errorf("the plain host was asked for %d pages, and for %d without learning; it has %d", with.Hosts["plain"], without.Hosts["plain"], products)
+			}
+			with, without = crawlPlain(t, bin, products, seed, "on"), crawlPlain(t, bin, products, seed, "off")
+			asked, allowed, late := with.Fetched+with.Other, without.Fetched+without.Other, latest(with.Plain, without.Plain)
+			t.Logf("the plain host alone: %d requests, %d without learning; no page more than %d places later", asked, allowed, late)
+			switch {
+			case len(with.Plain) != products || len(without.Plain) != products:
+				t.Errorf("of the plain host's %d pages %d were found, and %d without learning", products, len(with.Plain), len(without.Plain))
+			case asked > allowed+allowed/100 || late > fewPlaces:
+				t.Errorf("learning costs the plain host %d requests for %d, and a page comes %d places later", asked, allowed, late)
+			}
+		})
+	}
+}
+
+// crawlPlain crawls the plain host of a shop alone, by one request at a time.
+func crawlPlain(t *testing.T, bin string, products, seed int, learn string) sold {
+	t.Helper()
+	shop := startShop(t, bin, products, seed)
+	shop.seeds = shop.seeds[len(shop.seeds)-1:]
+	shop.crawl(t, t.TempDir(), "--parallel", "1", "--delay", "20ms", "--learn", learn)
+	return shop.sofar(t)
+}
+
+// latest is by how many places a text came later than it did in another order, at most.
+func latest(order, other []string) (places int) {
+	was := map[string]int{}
+	for i, text := range other {
+		was[text] = i
+	}
+	for i, text := range order {
+		places = max(places, i-was[text])
+	}
+	return places
+}
+
+// A shop is one that is being served.
+type shop struct {
+	at    string // where it says what it was asked
+	seeds []string
+}
+
+// sold is what a shop says of itself.
+type sold struct {
+	Fetched, Unique, Copies, All, Other int
+	Hosts                               map[string]int
+	Missing, Seeds, Plain               []string
+}
+
+func startShop(t *testing.T, bin string, products, seed int) *shop {
+	t.Helper()
+	cmd := exec.Command(bin, "--shop", fmt.Sprint(products), "--seed", fmt.Sprint(seed))
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe() // its end ends the process
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = stdin.Close(); _ = cmd.Wait() })
+	var says sold
+	if err := json.NewDecoder(stdout).Decode(&says); err != nil {
+		t.Fatalf("read what webgen says: %v", err)
+	}
+	port := says.Seeds[0][strings.LastIndexByte(says.Seeds[0], ':'):]
+	return &shop{at: "http://127.0.0.1" + port, seeds: says.Seeds}
+}
+
+func (s *shop) args(dir string, flags ...string) []string {
+	return slices.Concat([]string{"crawl", "--store", filepath.Join(dir, "store"), "--delay", "0", "--allow-private", "127.0.0.0/8", "--contact", "test@example.org"}, flags, s.seeds)
+}
+
+func (s *shop) crawl(t *testing.T, dir string, flags ...string) {
+	t.Helper()
+	var printed bytes.Buffer
+	if code := cli.Run(t.Context(), s.args(dir, flags...), cli.Console{In: strings.NewReader(""), Out: io.Discard, Err: &printed}); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, &printed)
+	}
+}
+
+func (s *shop) sofar(t *testing.T) (says sold) {
+	t.Helper()
+	resp, err := http.Get(s.at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(&says); err != nil {
+		t.Fatal(err)
+	}
+	return says
+}
+
+// TestShopKilled kills a crawl that learns at random moments: in the end it has found as much as
+// one that nobody disturbed, with about as many fetches, and all of it after what was postponed
+// was fetched too.
+//
+// Three kills with SKINK_LONG=short, twenty with SKINK_LONG=full.
+func TestShopKilled(t *testing.T) {
+	const products = 150
+	kills := 3
+	if long(t) == full {
+		kills = 20
+	}
+	bin := filepath.Join(t.TempDir(), "webgen")
+	if out, err := exec.Command("go", "build", "-o", bin, "./internal/tools/webgen").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	skink := buildSkink(t)
+	calm := startShop(t, bin, products, 1)
+	calm.crawl(t, t.TempDir())
+	want := calm.sofar(t)
+
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	shop, dir, killed := startShop(t, bin, products, 1), t.TempDir(), 0
+	for left := kills; left > 0; left-- {
+		before := shop.sofar(t).Fetched
+		share := (want.Fetched - before) / left
+		if shop.crawlUntil(t, skink, dir, before+1+rng.IntN(max(share, 1))) {
+			killed++
+		}
+	}
+	shop.crawl(t, dir)
+	got := shop.sofar(t)
+	shop.crawl(t, dir, "--budget", "off")
+	after := shop.sofar(t)
+	t.Logf("seed %d: %d of %d runs killed; %d fetches, %d of %d texts; undisturbed %d and %d; in the end %d texts", seed, killed, kills, got.Fetched, got.Unique, got.All, want.Fetched, want.Unique, after.Unique)
+	switch {
+	case killed < max(kills/2, 1):
+		t.Errorf("only %d of %d runs were killed before they ended", killed, kills)
+	case float64(got.Unique) < 0.98*float64(got.All):
+		t.Errorf("%d of %d texts were found; missing %v", got.Unique, got.All, got.Missing)
+	case got.Fetched > want.Fetched*3/2+killed*parallel:
+		t.Errorf("%d fetches, undisturbed %d", got.Fetched, want.Fetched)
+	case after.Unique != after.All:
+		t.Errorf("in the end %d of %d texts were found; missing %v", after.Unique, after.All, after.Missing)
+	}
+}
+
+// crawlUntil runs a crawl in a process of its own, and kills it when the shop was asked for so many
+// pages. It says whether it did.
+func (s *shop) crawlUntil(t *testing.T, skink, dir string, pages int) (killed bool) {
+	t.Helper()
+	cmd := exec.Command(skink, s.args(dir, "--quiet")...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("crawl: %v\n%s", err, &out)
+			}
+			return false
+		default:
+		}
+		if s.sofar(t).Fetched >= pages {
+			_ = cmd.Process.Kill()
+			return <-ended != nil
+		}
+	}
+}

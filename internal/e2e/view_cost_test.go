@@ -1,0 +1,118 @@
+package e2e
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestViewCost says what a view costs the crawl that it shows. It crawls a site by turns with
+// somebody who looks and with nobody: who looks is told of the crawl by its event stream, and opens
+// a page of the view each second. The figure is the processor time of the crawl, the view's answers
+// with it. It is logged and not judged: a machine that has other things to do has other figures.
+//
+// SKINK_LONG=short crawls the site of the tests once each way. SKINK_LONG=full crawls each folder
+// that SKINK_SITES names, five times each way.
+func TestViewCost(t *testing.T) {
+	folders, rounds := []string{"testdata/site"}, 1
+	if long(t) == full {
+		if folders = filepath.SplitList(os.Getenv("SKINK_SITES")); len(folders) == 0 {
+			t.Skip("set SKINK_SITES to the folder of a site of some thousand pages")
+		}
+		rounds = 5
+	}
+	for _, folder := range folders {
+		site := httptest.NewServer(http.FileServer(http.Dir(folder)))
+		t.Cleanup(site.Close)
+		var alone, looked time.Duration
+		for range rounds {
+			without, pages := crawlLooked(t, site.URL, false)
+			with, same := crawlLooked(t, site.URL, true)
+			if pages != same || pages == 0 {
+				t.Errorf("%s: %d pages with nobody looking, %d with somebody", folder, pages, same)
+			}
+			t.Logf("%s, %d pages: %v of processor time alone, %v looked at", folder, pages, without, with)
+			alone, looked = alone+without, looked+with
+		}
+		t.Logf("%s: the view costs %+.1f %%", folder, 100*(float64(looked)/float64(alone)-1))
+	}
+}
+
+// crawlLooked crawls a site to its end, and says what processor time that took and how many pages
+// there are.
+func crawlLooked(t *testing.T, site string, look bool) (took time.Duration, pages int) {
+	t.Helper()
+	store := filepath.Join(t.TempDir(), "store")
+	args := []string{"--store", store, "--delay", "0", "--parallel", "4", "--per-host", "8", "--allow-private", "127.0.0.0/8", site + "/"}
+	if look {
+		args = append(args, "--view=0")
+	}
+	c := startCrawl(t, args...)
+	if look {
+		select {
+		case c.url = <-c.shown:
+		case <-time.After(patience):
+			t.Fatal("the crawl is not shown")
+		}
+		seen := make(chan int, 1)
+		over := make(chan struct{})
+		go func() { seen <- lookOn(c.url, over) }()
+		defer func() {
+			close(over)
+			if n := <-seen; n == 0 && long(t) == full { // a short one may end before anybody has looked
+				t.Error("nobody was told anything of the crawl")
+			}
+		}()
+	}
+	if err := <-c.ended; err != nil {
+		t.Fatalf("%v\n%s", err, c.said)
+	}
+	state := c.cmd.ProcessState
+	rows := readTable(t, runIn(t, filepath.Dir(store), "report", "--about", "pages", "--format", "csv", "--store", store))
+	for _, row := range rows {
+		if row["kind"] == "page" {
+			pages++
+		}
+	}
+	return state.UserTime() + state.SystemTime(), pages
+}
+
+// lookOn looks at a crawl as a person with a browser does, until it is over, and counts what it was
+// told by the event stream.
+func lookOn(view string, over chan struct{}) (told int) {
+	events := make(chan int, 1)
+	go func() {
+		n := 0
+		if resp, err := http.Get(view + "/now/events"); err == nil {
+			for lines := bufio.NewReader(resp.Body); ; {
+				line, err := lines.ReadString('\n')
+				if err != nil {
+					break
+				}
+				if strings.HasPrefix(line, "data: ") {
+					n++
+				}
+			}
+			resp.Body.Close()
+		}
+		events <- n
+	}()
+	places := []string{"/now", "/pages", "/clusters", "/pages?sort=words&down=1", "/map", "/pages?q=the"}
+	for i := 0; ; i++ {
+		if resp, err := http.Get(view + places[i%len(places)]); err == nil {
+			_, _ = io.Copy(io.Discard, resp.Body) // the crawl may end in the middle
+			resp.Body.Close()
+		}
+		select {
+		case <-over:
+			return <-events
+		case <-time.After(time.Second):
+		}
+	}
+}

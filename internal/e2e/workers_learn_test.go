@@ -1,0 +1,123 @@
+//go:build unix
+
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"skink/crawler/learn"
+	"skink/store/postgres/postgrestest"
+)
+
+// A catalogue is a site whose pages link to themselves with a parameter that changes no page, and
+// that answers what does not exist as if it did.
+type catalogue struct{ pages int }
+
+func (c catalogue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var n int
+	_, err := fmt.Sscanf(r.URL.Path, "/page/%d", &n)
+	switch {
+	case r.URL.Path == "/robots.txt":
+		http.NotFound(w, r)
+		return
+	case r.URL.Path == "/":
+	case err != nil || n >= c.pages:
+		n = -1
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	fmt.Fprintf(w, "<!DOCTYPE html><html lang=en><article><p>%s</article>", c.text(n))
+	if n < 0 {
+		return
+	}
+	for to := n + 1; to <= min(n+2, c.pages-1); to++ {
+		fmt.Fprintf(w, "<a href=\"/page/%d\">a</a> <a href=\"/page/%d?from=%d\">b</a>", to, n, to)
+	}
+	fmt.Fprintf(w, "<a href=\"/old/%d\">c</a>", n)
+}
+
+func (c catalogue) text(n int) string {
+	rng := rand.New(rand.NewPCG(uint64(n+1), 7))
+	var b strings.Builder
+	for range 80 {
+		fmt.Fprintf(&b, "w%d ", rng.IntN(10_000))
+	}
+	return b.String()
+}
+
+// asked are the URLs that were asked for since forget.
+func (s *sites) asked() (urls []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for url := range s.counts {
+		urls = append(urls, "http://"+url)
+	}
+	return urls
+}
+
+// TestWorkersLearn lets one worker begin a crawl and another end it. What the first learned the
+// second knows: URLs with the parameter that changes no page are postponed, and what says that there
+// is no page is none, without another question. What is forgotten is forgotten for both.
+func TestWorkersLearn(t *testing.T) {
+	const pages = 120
+	shared := postgrestest.Start(t).URL("web")
+	s := &sites{counts: map[string]int{}}
+	server := httptest.NewServer(s.counting(catalogue{pages}))
+	defer server.Close()
+	s.seeds = []string{server.URL + "/"}
+	probe := learn.ProbeOf([]string{server.URL + "/old/1"}, nil)
+	withParameter := func(url string) bool { return strings.Contains(url, "from=") }
+	crawl := func(worker string, flags ...string) {
+		run(t, crawlArgs(shared, s, append(flags, "--quiet", "--budget", "on", "--sitemaps", "off", "--worker", worker)...)...)
+	}
+
+	crawl("one", "--max-pages", "60")
+	first := s.asked()
+	if !slices.ContainsFunc(first, withParameter) || !slices.Contains(first, probe) {
+		t.Fatalf("the first worker had nothing to learn from: %q", first)
+	}
+	learned, _ := run(t, "status", "--store", shared, "--learned", server.URL)
+	if !strings.Contains(learned, "kept returning known texts") || !strings.Contains(learned, "soft 404") {
+		t.Fatalf("of the first worker it is known:\n%s", learned)
+	}
+	s.forget()
+	crawl("two")
+	second, copies := s.asked(), 0
+	for _, url := range second {
+		if withParameter(url) {
+			copies++
+		}
+		if url == probe {
+			t.Errorf("the second worker asked for %s", url)
+		}
+	}
+	if copies > pages/2 {
+		t.Errorf("the second worker asked for %d URLs with the parameter", copies)
+	}
+	if len(second) < pages/2 {
+		t.Errorf("the second worker asked for %d URLs alone", len(second))
+	}
+	ended, _ := run(t, "status", "--store", shared, "--urls", "failed")
+	postponed, _ := run(t, "status", "--store", shared, "--urls", "postponed")
+	if n := strings.Count(ended, "/old/") / 2; n == 0 || n != strings.Count(ended, "soft 404") || n+strings.Count(postponed, server.URL+"/old/") < pages-1 {
+		t.Errorf("%d of %d pages are known to say that there is none:\n%s\npostponed:\n%s", n, pages, ended, postponed)
+	}
+
+	run(t, "status", "--store", shared, "--forget", server.URL)
+	if text, _ := run(t, "status", "--store", shared, "--learned", server.URL); strings.Contains(text, "soft 404") || !strings.Contains(text, "known texts: 0 of 0 fetched") {
+		t.Errorf("after it was forgotten it is known:\n%s", text)
+	}
+	for _, worker := range []string{"one", "two"} {
+		s.forget()
+		s.seeds = []string{server.URL + "/page/1?from=" + worker, server.URL + "/"}
+		crawl(worker, "--add")
+		if asked := s.asked(); !slices.ContainsFunc(asked, withParameter) {
+			t.Errorf("worker %s asked for %q, as if it knew the parameter", worker, asked)
+		}
+	}
+}
