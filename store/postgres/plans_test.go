@@ -99,7 +99,7 @@ func workload(t *testing.T, s *Store) {
 
 // pageOf makes the entry of a page that is unique.
 func pageOf(url string) *store.Entry {
-	id := hashOf(url)
+	id := dedup.HashOf([]byte(url))
 	return &store.Entry{
 		Record: store.Record{ID: id, URL: url, Kind: store.Page, FetchedAt: time.Now().UTC(), Verdict: dedup.Unique, Hash: id, Words: 100},
 		State:  frontier.Fetched, Text: store.Pack([]byte("text of " + url)), Sketch: &dedup.Sketch{1, 2, 3}, Hash: id, Keys: []uint64{uint64(id[0]), 1<<32 | uint64(id[1]), 1<<33 | uint64(id[2])},

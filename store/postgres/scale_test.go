@@ -19,7 +19,7 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// TestScale discovers many URLs, and commits many sketches. Every tenth sketch is like an earlier one
+// TestScale discovers many URLs as pages link to them, and commits many sketches. Every tenth sketch is like an earlier one
 // and is only looked up. It prints the bytes on disk, how much more processor time of the server the
 // last million takes than the first, and which share of the planted duplicates is found, beside the
 // share that the curve of the scheme gives.
@@ -44,8 +44,9 @@ func TestScale(t *testing.T) {
 	discovering := newPace(server, urls)
 	for n := 0; n < urls; {
 		items := make([]frontier.Item, min(5000, discovering.part, urls-n))
-		for i := range items {
-			items[i] = frontier.Item{URL: fmt.Sprintf("https://www.host%d.example/articles/2026/november/%d.html", (n+i)%hosts, n+i), Depth: 1}
+		for i := range items { // twenty on a page, which lead to its own host
+			host := (n + i) / 20 * 7919 % hosts
+			items[i] = frontier.Item{URL: fmt.Sprintf("https://www.host%d.example/articles/2026/november/%d.html", host, n+i), Depth: 1}
 		}
 		added, err := s.Discover(t.Context(), items)
 		if err != nil || added != len(items) {

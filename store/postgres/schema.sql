@@ -55,7 +55,7 @@ CREATE TABLE posting (
 -- Every URL that was ever discovered. The states are those of frontier.State: 1 pending, 2 fetched,
 -- 3 redirected, 4 blocked, 5 failed, 6 given up, 7 outside the crawl. Some 90 bytes with the index.
 CREATE TABLE known (
-  hash  uuid     PRIMARY KEY, -- of the URL
+  hash  uuid     PRIMARY KEY, -- of the URL; begins with 4 bytes of the host's hash, so that its URLs are neighbours
   state smallint NOT NULL,
   was   smallint NOT NULL,    -- state before the last change
   url   text                  -- only in state 7; others have a record or are queued

@@ -77,7 +77,7 @@ func targets(e *store.Entry) *string {
 			if seen[url] = true; len(seen) > 1 {
 				array = append(array, ',')
 			}
-			hash := hashOf(url)
+			hash := dedup.HashOf([]byte(url)) // the id of its page
 			array = hex.AppendEncode(array, hash[:])
 		}
 	}
