@@ -346,8 +346,8 @@ func (s *survey) leavesHeadline(i, child int32) bool {
 	return false
 }
 
-// isDeclared reports what the page declares its article, the body of it, or its main part.
-func (e *elem) isDeclared() bool { return e.roots != 0 }
+// isDeclared reports what the page declares its article or its main part.
+func (e *elem) isDeclared() bool { return e.roots&(hintArticle|hintMain) != 0 }
 
 // isInDeclared reports a box that is, or is in, a declared one.
 func (s *survey) isInDeclared(i int32) bool {
