@@ -257,11 +257,12 @@ func isRemarks(text []byte) bool {
 	return found
 }
 
-// belowLinks is the first running paragraph below the list of links that a section begins with, and
-// its end if there is none: what stands below the list belongs to the text again. The paragraph is
-// one beside the list, for cards have paragraphs of their own.
+// belowLinks is the first running paragraph below the links that a section begins with, and its end if
+// there is none: what stands below the links belongs to the text again. The paragraph stands beside the
+// heading or beside the links, for cards have paragraphs and headings of their own.
 func (s *survey) belowLinks(i, end int32) int32 {
-	links := int32(-1) // the box around the list
+	above := s.elems[s.blocks[i].elem].parent // the box around the heading
+	links := int32(-1)                        // the box around the links
 	for j := i + 1; j < end; j++ {
 		b := &s.blocks[j]
 		if b.dropped || b.elem < 0 {
@@ -269,9 +270,11 @@ func (s *survey) belowLinks(i, end int32) int32 {
 		}
 		e := &s.elems[b.elem]
 		switch {
-		case b.kind == item && b.link*2 > b.size() && e.parent >= 0:
-			links = s.elems[e.parent].parent
-		case b.kind == para && b.runs() && links >= 0 && e.parent == links:
+		case b.kind != heading && b.link*2 > b.size() && e.parent >= 0:
+			if links = e.parent; b.kind == item {
+				links = s.elems[links].parent
+			}
+		case b.kind == para && b.runs() && links >= 0 && (e.parent == links || e.parent == above):
 			return j
 		}
 	}

@@ -301,23 +301,56 @@ func (s *survey) column(root int32) int32 {
 // a section of a chapter, or the box is the declared article or main part of the page, and has running
 // paragraphs beside the child, or sections of text with headings of the child's rank.
 func (s *survey) leaves(i, child int32) bool {
-	if s.isChapter(i, child) || !s.isArticle() && s.leavesHeadline(i, child) {
+	if s.isChapter(i, child) || s.leavesHeadline(i, child) {
 		return true
 	}
 	if !s.isAllDeclared(i) {
 		return false
 	}
-	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
-		if j != child && s.within(j).runs > 0 && (s.elems[j].kind == para || s.isSectionBeside(j, child)) {
+	for k := s.elems[i].first; k < s.elems[i].last; k++ {
+		if b := &s.blocks[k]; b.elem == i && !b.dropped && b.runs() {
 			return true
+		}
+	}
+	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
+		if j == child || s.within(j).runs == 0 {
+			continue
+		}
+		switch s.elems[j].kind {
+		case para, list:
+			return true
+		case group:
+			if s.isSectionBeside(j, child) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// isSectionBeside reports two boxes that begin with headings of one rank, the first a section of text.
-func (s *survey) isSectionBeside(i, j int32) bool {
-	return s.elems[i].kind == group && s.isTextSection(i) && s.isHeaded(j) && s.rank(s.headOf(i)) == s.rank(s.headOf(j))
+// isSectionBeside reports a section of text beside a box: two <section>s of one kind, or two with headings
+// of one rank, or the section begins with a heading and has a paragraph of its own.
+func (s *survey) isSectionBeside(i, box int32) bool {
+	if k := s.kindOfBox(i); k.name == atom.Section && k == s.kindOfBox(box) {
+		return true
+	}
+	if !s.isTextSection(i) {
+		return false
+	}
+	if s.isHeaded(box) {
+		return s.rank(s.headOf(i)) == s.rank(s.headOf(box))
+	}
+	return s.hasParagraph(i, -1)
+}
+
+// hasParagraph reports a running paragraph right in a box, other than one.
+func (s *survey) hasParagraph(i, other int32) bool {
+	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
+		if j != other && s.elems[j].kind == para && s.within(j).runs > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // isAllDeclared reports a declared box, or the one in it that has all of its running text.
@@ -330,24 +363,22 @@ func (s *survey) isAllDeclared(i int32) bool {
 	return false
 }
 
-// leavesHeadline reports that the page's <h1> stands beside the child, in a box with a running
-// paragraph of its own: what a shop says of one thing may be short beside the terms that it says
-// everywhere.
+// leavesHeadline reports that the page's <h1> stands beside the child, in a box with running text of its
+// own: what a shop says of one thing may be short beside the terms that it says everywhere.
 func (s *survey) leavesHeadline(i, child int32) bool {
-	if e := &s.elems[child]; s.h1Block < s.elems[i].first || s.h1Block >= s.elems[i].last || e.first <= s.h1Block && s.h1Block < e.last {
+	e := &s.elems[child]
+	if s.h1Block < s.elems[i].first || s.h1Block >= s.elems[i].last || e.first <= s.h1Block && s.h1Block < e.last {
 		return false
 	}
 	box := s.elems[s.blocks[s.h1Block].elem].parent
-	for j := box + 1; box >= 0 && j < s.elems[box].end; j = s.elems[j].end {
-		if j != child && s.elems[j].kind == para && s.within(j).runs > 0 {
-			return true
-		}
+	if box < 0 || box < child && child < s.elems[box].end {
+		return box >= 0 && s.hasParagraph(box, child)
 	}
-	return false
+	return s.hasParagraph(box, child) || !s.isArticle() && s.within(box).runs > 0
 }
 
-// isDeclared reports what the page declares its article, the body of it, or its main part.
-func (e *elem) isDeclared() bool { return e.roots != 0 }
+// isDeclared reports what the page declares its article or its main part.
+func (e *elem) isDeclared() bool { return e.roots&(hintArticle|hintMain) != 0 }
 
 // isInDeclared reports a box that is, or is in, a declared one.
 func (s *survey) isInDeclared(i int32) bool {
