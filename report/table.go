@@ -131,6 +131,28 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 	}
 }
 
+// A line says one thing in words, often with a number before it.
+type line struct {
+	N    int64 // 0: none
+	Unit string
+	Text string
+}
+
+// writeLines writes a title, and lines below it.
+func writeLines(w io.Writer, title string, lines []line) {
+	fmt.Fprintln(w, title)
+	for _, l := range lines {
+		n := Grouped(l.N)
+		if l.Unit != "" {
+			n = Counted(l.N, l.Unit)
+		}
+		if l.N > 0 {
+			fmt.Fprintf(w, "  %9s", n)
+		}
+		fmt.Fprintf(w, "  %s\n", l.Text)
+	}
+}
+
 // quoted is the beginning of what a page says, in quotes.
 func quoted(s string, runes int) string {
 	return `"` + strings.ReplaceAll(harmless.Line(Clip(s, runes)), `"`, `\"`) + `"`
