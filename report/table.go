@@ -245,15 +245,8 @@ type cellHTML struct {
 	Column string // title
 	Class  string // "number", "text" or "page"
 	Text   string
-	Link   *PageLink // nil: there is only text
-	Apart  string
-	Notes  []noteHTML
-}
-
-type noteHTML struct {
-	Lead  string
-	Link  *PageLink
-	Quote string
+	URL    string // "": there is only text
+	Row    *Row   // of the first URL, which is the page that the row is about; nil: another cell
 }
 
 // A tableHTML is what the template "table" shows.
@@ -268,17 +261,21 @@ func (t Table) HTML() (all tableHTML) {
 	for _, c := range t.Columns {
 		all.Head = append(all.Head, cellHTML{Text: c.Title})
 	}
-	for _, row := range t.Rows {
+	for k, row := range t.Rows {
 		var cells []cellHTML
-		first := true // URL of the row: the page that it is about
+		about := &t.Rows[k]
 		for i, v := range row.Cells {
-			c := t.cellHTML(v)
-			if c.Column = t.Columns[i].Title; c.Text != "" && all.Head[i].Class == "" {
-				all.Head[i].Class = c.Class
+			c := cellHTML{Column: t.Columns[i].Title, Class: "number"}
+			switch v := v.(type) {
+			case URL:
+				c.Class, c.Text, c.URL, c.Row, about = "page", string(v), string(v), about, nil
+			case string:
+				c.Class, c.Text = "text", plain(Clip(v, cellShown))
+			default:
+				c.Text = cellText(v)
 			}
-			if c.Link != nil && first {
-				first = false
-				c.Apart, c.Notes = row.Apart, t.notesHTML(row.Notes)
+			if c.Text != "" && all.Head[i].Class == "" {
+				all.Head[i].Class = c.Class
 			}
 			cells = append(cells, c)
 		}
@@ -287,30 +284,8 @@ func (t Table) HTML() (all tableHTML) {
 	return all
 }
 
-func (t Table) cellHTML(cell any) cellHTML {
-	switch v := cell.(type) {
-	case URL:
-		to := t.link(string(v))
-		return cellHTML{Class: "page", Text: to.URL, Link: &to}
-	case string:
-		return cellHTML{Class: "text", Text: plain(Clip(v, cellShown))}
-	}
-	return cellHTML{Class: "number", Text: cellText(cell)}
-}
-
-func (t Table) notesHTML(notes []Note) (all []noteHTML) {
-	for _, note := range notes {
-		n := noteHTML{Lead: note.Lead, Quote: plain(Clip(note.Quote, cellWidth))}
-		if note.URL != "" {
-			to := t.link(note.URL)
-			n.Link = &to
-		}
-		all = append(all, n)
-	}
-	return all
-}
-
-func (t Table) link(url string) PageLink {
+// Link is where HTML leads from a URL.
+func (t Table) Link(url string) PageLink {
 	if t.LinkTo != nil {
 		return t.LinkTo(url)
 	}
