@@ -291,6 +291,7 @@ func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblance
 	if err != nil {
 		return nil, err
 	}
+	var kept []entry // those that have a row
 	for _, e := range entries {
 		s := &subject{entry: e, finding: f, page: contents[0], sets: sets}
 		if contents = contents[1:]; e.other != nobody {
@@ -311,10 +312,10 @@ func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblance
 		for _, c := range f.list.Columns {
 			row.Cells = append(row.Cells, c.of(s, &s.page.Record))
 		}
-		rows = append(rows, row)
+		rows, kept = append(rows, row), append(kept, e)
 	}
 	if f.list.Linked {
-		err = a.addFrom(ctx, entries, rows)
+		err = a.addFrom(ctx, kept, rows)
 	}
 	return rows, err
 }
