@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -17,7 +16,7 @@ import (
 //
 // A list is the same Table in all forms. Its cells have a type, and no form: a string, a [URL], an
 // int64, a [Ratio], a [Percent], a time.Time, or nil, where there is nothing to say. Each form has
-// one function here that writes a cell, and one writer of tables: [Table.WriteText], [Table.Fields]
+// one function here that writes a cell, and one writer of tables: [Table.WriteText], [ObjectWriter]
 // for JSON, [Sheet] for CSV, and the template "table" for HTML.
 
 // A Table is a list with its columns.
@@ -68,20 +67,25 @@ const (
 
 // brief is the table without the columns that are not brief, and those in which nothing stands.
 func (t Table) brief() Table {
-	b := Table{LinkTo: t.LinkTo}
+	var shown []int
 	for i, c := range t.Columns {
-		if !c.Brief || !slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[i] != nil }) {
-			continue
-		}
-		b.Columns = append(b.Columns, c)
-		for k, r := range t.Rows {
-			if len(b.Rows) == k {
-				b.Rows = append(b.Rows, Row{nil, r.Apart, r.Notes})
-			}
-			b.Rows[k].Cells = append(b.Rows[k].Cells, r.Cells[i])
+		if c.Brief && slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[i] != nil }) {
+			shown = append(shown, i)
 		}
 	}
-	return b
+	t.Columns, t.Rows = pick(t.Columns, shown), slices.Clone(t.Rows)
+	for i := range t.Rows {
+		t.Rows[i].Cells = pick(t.Rows[i].Cells, shown)
+	}
+	return t
+}
+
+func pick[T any](all []T, places []int) []T {
+	picked := make([]T, len(places))
+	for i, at := range places {
+		picked[i] = all[at]
+	}
+	return picked
 }
 
 // WriteText writes a table with a line of titles above it. Each line begins with indent, and gap
@@ -213,8 +217,8 @@ type Field struct {
 	Value any
 }
 
-// Fields is a row in JSON.
-func (t Table) Fields(cells []any) (all Fields) {
+// AppendFields adds the cells of a row as JSON has them.
+func (t Table) AppendFields(all Fields, cells []any) Fields {
 	for i, v := range cells {
 		if at, ok := v.(time.Time); ok {
 			v = at.Format(time.RFC3339)
@@ -222,22 +226,6 @@ func (t Table) Fields(cells []any) (all Fields) {
 		all = append(all, Field{t.Columns[i].Name, v})
 	}
 	return all
-}
-
-// MarshalJSON writes the object.
-func (all Fields) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	for _, f := range all {
-		if f.Value == nil {
-			continue
-		}
-		v, err := compact(f.Value)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, ",%q:%s", f.Name, v)
-	}
-	return append(append([]byte("{"), bytes.TrimPrefix(b.Bytes(), []byte(","))...), '}'), nil
 }
 
 // A cellHTML is a cell as the template "table" shows it.

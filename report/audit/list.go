@@ -300,7 +300,7 @@ func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblance
 		if s.page == nil {
 			continue
 		}
-		row := Row{Finding: f, Links: int(a.site.pages[e.page].links)}
+		row := Row{Finding: f, Cells: make([]any, len(f.list.Columns)), Links: int(a.site.pages[e.page].links)}
 		if f.list.isApart(&a.site.pages[e.page]) {
 			row.Apart = a.site.pages[e.page].apart()
 		}
@@ -309,8 +309,8 @@ func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblance
 				return nil, err
 			}
 		}
-		for _, c := range f.list.Columns {
-			row.Cells = append(row.Cells, c.of(s, &s.page.Record))
+		for i, c := range f.list.Columns {
+			row.Cells[i] = c.of(s, &s.page.Record)
 		}
 		rows, kept = append(rows, row), append(kept, e)
 	}
