@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"skink/dedup"
-	"skink/internal/harmless"
 	"skink/store"
 )
 
@@ -122,15 +121,4 @@ func clusterOf(r *store.Record) dedup.Hash {
 		return r.Leader
 	}
 	return r.ID
-}
-
-// printCanonicals says which pages name another that is not what they say.
-func (p *textPrinter) printCanonicals(all []Canonical) {
-	if len(all) == 0 {
-		return
-	}
-	fmt.Fprintln(p.w, "\nrel=canonical that does not hold")
-	for _, c := range all {
-		fmt.Fprintf(p.w, "  %9s  %s, such as %s: %s\n", Counted(c.Pages, "page"), c.Why, harmless.Line(c.URL), harmless.Line(c.Target))
-	}
 }

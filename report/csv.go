@@ -13,6 +13,7 @@ import (
 type Sheet struct {
 	w     *csv.Writer
 	about []string // ends each line
+	line  []string // is made anew for each row
 }
 
 // NewSheet begins a table with its columns. With about nil it says nothing of itself.
@@ -30,11 +31,12 @@ func NewSheet(w *bufio.Writer, about *About, columns ...string) (*Sheet, error) 
 
 // Row writes a line.
 func (s *Sheet) Row(cells ...any) error {
-	line := make([]string, 0, len(cells)+len(s.about))
+	s.line = s.line[:0]
 	for _, c := range cells {
-		line = append(line, cellCSV(c))
+		s.line = append(s.line, cellCSV(c))
 	}
-	return s.w.Write(append(line, s.about...))
+	s.line = append(s.line, s.about...)
+	return s.w.Write(s.line)
 }
 
 // End ends the table.

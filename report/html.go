@@ -25,7 +25,7 @@ var page = template.Must(Templates().Funcs(template.FuncMap{
 	"clipped":  func(text string) string { return plain(Clip(text, blockShown)) },
 	"rest":     func(all, shown int) int { return all - shown },
 	"spared":   postponed,
-	"lines":    func(l Learned) []learnedLine { return l.lines(patternsHTML) },
+	"lines":    func(l Learned) []line { return l.lines(patternsHTML) },
 }).New("report.html").Parse(pageSource))
 
 const (

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"strings"
 )
 
 // An ObjectWriter writes one JSON object without ever holding it. Each element of a list has a line
@@ -96,10 +97,27 @@ func (o *ObjectWriter) separate(lead string) {
 }
 
 func (o *ObjectWriter) value(v any) {
+	if fields, ok := v.(Fields); ok {
+		o.fields(fields)
+		return
+	}
 	b, err := compact(v)
 	if o.w.Write(b); o.err == nil {
 		o.err = err
 	}
+}
+
+func (o *ObjectWriter) fields(all Fields) {
+	lead := "{"
+	for _, f := range all {
+		if f.Value == nil {
+			continue
+		}
+		fmt.Fprintf(o.w, "%s%q:", lead, f.Name)
+		o.value(f.Value)
+		lead = ","
+	}
+	o.w.WriteString(strings.TrimPrefix(lead, ",") + "}")
 }
 
 // list writes a list at once.

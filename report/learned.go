@@ -90,16 +90,10 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 // patternsText is how many patterns of a host the text form shows.
 const patternsText = 10
 
-// A learnedLine says one thing that was learned of a host.
-type learnedLine struct {
-	N    int64 // URLs that it is about; 0: it is about the host
-	Text string
-}
-
 // lines are what was learned, for a person to read: with most patterns at most.
-func (l *Learned) lines(most int) (lines []learnedLine) {
+func (l *Learned) lines(most int) (lines []line) {
 	say := func(n int64, format string, args ...any) {
-		lines = append(lines, learnedLine{n, harmless.Line(fmt.Sprintf(format, args...))})
+		lines = append(lines, line{N: n, Text: harmless.Line(fmt.Sprintf(format, args...))})
 	}
 	shown := l.Postponed[:min(len(l.Postponed), most)]
 	for _, p := range shown {
@@ -128,17 +122,10 @@ func postponed(n int64) string {
 // WriteLearned writes what was learned of a host for a person to read.
 func WriteLearned(w io.Writer, l Learned) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "learned of %s: ", hostName(l.Host))
-	if !l.says() {
-		fmt.Fprintln(out, "nothing")
-		return out.Flush()
+	said := "nothing"
+	if l.says() {
+		said = postponed(l.Saved)
 	}
-	fmt.Fprintln(out, postponed(l.Saved))
-	for _, line := range l.lines(patternsText) {
-		if line.N > 0 {
-			fmt.Fprintf(out, "  %9s", Grouped(line.N))
-		}
-		fmt.Fprintf(out, "  %s\n", line.Text)
-	}
+	writeLines(out, "learned of "+hostName(l.Host)+": "+said, l.lines(patternsText))
 	return out.Flush()
 }

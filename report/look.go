@@ -31,6 +31,7 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 	"similar":  resemblance,
 	"plain":    plain,
 	"hostname": hostName,
+	"quote":    func(s string) string { return plain(Clip(s, cellWidth)) },
 	"sentence": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." },
 }).Parse(lookSource + sidesSource))
 

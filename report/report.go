@@ -241,17 +241,15 @@ func readHead(ctx context.Context, src Source) (h head, err error) {
 	}
 	sortHosts(h.Hosts)
 	if left, ok := src.(LeftOutSource); ok {
-		h.LeftOut, err = left.LeftOut(ctx)
+		if h.LeftOut, err = left.LeftOut(ctx); err != nil {
+			return h, err
+		}
 		sortLeftOut(h.LeftOut)
 	}
-	if err != nil {
-		return h, err
-	}
 	if learned, ok := src.(LearnedSource); ok {
-		h.Learned, err = learned.Learned(ctx, h.Hosts)
-	}
-	if err != nil {
-		return h, err
+		if h.Learned, err = learned.Learned(ctx, h.Hosts); err != nil {
+			return h, err
+		}
 	}
 	if named, ok := src.(CanonicalSource); ok {
 		h.Canonicals, err = named.Canonicals(ctx)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -17,7 +16,7 @@ import (
 //
 // A list is the same Table in all forms. Its cells have a type, and no form: a string, a [URL], an
 // int64, a [Ratio], a [Percent], a time.Time, or nil, where there is nothing to say. Each form has
-// one function here that writes a cell, and one writer of tables: [Table.WriteText], [Table.Fields]
+// one function here that writes a cell, and one writer of tables: [Table.WriteText], [ObjectWriter]
 // for JSON, [Sheet] for CSV, and the template "table" for HTML.
 
 // A Table is a list with its columns.
@@ -68,20 +67,25 @@ const (
 
 // brief is the table without the columns that are not brief, and those in which nothing stands.
 func (t Table) brief() Table {
-	b := Table{LinkTo: t.LinkTo}
+	var shown []int
 	for i, c := range t.Columns {
-		if !c.Brief || !slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[i] != nil }) {
-			continue
-		}
-		b.Columns = append(b.Columns, c)
-		for k, r := range t.Rows {
-			if len(b.Rows) == k {
-				b.Rows = append(b.Rows, Row{nil, r.Apart, r.Notes})
-			}
-			b.Rows[k].Cells = append(b.Rows[k].Cells, r.Cells[i])
+		if c.Brief && slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[i] != nil }) {
+			shown = append(shown, i)
 		}
 	}
-	return b
+	t.Columns, t.Rows = pick(t.Columns, shown), slices.Clone(t.Rows)
+	for i := range t.Rows {
+		t.Rows[i].Cells = pick(t.Rows[i].Cells, shown)
+	}
+	return t
+}
+
+func pick[T any](all []T, places []int) []T {
+	picked := make([]T, len(places))
+	for i, at := range places {
+		picked[i] = all[at]
+	}
+	return picked
 }
 
 // WriteText writes a table with a line of titles above it. Each line begins with indent, and gap
@@ -128,6 +132,28 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 				fmt.Fprintln(w)
 			}
 		}
+	}
+}
+
+// A line says one thing in words, often with a number before it.
+type line struct {
+	N    int64 // 0: none
+	Unit string
+	Text string
+}
+
+// writeLines writes a title, and lines below it.
+func writeLines(w io.Writer, title string, lines []line) {
+	fmt.Fprintln(w, title)
+	for _, l := range lines {
+		n := Grouped(l.N)
+		if l.Unit != "" {
+			n = Counted(l.N, l.Unit)
+		}
+		if l.N > 0 {
+			fmt.Fprintf(w, "  %9s", n)
+		}
+		fmt.Fprintf(w, "  %s\n", l.Text)
 	}
 }
 
@@ -191,8 +217,8 @@ type Field struct {
 	Value any
 }
 
-// Fields is a row in JSON.
-func (t Table) Fields(cells []any) (all Fields) {
+// AppendFields adds the cells of a row as JSON has them.
+func (t Table) AppendFields(all Fields, cells []any) Fields {
 	for i, v := range cells {
 		if at, ok := v.(time.Time); ok {
 			v = at.Format(time.RFC3339)
@@ -202,36 +228,13 @@ func (t Table) Fields(cells []any) (all Fields) {
 	return all
 }
 
-// MarshalJSON writes the object.
-func (all Fields) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	for _, f := range all {
-		if f.Value == nil {
-			continue
-		}
-		v, err := compact(f.Value)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, ",%q:%s", f.Name, v)
-	}
-	return append(append([]byte("{"), bytes.TrimPrefix(b.Bytes(), []byte(","))...), '}'), nil
-}
-
 // A cellHTML is a cell as the template "table" shows it.
 type cellHTML struct {
 	Column string // title
 	Class  string // "number", "text" or "page"
 	Text   string
-	Link   *PageLink // nil: there is only text
-	Apart  string
-	Notes  []noteHTML
-}
-
-type noteHTML struct {
-	Lead  string
-	Link  *PageLink
-	Quote string
+	URL    string // "": there is only text
+	Row    *Row   // of the first URL, which is the page that the row is about; nil: another cell
 }
 
 // A tableHTML is what the template "table" shows.
@@ -246,17 +249,21 @@ func (t Table) HTML() (all tableHTML) {
 	for _, c := range t.Columns {
 		all.Head = append(all.Head, cellHTML{Text: c.Title})
 	}
-	for _, row := range t.Rows {
+	for k, row := range t.Rows {
 		var cells []cellHTML
-		first := true // URL of the row: the page that it is about
+		about := &t.Rows[k]
 		for i, v := range row.Cells {
-			c := t.cellHTML(v)
-			if c.Column = t.Columns[i].Title; c.Text != "" && all.Head[i].Class == "" {
-				all.Head[i].Class = c.Class
+			c := cellHTML{Column: t.Columns[i].Title, Class: "number"}
+			switch v := v.(type) {
+			case URL:
+				c.Class, c.Text, c.URL, c.Row, about = "page", string(v), string(v), about, nil
+			case string:
+				c.Class, c.Text = "text", plain(Clip(v, cellShown))
+			default:
+				c.Text = cellText(v)
 			}
-			if c.Link != nil && first {
-				first = false
-				c.Apart, c.Notes = row.Apart, t.notesHTML(row.Notes)
+			if c.Text != "" && all.Head[i].Class == "" {
+				all.Head[i].Class = c.Class
 			}
 			cells = append(cells, c)
 		}
@@ -265,30 +272,8 @@ func (t Table) HTML() (all tableHTML) {
 	return all
 }
 
-func (t Table) cellHTML(cell any) cellHTML {
-	switch v := cell.(type) {
-	case URL:
-		to := t.link(string(v))
-		return cellHTML{Class: "page", Text: to.URL, Link: &to}
-	case string:
-		return cellHTML{Class: "text", Text: plain(Clip(v, cellShown))}
-	}
-	return cellHTML{Class: "number", Text: cellText(cell)}
-}
-
-func (t Table) notesHTML(notes []Note) (all []noteHTML) {
-	for _, note := range notes {
-		n := noteHTML{Lead: note.Lead, Quote: plain(Clip(note.Quote, cellWidth))}
-		if note.URL != "" {
-			to := t.link(note.URL)
-			n.Link = &to
-		}
-		all = append(all, n)
-	}
-	return all
-}
-
-func (t Table) link(url string) PageLink {
+// Link is where HTML leads from a URL.
+func (t Table) Link(url string) PageLink {
 	if t.LinkTo != nil {
 		return t.LinkTo(url)
 	}

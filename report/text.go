@@ -47,12 +47,8 @@ func (p *textPrinter) begin(h head) error {
 	p.printTotals(t)
 	if len(h.Hosts) > 0 {
 		p.printHosts(h.Hosts)
-		p.printLed(h.Hosts)
 	}
-	for _, l := range h.LeftOut {
-		p.printLeftOut(l)
-	}
-	p.printCanonicals(h.Canonicals)
+	p.printLists(h)
 	for _, l := range h.Learned {
 		fmt.Fprintln(p.w)
 		if err := WriteLearned(p.w, l); err != nil {
@@ -122,34 +118,43 @@ func (p *textPrinter) printHosts(hosts []Host) {
 	}
 }
 
-// printLed lists the hosts whose pages are mostly led by another host.
-func (p *textPrinter) printLed(hosts []Host) {
-	title := "\nhosts whose pages are mostly led by another host\n"
-	for _, h := range hosts {
-		if h.Led == 0 {
-			continue
+// printLists prints what is said of some hosts and pages alone.
+func (p *textPrinter) printLists(h head) {
+	var led, canonicals []line
+	for _, h := range h.Hosts {
+		if h.Led > 0 {
+			led = append(led, line{Text: fmt.Sprintf("%s: %s of %s, by %s", hostName(h.Host), Grouped(h.Led), Counted(h.Pages, "page"), hostName(h.LedBy))})
 		}
-		fmt.Fprintf(p.w, "%s  %s: %s of %s, by %s\n", title, hostName(h.Host), Grouped(h.Led), Counted(h.Pages, "page"), hostName(h.LedBy))
-		title = ""
+	}
+	if led != nil {
+		writeLines(p.w, "\nhosts whose pages are mostly led by another host", led)
+	}
+	for _, l := range h.LeftOut {
+		p.printLeftOut(l)
+	}
+	for _, c := range h.Canonicals {
+		canonicals = append(canonicals, line{c.Pages, "page", fmt.Sprintf("%s, such as %s: %s", c.Why, harmless.Line(c.URL), harmless.Line(c.Target))})
+	}
+	if canonicals != nil {
+		writeLines(p.w, "\nrel=canonical that does not hold", canonicals)
 	}
 }
 
 // printLeftOut says what a host repeats.
 func (p *textPrinter) printLeftOut(l LeftOut) {
-	fmt.Fprintf(p.w, "\nleft out of the comparison on %s: ", hostName(l.Host))
+	said := "what other hosts repeat"
 	if l.Blocks > 0 {
-		fmt.Fprintf(p.w, "%s, on many of %s", Counted(l.Blocks, "block"), Counted(l.Pages, "different page"))
-	} else {
-		fmt.Fprint(p.w, "what other hosts repeat")
+		said = Counted(l.Blocks, "block") + ", on many of " + Counted(l.Pages, "different page")
 	}
-	fmt.Fprintf(p.w, "; %s compared without\n", Counted(l.Shortened, "page"))
-	shown := l.Top[:min(len(l.Top), blocksText)]
-	for _, b := range shown {
-		fmt.Fprintf(p.w, "  %9s  %s\n", Grouped(b.Pages), harmless.Line(Clip(b.Text, blockWidth)))
+	var lines []line
+	top, _ := first(l.Top, blocksText)
+	for _, b := range top {
+		lines = append(lines, line{N: int64(b.Pages), Text: harmless.Line(Clip(b.Text, blockWidth))})
 	}
-	if rest := l.Blocks - len(shown); rest > 0 {
-		fmt.Fprintf(p.w, "  and %s\n", Counted(rest, "more block"))
+	if rest := l.Blocks - len(top); rest > 0 {
+		lines = append(lines, line{Text: "and " + Counted(rest, "more block")})
 	}
+	writeLines(p.w, fmt.Sprintf("\nleft out of the comparison on %s: %s; %s compared without", hostName(l.Host), said, Counted(l.Shortened, "page")), lines)
 }
 
 func (p *textPrinter) cluster(c Cluster) error {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"skink/dedup"
 	"skink/frontier"
 	"skink/report/audit"
 	"skink/store"
@@ -281,5 +282,33 @@ func TestFailOn(t *testing.T) {
 		if _, err := audit.ParseConditions(on); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, which does not say %q", on, err, want)
 		}
+	}
+}
+
+// forgetful is a store that has forgotten a page since it was audited.
+type forgetful struct {
+	store.Reader
+	id *dedup.Hash
+}
+
+func (f forgetful) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	all, err := f.Reader.Pages(ctx, ids, want)
+	for i, id := range ids {
+		if id == *f.id {
+			all[i] = nil
+		}
+	}
+	return all, err
+}
+
+// A page that the store has forgotten has no row, and the others keep the links that lead to them.
+func TestForgotten(t *testing.T) {
+	var id dedup.Hash
+	a := read(t, forgetful{filled(t, shop()), &id})
+	want := rowOf(t, a, "redirects.linked", "/loop-a").From
+	id = dedup.HashOf([]byte(origin + "/old-offer"))
+	got := rowOf(t, a, "redirects.linked", "/loop-a").From
+	if len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

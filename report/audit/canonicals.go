@@ -92,14 +92,17 @@ func hreflang(a *Audit) *List {
 	l := &List{
 		Name: "hreflang", Of: "pages",
 		Columns: brief(
-			linksColumn, column("language", "Language", languageOfOther), urlColumn, column("alternate", "Names", otherURL),
-			column("is", "Which is", func(s *subject, _ *store.Record) any {
-				if s.other == nil {
-					return nil
+			linksColumn, column("language", "Language", languageOfOther).where((*subject).hasOther), urlColumn, column("alternate", "Names", otherURL).where((*subject).hasOther),
+			column("is", "Which is", func(s *subject, _ *store.Record) any { return endsWith(&s.other.Record) }).where((*subject).hasOther),
+		).more(
+			column("names", "And names", func(s *subject, _ *store.Record) any {
+				var all []string
+				for _, alt := range s.other.Record.Alternates {
+					all = append(all, alt.Lang+" "+alt.URL)
 				}
-				return endsWith(&s.other.Record)
-			}),
-		).more(column("names", "And names", namesOfOther)),
+				return listed(all)
+			}).where((*subject).hasOther),
+		),
 		Findings: []*Finding{{Name: "dead"}, {Name: "one-way"}},
 	}
 	type named struct {
@@ -147,21 +150,9 @@ func hreflang(a *Audit) *List {
 func languageOfOther(s *subject, r *store.Record) any {
 	var langs []string
 	for _, alt := range r.Alternates {
-		if s.other != nil && alt.URL == s.other.Record.URL {
+		if alt.URL == s.other.Record.URL {
 			langs = append(langs, alt.Lang)
 		}
 	}
 	return listed(langs)
-}
-
-// namesOfOther are the pages in other languages that the other page names.
-func namesOfOther(s *subject, _ *store.Record) any {
-	if s.other == nil {
-		return nil
-	}
-	var all []string
-	for _, alt := range s.other.Record.Alternates {
-		all = append(all, alt.Lang+" "+alt.URL)
-	}
-	return listed(all)
 }

@@ -27,6 +27,24 @@ func column(name, title string, of func(s *subject, r *store.Record) any) Column
 	return Column{report.Column{Name: name, Title: title}, of}
 }
 
+// where is the column with nothing in it for subjects of which a condition does not hold.
+func (c Column) where(holds func(s *subject) bool) Column {
+	of := c.of
+	c.of = func(s *subject, r *store.Record) any {
+		if !holds(s) {
+			return nil
+		}
+		return of(s, r)
+	}
+	return c
+}
+
+// titled is the column with another title.
+func (c Column) titled(title string) Column {
+	c.Title = title
+	return c
+}
+
 // columns are those of a list in their order.
 type columns []Column
 
@@ -44,17 +62,12 @@ func (all columns) more(others ...Column) columns { return append(all, others...
 // These columns are in more than one list.
 var (
 	// pages that link to it; nothing where the store remembers no links
-	linksColumn = column("links", "Links", func(s *subject, _ *store.Record) any {
-		if !s.audit().Links {
-			return nil
-		}
-		return int64(s.site().links)
-	})
+	linksColumn     = column("links", "Links", func(s *subject, _ *store.Record) any { return int64(s.site().links) }).where((*subject).linksKnown)
 	urlColumn       = column("url", "URL", func(_ *subject, r *store.Record) any { return URL(r.URL) })
 	titleColumn     = column("title", "Title", func(_ *subject, r *store.Record) any { return text(r.Title) })
-	wordsColumn     = column("words", "Words", func(_ *subject, r *store.Record) any { return only(r, int64(r.Words)) })
+	wordsColumn     = column("words", "Words", func(_ *subject, r *store.Record) any { return int64(r.Words) }).where((*subject).isPage)
 	verdictColumn   = column("verdict", "Verdict", func(_ *subject, r *store.Record) any { return text(string(r.Verdict)) })
-	indexedColumn   = column("indexed", "Indexed", func(_ *subject, r *store.Record) any { return only(r, indexed(r)) })
+	indexedColumn   = column("indexed", "Indexed", func(_ *subject, r *store.Record) any { return indexed(r) }).where((*subject).isPage)
 	canonicalColumn = column("canonical", "Canonical", func(_ *subject, r *store.Record) any { return link(r.CanonicalURL) })
 	repeatsColumn   = column("duplicate_of", "Repeats", func(_ *subject, r *store.Record) any { return link(r.DuplicateOf) })
 	depthColumn     = column("depth", "Clicks", func(_ *subject, r *store.Record) any { return int64(r.Depth) })
@@ -65,24 +78,13 @@ var (
 	visitedColumn   = column("visited", "Visited", func(_ *subject, r *store.Record) any { return moment(r.Visited()) })
 
 	// how much a page resembles its leader
-	alikeColumn = column("resemblance", "Alike", func(_ *subject, r *store.Record) any {
-		if !r.Follows() {
-			return nil
-		}
-		return Share(r.Resemblance)
-	})
+	alikeColumn = column("resemblance", "Alike", func(_ *subject, r *store.Record) any { return Share(r.Resemblance) }).where(func(s *subject) bool { return s.page.Record.Follows() })
 )
-
-// titled is the column with another title.
-func (c Column) titled(title string) Column {
-	c.Title = title
-	return c
-}
 
 const pagesName = "pages"
 
 // pages lists every URL with all that is known of it, for a spreadsheet.
-func pages(a *Audit) *List {
+func pages(*Audit) *List {
 	l := &List{
 		Name: pagesName, Of: "URLs",
 		Columns: brief(
@@ -91,22 +93,17 @@ func pages(a *Audit) *List {
 			statusColumn, verdictColumn, wordsColumn, urlColumn, titleColumn,
 		).more(
 			alikeColumn, repeatsColumn, indexedColumn, canonicalColumn,
-			column("title_characters", "Title, characters", func(_ *subject, r *store.Record) any { return only(r, characters(r.Title)) }),
+			column("title_characters", "Title, characters", func(_ *subject, r *store.Record) any { return characters(r.Title) }).where((*subject).isPage),
 			column("description", "Description", func(_ *subject, r *store.Record) any { return text(r.Description) }),
-			column("description_characters", "Description, characters", func(_ *subject, r *store.Record) any { return only(r, characters(r.Description)) }),
+			column("description_characters", "Description, characters", func(_ *subject, r *store.Record) any { return characters(r.Description) }).where((*subject).isPage),
 			column("heading", "Heading", func(_ *subject, r *store.Record) any { return text(firstOf(r.H1)) }),
-			column("headings", "Headings", func(_ *subject, r *store.Record) any { return only(r, int64(len(r.H1))) }),
+			column("headings", "Headings", func(_ *subject, r *store.Record) any { return int64(len(r.H1)) }).where((*subject).isPage),
 			column("language", "Language", func(_ *subject, r *store.Record) any { return text(r.Lang) }),
 			column("languages", "Other languages", func(_ *subject, r *store.Record) any { return languages(r) }),
 			column("author", "Author", func(_ *subject, r *store.Record) any { return text(r.Author) }),
 			column("published", "Published", func(_ *subject, r *store.Record) any { return text(r.PublishedAt) }),
 			column("modified", "Modified", func(_ *subject, r *store.Record) any { return text(r.ModifiedAt) }),
-			column("links_out", "Links out", func(s *subject, r *store.Record) any {
-				if !a.Links {
-					return nil
-				}
-				return only(r, int64(s.site().out))
-			}),
+			column("links_out", "Links out", func(s *subject, _ *store.Record) any { return int64(s.site().out) }).where((*subject).linksKnown).where((*subject).isPage),
 			depthColumn,
 			column("hops", "Hops", func(_ *subject, r *store.Record) any { return number(r.Hops) }),
 			column("location", "Leads to", func(_ *subject, r *store.Record) any { return link(r.Location) }),
@@ -132,20 +129,11 @@ func (s *subject) site() *page { return &s.audit().site.pages[s.entry.page] }
 func alike(s *subject, _ *store.Record) any { return s.sets.compare(s.page, s.other) }
 
 // otherURL is that of the other page of the entry.
-func otherURL(s *subject, _ *store.Record) any {
-	if s.other == nil {
-		return nil
-	}
-	return URL(s.other.Record.URL)
-}
+func otherURL(s *subject, _ *store.Record) any { return URL(s.other.Record.URL) }
 
-// only is a cell of pages alone.
-func only(r *store.Record, cell any) any {
-	if r.Kind != store.Page {
-		return nil
-	}
-	return cell
-}
+func (s *subject) hasOther() bool   { return s.other != nil }
+func (s *subject) isPage() bool     { return s.page.Record.Kind == store.Page }
+func (s *subject) linksKnown() bool { return s.audit().Links }
 
 // number is n, but nothing for 0.
 func number[N ~int | ~int64](n N) any {

@@ -56,12 +56,13 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 func (f *Finding) fields(ctx context.Context, n int) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		t := f.list.Table(nil)
+		var all report.Fields // of one row at a time
 		for row, err := range f.first(ctx, n) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			all := t.Fields(row.Cells)
+			all = t.AppendFields(all[:0], row.Cells)
 			if row.Apart != "" {
 				all = append(all, report.Field{Name: "apart", Value: row.Apart})
 			}

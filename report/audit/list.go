@@ -291,6 +291,7 @@ func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblance
 	if err != nil {
 		return nil, err
 	}
+	var kept []entry // those that have a row
 	for _, e := range entries {
 		s := &subject{entry: e, finding: f, page: contents[0], sets: sets}
 		if contents = contents[1:]; e.other != nobody {
@@ -299,7 +300,7 @@ func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblance
 		if s.page == nil {
 			continue
 		}
-		row := Row{Finding: f, Links: int(a.site.pages[e.page].links)}
+		row := Row{Finding: f, Cells: make([]any, len(f.list.Columns)), Links: int(a.site.pages[e.page].links)}
 		if f.list.isApart(&a.site.pages[e.page]) {
 			row.Apart = a.site.pages[e.page].apart()
 		}
@@ -308,13 +309,13 @@ func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblance
 				return nil, err
 			}
 		}
-		for _, c := range f.list.Columns {
-			row.Cells = append(row.Cells, c.of(s, &s.page.Record))
+		for i, c := range f.list.Columns {
+			row.Cells[i] = c.of(s, &s.page.Record)
 		}
-		rows = append(rows, row)
+		rows, kept = append(rows, row), append(kept, e)
 	}
 	if f.list.Linked {
-		err = a.addFrom(ctx, entries, rows)
+		err = a.addFrom(ctx, kept, rows)
 	}
 	return rows, err
 }

@@ -37,18 +37,16 @@ func nearly(a *Audit) *List {
 		Name: "nearly", Of: "pages",
 		Columns: brief(
 			linksColumn,
-			column("resemblance", "Alike", func(s *subject, _ *store.Record) any {
-				if s.leads() {
-					return nil
-				}
-				return Share(resemblances[s.entry])
-			}),
+			column("resemblance", "Alike", func(s *subject, _ *store.Record) any { return Share(resemblances[s.entry]) }).where(func(s *subject) bool { return !s.leads() }),
 			urlColumn,
 			column("resembles", "Resembles", func(s *subject, r *store.Record) any {
-				if s.leads() {
+				switch {
+				case s.leads():
 					return "leads " + report.Counted(len(groups[s.entry.page])-1, "page")
+				case s.hasOther():
+					return otherURL(s, r)
 				}
-				return otherURL(s, r)
+				return nil
 			}),
 			column("differs", "What differs", func(s *subject, _ *store.Record) any { return s.differs }),
 		).more(titleColumn, wordsColumn),

@@ -54,30 +54,15 @@ func (s saying) list(a *Audit) *List {
 	one := strings.TrimSuffix(s.name, "s")
 	l := &List{Name: s.name, Of: "pages", aside: notMeant}
 	seen := &repeats{site: a.site, at: map[uint64]int32{}, said: map[string]int32{}, seed: maphash.MakeSeed()}
-	repeats := func(s *subject) bool { return s.other != nil && !s.leads() }
+	follows := func(s *subject) bool { return s.hasOther() && !s.leads() }
 	l.Columns = brief(
 		linksColumn,
 		column(one, strings.ToUpper(one[:1])+one[1:], func(_ *subject, r *store.Record) any { return text(firstOf(s.of(r))) }),
 		column("characters", "Characters", func(_ *subject, r *store.Record) any { return number(characters(firstOf(s.of(r)))) }),
 		urlColumn,
-		column("shared_by", "Shared by", func(s *subject, _ *store.Record) any {
-			if s.other == nil {
-				return nil
-			}
-			return int64(seen.counts[s.entry.other])
-		}),
-		column("same_as", "Same as", func(s *subject, r *store.Record) any {
-			if !repeats(s) {
-				return nil
-			}
-			return otherURL(s, r)
-		}),
-		column("resemblance", "Alike", func(s *subject, r *store.Record) any {
-			if !repeats(s) {
-				return nil
-			}
-			return alike(s, r)
-		}),
+		column("shared_by", "Shared by", func(s *subject, _ *store.Record) any { return int64(seen.counts[s.entry.other]) }).where((*subject).hasOther),
+		column("same_as", "Same as", otherURL).where(follows),
+		column("resemblance", "Alike", alike).where(follows),
 	).more(verdictColumn)
 	l.Findings = []*Finding{{Name: "missing"}, {Name: "repeated", want: store.WantText, groups: true}, {Name: "copied", want: store.WantText, groups: true}, {Name: "paged"}, {Name: "short"}, {Name: "long"}}
 	l.see = func(at int32, r *store.Record) {
