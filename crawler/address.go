@@ -4,31 +4,31 @@ import "net/netip"
 
 // # Many hosts at one address
 //
-// A machine that serves a thousand names is one machine. The delay of each name does not spare it,
-// so the requests in flight to one address are bounded by Options.PerIP as soon as two hosts are
-// known to be there. A host whose turn comes while its address is busy waits for a place there, and
-// takes no place on the network.
+// A machine may serve a thousand host names, and the delay of each name does not protect it. So
+// Options.PerIP bounds the requests in flight to one address as soon as two hosts are known to
+// share it. A host that is due while its address is busy waits for a place there. It holds no place
+// on the network meanwhile.
 //
-// A name may lead to several addresses: [wire.Transport.Lookup] says which of them stands for all.
-// Loopback has no bound: it is this machine, and a test.
+// A name may have several addresses: [wire.Transport.Lookup] returns the one that represents them
+// all. Loopback has no bound: it is this machine, or a test.
 
-// An address is where some hosts are. The schedule's lock guards it.
+// An address is one IP address with the hosts that share it. The schedule's lock guards it.
 type address struct {
 	key     netip.Addr
-	hosts   int     // that are known to be there
+	hosts   int     // hosts known to have this address
 	open    int     // requests in flight to it
-	waiting []*host // due, but for a place; the first came first
-	crowded bool    // its hosts keep no connections
+	waiting []*host // hosts that are due and wait for a place, in order of arrival
+	crowded bool    // connections to its hosts are not kept open
 }
 
-// full says whether an address has as many requests as it is to have at once.
+// full reports whether most requests to an address are in flight.
 func (a *address) full(most int) bool {
 	return a != nil && most > 0 && a.hosts > 1 && a.open >= most
 }
 
-// crowded says whether connections to a host are to be closed after each answer, because the many
-// hosts at its address would else keep one each. newly says that this is found out for the first
-// time, so that there may be idle connections already.
+// crowded reports whether connections to a host must be closed after each answer, because otherwise
+// each of the many hosts at its address would keep one open. newly reports that this is the first
+// such call for the address: idle connections may exist already.
 func (s *schedule) crowded(h *host) (crowded, newly bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,8 +40,8 @@ func (s *schedule) crowded(h *host) (crowded, newly bool) {
 	return true, newly
 }
 
-// locate notes where the host of a turn is, and says whether the turn may go on. If not, the turn
-// is over, and its URL waits until there is a place.
+// locate sets the address of a turn's host, and reports whether the turn may go on. If not, it has
+// undone the turn, and the URL waits for a place.
 func (s *schedule) locate(t *turn, at netip.Addr) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +60,7 @@ func (s *schedule) locate(t *turn, at netip.Addr) (ok bool) {
 	return true
 }
 
-// settle notes where a host is.
+// settle sets the address of a host.
 func (s *schedule) settle(h *host, at netip.Addr) {
 	a := s.addresses[at]
 	if a == nil {
@@ -72,7 +72,7 @@ func (s *schedule) settle(h *host, at netip.Addr) {
 	h.at = a
 }
 
-// park lets a host wait for a place at its address.
+// park puts a host into the queue for a place at its address.
 func (s *schedule) park(h *host) {
 	h.spot.Leave()
 	if !h.parked {
@@ -82,8 +82,8 @@ func (s *schedule) park(h *host) {
 	}
 }
 
-// vacate gives the place of a request to the host that has waited longest. A host that has no URL
-// in hand may turn out to have none, so the next host comes along with it.
+// vacate frees the place of a request and lets the host that has waited longest be asked. A host
+// without URLs in memory may turn out to have none, so vacate lets the next host through as well.
 func (s *schedule) vacate(a *address) {
 	if a == nil {
 		return
@@ -93,7 +93,7 @@ func (s *schedule) vacate(a *address) {
 		h := a.waiting[0]
 		a.waiting = a.waiting[1:]
 		if !h.parked {
-			continue // it got a place by other ways
+			continue // it is no longer waiting
 		}
 		s.offer(h)
 		if h.spot.Line() == s.ready[h.pace()] && len(h.urls) > 0 {
@@ -102,7 +102,7 @@ func (s *schedule) vacate(a *address) {
 	}
 }
 
-// leaveAddress forgets that a host is where it is.
+// leaveAddress removes a host from its address.
 func (s *schedule) leaveAddress(h *host) {
 	if h.at == nil {
 		return

@@ -12,50 +12,51 @@ import (
 
 // # When a host does not answer
 //
-// It is left alone for a second, then two, four and so on to five minutes, each up to a quarter
-// more or less, so that hosts that failed together do not come back together; a Retry-After of the
-// host counts up to an hour. A URL that was tried Options.Retries times more is given up. But where
-// nobody answers at all (no such name, no connection, no robots.txt) the URL is not to blame. So
-// from the second such failure in a row on, no URL is given up for its tries: it waits until the
-// host is back. Else a host that is down for a minute would cost one URL after the other.
+// The host gets no requests for a second, then two, four and so on up to five minutes. Each
+// back-off is up to a quarter longer or shorter, so that hosts that failed together do not come
+// back together. A Retry-After of the host counts up to an hour. A URL is given up after
+// Options.Retries further tries. But if the host cannot be reached at all (no such name, no
+// connection, no robots.txt), the URL is not to blame. So from the second such failure in a row on,
+// no URL is given up for its tries: it waits until the host is back. Otherwise a host that is down
+// for a minute would lose one URL after the other.
 //
-// It does not wait for ever. A host is hopeless if it never answered in this crawl and failed more
-// often in a row than Options.Retries, or if it has failed for ten minutes. A hopeless host is
-// still asked, at the pace of its back-off, and each URL that fails then is given up, so that the
-// reason is on record. But nobody waits for it: a crawl ends when only hopeless hosts are left, and
-// what they have pending is still pending when the crawl is resumed. So a seed on a dead host is
-// reported after three seconds, a restart of a server in a long crawl costs nothing, and a crawl
-// whose own network is gone ends without losing its frontier.
+// The wait has a limit. A host is hopeless if it never answered in this crawl and failed more than
+// Options.Retries times in a row, or if it has failed for ten minutes. A hopeless host still gets
+// requests after each back-off, and each URL that fails then is given up, so that its problem is on
+// record. But the crawl does not wait for it: it ends when only hopeless hosts are left, and their
+// pending URLs stay pending for the next run. So a seed on a dead host is reported after three
+// seconds, a restart of a server during a long crawl costs nothing, and a crawl that loses its own
+// network ends without losing its frontier.
 //
-// A host whose answers only say that it is busy is left alone after a while, see leave.go.
+// A host that only answers that it is busy is given up after a while, see leave.go.
 //
 // A URL that failed goes to the end of its level in the frontier, and comes last among the URLs of
-// its host that are in hand. So the next request to the host is for another URL. Its answer tells
-// whether the host is in trouble or only the first URL. Otherwise several URLs that always fail
-// would be fetched in a row. Their failures would look like an outage, and the URLs behind them in
-// the queue would wait for its end.
+// its host in memory. So the next request to the host is for another URL. Its answer shows whether
+// the host has a problem or only the first URL. Without that order, several URLs that always fail
+// would be fetched in a row. Their failures would look like an outage, and the URLs behind them
+// would wait for its end.
 //
-// Some failures are the trouble of one page. They do not count against its host, which rests as
-// after its first failure. One of them is a status 500. Another is a URL that fails again although
-// the host has answered since. That does not hold if the host says that it is busy (429, 503), or if
-// nobody answers.
+// Some failures concern only one page. They do not count against its host, which rests as after a
+// first failure. One is a status 500. Another is a URL that fails again although the host has
+// answered since. The second does not apply if the host says that it is busy (429, 503) or cannot
+// be reached.
 //
-// A back-off of ours ends with the run, for whoever starts the crawl again wants to know now. The
-// frontier remembers the rest that the host itself asked for.
+// The back-off is not kept after the run, because a user who starts the crawl again expects a try
+// at once. The frontier keeps only the rest that the host itself asked for.
 
 const (
 	firstBackOff  = time.Second
 	longestOff    = 5 * time.Minute
-	backOffDouble = 9    // doublings until longestOff is passed
-	jitterShare   = 0.25 // of a back-off, at most, that it is longer or shorter
+	backOffDouble = 9    // doublings that exceed longestOff
+	jitterShare   = 0.25 // largest part by which a back-off is longer or shorter
 	longestRetry  = frontier.MostBlocked
-	patience      = 10 * time.Minute // longer than a restart, shorter than anyone wants to watch a crawl do nothing
+	patience      = 10 * time.Minute // longer than a restart of a server
 )
 
-// trouble is what a host's failures in a row amount to.
+// trouble describes a host's failures in a row.
 type trouble struct {
-	answered bool      // something, in this crawl
-	fails    int       // in a row; those in flight together are one
+	answered bool      // it has answered a request in this crawl
+	fails    int       // failures in a row; requests in flight together count as one
 	since    time.Time // when the first of them ended
 	last     time.Time // when the last of them ended
 	hopeless bool
@@ -63,7 +64,7 @@ type trouble struct {
 
 func (t *trouble) hopeful() bool { return !t.hopeless }
 
-// fail counts a failure that began at a time and ends now.
+// fail counts a failure of a request that started at began.
 func (t *trouble) fail(began, now time.Time, retries int) {
 	if t.fails == 0 {
 		t.since = now
@@ -75,7 +76,7 @@ func (t *trouble) fail(began, now time.Time, retries int) {
 	t.hopeless = t.beyondHope(now, retries)
 }
 
-// beyondHope says whether nobody need wait for the host.
+// beyondHope reports whether the crawl should not wait for the host.
 func (t *trouble) beyondHope(at time.Time, retries int) bool {
 	return t.fails > retries && (!t.answered || at.Sub(t.since) > patience)
 }
@@ -84,8 +85,8 @@ func (t *trouble) backOff() time.Duration {
 	return min(firstBackOff<<min(max(t.fails-1, 0), backOffDouble), longestOff)
 }
 
-// failed ends the request of a turn that came to a transient problem, and leaves its host alone for
-// a while. It says whether to give up the URL.
+// failed ends the request of a turn that had a transient problem, and starts the back-off of its
+// host. It reports whether to give up the URL.
 func (s *schedule) failed(t *turn, page *Page) (giveUp bool) {
 	asked := retryAfter(page.Header, page.FetchedAt)
 	s.mu.Lock()
@@ -110,8 +111,8 @@ func (s *schedule) failed(t *turn, page *Page) (giveUp bool) {
 	return h.hopeless || t.item.Tries >= s.opt.Retries && !(unreachable(page) && h.fails > 1)
 }
 
-// blameless says whether a transient problem is the trouble of its page, and not of the host. A
-// host without failures has answered since any of its URLs failed.
+// blameless reports whether a transient problem concerns only its page, not the host. A host
+// without current failures has answered since any of its URLs failed.
 func (h *host) blameless(page *Page) bool {
 	switch {
 	case page.Status == http.StatusInternalServerError:
@@ -126,7 +127,7 @@ func (s *schedule) jittered(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (1 + jitterShare*(2*s.jitter()-1)))
 }
 
-// unreachable says whether a problem is that nobody answers, whatever the URL.
+// unreachable reports whether the problem is that the host cannot be reached, whatever the URL.
 func unreachable(page *Page) bool {
 	switch page.Problem {
 	case ProblemDNS, ProblemConnect, ProblemUnrobots:
@@ -135,8 +136,9 @@ func unreachable(page *Page) bool {
 	return false
 }
 
-// retryAfter is how long a server asks to be left alone, as seconds or as a date. A number beyond
-// 64 bits is the largest there is, which ParseInt returns with its error.
+// retryAfter returns the wait that a Retry-After header asks for, in seconds or as a date; 0 if it
+// is absent or invalid. For a number beyond 64 bits, ParseInt returns the largest int64 with its
+// error.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if s, err := strconv.ParseInt(v, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {

@@ -6,14 +6,15 @@ import (
 	"skink/frontier"
 )
 
-// Spent is what was fetched: answers with a page or a file, and the bytes of their bodies, decoded.
+// Spent counts what was fetched: answers with a page or a file, and the bytes of their decoded
+// bodies.
 type Spent = frontier.Spent
 
-// Budget bounds what is fetched. 0: no bound. What was in flight when a bound was reached is kept,
-// so Bytes may be passed by that much; Pages never is.
+// Budget bounds what is fetched; 0 means no bound. Answers in flight when a bound is reached are
+// kept, so Bytes may be exceeded by their size. Pages is never exceeded.
 type Budget Spent
 
-// spend counts an answer of a host.
+// spend counts an answer against the budget of its host.
 func (h *host) spend(p *Page) {
 	if p.Problem == "" && p.Location == "" {
 		h.spent.Pages++
@@ -21,14 +22,14 @@ func (h *host) spend(p *Page) {
 	h.spent.Bytes += int64(len(p.Body))
 }
 
-// allows says whether another request may start when so many are in flight.
+// allows reports whether another request may start when open requests are in flight.
 func (b Budget) allows(s Spent, open int) bool {
 	return (b.Pages <= 0 || s.Pages+int64(open) < b.Pages) && (b.Bytes <= 0 || s.Bytes < b.Bytes)
 }
 
-// room is how many turns the bounds of a whole crawl allow to be under way here. Each of several
-// workers has its share of the pages that remain, rounded up: they may pass the bound by one page
-// each, and by those of the others that were not counted yet.
+// room returns how many turns Options.MaxPages and MaxBytes allow to be under way here. Each of
+// several workers has an equal share of the pages that remain, rounded up. So the workers together
+// may exceed MaxPages by one page each, plus pages of other workers that are not counted yet.
 func (s *schedule) room() int {
 	switch {
 	case s.opt.MaxBytes > 0 && s.bytes >= s.opt.MaxBytes:
@@ -40,7 +41,7 @@ func (s *schedule) room() int {
 	return math.MaxInt32
 }
 
-// account counts what a turn has brought.
+// account adds the page of a turn to the counts of the crawl and of its host.
 func (s *schedule) account(t *turn, p *Page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,21 +11,22 @@ import (
 	"skink/frontier"
 )
 
-// # What is only checked
+// # Links that are only checked
 //
-// A page names more than is fetched: its pictures, style sheets and scripts, and pages of other
-// sites. Whether these answer can be asked without fetching them, by HEAD. They are items of the
-// frontier as all others are, so they are asked for as politely, and robots.txt is obeyed. Where
-// they lead to is not followed. A server that refuses HEAD is asked again by GET, when its host may
-// be asked again, and little of the answer is read.
+// A page links to more than the crawl fetches: pictures, style sheets, scripts, and pages of other
+// sites. A HEAD request finds out whether these exist without fetching them. They are items of the
+// frontier like all others, so the same delays and robots.txt apply. Redirects are not followed. If
+// a server refuses HEAD, the URL is requested by GET after the host's rest, and only the beginning
+// of the answer is read.
 //
-// A file of a page may turn out to be a page of the crawl. Then it is fetched as one, because a URL
-// is known to the frontier once, and a link to it that comes later would not fetch it.
+// A checked file may turn out to be a page of the crawl. It is then fetched as one: the frontier
+// keeps each URL only once, so a later link to it would not fetch it.
 
-// checkLimit is how much is read of an answer to a GET that was to be a HEAD.
+// checkLimit is how many bytes are read of the answer to a GET that replaces a HEAD.
 const checkLimit = 4 << 10
 
-// check asks whether a URL is there.
+// check requests a URL by HEAD, then by GET if the server refuses HEAD or the URL is a page of the
+// crawl.
 func (f *fetcher) check(ctx context.Context, item frontier.Item) *Page {
 	page := f.ask(ctx, item, http.MethodHead)
 	if refusesHead(page.Status) && f.again(ctx, item) {
@@ -38,12 +39,12 @@ func (f *fetcher) check(ctx context.Context, item frontier.Item) *Page {
 	return page
 }
 
-// again waits until the host of an item may be asked again, and says whether that time came.
+// again waits until the host of an item may be asked again. It returns false if the wait failed.
 func (f *fetcher) again(ctx context.Context, item frontier.Item) bool {
 	return f.hop == nil || f.hop(ctx, frontier.HostOf(item.URL)) == nil
 }
 
-// refusesHead says whether a server may have an answer to GET although it gave none to HEAD.
+// refusesHead reports whether a status of a HEAD request may differ for GET.
 func refusesHead(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented:
@@ -52,7 +53,7 @@ func refusesHead(status int) bool {
 	return false
 }
 
-// isPage says whether what was checked is a page of the crawl.
+// isPage reports whether a checked URL is a page of the crawl.
 func (f *fetcher) isPage(page *Page) bool {
 	o := &f.opt
 	return page.Problem == "" && page.Location == "" && o.Scope != nil && o.Scope.Contains(page.Item.URL) &&
@@ -60,7 +61,8 @@ func (f *fetcher) isPage(page *Page) bool {
 		isHTML(page.Header.Get("Content-Type"))
 }
 
-// ask asks for a URL by a method, and keeps nothing of what it answers but how.
+// ask requests a URL by the given method, and keeps the status and header of the answer but not its
+// body.
 func (f *fetcher) ask(ctx context.Context, item frontier.Item, method string) *Page {
 	page := &Page{Item: item, FetchedAt: time.Now()}
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
@@ -84,8 +86,8 @@ func (f *fetcher) ask(ctx context.Context, item frontier.Item, method string) *P
 	return page
 }
 
-// promised is how many bytes an answer says that its body has; 0: it does not say. Those of a
-// packed body are not those of the file.
+// promised returns the Content-Length of a successful answer, or 0 if it has none. The length of a
+// compressed body is not that of the file, so it counts as none.
 func promised(page *Page) int64 {
 	if page.Status != http.StatusOK || page.Header.Get("Content-Encoding") != "" {
 		return 0
@@ -97,7 +99,7 @@ func promised(page *Page) int64 {
 	return max(n, 0)
 }
 
-// isHTML says whether a Content-Type is that of a page with links.
+// isHTML reports whether a Content-Type is HTML or XHTML.
 func isHTML(contentType string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
 	switch strings.ToLower(strings.TrimSpace(media)) {

@@ -16,60 +16,65 @@ import (
 	"skink/frontier"
 )
 
-// # Which hosts a schedule asks
+// # How a schedule claims hosts
 //
-// It asks those that it holds. Several crawlers may have one frontier, in one process or on many
-// machines, and a host is asked by the one that claimed it. The schedule claims nearly as many
-// hosts as there are, so that it can choose among them the URL that is nearest to a seed, and so
-// that hosts that are slow or rest keep nobody waiting. It holds a host as long as it can ask it
-// soon, and returns it with all that the next holder needs to be as polite:
+// A schedule sends requests only to hosts that it holds. Several crawlers may share one frontier,
+// in one process or on many machines; a host is crawled by the one that claimed it. The schedule
+// claims nearly all hosts there are. So it can choose the URL that is nearest to a seed, and a slow
+// or resting host delays no other. It keeps a host while it can soon send it a request. When it
+// returns a host, it passes on what the next holder needs to be as polite. It returns a host
 //
-//   - when the host has nothing to fetch any more, and nothing of it is under way;
-//   - when it is to be left alone for longer than keepResting, or is hopeless;
-//   - when its URLs in hand are used up while other hosts, for which there was no room, wait for a
-//     holder: so every host has its turn, however many there are;
-//   - when its budget is spent, or its folder is away, so that nobody need wait for it;
-//   - when it is one too many of the schedule's share;
+//   - when the host has no URLs left, and none is under way;
+//   - when the host must rest for longer than keepResting, or is hopeless;
+//   - when its URLs in memory are used up while other hosts wait for a holder because there was no
+//     room for them: so every host has its turn, however many there are;
+//   - when its budget is spent, or its folder is away, so that the crawl need not wait for it;
+//   - when the schedule holds more than its share;
 //   - when the crawl ends.
 //
 // # The share of each of several workers
 //
-// The first worker could hold all hosts there are, and those that come later would have nothing to
-// do. So all that ask for hosts are told what each would hold if hosts were dealt out evenly, and
-// claim no more than that. Whoever holds more, because another worker came or because others ran
-// out of hosts, gives back what is above it: first hosts that nothing is under way of; of others it
-// starts nothing more, and they go back when what is under way has ended. An eighth above the share
-// is let pass: a host that moves costs a robots.txt and a connection, and shares change whenever
-// any host ends. Who is alone has no share, and claims as if nobody else could come; it learns that
-// somebody did within pollOthers. A worker begins by asking for no host at all, to be told its
+// The first worker could claim all hosts, and workers that start later would have nothing to do. So
+// the frontier tells each worker its share: the number of hosts it would hold if they were dealt
+// out evenly. A worker claims no more than that. A worker that holds more, because another one
+// started or others ran out of hosts, gives back the surplus. Hosts without turns under way go back
+// first. The others start no more turns, and go back when theirs have ended. A surplus of an eighth
+// is tolerated: a host that moves costs a robots.txt and a connection, and shares change whenever
+// any host ends. A worker that is alone has no share, and claims as many hosts as it can. It learns
+// of another worker within pollOthers. The first call of a worker asks for no hosts, only for its
 // share.
 //
-// A claim is renewed every claimTime/3. If that fails for so long that the claim runs out, another
-// may have the host. Then the URLs of it that are in hand are forgotten, and what is under way is
+// A claim is renewed every claimTime/3. If renewal fails until the claim expires, another worker
+// may claim the host. Then the schedule forgets the host's URLs in memory, and pages under way are
 // not stored.
 //
-// The crawl is over when nothing is under way here, and when the frontier says, after the last page
-// was stored, that nobody holds a host and that nobody need wait for one. As long as others hold
-// hosts, they may still find URLs of any host, so the schedule asks again every pollOthers.
+// The crawl is over when this worker has nothing under way and the frontier, asked after the last
+// page was stored, says that no worker holds a host and no host is worth waiting for. While other
+// workers hold hosts, they may still find URLs of any host, so the schedule asks again every
+// pollOthers.
 //
-// No call of the frontier is made under the lock: next, which one goroutine calls, does what step
-// says. What it gets wrong: a robots.txt that redirects to another host is fetched from there
-// whoever holds that host.
+// The lock is never held during a call of the frontier: step decides under the lock, and next,
+// which one goroutine calls, makes the call.
+//
+// # Known weakness
+//
+// A robots.txt that redirects to another host is fetched from there even if another worker holds
+// that host.
 const (
-	claimTime   = 30 * time.Second      // how long a claim outlives its holder
-	keepResting = 5 * time.Second       // longer than nearly all hosts rest between two requests
+	claimTime   = 30 * time.Second      // how long a claim lasts unless it is renewed
+	keepResting = 5 * time.Second       // longer than the delay of nearly all hosts
 	pollOthers  = time.Second           // shorter than frontier.Present
 	shareSlack  = 8                     // a share may be passed by its shareSlack-th part
-	mostHeld    = 1 << 13               // hosts at once: at one page a second each, more than a machine reads
+	mostHeld    = 1 << 13               // hosts at once: at one page a second each, more than a machine can process
 	mostClaimed = 1 << 10               // hosts in one call
-	claimEvery  = 20 * time.Millisecond // at most, as long as there is something to do
-	shareEvery  = pollOthers / 4        // at most, as long as the share is held
+	claimEvery  = 20 * time.Millisecond // shortest interval between two claims while turns can begin
+	shareEvery  = pollOthers / 4        // shortest interval while the schedule holds its full share
 )
 
-// returnedAtOnce is how many hosts are on their way back at the same time.
+// returnedAtOnce is how many hosts are returned at the same time.
 const returnedAtOnce = 64
 
-// never is when a host may be asked again that this crawl will not ask any more.
+// never is the rest of a host to which this crawl sends no more requests.
 const never = 100 * 365 * 24 * time.Hour
 
 // unheld is what a schedule knows of hosts that it does not hold.
@@ -77,13 +82,13 @@ type unheld struct {
 	asked   time.Time // when the frontier was asked
 	stale   bool      // something has changed since then
 	others  int       // hosts that other workers hold
-	waiting int       // hosts that nobody holds, and that somebody should
-	next    time.Time // when the first host is due that nobody holds; zero: when something changes
-	share   int       // hosts to hold; 0: as many as possible
-	workers int       // that share the hosts, with this one; 0: nobody has asked
+	waiting int       // hosts without a holder that have URLs to fetch
+	next    time.Time // when the first host without a holder is due; zero: not before something changes
+	share   int       // the number of hosts to hold; 0: as many as possible
+	workers int       // workers that share the hosts, including this one; 0: not yet known
 }
 
-// vacant is how many more hosts the schedule may claim.
+// vacant returns how many more hosts the schedule may claim.
 func (s *schedule) vacant() int {
 	most := mostHeld
 	if share := s.unheld.share; share > 0 {
@@ -92,8 +97,8 @@ func (s *schedule) vacant() int {
 	return max(most-len(s.held), 0)
 }
 
-// claims says whether the frontier is to be asked for hosts now, and for how many, by a schedule
-// that has something else to do or not.
+// claims reports whether to ask the frontier for hosts now, and for how many. busy says that the
+// caller may have turns to begin instead.
 func (s *schedule) claims(busy bool, now time.Time) (n int, ask bool) {
 	u := &s.unheld
 	if !u.next.IsZero() && !u.next.After(now) {
@@ -109,19 +114,20 @@ func (s *schedule) claims(busy bool, now time.Time) (n int, ask bool) {
 		least = claimEvery
 	case u.stale && n > 0:
 		least = 0
-	case u.stale && u.share > 0: // what is new may have made the share larger
+	case u.stale && u.share > 0: // the change may have made the share larger
 		least = shareEvery
 	}
 	return n, now.Sub(u.asked) >= least
 }
 
-// nothingLeft says whether nobody holds or waits for a host, as far as is known.
+// nothingLeft reports whether, as of the last answer of the frontier, no other worker holds a host
+// and no host waits for a holder.
 func (s *schedule) nothingLeft() bool {
 	u := &s.unheld
 	return !u.stale && u.others == 0 && u.waiting == 0
 }
 
-// lookAgain is how long until the frontier is worth asking again.
+// lookAgain returns the time until the frontier should be asked again.
 func (s *schedule) lookAgain(now time.Time) time.Duration {
 	at, next := s.unheld.asked.Add(pollOthers), s.unheld.next
 	if !next.IsZero() && next.Before(at) && s.vacant() > 0 {
@@ -146,7 +152,8 @@ func (s *schedule) claim(ctx context.Context, n int) error {
 	return nil
 }
 
-// shed lets go of the hosts that are too many, as soon as nothing of them is under way.
+// shed marks the hosts above the share as leaving: each is returned as soon as none of its turns is
+// under way.
 func (s *schedule) shed() {
 	share := s.unheld.share
 	if share == 0 || len(s.held) <= share+share/shareSlack {
@@ -164,10 +171,10 @@ func (s *schedule) shed() {
 	}
 }
 
-// hold takes up a host that was claimed.
+// hold adds a claimed host to the schedule.
 func (s *schedule) hold(held frontier.Held) {
 	h, rest := s.host(held.Claim.Host), held.Host.Rest
-	h.claim, h.urls = held.Claim, nil // of a claim that was lost, and given again, all is taken anew
+	h.claim, h.urls = held.Claim, nil // URLs taken under a lost claim are forgotten, and taken again
 	s.held[h] = true
 	h.sure, h.dry, h.stirred, h.depth = true, false, false, held.Host.Depth
 	h.leaving = false
@@ -187,12 +194,12 @@ func (s *schedule) hold(held frontier.Held) {
 	s.offer(h)
 }
 
-// mostSpent is the larger of two counts of what a host has cost.
+// mostSpent returns the larger of two counts, field by field.
 func mostSpent(a, b Spent) Spent {
 	return Spent{Pages: max(a.Pages, b.Pages), Bytes: max(a.Bytes, b.Bytes)}
 }
 
-// toReturn says whether a host is to be returned now.
+// toReturn reports whether to return a host to the frontier now.
 func (s *schedule) toReturn(h *host, now time.Time) bool {
 	switch {
 	case h.claim == frontier.Claim{}, h.turns > 0:
@@ -208,14 +215,14 @@ func (s *schedule) toReturn(h *host, now time.Time) bool {
 	return rest > keepResting || h.hopeless && rest > 0
 }
 
-// othersDue says whether there is a host that nobody holds, that may be asked, and for which there
-// is no room, as far as is known. Where there are other workers, there is room with them.
+// othersDue reports whether, as of the last answer of the frontier, a host without a holder is due
+// and has no room here. If there are other workers, they have room for it.
 func (s *schedule) othersDue(now time.Time) bool {
 	u := &s.unheld
 	return u.waiting > 0 && !u.next.IsZero() && !u.next.After(now) && (u.share == 0 || len(s.held) >= mostHeld)
 }
 
-// letGo ends the hold on a host in the schedule. The frontier is to be told what it returns.
+// letGo removes a host from those that are held. The caller must pass the result to the frontier.
 func (s *schedule) letGo(h *host) returning {
 	r := returning{h.claim, s.rest(h)}
 	s.unheld.add(len(h.urls) > 0, r.rest)
@@ -225,8 +232,8 @@ func (s *schedule) letGo(h *host) returning {
 	return r
 }
 
-// add counts a host that is no longer held here. If none of its URLs was in hand, only the frontier
-// knows whether it has any.
+// add counts a host that is no longer held here. If none of its URLs were in memory, only the
+// frontier knows whether it has any.
 func (u *unheld) add(hasURLs bool, rest frontier.Rest) {
 	if !hasURLs {
 		u.stale = true
@@ -240,7 +247,7 @@ func (u *unheld) add(hasURLs bool, rest frontier.Rest) {
 	}
 }
 
-// rest is what the next holder of a host has to know.
+// rest returns what the next holder of a host must know to be polite.
 func (s *schedule) rest(h *host) frontier.Rest {
 	r := frontier.Rest{
 		Next: h.rested(s.opt.MaxDelay), Idle: h.hopeless, Blocked: h.blocked, Delay: h.crawlDelay, Took: h.took, Spent: h.spent,
@@ -258,8 +265,8 @@ type returning struct {
 	rest  frontier.Rest
 }
 
-// giveBack returns hosts to the frontier, some at once, for that may be far away. One that was lost
-// needs no returning.
+// giveBack returns hosts to the frontier, several at a time because each call may be slow. It
+// ignores hosts whose claim was lost.
 func (s *schedule) giveBack(ctx context.Context, hosts ...returning) error {
 	var group errgroup.Group
 	group.SetLimit(returnedAtOnce)
@@ -279,7 +286,7 @@ func (s *schedule) giveBack(ctx context.Context, hosts ...returning) error {
 	return group.Wait()
 }
 
-// giveAllBack returns all hosts that are held, when the crawl has ended.
+// giveAllBack returns all hosts that are held to the frontier, when the crawl has ended.
 func (s *schedule) giveAllBack(ctx context.Context) error {
 	s.mu.Lock()
 	var all []returning
@@ -322,7 +329,7 @@ func (s *schedule) claimed() (all []frontier.Claim) {
 	return all
 }
 
-// lose forgets a host that another worker may have by now.
+// lose forgets a host whose claim was lost: another worker may hold it by now.
 func (s *schedule) lose(c frontier.Claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -332,14 +339,15 @@ func (s *schedule) lose(c frontier.Claim) {
 	}
 }
 
-// holds says whether the host of a turn is still the one that was claimed for it.
+// holds reports whether the schedule still has the claim under which a turn began.
 func (s *schedule) holds(t *turn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return t.claim == t.host.claim
 }
 
-// WorkerName is the name under which a crawl claims hosts: the one given, or one of its own.
+// WorkerName returns the name under which a crawl claims hosts: the given one, or a unique one if
+// that is empty.
 func WorkerName(given string) string {
 	if given != "" {
 		return given

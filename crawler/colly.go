@@ -12,28 +12,28 @@ import (
 	"skink/crawler/wire"
 )
 
-// # Exchanges by way of Colly
+// # Exchanges through Colly
 //
-// Colly gives a request neither a context nor limits of its own, and it changes much of what a
-// server said: it decodes bodies a second time because of a file name, writes URLs anew (a lone "%"
-// becomes "%25"), and copies the whole body to change its character set. So an exchange is prepared
-// beside Colly, with context, limits and the request as it is to be sent. Only its number goes
-// through Colly, in a header that ends here. The [wire] makes the exchange and reads the body, and
-// Colly gets the bare status, so that it has nothing to decode, to copy or to follow.
+// Colly gives a request neither a context nor limits of its own, and it changes much of the answer:
+// it decodes some bodies a second time because of the file name, rewrites URLs (a lone "%" becomes
+// "%25"), and copies the whole body to convert its character set. So the exchange, with its
+// context, limits and request, is prepared outside Colly. Only its number goes through Colly, in a
+// header that is removed here. The [wire] makes the exchange and reads the body. Colly gets only
+// the status, so it has nothing to decode, copy or follow.
 
 const (
 	// numberHeader holds the number of an exchange, on its way through Colly.
 	numberHeader = "Skink-Exchange"
 
-	// answeredKey is where a request's Colly context holds what to do with its answer.
+	// answeredKey is the key of the callback for the answer in a request's Colly context.
 	answeredKey = "answered"
 
-	// collyURL is what Colly is told to fetch. The exchange has the real URL: Colly would parse it,
-	// and refuse some that are URLs by today's standard.
+	// collyURL is the URL that Colly gets. The exchange has the real URL: Colly would parse it, and
+	// reject some that are valid by the current URL standard.
 	collyURL = "http://exchange.invalid/"
 )
 
-// A shell makes exchanges by way of Colly. To Colly it is the http.RoundTripper.
+// A shell makes exchanges through Colly. It is also Colly's http.RoundTripper.
 type shell struct {
 	collector *colly.Collector
 	wire      *wire.Transport
@@ -48,17 +48,16 @@ func newShell(t *wire.Transport) *shell {
 	return s
 }
 
-// newCollector sets Colly up to do one thing: pass a request to t, and its answer to the callback.
-// Init is used in place of NewCollector because that reads settings from COLLY_ variables of the
-// environment.
+// newCollector returns a collector that only passes a request to t, and its answer to the callback.
+// It calls Init because NewCollector would read settings from COLLY_ environment variables.
 func newCollector(t http.RoundTripper) *colly.Collector {
 	c := new(colly.Collector)
 	c.Init()
-	c.AllowURLRevisit = true        // the frontier says what is visited
+	c.AllowURLRevisit = true        // the frontier decides what is visited
 	c.IgnoreRobotsTxt = true        // robots_cache.go
 	c.ParseHTTPErrorResponse = true // a 404 is an answer
 	c.MaxBodySize = 0               // package wire bounds the body
-	c.SetRequestTimeout(0)          // and the time
+	c.SetRequestTimeout(0)          // package wire bounds the time too
 	c.DisableCookies()
 	c.SetRedirectHandler(func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse })
 	c.WithTransport(t)
@@ -94,7 +93,7 @@ func (s *shell) RoundTrip(r *http.Request) (*http.Response, error) {
 		StatusCode: x.Status, Status: strconv.Itoa(x.Status) + " " + http.StatusText(x.Status),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{}, Body: http.NoBody,
-		Uncompressed: true, // or a path that ends in .xml.gz is taken for gzip
+		Uncompressed: true, // otherwise Colly takes a path that ends in .xml.gz for gzip
 		Request:      r,
 	}, nil
 }

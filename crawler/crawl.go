@@ -12,13 +12,13 @@
 //		return crawler.Links{Base: doc.Base, Hrefs: doc.Hrefs()}, nil
 //	})
 //
-// A [Crawl] takes from the schedule the URL that is due, as long as there is a place on the
-// network, asks robots.txt and fetches through Colly. A bounded pool of workers gives each [Page]
-// that arrived to the [Handler], which stores it with what it leads to ([Leads]). A crawl that is
-// killed fetches again what was under way and no more, see [Options].Connections.
+// A [Crawl] takes the next URL that is due from the schedule whenever a place on the network is
+// free, checks robots.txt and fetches the URL through Colly. A bounded pool of workers passes each
+// fetched [Page] to the [Handler], which stores the page and the links on it ([Leads]). After a
+// kill, the next run fetches again only the URLs that were under way, see [Options].Connections.
 //
-// What it refuses to do: run scripts, log in, or solve puzzles. It reads what a server sends to
-// anyone who asks.
+// The package does not run scripts, log in, or solve puzzles. It reads only what a server sends to
+// every visitor.
 package crawler
 
 import (
@@ -39,17 +39,16 @@ import (
 	"skink/frontier"
 )
 
-// A Handler makes something of the pages.
+// A Handler processes the pages that a crawl fetches.
 type Handler interface {
-	// Handle stores what became of a URL. It tells leads which links the page has, and writes in
-	// this order, so that a crawl that is killed loses no URL: what leads then holds, the page, and
-	// last that the URL has ended. It is called from several goroutines. An error ends the crawl,
-	// with two exceptions, for which nothing of the page was written: [frontier.ErrLost] says that
-	// another worker has the page's host by now, and [ErrLookAgain] that the URL is to be fetched
-	// again.
+	// Handle stores the result of a URL. It passes the page's links to leads, and writes in this
+	// order, so that a killed crawl loses no URL: first the items of leads, then the page, and last
+	// the end of the URL. Several goroutines call it. An error ends the crawl, with two exceptions,
+	// for which nothing of the page was written: [frontier.ErrLost] says that another worker holds
+	// the page's host by now, and [ErrLookAgain] that the URL must be fetched again.
 	Handle(ctx context.Context, p *Page, leads *Leads) error
 
-	// Pages is how many pages the store holds, for Options.MaxPages.
+	// Pages returns the number of pages in the store, for Options.MaxPages.
 	Pages() int64
 }
 
@@ -59,19 +58,20 @@ type Crawl struct {
 	front     frontier.Frontier
 	handler   Handler
 	fetch     func(context.Context, frontier.Item) *Page
-	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // nil: it does not matter where hosts are
+	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // nil: addresses are not looked up
 	close     func()
-	peek      func(ctx context.Context, url string) (isSitemap bool) // looks at the beginning of what a URL answers
-	closeIdle func()                                                 // of all connections that nobody uses
+	peek      func(ctx context.Context, url string) (isSitemap bool) // reads the beginning of the answer
+	closeIdle func()                                                 // closes the connections that are not in use
 	robots    *robotsCache
 	rooms     *wire.Rooms
 	schedule  *schedule
 
 	sitemapsMu sync.Mutex
-	sitemaps   map[string]int // guarded by sitemapsMu: how many were queued that a host leads to
+	sitemaps   map[string]int // guarded by sitemapsMu: number of sitemaps queued, by the host that names them
 }
 
-// New makes a crawl of what front holds and will hold. Close it after Run.
+// New returns a crawl of the URLs in front, including those added during the crawl. Close it after
+// Run.
 func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) {
 	opt = opt.orDefaults()
 	f, err := newFetcher(opt)
@@ -95,16 +95,16 @@ func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(
 	return c
 }
 
-// Close ends the connections and the servers of folders.
+// Close closes the connections and stops the servers of folders.
 func (c *Crawl) Close() { c.close() }
 
-// Waiting is how many hosts have URLs to fetch, now or later.
+// Waiting returns the number of hosts that have URLs to fetch, now or later.
 func (c *Crawl) Waiting() int { return c.schedule.waiting() }
 
-// Run crawls until nothing is left that can be had or that the limits of Options allow, the handler
-// returns an error, or ctx ends. When ctx ends, nothing new is started, and what is in flight is
-// finished within Options.Grace; the error is then that of ctx. Hosts that are held go back to the
-// frontier.
+// Run crawls until no URL is left that can be fetched within the limits of Options, the handler
+// returns an error, or ctx ends. When ctx ends, Run starts no more requests, gives those in flight
+// Options.Grace to finish, and returns the error of ctx. Before it returns, it gives all hosts that
+// it holds back to the frontier.
 func (c *Crawl) Run(ctx context.Context) error {
 	c.schedule.load()
 	work, cancel := c.withGrace(ctx)
@@ -113,7 +113,7 @@ func (c *Crawl) Run(ctx context.Context) error {
 	return cmp.Or(err, c.schedule.giveAllBack(context.WithoutCancel(ctx)))
 }
 
-// run is Run between the first claim and the return of the last host.
+// run does the work of Run, except for giving back the hosts.
 func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
 	var failure failure
 	parts, stop := errgroup.WithContext(ctx)
@@ -122,7 +122,7 @@ func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
 			err := part()
 			if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 				failure.keep(err)
-				cancel() // nobody could store what is under way
+				cancel() // pages under way could not be stored
 			}
 			return err
 		})
@@ -152,16 +152,16 @@ func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
 	}
 }
 
-// A failure is the first error that is not the end of a context. The errors that follow from it in
-// other workers would only hide it.
+// A failure keeps the first error that is not the end of a context. Errors that it causes in other
+// workers would only hide it.
 type failure struct {
 	once sync.Once
-	err  error // read when the workers have ended
+	err  error // read only after all workers have ended
 }
 
 func (f *failure) keep(err error) { f.once.Do(func() { f.err = err }) }
 
-// withGrace is a context that ends Options.Grace after ctx, or when it is cancelled.
+// withGrace returns a context that ends Options.Grace after ctx, or when it is cancelled.
 func (c *Crawl) withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -174,9 +174,9 @@ func (c *Crawl) withGrace(ctx context.Context) (context.Context, context.CancelF
 	return work, func() { stop(); cancel() }
 }
 
-// ask begins the turns that are due until stop ends or nothing is left. Each starts as a part of
-// the crawl of its own, with the context ctx, and hands over what arrived, unless its URL is to
-// have another turn.
+// ask begins the turns that are due until stop ends or nothing is left. Each turn runs in its own
+// goroutine with the context ctx. It sends its page to arrived, unless its URL must have another
+// turn.
 func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived chan<- *arrival) error {
 	defer close(arrived)
 	var turns sync.WaitGroup
@@ -212,15 +212,15 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 	}
 }
 
-// An arrival is what came of a turn, for a worker to end it with.
+// An arrival is the result of a turn, which a worker processes.
 type arrival struct {
 	turn   *turn
 	page   *Page
-	bodies *wire.Share        // to be given back
-	ended  func(*turn, *Page) // tells the schedule once the page is stored; nil: it was told
+	bodies *wire.Share        // must be given back
+	ended  func(*turn, *Page) // called when the page is stored, to tell the schedule; nil: the schedule knows already
 }
 
-// work ends turns until no more arrive.
+// work processes arrivals until the channel is closed.
 func (c *Crawl) work(ctx context.Context, arrived <-chan *arrival) error {
 	for a := range arrived {
 		if err := c.hand(ctx, a); err != nil {
@@ -230,7 +230,7 @@ func (c *Crawl) work(ctx context.Context, arrived <-chan *arrival) error {
 	return nil
 }
 
-// visit asks for one URL. It returns what arrived, or nil if the URL is to have another turn.
+// visit fetches the URL of a turn. It returns nil if the URL must have another turn.
 func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest:         func(httptrace.WroteRequestInfo) { c.schedule.sent(t) },
@@ -265,7 +265,7 @@ func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
 			c.opt.OnPage(page)
 		}
 	}
-	if ctx.Err() != nil { // stopped by force: the page is what it looks like by chance
+	if ctx.Err() != nil { // cut off in the middle: the page says nothing about the URL
 		return nil, ctx.Err()
 	}
 	if page.Transient() {
@@ -274,8 +274,8 @@ func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
 	return c.arrive(t, page, ended), nil
 }
 
-// locate finds out where the host of a turn is, if it matters, and says whether the turn may go on.
-// The context it returns is the one to go on with.
+// locate looks up the address of a turn's host, if there is a limit for each address, and reports
+// whether the turn may go on. The turn goes on with the returned context.
 func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 	if c.lookup == nil || t.host.folder {
 		return ctx, true
@@ -295,10 +295,10 @@ func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 	return ctx, true
 }
 
-// arrive tells the schedule that a turn is over for its host, and hands it on to the workers. The
-// next page of a host is asked for while this one is read. A folder is asked for the next page when
-// this one is stored: its pages are judged in the order of their links, so that one folder always
-// gets the same verdicts (with PerHost 1).
+// arrive tells the schedule that the request of a turn has ended, and returns the page for the
+// workers. The next page of a host may be requested while a worker processes this one. A folder
+// waits until this one is stored: its pages are judged in the order of their links, so that one
+// folder always gets the same verdicts (with PerHost 1).
 func (c *Crawl) arrive(t *turn, page *Page, ended func(*turn, *Page)) *arrival {
 	c.schedule.arrived(t)
 	page.Claim = t.claim
@@ -309,7 +309,7 @@ func (c *Crawl) arrive(t *turn, page *Page, ended func(*turn, *Page)) *arrival {
 	return &arrival{turn: t, page: page}
 }
 
-// hand gives a page to the handler, and tells the schedule what came of it.
+// hand passes a page to the handler, and tells the schedule the result.
 func (c *Crawl) hand(ctx context.Context, a *arrival) error {
 	defer a.bodies.Leave()
 	if a.turn.item.Kind == probing {
@@ -328,7 +328,7 @@ func (c *Crawl) hand(ctx context.Context, a *arrival) error {
 		err = c.lookAgain(ctx, a)
 		lost = errors.Is(err, frontier.ErrLost)
 	}
-	if err != nil && !lost { // of a host that is lost, another worker fetches the URL and finds its links
+	if err != nil && !lost { // if the host was lost, its new holder fetches the URL and finds its links
 		return err
 	}
 	if a.ended != nil {
@@ -354,7 +354,8 @@ func (c *Crawl) hand(ctx context.Context, a *arrival) error {
 	return nil
 }
 
-// later gives back the URL of a transient problem, unless it is to be given up.
+// later gives the URL of a transient problem back to the frontier, to be tried again. If its tries
+// are used up, it returns the page for the workers.
 func (c *Crawl) later(ctx context.Context, t *turn, page *Page) (*arrival, error) {
 	if c.schedule.failed(t, page) || t.item.Kind == probing {
 		return c.arrive(t, page, func(*turn, *Page) {}), nil // failed has ended its turn
@@ -375,8 +376,8 @@ func (c *Crawl) later(ctx context.Context, t *turn, page *Page) (*arrival, error
 
 var errPutBack = errors.New("its turn has yet to come")
 
-// askRobots returns nil if a URL may be fetched, else the page that says why not. The error
-// errPutBack means that the turn is over and the URL has to wait for another.
+// askRobots returns nil if a URL may be fetched, else a page with the reason. The error errPutBack
+// means that the turn is over and the URL waits for another turn.
 func (c *Crawl) askRobots(ctx context.Context, t *turn) (*Page, error) {
 	if c.opt.IgnoreRobots {
 		return nil, nil
@@ -399,12 +400,12 @@ func (c *Crawl) askRobots(ctx context.Context, t *turn) (*Page, error) {
 	return nil, nil
 }
 
-// noRobots is the page of a URL whose robots.txt cannot be had.
+// noRobots returns the page of a URL whose robots.txt cannot be fetched.
 //
-// The cache would hold a failure for ten minutes. But a URL comes back here only when the back-off
-// of its host is over. If robots.txt were not asked for again then, a moment's trouble would cost
-// the only seed of a site all its tries. So a failure that may be over soon is forgotten at once,
-// and the schedule alone decides when the host is asked again.
+// The cache would keep a failure for ten minutes. But a URL is tried again only after the back-off
+// of its host. If robots.txt were not requested again then, a short outage would use up all tries
+// of a site's only seed. So a transient failure is forgotten at once, and the schedule alone
+// decides when the host is asked again.
 func (c *Crawl) noRobots(item frontier.Item, err error) *Page {
 	page := robotsProblem(item, err)
 	if page.Transient() {
@@ -413,8 +414,9 @@ func (c *Crawl) noRobots(item frontier.Item, err error) *Page {
 	return page
 }
 
-// robotsProblem is the page of a URL whose robots.txt cannot be had. If nobody answers for
-// robots.txt, the page has that problem.
+// robotsProblem returns the page of a URL whose robots.txt cannot be fetched. If there was no
+// answer, the page has the problem of that request, such as [ProblemConnect]. Else it has
+// [ProblemUnrobots].
 func robotsProblem(item frontier.Item, err error) *Page {
 	page := &Page{Item: item, FetchedAt: time.Now(), Problem: ProblemUnrobots, Detail: err.Error()}
 	cause := errors.Unwrap(err)
@@ -427,7 +429,7 @@ func robotsProblem(item frontier.Item, err error) *Page {
 	return page
 }
 
-// counted makes the schedule know of requests for robots.txt.
+// counted wraps fetch so that the schedule counts the requests for robots.txt.
 func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
 	return func(ctx context.Context, robotsURL string) (int, []byte, error) {
 		host := frontier.HostOf(robotsURL)

@@ -15,20 +15,21 @@ import (
 	"skink/frontier"
 )
 
-// A fetcher makes pages of URLs, one exchange each: redirects are not followed, nothing is
-// remembered, nothing is tried again. It may be used by several goroutines.
+// A fetcher fetches URLs, with one exchange for each: it does not follow redirects, cache or retry.
+// Several goroutines may use it.
 type fetcher struct {
 	opt     Options
 	wire    *wire.Transport
 	shell   *shell
 	folders *folder.Server                               // nil: there are none
-	hop     func(ctx context.Context, host string) error // waits for a host's turn to be asked for a robots.txt that another leads to; nil: nobody waits
+	hop     func(ctx context.Context, host string) error // waits until a host may have a request outside a turn; nil: no wait
 
 	pageHeader   http.Header // sent for a page; not changed
 	robotsHeader http.Header // sent for a robots.txt; not changed
 }
 
-// newFetcher starts the servers of opt.Folders, and opens nothing else. The fetcher must be closed.
+// newFetcher starts the servers of opt.Folders, and opens nothing else. The caller must close the
+// fetcher.
 func newFetcher(opt Options) (*fetcher, error) {
 	opt = opt.orDefaults()
 	exchange := wire.Options{
@@ -42,7 +43,7 @@ func newFetcher(opt Options) (*fetcher, error) {
 	}
 	if folders != nil {
 		exchange.Folders = folders
-		exchange.Idle = opt.Parallel // folders are crawled as fast as they go
+		exchange.Idle = opt.Parallel // folders have no delay
 	}
 	t := wire.New(exchange)
 	return &fetcher{
@@ -59,14 +60,15 @@ func header(agent, accept string) http.Header {
 	return http.Header{"User-Agent": {agent}, "Accept": {accept}, "Accept-Encoding": {wire.AcceptEncoding}}
 }
 
-// close ends the connections, and the servers of folders. Nothing may be fetched any more.
+// close closes the connections and stops the servers of folders. The fetcher must not be used
+// afterwards.
 func (f *fetcher) close() {
 	f.wire.CloseIdle()
 	f.folders.Close()
 }
 
-// fetch asks for one URL. The page is never nil. If ctx ends, nothing can be concluded from what it
-// says.
+// fetch fetches one URL. The page is never nil. If ctx has ended, the page says nothing about the
+// URL.
 func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	page = &Page{Item: item, FetchedAt: time.Now()}
 	defer func() {
@@ -97,8 +99,8 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	return page
 }
 
-// conditional asks for a page only if it is not what it was at the visit before (RFC 9110, section
-// 13.1). A server that knows both validators goes by the first.
+// conditional returns the header with the validators of the last visit, so that an unchanged page
+// is not sent again (RFC 9110, section 13.1). A server that supports both uses If-None-Match.
 func conditional(header http.Header, item frontier.Item) http.Header {
 	if item.ETag == "" && item.Modified == "" {
 		return header
@@ -113,8 +115,8 @@ func conditional(header http.Header, item frontier.Item) http.Header {
 	return header
 }
 
-// A panicError is a mistake of ours, or of a library, that an answer brought to light. It is one
-// URL's problem, and must not be the end of the crawl.
+// A panicError is a bug of this program, or of a library, that an answer triggered. It fails one
+// URL, and must not end the crawl.
 type panicError struct {
 	url   string
 	value any
@@ -122,7 +124,7 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic at %s: %v", e.url, e.value) }
 
-// fill takes the answer of an exchange over into the page.
+// fill copies the answer of an exchange into the page.
 func (p *Page) fill(x *wire.Exchange) {
 	p.Status, p.Header, p.Body = x.Status, x.Header, x.Body
 	if p.Raw = x.Raw; p.Raw != nil {
@@ -144,15 +146,15 @@ func (p *Page) fill(x *wire.Exchange) {
 	}
 }
 
-// fail records why there is no page, or no whole one.
+// fail sets the problem of a page that is missing or incomplete.
 func (p *Page) fail(err error) { p.Problem, p.Detail = classify(err) }
 
 func statusText(status int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 }
 
-// isRedirect says whether a status sends a GET elsewhere. 300 has a list of choices, and 304 to 306
-// mean something else.
+// isRedirect reports whether a status redirects a GET. 300 offers several choices, and 304 to 306
+// are not redirects.
 func isRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -161,7 +163,7 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// redirect finds out where the page leads.
+// redirect sets the target of a redirect, or a problem if it cannot be followed.
 func (p *Page) redirect() {
 	target, err := location(p.Item.URL, p.Header)
 	switch {
@@ -192,11 +194,11 @@ func location(from string, h http.Header) (string, error) {
 // maxRobotsHops is how many redirects of a robots.txt are followed (RFC 9309, section 2.3.1.2).
 const maxRobotsHops = 5
 
-// fetchRobots asks for a robots.txt and follows its redirects, each when its host may be asked
-// again. Without those waits it all takes no longer than one exchange may. A status of 3xx means
-// that the redirects lead nowhere, or too far. The body has up to robots.MaxBytes+1 bytes. A broken
-// body is an error, for what is missing may be a rule, and so is an answer that says when to come
-// back.
+// fetchRobots fetches a robots.txt and follows its redirects, waiting for the rest of each host.
+// Apart from these waits, it takes no longer than Options.Timeout. A status of 3xx means that a
+// redirect cannot be followed, or that there were too many. The body has up to robots.MaxBytes+1
+// bytes. An incomplete body is an error, because a rule may be missing, and so is an answer with
+// Retry-After.
 func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int, body []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -233,8 +235,8 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 	}
 }
 
-// askRobots makes one exchange of fetchRobots, in the time that is left, of which it takes what it
-// needed.
+// askRobots makes one exchange of fetchRobots within the time left, and subtracts from it the time
+// used.
 func (f *fetcher) askRobots(ctx context.Context, robotsURL string, left *time.Duration) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, *left, f.opt.Timeout)
 	defer cancel()
@@ -260,7 +262,7 @@ func (f *fetcher) waitHop(ctx context.Context, robotsURL string) error {
 	return f.hop(ctx, frontier.HostOf(robotsURL))
 }
 
-// A robotsBusy says that a host answered the request for robots.txt with when to come back.
+// A robotsBusy is an answer to the request for robots.txt with an error status and a Retry-After.
 type robotsBusy struct {
 	status     int
 	retryAfter string // as sent

@@ -7,9 +7,9 @@ import (
 	"skink/frontier"
 )
 
-// Get fetches one page that a person named, and follows its redirects. It is for looking at a page,
-// not for crawling: robots.txt is not asked, and nothing is tried again. What went wrong is in the
-// page's Problem.
+// Get fetches one page that a user named, and follows its redirects. It is for looking at a page,
+// not for crawling: it ignores robots.txt and does not retry. A failed fetch is not an error: it
+// sets the page's Problem.
 func Get(ctx context.Context, url string, opt Options) (*Page, error) {
 	f, err := newFetcher(opt)
 	if err != nil {
@@ -26,8 +26,8 @@ func Get(ctx context.Context, url string, opt Options) (*Page, error) {
 	}
 }
 
-// Replay makes of an answer the page that a crawl would make of it by opt: its content coding is
-// taken away, within opt.MaxSize, and what it says of the URL is understood.
+// Replay returns the page that a crawl with opt would make from a stored answer: it decodes the
+// body up to opt.MaxSize, and sets the status, redirect or problem.
 func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
 	page = &Page{Item: item, FetchedAt: a.At}
 	defer func() {

@@ -8,65 +8,67 @@ import (
 	"skink/internal/line"
 )
 
-// A host is what the schedule knows of one authority. The schedule's lock guards it.
+// A host is the state of one authority (host and port) in the schedule. The schedule's lock guards
+// it.
 type host struct {
 	name    string
-	claim   frontier.Claim  // zero: it is not held, and not asked
-	urls    []frontier.Item // taken, not started
-	turns   int             // begun and not ended
-	depth   int             // of the next URL, as far as is known while urls is empty
+	claim   frontier.Claim  // zero: the host is not held, and gets no requests
+	urls    []frontier.Item // taken from the frontier, not started
+	turns   int             // turns begun and not ended
+	depth   int             // of the next URL, estimated while urls is empty
 	dry     bool            // the frontier had no more when last asked
-	sure    bool            // the frontier has some: it said so
-	stirred bool            // it may have got more since it was last asked
+	sure    bool            // the frontier said that it has URLs
+	stirred bool            // the frontier may have got URLs since it was last asked
 	taking  bool            // its URLs are being taken
-	leaving bool            // to be returned: nothing more of it is started
-	folder  bool            // ours, on disk: it needs no rest
-	away    bool            // not there: it is never asked
-	alone   string          // why it is left alone for the rest of the crawl, see leave.go; "": it is not
+	leaving bool            // to be returned: no more turns begin
+	folder  bool            // a folder on disk: it needs no rest
+	away    bool            // not available in this run: it gets no requests
+	alone   string          // why this crawl sends it no more requests, see leave.go; "": it does
 
-	spot line.Spot[*host] // in the line it waits in
+	spot line.Spot[*host] // its position in the line it waits in
 
 	open    int           // requests in flight
-	unsent  int           // of them, still on their way out
+	unsent  int           // of them, not yet sent
 	most    int           // requests at once, see atOnce
-	delay   time.Duration // between the starts of two requests, as the user or robots.txt says
-	took    time.Duration // an answer with a page takes, smoothed
-	asked   time.Time     // when the last request was there, or began if it was not sent yet
-	awaited *turn         // whose request that was, while its answer has not begun: it is there by asked
-	until   time.Time     // left alone until then
-	blocked time.Time     // the same, as far as it asked for it
+	delay   time.Duration // least time between the starts of two requests, set by the user or robots.txt
+	took    time.Duration // time that an answer with a page takes, smoothed
+	asked   time.Time     // when the last request arrived there, or began if it was not sent yet
+	awaited *turn         // the turn of that request until its answer begins; asked is then an estimate
+	until   time.Time     // no requests before this time
+	blocked time.Time     // like until, for the rest that the host itself asked for
 
-	crawlDelay time.Duration // what a robots.txt asks for, as far as it is granted
-	teller     string        // the origin of that robots.txt; "": nobody knows
-	first      bool          // comes before others: its robots.txt was just asked for
+	crawlDelay time.Duration // delay that a robots.txt asks for, at most MaxDelay
+	teller     string        // origin of that robots.txt; "": unknown
+	first      bool          // comes before others: its robots.txt was just requested
 
 	requests   int           // started so far
-	robots     int           // how often robots.txt was asked for or answered
-	robotsTook time.Duration // until it answered for robots.txt, the first time
+	robots     int           // requests for robots.txt that started, plus those that ended
+	robotsTook time.Duration // time of the first answer to a request for robots.txt
 	located    bool          // its name was looked up
-	at         *address      // where that leads; nil: not known, or of no interest
-	parked     bool          // waits for a place there
+	at         *address      // its address; nil: unknown, or not needed
+	parked     bool          // waits for a place at that address
 	spent      Spent         // in this crawl, counted if there is a budget
 
-	refused int  // answers that it is busy, those in flight together counted once
+	refused int  // answers that it is busy; answers to requests in flight together count once
 	served  bool // it has answered something else for a URL in this crawl
 
-	trouble // with it lately
+	trouble // its recent failures
 }
 
-// # How long a host is left alone between two requests
+// # The rest between two requests to a host
 //
-// At least as long as the user says, and as robots.txt asks. A server that takes long to answer is
-// short of time, so it also gets a pause of restPerAnswer times what its answers take, smoothed
-// over the last few. (Heritrix waits five times as long as an answer took, Scrapy's AutoThrottle
-// once.) Neither is more than Options.MaxDelay. A user who wants no delay at all, for a server of
-// his own, gets none.
+// The rest is at least the delay that the user sets and the one that robots.txt asks for. A server
+// that takes long to answer is overloaded, so its rest is also at least restPerAnswer times the
+// duration of its answers, smoothed over the last few. (Heritrix waits five times as long as an
+// answer took, Scrapy's AutoThrottle once.) Neither delay exceeds Options.MaxDelay. If the user
+// sets a delay of zero, for a server of their own, there is no rest.
 //
-// The rest counts from the moment at which the last request was there for certain, for if it came
-// late and the next one does not, the server sees them closer together than they were sent. Where
-// the network or the machine is busy, that is by tens of milliseconds. A request is there when its
-// answer begins. A server may take long over an answer, and that is not to slow the crawl down: so
-// a request is taken to be there after mostOnTheWay, or a part of the rest, at the latest.
+// The rest counts from the moment at which the last request has certainly arrived. If that request
+// came late and the next one does not, the server sees them closer together than they were sent. On
+// a busy network or machine the difference is tens of milliseconds. A request has arrived when its
+// answer begins. But a server may take long to answer, and that must not slow the crawl down. So a
+// request counts as arrived at the latest after mostOnTheWay, or after 1/restOnTheWay of the rest
+// if that is shorter.
 const (
 	restPerAnswer = 2
 	smoothing     = 4 // an answer counts for a quarter, those before it for the rest
@@ -74,7 +76,7 @@ const (
 	restOnTheWay  = 8 // the part of a rest
 )
 
-// rest is the time between the starts of two requests.
+// rest returns the time between the starts of two requests; most bounds it unless delay is longer.
 func (h *host) rest(most time.Duration) time.Duration {
 	if h.delay == 0 || h.folder {
 		return 0
@@ -86,28 +88,29 @@ func (h *host) rest(most time.Duration) time.Duration {
 	return rest
 }
 
-// onTheWay is how long a request is taken to need to the host at most.
+// onTheWay returns the time after which a request counts as arrived.
 func (h *host) onTheWay(most time.Duration) time.Duration {
 	return min(h.rest(most)/restOnTheWay, mostOnTheWay)
 }
 
-// rested is when a host has had its rest, and is no longer to be left alone.
+// rested returns the time at which a host may get its next request.
 func (h *host) rested(most time.Duration) time.Time {
 	return latest(h.until, h.asked.Add(h.rest(most)))
 }
 
-// ask notes when the host is asked, whenever the answer begins.
+// ask sets the time of the host's last request. The beginning of the answer does not change it any
+// more.
 func (h *host) ask(at time.Time) { h.asked, h.awaited = at, nil }
 
-// told takes in what robots.txt asks for. A folder takes no delay: the Crawl-delay in a copy of a
-// site is for those who ask the site.
+// told sets the delay that robots.txt asks for. A folder has no delay: the Crawl-delay in a copy of
+// a site is for crawlers of the site.
 func (h *host) told(crawlDelay, least time.Duration) {
 	if !h.folder {
 		h.crawlDelay, h.delay = crawlDelay, max(crawlDelay, least)
 	}
 }
 
-// well takes in that the host answered, and how long that took.
+// well records that the host answered, and how long that took.
 func (h *host) well(took time.Duration) {
 	h.trouble, h.served = trouble{answered: true}, true
 	if h.took == 0 {
@@ -117,7 +120,7 @@ func (h *host) well(took time.Duration) {
 	h.took += (took - h.took) / smoothing
 }
 
-// pace is how soon the host is expected to answer.
+// pace returns how soon the host is expected to answer.
 func (h *host) pace() pace {
 	switch {
 	case h.fails > 0:
@@ -130,7 +133,7 @@ func (h *host) pace() pace {
 	return quick
 }
 
-// atOnce is how many requests the host may have at once.
+// atOnce returns how many requests the host may have at once.
 func (h *host) atOnce() int {
 	if !h.answered || h.fails > 0 {
 		return 1
@@ -138,7 +141,7 @@ func (h *host) atOnce() int {
 	return h.most
 }
 
-// next is the depth of the host's next URL, as far as is known.
+// next returns the depth of the host's next URL, estimated while none is in memory.
 func (h *host) next() int {
 	if len(h.urls) > 0 {
 		return h.urls[0].Depth
@@ -146,7 +149,7 @@ func (h *host) next() int {
 	return h.depth
 }
 
-// priority is that of the host's next URL, the usual one while that is not in hand.
+// priority returns that of the host's next URL, or 0 while none is in memory.
 func (h *host) priority() int {
 	if len(h.urls) > 0 {
 		return h.urls[0].Priority
@@ -154,8 +157,8 @@ func (h *host) priority() int {
 	return 0
 }
 
-// idle says whether a host can be forgotten without loss: it has no claim and no state, and could be
-// asked at once.
+// idle reports whether a host can be removed without loss: it has no claim and no state, and could
+// be asked at once.
 func (h *host) idle(now time.Time, most time.Duration) bool {
 	return h.claim == frontier.Claim{} && h.alone == "" && h.turns == 0 && h.spot.Line() == nil && !h.parked && h.fails == 0 && h.spent == Spent{} &&
 		!now.Before(h.rested(most))
@@ -168,7 +171,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// newLine makes a line of hosts.
+// newLine returns an empty line of hosts.
 func newLine(before func(a, b *host) bool) *line.Line[*host] {
 	return line.New(before, func(h *host) *line.Spot[*host] { return &h.spot })
 }

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// A HostState is how a crawl gets on with one host.
+// A HostState describes the progress of a crawl at one host.
 type HostState struct {
 	Name     string
-	Requests int           // started, robots.txt included
-	Took     time.Duration // an answer takes, smoothed; 0: none yet
+	Requests int           // requests started, robots.txt included
+	Took     time.Duration // time that an answer takes, smoothed; 0: no answer yet
 	Rest     time.Duration // between two requests
-	Until    time.Time     // left alone until then; may be past
-	Fails    int           // in a row
-	Hopeless bool          // nobody waits for it, see backoff.go
+	Until    time.Time     // no requests before this time; may be past
+	Fails    int           // failures in a row
+	Hopeless bool          // the crawl does not wait for it, see backoff.go
 	Budget   bool          // its budget is spent, and it has URLs
-	Alone    string        // why it is left alone for the rest of the crawl, see leave.go; "": it is not
-	Left     bool          // it has URLs to fetch, or nobody knows that it has none
+	Alone    string        // why this crawl sends it no more requests, see leave.go; "": it does
+	Left     bool          // it has URLs to fetch, or may have some
 }
 
-// Hosts is how the crawl gets on with the hosts it knows of at the moment, in order of their names.
-// Hosts with nothing left to fetch are forgotten after a while.
+// Hosts returns the state of the hosts in memory, sorted by name. Hosts with nothing left to fetch
+// are removed from memory after a while.
 func (c *Crawl) Hosts() []HostState {
 	all := c.schedule.states()
 	slices.SortFunc(all, func(a, b HostState) int { return cmp.Compare(a.Name, b.Name) })
@@ -48,8 +48,8 @@ type Demand struct {
 	Asked time.Duration
 }
 
-// Demanding lists the first of the hosts that asked for more than Options.MaxDelay, the most
-// demanding first.
+// Demanding returns hosts that asked for more than Options.MaxDelay, the longest delay first. It
+// returns the first 1000 that were found.
 func (c *Crawl) Demanding() []Demand {
 	s := c.schedule
 	s.mu.Lock()
@@ -64,21 +64,21 @@ func (c *Crawl) Demanding() []Demand {
 	return all
 }
 
-// Fetched is the bytes of the bodies fetched so far, decoded.
+// Fetched returns the total size in bytes of the decoded bodies fetched so far.
 func (c *Crawl) Fetched() int64 {
 	c.schedule.mu.Lock()
 	defer c.schedule.mu.Unlock()
 	return c.schedule.bytes
 }
 
-// InFlight is how many URLs are under way: asked for, or worked on.
+// InFlight returns how many URLs are being fetched or processed.
 func (c *Crawl) InFlight() int {
 	c.schedule.mu.Lock()
 	defer c.schedule.mu.Unlock()
 	return c.schedule.places.begun
 }
 
-// Held is how many hosts are claimed by this crawl.
+// Held returns how many hosts this crawl holds.
 func (c *Crawl) Held() int {
 	c.schedule.mu.Lock()
 	defer c.schedule.mu.Unlock()

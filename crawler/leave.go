@@ -10,30 +10,32 @@ import (
 	"strconv"
 )
 
-// # Hosts that are left alone
+// # Hosts that get no more requests
 //
-// A host is left alone for the rest of a crawl if the [Leaver] says so, or if it answers that it is
-// busy (429, 503, or a robots.txt with a status from 500) mostBusy times in a row and has answered
-// nothing else in this crawl. Requests in flight together count as one, and the back-off between
-// them is 31 seconds in all. So a server that is being restarted is waited for, and one that turns
-// crawlers away costs half a minute. Its URLs stay pending for the next crawl.
+// A host gets no more requests in a crawl if the [Leaver] says so, or if it answers that it is busy
+// (429, 503, or a robots.txt with a status from 500) mostBusy times in a row and has given no other
+// answer in this crawl. Requests in flight together count as one, and the back-offs between them
+// add up to 31 seconds. So the crawl waits for a server that restarts, and spends half a minute on
+// one that rejects crawlers. The host's URLs stay pending for the next crawl.
 const mostBusy = 6
 
-// A Leaver is a [Handler] that may want a host to be left alone for the rest of the crawl.
+// A Leaver is a [Handler] that can end the crawl of a host.
 type Leaver interface {
-	// Leave says why the host of a page that was handled is to be left alone; "": it is not.
+	// Leave is called after each handled page of the host. It returns why the host must get no more
+	// requests, or "" if it may.
 	Leave(host string) (why string)
 }
 
-// lookAgainPriority is that of URLs that are looked at again: after all others of their host. They
-// are begun when nothing else of the host is under way, so that all that came before was handled.
+// lookAgainPriority is the priority of URLs that are fetched again: after all others of their host.
+// They begin when no other turn of the host is under way, so that all earlier pages are handled by
+// then.
 const lookAgainPriority = 96
 
-// ErrLookAgain is returned by a [Handler] that cannot make anything of a page before it has seen
-// others of its host. The URL goes to the end of its host's queue.
+// ErrLookAgain is returned by a [Handler] that must see other pages of the host before this one.
+// The URL goes to the end of its host's queue and is fetched again.
 var ErrLookAgain = errors.New("fetch the page again after the others of its host")
 
-// lookAgain gives back the URL of a page that is to be fetched again.
+// lookAgain puts the URL of a page that must be fetched again back into the frontier.
 func (c *Crawl) lookAgain(ctx context.Context, a *arrival) error {
 	if c.opt.OnAnswer != nil && a.page.Raw != nil {
 		c.opt.OnAnswer(a.page.Raw)
@@ -46,7 +48,7 @@ func (c *Crawl) lookAgain(ctx context.Context, a *arrival) error {
 	return nil
 }
 
-// leave leaves the host of a turn alone if the handler wants that.
+// leave stops the crawl of a turn's host if the handler wants that.
 func (c *Crawl) leave(t *turn) {
 	l, ok := c.handler.(Leaver)
 	if !ok {
@@ -64,15 +66,15 @@ func (s *schedule) leaveAlone(h *host, why string) {
 	s.changed()
 }
 
-// abandon leaves a host alone. The caller holds mu.
+// abandon stops the crawl of a host. The caller holds mu.
 func (s *schedule) abandon(h *host, why string) {
 	h.alone = cmp.Or(h.alone, why)
 	s.doubt(h)
 	s.offer(h)
 }
 
-// tooBusy takes in a failure, and says why the host is to be left alone; "": it is not. counted says
-// whether the failure is one more in a row.
+// tooBusy counts a failure. It returns why the host must get no more requests, or "" if it may.
+// counted says whether the failure increases the number of failures in a row.
 func (h *host) tooBusy(page *Page, counted bool) (why string) {
 	busy := page.Status == http.StatusTooManyRequests || page.Status == http.StatusServiceUnavailable || page.Problem == ProblemUnrobots
 	if page.Status != 0 && !busy {
@@ -94,10 +96,10 @@ func (h *host) tooBusy(page *Page, counted bool) (why string) {
 	return fmt.Sprintf("it answered nothing but that it is busy, %d times in a row (%s)", h.refused, said)
 }
 
-// A LeftHost is a host that was left alone.
+// A LeftHost is a host that this crawl stopped asking.
 type LeftHost struct{ Host, Why string }
 
-// LeftAlone lists the hosts that were left alone, in order of their names.
+// LeftAlone returns the hosts that this crawl stopped asking, sorted by name.
 func (c *Crawl) LeftAlone() []LeftHost {
 	s := c.schedule
 	s.mu.Lock()

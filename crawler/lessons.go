@@ -8,14 +8,14 @@ import (
 	"skink/frontier"
 )
 
-// Lessons are what was learned of sites, such as a [learn.Book] has it.
+// Lessons are rules learned about sites, as in a [learn.Book].
 type Lessons interface {
-	// Clean is a link without what changes no page on any site.
+	// Clean returns a URL without the query parameters that change no page on any site.
 	Clean(url string) string
-	// Look says whether a URL is worth a fetch now.
+	// Look returns whether a URL is worth a fetch now, and the rule if not.
 	Look(ctx context.Context, url string, now time.Time) (learn.Advice, error)
-	// Leave is told of a host that is about to be given back, so that its next holder knows what
-	// was learned of it.
+	// Leave is called before a host is returned, so that its next holder has what was learned about
+	// it.
 	Leave(ctx context.Context, host string) error
 }
 
@@ -26,10 +26,10 @@ const (
 	PutBackPriority = 64
 )
 
-// postponed returns the page of a URL that is not to be fetched now, because of what was learned of
-// its host; nil if it is to be fetched. Seeds, pages that are visited again, and URLs with
-// PutBackPriority are always fetched. So are targets of redirects, because a host may redirect each
-// visitor to a URL with a session id.
+// postponed returns the page of a URL that a learned rule postpones, or nil if the URL must be
+// fetched now. Seeds, pages that are visited again, and URLs with PutBackPriority are always
+// fetched. So are targets of redirects, because a host may redirect each visitor to a URL with a
+// session id.
 func (c *Crawl) postponed(ctx context.Context, item frontier.Item) (*Page, error) {
 	revisit := !item.Due.IsZero() && item.Priority != AskedPriority
 	if c.opt.Learned == nil || item.Kind != frontier.Page || item.Depth == 0 || item.Hops > 0 || item.Tries > 0 || revisit {
@@ -49,7 +49,7 @@ type Sweeper interface {
 	Sweep(ctx context.Context) (queued int, err error)
 }
 
-// sweep says whether there is more to fetch after all.
+// sweep lets the handler queue more URLs, and reports whether it did.
 func (c *Crawl) sweep(ctx context.Context) (bool, error) {
 	s, ok := c.handler.(Sweeper)
 	if !ok || !c.schedule.roomy() {
@@ -75,7 +75,7 @@ func (s *schedule) stir() {
 	s.changed()
 }
 
-// roomy says whether the limits of the crawl allow another page.
+// roomy reports whether the limits of the crawl allow another page.
 func (s *schedule) roomy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

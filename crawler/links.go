@@ -8,52 +8,52 @@ import (
 	"skink/frontier"
 )
 
-// # How links become URLs to fetch
+// # From links to URLs to fetch
 //
-// A page says where it leads in two ways: a redirect names one target, which [LeadsOf] takes up,
-// and a document has links, which its reader hands to [Leads.Follow] as they stand there. Each is
-// resolved to its canonical URL, and then either belongs to the crawl, as an item of the frontier,
-// or is noted as beyond it: outside its scope, or too many links from a seed. So whoever reads
-// pages knows nothing of scopes, and whoever decides on scopes reads no pages.
+// A page leads to other URLs in two ways: a redirect has one target, which [LeadsOf] records, and a
+// document has links, which the caller passes to [Leads.Follow] as they are written. Each is
+// resolved to its canonical URL. It then either belongs to the crawl and becomes an item of the
+// frontier, or is listed in Beyond: outside the scope, or too many links from a seed. So code that
+// reads pages needs no scope, and the scope needs no pages.
 
-// Leads is what one page leads to. It is written with the page: in a store by its Commit, in a
-// [frontier.Memory] by its End. One goroutine at a time uses it.
+// Leads holds the URLs that one page leads to. It is written with the page: a store does that in
+// Commit, a [frontier.Memory] in End. It is not safe for concurrent use.
 type Leads struct {
 	Items  []frontier.Item // URLs of the crawl, each once
 	Beyond []string        // canonical URLs outside the crawl, each once
 	Cut    bool            // the page has more links than are followed
-	Asked  bool            // the page has links and asks to follow none, and that is obeyed
+	Asked  bool            // the page has links but asks not to follow them, and the crawl obeys
 
-	// Targets is where the links lead, if [Links] asks for that: of each href in its turn, and then of
-	// each file. It may end early, see Cut.
+	// Targets holds the target of each href, in order, and then of each file, if [Links] asks for
+	// that. It may be incomplete, see Cut.
 	Targets []Target
 
 	from frontier.Item
-	opt  *Options // nil: no links are looked at; without a Scope none is followed
+	opt  *Options // nil: links are ignored; without a Scope none is followed
 }
 
-// A Target is where a link leads.
+// A Target is the URL that a link leads to.
 type Target struct {
 	URL   string // canonical; "": the link has none
-	First int    // place in the list of the first target with this URL; -1: the page itself, or no URL
+	First int    // index in Targets of the first target with this URL; -1: the page itself, or no URL
 }
 
-// Links is what a document leads to, as found in it.
+// Links holds the links of a document as written in it.
 type Links struct {
-	Base  string                  // href of its <base>; "": it has none
-	Hrefs iter.Seq2[string, bool] // in its order, each with whether it says rel=nofollow; nil: none
-	Files iter.Seq[string]        // hrefs of what it is made of, which are not followed; nil: none
+	Base  string                  // href of its <base>; "": none
+	Hrefs iter.Seq2[string, bool] // in document order, each with whether it has rel=nofollow; nil: none
+	Files iter.Seq[string]        // URLs of its pictures, scripts and style sheets, which are not followed; nil: none
 
-	NoFollow bool // the page asks everyone to follow nothing, which only Options.IgnoreNoFollow disobeys
+	NoFollow bool // the page asks crawlers not to follow its links; Options.IgnoreNoFollow overrides that
 	Targets  bool // fill [Leads.Targets]
 }
 
-// LeadsOf begins what a page leads to by opt. Of a redirect that is all; of a document it is
-// nothing yet. The error is that of opt.OnSeed.
+// LeadsOf returns the leads of a page: the target of a redirect, and the sitemaps that the page
+// named. [Leads.Follow] adds the links of a document. The error is that of opt.OnSeed.
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	l := &Leads{from: p.Item}
 	if p.Item.Kind == frontier.Check {
-		return l, nil // it was asked for its own sake
+		return l, nil // checked URLs lead nowhere
 	}
 	if opt.Scope == nil {
 		l.opt = opt
@@ -69,7 +69,8 @@ func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	return l, nil
 }
 
-// redirect takes up the target of a redirect. A seed's own site is its scope.
+// redirect adds the target of a redirect. If a seed redirects within its own site, the target
+// becomes a seed.
 func (l *Leads) redirect(target string, opt *Options) error {
 	scope, from := opt.Scope, l.from
 	if from.Depth == 0 && !scope.Contains(target) && scope.Moved(from.URL, target) && !opt.trespasses(from.URL, target) {
@@ -92,16 +93,16 @@ func (l *Leads) redirect(target string, opt *Options) error {
 	return nil
 }
 
-// How much is looked at of a page's links. The longest lists of honest sites have some ten
-// thousand; a page of 10 MB has room for a million, and with a long <base> each of them is a URL of
-// kilobytes.
+// These limits bound the links of one page that are read. The longest lists of honest sites have
+// some ten thousand links. A page of 10 MB has room for a million, and with a long <base> each of
+// them becomes a URL of kilobytes.
 const (
 	MaxLinks     = 100_000
-	MaxLinkBytes = 8 << 20 // of the URLs that they lead to, resolved
+	MaxLinkBytes = 8 << 20 // total length of the resolved URLs
 )
 
-// Follow takes up the links of the page's document. What cannot be resolved, and the page itself,
-// are left out. The errors are those of [frontier.Canonical] for the page's URL.
+// Follow adds the links of the page's document. It skips links that cannot be resolved, and those
+// to the page itself. Its errors are those of [frontier.Canonical] for the page's URL.
 func (l *Leads) Follow(links Links) error {
 	if l.opt == nil || links.Hrefs == nil && links.Files == nil {
 		return nil
@@ -112,7 +113,7 @@ func (l *Leads) Follow(links Links) error {
 	}
 	f := &following{
 		Leads: l, base: base, targets: links.Targets,
-		seen: make(map[string]seenURL, 64), // as many as most pages have
+		seen: make(map[string]seenURL, 64), // most pages have fewer links
 		left: MaxLinks, leftBytes: MaxLinkBytes,
 	}
 	f.seen[l.from.URL] = seenURL{first: -1, taken: true}
@@ -143,32 +144,32 @@ func (l *Leads) Follow(links Links) error {
 	return nil
 }
 
-// A use is what becomes of a link.
+// A use says what happens to a link.
 type use int
 
 const (
-	followed use = iota // it leads into the crawl, or beyond it
-	told                // it is only told where it leads
+	followed use = iota // it becomes an item, or goes to Beyond
+	told                // only its target is recorded
 	asset               // it is a file of the page, which may be checked
 )
 
-// A following is the links of one page on their way into its leads.
+// A following is the state of one call of Follow.
 type following struct {
 	*Leads
 	base      *frontier.Base
 	targets   bool
 	seen      map[string]seenURL
-	left      int // links that are still looked at
+	left      int // number of links that may still be read
 	leftBytes int
 }
 
-// A seenURL is what is known of a URL that was met.
+// A seenURL records a URL that an earlier link of the page leads to.
 type seenURL struct {
-	first int  // place in Targets
-	taken bool // it was taken up, or is not to be
+	first int  // index in Targets
+	taken bool // it was added to the leads, or must not be
 }
 
-// href takes up one link. It says whether to go on.
+// href adds one link. It returns false when a limit is reached.
 func (f *following) href(href string, how use) bool {
 	if f.left--; f.left < 0 {
 		f.Cut = true
@@ -209,14 +210,14 @@ func (f *following) href(href string, how use) bool {
 	return true
 }
 
-// tell notes where a link leads.
+// tell records the target of a link.
 func (f *following) tell(t Target) {
 	if f.targets {
 		f.Targets = append(f.Targets, t)
 	}
 }
 
-// resolve returns the canonical URL that a link leads to, "" if it has none.
+// resolve returns the canonical URL of a link, or "" if it has none.
 func (f *following) resolve(href string) string {
 	url, err := f.base.Resolve(href)
 	if err != nil {
@@ -228,7 +229,7 @@ func (f *following) resolve(href string) string {
 	return url
 }
 
-// link takes up one link, which was not met before.
+// link adds the URL of a link to the items, or to Beyond.
 func (l *Leads) link(url string) {
 	deepest := l.opt.MaxDepth > 0 && l.from.Depth >= l.opt.MaxDepth
 	switch leads := l.opt.leads(l.from.URL, url); {
@@ -241,14 +242,14 @@ func (l *Leads) link(url string) {
 	}
 }
 
-// check lets it be asked whether a URL is there, wherever it is.
+// check adds a URL to the items, to be checked but not fetched, even outside the scope.
 func (l *Leads) check(url string) {
 	if !l.opt.trespasses(l.from.URL, url) {
 		l.Items = append(l.Items, frontier.Item{URL: url, Depth: l.from.Depth + 1, Kind: frontier.Check})
 	}
 }
 
-// depth is that of the items.
+// depth returns the depth of the items.
 func (l *Leads) depth() int {
 	if len(l.Items) > 0 {
 		return l.Items[0].Depth
@@ -256,7 +257,7 @@ func (l *Leads) depth() int {
 	return l.from.Depth
 }
 
-// hosts lists the hosts of the items, each once: a page can lead to 100,000.
+// hosts returns the hosts of the items, each once.
 func (l *Leads) hosts() (hosts []string) {
 	seen := map[string]bool{}
 	for _, it := range l.Items {

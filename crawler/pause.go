@@ -1,13 +1,13 @@
 package crawler
 
-// Pause begins no further request until [Crawl.GoOn]. What is under way is finished, hosts stay
-// claimed, and the limits of time run on.
+// Pause stops new requests until [Crawl.GoOn]. Requests under way finish, hosts stay claimed, and
+// timeouts keep running.
 func (c *Crawl) Pause() { c.schedule.pause(true) }
 
 // GoOn ends a pause.
 func (c *Crawl) GoOn() { c.schedule.pause(false) }
 
-// Paused says whether the crawl begins no further request because it was told to.
+// Paused reports whether the crawl is paused.
 func (c *Crawl) Paused() bool {
 	c.schedule.mu.Lock()
 	defer c.schedule.mu.Unlock()

@@ -6,27 +6,27 @@ import (
 	"skink/frontier"
 )
 
-// # What a host says of URLs that cannot exist
+// # Requests for URLs that cannot exist
 //
-// A handler that doubts what a host says may have it asked for a URL that cannot exist. That is a
-// turn of the host like any other: it waits for its rest, robots.txt has its say, and it counts in
-// the host's budget. But the URL is in no frontier. It is the schedule's alone, until the host is
-// asked or no longer held, and it is not tried again: the handler may name it again later.
+// A handler that suspects soft error pages may request a URL of the host that cannot exist. That is
+// a turn of the host like any other: the host's rest, robots.txt and budget apply. But the URL is
+// in no frontier. Only the schedule keeps it, until it is fetched or the host is returned. It is
+// not retried: the handler may name it again later.
 
-// A Prober is a [Handler] that may want to know what a host says of URLs that cannot exist.
+// A Prober is a [Handler] that needs the answers of hosts for URLs that cannot exist.
 type Prober interface {
-	// Probe returns such a URL, in the crawl's scope or not, to be asked for on the host of a page
-	// that was handled. "": there is no need.
+	// Probe is called after the page at url was handled. It returns a URL of the same host that
+	// cannot exist, or "" for none. A URL outside the scope is not requested.
 	Probe(ctx context.Context, url string) (string, error)
 
-	// Probed takes in what became of it.
+	// Probed is called with the result.
 	Probed(ctx context.Context, p *Page) error
 }
 
-// probing is the kind of an item that no frontier has.
+// probing is the kind of items that are never in a frontier.
 const probing frontier.Kind = 255
 
-// probe lets the host of a turn be asked for a URL that cannot exist, if the handler wants that.
+// probe queues a URL that cannot exist for the host of a turn, if the handler wants that.
 func (c *Crawl) probe(ctx context.Context, t *turn) error {
 	p, ok := c.handler.(Prober)
 	if !ok || c.opt.Learned == nil || c.opt.Scope == nil || t.host.folder || t.item.Kind != frontier.Page && t.item.Kind != probing {
@@ -40,7 +40,7 @@ func (c *Crawl) probe(ctx context.Context, t *turn) error {
 	return nil
 }
 
-// probed hands over what a host said of a URL that cannot exist.
+// probed passes the answer for a URL that cannot exist to the handler.
 func (c *Crawl) probed(ctx context.Context, a *arrival) error {
 	if c.opt.OnAnswer != nil && a.page.Raw != nil {
 		c.opt.OnAnswer(a.page.Raw)
@@ -55,15 +55,15 @@ func (c *Crawl) probed(ctx context.Context, a *arrival) error {
 	return nil
 }
 
-// prepend makes an item the next of a turn's host.
+// prepend puts an item first in the list of a turn's host.
 func (s *schedule) prepend(t *turn, item frontier.Item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := t.host
 	if t.claim != h.claim {
-		return // lost meanwhile
+		return // the claim was lost
 	}
-	h.spot.Leave() // what it is ordered by changes
+	h.spot.Leave() // its key in the line changes
 	h.urls = append([]frontier.Item{item}, h.urls...)
 	s.offer(h)
 	s.changed()

@@ -16,11 +16,11 @@ import (
 	"skink/crawler/wire"
 )
 
-// classify says which problem an error of a fetch is, and what exactly went wrong. An error that is
-// none of causes is taken for an answer that cannot be understood, for which net/http has no type.
+// classify returns the problem that an error of a fetch stands for, and its text. An error that
+// matches none of causes counts as an invalid HTTP answer, for which net/http has no type.
 func classify(err error) (Problem, string) {
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err // what Colly's client did, and to which URL, the page knows
+		err = e.Err // drop the method and URL: the page has them
 	}
 	for _, c := range causes {
 		if c.is(err) {
@@ -30,8 +30,8 @@ func classify(err error) (Problem, string) {
 	return ProblemHTTP, cut(err.Error())
 }
 
-// causes are tried in this order. A time limit ends every other wait, and shows as an error of what
-// was waited for.
+// causes are tried in this order. A timeout interrupts other operations, and can look like an error
+// of theirs.
 var causes = []struct {
 	problem Problem
 	is      func(error) bool
@@ -59,7 +59,7 @@ func isDial(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// isBroken knows connections that ended early, those that the caller ended too.
+// isBroken reports whether a connection ended early, even if the caller ended it.
 func isBroken(err error) bool {
 	for _, end := range []error{wire.ErrUnanswered, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed, context.Canceled} {
 		if errors.Is(err, end) {
@@ -69,8 +69,8 @@ func isBroken(err error) bool {
 	return isA[streamError](err)
 }
 
-// A streamError has the shape of the HTTP/2 stream errors of net/http, which has no name for them
-// outside, and makes them anything of this shape (their method As compares the names of fields).
+// A streamError has the fields of the HTTP/2 stream errors of net/http, whose type is not exported.
+// Their method As converts them to any struct with these field names.
 type streamError struct {
 	StreamID uint32
 	Code     uint32
@@ -84,7 +84,7 @@ func isTLS(err error) bool {
 		errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// maxDetail bounds what a server can make us say of it.
+// maxDetail bounds the text of a problem in bytes, because it may contain text from the server.
 const maxDetail = 300
 
 func cut(s string) string {

@@ -11,28 +11,29 @@ import (
 	"skink/crawler/robots"
 )
 
-// How long an answer to the request for robots.txt holds (RFC 9309, 2.4 and 2.3.1.4). The RFC
-// permits to go by Cache-Control, and to take a file for missing that was out of reach for thirty
-// days. Neither is done here: nothing is fetched until the file can be had.
+// These constants say how long an answer to the request for robots.txt is valid (RFC 9309, 2.4 and
+// 2.3.1.4), and bound the cache. The RFC permits using Cache-Control, and treating a file as
+// missing after it was unreachable for thirty days. This cache does neither: nothing is fetched
+// until the file can be read.
 const (
-	robotsLifetime  = 24 * time.Hour      // of what the site answered
-	robotsRetry     = 10 * time.Minute    // after which a site that did not answer is asked again
-	robotsLongest   = 30 * 24 * time.Hour // of an older copy, while the site does not answer
-	robotsMostHosts = 1 << 17             // with some 500 bytes each; more hosts in turn would ask for each file again and again
+	robotsLifetime  = 24 * time.Hour      // of a site's answer
+	robotsRetry     = 10 * time.Minute    // after which a site that did not answer gets another request
+	robotsLongest   = 30 * 24 * time.Hour // how long an older copy is used while the site does not answer
+	robotsMostHosts = 1 << 17             // some 500 bytes each; with more hosts in rotation each file would be fetched again and again
 	robotsMostRules = 1_000_000           // in all files that are kept; about 100 MB
 )
 
-// A robotsFetch asks for one robots.txt. It follows up to five redirects, and has its own time
-// limit. It reads robots.MaxBytes of a body and one byte more, by which [robots.Parse] knows that a
-// line was cut.
+// A robotsFetch fetches one robots.txt. It follows up to five redirects, and has its own timeout.
+// It reads robots.MaxBytes of a body plus one byte, which tells [robots.Parse] that the last line
+// was cut.
 type robotsFetch func(ctx context.Context, robotsURL string) (status int, body []byte, err error)
 
-// A robotsUnreachableError says that nobody knows what a site wants, because its robots.txt could
-// not be had. Nothing may be fetched from there until it can; its pages are to be tried again, not
-// given up.
+// A robotsUnreachableError says that the rules of a site are unknown, because its robots.txt could
+// not be fetched. Until that succeeds no page of the site may be fetched; its URLs are tried again,
+// not given up.
 type robotsUnreachableError struct {
 	origin string    // "https://example.com"
-	until  time.Time // before which robots.txt is not asked for again; zero: unknown
+	until  time.Time // robots.txt is not requested again before; zero: unknown
 	err    error
 }
 
@@ -42,14 +43,16 @@ func (e *robotsUnreachableError) Error() string {
 
 func (e *robotsUnreachableError) Unwrap() error { return e.err }
 
-// robotsFor says what an answer to the request for robots.txt means (RFC 9309, 2.3.1). found says
-// whether they are the site's own words. An error means that nothing is known, and nothing allowed.
+// robotsFor returns the rules that follow from an answer to the request for robots.txt (RFC 9309,
+// 2.3.1). found reports whether the site has a robots.txt. An error means that the rules are
+// unknown, and nothing is allowed.
 //
-//   - 2xx: the file counts, whatever is in it.
-//   - 3xx: there were more than five redirects, which counts as if there were no file.
-//   - 4xx: there is no file, all is allowed. 401 and 403 too: they guard robots.txt, and will guard
-//     the pages. But 429 is a server under load, and means the opposite of "all is allowed".
-//   - Anything else, and no answer: out of reach.
+//   - 2xx: the file is parsed, whatever it contains.
+//   - 3xx: a redirect that could not be followed, or more than five. That counts as no file.
+//   - 4xx: there is no file, everything is allowed. This includes 401 and 403: they protect
+//     robots.txt, and will protect the pages. But 429 means an overloaded server, so nothing is
+//     allowed.
+//   - Anything else, and no answer: unreachable.
 func robotsFor(status int, body []byte, err error) (rules *robots.Rules, found bool, _ error) {
 	switch {
 	case err != nil:
@@ -67,12 +70,12 @@ type robotsStatus int
 
 func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// A robotsCache knows the rules of the hosts that were asked for lately. However many pages of a
-// host wait for its robots.txt, one of them fetches it.
+// A robotsCache keeps the rules of recently used hosts. If many pages of a host wait for its
+// robots.txt, one of them fetches it.
 //
-// The fetch runs in the call of that page, under its context. If that ends, the next page that
-// waits fetches in its place. So no call fails because another was stopped, and no goroutine is
-// left behind.
+// The fetch runs in the call for that page, under its context. If the context ends, the next
+// waiting page fetches instead. So no call fails because another was cancelled, and no goroutine
+// leaks.
 type robotsCache struct {
 	fetch     robotsFetch
 	now       func() time.Time
@@ -85,14 +88,14 @@ type robotsCache struct {
 	rules  int                      // sum of the entries' sizes
 }
 
-// robotsEntry is what is known of one origin.
+// robotsEntry holds the rules of one origin.
 type robotsEntry struct {
 	origin  string
-	until   time.Time     // when rules or err are out of date; zero: nothing known yet
-	rules   *robots.Rules // nil if err is not
+	until   time.Time     // when rules or err expire; zero: not fetched yet
+	rules   *robots.Rules // nil if err is set
 	err     error         // why there are no rules
-	copied  time.Time     // when rules were fetched, if they are the site's own; zero: not
-	pending chan struct{} // closed when the fetch under way ends; nil: none is
+	copied  time.Time     // when rules were fetched, if they come from a file; else zero
+	pending chan struct{} // closed when the fetch under way ends; nil: no fetch is under way
 }
 
 func newRobotsCache(fetch robotsFetch, now func() time.Time) *robotsCache {
@@ -102,8 +105,8 @@ func newRobotsCache(fetch robotsFetch, now func() time.Time) *robotsCache {
 	}
 }
 
-// get returns the rules for a canonical URL, fetching them if they are not known or out of date.
-// The error is a [robotsUnreachableError] where nothing is known, or that of ctx.
+// get returns the rules for a canonical URL, and fetches them if they are missing or expired. The
+// error is a [robotsUnreachableError] if they cannot be fetched, or that of ctx.
 func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, error) {
 	origin, err := robotsOrigin(rawURL)
 	if err != nil {
@@ -127,8 +130,8 @@ func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, er
 	}
 }
 
-// look finds the entry of an origin, or makes it. If it is neither known nor pending, it is now
-// pending by the caller, who has to refresh it.
+// look returns the entry of an origin, and creates it if there is none. If the entry is neither
+// known nor pending, look marks it as pending, and the caller must call refresh.
 func (c *robotsCache) look(origin string) (entry *robotsEntry, pending chan struct{}, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,8 +159,8 @@ func (c *robotsCache) answer(entry *robotsEntry) (*robots.Rules, error) {
 	return entry.rules, entry.err
 }
 
-// refresh fetches the robots.txt of an entry that is pending by the caller. A fetch that failed
-// because ctx ended says nothing about the site.
+// refresh fetches the robots.txt of an entry that look marked as pending. A fetch that failed
+// because ctx ended is not stored.
 func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*robots.Rules, error) {
 	defer c.release(entry)
 	status, body, err := c.fetch(ctx, entry.origin+"/robots.txt")
@@ -169,7 +172,7 @@ func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*robots.
 	return c.answer(entry)
 }
 
-// release lets those who wait look again, whatever came of the fetch.
+// release ends the pending state of an entry and wakes the calls that wait for it.
 func (c *robotsCache) release(entry *robotsEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,8 +180,8 @@ func (c *robotsCache) release(entry *robotsEntry) {
 	entry.pending = nil
 }
 
-// keep writes down what a fetch has brought. The site's own words stay when it does not answer, as
-// long as they are not too old.
+// keep stores the result of a fetch. If the site did not answer, an older copy stays in use unless
+// it is older than robotsLongest.
 func (c *robotsCache) keep(entry *robotsEntry, rules *robots.Rules, found bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,8 +204,8 @@ func (c *robotsCache) keep(entry *robotsEntry, rules *robots.Rules, found bool, 
 	c.shrink()
 }
 
-// shrink forgets the entries that were used longest ago until the cache is within its bounds, but
-// for those that are being fetched.
+// shrink removes the least recently used entries until the cache is within its bounds. It keeps
+// entries that are being fetched.
 func (c *robotsCache) shrink() {
 	element := c.recent.Back()
 	for element != nil && (len(c.hosts) > c.mostHosts || c.rules > c.mostRules) {
@@ -216,8 +219,8 @@ func (c *robotsCache) shrink() {
 	}
 }
 
-// robotsOrigin is the part of a canonical URL that one robots.txt is for: scheme, host and port
-// (RFC 9309, 2.3).
+// robotsOrigin returns the part of a canonical URL to which one robots.txt applies: scheme, host
+// and port (RFC 9309, 2.3).
 func robotsOrigin(rawURL string) (string, error) {
 	scheme, rest, ok := strings.Cut(rawURL, "://")
 	if !ok || scheme == "" {
@@ -232,7 +235,7 @@ func robotsOrigin(rawURL string) (string, error) {
 	return strings.Clone(scheme + "://" + rest), nil
 }
 
-// forget makes the next get fetch, if all that is known is that there were no rules to be had.
+// forget makes the next get fetch again if the last fetch failed.
 func (c *robotsCache) forget(rawURL string) {
 	origin, err := robotsOrigin(rawURL)
 	if err != nil {

@@ -22,22 +22,22 @@ import (
 // errFinished: nothing is left to fetch.
 var errFinished = errors.New("crawl is finished")
 
-// takeBatch is how many URLs of one host are taken from the frontier at a time: enough to spare it
-// a call a page. takenMost is how many are to be in memory of all hosts together, some 10 MB.
+// takeBatch is how many URLs of one host are taken from the frontier in one call: enough to save a
+// call for each page. takenMost bounds the URLs of all hosts in memory, some 10 MB.
 const (
 	takeBatch = 32
 	takenMost = 1 << 16
 )
 
-// A schedule decides which URL is fetched next. Hosts that must rest wait in a line by the time
-// they may next be asked, so that a host that rests never makes others wait. Of those that are due
-// the one whose next URL has the lowest priority number, or is nearest to a seed, comes first, and
-// among equals the one that waited longest. A host that was asked for its robots.txt comes before
-// all, so that the answer is still known; hosts that did not answer the last time come after all.
-// How many of each pace may be asked at once is the business of places.go.
+// A schedule decides which URL is fetched next. Hosts that must rest wait in a line, ordered by the
+// time of their next request, so that a resting host never delays others. Among the hosts that are
+// due, the lowest priority number of the next URL comes first, then the smallest depth, then the
+// host that has waited longest. Two kinds are exceptions. A host whose robots.txt was just
+// requested comes first, so that the cache still has the answer. Hosts that did not answer the last
+// time come last. See places.go for how many hosts of each pace may have requests at once.
 //
-// Many goroutines say what became of their turns; one alone calls next. No call of the frontier is
-// made under the lock, or a slow disk would hold up those who only want to say that they are done.
+// Many goroutines report the results of their turns; only one calls next. The lock is never held
+// during a call of the frontier, because a slow disk would then block these reports.
 type schedule struct {
 	front  frontier.Frontier
 	worker string // under which hosts are claimed
@@ -47,34 +47,34 @@ type schedule struct {
 
 	mu        sync.Mutex
 	hosts     map[string]*host         // guarded by mu, with all they hold
-	held      map[*host]bool           // guarded by mu: those that are claimed
+	held      map[*host]bool           // guarded by mu: claimed by this schedule
 	unheld    unheld                   // guarded by mu
 	addresses map[netip.Addr]*address  // guarded by mu, with all they hold
-	resting   *line.Line[*host]        // guarded by mu: hosts that may have URLs and a free connection, by when they are due
-	ready     [paces]*line.Line[*host] // guarded by mu: those of them that are due, by pace
+	resting   *line.Line[*host]        // guarded by mu: hosts that may have URLs and a free connection, by the time they are due
+	ready     [paces]*line.Line[*host] // guarded by mu: such hosts that are due, by pace
 	places    places                   // guarded by mu
 	parked    int                      // guarded by mu: hosts that wait for a place at their address
 	busy      map[*host]bool           // guarded by mu: hosts with a request in flight
-	bytes     int64                    // guarded by mu: of the bodies fetched
-	sweepAt   int                      // guarded by mu: hosts at which those that are idle are looked for
-	demanding map[string]time.Duration // guarded by mu: hosts that ask for more than MaxDelay, and what they ask for
-	doubted   map[*host]bool           // guarded by mu: those that may have to be returned
+	bytes     int64                    // guarded by mu: total size of the bodies fetched
+	sweepAt   int                      // guarded by mu: number of hosts at which sweep removes idle ones
+	demanding map[string]time.Duration // guarded by mu: the Crawl-delay of hosts that ask for more than MaxDelay
+	doubted   map[*host]bool           // guarded by mu: hosts that may have to be returned
 	wake      chan struct{}            // guarded by mu: closed and renewed when something changed
-	paused    bool                     // guarded by mu: nothing is begun
+	paused    bool                     // guarded by mu: no turn begins
 }
 
-// A turn is a host's leave to be asked for one URL.
+// A turn is the permission to fetch one URL of a host.
 type turn struct {
 	item   frontier.Item
 	host   *host
 	claim  frontier.Claim // of the host
 	began  time.Time
-	before time.Time // when the host had been asked before
-	placed bool      // its host was located when it began
-	sent   bool      // its request, or one for robots.txt on its behalf
-	place  place     // what it holds
+	before time.Time // the host's asked before this turn
+	placed bool      // the host's address was known when the turn began
+	sent   bool      // its request was sent, or one for its robots.txt
+	place  place     // which places it holds
 
-	requests, robots int // of the host, when the turn began
+	requests, robots int // the host's counts when the turn began
 }
 
 func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *schedule {
@@ -91,7 +91,7 @@ func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *sche
 	return s
 }
 
-// nearer says whether host a, both being due, is to be asked before b.
+// nearer reports whether host a comes before host b, when both are due.
 func nearer(a, b *host) bool {
 	if a.first != b.first {
 		return a.first
@@ -99,7 +99,7 @@ func nearer(a, b *host) bool {
 	return cmp.Or(cmp.Compare(a.priority(), b.priority()), cmp.Compare(a.next(), b.next()), a.asked.Compare(b.asked)) < 0
 }
 
-// load takes up what is known of hosts before any is held.
+// load sets what each host has spent of its budget before this crawl.
 func (s *schedule) load() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *schedule) load() {
 	}
 }
 
-// host returns what is known of a host, which may be nothing yet.
+// host returns the state of a host, and creates it if it does not exist.
 func (s *schedule) host(name string) *host {
 	h := s.hosts[name]
 	if h == nil {
@@ -123,8 +123,8 @@ func (s *schedule) host(name string) *host {
 	return h
 }
 
-// due is when a host's next URL may be started. A host of which nobody knows whether it has one is
-// due at once: asking the frontier costs the host nothing, and the crawl may be over.
+// due returns when the next URL of a host may start. A host that may or may not have URLs is due at
+// once: asking the frontier costs the host nothing, and the crawl may be over.
 func (s *schedule) due(h *host) time.Time {
 	if len(h.urls) == 0 && !h.sure {
 		return time.Time{}
@@ -132,13 +132,13 @@ func (s *schedule) due(h *host) time.Time {
 	return h.rested(s.opt.MaxDelay)
 }
 
-// offer puts a host where it belongs: among those that are due, those that rest, those that wait
-// for a place at their address, or nowhere if it cannot be asked. It is called after every change
-// of a host.
+// offer puts a host into the right line: hosts that are due, hosts that rest, or hosts that wait
+// for a place at their address. A host that cannot be asked leaves its line. Call offer after every
+// change of a host.
 func (s *schedule) offer(h *host) {
 	full := h.at.full(s.opt.PerIP)
 	if h.parked && !full {
-		h.parked = false // its place in the line is passed over when it is reached
+		h.parked = false // vacate skips its entry in the line
 		s.parked--
 	}
 	switch {
@@ -153,10 +153,10 @@ func (s *schedule) offer(h *host) {
 	}
 }
 
-// firstSweep is how many hosts are known before any is forgotten.
+// firstSweep is the number of hosts in memory at which sweep first removes idle ones.
 const firstSweep = 4096
 
-// sweep forgets the hosts that are idle, when there are twice as many as were left the last time.
+// sweep removes idle hosts when the number of hosts has doubled since the last sweep.
 func (s *schedule) sweep() {
 	if len(s.hosts) < s.sweepAt {
 		return
@@ -171,16 +171,16 @@ func (s *schedule) sweep() {
 	s.sweepAt = max(firstSweep, 2*len(s.hosts))
 }
 
-// changed wakes all who wait in next.
+// changed wakes the goroutine that waits in next.
 func (s *schedule) changed() {
 	close(s.wake)
 	s.wake = make(chan struct{})
 }
 
-// next waits for a URL that may be fetched now, and begins its turn. The turn ends its request with
-// one of answered, failed and unused, and then itself with finish; or both at once with putBack.
-// next returns errFinished when nothing is left, and the error of ctx when that ends. One goroutine
-// calls it.
+// next waits for a URL that may be fetched now, and begins its turn. The caller ends the request of
+// the turn with answered, failed or unused, and then the turn itself with finish; putBack does
+// both. next returns errFinished when nothing is left, and the error of ctx when that ends. Only
+// one goroutine may call it.
 func (s *schedule) next(ctx context.Context) (*turn, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -207,10 +207,10 @@ func (s *schedule) next(ctx context.Context) (*turn, error) {
 	}
 }
 
-// A pause ends when something changed, or after a time if there is one.
+// A pause ends when the schedule changes, or after the time most.
 type pause struct {
 	wake <-chan struct{}
-	most time.Duration // 0: any time
+	most time.Duration // 0: no limit
 }
 
 func (p pause) sleep(ctx context.Context) error {
@@ -229,7 +229,7 @@ func (p pause) sleep(ctx context.Context) error {
 	return nil
 }
 
-// rest lasts as long as the pause may, whatever changes.
+// rest waits for the time most, or until ctx ends. The caller leaves wake nil.
 func (p pause) rest(ctx context.Context) error {
 	if p.most <= 0 {
 		return ctx.Err()
@@ -237,30 +237,30 @@ func (p pause) rest(ctx context.Context) error {
 	return p.sleep(ctx)
 }
 
-// A taking is URLs of a host that are to be taken.
+// A taking is a call that fetches URLs of a host from the frontier.
 type taking struct {
 	host  *host
 	claim frontier.Claim // of the host
 	urls  int
 }
 
-// takenAtOnce is of how many hosts URLs are taken at the same time, for the frontier may be far
-// away.
+// takenAtOnce is for how many hosts URLs are taken at the same time, because a call of the frontier
+// may be slow.
 const takenAtOnce = 32
 
-// A step is what next has to do: hand out a turn, say that the crawl is over, claim hosts, return
-// some, take URLs of one, or wait.
+// A step is one action of next: hand out a turn, say that the crawl is over, claim hosts, return
+// hosts, take URLs, or wait.
 type step struct {
 	turn     *turn
 	finished bool
-	ask      bool // the frontier for hosts
+	ask      bool // ask the frontier for hosts
 	claim    int  // how many
 	back     []returning
 	takes    []taking
 	wait     pause
 }
 
-// step decides what next has to do, and begins the turn that is due if there is one.
+// step decides what next does, and begins a turn if one is due.
 func (s *schedule) step() step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -283,14 +283,14 @@ func (s *schedule) step() step {
 	}
 	var takes []taking
 	for h := s.firstReady(room); h != nil && len(takes) < takenAtOnce; h = s.firstReady(room) {
-		switch now := time.Now(); { // offer looks at the clock too, and must not put back what is not due here
+		switch now := time.Now(); { // read the clock again, so that offer agrees on which hosts are due
 		case h.at.full(s.opt.PerIP), s.due(h).After(now):
 			s.offer(h)
 		case len(h.urls) == 0 && !s.toReturn(h, now):
 			h.sure, h.stirred, h.taking = false, false, true
 			takes = append(takes, taking{h, h.claim, min(max(takenMost/len(s.held), 1), takeBatch)})
 			s.offer(h)
-		case len(takes) > 0: // these come first
+		case len(takes) > 0: // take URLs before a turn begins
 			return step{takes: takes}
 		case len(h.urls) > 0:
 			return step{turn: s.begin(h, now)}
@@ -307,7 +307,7 @@ func (s *schedule) step() step {
 	return s.wait(now)
 }
 
-// goingBack lets go of the hosts that may have to be returned since something changed.
+// goingBack checks the doubted hosts and lets go of those that must be returned.
 func (s *schedule) goingBack(now time.Time) (back []returning) {
 	for h := range s.doubted {
 		if s.toReturn(h, now) {
@@ -318,8 +318,8 @@ func (s *schedule) goingBack(now time.Time) (back []returning) {
 	return back
 }
 
-// firstReady is the host to be asked next, nil if there is none or no place for it when room turns
-// may be under way.
+// firstReady returns the next host to ask. It returns nil if there is none, or if no place is free
+// for it when at most room turns may be under way.
 func (s *schedule) firstReady(room int) *host {
 	var first *host
 	for p := range s.ready {
@@ -334,7 +334,8 @@ func (s *schedule) firstReady(room int) *host {
 	return first
 }
 
-// wait pauses as long as anything is under way or hoped for, here or elsewhere; else all is done.
+// wait returns a step that waits, or one that ends the crawl if nothing is under way and nothing is
+// worth waiting for, here or at other workers.
 func (s *schedule) wait(now time.Time) step {
 	most := s.lookAgain(now)
 	hope := s.places.begun > 0 || s.resting.Has((*host).hopeful)
@@ -364,7 +365,7 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 	return t
 }
 
-// takeAll fills the lists of some hosts.
+// takeAll takes URLs for several hosts at once.
 func (s *schedule) takeAll(ctx context.Context, takes []taking) error {
 	var group errgroup.Group
 	for _, t := range takes {
@@ -373,8 +374,8 @@ func (s *schedule) takeAll(ctx context.Context, takes []taking) error {
 	return group.Wait()
 }
 
-// take fills a host's list from the frontier. While it asks, pages may lead to more URLs of the
-// host, of which the frontier did not know yet.
+// take adds up to n URLs from the frontier to a host's list. During the call, stored pages may add
+// more URLs of the host to the frontier; h.stirred says so.
 func (s *schedule) take(ctx context.Context, h *host, c frontier.Claim, n int) error {
 	urls, err := s.front.Take(ctx, c, n)
 	s.mu.Lock()
@@ -390,7 +391,7 @@ func (s *schedule) take(ctx context.Context, h *host, c frontier.Claim, n int) e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if h.claim != c {
-		return nil // lost meanwhile
+		return nil // the claim was lost during the call
 	}
 	h.urls = append(h.urls, urls...)
 	slices.SortStableFunc(h.urls, func(a, b frontier.Item) int { return cmp.Compare(a.Tries, b.Tries) }) // see backoff.go
@@ -400,16 +401,16 @@ func (s *schedule) take(ctx context.Context, h *host, c frontier.Claim, n int) e
 	return nil
 }
 
-// doubt makes next ask whether a host is to be returned.
+// doubt makes next check whether a host must be returned.
 func (s *schedule) doubt(h *host) {
 	if h.claim != (frontier.Claim{}) {
 		s.doubted[h] = true
 	}
 }
 
-// sent says that a request of a turn is on the wire. To look up a name, connect and shake hands can
-// take longer than a rest, and if that counted from the beginning of the turn, the next request
-// would follow at once on the same connection.
+// sent records that a request of a turn was written to the connection. A DNS look-up, connecting
+// and the TLS handshake can take longer than the host's rest. If the rest counted from the
+// beginning of the turn, the next request would follow at once on the same connection.
 func (s *schedule) sent(t *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -420,7 +421,7 @@ func (s *schedule) sent(t *turn) {
 	s.changed()
 }
 
-// heard says that the answer to a request of a turn begins: it was there before.
+// heard records that the answer to a request of a turn begins, so the request had arrived.
 func (s *schedule) heard(t *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -440,10 +441,10 @@ func (s *schedule) send(t *turn) {
 	}
 }
 
-// free ends the request of a turn, so that its host can have another.
+// free ends the request of a turn, so that its host can have another request.
 func (s *schedule) free(t *turn) {
 	h := t.host
-	h.spot.Leave() // what it is ordered by may have changed; others move before it has its new place
+	h.spot.Leave() // its key in the line may have changed, and vacate moves other hosts before it is put back
 	s.send(t)
 	s.places.answered(&t.place)
 	h.open--
@@ -455,7 +456,7 @@ func (s *schedule) free(t *turn) {
 	s.changed()
 }
 
-// answered ends the request of a turn: its host is well.
+// answered ends the request of a turn that the host answered.
 func (s *schedule) answered(t *turn, page *Page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -463,14 +464,15 @@ func (s *schedule) answered(t *turn, page *Page) {
 	s.free(t)
 }
 
-// arrived says that what came of a turn is to be worked on.
+// arrived counts the page of a turn among those that wait for a worker.
 func (s *schedule) arrived(t *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.places.arrive(&t.place)
 }
 
-// unused ends a turn that made no request. Its host can be asked as if the turn had not begun.
+// unused ends the request of a turn that made none. The host's rest counts as if the turn had not
+// begun.
 func (s *schedule) unused(t *turn, _ *Page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -478,8 +480,8 @@ func (s *schedule) unused(t *turn, _ *Page) {
 	s.free(t)
 }
 
-// unasked takes back that the host of a turn was asked, unless it was asked for something else
-// since.
+// unasked resets the time of the host's last request to that before the turn, unless another
+// request has started since.
 func (t *turn) unasked() {
 	if t.host.requests == t.requests {
 		t.host.asked = t.before
@@ -494,8 +496,8 @@ func (s *schedule) drop(t *turn) {
 }
 
 // putBack undoes a turn if its host was asked for robots.txt, or answered that, since the turn
-// began. Then the moment that the turn was given has passed, as has that of all others who waited
-// for the same answer. putBack says whether it did.
+// began. The time slot of the turn has then passed, as have those of other turns that waited for
+// the same answer. putBack reports whether it undid the turn.
 func (s *schedule) putBack(t *turn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -508,7 +510,7 @@ func (s *schedule) putBack(t *turn) bool {
 	return true
 }
 
-// undo ends a turn as if it had not begun: its URL is the host's next.
+// undo ends a turn as if it had not begun: its URL is the host's next one again.
 func (s *schedule) undo(t *turn) {
 	h := t.host
 	if t.claim == h.claim {
@@ -527,8 +529,8 @@ func (s *schedule) leave(t *turn) {
 	s.offer(t.host)
 }
 
-// finish ends a turn when all that came of it is stored. hosts are those that may have got new URLs
-// of that depth by it.
+// finish ends a turn when its results are stored. Its page may have added URLs of the given depth
+// to the given hosts.
 func (s *schedule) finish(t *turn, depth int, hosts ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -548,8 +550,8 @@ func (s *schedule) finish(t *turn, depth int, hosts ...string) {
 	s.changed()
 }
 
-// askRobots says that a request for robots.txt starts: what comes next from that host has to wait
-// for its turn.
+// askRobots records that a request for robots.txt starts: the next request to that host must wait
+// for its rest.
 func (s *schedule) askRobots(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -560,8 +562,8 @@ func (s *schedule) askRobots(name string) {
 	s.offer(h)
 }
 
-// gotRobots says that the request for robots.txt has ended: with an answer, and how long that took,
-// or without one.
+// gotRobots records that a request for robots.txt has ended, whether it was answered, and how long
+// it took.
 func (s *schedule) gotRobots(name string, answered bool, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -573,8 +575,9 @@ func (s *schedule) gotRobots(name string, answered bool, took time.Duration) {
 	s.offer(h)
 }
 
-// slow makes a host's delay what a robots.txt of it asks for, up to MaxDelay. A host can have two
-// of them, of http and of https. The one that asks for more counts, and may later ask for less.
+// slow sets a host's delay to that in its robots.txt, up to MaxDelay. A host can have two such
+// files, for http and for https. The longer delay counts, and only the file that set it can reduce
+// it.
 func (s *schedule) slow(h *host, origin string, asked time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -589,7 +592,7 @@ func (s *schedule) slow(h *host, origin string, asked time.Duration) {
 	}
 }
 
-// bounded is a delay that a host asks for, as far as it is granted.
+// bounded returns the delay that a host asks for, at most MaxDelay.
 func (s *schedule) bounded(asked time.Duration) time.Duration {
 	if s.opt.MaxDelay > 0 {
 		return min(asked, s.opt.MaxDelay)
@@ -597,17 +600,18 @@ func (s *schedule) bounded(asked time.Duration) time.Duration {
 	return asked
 }
 
-// hop waits until a host may be asked for a robots.txt that another URL redirected to, and counts
-// that request.
+// hop waits until a host may have a request that does not come from a turn, such as the target of a
+// redirected robots.txt, and counts that request. It fails if the wait would take longer than
+// Options.Timeout, or when ctx ends.
 func (s *schedule) hop(ctx context.Context, name string) error {
 	s.mu.Lock()
 	h := s.host(name)
 	at := latest(h.rested(s.opt.MaxDelay), time.Now())
 	if s.opt.Timeout > 0 && time.Until(at) > s.opt.Timeout {
 		s.mu.Unlock()
-		return &wire.TimeoutError{Limit: s.opt.Timeout} // others can use its place
+		return &wire.TimeoutError{Limit: s.opt.Timeout} // do not hold the place on the network for so long
 	}
-	h.ask(at) // those who come meanwhile wait after this one
+	h.ask(at) // later requests wait until after this one
 	h.requests++
 	h.robots++
 	s.offer(h)
@@ -615,10 +619,10 @@ func (s *schedule) hop(ctx context.Context, name string) error {
 	return pause{most: time.Until(at)}.rest(ctx)
 }
 
-// mostNamed bounds the hosts that are remembered only to be named at the end.
+// mostNamed bounds the hosts that are kept only for the report at the end.
 const mostNamed = 1000
 
-// waiting is how many hosts have URLs to fetch, now or later, or one in flight.
+// waiting returns the number of hosts that have URLs to fetch, now or later, or one in flight.
 func (s *schedule) waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,7 @@ const (
 	ScopeAny    = "any"    // everything
 )
 
-// A Scope says which URLs belong to a crawl. Seeds always do.
+// A Scope decides which URLs belong to a crawl. Seeds always do.
 type Scope struct {
 	kind             string
 	include, exclude []*regexp.Regexp
@@ -28,12 +28,12 @@ type Scope struct {
 	seeds map[string]bool // guarded by mu
 
 	hostsMu sync.RWMutex    // taken after mu
-	hosts   map[string]bool // guarded by hostsMu: of ScopeDomain, whether hosts met lately are in
+	hosts   map[string]bool // guarded by hostsMu: for ScopeDomain, whether recently seen hosts are in the scope
 }
 
-// NewScope makes a scope without seeds, in which only ScopeAny has room for a URL. A URL must match
-// one of the regular expressions include, if there are any, and none of exclude; they are searched
-// for in the canonical URL. The error for one that cannot be read is a *[PatternError].
+// NewScope returns a scope without seeds, which is empty unless the kind is ScopeAny. A URL must
+// match one of the regular expressions include, if there are any, and none of exclude. They may
+// match any part of the canonical URL. An invalid expression returns a *[PatternError].
 func NewScope(kind string, include, exclude []string) (*Scope, error) {
 	switch kind {
 	case ScopePrefix, ScopeHost, ScopeDomain, ScopeAny:
@@ -49,7 +49,7 @@ func NewScope(kind string, include, exclude []string) (*Scope, error) {
 	return s, err
 }
 
-// A PatternError is a pattern of a scope that cannot be read.
+// A PatternError is an invalid pattern of a scope.
 type PatternError struct {
 	List    string // "include" or "exclude"
 	Pattern string
@@ -74,7 +74,7 @@ func compile(list string, patterns []string) ([]*regexp.Regexp, error) {
 	return all, nil
 }
 
-// AddSeed widens the scope by a canonical URL and what its kind makes of it.
+// AddSeed adds a canonical URL to the scope, and its host, domain or prefix as the kind says.
 func (s *Scope) AddSeed(url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Scope) AddSeed(url string) {
 	clear(s.hosts)
 }
 
-// root is the part of a URL by which this kind of scope knows its own.
+// root returns the part of a URL that this kind of scope compares.
 func (s *Scope) root(url string) string {
 	switch s.kind {
 	case ScopeHost:
@@ -97,14 +97,14 @@ func (s *Scope) root(url string) string {
 	return ""
 }
 
-// Contains says whether a canonical URL belongs to the crawl.
+// Contains reports whether a canonical URL belongs to the crawl.
 func (s *Scope) Contains(url string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.seeds[url] || s.near(url) && s.wanted(url)
 }
 
-// near says whether a URL is where the seeds are.
+// near reports whether a URL has the host, domain or prefix of a seed.
 func (s *Scope) near(url string) bool {
 	switch s.kind {
 	case ScopeAny:
@@ -117,12 +117,11 @@ func (s *Scope) near(url string) bool {
 	return s.roots[frontier.HostOf(url)]
 }
 
-// mostHosts bounds the hosts whose domain is remembered.
+// mostHosts bounds the cache of onDomain.
 const mostHosts = 10_000
 
-// onDomain says whether a host is of a seed's domain. To find the domain costs more than everything
-// else that is done for a link, and links lead to the same few hosts, so the answers are
-// remembered.
+// onDomain reports whether a host is in the domain of a seed. Finding the domain costs more than
+// the rest of the work for a link, and links lead to the same few hosts, so the answers are cached.
 func (s *Scope) onDomain(host string) bool {
 	s.hostsMu.RLock()
 	in, known := s.hosts[host]
@@ -140,7 +139,8 @@ func (s *Scope) onDomain(host string) bool {
 	return in
 }
 
-// underRoot tries the folders that hold a URL, as a crawl may have many seeds.
+// underRoot reports whether a URL is below a prefix. It tries each parent folder, because a crawl
+// may have more seeds than a URL has folders.
 func (s *Scope) underRoot(url string) bool {
 	path, _, _ := strings.Cut(url, "?")
 	for {
@@ -155,22 +155,21 @@ func (s *Scope) underRoot(url string) bool {
 	}
 }
 
-// wanted says whether the patterns let a URL pass.
+// wanted reports whether the patterns admit a URL.
 func (s *Scope) wanted(url string) bool {
 	return !matches(s.exclude, url) && (len(s.include) == 0 || matches(s.include, url))
 }
 
-// excludes says whether a URL is one of those that nobody is to ask for.
+// excludes reports whether a URL matches an exclude pattern.
 func (s *Scope) excludes(url string) bool { return matches(s.exclude, url) }
 
 func matches(patterns []*regexp.Regexp, url string) bool {
 	return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(url) })
 }
 
-// Moved says whether a redirect from a seed to another URL is the site's own way to its address
-// (from http to https, from example.com to www.example.com), so that the target is as good as a
-// seed. It need not match what is to be included, as no seed has to. But it must not be excluded:
-// nobody named it.
+// Moved reports whether a redirect from a seed stays within the seed's domain (from http to https,
+// from example.com to www.example.com), so that the target counts as a seed. Like a seed, the
+// target need not match include. But it must not match exclude, because the user did not name it.
 func (s *Scope) Moved(seed, target string) bool {
 	return !matches(s.exclude, target) && frontier.Domain(frontier.HostOf(seed)) == frontier.Domain(frontier.HostOf(target))
 }

@@ -17,31 +17,31 @@ import (
 
 // # Sitemaps
 //
-// When the first page of a seed that is a whole host was fetched, the host's sitemaps are looked
-// for: those that robots.txt names, and /sitemap.xml. Of the latter a few kilobytes are asked for
-// to see whether it is there, so that a wrong guess leaves no record. Sitemaps are items of the
-// frontier, so that a crawl that is killed goes on with them. A sitemap's URLs are queued as they
-// are read, and the sitemap ends last. After a kill in the middle it is read again, and what was
-// queued is known.
+// If a seed is a whole host, the crawl looks for the host's sitemaps after it has fetched the seed:
+// those that robots.txt names, and /sitemap.xml. It first reads a few kilobytes of the latter to
+// see whether it is a sitemap, so that a wrong guess leaves no record. Sitemaps are items of the
+// frontier, so a crawl resumes them after a kill. The URLs of a sitemap are queued as they are
+// read, and the sitemap ends last. After a kill in between, it is read again, and the frontier
+// ignores the URLs it has.
 //
-// A sitemap may list what belongs to the crawl, of whichever host; all else is counted and left
-// alone. An index leads to sitemaps, which may be index files up to maxSitemapDepth.
+// A sitemap may list URLs of the crawl on any host; other URLs are counted and ignored. An index
+// lists sitemaps, which may be index files up to maxSitemapDepth.
 const (
-	maxSitemapDepth = 3    // index files and the sitemap that they lead to
-	mostSitemaps    = 1000 // files that one host leads to in one run: 50 million pages
+	maxSitemapDepth = 3    // levels, from an index file to the sitemap
+	mostSitemaps    = 1000 // sitemaps that one host names in one run: 50 million pages
 	listedAtOnce    = 1000 // URLs queued in one call
 	guessed         = "/sitemap.xml"
 )
 
-// Listed is what became of the URLs that a sitemap lists.
+// Listed counts the URLs that a sitemap lists.
 type Listed struct {
-	Pages    int   // that belong to the crawl
-	Sitemaps int   // the same
-	New      int   // of both, that nothing had led to before
-	Outside  int   // outside its scope, or no URLs
-	Cut      error // why the rest was not read; nil: it was
+	Pages    int   // pages in the crawl
+	Sitemaps int   // sitemaps in the crawl
+	New      int   // of both, those that were not in the frontier
+	Outside  int   // outside the scope, or not URLs
+	Cut      error // why the rest was not read; nil: all was read
 
-	on map[string]bool // hosts of those that are new
+	on map[string]bool // hosts of the new ones
 }
 
 func (l *Listed) hosts() []string {
@@ -51,7 +51,7 @@ func (l *Listed) hosts() []string {
 	return slices.Collect(maps.Keys(l.on))
 }
 
-// String says it in one line.
+// String returns the counts in one line.
 func (l *Listed) String() string {
 	text := fmt.Sprintf("lists %d pages", l.Pages)
 	if l.Sitemaps > 0 {
@@ -67,7 +67,7 @@ func (l *Listed) String() string {
 	return text
 }
 
-// findSitemaps looks for the sitemaps of a seed's host, once the host has answered.
+// findSitemaps adds the sitemaps of a seed's host to the seed's page.
 func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	item := t.item
 	if !c.opt.Sitemaps || c.opt.Scope == nil || t.host.folder || item.Depth > 0 || item.Kind != frontier.Page || page.Status == 0 || !frontier.IsRoot(item.URL) {
@@ -102,7 +102,8 @@ func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	}
 }
 
-// roomForSitemap counts a sitemap that a host leads to.
+// roomForSitemap counts a sitemap that a host names. It returns false when the host has reached
+// mostSitemaps.
 func (c *Crawl) roomForSitemap(host string) bool {
 	c.sitemapsMu.Lock()
 	defer c.sitemapsMu.Unlock()
@@ -113,11 +114,11 @@ func (c *Crawl) roomForSitemap(host string) bool {
 	return true
 }
 
-// peekAt is how much of an answer is asked for to see whether it is a sitemap.
+// peekAt is how many bytes of an answer are read to see whether it is a sitemap.
 const peekAt = 4 << 10
 
-// peek says whether a URL answers with what begins as a sitemap, or with a redirect to what is
-// named like one.
+// peek reports whether the answer of a URL begins like a sitemap, or redirects to a URL that
+// contains "sitemap".
 func (f *fetcher) peek(ctx context.Context, url string) bool {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
@@ -136,7 +137,7 @@ func (f *fetcher) peek(ctx context.Context, url string) bool {
 	return wire.IsPage(x.Status) && isSitemap(x.Body)
 }
 
-// isSitemap says whether a file begins as a sitemap.
+// isSitemap reports whether a file begins like a sitemap.
 func isSitemap(head []byte) bool {
 	for _, err := range sitemap.Read(bytes.NewReader(head)) {
 		return err == nil || !errors.Is(err, sitemap.ErrNone)
@@ -144,7 +145,7 @@ func isSitemap(head []byte) bool {
 	return len(head) > 0
 }
 
-// readSitemap queues what a sitemap lists. A seed that turns out to be one is read too.
+// readSitemap queues the URLs of a sitemap, also if the sitemap is a seed.
 func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 	item := page.Item
 	switch {
@@ -188,7 +189,7 @@ func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 	return c.queue(ctx, l, batch, dated)
 }
 
-// listed is the item of an entry, if it is to be queued.
+// listed counts an entry and returns its item; false if it must not be queued.
 func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry, l *Listed) (frontier.Item, bool) {
 	url, err := base.Resolve(e.URL)
 	if err == nil && c.opt.Learned != nil && !e.Index {
@@ -212,13 +213,13 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 	return frontier.Item{URL: url, Depth: from.Depth + 1, Kind: frontier.Sitemap}, true
 }
 
-// A Dated page is one of which a sitemap says when it last changed.
+// A Dated page has the time of its last change from a sitemap.
 type Dated struct {
 	URL     string
 	LastMod time.Time
 }
 
-// queue queues what was listed, and tells when it changed.
+// queue queues the listed items, and calls OnDated and OnListed before.
 func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dated []Dated) error {
 	if len(items) == 0 {
 		return nil
@@ -227,7 +228,7 @@ func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dat
 		if err := c.opt.OnDated(ctx, dated); err != nil {
 			return fmt.Errorf("take in what a sitemap says of changes: %w", err)
 		}
-		for _, d := range dated { // some may have been put back
+		for _, d := range dated { // OnDated may have queued some again
 			l.on[frontier.HostOf(d.URL)] = true
 		}
 	}
@@ -247,7 +248,7 @@ func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dat
 	return nil
 }
 
-// listedPages tells which pages a sitemap lists.
+// listedPages calls OnListed with the pages among the items.
 func (c *Crawl) listedPages(ctx context.Context, items []frontier.Item) error {
 	if c.opt.OnListed == nil {
 		return nil

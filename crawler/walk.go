@@ -10,16 +10,18 @@ import (
 	"skink/frontier"
 )
 
-// Walk crawls from seeds with all it needs to remember in memory, and calls visit once for each URL
-// with what became of it: a page, a problem ([Page.Problem]), or a redirect ([Page.Location]),
-// which is followed by itself. visit returns the links to follow, or the zero Links; its error ends
-// the crawl. One goroutine at a time calls it.
+// Walk crawls from seeds and keeps all state in memory. It calls visit once for each URL with the
+// result: a page, a problem ([Page.Problem]), or a redirect ([Page.Location]), which Walk follows
+// itself. visit returns the links to follow, or the zero Links; its error ends the crawl. Calls of
+// visit do not overlap.
 //
-// Without opt.Scope the crawl stays on the hosts of the seeds. A seed that names a private address
-// allows it, see [wire.SpecialHosts]. opt.MaxPages counts what was fetched, without errors and
-// redirects. The error is that of [New], of [Crawl.Run], or of a seed that is no URL.
+// Without opt.Scope the crawl stays on the hosts of the seeds. If a seed names a private address,
+// that address is allowed, see [wire.SpecialHosts]. opt.MaxPages counts fetched pages, without
+// errors and redirects. Walk returns an error of [New], of [Crawl.Run], or for a seed that is not a
+// valid URL.
 //
-// What must outlive the process, or be done on many pages at once, is for a [Handler].
+// To keep state after the process ends, or to process pages in parallel, write a [Handler] and use
+// [New].
 func Walk(ctx context.Context, seeds []string, opt Options, visit func(*Page) (Links, error)) error {
 	w := &walk{front: frontier.NewMemory(), visit: visit}
 	items, err := w.begin(ctx, seeds)
@@ -56,7 +58,7 @@ type walk struct {
 	pages int64                      // guarded by mu
 }
 
-// begin plants the seeds.
+// begin adds the seeds to the frontier.
 func (w *walk) begin(ctx context.Context, seeds []string) (items []frontier.Item, err error) {
 	for _, seed := range seeds {
 		url, err := frontier.Canonical(seed)
@@ -80,7 +82,7 @@ func (w *walk) Handle(ctx context.Context, p *Page, leads *Leads) error {
 	return w.front.End(ctx, frontier.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End(), Links: leads.Items})
 }
 
-// show calls visit, but not after its error: other workers may still have pages in hand then.
+// show calls visit unless an earlier call failed: other workers may still have pages then.
 func (w *walk) show(p *Page) (links Links, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

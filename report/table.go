@@ -14,10 +14,10 @@ import (
 
 // # Tables
 //
-// A list is the same Table in all forms. Its cells have a type, and no form: a string, a [URL], an
-// int64, a [Ratio], a [Percent], a time.Time, or nil, where there is nothing to say. Each form has
-// one function here that writes a cell, and one writer of tables: [Table.WriteText], [ObjectWriter]
-// for JSON, [Sheet] for CSV, and the template "table" for HTML.
+// A list is the same Table in all forms. Its cells have a type, which says how each form shows them:
+// a string, a [URL], an int64, a [Ratio], a [Percent] or a time.Time. A cell is nil if there is
+// nothing to say. Each form has one writer of tables: [Table.WriteText], [ObjectWriter] for JSON,
+// [Sheet] for CSV, and the template "table" for HTML.
 
 // A Table is a list with its columns.
 type Table struct {

@@ -20,50 +20,50 @@ type Keeper interface {
 // NameOf is the name under which a keeper has what was learned of a host.
 func NameOf(host string) string { return "learned/" + host }
 
-// A Book is what is known of all hosts of a crawl, read from its keeper when a host is first met,
-// and written back by Sync. Its methods may be called from several goroutines.
+// A Book holds the evidence about all hosts of a crawl. It reads that of a host from its keeper at
+// the first use, and Sync writes it back. Its methods are safe for concurrent use.
 //
-// On a store that several workers share, only the holder of a host uses its book for the host. Leave
-// writes the evidence before the host is given back, so the next holder knows it. A book
-// never overwrites what another wrote after it had read: if a host was given to another worker
-// because its holder seemed dead, or is to be forgotten, what was learned since is dropped, and the
-// host is read again.
+// On a store that several workers share, only the holder of a host uses its book for the host.
+// Leave writes the evidence before the host is returned, so the next holder has it. A book never
+// overwrites what another process wrote after the book's last read. That happens if a host was
+// given to another worker because its holder seemed dead, or if its evidence was deleted. The book
+// then drops what it learned since, and reads the host again.
 type Book struct {
 	keeper Keeper
-	Budget bool            // postpone what is not worth a fetch; set before use
-	Exempt map[string]bool // hosts of which nothing is learned or taken off; set before use
+	Budget bool            // postpone URLs that are not worth a fetch; set before use
+	Exempt map[string]bool // hosts about which nothing is learned, and whose URLs are not cleaned; set before use
 	Mirror bool            // sample hosts that are mirrors of others; set before use
 
-	Shared bool // other workers may hold a host when this one has left it; set before use
+	Shared bool // other workers may hold a host after this one has left it; set before use
 
-	Domain func(host string) string // registrable domain of a host, for link farms; nil: nobody looks for them; set before use
+	Domain func(host string) string // registrable domain of a host, to detect link farms; nil: they are not detected; set before use
 
-	writing sync.RWMutex // held by Sync, and for reading by Leave: so Sync writes nothing that is older than what Leave wrote
+	writing sync.RWMutex // held by Sync, and for reading by Leave, so that Sync never overwrites what Leave wrote with older evidence
 
 	mu    sync.Mutex
-	hosts map[string]*entry // guarded by mu, with all they hold
+	hosts map[string]*entry // guarded by mu, as are the entries
 	farms farms             // guarded by mu
 }
 
 // An entry is a host in the book.
 type entry struct {
 	site   *Host
-	kept   []byte // what the keeper has of it, as far as is known
-	left   bool   // another worker may have written since: it is read again before it is used
+	kept   []byte // the value in the keeper, as last read or written
+	left   bool   // another worker may have changed the value since: read it again before use
 	dirty  bool
-	domain string          // registrable; "": it was not asked for
-	probed map[string]bool // URLs that cannot exist and were, or are being, asked for
+	domain string          // registrable domain; "": not looked up yet
+	probed map[string]bool // URLs that cannot exist and have been requested
 }
 
-// mostHosts is how many hosts are in memory.
+// mostHosts is the number of hosts in memory above which Sync removes those without news.
 const mostHosts = 4096
 
-// NewBook opens what a keeper remembers.
+// NewBook returns a book that reads from a keeper and writes to it.
 func NewBook(keeper Keeper) *Book {
 	return &Book{keeper: keeper, Budget: true, hosts: map[string]*entry{}}
 }
 
-// Read returns what a keeper knows of a host, nil if that is nothing.
+// Read returns the evidence about a host from a keeper, or nil if there is none.
 func Read(ctx context.Context, keeper interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }, host string) (*Host, error) {
@@ -82,7 +82,7 @@ func parse(host string, value []byte) (*Host, error) {
 	return h, nil
 }
 
-// host is called with mu held.
+// host returns the entry of a host, and reads it from the keeper if needed. The caller holds mu.
 func (b *Book) host(ctx context.Context, name string) (*entry, error) {
 	e := b.hosts[name]
 	if e != nil && !e.left {
@@ -97,7 +97,7 @@ func (b *Book) host(ctx context.Context, name string) (*entry, error) {
 		return e, nil
 	}
 	site := NewHost()
-	if len(value) > 0 { // else nothing is known, or it was forgotten
+	if len(value) > 0 { // else there is no evidence, or it was deleted
 		if site, err = parse(name, value); err != nil {
 			return nil, err
 		}
@@ -118,8 +118,8 @@ func (b *Book) Clean(url string) string {
 	return Clean(url)
 }
 
-// Look says whether a URL is to be fetched now, as [Host.Look] does, with what else was
-// asked for.
+// Look returns the advice of [Host.Look], and also checks for link farms and mirrors if the book is
+// set up for that.
 func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, error) {
 	host := hostOf(url)
 	if !b.Budget || b.Exempt[host] {
@@ -146,7 +146,8 @@ func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, err
 	return a, nil
 }
 
-// Sweep is [Host.Sweep] of a host. While it is used, nobody may tell the book of pages of the host.
+// Sweep calls [Host.Sweep] for a host. The caller must not call Judged for the host while it uses
+// the result.
 func (b *Book) Sweep(ctx context.Context, host string) (*Sweep, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -157,7 +158,7 @@ func (b *Book) Sweep(ctx context.Context, host string) (*Sweep, error) {
 	return e.site.Sweep(), nil
 }
 
-// Queued takes in that a chunk of a host's postponed URLs was queued, see [Host.Queued].
+// Queued records that a chunk of a host's postponed URLs was queued, see [Host.Queued].
 func (b *Book) Queued(ctx context.Context, host string, a Advice, chunk int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -170,8 +171,8 @@ func (b *Book) Queued(ctx context.Context, host string, a Advice, chunk int) err
 	return nil
 }
 
-// lead counts a page for the host of its leader, if one mirrors the other. With mu held. It counts
-// nothing for a host that another worker may hold.
+// lead counts a page for the host of its leader, if one mirrors the other. It does nothing if
+// another worker may hold that host. The caller holds mu.
 func (b *Book) lead(url string, v *Verdict) {
 	if b.Shared || !isMirrored(url, v.Leader) {
 		return
@@ -182,8 +183,8 @@ func (b *Book) lead(url string, v *Verdict) {
 	}
 }
 
-// Dated takes in how many lastmods of a host's sitemaps proved right and wrong, and returns what is
-// known with those before, which count half each time.
+// Dated adds how many lastmods of a host's sitemaps proved right and wrong, and returns the new
+// totals. Each call halves the earlier counts first.
 func (b *Book) Dated(ctx context.Context, host string, p Proofs) (Proofs, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -200,7 +201,7 @@ func (b *Book) Dated(ctx context.Context, host string, p Proofs) (Proofs, error)
 	return p, nil
 }
 
-// Judged takes in what became of a page.
+// Judged adds the verdict on a page to the evidence about its host.
 func (b *Book) Judged(ctx context.Context, url string, v Verdict) error {
 	host := hostOf(url)
 	if b.Exempt[host] {
@@ -218,7 +219,7 @@ func (b *Book) Judged(ctx context.Context, url string, v Verdict) error {
 	return nil
 }
 
-// Sync writes what was learned since the last time.
+// Sync writes the evidence that has changed since the last call to the keeper.
 func (b *Book) Sync(ctx context.Context) error {
 	if b == nil {
 		return nil
@@ -233,13 +234,14 @@ func (b *Book) Sync(ctx context.Context) error {
 	return nil
 }
 
-// A news is what is to be written of an entry.
+// A news is the value of an entry that must be written.
 type news struct {
 	of    *entry
 	value []byte
 }
 
-// news returns what is to be written, by host, and forgets the other hosts if there are too many.
+// news returns the values that must be written, by host. If too many hosts are in memory, it
+// removes the others.
 func (b *Book) news() map[string]news {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -255,14 +257,15 @@ func (b *Book) news() map[string]news {
 	return all
 }
 
-// text is what the keeper is to have of an entry, which is not dirty then. With mu held.
+// text returns the value of an entry for the keeper, and marks the entry as clean. The caller holds
+// mu.
 func (e *entry) text() []byte {
 	e.dirty = false
 	text, _ := json.Marshal(e.site) // maps of numbers and strings: never an error
 	return text
 }
 
-// write writes what is new of a host, unless another wrote since it was read.
+// write writes the new value of a host, unless another process changed it after the last read.
 func (b *Book) write(ctx context.Context, host string, n news) error {
 	swapped, err := b.keeper.Swap(ctx, NameOf(host), n.of.kept, n.value)
 	if err != nil {
@@ -273,12 +276,13 @@ func (b *Book) write(ctx context.Context, host string, n news) error {
 	if swapped {
 		n.of.kept = n.value
 	} else {
-		n.of.left = true // it was forgotten, or another holds it now
+		n.of.left = true // deleted, or changed by another worker
 	}
 	return nil
 }
 
-// Leave writes what was learned of a host, which is given back to whoever holds it next.
+// Leave writes the evidence about a host before the host is returned, for its next holder. It does
+// nothing unless the book is Shared.
 func (b *Book) Leave(ctx context.Context, host string) error {
 	if !b.Shared {
 		return nil
@@ -292,7 +296,8 @@ func (b *Book) Leave(ctx context.Context, host string) error {
 	return b.write(ctx, host, n)
 }
 
-// leaving is what is to be written of a host that is given back; no value: nothing is.
+// leaving returns what must be written about a host before it is returned. A nil value means
+// nothing.
 func (b *Book) leaving(host string) (n news) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -307,7 +312,7 @@ func (b *Book) leaving(host string) (n news) {
 	return n
 }
 
-// Dirty says whether something was learned since the last Sync.
+// Dirty reports whether any evidence has changed since the last Sync.
 func (b *Book) Dirty() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// # What is taken off URLs
+// # Parameters removed from URLs
 //
-// Two kinds of things are taken off links, always and everywhere: parameters that count visitors,
-// by their exact names, and session ids, by exact names and forms. Nothing that a crawl learns is
-// ever taken off.
+// Two kinds of parameters are always removed from links: tracking parameters, by their exact names,
+// and session ids, by exact names and forms. Nothing is removed because of what a crawl learned.
 //
-// The parameters are those of Google Analytics ("Collect campaign data with custom URLs",
-// support.google.com/analytics/answer/10917952), the click ids of Google, Microsoft and Meta, and
-// the list that Firefox strips from links (query stripping, services/settings "query-stripping":
-// mc_eid, oly_anon_id, oly_enc_id, __s, vero_id, _hsenc, mkt_tok, fbclid). The session ids are those
-// that Heritrix strips before it compares URLs (StripSessionIDs, StripSessionCFIDs): of Java
-// servlets, PHP, ASP and ColdFusion. ColdFusion always writes cfid beside cftoken. A cfid
-// without it is a parameter of other software.
+// The tracking parameters have three sources. Google Analytics documents its own ("Collect campaign
+// data with custom URLs", support.google.com/analytics/answer/10917952). Google, Microsoft and Meta
+// add click ids. Firefox strips a list of others from links (query stripping, services/settings
+// "query-stripping"): mc_eid, oly_anon_id, oly_enc_id, __s, vero_id, _hsenc, mkt_tok and fbclid.
+//
+// The session ids are those that Heritrix strips before it compares URLs (StripSessionIDs,
+// StripSessionCFIDs): of Java servlets, PHP, ASP and ColdFusion. ColdFusion always writes cfid next
+// to cftoken. A cfid without it is a parameter of other software.
 
 var tracking = map[string]bool{
 	"utm_source": true, "utm_medium": true, "utm_campaign": true, "utm_term": true, "utm_content": true, "utm_id": true,
@@ -36,7 +36,7 @@ func isSession(name string) bool {
 	return strings.HasPrefix(name, "aspsessionid")
 }
 
-// Clean is a URL without tracking parameters and session ids.
+// Clean returns a URL without tracking parameters and session ids.
 func Clean(url string) string {
 	if strings.IndexByte(url, ';') >= 0 || strings.IndexByte(url, '(') >= 0 {
 		url = withoutPathSession(url)
@@ -68,7 +68,8 @@ func Clean(url string) string {
 	return path + "?" + strings.Join(kept, "&")
 }
 
-// withoutPathSession takes ;jsessionid=ID and its like, and /(S(ID))/ of ASP.NET, out of a path.
+// withoutPathSession removes session ids from a path: ;jsessionid=ID and similar, and /(S(ID))/ of
+// ASP.NET.
 func withoutPathSession(url string) string {
 	path, query, hasQuery := strings.Cut(url, "?")
 	segments := strings.Split(path, "/")

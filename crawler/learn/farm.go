@@ -2,21 +2,22 @@ package learn
 
 // # Link farms
 //
-// A server that answers for any name below its domain can lead a crawl from host to host for ever,
-// and each of them is asked for its robots.txt, and rests as if it were alone. So only the first
-// mostOfDomain hosts of a registrable domain are crawled with the rest; what is on others is put
-// last, whatever it is. Domains under which anybody may have a host, such as github.io, are public
-// suffixes, and each host there is a domain of its own. A crawl knows what it met itself: another
-// run, or another worker, counts anew.
+// A server that answers for any name below its domain can lead a crawl from host to host without
+// end. Each host costs a request for robots.txt, and has a rest of its own. So only the first
+// mostOfDomain hosts of a registrable domain are crawled normally; all URLs of its other hosts are
+// postponed. Domains under which anyone can register a host, such as github.io, are public
+// suffixes, and each host there is a domain of its own. The counts are not stored or shared: each
+// run and each worker starts at zero.
 const (
 	mostOfDomain = 256
-	mostDomains  = 4096 // of which hosts are counted
+	mostDomains  = 4096 // domains whose hosts are counted
 )
 
 // farms counts the hosts of domains.
 type farms map[string]map[string]bool
 
-// among says whether a host is one too many of its domain. A host that was not is not later.
+// among reports whether a host exceeds the limit of its domain, and counts it if not. A counted
+// host stays within the limit.
 func (f *farms) among(domain, host string) bool {
 	if *f == nil || len(*f) > mostDomains {
 		*f = farms{}

@@ -1,29 +1,26 @@
-// Package learn decides which URLs of a site are worth a fetch now, by what became of those that
-// were fetched.
+// Package learn decides which URLs of a site are worth a fetch now, based on the pages that other
+// URLs of the site returned.
 //
-// Its promises:
+// It guarantees:
 //
-//   - A URL is fetched or postponed under its own address. It is never rewritten because of
-//     something learned. Only tracking parameters and session ids that are listed by their exact
-//     names are taken off links ([Clean]).
-//   - A URL is postponed because of what others of its pattern gave, and never because of its form
-//     alone. The exception is a list of views that well-known software offers of its pages
-//     (views.go).
-//   - A decision depends on the URL and on the evidence, and on nothing else. The evidence follows
-//     from the records of the pages. So a crawl that was killed decides as it would have.
+//   - A URL is fetched or postponed as it is. It is never rewritten because of something learned.
+//     Only tracking parameters and session ids with listed names are removed from links ([Clean]).
+//   - A URL is postponed because of the pages of other URLs with its pattern, never because of its
+//     form alone. The exceptions are the listed views of pages in well-known software (views.go).
+//   - A decision depends only on the URL and on the evidence, and the evidence only on the records
+//     of the pages. So a crawl that was killed decides the same way when it resumes.
 //   - Nothing is dropped. A postponed URL is fetched in the same run while its pattern gives new
 //     texts, and otherwise with --budget off.
 //
 // The mechanism: the evidence of a pattern (shape.go) is how many of its fetched URLs gave new
-// texts, and how many in a row gave only what the host had said before (seen.go). After a row of
-// copies its URLs are postponed, but for samples that get rarer while copies continue (pattern.go).
-// A sample with a new text ends that at once, and what was postponed comes back (sweep.go). Two
-// forms of URLs that have no end need less evidence (trap.go). The idea of mining likely rules and
-// validating them by fetches is from Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST"
-// (WWW 2007); what they rewrite is only postponed here.
+// texts, and how many in a row gave only texts that the host had shown before (seen.go). After a
+// row of copies the URLs of the pattern are postponed, except for samples that get rarer while
+// copies continue (pattern.go). A sample with a new text ends that at once, and the postponed URLs
+// come back (sweep.go). Two forms of endless URLs need less evidence (trap.go). The idea of mining
+// likely rules and validating them by fetches is from Bar-Yossef, Keidar and Schonfeld, "Do Not
+// Crawl in the DUST" (WWW 2007); URLs that their rules rewrite are only postponed here.
 //
-// A [Host] is asked before a URL is fetched ([Host.Look]), and told what became of it
-// ([Host.Judged]):
+// Call [Host.Look] before a URL is fetched, and [Host.Judged] after:
 //
 //	site := learn.NewHost()
 //	if advice := site.Look(url, now); advice.Rule == "" {
@@ -31,7 +28,8 @@
 //		site.Judged(url, learn.Verdict{Leader: leader, Exact: true, Text: learn.TextOf(text, words), At: now})
 //	}
 //
-// All that is known is JSON, for whoever crawls the host next. The package is pure: it has no clock.
+// The evidence is stored as JSON, for the next crawl of the host. The package is pure: it does not
+// read the clock.
 //
 // Known weaknesses: a few new texts behind many copies of one pattern may be postponed, because no
 // sample met one of them. Pages without end that always say something new are not recognized, unless
@@ -44,7 +42,7 @@ import (
 	"time"
 )
 
-// A Rule names why a URL is postponed. The words are stored and printed: they do not change.
+// A Rule names why a URL is postponed. The values are stored and printed, so they must not change.
 type Rule string
 
 const (
@@ -53,16 +51,16 @@ const (
 	Calendar Rule = "calendar without end"
 	Growing  Rule = "growing path"
 	Farm     Rule = "link farm"
-	Mirror   Rule = "mirror" // only if asked for
+	Mirror   Rule = "mirror" // only if Book.Mirror is set
 )
 
 // Advice is what to do with a URL. The zero value: fetch it.
 type Advice struct {
-	Rule    Rule   // why it is to be postponed; "": it is not
-	Pattern string // of the URL, or the other host: what the rule is about
+	Rule    Rule   // why the URL is postponed; "": fetch it
+	Pattern string // the pattern or the other host that the rule is about
 }
 
-// String is the advice as a record says it.
+// String returns the advice as it is written in records.
 func (a Advice) String() string {
 	if a.Pattern == "" {
 		return string(a.Rule)
@@ -70,25 +68,25 @@ func (a Advice) String() string {
 	return string(a.Rule) + ": " + a.Pattern
 }
 
-// ParseAdvice reads what a record says.
+// ParseAdvice parses the text of String.
 func ParseAdvice(detail string) Advice {
 	rule, pattern, _ := strings.Cut(detail, ": ")
 	return Advice{Rule(rule), pattern}
 }
 
-// A Verdict is what became of a page.
+// A Verdict is the result of comparing a page with others.
 type Verdict struct {
 	Group  [16]byte  // id of the page that leads its copies, its own if it leads
 	Leader string    // URL of that page; "": the page leads
-	Exact  bool      // it has the leader's words; else it only resembles it
-	Text   Text      // what it says, see [TextOf] and [Body]; nil: nothing
-	Links  Text      // of a page that is too short to be compared: where it leads, see [LinksOf]
+	Exact  bool      // it has the same words as its leader; else it is a near duplicate
+	Text   Text      // hashes of its text, see [TextOf] and [Body]; nil: it has none
+	Links  Text      // links of a page that is too short to be compared, see [LinksOf]
 	At     time.Time // when it was fetched
 
 	Title   func() uint64 // hash of the title's words that are not in the URL; nil: 0
-	File    bool          // it is no text, but an image, a PDF or the like
+	File    bool          // it is an image, a PDF or the like
 	Thin    bool          // it has too few words to be compared
-	Changed bool          // it had other words at the visit before
+	Changed bool          // it had other words at the last visit
 	Soft    bool          // it is a soft 404, see [Soft]
 }
 
@@ -99,40 +97,39 @@ func (v *Verdict) title() uint64 {
 	return v.Title()
 }
 
-// Copy says whether the page says what another said before, or that there is none.
+// Copy reports whether the page is a copy of another page, or a soft 404.
 func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 
-// A Host is what is known of one host. It is for one goroutine at a time.
+// A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
 	Pages    int64               `json:"pages"`              // judged
-	Plain    int64               `json:"plain,omitempty"`    // of them, by http
+	Plain    int64               `json:"plain,omitempty"`    // of them, those fetched by http
 	Extra    int64               `json:"extra,omitempty"`    // of them, views and URLs that have the form of traps
-	New      int64               `json:"new,omitempty"`      // of the others, those that gave new texts
+	New      int64               `json:"new,omitempty"`      // pages with new texts, except for views and traps
 	Last     int64               `json:"last,omitempty"`     // URLs queued as last samples, see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name, see [Host.patterns]
-	Values   map[string][]string `json:"values,omitempty"`   // of parameters that have few, by path and name
-	Said     seen                `json:"said,omitzero"`      // by its pages, and the URLs of these
-	Mirrors  map[string]*Share   `json:"mirrors,omitempty"`  // other hosts that have its pages under the same paths
+	Values   map[string][]string `json:"values,omitempty"`   // values of parameters that have few, by path and name
+	Said     seen                `json:"said,omitzero"`      // hashes of the lines and URLs of its pages
+	Mirrors  map[string]*Share   `json:"mirrors,omitempty"`  // other hosts with copies of its pages under the same paths
 
-	LastMod *Proofs `json:"lastmod,omitempty"` // of what its sitemaps say of changes; nil: there are none
+	LastMod *Proofs `json:"lastmod,omitempty"` // counts of right and wrong lastmods in its sitemaps; nil: none yet
 
-	Softs   map[string]*Soft `json:"soft_404,omitempty"` // by pattern: what is answered at URLs that cannot exist
+	Softs   map[string]*Soft `json:"soft_404,omitempty"` // by pattern: answers for URLs that cannot exist
 	Pending []string         `json:"pending,omitempty"`  // patterns whose probes have no answer yet
-	Probes  int              `json:"probes,omitempty"`   // how many patterns have one
+	Probes  int              `json:"probes,omitempty"`   // patterns that have a probe
 
-	// While these are 0, which they are on most hosts, no URL needs a look at its patterns.
+	// While these are 0, as on most hosts, the patterns of a URL need not be checked.
 	Rows    int `json:"rows,omitempty"`    // patterns whose last leastRow pages were copies
-	Answers int `json:"answers,omitempty"` // patterns of which a probe was answered with a page
+	Answers int `json:"answers,omitempty"` // patterns whose probe was answered with a page
 }
 
-// Proofs count how often something that a host says proved right and wrong. What is older counts
-// less.
+// Proofs count how often a claim of a host proved right and wrong. Older proofs count less.
 type Proofs struct {
 	Right int64 `json:"right"`
 	Wrong int64 `json:"wrong"`
 }
 
-// NewHost knows nothing.
+// NewHost returns a Host without evidence.
 func NewHost() *Host {
 	return &Host{}
 }
@@ -144,7 +141,7 @@ func (h *Host) Brief() *Host {
 	return &brief
 }
 
-// Look says whether a URL is to be fetched now. It changes nothing.
+// Look returns whether to fetch a URL now. It does not change the evidence.
 func (h *Host) Look(url string, now time.Time) Advice {
 	a, rate := h.decide(url, now)
 	if a.Rule == "" || sampled(url, rate) {
@@ -153,7 +150,7 @@ func (h *Host) Look(url string, now time.Time) Advice {
 	return a
 }
 
-// decide says what a URL is to be postponed for, and at what rate its pattern is sampled.
+// decide returns the rule that postpones a URL, and the rate at which its pattern is sampled.
 func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 	a := addressOf(url)
 	if name := a.view(); name != "" {
@@ -178,7 +175,7 @@ func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 	return Advice{}, 0
 }
 
-// Judged takes in what became of a page. A URL teaches once.
+// Judged adds the verdict on a page to the evidence. Each URL counts only once.
 func (h *Host) Judged(url string, v Verdict) {
 	a := addressOf(url)
 	if v.Soft {
@@ -194,7 +191,7 @@ func (h *Host) Judged(url string, v Verdict) {
 	}
 }
 
-// count takes in the page of a URL that was not judged before.
+// count counts the page of a URL that was not judged before.
 func (h *Host) count(a *address, v *Verdict) {
 	if !v.File {
 		h.Pages++
@@ -202,7 +199,7 @@ func (h *Host) count(a *address, v *Verdict) {
 			h.Plain++
 		}
 	}
-	if isMirrored(a.url, v.Leader) { // it says something about the hosts, and nothing about the URL
+	if isMirrored(a.url, v.Leader) { // evidence about the hosts, not about the URL
 		h.judgeMirror(a.url, v)
 		return
 	}
@@ -218,7 +215,7 @@ func (h *Host) count(a *address, v *Verdict) {
 			o = nearText
 		}
 	case v.File:
-		return // a file that differs from others is no text, new or old
+		return // a file that differs from others counts neither as a new text nor as a copy
 	case v.Leader != "":
 		o = nearText
 	}

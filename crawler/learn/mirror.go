@@ -4,19 +4,19 @@ import "strings"
 
 // # Mirrors
 //
-// A host is a mirror of another if its pages are copies of pages there, path by path. The
-// share counts all its pages, so that a host which only quotes another is none. Two hosts that are
-// crawled at once lead each other's pages by turns, so those that lead are counted too; the one
-// that follows more often is the mirror of the other. But where one has all that the other has and
-// much besides, the other is the mirror, whoever was first.
+// A host is a mirror of another if its pages are copies of the pages there under the same paths.
+// The share counts all its pages, so that a host that only quotes another is not a mirror. If two
+// hosts are crawled at once, each leads some of the pages of the other, so leading pages are
+// counted too. The host that follows more often is the mirror of the other. But if one host has all
+// pages of the other and many more, the other is the mirror, whichever was crawled first.
 const (
 	leastMirrored = 20  // pages
 	mirrorShare   = 0.9 // of the host's pages
 	mirrorRate    = 4   // one in 1<<4 of its URLs is a sample
-	mostMirrors   = 64  // other hosts that are remembered
+	mostMirrors   = 64  // other hosts that are counted
 )
 
-// A Share is what another host has of a host's pages.
+// A Share counts the pages that a host has in common with another.
 type Share struct {
 	Same    int64  `json:"same"`          // pages that are copies of its page under the same path
 	Led     int64  `json:"led,omitempty"` // pages that lead such a copy there
@@ -25,8 +25,8 @@ type Share struct {
 	Scheme bool `json:"scheme,omitempty"` // it is this host, by http or https
 }
 
-// isMirrored says whether a page's leader is on another host, or under another scheme, and has
-// the same path.
+// isMirrored reports whether a page's leader has the same path on another host or under another
+// scheme.
 func isMirrored(url, leader string) bool {
 	return leader != "" && url != leader && pathOf(url) == pathOf(leader)
 }
@@ -46,7 +46,7 @@ func (h *Host) leadMirror(leader, url string) {
 	}
 }
 
-// mirror is what another host shares with this one, nil if there is no room for another.
+// mirror returns the share of another host, or nil if there is no room for it.
 func (h *Host) mirror(other, example string) *Share {
 	s := h.Mirrors[other]
 	if s == nil && len(h.Mirrors) < mostMirrors {
@@ -59,9 +59,9 @@ func (h *Host) mirror(other, example string) *Share {
 	return s
 }
 
-// MirrorOf is the host that has most of this host's pages, with its share of them; "" if there is
-// none that has nearly all. known is what is known of another host, nil if that is nothing, and may
-// be nil itself.
+// MirrorOf returns the host of which this host is a mirror, with its share of this host's pages; ""
+// if there is none. known returns the evidence about another host, nil if there is none, and may be
+// nil itself.
 func (h *Host) MirrorOf(known func(host string) *Host) (other string, share float64) {
 	for name, s := range h.Mirrors {
 		of := h.shareOf(name, s)

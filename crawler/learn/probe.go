@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// ProbeOf returns a URL that cannot exist, made from URLs of one pattern that may say so. It
-// replaces what varies among them: the last segment of the path or, if that is always the same, the
-// values of parameters. The new name has the form of the old one, because a program that expects a
-// number answers a word differently. For the same pages it is always the same.
+// ProbeOf returns a URL that cannot exist, made from URLs of one pattern that may be soft 404s. It
+// replaces the parts that vary among them: the last segment of the path or, if that is always the
+// same, the values of parameters. The new name has the form of the old one, because a program that
+// expects a number answers a word differently. The same URLs always give the same result.
 //
-// Others are pages of the pattern with other texts. A part of the URL that is kept must not be what
-// names the text: /item/17/red and /item/17/blue may be one page because only the 17 counts, and
-// /item/17/nonsense would show that page. So each such part must differ among the URLs, or be in one
-// of the others too. A parameter is replaced only if others have the same path: it may be one that
-// changes nothing. If these conditions are not met, ProbeOf returns "".
+// Others are pages of the pattern with other texts. A part of the URL that is kept must not
+// identify the text: /item/17/red and /item/17/blue may be one page because only the 17 counts, and
+// /item/17/nonsense would show that page. So each such part must differ among the URLs, or also
+// occur in one of the others. A parameter is replaced only if others have the same path: it may be
+// one that changes nothing. If these conditions are not met, ProbeOf returns "".
 func ProbeOf(urls, others []string) string {
 	if len(urls) == 0 || tied(urls, others) {
 		return ""
@@ -43,8 +43,8 @@ func ProbeOf(urls, others []string) string {
 	return base.String()
 }
 
-// tied reports whether URLs share a part that may name their text: it varies in the pattern, and none
-// of the others has it.
+// tied reports whether URLs share a part that may identify their text: it varies in the pattern,
+// and none of the others has it.
 func tied(urls, others []string) bool {
 	base := readURL(urls[0])
 	varies := base.varying(urls)
@@ -69,14 +69,14 @@ func tied(urls, others []string) bool {
 	return false
 }
 
-// isDefault reports whether a leader has the path of a copy and fewer parameters. The copy's other
-// parameters change nothing there, so it is no error.
+// isDefault reports whether a leader has the path of a copy and fewer parameters. The extra
+// parameters then change nothing, so the copy is not an error page.
 func isDefault(leader, url string) bool {
 	return hostOf(leader) == hostOf(url) && path(leader) == path(url) && len(readURL(leader).params) < len(readURL(url).params)
 }
 
-// defaults are the URLs that a probe would be without the parameters that were replaced in it, and
-// without any. If one of them has the text of the answer, the program ignores what it does not know.
+// defaults returns the probe without its replaced parameters, and without any parameters. If one of
+// these URLs has the text of the answer, the server ignores values that it does not know.
 func (s *Soft) defaults() (urls []string) {
 	u, from := readURL(s.Probe), readURL(s.From)
 	if len(u.params) == 0 {
@@ -88,8 +88,8 @@ func (s *Soft) defaults() (urls []string) {
 	return append(urls, u.String())
 }
 
-// A partedURL is a canonical URL in parts. The segments of its path are numbered first, then its
-// parameters.
+// A partedURL is a canonical URL split into parts. The segments of its path are numbered first,
+// then its parameters.
 type partedURL struct {
 	origin   string
 	segments []string
@@ -134,7 +134,7 @@ func (u *partedURL) part(i int) *string {
 	return &u.params[i-len(u.segments)][1]
 }
 
-// name is that of a parameter, "" for a segment of the path.
+// name returns the name of a parameter, or "" for a segment of the path.
 func (u *partedURL) name(i int) string {
 	if i < len(u.segments) {
 		return ""
@@ -150,7 +150,7 @@ func (u *partedURL) shares(other *partedURL, i int) bool {
 	return slices.Contains(other.params, u.params[i-len(u.segments)])
 }
 
-// varying are the numbers of the parts that are not the same in all of some URLs.
+// varying returns the numbers of the parts that are not the same in all the URLs.
 func (u *partedURL) varying(urls []string) (parts []int) {
 	for _, url := range urls {
 		other := readURL(url)
@@ -164,8 +164,8 @@ func (u *partedURL) varying(urls []string) (parts []int) {
 	return parts
 }
 
-// nonsense is a name that does not exist, in the form of another: of digits, of the digits of a
-// hash, or of letters. It keeps the extension and a trailing slash.
+// nonsense returns a name that does not exist, in the form of another: decimal digits, hexadecimal
+// digits, or letters. It keeps the extension and a trailing slash.
 func nonsense(like, origin, param string) string {
 	const digits, hexDigits = "0123456789", "0123456789abcdef"
 	stem, slash := strings.CutSuffix(like, "/")
@@ -199,7 +199,7 @@ func nonsense(like, origin, param string) string {
 	return string(name) + ext
 }
 
-// path is the path of a canonical URL.
+// path returns the path of a canonical URL.
 func path(url string) string {
 	path, _, _ := strings.Cut(pathOf(url), "?")
 	return path

@@ -9,36 +9,37 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// # What a host has said before
+// # Texts that a host has shown before
 //
-// A page says something new if it has a line that no page of the host had before. A line is a
-// paragraph, a row of a table or an item of a list. So a list in another order is a copy, and a page
-// that differs from another in one paragraph is a new text. A hash of all words that ignores their
-// order stands beside the lines, for lists that are all in one line.
+// A page has a new text if it has a line that no earlier page of the host had. A line is a
+// paragraph, a row of a table or an item of a list. So a list in another order is a copy, and a
+// page that differs from another in one paragraph is a new text. A further hash covers all words,
+// ignoring their order, for lists that are on one line.
 //
 // The hashes are kept in Bloom filters, 16 bits each ("Space/time trade-offs in hash coding with
 // allowable errors", Bloom 1970). All bits of a hash are in one block of 64 ("Cache-, hash- and
-// space-efficient Bloom filters", Putze, Sanders and Singler 2007), so a look at a filter is one read.
-// When a filter is full, the next has four times its room ("Scalable Bloom Filters", Almeida et al.
-// 2007), up to largestFilter; then the oldest is given up. Of the new lines of a large host, some two in
-// a hundred are taken for known. That costs nothing: evidence needs a row of copies.
+// space-efficient Bloom filters", Putze, Sanders and Singler 2007), so a look-up in a filter is one
+// read. When a filter is full, the next has four times its size ("Scalable Bloom Filters", Almeida
+// et al. 2007), up to largestFilter; after that the oldest is dropped. On a large host, about 2 %
+// of the new lines are wrongly taken as known. That does no harm, because evidence needs a row of
+// copies.
 const (
 	firstFilter   = 512       // bytes
 	largestFilter = 64 << 10  // bytes
 	growth        = 4         //
-	mostFilters   = 7         // those that grow, and two more of the largest: some 100,000 lines
+	mostFilters   = 7         // the growing ones, and two more of the largest size: some 100,000 lines
 	bitsALine     = 16        //
 	bitsSet       = 5         // of each
 	mostLines     = 1000      // of one page
-	seedOfURL     = 0x9e3779b // tells URLs from lines
-	seedOfLink    = 0x5851f42 // tells links from both
+	seedOfURL     = 0x9e3779b // distinguishes URLs from lines
+	seedOfLink    = 0x5851f42 // distinguishes links from both
 )
 
-// A Text is what is compared of a page's main text: hashes of its lines, and of all its words
-// whatever their order.
+// A Text represents a page's main text: hashes of its lines, and last a hash of all its words that
+// ignores their order.
 type Text []uint32
 
-// TextOf makes a Text of a page's main text and of numbers that stand for its words.
+// TextOf returns the Text of a page's main text, given also as hashes of its words.
 func TextOf(text string, words []uint64) (t Text) {
 	if len(words) == 0 {
 		return nil
@@ -56,7 +57,7 @@ func TextOf(text string, words []uint64) (t Text) {
 	return append(t, uint32(mix(bag)))
 }
 
-// LinksOf makes a Text of the URLs that a page leads to on its own host.
+// LinksOf returns a Text of the links of a page to other pages of its own host.
 func LinksOf(url string, to iter.Seq[string]) (t Text) {
 	host, own := hostOf(url), path(url)
 	for link := range to {
@@ -71,7 +72,7 @@ func LinksOf(url string, to iter.Seq[string]) (t Text) {
 	return t
 }
 
-// Body makes a Text of an answer that is not text, of the hash of its bytes.
+// Body returns a Text of an answer that is not text, from the hash of its bytes.
 func Body(hash [16]byte) Text { return Text{hashOf(string(hash[:]))} }
 
 func hashOf(s string) uint32 { return uint32(xxh3.HashString(s)) }
@@ -83,13 +84,13 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// seen are the hashes of what a host has said.
+// seen holds the hashes of the texts that a host has shown.
 type seen struct {
 	Filters [][]byte `json:"filters,omitempty"`
 	Last    int      `json:"last,omitempty"` // hashes in the last of them
 }
 
-// has says whether a hash is known.
+// has reports whether a hash is known.
 func (s *seen) has(hash uint32) bool {
 	for _, f := range s.Filters {
 		if b, mask := bitsOf(f, hash); binary.LittleEndian.Uint64(b)&mask == mask {
@@ -99,7 +100,7 @@ func (s *seen) has(hash uint32) bool {
 	return false
 }
 
-// add makes a hash known, and says whether it was known before.
+// add adds a hash, and reports whether it was known before.
 func (s *seen) add(hash uint32) (known bool) {
 	known = s.has(hash)
 	if !known {
@@ -108,7 +109,7 @@ func (s *seen) add(hash uint32) (known bool) {
 	return known
 }
 
-// put makes a hash known in the last filter, without a look at the others.
+// put adds a hash to the last filter, without checking the others.
 func (s *seen) put(hash uint32) {
 	if n := len(s.Filters); n == 0 {
 		s.grow(firstFilter)
@@ -122,7 +123,7 @@ func (s *seen) put(hash uint32) {
 	}
 }
 
-// bitsOf are the bits that stand for a hash in a filter: the block, and which of its bits.
+// bitsOf returns the bits of a hash in a filter: the block, and a mask of its bits.
 func bitsOf(f []byte, hash uint32) (block []byte, mask uint64) {
 	mixed := mix(uint64(hash) + 1)
 	for i := range bitsSet {
@@ -132,7 +133,7 @@ func bitsOf(f []byte, hash uint32) (block []byte, mask uint64) {
 	return f[8*n:], mask
 }
 
-// grow begins a filter of so many bytes, and gives up the oldest if there are too many.
+// grow adds a filter of size bytes, and drops the oldest if there are too many.
 func (s *seen) grow(size int) {
 	if len(s.Filters) == mostFilters {
 		s.Filters = s.Filters[1:]
@@ -140,7 +141,7 @@ func (s *seen) grow(size int) {
 	s.Filters, s.Last = append(s.Filters, make([]byte, size)), 0
 }
 
-// take makes a page known, and says whether all that it says was known before.
+// take adds the hashes of a page, and reports whether its text was known before.
 func (s *seen) take(t Text) (known bool) {
 	if len(t) == 0 {
 		return false
@@ -157,7 +158,7 @@ func (s *seen) take(t Text) (known bool) {
 	return s.add(bag) || known
 }
 
-// takeLinks makes links known, and says whether all of them were known before, or lead to pages that
+// takeLinks adds links, and reports whether all of them were known before, or lead to pages that
 // were judged.
 func (s *seen) takeLinks(links Text) (known bool) {
 	known = true
@@ -169,5 +170,5 @@ func (s *seen) takeLinks(links Text) (known bool) {
 	return known
 }
 
-// takeURL makes a URL known, and says whether it was known before: it teaches once.
+// takeURL adds a URL, and reports whether it was known before.
 func (s *seen) takeURL(url string) (known bool) { return s.add(hashOf(url) ^ seedOfURL) }

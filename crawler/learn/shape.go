@@ -8,8 +8,9 @@ import (
 
 // # Patterns of URLs
 //
-// URLs that one program makes have one pattern. A URL belongs to several patterns, from fine to
-// coarse, because nobody can know in advance which of them is the program:
+// The URLs that one program of a site generates have one pattern. A URL belongs to several
+// patterns, from fine to coarse, because it is not known in advance which of them matches the
+// program:
 //
 //	/repo/log/src/a.c?h=main&ofs=50
 //
@@ -20,21 +21,22 @@ import (
 //	/repo/log/…/{word}.c?h&ofs              the first two segments and the last, with names
 //	/…/{word}.c?h&ofs                       the last segment, with names
 //
-// In paths, numbers, dates and hashes are general. Path parameters keep their names: /a;sid=17 is
-// /a;sid. A parameter has few values if the URLs that were fetched had no more than fewValues,
-// and so has the last segment of the paths of a folder. Numbers are never told apart.
+// In paths, numbers, dates and hashes are replaced by placeholders. Path parameters keep their
+// names: /a;sid=17 is /a;sid. A parameter has few values if the fetched URLs had no more than
+// fewValues; the same holds for the last segments in a folder. Different numbers are never
+// distinguished.
 const (
 	fewValues    = 16
 	longestValue = 24 // bytes of such a value
 	mostPatterns = 4096
 )
 
-// An address is a canonical URL in parts.
+// An address is a canonical URL split into parts.
 type address struct {
 	url   string
 	path  string
 	query query
-	asks  bool // there is a query, perhaps an empty one
+	asks  bool // it has a question mark, perhaps with an empty query
 
 	shape, names string // see general
 }
@@ -44,8 +46,8 @@ func addressOf(url string) *address {
 	return &address{url: url, path: path, query: query(text), asks: asks}
 }
 
-// general is the shape of the path, and the names of the parameters behind a question mark, if there
-// is one.
+// general returns the shape of the path, and the names of the parameters after a question mark, if
+// there is one.
 func (a *address) general() (shape, names string) {
 	if a.shape == "" {
 		a.shape = shapeOfPath(a.path)
@@ -56,16 +58,17 @@ func (a *address) general() (shape, names string) {
 	return a.shape, a.names
 }
 
-// pattern is that of the path with the names of the parameters.
+// pattern returns the shape of the path with the names of the parameters.
 func (a *address) pattern() string {
 	shape, names := a.general()
 	return shape + names
 }
 
-// Shape is the pattern of a canonical URL that has its path and the names of its parameters.
+// Shape returns the pattern of a canonical URL that has the shape of its path and the names of its
+// parameters.
 func Shape(url string) string { return addressOf(url).pattern() }
 
-// patterns yields those of a URL, the finest first.
+// patterns yields the patterns of a URL, the finest first.
 func (h *Host) patterns(a *address) iter.Seq[string] {
 	return func(yield func(pattern string) bool) {
 		shape, names := a.general()
@@ -90,7 +93,7 @@ func (h *Host) patterns(a *address) iter.Seq[string] {
 	}
 }
 
-// shapeOfPath is a path with what varies in it in general.
+// shapeOfPath returns a path with placeholders for its variable parts.
 func shapeOfPath(path string) string {
 	at := lastSegment(path)
 	var b strings.Builder
@@ -119,12 +122,13 @@ func shapeOfPath(path string) string {
 	return b.String()
 }
 
-// lastSegment is where the last segment of a path begins. A slash behind it belongs to it.
+// lastSegment returns the index at which the last segment of a path begins. A trailing slash
+// belongs to it.
 func lastSegment(path string) int {
 	return strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/') + 1
 }
 
-// headOf is the beginning of a folder's path with so many segments, "" if it has no more than that.
+// headOf returns the first keep segments of a folder's path, or "" if it has no more than that.
 func headOf(folder string, keep int) string {
 	end := 1
 	for range keep {
@@ -140,10 +144,11 @@ func headOf(folder string, keep int) string {
 	return folder[:end]
 }
 
-// separators stand between parameters: gitweb and directory listings use the semicolon.
+// separators reports whether r separates parameters. gitweb and directory listings use the
+// semicolon.
 func separators(r rune) bool { return r == '&' || r == ';' }
 
-// namesOf are the names of a query's parameters, sorted, each once.
+// namesOf returns the names of a query's parameters, sorted and without duplicates.
 func namesOf(q query) (names []string) {
 	for pair := range strings.FieldsFuncSeq(string(q), separators) {
 		name, _, _ := strings.Cut(pair, "=")
@@ -153,7 +158,8 @@ func namesOf(q query) (names []string) {
 	return slices.Compact(names)
 }
 
-// withValues is the names of an address, with the values of those that have few as far as is known.
+// withValues returns the names of an address's parameters, with the values of those that have few
+// so far.
 func (h *Host) withValues(a *address) string {
 	shape, _ := a.general()
 	var all []string
@@ -169,7 +175,7 @@ func (h *Host) withValues(a *address) string {
 	return "?" + strings.Join(slices.Compact(all), "&")
 }
 
-// telling says whether a value may be one of few.
+// telling reports whether a value may be one of few.
 func telling(value string) bool {
 	if value == "" || len(value) > longestValue {
 		return false
@@ -178,7 +184,7 @@ func telling(value string) bool {
 	return letters || !digits
 }
 
-// fewValues says whether a value is one of few, or may become one.
+// fewValues reports whether a value is one of few, or may become one.
 func (h *Host) fewValues(path, name, value string) bool {
 	known, ok := h.Values[path+"?"+name]
 	switch {
@@ -190,7 +196,7 @@ func (h *Host) fewValues(path, name, value string) bool {
 	return len(known) < fewValues
 }
 
-// meetValues takes in the values of a URL that was fetched.
+// meetValues records the values of a fetched URL.
 func (h *Host) meetValues(a *address) {
 	shape, _ := a.general()
 	h.meetValue(shape[:lastSegment(shape)]+"?", a.path[lastSegment(a.path):])
@@ -214,7 +220,7 @@ func (h *Host) meetValue(of, value string) {
 	}
 }
 
-// pathOf is a canonical URL behind its host.
+// pathOf returns the part of a canonical URL after its host.
 func pathOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if slash := strings.IndexByte(rest, '/'); slash >= 0 {
@@ -223,17 +229,17 @@ func pathOf(url string) string {
 	return "/"
 }
 
-// originOf is the scheme and the host of a canonical URL.
+// originOf returns the scheme and host of a canonical URL.
 func originOf(url string) string { return url[:len(url)-len(pathOf(url))] }
 
-// hostOf is the host of a canonical URL, with its port.
+// hostOf returns the host of a canonical URL, with its port.
 func hostOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return host
 }
 
-// general is a segment of a path with what varies in it in general.
+// general returns a segment of a path with placeholders for its variable parts.
 func general(segment string, last bool) string {
 	const leastHash = 8
 	stem, ext := segment, ""
@@ -255,8 +261,8 @@ func general(segment string, last bool) string {
 	return segment
 }
 
-// kinds says what a text has: digits, letters or other signs but for those that stand in dates,
-// and whether all of it may be a number in hexadecimal.
+// kinds reports whether a text has digits, whether it has letters or other characters except the
+// hyphens of dates, and whether all of it may be hexadecimal.
 func kinds(s string) (digits, letters, hex bool) {
 	hex = true
 	for i := range len(s) {
@@ -273,7 +279,7 @@ func kinds(s string) (digits, letters, hex bool) {
 	return digits, letters, hex
 }
 
-// numbers writes {n} for each run of digits.
+// numbers replaces each run of digits by {n}.
 func numbers(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {

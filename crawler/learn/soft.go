@@ -19,12 +19,12 @@ import (
 //   - several of its pages are copies of one leader;
 //   - manyThin of its pages are too short to be compared;
 //   - several of its pages share a title that several others do not have;
-//   - a page that is visited again has become a copy, too short or wholly other.
+//   - a page that is visited again has become a copy, too short, or completely different.
 //
-// A wrong reason costs one request. The answer counts when several pages of the pattern say the same:
-// if only one does, it may be what the answer shows by mistake, such as the last page of a list. The
-// pages must also differ in each part of their URLs that may name a text, see [ProbeOf]. Package
-// ingest compares the texts.
+// A wrong reason costs one request. The answer counts only if several pages of the pattern have the
+// same text: a single one may be a real page that the answer also shows, such as the last page of a
+// list. The pages must also differ in each part of their URLs that may identify a text, see
+// [ProbeOf]. Package ingest compares the texts.
 //
 // The evidence follows from the records of the pages, in the order of their commits, and is kept
 // with the host. So a crawl that is restarted decides as the interrupted one would have.
@@ -39,37 +39,37 @@ const (
 
 	mostSofts  = 128      // patterns of a host with evidence
 	mostProbes = 32       // of a host
-	mostAlike  = 16       // leaders of a pattern whose copies are remembered
-	mostTitles = 24       // titles of a pattern that are remembered
-	mostURLs   = 8        // remembered for one leader, or as too short
+	mostAlike  = 16       // leaders of a pattern whose copies are recorded
+	mostTitles = 24       // titles of a pattern that are recorded
+	mostURLs   = 8        // recorded for one leader, or as too short
 	mostOthers = 6        // pages that the answer is compared with
-	mostAnswer = 32 << 10 // bytes; a longer answer is no soft 404
+	mostAnswer = 32 << 10 // bytes; a longer answer is not a soft 404
 )
 
-// SoftProblem is what records, reports and archives call a soft 404. It is stored and does not
-// change.
+// SoftProblem is the name of a soft 404 in records, reports and archives. It is stored, so it must
+// not change.
 const SoftProblem = "soft 404"
 
-// A Soft is what is known of a pattern's answers to URLs that cannot exist.
+// A Soft is the evidence about a pattern's answers for URLs that cannot exist.
 type Soft struct {
-	Probe  string   `json:"probe,omitempty"`  // the URL that cannot exist; "": there is no reason to ask
-	From   string   `json:"from,omitempty"`   // the URL that it was made from
+	Probe  string   `json:"probe,omitempty"`  // the URL that cannot exist; "": no reason to request one
+	From   string   `json:"from,omitempty"`   // the URL from which the probe was made
 	Status int      `json:"status,omitempty"` // of the answer; 0: there was none yet
 	Title  string   `json:"title,omitempty"`  // of the answer
 	Words  uint64   `json:"words,omitempty"`  // of that title, see [Verdict]
-	Text   string   `json:"text,omitempty"`   // of a page that came with status 200; "": it was none
+	Text   string   `json:"text,omitempty"`   // of an answer with status 200; "": it was no such page
 	Real   string   `json:"real,omitempty"`   // the URL that the answer names as its canonical one
-	Holds  bool     `json:"holds,omitempty"`  // several pages were found to say the same
+	Holds  bool     `json:"holds,omitempty"`  // several pages were found with the same text
 	Pages  int64    `json:"pages,omitempty"`  // recorded as soft 404s
 	Turned []string `json:"turned,omitempty"` // pages that gave the last of the reasons above
 	Others []string `json:"others,omitempty"` // pages with other titles than the answer
 
-	Said []string `json:"said,omitempty"` // pages that say the same, until it holds
+	Said []string `json:"said,omitempty"` // pages with the text of the answer, until Holds
 
 	// The evidence, until the answer holds.
 	Alike  []alike    `json:"alike,omitempty"`  // latest first
 	Thin   []string   `json:"thin,omitempty"`   // pages too short to be compared
-	Titles []sameName `json:"titles,omitempty"` // of pages that are no copies; latest first
+	Titles []sameName `json:"titles,omitempty"` // of pages that are not copies; latest first
 }
 
 // An alike is a leader with its copies in the pattern.
@@ -78,7 +78,7 @@ type alike struct {
 	URLs   []string `json:"urls"`
 }
 
-// A sameName is pages with one title.
+// A sameName lists pages with one title.
 type sameName struct {
 	Words uint64   `json:"words"`
 	URLs  []string `json:"urls"`
@@ -87,14 +87,14 @@ type sameName struct {
 // Says reports whether the answer is a page with a text.
 func (s *Soft) Says() bool { return s != nil && s.Text != "" }
 
-// HoldsFor reports whether a page that says what the answer says is a soft 404. A page that was
-// another text before is one even if no other page says the same.
+// HoldsFor reports whether a page with the text of the answer is a soft 404. A page that had
+// another text before is one even if no other page has this text.
 func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.Turned, url) }
 
 // SamePattern reports whether two URLs of a host have one probe.
 func SamePattern(a, b string) bool { return hostOf(a) == hostOf(b) && Shape(a) == Shape(b) }
 
-// answer is what is known of the answer to the probe of a URL's pattern; nil: none is a page.
+// answer returns the evidence of a URL's pattern if its probe was answered with a page, else nil.
 func (h *Host) answer(url string) *Soft {
 	if h.Answers == 0 {
 		return nil
@@ -105,7 +105,8 @@ func (h *Host) answer(url string) *Soft {
 	return nil
 }
 
-// softOf is what is known of a pattern; nil: nothing, and there is no room.
+// softOf returns the evidence of a pattern, and creates it if there is none. It returns nil if
+// there is no room.
 func (h *Host) softOf(pattern string) *Soft {
 	s := h.Softs[pattern]
 	if s == nil && len(h.Softs) < mostSofts {
@@ -118,7 +119,7 @@ func (h *Host) softOf(pattern string) *Soft {
 	return s
 }
 
-// doubt takes in what a page says about its pattern's answers to URLs that do not exist.
+// doubt adds a page to the evidence about its pattern's answers for URLs that do not exist.
 func (h *Host) doubt(a *address, v *Verdict) {
 	url, s := a.url, h.softOf(a.pattern())
 	if s == nil || s.errs() {
@@ -135,10 +136,11 @@ func (h *Host) doubt(a *address, v *Verdict) {
 	}
 }
 
-// errs reports whether the answer is an error as it should be, or too long: there are no soft 404s.
+// errs reports whether the answer is a proper error, or too long: the pattern then has no soft
+// 404s.
 func (s *Soft) errs() bool { return s.Status != 0 && !s.Says() }
 
-// turned takes in that a page may have become a soft 404.
+// turned records that a page may have become a soft 404.
 func (s *Soft) turned(url string) {
 	if !s.errs() {
 		s.Turned = addURL(s.Turned, url)
@@ -223,7 +225,7 @@ func addURL(urls []string, url string) []string {
 	return urls
 }
 
-// titled are the pages whose titles are wanted, first one of each title.
+// titled returns the pages whose title hashes satisfy wanted, first one of each title.
 func (s *Soft) titled(wanted func(words uint64) bool) (urls []string) {
 	for i := range mostURLs {
 		for _, t := range s.Titles {
@@ -235,7 +237,7 @@ func (s *Soft) titled(wanted func(words uint64) bool) (urls []string) {
 	return urls
 }
 
-// otherwiseTitled counts the pages that have another title.
+// otherwiseTitled counts the pages with another title.
 func (s *Soft) otherwiseTitled(words uint64) (n int) {
 	for _, t := range s.Titles {
 		if t.Words != words {
@@ -245,7 +247,7 @@ func (s *Soft) otherwiseTitled(words uint64) (n int) {
 	return n
 }
 
-// suspects are all pages of the evidence that may say what the answer says.
+// suspects returns all pages of the evidence that may have the text of the answer.
 func (s *Soft) suspects() (urls []string) {
 	for _, a := range s.Alike {
 		urls = append(urls, a.Leader)
@@ -258,7 +260,7 @@ func (s *Soft) suspects() (urls []string) {
 	return slices.Compact(urls)
 }
 
-// except are the pages of the evidence that are not among others, nor lead one of them.
+// except returns the pages of the evidence that are not among others, and do not lead one of them.
 func (s *Soft) except(others []string) (urls []string) {
 	hidden := slices.Clone(others)
 	for _, a := range s.Alike {
@@ -281,7 +283,7 @@ func (s *Soft) except(others []string) (urls []string) {
 	return urls
 }
 
-// pending is the pattern whose probe has no answer yet; nil: none has this probe.
+// pending returns the pattern with this probe if it has no answer yet, else nil.
 func (h *Host) pending(probe string) *Soft {
 	for _, pattern := range h.Pending {
 		if s := h.Softs[pattern]; s.Probe == probe {
@@ -291,8 +293,8 @@ func (h *Host) pending(probe string) *Soft {
 	return nil
 }
 
-// answered takes in the answer to a pattern's probe, and returns what is known of the pattern then;
-// nil: nobody waits for this answer.
+// answered records the answer to a pattern's probe and returns the evidence about the pattern. It
+// returns nil if no pattern waits for this answer.
 func (h *Host) answered(answer Soft) *Soft {
 	s := h.pending(answer.Probe)
 	if s == nil {
@@ -313,8 +315,8 @@ func (h *Host) answered(answer Soft) *Soft {
 	return s
 }
 
-// hold takes in pages that say what the answer says, and returns those for which it counts. If there
-// are enough of them, it holds from now on.
+// hold records pages that have the text of the answer, and returns those that are soft 404s. If
+// there are enough of them, Holds is set.
 func (s *Soft) hold(said []string) (counts []string) {
 	if s.Holds {
 		return said

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// Probe returns a URL that cannot exist, to be asked for on the host of url. "": there is none to be
-// asked for now. It returns each once in a process. If there is no answer, a later process asks again.
+// Probe returns a URL that cannot exist, to be requested from the host of url, or "" if there is
+// none now. It returns each URL once in a process. If there was no answer, a later process requests
+// it again.
 func (b *Book) Probe(ctx context.Context, url string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -26,8 +27,8 @@ func (b *Book) Probe(ctx context.Context, url string) (string, error) {
 	return "", nil
 }
 
-// Probed takes in the answer to a probe. Its Status is 0 if there was none. Probed returns what is
-// known of the pattern then, and the pages that may say the same and were judged before.
+// Probed records the answer to a probe. Its Status is 0 if there was none. Probed returns the
+// evidence about the pattern, and the judged pages that may have the same text.
 func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []string, err error) {
 	if answer.Status == 0 {
 		return known, nil, nil
@@ -46,7 +47,7 @@ func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []
 	return s.copied(), s.suspects(), nil
 }
 
-// Turned takes in that a page which was visited before is wholly other. So it may be a soft 404.
+// Turned records that a page is completely different from its last visit, so it may be a soft 404.
 func (b *Book) Turned(ctx context.Context, url string) error {
 	if b.Exempt[hostOf(url)] {
 		return nil
@@ -65,7 +66,7 @@ func (b *Book) Turned(ctx context.Context, url string) error {
 	return nil
 }
 
-// Follows takes in that a page which was judged before is a copy of another leader now.
+// Follows records that a page which was judged before now follows another leader.
 func (b *Book) Follows(ctx context.Context, url, leader string) error {
 	if b.Exempt[hostOf(url)] || isMirrored(url, leader) {
 		return nil
@@ -81,8 +82,8 @@ func (b *Book) Follows(ctx context.Context, url, leader string) error {
 	return nil
 }
 
-// Defaults are the URLs of pages that a program may show when it ignores what it does not know: a
-// probe without the parameters that were replaced in it, and without any.
+// Defaults returns the URLs of pages that a server may show when it ignores unknown values: a probe
+// without its replaced parameters, and without any parameters.
 func (b *Book) Defaults(ctx context.Context, probe string) ([]string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,8 +97,8 @@ func (b *Book) Defaults(ctx context.Context, probe string) ([]string, error) {
 	return nil, nil
 }
 
-// Soft returns what is answered at URLs of the pattern of url that cannot exist. Not ok: it is not
-// known, or it is an error.
+// Soft returns the answer for URLs of url's pattern that cannot exist. ok is false if it is unknown
+// or a proper error.
 func (b *Book) Soft(ctx context.Context, url string) (s Soft, ok bool, err error) {
 	host := hostOf(url)
 	if b.Exempt[host] {
@@ -116,7 +117,7 @@ func (b *Book) Soft(ctx context.Context, url string) (s Soft, ok bool, err error
 	return known.copied(), true, nil
 }
 
-// copied is a copy without the evidence.
+// copied returns a copy without the evidence.
 func (s *Soft) copied() Soft {
 	c := *s
 	c.Turned, c.Others = slices.Clone(s.Turned), slices.Clone(s.Others)
@@ -124,8 +125,8 @@ func (s *Soft) copied() Soft {
 	return c
 }
 
-// Said takes in which stored pages of the pattern of url say what its probe's answer says. It returns
-// those for which the answer counts.
+// Said records which stored pages of url's pattern have the text of its probe's answer. It returns
+// those that are soft 404s.
 func (b *Book) Said(ctx context.Context, url string, said []string) (counts []string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

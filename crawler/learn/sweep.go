@@ -2,7 +2,7 @@ package learn
 
 import "time"
 
-// # What was postponed comes back
+// # Fetching postponed URLs
 //
 // When nothing else is left to fetch, the crawl looks at its postponed URLs again. It fetches those
 // whose pattern has its budget back. If a pattern lost its budget again, but has given new texts, a
@@ -21,7 +21,7 @@ const (
 	viewShare   = 2  // new texts for one view or trap
 )
 
-// A Sweep decides which of a host's postponed URLs are fetched next.
+// A Sweep decides which postponed URLs of a host are fetched next.
 type Sweep struct {
 	site   *Host
 	room   int64 // for views and traps
@@ -30,14 +30,14 @@ type Sweep struct {
 	chunks map[Advice]int
 }
 
-// Sweep begins to look at what was postponed of a host.
+// Sweep returns a Sweep of the host. Pass all its postponed URLs to Look.
 func (h *Host) Sweep() *Sweep {
 	return &Sweep{site: h, room: max(h.New/viewShare-h.Extra, 0), last: max(h.New/lastShare-h.Last, 0), chunks: map[Advice]int{}}
 }
 
-// Look says whether a postponed URL is to be fetched now: whatever else is done, or if nothing is
-// that has its budget back, as one of the chunk of those with the same advice. The chunk may turn out
-// to be smaller, see Size.
+// Look returns whether to fetch a postponed URL. If the returned advice has no Rule, the URL is
+// fetched. Otherwise it may be fetched as one of a chunk of URLs with the same advice, if no
+// pattern has its budget back. The final size of the chunk may be smaller, see Size.
 func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	if a = s.site.Look(url, now); a.Rule == "" {
 		return a, 0
@@ -62,7 +62,7 @@ func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	return a, chunk
 }
 
-// Size is that of a chunk, once the sweep has looked at all that was postponed.
+// Size returns the final size of a chunk. Call it after Look was called for all postponed URLs.
 func (s *Sweep) Size(a Advice) int {
 	if p := s.site.Patterns[a.Pattern]; p == nil || p.givesTexts() {
 		return s.chunks[a]
@@ -70,11 +70,11 @@ func (s *Sweep) Size(a Advice) int {
 	return int((s.last + s.lasts - 1) / s.lasts)
 }
 
-// givesTexts says whether a pattern gave new texts since its last chunk. One text is not enough: the
-// first page of any pattern may be new.
+// givesTexts reports whether a pattern gave new texts since its last chunk. One text is not enough:
+// the first page of any pattern may be new.
 func (p *Pattern) givesTexts() bool { return p.New > max(p.Swept, 1) }
 
-// Queued takes in that a chunk of so many URLs was queued.
+// Queued records that a chunk of that many URLs was queued.
 func (h *Host) Queued(a Advice, chunk int) {
 	p := h.Patterns[a.Pattern]
 	if p == nil {

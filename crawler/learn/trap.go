@@ -8,29 +8,29 @@ import (
 
 // # Traps
 //
-// Two forms of URLs are known to have no end: calendars, which always have a next month, and
+// Two forms of URLs are known to be endless: calendars, which always have a next month, and
 // relative links that add the same folders again and again. The form alone postpones nothing. But
-// where a URL has it, evidence is taken more strictly: a row of trapRow copies is enough, a near
-// duplicate is a copy, and if the date is far from all that people write about, so is a page that
-// is too short to be compared. And whatever their pages say, once trapFree were fetched, all traps
-// and views of a host (see views.go) are sampled when they outnumber its other new texts.
+// such URLs are judged by stricter evidence: a row of trapRow copies is enough, and a near
+// duplicate is a copy. If the date is far from all that people write about, a page too short to be
+// compared is a copy too. After trapFree fetches, all traps and views (views.go) of a host are
+// sampled when they outnumber its other new texts, even if their pages are new.
 const (
 	trapRow     = 4
 	trapFree    = 100
-	mostRepeats = 3    // of the same segments in a row; Heritrix drops what has three (PathologicalPathDecideRule)
-	mostLength  = 2000 // bytes; few servers and browsers take much more
-	yearsAhead  = 2    // that a calendar may have
-	firstYear   = 1400 // few archives begin before
+	mostRepeats = 3    // of the same segments in a row; Heritrix drops URLs with three (PathologicalPathDecideRule)
+	mostLength  = 2000 // bytes; few servers and browsers accept much more
+	yearsAhead  = 2    // years in the future for which a calendar may have entries
+	firstYear   = 1400 // few archives begin earlier
 )
 
-// A trap is a URL that has the form of one.
+// A trap describes a URL that has the form of a trap.
 type trap struct {
 	rule    Rule
 	pattern string
 	far     bool // pages that are too short to be compared are copies
 }
 
-// trap says which form of a trap a URL has.
+// trap returns which form of a trap a URL has, if any.
 func (a *address) trap(now time.Time) (t trap, is bool) {
 	if len(a.url) > mostLength || repeats(a.path) {
 		return trap{Growing, "growing paths", true}, true
@@ -47,7 +47,7 @@ func (a *address) trap(now time.Time) (t trap, is bool) {
 	return t, true
 }
 
-// repeats says whether a path has the same segments, one or several, mostRepeats times in a row.
+// repeats reports whether a path has the same sequence of segments mostRepeats times in a row.
 func repeats(path string) bool {
 	path = strings.TrimSuffix(path, "/") + "/"
 	next := func(from int) int { return from + 1 + strings.IndexByte(path[from+1:], '/') }
@@ -61,7 +61,7 @@ func repeats(path string) bool {
 	return false
 }
 
-// timesIn is how often a path repeats the segments that it begins with.
+// timesIn returns how many times in a row a path begins with segments.
 func timesIn(path, segments string) (n int) {
 	for {
 		rest, found := strings.CutPrefix(path, segments)
@@ -73,8 +73,8 @@ func timesIn(path, segments string) (n int) {
 	}
 }
 
-// dateOf is the year of the date that a URL is about: a year and a month, and perhaps a day, at the
-// end of its path (/2031/05/, /2031-05-02) or as the value of a parameter.
+// dateOf returns the year of the date in a URL: a year and a month, and perhaps a day, at the end
+// of its path (/2031/05/, /2031-05-02) or as the value of a parameter.
 func dateOf(path, query string) (year int, is bool) {
 	for pair := range strings.FieldsFuncSeq(query, separators) {
 		_, value, _ := strings.Cut(pair, "=")
@@ -99,7 +99,7 @@ func dateOf(path, query string) (year int, is bool) {
 	return 0, false
 }
 
-// yearOf takes the four digits off the beginning of what may be a date.
+// yearOf cuts the four digits of the year off a possible date.
 func yearOf(s string) (year int, rest string, ok bool) {
 	if len(s) < 4 || len(s) > 4 && s[4] != '-' {
 		return 0, "", false
@@ -113,7 +113,7 @@ func yearOf(s string) (year int, rest string, ok bool) {
 	return year, strings.TrimPrefix(s[4:], "-"), true
 }
 
-// isMonth says whether a text is a month, perhaps with a day.
+// isMonth reports whether a text is a month, perhaps with a day.
 func isMonth(s string) bool {
 	month, day, found := strings.Cut(s, "-")
 	return isNumber(month, 12) && (!found || isDay(day))
@@ -121,7 +121,7 @@ func isMonth(s string) bool {
 
 func isDay(s string) bool { return isNumber(s, 31) }
 
-// isNumber says whether a text is a number from 1 to most, of two digits at most.
+// isNumber reports whether a text is a number from 1 to most with at most two digits.
 func isNumber(s string, most int) bool {
 	n, err := strconv.Atoi(s)
 	return err == nil && len(s) <= 2 && n >= 1 && n <= most

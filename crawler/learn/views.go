@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// # Views that well-known software offers of a page
+// # Views of pages in well-known software
 //
 // Wikis, blogs and repositories show each of their pages in many ways: to edit it, its history, its
-// older versions, a list in another order. Most of these views are texts of their own, so evidence
-// would fetch them all, many for each page. So they are known by their URLs, and this is the one
-// case in which a URL is postponed without evidence: one in 1<<viewRate is a sample, and new texts
-// do not change that. When all else is done, a view whose samples gave new texts is fetched, as
-// long as views and traps are at most half as many as the host's new texts.
+// older versions, a list in another order. Most of these views have texts of their own, so evidence
+// would fetch them all, many for each page. So they are recognized by their URLs, and this is the
+// one case in which a URL is postponed without evidence: one in 1<<viewRate is a sample, and new
+// texts do not change that. When nothing else is left, views whose samples gave new texts are
+// fetched, until views and traps are half as many as the host's new texts.
 //
-// The rows are exact: a value or a form must be one that the software's documentation has, beside
-// what else its URLs have. Evidence decides about views that they miss, such as special pages whose
-// names are in other languages.
+// The rows are exact: a value or form must be one in the software's documentation, and the rest of
+// the URL must match that software too. Evidence decides about views that the rows miss, such as
+// special pages with names in other languages.
 const viewRate = 4
 
 // A view is one form of URLs.
 type view struct {
-	name   string // software, and what it shows
+	name   string // software and view
 	source string // where the form is documented
 	bare   bool   // it may have no query
 	is     func(path string, q query) bool
@@ -76,7 +76,7 @@ var views = []view{
 	}},
 }
 
-// view names the view that a URL is, "" if it is none.
+// view returns the name of the view that a URL shows, or "" if it is none.
 func (a *address) view() string {
 	for i := range views {
 		if v := &views[i]; (a.query != "" || v.bare) && v.is(a.path, a.query) {
@@ -90,7 +90,7 @@ func isWiki(path string, q query) bool {
 	return q != "" && (q.has("title") || strings.HasPrefix(path, "/wiki/") || strings.HasSuffix(path, "/index.php") || strings.Contains(path, "/index.php/"))
 }
 
-// special says whether the last segment of a path that begins with Special is a special page's name.
+// special reports whether a path contains a segment that begins with "Special:".
 func special(path string) bool {
 	const name = "/Special"
 	at := strings.Index(path, name)
@@ -105,10 +105,10 @@ func isDoku(path string, q query) bool {
 	return q != "" && (strings.HasSuffix(path, "/doku.php") || strings.Contains(path, "/doku.php/") || q.has("id") || q.value("do") == "export_xhtml" || q.value("do") == "export_raw")
 }
 
-// A query is that of a canonical URL.
+// A query is the query of a canonical URL.
 type query string
 
-// find is the value of a parameter.
+// find returns the value of a parameter, and whether the query has it.
 func (q query) find(name string) (value string, found bool) {
 	for at := 0; at < len(q); {
 		end := at
@@ -133,7 +133,7 @@ func (q query) has(name string) bool {
 	return found
 }
 
-// is says whether a parameter has one of some values.
+// is reports whether a parameter has one of the values.
 func (q query) is(name string, values ...string) bool {
 	value, found := q.find(name)
 	return found && slices.Contains(values, value)
@@ -148,7 +148,7 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// isPackage says whether a path ends as the snapshots of cgit do.
+// isPackage reports whether a path has the extension of a cgit snapshot.
 func isPackage(path string) bool {
 	for _, ext := range []string{".tar", ".tar.gz", ".tar.bz2", ".tar.lz", ".tar.xz", ".tar.zst", ".zip"} {
 		if strings.HasSuffix(path, ext) {
@@ -158,7 +158,7 @@ func isPackage(path string) bool {
 	return false
 }
 
-// isHex says whether a text may be the name of a git object, as far as it is written out.
+// isHex reports whether a text may be the name of a git object, perhaps abbreviated.
 func isHex(s string) bool {
 	_, _, hex := kinds(s)
 	return hex && len(s) >= 7 && !strings.Contains(s, "-")

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// What is said of each finding stands in one file, which needs no programmer to be edited.
+// The texts of all findings are in one file, so that nobody needs to know Go to edit them.
 //
 //go:embed findings.txt
 var findingsFile string
