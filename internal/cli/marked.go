@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,15 +57,17 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer
 }
 
 // openArchived opens a file of an archive, also one that is being written, in the first of some folders
-// that has it.
-func openArchived(dirs []string, name string) (f *os.File, err error) {
+// that has it. If none has it, the error names the file in the first folder.
+func openArchived(dirs []string, name string) (*os.File, error) {
+	var missing error
 	for _, dir := range dirs {
-		path := filepath.Join(dir, name)
-		for _, path := range []string{path, path + replay.Opening} {
-			if f, err = os.Open(path); !errors.Is(err, os.ErrNotExist) {
+		for _, suffix := range []string{"", replay.Opening} {
+			f, err := os.Open(filepath.Join(dir, name+suffix))
+			if !errors.Is(err, os.ErrNotExist) {
 				return f, err
 			}
+			missing = cmp.Or(missing, err)
 		}
 	}
-	return nil, err
+	return nil, missing
 }
