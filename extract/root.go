@@ -308,7 +308,7 @@ func (s *survey) leaves(i, child int32) bool {
 		return false
 	}
 	for k := s.elems[i].first; k < s.elems[i].last; k++ {
-		if b := &s.blocks[k]; b.elem == i && !b.dropped && b.runs() {
+		if b := &s.blocks[k]; !s.isArticle() && b.elem == i && !b.dropped && b.runs() {
 			return true
 		}
 	}
@@ -328,10 +328,10 @@ func (s *survey) leaves(i, child int32) bool {
 	return false
 }
 
-// isSectionBeside reports a section of text beside a box: two <section>s of one kind, or two with headings
+// isSectionBeside reports a section of text beside a box: two <section>s without a class, two with headings
 // of one rank, or the section begins with a heading and has a paragraph of its own.
 func (s *survey) isSectionBeside(i, box int32) bool {
-	if k := s.kindOfBox(i); k.name == atom.Section && k == s.kindOfBox(box) {
+	if k := s.kindOfBox(i); k == (boxKind{name: atom.Section}) && k == s.kindOfBox(box) {
 		return true
 	}
 	if !s.isTextSection(i) {
@@ -363,18 +363,21 @@ func (s *survey) isAllDeclared(i int32) bool {
 	return false
 }
 
-// leavesHeadline reports that the page's <h1> stands beside the child, in a box with running text of its
-// own: what a shop says of one thing may be short beside the terms that it says everywhere.
+// leavesHeadline reports that the page's <h1> stands beside the child, in an <article> with running text,
+// or in a box with a running paragraph of its own: what a shop says of one thing may be short beside the
+// terms that it says everywhere. Beside the headline of an article stands what introduces it.
 func (s *survey) leavesHeadline(i, child int32) bool {
 	e := &s.elems[child]
 	if s.h1Block < s.elems[i].first || s.h1Block >= s.elems[i].last || e.first <= s.h1Block && s.h1Block < e.last {
 		return false
 	}
 	box := s.elems[s.blocks[s.h1Block].elem].parent
-	if box < 0 || box < child && child < s.elems[box].end {
-		return box >= 0 && s.hasParagraph(box, child)
+	if !s.isArticle() && box >= 0 && s.hasParagraph(box, child) {
+		return true
 	}
-	return s.hasParagraph(box, child) || !s.isArticle() && s.within(box).runs > 0
+	for ; box > i && s.elems[box].roots&hintArticle == 0; box = s.elems[box].parent {
+	}
+	return box > i && (child < box || child >= s.elems[box].end) && s.within(box).runs > 0
 }
 
 // isDeclared reports what the page declares its article or its main part.
