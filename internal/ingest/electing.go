@@ -18,7 +18,7 @@ type electing struct {
 // A candidate waits for the lock.
 type candidate struct {
 	standing precedence.Standing
-	first    bool          // it goes before all subjects
+	first    bool          // it precedes all subjects
 	turn     chan struct{} // closed when it has the lock
 	passed   int           // how many later ones got the lock before it
 }

@@ -57,7 +57,7 @@ func recordOf(page *crawler.Page) store.Record {
 }
 
 // These limits, in bytes, bound what a record keeps of a page's description of itself. No honest
-// page says as much. Other pages say megabytes, and a record is read often.
+// page needs more. Other pages have megabytes, and a record is read often.
 const (
 	maxTitle       = 2000
 	maxDescription = 4000
