@@ -16,8 +16,8 @@ import (
 	"skink/warc"
 )
 
-// inArchive writes a page with the text marked that is taken of it. The page is read from the web
-// archive that the crawl of a store kept. It is taken apart as today's extractor does.
+// inArchive writes a page with its main text marked. It reads the page from the web archive of the
+// store's crawl, and extracts the text with the current extractor.
 func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error {
 	if r.Archive.File == "" {
 		return errors.New("its page was not kept: a crawl with --warc keeps pages beside their texts")
@@ -55,8 +55,8 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer
 	return doc.WriteHTML(w)
 }
 
-// openArchived opens a file of an archive, also one that is being written, in the first of some folders
-// that has it.
+// openArchived opens a file of an archive in the first of the folders that has it, even if it is
+// still being written.
 func openArchived(dirs []string, name string) (f *os.File, err error) {
 	for _, dir := range dirs {
 		path := filepath.Join(dir, name)
