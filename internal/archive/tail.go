@@ -82,10 +82,11 @@ func (t *tail) index(end int64) ([]warc.Entry, error) {
 	return warc.IndexOf(io.NewSectionReader(t.file, 0, end), t.name, func(*warc.Damage) {}) // damaged records are not in the index
 }
 
-// endOf returns the offset at which the records that belong to pages of the store end. last is the
-// last answer in a record of the store, and other records refer to it. More answers may follow it:
-// those of visits that found a page unchanged, which do not change its record. If there is no such
-// answer, endOf returns the end of the first record, or 0 if there is none.
+// endOf returns the end of the last record that belongs to a page of the store. last is the last
+// answer whose position is in a record of the store. More answers may follow it: those of visits
+// that found a page unchanged, which refer to the answer in its record. If no record of the store
+// points to an answer in the file, endOf returns the end of the first record, or 0 if even that is
+// incomplete.
 func (t *tail) endOf(ctx context.Context, last store.Archived) (int64, error) {
 	r := warc.NewReader(io.NewSectionReader(t.file, last.Offset, 1<<62))
 	end, about := int64(0), ""

@@ -116,8 +116,8 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	return set, nil
 }
 
-// agree determines the rule and the settings of a store: its own if it has any, or those of the
-// store it is judged against.
+// agree returns the rule and the settings of a store: those of the store it is judged against, if
+// known is not nil, else those of [ruleFlags.agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
 		return d.rule.agree(ctx, s, name)

@@ -174,7 +174,8 @@ func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly
 	return n, nil
 }
 
-// nearlyUpTo returns a function that finds them in a store of at most nearlyUnasked pages.
+// nearlyUpTo returns a function that finds them, or returns nil if the store has more than
+// nearlyUnasked pages.
 func nearlyUpTo(rule dedup.Rule) func(context.Context, store.Reader) (*audit.Nearly, error) {
 	return func(ctx context.Context, s store.Reader) (*audit.Nearly, error) {
 		tally, err := s.Tally(ctx)

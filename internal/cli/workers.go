@@ -164,7 +164,7 @@ func timeAt(ctx context.Context, s any) time.Time {
 	return time.Now()
 }
 
-// beneath returns the innermost store inside wrappers.
+// beneath returns a store without its wrappers.
 func beneath(s any) any {
 	switch s := s.(type) {
 	case *writeStore:

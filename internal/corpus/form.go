@@ -189,7 +189,7 @@ func mayBeObject(start []byte) bool {
 	return len(start) == 0 || start[0] == '{'
 }
 
-// isLine reports whether a line is a JSON object with a text.
+// isLine reports whether a line is a JSON object with a text, or one of a feed without a text.
 func (f *Fields) isLine(raw []byte) bool {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {

@@ -332,7 +332,7 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// turns turns the subject's record into that of a visit that failed because the page has turned. A
+// turns changes the subject's record to that of a visit that failed because the page has turned. A
 // page that is gone because it redirects keeps its target.
 func (s *subject) turns(t turn, missed int, gone bool) {
 	r := &s.record

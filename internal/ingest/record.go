@@ -66,7 +66,7 @@ const (
 	maxLang        = 35 // RFC 5646, section 4.4.1: enough for every tag in use
 )
 
-// cut shortens a text to at most most bytes, at the boundary of a character.
+// cut shortens a text to the given number of bytes, at the boundary of a character.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
