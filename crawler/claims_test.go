@@ -39,8 +39,7 @@ func (w *world) allEnded(t *testing.T) {
 	same(t, "handed over", int64(len(w.ended)), counts.Fetched+counts.GivenUp+counts.Failed)
 }
 
-// apart wants that the requests to a host began so long after each other at least, whoever made
-// them.
+// apart fails the test if two requests to a host, by any worker, began less than delay apart.
 func apart(t *testing.T, w *world, host string, delay time.Duration) {
 	t.Helper()
 	var last *request
@@ -55,8 +54,9 @@ func apart(t *testing.T, w *world, host string, delay time.Duration) {
 	}
 }
 
-// Two schedules on one frontier: no host is asked sooner than it may be, whoever asks, none is
-// forgotten, and no URL is fetched twice. Both see the end, also the one that finds nothing to do.
+// Two schedules share one frontier: every host gets its rest, whichever schedule sends the request,
+// no host is forgotten, and no URL is fetched twice. Both schedules end, even if one finds nothing
+// to do.
 func TestClaimsOfTwoCrawls(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -75,7 +75,7 @@ func TestClaimsOfTwoCrawls(t *testing.T) {
 				for h := range c.hosts {
 					first := fmt.Sprintf("http://h%d.test/0", h)
 					w.discover(first)
-					for i := range c.urls - 1 { // half of them known from the start, the others found on the way, by whoever it is
+					for i := range c.urls - 1 { // half are known from the start; either crawl discovers the others
 						if url := fmt.Sprintf("http://h%d.test/%d", h, i+1); i%2 == 0 {
 							w.discover(url)
 						} else {
@@ -101,7 +101,7 @@ func TestClaimsOfTwoCrawls(t *testing.T) {
 	}
 }
 
-// Hosts that nobody need wait for keep neither of two crawls from its end.
+// Hosts that are not worth waiting for keep neither of two crawls from ending.
 func TestClaimsOfHopelessHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -230,8 +230,8 @@ func TestClaimsOfAStoppedWorker(t *testing.T) {
 	})
 }
 
-// A frontier may lose that it gave a host, and give it again to the same crawl. The URLs that were in
-// hand are taken anew, once.
+// A frontier may lose a claim, and give the host again to the same crawl. The URLs that the crawl
+// had taken are then taken again, once.
 func TestAHostGivenAgain(t *testing.T) {
 	front := frontier.NewMemory()
 	s := newSchedule(front, Options{PerHost: 1}, func() int64 { return 0 })

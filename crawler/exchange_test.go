@@ -277,7 +277,7 @@ func serveOnce(t testing.TB) *fakeServer {
 	})
 }
 
-// mostFlood is what a flooding server sends if nobody stops it.
+// mostFlood is what a flooding server sends unless it is stopped.
 const mostFlood = 64 << 20
 
 // TestFloods: a server that sends much and delivers next to nothing is left after a few megabytes,
@@ -369,7 +369,7 @@ func TestNoFlood(t *testing.T) {
 	all.Wait()
 }
 
-// TestFloodWhileIdle: a connection that nobody uses is closed when it brings much.
+// TestFloodWhileIdle: an idle connection is closed when it receives much data.
 func TestFloodWhileIdle(t *testing.T) {
 	ended := make(chan int64, 1)
 	var s *fakeServer

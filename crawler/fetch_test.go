@@ -282,7 +282,7 @@ func reset(answer string) func(net.Conn, string) {
 	}
 }
 
-// endless repeats the rest of an answer until nobody reads it any more.
+// endless repeats the rest of an answer until the client closes the connection.
 func endless(first, rest string) func(net.Conn, string) {
 	return func(conn net.Conn, _ string) {
 		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))

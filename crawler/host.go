@@ -60,8 +60,9 @@ type host struct {
 // The rest is at least the delay that the user sets and the one that robots.txt asks for. A server
 // that takes long to answer is overloaded, so its rest is also at least restPerAnswer times the
 // duration of its answers, smoothed over the last few. (Heritrix waits five times as long as an
-// answer took, Scrapy's AutoThrottle once.) Neither delay exceeds Options.MaxDelay. If the user
-// sets a delay of zero, for a server of their own, there is no rest.
+// answer took, Scrapy's AutoThrottle once.) Options.MaxDelay bounds the delays that robots.txt and
+// slow answers cause. If the user sets a delay of zero, for a server of their own, there is no
+// rest.
 //
 // The rest counts from the moment at which the last request has certainly arrived. If that request
 // came late and the next one does not, the server sees them closer together than they were sent. On

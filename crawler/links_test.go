@@ -144,7 +144,8 @@ func TestLeadsIntoFolders(t *testing.T) {
 	}
 }
 
-// Whoever asks is told where every link leads, also those that are not followed.
+// Targets lists the target of every link if Links asks for it, including links that are not
+// followed.
 func TestTargets(t *testing.T) {
 	for _, c := range []struct {
 		name           string

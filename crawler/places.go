@@ -81,7 +81,7 @@ func newPlaces(opt Options) places {
 	return places{connections: positive(opt.Connections, Defaults().Connections), ahead: 2 * max(opt.Parallel, 1)}
 }
 
-// free reports whether a turn of a host of that pace may begin, when at most most turns may be
+// free reports whether a turn of a host of that pace may begin. most is the bound of all turns
 // under way.
 func (p *places) free(of pace, most int) bool {
 	most = min(most, p.connections)

@@ -108,8 +108,8 @@ func (w *world) crowdStarted(name string) (hosts int) {
 	return len(seen)
 }
 
-// More hosts hang than there are places for hosts that nobody knows. One that is well waits for its
-// first turn, and then no more; and every host gets its turn.
+// More hosts hang than there are places for unknown hosts. A healthy host waits for its first turn,
+// but not for later ones, and every host gets its turn.
 func TestScheduleMoreSlowHostsThanPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 200

@@ -21,8 +21,8 @@ import (
 )
 
 // TestFrontierScale fills the frontier of a real store with the URLs of very many hosts, opens it
-// anew, and crawls for a while, with a fetch that answers at once. It states what that takes in
-// time and memory, and holds every host to its delay and every turn to the depth that was due.
+// again, and crawls for a while with a fetch that answers at once. It logs the time and memory for
+// that, and checks the delay of every host and the depth of every turn.
 //
 // The short form is 20,000 URLs of 200 hosts. The size to measure is named so:
 //

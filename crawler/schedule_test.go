@@ -30,7 +30,7 @@ type world struct {
 	links    map[string][]string
 	connects func(url string) time.Duration // before a request is sent; nil: no time
 	arrives  func(url string) time.Duration // before the answer to a request that was sent begins; nil: no time
-	address  func(host string) netip.Addr   // nil: nobody asks
+	address  func(host string) netip.Addr   // nil: not looked up
 
 	front *frontier.Memory
 	start time.Time
@@ -493,7 +493,7 @@ func TestScheduleURLsThatAlwaysFail(t *testing.T) {
 	}
 }
 
-// A host that answers again starts anew.
+// After an answer, the failures of a host count from zero.
 func TestScheduleForgives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(urls("a.test", 3)...)
@@ -611,7 +611,7 @@ func TestScheduleOffline(t *testing.T) {
 	})
 }
 
-// One origin of a host that nobody answers for does not live off the other.
+// An origin of a host that does not answer gains nothing from answers of the other origin.
 func TestScheduleHalfAHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("https://a.test/", "http://a.test/")

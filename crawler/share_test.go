@@ -31,8 +31,8 @@ func runLater(ctx context.Context, t *testing.T, wait *sync.WaitGroup, after tim
 	})
 }
 
-// Workers come while another holds all hosts, and go again. Each holds its share of the hosts soon
-// after, and no host is asked sooner than it may be, whoever asks.
+// Workers start while another holds all hosts, and end again. Each soon holds its share of the
+// hosts, and every host gets its rest, whichever worker sends the request.
 func TestShareOfHosts(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -88,7 +88,7 @@ func TestShareOfHosts(t *testing.T) {
 	}
 }
 
-// Who is alone holds every host, and is as fast as if nobody else could come.
+// A worker that is alone holds every host, and is as fast as one without a share.
 func TestShareOfALoneWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts, each = 40, 20

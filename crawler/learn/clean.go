@@ -12,8 +12,8 @@ import (
 //
 // The tracking parameters have three sources. Google Analytics documents its own ("Collect campaign
 // data with custom URLs", support.google.com/analytics/answer/10917952). Google, Microsoft and Meta
-// add click ids. Firefox strips a list of others from links (query stripping, services/settings
-// "query-stripping"): mc_eid, oly_anon_id, oly_enc_id, __s, vero_id, _hsenc, mkt_tok and fbclid.
+// add click ids. Firefox strips others from links: those from mc_eid to mkt_tok below, and fbclid
+// (query stripping, services/settings "query-stripping").
 //
 // The session ids are those that Heritrix strips before it compares URLs (StripSessionIDs,
 // StripSessionCFIDs): of Java servlets, PHP, ASP and ColdFusion. ColdFusion always writes cfid next

@@ -346,9 +346,9 @@ func (c *testCrawl) kill(t *testing.T) {
 	}
 }
 
-// A crawl that is killed again and again decides of each URL what one would have decided that
-// nobody disturbed. What was written of the evidence is older than the last records, and some of the
-// records behind the cursor are in it already.
+// A crawl that is killed again and again makes the same decision about each URL as an undisturbed
+// one. The written evidence is older than the last records, and already includes some of the
+// records after the cursor.
 func TestDecidesAsIfNeverKilled(t *testing.T) {
 	page := func(url string, _ int) (Verdict, []string) {
 		var n int

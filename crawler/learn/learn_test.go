@@ -164,8 +164,8 @@ func TestDated(t *testing.T) {
 	}
 }
 
-// Two workers that hold a host in turns know what the other learned: each writes it before he gives
-// the host back, and reads it anew when he holds it again.
+// Two workers that hold a host in turns share what they learned: each writes the evidence before it
+// returns the host, and reads it again when it next holds the host.
 func TestTwoBooks(t *testing.T) {
 	ctx, keeper := t.Context(), memory{}
 	books := []*Book{NewBook(keeper), NewBook(keeper)}
@@ -196,8 +196,8 @@ func TestTwoBooks(t *testing.T) {
 	}
 }
 
-// A book overwrites nothing that came after it had read: what another worker wrote, who holds the
-// host by now, stays, and what is to be forgotten is.
+// A book does not overwrite values that changed after its last read: the evidence of the host's new
+// holder stays, and deleted evidence stays deleted.
 func TestBookOverwritesNothing(t *testing.T) {
 	ctx := t.Context()
 	next := 0

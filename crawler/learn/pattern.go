@@ -39,7 +39,8 @@ func (p *Pattern) fetched() int64 { return p.New + p.Copies }
 // limit returns the number of copies in a row with which a pattern loses its budget.
 func (p *Pattern) limit(least int64) int64 { return max(least, p.New/rowAText) }
 
-// spent reports whether a pattern has lost its budget. That needs a row of at least least copies.
+// spent reports whether a pattern has lost its budget. least is the smallest number of copies in a
+// row for that.
 func (p *Pattern) spent(least int64) bool { return p != nil && p.Row >= p.limit(least) }
 
 // rate returns r such that one in 1<<r URLs of a spent pattern is a sample.

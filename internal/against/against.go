@@ -1,5 +1,5 @@
-// Package against judges new pages against a store that is known, without writing to it. What is
-// new goes into a store of its own, and is compared with both. Start with [New].
+// Package against judges new pages against a known store, without writing to it. New pages go into
+// a store of their own, and are compared with both. Start with [New].
 package against
 
 import (
@@ -9,29 +9,29 @@ import (
 	"skink/store"
 )
 
-// Known is a store that is looked into, and not written to. Nobody else may write to it meanwhile.
+// Known is a store that is only read. No other process may write to it meanwhile.
 type Known interface {
 	Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error)
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 }
 
-// A Store takes in new pages, and finds those of the known store too, which come first. It lists
-// and counts the new ones only. The page of one name may be another in each store, so an id of the
-// known store is given out in another form, by which [Store.Pages] knows it again.
+// A Store stores new pages, and also finds those of the known store, which count as earlier. It
+// lists and counts only the new ones. The two stores may have different pages with one name. So ids
+// of the known store are returned in another form, which [Store.Pages] recognizes.
 type Store struct {
 	store.Store
 	known Known
 }
 
-// New joins an empty store, which takes in what is new, with the one that is known.
+// New combines own, an empty store for the new pages, with the known store.
 func New(own store.Store, known Known) *Store { return &Store{own, known} }
 
-// Lookup answers with what both stores have. A copy in the known one is the earliest. The mark is
-// that of the store that is written to: the other does not change.
+// Lookup returns the results of both stores. A copy in the known one is the earliest. The mark is
+// that of the store for new pages: the other does not change.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	elsewhere := make([]store.Ask, len(asks))
 	for i, ask := range asks {
-		ask.ID = dedup.Hash{} // the page of that name is a page like others there
+		ask.ID = dedup.Hash{} // a page of that name in the known store is another page
 		elsewhere[i] = ask
 	}
 	known, err := s.known.Lookup(ctx, elsewhere)
@@ -59,7 +59,7 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	return all, nil
 }
 
-// Pages are those of either store.
+// Pages returns pages of either store.
 func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	all, err := s.Store.Pages(ctx, ids, want)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 	return all, nil
 }
 
-// abroad is a record of the known store as it is given out.
+// abroad returns a record of the known store with its ids in the other form.
 func abroad(r store.Record) store.Record {
 	r.ID = otherForm(r.ID)
 	if !r.Leader.IsZero() {
@@ -98,8 +98,8 @@ func abroad(r store.Record) store.Record {
 	return r
 }
 
-// otherForm turns the id of a page of the known store into the form that is given out, and back.
-// Ids are hashes, so no other page has it.
+// otherForm converts the id of a page of the known store into its other form, and back. Ids are
+// hashes, so no other page has that id.
 func otherForm(id dedup.Hash) dedup.Hash {
 	for i := range id {
 		id[i] ^= 0xA5

@@ -16,33 +16,33 @@ import (
 
 // # Files of dead processes
 //
-// A process that is killed leaves its file open: without an index, and perhaps with answers that the
-// store does not know of. It closes the file when it is started again. If it is not, another process
-// may adopt the file, which cuts and closes it in the same way.
+// A killed process leaves its file open: without an index, and perhaps with answers that are not in
+// the store. It closes the file when it is started again. Otherwise another process may adopt the
+// file: it truncates and closes the file in the same way.
 //
-// The process that writes a file has it locked, and so has the one that adopts it. So the file of a
-// process that lives is not adopted, also if that process is stopped for a while, and no file is
-// adopted twice. But a server may still be busy with the last commit of a process that died. So the
-// caller adopts only if the process has been silent for a while.
+// A process holds a lock on the file that it writes or adopts. So the file of a live process is not
+// adopted, even if that process is suspended, and no file is adopted twice. But a server may still
+// be busy with the last commit of a dead process. So the caller must not adopt before the process
+// has been silent for a while.
 //
-// Adopting writes nothing into the store, unless answers are gone, so the export of a store can do it.
-// A worker that comes back finds its file closed, and begins the next.
+// Adopting writes to the store only if answers are missing, so an export can do it. A worker that
+// comes back finds its file closed, and begins the next.
 
 var (
-	// ErrLocked: another process has the file.
+	// ErrLocked means that another process has the file.
 	ErrLocked = errors.New("another process is writing it")
-	// ErrLacking: a file lacks answers of pages, as after a power cut.
+	// ErrLacking means that a file lacks answers of pages, as after a power cut.
 	ErrLacking = errors.New("it lacks answers of pages")
 )
 
 // A LeftOpen is a file that a process is writing, or left open.
 type LeftOpen struct {
-	Worker string // whose it is
-	Name   string // of the file once it is whole
+	Worker string // name of the worker
+	Name   string // name of the file once it is closed
 	mark   *mark
 }
 
-// Opened are the files in a folder that are open by the marks of a store.
+// Opened returns the files in a folder that are open according to the marks in a store.
 func Opened(ctx context.Context, dir string, s metaReader) (all []LeftOpen, err error) {
 	err = eachMark(ctx, s, func(worker string, m *mark) error {
 		_, err := os.Stat(filepath.Join(dir, m.name()+opening))
@@ -56,9 +56,10 @@ func Opened(ctx context.Context, dir string, s metaReader) (all []LeftOpen, err 
 	return all, err
 }
 
-// Adopt closes a file that a dead process left open in a folder. lost is how many answers of pages it
-// lacks; again puts their URLs back, and without it the error is [ErrLacking]. closed is false if there
-// was nothing to close: nothing was in the file, or another process has closed it.
+// Adopt closes a file that a dead process left open in a folder. lost is the number of answers of
+// pages that are missing. again puts their URLs back into the frontier; if it is nil, the error is
+// [ErrLacking]. closed is false if there was nothing to close: the file was empty, or another
+// process has closed it.
 func Adopt(ctx context.Context, dir string, s pages, l LeftOpen, again requeue) (closed bool, lost int, err error) {
 	defer func() {
 		if err != nil {
@@ -92,7 +93,7 @@ func Adopt(ctx context.Context, dir string, s pages, l LeftOpen, again requeue) 
 	if err != nil {
 		return false, len(gone), err
 	}
-	if end == 0 { // not even its warcinfo is whole
+	if end == 0 { // even its warcinfo is incomplete
 		return false, len(gone), os.Remove(f.Name())
 	}
 	entries, err := t.index(end)
@@ -123,7 +124,7 @@ func openLocked(path string) (f *os.File, unlock func(), err error) {
 	if err == nil {
 		var named fs.FileInfo
 		if named, err = os.Stat(path); err == nil && !os.SameFile(opened, named) {
-			err = ErrLocked // it was replaced just now
+			err = ErrLocked // the file was replaced just now
 		}
 	}
 	if err != nil {
@@ -134,10 +135,10 @@ func openLocked(path string) (f *os.File, unlock func(), err error) {
 	return f, unlock, nil
 }
 
-// listName is where a store keeps the names of the workers that have archives.
+// listName is the name under which a store keeps the names of the workers that have archives.
 const listName = "archives"
 
-// archivists are the names of the workers that have archives of a store.
+// archivists returns the names of the workers that have archives of a store.
 func archivists(ctx context.Context, s metaReader) (names []string, text []byte, err error) {
 	if text, err = s.Meta(ctx, listName); err != nil || text == nil {
 		return nil, nil, err
@@ -183,7 +184,7 @@ func eachMark(ctx context.Context, s metaReader, do func(worker string, m *mark)
 	return nil
 }
 
-// Folders are the folders in which a store has archives.
+// Folders returns the folders in which a store has archives.
 func Folders(ctx context.Context, s metaReader) (dirs []string, err error) {
 	err = eachMark(ctx, s, func(_ string, m *mark) error {
 		if !slices.Contains(dirs, m.Dir) {

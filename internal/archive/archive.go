@@ -1,8 +1,9 @@
-// Package archive keeps the answers of a crawl as web archives, in step with its store. What a WARC
-// file is, package warc knows; how it becomes pages again, package internal/replay.
+// Package archive writes the answers of a crawl to web archives that stay consistent with its
+// store. Package warc defines the format of WARC files, and package internal/replay turns them into
+// pages again.
 //
-// An [Archive] commits pages, so that none is in the store without being in the archive: see
-// commit.go. [Open] brings the two in step after a crash.
+// An [Archive] commits pages, so that each page in the store is also in the archive: see commit.go.
+// [Open] makes the two consistent after a crash.
 package archive
 
 import (
@@ -26,22 +27,22 @@ import (
 	"skink/warc"
 )
 
-// Options is how an archive is written. The zero value is good.
+// Options configures how an archive is written. The zero value works.
 type Options struct {
 	Size   int64       // bytes after which a file is closed and the next begun; 0: [DefaultSize]
 	Digest warc.Digest // default SHA256
-	Info   warc.Header // what each file says of itself: software, operator, user agent
-	Worker string      // of those that share the store, each of which has files of its own; "": nobody shares it
+	Info   warc.Header // the warcinfo of each file: software, operator, user agent
+	Worker string      // name of this worker if several share the store; each has files of its own; "": only one
 }
 
-// DefaultSize is what archives have agreed upon for a file.
+// DefaultSize is the size in bytes that most archives use for a file.
 const DefaultSize = 1 << 30
 
-// mostEntries is how many answers a file holds at most, for their part of the index is in memory
-// until the file is closed: some 60 MB.
+// mostEntries is the largest number of answers in a file. Their index is in memory until the file
+// is closed: some 60 MB.
 const mostEntries = 250_000
 
-// A Store is what an archive needs of one.
+// A Store is the part of a store that an archive needs.
 type Store interface {
 	Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error)
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
@@ -53,11 +54,10 @@ type Store interface {
 	Requeue(ctx context.Context, items []frontier.Item) (int, error)
 }
 
-// An Archive is the files of a crawl that is running. Its methods may be called by several
-// goroutines.
+// An Archive writes the files of a running crawl. Its methods are safe for concurrent use.
 //
-// A file is called NAME.warc.gz.open as long as it is written, and NAME.warc.gz when it is whole;
-// then NAME.cdxj, its index, stands beside it.
+// A file is called NAME.warc.gz.open while it is written, and NAME.warc.gz when it is closed. Then
+// its index NAME.cdxj is in the same folder.
 type Archive struct {
 	dir   string
 	store Store
@@ -66,23 +66,23 @@ type Archive struct {
 	line  line
 
 	mu      sync.Mutex
-	mark    mark         // guarded by mu: of the file that is open
+	mark    mark         // guarded by mu: of the open file
 	file    *os.File     // guarded by mu; nil: closed
-	unlock  func()       // guarded by mu: gives up the file's lock; nil: it is given up
-	at      int64        // guarded by mu: where the next record goes
-	entries []warc.Entry // guarded by mu: of the file
-	failed  error        // guarded by mu: why nothing more can be written
+	unlock  func()       // guarded by mu: releases the file's lock; nil: not locked
+	at      int64        // guarded by mu: offset of the next record
+	entries []warc.Entry // guarded by mu: index entries of the file
+	failed  error        // guarded by mu: the error that ended writing
 }
 
-// A mark is what a store knows of its archive.
+// A mark is the state of an archive that its store keeps.
 type mark struct {
 	Dir    string       `json:"dir"`
 	Crawl  string       `json:"crawl"`  // begins the names of its files
 	Serial int          `json:"serial"` // of the file that is open
-	Cursor store.Cursor `json:"cursor"` // what was committed up to here is in the files before
+	Cursor store.Cursor `json:"cursor"` // answers committed up to here are in earlier files
 }
 
-// markName is where a store keeps the mark of a worker.
+// markName returns the name under which a store keeps the mark of a worker.
 func markName(worker string) string {
 	if worker == "" {
 		return "archive"
@@ -90,16 +90,16 @@ func markName(worker string) string {
 	return "archive/" + worker
 }
 
-// name is that of the file that is open, once it is whole.
+// name returns the name of the open file once it is closed.
 func (m *mark) name() string { return fmt.Sprintf("%s-%05d.warc.gz", m.Crawl, m.Serial) }
 
-// path is where the archive has a file.
+// path returns the path of a file of the archive.
 func (a *Archive) path(name string) string { return filepath.Join(a.dir, name) }
 
 const opening = replay.Opening
 
-// begin begins the file that the mark names. The store knows of it before it is there, so that
-// none is left behind of which nobody knows.
+// begin creates the file that the mark names. The mark is in the store before the file exists, so
+// that no unknown file is left behind.
 func (a *Archive) begin(ctx context.Context) error {
 	if err := a.writeMark(ctx); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (a *Archive) begin(ctx context.Context) error {
 	if err == nil && !free {
 		return fmt.Errorf("%s: %w", path, ErrLocked)
 	}
-	a.unlock = unlock // nil if the file system has no locks: nobody adopts the file then
+	a.unlock = unlock // nil if the file system has no locks; then no process adopts the file
 	a.at, a.entries = 0, nil
 	if err := a.write(first); err != nil {
 		return err
@@ -131,7 +131,8 @@ func (a *Archive) begin(ctx context.Context) error {
 	return nil
 }
 
-// following begins the file after the one that the mark names. All that was committed is in others.
+// following begins the file after the one that the mark names. All committed answers are in earlier
+// files.
 func (a *Archive) following(ctx context.Context) error {
 	cursor, err := a.store.End(ctx)
 	if err != nil {
@@ -142,13 +143,13 @@ func (a *Archive) following(ctx context.Context) error {
 	return a.begin(ctx)
 }
 
-// write writes behind what is certain.
+// write writes at the offset of the next record.
 func (a *Archive) write(b []byte) error {
 	_, err := a.file.WriteAt(b, a.at)
 	return err
 }
 
-// free gives up the lock of the file that is or was open.
+// free releases the lock of the file that is or was open.
 func (a *Archive) free() {
 	if a.unlock != nil {
 		a.unlock()
@@ -156,7 +157,7 @@ func (a *Archive) free() {
 	a.unlock = nil
 }
 
-// finish closes the file that is open.
+// finish closes the open file.
 func (a *Archive) finish() error {
 	f := a.file
 	a.file = nil
@@ -164,7 +165,8 @@ func (a *Archive) finish() error {
 	return finish(f, a.mark.name(), a.at, a.entries)
 }
 
-// finish closes a file at its end: its index first, so that no file is called whole without one.
+// finish truncates and closes a file. It writes the index first, so that no closed file is without
+// one.
 func finish(f *os.File, name string, end int64, entries []warc.Entry) error {
 	err := errors.Join(f.Truncate(end), f.Sync(), f.Close())
 	if err != nil {
@@ -177,7 +179,7 @@ func finish(f *os.File, name string, end int64, entries []warc.Entry) error {
 	return os.Rename(f.Name(), whole)
 }
 
-// writeIndex writes the index of a file. It has its name when it is whole.
+// writeIndex writes the index of a file. It gets its final name only when it is complete.
 func writeIndex(to string, entries []warc.Entry) error {
 	f, err := os.Create(to + opening)
 	if err != nil {
@@ -189,7 +191,7 @@ func writeIndex(to string, entries []warc.Entry) error {
 	return os.Rename(to+opening, to)
 }
 
-// next closes the file that is open and begins the next.
+// next closes the open file and begins the next.
 func (a *Archive) next(ctx context.Context) error {
 	if err := a.finish(); err != nil {
 		return err
@@ -197,12 +199,12 @@ func (a *Archive) next(ctx context.Context) error {
 	return a.following(ctx)
 }
 
-// full says whether the next record belongs into another file.
+// full reports whether the next record belongs in another file.
 func (a *Archive) full() bool { return a.at >= a.size() || len(a.entries) >= mostEntries }
 
 func (a *Archive) size() int64 { return cmp.Or(a.opt.Size, DefaultSize) }
 
-// Keep keeps an answer that is no page of the store. What goes wrong, the next commit says.
+// Keep writes an answer that is not a page of the store. The next commit returns its error.
 func (a *Archive) Keep(raw *wire.Raw) {
 	p, err := a.answer(raw, replay.NotPage, "")
 	a.mu.Lock()
@@ -216,7 +218,7 @@ func (a *Archive) Keep(raw *wire.Raw) {
 // append writes an answer.
 func (a *Archive) append(p packed) error {
 	if a.full() {
-		if err := a.next(context.Background()); err != nil { // what it writes is short
+		if err := a.next(context.Background()); err != nil { // its writes are short
 			return err
 		}
 	}
@@ -236,7 +238,7 @@ func (a *Archive) wrote(p packed) {
 	a.at += int64(len(p.records))
 }
 
-// fail ends the writing with an error, if there is one.
+// fail ends writing if err is not nil.
 func (a *Archive) fail(err error) {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		err = fmt.Errorf("%w: %w; make room and run the command again", store.ErrFull, err)
@@ -246,7 +248,7 @@ func (a *Archive) fail(err error) {
 	}
 }
 
-// Sync makes what was written survive a power cut. It is to come before the store's.
+// Sync flushes the file to disk. Call it before that of the store.
 func (a *Archive) Sync() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -256,7 +258,7 @@ func (a *Archive) Sync() error {
 	return a.failed
 }
 
-// Close closes the last file. Nothing may be committed any more.
+// Close closes the last file. The archive must not be used afterwards.
 func (a *Archive) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

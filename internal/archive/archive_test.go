@@ -362,7 +362,8 @@ func TestPowerCutFetchedAgain(t *testing.T) {
 	}
 }
 
-// An archive that is elsewhere is not begun anew; one whose files were moved goes on.
+// If the archive is in another folder, no second one is begun; if its files were moved, it is
+// resumed.
 func TestMoved(t *testing.T) {
 	dir, s := t.TempDir(), store.NewMemory()
 	a := open(t, filepath.Join(dir, "a"), s, Options{})
@@ -513,7 +514,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// When the store fails nothing more is written, and all who wait are told.
+// When the store fails, nothing more is written, and all waiting calls return the error.
 func TestStoreFails(t *testing.T) {
 	dir := t.TempDir()
 	broken := errors.New("no room")

@@ -12,35 +12,35 @@ import (
 	"skink/warc"
 )
 
-// # In step with the store
+// # Consistency with the store
 //
-// A page's answer is written before the page is committed, with its place in the record, so that
-// no page of the store is without its answer. A crash between the two leaves an answer that the
-// store does not know of, and the page will be fetched again. So that the old answer can go, the
-// answers of pages stand in the order of their commits: all that is behind the answer of the last
-// page that was committed is cut off when the crawl goes on.
+// A page's answer is written before the page is committed, and its record has the position of the
+// answer. So each page in the store has its answer. A crash between the two leaves an answer that
+// is not in the store, and the page will be fetched again. The answers of pages are written in the
+// order of their commits. So on a resume, everything after the answer of the last committed page
+// can be cut off.
 //
-// One page cannot be written and committed after the other, for a commit of many costs little more
-// than that of one. So pages that come while others are being committed wait in a line, and whoever
-// is first takes all of them: their answers are written at once, and their entries committed in
-// the same order. The store refuses an entry whose verdict is stale, and stops there. That answer
-// is taken out again, and those after it are written anew in its place and committed, while the
-// stale one goes back to be judged.
+// Pages are written and committed in groups, because committing many costs little more than
+// committing one. Pages that arrive during a commit wait in a queue. The first waiting call then
+// takes the whole queue: it writes the answers at once, and commits the entries in the same order.
+// The store refuses an entry with a stale verdict, and stops there. Its answer is removed, the
+// later answers are written again at its position and committed, and the stale page is judged
+// again.
 //
-// What a crash costs beside: answers that are no pages (of a robots.txt, of a URL that was tried
-// again) behind the last page. The crawl asks for a robots.txt again when it goes on.
+// A crash also loses the answers after the last page that are not pages: those for robots.txt, and
+// those of URLs that were tried again. The crawl requests robots.txt again when it resumes.
 
-// A line is the pages that wait to be committed.
+// A line is the queue of pages that wait to be committed.
 type line struct {
 	mu      sync.Mutex
 	waiting []*call // guarded by mu
 }
 
-// A call is a page that is to be committed. The archive's lock guards its answer.
+// A call is a page to commit. The archive's lock guards its answer.
 type call struct {
 	entry *store.Entry
 	packed
-	kept bool // the record stays what it was before the visit, or what it was is not known
+	kept bool // the visit does not change the record, or the earlier record is unknown
 
 	outcome store.Outcome
 	served  bool
@@ -61,7 +61,7 @@ func (l *line) take() []*call {
 	return all
 }
 
-// Answer returns what commits a page's entry together with the page's answer.
+// Answer returns a function that commits a page's entry together with the page's answer.
 func (a *Archive) Answer(page *crawler.Page) ingest.Commit {
 	var answer packed
 	var failed error
@@ -70,7 +70,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.Commit {
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
-		if isFound(page, &e.Record) && a.idAt(e.Record.Archive) == "" { // a power cut took it, or somebody
+		if isFound(page, &e.Record) && a.idAt(e.Record.Archive) == "" { // lost in a power cut, or deleted
 			e.Record.Archive, e.Record.Answered = store.Archived{}, store.Archived{}
 		}
 		if profile := repeats(answer, page, &e.Record); profile != "" && err == nil {
@@ -78,7 +78,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.Commit {
 		} else if err == nil {
 			switch r := &e.Record; {
 			case page.Raw == nil || page.Problem != "":
-			case r.Visit == store.Failed: // there was an answer, and it is not taken for the page
+			case r.Visit == store.Failed: // there was an answer, but it does not count as the page
 				all, err = a.answer(page.Raw, replay.NotPage, "")
 			case crawler.Problem(r.Problem).Answered():
 				all, err = a.answer(page.Raw, r.Problem, r.Detail)
@@ -94,16 +94,17 @@ func (a *Archive) Answer(page *crawler.Page) ingest.Commit {
 	}
 }
 
-// isKept says whether an entry leaves the record what it was before the visit.
+// isKept reports whether an entry leaves the record unchanged.
 func isKept(e *store.Record) bool { return e.Archive != store.Archived{} }
 
-// isFound says whether an answer brought a page that is what its record says, so that it can stand
-// in for the answer that the record was made from.
+// isFound reports whether an answer has the page that the record describes, so that it can replace
+// the answer that the record was made from.
 func isFound(page *crawler.Page, e *store.Record) bool {
 	return isKept(e) && e.Visit == store.Same && page.Raw != nil && !page.NotModified && page.Problem == ""
 }
 
-// repeats is the profile of the revisit that an answer is; "": it is none.
+// repeats returns the profile of the revisit record for an answer, or "" if it needs a response
+// record.
 func repeats(answer packed, page *crawler.Page, r *store.Record) string {
 	switch {
 	case page.Raw == nil || !isKept(r):
@@ -116,7 +117,7 @@ func repeats(answer packed, page *crawler.Page, r *store.Record) string {
 	return ""
 }
 
-// commit commits a page, together with those that wait.
+// commit commits a page, together with those in the queue.
 func (a *Archive) commit(ctx context.Context, c *call) (store.Outcome, error) {
 	a.line.join(c)
 	a.mu.Lock()
@@ -127,7 +128,7 @@ func (a *Archive) commit(ctx context.Context, c *call) (store.Outcome, error) {
 	return c.outcome, c.err
 }
 
-// serve commits pages. An error is one for all of them that are left.
+// serve commits pages. An error is passed to all that remain.
 func (a *Archive) serve(ctx context.Context, calls []*call) {
 	for len(calls) > 0 && a.failed == nil {
 		done, err := a.together(ctx, calls)
@@ -139,8 +140,8 @@ func (a *Archive) serve(ctx context.Context, calls []*call) {
 	}
 }
 
-// together commits pages up to the first that is stale, or until the file is full, and returns
-// how many were served.
+// together commits pages up to the first stale one, or until the file is full, and returns how many
+// were served.
 func (a *Archive) together(ctx context.Context, calls []*call) (served int, err error) {
 	if a.full() {
 		if err := a.next(ctx); err != nil {

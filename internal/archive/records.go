@@ -21,35 +21,35 @@ import (
 	"skink/warc"
 )
 
-// # What is written of an answer
+// # Records of an answer
 //
-// A response, and the request that it is the answer to. Of a page that repeats another a metadata
-// record as well, with the verdict: never a revisit, whose reader would be given the other page's
-// bytes. Of a URL that nobody answered, or that was not asked for, a metadata record alone says
-// why, so that the archive knows of each URL that the store knows of.
+// An answer becomes a response record and the record of its request. For a duplicate page, a
+// metadata record has the verdict; a revisit record would give its readers the bytes of the other
+// page. A URL without an answer, or one that was not requested, has only a metadata record with the
+// reason. So the archive has each URL that the store has.
 //
-// A visit that found a page what it was leaves the record of the page pointing at the answer that
-// the page was made of. Its own answer is a revisit that refers to that one, if the server said
-// that nothing was modified or sent the same bytes; else a response.
+// If a visit finds a page unchanged, the page's record still points to the first answer. The new
+// answer becomes a revisit record that refers to that one, if the server answered that nothing was
+// modified or sent the same bytes. Otherwise it becomes a response record.
 //
-// The response is what RFC 9112 calls the message without its transfer coding: no
-// Transfer-Encoding, and a Content-Length as long as the body that is stored, so that the payload
-// is the same bytes for all who read it. Its other fields stand as they came.
+// The response is the message without its transfer coding (RFC 9112): it has no Transfer-Encoding,
+// and its Content-Length is the length of the stored body. So every reader gets the same payload.
+// The other fields are stored as received.
 
-// A packed answer is its records, as they are to stand in a file.
+// A packed answer holds the compressed records of an answer.
 type packed struct {
 	records []byte
-	index   warc.Entry // of the first record, but for where it is; without a URL if it has none
+	index   warc.Entry // of the first record, without its position; without a URL if it has none
 	length  int64      // of the first record
 	id      string     // of the first record
 	digest  string     // of its payload
 }
 
-// blocks are the memory in which blocks are put together.
+// blocks is a pool of buffers for record blocks.
 var blocks = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// answer packs an answer, of a kind that replay names; detail says why it is of that kind, if there
-// is more to say.
+// answer packs an answer of a kind that package replay defines; detail explains the kind, if
+// needed.
 func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err error) {
 	block := blocks.Get().(*bytes.Buffer)
 	defer blocks.Put(block)
@@ -75,7 +75,7 @@ func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err erro
 	return a.withRequest(p, response, raw)
 }
 
-// withRequest completes what is written of an answer, whose first record was packed.
+// withRequest adds the request of an answer whose first record is packed.
 func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (packed, error) {
 	p.id, p.length, p.digest = first.ID(), int64(len(p.records)), first.Header.Get("WARC-Payload-Digest")
 	p.index.URL, p.index.Date, p.index.Digest, p.index.Length = raw.URL, raw.At, p.digest, p.length
@@ -86,8 +86,8 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (pack
 	return p, err
 }
 
-// revisit packs an answer that brought nothing new, by a profile: its head, and which record has
-// the body.
+// revisit packs an unchanged answer as a revisit record: its head, the profile, and a reference to
+// the record with the body.
 func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (p packed, err error) {
 	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, storedHead(raw))
 	h := &rec.Header
@@ -109,7 +109,7 @@ func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (
 	return a.withRequest(p, rec, raw)
 }
 
-// idAt is the id of a record of the archive; "": it cannot be read.
+// idAt returns the id of a record of the archive, or "" if it cannot be read.
 func (a *Archive) idAt(at store.Archived) string {
 	f, err := os.Open(a.path(at.File))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +126,7 @@ func (a *Archive) idAt(at store.Archived) string {
 	return rec.ID()
 }
 
-// with adds to the answer of a page what the store knows beside.
+// with adds a metadata record with the verdict on a page to its answer.
 func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, error) {
 	var remark replay.Remark
 	switch {
@@ -147,17 +147,17 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	} else {
 		rec.Header.Add(replay.PageField, replay.NoAnswer)
 	}
-	p.records, err = a.pack.Append(slices.Clip(p.records), rec) // the next verdict needs them as they are
+	p.records, err = a.pack.Append(slices.Clip(p.records), rec) // the next verdict needs p.records unchanged
 	if page.Raw == nil {
 		p.length = int64(len(p.records))
 	}
 	return p, err
 }
 
-// oneLine is a text as a field of a header can hold it.
+// oneLine returns a text as the value of a header field.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// storedHead is the head of an answer as it is stored.
+// storedHead returns the head of an answer as it is stored.
 func storedHead(raw *wire.Raw) []byte {
 	length := "Content-Length: " + strconv.Itoa(len(raw.Body)) + "\r\n"
 	bodiless := len(raw.Body) == 0 && mayBeBodiless(raw.Head)
@@ -165,7 +165,7 @@ func storedHead(raw *wire.Raw) []byte {
 	dropped := false
 	for line := range bytes.Lines(raw.Head) {
 		if dropped && (line[0] == ' ' || line[0] == '\t') {
-			continue // it goes on with the field before
+			continue // a continuation line of a removed field
 		}
 		name, _, _ := strings.Cut(string(line), ":")
 		name = strings.ToLower(strings.TrimRight(name, " \t"))
@@ -182,14 +182,14 @@ func storedHead(raw *wire.Raw) []byte {
 	return stored
 }
 
-// mayBeBodiless says whether an answer has a body never (1xx, 204), or one that was not sent (304):
-// the length is that of another then.
+// mayBeBodiless reports whether an answer never has a body (1xx, 204), or has a length although its
+// body was not sent (304).
 func mayBeBodiless(head []byte) bool {
 	status, _ := statusAndType(head)
 	return status < 200 || status == 204 || status == 304
 }
 
-// statusAndType are those that a head says.
+// statusAndType returns the status and the Content-Type in a head.
 func statusAndType(head []byte) (status int, kind string) {
 	m, err := (&warc.Record{Block: bytes.NewReader(head)}).Message()
 	if err != nil {

@@ -17,14 +17,13 @@ import (
 	"skink/warc"
 )
 
-// ErrElsewhere: the archive of the crawl is in another folder.
+// ErrElsewhere means that the archive of the crawl is in another folder.
 var ErrElsewhere = errors.New("the archive of this crawl is elsewhere")
 
-// Open begins the archive of a crawl in a folder, which it makes, or goes on with it: it cuts the
-// file that was being written behind the answer of the last page that was committed. lost is how
-// many answers of pages are gone; a power cut can do that, or who took away a file that was not
-// whole. Their URLs are put back into the frontier, and what answers then takes the place of what
-// is gone.
+// Open creates the archive of a crawl in a folder, or resumes it: it truncates the open file after
+// the answer of the last committed page. It creates the folder if needed. lost is the number of
+// answers of pages that are missing, because of a power cut or because an open file was deleted.
+// Their URLs are put back into the frontier, and the new answers replace the missing ones.
 func Open(ctx context.Context, dir string, s Store, opt Options) (a *Archive, lost int, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, 0, err
@@ -54,12 +53,12 @@ func Open(ctx context.Context, dir string, s Store, opt Options) (a *Archive, lo
 	return a, lost, nil
 }
 
-// A metaReader is what it takes to find an archive.
+// A metaReader is the part of a store that is needed to find an archive.
 type metaReader interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }
 
-// Where is the folder in which a worker has its archive of a store; "": it has none.
+// Where returns the folder of a worker's archive of a store, or "" if it has none.
 func Where(ctx context.Context, s metaReader, worker string) (dir string, err error) {
 	m, err := readMark(ctx, s, worker)
 	if err != nil || m == nil {
@@ -88,7 +87,7 @@ func (a *Archive) writeMark(ctx context.Context) error {
 	return a.store.SetMeta(ctx, markName(a.opt.Worker), text)
 }
 
-// first begins the first file. Its name is one that no other crawl has in this folder.
+// first begins the first file. Its name is unique in the folder.
 func (a *Archive) first(ctx context.Context) error {
 	stamp := "skink-" + time.Now().UTC().Format("20060102150405")
 	if worker := notInName.ReplaceAllString(a.opt.Worker, "_"); worker != "" {
@@ -105,10 +104,10 @@ func (a *Archive) first(ctx context.Context) error {
 	}
 }
 
-// notInName are the letters of a worker's name that no name of a file should have.
+// notInName matches the characters of a worker's name that do not belong in a file name.
 var notInName = regexp.MustCompile(`[^0-9A-Za-z._]`)
 
-// resume goes on with the archive that the store knows of.
+// resume continues the archive of the mark in the store.
 func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	moved := m.Dir != a.dir
 	m.Dir = a.dir
@@ -132,7 +131,7 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 		return a.cut(ctx, all)
 	}
 	if _, err := os.Stat(a.path(m.name())); err == nil {
-		return 0, a.following(ctx) // it was closed, and the process ended before the next was begun, or another adopted it
+		return 0, a.following(ctx) // the file was closed before the process ended, or another process adopted it
 	}
 	if len(all) > 0 {
 		if err := fetchAgain(ctx, a.store.Requeue, all); err != nil {
@@ -143,8 +142,8 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	return 0, a.begin(ctx)
 }
 
-// cut makes the file that is open end where it is certain, and returns how many answers of pages
-// are not there.
+// cut truncates the open file after the last committed answer, and returns how many answers of
+// pages are missing.
 func (a *Archive) cut(ctx context.Context, all []answered) (lost int, err error) {
 	t := &tail{a.store, a.file, a.mark.name()}
 	end, gone, err := t.end(ctx, all)
@@ -171,14 +170,13 @@ func (a *Archive) cut(ctx context.Context, all []answered) (lost int, err error)
 	switch {
 	case err != nil:
 		return lost, err
-	case lost > 0: // the store knows of places behind the end, at which nothing else may come to be
+	case lost > 0: // the store has positions after the end, where no other record may be written
 		return lost, a.next(ctx)
 	}
 	return lost, a.writeMark(ctx)
 }
 
-// Unfinished says whether a process was killed that had a file of a worker's archive open in a
-// folder.
+// Unfinished reports whether a killed process left a file of a worker's archive open in a folder.
 func Unfinished(ctx context.Context, dir string, s metaReader, worker string) (bool, error) {
 	m, err := readMark(ctx, s, worker)
 	if err != nil || m == nil {
@@ -194,8 +192,8 @@ func Unfinished(ctx context.Context, dir string, s metaReader, worker string) (b
 // A requeue puts URLs back into the frontier.
 type requeue = func(ctx context.Context, items []frontier.Item) (int, error)
 
-// fetchAgain puts back the URLs of answers that are gone. It comes before the mark says that their
-// file is done with: whoever goes on after another crash finds them once more.
+// fetchAgain puts the URLs of missing answers back into the frontier. It is called before the mark
+// moves past their file, so that they are found again after another crash.
 func fetchAgain(ctx context.Context, requeue requeue, gone []answered) error {
 	var items []frontier.Item
 	for _, g := range gone {
@@ -207,9 +205,9 @@ func fetchAgain(ctx context.Context, requeue requeue, gone []answered) error {
 	return nil
 }
 
-// has says whether a folder has files of the crawl.
+// has reports whether the folder has files of the crawl.
 func (a *Archive) has(m mark) bool {
-	found, _ := filepath.Glob(a.path(m.Crawl + "-*.warc.gz")) // a bad pattern finds none
+	found, _ := filepath.Glob(a.path(m.Crawl + "-*.warc.gz")) // a bad pattern matches none
 	return len(found) > 0
 }
 

@@ -17,23 +17,23 @@ import (
 
 // # The end of a file that a process left open
 //
-// The file is cut behind the last answer of a page that was committed. The store knows which pages were
-// committed with an answer in the file.
+// The file is truncated after the last answer of a committed page. The store has the pages that
+// were committed with an answer in the file.
 
-// A pages is the part of a store that says where answers are.
+// A pages is the part of a store that has the positions of answers.
 type pages interface {
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 }
 
-// An answered page was committed with an answer in the file that was open.
+// An answered page was committed with an answer in the open file.
 type answered struct {
 	at   store.Archived
-	item frontier.Item // asks for it again, as a whole
+	item frontier.Item // fetches the page again, without validators
 }
 
-// committed are the pages that were committed with an answer in the file of a mark, in the order of
-// their commits.
+// committed returns the pages that were committed with an answer in the file of a mark, in the
+// order of their commits.
 func committed(ctx context.Context, s pages, m *mark) (all []answered, err error) {
 	name, now := m.name(), time.Now().UTC()
 	for page, err := range s.Changes(ctx, m.Cursor, store.WantRecord) {
@@ -50,16 +50,15 @@ func committed(ctx context.Context, s pages, m *mark) (all []answered, err error
 	return all, nil
 }
 
-// A tail is a file that a process left open, which is to be cut.
+// A tail is a file that a process left open and that must be truncated.
 type tail struct {
 	store pages
 	file  *os.File
-	name  string // once it is whole
+	name  string // name once it is closed
 }
 
-// end finds where the file is to end: behind the last answer of the pages that were committed with
-// one in it. It is 0 if not even the first record is whole. gone are the pages whose answers the
-// file lacks.
+// end returns the offset at which to truncate the file: after the last answer of the pages in all.
+// It is 0 if even the first record is incomplete. gone are the pages whose answers are missing.
 func (t *tail) end(ctx context.Context, all []answered) (end int64, gone []answered, err error) {
 	info, err := t.file.Stat()
 	if err != nil {
@@ -78,15 +77,16 @@ func (t *tail) end(ctx context.Context, all []answered) (end int64, gone []answe
 	return end, gone, err
 }
 
-// index reads the index of the file up to its end.
+// index computes the index of the file up to end.
 func (t *tail) index(end int64) ([]warc.Entry, error) {
-	return warc.IndexOf(io.NewSectionReader(t.file, 0, end), t.name, func(*warc.Damage) {}) // what rots is in no index
+	return warc.IndexOf(io.NewSectionReader(t.file, 0, end), t.name, func(*warc.Damage) {}) // damaged records are not in the index
 }
 
-// endOf is where the records end that belong to pages of the store: those that refer to the last
-// answer of one. last is such an answer; behind it there may be others, of visits that left a
-// record what it was and so are no change of the store. Without any, it is where the first record
-// of the file ends; 0: there is none.
+// endOf returns the end of the last record that belongs to a page of the store. last is the last
+// answer whose position is in a record of the store. More answers may follow it: those of visits
+// that found a page unchanged, which refer to the answer in its record. If no record of the store
+// points to an answer in the file, endOf returns the end of the first record, or 0 if even that is
+// incomplete.
 func (t *tail) endOf(ctx context.Context, last store.Archived) (int64, error) {
 	r := warc.NewReader(io.NewSectionReader(t.file, last.Offset, 1<<62))
 	end, about := int64(0), ""
@@ -117,7 +117,7 @@ func (t *tail) endOf(ctx context.Context, last store.Archived) (int64, error) {
 	}
 }
 
-// isSettled says whether the store knows of a record of the open file as the answer of a page.
+// isSettled reports whether the store has a record of the open file as the answer of a page.
 func (t *tail) isSettled(ctx context.Context, rec *warc.Record, offset int64) (bool, error) {
 	if !rec.Header.Has(replay.PageField) && rec.Type() != warc.Metadata {
 		return false, nil

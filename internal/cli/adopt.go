@@ -14,9 +14,10 @@ import (
 	"skink/store/remote"
 )
 
-// adopt closes the files that dead workers left open in the folder of an archive, and says so. It
-// returns why the others are open, by their names. A worker counts as dead when it has been silent for as long as its
-// claims of hosts last. again puts back URLs whose answers are gone; nil: such files are left.
+// adopt closes the files that dead workers left open in the folder of an archive, and reports each.
+// It returns the reasons why other files stay open, by file name. A worker counts as dead when it
+// has been silent for longer than its claims on hosts last. again puts the URLs of missing answers
+// back into the frontier; if it is nil, files with missing answers are skipped.
 func adopt(ctx context.Context, s store.Reader, dir string, again func(context.Context, []frontier.Item) (int, error), say func(format string, args ...any)) (left map[string]string, err error) {
 	open, err := archive.Opened(ctx, dir, s)
 	if err != nil || len(open) == 0 {
@@ -26,7 +27,7 @@ func adopt(ctx context.Context, s store.Reader, dir string, again func(context.C
 	if err != nil {
 		return nil, err
 	}
-	_, answers := beneath(s).(*remote.Reader) // the process that has the store
+	_, answers := beneath(s).(*remote.Reader) // served by the process that has the store
 	now := timeAt(ctx, s)
 	left = map[string]string{}
 	for _, o := range open {
@@ -38,7 +39,7 @@ func adopt(ctx context.Context, s store.Reader, dir string, again func(context.C
 			left[o.Name] = fmt.Sprintf("%s has it open and was seen %v ago: wait until it ends, or if it died, until it has been silent for %v", whose, max(silent, 0).Round(time.Second), claimsLast)
 			continue
 		}
-		if answers { // not every system has locks
+		if answers { // some systems have no locks
 			left[o.Name] = whose + " has it open: wait until it ends"
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 	"skink/warc"
 )
 
-// archiveFlags say whether and how a crawl keeps the answers that come.
+// archiveFlags are the flags for keeping the answers of a crawl.
 type archiveFlags struct {
 	dir    string // folder of the archive; "": answers are not kept
 	size   size
@@ -43,8 +43,9 @@ func (f *archiveFlags) check() error {
 	return mayWrite("--warc", filepath.Join(f.dir, "a.warc.gz"), nil)
 }
 
-// resumeArchive opens the archive of a crawl if a process was killed while it wrote there: its last file
-// is to be closed, even if the crawl has nothing left to fetch. It adopts files of other workers that died.
+// resumeArchive opens the archive of a crawl if a process was killed while it wrote there: its last
+// file must be closed, even if the crawl has nothing left to fetch. It also adopts files of other
+// dead workers.
 func (c *crawlRun) resumeArchive(ctx context.Context) error {
 	dir := c.crawlFlags.archive.dir
 	if dir == "" {
@@ -60,8 +61,8 @@ func (c *crawlRun) resumeArchive(ctx context.Context) error {
 	return c.adopt(ctx)
 }
 
-// adopt adopts the files that other workers left in the folder of the archive. A file that cannot be
-// adopted does not end the crawl.
+// adopt adopts the files that other workers left open in the folder of the archive. A file that
+// cannot be adopted does not end the crawl.
 func (c *crawlRun) adopt(ctx context.Context) error {
 	dir := c.crawlFlags.archive.dir
 	if dir == "" || !c.store.shared {
@@ -71,7 +72,7 @@ func (c *crawlRun) adopt(ctx context.Context) error {
 	return err
 }
 
-// openArchive opens the archive of a crawl, if one is asked for and it is not open.
+// openArchive opens the archive of a crawl if the flags ask for one and it is not open yet.
 func (c *crawlRun) openArchive(ctx context.Context) error {
 	if c.archive != nil {
 		return nil
@@ -116,7 +117,7 @@ func (c *crawlRun) openArchive(ctx context.Context) error {
 	return nil
 }
 
-// archivist is the name under which a store knows the archive of this worker.
+// archivist returns the name under which a store keeps the archive of this worker.
 func (c *crawlRun) archivist() string {
 	if c.store.shared {
 		return c.crawlFlags.options.Worker
@@ -124,7 +125,7 @@ func (c *crawlRun) archivist() string {
 	return ""
 }
 
-// withoutArchive warns that an archive that earlier runs kept will lack the pages of this one.
+// withoutArchive warns that the archive of earlier runs will lack the pages of this run.
 func (c *crawlRun) withoutArchive(ctx context.Context) error {
 	dir, err := archive.Where(ctx, c.store, c.archivist())
 	if err == nil && dir != "" {
@@ -133,7 +134,7 @@ func (c *crawlRun) withoutArchive(ctx context.Context) error {
 	return err
 }
 
-// archiving is how pages are committed with their answers; nil: without.
+// archiving returns the function that commits pages with their answers, or nil without an archive.
 func (c *crawlRun) archiving() func(*crawler.Page) ingest.Commit {
 	if c.archive == nil {
 		return nil
@@ -149,8 +150,8 @@ func (c *crawlRun) closeArchive() error {
 	return c.archive.Close()
 }
 
-// inStep is a store that is synced only after its archive: a record that survives a power cut has
-// its answer there.
+// inStep is a store that is synced only after its archive, so that each record that survives a
+// power cut has its answer.
 type inStep struct {
 	store.Store
 	archive *archive.Archive

@@ -20,14 +20,14 @@ import (
 	"skink/store"
 )
 
-// # Coming back, and trying again
+// # Visiting again and retrying
 //
-// URLs that are to be asked for again are put back into the frontier when a run begins, and are due
-// at that moment. So the time of a URL's record says whether the visit was made. The store keeps
-// the moment until nothing of the round is left. A run that is killed, also while it puts URLs
-// back, goes on with the same moment, and asks for nothing twice.
+// At the beginning of a run, URLs that must be visited again are put back into the frontier, with
+// that moment as their due time. So the time of a URL's record shows whether the visit was made.
+// The store keeps the moment until the round is complete. If a run is killed, even while it puts
+// URLs back, the next run uses the same moment, and visits no URL twice.
 
-// backFlags is what the flags of skink crawl say of URLs that have ended.
+// backFlags are the flags of skink crawl for URLs that have ended.
 type backFlags struct {
 	flags     *pflag.FlagSet
 	retry     string
@@ -53,7 +53,7 @@ func addBackFlags(flags *pflag.FlagSet) *backFlags {
 	return f
 }
 
-// A back says which URLs are to be asked for again.
+// A back selects the URLs to visit again.
 type back struct {
 	states   []frontier.State
 	recrawls bool
@@ -62,8 +62,8 @@ type back struct {
 	schedule revisit.Schedule
 }
 
-// heed reads from the flags which URLs are to be asked for again. If the word after a bare --retry
-// names states, it is no seed: rest is args without it.
+// heed returns the selection of the flags. If the word after a bare --retry names states, it is not
+// a seed: rest is args without it.
 func (f *backFlags) heed(args []string) (b back, rest []string, err error) {
 	b.schedule = f.schedule
 	if f.retry == usualRetry {
@@ -110,7 +110,7 @@ func parseStates(text string) (states []frontier.State, err error) {
 	return states, nil
 }
 
-// parseAge reads a duration, which may be in days or weeks.
+// parseAge parses a duration, which may be in days or weeks.
 func parseAge(text string) (time.Duration, error) {
 	age, err := time.ParseDuration(meantDuration(strings.ToLower(text)))
 	if err != nil || age < 0 {
@@ -121,7 +121,8 @@ func parseAge(text string) (time.Duration, error) {
 
 func (b *back) wanted() bool { return b.recrawls || len(b.states) > 0 }
 
-// A round is what was asked for, and when. The store keeps it until nothing is left of it.
+// A round is a selection of URLs with the time at which it began. The store keeps it until it is
+// complete.
 type round struct {
 	Asked   time.Time `json:"asked"`
 	Retry   string    `json:"retry,omitempty"`
@@ -130,7 +131,7 @@ type round struct {
 
 const roundName = "round"
 
-// openRound is the round that this run begins, or goes on with.
+// openRound returns the round that this run begins or continues.
 func (c *crawlRun) openRound(ctx context.Context) (round, error) {
 	began := round{Asked: time.Now().UTC(), Retry: c.again.retry, Recrawl: c.again.recrawl}
 	text, err := c.store.Meta(ctx, roundName)
@@ -147,7 +148,7 @@ func (c *crawlRun) openRound(ctx context.Context) (round, error) {
 	return began, nil
 }
 
-// writeRound keeps a round; the zero round says that none is under way.
+// writeRound writes a round to the store; the zero round means that none is under way.
 func (c *crawlRun) writeRound(ctx context.Context, r round) error {
 	text, err := json.Marshal(r)
 	if r == (round{}) {
@@ -162,7 +163,7 @@ func (c *crawlRun) writeRound(ctx context.Context, r round) error {
 	return nil
 }
 
-// putBack puts back what is to be asked for again, and counts it.
+// putBack puts the URLs to visit again into the frontier, and returns their number.
 func (c *crawlRun) putBack(ctx context.Context) (n int64, err error) {
 	if c.back.wanted() {
 		if err := c.writeRound(ctx, c.round); err != nil {
@@ -191,9 +192,9 @@ func (c *crawlRun) putBack(ctx context.Context) (n int64, err error) {
 	return n, flush()
 }
 
-// returning yields the URLs to be asked for again: seeds that the command line names, if they
-// failed or were only checked, and what its flags ask for. It notes when the first of the other
-// URLs is due.
+// returning yields the URLs to visit again: seeds on the command line that failed or were only
+// checked, and the URLs that the flags select. It also sets the time at which the first of the
+// other URLs is due.
 func (c *crawlRun) returning(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		for _, list := range []iter.Seq2[frontier.Item, error]{c.failedSeeds(ctx), c.ended(ctx), c.nowInScope(ctx), c.postponed(ctx)} {
@@ -206,8 +207,8 @@ func (c *crawlRun) returning(ctx context.Context) iter.Seq2[frontier.Item, error
 	}
 }
 
-// failedSeeds yields the seeds of the command line that failed before, and the failed URLs to which
-// seeds redirected. One that was only checked, because another page named it, is to be fetched now.
+// failedSeeds yields the seeds on the command line that failed before, and failed targets of their
+// redirects. A seed that was only checked, because a page links to it, is fetched now.
 func (c *crawlRun) failedSeeds(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		for _, seed := range c.named {
@@ -234,7 +235,7 @@ func (c *crawlRun) failedSeeds(ctx context.Context) iter.Seq2[frontier.Item, err
 	}
 }
 
-// mostHops is as many redirects as a crawl follows in a row.
+// mostHops is the number of redirects in a row that a crawl follows.
 const mostHops = 10
 
 func (c *crawlRun) recordOf(ctx context.Context, url string) (*store.Record, error) {
@@ -245,7 +246,7 @@ func (c *crawlRun) recordOf(ctx context.Context, url string) (*store.Record, err
 	return &pages[0].Record, nil
 }
 
-// itemOf is the item that asks for a record's URL again.
+// itemOf returns the item that fetches a record's URL again.
 func (c *crawlRun) itemOf(r *store.Record) frontier.Item {
 	it := frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: c.round.Asked, ETag: r.ETag, Modified: r.Modified}
 	if r.Checked {
@@ -257,7 +258,7 @@ func (c *crawlRun) itemOf(r *store.Record) frontier.Item {
 	return it
 }
 
-// ended yields the URLs with a record that the flags ask for again.
+// ended yields the URLs with a record that the flags select.
 func (c *crawlRun) ended(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !c.back.wanted() {
@@ -280,7 +281,7 @@ func (c *crawlRun) ended(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	}
 }
 
-// wants says whether a record's URL is asked for again.
+// wants reports whether the flags select a record's URL.
 func (c *crawlRun) wants(ctx context.Context, r *store.Record) (bool, error) {
 	asked := c.round.Asked
 	switch {
@@ -309,8 +310,8 @@ func (c *crawlRun) wants(ctx context.Context, r *store.Record) (bool, error) {
 	return !due.After(asked), nil
 }
 
-// dated takes in when pages changed by a sitemap, and puts back those that changed after their last
-// visit, if what the host's sitemaps say of others proved true.
+// dated processes the lastmods of a sitemap. It puts pages that changed after their last visit back
+// into the frontier, if the host's lastmods have proved reliable.
 func (c *crawlRun) dated(ctx context.Context, book *learn.Book, listed []crawler.Dated) error {
 	ids := make([]dedup.Hash, len(listed))
 	for i, d := range listed {
@@ -350,9 +351,10 @@ func (c *crawlRun) dated(ctx context.Context, book *learn.Book, listed []crawler
 	return nil
 }
 
-// nowInScope yields the URLs that were left out, if they are asked for and the scope admits them.
-// Nobody knows how far these URLs are from a seed, so their links are followed only if the depth
-// has no limit. URLs of folders stay out, because only a folder's own pages may lead there.
+// nowInScope yields the URLs that were outside the scope, if the flags select them and the scope
+// now admits them. Their distance from a seed is unknown, so their links are followed only if the
+// depth has no limit. URLs of folders stay outside, because only a folder's own pages may link
+// there.
 func (c *crawlRun) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !slices.Contains(c.back.states, frontier.Outside) {
@@ -371,8 +373,7 @@ func (c *crawlRun) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, erro
 	}
 }
 
-// nothingBack says that the flags asked for URLs again and none was found; "" if they asked for
-// none.
+// nothingBack returns a message that the flags selected no URLs, or "" if the flags are not set.
 func (c *crawlRun) nothingBack() string {
 	switch {
 	case c.back.due && !c.firstDue.IsZero():
@@ -385,7 +386,7 @@ func (c *crawlRun) nothingBack() string {
 	return ""
 }
 
-// ago says when a URL was visited, if that was before this run.
+// ago returns a text with the time of a URL's last visit, if that was before this run.
 func (c *crawlRun) ago(r *store.Record) string {
 	if at := r.Visited(); at.Before(c.began) {
 		return " (at " + at.UTC().Format(time.RFC3339) + ")"

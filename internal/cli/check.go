@@ -68,7 +68,8 @@ func printFinding(out io.Writer, dir string, f badger.Finding) error {
 	return err
 }
 
-// damageError says that the output lacks what the store lost; nil if it lost nothing.
+// damageError returns the error that the output lacks data that the store lost, or nil if it lost
+// nothing.
 func damageError(dir string, l badger.Loss) error {
 	if len(l.Damage) == 0 {
 		return nil
@@ -76,7 +77,8 @@ func damageError(dir string, l badger.Loss) error {
 	return fmt.Errorf("%s: what was printed is what is left of it. %s", dir, damageText(l))
 }
 
-// lossText says what opening a store found to be lost; "" if nothing was.
+// lossText describes the data that was found lost when a store was opened, or returns "" if nothing
+// was.
 func lossText(l badger.Loss) string {
 	switch {
 	case len(l.Damage) > 0:
@@ -97,7 +99,7 @@ func damageText(l badger.Loss) string {
 	return "Damaged: " + files + ": " + costText(l)
 }
 
-// costText says what damage costs.
+// costText describes the consequences of damage.
 func costText(l badger.Loss) string {
 	text := "no page is lost"
 	switch {

@@ -1,6 +1,6 @@
-// Package cli is the command line: flags to options, wiring, printing. Each command has a file of
-// its name. That file adds the command's flags to a struct that nothing but flags fills. Other
-// packages compute what a command prints.
+// Package cli is the command line: it turns flags into options, connects packages, and prints. Each
+// command has a file with its name. That file adds the command's flags to a struct that only flags
+// fill. Other packages compute the output of a command.
 package cli
 
 import (
@@ -23,36 +23,35 @@ const (
 	exitFailed  = 1
 	exitUsage   = 2
 	exitDiffers = 3   // compare --check: no duplicates
-	exitFound   = 4   // report --fail-on: a bound is crossed
-	exitUnheard = 141 // nobody reads the output any more: the code that a shell gives a process that SIGPIPE ended
+	exitFound   = 4   // report --fail-on: a bound was exceeded
+	exitUnheard = 141 // the reader of the output has gone: the code that a shell uses for a process ended by SIGPIPE
 )
 
-// A Console is the streams of a process, and whether a person is at the other end.
+// A Console holds the streams of a process, and whether they are terminals.
 type Console struct {
 	In         io.Reader
 	Out, Err   io.Writer
 	Terminal   bool       // Err is a terminal
-	InTerminal bool       // In is one
+	InTerminal bool       // In is a terminal
 	Columns    func() int // width of the terminal; used if Terminal
 
-	screen io.Writer // Err without the guard: for the escape sequences of our own status line
+	screen io.Writer // Err without the guard: for the escape sequences of the status line
 }
 
-// guard keeps escape sequences, whoever wrote them, from reaching the terminal until the function
-// that it returns is called.
+// guard keeps escape sequences in the output from reaching the terminal until end is called.
 func (con *Console) guard() (end func()) {
 	out, err := harmless.Text(con.Out), harmless.Text(con.Err)
 	con.screen, con.Out, con.Err = con.Err, out, err
 	return func() {
-		_ = out.Flush() // writes the rest of a character; an earlier write has reported if nobody can read it
+		_ = out.Flush() // writes the rest of a character; an earlier write has returned the error if the reader has gone
 		_ = err.Flush()
 	}
 }
 
-// A command is one verb.
+// A command is a subcommand of skink.
 type command struct {
 	name  string
-	args  string // what follows the flags
+	args  string // the arguments after the flags
 	short string // one line
 	long  string // what it does, and an example
 	setup func(flags *pflag.FlagSet) func(ctx context.Context, con Console, args []string) error
@@ -62,24 +61,24 @@ func commands() []command {
 	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, viewCommand, tuneCommand, versionCommand}
 }
 
-// A usageError is a command line that cannot be understood. Exit code 2.
+// A usageError is an invalid command line. The exit code is 2.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// An exitError ends the process with a code and without a word.
+// An exitError ends the process with a code and without a message.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// Run runs the command that args name, without the program's own name, and
-// returns the exit code. ctx ends when the user wants the command to stop; its
-// cause is syscall.EPIPE when nobody reads any more what is printed.
+// Run runs the command in args, which do not include the program's name, and returns the exit code.
+// ctx ends when the user stops the command; its cause is syscall.EPIPE when the reader of the
+// output has gone.
 func Run(ctx context.Context, args []string, con Console) int {
 	defer con.guard()()
-	log.SetOutput(io.Discard) // net/http logs unexpected answers of servers there; the page's record says what went wrong
+	log.SetOutput(io.Discard) // net/http logs unexpected answers of servers there; the page's record has the problem
 	err := interrupted(ctx, run(ctx, args, con))
 	var code exitError
 	var usage usageError
@@ -98,7 +97,7 @@ func Run(ctx context.Context, args []string, con Console) int {
 	return exitFailed
 }
 
-// interrupted gives the error of a command that was told to stop a name that people understand.
+// interrupted replaces the error of a command that was stopped by one that users understand.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return errors.New("interrupted")
@@ -106,7 +105,7 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// oneLine is an error as people and logs get it: on one line, since some libraries write
+// oneLine returns an error for users and logs: on one line, because some libraries write
 // paragraphs, and without passwords.
 func oneLine(err error) string {
 	return withoutUser(strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " "))
@@ -135,8 +134,8 @@ func run(ctx context.Context, args []string, con Console) error {
 	return noCommand(args[0])
 }
 
-// noCommand is the error for a word that is no command. It says which command was probably meant:
-// skink crawl if the word is a seed.
+// noCommand returns the error for a word that is not a command. It suggests the command that was
+// probably meant: skink crawl if the word is a seed.
 func noCommand(word string) error {
 	names := []string{"help"}
 	for _, c := range commands() {

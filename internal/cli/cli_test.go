@@ -33,7 +33,7 @@ func TestAffordable(t *testing.T) {
 		files int64
 		want  int
 	}{
-		{1024, 0, 1024}, // nobody knows
+		{1024, 0, 1024}, // unknown
 		{1024, 1 << 20, 1024},
 		{1024, 1024, 448},
 		{16, 1024, 16},

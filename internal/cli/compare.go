@@ -40,7 +40,7 @@ Example: how alike are an article and its printed version?
 	setup: setupCompare,
 }
 
-// compareFlags is what the flags of skink compare say.
+// compareFlags are the flags of skink compare.
 type compareFlags struct {
 	flags   *pflag.FlagSet
 	store   string // "": the pages are files and URLs
@@ -57,7 +57,7 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	flags.StringVar(&f.store, "store", "", "folder of a store: A and B are pages of it, by URL or id")
 	f.rule.shingle.mayBeAuto = true
 	flags.Lookup("shingle").Usage += ", or auto: 8 words up to 3,500 characters, 9 up to 7,000, 10 above"
-	_ = flags.MarkHidden("scheme") // the output shows what every scheme finds
+	_ = flags.MarkHidden("scheme") // the output shows the results of all schemes
 	flags.BoolVar(&f.json, "json", false, "print a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with 3 if they are not duplicates")
 	flags.StringVar(&f.html, "html", "", "write a page to this file that shows both, with what they have in common marked")
@@ -88,7 +88,7 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 		return usagef("compare: --html needs a file: standard output gets the measures")
 	}
 	fromStore := f.flags.Changed("store")
-	if err := f.private.allow(&crawler.Options{}); err != nil { // before anything is read
+	if err := f.private.allow(&crawler.Options{}); err != nil { // check before reading anything
 		return err
 	}
 	if !fromStore {
@@ -144,12 +144,12 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 type pair struct {
 	names    [2]string
 	docs     [2]*extract.Document
-	settings store.Settings // by which the pages are compared
+	settings store.Settings // for comparing the pages
 
-	records [2]*store.Record // of pages of a store, which has no text that was left out; else nil
+	records [2]*store.Record // of pages of a store, which does not keep text that was left out; else nil
 }
 
-// readPages reads the files and URLs that a comparison names.
+// readPages reads the files and URLs of a comparison.
 func (f *compareFlags) readPages(ctx context.Context, con Console, args []string) (p pair, err error) {
 	p.settings = f.rule.settings()
 	for i, name := range args {
@@ -187,7 +187,7 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// printProfile compares as a published system does.
+// printProfile compares the pages like a published system.
 func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extract.Document, s dedup.Shingling) error {
 	r := p.Score(docs[0].Text, docs[1].Text, dedup.ProfileInput{LangA: docs[0].Lang, LangB: docs[1].Lang, Shingling: s})
 	if f.json {
@@ -207,7 +207,7 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 	return nil
 }
 
-// A comparison is what skink compare prints. The names in JSON are stable.
+// A comparison is the output of skink compare. The names in JSON are stable.
 type comparison struct {
 	A             side       `json:"a"`
 	B             side       `json:"b"`
@@ -222,7 +222,7 @@ type comparison struct {
 	Estimate      float64    `json:"estimate"`
 	AInB          float64    `json:"containment_a_in_b"`
 	BInA          float64    `json:"containment_b_in_a"`
-	ShareA        float64    `json:"share_of_a"` // its shingles with repeats
+	ShareA        float64    `json:"share_of_a"` // share of its shingles, with repeats
 	ShareB        float64    `json:"share_of_b"`
 	Dice          float64    `json:"dice"`
 	SuperShingles int        `json:"super_shingles"`
@@ -230,12 +230,12 @@ type comparison struct {
 	Bands         int        `json:"bands"`
 	Similarity    float64    `json:"similarity"`
 	Verdict       dedup.Kind `json:"verdict"`
-	Remark        string     `json:"remark,omitempty"`   // adds what the verdict alone does not say
-	LeftDiffers   int        `json:"left_out_differs"`   // words of the running text that was left out of one page, and that the other does not leave out; of pages of a store, at most
-	Doubtful      bool       `json:"doubtful,omitempty"` // the verdict is exact or near, and more than --min-words such words differ
-	Passages      []passage  `json:"passages"`           // in common, longest first
+	Remark        string     `json:"remark,omitempty"`   // adds information that the verdict lacks
+	LeftDiffers   int        `json:"left_out_differs"`   // words of running text that were left out of one page only; an upper bound for pages of a store
+	Doubtful      bool       `json:"doubtful,omitempty"` // the verdict is exact or near, but more than --min-words such words differ
+	Passages      []passage  `json:"passages"`           // common to both, longest first
 
-	leftSays string // why the verdict is doubtful, if it is
+	leftSays string // why the verdict is doubtful; "": it is not
 	scheme   dedup.Scheme
 	rule     dedup.Rule
 }
@@ -247,20 +247,20 @@ type side struct {
 	Lang       string     `json:"lang"`
 	Characters int        `json:"characters"` // of the canonical text
 	Words      int        `json:"words"`
-	Shingles   int        `json:"shingles"` // different ones
+	Shingles   int        `json:"shingles"` // number of different shingles
 	Hash       dedup.Hash `json:"hash"`
-	Without    string     `json:"form_without,omitempty"` // parts of the form that its language has no rules for
+	Without    string     `json:"form_without,omitempty"` // parts of the form without rules for its language
 
 	text  string
 	canon dedup.Text
 }
 
-// A passage is a run of words that both have.
+// A passage is a run of words that both pages have.
 type passage struct {
-	A     int    `json:"a"` // its first word in A, counted from 0
+	A     int    `json:"a"` // index of its first word in A
 	B     int    `json:"b"` // and in B
 	Words int    `json:"words"`
-	Text  string `json:"text"` // as A spells it
+	Text  string `json:"text"` // in the spelling of A
 }
 
 func compare(p pair, rule dedup.Rule) (*comparison, error) {
@@ -285,8 +285,9 @@ func compare(p pair, rule dedup.Rule) (*comparison, error) {
 	return c, nil
 }
 
-// left compares what was left out of the pages. A store has its hash and how many words it has. If the
-// hashes differ, up to as many words differ as the page has that lost more.
+// left compares the text that was left out of the pages. A store has only its hash and its number
+// of words. If the hashes differ, the larger of the two numbers is the upper bound of differing
+// words.
 func (c *comparison) left(p pair, rule dedup.Rule) {
 	a, b := p.records[0], p.records[1]
 	if a == nil || b == nil {
@@ -300,8 +301,8 @@ func (c *comparison) left(p pair, rule dedup.Rule) {
 	c.leftSays = fmt.Sprintf("the texts left out of the pages differ (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
 }
 
-// leftDiffers counts the words of the running text that was left out of the pages and that only one
-// of them has: those of the page that has more of them.
+// leftDiffers counts the words of running text that were left out of only one of the pages. It
+// returns the larger of the counts of both pages.
 func leftDiffers(docs [2]*extract.Document, rule dedup.Rule) int {
 	var only [2]int
 	count := map[string]int{}
@@ -332,13 +333,13 @@ func (s *side) read(name string, doc *extract.Document, rule dedup.Rule) {
 	s.Characters, s.Words, s.Hash = utf8.RuneCount(s.canon.Bytes()), s.canon.Len(), s.canon.Hash()
 }
 
-// span is where a run of words stands in the side's text.
+// span returns the position of a run of words in the side's text.
 func (s *side) span(first, words int) dedup.Span {
 	return dedup.Span{Start: s.canon.Span(first).Start, End: s.canon.Span(first + words - 1).End}
 }
 
-// passages are runs of whole words. If shingles are characters, a run has at least the default
-// length of a shingle in words.
+// passages returns the common runs of whole words. If shingles are characters, a run has at least
+// the default length of a shingle in words.
 func (c *comparison) passages(s dedup.Shingling) []passage {
 	k := s.K
 	if s.Unit == dedup.Chars {
@@ -366,9 +367,9 @@ func (c *comparison) verdict(rule dedup.Rule) dedup.Kind {
 	return dedup.Unique
 }
 
-// remark says what the verdict alone does not.
+// remark returns information that the verdict lacks.
 func (c *comparison) remark() string {
-	const whole = 0.9 // of a text in another makes it an excerpt
+	const whole = 0.9 // share of a text in another that makes it an excerpt
 	switch {
 	case c.A.Words == 0 && c.B.Words == 0:
 		return "neither has any text"

@@ -67,7 +67,7 @@ func (c *comparison) rows() []row {
 	}
 }
 
-// meaning is what the verdict says of the two.
+// meaning explains the verdict.
 func (c *comparison) meaning() string {
 	switch same := dedup.Percent(c.Similarity) + " the same"; c.Verdict {
 	case dedup.Unique:
@@ -80,7 +80,7 @@ func (c *comparison) meaning() string {
 	return c.rule.Explain(c.Verdict)
 }
 
-// shingles says what the shingles are.
+// shingles describes the shingles.
 func (c *comparison) shingles() string {
 	noun := "word"
 	if c.Unit == dedup.Chars {
@@ -99,7 +99,7 @@ func (c *comparison) shingles() string {
 	return text
 }
 
-// These bound how many passages a terminal gets, and how much of each.
+// These bound how many passages are printed, and how much of each.
 const (
 	shownPassages = 5
 	shownText     = 60
@@ -128,8 +128,8 @@ var compareHTML string
 
 var compareTemplate = template.Must(report.Templates().New("compare").Parse(compareHTML))
 
-// printHTML writes one page that opens from disk: the measures, and both texts side by side, block
-// beside block, with what only one of them has.
+// printHTML writes one self-contained page: the measures, and both texts side by side, block by
+// block, with the differences marked.
 func (c *comparison) printHTML(w io.Writer) error {
 	type shown struct {
 		*side

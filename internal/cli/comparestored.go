@@ -10,9 +10,8 @@ import (
 	"skink/store"
 )
 
-// readStored reads the two pages that a comparison names from a store: as the crawl saw them,
-// whatever has become of them since. The pair has the settings by which the store was judged, and
-// the URLs that answered.
+// readStored reads the two pages of a comparison from a store, as the crawl saw them. The pair has
+// the settings of the store, and the URLs that answered.
 func (f *compareFlags) readStored(ctx context.Context, con Console, args []string) (p pair, err error) {
 	s, err := openToRead(ctx, f.store, con.Err)
 	if err != nil {
@@ -36,8 +35,8 @@ func (f *compareFlags) readStored(ctx context.Context, con Console, args []strin
 	return p, nil
 }
 
-// storedPage is the page of a store that a person names, by its URL or its id. A URL that
-// redirected stands for the page that it led to.
+// storedPage returns the page of a store with a URL or id. For a URL that redirected, it returns
+// the target page.
 func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.Content, error) {
 	at := name
 	for range mostHops + 1 {
@@ -63,8 +62,8 @@ func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.C
 	return nil, fmt.Errorf("%s redirects more than %d times", name, mostHops)
 }
 
-// idsOf are the ids that a name may mean: that of a URL as it is written, that of its
-// canonical form, or an id itself.
+// idsOf returns the ids that a name may refer to: that of a URL as written, that of its canonical
+// form, or an id itself.
 func idsOf(name string) []dedup.Hash {
 	ids := []dedup.Hash{dedup.HashOf([]byte(name))}
 	if url, err := frontier.Canonical(name); err == nil {

@@ -17,11 +17,11 @@ import (
 	"skink/store"
 )
 
-// consumers follow a crawl: its feeds, and the log of its URLs. Each reads what was stored at its
-// own pace. The crawl waits for none of them before its end.
+// consumers follow a crawl: its feeds, and the log of its URLs. Each reads the stored records at
+// its own pace. The crawl waits for them only at its end.
 //
-// After a stop, a consumer on this machine always takes the rest. One that sends to a server has
-// until the end of the grace period. The next run sends the rest.
+// After a stop, a consumer on this machine always processes the rest. A consumer that sends to a
+// server has until the end of the grace period; the next run sends what remains.
 type consumers struct {
 	all []consumer
 	say sayer
@@ -29,11 +29,11 @@ type consumers struct {
 
 type consumer struct {
 	feed.Consumer
-	every  time.Duration // how often it catches up
-	server string        // URL of the server that it sends to; "": it writes on this machine
+	every  time.Duration // interval between two calls of CatchUp
+	server string        // URL of the server to which it sends; "": it writes on this machine
 }
 
-// waitingSaid is how long the end of a crawl takes before it says which server it waits for.
+// waitingSaid is how long the end of a crawl waits before it prints which server it waits for.
 const waitingSaid = time.Second
 
 // withGrace returns a context that ends a grace period after ctx, or when it is cancelled.
@@ -47,8 +47,8 @@ func withGrace(ctx context.Context, grace time.Duration) (late context.Context, 
 }
 
 const (
-	fileEvery   = 2 * time.Second        // how much a kill can cost a feed in a file; the next run writes it again
-	streamEvery = 200 * time.Millisecond // how long somebody who reads along waits
+	fileEvery   = 2 * time.Second        // a kill can lose this much of a feed in a file; the next run writes it again
+	streamEvery = 200 * time.Millisecond // delay for the reader of a stream
 )
 
 // openConsumers opens the consumers that the flags ask for.
@@ -67,14 +67,14 @@ func (c *crawlRun) openConsumers(ctx context.Context) (consumers, error) {
 			return following, errors.Join(err, c.closeConsumers(ctx, following))
 		}
 		c.onPage = append(c.onPage, l.answered)
-		c.onTouch = l.add // a consumer is told of changes, and a visit without a change is none
+		c.onTouch = l.add // consumers get changes only, so a visit without a change is logged separately
 		following.all = append(following.all, consumer{l, streamEvery, ""})
 	}
 	return following, nil
 }
 
 // closeConsumers closes the consumers of a crawl that has not begun. The error is context.Canceled
-// if one of them has not sent all because of a stop.
+// if one of them could not send everything because of a stop.
 func (c *crawlRun) closeConsumers(ctx context.Context, following consumers) error {
 	late, cancel := withGrace(ctx, c.options.Grace)
 	defer cancel()
@@ -85,7 +85,7 @@ func (c *crawlRun) closeConsumers(ctx context.Context, following consumers) erro
 	return err
 }
 
-// openFeed opens the live feed; nil: the flags ask for none.
+// openFeed opens the live feed. It returns nil if the flags ask for none.
 func (c *crawlRun) openFeed(ctx context.Context) (*consumer, error) {
 	switch c.feed {
 	case "":
@@ -104,8 +104,8 @@ func (c *crawlRun) openFeed(ctx context.Context) (*consumer, error) {
 	return &consumer{file, fileEvery, ""}, err
 }
 
-// close lets each consumer take the rest. Those that send to a server have until late ends; unsent
-// says that one of them has not sent all by then.
+// close lets each consumer process the rest. Consumers that send to a server have until late ends;
+// unsent reports that one of them did not finish by then.
 func (f consumers) close(late context.Context) (unsent bool, err error) {
 	defer f.sayWaiting()()
 	for _, one := range f.all {
@@ -120,7 +120,8 @@ func (f consumers) close(late context.Context) (unsent bool, err error) {
 	return unsent, err
 }
 
-// refused is the error of a crawl whose index refused pages for good; nil: it refused none.
+// refused returns the error of a crawl whose index permanently refused pages, or nil if it refused
+// none.
 func (f consumers) refused() error {
 	for _, one := range f.all {
 		if index, ok := one.Consumer.(indexFeed); ok {
@@ -131,7 +132,7 @@ func (f consumers) refused() error {
 	return nil
 }
 
-// work is the context with which a consumer works.
+// work returns the context for a consumer.
 func (one consumer) work(late context.Context) context.Context {
 	if one.server == "" {
 		return context.WithoutCancel(late)
@@ -139,13 +140,12 @@ func (one consumer) work(late context.Context) context.Context {
 	return late
 }
 
-// cutOff reports whether a consumer failed because its time was over.
+// cutOff reports whether a consumer failed because late had ended.
 func (one consumer) cutOff(late context.Context, err error) bool {
 	return one.server != "" && late.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// sayWaiting names the servers that are waited for, unless the function that it returns is called
-// soon.
+// sayWaiting prints the servers that the crawl waits for, unless stop is called within waitingSaid.
 func (f consumers) sayWaiting() (stop func()) {
 	said := time.AfterFunc(waitingSaid, func() {
 		for _, one := range f.all {
@@ -158,7 +158,7 @@ func (f consumers) sayWaiting() (stop func()) {
 }
 
 // while runs do, and lets the consumers follow it. If a consumer fails, the context of do ends, and
-// the error is that consumer's. Consumers that send to a server are cut off when late ends.
+// while returns the consumer's error. Consumers that send to a server are cancelled when late ends.
 func (f consumers) while(ctx, late context.Context, do func(context.Context) error) error {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
@@ -181,16 +181,16 @@ func (f consumers) while(ctx, late context.Context, do func(context.Context) err
 	return err
 }
 
-// A urlLog writes a line when a URL is stored: how it was answered and judged. It implements
+// A urlLog writes a line for each stored URL, with its answer and verdict. It implements
 // [feed.Consumer].
 type urlLog struct {
 	log    *slog.Logger
 	s      store.Reader
 	cursor store.Cursor
-	took   sync.Map // from a URL to how long its last answer took; logging a URL takes it out
+	took   sync.Map // duration of the last answer, by URL; removed when the URL is logged
 }
 
-// newURLLog logs what is stored from this moment on.
+// newURLLog returns a log of the URLs that are stored from this moment on.
 func newURLLog(ctx context.Context, log *slog.Logger, s store.Reader) (*urlLog, error) {
 	end, err := s.End(ctx)
 	if err != nil {
@@ -199,7 +199,7 @@ func newURLLog(ctx context.Context, log *slog.Logger, s store.Reader) (*urlLog, 
 	return &urlLog{log: log, s: s, cursor: end}, nil
 }
 
-// CatchUp logs what was stored since it was last called.
+// CatchUp logs the URLs that were stored since the last call.
 func (l *urlLog) CatchUp(ctx context.Context) error {
 	for page, err := range l.s.Changes(ctx, l.cursor, store.WantRecord) {
 		if err != nil {
@@ -214,10 +214,10 @@ func (l *urlLog) CatchUp(ctx context.Context) error {
 // Close logs the last URLs.
 func (l *urlLog) Close(ctx context.Context) error { return l.CatchUp(ctx) }
 
-// answered remembers how long an answer took.
+// answered records how long an answer took.
 func (l *urlLog) answered(p *crawler.Page) { l.took.Store(p.Item.URL, p.Took) }
 
-// add logs what became of a URL.
+// add logs the result of a URL.
 func (l *urlLog) add(r *store.Record) {
 	attrs := []any{"url", r.URL, "state", nameOf(r.End()), "status", r.Status, "bytes", r.Size}
 	if r.Visit != store.FirstVisit {

@@ -18,7 +18,7 @@ import (
 	"skink/store"
 )
 
-// corpusFlags say which files of a corpus are read, and how.
+// corpusFlags are the flags for reading the files of a corpus.
 type corpusFlags struct {
 	include, exclude []string
 	fields           corpus.Fields
@@ -37,7 +37,7 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	return f
 }
 
-// inputs are the files of a corpus.
+// inputs returns the files of a corpus.
 func (f *corpusFlags) inputs(paths []string, stdin io.Reader) (*corpus.Inputs, error) {
 	in := &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields}
 	var err error
@@ -64,22 +64,21 @@ func patterns(flag string, texts []string) (all []*regexp.Regexp, err error) {
 	return all, nil
 }
 
-// A reading counts the files and records of a corpus that are not judged, and tells a person of
-// them.
+// A reading counts the files and records of a corpus that are not judged, and reports them.
 type reading struct {
 	*corpusFlags
 	to     io.Writer
-	unread int // files and folders in folders that could not be read
+	unread int // files and folders inside folders that could not be read
 	bad    int // records
 
 	mu     sync.Mutex
-	passed map[string]int // guarded by mu: files, and records of archives, that were passed over, by their kind
+	passed map[string]int // guarded by mu: skipped files, and skipped records of archives, by kind
 }
 
-// namedBad is how many bad records are named. More names would tell a person nothing new.
+// namedBad is how many bad records are printed. More would not help the user.
 const namedBad = 20
 
-// missed counts a file or folder that cannot be read, and says why.
+// missed counts a file or folder that cannot be read, and prints the error.
 func (r *reading) missed(err error) {
 	fmt.Fprintf(r.to, "skink: %s\n", oneLine(err))
 	r.unread++
@@ -94,7 +93,8 @@ func (r *reading) passOver(kind string) {
 	r.passed[kind]++
 }
 
-// isBad counts a record that cannot be read, and names it. Its error says that there are too many.
+// isBad counts a record that cannot be read, and prints it. It returns an error if there are too
+// many.
 func (r *reading) isBad(bad *corpus.BadError) error {
 	r.bad++
 	switch {
@@ -111,7 +111,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	return nil
 }
 
-// help is what can be done about a bad record.
+// help suggests what to do about a bad record.
 func (r *reading) help(bad *corpus.BadError) string {
 	switch {
 	case errors.Is(bad, corpus.ErrNoText):
@@ -122,7 +122,7 @@ func (r *reading) help(bad *corpus.BadError) string {
 	return ""
 }
 
-// rest says what was not judged. It stands behind the counts of what was.
+// rest returns a text that counts what was not judged, to follow the counts of what was.
 func (r *reading) rest() string {
 	var b strings.Builder
 	if len(r.passed) > 0 {
@@ -137,7 +137,7 @@ func (r *reading) rest() string {
 	return b.String()
 }
 
-// passedText counts the files passed over, with the commonest kinds.
+// passedText counts the skipped files, with the most frequent kinds.
 func (r *reading) passedText() string {
 	const most = 6
 	kinds := slices.SortedFunc(maps.Keys(r.passed), func(a, b string) int {
@@ -161,8 +161,7 @@ func (r *reading) passedText() string {
 	return fmt.Sprintf("%s (%s)", report.Grouped(total), strings.Join(parts, ", "))
 }
 
-// nothing is the error of a run that read no text, though some of what it read should have held
-// one.
+// nothing returns the error of a run that read no text, although some inputs should have held one.
 func (r *reading) nothing(withoutText int64) error {
 	switch {
 	case withoutText > 0:
@@ -177,7 +176,7 @@ func (r *reading) nothing(withoutText int64) error {
 	return errors.New("nothing was read: the files and folders named hold no text, or --include and --exclude leave none")
 }
 
-// corpusOutFlags say where the records of a judged corpus go.
+// corpusOutFlags are the flags for writing the records of a judged corpus.
 type corpusOutFlags struct {
 	unique, duplicates string // "": nowhere
 	annotate           bool
@@ -191,13 +190,13 @@ func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	return f
 }
 
-// given says whether any records are to be written.
+// given reports whether any records must be written.
 func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates != "" }
 
-// toStdout says whether records go to standard output, where the report would go.
+// toStdout reports whether records go to standard output, where the report would go.
 func (f *corpusOutFlags) toStdout() bool { return f.unique == "-" || f.duplicates == "-" }
 
-// names are the files that are written.
+// names returns the files that are written.
 func (f *corpusOutFlags) names() (all []flagged) {
 	for _, one := range []flagged{{"--unique", f.unique}, {"--duplicates", f.duplicates}} {
 		if one.name != "" && one.name != "-" {
@@ -207,7 +206,7 @@ func (f *corpusOutFlags) names() (all []flagged) {
 	return all
 }
 
-// A flagged file is named by a flag.
+// A flagged file is a file named by a flag.
 type flagged struct{ flag, name string }
 
 func (f *corpusOutFlags) check() error {
@@ -217,10 +216,10 @@ func (f *corpusOutFlags) check() error {
 	return nil
 }
 
-// A corpusOut is the records of a corpus on their way out. A nil writer takes nothing.
+// A corpusOut writes the records of a corpus. A nil writer drops them.
 type corpusOut struct{ unique, duplicates *corpus.Writer }
 
-// write calls do with the open writers, and leaves files only if do succeeds.
+// write calls do with the open writers, and keeps the files only if do succeeds.
 func (f *corpusOutFlags) write(con Console, do func(*corpusOut) error) error {
 	out := &corpusOut{}
 	inner := func() error { return do(out) }
@@ -255,8 +254,8 @@ func (f *corpusOutFlags) into(con Console, name string, annotate bool, to **corp
 	return func() error { return writeFile(name, fill) }
 }
 
-// take writes a record where its verdict says. A record without a verdict goes with the unique
-// ones: it was not found to be a copy.
+// take writes a record to the file for its verdict. A record without a verdict counts as unique: it
+// was not found to be a copy.
 func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 	note, to := noteOf(page), o.unique
 	if page.Verdict == dedup.Exact || page.Verdict == dedup.Near {

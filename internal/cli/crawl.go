@@ -65,7 +65,7 @@ Example: a crawl with its archive, and the archive judged by another rule
 	setup: setupCrawl,
 }
 
-// crawlFlags is what the flags of skink crawl say.
+// crawlFlags are the flags of skink crawl.
 type crawlFlags struct {
 	store    *string
 	rule     *ruleFlags
@@ -86,7 +86,7 @@ type crawlFlags struct {
 	archive          *archiveFlags
 	from             []string
 	metrics          string
-	view             string // address; "": the crawl is shown to nobody
+	view             string // address of the view; "": none
 	logFormat        string
 	logURLs          bool
 	add              bool
@@ -216,14 +216,14 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt craw
 	opt.Worker = crawler.WorkerName(opt.Worker)
 	c := &crawlRun{crawlFlags: f, options: opt, back: again, began: time.Now(), con: con, say: say, store: s, stdinIsSeeds: slices.Contains(args, "-")}
 	err = errors.Join(c.run(ctx, args, given), stopAnswering(), s.Close())
-	if err != nil && !c.planted { // the start failed
+	if err != nil && !c.planted { // the crawl did not start
 		err = errors.Join(err, place.discard())
 	}
 	return keepFirst(err, c.result)
 }
 
-// parallelShared is how many pages are worked on at once if the store is on a server. Most of them wait
-// for an answer, and what waits at the same time is asked and committed together.
+// parallelShared is the number of pages processed at once if the store is on a server. Most of them
+// wait for the server, and look-ups and commits that wait at the same time are combined.
 const parallelShared = 128
 
 // settle turns the flags into the options of a crawl, and refuses values that make no sense.
@@ -251,7 +251,7 @@ func (f *crawlFlags) settle() (o crawler.Options, err error) {
 	return o, err
 }
 
-// newScope is the scope that the flags ask for.
+// newScope returns the scope of the flags.
 func (f *crawlFlags) newScope() (*crawler.Scope, error) {
 	scope, err := crawler.NewScope(f.scope, f.include, f.exclude)
 	if pattern, ok := errors.AsType[*crawler.PatternError](err); ok {
@@ -322,7 +322,7 @@ func (f *crawlFlags) check(o *crawler.Options) error {
 	return nil
 }
 
-// agent is the user agent with the contact. It refuses text that cannot be sent in a header.
+// agent returns the user agent with the contact. It fails for text that cannot be sent in a header.
 func (f *crawlFlags) agent() (string, error) {
 	printable := func(s string) bool {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
@@ -339,7 +339,7 @@ func (f *crawlFlags) agent() (string, error) {
 	return agent + " (+" + f.contact + ")", nil
 }
 
-// namesContact says whether a user agent holds a URL or an email address.
+// namesContact reports whether a user agent contains a URL or an email address.
 func namesContact(agent string) bool {
 	return strings.ContainsAny(agent, "@+") || strings.Contains(agent, "://")
 }

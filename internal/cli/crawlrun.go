@@ -21,26 +21,26 @@ import (
 
 // A crawlRun is one run of skink crawl, with its store open.
 type crawlRun struct {
-	*crawlFlags // what the command line said: only read
+	*crawlFlags // of the command line: read only
 	options     crawler.Options
 	con         Console
 	began       time.Time
-	back        back            // what is to be asked for again
-	round       round           // which round this run belongs to, and when it began
-	named       []frontier.Item // seeds that the command line names
-	firstDue    time.Time       // when the first of the pages that are not due yet will be, as far as is known
+	back        back            // which URLs to visit again
+	round       round           // round that this run begins or continues
+	named       []frontier.Item // seeds on the command line
+	firstDue    time.Time       // when the first of the pages that are not due yet is due, as far as known
 	judgedBy    dedup.Rule
-	markdown    store.Markdown // what is kept beside each text
+	markdown    store.Markdown // which Markdown is kept with each text
 	store       *writeStore
 	archive     *archive.Archive // nil: answers are not kept
 	movedMu     sync.Mutex
 	seeds       seeds // guarded by movedMu once the crawl runs
 	lost        []lostFolder
-	onPage      []func(*crawler.Page) // told of every fetch
-	onTouch     func(*store.Record)   // told of visits that found no change
-	planted     bool                  // the store holds the seeds
-	present     *presence             // among the workers of the store
-	result      error                 // the error whose exit code the run ends with although nothing went wrong
+	onPage      []func(*crawler.Page) // called after every fetch
+	onTouch     func(*store.Record)   // called after visits without a change
+	planted     bool                  // the seeds are in the store
+	present     *presence             // this worker's line among the workers of the store
+	result      error                 // error for the exit code of a run that did not fail
 
 	say          sayer
 	stdinIsSeeds bool
@@ -127,7 +127,7 @@ func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
 	if err := c.completeFeed(ctx); err != nil {
 		return err
 	}
-	if err := c.plant(ctx); err != nil { // the seeds may name a folder that moved
+	if err := c.plant(ctx); err != nil { // the seeds may include a folder that moved
 		return err
 	}
 	if fetchedNothing(tally) {
@@ -148,7 +148,7 @@ func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
 	return nil
 }
 
-// withStore is a command line for this run's store.
+// withStore returns a command line for this run's store.
 func (c *crawlRun) withStore(command string) string {
 	if c.name() == defaultStore {
 		return command
@@ -156,8 +156,8 @@ func (c *crawlRun) withStore(command string) string {
 	return command + " --store " + quoted(c.name())
 }
 
-// completeFeed brings the feed's file in step with the store. A crawl that has something to do does
-// the same when it begins.
+// completeFeed updates the feed's file from the store. A crawl that has work to do does the same
+// when it begins.
 func (c *crawlRun) completeFeed(ctx context.Context) error {
 	f, err := c.openFeed(ctx)
 	if err != nil || f == nil {
@@ -170,10 +170,10 @@ func (c *crawlRun) completeFeed(ctx context.Context) error {
 	return following.refused()
 }
 
-// errMaxTime: the time of this run is over.
+// errMaxTime means that the time of this run is over.
 var errMaxTime = errors.New("--max-time has passed")
 
-// crawl runs the crawler into the pipeline, and says how it goes and how it ended.
+// crawl runs the crawler with the pipeline, and prints its progress and its summary.
 func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, following consumers) (err error) {
 	unstarted := func(err error) error {
 		return errors.Join(err, pipeline.Close(), c.closeConsumers(ctx, following), c.closeArchive())
@@ -246,7 +246,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	if countErr != nil {
 		return countErr
 	}
-	tally, countErr := c.store.Tally(context.WithoutCancel(ctx)) // others may have added to it
+	tally, countErr := c.store.Tally(context.WithoutCancel(ctx)) // other workers may have added to it
 	if countErr != nil {
 		return countErr
 	}
@@ -254,7 +254,7 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	if end.lost, err = c.pendingLost(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	if end.over() { // all that was asked for is done
+	if end.over() { // the round is complete
 		if err := c.writeRound(context.WithoutCancel(ctx), round{}); err != nil {
 			return err
 		}
@@ -290,7 +290,8 @@ func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, followi
 	return nil
 }
 
-// noteAlone keeps in the store which hosts were left alone. The pipeline may have noted them already.
+// noteAlone writes to the store which hosts got no more requests. The pipeline may have done so
+// already.
 func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) error {
 	if len(alone) == 0 {
 		return nil
@@ -304,19 +305,19 @@ func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) erro
 	})
 }
 
-// answered tells all functions of onPage of a fetch.
+// answered calls all functions of onPage.
 func (c *crawlRun) answered(p *crawler.Page) {
 	for _, tell := range c.onPage {
 		tell(p)
 	}
 }
 
-// isStop says whether a crawl ended because it was told to.
+// isStop reports whether a crawl ended because it was stopped.
 func isStop(err error) bool {
 	return errors.Is(err, errMaxTime) || errors.Is(err, context.Canceled)
 }
 
-// runFor runs the crawl for as long as it may. The error is errMaxTime when that is over.
+// runFor runs the crawl within --max-time. The error is errMaxTime when that has passed.
 func (c *crawlRun) runFor(ctx context.Context, crawl *crawler.Crawl) error {
 	if c.maxTime == 0 {
 		return crawl.Run(ctx)
@@ -324,14 +325,14 @@ func (c *crawlRun) runFor(ctx context.Context, crawl *crawler.Crawl) error {
 	timed, cancel := context.WithTimeout(ctx, c.maxTime)
 	defer cancel()
 	err := crawl.Run(timed)
-	if errors.Is(err, context.DeadlineExceeded) { // an error that came after that, while pages in flight were finished, changes nothing
+	if errors.Is(err, context.DeadlineExceeded) { // ignore later errors of pages that were still in flight
 		return errMaxTime
 	}
 	return err
 }
 
-// readSpent counts what earlier runs fetched from each host, if hosts have a budget. It reads all
-// records, so only a crawl that needs the numbers pays for them.
+// readSpent counts what earlier runs fetched from each host, if hosts have a budget. It is skipped
+// otherwise, because it reads all records.
 func (c *crawlRun) readSpent(ctx context.Context) error {
 	if c.options.HostBudget == (crawler.Budget{}) {
 		return nil
@@ -353,7 +354,7 @@ func (c *crawlRun) readSpent(ctx context.Context) error {
 	return nil
 }
 
-// endOf says why a crawl ended while URLs are pending.
+// endOf returns why a crawl ended while URLs are pending.
 func (c *crawlRun) endOf(err error, pipeline *ingest.Pipeline, crawl *crawler.Crawl) ending {
 	o := &c.options
 	switch {
@@ -375,7 +376,7 @@ func (c *crawlRun) endOf(err error, pipeline *ingest.Pipeline, crawl *crawler.Cr
 	return end
 }
 
-// keepFirst is the error that came first: a later one that follows from it would only hide it.
+// keepFirst returns the first error: a later error that it caused would only hide it.
 func keepFirst(first, second error) error {
 	if first != nil {
 		return first
@@ -383,7 +384,7 @@ func keepFirst(first, second error) error {
 	return second
 }
 
-// hint adds to an error of a crawl that has begun what to do about it.
+// hint adds a suggestion to an error of a crawl that has begun.
 func (c *crawlRun) hint(err error) error {
 	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrAway) {
 		return fmt.Errorf("the crawl stopped, nothing is lost: %w: it is resumed with: %s", err, c.resume(ending{}))
@@ -405,11 +406,12 @@ func (c *crawlRun) greeting(counts frontier.Counts, pages, back int64) string {
 	return fmt.Sprintf("%s the crawl in %s: %s stored, %s to fetch", verb, c.name(), report.Counted(pages, "page"), report.Counted(counts.Pending, "URL"))
 }
 
-// fetchedNothing says whether the store holds neither pages nor other files.
+// fetchedNothing reports whether the store holds neither pages nor other files.
 func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 
-// nothingFetched says why a crawl has no page: the first problem, else the first redirect out of it,
-// else the first of the hosts that were left alone.
+// nothingFetched returns an error that says why a crawl has no page. It is the first that applies
+// of: the first problem, the first redirect out of the scope, a circle of redirects, a missing
+// folder, and the first host that got no more requests.
 func (c *crawlRun) nothingFetched(ctx context.Context, alone ...crawler.LeftHost) error {
 	why := errors.New("no page was fetched")
 	if len(alone) > 0 {
@@ -456,7 +458,7 @@ func problemText(r *store.Record) string {
 	return text + adviceOn(r.Problem)
 }
 
-// adviceOn names the flag that avoids a problem; "" if there is none.
+// adviceOn returns advice with the flag that avoids a problem, or "" if there is none.
 func adviceOn(problem string) string {
 	if problem == string(crawler.ProblemPrivate) {
 		return "; --allow-private names hosts that are fetched all the same"

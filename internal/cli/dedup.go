@@ -20,7 +20,7 @@ import (
 	"skink/store/badger/disk"
 )
 
-// tempStore begins the names of temporary stores.
+// tempStore is the prefix of the names of temporary stores.
 const tempStore = "skink-dedup-"
 
 var dedupCommand = command{
@@ -55,7 +55,7 @@ in a member of their own; a corpus without its duplicates
 	setup: setupDedup,
 }
 
-// dedupFlags is what the flags of skink dedup say.
+// dedupFlags are the flags of skink dedup.
 type dedupFlags struct {
 	store    string // "": a temporary one
 	rule     *ruleFlags
@@ -107,11 +107,11 @@ func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error 
 
 // A dedupRun is one run of skink dedup.
 type dedupRun struct {
-	*dedupFlags // what the command line said: only read
+	*dedupFlags // of the command line: read only
 	con         Console
 	report      report.Options
 	reading     *reading
-	whole       *complete.Whole // the judgement as a whole, with --keep longest
+	whole       *complete.Whole // the comparison of all texts, with --keep longest
 }
 
 func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
@@ -158,7 +158,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if err := mayGoOn(ctx, s.name, s); err != nil {
 		return err
 	}
-	if d.store != "" { // nobody can look into a temporary one
+	if d.store != "" { // a temporary store cannot be inspected later
 		stop := s.answer("skink dedup", func(err error) { fmt.Fprintf(d.con.Err, "skink: %v\n", err) })
 		defer func() { err = keepFirst(err, stop()) }()
 	}
@@ -173,8 +173,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	return d.judge(ctx, against.New(s, known), s.name, s.shared, in, &set)
 }
 
-// checkOut refuses to write over an input, and whatever else --out refuses. It does so before the
-// work is done and not after it.
+// checkOut refuses to overwrite an input, and other unsuitable outputs, before any work is done.
 func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 	files := d.records.names()
 	if d.out.out != "-" {
@@ -186,7 +185,7 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 		}
 		info, err := os.Stat(f.name)
 		if err != nil || !info.Mode().IsRegular() {
-			continue // nothing is lost by writing there
+			continue // writing there loses nothing
 		}
 		read, err := in.Among(info)
 		if err != nil {
@@ -199,7 +198,7 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 	return nil
 }
 
-// inputs are the files that args name. The bytes of one record are bounded by recordShare.
+// inputs returns the files in args. recordShare bounds the size of a record.
 func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 	in, err := d.corpus.inputs(args, d.con.In)
 	if err != nil {
@@ -211,12 +210,11 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 	return in, nil
 }
 
-// One record may take --memory divided by recordShare. Judging it takes some twenty times its
-// bytes, and half of the memory is for that.
+// A record may have at most --memory divided by recordShare bytes. Judging it takes some twenty
+// times its size, and half of the memory is for that.
 const recordShare = 32
 
-// judge judges the inputs into a store. If there is a store to judge against, it judges by that
-// one's settings.
+// judge judges the inputs into a store. If there is a store to judge against, its settings apply.
 func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared bool, in *corpus.Inputs, known *store.Settings) error {
 	rule, set, err := d.agree(ctx, s, name, known)
 	if err != nil {
@@ -260,7 +258,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 	})
 }
 
-// take judges the inputs, and tells judged what became of each record.
+// take judges the inputs, and calls judged for each record.
 func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, judged func(*corpus.Record, *store.Record) error) (names ingest.Names, err error) {
 	opt := ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passOver}
 	if d.records.given() {
@@ -277,7 +275,7 @@ func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corp
 	return names, err
 }
 
-// takeLongest judges the inputs as a whole.
+// takeLongest compares all inputs with each other.
 func (d *dedupRun) takeLongest(ctx context.Context, s store.Reader, rule dedup.Rule, pipeline *ingest.Pipeline, in *corpus.Inputs, out *corpusOut) (err error) {
 	n, err := newNotes()
 	if err != nil {
@@ -307,7 +305,7 @@ func (d *dedupRun) show(pipeline *ingest.Pipeline, in *corpus.Inputs, do func() 
 	return showWhile(d.con, func() judging { return judging{in.Read(), size, pipeline.Added(), time.Since(began)} }, do)
 }
 
-// summarize says what came of the files.
+// summarize prints the results.
 func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
 	fmt.Fprintf(d.con.Err, "%s: %s unique, %s exact, %s near, %s thin; repeated names: %s",
 		report.Counted(t.Pages(), "text"), report.Grouped(t.Unique), report.Grouped(t.Exact), report.Grouped(t.Near), report.Grouped(t.Thin), report.Grouped(names.Repeated))

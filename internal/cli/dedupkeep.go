@@ -20,7 +20,8 @@ import (
 	"skink/store/badger"
 )
 
-// keepFlags say which of several similar texts is kept, and which of them may be dropped for it.
+// keepFlags are the flags that decide which of several similar texts is kept, and which ones may be
+// dropped.
 type keepFlags struct {
 	flags       *pflag.FlagSet
 	keep, rule  string
@@ -46,7 +47,8 @@ func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	return f
 }
 
-// longest says whether the texts are judged as a whole, the longest of each cluster leading.
+// longest reports whether all texts are compared with each other, and the longest of each cluster
+// leads.
 func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 
 func (f *keepFlags) check(d *dedupFlags) error {
@@ -73,7 +75,7 @@ func (f *keepFlags) check(d *dedupFlags) error {
 	return nil
 }
 
-// contained is the share of a dropped text that must be in the kept one.
+// contained returns the share of a dropped text that must be in the kept one.
 func (f *keepFlags) contained() float64 {
 	if f.rule == byContainment {
 		return f.containment
@@ -81,7 +83,7 @@ func (f *keepFlags) contained() float64 {
 	return 0
 }
 
-// openKnown opens the store to judge against. Its rule judges the new texts too.
+// openKnown opens the store to judge against. Its rule applies to the new texts too.
 func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings, error) {
 	s, err := open(d.keep.against, badger.Options{ReadOnly: true})
 	if err != nil {
@@ -95,8 +97,7 @@ func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings
 	return s, set, nil
 }
 
-// settingsOf are the settings of the store to judge against. Flags that contradict them are an
-// error.
+// settingsOf returns the settings of the store to judge against. It fails if flags contradict them.
 func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settings, error) {
 	set, err := storedSettings(ctx, s)
 	if err != nil {
@@ -108,15 +109,15 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	if set.Extractor != extractorVersion {
 		return set, otherVersion(d.keep.against, "extractor", set.Extractor, extractorVersion)
 	}
-	set.Markdown, set.SkipTexts = store.NoMarkdown, false // what is judged is not kept
+	set.Markdown, set.SkipTexts = store.NoMarkdown, false // new texts are not kept
 	if d.keep.contained() > 0 {
 		set.Contained = d.keep.contained()
 	}
 	return set, nil
 }
 
-// agree settles the rule for a store, and what is kept beside each text: that of the texts it
-// holds, or that of the store it is judged against.
+// agree returns the rule and the settings of a store: those of the store it is judged against, if
+// known is not nil, else those of [ruleFlags.agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
 		return d.rule.agree(ctx, s, name)
@@ -128,20 +129,20 @@ func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known 
 	return rule, *known, store.WriteSettings(ctx, s, *known)
 }
 
-// # The longest is kept
+// # Keeping the longest text
 //
-// Which text of a cluster is the longest is known only when all are read. So a corpus whose records
-// are to be written is read twice: once to judge it, and once to write it. In between, a temporary
-// file holds which record became which page. That is some bytes for each record, too much memory
+// The longest text of a cluster is known only after all texts were read. So if records must be
+// written, the corpus is read twice: once to judge it, and once to write it. A temporary file maps
+// records to pages in between. It has some bytes for each record, which would be too much memory
 // for a large corpus.
 
-// A noted record is one that was judged, by its place among all and the id of its page.
+// A noted record is the number of a judged record with the id of its page.
 type noted struct {
 	Num  uint64
 	Page dedup.Hash
 }
 
-// notes are the noted records, in their order, in a temporary file.
+// notes is a temporary file of the noted records, in order.
 type notes struct {
 	file *os.File
 	done func() error // closes and removes the file
@@ -162,7 +163,7 @@ func (n *notes) take(r *corpus.Record, page *store.Record) error {
 	return binary.Write(n.out, binary.LittleEndian, noted{uint64(r.Num), page.ID})
 }
 
-// each calls do with each of the notes.
+// each calls do for each of the notes.
 func (n *notes) each(do func(noted) error) error {
 	if err := n.out.Flush(); err != nil {
 		return err
@@ -185,7 +186,7 @@ func (n *notes) each(do func(noted) error) error {
 	}
 }
 
-// keepLongest judges as a whole the texts that were read, and writes their records.
+// keepLongest compares all texts with each other, and writes their records.
 func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.Rule, in *corpus.Inputs, n *notes, out *corpusOut) (err error) {
 	d.whole, err = complete.Judge(ctx, s, complete.Options{Rule: rule, WholeText: true, Longest: true})
 	if err != nil || !d.records.given() {
@@ -203,7 +204,7 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 			if !more || uint64(r.Num) > one.Num {
 				return errors.New("read the files again: they are not what they were: leave them alone until this ends")
 			}
-			if uint64(r.Num) == one.Num { // the records before it were bad
+			if uint64(r.Num) == one.Num { // the records in between were bad
 				return again.take(r, one.Page)
 			}
 		}
@@ -214,7 +215,7 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 	return again.flush()
 }
 
-// A secondReading writes records that are read again, and asks for the pages of many at once.
+// A secondReading writes records that are read again, and looks up the pages of many at once.
 type secondReading struct {
 	ctx     context.Context
 	whole   *complete.Whole
@@ -248,7 +249,7 @@ func (s *secondReading) flush() error {
 	return nil
 }
 
-// readTwice refuses inputs that can be read once only.
+// readTwice refuses inputs that can be read only once.
 func readTwice(paths []string) error {
 	if slices.Contains(paths, "-") {
 		return usagef("--keep longest reads twice what it writes with --unique and --duplicates: name files instead of -")

@@ -12,16 +12,16 @@ import (
 	"skink/store"
 )
 
-// A namedState is how a URL ended, with the word that people use for it.
+// A namedState is a state of URLs with its name for users.
 type namedState struct {
 	name  string
 	state frontier.State
-	later bool // of the URLs in this state, only those postponed
+	later bool // only the postponed URLs in this state
 	note  string
 }
 
-// states are in the order of a URL's way. The status, the summary of a crawl and the
-// report speak of URLs in these words.
+// states lists all states, in the order in which a URL may reach them. The status, the summary of a
+// crawl and the report use these names.
 var states = []namedState{
 	{"pending", frontier.Pending, false, "still to fetch"},
 	{"fetched", frontier.Fetched, false, ""},
@@ -33,7 +33,7 @@ var states = []namedState{
 	{"outside", frontier.Outside, false, "linked to, but out of scope or too deep"},
 }
 
-// nameOf is the word for a state.
+// nameOf returns the name of a state.
 func nameOf(state frontier.State) string {
 	for _, s := range states {
 		if s.state == state {
@@ -43,13 +43,13 @@ func nameOf(state frontier.State) string {
 	return ""
 }
 
-// likelyPostponed is how many URLs were postponed, as far as the counts tell. A postponed URL ends in
-// the state of one that is blocked. Only its record says that it is not, and that stays when the URL
-// is pending again. So the records of blocked URLs are taken for those of URLs that still are.
+// likelyPostponed estimates the number of postponed URLs from the counts. A postponed URL has the
+// state of a blocked one, and only its record has another kind. A record stays when its URL is
+// pending again. So the estimate assumes that all URLs with a blocked record are still blocked.
 func likelyPostponed(n frontier.Counts, t store.Tally) int64 { return max(n.Blocked-t.Blocked, 0) }
 
-// countPostponed is likelyPostponed without a guess: if URLs with either record are pending again, it
-// looks at all pending URLs.
+// countPostponed returns the exact number of postponed URLs: if URLs with either kind of record may
+// be pending again, it reads all pending URLs.
 func countPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t store.Tally) (int64, error) {
 	if n.Blocked == 0 || t.Blocked == 0 || t.Later == 0 || t.Blocked+t.Later <= n.Blocked {
 		return likelyPostponed(n, t), nil
@@ -81,8 +81,8 @@ func countPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t st
 	return min(max(postponed, 0), n.Blocked), nil
 }
 
-// countsByName says how many URLs ended in each way. postponed are those of the blocked URLs that
-// were postponed.
+// countsByName returns the number of URLs in each state, by name. postponed is how many of the
+// blocked URLs were postponed.
 func countsByName(n frontier.Counts, postponed int64) map[string]int64 {
 	return map[string]int64{
 		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked - postponed, "postponed": postponed,
@@ -90,17 +90,17 @@ func countsByName(n frontier.Counts, postponed int64) map[string]int64 {
 	}
 }
 
-// An endRow says how many URLs ended in one way.
+// An endRow is the number of URLs in one state.
 type endRow struct {
 	name string
 	n    int64
 	note string
 }
 
-// endRows say of all URLs of a store how they ended: the numbers add up to all.
+// endRows returns the numbers of a store's URLs by state, which add up to all.
 func endRows(n frontier.Counts, postponed int64, t store.Tally) (rows []endRow, all int64) {
 	byName := countsByName(n, postponed)
-	pending := n.Pending // URLs that may have a record from an earlier visit
+	pending := n.Pending // these may have a record from an earlier visit
 	for _, s := range states {
 		row := endRow{s.name, byName[s.name], s.note}
 		records := row.n
@@ -129,7 +129,7 @@ func endRows(n frontier.Counts, postponed int64, t store.Tally) (rows []endRow, 
 		if again > 0 {
 			row.note += fmt.Sprintf(", %s of %s to be visited again", report.Grouped(again), report.Grouped(records))
 		}
-		if files := records - row.n - again; s.state == frontier.Fetched && files > 0 { // skink dedup put the files there
+		if files := records - row.n - again; s.state == frontier.Fetched && files > 0 { // files of skink dedup
 			row.note += fmt.Sprintf(", %s of them no URLs but files", report.Grouped(files))
 		}
 		rows, all = append(rows, row), all+row.n
@@ -137,7 +137,7 @@ func endRows(n frontier.Counts, postponed int64, t store.Tally) (rows []endRow, 
 	return rows, all
 }
 
-// total is the sum of the counts of all kinds.
+// total returns the sum of the counts.
 func total(byKind map[string]int64) (n int64) {
 	for _, count := range byKind {
 		n += count

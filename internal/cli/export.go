@@ -62,7 +62,7 @@ table, without what has too little text; an index that is kept in step
 	setup: setupExport,
 }
 
-// exportFlags is what the flags of skink export say.
+// exportFlags are the flags of skink export.
 type exportFlags struct {
 	store    *string
 	format   string
@@ -75,8 +75,8 @@ type exportFlags struct {
 	to       string // URL of an index; "": none
 	mapping  bool
 	markdown bool
-	strip    bool   // leave out of each text what its host repeats
-	archive  string // folder of the store's web archive; "": where the crawl keeps it
+	strip    bool   // remove from each text the blocks that its host repeats
+	archive  string // folder of the store's web archive; "": that of the crawl
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -144,7 +144,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 	})
 }
 
-// options say what is written.
+// options returns the options of the feed.
 func (f *exportFlags) options() (feed.Options, error) {
 	in, err := feed.ParseInclude(f.include)
 	if err != nil {
@@ -160,7 +160,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 		}
 		opt.NoThin = true
 	}
-	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // such a file has a gzip member for each record
+	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // WET files have a gzip member for each record
 		opt.Packed, f.out.asItIs = true, true
 	}
 	switch {
@@ -190,7 +190,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 	return opt, nil
 }
 
-// formatWACZ is the format of skink export that holds answers as they came, and not documents.
+// formatWACZ is the format of skink export that holds raw answers instead of documents.
 const formatWACZ = "wacz"
 
 func (f *exportFlags) checkWACZ() error {
@@ -232,7 +232,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 			fmt.Fprintf(con.Err, "%s: %s\n", name, oneLine(d))
 		},
 	}
-	f.out.asItIs = true // it is a ZIP file, whatever its name
+	f.out.asItIs = true // a ZIP file is not compressed again, whatever its name
 	err = f.out.write(con, func(out io.Writer) (err error) {
 		pages, err = feed.WriteWACZ(ctx, out, s, opt, from)
 		return err

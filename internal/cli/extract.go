@@ -58,7 +58,7 @@ type extracted struct {
 	Words int    `json:"words"` // tokens of the canonical text
 
 	Root        string              `json:"root"` // how the text was found
-	Sure        float64             `json:"sure"` // share that the text holds of all that could be in it
+	Sure        float64             `json:"sure"` // share of the text among all candidate text of the page
 	SiteName    string              `json:"site_name,omitempty"`
 	Description string              `json:"description,omitempty"`
 	Author      string              `json:"author,omitempty"`
@@ -74,7 +74,7 @@ type extracted struct {
 	Markdown    string              `json:"markdown,omitempty"`
 }
 
-// extractFlags is what the flags of skink extract say.
+// extractFlags are the flags of skink extract.
 type extractFlags struct {
 	json, html, markdown, pictures, alt bool
 	private                             *privateFlag
@@ -106,7 +106,7 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 	case f.alt && !f.json:
 		return usagef("extract: --alt adds to --json: give both")
 	}
-	if err := f.private.allow(&crawler.Options{}); err != nil { // before anything is read
+	if err := f.private.allow(&crawler.Options{}); err != nil { // check before reading anything
 		return err
 	}
 	if err := checkURLs(args); err != nil {
@@ -145,7 +145,7 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 	return nil
 }
 
-// options ask of a page what the flags ask for.
+// options returns the options of the extraction.
 func (f *extractFlags) options() extract.Options {
 	return extract.Options{Images: f.alt, Page: f.html || f.markdown}
 }
@@ -179,11 +179,11 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 	})
 }
 
-// archiveStart is how much of a file is looked at to tell whether it is a web archive.
+// archiveStart is how many bytes of a file are read to detect a web archive.
 const archiveStart = 64 << 10
 
-// archiveOf opens the file of a name if it is a web archive; nil: it is none. What was read of
-// standard input to find out can be read again.
+// archiveOf opens a file if it is a web archive, and returns nil if it is not. The bytes of
+// standard input that it reads for that can be read again.
 func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 	if hasScheme(name) {
 		return nil, nil
@@ -197,7 +197,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 		return nil, nil
 	}
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, nil // reading the file will say what is wrong
+		return nil, nil // reading the file will return the error
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -212,8 +212,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// archived prints the main text of the pages of a web archive, and says which records it cannot
-// read.
+// archived prints the main text of the pages of a web archive, and the records that it cannot read.
 func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {
@@ -230,7 +229,7 @@ func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer,
 		}
 		doc, err := f.options().Parse(p.Body, p.Header.Get("Content-Type"))
 		if err != nil {
-			return nil // pictures and the like; archives are full of them
+			return nil // skip pictures and the like, which are frequent in archives
 		}
 		return f.print(out, p.Item.URL, doc)
 	})

@@ -17,26 +17,26 @@ import (
 	"skink/store"
 )
 
-// A rejudging judges the pages of archives in the order in which they stand there. A crawl of ours
-// archived them in the order of their commits, so its verdicts and these are the same.
+// A rejudging judges the pages of archives in the order of the archives. A skink crawl writes them
+// in the order of their commits, so the verdicts are the same as in that crawl.
 type rejudging struct {
 	*crawlFlags // what the command line said: only read
 	options     crawler.Options
 	say         sayer
 	store       *writeStore
 	pipeline    *ingest.Pipeline
-	ways        map[string]way // to the pages that redirects led to, by URL
+	ways        map[string]way // ways to targets of redirects, by URL
 	lost        int            // records that could not be read
-	passed      reading        // counts records that are passed over
+	passed      reading        // counts skipped records
 }
 
-// A way is how a crawl came to a page.
+// A way is the chain of redirects that led a crawl to a page.
 type way struct {
 	via  string
 	hops int
 }
 
-// replay is skink crawl --from.
+// replay runs skink crawl --from.
 func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options, args []string) (err error) {
 	switch {
 	case len(args) > 0:
@@ -74,7 +74,7 @@ func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options,
 	}
 	stop := s.answer("skink crawl", func(err error) { say.line("%v", err) })
 	defer func() { err = keepFirst(err, stop()) }()
-	opt.Scope = nil // links lead nowhere
+	opt.Scope = nil // links are not followed
 	r := &rejudging{crawlFlags: f, options: opt, say: say, store: s, ways: map[string]way{}}
 	return r.run(ctx, files)
 }
@@ -124,10 +124,10 @@ func (r *rejudging) run(ctx context.Context, files []replay.File) error {
 	return nil
 }
 
-// errStop: no more pages are wanted.
+// errStop means that no more pages are wanted.
 var errStop = errors.New("stop")
 
-// pages are those of the files, one file after the other.
+// pages yields the pages of the files, one file after the other.
 func (r *rejudging) pages(ctx context.Context, files []replay.File) iter.Seq2[*ingest.Replayed, error] {
 	return func(yield func(*ingest.Replayed, error) bool) {
 		for _, f := range files {
@@ -160,7 +160,7 @@ func (r *rejudging) pagesOf(ctx context.Context, file replay.File, yield func(*i
 	}
 	return replay.Pages(ctx, f, filepath.Base(file.Name), r.options, notes, func(p *crawler.Page, at store.Archived) error {
 		r.lead(p)
-		p.Item.Due = p.FetchedAt // a later answer of a URL is another visit
+		p.Item.Due = p.FetchedAt // a later answer of a URL counts as another visit
 		leads, err := crawler.LeadsOf(p, &r.options)
 		if err != nil {
 			return err
@@ -176,7 +176,7 @@ func (r *rejudging) pagesOf(ctx context.Context, file replay.File, yield func(*i
 	})
 }
 
-// lead notes where a redirect leads, and on a page which redirects led to it.
+// lead records the target of a redirect, and sets the redirects that led to a page.
 func (r *rejudging) lead(p *crawler.Page) {
 	if came, ok := r.ways[p.Item.URL]; ok {
 		p.Item.Via, p.Item.Hops = came.via, came.hops
@@ -191,7 +191,7 @@ func (r *rejudging) lead(p *crawler.Page) {
 	r.ways[p.Location] = from
 }
 
-// placed commits a page with the place of its answer.
+// placed returns a Commit that adds the position of the answer to a page's record.
 func (r *rejudging) placed(at store.Archived) ingest.Commit {
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		e.Record.Archive = at

@@ -13,8 +13,7 @@ import (
 	"skink/dedup"
 )
 
-// didYouMean asks for the name that a word was most likely meant to be, and says
-// what else to try if none is near.
+// didYouMean returns a question with the most likely intended name, or otherwise if none is near.
 func didYouMean(word string, names []string, dashes, otherwise string) string {
 	if name := nearest(word, names); name != "" {
 		return "did you mean " + dashes + name + "?"
@@ -22,9 +21,9 @@ func didYouMean(word string, names []string, dashes, otherwise string) string {
 	return otherwise
 }
 
-// nearest is the name that a word differs from by a slip of the hand or two, or else the shortest
-// name that has the word as one of its parts, or as the beginning of one: --max-pages for --pages.
-// It is "" if there is none.
+// nearest returns the name that differs from a word by one or two typing errors. If there is none,
+// it returns the shortest name with a part that equals the word or begins with it, such as
+// --max-pages for --pages, or "".
 func nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, fewest := "", max(1, len(word)/3)+1
@@ -45,9 +44,9 @@ func nearest(word string, names []string) string {
 	return best
 }
 
-// slips is how many letters must be inserted, dropped, changed or swapped with their neighbour to
-// turn one word into another (the distance of Damerau and Levenshtein, with each pair swapped once
-// at most).
+// slips returns how many letters must be inserted, deleted, changed or swapped with their neighbour
+// to turn one word into another (the Damerau–Levenshtein distance, with each pair swapped at most
+// once).
 func slips(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -74,7 +73,8 @@ func slips(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// flagError says which value a flag wants, where pflag only names the parser that failed.
+// flagError returns an error with the values that a flag accepts; pflag only names the parser that
+// failed.
 func flagError(err error, command string, flags *pflag.FlagSet) error {
 	more := "try skink " + command + " --help"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
@@ -107,7 +107,7 @@ func flagError(err error, command string, flags *pflag.FlagSet) error {
 	return fmt.Errorf("--%s %q: try %s", invalid.GetFlag().Name, value, wants)
 }
 
-// meant is the spelling of a value that a flag accepts; "" if it is not known what was meant.
+// meant returns a valid spelling of a value, or "" if the intended value is unknown.
 func meant(kind, value string) string {
 	value = strings.ToLower(strings.ReplaceAll(value, " ", ""))
 	switch kind {
@@ -147,7 +147,7 @@ func meant(kind, value string) string {
 	return ""
 }
 
-// meantDuration understands a number alone as seconds, and a number of days.
+// meantDuration reads a bare number as seconds, and also accepts days.
 func meantDuration(value string) string {
 	for _, text := range []string{value, value + "s"} {
 		if _, err := time.ParseDuration(text); err == nil {
@@ -173,7 +173,7 @@ func meantDuration(value string) string {
 	return ""
 }
 
-// checkSimilarity refuses a value that is no share of 1. Some people write a percentage.
+// checkSimilarity refuses a value that is not a share of 1. Some users write a percentage.
 func checkSimilarity(v float64) error {
 	least := dedup.LeastSimilarity()
 	if v >= least && v <= 1 {

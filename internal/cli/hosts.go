@@ -16,17 +16,17 @@ import (
 	"skink/report"
 )
 
-// mostHosts is how many hosts each list shows.
+// mostHosts is the length of each list of hosts.
 const mostHosts = 10
 
-// asked receives a value each time somebody asks to see the hosts, by a signal or by Enter at a
-// terminal.
+// asked returns a channel that receives a value each time the user asks for the hosts, by a signal
+// or by Enter at a terminal.
 func (c *crawlRun) asked() (asked <-chan struct{}, release func()) {
 	ask := make(chan struct{}, 1)
 	tell := func() {
 		select {
 		case ask <- struct{}{}:
-		default: // a request is waiting already
+		default: // a request is already waiting
 		}
 	}
 	signals := make(chan os.Signal, 1)
@@ -38,7 +38,7 @@ func (c *crawlRun) asked() (asked <-chan struct{}, release func()) {
 	}()
 	if c.con.InTerminal && !c.stdinIsSeeds {
 		ignoreBackground()
-		go func() { // ends with the process, because nothing else ends a read from a terminal
+		go func() { // ends with the process: a read from a terminal cannot be cancelled
 			for lines := bufio.NewScanner(c.con.In); lines.Scan(); {
 				tell()
 			}
@@ -47,22 +47,22 @@ func (c *crawlRun) asked() (asked <-chan struct{}, release func()) {
 	return ask, func() { signal.Stop(signals); close(signals) }
 }
 
-// slowest lists the hosts that take longest to answer.
+// slowest returns the hosts that take longest to answer.
 func slowest(all []crawler.HostState) []crawler.HostState {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return h.Took == 0 })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return cmp.Compare(b.Took, a.Took) })
 	return list[:min(len(list), mostHosts)]
 }
 
-// leftAlone lists the hosts that are not asked now, the one with the longest wait first, and says
-// how many there are.
+// leftAlone returns the hosts that get no requests now, the longest wait first, and how many there
+// are.
 func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget && h.Alone == "" })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })
 	return list[:min(len(list), mostHosts)], len(list)
 }
 
-// whyAlone says why a host is not asked now.
+// whyAlone returns why a host gets no requests now.
 func whyAlone(h crawler.HostState, now time.Time) string {
 	switch wait := h.Until.Sub(now).Round(time.Second); {
 	case h.Alone != "":
@@ -78,7 +78,7 @@ func whyAlone(h crawler.HostState, now time.Time) string {
 	}
 }
 
-// hostsText shows a person the slowest hosts and those left alone.
+// hostsText returns the slowest hosts and those that get no requests now, as a text for users.
 func hostsText(all []crawler.HostState, now time.Time) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -95,7 +95,7 @@ func hostsText(all []crawler.HostState, now time.Time) string {
 	return b.String()
 }
 
-// logHosts shows the same to a program.
+// logHosts logs the same for programs.
 func logHosts(log *slog.Logger, all []crawler.HostState, now time.Time) {
 	for _, h := range slowest(all) {
 		log.Info("slow host", "host", h.Name, "answer_seconds", h.Took.Seconds(), "rest_seconds", h.Rest.Seconds(), "requests", h.Requests)

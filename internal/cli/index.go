@@ -14,15 +14,15 @@ import (
 	"skink/store"
 )
 
-// An index is Elasticsearch or OpenSearch. Credentials come from the environment, because others
-// could see them on a command line.
+// An index is Elasticsearch or OpenSearch. Credentials come from the environment, because other
+// users could see them on a command line.
 const (
 	envUser     = "SKINK_INDEX_USER"
 	envPassword = "SKINK_INDEX_PASSWORD"
 	envKey      = "SKINK_INDEX_API_KEY"
 )
 
-// credentials are the header with the credentials of the environment; nil: it has none.
+// credentials returns the header with the credentials in the environment, or nil if there are none.
 func credentials() (http.Header, error) {
 	user, password, key := os.Getenv(envUser), os.Getenv(envPassword), os.Getenv(envKey)
 	switch {
@@ -36,10 +36,10 @@ func credentials() (http.Header, error) {
 	return nil, nil
 }
 
-// namedRefused is how many refused documents are named. More names would tell a person nothing new.
+// namedRefused is how many refused documents are printed. More would not help the user.
 const namedRefused = 20
 
-// newIndex begins to send pages to an index, and says which of them the index refuses.
+// newIndex returns a Bulk that sends pages to an index, and prints those that the index refuses.
 func newIndex(s store.Reader, url string, opt feed.Options, keep func(context.Context, store.Cursor) error, say io.Writer) (*feed.Bulk, error) {
 	header, err := credentials()
 	if err != nil {
@@ -63,7 +63,7 @@ func newIndex(s store.Reader, url string, opt feed.Options, keep func(context.Co
 	return b, nil
 }
 
-// whoIsIt adds to an error of an index that does not know who writes to it how to tell it.
+// whoIsIt adds to an authentication error of an index how to set the credentials.
 func whoIsIt(err error) error {
 	if !errors.Is(err, feed.ErrNotAllowed) {
 		return err
@@ -71,13 +71,13 @@ func whoIsIt(err error) error {
 	return fmt.Errorf("%w: set %s and %s, or %s", err, envUser, envPassword, envKey)
 }
 
-// An indexFeed is an index that follows a crawl.
+// An indexFeed sends the pages of a running crawl to an index.
 type indexFeed struct{ *feed.Bulk }
 
 func (f indexFeed) CatchUp(ctx context.Context) error { return whoIsIt(f.Bulk.CatchUp(ctx)) }
 func (f indexFeed) Close(ctx context.Context) error   { return whoIsIt(f.Bulk.Close(ctx)) }
 
-// toIndex sends the pages that the flags ask for to an index.
+// toIndex sends the pages that the flags select to an index.
 func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	var keep func(context.Context, store.Cursor) error
 	if f.since.cursor != "" {
@@ -96,7 +96,8 @@ func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, 
 	return err
 }
 
-// refusedError is the error of a command whose index refused pages for good; nil: it refused none.
+// refusedError returns the error of a command whose index permanently refused pages, or nil if it
+// refused none.
 func refusedError(refused int) error {
 	if refused == 0 {
 		return nil
@@ -104,7 +105,7 @@ func refusedError(refused int) error {
 	return fmt.Errorf("the index refuses %s: skink export --print-mapping prints a mapping that takes all of them", report.Counted(refused, "page"))
 }
 
-// openIndexFeed lets an index follow a crawl. How far it has come is in the store.
+// openIndexFeed opens the consumer that sends a crawl to an index. The store keeps its position.
 func (c *crawlRun) openIndexFeed(ctx context.Context) (*consumer, error) {
 	name := "index " + c.feed
 	at, err := c.store.Meta(ctx, name)

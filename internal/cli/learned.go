@@ -17,7 +17,7 @@ import (
 	"skink/store"
 )
 
-// learnFlags say what a crawl learns of its sites, and what it does with that.
+// learnFlags are the flags for learning about sites.
 type learnFlags struct {
 	learn, budget, sitemaps onOff
 	mirrors                 string
@@ -54,7 +54,7 @@ func (o *onOff) Set(text string) error {
 
 func (o *onOff) Type() string { return "on|off" }
 
-// given is one of the flags that the command line has; "": it has none.
+// given returns one of these flags that is on the command line, or "" if none is.
 func (f *learnFlags) given() string {
 	for _, name := range []string{"learn", "budget", "mirrors", "sitemaps"} {
 		if f.flags.Changed(name) {
@@ -74,7 +74,7 @@ func (f *learnFlags) check() error {
 	return nil
 }
 
-// lessons opens the book of what is known of sites; nil if nothing is to be learned.
+// lessons returns the book of evidence about sites, or nil if the crawl must not learn.
 func (c *crawlRun) lessons() *learn.Book {
 	f := c.learning
 	if !f.learn {
@@ -83,7 +83,7 @@ func (c *crawlRun) lessons() *learn.Book {
 	book := ingest.NewBook(c.store)
 	book.Budget, book.Mirror = bool(f.budget), f.mirrors == "sample"
 	book.Shared, book.Domain = c.store.shared, frontier.Domain
-	book.Exempt = map[string]bool{} // folders are exempt: their pages cost no server a fetch
+	book.Exempt = map[string]bool{} // folders are exempt: fetching their pages loads no server
 	for _, f := range c.options.Folders {
 		book.Exempt[f.Host] = true
 	}
@@ -122,7 +122,7 @@ func (c *crawlRun) postponed(ctx context.Context) iter.Seq2[frontier.Item, error
 	}
 }
 
-// printLearned prints what is known of a host, with the evidence.
+// printLearned prints what was learned about a host, with the evidence.
 func printLearned(ctx context.Context, out io.Writer, s store.Reader, host string, asJSON bool) error {
 	if !asJSON {
 		l, err := report.LearnedOf(ctx, s, host)
@@ -141,7 +141,7 @@ func printLearned(ctx context.Context, out io.Writer, s store.Reader, host strin
 	return writeLine(out, site.Brief())
 }
 
-// hostNamed is a host as it was given, or that of a URL.
+// hostNamed returns a host as given, or that of a URL.
 func hostNamed(given string) string {
 	if url, err := frontier.Canonical(given); err == nil && hasScheme(given) {
 		return frontier.HostOf(url)
@@ -149,8 +149,8 @@ func hostNamed(given string) string {
 	return given
 }
 
-// forget makes a store forget what was learned of a host. Postponed URLs stay so until a later run
-// looks at them again.
+// forget deletes what was learned about a host from a store. Postponed URLs stay postponed until a
+// later run checks them again.
 func forget(ctx context.Context, dir, host string) error {
 	s, err := openStore(ctx, dir, false, 16)
 	if err != nil {

@@ -10,33 +10,33 @@ import (
 	"skink/store/remote"
 )
 
-// A lender lends a store to those who look at it for a moment, again and again. It has the store
-// open between two looks that follow each other soon. A reader that asks a running crawl sees one
-// moment of it, so it is renewed. A store that nobody writes to is given free when nobody has
-// looked for a while, for no crawl can begin as long as it is being read.
+// A lender gives short reads access to a store, and keeps the store open between them. A reader of
+// a running crawl sees a snapshot, so it is reopened after renewAfter. A store without a writer is
+// closed after freeAfter without a read, because no crawl can begin while the store is open for
+// reading.
 type lender struct {
 	name string
 	say  io.Writer
 
 	mu   sync.Mutex
 	has  *loan // guarded by mu; nil: the store is closed
-	free bool  // guarded by mu: somebody looks whether it can be given free
-	said bool  // guarded by mu: people know who writes to the store
-	done bool  // guarded by mu: nothing is lent any more
+	free bool  // guarded by mu: a timer for closing the store is running
+	said bool  // guarded by mu: the writer of the store was printed
+	done bool  // guarded by mu: the lender is closed
 }
 
-// A loan is an open store and how many look at it.
+// A loan is an open store with the number of its readers.
 type loan struct {
 	*readStore
 	users  int
 	opened time.Time
 	used   time.Time
-	old    bool // it is closed when its last user is gone
+	old    bool // close it after its last reader
 }
 
 const (
-	renewAfter = 2 * time.Second // of a reader that sees one moment of a running crawl
-	freeAfter  = time.Minute     // without a look
+	renewAfter = 2 * time.Second // for a reader that sees a snapshot of a running crawl
+	freeAfter  = time.Minute     // without a read
 )
 
 func newLender(name string, say io.Writer) *lender { return &lender{name: name, say: say} }
@@ -49,13 +49,13 @@ func (l *lender) Read(ctx context.Context, do func(store.Reader) error) error {
 	}
 	defer l.giveBack(s)
 	err = do(s.Reader)
-	if err != nil { // the process that has the store may have ended, and another reader may be had
+	if err != nil { // the process that has the store may have ended: try to open it again
 		l.drop(s)
 	}
 	return err
 }
 
-// take opens the store if it is not open, or if what it shows is old.
+// take opens the store if it is not open, or if its snapshot is old.
 func (l *lender) take(ctx context.Context) (*loan, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +100,7 @@ func (l *lender) giveBack(s *loan) {
 	}
 }
 
-// drop lets the next look open the store anew.
+// drop makes the next read open the store again.
 func (l *lender) drop(s *loan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,7 +109,7 @@ func (l *lender) drop(s *loan) {
 	}
 }
 
-// retire closes the store when nobody looks at it. The caller holds mu.
+// retire closes the store when it has no readers. The caller holds mu.
 func (l *lender) retire() {
 	s := l.has
 	l.has, s.old = nil, true
@@ -118,7 +118,7 @@ func (l *lender) retire() {
 	}
 }
 
-// giveFree closes the store if nobody has looked at it for a while.
+// giveFree closes the store if there was no read for freeAfter.
 func (l *lender) giveFree() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,7 +130,7 @@ func (l *lender) giveFree() {
 	}
 }
 
-// close lends nothing any more.
+// close closes the store after its last read, and refuses new reads.
 func (l *lender) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"skink/warc"
 )
 
-// inArchive writes a page with the text marked that is taken of it. The page is read from the web
-// archive that the crawl of a store kept. It is taken apart as today's extractor does.
+// inArchive writes a page with its main text marked. It reads the page from the web archive of the
+// store's crawl, and extracts the text with the current extractor.
 func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error {
 	if r.Archive.File == "" {
 		return errors.New("its page was not kept: a crawl with --warc keeps pages beside their texts")

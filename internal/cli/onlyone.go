@@ -10,8 +10,8 @@ import (
 	"skink/store"
 )
 
-// whyOnlyOne says why a crawl that is finished found one page and no more; "": it found more, or is
-// not finished.
+// whyOnlyOne returns why a finished crawl found only one page, or "" if it found more or is not
+// finished.
 func (c *crawlRun) whyOnlyOne(ctx context.Context, t store.Tally, n frontier.Counts) (string, error) {
 	if t.Pages() != 1 || n.Pending > 0 {
 		return "", nil
@@ -45,10 +45,10 @@ func (c *crawlRun) whyOnlyOne(ctx context.Context, t store.Tally, n frontier.Cou
 	return "", nil
 }
 
-// mostRedirects bounds the redirects among which a circle is looked for.
+// mostRedirects bounds the redirects that are searched for a circle.
 const mostRedirects = 10_000
 
-// redirectCircle names a circle of redirects; "": there is none.
+// redirectCircle returns a text with a circle of redirects, or "" if there is none.
 func (c *crawlRun) redirectCircle(ctx context.Context) (string, error) {
 	to := map[string]string{}
 	var froms []string

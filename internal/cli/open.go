@@ -28,13 +28,13 @@ func addStoreFlag(flags *pflag.FlagSet) *string {
 // A writeStore is a store that is open for writing.
 type writeStore struct {
 	store.Store
-	name   string // as it is printed: without a password
+	name   string // for messages, without a password
 	shared bool   // with other workers, who may write to it too
 	folder *badger.Store
 }
 
-// openStore opens a store to write to it. files is how many other files will be open beside a store
-// in a folder. Its errors say what to try.
+// openStore opens a store for writing. files is the number of other files that the process will
+// have open if the store is in a folder. Its errors suggest what to try.
 func openStore(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
 	if postgres.IsAddress(name) {
 		s, at, err := openPostgres(ctx, name, postgres.Options{Create: create})
@@ -51,7 +51,7 @@ func openStore(ctx context.Context, name string, create bool, files int) (*write
 	return &writeStore{Store: s, name: name, folder: s}, nil
 }
 
-// isShared says whether a store is kept by servers, for many workers.
+// isShared reports whether a store is on a server, so that several workers can share it.
 func isShared(name string) bool { return postgres.IsAddress(name) }
 
 // openPostgres opens a store on a PostgreSQL server.
@@ -67,7 +67,7 @@ func openPostgres(ctx context.Context, name string, opt postgres.Options) (*post
 	return s, at, nil
 }
 
-// withoutPassword is the name of a store as it may be printed.
+// withoutPassword returns the name of a store for messages.
 func withoutPassword(name string) string {
 	if at, err := postgres.ParseAddress(name); err == nil {
 		return at.String()
@@ -75,7 +75,7 @@ func withoutPassword(name string) string {
 	return name
 }
 
-// loss is what opening the store found to be lost.
+// loss returns the data that was found lost when the store was opened.
 func (s *writeStore) loss() badger.Loss {
 	if s.folder == nil {
 		return badger.Loss{}
@@ -83,7 +83,7 @@ func (s *writeStore) loss() badger.Loss {
 	return s.folder.Loss()
 }
 
-// size is how many bytes a store in a folder takes; 0 for a store on servers.
+// size returns the size of a store in a folder in bytes, and 0 for a store on a server.
 func (s *writeStore) size() int64 {
 	if s.folder == nil {
 		return 0
@@ -91,8 +91,8 @@ func (s *writeStore) size() int64 {
 	return diskUse(s.name)
 }
 
-// answer lets other processes read a store in a folder while this one writes to it. A store on
-// servers needs no such help.
+// answer lets other processes read a store in a folder while this one writes to it. A store on a
+// server does not need that.
 func (s *writeStore) answer(command string, say func(error)) (stop func() error) {
 	if s.folder == nil {
 		return func() error { return nil }
@@ -100,13 +100,13 @@ func (s *writeStore) answer(command string, say func(error)) (stop func() error)
 	return answerReaders(s.folder, s.name, command, say)
 }
 
-// keptFiles is how many files are kept for the store and for all else that is no connection under
-// way.
+// keptFiles is the number of open files reserved for the store and everything else except
+// connections under way.
 const keptFiles = 128
 
-// affordable is how many of the connections asked for may be under way if the process may have so
-// many files open at once; 0 files: any number. Each connection is a file, and as many idle ones
-// may be kept for later. If the system refused one more, the host would seem to be down.
+// affordable returns how many of the requested connections may be under way within a limit of open
+// files; 0 files means no limit. Each connection is a file, and as many idle ones may be kept open.
+// If the system refused another file, the host would seem to be down.
 func affordable(connections int, files int64) int {
 	if files == 0 {
 		return connections
@@ -127,7 +127,7 @@ func open(dir string, opt badger.Options) (*badger.Store, error) {
 	return s, nil
 }
 
-// isFolder refuses what cannot be the folder of a store.
+// isFolder refuses a path that cannot be the folder of a store.
 func isFolder(name string) error {
 	switch {
 	case name == "":
@@ -138,8 +138,8 @@ func isFolder(name string) error {
 	return nil
 }
 
-// outsideFolders refuses a store in a folder that is to be crawled: the crawl would read what it
-// writes.
+// outsideFolders refuses a store inside a folder that is crawled: the crawl would read its own
+// output.
 func outsideFolders(name string, folders []string) error {
 	if isShared(name) || name == "" || hasScheme(name) {
 		return nil
@@ -156,11 +156,11 @@ func outsideFolders(name string, folders []string) error {
 	return nil
 }
 
-// A newStore is a place where a command is about to make a store.
+// A newStore is a path where a command is about to create a store.
 type newStore struct {
 	dir      string
-	born     bool // there was none
-	madeByUs bool // there was no folder either
+	born     bool // there was no store
+	madeByUs bool // there was no folder
 }
 
 func aboutToOpen(dir string) newStore {
@@ -171,7 +171,7 @@ func aboutToOpen(dir string) newStore {
 	return newStore{dir: dir, born: !badger.IsStore(dir), madeByUs: errors.Is(err, fs.ErrNotExist)}
 }
 
-// discard removes a new store to which nothing of use was written.
+// discard removes a new store without useful content.
 func (n newStore) discard() error {
 	if !n.born {
 		return nil
@@ -186,7 +186,7 @@ func (n newStore) discard() error {
 	return err
 }
 
-// openError adds to the error of opening a store what to try.
+// openError adds a suggestion to the error of opening a store.
 func openError(dir string, err error, toRead bool) error {
 	switch {
 	case errors.Is(err, store.ErrNotExist):
@@ -207,14 +207,14 @@ func openError(dir string, err error, toRead bool) error {
 	return err
 }
 
-// warn tells a person what opening a store found to be lost.
+// warn prints the data that was found lost when a store was opened.
 func warn(to io.Writer, l badger.Loss) {
 	if text := lossText(l); text != "" {
 		fmt.Fprintf(to, "skink: %s\n", text)
 	}
 }
 
-// diskUse is the number of bytes that the files of a folder take.
+// diskUse returns the number of bytes on disk of the files in a folder.
 func diskUse(dir string) (total int64) {
 	filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -222,27 +222,27 @@ func diskUse(dir string) (total int64) {
 				total += allocated(info)
 			}
 		}
-		return nil // a file that vanished takes nothing
+		return nil // a removed file takes no space
 	})
 	return total
 }
 
-// A readStore is a store that is open for reading. If no process has the store, its files are read.
-// If one has it, that process answers.
+// A readStore is a store that is open for reading. If no process has the store open, its files are
+// read. Otherwise that process answers.
 type readStore struct {
 	store.Reader
-	loss  badger.Loss // found in the files; a process that has the store has reported and mended what it found
+	loss  badger.Loss // found in the files; a process that has the store has already reported and repaired its losses
 	close func() error
 }
 
-// waitForAnswer is how long a reader waits for a process that has the store and does not answer:
-// the process may be about to start or to end. Opening a large store takes longer; the reader does
-// not wait for that.
+// waitForAnswer is how long a reader waits for a process that has the store but does not answer,
+// because it may be starting or ending. Opening a large store takes longer; the reader does not
+// wait for that.
 const waitForAnswer = time.Second
 
-// openToRead opens a store without changing it. If another process has it, that process is asked,
-// and say is told of which moment its answers are. The lock of the store decides who has it; a
-// process that answers holds that lock, so it is tried first.
+// openToRead opens a store without changing it. If another process has it, that process answers,
+// and the time of its snapshot is printed to say. A process that answers holds the lock of the
+// store, so openToRead tries to connect to one first.
 func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, error) {
 	if isShared(dir) {
 		s, _, err := openPostgres(ctx, dir, postgres.Options{ReadOnly: true})
@@ -276,8 +276,8 @@ func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, err
 	}
 }
 
-// answerReaders lets other processes read a store that this one writes to. If that cannot be set
-// up, the process goes on without it.
+// answerReaders lets other processes read a store that this one writes to. If that fails, the
+// process continues without it.
 func answerReaders(s *badger.Store, dir, command string, say func(error)) (stop func() error) {
 	server, err := remote.Serve(dir, command, func() (remote.Snapshot, error) { return s.Snapshot() })
 	if err != nil {

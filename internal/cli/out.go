@@ -15,10 +15,10 @@ import (
 	"skink/store/badger/disk"
 )
 
-// outFlags say where a command writes its data.
+// outFlags are the flags for the output of a command.
 type outFlags struct {
 	out    string
-	asItIs bool // the data is packed already
+	asItIs bool // the data is already compressed
 }
 
 func addOutFlags(flags *pflag.FlagSet) *outFlags {
@@ -48,11 +48,11 @@ func (f *outFlags) write(con Console, write func(w io.Writer) error) error {
 	return err
 }
 
-// errNothing: an existing file would have been replaced by an empty one.
+// errNothing means that an existing file would have been replaced by an empty one.
 var errNothing = errors.New("nothing to write")
 
-// writeSome writes a file, packed as its name says. It refuses to replace an existing file by an
-// empty one.
+// writeSome writes a file, compressed as its name says. It refuses to replace an existing file by
+// an empty one.
 func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
 	name := f.out
 	if f.asItIs {
@@ -84,9 +84,9 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeFile writes a file beside its place and then moves it there, so that an interrupted write
-// leaves what was there before. A device or a pipe is written to directly: a move would put a file
-// in its place. A link stays a link, and an existing file keeps its permissions.
+// writeFile writes a temporary file in the same folder and then renames it, so that an interrupted
+// write leaves the old file. A device or a pipe is written to directly, because a rename would
+// replace it by a file. A link stays a link, and an existing file keeps its permissions.
 func writeFile(name string, write func(w io.Writer) error) (err error) {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to
@@ -112,7 +112,7 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if release, _, err := disk.TryLock(f.Name()); err == nil { // so that nobody takes it for stale
+	if release, _, err := disk.TryLock(f.Name()); err == nil { // so that no other process removes it as stale
 		defer release()
 	}
 	if err := write(f); err != nil {
@@ -127,7 +127,7 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 	return os.Rename(f.Name(), name)
 }
 
-// tempPrefix is how the names of the files begin that become the file name.
+// tempPrefix returns the prefix of the names of temporary files for a file.
 func tempPrefix(name string) string { return "." + filepath.Base(name) + ".skink-" }
 
 func writeInto(name string, write func(w io.Writer) error) error {
@@ -141,8 +141,8 @@ func writeInto(name string, write func(w io.Writer) error) error {
 	return nil
 }
 
-// mayWrite refuses to write over an input, and into the folder of a store, where every file is
-// needed. It is called before anything is written.
+// mayWrite refuses to overwrite an input, and to write into the folder of a store, where every file
+// is needed. It is called before anything is written.
 func mayWrite(flag, name string, inputs []string) error {
 	for at := filepath.Dir(landing(name)); ; at = filepath.Dir(at) {
 		if badger.IsStore(at) {
@@ -164,11 +164,12 @@ func mayWrite(flag, name string, inputs []string) error {
 	return nil
 }
 
-// landing is the path, without links, of the file that writing to a name makes or changes.
+// landing returns the path, with links resolved, of the file that writing to a name creates or
+// changes.
 func landing(name string) string {
 	const most = 40 // links in a row, as many as Linux follows
 	for range most {
-		name, _ = filepath.Abs(name) // fails only where there is no working folder
+		name, _ = filepath.Abs(name) // fails only without a working folder
 		if dir, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
 			name = filepath.Join(dir, filepath.Base(name))
 		}

@@ -10,8 +10,8 @@ import (
 	"skink/store/badger/disk"
 )
 
-// A file that a killed run left beside its output is removed by the next run that writes the same
-// output. One that is being written, or that is somebody else's, stays.
+// A temporary file that a killed run left is removed by the next run that writes the same output.
+// One that is being written, or that belongs to another program, stays.
 func TestStale(t *testing.T) {
 	dir := t.TempDir()
 	old := time.Now().Add(-time.Hour)

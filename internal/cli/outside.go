@@ -18,15 +18,14 @@ import (
 	"skink/view"
 )
 
-// openView begins to show the crawl to a browser, if that is asked for. stop ends the crawl as
-// Ctrl-C does.
+// openView serves a view of the crawl if the flags ask for it. stop stops the crawl like Ctrl-C.
 func (c *crawlRun) openView(ctx context.Context, r *running, stop func()) (end func() error, err error) {
 	if c.view == "" {
 		return func() error { return nil }, nil
 	}
 	address, err := ownname.Address(c.view)
 	if err != nil {
-		return nil, err // check has refused a bad address already
+		return nil, err // check has refused an invalid address before
 	}
 	settings, err := storedSettings(ctx, c.store)
 	if err != nil {
@@ -49,15 +48,15 @@ type ours struct{ store.Reader }
 
 func (o ours) Read(_ context.Context, do func(store.Reader) error) error { return do(o.Reader) }
 
-// A shownCrawl is a running crawl as a view asks for it.
+// A shownCrawl provides the data of a running crawl to a view.
 type shownCrawl struct {
 	*running
-	memory int64 // bytes that pages may take
+	memory int64 // bytes of memory for pages
 	stop   func()
 
 	mu       sync.Mutex
 	stopping bool          // guarded by mu
-	sized    time.Time     // guarded by mu: when what takes long was counted
+	sized    time.Time     // guarded by mu: time of the last slow counts
 	disk     int64         // guarded by mu
 	free     int64         // guarded by mu
 	left     time.Duration // guarded by mu
@@ -78,7 +77,7 @@ func (s *shownCrawl) Stop() {
 	s.stop()
 }
 
-// Now is how the crawl stands. A count that fails is left out: the crawl will say why.
+// Now returns the state of the crawl. It omits a count that fails: the crawl will report the error.
 func (s *shownCrawl) Now() view.Moment {
 	now := time.Now()
 	tally := s.pipeline.Tally()
@@ -103,11 +102,11 @@ func (s *shownCrawl) Now() view.Moment {
 	return m
 }
 
-// sizedEvery is how often the files of a store are counted, and its hosts listed.
+// sizedEvery is the interval for measuring the files of a store and listing its hosts.
 const sizedEvery = 10 * time.Second
 
-// timeLeft is how long the URLs take that are known now: all at the pace so far, or those of the
-// host that needs longest at the pace that it asks for. It is 0 as long as a pace is not known.
+// timeLeft estimates how long the known URLs will take: all of them at the current rate or, if that
+// is longer, those of the slowest host at its own rate. It returns 0 while a rate is unknown.
 func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState, now time.Time) time.Duration {
 	took := now.Sub(s.started)
 	added := s.pipeline.Added()
@@ -128,7 +127,7 @@ func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState
 	return left
 }
 
-// saved says what was not fetched.
+// saved returns what the crawl did not need to fetch.
 func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
 	add := func(why string, n int64) {
 		if n > 0 {
@@ -140,7 +139,7 @@ func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
 	return all
 }
 
-// hostNow is how a crawl gets on with a host, as a view shows it.
+// hostNow returns the state of a host for a view.
 func hostNow(h crawler.HostState, now time.Time) view.HostNow {
 	n := view.HostNow{Name: h.Name, State: view.Done, Requests: h.Requests, Took: h.Took, Rest: h.Rest}
 	switch {
@@ -154,7 +153,7 @@ func hostNow(h crawler.HostState, now time.Time) view.HostNow {
 	return n
 }
 
-// endsOf says how the URLs of a store ended.
+// endsOf returns the numbers of a store's URLs by state.
 func endsOf(counts frontier.Counts, postponed int64, tally store.Tally) (ends []view.End) {
 	rows, _ := endRows(counts, postponed, tally)
 	for _, r := range rows {
@@ -163,7 +162,7 @@ func endsOf(counts frontier.Counts, postponed int64, tally store.Tally) (ends []
 	return ends
 }
 
-// momentOf is how a store stands into which no crawl of this process writes.
+// momentOf returns the state of a store without a crawl in this process.
 func momentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	if m.Tally, err = s.Tally(ctx); err != nil {
 		return m, err
@@ -177,21 +176,21 @@ func momentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	return m, err
 }
 
-// processMemory is how many bytes the Go runtime has of the system.
+// processMemory returns how many bytes the Go runtime has from the system.
 func processMemory() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)
 	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 }
 
-// outside is what --metrics shows of a run. It begins before the crawl, so that an address that is
-// in use is reported before anything is fetched.
+// outside serves the metrics of --metrics. It starts before the crawl, so that an address in use is
+// reported before anything is fetched.
 type outside struct {
-	server *monitor.Server // nil: nothing is shown
+	server *monitor.Server // nil: no metrics
 	view   *atomic.Pointer[running]
 }
 
-// openMonitor starts to serve, if that is asked for, and lets the crawl tell it of every fetch.
+// openMonitor starts the server if the flags ask for it, and registers it for every fetch.
 func (c *crawlRun) openMonitor() (o outside, err error) {
 	if c.metrics == "" {
 		return o, nil
@@ -199,7 +198,7 @@ func (c *crawlRun) openMonitor() (o outside, err error) {
 	o.view = new(atomic.Pointer[running])
 	address, err := ownname.Address(c.metrics)
 	if err != nil {
-		return o, err // check has refused a bad address already
+		return o, err // check has refused an invalid address before
 	}
 	o.server, err = monitor.Listen(address, readBuild(), o.numbers)
 	if err != nil {
@@ -210,7 +209,7 @@ func (c *crawlRun) openMonitor() (o outside, err error) {
 	return o, nil
 }
 
-// show says what there is to be seen.
+// show makes the server return the numbers of a running crawl.
 func (o outside) show(v *running) {
 	if o.server != nil {
 		o.view.Store(v)
@@ -230,7 +229,7 @@ func (o outside) numbers() monitor.Numbers {
 		return monitor.Numbers{}
 	}
 	t := v.pipeline.Tally()
-	counts, _ := v.store.Counts(context.Background()) // shown as 0 if counting fails: the crawl will say why
+	counts, _ := v.store.Counts(context.Background()) // 0 if counting fails: the crawl will report the error
 	return monitor.Numbers{
 		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
 		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked, "sitemap": t.Sitemaps, "postponed": t.Later},

@@ -17,7 +17,7 @@ import (
 	"skink/warc"
 )
 
-// readPage reads the page that an argument names: a file, a URL, or - for standard input.
+// readPage reads the page of an argument: a file, a URL, or - for standard input.
 func readPage(ctx context.Context, con Console, options extract.Options, private *privateFlag, name string) (*extract.Document, error) {
 	var body []byte
 	var kind string
@@ -40,7 +40,7 @@ func readPage(ctx context.Context, con Console, options extract.Options, private
 	return pageOf(options, name, body, kind)
 }
 
-// checkURLs refuses, before anything is read, URLs that a crawl would refuse as seeds.
+// checkURLs refuses URLs that a crawl would refuse as seeds. Call it before anything is read.
 func checkURLs(names []string) error {
 	for _, name := range names {
 		if hasScheme(name) {
@@ -52,7 +52,7 @@ func checkURLs(names []string) error {
 	return nil
 }
 
-// pageOf extracts the page from the bytes that a file or a server gave.
+// pageOf extracts a page from the bytes of a file or an answer.
 func pageOf(options extract.Options, name string, body []byte, kind string) (*extract.Document, error) {
 	doc, err := options.Parse(body, kind)
 	if errors.Is(err, extract.ErrNotText) {
@@ -61,7 +61,7 @@ func pageOf(options extract.Options, name string, body []byte, kind string) (*ex
 	return doc, err
 }
 
-// fetchPage fetches a page that a person named, and says of what type it is.
+// fetchPage fetches a page that the user named, and returns its body and media type.
 func fetchPage(ctx context.Context, private *privateFlag, name string) (body []byte, kind string, err error) {
 	var all seeds
 	if err := all.addURL(name); err != nil {
@@ -93,7 +93,7 @@ func readInput(con Console, name string) ([]byte, error) {
 	return body, nil
 }
 
-// plainError says why a path cannot be read, without the names of system calls.
+// plainError returns why a path cannot be read, without the names of system calls.
 func plainError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && hasScheme(name):
@@ -106,9 +106,9 @@ func plainError(name string, err error) error {
 	return err
 }
 
-// await calls a read that may wait for ever, such as that of a terminal or of a pipe that nobody
-// writes to, and gives up when ctx ends. Nothing can stop a read that waits, or the opening of a
-// named pipe. So it is left behind: the command ends, and the process with it.
+// await calls a read that may block for ever, such as that of a terminal or of a pipe without a
+// writer, and returns when ctx ends. A blocked read, or the opening of a named pipe, cannot be
+// cancelled. Its goroutine stays until the process ends, which is soon after the command ends.
 func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type answer struct {
 		value T

@@ -12,15 +12,15 @@ import (
 	"skink/report"
 )
 
-// gather adds the seeds to those the store has, and sets the crawl up for them. It writes nothing,
-// so a command that fails before its crawl leaves no seeds.
+// gather adds the seeds to those in the store, and configures the crawl for them. It does not
+// write, so a command that fails before its crawl leaves no seeds.
 func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 	all, err := readSeeds(ctx, c.store)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.name(), err)
 	}
 	lost, folders := all.relocate(given.Folders)
-	if len(folders) == len(given.Folders) && !c.add { // none of them is an earlier folder that moved
+	if len(folders) == len(given.Folders) && !c.add { // none is an earlier folder that moved
 		if err := c.checkOthers(ctx, all, given); err != nil {
 			return err
 		}
@@ -50,8 +50,8 @@ func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 	return nil
 }
 
-// checkOthers refuses seeds if a store knows none of them and holds a finished crawl. Somebody who
-// forgot about the store would otherwise find two sites in one report.
+// checkOthers refuses seeds if none of them is in the store and the store holds a finished crawl.
+// Otherwise a user who forgot about the store would get two sites in one report.
 func (c *crawlRun) checkOthers(ctx context.Context, stored, given seeds) error {
 	counts, err := c.store.Counts(ctx)
 	if err != nil {
@@ -68,8 +68,8 @@ func (c *crawlRun) checkOthers(ctx context.Context, stored, given seeds) error {
 		c.name(), stored.name(), report.Counted(tally.Pages(), "page"))
 }
 
-// anythingLeft says whether a URL is pending, a seed is new, something is to be asked for again, or
-// something was postponed, which is to be looked at again.
+// anythingLeft reports whether the crawl has work: a pending URL, a new seed, URLs to visit again,
+// or postponed URLs to check.
 func (c *crawlRun) anythingLeft(ctx context.Context) (bool, error) {
 	counts, err := c.store.Counts(ctx)
 	if err != nil || counts.Pending > 0 {
@@ -77,7 +77,7 @@ func (c *crawlRun) anythingLeft(ctx context.Context) (bool, error) {
 	}
 	for _, i := range c.seeds.items() {
 		state, err := c.store.State(ctx, i.URL)
-		if err != nil || state.New() || state == frontier.Pending { // another worker may have queued it meanwhile
+		if err != nil || state.New() || state == frontier.Pending { // another worker may have queued the seed meanwhile
 			return true, err
 		}
 	}
@@ -88,8 +88,8 @@ func (c *crawlRun) anythingLeft(ctx context.Context) (bool, error) {
 	return bool(c.learning.learn) && tally.Later > 0 && !c.back.wanted(), err
 }
 
-// begin plants the seeds, and puts back and counts the URLs to be asked for again. It is called
-// when nothing stands in the way of the crawl any more.
+// begin writes the seeds, and puts the URLs to visit again into the frontier. It returns the counts
+// of the frontier and the number of these URLs. It is called when the crawl is ready to run.
 func (c *crawlRun) begin(ctx context.Context) (counts frontier.Counts, back int64, err error) {
 	if err := c.plant(ctx); err != nil {
 		return counts, 0, err
@@ -101,7 +101,7 @@ func (c *crawlRun) begin(ctx context.Context) (counts frontier.Counts, back int6
 	return counts, back, err
 }
 
-// plant writes the seeds into the store, and into its frontier.
+// plant writes the seeds to the store and to its frontier.
 func (c *crawlRun) plant(ctx context.Context) error {
 	c.movedMu.Lock()
 	defer c.movedMu.Unlock()
@@ -115,7 +115,7 @@ func (c *crawlRun) plant(ctx context.Context) error {
 	return nil
 }
 
-// moved adds the address to which a seed's site moved. Its host has the place of the seed's host.
+// moved adds the URL to which a seed's site moved. Its host gets the place of the seed's host.
 func (c *crawlRun) moved(ctx context.Context, pipeline *ingest.Pipeline, from, to string) error {
 	c.movedMu.Lock()
 	defer c.movedMu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"skink/store"
 )
 
-// checkPrefer refuses expressions of --prefer that cannot be read.
+// checkPrefer refuses invalid expressions of --prefer.
 func checkPrefer(prefer []string) error {
 	_, err := precedence.NewOrder(prefer, nil)
 	if pattern, ok := errors.AsType[*precedence.PatternError](err); ok {
@@ -20,7 +20,7 @@ func checkPrefer(prefer []string) error {
 	return err
 }
 
-// orderHosts adds the hosts of seeds to the order of hosts that a store keeps, by which pages lead.
+// orderHosts adds the hosts of seeds to the order of hosts in a store, which decides the leaders.
 func orderHosts(ctx context.Context, s store.Meta, name string, prefer []string, all *seeds) (*precedence.Order, error) {
 	order, err := precedence.Add(ctx, s, prefer, all.hosts())
 	if errors.Is(err, precedence.ErrPrefer) {
@@ -36,7 +36,7 @@ func orderHosts(ctx context.Context, s store.Meta, name string, prefer []string,
 	return order, nil
 }
 
-// preferFlags are expressions as flags of a command line, with a space before each.
+// preferFlags returns expressions as flags of a command line, with a space before each.
 func preferFlags(prefer []string) (flags string) {
 	for _, expression := range prefer {
 		flags += " --prefer " + quoted(expression)
@@ -44,7 +44,7 @@ func preferFlags(prefer []string) (flags string) {
 	return flags
 }
 
-// hosts are those of the seeds that somebody named, in their order.
+// hosts returns the hosts of the seeds that the user named, in order.
 func (all *seeds) hosts() (hosts []string) {
 	for _, u := range all.URLs {
 		hosts = append(hosts, frontier.HostOf(u))

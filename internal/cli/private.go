@@ -9,8 +9,7 @@ import (
 	"skink/crawler"
 )
 
-// A privateFlag names hosts and networks that may be connected to although they are not on the public
-// internet.
+// A privateFlag names private hosts and networks to which connections are allowed.
 type privateFlag struct{ named []string }
 
 func addPrivateFlag(flags *pflag.FlagSet) *privateFlag {

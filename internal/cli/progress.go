@@ -14,13 +14,13 @@ import (
 	"skink/store"
 )
 
-// These say how often progress is shown: in a line that is overwritten, or in lines of a log.
+// These are the intervals of progress reports: for the status line, and for lines of a log.
 const (
 	statusEvery = 200 * time.Millisecond
 	logEvery    = 10 * time.Second
 )
 
-// A moment is the state of a running crawl as people see it.
+// A moment is the state of a running crawl for progress reports.
 type moment struct {
 	pages, added, unique, exact, near, failed, givenUp, pending int64
 	hosts                                                       int
@@ -34,7 +34,7 @@ func (m moment) line() string {
 		report.Grouped(m.pages), m.rate(), report.Grouped(m.unique), report.Grouped(m.exact), report.Grouped(m.near), report.Grouped(m.failed), report.Grouped(m.givenUp), report.Grouped(m.pending), report.Grouped(m.hosts))
 }
 
-// A running crawl is where the numbers of a running crawl come from.
+// running is the source of the numbers of a running crawl.
 type running struct {
 	store    *writeStore
 	pipeline *ingest.Pipeline
@@ -42,16 +42,15 @@ type running struct {
 	started  time.Time
 }
 
-// now is the crawl's state at this moment. A count that fails is shown as 0: the crawl will say
-// why.
+// now returns the crawl's current state. A count that fails is 0: the crawl will report the error.
 func (v *running) now() moment {
 	all, added := v.pipeline.Tally(), v.pipeline.Added()
 	counts, _ := v.store.Counts(context.Background())
 	return moment{all.Pages(), added.Pages(), all.Unique, all.Exact, all.Near, counts.Failed, counts.GivenUp, counts.Pending, v.crawl.Waiting(), time.Since(v.started)}
 }
 
-// watch shows how the crawl goes until the function that it returns is called. A quiet crawl still
-// shows its hosts when somebody asks for them.
+// watch shows the progress of the crawl until stop is called. A quiet crawl still shows its hosts
+// when the user asks for them.
 func (c *crawlRun) watch(ctx context.Context, v *running) (stop func()) {
 	done := make(chan struct{})
 	asked, release := c.asked()
@@ -69,7 +68,7 @@ func (c *crawlRun) watch(ctx context.Context, v *running) (stop func()) {
 // clearLine erases the status line.
 const clearLine = "\r\x1b[K"
 
-// statusLine keeps one line up to date, and erases it in the end.
+// statusLine updates the status line, and erases it at the end.
 func (c *crawlRun) statusLine(ctx context.Context, done, asked <-chan struct{}, v *running) {
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
@@ -128,7 +127,8 @@ func (c *crawlRun) logLines(done, asked <-chan struct{}, v *running) {
 	}
 }
 
-// sayPace tells a newcomer why the crawl is slow. It first erases what stands on the line.
+// sayPace explains to new users why the crawl is slow. It first writes erase, which clears the
+// status line.
 func (c *crawlRun) sayPace(v *running, erase string) {
 	if text := c.paceText(v.now(), v.crawl.Hosts()); text != "" {
 		fmt.Fprint(c.con.screen, erase)
@@ -136,9 +136,9 @@ func (c *crawlRun) sayPace(v *running, erase string) {
 	}
 }
 
-// A judging is what a running dedup shows of itself.
+// A judging is the progress of a running dedup.
 type judging struct {
-	read, size int64 // bytes of the files as they are packed; size -1: unknown
+	read, size int64 // bytes of the files before decompression; size -1: unknown
 	found      store.Tally
 	took       time.Duration
 }
@@ -156,8 +156,8 @@ func (j judging) line() string {
 		bytesText(j.read), of, bytesText(int64(rate)), report.Grouped(j.found.Unique), report.Grouped(j.found.Exact), report.Grouped(j.found.Near), report.Grouped(j.found.Thin), left)
 }
 
-// showWhile runs do, and keeps one line of progress on a terminal up to date until do returns. Then
-// the line is cleared. Errors that are printed meanwhile stand on lines of their own.
+// showWhile runs do, and updates a status line on a terminal until do returns. Then it clears the
+// line. Errors that are printed meanwhile get lines of their own.
 func showWhile(con Console, now func() judging, do func() error) error {
 	if !con.Terminal {
 		return do()
@@ -185,11 +185,12 @@ func showWhile(con Console, now func() judging, do func() error) error {
 	return err
 }
 
-// paceAfter is how long a crawl must run to show how fast it goes.
+// paceAfter is how long a crawl must run before its rate is meaningful.
 const paceAfter = 5 * time.Second
 
-// paceText says that a crawl is slow because it is polite; "" if that is not the reason, or if
-// flags asked for the pace. A newcomer would take a page a second for the program's limit.
+// paceText returns a text that the crawl is slow because it is polite, or "" if that is not the
+// reason or flags set the rate. Without it, new users might think that a page a second is the
+// program's limit.
 func (c *crawlRun) paceText(m moment, hosts []crawler.HostState) string {
 	delay := c.options.Delay
 	if c.rule.flags.Changed("delay") || delay == 0 || m.pending == 0 {

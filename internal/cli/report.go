@@ -43,7 +43,7 @@ Example: a page to open in a browser, a table for a spreadsheet, a check
 	setup: setupReport,
 }
 
-// reportFlags is what the flags of skink report say.
+// reportFlags are the flags of skink report.
 type reportFlags struct {
 	store    *string
 	form     *formFlags
@@ -109,7 +109,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 // aboutAll is the name under which an audit is printed as a whole.
 const aboutAll = "audit"
 
-// conditions reads what --fail-on and --about say.
+// conditions parses --fail-on and --about.
 func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	if f.about != "" && f.about != aboutAll {
 		if err := audit.CheckName(f.about); err != nil {
@@ -146,9 +146,9 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 	return audit.Read(ctx, s, opt)
 }
 
-// nearlyList is the list for which all pages are compared with all others. That is done for each
-// audit of a store of at most nearlyUnasked pages, which takes some seconds for every ten thousand,
-// and of a larger one for those who ask for the list.
+// nearlyList is the list that needs a comparison of all pages with all others. That takes some
+// seconds for every ten thousand pages. So an audit makes it by default only if the store has at
+// most nearlyUnasked pages, and otherwise if the user asks for the list.
 const (
 	nearlyList    = "nearly"
 	nearlyUnasked = 20_000
@@ -174,7 +174,8 @@ func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly
 	return n, nil
 }
 
-// nearlyUpTo finds them in a store of at most nearlyUnasked pages.
+// nearlyUpTo returns a function that finds them, or returns nil if the store has more than
+// nearlyUnasked pages.
 func nearlyUpTo(rule dedup.Rule) func(context.Context, store.Reader) (*audit.Nearly, error) {
 	return func(ctx context.Context, s store.Reader) (*audit.Nearly, error) {
 		tally, err := s.Tally(ctx)
@@ -196,7 +197,7 @@ func (f *reportFlags) auditOutput(opt report.Options) audit.Output {
 	return o
 }
 
-// failed says which bounds were crossed, and ends the command with an exit code of its own.
+// failed prints which bounds were exceeded, and returns an error with an exit code of its own.
 func failed(con Console, why []string) error {
 	for _, w := range why {
 		fmt.Fprintf(con.Err, "skink: --fail-on %s\n", w)
@@ -215,7 +216,7 @@ func (f *reportFlags) writeChanges(ctx context.Context, con Console, s store.Rea
 	return f.out.write(con, func(out io.Writer) error { return report.WriteChanges(out, all, format) })
 }
 
-// formFlags say how a report looks.
+// formFlags are the flags for the format of a report.
 type formFlags struct {
 	flags  *pflag.FlagSet
 	format string
@@ -229,7 +230,7 @@ func addFormFlags(flags *pflag.FlagSet) *formFlags {
 	return f
 }
 
-// given says whether a flag asks for a form.
+// given reports whether one of these flags is set.
 func (f *formFlags) given() bool { return f.flags.Changed("format") || f.flags.Changed("top") }
 
 func (f *formFlags) options() (report.Options, error) {
@@ -246,7 +247,7 @@ func (f *formFlags) options() (report.Options, error) {
 	return report.Options{Format: format, Top: f.top}, nil
 }
 
-// completeFlags say whether a store is judged as a whole, and how.
+// completeFlags are the flags for comparing all pages of a store with each other.
 type completeFlags struct {
 	flags               *pflag.FlagSet
 	complete, wholeText bool
@@ -261,7 +262,7 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	return c
 }
 
-// over are the settings of a store, with the similarity that was asked for.
+// over returns the settings of a store, with the similarity from the flags.
 func (c *completeFlags) over(settings store.Settings) (store.Settings, error) {
 	if !c.flags.Changed("similarity") {
 		return settings, nil
@@ -273,8 +274,8 @@ func (c *completeFlags) over(settings store.Settings) (store.Settings, error) {
 	return settings, nil
 }
 
-// withStore opens a store for reading, judges it as a whole if the flags ask for that, calls do and
-// closes the store. whole is nil if it was not judged as a whole.
+// withStore opens a store for reading, compares all its pages if the flags ask for that, calls do
+// and closes the store. whole is nil without that comparison.
 func withStore(ctx context.Context, con Console, dir string, args []string, how *completeFlags, do func(s store.Reader, settings store.Settings, whole *complete.Whole) error) (err error) {
 	if len(args) > 0 {
 		return usagef("unexpected %q: a store is named by --store", args[0])
@@ -315,7 +316,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	return do(whole, settings, whole)
 }
 
-// storedSettings are the settings by which a store was judged; the default for a new store.
+// storedSettings returns the settings of a store, or the defaults for a new store.
 func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error) {
 	set, err := store.ReadSettings(ctx, s)
 	switch {
@@ -327,7 +328,7 @@ func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error)
 	return *set, nil
 }
 
-// ofWhole is the source of a report on pages that were judged against all others.
+// ofWhole returns the source of a report on pages that were compared with all others.
 func ofWhole(w *complete.Whole) report.Source { return wholeReport{report.From(w, w.WhyLeads), w} }
 
 type wholeReport struct {
@@ -335,7 +336,7 @@ type wholeReport struct {
 	w *complete.Whole
 }
 
-// LeftOut says which blocks of which hosts were left out of the comparison.
+// LeftOut returns the blocks of hosts that were left out of the comparison.
 func (r wholeReport) LeftOut(context.Context) ([]report.LeftOut, error) {
 	left := r.w.LeftOut()
 	if left == nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A givenFlag is a flag of the command line, as it would be typed again.
+// A givenFlag is a flag of the command line in the form in which it can be typed again.
 type givenFlag struct{ name, text string }
 
-// givenFlags are the flags of a command line, in its order.
+// givenFlags returns the flags of a command line, in order.
 func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 	flags.Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
@@ -34,7 +34,7 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 	return all
 }
 
-// quoted is a word as a shell reads it.
+// quoted returns a word quoted for a shell.
 func quoted(word string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:@%+=,", r)
@@ -45,14 +45,14 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// resume is the command that goes on with a crawl. The store keeps the seeds and the rule. It does
-// not know the scope, the manners and what to keep, so these flags are repeated: without them
-// another crawl would go on. The flag that stopped the crawl is left out. So are the flags that put
-// URLs back, once all of these are back.
+// resume returns the command that continues a crawl. The store keeps the seeds and the rule. It
+// does not keep the scope, the politeness and the outputs, so these flags are repeated: without
+// them the crawl would differ. The flag that stopped the crawl is omitted. So are the flags that
+// put URLs back, after all of them were put back.
 func (f *crawlFlags) resume(end ending) string {
 	words := []string{"skink crawl"}
 	for _, g := range givenFlags(f.rule.flags) {
-		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" || g.name == "prefer" // the store keeps what they said
+		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" || g.name == "prefer" // the store keeps their values
 		stopped := strings.HasPrefix(end.limit, "--"+g.name+" ") || end.spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
 		back := end.over() && (g.name == "retry" || strings.HasPrefix(g.name, "recrawl"))
 		if !kept && !stopped && !back {

@@ -12,7 +12,7 @@ import (
 	"skink/store"
 )
 
-// ruleFlags are the flags by which pages are judged. A new store gets their values, and keeps them.
+// ruleFlags are the flags for judging pages. A new store gets their values, and keeps them.
 type ruleFlags struct {
 	flags      *pflag.FlagSet
 	similarity float64
@@ -31,7 +31,7 @@ type ruleFlags struct {
 	onDuplicate string // of skink crawl: tag or skip
 }
 
-// addOnDuplicateFlag adds another one that a store keeps.
+// addOnDuplicateFlag adds --on-duplicate, which a store keeps too.
 func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
 	flags.StringVar(&r.onDuplicate, "on-duplicate", tag, "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only; links are followed of seeds, home pages and pages whose leader is on another host); a store keeps what it began with")
 }
@@ -49,7 +49,7 @@ func onDuplicate(skips bool) string {
 	return tag
 }
 
-// addLinksFlag adds the flag that is no part of the rule, but that a store keeps too.
+// addLinksFlag adds --links, which is not part of the rule but which a store keeps too.
 func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
 	flags.Var(&r.links, "links", "on: keep where pages link to, and with which words, so that a report can say what leads to a URL; off: only follow them")
 }
@@ -72,13 +72,13 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	return r
 }
 
-// addMarkdownFlags adds the flags that say what is kept beside each text.
+// addMarkdownFlags adds the flags for keeping Markdown with each text.
 func (r *ruleFlags) addMarkdownFlags() {
 	r.flags.BoolVar(&r.markdown, "markdown", false, "keep the main text as Markdown, too, for skink export --markdown and for --feed; a store begins with it or never has it")
 	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown, keep the pictures in the text")
 }
 
-// keeps says in which form texts are kept as Markdown.
+// keeps returns in which form texts are kept as Markdown.
 func (r *ruleFlags) keeps() store.Markdown {
 	switch {
 	case r.markdown && r.pictures:
@@ -89,12 +89,12 @@ func (r *ruleFlags) keeps() store.Markdown {
 	return store.NoMarkdown
 }
 
-// defaultSettings are the settings if no flag is given.
+// defaultSettings returns the settings without any flags.
 func defaultSettings() store.Settings {
 	return addRuleFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).settings()
 }
 
-// settings are the settings that the flags ask for.
+// settings returns the settings of the flags.
 func (r *ruleFlags) settings() store.Settings {
 	return store.Settings{
 		Format:     store.FormatVersion,
@@ -116,13 +116,13 @@ func (r *ruleFlags) settings() store.Settings {
 	}
 }
 
-// shinglingOf is how settings cut a text into shingles.
+// shinglingOf returns the shingling of settings.
 func shinglingOf(set store.Settings) dedup.Shingling {
 	return dedup.Shingling{Unit: dedup.Unit(set.Unit), K: set.Shingle, Step: set.Step, Unordered: set.Unordered}
 }
 
-// A shingleSize is a number of units. Where two texts are compared it may be auto: a rule of thumb
-// by their length.
+// A shingleSize is a number of units. For a comparison of two texts it may be auto, which chooses
+// it by their length.
 type shingleSize struct {
 	units     int
 	mayBeAuto bool
@@ -171,8 +171,8 @@ func check(set store.Settings) (dedup.Rule, error) {
 	return rule, nil
 }
 
-// agree settles by which rule a store is judged, and its settings. A new store gets those of the
-// flags. Any other keeps its own, and a flag must not contradict them.
+// agree returns the rule and the settings of a store. A new store gets those of the flags. Any
+// other store keeps its own, and it is an error if a flag contradicts them.
 func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedup.Rule, store.Settings, error) {
 	want := r.settings()
 	rule, err := check(want)
@@ -185,7 +185,7 @@ func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedu
 	}
 	if has == nil {
 		if err = store.WriteSettings(ctx, s, want); errors.Is(err, store.ErrChanged) {
-			return r.agree(ctx, s, name) // another worker came first
+			return r.agree(ctx, s, name) // another worker was faster
 		}
 		return rule, want, err
 	}
@@ -195,14 +195,14 @@ func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedu
 	if r.flags.Changed("rule") && r.contained != has.Contained {
 		return rule, want, usagef("--rule and --containment ask for a share of %v, but %s was written with %v (0: by resemblance alone): leave the flags out, or choose another --store", r.contained, name, has.Contained)
 	}
-	if has.Extractor != extractorVersion { // its records can be read, but the same pages would now give other texts
+	if has.Extractor != extractorVersion { // its records can be read, but the same pages would give other texts now
 		return rule, want, otherVersion(name, "extractor", has.Extractor, extractorVersion)
 	}
 	rule, err = ruleOf(*has, name)
 	return rule, *has, err
 }
 
-// over are the settings of a store, with the flags that were given in place of its own.
+// over returns the settings of a store, overridden by the given flags.
 func (r *ruleFlags) over(has store.Settings) store.Settings {
 	given := r.settings()
 	for flag, take := range map[string]func(){
@@ -222,7 +222,7 @@ func (r *ruleFlags) over(has store.Settings) store.Settings {
 	return has
 }
 
-// ruleOf is the rule by which a store was judged.
+// ruleOf returns the rule by which a store was judged.
 func ruleOf(has store.Settings, name string) (dedup.Rule, error) {
 	if err := readable(has, name); err != nil {
 		return dedup.Rule{}, err
@@ -230,7 +230,7 @@ func ruleOf(has store.Settings, name string) (dedup.Rule, error) {
 	return check(has)
 }
 
-// contradicts is an error that names the flag whose value is not the store's.
+// contradicts returns an error with the flag whose value differs from the store's.
 func (r *ruleFlags) contradicts(has store.Settings, name string) error {
 	keeps := onOff(!has.NoLinks)
 	for _, f := range []struct {
@@ -257,8 +257,7 @@ func (r *ruleFlags) contradicts(has store.Settings, name string) error {
 	return nil
 }
 
-// readable refuses a store whose values another version computed: they cannot be
-// compared with ours.
+// readable refuses a store whose values another version computed, because they are not comparable.
 func readable(has store.Settings, name string) error {
 	for _, v := range []struct {
 		what    string

@@ -10,10 +10,10 @@ import (
 	"skink/internal/harmless"
 )
 
-// A sayer says how a crawl goes, to a person or, as lines of JSON, to a program.
+// A sayer prints the messages of a crawl, as text for users or as lines of JSON for programs.
 type sayer struct {
 	to    io.Writer
-	log   *slog.Logger // nil: to a person
+	log   *slog.Logger // nil: text for users
 	quiet bool         // errors only
 }
 
@@ -25,7 +25,7 @@ func newSayer(to io.Writer, json, quiet bool) sayer {
 	return s
 }
 
-// line says a sentence.
+// line prints a sentence.
 func (s sayer) line(format string, args ...any) {
 	switch text := fmt.Sprintf(format, args...); {
 	case s.quiet:
@@ -36,7 +36,7 @@ func (s sayer) line(format string, args ...any) {
 	}
 }
 
-// summary says how the crawl ended.
+// summary prints how the crawl ended.
 func (s sayer) summary(sum summary) {
 	switch {
 	case s.quiet:
@@ -47,8 +47,8 @@ func (s sayer) summary(sum summary) {
 	}
 }
 
-// error says an error to a program, and leaves only its exit code to be returned. A person gets it
-// from whoever the error is returned to.
+// error logs an error for programs, and returns only its exit code. Without a log it returns the
+// error, which the caller prints.
 func (s sayer) error(err error) error {
 	if s.log == nil || err == nil {
 		return err

@@ -22,9 +22,9 @@ import (
 	"skink/frontier"
 )
 
-// readList reads a list with one URL on each line. What follows a # at the beginning of a line or
-// after a space is a comment. A list is UTF-8, or UTF-16 that says so with its first bytes, as some
-// editors write it.
+// readList reads a list with one URL on each line. A # at the beginning of a line or after a space
+// begins a comment. A list is in UTF-8, or in UTF-16 with a byte order mark, as some editors write
+// it.
 func (all *seeds) readList(name string, r io.Reader) error {
 	in := bufio.NewReaderSize(transform.NewReader(r, xunicode.BOMOverride(encoding.Nop.NewDecoder())), listHead)
 	head, _ := in.Peek(listHead) // reading the lines returns the same error
@@ -59,11 +59,11 @@ func (all *seeds) readList(name string, r io.Reader) error {
 	return nil
 }
 
-// listHead is how many bytes of a file are looked at to see whether it is a list.
+// listHead is how many bytes of a file are read to check that it is a list.
 const listHead = 4096
 
-// checkList refuses a file that is no list of URLs. To quote its first line would tell a person
-// nothing.
+// checkList refuses a file that is not a list of URLs. The error names the kind of file, because a
+// quote of its first line would not help.
 func checkList(name string, head []byte) error {
 	kind := extract.MediaType(head, "")
 	switch {
@@ -79,22 +79,21 @@ func checkList(name string, head []byte) error {
 	return usagef("%s is no text (%s): a list of seeds has a URL a line", name, kind)
 }
 
-// hasScheme says whether a word begins as a URL does. In prose a URL may stand further on in the
-// word.
+// hasScheme reports whether a word begins with a scheme. In prose, a URL may be later in the word.
 func hasScheme(word string) bool {
 	scheme, _, ok := strings.Cut(word, "://")
 	return ok && !strings.ContainsAny(scheme, " \t\"'<>()=/")
 }
 
-// brief quotes as much of a text as a line has room for.
+// brief quotes a text, shortened to fit on a line.
 func brief(s string) string {
 	const most = 80
-	s = withoutUser(s) // before the text is cut
+	s = withoutUser(s) // before the text is shortened
 	shown := []rune(s[:min(len(s), most*utf8.UTFMax)])
 	more := len(shown) > most || len(s) > most*utf8.UTFMax
 	shown = shown[:min(len(shown), most)]
 	for i, r := range shown {
-		if !unicode.IsPrint(r) { // quoting would make six characters of it
+		if !unicode.IsPrint(r) { // it would be quoted as six characters
 			shown[i] = utf8.RuneError
 		}
 	}
@@ -104,7 +103,7 @@ func brief(s string) string {
 	return strconv.Quote(string(shown))
 }
 
-// urlHint says what to try in place of a word that is no URL: the word with a scheme, if that is
+// urlHint suggests a replacement for a word that is not a URL: the word with a scheme, if that is
 // the URL of a host that may exist.
 func urlHint(word string) string {
 	if u := withScheme(word); u != "" {
@@ -113,7 +112,8 @@ func urlHint(word string) string {
 	return "a URL begins with https:// or http://"
 }
 
-// withScheme is the URL that a word such as www.example.com stands for, "" if it looks like none.
+// withScheme returns the URL of a word such as www.example.com, or "" if it does not look like a
+// host.
 func withScheme(word string) string {
 	if strings.ContainsAny(word, " \t@\\") || len(word) > 200 {
 		return ""
@@ -124,12 +124,12 @@ func withScheme(word string) string {
 	}
 	scheme, name := "https://", u.Hostname()
 	switch _, ipErr := netip.ParseAddr(name); {
-	case wire.IsSpecialHost(name): // few of these hosts have a certificate
+	case wire.IsSpecialHost(name): // such hosts seldom have a certificate
 		scheme = "http://"
 	case ipErr == nil:
 	default:
 		suffix, icann := publicsuffix.PublicSuffix(strings.ToLower(name))
-		if suffix == name || !icann && !strings.Contains(suffix, ".") { // the name of a file, such as missing.txt
+		if suffix == name || !icann && !strings.Contains(suffix, ".") { // probably the name of a file, such as missing.txt
 			return ""
 		}
 	}

@@ -20,12 +20,12 @@ import (
 	"skink/store/badger"
 )
 
-// seeds is where a crawl starts. The store keeps them, so that a crawl can be
-// resumed without naming them again.
+// seeds are the start of a crawl. The store keeps them, so that a crawl can be resumed without
+// naming them again.
 type seeds struct {
 	URLs    []string `json:"urls,omitempty"`    // canonical
-	Moved   []string `json:"moved,omitempty"`   // addresses to which the sites of URLs moved: they belong to the crawl, but nobody named them
-	Folders []string `json:"folders,omitempty"` // absolute paths, in the order they were given
+	Moved   []string `json:"moved,omitempty"`   // URLs to which the sites of seeds moved: they belong to the crawl, but the user did not name them
+	Folders []string `json:"folders,omitempty"` // absolute paths, in the given order
 }
 
 const seedsName = "seeds"
@@ -41,7 +41,7 @@ func readSeeds(ctx context.Context, s store.Store) (all seeds, err error) {
 	return all, nil
 }
 
-// write adds seeds to those of the store, which other workers may add to at the same time.
+// write adds seeds to those in the store. Other workers may add seeds at the same time.
 func (all *seeds) write(ctx context.Context, s store.Store) error {
 	for {
 		old, err := s.Meta(ctx, seedsName)
@@ -54,7 +54,7 @@ func (all *seeds) write(ctx context.Context, s store.Store) error {
 				return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
 			}
 		}
-		all.merge(seeds{URLs: now.URLs, Moved: now.Moved}) // not the folders: they may have moved
+		all.merge(seeds{URLs: now.URLs, Moved: now.Moved}) // not folders: they may have moved
 		b, err := json.Marshal(all)
 		if err != nil {
 			return err
@@ -65,8 +65,8 @@ func (all *seeds) write(ctx context.Context, s store.Store) error {
 	}
 }
 
-// parse adds what the arguments name: URLs, files of URLs, standard input, and
-// folders of HTML files.
+// parse adds the seeds in the arguments: URLs, files of URLs, standard input, and folders of HTML
+// files.
 func (all *seeds) parse(args []string, in io.Reader) error {
 	for _, arg := range args {
 		if err := all.parseOne(arg, in); err != nil {
@@ -123,7 +123,7 @@ func (all *seeds) addURL(raw string) error {
 	return nil
 }
 
-// namesUser says whether a URL has user info. Its canonical form has none.
+// namesUser reports whether a URL has user info, which its canonical form drops.
 func namesUser(raw string) bool {
 	_, rest, _ := strings.Cut(raw, ":")
 	rest = strings.TrimLeft(rest, `/\`)
@@ -133,14 +133,14 @@ func namesUser(raw string) bool {
 	return strings.Contains(rest, "@")
 }
 
-// userInfo matches all between a colon and an @ within one part of a URL. The URL may lack its
+// userInfo matches everything between a colon and an @ within one part of a URL, which may lack its
 // scheme.
 var userInfo = regexp.MustCompile(`(:/{0,2})[^\s/\\?#":][^\s/\\?#"]*@`)
 
-// withoutUser is a text without anything that may be user and password of a URL.
+// withoutUser returns a text without anything that may be the user and password of a URL.
 func withoutUser(text string) string { return userInfo.ReplaceAllString(text, "$1…@") }
 
-// merge adds other seeds after those that are there.
+// merge appends other seeds.
 func (all *seeds) merge(other seeds) {
 	for _, u := range other.URLs {
 		if !slices.Contains(all.URLs, u) {
@@ -159,13 +159,13 @@ func (all *seeds) merge(other seeds) {
 	}
 }
 
-// sharesWith says whether some seed is in both.
+// sharesWith reports whether any seed is in both.
 func (all *seeds) sharesWith(other seeds) bool {
 	return slices.ContainsFunc(other.URLs, func(u string) bool { return slices.Contains(all.URLs, u) || slices.Contains(all.Moved, u) }) ||
 		slices.ContainsFunc(other.Folders, func(dir string) bool { return slices.Contains(all.Folders, dir) })
 }
 
-// name is the seeds as a person reads them: the first, and how many more there are.
+// name returns a short text for the seeds: the first, and how many more there are.
 func (all *seeds) name() string {
 	items := all.items()
 	switch len(items) {
@@ -177,7 +177,7 @@ func (all *seeds) name() string {
 	return fmt.Sprintf("%s and %d more", items[0].URL, len(items)-1)
 }
 
-// items are the URLs a crawl starts from, the folders' own included.
+// items returns the start URLs of a crawl, including those of folders.
 func (all *seeds) items() []frontier.Item {
 	var items []frontier.Item
 	for _, u := range slices.Concat(all.URLs, all.Moved) {
@@ -189,18 +189,18 @@ func (all *seeds) items() []frontier.Item {
 	return items
 }
 
-// special are the hosts of seeds that may have private addresses, because somebody named them as
-// seeds. Addresses to which sites moved do not count.
+// special returns the hosts of seeds that may have private addresses because the user named them.
+// URLs to which sites moved do not count.
 func (all *seeds) special() []string { return wire.SpecialHosts(all.URLs...) }
 
-// A lostFolder is a folder of an earlier crawl that is no longer where it was.
+// A lostFolder is a folder of an earlier crawl that no longer exists at its path.
 type lostFolder struct {
 	folder.Site
 	err   error
-	found string // what is now served under its name, "" if nothing is
+	found string // folder that now has its host name; "": none
 }
 
-// lost lists the folders that cannot be read.
+// lost returns the folders that cannot be read.
 func (all *seeds) lost() (lost []lostFolder) {
 	for _, f := range folder.Sites(all.Folders) {
 		root, err := os.OpenRoot(f.Dir)
@@ -208,14 +208,14 @@ func (all *seeds) lost() (lost []lostFolder) {
 			lost = append(lost, lostFolder{Site: f, err: err})
 			continue
 		}
-		root.Close() // it was not used
+		root.Close() // it was only opened as a test
 	}
 	return lost
 }
 
-// relocate lets given folders take the places of lost ones, if their names differ by no more than a
-// number: then a given folder is most likely the lost one, moved. It returns the folders that are
-// still lost, and the given ones that took no place.
+// relocate replaces lost folders by given ones whose names differ by no more than a number: such a
+// folder is most likely the lost one, moved. It returns the folders that are still lost, and the
+// given ones that replaced none.
 func (all *seeds) relocate(given []string) (lost []lostFolder, others []string) {
 	lost = all.lost()
 	for _, dir := range given {
@@ -233,8 +233,8 @@ func (all *seeds) relocate(given []string) (lost []lostFolder, others []string) 
 	return lost, others
 }
 
-// leave lets the crawl go on without the folders that are lost. Their pending URLs are kept until
-// the folders are back.
+// leave continues the crawl without the lost folders. Their URLs stay pending until the folders are
+// back.
 func (c *crawlRun) leave(lost []lostFolder) {
 	for _, l := range lost {
 		if l.found != "" {
@@ -248,7 +248,7 @@ func (c *crawlRun) leave(lost []lostFolder) {
 	}
 }
 
-// pendingLost are the lost folders that have pending URLs.
+// pendingLost returns the lost folders that have pending URLs.
 func (c *crawlRun) pendingLost(ctx context.Context) (dirs []string, err error) {
 	if len(c.lost) == 0 {
 		return nil, nil
@@ -265,7 +265,7 @@ func (c *crawlRun) pendingLost(ctx context.Context) (dirs []string, err error) {
 	return dirs, nil
 }
 
-// reason is the error of a file operation without the name of the file.
+// reason returns the error of a file operation without the name of the file.
 func reason(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

@@ -18,11 +18,11 @@ import (
 	"skink/store"
 )
 
-// sinceFlags say since when changes are asked for.
+// sinceFlags are the flags for the start of an export of changes.
 type sinceFlags struct {
 	since  string
 	cursor string // a file
-	held   string // what the cursor's file held when it was last read or written; "": there was none
+	held   string // content of the cursor's file when it was last read or written; "": no file
 }
 
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
@@ -36,7 +36,7 @@ const sinceStart = "start"
 
 func (f *sinceFlags) given() bool { return f.since != "" || f.cursor != "" }
 
-// heed turns the flags into options that say which changes are written.
+// heed sets the options that select the changes.
 func (f *sinceFlags) heed(opt *feed.Options) error {
 	switch {
 	case !f.given():
@@ -67,7 +67,7 @@ func (f *sinceFlags) heed(opt *feed.Options) error {
 	return nil
 }
 
-// parseTime reads a moment, or the beginning of a day, in UTC.
+// parseTime parses a time, or a date as the beginning of that day, in UTC.
 func parseTime(text string) (time.Time, bool) {
 	for _, layout := range []string{time.RFC3339, time.DateTime, "2006-01-02T15:04", time.DateOnly} {
 		if at, err := time.ParseInLocation(layout, strings.TrimSpace(text), time.UTC); err == nil {
@@ -77,13 +77,14 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// check refuses a cursor that stands behind the last change of s. Such a cursor is of another store,
-// or this one was put back to an earlier state: with it, an export would leave out pages for ever.
+// check refuses a cursor beyond the last change of s. Such a cursor belongs to another store, or
+// this store was restored to an earlier state: an export from that cursor would never write some
+// pages.
 func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string, after store.Cursor) error {
 	if after == "" {
 		return nil
 	}
-	end, err := s.End(ctx) // before the changes, because a crawl may add some
+	end, err := s.End(ctx) // read it before the changes, because a crawl may add some
 	if err != nil || end == after {
 		return err
 	}
@@ -100,7 +101,7 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 	return fmt.Errorf("%s stands behind the last change of %s, which is at %s: it is of another store, or the store was put back; to export all pages again, try %s", what, storeName, end, anew)
 }
 
-// A followed store remembers the last change that it gave to its reader.
+// A followed store records the last change that it returned.
 type followed struct {
 	store.Reader
 	last store.Cursor
@@ -119,9 +120,9 @@ func (r *followed) Changes(ctx context.Context, after store.Cursor, want store.W
 	}
 }
 
-// keep prints the cursor from which the next export goes on, and writes it to the cursor's file if
-// there is one. It is the place of the last change that this export saw, and not the end of the
-// store: whatever this export has not seen, the next one will.
+// keep prints the cursor for the next export, and writes it to the cursor's file if there is one.
+// The cursor is the last change that this export read, not the end of the store, so the next export
+// continues exactly there.
 func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) error {
 	if !f.given() {
 		return nil
@@ -140,8 +141,8 @@ func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) erro
 // mostCursor bounds the bytes of a file with a cursor.
 const mostCursor = 1 << 10
 
-// read returns the cursor in the file; "" if there is no such file. The file must be one that can be
-// replaced: a device would be lost.
+// read returns the cursor in the file, or "" if there is no file. It fails for a device, because
+// keep would replace it by a file.
 func (f *sinceFlags) read() (string, error) {
 	info, err := os.Stat(f.cursor)
 	switch {
@@ -159,8 +160,8 @@ func (f *sinceFlags) read() (string, error) {
 	return string(bytes.TrimSpace(b)), nil
 }
 
-// write writes a cursor to its file. It refuses to replace one that another export wrote meanwhile,
-// which may stand behind it.
+// write writes a cursor to its file. It refuses to replace a cursor that another export wrote
+// meanwhile, because that one may be later.
 func (f *sinceFlags) write(at store.Cursor) error {
 	switch now, err := f.read(); {
 	case err != nil:

@@ -49,7 +49,7 @@ func (s *size) Set(text string) error {
 
 func (s *size) Type() string { return "size" }
 
-// bytesText writes a number of bytes for a person.
+// bytesText formats a number of bytes for users.
 func bytesText(n int64) string {
 	switch {
 	case n >= 1<<30:
@@ -62,7 +62,7 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// durationText writes a duration for a person.
+// durationText formats a duration for users.
 func durationText(d time.Duration) string {
 	switch {
 	case d < 10*time.Millisecond:
@@ -86,17 +86,17 @@ func addMemoryFlag(flags *pflag.FlagSet) *size {
 	return &m
 }
 
-// collectSeldom is for a process whose store is on servers. What it holds itself is some ten megabytes,
-// and to collect whenever as much again was used takes a twelfth of its time: so only at three times as
-// much. The bound of its memory stays.
+// collectSeldom makes garbage collection less frequent, for a process whose store is on a server.
+// Its own heap is some ten megabytes, and collecting each time it doubles takes a twelfth of its
+// time. So it collects only when the heap has tripled. The memory limit still applies.
 func collectSeldom() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
 }
 
-// heed bounds the memory of the whole process. The shares of the pages hold the bound. The garbage
-// collector is told of it too, so that it does not wait until the heap has doubled.
+// heed bounds the memory of the whole process. The shares of the pages enforce the bound. The
+// garbage collector gets it as its limit too, so that it does not wait until the heap has doubled.
 func (s size) heed() error {
 	if s < leastMemory {
 		return usagef("--memory %q: try 64MB or more", s.String())

@@ -46,7 +46,7 @@ Example: what could not be fetched, and why
 	setup: setupStatus,
 }
 
-// statusFlags is what the flags of skink status say.
+// statusFlags are the flags of skink status.
 type statusFlags struct {
 	store   *string
 	urls    string
@@ -96,14 +96,14 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 	return keepFirst(err, out.Flush())
 }
 
-// A status is what skink status prints.
+// A status is the output of skink status.
 type status struct {
 	URLs     map[string]int64 `json:"urls"`
-	Pages    int64            `json:"pages"`              // of those fetched
+	Pages    int64            `json:"pages"`              // pages fetched
 	Other    int64            `json:"other"`              // files that are not text
-	Problems map[string]int64 `json:"problems,omitempty"` // of those failed and given up
+	Problems map[string]int64 `json:"problems,omitempty"` // by kind, of the URLs failed and given up
 	GivenUp  map[string]int64 `json:"given_up,omitempty"`
-	Hosts    []hostStatus     `json:"hosts,omitempty"` // with URLs pending, most first
+	Hosts    []hostStatus     `json:"hosts,omitempty"` // hosts with pending URLs, most first
 	Workers  []workerStatus   `json:"workers,omitempty"`
 
 	Postponed []report.Postponed `json:"postponed,omitempty"` // by pattern, most URLs first
@@ -118,7 +118,7 @@ type hostStatus struct {
 	Pending int        `json:"pending"`
 	Until   *time.Time `json:"blocked_until,omitempty"`
 	Delay   float64    `json:"delay_seconds,omitempty"`
-	Alone   string     `json:"left_alone,omitempty"` // why the last run left it alone
+	Alone   string     `json:"left_alone,omitempty"` // why the last run sent it no more requests
 }
 
 func printStatus(ctx context.Context, out io.Writer, s store.Reader, asJSON bool) error {
@@ -216,8 +216,8 @@ type urlStatus struct {
 	At time.Time `json:"at,omitzero"` // of the last visit
 }
 
-// listURLs lists the URLs of a state. All but those pending and outside have a
-// record that says why.
+// listURLs lists the URLs in a state, with the reason from their records. For pending URLs and
+// those outside the scope it prints only the URL.
 func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked namedState, asJSON bool) error {
 	state := asked.state
 	print := func(u urlStatus) error {

@@ -15,12 +15,12 @@ import (
 	"skink/store"
 )
 
-// A summary is what a crawl says at its end.
+// A summary holds the data of the message at the end of a crawl.
 type summary struct {
 	added, all store.Tally   // by this run, and in the store
 	visits     ingest.Visits // to URLs that were visited before
 	urls       frontier.Counts
-	later      int64 // of the blocked URLs, those postponed
+	later      int64 // number of blocked URLs that were postponed
 	rule       dedup.Rule
 	took       time.Duration
 	store      string
@@ -30,21 +30,21 @@ type summary struct {
 	demanding  []crawler.Demand
 	alone      []crawler.LeftHost
 	postponed  []report.Postponed
-	only       string // why the crawl found no more than one page; "": it found more
+	only       string // why the crawl found only one page; "": it found more
 	end        ending
-	again      string // the command that goes on; "": an archive was judged, and nothing is to be fetched
+	again      string // command that continues the crawl; "": the run judged an archive
 }
 
-// An ending is why a crawl ended with URLs pending. The zero value says that they are on hosts that
-// do not answer.
+// An ending says why a crawl ended with URLs pending. The zero value means that they are on hosts
+// that do not answer.
 type ending struct {
 	interrupted bool
 	limit       string   // the flag that stopped it
 	spent       int      // hosts whose budget is spent
-	lost        []string // folders that are missing, of which URLs are pending
+	lost        []string // missing folders with pending URLs
 }
 
-// over says whether a crawl ended because no URL was left that it could fetch.
+// over reports whether a crawl ended because no URL was left that it could fetch.
 func (e ending) over() bool { return !e.interrupted && e.limit == "" }
 
 func (s summary) String() string {
@@ -59,7 +59,7 @@ func (s summary) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// pages says what was judged.
+// pages writes the counts of judged pages.
 func (s summary) pages(b *strings.Builder) {
 	a, t := s.added, s.all
 	fmt.Fprintf(b, "%s in %s, %.1f a second\n", report.Counted(a.Pages(), "page"), durationText(s.took), float64(a.Pages())/max(s.took.Seconds(), 1e-3))
@@ -80,7 +80,7 @@ func (s summary) pages(b *strings.Builder) {
 	}
 }
 
-// visitsText says what visits to URLs that were known found.
+// visitsText returns the results of visits to known URLs as a text.
 func visitsText(visits ingest.Visits) string {
 	var parts []string
 	for _, kind := range []store.VisitKind{store.NotModified, store.Same, store.Altered, ingest.Otherwise, store.Vanished, store.Failed, store.FirstVisit, ingest.StillNone} {
@@ -91,7 +91,7 @@ func visitsText(visits ingest.Visits) string {
 	return strings.Join(parts, ", ")
 }
 
-// ends says how many URLs ended in each way, without the ways in which none did.
+// ends writes the number of URLs in each state that is not empty.
 func (s summary) ends(b *strings.Builder) {
 	rows, all := endRows(s.urls, s.later, s.all)
 	fmt.Fprintln(b, report.Counted(all, "URL"))
@@ -102,10 +102,10 @@ func (s summary) ends(b *strings.Builder) {
 	}
 }
 
-// patternsShown is how many patterns of postponed URLs a summary and a status name.
+// patternsShown is how many patterns of postponed URLs a summary and a status show.
 const patternsShown = 5
 
-// patterns says which URLs were postponed, why, and how to fetch them.
+// patterns writes which URLs were postponed, why, and how to fetch them.
 func (s summary) patterns(b *strings.Builder) {
 	if len(s.postponed) == 0 {
 		return
@@ -131,7 +131,7 @@ func printPostponed(w io.Writer, all []report.Postponed) {
 	}
 }
 
-// saved says what is on disk now, and what the duplicates would have cost.
+// saved writes the size of the store on disk, and what the duplicates would have added.
 func (s summary) saved(b *strings.Builder) {
 	t := s.all
 	if t.Pages() > 0 {
@@ -142,7 +142,7 @@ func (s summary) saved(b *strings.Builder) {
 		}
 		if s.bytes > 0 {
 			fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.store, bytesText(s.bytes), bytesText(s.bytes/t.Pages()))
-		} else { // the store is on servers
+		} else { // the store is on a server
 			fmt.Fprintf(b, "saved in %s\n", s.store)
 		}
 	}
@@ -154,7 +154,7 @@ func (s summary) saved(b *strings.Builder) {
 	}
 }
 
-// slowed names the hosts that asked for a longer delay than they got.
+// slowed writes the hosts that asked for a longer delay than they got.
 func (s summary) slowed(b *strings.Builder) {
 	const most = 5
 	if len(s.demanding) == 0 {
@@ -170,7 +170,7 @@ func (s summary) slowed(b *strings.Builder) {
 	fmt.Fprintf(b, "asked for a delay over --max-delay: %s\n", strings.Join(names, ", "))
 }
 
-// leftAlone names the hosts that were left alone, and why.
+// leftAlone writes the hosts that got no more requests, and why.
 func (s summary) leftAlone(b *strings.Builder) {
 	for _, h := range s.alone[:min(len(s.alone), mostHosts)] {
 		fmt.Fprintf(b, "left alone for the rest of the run: %s: %s\n", h.Host, h.Why)
@@ -180,7 +180,7 @@ func (s summary) leftAlone(b *strings.Builder) {
 	}
 }
 
-// next says how to go on.
+// next writes how to continue.
 func (s summary) next(b *strings.Builder) {
 	switch {
 	case s.again == "":
@@ -202,7 +202,7 @@ func (s summary) next(b *strings.Builder) {
 	}
 }
 
-// done says what can be done with a crawl that is finished.
+// done writes what to do with a finished crawl.
 func (s summary) done(b *strings.Builder) {
 	if s.only != "" {
 		fmt.Fprintf(b, "no other page was found: %s\n", s.only)
@@ -219,7 +219,7 @@ func (s summary) done(b *strings.Builder) {
 	}
 }
 
-// attrs are the summary as attributes for a log.
+// attrs returns the summary as attributes for a log.
 func (s summary) attrs() []any {
 	a, t := s.added, s.all
 	stopped := s.end.limit

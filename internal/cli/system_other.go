@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// askSignals are the signals by which a person asks to see the hosts. This system has none to
-// spare. The list must not be empty: signal.Notify without signals relays all of them.
+// askSignals are the signals by which the user asks for the hosts. This system has no suitable
+// signal. The list must not be empty: signal.Notify without signals relays all of them.
 var askSignals = []os.Signal{noSignal{}}
 
 type noSignal struct{}
@@ -18,5 +18,5 @@ func (noSignal) Signal()        {}
 
 func ignoreBackground() {}
 
-// allocated is the length of a file: this system does not say how much of the disk it takes.
+// allocated returns the length of a file: this system does not provide its size on disk.
 func allocated(info fs.FileInfo) int64 { return info.Size() }

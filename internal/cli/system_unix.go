@@ -9,15 +9,15 @@ import (
 	"syscall"
 )
 
-// askSignals are the signals by which a person asks to see the hosts.
+// askSignals are the signals by which the user asks for the hosts.
 var askSignals = []os.Signal{syscall.SIGUSR1}
 
-// ignoreBackground keeps a crawl going that was put in the background, where reading from its
-// terminal would stop it. The read then fails, and Enter is heard no more.
+// ignoreBackground keeps a crawl running in the background, where reading from its terminal would
+// stop it. The read then fails, and Enter has no effect any more.
 func ignoreBackground() { signal.Ignore(syscall.SIGTTIN) }
 
-// allocated is how many bytes of the disk a file takes. The length would be wrong: stores map files
-// that are mostly holes.
+// allocated returns the bytes that a file takes on disk. The length would be wrong: stores map
+// sparse files.
 func allocated(info fs.FileInfo) int64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int64(st.Blocks) * 512

@@ -43,7 +43,7 @@ Example: the curve of the bands for a similarity of 0.9
 	setup: setupTune,
 }
 
-// tuneFlags is what the flags of skink tune say.
+// tuneFlags are the flags of skink tune.
 type tuneFlags struct {
 	flags      *pflag.FlagSet
 	forms      []string
@@ -56,8 +56,8 @@ type tuneFlags struct {
 	similarity float64
 }
 
-// These values are tried unless flags say otherwise. A word has five or six characters, so the
-// lengths in characters reach about as far as those in words.
+// These are the default values to try. A word has five or six characters, so the lengths in
+// characters cover about the same range as those in words.
 var (
 	triedForms    = []string{"plain", "nofunction", "noadjectives", "singular", "stem", "nofunction,stem"}
 	triedShingles = map[dedup.Unit][]int{
@@ -79,9 +79,9 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	return f.run
 }
 
-// measures are the scores that can be tried, by name, each from 0 to 1. Of those
-// with two directions the greater counts, so that an excerpt scores high; "lesser"
-// is the other. Uniqueness is the resemblance read backwards, and decides alike.
+// measures are the scores to try, by name, each from 0 to 1. For scores with two directions the
+// greater value counts, so that an excerpt scores high; "lesser" is the other value. Uniqueness is
+// the inverse of the resemblance, and gives the same decisions.
 var measures = []struct {
 	name  string
 	score func(dedup.Comparison) float64
@@ -171,7 +171,7 @@ func (f *tuneFlags) check() error {
 	return nil
 }
 
-// A labelled is a line of the file: a pair, and its label.
+// A labelled is a line of the file: a pair and its label.
 type labelled struct {
 	APath     *string `json:"a_path"`
 	AText     *string `json:"a_text"`
@@ -249,7 +249,7 @@ func readSide(con Console, side string, path, text *string, dir string) (*extrac
 	return nil, fmt.Errorf(`one of "%s_path" and "%s_text" is wanted`, side, side)
 }
 
-// ways are all ways to be tried: for each form each shingling, and for each shingling each measure.
+// ways returns all combinations of a form, a shingling and a measure.
 func (f *tuneFlags) ways() (ways []dedup.Way) {
 	for _, form := range f.forms {
 		for _, s := range f.shinglings() {
@@ -327,8 +327,8 @@ func measured(c dedup.Comparison, name string) float64 {
 	panic("no measure is called " + name) // the names were checked before
 }
 
-// notKnown says of each form in how many pairs a text's language has no rules for
-// some of it, so that its words stayed as they are.
+// notKnown returns, for each form, the number of pairs with a text whose language has no rules for
+// some part of the form, so that its words were not changed.
 func (f *tuneFlags) notKnown(pairs []labelledPair) map[string]int {
 	missing := map[string]int{}
 	for _, name := range f.forms {
@@ -342,7 +342,7 @@ func (f *tuneFlags) notKnown(pairs []labelledPair) map[string]int {
 	return missing
 }
 
-// A tuning is what skink tune prints. The names in JSON are stable.
+// A tuning is the output of skink tune. The names in JSON are stable.
 type tuning struct {
 	Pairs          int                 `json:"pairs"`
 	Duplicates     int                 `json:"duplicates"`
@@ -352,7 +352,7 @@ type tuning struct {
 	NotKnown       map[string]int      `json:"form_without_rules,omitempty"` // pairs, by form
 }
 
-// shownWays is how many ways the text form shows unless all are asked for.
+// shownWays is how many ways the text output shows by default.
 const shownWays = 20
 
 func (t *tuning) print(w io.Writer) error {
@@ -386,20 +386,20 @@ func (t *tuning) print(w io.Writer) error {
 	return nil
 }
 
-// columns are the three figures of a quality, each with its interval of 95 %.
+// columns returns the three figures of a quality, each with its 95 % interval.
 func columns(q dedup.Quality) string {
 	return fmt.Sprintf("%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)", q.Precision, q.PrecisionI[0], q.PrecisionI[1],
 		q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1])
 }
 
-// A point of the curves.
+// A point is a point of the curves.
 type point struct {
 	Resemblance float64            `json:"resemblance"`
 	Found       map[string]float64 `json:"found"` // probability, by scheme
 }
 
-// printCurve prints, for each resemblance, with what probability each scheme makes
-// candidates of two pages.
+// printCurve prints, for each resemblance, the probability with which each scheme finds two pages
+// as candidates.
 func (f *tuneFlags) printCurve(w io.Writer) error {
 	if err := checkSimilarity(f.similarity); err != nil {
 		return err

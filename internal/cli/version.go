@@ -12,7 +12,7 @@ import (
 	"skink/internal/monitor"
 )
 
-// version is that of a release, whose build sets it:
+// version is the version of a release. The build sets it:
 //
 //	go build -ldflags "-X skink/internal/cli.version=v1.2.3"
 var version string
@@ -38,7 +38,7 @@ Example: what to say when you report a problem
 	},
 }
 
-// readBuild reads what the toolchain wrote into the program.
+// readBuild reads the build information in the program.
 func readBuild() monitor.Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -20,7 +20,7 @@ import (
 	"skink/view"
 )
 
-// viewAddress is where a view listens unless it is told otherwise.
+// viewAddress is the default address of a view.
 const viewAddress = "127.0.0.1:8465"
 
 var viewCommand = command{
@@ -47,7 +47,7 @@ Example: a store of another name, at another port
 	setup: setupView,
 }
 
-// viewFlags is what the flags of skink view say.
+// viewFlags are the flags of skink view.
 type viewFlags struct {
 	store  *string
 	listen string
@@ -122,15 +122,16 @@ func showAt(address string, opt view.Options) (*viewServer, error) {
 	return s, nil
 }
 
-// reachable is the address that a browser opens to reach a listener. Nobody can open the address of
-// all interfaces, so one of this machine's stands for them: the first that others can reach.
+// reachable returns the address with which a browser can reach a listener. The address of all
+// interfaces cannot be opened, so reachable replaces it by the first address of this machine that
+// other machines can reach.
 func reachable(listener net.Addr) string {
 	at, err := netip.ParseAddrPort(listener.String())
 	if err != nil || !at.Addr().IsUnspecified() {
 		return listener.String()
 	}
 	best := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	all, _ := net.InterfaceAddrs() // without them, loopback is left
+	all, _ := net.InterfaceAddrs() // on an error, loopback remains
 	for _, one := range all {
 		of, err := netip.ParsePrefix(one.String())
 		switch addr := of.Addr().Unmap(); {
@@ -142,13 +143,13 @@ func reachable(listener net.Addr) string {
 	return netip.AddrPortFrom(best, at.Port()).String()
 }
 
-// isLoopback says whether an address of a listener can be reached from this machine alone.
+// isLoopback reports whether a listener's address can be reached only from this machine.
 func isLoopback(address string) bool {
 	at, err := netip.ParseAddrPort(address)
 	return err == nil && at.Addr().IsLoopback()
 }
 
-// close ends the server. An answer under way has a second to end.
+// close stops the server. Answers under way have a second to finish.
 func (s *viewServer) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -162,7 +163,7 @@ func (s *viewServer) close() error {
 	return nil
 }
 
-// alikeBy compares all pages of a store with all others by a rule.
+// alikeBy returns a function that compares all pages of a store with all others by a rule.
 func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64)) (view.Alike, error) {
 	return func(ctx context.Context, s store.Reader, tell func(float64)) (view.Alike, error) {
 		a, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule, Keep: true, Sparing: true, Progress: tell}, complete.EachTwentieth(rule.Similarity)...)
@@ -177,7 +178,7 @@ func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64))
 	}
 }
 
-// foundAlike is how alike pages are, as a view asks for it.
+// foundAlike provides the similarities of pages to a view.
 type foundAlike struct {
 	alike *complete.Alike
 	steps []view.Step

@@ -19,31 +19,31 @@ import (
 	"skink/store"
 )
 
-// # Who is at it
+// # Active workers
 //
-// Workers that share a store write down every few seconds what they hold. Each has its own line in
-// one value of the store. The lines are for people to read, and nothing else depends on them: the
-// frontier decides which worker holds which host. Times are those of the servers' clock, for the
-// clocks of the workers' machines may differ.
+// Workers that share a store write their state every few seconds. Each has its own line in one
+// value of the store. The lines are only for display, and nothing else depends on them: the
+// frontier decides which worker holds which host. Times are by the clock of the store's server,
+// because the clocks of the workers' machines may differ.
 
-// A workerState is what a worker says of itself.
+// A workerState is the state that a worker reports.
 type workerState struct {
 	Started   time.Time `json:"started"`
 	Seen      time.Time `json:"seen"`
 	Hosts     int       `json:"hosts"`      // hosts that it holds
-	InFlight  int       `json:"in_flight"`  // URLs asked for, or being judged
+	InFlight  int       `json:"in_flight"`  // URLs being fetched or judged
 	Pages     int64     `json:"pages"`      // pages that it has judged
 	PerSecond float64   `json:"per_second"` // pages a second since it last wrote its line
 }
 
-// workersName is where a store keeps the states, by the names of the workers.
+// workersName is the name under which a store keeps the states, by worker.
 const workersName = "workers"
 
 const (
 	beatEvery   = 2 * time.Second
-	aliveFor    = 3 * beatEvery    // a worker that has said nothing for so long is taken for dead
-	forgetAfter = 10 * time.Minute // a worker that has said nothing for so long is not listed
-	claimsLast  = 30 * time.Second // the hosts of a dead worker are free after that
+	aliveFor    = 3 * beatEvery    // a worker without a heartbeat for this long counts as dead
+	forgetAfter = 10 * time.Minute // a worker without a heartbeat for this long is not listed
+	claimsLast  = 30 * time.Second // after this, the hosts of a dead worker are free
 )
 
 // readWorkers reads the states of all workers.
@@ -84,19 +84,19 @@ func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]wor
 	}
 }
 
-// A presence is a worker's line among the others'.
+// A presence maintains this worker's line.
 type presence struct {
 	meta   store.Meta
-	shared bool // the store is shared; a worker alone writes no line
+	shared bool // the store is shared; otherwise no line is written
 	name   string
 	state  workerState
 	report func(*workerState)
-	stop   context.CancelFunc // ends tell
+	stop   context.CancelFunc // stops tell
 	ended  sync.WaitGroup
 }
 
-// join adds this worker's line, and refuses a name that another worker has: the frontier would take
-// the two for one.
+// join adds this worker's line, and refuses a name that another worker has: the frontier could not
+// distinguish the two.
 func (c *crawlRun) join(ctx context.Context) (*presence, error) {
 	now := timeAt(ctx, c.store)
 	p := &presence{meta: c.store, shared: c.store.shared, name: c.options.Worker, state: workerState{Started: now, Seen: now}, report: func(*workerState) {}, stop: func() {}}
@@ -116,8 +116,8 @@ func (c *crawlRun) join(ctx context.Context) (*presence, error) {
 	return p, nil
 }
 
-// tell writes the worker's line every few seconds, until leave. A line that cannot be written is
-// skipped: whoever needs the store will report what is wrong with it.
+// tell writes the worker's line every few seconds, until leave. It ignores errors: the crawl will
+// report a failure of the store.
 func (p *presence) tell(ctx context.Context, report func(*workerState)) {
 	if !p.shared {
 		return
@@ -138,7 +138,7 @@ func (p *presence) tell(ctx context.Context, report func(*workerState)) {
 	})
 }
 
-// say writes the worker's line, and removes those of workers that died long ago.
+// say writes the worker's line, and removes the lines of workers that died long ago.
 func (p *presence) say(ctx context.Context) error {
 	last := p.state
 	p.state.Seen = timeAt(ctx, p.meta)
@@ -151,8 +151,8 @@ func (p *presence) say(ctx context.Context) error {
 	})
 }
 
-// timeAt is the time by the clock of a store's servers. A store in a folder has none, and is of one
-// machine.
+// timeAt returns the time by the clock of a store's server. For a store in a folder it returns the
+// time of this machine.
 func timeAt(ctx context.Context, s any) time.Time {
 	if servers, ok := beneath(s).(interface {
 		Now(context.Context) (time.Time, error)
@@ -164,7 +164,7 @@ func timeAt(ctx context.Context, s any) time.Time {
 	return time.Now()
 }
 
-// beneath is the store that others are wrapped around.
+// beneath returns a store without its wrappers.
 func beneath(s any) any {
 	switch s := s.(type) {
 	case *writeStore:
@@ -194,10 +194,10 @@ func (p *presence) leave(ctx context.Context) error {
 type workerStatus struct {
 	Name string `json:"name"`
 	workerState
-	Dead bool `json:"dead,omitempty"` // it has said nothing for a while
+	Dead bool `json:"dead,omitempty"` // no heartbeat for aliveFor
 }
 
-// workersAt lists the workers, by name.
+// workersAt returns the workers, sorted by name.
 func workersAt(ctx context.Context, s store.Reader, now time.Time) ([]workerStatus, error) {
 	all, _, err := readWorkers(ctx, s)
 	if err != nil {
@@ -211,7 +211,7 @@ func workersAt(ctx context.Context, s store.Reader, now time.Time) ([]workerStat
 	return list, nil
 }
 
-// printWorkers writes the workers for people.
+// printWorkers writes the workers as a text for users.
 func printWorkers(out io.Writer, list []workerStatus, now time.Time) error {
 	if len(list) == 0 {
 		return nil

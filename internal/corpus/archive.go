@@ -18,22 +18,21 @@ import (
 
 // # Web archives
 //
-// Only those records of an archive are read that may hold the text of a page: answers, files, and
-// texts (WET). An answer is treated as a crawl would treat it, with its headers: an error or a
-// redirect is no text, and is passed over. A record that is kept is written as it was, head and
-// block, behind the warcinfo of its file.
+// Only records of an archive that may hold the text of a page are read: answers, files, and texts
+// (WET). An answer is handled as in a crawl, with its headers: errors and redirects are skipped. A
+// record that is kept is written unchanged, head and block, after the warcinfo of its file.
 
-// archiveStart is how much of a file is looked at to tell whether it is a web archive.
+// archiveStart is how many bytes of a file are read to detect a web archive.
 const archiveStart = 64 << 10
 
-// A PassedError says that a record is of a kind that holds no text.
+// A PassedError is a record of a kind that holds no text.
 type PassedError = replay.PassedError
 
-// An archived record is one of a web archive.
+// An archived record is a record of a web archive.
 type archived struct {
 	head   warc.Header
 	offset int64
-	info   *warc.Record // the warcinfo of its file; nil: the file has none
+	info   *warc.Record // the warcinfo of its file; nil: none
 	block  []byte       // the block of info
 }
 
@@ -88,12 +87,12 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 	}
 }
 
-// record is the record as it was in its archive, to be read or written once.
+// record returns the record as it was in its archive. It can be read or written once.
 func (a *archived) record(block []byte) *warc.Record {
 	return &warc.Record{Header: a.head, Block: bytes.NewReader(block), Offset: a.offset}
 }
 
-// text is what a record says.
+// text returns the text of a record.
 func (a *archived) text(ask extract.Options, block []byte) (Text, error) {
 	rec := a.record(block)
 	if name, ok := warc.NameOf(rec.URI()); ok && rec.Type() == warc.Conversion {
@@ -117,13 +116,13 @@ func (a *archived) text(ask extract.Options, block []byte) (Text, error) {
 	return t, nil
 }
 
-// isArchive says whether a file is a web archive by its name.
+// isArchive reports whether a file name is that of a web archive.
 func isArchive(name string) bool {
 	ext := strings.ToLower(filepath.Ext(packed.Base(name)))
 	return ext == ".warc" || ext == ".wet"
 }
 
-// An archiveSink is a web archive.
+// An archiveSink writes a web archive.
 type archiveSink struct{ to *warc.Writer }
 
 func newArchiveSink(w io.Writer, name string, first *Record) (*archiveSink, error) {

@@ -10,15 +10,15 @@ import (
 	"skink/extract"
 )
 
-// Fields says which members of a JSON line, or columns of a table, hold what. The zero value
-// is good: they are found by their names.
+// Fields names the members of a JSON line, or the columns of a table, that hold the text and its
+// name. The zero value works: it selects them by their usual names.
 type Fields struct {
 	Text string // "": the first of the usual names that a line has
-	ID   string // "": the same; a line without any is named FILE:LINE
+	ID   string // "": likewise; a line without any is named FILE:LINE
 }
 
-// These are the fields in which the corpora in use hold a text and its name. The first field that a
-// line has counts. An address comes before a number, because it says more to people.
+// These are the fields in which common corpora hold a text and its name. The first field that a
+// line has is used. A URL comes before a number, because it is more useful to users.
 var (
 	textFields = []string{"text", "content", "body", "raw_content", "document", "html", "raw_html"}
 	idFields   = []string{"url", "uri", "id", "_id", "docid", "doc_id", "document_id"}
@@ -38,7 +38,7 @@ func (f *Fields) idNames() []string {
 	return idFields
 }
 
-// read makes a text of a JSON line.
+// read returns the text of a JSON line.
 func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	var members map[string]json.RawMessage
 	var kind *json.UnmarshalTypeError
@@ -55,7 +55,7 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	return f.text(ask, name, members)
 }
 
-// name is the name that a line gives itself; "" if it gives none.
+// name returns the name in a line, or "" if it has none.
 func (f *Fields) name(members map[string]json.RawMessage) (string, error) {
 	for _, field := range f.idNames() {
 		raw, ok := members[field]
@@ -78,8 +78,8 @@ func (f *Fields) name(members map[string]json.RawMessage) (string, error) {
 	return "", nil
 }
 
-// text is the text of a line. A line that a feed wrote may have none: a feed leaves out what a page
-// lacks, and what was not kept of it.
+// text returns the text of a line. A line of a feed may have none: a feed omits fields that a page
+// lacks, or that were not kept.
 func (f *Fields) text(ask extract.Options, name string, members map[string]json.RawMessage) (Text, error) {
 	for _, field := range f.textNames() {
 		raw, ok := members[field]
@@ -101,7 +101,7 @@ func (f *Fields) text(ask extract.Options, name string, members map[string]json.
 	return Text{}, fmt.Errorf("%w: it has no %s", ErrNoText, orList(textFields))
 }
 
-// fieldType is the media type of a field's content.
+// fieldType returns the media type of a field's content.
 func fieldType(field string) string {
 	if strings.HasSuffix(strings.ToLower(field), "html") {
 		return "text/html; charset=utf-8"
@@ -109,7 +109,7 @@ func fieldType(field string) string {
 	return "text/plain; charset=utf-8"
 }
 
-// stringOf is a string member; null is an empty one.
+// stringOf returns a string member. null counts as empty.
 func stringOf(field string, raw json.RawMessage) (string, error) {
 	if kind := valueKind(raw); kind != "string" && kind != "null" {
 		return "", fmt.Errorf("%q is %s and should be a string", field, withArticle(kind))
@@ -119,7 +119,7 @@ func stringOf(field string, raw json.RawMessage) (string, error) {
 	return s, err
 }
 
-// valueKind is what JSON calls a value.
+// valueKind returns the JSON type of a value.
 func valueKind(raw []byte) string {
 	for _, c := range raw {
 		switch {
@@ -148,7 +148,7 @@ func withArticle(kind string) string {
 	return "a " + kind
 }
 
-// orList is a list of names in a sentence.
+// orList returns names as a list in a sentence.
 func orList(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {

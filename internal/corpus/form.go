@@ -15,19 +15,18 @@ import (
 	"skink/extract"
 )
 
-// # What a file is
+// # Detecting the form of a file
 //
-// A file that somebody named is read, whatever it is: JSON Lines, HTML, or any other text. In a
-// folder only files meant for readers are read. A folder of pages is full of other text that says
-// nothing to readers: style sheets, drawings, programs, build files. Files for readers are known by
-// the usual endings, HTML by its first bytes whatever its ending ("index.php?id=3"), JSON Lines by
-// their first line, and some by a name such as README. Somebody who wants another kind asks for it:
-// a file that a pattern of Include chooses is read if it is text at all.
+// A file that the user named is read in any form: JSON Lines, HTML, or any other text. In a folder
+// only documents are read, because folders of pages are full of other text: style sheets, drawings,
+// programs, build files. Documents are detected by the usual file endings, or by a name such as
+// README. HTML is detected by its first bytes with any ending ("index.php?id=3"), and JSON Lines by
+// the first line. A file that matches a pattern of Include is read if it is text at all.
 
-// A form is how the records stand in a file.
+// A form describes how a file holds records.
 type form struct {
 	is   formKind
-	kind string // media type of a whole file; if the file is passed over, the name of its kind in the counts
+	kind string // media type of a whole file; for a skipped file, the name of its kind in the counts
 }
 
 type formKind uint8
@@ -38,10 +37,10 @@ const (
 	passedOver
 )
 
-// sniffed is how much of a file is looked at to know its form.
+// sniffed is how many bytes of a file are read to detect its form.
 const sniffed = 2048
 
-// formOf says what a file is, and returns the bytes that it had to read to find out.
+// formOf returns the form of a file, and the bytes that it read to detect it.
 func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, head []byte, err error) {
 	head, isLines, err := in.beginsAsLines(name, b)
 	if err != nil || isLines {
@@ -66,8 +65,8 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 	return form{wholeFile, kind}, head, nil
 }
 
-// manyInOne says why a file that holds many texts in one is not read as one text; nil: it does not look
-// like such a file.
+// manyInOne returns an error if a file appears to hold many texts in a form that is not supported,
+// else nil.
 func manyInOne(name string, start []byte) error {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".csv":
@@ -81,7 +80,8 @@ func manyInOne(name string, start []byte) error {
 	return nil
 }
 
-// The beginnings of a JSON array and of one of objects. Other texts begin with a bracket, too.
+// These match the beginnings of a JSON array, and of an array of objects. Other texts begin with a
+// bracket, too.
 var (
 	array          = regexp.MustCompile(`^(?:\x{FEFF})?\s*\[`)
 	arrayOfObjects = regexp.MustCompile(`^(?:\x{FEFF})?\s*\[\s*\{\s*["}]`)
@@ -91,8 +91,8 @@ func isText(kind string) bool { return isHTML(kind) || strings.HasPrefix(kind, "
 
 func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
 
-// endingOr is the ending of a name without its dot, or other if the name has none. People know
-// kinds of files by their endings.
+// endingOr returns the ending of a name without its dot, or other if it has none. The ending is the
+// kind of a file that users know.
 func endingOr(name, other string) string {
 	if ext := strings.ToLower(filepath.Ext(name)); len(ext) > 1 {
 		return ext[1:]
@@ -100,14 +100,14 @@ func endingOr(name, other string) string {
 	return other
 }
 
-// readersEndings are the endings of texts that are meant for readers.
+// readersEndings are the file endings of documents.
 var readersEndings = []string{".html", ".htm", ".xhtml", ".xht", ".md", ".markdown", ".txt", ".text"}
 
-// readersNames are the names of texts for readers that stand beside programs: as a name (README,
-// README.first) or as its ending (zlib.LICENSE).
+// readersNames are names of documents in folders of programs: as a name (README, README.first) or
+// as an ending (zlib.LICENSE).
 var readersNames = []string{"readme", "license", "licence", "copying", "copyright", "notice", "news", "changes", "changelog", "authors", "install", "todo", "faq"}
 
-// forReaders says whether a text is known to be meant for readers.
+// forReaders reports whether a text is a document.
 func forReaders(name string, start []byte) bool {
 	base := strings.ToLower(filepath.Base(name))
 	ext := filepath.Ext(base)
@@ -116,13 +116,13 @@ func forReaders(name string, start []byte) bool {
 		ext != "" && slices.Contains(readersNames, ext[1:]) || extract.MediaType(start, "text/plain") == "text/html"
 }
 
-// diskType is the media type that a file on disk is taken for: HTML if its name says so, else what
-// its bytes look like. Other names are not trusted: source code and the like have names of all
-// sorts, and are text.
+// diskType returns the media type of a file on disk: HTML if its name says so, else the type of its
+// first bytes. Other names are not trusted: source code and the like are text under all kinds of
+// names.
 func diskType(name string, start []byte) string {
 	if t := TypeOf(name); isHTML(t) || t == "text/markdown" {
 		if m := extract.MediaType(start, t); !isText(m) {
-			return m // a picture that is called a page
+			return m // a picture with the name of a page
 		}
 		return t
 	}
@@ -132,8 +132,7 @@ func diskType(name string, start []byte) string {
 	return "text/plain"
 }
 
-// TypeOf is the media type that a file's name promises; "" if it promises none, and the bytes
-// decide.
+// TypeOf returns the media type of a file name, or "" if the content must decide.
 func TypeOf(name string) string {
 	switch ext := strings.ToLower(filepath.Ext(name)); ext {
 	case ".html", ".htm":
@@ -154,9 +153,9 @@ func TypeOf(name string) string {
 
 const bom = "\uFEFF" // some editors write one
 
-// beginsAsLines says whether a file is JSON Lines, and returns the bytes that it had to read to
-// find out. The file's name may say yes. Otherwise, whatever the name, the first line that is not
-// blank decides: it must be an object with a text, or with something else that a line may hold.
+// beginsAsLines reports whether a file is JSON Lines, and returns the bytes that it read to detect
+// it. The file's name may decide that it is. Otherwise the first line that is not blank decides: it
+// must be an object with a text, or with another field that a line may hold.
 func (in *Inputs) beginsAsLines(name string, b *bufio.Reader) (head []byte, yes bool, err error) {
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".jsonl" || ext == ".ndjson" {
 		return nil, true, nil
@@ -184,13 +183,13 @@ func (in *Inputs) beginsAsLines(name string, b *bufio.Reader) (head []byte, yes 
 	return head, false, nil
 }
 
-// mayBeObject says whether a file may begin with an object, by its first bytes.
+// mayBeObject reports whether a file may begin with a JSON object, by its first bytes.
 func mayBeObject(start []byte) bool {
 	start = bytes.TrimSpace(bytes.TrimPrefix(start, []byte(bom)))
 	return len(start) == 0 || start[0] == '{'
 }
 
-// isLine says whether a line is one of JSON Lines that hold texts.
+// isLine reports whether a line is a JSON object with a text, or one of a feed without a text.
 func (f *Fields) isLine(raw []byte) bool {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {

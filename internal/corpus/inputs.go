@@ -1,10 +1,10 @@
-// Package corpus reads inputs on disk as one ordered stream of texts: HTML, plain text, Markdown,
-// JSON Lines, Parquet and web archives, from files, folders and standard input, packed with gzip or
-// zstd or not. Start with [Inputs.Records].
+// Package corpus reads files, folders and standard input as one ordered stream of texts. It reads
+// HTML, plain text, Markdown, JSON Lines, Parquet and web archives, also if they are compressed
+// with gzip or zstd. Start with [Inputs.Records].
 //
-// The same inputs give the same records in the same order, each file once, so that a judgement of
-// them can be repeated. A [Record] is what stands in an input, byte for byte; [Record.Text] makes a
-// text of it, and may be called by many goroutines at once. The package judges nothing itself.
+// The same inputs give the same records in the same order, each file once, so that results are
+// reproducible. A [Record] has the bytes of an input unchanged; [Record.Text] extracts its text,
+// and is safe for concurrent use. The package does not compare texts itself.
 package corpus
 
 import (
@@ -19,33 +19,34 @@ import (
 	"sync/atomic"
 )
 
-// Inputs are files and folders that somebody named.
+// Inputs are files and folders that the user named.
 type Inputs struct {
 	Paths []string  // "-" is standard input
 	Stdin io.Reader // what "-" reads
 
 	Include, Exclude []*regexp.Regexp // a path must match one of Include, if there are any, and none of Exclude
-	Fields           Fields           // which of a JSON line are read
-	MaxRecord        int              // the most bytes that one record may have; 0: [DefaultMaxRecord]
+	Fields           Fields           // which fields of a JSON line are read
+	MaxRecord        int              // largest size of a record in bytes; 0: [DefaultMaxRecord]
 
-	Unreadable func(error)       // told of each file or folder inside a folder that cannot be read; required
-	Passed     func(kind string) // told of each file in a folder that is passed over, and of each record of an archive that holds no text, by its kind; nil: nobody is
+	Unreadable func(error)       // called for each file or folder inside a folder that cannot be read; required
+	Passed     func(kind string) // called with the kind of each skipped file in a folder, and of each record of an archive that holds no text; may be nil
 
-	bytesRead atomic.Int64 // of files, as they are packed
+	bytesRead atomic.Int64 // of files, before decompression
 }
 
-// Again are the same inputs, to be read a second time. Nobody is told a second time of files that
-// cannot be read.
+// Again returns the same inputs, to be read a second time. It does not report unreadable files
+// again.
 func (in *Inputs) Again() *Inputs {
 	return &Inputs{Paths: in.Paths, Stdin: in.Stdin, Include: in.Include, Exclude: in.Exclude,
 		Fields: in.Fields, MaxRecord: in.MaxRecord, Unreadable: func(error) {}}
 }
 
-// Read is how many bytes of files were read so far, as they are packed. A file that is passed over
+// Read returns how many bytes of files were read so far, before decompression. A skipped file
 // counts as read.
 func (in *Inputs) Read() int64 { return in.bytesRead.Load() }
 
-// Size is how many bytes the files have; -1 if one of them is no file, such as a pipe.
+// Size returns the total size of the files in bytes, or -1 if one of them is not a regular file,
+// such as a pipe.
 func (in *Inputs) Size() (total int64) {
 	for i, err := range in.files(func(error) {}, func(string) {}) {
 		if err != nil {
@@ -62,8 +63,8 @@ func (in *Inputs) Size() (total int64) {
 	return total
 }
 
-// DefaultMaxRecord is how many bytes a record may have. A longer one is a bad record: nobody wrote
-// it to be read, and it would take the memory of all others.
+// DefaultMaxRecord is the largest size of a record in bytes. A longer one is a bad record: it is no
+// text for readers, and would take the memory of all others.
 const DefaultMaxRecord = 64 << 20
 
 func (in *Inputs) maxRecord() int {
@@ -73,13 +74,13 @@ func (in *Inputs) maxRecord() int {
 	return DefaultMaxRecord
 }
 
-// An input is a file that is to be read.
+// An input is a file to read.
 type input struct {
 	name   string // "-" is standard input
-	inside bool   // it was found in a folder, so nobody named it
+	inside bool   // found in a folder, not named by the user
 }
 
-// String is what the input is called in a sentence.
+// String returns the name of the input for messages.
 func (i input) String() string {
 	if i.name == "-" {
 		return "standard input"
@@ -87,9 +88,8 @@ func (i input) String() string {
 	return i.name
 }
 
-// files yields the files, those of a folder in the order of their names, each once however often it
-// is named. As in a crawl, hidden files of a folder are skipped, and a file that cannot be read
-// does not keep the others from being read.
+// files yields each file once, those of a folder sorted by name. As in a crawl, it skips hidden
+// files of a folder, and continues after a file that cannot be read.
 func (in *Inputs) files(unreadable func(error), passed func(kind string)) iter.Seq2[input, error] {
 	return func(yield func(input, error) bool) {
 		seen := map[string]bool{}
@@ -118,15 +118,15 @@ func (in *Inputs) files(unreadable func(error), passed func(kind string)) iter.S
 	}
 }
 
-// chosen says whether a path is among those that are asked for.
+// chosen reports whether Include and Exclude select a path.
 func (in *Inputs) chosen(path string) bool {
 	path = filepath.ToSlash(path)
 	matches := func(p *regexp.Regexp) bool { return p.MatchString(path) }
 	return (len(in.Include) == 0 || slices.ContainsFunc(in.Include, matches)) && !slices.ContainsFunc(in.Exclude, matches)
 }
 
-// walk finds a file, or the files of a folder. The path of a file is the same whatever name led to
-// it.
+// walk calls found for a file, or for each file of a folder. The path is resolved, so it is the
+// same for each name of the file.
 func walk(root string, found func(i input, path string) error, unreadable func(error), passed func(kind string)) error {
 	top := resolved(root)
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -145,7 +145,7 @@ func walk(root string, found func(i input, path string) error, unreadable func(e
 		case d.IsDir():
 			return nil
 		case inside && !d.Type().IsRegular():
-			passed(kindOfFile(d.Type())) // the target of a link has a name of its own
+			passed(kindOfFile(d.Type())) // skip links: the target has a name of its own
 			return nil
 		}
 		below, err := filepath.Rel(root, name)
@@ -156,7 +156,7 @@ func walk(root string, found func(i input, path string) error, unreadable func(e
 	})
 }
 
-// kindOfFile names a file that is none of bytes.
+// kindOfFile returns the kind of a file that is not a regular one.
 func kindOfFile(t fs.FileMode) string {
 	switch {
 	case t&fs.ModeSymlink != 0:
@@ -169,8 +169,8 @@ func kindOfFile(t fs.FileMode) string {
 	return "device"
 }
 
-// walkable is a path as WalkDir wants it: it goes into a folder behind a link only
-// if the path ends in a slash.
+// walkable returns a path for WalkDir, which follows a link to a folder only if the path ends in a
+// slash.
 func walkable(root string) string {
 	if info, err := os.Stat(root); err == nil && info.IsDir() && !strings.HasSuffix(root, "/") {
 		if link, err := os.Lstat(root); err == nil && link.Mode()&fs.ModeSymlink != 0 {
@@ -180,8 +180,8 @@ func walkable(root string) string {
 	return root
 }
 
-// resolved is the path of a file from the root, without links where they lead to
-// files: a pipe of the shell's is a link to nothing that has a path.
+// resolved returns the absolute path of a file, with links resolved if they lead to files: a pipe
+// of the shell is a link to something without a path.
 func resolved(name string) string {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to
@@ -192,14 +192,14 @@ func resolved(name string) string {
 	return name
 }
 
-// Among says whether a file is one of the inputs.
+// Among reports whether a file is one of the inputs.
 func (in *Inputs) Among(info fs.FileInfo) (bool, error) {
 	for i, err := range in.files(func(error) {}, func(string) {}) {
 		if err != nil {
 			return false, err
 		}
 		other, err := in.stat(i)
-		if err == nil && os.SameFile(info, other) { // reading will report a file that is gone
+		if err == nil && os.SameFile(info, other) { // a missing file is reported when it is read
 			return true, nil
 		}
 	}

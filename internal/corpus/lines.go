@@ -35,7 +35,7 @@ func (in *Inputs) readLines(i input, from io.Reader, yield func(*Record, error) 
 	}
 }
 
-// readLine reads a line and drops its \n. Of a line that is too long it keeps only the beginning.
+// readLine reads a line and drops its \n. It returns only the beginning of a line that is too long.
 func readLine(b *bufio.Reader, most int) (line []byte, long bool, err error) {
 	for {
 		part, err := b.ReadSlice('\n')

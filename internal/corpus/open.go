@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// open opens an input. An input that is no regular file may keep a reader waiting. When ctx ends,
-// the wait ends.
+// open opens an input. Reading from an input that is not a regular file may block; the end of ctx
+// ends the wait.
 func (in *Inputs) open(ctx context.Context, i input) (io.ReadCloser, error) {
 	open := func() (io.ReadCloser, error) { return os.Open(i.name) }
 	if i.name == "-" {

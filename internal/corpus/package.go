@@ -16,7 +16,7 @@ import (
 // file, of which nothing was read.
 func (in *Inputs) readPackage(i input, f io.Reader, b *packed.Reader, yield func(*Record, error) bool, failed func(error) bool) (read, more bool) {
 	file, onDisk := f.(*os.File)
-	if !onDisk || b.Packed { // a ZIP file is read from its end
+	if !onDisk || b.Packed { // the index of a ZIP file is at its end
 		var err error
 		var done func() error
 		if file, done, err = Temporary("skink-wacz-"); err == nil {
@@ -41,7 +41,7 @@ func (in *Inputs) readPackage(i input, f io.Reader, b *packed.Reader, yield func
 	}
 	switch {
 	case len(archives) > 0:
-	case onDisk && !b.Packed: // no offset has changed: others may look what it is
+	case onDisk && !b.Packed: // the offset is unchanged, so the file can be read in another form
 		return false, true
 	default:
 		return true, failed(errors.New("it is a ZIP file without a web archive in its folder archive/"))

@@ -20,39 +20,39 @@ import (
 	"skink/warc"
 )
 
-// A Record is one text as it stands in an input, before anybody has looked into it.
+// A Record is one text of an input as it was read, not parsed yet.
 type Record struct {
-	Num   int    // its place among all that were read, from 0
+	Num   int    // its number among all records, from 0
 	Input string // the file that holds it, as it was named; "-" is standard input
 	Line  int    // its line in a JSON Lines file, counted from 1; 0: the record is a whole file
-	Raw   []byte // the bytes as they were read, unpacked; a line has lost its line end
+	Raw   []byte // the bytes after decompression; a line without its line end
 	Type  string // media type of a whole file
 
-	row      *table.Row // of a Parquet file; Line is its number then
-	archived *archived  // of a web archive; Line is its number among the records then, and Raw its block
-	fields   Fields     // by which a line is read
-	bad      error      // why it cannot be read at all
+	row      *table.Row // of a Parquet file; Line is then its number
+	archived *archived  // of a web archive; Line is then its number among the records, and Raw its block
+	fields   Fields     // for reading a line
+	bad      error      // why it cannot be read
 }
 
-// A Text is what reading a record gives.
+// A Text is the result of reading a record.
 type Text struct {
-	URL    string            // its name: a path, what the line says, or else FILE:LINE
-	Placed bool              // URL is FILE:LINE: no other record can have it
+	URL    string            // its name: a path, the name in the line, or else FILE:LINE
+	Placed bool              // URL is FILE:LINE, so it is unique
 	Doc    *extract.Document // nil: the record holds no text
 	Type   string            // its media type
-	Header http.Header       // of the answer that a web archive holds; nil: none
+	Header http.Header       // of the answer in a web archive; nil: none
 }
 
-// A BadError says that a record is not what it should be.
+// A BadError is a record that cannot be read.
 type BadError struct {
-	Place string // where it stands: FILE, line N
-	Err   error  // why it is bad
+	Place string // its position: FILE, line N
+	Err   error  // the cause
 }
 
 func (e *BadError) Error() string { return fmt.Sprintf("%s: %v", e.Place, e.Err) }
 func (e *BadError) Unwrap() error { return e.Err }
 
-// Place says where a record stands, in a sentence.
+// Place returns the position of a record for messages.
 func (r *Record) Place() string {
 	if r.Line == 0 {
 		return input{name: r.Input}.String()
@@ -67,7 +67,7 @@ func (r *Record) Place() string {
 	return fmt.Sprintf("%s, %s %d", input{name: r.Input}, what, r.Line)
 }
 
-// Source is FILE:LINE for a line. It is "" for a whole file, whose name says where it is from.
+// Source returns FILE:LINE for a line, and "" for a whole file, whose name is its source.
 func (r *Record) Source() string {
 	if r.Line == 0 {
 		return ""
@@ -75,7 +75,7 @@ func (r *Record) Source() string {
 	return fmt.Sprintf("%s:%d", input{name: r.Input}, r.Line)
 }
 
-// Size is how many bytes the record takes.
+// Size returns the size of the record in bytes.
 func (r *Record) Size() int {
 	if r.row != nil {
 		return r.row.Size()
@@ -83,11 +83,11 @@ func (r *Record) Size() int {
 	return len(r.Raw)
 }
 
-// Drop frees the bytes of a record that will not be written.
+// Drop frees the bytes of a record that is not written.
 func (r *Record) Drop() { r.Raw, r.row = nil, nil }
 
-// Markup says whether the record may have to be parsed as HTML, which takes much more memory
-// than a plain text.
+// Markup reports whether the record may need to be parsed as HTML, which takes much more memory
+// than plain text.
 func (r *Record) Markup() bool {
 	if r.row != nil || r.archived != nil {
 		return true
@@ -98,7 +98,7 @@ func (r *Record) Markup() bool {
 	return bytes.IndexByte(r.Raw, '<') >= 0 || bytes.Contains(r.Raw, []byte(`\u003`))
 }
 
-// Text reads the record, and asks of a page what ask says. Its error is a *[BadError].
+// Text reads the record; ask is for pages. Its error is a *[BadError].
 func (r *Record) Text(ask extract.Options) (Text, error) {
 	switch {
 	case r.bad != nil:
@@ -116,7 +116,7 @@ func (r *Record) Text(ask extract.Options) (Text, error) {
 	return t, nil
 }
 
-// said is the text of a line or a row.
+// said returns the text of a line or a row.
 func (r *Record) said(ask extract.Options) (Text, error) {
 	switch {
 	case r.row != nil:
@@ -127,7 +127,7 @@ func (r *Record) said(ask extract.Options) (Text, error) {
 	return r.fields.read(ask, r.Raw)
 }
 
-// textOf makes a text of the bytes of a whole file.
+// textOf returns the text of a whole file.
 func textOf(ask extract.Options, name string, body []byte, kind string) Text {
 	doc, err := ask.Parse(body, kind)
 	if err != nil { // the only possible error is that there is no text
@@ -136,8 +136,8 @@ func textOf(ask extract.Options, name string, body []byte, kind string) Text {
 	return Text{URL: name, Doc: doc, Type: extract.MediaType(body, kind)}
 }
 
-// Records yields what the inputs hold. If a file that was named cannot be read, it yields the error
-// and ends. If a file inside a folder cannot be read, it tells Unreadable and goes on.
+// Records yields the records of the inputs. If a file that the user named cannot be read, it yields
+// the error and ends. If a file inside a folder cannot be read, it calls Unreadable and continues.
 func (in *Inputs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		num := 0
@@ -160,7 +160,7 @@ func (in *Inputs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	}
 }
 
-// read yields the records of one file, and says whether more are wanted.
+// read yields the records of one file, and reports whether to go on.
 func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) bool) bool {
 	failed := func(err error) bool {
 		if _, named := errors.AsType[*fs.PathError](err); !named {
@@ -179,7 +179,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	defer f.Close()
 	counted := &countingReader{from: f, to: &in.bytesRead}
 	raw := bufio.NewReaderSize(counted, archiveStart)
-	if start, _ := raw.Peek(archiveStart); warc.Begins(start) { // unpacked member by member, so that a damaged one costs only itself
+	if start, _ := raw.Peek(archiveStart); warc.Begins(start) { // decompressed member by member, so that damage costs only one member
 		return in.readArchive(i, raw, yield, failed)
 	}
 	b, err := packed.NewReader(raw, i.name)
@@ -187,7 +187,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 		return failed(err)
 	}
 	defer b.Close()
-	defer func() { // bytes that were passed over, or read in another way, count as read
+	defer func() { // bytes that were skipped, or read in another way, count as read
 		if info, err := in.stat(i); err == nil {
 			in.bytesRead.Add(max(info.Size()-counted.n, 0))
 		}
@@ -224,7 +224,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	return in.readWhole(i, whole, form.kind, yield, failed)
 }
 
-// passOver tells of a file that is passed over, or of a record that holds no text.
+// passOver calls Passed for a skipped file, or for a record that holds no text.
 func (in *Inputs) passOver(kind string) {
 	if in.Passed != nil {
 		in.Passed(kind)
@@ -261,7 +261,7 @@ func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Re
 
 // These say why a record is bad.
 var (
-	ErrTooLong = errors.New("it is too long") // it has more bytes than are read
+	ErrTooLong = errors.New("it is too long") // larger than MaxRecord
 	ErrNoText  = errors.New("no field of it is known as a text")
 )
 

@@ -9,8 +9,8 @@ import (
 	"skink/internal/table"
 )
 
-// readRowsFrom yields the rows of a Parquet file that is packed, or comes through a pipe. Such a
-// file is read from its end, so it is written to a temporary one first.
+// readRowsFrom yields the rows of a Parquet file that is compressed, or comes through a pipe. The
+// index of a Parquet file is at its end, so the file is first written to a temporary one.
 func (in *Inputs) readRowsFrom(i input, from io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
 	file, done, err := Temporary("skink-parquet-")
 	if err != nil {
@@ -50,7 +50,7 @@ func (in *Inputs) readRows(i input, file *os.File, yield func(*Record, error) bo
 	return true
 }
 
-// readRow makes a text of a row.
+// readRow returns the text of a row.
 func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
 	name, err := f.nameOfRow(row)
 	if err != nil {
@@ -73,7 +73,7 @@ func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
 	return Text{}, fmt.Errorf("%w: it has no %s", ErrNoText, orList(textFields))
 }
 
-// nameOfRow is the name that a row gives itself; "" if it gives none.
+// nameOfRow returns the name in a row, or "" if it has none.
 func (f *Fields) nameOfRow(row *table.Row) (string, error) {
 	for _, column := range f.idNames() {
 		switch value, ok := row.Value(column); v := value.(type) {

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Temporary makes a file for what does not fit into memory. done removes it. Where the system lets an
-// open file be removed, it has no name, so a killed process leaves nothing behind.
+// Temporary creates a file for data that does not fit into memory. done removes it. If the system
+// can remove open files, the file has no name, so a killed process leaves nothing behind.
 func Temporary(prefix string) (f *os.File, done func() error, err error) {
 	if f, err = os.CreateTemp("", prefix); err != nil {
 		return nil, nil, err

@@ -16,19 +16,19 @@ import (
 	"skink/internal/table"
 )
 
-// # A corpus out, as it came in
+// # Writing records unchanged
 //
-// The records that are kept go on to programs that know the corpus, and not us. So a record is
-// written as it was read. A JSON line has the same bytes, with the note added at its end. A row of
-// Parquet has the same columns, with those of the note behind them. A record of a web archive is
-// the same record, with the note as a metadata record behind it. A file that is one text becomes a
-// line, {"url","text"} or {"url","html"}, which is read as the same text again.
+// The programs that read the kept records know the corpus, but not skink. So a record is written as
+// it was read. A JSON line has the same bytes, with the note added at its end. A row of Parquet has
+// the same columns, followed by those of the note. A record of a web archive is unchanged, followed
+// by the note as a metadata record. A file that is one text becomes a line, {"url","text"} or
+// {"url","html"}, which can be read as the same text again.
 
-// A Note is what was decided about a record.
+// A Note is the verdict on a record.
 type Note struct {
 	Verdict     string  `json:"skink_verdict,omitempty"`
 	DuplicateOf string  `json:"skink_duplicate_of,omitempty"`
-	Resemblance float64 `json:"skink_resemblance,omitzero"` // exact, to what it duplicates
+	Resemblance float64 `json:"skink_resemblance,omitzero"` // exact, to the record that it duplicates
 }
 
 // A Writer writes records of a corpus. Close it.
@@ -36,7 +36,7 @@ type Writer struct {
 	name     string
 	annotate bool
 	to       io.Writer
-	sink     sink // nil before the first record, which says what form the file has
+	sink     sink // nil before the first record, which determines the form of the file
 }
 
 // A sink is a file of one form.
@@ -45,8 +45,8 @@ type sink interface {
 	close() error
 }
 
-// NewWriter writes to a file of a name, which says how the file is packed. With annotate, each
-// record carries its note.
+// NewWriter returns a Writer to w. The file name determines the compression. If annotate is set,
+// each record is written with its note.
 func NewWriter(w io.Writer, name string, annotate bool) *Writer {
 	return &Writer{name: name, annotate: annotate, to: w}
 }
@@ -61,7 +61,7 @@ func (w *Writer) Write(r *Record, note Note) (err error) {
 	return w.sink.write(r, note, w.annotate)
 }
 
-// isTable says by a file's name whether it is Parquet.
+// isTable reports whether a file name is that of a Parquet file.
 func isTable(name string) bool { return strings.EqualFold(filepath.Ext(name), ".parquet") }
 
 // open begins the file in the form of its first record.
@@ -85,12 +85,12 @@ func (w *Writer) open(r *Record) (sink, error) {
 	return newLineSink(w.to, w.name), nil
 }
 
-// Close writes the rest. The writer that this one writes to belongs to the caller.
+// Close writes buffered data. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	if w.sink != nil {
 		return w.sink.close()
 	}
-	if isTable(w.name) { // an empty file would be no Parquet
+	if isTable(w.name) { // an empty file is not valid Parquet
 		return table.NewWriter(w.to, table.NewSchema(noteColumns)).Close()
 	}
 	return newLineSink(w.to, w.name).close()
@@ -99,7 +99,7 @@ func (w *Writer) Close() error {
 // noteColumns are the columns of a note.
 var noteColumns = []table.Column{{Name: "skink_verdict"}, {Name: "skink_duplicate_of"}, {Name: "skink_resemblance", Kind: table.Float}}
 
-// A rowSink is a Parquet file.
+// A rowSink writes a Parquet file.
 type rowSink struct {
 	from *table.Schema
 	to   *table.Writer
@@ -124,7 +124,7 @@ func (s *rowSink) write(r *Record, note Note, annotate bool) error {
 
 func (s *rowSink) close() error { return s.to.Close() }
 
-// A lineSink is a file of JSON Lines.
+// A lineSink writes a file of JSON Lines.
 type lineSink struct {
 	pack io.WriteCloser
 	out  *bufio.Writer
@@ -156,7 +156,7 @@ func (s *lineSink) close() error {
 	return s.pack.Close()
 }
 
-// appendLine appends a record as a JSON line without its end.
+// appendLine appends a record as a JSON line without its line end.
 func (r *Record) appendLine(dst []byte) ([]byte, error) {
 	if r.row != nil || r.archived != nil {
 		return dst, fmt.Errorf("%s is among lines and is none: write these inputs to files of their own", r.Place())
@@ -170,7 +170,7 @@ func (r *Record) appendLine(dst []byte) ([]byte, error) {
 		HTML string `json:"html,omitempty"`
 	}{URL: r.Input}
 	switch {
-	case !utf8.Valid(r.Raw): // JSON is UTF-8
+	case !utf8.Valid(r.Raw): // JSON must be UTF-8
 		text, err := r.Text(extract.Options{})
 		if err != nil || text.Doc == nil {
 			return dst, err
@@ -190,12 +190,12 @@ func (r *Record) appendLine(dst []byte) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// annotated adds a note to the object of a line, before its last brace. A carriage return behind
-// the brace stays there.
+// annotated adds a note to the object of a line, before its last brace. It keeps a carriage return
+// after the brace.
 func annotated(line []byte, note Note) []byte {
 	members, err := json.Marshal(note)
 	end := bytes.LastIndexByte(line, '}')
-	if err != nil || end < 0 || len(members) <= len(`{}`) { // a note never holds a number that JSON lacks
+	if err != nil || end < 0 || len(members) <= len(`{}`) { // a note has no number that JSON cannot represent
 		return line
 	}
 	var added []byte

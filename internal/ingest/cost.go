@@ -11,43 +11,44 @@ import (
 	"skink/extract"
 )
 
-// # What a page may cost
+// # Memory for reading a page
 //
-// Sixteen pages of 10 MB that are read at once must not take sixteen times what one takes. So a
-// worker takes its share of memory before it reads a page, and all of it at once, so that it waits
-// while it holds nothing that another worker needs. What reading costs at most is known from the
-// page's size: a tree that [extract.Options] bounds, and what is made of each byte of text.
-// Measured, as peaks of the heap, on pages of up to 10 MB: 1.9 times the tree; 9 bytes for a byte
-// of prose, 16 for cards of a listing, 20 for words of one letter.
+// Sixteen pages of 10 MB that are read at once must not take sixteen times the memory of one. So a
+// worker acquires its share of memory before it reads a page. It acquires the whole share at once,
+// so while it waits it holds nothing that another worker needs. The page's size gives the upper
+// bound of the share: [extract.Options] bounds the tree, and the rest is a fixed number of bytes
+// for each byte of text. Measured heap peaks on pages of up to 10 MB are 1.9 times the tree; 9
+// bytes for a byte of prose, 16 for cards of a listing, 20 for words of one letter.
 //
-// A tree is seldom as large as it may be: that of an honest page takes some 10 bytes for each byte
-// of the page. So a page is first read with a share for such a tree. If its tree outgrows that, the
-// page gives the share back, takes the largest, and is read again. The pipeline learns at which
-// sizes of pages that happens often. Pages of these sizes begin with the largest share.
+// A tree is seldom as large as its bound: that of an honest page takes some 10 bytes for each byte
+// of the page. So a page is first read with a share for such a tree. If its tree outgrows the
+// share, the worker releases it, acquires the largest share, and reads the page again. The pipeline
+// learns for which page sizes that happens often. Pages of these sizes start with the largest
+// share.
 
 const (
-	lightTree  = 8 << 20 // plus lightAByte for each byte of a page: few trees need more, and few estimates of a tree say more
+	lightTree  = 8 << 20 // plus lightAByte for each byte of a page: few trees need more
 	lightAByte = 16
 
 	treeCost = 2.2 // bytes of memory for a byte of a tree, the tree included
 	textCost = 21  // bytes for a byte of a page
 
-	markdownCost = 8 // bytes for a byte of a page whose Markdown is kept: as it is written, and again beside the text before both are packed
+	markdownCost = 8 // bytes for a byte of a page whose Markdown is kept: while it is written, and again with the text before both are compressed
 
-	learnedIn = 32 // so many pages of a size make up the moving average
+	learnedIn = 32 // number of pages of a size in the moving average
 	often     = 0.125
 )
 
-// A costs learns what pages cost, by their size.
+// A costs learns how much memory pages need, by their size.
 type costs struct {
 	mu    sync.Mutex
 	heavy [65]float64 // guarded by mu: by the bits of a page's size: the share of pages that outgrew a light tree
 }
 
-// most is the largest tree, in bytes, that a page of size bytes may become.
+// most returns the bound in bytes of the tree of a page of size bytes.
 func most(size int) int64 { return min(extract.MaxTree, 8<<20+64*int64(size)) }
 
-// tree is the share for a tree, in bytes, with which a page of size bytes is first read.
+// tree returns the share in bytes for the tree with which a page of size bytes is first read.
 func (c *costs) tree(size int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +58,7 @@ func (c *costs) tree(size int) int64 {
 	return min(lightTree+lightAByte*int64(size), most(size))
 }
 
-// learn notes whether a page of size bytes outgrew a light tree.
+// learn records whether a page of size bytes outgrew a light tree.
 func (c *costs) learn(size int, outgrown bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,11 +70,11 @@ func (c *costs) learn(size int, outgrown bool) {
 	*h += (now - *h) / learnedIn
 }
 
-// costOf is how many bytes of memory it takes to read size bytes of a page into a tree of at most
-// tree bytes.
+// costOf returns the bytes of memory that it takes to read size bytes of a page into a tree of at
+// most tree bytes.
 func costOf(size int, tree int64) int64 { return int64(treeCost*float64(tree)) + textCost*int64(size) }
 
-// errOutgrown: the page needs a larger tree, and may have one.
+// errOutgrown means that the page needs a larger share for its tree.
 var errOutgrown = errors.New("the tree is larger than was expected")
 
 // readWithin reads a page within its share of memory, which it leaves with the subject.
@@ -96,8 +97,8 @@ func (p *Pipeline) readWithin(ctx context.Context, s *subject, page *crawler.Pag
 	return err
 }
 
-// hugeTag says whether a page has a tag so long that its attributes alone may outgrow a light tree.
-// Such a page is not tried with one.
+// hugeTag reports whether a page has a tag so long that its attributes alone may outgrow a light
+// tree. Such a page starts with the largest share.
 func hugeTag(body []byte) bool {
 	const huge = 1 << 20
 	for len(body) >= huge {
@@ -128,7 +129,7 @@ func (p *Pipeline) readIn(ctx context.Context, s *subject, page *crawler.Page, l
 	return guard(func() error { return p.read(s, page, leads, tree) })
 }
 
-// weighs is how many bytes a subject keeps until it is stored, without the body.
+// weighs returns the bytes of memory that a subject keeps until it is stored, without the body.
 func (s *subject) weighs() int64 {
 	n := len(s.text) + len(s.out) + 8*(len(s.shingles)+len(s.set))
 	const item = 100 // of a list of links, without its URL

@@ -12,9 +12,9 @@ import (
 	"skink/store"
 )
 
-// counts are what a pipeline found in its store and what it added.
+// counts holds the totals of a store and what a pipeline has added to them.
 type counts struct {
-	pages atomic.Int64 // all that the store holds
+	pages atomic.Int64 // in the store
 
 	mu     sync.Mutex
 	all    store.Tally // guarded by mu
@@ -29,13 +29,13 @@ type counts struct {
 // found. Altered and Vanished count pages, as report --changes does.
 type Visits map[store.VisitKind]int64
 
-// These are what else the visits of a run find.
+// These kinds are counted as well, but not written to records.
 const (
 	StillNone store.VisitKind = "still without a page"
-	Otherwise store.VisitKind = "changed otherwise" // what is no page, or whether a page is to be indexed
+	Otherwise store.VisitKind = "changed otherwise" // something that is not a page, or the noindex of a page
 )
 
-// All is how many there were.
+// All returns the number of all visits.
 func (v Visits) All() (n int64) {
 	for _, visits := range v {
 		n += visits
@@ -43,7 +43,7 @@ func (v Visits) All() (n int64) {
 	return n
 }
 
-// add counts a subject of which something came.
+// add counts a subject that was committed.
 func (c *counts) add(s *subject, outcome store.Outcome) {
 	if outcome != store.Written {
 		return
@@ -56,13 +56,13 @@ func (c *counts) add(s *subject, outcome store.Outcome) {
 		first = s.before.FirstFetched()
 	}
 	switch {
-	case s.before == nil || s.before.Kind == store.Later: // nobody has visited it
+	case s.before == nil || s.before.Kind == store.Later: // first visit
 		c.news.Add(&s.record)
-	case s.claim == (frontier.Claim{}): // an archive's times tell nothing of this run
+	case s.claim == (frontier.Claim{}): // the times in an archive have nothing to do with this run
 		if s.record.Kind == store.Page && s.before.Kind != store.Page && len(s.before.Earlier) == 0 {
 			c.news.Add(&s.record)
 		}
-	case !first.Before(c.began) && !first.After(s.visited()): // this run found it, and looked at it again
+	case !first.Before(c.began) && !first.After(s.visited()): // this run visited it first, and again
 		if !c.shared {
 			c.news.Remove(s.before)
 			c.news.Add(&s.record)
@@ -79,7 +79,7 @@ func (c *counts) add(s *subject, outcome store.Outcome) {
 	c.pages.Store(c.all.Pages())
 }
 
-// found is what a visit to a URL that was visited before is counted as.
+// found returns the kind under which a visit to a URL that was visited before is counted.
 func (s *subject) found() store.VisitKind {
 	r, b := &s.record, s.before
 	switch {
@@ -91,14 +91,14 @@ func (s *subject) found() store.VisitKind {
 	return r.Visit
 }
 
-// rejudged counts a page that was judged again.
+// rejudged updates the counts for a page that was judged again.
 func (c *counts) rejudged(s *subject) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.replace(s)
 }
 
-// replace counts a record that took another's place. The caller holds mu.
+// replace updates the counts for a record that replaced another. The caller holds mu.
 func (c *counts) replace(s *subject) {
 	if s.before != nil {
 		c.all.Remove(s.before)
@@ -106,17 +106,16 @@ func (c *counts) replace(s *subject) {
 	c.all.Add(&s.record)
 }
 
-// Visits counts this run's visits to URLs that were visited before.
+// Visits returns the counts of this run's visits to URLs that were visited before.
 func (p *Pipeline) Visits() Visits {
 	p.counts.mu.Lock()
 	defer p.counts.mu.Unlock()
 	return maps.Clone(p.counts.visits)
 }
 
-// countEvery is how long the pages of other workers may go uncounted, if the servers are quick. If
-// they are not, it is countShare times as long as it takes to count. When not more than nearLimit
-// pages are missing to the limit of a crawl, some seconds' work of several workers, it is
-// countNear.
+// countEvery is how often the pages of other workers are counted. If counting is slow, the interval
+// is countShare times the duration of counting. If at most nearLimit pages are missing to the limit
+// of the crawl, some seconds' work of several workers, it is countNear.
 const (
 	countEvery = 200 * time.Millisecond
 	countShare = 20
@@ -124,7 +123,7 @@ const (
 	nearLimit  = 1000
 )
 
-// nears says whether a crawl that ends at a number of pages will end soon; 0: it does not end so.
+// nears reports whether a crawl is close to its limit of pages; 0 means no limit.
 func (c *counts) nears(limit int64) bool { return limit > 0 && c.pages.Load() >= limit-nearLimit }
 
 // recount reads the counts from a store that other workers write to.
@@ -146,11 +145,11 @@ func (c *counts) snapshot(t *store.Tally) store.Tally {
 	return t.Clone()
 }
 
-// Pages is how many pages the store holds.
+// Pages returns the number of pages in the store.
 func (p *Pipeline) Pages() int64 { return p.counts.pages.Load() }
 
-// Tally counts what the store holds.
+// Tally returns the counts of the records in the store.
 func (p *Pipeline) Tally() store.Tally { return p.counts.snapshot(&p.counts.all) }
 
-// Added counts what this pipeline added to the store.
+// Added returns the counts of the records that this pipeline added to the store.
 func (p *Pipeline) Added() store.Tally { return p.counts.snapshot(&p.counts.news) }

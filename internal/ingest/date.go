@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Pages write dates in many ways. Most use one of the ways of ISO 8601. An index wants one way.
+// Pages write dates in many formats, mostly those of ISO 8601. An index needs a single format.
 
-// layouts are the ways in which pages write a moment, those with a zone first.
+// layouts are the formats in which pages write a time, those with a zone first.
 var layouts = []string{
 	time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700",
 	time.RFC1123Z, http.TimeFormat, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
 }
 
-// dateOf rewrites a date by RFC 3339: as a moment, or as a date alone if the page names no time. It
-// returns "" if it does not understand the date. A moment without a zone is taken for UTC.
+// dateOf converts a date to RFC 3339: a date with time, or a date alone if the page gives no time.
+// It returns "" if it cannot parse the date. A time without a zone counts as UTC.
 func dateOf(written string) string {
 	written = strings.TrimSpace(written)
 	if day, err := time.Parse(time.DateOnly, written); err == nil {

@@ -4,15 +4,15 @@ import (
 	"strings"
 )
 
-// A record keeps enough of a change for a person to see what it was about, and not enough to undo
-// it.
+// A record keeps enough of a change to show what it was about, but not enough to undo it.
 const (
-	mostShown  = 400 // bytes of what came, and of what went
-	mostBefore = 3   // words that stayed, shown on each side
+	mostShown  = 400 // bytes of the added text, and of the removed text
+	mostBefore = 3   // unchanged words shown on each side
 )
 
-// difference says what each of two texts has that the other lacks: whole blocks, or only the words
-// that differ if one block took the place of another. Both results are cut to [mostShown] bytes.
+// difference returns the text that was added and the text that was removed between two versions:
+// whole blocks, or only the differing words if one block replaced another. Both results are cut to
+// mostShown bytes.
 func difference(was, is string) (added, removed string) {
 	gone, came := without(was, is), without(is, was)
 	if len(gone) == len(came) {
@@ -23,7 +23,7 @@ func difference(was, is string) (added, removed string) {
 	return shown(came), shown(gone)
 }
 
-// without lists the lines of text that other lacks. A line that text has more often than other is
+// without returns the lines of text that other lacks. A line that text has more often than other is
 // listed once for each time that other lacks it.
 func without(text, other string) (lines []string) {
 	have := map[string]int{}
@@ -39,8 +39,7 @@ func without(text, other string) (lines []string) {
 	return lines
 }
 
-// core drops the words with which both blocks begin and end, but keeps mostBefore of them on each
-// side.
+// core removes the words with which both blocks begin and end, except for mostBefore on each side.
 func core(a, b string) (string, string) {
 	x, y := strings.Fields(a), strings.Fields(b)
 	most := min(len(x), len(y))

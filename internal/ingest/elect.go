@@ -10,50 +10,52 @@ import (
 	"skink/store"
 )
 
-// # Who leads
+// # Which page leads a cluster
 //
-// A page is judged when it comes, so the page that came first leads at first. Package precedence says
-// which page should lead. A page takes the lead of the cluster that it was found to belong to if it
-// goes before the page that leads it. So the leader follows from the pages, and not from the order
-// in which they came.
+// A page is judged when it arrives, so at first the page that arrived first leads its cluster.
+// Package precedence defines which page should lead. A page takes the lead of its cluster if it
+// precedes the current leader. So the leader depends on the pages, not on the order in which they
+// arrived.
 //
-// A leader changes in three steps. The new leader is written first. Then the old one is written as
-// a page that follows it: both resemble each other as much as they did before. Last, the members of
-// the old one are judged again (see settle.go). The URL in hand stays pending until that is done, so
-// that a crawl that is killed in between goes on with it.
+// A leader is replaced in three steps. First the new leader is written. Then the old one is written
+// as a page that follows it, with the same resemblance as before. Last, the members of the old
+// leader are judged again (see settle.go). The URL of the new leader stays pending until that is
+// done, so a crawl that is killed in between resumes there.
 //
-// The page that would lead without canonical URLs gives the lead to the page of the cluster that it
-// names. So a cluster is looked at as a whole before its leader changes. That is a
-// list of its members, and it is seldom made: a page that neither goes before the leader nor is
-// named by it changes nothing.
+// The page that would lead without canonical URLs passes the lead to the page of the cluster that
+// its canonical URL names. So all members of a cluster are listed before its leader changes. That
+// is rare: a page that neither precedes the leader nor is named by it changes nothing.
 //
-// Elections of one process are held one at a time, see electing.go. A page that is judged without the
-// right to change who leads only learns that it needs that right. When it has it, it is judged again. A page of another process may have taken the lead
-// of the same page meanwhile. Then the old leader follows that page, and the subject is judged again.
-// So after both have been committed, the second of them sees the first.
+// One process runs one election at a time, see electing.go. A page is first judged without the
+// right to change leaders, which only shows whether it needs that right. If it does, it waits for
+// the right and is judged again. A page of another process may have replaced the same leader
+// meanwhile. Then the old leader follows that page, and the subject is judged again. So of two such
+// pages, the one that is committed second sees the first.
 //
-// A page that names one of the leaders that it met, and resembles it enough, follows that one even
-// if it resembles another more.
+// A page whose canonical URL names one of the leaders that it was compared with, and that resembles
+// it enough, follows that leader even if it resembles another more.
 
-// SetOrder replaces the order of hosts, by which pages that come from now on take the lead.
+// SetOrder replaces the order of hosts that decides which page leads. It applies to pages that
+// arrive from now on.
 func (p *Pipeline) SetOrder(o *precedence.Order) { p.order.Store(o) }
 
-// elects says whether pages take the lead from others. Files do not.
+// elects reports whether pages take the lead from others. Files do not.
 func (p *Pipeline) elects() bool { return p.order.Load() != nil }
 
 func (p *Pipeline) standing(r *store.Record) precedence.Standing {
 	return precedence.Of(r, p.order.Load())
 }
 
-// A takeover is a leader whose place a subject takes.
+// A takeover describes a leader that a subject replaces.
 type takeover struct {
-	leader dedup.Hash // its id; zero: there is none
+	leader dedup.Hash // its id; zero: none
 	text   dedup.Hash // of the leader
 
-	like dedup.Verdict // of the subject, if it followed the leader: the leader gets it
+	like dedup.Verdict // of the subject, if it followed the leader; the leader then gets this verdict
 }
 
-// alone makes a subject the only one that changes who leads, until it is committed.
+// alone acquires the right to change leaders for a subject. It keeps the right until it is
+// committed.
 func (p *Pipeline) alone(s *subject) {
 	if !s.alone {
 		standing := p.standing(&s.record)
@@ -62,7 +64,7 @@ func (p *Pipeline) alone(s *subject) {
 	}
 }
 
-// among lets others change who leads.
+// among releases the right to change leaders.
 func (p *Pipeline) among(s *subject) {
 	if s.alone {
 		s.alone = false
@@ -70,10 +72,11 @@ func (p *Pipeline) among(s *subject) {
 	}
 }
 
-// contest gives a subject the lead of the cluster that it was found to belong to, if it is the page
-// that should have it. l is the page that leads the cluster; nil: it is to be read. text is that of
-// the leader when the subject was compared with it: a leader that has another text by now was
-// visited, and the subject will be refused as stale. A subject that only asks learns whether that may be so.
+// contest gives a subject the lead of its cluster, if it is the page that should lead. l is the
+// current leader; if nil, contest reads it. text is that of the leader when the subject was
+// compared with it: if the leader has another text by now, it was visited, and the store will
+// refuse the subject as stale. A subject without the right to change leaders only learns whether it
+// needs the right.
 func (p *Pipeline) contest(ctx context.Context, s *subject, l *store.Record, text dedup.Hash) (err error) {
 	r := &s.record
 	if !p.elects() || !r.Follows() || l != nil && !p.mayChange(r, l) {
@@ -97,13 +100,13 @@ func (p *Pipeline) contest(ctx context.Context, s *subject, l *store.Record, tex
 	case leads == r.URL:
 		like := dedup.Verdict{Kind: r.Verdict, Resemblance: r.Resemblance, Method: r.Found}
 		p.lead(s, takeover{l.ID, l.Hash, like})
-	default: // it gives another member the lead, when it is one itself
+	default: // it names another member, which gets the lead after this subject is committed
 		s.reelect = append(s.reelect, l.ID)
 	}
 	return nil
 }
 
-// mayChange says whether a page that comes to a cluster may change who leads it.
+// mayChange reports whether a page that joins a cluster may change its leader.
 func (p *Pipeline) mayChange(r, leader *store.Record) bool {
 	mine, its := p.standing(r), p.standing(leader)
 	if precedence.Yields(&mine, &its) {
@@ -113,8 +116,8 @@ func (p *Pipeline) mayChange(r, leader *store.Record) bool {
 	return before < 0 || precedence.Yields(&its, &mine)
 }
 
-// bestOf returns the URL of the page that should lead a cluster, with a page that came to it; nil:
-// none did.
+// bestOf returns the URL of the page that should lead a cluster. came is a page that joins it, or
+// nil.
 func (p *Pipeline) bestOf(ctx context.Context, leader, came *store.Record) (string, error) {
 	pages := []precedence.Standing{p.standing(leader)}
 	if came != nil {
@@ -131,7 +134,7 @@ func (p *Pipeline) bestOf(ctx context.Context, leader, came *store.Record) (stri
 	return pages[precedence.Leader(pages)].URL, nil
 }
 
-// lead makes a subject lead in the place of another page.
+// lead makes a subject replace another page as leader.
 func (p *Pipeline) lead(s *subject, over takeover) {
 	basis := s.basis
 	s.unjudged()
@@ -141,8 +144,8 @@ func (p *Pipeline) lead(s *subject, over takeover) {
 	}
 }
 
-// depose lets the page whose place a subject took follow it, and judges the members of that page
-// again. The subject may resemble other leaders, too, so it is judged again itself.
+// depose makes the page that a subject replaced follow the subject, and judges the members of that
+// page again. The subject may resemble other leaders too, so it is also judged again.
 func (p *Pipeline) depose(ctx context.Context, s *subject) error {
 	for {
 		c, err := p.content(ctx, s.over.leader)
@@ -150,7 +153,7 @@ func (p *Pipeline) depose(ctx context.Context, s *subject) error {
 			return err
 		}
 		if c == nil || c.Record.Kind != store.Page || c.Record.Follows() || c.Record.Hash != s.over.text || !c.Kept {
-			break // it was done before a crash, or the page was visited meanwhile
+			break // done before a crash, or the page was visited meanwhile
 		}
 		old := p.remade(c)
 		switch leads, err := p.yield(ctx, old, s); {
@@ -173,7 +176,7 @@ func (p *Pipeline) depose(ctx context.Context, s *subject) error {
 	return p.judgeAgain(ctx, s.record.ID)
 }
 
-// yield gives a page that led the verdict that it follows a subject. It says whether that leads.
+// yield writes a page that led as one that follows a subject. It reports whether the subject leads.
 func (p *Pipeline) yield(ctx context.Context, old, s *subject) (leads bool, err error) {
 	found, err := p.store.Lookup(ctx, []store.Ask{{ID: old.record.ID}})
 	if err != nil {
@@ -192,7 +195,7 @@ func (p *Pipeline) yield(ctx context.Context, old, s *subject) (leads bool, err 
 	return true, nil
 }
 
-// judgeAgain gives a stored page the verdict that it deserves now.
+// judgeAgain judges a stored page again.
 func (p *Pipeline) judgeAgain(ctx context.Context, id dedup.Hash) error {
 	for {
 		c, err := p.content(ctx, id)
@@ -219,8 +222,8 @@ func (p *Pipeline) judgeAgain(ctx context.Context, id dedup.Hash) error {
 	}
 }
 
-// rewrite commits subjects of pages that are stored and were judged again, if their verdicts are not
-// what they were. It returns how many verdicts hold, from the first on.
+// rewrite commits stored pages that were judged again and whose verdicts have changed. It returns
+// how many of the subjects, counted from the first, have a verdict that holds.
 func (p *Pipeline) rewrite(ctx context.Context, all ...*subject) (done int, err error) {
 	var entries []*store.Entry
 	for _, s := range all {
@@ -255,7 +258,7 @@ func (p *Pipeline) rewrite(ctx context.Context, all ...*subject) (done int, err 
 	return len(all), nil
 }
 
-// reelect gives the lead of a cluster to the member that should have it by now.
+// reelect gives the lead of a cluster to the member that should lead now.
 func (p *Pipeline) reelect(ctx context.Context, leader dedup.Hash) error {
 	for {
 		l, err := p.recordOf(ctx, leader)
@@ -271,7 +274,7 @@ func (p *Pipeline) reelect(ctx context.Context, leader dedup.Hash) error {
 		case err != nil || c == nil || c.Record.Leader != leader || !c.Record.Follows():
 			return err
 		case !c.Kept:
-			return p.fetchAgain(ctx, &c.Record) // and takes the lead then
+			return p.fetchAgain(ctx, &c.Record) // it takes the lead when it is judged
 		}
 		s := p.remade(c)
 		b := s.before
@@ -289,8 +292,8 @@ func (p *Pipeline) reelect(ctx context.Context, leader dedup.Hash) error {
 	}
 }
 
-// leavesElected says whether a page that was visited, and is no longer what it was, may have given
-// its leader the lead: it would have led, and named that page.
+// leavesElected reports whether a visited page that has changed may have passed the lead to its
+// leader: it would have led, and its canonical URL named that page.
 func (p *Pipeline) leavesElected(ctx context.Context, before *store.Record) (bool, error) {
 	if !p.elects() || !before.Follows() || before.CanonicalURL != before.DuplicateOf {
 		return false, nil
@@ -304,7 +307,7 @@ func (p *Pipeline) leavesElected(ctx context.Context, before *store.Record) (boo
 	return d < 0, nil
 }
 
-// goOnElecting ends what a crawl that was killed left between two leaders.
+// goOnElecting finishes a change of leader that a killed crawl began.
 func (p *Pipeline) goOnElecting(ctx context.Context, known *store.Record) error {
 	if !p.elects() || known.Kind != store.Page {
 		return nil
@@ -315,7 +318,7 @@ func (p *Pipeline) goOnElecting(ctx context.Context, known *store.Record) error 
 	if err := p.judgeAgain(ctx, known.ID); err != nil {
 		return err
 	}
-	var members []dedup.Hash // of which some led, and have members left
+	var members []dedup.Hash // some of these led, and have members left
 	for r, err := range p.store.Members(ctx, []dedup.Hash{known.ID}) {
 		if err != nil {
 			return err

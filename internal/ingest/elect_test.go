@@ -20,8 +20,8 @@ func articleOf(url, canonical, text string) *crawler.Page {
 	return page(url, "<html lang=en><title>T</title><link rel=canonical href='"+canonical+"'><article><p>"+text+"</p></article>")
 }
 
-// TestElected: the page that a leader names leads in its place, whichever came first, and nobody
-// else does.
+// TestElected: the page that a leader's canonical URL names leads instead of it, whichever arrived
+// first, and no other page does.
 func TestElected(t *testing.T) {
 	text := words(1, 100)
 	a, b, c, d := "https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"

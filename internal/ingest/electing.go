@@ -6,27 +6,27 @@ import (
 	"skink/internal/precedence"
 )
 
-// electing is the right to change who leads, which one holds at a time. Of the subjects that wait for
-// it, the one that goes before all others gets it next: copies of one page that came at the same time
-// then follow the first of them, and it does not change hands for each.
+// electing is a lock: its holder has the right to change leaders. Among the waiting subjects, the
+// one that precedes all others gets it next. So copies of one page that arrive at the same time all
+// follow the same leader, and the leader does not change for each.
 type electing struct {
 	mu      sync.Mutex
 	held    bool         // guarded by mu
-	waiting []*candidate // guarded by mu: in the order in which they came
+	waiting []*candidate // guarded by mu: in order of arrival
 }
 
-// A candidate waits for the right.
+// A candidate waits for the lock.
 type candidate struct {
 	standing precedence.Standing
-	first    bool          // it goes before all subjects
-	turn     chan struct{} // closed when it has the right
-	passed   int           // how many that came later got it before
+	first    bool          // it precedes all subjects
+	turn     chan struct{} // closed when it has the lock
+	passed   int           // how many later ones got the lock before it
 }
 
-// mostPassed bounds how many subjects get the right before one that came earlier.
+// mostPassed bounds how many subjects get the lock before one that arrived earlier.
 const mostPassed = 256
 
-// lock waits for the right. standing is that of a subject, nil: it goes before all subjects.
+// lock waits for the lock. standing is that of a subject; nil precedes all subjects.
 func (e *electing) lock(standing *precedence.Standing) {
 	c := &candidate{first: standing == nil, turn: make(chan struct{})}
 	if standing != nil {
@@ -43,7 +43,7 @@ func (e *electing) lock(standing *precedence.Standing) {
 	<-c.turn
 }
 
-// unlock gives the right to the next.
+// unlock passes the lock to the next candidate.
 func (e *electing) unlock() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -65,7 +65,7 @@ func (e *electing) unlock() {
 	close(c.turn)
 }
 
-// before says whether a candidate gets the right before one that came earlier.
+// before reports whether a candidate gets the lock before one that arrived earlier.
 func (c *candidate) before(earlier *candidate) bool {
 	if earlier.first || c.first || earlier.passed >= mostPassed {
 		return !earlier.first && c.first && earlier.passed < mostPassed

@@ -18,47 +18,47 @@ import (
 
 // # Files
 //
-// The records of a corpus are judged in their order, so that the same files always get the same
-// verdicts. What can be done in any order is done by all processors: a record becomes a text and a
-// sketch, and is compared with what the store holds. Two things are done one after the other: names
-// are given, and verdicts are committed, where the store refuses those that no longer hold. Records
-// go this way in batches, because short texts would otherwise spend most of their time in channels.
+// The records of a corpus are judged in order, so that the same files always get the same verdicts.
+// All processors extract texts, compute sketches and compare them with the store, in any order. Two
+// steps run in order: giving names, and committing verdicts, where the store refuses those that no
+// longer hold. Records are processed in batches, because short texts would otherwise spend most of
+// their time in channels.
 
-// FileOptions name the functions that are told what becomes of files.
+// FileOptions holds the functions that Files calls with its results.
 type FileOptions struct {
-	// Bad is told of each record that cannot be read, in their order. Its error ends the run.
+	// Bad is called for each record that cannot be read, in order. Its error ends the run.
 	Bad func(*corpus.BadError) error
-	// Passed is told the kind of each record of an archive that holds no text. nil: nobody is told.
+	// Passed is called with the kind of each record of an archive that holds no text. It may be
+	// nil.
 	Passed func(kind string)
-	// Judged is told of every other record, in their order, with what the store knows of it by now.
-	// It is also told of records that the store knew before. Its error ends the run. nil: nobody is
-	// told.
+	// Judged is called for every other record, in order, with its record in the store. That
+	// includes records that were in the store before. Its error ends the run. It may be nil.
 	Judged func(*corpus.Record, *store.Record) error
 }
 
-// A file is a record of a corpus on its way to a verdict.
+// A file is a record of a corpus while it is being judged.
 type file struct {
 	subject
 	from   *corpus.Record
-	name   string              // what the record calls itself
-	placed bool                // it is named by its place, which no other record has
-	bad    *corpus.BadError    // nil: it could be read
-	passed *corpus.PassedError // nil: it holds a text
-	known  *store.Record       // what the store knew of it before; nil: it is new
+	name   string              // the record's own name
+	placed bool                // it is named by its position, which is unique
+	bad    *corpus.BadError    // why it could not be read; nil: it could
+	passed *corpus.PassedError // why it holds no text; nil: it does
+	known  *store.Record       // its record in the store before the run; nil: it is new
 }
 
-// A batch is files that go their way together.
+// A batch is a group of files that are processed together.
 type batch struct {
 	files []*file
-	share *memory.Share // of memory, until all are stored
+	share *memory.Share // of memory, held until all are stored
 }
 
 const (
-	batchFiles = 64        // as many as one commit takes well
-	batchBytes = 256 << 10 // large enough to be worth a send, small enough that many batches are under way
+	batchFiles = 64        // a good size for one commit
+	batchBytes = 256 << 10 // large enough for one send on a channel, small enough for many batches at once
 )
 
-// Files judges the records of files in their order.
+// Files judges the records of files in order.
 func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, error], opt FileOptions) (Names, error) {
 	names, err := newNaming(ctx, p.store, func(f *file, before *store.Record) error {
 		f.read = f.record
@@ -101,7 +101,7 @@ func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, 
 	return names.counts, err
 }
 
-// eachBatch does something with each batch that comes, one after the other.
+// eachBatch calls do for each batch in turn.
 func eachBatch(ctx context.Context, in <-chan *batch, do func(*batch) error) error {
 	for b := range in {
 		if err := do(b); err != nil {
@@ -111,8 +111,8 @@ func eachBatch(ctx context.Context, in <-chan *batch, do func(*batch) error) err
 	return ctx.Err()
 }
 
-// gather makes batches of records, each with its share of memory. Batches get their shares in
-// order, so the first that is not finished always has its share, and can go on.
+// gather groups records into batches and acquires a share of memory for each. Batches get their
+// shares in order, so the first unfinished batch always has its share and can proceed.
 func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record, error], out chan<- *batch) error {
 	var b batch
 	bytes := 0
@@ -142,8 +142,8 @@ func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record,
 	return pass()
 }
 
-// cost is how much memory it takes to read the files of a batch. They are read one after the other,
-// so there is only one tree at a time.
+// cost returns the bytes of memory that it takes to read the files of a batch. They are read one
+// after the other, so there is only one tree at a time.
 func (b *batch) cost() int64 {
 	bytes, tree := 0, int64(0)
 	for _, f := range b.files {
@@ -155,7 +155,7 @@ func (b *batch) cost() int64 {
 	return costOf(bytes, tree)
 }
 
-// readFiles makes subjects of records. It keeps their bytes if somebody will ask for them.
+// readFiles turns records into subjects. It keeps their raw bytes if keepRaw is set.
 func (p *Pipeline) readFiles(b *batch, keepRaw bool) {
 	weight := int64(0)
 	for _, f := range b.files {
@@ -168,7 +168,7 @@ func (p *Pipeline) readFiles(b *batch, keepRaw bool) {
 	b.share.Keep(weight)
 }
 
-// readFile makes a subject of a record. It is pure.
+// readFile turns a record into a subject. It is pure.
 func (p *Pipeline) readFile(f *file) {
 	err := guard(func() error {
 		text, err := f.from.Text(p.extracting(0))
@@ -183,7 +183,7 @@ func (p *Pipeline) readFile(f *file) {
 			r.Kind, r.CanonicalURL = store.Page, text.Doc.Canonical
 			f.describe(text.Doc)
 			p.sketch(&f.subject, text.Doc.Text)
-			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // a file is at no URL
+			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // a file has no URL of its own
 			f.pack(text.Doc.Text, p.markdown(text.Doc, base))
 		}
 		return nil
@@ -220,7 +220,7 @@ func (b *batch) complain(opt FileOptions) error {
 	return nil
 }
 
-// news are the files of a batch that the store did not know.
+// news returns the files of a batch that are not in the store.
 func (b *batch) news() (all []*subject) {
 	for _, f := range b.files {
 		if f.known == nil {
@@ -230,7 +230,7 @@ func (b *batch) news() (all []*subject) {
 	return all
 }
 
-// finish commits the files of a batch, and tells what became of them.
+// finish commits the files of a batch, and calls judged for each.
 func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged func(*corpus.Record, *store.Record) error) error {
 	if err := p.upkeep.failed(); err != nil {
 		return err
@@ -261,8 +261,8 @@ func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged f
 	return nil
 }
 
-// commitInOrder commits subjects that were judged. Where a verdict is stale, that subject is judged
-// again before any after it is committed.
+// commitInOrder commits subjects that were judged. If a verdict is stale, its subject is judged
+// again before any later one is committed.
 func (p *Pipeline) commitInOrder(ctx context.Context, all []*subject) error {
 	entries := make([]*store.Entry, len(all))
 	for i, s := range all {

@@ -15,18 +15,19 @@ import (
 
 // # A page that ends the process
 //
-// Reading a page is bounded, and a panic while it is read becomes the page's record. A page can end
-// the process all the same, by a stack that overflows or by memory that runs out. It would do so
-// again after every resume. So the store remembers which pages are being read. A page that it
-// remembers when it is opened was in flight when the process died. That page is read alone the next
-// time, and marked before that begins. If the process dies again, the page is recorded as the
-// cause, and not read any more.
+// Reading a page is bounded, and a panic while it is read becomes the page's record. But a page can
+// still end the process, by a stack overflow or by exhausting the memory. It would do so again
+// after every resume. So the store has a mark for each page that is being read. A page with a mark
+// when the store is opened was in flight when the process died. Next time that page is marked first
+// and then read alone. If the process dies again, the page is recorded as the cause, and not read
+// any more.
 //
-// Marking every page would cost a write for each, and would blame the pages that were being read
-// when somebody killed the process. Overflowing a stack or filling the memory takes time. So a page
-// is marked only after longPage, and honest pages are seldom read for so long. This gets two things
-// wrong. A page that ends the process sooner is not marked. A page that is in flight at two deaths
-// is given up even if the deaths had another cause.
+// Marking every page would cost a write for each, and would blame pages that are being read when a
+// user kills the process. Overflowing a stack or filling the memory takes time. So a page is marked
+// only after longPage, and reading an honest page seldom takes so long.
+//
+// Known weaknesses: a page that ends the process sooner is not marked. A page that is in flight at
+// two deaths is given up even if the deaths had another cause.
 
 const (
 	longPage  = 200 * time.Millisecond
@@ -35,11 +36,11 @@ const (
 	maxDeaths = 2
 )
 
-// flightName is the name under which a store keeps the marks: for each URL, at how many deaths the
-// page was in flight, counting a death that would come now. Several workers may share the marks.
-// Each writes its own, and reads those of the others as often as it writes, at least every
-// readEvery. A host has one holder. So a worker that comes to a page that another worker has marked
-// took the host over from a worker that died.
+// flightName is the name under which a store keeps the marks: for each URL, the number of deaths at
+// which the page was in flight, including a death that might happen now. Several workers may share
+// the marks. Each writes its own, and reads those of the others whenever it writes, at least every
+// readEvery. A host has one holder. So a worker that gets a page with a mark of another worker took
+// the host over from a dead worker.
 const flightName = "in flight"
 
 const readEvery = time.Second
@@ -47,12 +48,12 @@ const readEvery = time.Second
 // problemDeadly is the problem of a page that was in flight at two deaths of the process.
 const problemDeadly = "ends the process"
 
-// A flight is the pages that are being read.
+// A flight tracks the pages that are being read.
 type flight struct {
 	store Store
 
 	mu      sync.Mutex
-	deaths  map[string]int       // guarded by mu: at how many deaths each page was in flight, of pages that have not ended yet; includes the marks of other workers
+	deaths  map[string]int       // guarded by mu: for each page that has not ended yet, the deaths at which it was in flight; includes the marks of other workers
 	began   map[string]time.Time // guarded by mu: when the reading of each page under way began
 	marked  map[string]bool      // guarded by mu: pages under way whose mark is in the store
 	ended   map[string]bool      // guarded by mu: pages that have ended, but whose mark is still in the store
@@ -67,7 +68,7 @@ func newFlight(ctx context.Context, s Store) (*flight, error) {
 	return f, err
 }
 
-// refresh looks at the marks in the store. The caller holds mu.
+// refresh reads the marks from the store. The caller holds mu.
 func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err error) {
 	if text, err = f.store.Meta(ctx, flightName); err != nil {
 		return nil, err
@@ -91,14 +92,14 @@ func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err e
 	return text, nil
 }
 
-// suspect says at how many deaths a URL was in flight.
+// suspect returns the number of deaths at which a URL was in flight.
 func (f *flight) suspect(url string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.deaths[url]
 }
 
-// begin says that a page is being read. A suspect is marked at once.
+// begin records that a page is being read. A suspect is marked at once.
 func (f *flight) begin(ctx context.Context, url string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,7 +111,7 @@ func (f *flight) begin(ctx context.Context, url string) error {
 	return f.write(ctx)
 }
 
-// end says that a page has been read.
+// end records that a page has been read.
 func (f *flight) end(url string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,7 +123,7 @@ func (f *flight) end(url string) {
 	delete(f.deaths, url)
 }
 
-// look marks the pages that take long to read, and forgets those that have ended.
+// look marks the pages that take long to read, and removes the marks of those that have ended.
 func (f *flight) look(ctx context.Context, now time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -170,15 +171,15 @@ func (f *flight) write(ctx context.Context) error {
 	}
 }
 
-// deadly makes the subject's record that of a page that is not read again.
+// deadly turns the subject's record into that of a page that is not read again.
 func (s *subject) deadly(deaths int) {
 	r := &s.record
 	r.Kind, r.Problem = store.Error, problemDeadly
 	r.Detail = fmt.Sprintf("it was being read at %d deaths of the process, and is given up", deaths)
 }
 
-// need is the share of memory that reading a page takes. A suspected page takes all of it, so that
-// no other page is read at the same time.
+// need returns the share of memory in bytes for reading a page. A suspected page gets all memory,
+// so that no other page is read at the same time.
 func (p *Pipeline) need(page *crawler.Page, tree int64) int64 {
 	if p.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62

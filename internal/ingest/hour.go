@@ -13,65 +13,70 @@ import (
 	"skink/store"
 )
 
-// # One bad hour
+// # Temporary outages with status 200
 //
 // A site may answer every URL with a maintenance page, an empty page or a login form, all with
-// status 200. That says nothing of its pages. So a visit to a known page fails, as one without an
-// answer does, if the page has turned:
+// status 200. That says nothing about its pages. So a visit to a known page counts as failed, like
+// one without an answer, if the page has turned. A page has turned if one of these is true:
 //
-//   - It says what its host says of URLs that do not exist (soft 404), and did not before.
-//   - It had words, and has none.
-//   - It is wholly other than it was, and says the same as manyAlike other such pages of the host.
-//     Words with a digit in them and the URL do not count for that: an error page often has a number,
-//     a time or the path. Redirects to one path are the same. Pages that were duplicates of each
-//     other before count as one, and a page of which only such words changed is not wholly other: a
-//     table of figures has the same words on many pages, and other figures each day.
+//   - It has the text that its host shows for URLs that do not exist (soft 404), and had another
+//     before.
+//   - It had words, and has none now.
+//   - It is completely different, and has the same text as manyAlike other such pages of the host.
+//     This comparison ignores words with digits and the URL: an error page often contains a number,
+//     a time or the path. Redirects to one path count as the same text. Pages that were duplicates
+//     of each other before count as one. A page in which only ignored words changed is not
+//     completely different: a table of figures has the same words on many pages, and other figures
+//     each day.
 //
-// Options.GoneAfter decides when a page is gone by such visits. Until then its record, its text and
-// its verdict stay, and no link of the answer is followed.
+// After Options.GoneAfter such visits the page is gone. Until then its record, text and verdict
+// stay, and links of the answer are not followed.
 //
-// The first pages that are wholly other do not show whether more will follow. Such a page is not
-// stored: its URL goes to the end of its host's queue, and the second look decides. So a page that
-// was rewritten costs one more fetch. First looks are remembered in memory only: after a restart,
-// the page gets a first look again.
+// When the first completely different page arrives, it is unknown whether more will follow. Such a
+// page is not stored: its URL goes to the end of its host's queue, and the second look decides. So
+// a page that was really rewritten costs one more fetch. First looks are kept in memory only: after
+// a restart, the page gets a first look again.
 //
-// If most of the last visits to a host found pages that turned, the host is left alone for the rest
-// of the run, and its URLs stay pending. A run that leaves a host alone counts as a failed visit of
-// all its pages. So where one page has taken the place of all others for good, no page stays for
-// ever: in the run number GoneAfter all are visited, and are gone.
+// If most of the last visits to a host found pages that turned, the host gets no more requests in
+// this run, and its URLs stay pending. Such a run counts as a failed visit of all its pages. So if
+// one page has replaced all others for good, the old pages do not stay for ever: in run number
+// GoneAfter all are visited, and are gone.
 //
-// Its known weakness: where the words that a site repeats on all pages get into the text, an error
-// page may keep half of the words of a page. Then the first two are taken for changed.
+// Known weakness: if the extraction does not remove the words that a site repeats on all pages, an
+// error page may share half of the words of a page. Then the first two error pages count as changed
+// pages.
 const (
-	// manyAlike pages of one run are many: two may be copies of each other that were edited together.
+	// manyAlike is the number of pages with one text that counts as an outage: two may be copies
+	// that were edited together.
 	manyAlike = 3
-	// whollyOther is the resemblance to the page before under which a page is wholly other. An edit
-	// seldom takes away half of a page.
+	// A page with a resemblance to its last version below whollyOther is completely different. An
+	// edit seldom removes half of a page.
 	whollyOther = 0.5
-	// lastVisits are the visits to a host that count, so that an hour that begins late is noticed too.
+	// lastVisits is the number of visits to a host that count, so that an outage that begins late
+	// is noticed too.
 	lastVisits = 10
-	// leastTurned is how many of them must have turned at least, and more than half: fewer pages of a
-	// small site may be edited together.
+	// leastTurned is how many of them must have turned, besides being more than half: fewer pages
+	// of a small site may be edited together.
 	leastTurned = 5
-	// mostHeld bounds the first looks that are remembered of a host. One that rewrites more pages than
-	// that, each into another text, has no bad hour.
+	// mostHeld bounds the first looks kept for a host. A host that rewrites more pages than that,
+	// each into another text, has no outage.
 	mostHeld = 1 << 14
 )
 
-// hours are how the visits of this run to known pages went.
+// hours records the results of this run's visits to known pages.
 type hours struct {
 	mu    sync.Mutex
 	hosts map[string]*hour       // guarded by mu
-	alone map[string]store.Alone // guarded by mu: what the store has of hosts that were left alone
+	alone map[string]store.Alone // guarded by mu: the store's records of hosts that got no more requests
 }
 
-// An hour is how the visits to the known pages of one host went.
+// An hour records the results of visits to the known pages of one host.
 type hour struct {
-	last   []dedup.Hash                       // what the last visits found: a sign, zero if the page had not turned
-	alike  map[dedup.Hash]map[dedup.Hash]bool // by the sign that pages have now, what they said before
+	last   []dedup.Hash                       // signs found by the last visits; zero: the page had not turned
+	alike  map[dedup.Hash]map[dedup.Hash]bool // by the new sign of pages, the signs that they had before
 	looked map[dedup.Hash]bool                // pages that wait for a second look
-	real   bool                               // a page is gone by such visits: this is how the host is now
-	why    string                             // it is to be left alone; "": it is not
+	real   bool                               // a page is gone after such visits, so this is the host's normal state
+	why    string                             // why the host gets no more requests; "": it does
 }
 
 // of returns the hour of a host. The caller holds mu.
@@ -90,13 +95,14 @@ func (h *hours) of(host string) *hour {
 // These are the signs of pages that turned and have no text of their own.
 var emptySign, softSign = dedup.HashOf([]byte("\x00empty")), dedup.HashOf([]byte("\x00soft 404"))
 
-// hasTurned says whether the pages with a sign have turned.
+// hasTurned reports whether the pages with a sign have turned.
 func (o *hour) hasTurned(sign dedup.Hash) bool {
 	return sign == emptySign || sign == softSign || len(o.alike[sign]) >= manyAlike
 }
 
-// visited notes what a visit found, and whether that is a reason to leave the host alone. It says
-// whether the host is well: it was visited as often as that would take, and most pages are pages.
+// visited records the result of a visit, and sets o.why if the host must get no more requests. It
+// reports whether the host is well: it had enough visits for that decision, and most of them found
+// pages.
 func (o *hour) visited(sign dedup.Hash) (well bool) {
 	if o.last = append(o.last, sign); len(o.last) > lastVisits {
 		o.last = o.last[1:]
@@ -123,10 +129,10 @@ func (p *Pipeline) Leave(host string) (why string) {
 	return ""
 }
 
-// weigh is the one place that decides whether a visit failed although there was an answer. If it
-// did, the subject's record becomes that of an error. If only a second look can tell, the error is
-// [crawler.ErrLookAgain]. before is what is known of the page. Pages of an archive are not weighed:
-// the crawl that wrote it did so.
+// weigh alone decides whether a visit failed although there was an answer. If it failed, the
+// subject's record becomes that of an error. If only a second look can decide, the error is
+// [crawler.ErrLookAgain]. before is the page's stored record. Pages of an archive are not weighed,
+// because the crawl that wrote the archive did so.
 func (p *Pipeline) weigh(ctx context.Context, s *subject, before *store.Record) error {
 	r := &s.record
 	if s.claim == (frontier.Claim{}) || r.Checked || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
@@ -150,7 +156,7 @@ func (p *Pipeline) weigh(ctx context.Context, s *subject, before *store.Record) 
 	case t.suspect:
 		again = o.suspect(r.ID, t)
 		if !again && !o.hasTurned(t.sign) {
-			t = turn{} // it is its own
+			t = turn{} // it has a text of its own
 		}
 	default:
 		o.visited(t.sign)
@@ -172,7 +178,7 @@ func (p *Pipeline) weigh(ctx context.Context, s *subject, before *store.Record) 
 	case err != nil:
 		return err
 	case again:
-		if p.opt.Learn != nil { // what its host answers at a URL that cannot exist is known at the second look
+		if p.opt.Learn != nil { // at the second look the host's answer for a URL that cannot exist is known
 			if err := p.opt.Learn.Turned(ctx, r.URL); err != nil {
 				return err
 			}
@@ -184,7 +190,7 @@ func (p *Pipeline) weigh(ctx context.Context, s *subject, before *store.Record) 
 	return nil
 }
 
-// suspect notes that a page is wholly other. It says whether to look again.
+// suspect records that a page is completely different. It reports whether to look again.
 func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	if o.alike[t.sign] == nil {
 		o.alike[t.sign] = map[dedup.Hash]bool{}
@@ -202,7 +208,8 @@ func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	return true
 }
 
-// leftAlone tells the store that a host was left alone; the zero value, that it is well.
+// leftAlone writes to the store that a host got no more requests, or with the zero value that it is
+// well.
 func (p *Pipeline) leftAlone(ctx context.Context, host string, a store.Alone) error {
 	err := store.ChangeAlone(ctx, p.store, func(hosts map[string]store.Alone) {
 		if hosts[host] = a; a == (store.Alone{}) {
@@ -220,17 +227,17 @@ func (p *Pipeline) leftAlone(ctx context.Context, host string, a store.Alone) er
 	return nil
 }
 
-// A turn is what a page has become that may be no page. The zero value is one that is a page.
+// A turn describes how a page may have turned. The zero value means that it has not.
 type turn struct {
 	sign    dedup.Hash
-	was     dedup.Hash // the sign of the text before, the page's id if it is not known
+	was     dedup.Hash // the sign of the last text; the page's id if that is unknown
 	problem crawler.Problem
-	suspect bool // it is one only if others are the same
-	never   bool // there never was a page at the URL
-	stays   bool // it was one at the visit before
+	suspect bool // it has turned only if other pages have the same text
+	never   bool // the URL never had a page
+	stays   bool // it had turned at the last visit already
 }
 
-// turnOf says what a page has become.
+// turnOf returns how a page may have turned.
 func (p *Pipeline) turnOf(ctx context.Context, s *subject, before *store.Record) (turn, error) {
 	r := &s.record
 	switch empty := r.Kind == store.Page && r.Words == 0 || r.Kind == store.Other && r.Size == 0; {
@@ -282,8 +289,8 @@ func (p *Pipeline) turnOf(ctx context.Context, s *subject, before *store.Record)
 	return t, nil
 }
 
-// wasSorry says whether a page said at the visit before, too, what its host says of URLs that do not
-// exist. One whose text was not kept is taken for such a page.
+// wasSorry reports whether a page had the text of a soft 404 at the last visit too. It returns true
+// if that text was not kept.
 func (p *Pipeline) wasSorry(ctx context.Context, s *subject, before *store.Record) (bool, error) {
 	content, err := p.content(ctx, before.ID)
 	if err != nil || content == nil || content.Record.Kind == store.Page && !content.Kept {
@@ -296,7 +303,7 @@ func (p *Pipeline) wasSorry(ctx context.Context, s *subject, before *store.Recor
 	return p.storedSays(ctx, &soft, content)
 }
 
-// leftOf estimates the resemblance of a page to what it was.
+// leftOf estimates the resemblance of a page to its last version.
 func (p *Pipeline) leftOf(ctx context.Context, s *subject, before *store.Record) (float64, error) {
 	if s.record.Hash == before.Hash || before.Words == 0 {
 		return 1, nil
@@ -308,7 +315,8 @@ func (p *Pipeline) leftOf(ctx context.Context, s *subject, before *store.Record)
 	return dedup.Estimate(s.sketch, pages[0].Sketch), nil
 }
 
-// signOf is the hash of the words of a text that have no digit and do not echo the URL of its page.
+// signOf returns a hash of the words of a text that have no digit and do not occur in the URL of
+// its page.
 func signOf(text, rawURL string) dedup.Hash {
 	var b strings.Builder
 	for _, word := range wordsBeside(rawURL, text) {
@@ -324,8 +332,8 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// turns makes the subject's record that of a visit that failed because the page has turned. A page
-// that is gone because it leads elsewhere keeps saying where to.
+// turns changes the subject's record to that of a visit that failed because the page has turned. A
+// page that is gone because it redirects keeps its target.
 func (s *subject) turns(t turn, missed int, gone bool) {
 	r := &s.record
 	s.missedBy = missed

@@ -1,10 +1,10 @@
 // Package ingest is the pipeline: a page becomes a text, a sketch, a verdict and a record.
 //
-// Each page goes its way alone, from whatever goroutine brings it: it is read and
-// sketched, looked up, compared exactly with the leaders it met, and committed
-// under the mark of its look-up. If the store refuses it as stale, because a page
-// that could have changed the verdict came meanwhile, it is looked up again. So of
-// two copies fetched at once exactly one is unique, and nobody waits for a judge.
+// Each page is processed independently, in the goroutine that calls Handle: it is read and
+// sketched, looked up, compared exactly with the leaders found, and committed under the mark of its
+// look-up. If the store refuses it as stale, because a page that could have changed the verdict was
+// committed meanwhile, it is looked up again. So of two copies fetched at once exactly one is
+// unique, without a global lock.
 package ingest
 
 import (
@@ -32,31 +32,31 @@ import (
 	"skink/store"
 )
 
-// Options is how pages are judged and what is kept of them.
+// Options configures how pages are judged and what the store keeps of them.
 type Options struct {
 	Rule           dedup.Rule
-	Markdown       store.Markdown      // what is kept beside each text
+	Markdown       store.Markdown      // which Markdown is kept with each text
 	GoneAfter      int                 // failed visits in a row after which a page is gone; 0: [DefaultGoneAfter]
-	Order          *precedence.Order   // of hosts, by which a page takes the lead from another; nil: the page that came first leads
+	Order          *precedence.Order   // of hosts, which decides the leader of a cluster; nil: the page that arrived first leads
 	SkipDuplicates bool                // keep no text of a duplicate, and follow none of its links
-	Learn          *learn.Book         // told of each verdict; nil: nobody is
-	Agent          string              // product token that pages may name in what they ask of crawlers; "": that of the default agent
-	OnTouch        func(*store.Record) // told of each page whose visit found no change; nil: nobody is
-	Limit          int64               // pages at which the crawl is to end: near it those of others are counted more often; 0: none
-	Shared         bool                // others write to the store too, so what it holds is counted there every countEvery
-	NoLinks        bool                // keep no links of a page in the store; they are followed all the same
-	Memory         int64               // bytes that the whole process is to get along with, see [memory.Divide]; 0: [memory.Default]
+	Learn          *learn.Book         // called with each verdict; may be nil
+	Agent          string              // product token that pages may use in directives for crawlers; "": that of the default agent
+	OnTouch        func(*store.Record) // called for each page whose visit found no change; may be nil
+	Limit          int64               // pages at which the crawl ends; near it, the pages of other workers are counted more often; 0: no limit
+	Shared         bool                // other workers write to the store too, so its pages are counted there every countEvery
+	NoLinks        bool                // do not keep the links of pages in the store; they are still followed
+	Memory         int64               // bytes of memory for the whole process, see [memory.Divide]; 0: [memory.Default]
 
-	Archive func(*crawler.Page) Commit // how a page is committed together with its answer; nil: the answer is not kept
+	Archive func(*crawler.Page) Commit // returns a Commit that also writes the page's answer to an archive; nil: the answer is not kept
 }
 
-// DefaultGoneAfter is how many visits in a row may fail before a page is taken for gone.
+// DefaultGoneAfter is the number of failed visits in a row after which a page is gone.
 const DefaultGoneAfter = 3
 
-// A Commit commits what is known of a page, as [store.Index] does it for one entry.
+// A Commit commits one entry, like [store.Index].
 type Commit func(context.Context, *store.Entry) (store.Outcome, error)
 
-// A Store is what a pipeline needs of one.
+// A Store is the part of a store that a pipeline needs.
 type Store interface {
 	store.Index
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
@@ -71,7 +71,7 @@ type Store interface {
 	Sync() error
 }
 
-// A Pipeline judges pages into a store. Its methods may be called from several goroutines.
+// A Pipeline judges pages and stores them. Its methods are safe for concurrent use.
 type Pipeline struct {
 	store       Store
 	opt         Options
@@ -85,10 +85,10 @@ type Pipeline struct {
 	lessons     lessons
 	listing     listing
 
-	order    atomic.Pointer[precedence.Order] // nil: nobody takes the lead
+	order    atomic.Pointer[precedence.Order] // nil: leaders never change
 	electing electing                         // held while leaders change, see elect.go
 
-	reading *memory.Pool // what the pages that are being read may take
+	reading *memory.Pool // memory for the pages that are being read
 	costs   costs
 	flight  *flight
 }
@@ -127,12 +127,12 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	return p, nil
 }
 
-// Close ends the pipeline. All that it handled is in the store already. The error is that of the
-// last attempt to make this survive a power cut.
+// Close ends the pipeline. All handled pages are in the store already. It returns the error of the
+// last sync to disk.
 func (p *Pipeline) Close() error { return p.upkeep.stop() }
 
-// Handle judges and stores what became of a URL, and returns when it is stored. It implements
-// [crawler.Handler]. No two calls at once may be about the same URL; the frontier sees to that.
+// Handle judges and stores the result of a URL, and returns when it is stored. It implements
+// [crawler.Handler]. Concurrent calls must not be for the same URL; the frontier ensures that.
 func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawler.Leads) error {
 	if err := p.upkeep.failed(); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 	return nil
 }
 
-// crawled makes a subject of a page.
+// crawled turns a page into a subject.
 func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*subject, error) {
 	s := subjectOf(page)
 	known, err := p.recordOf(ctx, s.record.ID)
@@ -165,17 +165,17 @@ func subjectOf(page *crawler.Page) *subject {
 	return &subject{record: recordOf(page), claim: page.Claim, item: page.Item, notModified: page.NotModified}
 }
 
-// answers says whether what is known of a page is of this visit already, from before a crash.
+// answers reports whether the known record is from this visit already, written before a crash.
 func answers(known *store.Record, page *crawler.Page) bool {
 	return known != nil && known.Answers(&page.Item)
 }
 
-// take reads a page into a subject, whatever is known of the page.
+// take reads a page into a subject.
 func (p *Pipeline) take(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads) error {
 	if page.NotModified {
 		return nil
 	}
-	s.leadTo(leads) // what is known before anyone has read the page
+	s.leadTo(leads) // the leads that are known without reading the page
 	if s.record.Kind != store.Page {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (p *Pipeline) take(ctx context.Context, s *subject, page *crawler.Page, lea
 	return p.soften(ctx, s, page)
 }
 
-// meet holds a subject against what is known of its page.
+// meet compares a subject with the known record of its page.
 func (p *Pipeline) meet(ctx context.Context, s *subject, page *crawler.Page, known *store.Record) error {
 	switch {
 	case answers(known, page): // the links were written before the record
@@ -193,7 +193,7 @@ func (p *Pipeline) meet(ctx context.Context, s *subject, page *crawler.Page, kno
 		*s = *subjectOf(page)
 		s.known, s.before, s.state, s.share = true, known, known.End(), share
 		return nil
-	case page.NotModified && known == nil: // the record was lost since the page was asked for
+	case page.NotModified && known == nil: // the record was deleted after the request
 		s.record.Kind, s.record.Problem = store.Error, fmt.Sprintf("%s %d", crawler.ProblemStatus, page.Status)
 	}
 	s.state = s.record.End()
@@ -208,7 +208,7 @@ func (p *Pipeline) meet(ctx context.Context, s *subject, page *crawler.Page, kno
 	return p.comeBack(ctx, s, known)
 }
 
-// recordOf returns what the store knows of a page, nil if that is nothing.
+// recordOf returns the stored record of a page, or nil if there is none.
 func (p *Pipeline) recordOf(ctx context.Context, id dedup.Hash) (*store.Record, error) {
 	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantRecord)
 	if err != nil || pages[0] == nil {
@@ -229,9 +229,9 @@ func (p *Pipeline) readInto(ctx context.Context, s *subject, page *crawler.Page,
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, extract.ErrNotText): // a feed has links all the same
+	case errors.Is(err, extract.ErrNotText): // a feed still has links
 		s.record.Kind = store.Other
-		if sitemap.Begins(page.Body) { // met as a link, or in an archive
+		if sitemap.Begins(page.Body) { // found as a link, or in an archive
 			s.record.Kind = store.Sitemap
 		}
 		s.record.Hash = dedup.HashOf(page.Body)
@@ -242,8 +242,8 @@ func (p *Pipeline) readInto(ctx context.Context, s *subject, page *crawler.Page,
 	return nil
 }
 
-// guard turns a panic into an error. People write anything into pages, and a page that makes the
-// code panic must not end the crawl.
+// guard turns a panic into an error. Pages can contain anything, and one that makes the code panic
+// must not end the crawl.
 func guard(read func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -253,14 +253,14 @@ func guard(read func() error) (err error) {
 	return read()
 }
 
-// broken makes the subject's record that of a page that could not be read.
+// broken turns the subject's record into that of a page that could not be read.
 func (s *subject) broken(r store.Record, err error) {
 	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemInternal), err.Error()
 	*s = subject{record: r, claim: s.claim, item: s.item, share: s.share}
 }
 
-// read takes from a page all that is judged or followed, with a tree of at most tree bytes. It is
-// pure.
+// read extracts from a page all that is judged or followed, with a tree of at most tree bytes. It
+// is pure.
 func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tree int64) error {
 	doc, notText := p.extracting(tree).Parse(page.Body, page.Header.Get("Content-Type"))
 	switch {
@@ -300,19 +300,20 @@ func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tr
 
 var scriptTag = regexp.MustCompile(`(?i)<script[\s>]`)
 
-// hasScript says whether a document may have a script.
+// hasScript reports whether a document may have a script.
 func hasScript(body []byte) bool { return scriptTag.Match(body) }
 
-// obey adds what a document and the header of its answer ask of this crawler to what the document
-// asks of every crawler.
+// obey adds the directives for this crawler, in a document and in the header of its answer, to
+// those for all crawlers.
 func (p *Pipeline) obey(doc *extract.Document, header http.Header) {
 	ask, tag := doc.Asks[p.opt.Agent], robotsTag(header, p.opt.Agent)
 	doc.NoIndex = doc.NoIndex || ask.NoIndex || tag.noindex
 	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.nofollow
 }
 
-// commit judges a subject and writes it, until its verdict holds at the moment it is written. Each
-// time it does not, another page was committed, so the pipeline as a whole goes on.
+// commit judges a subject and writes it, and repeats that until the verdict still holds when it is
+// written. Each repetition means that another page was committed, so the pipeline as a whole makes
+// progress.
 func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error {
 	defer p.among(s)
 	if s.known {
@@ -332,7 +333,7 @@ func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error 
 			return err
 		}
 	}
-	if r := &s.record; r.Kind == store.Page && !r.Listed && p.listing.has(r.ID) { // its sitemap was read meanwhile
+	if r := &s.record; r.Kind == store.Page && !r.Listed && p.listing.has(r.ID) { // the sitemap was read meanwhile
 		p.alone(s)
 		if err := p.markListed(ctx, []dedup.Hash{r.ID}); err != nil {
 			return err
@@ -350,7 +351,7 @@ func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error 
 	return p.end(ctx, s)
 }
 
-// writeDown writes a subject, and tells those who want to know what became of it.
+// writeDown writes a subject, updates the counts and the book, and calls OnTouch.
 func (p *Pipeline) writeDown(ctx context.Context, s *subject, commit Commit) error {
 	defer p.lessons.begin()()
 	outcome, err := p.write(ctx, s, commit)
@@ -364,12 +365,12 @@ func (p *Pipeline) writeDown(ctx context.Context, s *subject, commit Commit) err
 	return p.learn(ctx, s, outcome)
 }
 
-// endsLater says whether a subject's URL ends only when other pages were judged again.
+// endsLater reports whether a subject's URL ends only after other pages were judged again.
 func (s *subject) endsLater() bool {
 	return s.unsettles() || s.changesLeaders()
 }
 
-// write judges a subject, and writes it together with how its URL ended. The URL of a page that has
+// write judges a subject, and writes it together with the end of its URL. The URL of a page that
 // led others ends later, when the pages that it led are settled.
 func (p *Pipeline) write(ctx context.Context, s *subject, commit Commit) (store.Outcome, error) {
 	for {
@@ -377,11 +378,11 @@ func (p *Pipeline) write(ctx context.Context, s *subject, commit Commit) (store.
 		if err := p.judge(ctx, s); err != nil {
 			return store.Stale, err
 		}
-		if !s.alone && (s.wants || s.changesLeaders()) { // another subject may have changed them since it was judged
+		if !s.alone && (s.wants || s.changesLeaders()) { // another subject may have changed the leaders since it was judged
 			p.alone(s)
 			continue
 		}
-		if !s.changesLeaders() && !s.known { // its verdict holds, or the store refuses it
+		if !s.changesLeaders() && !s.known { // its verdict holds, or the store will refuse it
 			p.among(s)
 		}
 		e := p.entry(s)
@@ -415,8 +416,8 @@ func (p *Pipeline) end(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// committer is how a subject is committed. If the subject has a record, its answer is in the
-// archive already.
+// committer returns the function that commits a subject. If the subject has a record, its answer is
+// in the archive already.
 func (p *Pipeline) committer(s *subject, page *crawler.Page) Commit {
 	if p.opt.Archive != nil && !s.known {
 		return p.opt.Archive(page)

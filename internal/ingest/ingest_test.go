@@ -622,7 +622,7 @@ func (f *failing) Commit(ctx context.Context, all []*store.Entry) ([]store.Outco
 	return f.Store.Commit(ctx, all)
 }
 
-// When the store fails, all who write to it are told; nobody hangs.
+// When the store fails, all calls that write to it return the error; none hangs.
 func TestStoreFails(t *testing.T) {
 	s := &failing{Store: store.NewMemory(), left: 2}
 	p := start(t, s, testOptions(t))

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// inOrder calls do for each item that comes in, in as many goroutines of the group as there are
-// workers. It passes the items on in the order in which they came. An error of do ends the group.
+// inOrder calls do for each item of in, in the given number of goroutines of the group. It sends
+// the items on in the order in which they arrived. An error of do ends the group.
 func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in <-chan T, do func(context.Context, T) error) <-chan T {
 	type work struct {
 		item T
@@ -44,7 +44,7 @@ func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in 
 		for w := range queue {
 			select {
 			case <-w.done:
-			case <-ctx.Done(): // perhaps no worker ever took it
+			case <-ctx.Done(): // perhaps no worker received it
 				return ctx.Err()
 			}
 			if err := send(ctx, out, w.item); err != nil {
@@ -56,7 +56,7 @@ func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in 
 	return out
 }
 
-// send sends, unless ctx ends.
+// send sends an item to a channel. It fails if ctx ends first.
 func send[T any](ctx context.Context, to chan<- T, item T) error {
 	select {
 	case to <- item:

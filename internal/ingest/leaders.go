@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// A leader is what an exact comparison needs to know of one.
+// A leader holds what an exact comparison needs of a leader.
 type leader struct {
 	url string
 	set dedup.Set
@@ -19,21 +19,21 @@ type leader struct {
 // another leader.
 type visitID struct{ page, text dedup.Hash }
 
-// weighs is how many bytes a leader takes in the cache, with what the cache adds to it.
+// weighs returns the bytes that a leader takes in the cache, including overhead.
 func (l *leader) weighs() int { return 8*cap(l.set) + len(l.url) + leaderOverhead }
 
-// leaderOverhead is what a leader takes without its texts and shingles: itself, its key, and its
-// places in a map and in a list. Of short texts it is most.
+// leaderOverhead is the size in bytes of a leader without its text and shingles: the struct, its
+// key, and its entries in a map and a list. For short texts it is the largest part.
 const leaderOverhead = 320
 
-// A leaderCache reads leaders from a store, and holds those used last. A crawl meets the leaders of
+// A leaderCache reads leaders from a store, and keeps the last used. A crawl needs the leaders of
 // one template again and again, so a small cache is enough.
 //
-// Pages that have just become leaders are held apart. Files are judged in batches, and a file that
-// repeats one of its own batch has its verdict made again when that one is committed. The shingles
-// are there still: to read the text back from the store and to cut it up again would cost more than
-// the rest of the verdict. Most new leaders are never asked for, and must not push out those that
-// are.
+// Pages that have just become leaders are kept separately. Files are judged in batches, and a file
+// that repeats one of its own batch is judged again when that one is committed. Its shingles are
+// then still in memory: reading the text back from the store and computing them again would cost
+// more than the rest of the verdict. Most new leaders are never needed, and must not evict those
+// that are.
 type leaderCache struct {
 	store Store
 	rule  dedup.Rule
@@ -41,7 +41,7 @@ type leaderCache struct {
 
 	mu   sync.Mutex
 	last *lastused.Cache[visitID, *leader] // guarded by mu
-	new  *lastused.Cache[visitID, *leader] // guarded by mu; their shingles are in the order of the text, and theirs alone
+	new  *lastused.Cache[visitID, *leader] // guarded by mu; their shingles are in text order and not shared
 }
 
 func newLeaderCache(s Store, rule dedup.Rule, bytes int64) *leaderCache {
@@ -54,7 +54,7 @@ func newLeaderCache(s Store, rule dedup.Rule, bytes int64) *leaderCache {
 	return c
 }
 
-// led holds a subject that was committed, if it leads. It takes the subject's shingles.
+// led caches a committed subject if it leads. It takes over the subject's shingles.
 func (c *leaderCache) led(s *subject) {
 	r := &s.record
 	if r.Verdict != dedup.Unique || s.text == nil {
@@ -71,8 +71,8 @@ func (c *leaderCache) led(s *subject) {
 	c.new.Put(id, l)
 }
 
-// get returns the leaders that were met, in their order. It asks the store once for all leaders
-// that it does not hold. A leader that has no record, no text or another text by now is nil.
+// get returns the leaders met, in order. It reads all leaders that are not cached with one call of
+// the store. A leader that by now has no record, no text or another text is nil.
 func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, error) {
 	leaders := make([]*leader, len(met))
 	var missing []int
@@ -101,7 +101,7 @@ func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, e
 	return leaders, nil
 }
 
-// heldLocked returns a leader that is in the cache. The caller holds mu.
+// heldLocked returns a leader from the cache. The caller holds mu.
 func (c *leaderCache) heldLocked(id visitID) (*leader, bool) {
 	if l, ok := c.last.Get(id); ok {
 		return l, true
@@ -114,7 +114,7 @@ func (c *leaderCache) heldLocked(id visitID) (*leader, bool) {
 	return l, ok
 }
 
-// hold makes a leader of a page.
+// hold turns a stored page into a leader.
 func (c *leaderCache) hold(m store.Leader, page *store.Content) *leader {
 	canon := c.texts.Get().(*dedup.Text)
 	defer giveBack(&c.texts, canon)

@@ -13,20 +13,20 @@ import (
 	"skink/store"
 )
 
-// # What was learned, and a process that is killed
+// # Learned evidence after a kill
 //
-// Evidence follows from the records, in the order of their commits. It is written every writeEvery,
-// and with it a cursor: the book knows of all pages before the cursor. A pipeline that is opened on a
-// store takes in the records behind the cursor. Pages that the book knows already teach it nothing,
-// because a URL teaches once. So a kill loses no evidence.
+// Evidence depends on the records, in the order of their commits. It is written every writeEvery,
+// together with a cursor: the book contains all pages before the cursor. A pipeline that opens a
+// store adds the records after the cursor. Pages that are in the book already change nothing,
+// because each URL counts only once. So a kill loses no evidence.
 //
 // A shared store has no such cursor, because the records of all hosts follow one another. If a worker
 // is killed there, the next holder of a host lacks the evidence of the last writeEvery.
 
-// NewBook opens what a store knows of sites.
+// NewBook returns the book of evidence about sites in a store.
 func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }
 
-// A keeper is a store that keeps a book.
+// A keeper lets a book use a store.
 type keeper struct{ store store.Meta }
 
 func (k keeper) Meta(ctx context.Context, name string) ([]byte, error) {
@@ -43,12 +43,12 @@ func (k keeper) Swap(ctx context.Context, name string, old, value []byte) (bool,
 	return true, nil
 }
 
-// learnedName is where a store keeps that cursor.
+// learnedName is the name under which a store keeps that cursor.
 const learnedName = "learned"
 
-// recall brings the book in step with the store.
+// recall adds the records after the cursor to the book.
 func (p *Pipeline) recall(ctx context.Context) error {
-	if p.opt.Learn == nil || p.opt.Shared { // in a shared store, the holder of a host reads what the holder before it wrote
+	if p.opt.Learn == nil || p.opt.Shared { // in a shared store, the holder of a host reads the evidence of its last holder
 		return nil
 	}
 	cursor, err := p.store.Meta(ctx, learnedName)
@@ -72,7 +72,7 @@ func (p *Pipeline) recall(ctx context.Context) error {
 	return nil
 }
 
-// said is what the book compares of a stored page.
+// said returns the text of a stored page as the book compares it.
 func (p *Pipeline) said(r *store.Record, text string) learn.Text {
 	canon := p.texts.Get().(*dedup.Text)
 	defer giveBack(&p.texts, canon)
@@ -80,14 +80,14 @@ func (p *Pipeline) said(r *store.Record, text string) learn.Text {
 	return learn.TextOf(text, canon.Numbers())
 }
 
-// A lesson is on its way from the commit of a page to the book.
+// lessons counts the pages between their commit and their entry in the book.
 type lessons struct {
 	mu  sync.Mutex
 	now *sync.WaitGroup // guarded by mu: lessons that began since the last turn
 }
 
-// begin says that a page is about to be committed. The function that it returns says that the book
-// knows of the page.
+// begin is called before a page is committed. Call the returned function when the page is in the
+// book.
 func (l *lessons) begin() (done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +98,7 @@ func (l *lessons) begin() (done func()) {
 	return l.now.Done
 }
 
-// turn waits until the book knows of all pages that were committed before the call.
+// turn waits until all pages that were committed before the call are in the book.
 func (l *lessons) turn() {
 	l.mu.Lock()
 	before := l.now
@@ -109,13 +109,13 @@ func (l *lessons) turn() {
 	}
 }
 
-// keepLearned writes what was learned since the last time.
+// keepLearned writes the new evidence and the cursor.
 func (p *Pipeline) keepLearned(ctx context.Context) error {
 	b := p.opt.Learn
 	if b == nil || !b.Dirty() {
 		return nil
 	}
-	if p.opt.Shared { // nobody recalls
+	if p.opt.Shared { // without a cursor
 		return b.Sync(ctx)
 	}
 	cursor, err := p.store.End(ctx)
@@ -129,7 +129,7 @@ func (p *Pipeline) keepLearned(ctx context.Context) error {
 	return p.store.SetMeta(ctx, learnedName, []byte(cursor))
 }
 
-// learn tells the book of a page that was judged.
+// learn adds a judged page to the book.
 func (p *Pipeline) learn(ctx context.Context, s *subject, outcome store.Outcome) error {
 	if p.opt.Learn == nil || outcome != store.Written || s.touch {
 		return nil
@@ -141,8 +141,8 @@ func (p *Pipeline) learn(ctx context.Context, s *subject, outcome store.Outcome)
 	return p.opt.Learn.Judged(ctx, s.record.URL, v)
 }
 
-// relearn tells the book of a stored page that follows another leader now. Copies that came while the
-// lead changed hands would otherwise be remembered for different leaders.
+// relearn tells the book that a stored page follows another leader now. Otherwise copies that
+// arrived during a change of leader would count for different leaders.
 func (p *Pipeline) relearn(ctx context.Context, r *store.Record) error {
 	if p.opt.Learn == nil || r.Kind != store.Page || !r.Follows() {
 		return nil
@@ -172,7 +172,8 @@ func linked(links []store.Link) iter.Seq[string] {
 	}
 }
 
-// lessonOf is what the book is to learn from a page with a text and links.
+// lessonOf returns the verdict on a page with a text and links for the book. ok is false if the
+// page is not evidence.
 func lessonOf(r *store.Record, text learn.Text, links iter.Seq[string]) (v learn.Verdict, ok bool) {
 	v.At = r.FetchedAt
 	switch {

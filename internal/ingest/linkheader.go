@@ -11,16 +11,15 @@ import (
 
 // # The Link header
 //
-// What <link> says in a document a server may say in the header of its answer (RFC 8288):
+// A server may send the links of <link> elements in the header of its answer instead (RFC 8288):
 //
 //	Link: <https://a.example/shoes>; rel="canonical", </de/shoes>; rel=alternate; hreflang=de
 //
-// Search engines heed rel=canonical and hreflang there as in the document, and some sites have them
-// there alone. What the document says comes first. A field that is not well formed says nothing
-// from the fault on.
+// Search engines support rel=canonical and hreflang in the header too, and some sites have them
+// only there. The document takes precedence. A malformed field is read up to the first error.
 
-// obeyLinks adds what the header of an answer from a URL says of other pages to what the document
-// says of them. Such links are relative to the URL, whatever <base> the document has.
+// obeyLinks adds the canonical URL and the alternates in the header of an answer to those of the
+// document. Links in a header are relative to the URL; the document's <base> does not apply.
 func obeyLinks(doc *extract.Document, header http.Header, url string) {
 	if len(header["Link"]) == 0 {
 		return
@@ -52,10 +51,10 @@ func obeyLinks(doc *extract.Document, header http.Header, url string) {
 // A headerLink is a link of a Link header.
 type headerLink struct {
 	href, rel, hreflang string
-	anchored            bool // it is about another page than that of the answer
+	anchored            bool // it describes another page than the answer
 }
 
-// headerLinks are the links of one field.
+// headerLinks yields the links of one field.
 func headerLinks(field string) func(yield func(headerLink) bool) {
 	const space = " \t"
 	return func(yield func(headerLink) bool) {
@@ -76,7 +75,7 @@ func headerLinks(field string) func(yield func(headerLink) bool) {
 				}
 				name, value, behind := parameter(rest)
 				field = behind
-				switch { // of several the first counts
+				switch { // only the first of several counts
 				case name == "rel" && l.rel == "":
 					l.rel = value
 				case name == "hreflang" && l.hreflang == "":
@@ -93,8 +92,7 @@ func headerLinks(field string) func(yield func(headerLink) bool) {
 	}
 }
 
-// parameter takes the first parameter of a link off, and returns what is behind it. Its name is in
-// small letters.
+// parameter splits the first parameter off the parameters of a link. Its name is in lower case.
 func parameter(s string) (name, value, rest string) {
 	end := strings.IndexAny(s, "=;,")
 	if end < 0 {

@@ -13,34 +13,34 @@ import (
 	"skink/store"
 )
 
-// # What sitemaps list
+// # Pages listed in sitemaps
 //
-// A page that a sitemap lists leads others, see package precedence. A page may be fetched
-// before its sitemap is read, or long after. So the pages that are known get a mark in their records
-// when they are listed, and the URLs of all that are listed are remembered for pages that come
-// later: 8 bytes of a hash each, in the store too, so that a crawl that goes on after a kill knows
-// them. A listed page stays listed although a later sitemap lists it no more.
+// A page that a sitemap lists takes precedence as leader, see package precedence. A page may be
+// fetched before its sitemap is read, or long after. So known pages are marked in their records
+// when a sitemap lists them. For pages that arrive later, all listed URLs are kept, as 8 bytes of a
+// hash each. The store has them too, for a resume after a kill. A listed page stays listed even if
+// a later sitemap omits it.
 //
-// The hashes are kept in parts, which are numbered and never changed. The number of parts is kept
-// beside them.
+// The store keeps the hashes in numbered parts that never change, and the number of parts.
 
-// mostListed bounds the URLs that are remembered, to some 400 MB of memory. URLs beyond count as not
-// listed, unless their pages are known when the sitemap is read.
+// mostListed bounds the URLs kept, to some 400 MB of memory. URLs beyond that count as not listed,
+// unless their pages are known when the sitemap is read.
 const mostListed = 10_000_000
 
-// listedName is the name under which a store keeps the number of parts, and behind it each part.
+// listedName is the name under which a store keeps the number of parts, and the prefix of the names
+// of the parts.
 const listedName = "listed"
 
-// A listing is the URLs that sitemaps list, by the first 8 bytes of their ids.
+// A listing is the set of URLs listed in sitemaps, by the first 8 bytes of their ids.
 type listing struct {
 	mu    sync.Mutex
 	urls  map[uint64]struct{} // guarded by mu
-	parts int                 // guarded by mu; that were read
+	parts int                 // guarded by mu; number of parts read
 }
 
 func shortID(id dedup.Hash) uint64 { return binary.LittleEndian.Uint64(id[:8]) }
 
-// has says whether a sitemap lists a page.
+// has reports whether a sitemap lists a page.
 func (l *listing) has(id dedup.Hash) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,8 +48,8 @@ func (l *listing) has(id dedup.Hash) bool {
 	return ok
 }
 
-// read takes in the parts that the store keeps, as far as they were not read yet. It returns the
-// number of parts as the store has it.
+// read reads the parts in the store that were not read yet. It returns the number of parts as
+// stored.
 func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err error) {
 	if number, err = s.Meta(ctx, listedName); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err er
 
 func partName(n int) string { return fmt.Sprintf("%s %d", listedName, n) }
 
-// add remembers pages, and writes those that are new to the store as one part.
+// add adds pages, and writes the new ones to the store as one part.
 func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,8 +95,9 @@ func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error
 		if part == nil {
 			return nil
 		}
-		// Another worker may have written the part of that number, or may have died before it counted
-		// it. Then that part is counted, and this one gets the next number.
+		// Another worker may have written a part with that number, and may have died before it
+		// updated the number of parts. Then that part is counted, and this one gets the next
+		// number.
 		err = s.SwapMeta(ctx, partName(l.parts), nil, part)
 		if err == nil || errors.Is(err, store.ErrChanged) {
 			err = s.SwapMeta(ctx, listedName, number, []byte(strconv.Itoa(l.parts+1)))
@@ -107,8 +108,8 @@ func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error
 	}
 }
 
-// Listed notes that a sitemap lists some URLs, at most some thousands. Pages that are known and
-// should lead their clusters by now take the lead.
+// Listed records that a sitemap lists some URLs, at most some thousands in one call. Known pages
+// that should now lead their clusters take the lead.
 func (p *Pipeline) Listed(ctx context.Context, urls []string) error {
 	ids := make([]dedup.Hash, len(urls))
 	for i, url := range urls {
@@ -122,7 +123,7 @@ func (p *Pipeline) Listed(ctx context.Context, urls []string) error {
 	return p.markListed(ctx, ids)
 }
 
-// markListed notes in the records of pages that a sitemap lists them. The caller holds electing.
+// markListed marks the records of pages as listed in a sitemap. The caller holds electing.
 func (p *Pipeline) markListed(ctx context.Context, ids []dedup.Hash) error {
 	pages, err := p.store.Pages(ctx, ids, store.WantRecord)
 	if err != nil {
@@ -136,7 +137,7 @@ func (p *Pipeline) markListed(ctx context.Context, ids []dedup.Hash) error {
 		r := page.Record
 		r.Listed = true
 		touch := &store.Entry{Record: r, Touch: true, Replaces: r.Began()}
-		if _, err := p.store.Commit(ctx, []*store.Entry{touch}); err != nil { // a stale one is being visited
+		if _, err := p.store.Commit(ctx, []*store.Entry{touch}); err != nil { // a stale record is being visited
 			return fmt.Errorf("note what a sitemap lists: %w", err)
 		}
 		if p.elects() && r.Follows() && !slices.Contains(leaders, r.Leader) {

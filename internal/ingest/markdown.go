@@ -8,13 +8,14 @@ import (
 	"skink/store"
 )
 
-// extracting is what is asked of pages, whose trees may take so many bytes; 0: any tree will do.
+// extracting returns the options for extracting a page with a tree of at most tree bytes; 0 means
+// no limit.
 func (p *Pipeline) extracting(tree int64) extract.Options {
 	return extract.Options{Tree: tree, Page: p.opt.Markdown != store.NoMarkdown, Embeds: !p.opt.NoLinks}
 }
 
-// markdown is the main text of a document as Markdown, "" if none is kept. Its addresses are
-// absolute; without a base they stay as they are.
+// markdown returns the main text of a document as Markdown, or "" if Markdown is not kept. Its URLs
+// are absolute, unless base is nil.
 func (p *Pipeline) markdown(doc *extract.Document, base *frontier.Base) string {
 	if p.opt.Markdown == store.NoMarkdown {
 		return ""
@@ -27,8 +28,8 @@ func (p *Pipeline) markdown(doc *extract.Document, base *frontier.Base) string {
 	return doc.Markdown(opt)
 }
 
-// absolute is an address as seen from anywhere, with its fragment. One that cannot be resolved, or
-// leads out of the web, stays as it is.
+// absolute resolves a URL against base and keeps its fragment. It returns a URL unchanged if it
+// cannot be resolved or is not http.
 func absolute(base *frontier.Base, address string) string {
 	ref, fragment, found := strings.Cut(address, "#")
 	url, err := base.Resolve(ref)

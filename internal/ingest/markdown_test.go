@@ -30,7 +30,7 @@ func TestMarkdownIsKept(t *testing.T) {
 	}
 }
 
-// A page whose Markdown alone changed is stored anew, and keeps its verdict.
+// A page in which only the Markdown changed is stored again, and keeps its verdict.
 func TestMarkdownChanges(t *testing.T) {
 	const url = "https://example.com/a"
 	s := store.NewMemory()

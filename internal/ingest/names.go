@@ -13,39 +13,39 @@ import (
 
 // # Names that repeat
 //
-// A record is found by its URL, so no two files of a run may share one: shards
-// whose lines are numbered from 0 each hold different texts under one name, and a
-// copy in another file is a copy. The first keeps the name; each after it is named
-// for where it is from as well, as "NAME (FILE:LINE)".
+// A record is found by its URL, so two files of a run must not share one. They might: shards whose
+// lines are each numbered from 0 hold different texts under one name, and a file may contain a copy
+// of a record in another. The first record keeps the name; later ones also get their position, as
+// "NAME (FILE:LINE)".
 //
-// A store that is given the same files again must not grow. So a file is known if the store has its
-// text under the name that the file would get now, or under the name that it got when another file
-// had its own name first. If the store has another text there, the file is a visit: the record of
-// that name gets the new text, and remembers the old one. This gets two things wrong. A line that
-// moved is taken for a copy of itself if another line had its name first. Shards that each number
-// their lines from 0 must be given in one run: one run for each would take every shard for a visit
-// of the one before it.
+// Reading the same files again must not add records to a store. So a file is known if the store has
+// its text under its own name, or under the name with its position. If the store has another text
+// there, the file is a visit: the record gets the new text, and keeps a reference to the old one.
 //
-// The store knows which names a run has taken, all but those under way. A list of all names in
+// Known weaknesses: a line that moved counts as a copy of itself if another line had its name
+// first. Shards that each number their lines from 0 must be read in one run: with one run for each,
+// every shard would be a visit of the one before.
+//
+// The store has the names that a run has given, except for those under way. A list of all names in
 // memory would grow with the corpus.
 
 // Names counts names that were not new.
 type Names struct {
-	Repeated int // files whose name another file had first; each is judged under a name of its own
-	Known    int // files that the store holds already; they are passed over
-	Changed  int // files that the store holds with another text; they are visits of those
+	Repeated int // files whose name another file had first; each gets a name of its own
+	Known    int // files that are in the store already; they are skipped
+	Changed  int // files that are in the store with another text; they become visits
 }
 
-// A naming gives the files of one run their names.
+// A naming gives names to the files of one run.
 type naming struct {
 	store  Store
-	again  func(*file, *store.Record) error // makes a file a visit of what is known of it
-	fresh  bool                             // the store held nothing before the run
-	began  time.Time                        // when the run began: the time that its records carry
+	again  func(*file, *store.Record) error // turns a file into a visit of its known record
+	fresh  bool                             // the store was empty before the run
+	began  time.Time                        // when the run began: the time of its records
 	counts Names
 
 	mu       sync.Mutex
-	underway map[dedup.Hash]bool // guarded by mu: names given, and not stored yet
+	underway map[dedup.Hash]bool // guarded by mu: names given but not stored yet
 }
 
 func newNaming(ctx context.Context, s Store, again func(*file, *store.Record) error) (*naming, error) {
@@ -56,7 +56,7 @@ func newNaming(ctx context.Context, s Store, again func(*file, *store.Record) er
 	return &naming{store: s, again: again, fresh: tally.Records() == 0, began: time.Now().UTC().Round(0), underway: map[dedup.Hash]bool{}}, nil
 }
 
-// stored forgets names that the store knows by now.
+// stored removes names that are in the store by now.
 func (n *naming) stored(files []*file) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -74,10 +74,10 @@ func (n *naming) isUnderway(id dedup.Hash) bool {
 // A holder is the file that has a name.
 type holder struct {
 	taken bool          // by a file of this run
-	known *store.Record // what the store knew of the name before this run
+	known *store.Record // the record with that name before this run
 }
 
-// holders says who has each of the names. It looks at the names under way first, so that it misses
+// holders returns the holder of each name. It checks the names under way first, so that it misses
 // none that is stored meanwhile.
 func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) {
 	if len(names) == 0 {
@@ -104,7 +104,7 @@ func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) 
 	return all, nil
 }
 
-// give gives files their names, or finds that they are known.
+// give gives names to files, or marks them as known.
 func (n *naming) give(ctx context.Context, files []*file) error {
 	first, err := n.holdersOf(ctx, files, 1)
 	if err != nil {
@@ -153,8 +153,8 @@ func (n *naming) give(ctx context.Context, files []*file) error {
 	return nil
 }
 
-// holdersOf says who has the nth names of files. If the store was empty before the run, it is not
-// asked for names that are places: no other record can have them.
+// holdersOf returns the holders of the nth names of files. If the store was empty before the run,
+// names that are positions need no look-up: no other record can have them.
 func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holder, error) {
 	all := make([]holder, len(files))
 	var names []string
@@ -171,7 +171,7 @@ func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holde
 	return all, err
 }
 
-// meet gives a file a name under which the store knows something: the file's text, or another.
+// meet gives a file a name that has a record in the store, with the file's text or another.
 func (n *naming) meet(f *file, nth int, h holder) error {
 	n.call(f, nth)
 	if f.isKnown(h) {
@@ -193,7 +193,7 @@ func (n *naming) call(f *file, nth int) {
 	n.underway[r.ID] = true
 }
 
-// qualified is the nth name that a file may have, counted from 1.
+// qualified returns the nth name that a file may have, counted from 1.
 func (f *file) qualified(n int) string {
 	source := f.from.Source()
 	switch {
@@ -207,13 +207,13 @@ func (f *file) qualified(n int) string {
 	return fmt.Sprintf("%s (%s, %d)", f.name, source, n-1)
 }
 
-// isKnown says whether the holder of a file's name already has the file's text. A file without a
-// text adds nothing to what the holder has.
+// isKnown reports whether the holder of a file's name already has the file's text. A file without a
+// text counts as known.
 func (f *file) isKnown(h holder) bool {
 	switch r := h.known; {
 	case r == nil || h.taken:
 		return false
-	case f.record.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // reading it broke then, and would break now
+	case f.record.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // reading it failed then, and would fail now
 		return true
 	default:
 		return r.Kind == store.Page && r.Hash == f.record.Hash

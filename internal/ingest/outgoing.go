@@ -8,8 +8,8 @@ import (
 	"skink/store"
 )
 
-// outgoing is what a document names, in its order: links, and then what it is made of. A crawler
-// says where they lead, and the store keeps them.
+// outgoing holds the links of a document in order, and then its pictures, scripts and style sheets.
+// A crawler resolves them, and the store keeps them.
 type outgoing struct {
 	doc  *extract.Document
 	keep bool // the store keeps them
@@ -17,7 +17,7 @@ type outgoing struct {
 
 func (p *Pipeline) outgoing(doc *extract.Document) outgoing { return outgoing{doc, !p.opt.NoLinks} }
 
-// links is what the crawler is to follow, or only to resolve.
+// links returns the links that the crawler follows, or only resolves.
 func (o outgoing) links() crawler.Links {
 	l := crawler.Links{Base: o.doc.Base, Hrefs: o.hrefs(), NoFollow: o.doc.NoFollow, Targets: o.keep}
 	if o.keep {
@@ -46,7 +46,8 @@ func (o outgoing) files() iter.Seq[string] {
 	}
 }
 
-// packed are the links of the page at pageURL, whose targets a crawler found; nil: none are kept.
+// packed returns the links of the page at pageURL in the store's format, given the targets that a
+// crawler resolved; nil if none are kept.
 func (o outgoing) packed(pageURL string, targets []crawler.Target) []byte {
 	if !o.keep {
 		return nil
@@ -54,12 +55,12 @@ func (o outgoing) packed(pageURL string, targets []crawler.Target) []byte {
 	return store.PackLinks(pageURL, o.kept(targets))
 }
 
-// kept are the links that are kept: each URL once, but for the page itself. Where several links
-// lead to one URL, it is the first, with the words of the first that says something. It asks not to
-// be followed if all of them do.
+// kept returns the links that the store keeps: one for each URL, without links to the page itself.
+// If several links lead to one URL, it is the first one, with the text of the first that has a
+// text. It is nofollow if all of them are.
 func (o outgoing) kept(targets []crawler.Target) []store.Link {
 	links := make([]store.Link, 0, len(targets))
-	places := make([]int32, len(targets)) // of the target's link in links
+	places := make([]int32, len(targets)) // index of the target's link in links
 	i := 0
 	add := func(kind extract.By, text string, nofollow bool) bool {
 		if i == len(targets) {

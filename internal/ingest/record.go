@@ -11,7 +11,7 @@ import (
 	"skink/store"
 )
 
-// recordOf is what a page's record says before anyone has read the page.
+// recordOf returns the part of a page's record that does not depend on the body.
 func recordOf(page *crawler.Page) store.Record {
 	r := store.Record{
 		ID:          dedup.HashOf([]byte(page.Item.URL)),
@@ -50,23 +50,23 @@ func recordOf(page *crawler.Page) store.Record {
 	default:
 		r.ETag, r.Modified = page.Validators()
 	}
-	if page.Transient() { // the crawler hands it over when it will not try again
+	if page.Transient() { // the crawler passes it on only after the last try
 		r.Tries = page.Item.Tries + 1
 	}
 	return r
 }
 
 // These limits, in bytes, bound what a record keeps of a page's description of itself. No honest
-// page says as much. Other pages say megabytes, and a record is read often.
+// page needs more. Other pages have megabytes, and a record is read often.
 const (
 	maxTitle       = 2000
 	maxDescription = 4000
-	maxName        = 500 // of an author, and of a site
+	maxName        = 500 // bytes of the name of an author, or of a site
 	maxType        = 250
 	maxLang        = 35 // RFC 5646, section 4.4.1: enough for every tag in use
 )
 
-// cut shortens a text to so many bytes, at the border of a character.
+// cut shortens a text to the given number of bytes, at the boundary of a character.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -74,5 +74,5 @@ func cut(s string, most int) string {
 	for most > 0 && !utf8.RuneStart(s[most]) {
 		most--
 	}
-	return strings.Clone(s[:most]) // a clone does not hold the memory of what was cut off
+	return strings.Clone(s[:most]) // the clone lets the rest of the memory be freed
 }

@@ -14,12 +14,12 @@ import (
 
 // # Pages of an archive
 //
-// The pages of an archive are judged in the order in which they stand, so that the same archive
-// always gives the same verdicts. To read a page takes most of the time, and does not depend on the
-// others: that is done by all processors. A page that was read waits for those before it, and then
-// is looked up, compared and committed as the only one, so a verdict is never stale.
+// The pages of an archive are judged in order, so that the same archive always gives the same
+// verdicts. Reading a page takes most of the time and does not depend on other pages, so all
+// processors do it. Then each page waits for those before it, and is looked up, compared and
+// committed alone, so a verdict is never stale.
 
-// A Replayed page is one of an archive.
+// A Replayed page is a page of an archive.
 type Replayed struct {
 	Page  *crawler.Page
 	Leads *crawler.Leads
@@ -27,21 +27,21 @@ type Replayed struct {
 	Before func(context.Context) error
 	// Commit commits the page.
 	Commit Commit
-	// Known is called instead if the store has the page as it was at that time or later.
+	// Known is called instead if the store has the page from that time or later.
 	Known func()
 }
 
-// mostReaders bounds how many pages are read at once, and so how many wait in memory. More than
-// that find their pages faster than one goroutine can commit them.
+// mostReaders bounds how many pages are read at once, and so how many wait in memory. More readers
+// would be faster than the one goroutine that commits.
 const mostReaders = 8
 
-// A replaying is a page on its way to a verdict.
+// A replaying is a page of an archive while it is being judged.
 type replaying struct {
 	*Replayed
 	subject *subject
 }
 
-// Replay judges the pages of an archive in their order.
+// Replay judges the pages of an archive in order.
 func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]) error {
 	group, ctx := errgroup.WithContext(ctx)
 	brought := make(chan *replaying)
@@ -58,8 +58,8 @@ func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]
 		return nil
 	})
 	read := inOrder(ctx, group, min(runtime.GOMAXPROCS(0), mostReaders), brought, func(ctx context.Context, r *replaying) error {
-		// Its share of memory is for the tree, which is gone. A page that waits for its turn must not
-		// hold a share for which a page before it waits.
+		// The share of memory was for the tree, which is no longer needed. A page that waits for
+		// earlier ones must not hold a share that an earlier page waits for.
 		defer r.subject.release()
 		return p.take(ctx, r.subject, r.Page, r.Leads)
 	})
@@ -88,7 +88,7 @@ func (p *Pipeline) replay(ctx context.Context, r *replaying) error {
 	}
 	if answers(known, r.Page) {
 		r.Known()
-	} else if known != nil { // so that the URL ends as this visit says
+	} else if known != nil { // so that the URL ends with the result of this visit
 		if _, err := p.store.Requeue(ctx, []frontier.Item{r.Page.Item}); err != nil {
 			return err
 		}

@@ -12,26 +12,27 @@ import (
 
 // # Text that changes at every visit
 //
-// A captcha, a counter or "retrieved at" makes no other page. A passage that was another at each of
-// the last restlessVisits visits is ignored: if nothing else differs from the text that is kept, the
-// page is the same. The record names the passage ([store.Restless]), and report --changes lists it.
+// A captcha, a counter or "retrieved at" does not make a page new. A passage that differed at each
+// of the last restlessVisits visits is ignored: if nothing else differs from the kept text, the
+// page is unchanged. The record names the passage ([store.Restless]), and report --changes lists
+// it.
 //
-// A passage is a line that differs, or a run of lines. The nearest lines that stayed name its place.
-// It is ignored only if it is short, because long text that is rewritten for every visit is news.
-// When it stays as it is for a visit, it counts as text again, and the page has changed.
+// A passage is one or more consecutive lines that differ. It is identified by the nearest unchanged
+// lines. It is ignored only if it is short, because long text that changes for every visit is news.
+// If it is unchanged at a visit, it counts as text again, and the page has changed.
 //
-// Its known weakness: a short passage that somebody really changes between any two visits, such as
-// a price, is ignored from the third change on.
+// Known weakness: a short passage that really changes between any two visits, such as a price, is
+// ignored from the third change on.
 const (
 	restlessVisits = 3       // two changes in a row may be edits, also of a page that is visited rarely
-	restlessWords  = 30      // of a passage at most that differ, on each side: more than captchas and times have
-	mostRestless   = 8       // passages of a page: one with more is another page each time
+	restlessWords  = 30      // longest differing part of a passage, on each side: more than captchas and times have
+	mostRestless   = 8       // passages of a page: one with more is a changed page each time
 	mostCompared   = 1 << 20 // pairs of lines that are compared to find the passages of a page
-	restlessText   = 120     // bytes of a passage that the record shows
+	restlessText   = 120     // bytes of a passage in the record
 )
 
-// isRestless says whether a page differs from the text that is kept in nothing but restless
-// passages. It notes in the subject's record what passages changed.
+// isRestless reports whether a page differs from the kept text only in restless passages. It writes
+// the passages that changed into the subject's record.
 func (p *Pipeline) isRestless(ctx context.Context, s *subject) (bool, error) {
 	was, err := p.content(ctx, s.before.ID)
 	if err != nil || was == nil || !was.Kept {
@@ -43,7 +44,7 @@ func (p *Pipeline) isRestless(ctx context.Context, s *subject) (bool, error) {
 	}
 	found, all := passages(linesOf(was.Text), linesOf(text))
 	only := all && len(found) > 0
-	known := map[int]bool{} // entries of the visit before that were found again
+	known := map[int]bool{} // entries of the last visit that were found again
 	for i := range found {
 		f := &found[i]
 		f.Visits = 1
@@ -59,7 +60,7 @@ func (p *Pipeline) isRestless(ctx context.Context, s *subject) (bool, error) {
 		}
 		only = only && f.Visits >= restlessVisits
 	}
-	if !all { // they may stand among the other changes
+	if !all { // they may be among the other changes
 		for j, e := range s.before.Restless {
 			if !known[j] && len(found) < mostRestless {
 				found = append(found, e)
@@ -79,8 +80,8 @@ func linesOf(text string) (lines []string) {
 	return lines
 }
 
-// passages lists the short passages in which two texts differ, as they are in the second. all says
-// whether there is no other difference.
+// passages returns the short passages in which two texts differ, as they are in the second. all
+// reports whether there is no other difference.
 func passages(was, is []string) (found []store.Restless, all bool) {
 	head := 0
 	for head < min(len(was), len(is)) && was[head] == is[head] {
@@ -105,7 +106,7 @@ func passages(was, is []string) (found []store.Restless, all bool) {
 	for _, d := range differing(a, b) {
 		whole := span{d.a, d.aEnd, d.b, d.bEnd}
 		parts := []span{whole}
-		if n := d.aEnd - d.a; n == d.bEnd-d.b { // line by line
+		if n := d.aEnd - d.a; n == d.bEnd-d.b { // compare line by line
 			parts = parts[:0]
 			for k := range n {
 				parts = append(parts, span{d.a + k, d.a + k + 1, d.b + k, d.b + k + 1})
@@ -127,13 +128,13 @@ func passages(was, is []string) (found []store.Restless, all bool) {
 	return found, all
 }
 
-// A span is lines of two texts between lines that both have.
+// A span is a range of lines in each of two texts, between lines that both have.
 type span struct{ a, aEnd, b, bEnd int }
 
-// differing lists the spans in which two lists of lines differ, by their longest common
+// differing returns the spans in which two lists of lines differ, by their longest common
 // subsequence.
 func differing(a, b []string) (spans []span) {
-	longest := make([][]int32, len(a)+1) // of a[i:] and b[j:]
+	longest := make([][]int32, len(a)+1) // length for a[i:] and b[j:]
 	for i := range longest {
 		longest[i] = make([]int32, len(b)+1)
 	}

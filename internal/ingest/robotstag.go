@@ -4,9 +4,9 @@ import "strings"
 
 type tag struct{ noindex, nofollow bool }
 
-// robotsTag reads X-Robots-Tag headers, which no standard describes but all large crawlers read
-// alike: directives separated by commas, of which those behind "name:" are for the crawler of that
-// name, up to the next name or the end of the field. agent is our own name, in lower case.
+// robotsTag parses X-Robots-Tag headers. No standard describes them, but all large crawlers agree:
+// directives are separated by commas, and those after "name:" are for the crawler of that name, up
+// to the next name or the end of the field. agent is this crawler's name in lower case.
 func robotsTag(h map[string][]string, agent string) (t tag) {
 	for _, value := range h["X-Robots-Tag"] {
 		ours := true
@@ -23,7 +23,8 @@ func robotsTag(h map[string][]string, agent string) (t tag) {
 	return t
 }
 
-// isAgent tells the name of a crawler from a directive with a value, and from the hours of a date.
+// isAgent reports whether a name before a colon is that of a crawler, and not a directive with a
+// value or the hours of a date.
 func isAgent(name string) bool {
 	switch name {
 	case "", "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":

@@ -13,42 +13,42 @@ import (
 
 // # When a leader changes
 //
-// A page that led others and has other words now, or is gone, leaves members behind that follow
-// what is no longer there. Each of them is judged again by its kept text, in the order of package
-// precedence. So the page that leads then is the one that would have led if the leader had never
-// been. Members of which no text was kept are put back into the frontier, to be fetched and judged.
+// If a page that led others has other words now, or is gone, its members follow a text that no
+// longer exists. Each of them is judged again by its kept text, in the order of package precedence.
+// So the new leader is the page that would have led without the old one. Members without a kept
+// text are put back into the frontier, to be fetched and judged.
 //
 // The leader's URL stays pending until its members are settled: its new record is written first,
-// its end last. So a crawl that is killed in between finds the URL pending and the record written
-// when it goes on, and settles the members then.
+// its end last. So if a crawl is killed in between, the next run finds the URL pending and the
+// record written, and settles the members.
 //
 // While members are settled, other pages may be judged to be copies of a member that is not settled
-// yet. They take over its verdict only if the leader resembles them as that verdict says, see
-// [Pipeline.trusts], and the store commits that only if the leader has not changed meanwhile. So
-// nobody comes to follow what a leader once was. Pages that follow it as it is now may do so before
-// its members are settled: the members are listed again until there is nobody new.
+// yet. They take over its verdict only if the leader still resembles them as that verdict says, see
+// [Pipeline.trusts]. The store commits it only if the leader has not changed meanwhile. So no page
+// follows an old version of a leader. Pages that resemble the new version may follow it before the
+// members are settled: the members are listed again until there are no new ones.
 
-// unsettles says whether a subject may leave members behind that have to be judged again.
+// unsettles reports whether a subject may have members that must be judged again.
 func (s *subject) unsettles() bool {
 	b := s.before
 	switch {
 	case b == nil || s.touch || s.carried:
 		return false
-	case s.known: // its record was written before a crash, and its members may not have been settled
+	case s.known: // the record was written before a crash, perhaps before the members were settled
 		return len(b.Earlier) > 0 && b.Earlier[0].Words > 0
 	}
 	return b.Kind == store.Page && b.Words > 0 && !b.Follows()
 }
 
-// A settling is the members of a leader on their way to new verdicts.
+// A settling is the state of judging the members of a leader again.
 type settling struct {
 	leader dedup.Hash
-	done   map[dedup.Hash]time.Time // members that are settled, and since when their new records hold
-	first  map[wording]dedup.Hash   // by text, the member that was settled first
+	done   map[dedup.Hash]time.Time // settled members, with the times of their new records
+	first  map[wording]dedup.Hash   // by text, the first settled member
 }
 
-// A wording is what pages have in common that are copies of each other. Pages that must not be
-// indexed lead only other such pages, so their wordings are never those of public pages.
+// A wording is equal for pages that are copies of each other. Pages with noindex lead only other
+// such pages, so their wordings differ from those of public pages.
 type wording struct {
 	hash    dedup.Hash
 	noIndex bool
@@ -61,7 +61,7 @@ func newSettling(leader dedup.Hash) *settling {
 // mostSettled is how many members are judged with one look-up.
 const mostSettled = 64
 
-// settle judges the members of a leader again. Several are judged at once where that cannot change
+// settle judges the members of a leader again. Several are judged at once if that cannot change
 // their verdicts: see [Pipeline.judgeMembers].
 func (p *Pipeline) settle(ctx context.Context, leader dedup.Hash) error {
 	st := newSettling(leader)
@@ -80,13 +80,13 @@ func (p *Pipeline) settle(ctx context.Context, leader dedup.Hash) error {
 	}
 }
 
-// A member is a page that followed the leader, with what decides when it is judged.
+// A member is a page that followed the leader, with its position in the order.
 type member struct {
 	id       dedup.Hash
 	standing precedence.Standing
 }
 
-// unsettled lists the members that were not judged yet, in the order in which they are to be.
+// unsettled returns the members that were not judged yet, in the order in which to judge them.
 func (p *Pipeline) unsettled(ctx context.Context, st *settling) (members []member, err error) {
 	for r, err := range p.store.Members(ctx, []dedup.Hash{st.leader}) {
 		if err != nil {
@@ -103,9 +103,9 @@ func (p *Pipeline) unsettled(ctx context.Context, st *settling) (members []membe
 	return members, nil
 }
 
-// judgeMembers gives some members of a leader that changed the verdicts that they deserve now, as if
-// they were judged one after another. It returns how many are done: those after one that leads, or
-// changes who leads, are to be judged again, for they may be compared with it.
+// judgeMembers judges members of a leader that changed, with the same results as one after another.
+// It returns how many are done: those after a member that leads, or changes a leader, must be
+// judged again, because they may resemble it.
 func (p *Pipeline) judgeMembers(ctx context.Context, st *settling, members []member) (done int, err error) {
 	ids := make([]dedup.Hash, len(members))
 	for i, m := range members {
@@ -115,7 +115,7 @@ func (p *Pipeline) judgeMembers(ctx context.Context, st *settling, members []mem
 	if err != nil {
 		return 0, err
 	}
-	subjects := make([]*subject, len(members)) // nil: it is not judged
+	subjects := make([]*subject, len(members)) // nil: not judged
 	var judged []*subject
 	for i, c := range contents {
 		switch {
@@ -161,7 +161,7 @@ func (p *Pipeline) judgeMembers(ctx context.Context, st *settling, members []mem
 	return slices.Index(subjects, changed[written]), nil
 }
 
-// after is now, or a moment just after t if the clock has not passed t yet.
+// after returns the current time, or a time just after t if the clock has not passed t yet.
 func after(t time.Time) time.Time {
 	if now := time.Now().UTC(); now.After(t) {
 		return now
@@ -169,7 +169,7 @@ func after(t time.Time) time.Time {
 	return t.Add(1)
 }
 
-// settled remembers that a record is right, and which of the records with one text was the first.
+// settled records that a member is done, and whether it is the first with its text.
 func (st *settling) settled(r *store.Record) {
 	st.done[r.ID] = r.Began()
 	w := wording{r.Hash, r.NoIndex}
@@ -178,14 +178,14 @@ func (st *settling) settled(r *store.Record) {
 	}
 }
 
-// has says whether a record is one that was settled. A member that was visited meanwhile has
-// another record by now.
+// has reports whether a record is that of a settled member. A member that was visited meanwhile has
+// another record.
 func (st *settling) has(r *store.Record) bool {
 	at, ok := st.done[r.ID]
 	return ok && at.Equal(r.Began())
 }
 
-// remade makes a subject of a page that is stored.
+// remade returns the subject of a stored page.
 func (p *Pipeline) remade(c *store.Content) *subject {
 	before := c.Record
 	s := &subject{record: c.Record, before: &before}
@@ -197,9 +197,9 @@ func (p *Pipeline) remade(c *store.Content) *subject {
 	return s
 }
 
-// twin is the copy of a subject that was settled first, as it is now; nil if there is none. Pages
-// that are too short to be compared would not find each other otherwise, while the copy that the
-// store names is still to be judged itself.
+// twin returns the current record of the first settled copy of a subject, or nil if there is none.
+// Without it, pages too short to be compared would not find each other while the copy that the
+// store names is not judged yet.
 func (p *Pipeline) twin(ctx context.Context, st *settling, s *subject) (*store.Record, error) {
 	for _, noIndex := range []bool{false, true} {
 		id, ok := st.first[wording{s.record.Hash, noIndex}]

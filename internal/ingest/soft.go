@@ -15,19 +15,20 @@ import (
 
 // # Soft 404 pages
 //
-// [Pipeline.soft404] decides whether a reading is a soft 404: what its host answers at a URL that
-// cannot exist. Package learn says which URL that is, and from when on its answer counts. A soft 404
-// is recorded as an error: it is not judged, leads no other page and is not exported. Its links are
+// [Pipeline.soft404] decides whether a page is a soft 404: the answer of its host for a URL that
+// cannot exist. Package learn chooses that URL, and decides when its answer counts. A soft 404 is
+// recorded as an error: it is not judged, leads no other page and is not exported. Its links are
 // followed.
 //
-// An answer counts only when several pages say the same, so the first of them are stored as pages.
-// Then they are fetched again, and found to be errors.
+// An answer counts only when several pages have its text, so the first of these are stored as
+// pages. Later they are fetched again, and found to be errors.
 //
-// Never a soft 404 are: a seed, what seeds redirect to, the home page of a host, and the page that
-// the answer names as its canonical URL. Many hosts answer with one of these.
+// These pages are never soft 404s: a seed, the target of a seed's redirect, the home page of a
+// host, and the page that the answer names as its canonical URL. Many hosts answer with one of
+// these.
 
-// soft404 reports whether a subject is a soft 404, and returns what its host answers at a URL that
-// cannot exist. says: its text is that of the answer, which may not count yet.
+// soft404 reports whether a subject is a soft 404, and returns its host's answer for a URL that
+// cannot exist. says reports whether its text is that of the answer, which may not count yet.
 func (p *Pipeline) soft404(ctx context.Context, s *subject) (soft learn.Soft, says, is bool, err error) {
 	r := &s.record
 	if p.opt.Learn == nil || r.Kind != store.Page {
@@ -37,7 +38,7 @@ func (p *Pipeline) soft404(ctx context.Context, s *subject) (soft learn.Soft, sa
 	if err != nil || !ok || isExempt(r, &soft) {
 		return soft, false, false, err
 	}
-	if s.heldAgainst == soft.Probe { // it was compared when it was read
+	if s.heldAgainst == soft.Probe { // compared when it was read
 		return soft, s.saysMissing, s.saysMissing && soft.HoldsFor(r.URL), nil
 	}
 	says, err = p.saysMissing(ctx, &soft, r, s.plainText)
@@ -50,7 +51,7 @@ func isExempt(r *store.Record, soft *learn.Soft) bool {
 	return r.Depth == 0 || frontier.IsRoot(r.URL) || r.URL == soft.Real
 }
 
-// soften makes an error of a subject that is a soft 404.
+// soften turns the record of a soft 404 into that of an error.
 func (p *Pipeline) soften(ctx context.Context, s *subject, page *crawler.Page) error {
 	soft, _, is, err := p.soft404(ctx, s)
 	if err != nil || !is {
@@ -59,12 +60,12 @@ func (p *Pipeline) soften(ctx context.Context, s *subject, page *crawler.Page) e
 	*s = subject{record: recordOf(page), claim: s.claim, item: s.item, share: s.share, links: s.links, beyond: s.beyond}
 	r := &s.record
 	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemSoft), "its host says the same of "+soft.Probe
-	r.ETag, r.Modified = "", "" // of a page that is to come at the URL they say nothing
+	r.ETag, r.Modified = "", "" // these are not validators of a future page at the URL
 	return nil
 }
 
-// resoften is called when a subject is stored as a page. If it says what the answer says, it may be
-// the page that makes the answer count, or the answer may have come after it was read.
+// resoften is called when a subject is stored as a page. If it has the text of the answer, it may
+// be the page that makes the answer count, or the answer may have arrived after it was read.
 func (p *Pipeline) resoften(ctx context.Context, s *subject) error {
 	if s.known || s.touch {
 		return nil
@@ -77,10 +78,10 @@ func (p *Pipeline) resoften(ctx context.Context, s *subject) error {
 	return p.putBack(ctx, &soft, &s.record)
 }
 
-// putBack takes in that stored pages say what the answer to their pattern's probe says. It puts those
-// back to be fetched for which the answer counts: if these pages are the ones that make it count,
-// all that were found to say the same. The caller holds electing: the URL of a page that takes the
-// lead ends after its record is written, and that end would undo what putBack does in between.
+// putBack records that stored pages have the text of the answer to their pattern's probe. It puts
+// those for which the answer counts back into the frontier: if these pages make it count, all pages
+// found with that text. The caller holds electing: the URL of a page that takes the lead ends after
+// its record is written, and that end would undo what putBack does in between.
 func (p *Pipeline) putBack(ctx context.Context, soft *learn.Soft, said ...*store.Record) error {
 	var urls []string
 	for _, r := range said {
@@ -106,7 +107,7 @@ func (p *Pipeline) putBack(ctx context.Context, soft *learn.Soft, said ...*store
 			return err
 		}
 	}
-	for _, r := range leaders { // last, so that they have no members left when they are found to be errors
+	for _, r := range leaders { // last, so that they have no members left when they become errors
 		if err := p.fetchAgain(ctx, r); err != nil {
 			return err
 		}
@@ -114,12 +115,12 @@ func (p *Pipeline) putBack(ctx context.Context, soft *learn.Soft, said ...*store
 	return nil
 }
 
-// mostMembers bounds the members of one leader that are compared with an answer. The next visit finds
-// the others.
+// mostMembers bounds the members of one leader that are compared with an answer. The others are
+// compared at their next visit.
 const mostMembers = 64
 
-// examine looks which stored pages of a pattern say what the answer to its probe says: suspects, and
-// the members of those that lead.
+// examine finds the stored pages of a pattern that have the text of its probe's answer: it compares
+// suspects, and the members of those that lead.
 func (p *Pipeline) examine(ctx context.Context, soft *learn.Soft, suspects []string) error {
 	var said []*store.Record
 	done := map[dedup.Hash]bool{}
@@ -156,7 +157,7 @@ func (p *Pipeline) examine(ctx context.Context, soft *learn.Soft, suspects []str
 	return p.putBack(ctx, soft, said...)
 }
 
-// membersIn are members of a leader in the pattern of a URL.
+// membersIn returns the members of a leader that have the pattern of a URL.
 func (p *Pipeline) membersIn(ctx context.Context, leader dedup.Hash, url string) (ids []dedup.Hash, err error) {
 	for r, err := range p.store.Members(ctx, []dedup.Hash{leader}) {
 		if err != nil {
@@ -169,8 +170,9 @@ func (p *Pipeline) membersIn(ctx context.Context, leader dedup.Hash, url string)
 	return ids, nil
 }
 
-// storedSays reports whether a stored page says what the answer to a probe says. An exact duplicate
-// without a kept text has that of its leader. A near duplicate without one does not count.
+// storedSays reports whether a stored page has the text of the answer to a probe. For an exact
+// duplicate without a kept text it compares that of the leader. It returns false for a near
+// duplicate without one.
 func (p *Pipeline) storedSays(ctx context.Context, soft *learn.Soft, c *store.Content) (bool, error) {
 	r := &c.Record
 	if r.Kind != store.Page || isExempt(r, soft) || !learn.SamePattern(r.URL, soft.From) {
@@ -189,8 +191,8 @@ func (p *Pipeline) storedSays(ctx context.Context, soft *learn.Soft, c *store.Co
 	return p.saysMissing(ctx, soft, r, func() (string, error) { return c.Text, nil })
 }
 
-// recallSoft does for a page that was stored when the process before this one was killed what
-// resoften would have done.
+// recallSoft does the work of resoften for a page that the last process stored before it was
+// killed.
 func (p *Pipeline) recallSoft(ctx context.Context, r *store.Record) error {
 	soft, ok, err := p.opt.Learn.Soft(ctx, r.URL)
 	if err != nil || !ok || r.Kind != store.Page {
@@ -247,8 +249,8 @@ func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
 	return p.examine(ctx, &known, suspects)
 }
 
-// isDefault reports whether the answer to a probe is the page without the parameters that were
-// replaced. Then the program ignores unknown values, and the answer is no error.
+// isDefault reports whether the answer to a probe is the page without the replaced parameters. Then
+// the server ignores unknown values, and the answer is not an error.
 func (p *Pipeline) isDefault(ctx context.Context, s *subject) (bool, error) {
 	defaults, err := p.opt.Learn.Defaults(ctx, s.record.URL)
 	if err != nil || slices.Contains(defaults, s.record.CanonicalURL) {

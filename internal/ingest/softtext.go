@@ -14,37 +14,38 @@ import (
 	"skink/store"
 )
 
-// # Is a page what its host answers at a URL that cannot exist?
+// # Comparing a page with the answer for a URL that cannot exist
 //
-// A page that is wrongly taken for an error is lost, and that is worse than an error that is kept.
-// So the texts must agree in words, not in a share of words: 35 words of a product beside a template
-// of 400 are a page. In both texts the words of both URLs are left out first, because many such
-// answers repeat the URL. Then a page says what the answer says if its title has the same words, and
-// one of these holds:
+// A page that wrongly counts as an error is lost, which is worse than an error that is kept. So the
+// texts must have the same words, not just a share of them: 35 words about a product in a template
+// of 400 are a page. In both texts the words of both URLs are ignored, because many such answers
+// repeat the URL. A page is then equal to the answer if its title has the same words, and one of
+// these is true:
 //
-//   - The texts have the same words, whatever their order. A few with a digit in them may differ on
-//     either side, such as a time or a counter, at most mostOwn and one in oneIn of the answer's
-//     words. But if other pages of the pattern are as near to the answer, a few words are all that
-//     pages there have of their own: less than half of that distance may differ, and nothing where
-//     fewer than leastOthers such pages are known.
-//   - At least leastOthers pages of the pattern have other titles, and none of their texts has what
-//     the page shares with the answer: leastShared runs of three words, and a third of what the page
-//     has beside those other texts. That is an apology beside a changing choice of other texts.
+//   - The texts have the same words, in any order. A few words with digits may differ on either
+//     side, such as a time or a counter: at most mostOwn, and one in oneIn of the answer's words.
+//     But if other pages of the pattern are as near to the answer, a few words are all that
+//     distinguishes pages there. Then fewer words than half of that distance may differ, and none
+//     if fewer than leastOthers such pages are known.
+//   - At least leastOthers pages of the pattern have other titles, and the page shares text with
+//     the answer that none of them has: at least leastShared runs of three words, and a third of
+//     the runs of the page that are not in those other texts. That is an apology with a changing
+//     selection of other texts.
 //
-// Known weaknesses. A page that has no word which the answer does not have cannot be told from it,
-// such as an empty list on a site that shows the same for lists that do not exist. An answer with a
-// time or a random text is not found on a site with one title for everything, nor among URLs of
-// which none exists.
+// Known weaknesses: a page without words of its own cannot be distinguished from the answer. An
+// example is an empty list on a site that shows the same for lists that do not exist. An answer
+// with a time or a random text is not recognized on a site with one title for all pages, or among
+// URLs of which none exists.
 const (
 	mostOwn     = 8  // words
 	oneIn       = 8  // words of the answer
 	leastOthers = 3  // pages
 	leastShared = 16 // runs of three words
-	shareOfOwn  = 3  // one in so many of the page's own runs is shared with the answer
+	shareOfOwn  = 3  // one in shareOfOwn of the page's own runs is shared with the answer
 )
 
-// saysMissing reports whether a page says what its host answers at a URL that cannot exist. It asks
-// for the page's text only if the titles have the same words.
+// saysMissing reports whether a page is equal to its host's answer for a URL that cannot exist. It
+// calls text only if the titles have the same words.
 func (p *Pipeline) saysMissing(ctx context.Context, soft *learn.Soft, r *store.Record, text func() (string, error)) (bool, error) {
 	a, err := p.answers(ctx, soft)
 	if err != nil {
@@ -59,7 +60,7 @@ func (p *Pipeline) saysMissing(ctx context.Context, soft *learn.Soft, r *store.R
 	return err == nil && a.saidBy(page), err
 }
 
-// pageWords are the words of a page.
+// pageWords holds the words of a page.
 type pageWords struct {
 	url   []string
 	title []string
@@ -70,15 +71,15 @@ func wordsOf(url, title, text string) *pageWords {
 	return &pageWords{urlWords(url), tokensOf(title), tokensOf(text)}
 }
 
-// A softAnswer is an answer at a URL that cannot exist, ready to be compared.
+// A softAnswer is an answer for a URL that cannot exist, prepared for comparisons.
 type softAnswer struct {
 	*pageWords
 	others int
-	near   int          // words by which the nearest of the others differs from the answer
-	taken  map[run]bool // runs of the others
+	near   int          // number of words by which the nearest other page differs from the answer
+	taken  map[run]bool // runs of words in the other pages
 }
 
-// A run is three words in a row.
+// A run is three consecutive words.
 type run [3]string
 
 func newSoftAnswer(words *pageWords, others []*pageWords) *softAnswer {
@@ -100,7 +101,7 @@ func newSoftAnswer(words *pageWords, others []*pageWords) *softAnswer {
 	return a
 }
 
-// drop are the words that count in neither of two texts.
+// drop returns a function that reports whether a word is ignored in both texts.
 func (a *softAnswer) drop(page *pageWords) func(word string) bool {
 	return func(word string) bool { return slices.Contains(a.url, word) || slices.Contains(page.url, word) }
 }
@@ -111,7 +112,7 @@ func (a *softAnswer) hasTitleOf(page *pageWords) bool {
 	return slices.Equal(leave(a.title, drop), leave(page.title, drop))
 }
 
-// saidBy reports whether a page says what the answer says.
+// saidBy reports whether a page is equal to the answer.
 func (a *softAnswer) saidBy(page *pageWords) bool {
 	if !a.hasTitleOf(page) {
 		return false
@@ -133,7 +134,7 @@ func (a *softAnswer) saidBy(page *pageWords) bool {
 	return a.shares(page, drop)
 }
 
-// shares reports whether a page has a good part of the answer that the others do not have.
+// shares reports whether a page shares enough text with the answer that the other pages lack.
 func (a *softAnswer) shares(page *pageWords, drop func(string) bool) bool {
 	answer := runsOf(leave(a.text, drop))
 	own, shared := 0, 0
@@ -149,8 +150,9 @@ func (a *softAnswer) shares(page *pageWords, drop func(string) bool) bool {
 	return shared >= leastShared && shared*shareOfOwn >= own
 }
 
-// countDifference counts the words of a page that an answer does not have, those of the answer that
-// the page does not have, and all words of the answer, each as often as it occurs.
+// countDifference returns the number of words of a page that an answer lacks (own), of words of the
+// answer that the page lacks (missing), and of all words of the answer. Repeated words count each
+// time.
 func countDifference(answer, page []string, drop func(string) bool) (own, missing, words int) {
 	left := map[string]int{}
 	for _, w := range answer {
@@ -187,7 +189,7 @@ func runsOf(words []string) map[run]bool {
 
 var tokenTexts = sync.Pool{New: func() any { return new(dedup.Text) }}
 
-// tokensOf are the words of a text in canonical form.
+// tokensOf returns the words of a text in canonical form.
 func tokensOf(text string) []string {
 	canon := tokenTexts.Get().(*dedup.Text)
 	defer giveBack(&tokenTexts, canon)
@@ -197,12 +199,12 @@ func tokensOf(text string) []string {
 	return strings.Split(string(canon.Bytes()), " ")
 }
 
-// urlWords are the words of a canonical URL behind its host.
+// urlWords returns the words of a canonical URL after its host.
 func urlWords(rawURL string) []string {
 	return tokensOf(behindHost(rawURL))
 }
 
-// behindHost is what stands behind the host of a canonical URL, as people read it.
+// behindHost returns the part of a canonical URL after its host, without percent encoding.
 func behindHost(rawURL string) string {
 	_, rest, _ := strings.Cut(rawURL, "://")
 	_, rest, _ = strings.Cut(rest, "/")
@@ -214,7 +216,7 @@ func behindHost(rawURL string) string {
 	return rest
 }
 
-// titleWords is a hash of the words of a title that are not in the page's URL.
+// titleWords returns a hash of the words of a title that are not in the page's URL.
 func titleWords(title, url string) (hash uint64) {
 	inURL, inTitle := tokenTexts.Get().(*dedup.Text), tokenTexts.Get().(*dedup.Text)
 	defer giveBack(&tokenTexts, inURL)
@@ -229,27 +231,27 @@ func titleWords(title, url string) (hash uint64) {
 	return hash
 }
 
-// wordsBeside are the words of a text that are not in the URL of its page.
+// wordsBeside returns the words of a text that are not in the URL of its page.
 func wordsBeside(url, text string) []string {
 	inURL := urlWords(url)
 	return leave(tokensOf(text), func(word string) bool { return slices.Contains(inURL, word) })
 }
 
-// An answerOf names an answer with the pages that it is compared with.
+// An answerOf is the key of an answer and the pages that it is compared with.
 type answerOf struct{ probe, text, others string }
 
-// softAnswers are the answers used last.
+// softAnswers is a cache of the answers used last.
 type softAnswers struct {
 	mu   sync.Mutex
 	last *lastused.Cache[answerOf, *softAnswer] // guarded by mu
 }
 
-// softAnswersKept bounds the bytes of the answers that are kept.
+// softAnswersKept is the size of that cache in bytes.
 const softAnswersKept = 8 << 20
 
 func (a *softAnswer) weigh() int { return 64*len(a.text) + 128*len(a.taken) }
 
-// answers reads what a host answers at a URL that cannot exist.
+// answers returns the prepared answer of a host for a URL that cannot exist.
 func (p *Pipeline) answers(ctx context.Context, soft *learn.Soft) (*softAnswer, error) {
 	name := answerOf{soft.Probe, soft.Text, strings.Join(soft.Others, " ")}
 	p.softAnswers.mu.Lock()

@@ -13,64 +13,65 @@ import (
 	"skink/store"
 )
 
-// A subject is a page on its way to a verdict: what was read of it, and what it
-// was found to be. Reading happens once, judging again if the verdict is stale.
+// A subject is a page while it is being judged: the data read from it, and its verdict. It is read
+// once, and judged again if the verdict is stale.
 type subject struct {
 	record store.Record
-	claim  frontier.Claim // under which it was fetched
+	claim  frontier.Claim // on its host, when it was fetched
 	state  frontier.State // how its URL ends
-	known  bool           // it has a record, from before a crash; only its end is written
+	known  bool           // it has a record from before a crash; only its end is written
 
-	// Of a page that was visited before.
+	// These fields are for pages that were visited before.
 	item        frontier.Item
 	notModified bool          // the server says that the page was not modified
-	read        store.Record  // the record as this visit has it
-	before      *store.Record // what is known of it; nil: this is its first visit
+	read        store.Record  // the record by this visit alone
+	before      *store.Record // the stored record; nil: this is its first visit
 	touch       bool          // the visit found no change
-	carried     bool          // its text is what it was, something else is not: the verdict stays
+	carried     bool          // its text is unchanged, but something else is not: the verdict stays
 	turned      bool          // the visit failed because the page has turned, see hour.go
-	missedBy    int           // visits in a row that failed by now, if the page has turned
+	missedBy    int           // failed visits in a row, if the page has turned
 
-	// What was read. Nothing changes it afterwards.
-	text   []byte // main text, with its Markdown if that is kept, packed; nil: none
+	// These fields were read from the page, and do not change afterwards.
+	text   []byte // main text, with its Markdown if that is kept, compressed; nil: none
 	sketch *dedup.Sketch
-	hash   dedup.Hash // under which it is posted
-	keys   []uint64   // under which it looks for leaders, and may become one
+	hash   dedup.Hash // hash under which it is posted
+	keys   []uint64   // keys under which it looks for leaders, and is posted if it leads
 	links  []frontier.Item
 	beyond []string
 	out    []byte     // its links, packed; nil: none are kept
 	tokens int        // of its canonical text
-	said   learn.Text // what the book compares
+	said   learn.Text // its text as the book compares it
 
 	heldAgainst string // the URL that cannot exist whose answer it was compared with; "": none
-	saysMissing bool   // it says the same, see soft.go
+	saysMissing bool   // it is equal to that answer, see soft.go
 
 	shingles []uint64 // of its canonical text, in order
 	set      dedup.Set
 
 	basis store.Basis // of the verdict in record
-	over  takeover    // whose place it takes, see elect.go
-	alone bool        // it holds the right to change who leads
-	asks  bool        // it is judged without that right, and only says whether it needs it
-	wants bool        // it may have to change who leads, and asked only
+	over  takeover    // the leader that it replaces, see elect.go
+	alone bool        // it holds the right to change leaders
+	asks  bool        // it is judged without that right, to find out whether it needs it
+	wants bool        // it may have to change a leader, but was judged without the right
 
-	reelect []dedup.Hash  // leaders of clusters in which another page may have to lead by now
-	left    dedup.Hash    // the same, because the subject gave it the lead and is another page now; zero: it did not
+	reelect []dedup.Hash  // leaders of clusters in which another page may have to lead now
+	left    dedup.Hash    // such a leader, to which the subject passed the lead before it changed; zero: none
 	share   *memory.Share // of memory, until it is stored; nil: none
 }
 
-// changesLeaders says whether other pages are to be judged again because of the subject's verdict, or
-// of what it says of its canonical URL.
+// changesLeaders reports whether other pages must be judged again because of the subject's verdict
+// or its canonical URL.
 func (s *subject) changesLeaders() bool {
 	return !s.over.leader.IsZero() || !s.left.IsZero() || len(s.reelect) > 0
 }
 
-// wanted says whether the subject is to have a verdict.
+// wanted reports whether the subject needs a verdict.
 func (s *subject) wanted() bool {
 	return s.record.Kind == store.Page && !s.known && !s.touch && !s.carried
 }
 
-// shingleSet is the subject's set, made when first needed: most pages meet no candidate.
+// shingleSet returns the subject's set of shingles. It is computed at the first call, because most
+// pages have no candidates.
 func (s *subject) shingleSet() dedup.Set {
 	if s.set == nil {
 		s.set, s.shingles = dedup.NewSet(s.shingles), nil
@@ -78,7 +79,7 @@ func (s *subject) shingleSet() dedup.Set {
 	return s.set
 }
 
-// leadTo writes down what a page leads to.
+// leadTo copies the leads of a page.
 func (s *subject) leadTo(leads *crawler.Leads) {
 	s.links, s.beyond = leads.Items, leads.Beyond
 	if leads.Cut {
@@ -86,7 +87,7 @@ func (s *subject) leadTo(leads *crawler.Leads) {
 	}
 }
 
-// describe copies what a document says of itself.
+// describe copies the metadata of a document.
 func (s *subject) describe(doc *extract.Document) {
 	r := &s.record
 	r.Title, r.Description, r.Lang, r.Root = cut(doc.Title, maxTitle), cut(doc.Description, maxDescription), cut(doc.Lang, maxLang), doc.Root
@@ -103,8 +104,8 @@ func (s *subject) describe(doc *extract.Document) {
 	}
 }
 
-// relate notes in the subject's record what other pages a document says to be the same. What cannot
-// be resolved names nothing.
+// relate copies the canonical URL and the alternates of a document into the subject's record. It
+// skips URLs that cannot be resolved.
 func (s *subject) relate(doc *extract.Document, base *frontier.Base) {
 	r := &s.record
 	if doc.Canonical != "" {
@@ -129,7 +130,7 @@ func (s *subject) relate(doc *extract.Document, base *frontier.Base) {
 	}
 }
 
-// bound notes in the subject's record what the page had too much of.
+// bound records which limit the page exceeded.
 func (s *subject) bound(what string) {
 	r := &s.record
 	if r.Bounds != "" {
@@ -138,9 +139,9 @@ func (s *subject) bound(what string) {
 	r.Bounds = what
 }
 
-// Pages that must not be indexed are posted in an index of their own, under keys that no other page
-// has. They look in both indexes, so that a copy of a public page is found to be one. None of them
-// ever leads a page that may be fed.
+// Pages with noindex are posted in a separate index, under keys that no other page has. They search
+// both indexes, so that copies of public pages are found. None of them ever leads a page that may
+// be exported.
 const asideBits = 0x5A5A5A5A5A5A5A5A
 
 func asideKeys(keys []uint64) []uint64 {
@@ -158,7 +159,7 @@ func asideHash(h dedup.Hash) dedup.Hash {
 	return h
 }
 
-// ownKeys are the keys under which the subject may be posted.
+// ownKeys returns the keys under which the subject may be posted.
 func (s *subject) ownKeys() []uint64 {
 	if s.record.NoIndex {
 		return s.keys[len(s.keys)/2:]
@@ -166,7 +167,7 @@ func (s *subject) ownKeys() []uint64 {
 	return s.keys
 }
 
-// hashes are the hashes of texts under which the subject looks for copies.
+// hashes returns the text hashes under which the subject looks for copies.
 func (s *subject) hashes() []dedup.Hash {
 	if s.record.NoIndex {
 		return []dedup.Hash{s.record.Hash, asideHash(s.record.Hash)}
@@ -174,8 +175,7 @@ func (s *subject) hashes() []dedup.Hash {
 	return []dedup.Hash{s.record.Hash}
 }
 
-// giveBack keeps the memory of a canonical text for the next subject, unless it is so large that
-// keeping it would be a waste.
+// giveBack returns the memory of a canonical text to the pool, unless it is too large to keep.
 func giveBack(texts *sync.Pool, canon *dedup.Text) {
 	const large = 1 << 16 // tokens
 	if canon.Len() <= large {
@@ -183,10 +183,10 @@ func giveBack(texts *sync.Pool, canon *dedup.Text) {
 	}
 }
 
-// release gives back the memory of a subject that is stored, or never will be.
+// release releases the subject's share of memory. Call it when the subject is stored or dropped.
 func (s *subject) release() { s.share.Release() }
 
-// sketch computes from a subject's text all that judging it needs.
+// sketch computes from a subject's text everything that judging needs.
 func (p *Pipeline) sketch(s *subject, text string) {
 	canon := p.texts.Get().(*dedup.Text)
 	defer giveBack(&p.texts, canon)
@@ -211,8 +211,8 @@ func (p *Pipeline) sketch(s *subject, text string) {
 	}
 }
 
-// leftOut notes what the extraction left out of a subject's text, so that a wrong verdict can be
-// seen: two pages may be the same only because their own words were left out.
+// leftOut records what the extraction removed from a subject's text. That explains wrong verdicts:
+// two pages may be equal only because their own words were removed.
 func (p *Pipeline) leftOut(s *subject, text string) {
 	if text == "" {
 		return
@@ -225,15 +225,15 @@ func (p *Pipeline) leftOut(s *subject, text string) {
 	}
 }
 
-// pack keeps a subject's text, and its Markdown if it has one.
+// pack compresses and keeps a subject's text, and its Markdown if it has one.
 func (s *subject) pack(text, markdown string) {
 	if text != "" {
 		s.text = store.PackMarked([]byte(text), []byte(markdown))
 	}
 }
 
-// entry is what the store gets of a subject as it was judged. For a duplicate that is skipped it is
-// little more than the record.
+// entry returns the entry of a judged subject for the store. For a skipped duplicate it is little
+// more than the record.
 func (p *Pipeline) entry(s *subject) *store.Entry {
 	e := &store.Entry{
 		Record: s.record, Claim: s.claim, State: s.state, Basis: s.basis,
@@ -257,11 +257,11 @@ func (p *Pipeline) entry(s *subject) *store.Entry {
 	return e
 }
 
-// leadsOn says whether the links of a duplicate are followed although it is skipped. Its leader has
-// the same links only if both are on one host: elsewhere, the links of a copy lead to the copies of
-// other pages. Seeds, redirect targets of seeds and home pages are where the pages of a site are
-// found, so their links are always followed. The links of a page that is too short to compare are
-// followed as well: it may be a list of links, and the page with the same few words another list.
+// leadsOn reports whether the links of a skipped duplicate are followed. Its leader has the same
+// links only if both are on one host: on another host, the links of a copy lead to copies of other
+// pages. Links of seeds, of their redirect targets and of home pages are always followed, because
+// they lead to the pages of a site. So are the links of a page too short to compare: it may be a
+// list of links, and another page with the same few words may be another list.
 func leadsOn(r *store.Record) bool {
 	return r.Depth == 0 || frontier.IsRoot(r.URL) || store.HostOf(r.URL) != store.HostOf(r.DuplicateOf)
 }

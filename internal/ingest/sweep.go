@@ -13,12 +13,12 @@ import (
 	"skink/store"
 )
 
-// # What was postponed, when all else is done
+// # Postponed URLs at the end of a crawl
 //
-// A postponed URL has a record of kind Later. When the frontier is empty, all of them are looked at
-// again, and some are queued, see [learn.Sweep]. The crawl calls this until nothing is queued. The
-// evidence is written before it returns, so a crawl that is killed goes on where it was. On a shared store
-// each worker does the same; a URL that is queued twice is fetched once.
+// A postponed URL has a record of kind Later. When the frontier is empty, Sweep checks all of them,
+// and queues some, see [learn.Sweep]. The crawl repeats that until nothing is queued. The evidence
+// is written before Sweep returns, so a killed crawl resumes at that point. On a shared store each
+// worker does the same; a URL that is queued twice is fetched once.
 
 // Sweep implements [crawler.Sweeper].
 func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
@@ -56,26 +56,26 @@ func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
 	return sw.queued, p.keepLearned(ctx)
 }
 
-// A sweep is one look at all that was postponed.
+// A sweep is one pass over all postponed URLs.
 type sweep struct {
 	p      *Pipeline
 	now    time.Time
 	hosts  map[string]*learn.Sweep
 	chunks map[chunkOf]*chunk
-	items  []frontier.Item // to be queued
+	items  []frontier.Item // items to queue
 	queued int
 }
 
-// A chunkOf names what a chunk is of.
+// A chunkOf is the key of a chunk.
 type chunkOf struct {
 	host   string
 	advice learn.Advice
 }
 
-// look decides about one record.
+// look decides what to do with one record.
 func (sw *sweep) look(ctx context.Context, r *store.Record) error {
 	if rule := learn.ParseAdvice(r.Detail).Rule; rule == learn.Farm || rule == learn.Mirror {
-		return nil // these say nothing of patterns
+		return nil // these are not about patterns
 	}
 	host := frontier.HostOf(r.URL)
 	s := sw.hosts[host]
@@ -104,17 +104,17 @@ func (sw *sweep) look(ctx context.Context, r *store.Record) error {
 	return nil
 }
 
-// queuedAtOnce is how many items one call puts back.
+// queuedAtOnce is how many items one call queues.
 const queuedAtOnce = 1000
 
-// queue puts the items back.
+// queue puts the items back into the frontier.
 func (sw *sweep) queue(ctx context.Context) error {
 	n, err := sw.p.store.Requeue(ctx, sw.items)
 	sw.queued, sw.items = sw.queued+n, sw.items[:0]
 	return err
 }
 
-// A chunk is so many items at most: those whose URLs have the lowest hashes.
+// A chunk holds a limited number of items: those whose URLs have the lowest hashes.
 type chunk struct {
 	size int
 	all  []frontier.Item // at most twice as many

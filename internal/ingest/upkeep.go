@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// syncEvery is how long before a power cut work can be lost to it.
+// syncEvery is how often the store is synced to disk: a power cut can lose that much work.
 const syncEvery = 30 * time.Second
 
 // writeEvery is how often lessons are written. The book of a large host has some 300 KB.
 const writeEvery = 10 * time.Second
 
-// upkeep is what has to be done every now and then, whatever pages come: making what is
-// committed survive a power cut, marking pages that are being read for long, writing what was
-// learned, and counting what others have written.
+// upkeep runs periodic work: syncing commits to disk, marking pages that take long to read, writing
+// learned evidence, and counting the pages of other workers.
 type upkeep struct {
 	closing chan struct{}
 	ended   sync.WaitGroup
@@ -34,7 +33,7 @@ func (u *upkeep) start(p *Pipeline) {
 }
 
 func (u *upkeep) run(p *Pipeline) error {
-	ctx := context.Background() // its writes are short, and the last of them come after the crawl's end
+	ctx := context.Background() // writes are short, and the last ones come after the end of the crawl
 	sync, look, count, write := time.NewTicker(syncEvery), time.NewTicker(lookEvery), time.NewTimer(countNear), time.NewTicker(writeEvery)
 	defer sync.Stop()
 	defer write.Stop()
@@ -62,7 +61,7 @@ func (u *upkeep) run(p *Pipeline) error {
 			err = p.flight.look(ctx, now)
 		case began := <-counts:
 			err = p.counts.recount(ctx, p.store)
-			again := max(countEvery, countShare*time.Since(began)) // counting is not what the servers are for
+			again := max(countEvery, countShare*time.Since(began)) // limit the load that counting causes
 			if p.counts.nears(p.opt.Limit) {
 				again = countNear
 			}
@@ -74,7 +73,7 @@ func (u *upkeep) run(p *Pipeline) error {
 	}
 }
 
-// failed is what went wrong; nil: nothing did.
+// failed returns the first error, or nil.
 func (u *upkeep) failed() error {
 	if err := u.err.Load(); err != nil {
 		return *err

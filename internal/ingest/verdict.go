@@ -13,19 +13,19 @@ import (
 
 // # How a page is judged
 //
-// A page is judged by what the store holds at the moment of its look-up, within the limits on lists
-// and comparisons. The store commits the verdict only if the same look-up would find the same then.
-// So verdicts depend on the order of commits alone, not on how fast each page came through here.
+// A page is judged by the content of the store at its look-up, within the limits on lists and
+// comparisons. The store commits the verdict only if the same look-up would have the same result at
+// that time. So verdicts depend only on the order of commits, not on the timing of the pipeline.
 
-// judge gives a verdict to each subject that is to have one, with one look-up for all. Each is
-// judged by what the store holds, and not by the other subjects.
+// judge gives a verdict to each subject that needs one, with one look-up for all. Each is judged by
+// the content of the store, not by the other subjects.
 func (p *Pipeline) judge(ctx context.Context, all ...*subject) error {
 	noTwin := func(*subject) (*store.Record, error) { return nil, nil }
 	return p.judgeBy(ctx, noTwin, all...)
 }
 
-// judgeBy is judge. twin names a copy to judge a subject by if the store names none that can be
-// trusted; nil: there is none.
+// judgeBy is like judge. twin returns a copy of a subject to use if the store names none that can
+// be trusted; it may be nil.
 func (p *Pipeline) judgeBy(ctx context.Context, twin func(*subject) (*store.Record, error), all ...*subject) error {
 	var asking []*subject
 	var asks []store.Ask
@@ -45,7 +45,7 @@ func (p *Pipeline) judgeBy(ctx context.Context, twin func(*subject) (*store.Reco
 	if err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx) // what they read at the same time, the store reads together
+	group, ctx := errgroup.WithContext(ctx) // the store combines reads that are made at the same time
 	group.SetLimit(mostSettled)
 	for i, s := range asking {
 		group.Go(func() error {
@@ -58,10 +58,10 @@ func (p *Pipeline) judgeBy(ctx context.Context, twin func(*subject) (*store.Reco
 	return group.Wait()
 }
 
-// leads says whether a page follows an earlier self of the subject.
+// leads reports whether a page follows the subject, in whatever version.
 func (s *subject) leads(r *store.Record) bool { return r.Follows() && r.Leader == s.record.ID }
 
-// unjudged takes back a subject's verdict.
+// unjudged removes a subject's verdict.
 func (s *subject) unjudged() {
 	r := &s.record
 	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Thin, dedup.Hash{}, "", 0, ""
@@ -69,8 +69,8 @@ func (s *subject) unjudged() {
 	s.basis, s.over, s.reelect, s.wants = store.Basis{}, takeover{}, nil, false
 }
 
-// decide gives a subject the verdict that follows from what was found. It asks for the twin after
-// the last look-up, because a verdict is held against what was committed since then.
+// decide gives a subject the verdict that follows from the result of its look-up. It calls twin
+// after the last look-up, because the store checks a verdict against the commits since then.
 func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found *store.Found, twin func(*subject) (*store.Record, error)) error {
 	r := &s.record
 	leader := found.Followed
@@ -80,7 +80,7 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 		ahead, err = p.ahead(ctx, s, leader)
 	}
 	if err == nil && !trusted {
-		ask.Hashes = nil // leaders are looked for by the sketch alone
+		ask.Hashes = nil // look for leaders by the sketch only
 		err = p.askAgain(ctx, ask, found)
 	}
 	if err != nil {
@@ -126,10 +126,10 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 	return nil
 }
 
-// trusts says whether a subject can take over the verdict of a copy that follows a leader, if it
-// follows one. It cannot if the copy follows an earlier self of the subject, or a page that leads no
-// more, or must not be indexed any more though the subject may, or no longer resembles the copy as
-// the verdict says. Such a copy is about to be judged again itself.
+// trusts reports whether a subject can take over the verdict of a copy, which may follow a leader.
+// It cannot if the copy follows the subject itself. It cannot either if the leader no longer leads,
+// no longer resembles the copy as the verdict says, or has noindex while the subject has not. Such
+// a copy is about to be judged again.
 func (p *Pipeline) trusts(ctx context.Context, s *subject, c, leader *store.Record) (bool, error) {
 	switch {
 	case c == nil || !c.Follows():
@@ -150,9 +150,9 @@ func (p *Pipeline) trusts(ctx context.Context, s *subject, c, leader *store.Reco
 	return dedup.Resemblance(s.shingleSet(), held[0].set) == c.Resemblance, nil
 }
 
-// ahead is the page that took the lead from the leader of a copy, whose members are still to be
-// judged again; nil: there is none, or it is no copy of the subject. Pages that are too short to be
-// compared would not find it by their sketch.
+// ahead returns the page that replaced the leader of a copy, while the members of that leader are
+// not judged again yet. It returns nil if there is none, or if it is not a copy of the subject.
+// Pages too short to be compared would not find it by their sketch.
 func (p *Pipeline) ahead(ctx context.Context, s *subject, leader *store.Record) (*store.Record, error) {
 	if leader == nil || leader.Kind != store.Page || !leader.Follows() {
 		return nil, nil
@@ -164,7 +164,7 @@ func (p *Pipeline) ahead(ctx context.Context, s *subject, leader *store.Record) 
 	return r, nil
 }
 
-// askAgain replaces what was found.
+// askAgain repeats a look-up and replaces its result.
 func (p *Pipeline) askAgain(ctx context.Context, ask store.Ask, found *store.Found) error {
 	all, err := p.store.Lookup(ctx, []store.Ask{ask})
 	if err == nil {
@@ -173,8 +173,7 @@ func (p *Pipeline) askAgain(ctx context.Context, ask store.Ask, found *store.Fou
 	return err
 }
 
-// ask is what a subject needs to know. A subject that is too short to be compared asks for copies
-// only.
+// ask returns the look-up of a subject. A subject too short to be compared looks only for copies.
 func (p *Pipeline) ask(s *subject) store.Ask {
 	ask := store.Ask{ID: s.record.ID, Hashes: s.hashes(), Meet: p.opt.Rule.Scheme.Meet(), Limit: p.posting}
 	if !p.opt.Rule.Short(s.tokens) {
@@ -196,14 +195,14 @@ func (s *subject) copyOf(first *store.Record) {
 	}
 }
 
-// follow writes down a verdict with the leader it names.
+// follow sets a verdict and its leader.
 func (s *subject) follow(v dedup.Verdict, leader dedup.Hash) {
 	r := &s.record
 	r.Verdict, r.Found, r.Resemblance, r.Leader, r.DuplicateOf = v.Kind, v.Method, v.Resemblance, leader, v.DuplicateOf
 }
 
-// compare judges a subject by the leaders that it met. A leader's number is its place among those
-// met, so the earlier of two equals wins.
+// compare judges a subject by the leaders met in the look-up. A leader's number is its index there,
+// so the earlier of two equals wins.
 func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) error {
 	candidates := make([]dedup.Candidate, len(met))
 	for i := range met {
@@ -232,7 +231,7 @@ func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) 
 			short = slices.DeleteFunc(short, func(c dedup.Candidate) bool { return c.Num == v.Leader })
 			continue
 		}
-		if leader.Hash == s.record.Hash { // it was not looked for by its text
+		if leader.Hash == s.record.Hash { // the look-up had no text hashes
 			v.Kind, v.Method = dedup.Exact, dedup.ByText
 		}
 		s.follow(v, leader.ID)
@@ -240,8 +239,8 @@ func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) 
 	}
 }
 
-// prefer returns the verdict that a subject follows the candidate that it names as its canonical
-// URL, if that is similar enough; else v.
+// prefer returns the verdict that a subject follows the candidate at its canonical URL, if that is
+// similar enough; else v.
 func (p *Pipeline) prefer(s *subject, set dedup.Set, short []dedup.Candidate, v dedup.Verdict) dedup.Verdict {
 	if named := s.record.CanonicalURL; !p.elects() || named == "" || named == s.record.URL {
 		return v
@@ -257,7 +256,7 @@ func (p *Pipeline) prefer(s *subject, set dedup.Set, short []dedup.Candidate, v 
 	return v
 }
 
-// loses says whether words would be lost if a subject were dropped for a leader.
+// loses reports whether words would be lost if a subject were dropped in favor of a leader.
 func (p *Pipeline) loses(ctx context.Context, s *subject, leader dedup.Hash) (bool, error) {
 	if p.opt.Rule.Contained == 0 {
 		return false, nil
@@ -276,8 +275,8 @@ func (p *Pipeline) loses(ctx context.Context, s *subject, leader dedup.Hash) (bo
 	return p.opt.Rule.Loses(text, pages[0].Text), nil
 }
 
-// withSets gives candidates their names and shingles. Candidates without a record are left out:
-// after a crash there are postings of pages that were never committed.
+// withSets adds URLs and shingles to candidates. It skips candidates without a record: after a
+// crash there may be postings of pages that were never committed.
 func (p *Pipeline) withSets(ctx context.Context, met []store.Leader, candidates []dedup.Candidate) (short []dedup.Candidate, err error) {
 	visits := make([]store.Leader, len(candidates))
 	for i, c := range candidates {

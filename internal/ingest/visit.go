@@ -12,18 +12,18 @@ import (
 	"skink/store"
 )
 
-// # Coming back to a page
+// # Visiting a page again
 //
-// A visit is compared with what was known of the page. A page that is what it was keeps its record,
-// which is touched: the time of the visit goes into it, and nothing else of the page is written. A
-// page that has other words, or is no page any more, gets a new record, which remembers the earlier
-// one. A page that cannot be had, while no answer says that it is gone, is kept as it was until
-// that has happened so many times in a row. An answer can be such a failure too, see hour.go.
+// A visit is compared with the stored record of the page. An unchanged page keeps its record, which
+// is touched: only the time of the visit is written. A page with other words, or one that is no
+// page any more, gets a new record with a reference to the earlier one. If a page cannot be
+// fetched, and no answer says that it is gone, it is kept until Options.GoneAfter visits in a row
+// have failed. An answer can count as a failure too, see hour.go.
 //
-// Links are followed whatever became of the text.
+// Links are followed in each of these cases.
 
-// comeBack turns a subject's record into that of a later visit. before is the record of the visit
-// before.
+// comeBack turns a subject's record into that of a later visit. before is the record of the last
+// visit.
 func (p *Pipeline) comeBack(ctx context.Context, s *subject, before *store.Record) error {
 	s.before, s.record, s.touch, s.carried, s.state, s.reelect = before, s.read, false, false, s.read.End(), nil
 	s.left = dedup.Hash{}
@@ -35,7 +35,7 @@ func (p *Pipeline) comeBack(ctx context.Context, s *subject, before *store.Recor
 	case isNothing(before) && isNothing(&s.record):
 		s.failedAgain(now)
 	case isNothing(before):
-		if len(before.Earlier) > 0 { // it was a page once, and is back
+		if len(before.Earlier) > 0 { // it was a page before, and is one again
 			s.record.Succeeds(before, nil, 0)
 		}
 	case isNothing(&s.record) && !p.isGone(s):
@@ -57,7 +57,7 @@ func (p *Pipeline) comeBack(ctx context.Context, s *subject, before *store.Recor
 	return nil
 }
 
-// altered is a visit of a page that has other words, or is to be indexed no more or again.
+// altered handles a visit to a page with other words, or whose noindex has changed.
 func (p *Pipeline) altered(ctx context.Context, s *subject, at time.Time) error {
 	if looksSame(*s.before, s.record) {
 		only, err := p.isRestless(ctx, s)
@@ -73,36 +73,36 @@ func (p *Pipeline) altered(ctx context.Context, s *subject, at time.Time) error 
 	return p.succeed(ctx, s, store.Altered)
 }
 
-// isNothing says whether a record is that of a URL at which there was nothing to be had.
+// isNothing reports whether a record is that of a URL that could not be fetched.
 func isNothing(r *store.Record) bool {
 	return r.Kind == store.Error || r.Kind == store.Blocked || r.Kind == store.Skipped || r.Kind == store.Later
 }
 
-// isSoft says whether a record is that of an answer that says that there is no page.
+// isSoft reports whether a record is that of a soft 404.
 func isSoft(r *store.Record) bool { return r.Problem == string(crawler.ProblemSoft) }
 
-// isGone says whether what there was at a URL is there no longer.
+// isGone reports whether the page at a URL no longer exists.
 func (p *Pipeline) isGone(s *subject) bool {
 	const notFound, gone = 404, 410
 	return s.record.Status == notFound || s.record.Status == gone || crawler.Problem(s.record.Problem).Answered() && !s.turned || s.missed() >= p.opt.GoneAfter
 }
 
-// missed is how many visits in a row have failed if this one has.
+// missed returns how many visits in a row have failed, if this one has.
 func (s *subject) missed() int { return max(s.before.Missed+1, s.missedBy) }
 
-// visited is when the subject was visited.
+// visited returns the time of the visit.
 func (s *subject) visited() time.Time { return s.read.FetchedAt }
 
-// touched gives the subject the record it had, and notes this visit in it.
+// touched gives the subject its stored record, and adds this visit to it.
 func (s *subject) touched(kind store.VisitKind, at time.Time) {
 	s.record, s.touch = *s.before, true
 	r := &s.record
 	r.Visit, r.VisitedAt = kind, at
-	if r.Missed > 0 { // visits failed before this one, and the page is what it was
+	if r.Missed > 0 { // earlier visits failed, and the page is unchanged
 		r.Missed, r.Problem, r.Detail = 0, "", ""
 	}
 	if kind != store.Failed {
-		r.Restless = nil // all of it is what it was
+		r.Restless = nil // the whole text is unchanged
 	}
 	switch kind {
 	case store.Same:
@@ -113,8 +113,8 @@ func (s *subject) touched(kind store.VisitKind, at time.Time) {
 	s.state = r.End()
 }
 
-// failedAgain is a failed visit to a URL that could not be had before either. The record says how
-// the last visit failed, unless it says that a page is gone: that stays.
+// failedAgain handles a failed visit to a URL that could not be fetched before either. The record
+// gets the latest problem, unless it says that a page is gone.
 func (s *subject) failedAgain(at time.Time) {
 	if len(s.before.Earlier) > 0 {
 		s.touched(s.before.Visit, at)
@@ -123,14 +123,14 @@ func (s *subject) failedAgain(at time.Time) {
 	s.touch = true
 }
 
-// misses is a visit that failed, of a page that is kept as it was.
+// misses handles a failed visit to a page that is kept.
 func (s *subject) misses(at time.Time) {
 	s.touched(store.Failed, at)
 	r := &s.record
 	r.Missed, r.Problem, r.Detail = s.missed(), s.read.Problem, s.read.Detail
 }
 
-// other is a visit to a URL that holds no page now, or held none before.
+// other handles a visit to a URL that has no page now, or had none before.
 func (s *subject) other(at time.Time) {
 	b, r := s.before, &s.record
 	if b.Kind == r.Kind && b.Location == r.Location && b.Hash == r.Hash {
@@ -138,8 +138,7 @@ func (s *subject) other(at time.Time) {
 	}
 }
 
-// becomes is the kind of a visit that found something other than what was there: a page that is
-// none any more has vanished.
+// becomes returns the kind of a visit that found a change: Vanished if a page is no page any more.
 func (s *subject) becomes() store.VisitKind {
 	if s.before.Kind == store.Page {
 		return store.Vanished
@@ -147,8 +146,8 @@ func (s *subject) becomes() store.VisitKind {
 	return store.Altered
 }
 
-// sameWords is a visit of a page whose words are what they were. Something else that is shown of
-// the page may have changed. Then the page gets a new record with the old verdict.
+// sameWords handles a visit to a page with unchanged words. If other visible fields have changed,
+// the page gets a new record with the old verdict.
 func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) error {
 	b, r := s.before, &s.record
 	content, err := p.content(ctx, s.before.ID)
@@ -176,15 +175,15 @@ func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) erro
 	return nil
 }
 
-// looksSame says whether two visits show the same page but for its text.
+// looksSame reports whether two visits show the same page, apart from its text.
 func looksSame(a, b store.Record) bool {
 	a, b = apparent(a), apparent(b)
 	a.Words, a.Hash, b.Words, b.Hash = 0, dedup.Hash{}, 0, dedup.Hash{}
 	return reflect.DeepEqual(a, b)
 }
 
-// apparent is a record without the fields that tell of a visit, and without those that follow from
-// the page's words. Two visits show the same page if they are equal.
+// apparent returns a record without the fields that describe a visit, and without those that follow
+// from the page's words. Two visits show the same page if these records are equal.
 func apparent(r store.Record) store.Record {
 	r.FetchedAt, r.VisitedAt, r.JudgedAt, r.First = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	r.Problem, r.Detail, r.Tries, r.Missed, r.Depth, r.Hops, r.Size, r.Took = "", "", 0, 0, 0, 0, 0, 0
@@ -196,7 +195,7 @@ func apparent(r store.Record) store.Record {
 	return r
 }
 
-// succeed makes the subject's record the successor of what was known.
+// succeed turns the subject's record into the successor of the stored one.
 func (p *Pipeline) succeed(ctx context.Context, s *subject, kind store.VisitKind) error {
 	s.record.Visit = kind
 	if s.before.Kind != store.Page {
@@ -227,8 +226,9 @@ func (p *Pipeline) succeed(ctx context.Context, s *subject, kind store.VisitKind
 	return nil
 }
 
-// changedBy returns the resemblance of a subject to what it was, and notes in its record what came
-// and what went. Where no text was kept, the sketches estimate the resemblance.
+// changedBy returns the resemblance of a subject to its last version, and writes the added and
+// removed text into its record. If no text was kept, it estimates the resemblance from the
+// sketches.
 func (p *Pipeline) changedBy(s *subject, was *store.Content) (float64, error) {
 	r := &s.record
 	switch {
@@ -250,13 +250,13 @@ func (p *Pipeline) changedBy(s *subject, was *store.Content) (float64, error) {
 	return dedup.Resemblance(s.shingleSet(), dedup.NewSet(p.opt.Rule.Shingles(canon))), nil
 }
 
-// plainText is the subject's main text.
+// plainText returns the subject's main text.
 func (s *subject) plainText() (string, error) {
 	text, _, err := s.texts()
 	return text, err
 }
 
-// texts are the subject's main text and its Markdown.
+// texts returns the subject's main text and its Markdown.
 func (s *subject) texts() (text, markdown string, err error) {
 	if s.text == nil {
 		return "", "", nil
@@ -265,7 +265,8 @@ func (s *subject) texts() (text, markdown string, err error) {
 	return string(t), string(m), err
 }
 
-// content is what is known of a page, with its text, sketch and links; nil: nothing.
+// content returns the stored record of a page with its text, sketch and links, or nil if there is
+// none.
 func (p *Pipeline) content(ctx context.Context, id dedup.Hash) (*store.Content, error) {
 	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantText|store.WantSketch|store.WantLinks)
 	if err != nil {
@@ -274,8 +275,8 @@ func (p *Pipeline) content(ctx context.Context, id dedup.Hash) (*store.Content, 
 	return pages[0], nil
 }
 
-// lookBack is called when a subject was refused as stale: the record that it was compared with may
-// have changed.
+// lookBack reads the stored record again after a subject was refused as stale, because that record
+// may have changed.
 func (p *Pipeline) lookBack(ctx context.Context, s *subject) error {
 	if s.before == nil || s.known {
 		return nil
@@ -288,7 +289,7 @@ func (p *Pipeline) lookBack(ctx context.Context, s *subject) error {
 	return p.comeBack(ctx, s, known)
 }
 
-// afterwards does what follows from a subject that is stored.
+// afterwards does the work that follows after a subject is stored.
 func (p *Pipeline) afterwards(ctx context.Context, s *subject) error {
 	changed := s.reelect
 	if !s.left.IsZero() {
@@ -312,8 +313,8 @@ func sameVerdict(a, b *store.Record) bool {
 	return a.Verdict == b.Verdict && a.Leader == b.Leader && a.DuplicateOf == b.DuplicateOf && a.Resemblance == b.Resemblance
 }
 
-// checkLeader puts a page back to be fetched if its leader changed since the page was judged, and
-// its text is not kept: without its text the page cannot be judged again.
+// checkLeader queues a page again if its leader changed since the page was judged and its text is
+// not kept: without its text the page cannot be judged again.
 func (p *Pipeline) checkLeader(ctx context.Context, s *subject) error {
 	leader, err := p.recordOf(ctx, s.record.Leader)
 	if err != nil || leader != nil && !leader.Began().After(s.before.Began()) {
@@ -322,7 +323,7 @@ func (p *Pipeline) checkLeader(ctx context.Context, s *subject) error {
 	return p.fetchAgain(ctx, &s.record)
 }
 
-// fetchAgain puts a page back, to be fetched whether it was modified or not.
+// fetchAgain queues a page without validators, so that it is fetched even if it was not modified.
 func (p *Pipeline) fetchAgain(ctx context.Context, r *store.Record) error {
 	_, err := p.store.Requeue(ctx, []frontier.Item{{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: time.Now().UTC()}})
 	return err

@@ -360,7 +360,7 @@ func TestKilledWhileCopying(t *testing.T) {
 		}
 		meanwhile, commit := false, p.committer(subject, copied)
 		err = p.commit(t.Context(), subject, func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
-			if !meanwhile { // the member says something else now, so nobody settles the page with it
+			if !meanwhile { // the member has another text now, so the page is not settled with it
 				handle(t, p, again(article(b, words(8, 100)), 2), changed)
 				meanwhile, s.left = true, left
 			}
@@ -514,9 +514,9 @@ func checkVisits(t *testing.T, open func(*rapid.T) (workers []store.Store, reade
 	})
 }
 
-// checkSettled wants that whoever follows a page resembles it as the verdict says, and that no two
-// unique pages have one text. (Of pages too short to be compared two may lead, if one was judged while
-// the other was to be judged again.)
+// checkSettled checks that each page resembles its leader as the verdict says, and that no two
+// unique pages have one text. (Two pages too short to be compared may both lead, if one was judged
+// while the other was waiting to be judged again.)
 func checkSettled(r *rapid.T, p *Pipeline, s store.Store) {
 	unique := map[wording]*store.Record{}
 	for page, err := range s.Changes(context.Background(), "", store.WantText|store.WantSketch) {

@@ -1,10 +1,10 @@
-// Package line keeps things in lines, each with the first by some order in front.
+// Package line implements priority queues in which an element knows its queue.
 //
 //	soonest := line.New(func(a, b *host) bool { return a.due.Before(b.due) }, func(h *host) *line.Spot[*host] { return &h.spot })
 //	soonest.Put(h)
 //	next := soonest.First()
 //
-// A thing stands in one line at most, so it is enough to say where it belongs now.
+// A thing is in at most one line, so Put also removes it from the line that it was in.
 package line
 
 import (
@@ -12,36 +12,37 @@ import (
 	"slices"
 )
 
-// A Line holds things in an order, the first of them at hand. To put one, move one or take
-// one out costs the logarithm of how many there are. One goroutine at a time uses it.
+// A Line is a priority queue of things. Adding, moving or removing one of n things takes O(log n)
+// time. A Line is not safe for concurrent use.
 type Line[T any] struct {
 	things []T // a heap
 	before func(a, b T) bool
 	spot   func(T) *Spot[T]
 }
 
-// A Spot is where a thing stands, kept in the thing itself. The zero value is in no line.
+// A Spot is the position of a thing, stored in the thing itself. The zero value is in no line.
 type Spot[T any] struct {
 	line  *Line[T]
-	index int // in its things
+	index int // index in line.things
 }
 
-// New makes an empty line in the order of before; spot is where a thing keeps its spot.
-// Whoever changes what a thing is ordered by puts it again, or takes it out first.
+// New returns an empty line in the order of before; spot returns the Spot of a thing. After a
+// change to the key of a thing, the caller must put it again, or remove it before the change.
 func New[T any](before func(a, b T) bool, spot func(T) *Spot[T]) *Line[T] {
 	return &Line[T]{before: before, spot: spot}
 }
 
-// Len is how many things stand in the line.
+// Len returns the number of things in the line.
 func (l *Line[T]) Len() int { return len(l.things) }
 
-// First is the thing in front of a line that is not empty.
+// First returns the first thing of a line. It panics if the line is empty.
 func (l *Line[T]) First() T { return l.things[0] }
 
-// Has says whether a thing stands in the line for which is says yes.
+// Has reports whether is returns true for any thing in the line.
 func (l *Line[T]) Has(is func(T) bool) bool { return slices.ContainsFunc(l.things, is) }
 
-// Put puts a thing where it belongs in the line, whatever line it was in.
+// Put adds a thing to the line, or moves it to its new position. It removes the thing from any
+// other line.
 func (l *Line[T]) Put(t T) {
 	s := l.spot(t)
 	if s.line == l {
@@ -52,17 +53,17 @@ func (l *Line[T]) Put(t T) {
 	heap.Push((*byOrder[T])(l), t)
 }
 
-// Leave takes the thing of the spot out of the line it is in.
+// Leave removes the thing of the spot from its line.
 func (s *Spot[T]) Leave() {
 	if s.line != nil {
 		heap.Remove((*byOrder[T])(s.line), s.index)
 	}
 }
 
-// Line is the line that the thing of the spot stands in; nil: in none.
+// Line returns the line that holds the thing of the spot, or nil if there is none.
 func (s *Spot[T]) Line() *Line[T] { return s.line }
 
-// byOrder is a line as container/heap sees it.
+// byOrder implements heap.Interface for a line.
 type byOrder[T any] Line[T]
 
 func (q *byOrder[T]) Len() int           { return len(q.things) }
@@ -82,7 +83,7 @@ func (q *byOrder[T]) Push(x any) {
 func (q *byOrder[T]) Pop() any {
 	last := len(q.things) - 1
 	t := q.things[last]
-	q.things = slices.Delete(q.things, last, last+1) // which also forgets it
+	q.things = slices.Delete(q.things, last, last+1) // which also clears the element
 	*q.spot(t) = Spot[T]{}
 	return t
 }

@@ -1,9 +1,9 @@
-// Package monitor shows a running crawl to the outside: its numbers to Prometheus
-// under /metrics, and the process to pprof under /debug/pprof/. A page at / names both.
+// Package monitor serves the metrics of a running crawl: numbers for Prometheus under /metrics, and
+// profiles for pprof under /debug/pprof/. A page at / links to both.
 //
-// Start with [Listen]. It knows nothing of crawls: it is given the numbers. It refuses two things.
-// It cannot be reached from other machines unless its address says so, because profiles tell what
-// is in memory. It does not answer under a name that is not its own, see package ownname.
+// Start with [Listen]. The caller supplies the numbers. The server listens on loopback unless its
+// address says otherwise, because profiles show the contents of memory. It does not answer requests
+// for host names other than its own, see package ownname.
 package monitor
 
 import (
@@ -23,22 +23,22 @@ import (
 	"skink/internal/ownname"
 )
 
-// Numbers are how a crawl stands at one moment.
+// Numbers is the state of a crawl at one moment.
 type Numbers struct {
 	Pages    map[string]int64 // in the store, by verdict
 	Others   map[string]int64 // other records in the store, by kind
 	Problems map[string]int64 // errors in the store, by kind
 	URLs     map[string]int64 // in the frontier, by state
-	InFlight int              // URLs under way: asked for, or being judged
-	Hosts    int              // with URLs to fetch
-	Bytes    int64            // of the bodies of all URLs in the store, decoded: whichever run fetched them
-	Fetched  int64            // of bodies fetched by this process, decoded
+	InFlight int              // URLs under way: being fetched or judged
+	Hosts    int              // hosts with URLs to fetch
+	Bytes    int64            // size of the decoded bodies of all URLs in the store, from all runs
+	Fetched  int64            // size of the decoded bodies fetched by this process
 }
 
-// A Build is what the running program was made of.
+// A Build describes the version of the running program.
 type Build struct{ Version, Revision, Go string }
 
-// A Server serves until Close.
+// A Server serves the metrics until Close.
 type Server struct {
 	http     *http.Server
 	listener net.Listener
@@ -46,8 +46,8 @@ type Server struct {
 	requests *prometheus.HistogramVec
 }
 
-// Listen serves at an address as [ownname.Address] makes it. now is called for every request to
-// /metrics.
+// Listen starts a server at an address in the form of [ownname.Address]. It calls now for every
+// request to /metrics.
 func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -76,7 +76,7 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	return s, nil
 }
 
-// front names what there is to be seen.
+// front serves a page with links to the metrics and profiles.
 func front(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = io.WriteString(w, `<!doctype html><html lang="en"><title>skink</title><h1>A skink that crawls</h1>
@@ -84,10 +84,10 @@ func front(w http.ResponseWriter, _ *http.Request) {
 <li><a href="/metrics">/metrics</a>: its numbers, for Prometheus
 <li><a href="/debug/pprof/">/debug/pprof/</a>: profiles of the process, for go tool pprof
 </ul>
-`) // an error means that the reader has gone
+`) // an error means that the client has gone
 }
 
-// info is a metric that is always 1; what it says is in its labels.
+// info returns a metric that is always 1, with the version in its labels.
 func (b Build) info() prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "skink_build_info",
@@ -98,10 +98,10 @@ func (b Build) info() prometheus.Collector {
 	return info
 }
 
-// URL is where the metrics are.
+// URL returns the URL of the metrics.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/metrics" }
 
-// Observe counts a request and how long it took. status 0: there was no answer.
+// Observe counts a request and its duration. status is 0 if there was no answer.
 func (s *Server) Observe(status int, took time.Duration) {
 	class := "none"
 	if status > 0 {
@@ -110,7 +110,7 @@ func (s *Server) Observe(status int, took time.Duration) {
 	s.requests.WithLabelValues(class).Observe(took.Seconds())
 }
 
-// Close ends the server. A visit under way has a second to end.
+// Close stops the server. Requests under way have a second to finish.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -123,7 +123,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// numbers is a collector of what a function says.
+// numbers is a collector of the numbers that a function returns.
 type numbers func() Numbers
 
 var (

@@ -12,19 +12,19 @@ import (
 	"skink/store"
 )
 
-// An Order is the order of hosts. First come the pages whose URLs match the expressions of --prefer,
-// in the order of these, then those of the hosts of seeds, in the order of the seeds, and then all
-// others. A host to which a seed's site moved has the place of that seed's host.
+// An Order is the order of hosts. Pages whose URLs match an expression of --prefer come first, in
+// the order of the expressions. Pages on hosts of seeds follow, in the order of the seeds, and then
+// all others. A host to which a seed's site moved has the place of that seed's host.
 //
-// An Order is kept in the store, so that each judgement of its pages knows it. Nothing changes one
-// after it was made.
+// The store keeps the Order, so that every command that judges its pages uses the same one. An
+// Order is immutable.
 type Order struct {
 	kept   kept
 	prefer []*regexp.Regexp
-	places map[string]int // of hosts among the seeds
+	places map[string]int // by host, for hosts of seeds
 }
 
-// kept is an Order as the store has it, as JSON.
+// kept is the JSON form of an Order in the store.
 type kept struct {
 	Prefer []string          `json:"prefer,omitempty"`
 	Hosts  []string          `json:"hosts,omitempty"`
@@ -34,8 +34,8 @@ type kept struct {
 // metaName is the name under which a store keeps its order.
 const metaName = "order of hosts"
 
-// NewOrder makes an order of regular expressions and of hosts. The error names an expression that
-// cannot be read.
+// NewOrder returns an order of regular expressions and hosts. An invalid expression returns a
+// *[PatternError].
 func NewOrder(prefer, hosts []string) (*Order, error) {
 	return newOrder(kept{Prefer: prefer, Hosts: hosts})
 }
@@ -64,7 +64,7 @@ func newOrder(k kept) (*Order, error) {
 	return o, nil
 }
 
-// A PatternError is an expression of --prefer that cannot be read.
+// A PatternError is an invalid expression of --prefer.
 type PatternError struct {
 	Pattern string
 	Err     error
@@ -73,7 +73,8 @@ type PatternError struct {
 func (e *PatternError) Error() string { return fmt.Sprintf("preferred URLs %q: %v", e.Pattern, e.Err) }
 func (e *PatternError) Unwrap() error { return e.Err }
 
-// Place returns the place of a URL, the first is 0. URLs of which nothing is known share the last.
+// Place returns the place of a URL, counted from 0. All URLs without a place of their own share the
+// last.
 func (o *Order) Place(url string) int {
 	if o == nil {
 		return 0
@@ -92,7 +93,7 @@ func (o *Order) Place(url string) int {
 // Prefers returns the expressions of --prefer.
 func (o *Order) Prefers() []string { return o.kept.Prefer }
 
-// Read returns the order that a store keeps, an empty one if it keeps none.
+// Read returns the order in a store, or an empty one if it has none.
 func Read(ctx context.Context, s interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }) (*Order, error) {
@@ -113,12 +114,12 @@ func parse(b []byte) (*Order, error) {
 	return newOrder(k)
 }
 
-// ErrPrefer: a store keeps other expressions than were given.
+// ErrPrefer means that the store has other expressions than those given.
 var ErrPrefer = errors.New("the store prefers other hosts")
 
-// Add adds hosts of seeds to the order that a store keeps, behind those that are there, and returns
-// the whole. A new store gets the expressions; another one must have the same, or none may be given.
-// Else the error is [ErrPrefer], and the order is that of the store.
+// Add appends hosts of seeds to the order in a store, and returns the result. A new store gets the
+// expressions. For any other store, prefer must be empty or equal to its expressions; otherwise the
+// error is [ErrPrefer], and the returned order is that of the store.
 func Add(ctx context.Context, s store.Meta, prefer, hosts []string) (*Order, error) {
 	return change(ctx, s, func(k *kept, begun bool) error {
 		switch {
@@ -141,7 +142,7 @@ func Add(ctx context.Context, s store.Meta, prefer, hosts []string) (*Order, err
 	})
 }
 
-// Move gives a host the place of a seed's host that moved there, and returns the whole order.
+// Move gives a host the place of a seed's host that moved there, and returns the new order.
 func Move(ctx context.Context, s store.Meta, from, to string) (*Order, error) {
 	return change(ctx, s, func(k *kept, _ bool) error {
 		if k.Moved == nil {
@@ -154,7 +155,7 @@ func Move(ctx context.Context, s store.Meta, from, to string) (*Order, error) {
 	})
 }
 
-// change changes the order that a store keeps, which other workers may change at the same time.
+// change edits the order in a store. Other workers may change it at the same time.
 func change(ctx context.Context, s store.Meta, edit func(k *kept, begun bool) error) (*Order, error) {
 	for {
 		old, err := s.Meta(ctx, metaName)

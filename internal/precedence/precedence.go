@@ -1,30 +1,30 @@
-// Package precedence says which of several pages with one text leads the others. The crawl, the
-// report, the comparison of all pages and the feed ask this package, so that they name the same
+// Package precedence decides which of several pages with one text leads the others. The crawl, the
+// report, the comparison of all pages and the feed use this package, so they all name the same
 // page.
 //
 //	leader := precedence.Leader(pages)
 //
 // # The order
 //
-// The first of these that tells two pages apart decides:
+// The first of these criteria in which two pages differ decides:
 //
 //  1. A page that may be indexed leads one that may not (noindex).
 //  2. A page leads that the other one names as its canonical URL (rel=canonical), if the other
 //     one would lead by the rest of this list.
 //  3. The place of the host: in the order of --prefer, then of the seeds. See [Order].
 //  4. A page that a sitemap lists.
-//  5. The page that was seen first with its text. A page that was away, and comes back with its
-//     text, was first seen when it first had that text.
+//  5. The page that was seen first with its text. If a page was gone and comes back with the same
+//     text, the first time counts.
 //  6. https.
 //  7. A page that declares no other language than that of its text.
 //  8. The shortest path.
 //  9. The smallest URL, so that no two pages are equal.
 //
-// All but the second are properties of a page alone, and make a total order. The second is a word of
-// the page that loses by it, and of no other page: a copy that would not lead anyway cannot give the
-// lead to a third page. It is not believed if the page that is named names yet another page, because
-// somebody would have to follow a chain then, and chains may be circles. So the leader of a set of
-// pages depends on the set alone, and not on the order in which the pages came, except by the fifth.
+// All but the second are properties of a page alone, and make a total order. The second depends
+// only on the page that loses by it: a copy that would not lead anyway cannot pass the lead to a
+// third page. It is ignored if the named page names yet another page, because such chains may be
+// circular. So the leader depends only on the set of pages and not on their order of arrival,
+// except for the fifth criterion.
 package precedence
 
 import (
@@ -35,18 +35,18 @@ import (
 	"skink/store"
 )
 
-// A Standing is all that decides whether a page leads others.
+// A Standing holds everything that decides whether a page leads others.
 type Standing struct {
 	URL       string
 	NoIndex   bool
 	Names     string    // URL of the other page that it names as its canonical URL; "": none
-	Place     int       // of its host, the first is 0; see [Order.Place]
+	Place     int       // of its host, counted from 0; see [Order.Place]
 	Listed    bool      // a sitemap lists it
 	Seen      time.Time // when it was first seen with its text
 	OtherLang bool      // it declares another language than that of its text
 }
 
-// Of returns the standing of a page. A nil order knows no hosts.
+// Of returns the standing of a page. A nil order has no hosts.
 func Of(r *store.Record, order *Order) Standing {
 	s := Standing{
 		URL: r.URL, NoIndex: r.NoIndex, Place: order.Place(r.URL),
@@ -58,8 +58,8 @@ func Of(r *store.Record, order *Order) Standing {
 	return s
 }
 
-// A Reason is why a page leads: the criterion by which it goes before the next page. The words are
-// printed: they do not change.
+// A Reason is the criterion by which a page precedes the next one. The values are printed, so they
+// must not change.
 type Reason string
 
 const (
@@ -72,7 +72,7 @@ const (
 	Language     Reason = "language of the text"
 	ShortestPath Reason = "shortest path"
 	SmallestURL  Reason = "smallest URL"
-	LedBefore    Reason = "led before" // another page goes before it that came later, such as one of a host that is a seed by now
+	LedBefore    Reason = "led before" // a page that arrived later precedes it, such as one of a host that has become a seed
 )
 
 // order is the order of pages without their canonical URLs.
@@ -90,8 +90,9 @@ var order = []struct {
 	{SmallestURL, func(a, b *Standing) int { return cmp.Compare(a.URL, b.URL) }},
 }
 
-// Compare returns which of two pages goes before the other, without their canonical URLs: less than
-// 0 if it is a, and the first criterion that tells. It is 0 for one page alone.
+// Compare returns a negative number if page a precedes page b, ignoring canonical URLs, and a
+// positive one if b precedes a, with the first criterion that decides. It returns 0 only for the
+// same page.
 func Compare(a, b *Standing) (int, Reason) {
 	for _, c := range order {
 		if d := c.compare(a, b); d != 0 {
@@ -101,13 +102,13 @@ func Compare(a, b *Standing) (int, Reason) {
 	return 0, ""
 }
 
-// Yields says whether a page that would lead gives the lead to another, because it names that as its
-// canonical URL.
+// Yields reports whether a page that would lead passes the lead to another, because its canonical
+// URL names that page.
 func Yields(a, to *Standing) bool {
 	return a.Names == to.URL && to.Names == "" && (a.NoIndex || !to.NoIndex)
 }
 
-// Leader returns the index of the page that leads some pages with one text, -1 of none.
+// Leader returns the index of the page that leads pages with one text, or -1 if pages is empty.
 func Leader(pages []Standing) int {
 	best := -1
 	for i := range pages {
@@ -154,7 +155,7 @@ func yesFirst(a, b bool) int {
 
 func isHTTPS(url string) bool { return strings.HasPrefix(url, "https:") }
 
-// pathLen is the length of a URL's path and query, or of all of a file's path.
+// pathLen returns the length of a URL's path and query, or of the whole path of a file.
 func pathLen(url string) int {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {

@@ -19,12 +19,12 @@ import (
 	"skink/warc"
 )
 
-// Opening is what the names of files end in that are being written.
+// Opening is the ending of the names of files that are being written.
 const Opening = ".open"
 
 // A File is a web archive that can be read.
 type File struct {
-	Name string // as a message names it
+	Name string // name for messages
 	Open func() (io.ReadCloser, error)
 }
 
@@ -32,8 +32,8 @@ func onDisk(path string) File {
 	return File{path, func() (io.ReadCloser, error) { return os.Open(path) }}
 }
 
-// Files are the archives that a path names: itself, those in a WACZ package, or those in a folder in
-// the order of their names, which is that in which a crawl wrote them.
+// Files returns the archives at a path: the file itself, those in a WACZ package, or those in a
+// folder sorted by name, which is the order in which a crawl wrote them.
 func Files(path string) (files []File, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -72,7 +72,7 @@ func isArchiveName(name string) bool {
 	return strings.HasSuffix(name, ".warc.gz") || strings.HasSuffix(name, ".warc")
 }
 
-// filesIn are the archives in a file: itself, or those in it if it is a WACZ package.
+// filesIn returns the archives in a file: the file itself, or those in it if it is a WACZ package.
 func filesIn(path string) (files []File, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -81,7 +81,7 @@ func filesIn(path string) (files []File, err error) {
 	defer f.Close()
 	start := make([]byte, len(ZIPMagic))
 	if _, err := io.ReadFull(f, start); err != nil || string(start) != ZIPMagic {
-		return []File{onDisk(path)}, nil // reading it says what is wrong
+		return []File{onDisk(path)}, nil // reading it will return the error
 	}
 	packed, err := zip.OpenReader(path)
 	if err != nil {
@@ -97,10 +97,10 @@ func filesIn(path string) (files []File, err error) {
 	return files, nil
 }
 
-// ZIPMagic is what a ZIP file with anything in it begins with.
+// ZIPMagic is the beginning of a ZIP file that is not empty.
 const ZIPMagic = "PK\x03\x04"
 
-// Packaged are the archives of a WACZ package, in the order of their names.
+// Packaged returns the archives of a WACZ package, sorted by name.
 func Packaged(z *zip.Reader) (entries []*zip.File) {
 	for _, f := range z.File {
 		if strings.HasPrefix(f.Name, "archive/") && isArchiveName(f.Name) {
@@ -125,7 +125,7 @@ func openPackaged(path, name string) (io.ReadCloser, error) {
 	return both{f, z}, nil
 }
 
-// both is a file that is closed with the package that it is in.
+// both is a file that closes its package when it is closed.
 type both struct {
 	io.ReadCloser
 	zip io.Closer
@@ -133,15 +133,15 @@ type both struct {
 
 func (b both) Close() error { return errors.Join(b.ReadCloser.Close(), b.zip.Close()) }
 
-// Notes are told what becomes of records that are no pages. Each of them is required.
+// Notes holds functions that are called for records that are not pages. All are required.
 type Notes struct {
-	Damaged func(error)       // of each record that is lost
-	Odd     func(error)       // of what is not as it should be, and costs no record
-	Passed  func(kind string) // of each record that holds no page, unless it accompanies another
+	Damaged func(error)       // for each lost record
+	Odd     func(error)       // for each irregularity that loses no record
+	Passed  func(kind string) // for each record that holds no page, unless it accompanies another
 }
 
-// Pages reads the pages of an archive in their order, and passes each on with its place, if it has
-// one. The error is that of reading the file, of ctx, or of take.
+// Pages reads the pages of an archive in order, and calls take with each page and its position, if
+// it has one. The error is that of reading the file, of ctx, or of take.
 func Pages(ctx context.Context, r io.Reader, name string, opt crawler.Options, notes Notes, take func(*crawler.Page, store.Archived) error) error {
 	in := bufio.NewReaderSize(r, startBytes)
 	if start, _ := in.Peek(startBytes); IsARC(start) {
@@ -188,19 +188,19 @@ func Pages(ctx context.Context, r io.Reader, name string, opt crawler.Options, n
 	}
 }
 
-// startBytes is how much of a file is looked at to see its format.
+// startBytes is how many bytes of a file are read to detect its format.
 const startBytes = 64 << 10
 
-// IsARC says whether a file that begins with some bytes, packed or not, is in ARC.
+// IsARC reports whether a file with the given beginning, compressed or not, is an ARC file.
 func IsARC(start []byte) bool { return warc.IsARC(unpackedStart(start[:min(len(start), startBytes)])) }
 
-// unpackedStart is the beginning of what a file holds that begins with some bytes.
+// unpackedStart returns the decompressed beginning of a file.
 func unpackedStart(start []byte) []byte {
 	z, err := gzip.NewReader(bytes.NewReader(start))
 	if err != nil {
 		return start
 	}
 	head := make([]byte, 64)
-	n, _ := io.ReadFull(z, head) // the end of the file is not there
+	n, _ := io.ReadFull(z, head) // the end of the file is missing
 	return head[:n]
 }

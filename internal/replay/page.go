@@ -1,7 +1,7 @@
-// Package replay turns web archives into the pages that they are of, as a crawl has them, so that
-// they are judged as if they had been crawled. [Pages] reads a whole archive; [PageOf] is the page
-// of a record. How a crawl of ours marks its records is said here too, for package
-// internal/archive, which writes them.
+// Package replay turns the records of web archives into pages, so that they can be judged like the
+// pages of a crawl. [Pages] reads a whole archive; [PageOf] returns the page of one record. The
+// package also defines the fields with which a crawl by skink marks its records. Package
+// internal/archive writes them.
 package replay
 
 import (
@@ -18,42 +18,42 @@ import (
 	"skink/warc"
 )
 
-// PageField says whether the crawl took the answer for the page of its URL: those of a robots.txt,
-// of a URL that was tried again, and of a visit that counts as failed although there was an answer,
-// are none. One that looks like a page may be an error all the same: then the field names the
-// problem, see [crawler.Problem.Answered], and DetailField says more, for no single answer shows
-// that. The specification lets readers pass over fields that they do not know.
+// PageField says whether the crawl used the answer as the page of its URL. It did not for a
+// robots.txt, for a URL that was tried again, or for a visit that counts as failed despite its
+// answer. An answer that looks like a page may be an error, which a single answer does not show.
+// Then the field names the problem, see [crawler.Problem.Answered], and DetailField has details.
+// The specification allows readers to ignore unknown fields.
 const (
 	PageField   = "Skink-Page"
 	IsPage      = "yes"
 	NotPage     = "no"
-	NoAnswer    = "none" // of a metadata record: it says why there is no answer
+	NoAnswer    = "none" // in a metadata record that says why there is no answer
 	DetailField = "Skink-Page-Detail"
 )
 
-// A Remark is what a metadata record of a crawl says of a URL, as JSON.
+// A Remark is the JSON content of a metadata record of a crawl about a URL.
 type Remark struct {
 	Verdict     string  `json:"verdict,omitempty"`
 	DuplicateOf string  `json:"duplicate_of,omitempty"` // URL of the leader
-	Resemblance float64 `json:"resemblance,omitempty"`  // exact, to the leader
+	Resemblance float64 `json:"resemblance,omitempty"`  // to the leader, exact
 
 	Problem string `json:"problem,omitempty"` // why there is no answer
 	Detail  string `json:"detail,omitempty"`
-	Tries   int    `json:"tries,omitempty"` // beyond the first
+	Tries   int    `json:"tries,omitempty"` // further tries after the first
 }
 
 // TypeRemark is the content type of such records.
 const TypeRemark = "application/json"
 
-// PageOf is the page of a record, as a crawl by opt had it or would have it; nil: the record is
-// none. Pages are answers of web servers, files of the web without their answer (resource records),
-// and texts of pages (WET); and what this package wrote of a URL that nobody answered. The
-// robots.txt of a site is no page, nor is an answer that a crawl of ours did not take for one, nor
-// a revisit, which has no body.
+// PageOf returns the page of a record as a crawl with opt would have it, or nil if the record is
+// not a page. Pages are answers of web servers, files without an answer (resource records), texts
+// of pages (WET), and remarks of a skink crawl about URLs without an answer. These are not pages:
+// the robots.txt of a site, an answer that a skink crawl did not use as a page, and a revisit,
+// which has no body.
 //
-// A record that accompanies another, such as a request, gives neither a page nor an error. The error
-// is a [*PassedError] for any other record that is no page, a [*warc.Damage], or says what in the
-// record makes no sense. The block of a page was read to its end.
+// For a record that accompanies another, such as a request, both results are nil. The error is a
+// [*PassedError] for any other record that is not a page, a [*warc.Damage], or describes what is
+// invalid in the record. PageOf reads the block of a page to its end.
 func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 	url, err := pageURL(rec)
 	if url == "" || err != nil {
@@ -84,31 +84,31 @@ func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 	return page, nil
 }
 
-// A PassedError says that a record is of a kind that holds no page.
+// A PassedError is a record of a kind that holds no page.
 type PassedError struct{ Kind string } // the kind, such as "status 404"
 
 func (e *PassedError) Error() string { return "the record holds no page: " + e.Kind }
 
 func passed(format string, args ...any) error { return &PassedError{fmt.Sprintf(format, args...)} }
 
-// Accompanies says whether a record belongs to another one, or to its whole file, so that nobody
-// expects a page in it.
+// Accompanies reports whether a record belongs to another one, or to its whole file, so that it is
+// not expected to hold a page.
 func Accompanies(rec *warc.Record) bool {
 	switch rec.Type() {
 	case warc.Info, warc.Request:
 		return true
-	case warc.Metadata: // with other values, or of other tools
+	case warc.Metadata: // with other values, or by other tools
 		return rec.Header.Get(PageField) != NoAnswer
 	}
 	return false
 }
 
-// OtherType is why a record whose type never holds a page is passed over; nil: it may be a page.
+// OtherType returns why a record is skipped if records of its type never hold a page, else nil.
 func OtherType(rec *warc.Record) error {
 	switch t := rec.Type(); t {
 	case warc.Response, warc.Conversion, warc.Metadata, warc.Resource:
 		return nil
-	case warc.Revisit, warc.Continuation: // the rest stands elsewhere, perhaps in another archive
+	case warc.Revisit, warc.Continuation: // the rest is elsewhere, perhaps in another archive
 		return passed("%s", t)
 	case "":
 		return passed("record without a type")
@@ -117,7 +117,7 @@ func OtherType(rec *warc.Record) error {
 	}
 }
 
-// pageURL is the canonical URL of a record that may be a page; "": it is none.
+// pageURL returns the canonical URL of a record that may be a page, or "" if it is none.
 func pageURL(rec *warc.Record) (string, error) {
 	if Accompanies(rec) {
 		return "", nil
@@ -128,7 +128,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	kind := rec.Header.Get("Content-Type")
 	switch {
 	case rec.Type() == warc.Response && !strings.HasPrefix(kind, "application/http"):
-		return "", passed("response that is not HTTP") // of a name server, say
+		return "", passed("response that is not HTTP") // for example of a name server
 	case rec.Type() == warc.Conversion && !strings.HasPrefix(kind, "text/plain"):
 		return "", passed("conversion that is no text")
 	}
@@ -156,7 +156,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	return url, nil
 }
 
-// about says which record an error is about.
+// about adds the record to an error.
 func about(rec *warc.Record, err error) error {
 	return &warc.Damage{Offset: rec.Offset, URI: rec.URI(), Err: err}
 }
@@ -165,7 +165,7 @@ func cutOf(rec *warc.Record) wire.Cut {
 	return wire.Cut(strings.ToLower(rec.Header.Get("WARC-Truncated")))
 }
 
-// fileAnswer is what a server would have answered with a file.
+// fileAnswer returns the answer with which a server would have sent a file.
 func fileAnswer(rec *warc.Record, kind string) wire.Answer {
 	return wire.Answer{At: rec.Date(), Status: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Body: rec.Block, Cut: cutOf(rec)}
 }
@@ -185,7 +185,7 @@ func httpAnswer(rec *warc.Record) (a wire.Answer, err error) {
 	return a, nil
 }
 
-// unanswered is the page of a URL that nobody answered.
+// unanswered returns the page of a URL without an answer.
 func unanswered(item frontier.Item, rec *warc.Record) (*crawler.Page, error) {
 	var remark Remark
 	if err := json.NewDecoder(rec.Block).Decode(&remark); err != nil {

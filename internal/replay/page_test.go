@@ -13,8 +13,8 @@ import (
 	"skink/warc"
 )
 
-// Records of other tools that are pages, and that are none. Whoever expects a page in a record is told
-// why there is none.
+// Records of other tools that are pages, and records that are not. If a record could be expected to
+// hold a page, the error says why it does not.
 func TestPageOf(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>A page."
 	for _, test := range []struct {

@@ -1,9 +1,9 @@
-// Package table reads and writes Parquet files, a row at a time and in bounded memory: [Open] a
-// file to read it, or [NewWriter] to write one. A [Schema] keeps its columns in their order.
+// Package table reads and writes Parquet files row by row in bounded memory. Use [Open] to read a
+// file, and [NewWriter] to write one. A [Schema] keeps the order of its columns.
 //
-// It knows of a column its name and, at the top level, its value as a string or a number. What else
-// a row has, lists and groups included, is passed on as it is from a file to a file of the same
-// schema.
+// The package can read the names of columns and, at the top level, their values as strings or
+// numbers. All other data of a row, including lists and groups, can only be copied unchanged to a
+// file with the same schema.
 package table
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// Magic is what every Parquet file begins with.
+// Magic is the beginning of every Parquet file.
 const Magic = "PAR1"
 
-// A Kind is what a column holds.
+// A Kind is the type of the values in a column.
 type Kind uint8
 
 const (
@@ -31,7 +31,7 @@ const (
 	Time // UTC, in microseconds
 )
 
-// A Column is one of a schema. A row may have no value in it.
+// A Column is a column of a schema. All columns are optional.
 type Column struct {
 	Name string
 	Kind Kind
@@ -45,24 +45,24 @@ func (c Column) node() parquet.Node {
 	return parquet.Optional(kinds[c.Kind])
 }
 
-// A Schema is the columns of a file, in their order.
+// A Schema holds the columns of a file, in order.
 type Schema struct {
 	of    *parquet.Schema
-	added int // columns at the end that Extend put there
+	added int // columns at the end that Extend added
 }
 
-// NewSchema makes a schema of columns.
+// NewSchema returns a schema with the given columns.
 func NewSchema(columns []Column) *Schema {
 	return &Schema{of: parquet.NewSchema("schema", group{parquet.Group{}, fieldsOf(columns)})}
 }
 
-// Extend is a schema with more columns at its end.
+// Extend returns a schema with more columns at its end.
 func (s *Schema) Extend(columns []Column) *Schema {
 	fields := append(slices.Clone(s.of.Fields()), fieldsOf(columns)...)
 	return &Schema{of: parquet.NewSchema(s.of.Name(), group{s.of, fields}), added: len(columns)}
 }
 
-// Names are the names of the columns at the top level.
+// Names returns the names of the columns at the top level.
 func (s *Schema) Names() (names []string) {
 	for _, f := range s.of.Fields() {
 		names = append(names, f.Name())
@@ -70,10 +70,10 @@ func (s *Schema) Names() (names []string) {
 	return names
 }
 
-// Equal says whether two files have the same columns.
+// Equal reports whether two schemas have the same columns.
 func (s *Schema) Equal(other *Schema) bool { return parquet.EqualNodes(s.of, other.of) }
 
-// A group is a node whose fields keep their order: that of the library sorts them.
+// A group is a node whose fields keep their order; the library's own type sorts them.
 type group struct {
 	parquet.Node
 	fields []parquet.Field
@@ -89,13 +89,13 @@ func fieldsOf(columns []Column) (fields []parquet.Field) {
 	return fields
 }
 
-// A Row is one of a file.
+// A Row is a row of a file.
 type Row struct {
 	schema *Schema
 	values parquet.Row
 }
 
-// Size is about how many bytes a row takes.
+// Size returns the approximate size of a row in bytes.
 func (r *Row) Size() (n int) {
 	for _, v := range r.values {
 		n += 24
@@ -106,12 +106,12 @@ func (r *Row) Size() (n int) {
 	return n
 }
 
-// Schema is that of the row's file.
+// Schema returns the schema of the row's file.
 func (r *Row) Schema() *Schema { return r.schema }
 
-// Value is what a row has in a column of the top level: a string, an int64, a float64, a bool, nil
-// where it has none, or anything else where the column is none of these. ok says whether there is
-// such a column.
+// Value returns the value of a row in a top-level column: a string, an int64, a float64, a bool,
+// nil if it has none, or another type if the column has none of these types. ok reports whether the
+// column exists.
 func (r *Row) Value(name string) (value any, ok bool) {
 	leaf, ok := r.schema.of.Lookup(name)
 	if !ok && slices.Contains(r.schema.Names(), name) {
@@ -158,7 +158,7 @@ type Reader struct {
 	schema *Schema
 }
 
-// Open opens a file of so many bytes. It reads the file's index, which stands at its end.
+// Open opens a file of size bytes. It reads the file's index, which is at its end.
 func Open(f io.ReaderAt, size int64) (*Reader, error) {
 	file, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
@@ -167,13 +167,13 @@ func Open(f io.ReaderAt, size int64) (*Reader, error) {
 	return &Reader{file, &Schema{of: file.Schema()}}, nil
 }
 
-// Schema is that of the file.
+// Schema returns the schema of the file.
 func (r *Reader) Schema() *Schema { return r.schema }
 
-// rowsAtOnce are read in one step.
+// rowsAtOnce is the number of rows read in one step.
 const rowsAtOnce = 64
 
-// Rows yields the rows in their order. It ends with an error.
+// Rows yields the rows in order. It stops after an error.
 func (r *Reader) Rows() iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		for _, g := range r.file.RowGroups() {
@@ -207,7 +207,7 @@ func (r *Reader) rowsOf(g parquet.RowGroup, yield func(*Row, error) bool) (more 
 	}
 }
 
-// readRows turns a panic, with which the library answers to some damage, into an error.
+// readRows turns a panic of the library into an error: it panics on some damaged files.
 func readRows(rows parquet.Rows, buffer []parquet.Row) (n int, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -217,24 +217,23 @@ func readRows(rows parquet.Rows, buffer []parquet.Row) (n int, err error) {
 	return rows.ReadRows(buffer)
 }
 
-// groupBytes is how many bytes of rows are in a row group, which is held in memory until it is
-// full.
+// groupBytes is the size in bytes of a row group, which is in memory until it is full.
 const groupBytes = 32 << 20
 
-// A Writer writes a file, packed with zstd. Close it.
+// A Writer writes a file compressed with zstd. Close it.
 type Writer struct {
 	schema *Schema
 	to     *parquet.GenericWriter[any]
 	held   int
 }
 
-// NewWriter writes a file of a schema.
+// NewWriter returns a Writer for a file with a schema.
 func NewWriter(w io.Writer, s *Schema) *Writer {
 	return &Writer{schema: s, to: parquet.NewGenericWriter[any](w, s.of, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}))}
 }
 
-// Copy writes a row of a file whose schema is the writer's, or was extended to it: then with a
-// value for each column that was added, nil for none.
+// Copy writes a row of a file with the writer's schema. If the writer's schema extends that of the
+// file, added holds a value for each added column, or nil for none.
 func (w *Writer) Copy(r *Row, added ...any) error {
 	row := slices.Clone(r.values)
 	columns := len(w.schema.of.Columns()) - w.schema.added
@@ -254,7 +253,7 @@ func (w *Writer) Write(values []any) error {
 	return w.write(row)
 }
 
-// valueOf is a value in an optional column.
+// valueOf returns a value for an optional column.
 func valueOf(v any, column int) parquet.Value {
 	const absent, present = 0, 1
 	switch v := v.(type) {
@@ -284,5 +283,5 @@ func (w *Writer) write(row parquet.Row) error {
 	return w.to.Flush()
 }
 
-// Close writes the rest, and the index.
+// Close writes buffered rows and the index.
 func (w *Writer) Close() error { return w.to.Close() }

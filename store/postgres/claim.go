@@ -76,7 +76,7 @@ type holding struct {
 	urls map[dedup.Hash]bool // guarded by mu
 }
 
-// holding returns what was taken under a claim: nothing if another process holds it.
+// holding returns the URLs taken under a claim: none if another process holds it.
 func (s *Store) holding(c frontier.Claim) *holding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,7 +258,7 @@ func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Dur
 	return lost, nil
 }
 
-// Take reads what comes next in a host's queue, beyond what was taken before.
+// Take returns the next URLs in a host's queue that were not taken before.
 func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []frontier.Item, err error) {
 	taken := s.holding(c)
 	taken.mu.Lock()

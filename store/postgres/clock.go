@@ -8,14 +8,14 @@ import (
 	"skink/frontier"
 )
 
-// # Whose time it is
+// # Times of the server's clock
 //
-// When a host may be asked again is written by one worker and read by another, whose clocks may differ
-// by hours. In the store such times are those of the server's clock. Each claim tells the server's
-// time, so a worker knows how far the server's clock is ahead of its own, to within the time that the
-// answer took. A time gets the end of that span that makes it later: a host is left alone too long by
-// milliseconds, never too short. If the span contains zero, the clocks are taken for
-// the same.
+// One worker writes the time of a host's next request and another reads it, and their clocks may
+// differ by hours. So the store keeps such times by the server's clock. Each claim returns the
+// server's time. From it a worker knows how far the server's clock is ahead of its own, to within
+// the duration of the answer. A time is converted with the end of that span that makes it later: a
+// host may rest milliseconds too long, but never too short. If the span contains zero, the clocks
+// count as equal.
 //
 // If the server's clock is set back, hosts would rest, and claims last, for longer by that step. A row
 // of host says when it was touched: times of rows that were touched in the future are moved back with

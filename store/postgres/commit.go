@@ -14,13 +14,14 @@ import (
 
 // # How pages are committed
 //
-// A commit is two round trips. The first reads, without a lock, what its entries rest on; the outcomes
-// are decided from that. The second is a pipeline of two transactions. One writes what nobody sees or
-// minds before there is a record: visits and newly discovered URLs. The other locks the row of turn and
-// checks, in the same statement that counts its place up, that nothing was committed since the first
-// round trip that concerns its entries. Only then do the statements after it write postings, pages and
-// the ends of URLs: each joins turn, and finds its batch named there or nothing. So the lock is held for
-// no round trip. If the check fails, the commit begins again with its first round trip.
+// A commit is two round trips. The first reads, without a lock, the data on which the verdicts of
+// its entries depend, and decides their outcomes. The second is a pipeline of two transactions. The
+// first transaction writes rows that have no effect on readers before there is a record: visits and
+// newly discovered URLs. The second locks the row of turn. The statement that increments its place
+// also checks that no commit since the first round trip concerns these entries. Only then do the
+// later statements write postings, pages and the ends of URLs: each joins turn, and does nothing
+// unless turn names its batch. So the lock is not held during a round trip. If the check fails, the
+// commit starts again with its first round trip.
 //
 // A commit whose answer was lost is repeated. A page that has the visit which the commit made for it was
 // written by the first attempt.
@@ -103,7 +104,7 @@ func together(entries []*store.Entry) int {
 	return len(entries)
 }
 
-// commit tries until nobody else commits in between what concerns its entries.
+// commit repeats both round trips until no other commit in between concerns its entries.
 func (s *Store) commit(ctx context.Context, c *commit) ([]store.Outcome, error) {
 	for {
 		known, err := s.readBasis(ctx, c)
@@ -144,7 +145,7 @@ const (
 	heldSQL        = "SELECT name, worker, token FROM host WHERE name = ANY($1::text[]) AND until > clock_timestamp()"
 )
 
-// asks is what is looked up for entries, by column.
+// asks holds the look-ups of entries, by column.
 type asks struct {
 	i     []int32
 	mark  []int64
@@ -223,7 +224,7 @@ func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
 	return known, s.pool.SendBatch(ctx, b).Close()
 }
 
-// decide returns the outcome of each entry, and what is to be written of them.
+// decide returns the outcome of each entry, and the rows to write.
 func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 	outcomes := make([]store.Outcome, len(c.entries))
 	w := &writes{keys: map[uint64]bool{}, hashes: map[dedup.Hash]bool{}, placed: map[dedup.Hash]bool{}}

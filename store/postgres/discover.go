@@ -11,10 +11,10 @@ import (
 	"skink/frontier"
 )
 
-// SQL of the discovery of URLs. Rows come in the order of their hashes, so that two transactions rarely
-// deadlock. The rows of hosts are locked until the new URLs can be seen, and whoever looks into a
-// queue locks them first: so no host is taken for empty that is not. IS TRUE keeps the planner from
-// joining found and fresh by a nested loop, which is slow for a page with many links.
+// SQL of the discovery of URLs. Rows are in the order of their hashes, so that two transactions
+// rarely deadlock. The rows of hosts are locked until the new URLs are visible. A reader of a queue
+// locks the host's row first, so no host with new URLs appears empty. IS TRUE keeps the planner
+// from joining found and fresh by a nested loop, which is slow for a page with many links.
 const (
 	discoverSQL = `WITH found AS (
   SELECT * FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::bigint[], $6::text[]) a(hash, i, host, rank, later, item)),

@@ -24,12 +24,12 @@ import (
 // patience without any answer the call fails with [store.ErrAway], and later calls are tried once until
 // one succeeds. A schema that was dropped or replaced is never waited for.
 
-// patience is how long a call is repeated. It is as long as a claim on a host: after it, other workers
-// have taken over anyway.
+// patience is how long a call is repeated. It equals the duration of a claim on a host: after that,
+// other workers have taken over.
 var patience = 30 * time.Second
 
-// attempt is how long one attempt of a call may take, so that a server that takes the connection and never answers
-// is not waited for without end.
+// attempt returns the timeout of one attempt of a call. It ends the wait for a server that accepts
+// the connection and never answers.
 func attempt() time.Duration { return statementTimeout + 5*time.Second }
 
 var (
@@ -39,8 +39,8 @@ var (
 	errForgot = errors.New("the server has forgotten commits that it had acknowledged: it was replaced by a standby that was not synchronous, or restored from a backup; run the same command again, and the pages that it forgot are fetched again")
 )
 
-// openPatience is how long opening a store waits for a server: long enough for a failover, and short
-// enough for a person who mistyped an address.
+// openPatience is how long opening a store waits for a server: long enough for a failover, but
+// short if the address was mistyped.
 const openPatience = 10 * time.Second
 
 // try calls do until it succeeds or cannot.

@@ -377,7 +377,7 @@ func TestCannotOpen(t *testing.T) {
 	}
 }
 
-// A transaction of somebody else that holds the commit lock is waited for, but not without end.
+// A commit waits for a foreign transaction that holds the commit lock, but not without end.
 func TestStatementThatTakesMinutes(t *testing.T) {
 	ctx := context.Background()
 	defer func(p, s time.Duration) { patience, statementTimeout = p, s }(patience, statementTimeout)
@@ -404,8 +404,8 @@ func TestStatementThatTakesMinutes(t *testing.T) {
 	}
 }
 
-// Somebody else's transaction that stays open, with what it sees of all tables, and a vacuum of them disturb
-// nobody.
+// A foreign transaction that stays open with a snapshot of all tables, and a vacuum of them, do not
+// disturb the store.
 func TestLongTransaction(t *testing.T) {
 	ctx := context.Background()
 	server := postgrestest.Start(t)

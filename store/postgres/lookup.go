@@ -56,7 +56,7 @@ func (s *Store) lookupAll(calls [][]store.Ask) ([][]store.Found, error) {
 	return parts(calls, found), nil
 }
 
-// lookup reads the mark first: what was committed up to it, the statements after it see.
+// lookup reads the mark first, so the statements after it see all commits up to the mark.
 func (s *Store) lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	all := make([]store.Found, len(asks))
 	var hi, ki, kk, most, meet []int32
@@ -100,8 +100,8 @@ func (s *Store) lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 
 const turnSQL = "SELECT birth, place FROM turn WHERE one = 1"
 
-// readTurn reads the place of the last commit, and says whether the store is still the one that was
-// opened. seen is the highest place that was known before the server was asked.
+// readTurn reads the place of the last commit. It fails if the store is no longer the one that was
+// opened, or has forgotten commits. seen is the highest place known before the query.
 func (s *Store) readTurn(row pgx.Row, seen int64) (place int64, err error) {
 	var birth id
 	err = row.Scan(&birth, &place)

@@ -77,9 +77,9 @@ type id = [16]byte
 // and the others for the queue of URLs and the rest.
 const connections = 8
 
-// Open opens a store. It returns [store.ErrNotExist] if there is none and opt does not ask for one,
-// [store.ErrCorrupt] if another version of skink made it, [store.ErrAway] if no server answers
-// within ten seconds.
+// Open opens a store. It returns [store.ErrNotExist] if there is no store and opt does not create
+// one, [store.ErrCorrupt] if another version of skink made it, and [store.ErrAway] if no server
+// answers within ten seconds.
 func Open(ctx context.Context, a Address, opt Options) (*Store, error) {
 	s, err := open(ctx, a, opt)
 	if err != nil {
@@ -207,8 +207,8 @@ func (s *Store) create(ctx context.Context) error {
 	return err
 }
 
-// beginRun forgets what the run before made of its hosts, unless its workers are still there: when they
-// were to be asked again, and which were not worth waiting for. The wishes of hosts stay.
+// beginRun resets the state of hosts from the last run, unless workers of that run still exist: the
+// times of their next requests, and which hosts were hopeless. Rests that the hosts asked for stay.
 func (s *Store) beginRun(ctx context.Context) error {
 	if err := s.mendClock(ctx); err != nil {
 		return err

@@ -132,7 +132,7 @@ func tallyOf(flat map[string]int64) (t store.Tally, err error) {
 	return t, err
 }
 
-// recent is a set that forgets the oldest of what it was given. The zero value is empty.
+// recent is a set that drops its oldest elements. The zero value is empty.
 type recent struct {
 	mu       sync.Mutex
 	now, old map[dedup.Hash]struct{} // guarded by mu

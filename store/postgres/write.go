@@ -163,8 +163,8 @@ const (
  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
 )
 
-// write is the second round trip. It returns false if the check failed, and then wrote nothing that
-// anybody sees but newly discovered URLs.
+// write is the second round trip. It returns false if the check failed; then readers can see only
+// the newly discovered URLs.
 func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (written bool, err error) {
 	b := &pgx.Batch{}
 	found, beyond, err := s.queueBefore(b, c, w)

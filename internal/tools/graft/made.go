@@ -9,27 +9,27 @@ import (
 	"strings"
 )
 
-// Where no pages are at hand, they are made: templates of ten kinds, with the
-// menus, teasers, comments and footers that sites have, and articles of words
-// drawn at random. In a template TITLE and BODY stand for what is the article's.
+// Without -articles and -site, the tool generates pages. They combine templates of ten kinds, which
+// have the menus, teasers, comments and footers of real sites, with articles of random words. In a
+// template, TITLE and BODY are placeholders for the title and the text of the article.
 //
 //go:embed templates
 var templateFiles embed.FS
 
 const madeArticleCount = 60
 
-// madeArticles are articles of 60 to 800 words, each in the next template.
+// madeArticles returns articles of 60 to 800 words, each in the next template.
 func madeArticles(seed uint64) (pages []*page) {
 	names, err := fs.Glob(templateFiles, "templates/*.html")
 	if err != nil {
-		panic(err) // only the pattern can be wrong
+		panic(err) // the only possible error is a bad pattern
 	}
 	for i := range madeArticleCount {
 		w := writer{rand.New(rand.NewPCG(seed, uint64(i)))}
 		body, text := w.article(60 + w.IntN(700))
 		source, err := fs.ReadFile(templateFiles, names[i%len(names)])
 		if err != nil {
-			panic(err) // it was just listed
+			panic(err) // the file was just listed
 		}
 		fill := strings.NewReplacer("TITLE", w.title(), "BODY", body)
 		if p := newPage(fmt.Sprintf("made-%d", i), []byte(fill.Replace(string(source))), text); p != nil {
@@ -39,8 +39,8 @@ func madeArticles(seed uint64) (pages []*page) {
 	return pages
 }
 
-// madeSite is the reference of a program that does not exist: short pages with one
-// menu, one footer, and the same headings.
+// madeSite returns the reference manual of an imaginary program: short pages with one menu, one
+// footer, and the same headings.
 func madeSite(seed uint64) (texts []string) {
 	const pages = 80
 	var menu strings.Builder
@@ -59,7 +59,7 @@ func madeSite(seed uint64) (texts []string) {
 	return texts
 }
 
-// A writer writes sentences that mean nothing, and never the same twice.
+// A writer writes random sentences, never the same twice.
 type writer struct{ *rand.Rand }
 
 var (
@@ -103,7 +103,7 @@ func (w writer) title() string {
 	return fmt.Sprintf("A %s %s %s the %s", w.of(qualities), w.of(things), w.of(doings), w.of(things))
 }
 
-// article is some paragraphs with what stands between them, as HTML and as text.
+// article returns some paragraphs with other elements between them, as HTML and as text.
 func (w writer) article(words int) (body, text string) {
 	var b, plain strings.Builder
 	add := func(before, s, after string) {

@@ -1,26 +1,24 @@
-// Graft measures how steady the main text is. A copy of an article keeps its
-// sentences and changes everything around them: another site, another menu,
-// other lists of what else to read. So the tool cuts the body out of one page,
-// sets it into the place of another page's, and compares what the extractor
-// takes from the two.
+// Graft measures how stable the extracted main text is. A copy of an article keeps its sentences
+// and changes everything around them: another site, another menu, other lists of related articles.
+// So the tool cuts the body out of one page, puts it in place of another page's body, and compares
+// the texts that the extractor returns for both.
 //
 //	go run ./internal/tools/graft                          on pages of its own making
 //	go run ./internal/tools/graft -articles DIR -site DIR  on real ones
 //
 // It prints three figures, each a resemblance of ten-word shingles:
 //
-//   - grafts: an article on its own page and in the template of another. A copy
-//     is to be found to be one.
-//   - strangers: two articles in one template. They must not look alike.
+//   - grafts: an article on its own page and in the template of another. They should be found to be
+//     copies.
+//   - strangers: two articles in one template. They must not resemble each other.
 //   - site: two different pages of one site.
 //
-// DIR of -articles holds html/ID.html, and the text of each article: in
-// ground-truth.json, {ID: {"articleBody"}}, as Scrapinghub's article extraction
-// benchmark has it, or in ground-truth/ID.json, {"_internal": {"page_type":
-// {"primary"}}, "ground_truth": {"main_content"}}, as the web content extraction
-// benchmark of Foley has it, of which the articles are taken. DIR of -site holds
-// HTML files. With -worst N the N pages that spoil most grafts are shown, each
-// with what the two texts do not share.
+// DIR of -articles holds html/ID.html, and the text of each article: in ground-truth.json, {ID:
+// {"articleBody"}}, as Scrapinghub's article extraction benchmark has it, or in
+// ground-truth/ID.json, {"_internal": {"page_type": {"primary"}}, "ground_truth":
+// {"main_content"}}, as the web content extraction benchmark of Foley has it; only its pages of
+// type article are used. DIR of -site holds HTML files. With -worst N, the tool shows the N pages
+// that spoil most grafts, each with the differences of the two texts.
 package main
 
 import (

@@ -14,12 +14,12 @@ import (
 type graft struct {
 	article, template *page
 	taken             taken
-	resemblance       float64 // to what was taken from the article's own page
+	resemblance       float64 // to the text extracted from the article's own page
 }
 
-// graftAll sets each article into n templates other than its own, less those that
-// would keep an article of theirs. The templates are drawn in rounds, so that each has
-// several articles to compare.
+// graftAll puts each article into n templates other than its own, except those that would keep
+// their own article. The templates are drawn in rounds, so that each has several articles to
+// compare.
 func graftAll(pages []*page, n int, ownBox bool, random *rand.Rand) (grafts []graft) {
 	for _, step := range steps(len(pages), n, random) {
 		for i, p := range pages {
@@ -34,7 +34,7 @@ func graftAll(pages []*page, n int, ownBox bool, random *rand.Rand) (grafts []gr
 	return grafts
 }
 
-// steps are n different distances from 1 to less than of.
+// steps returns n different distances from 1 to less than of.
 func steps(of, n int, random *rand.Rand) []int {
 	all := random.Perm(max(of-1, 0))
 	for i := range all {
@@ -50,8 +50,8 @@ func resemblances(grafts []graft) (all []float64) {
 	return all
 }
 
-// strangers are the resemblances of the articles in each template: of those set
-// into it, and its own.
+// strangers returns the resemblances between the articles in each template: those put into it, and
+// its own.
 func strangers(grafts []graft) (all []float64) {
 	in := map[*page][]dedup.Set{}
 	var templates []*page
@@ -72,7 +72,7 @@ func strangers(grafts []graft) (all []float64) {
 	return all
 }
 
-// different are the resemblances of n pairs of texts that are not the same.
+// different returns the resemblances of n pairs of different texts.
 func different(texts []string, n int, random *rand.Rand) (all []float64) {
 	sets := make([]dedup.Set, 0, len(texts))
 	seen := map[dedup.Hash]bool{}
@@ -97,7 +97,7 @@ func different(texts []string, n int, random *rand.Rand) (all []float64) {
 	return all
 }
 
-// share is how many of all are at or above a bound.
+// share returns the share of values at or above a bound.
 func share(all []float64, bound float64) float64 {
 	n := 0
 	for _, x := range all {
@@ -124,15 +124,13 @@ func unlikeness(all []float64) string {
 	return fmt.Sprintf("%d pairs: resemblance ≥ .3 in %.2f %%, mean %.4f", len(all), 100*share(all, .3), mean(all))
 }
 
-// A fault is what most keeps a graft from resembling its article, and the page
-// it is to be seen on.
+// A fault is the main cause why a graft does not resemble its article, and the page that shows it.
 type fault struct {
 	page *page
 	why  string
 }
 
-// fault looks at the shingles that only one of the two texts has, and at whose
-// they are.
+// fault determines the cause from the shingles that only one of the two texts has.
 func (g graft) fault() fault {
 	onlyOwn, onlyGraft := minus(g.article.own.set, g.taken.set), minus(g.taken.set, g.article.own.set)
 	lost, got := overlap(onlyOwn, g.article.text), overlap(onlyGraft, g.article.text)
@@ -152,7 +150,7 @@ func (g graft) fault() fault {
 	return worst
 }
 
-// minus is what only a has.
+// minus returns the elements of a that are not in b.
 func minus(a, b dedup.Set) (only dedup.Set) {
 	for _, s := range a {
 		if _, ok := slices.BinarySearch(b, s); !ok {
@@ -170,7 +168,7 @@ type blamed struct {
 	grafts []graft // worst first
 }
 
-// blame sorts the grafts below .8 by what is at fault, most grafts first.
+// blame groups the grafts below .8 by their fault, most grafts first.
 func blame(grafts []graft) (all []blamed) {
 	at := map[fault]int{}
 	for _, g := range grafts {
@@ -193,7 +191,7 @@ func blame(grafts []graft) (all []blamed) {
 	return all
 }
 
-// reasons counts the spoilt grafts and the pages at fault by reason.
+// reasons counts the spoilt grafts and the pages at fault, by reason.
 func reasons(all []blamed) (lines []string) {
 	grafts, pages := map[string]int{}, map[string]int{}
 	for _, b := range all {
@@ -208,7 +206,7 @@ func reasons(all []blamed) (lines []string) {
 	return lines
 }
 
-// story shows a page at fault by the worst graft it spoils.
+// story describes a page at fault by the worst graft that it spoils.
 func (b blamed) story() string {
 	var w strings.Builder
 	g := b.grafts[0]
@@ -221,7 +219,7 @@ func (b blamed) story() string {
 	return w.String()
 }
 
-// writeLines writes some of the lines that are in one text only.
+// writeLines writes some of the lines that are only in text.
 func writeLines(b *strings.Builder, sign, text, other string) {
 	const shown, wide = 12, 110
 	has := map[string]bool{}

@@ -11,22 +11,22 @@ import (
 	"skink/extract"
 )
 
-// shingle is what the figures are measured in.
+// shingle is the shingling for all figures.
 const shingle = dedup.DefaultShingle
 
-// A page is one that holds an article, in a box of its own.
+// A page is an HTML page with an article in a box of its own.
 type page struct {
 	name string
 	root *html.Node
 	body *html.Node // the box
 
-	twice bool // the article is on the page outside the box as well, so that a copy of it would stay
+	twice bool // the article is also outside the box, so a copy of it would remain
 
-	own  taken     // what the extractor takes from the page as it is
-	text dedup.Set // of the article, as a person marked it
+	own  taken     // text extracted from the unchanged page
+	text dedup.Set // of the article, as annotated by a human
 }
 
-// A taken text is what the extractor took.
+// A taken text is a text that the extractor returned.
 type taken struct {
 	text string
 	how  string // Document.Root
@@ -36,7 +36,7 @@ type taken struct {
 func take(root *html.Node) taken {
 	var b bytes.Buffer
 	if err := html.Render(&b, root); err != nil {
-		panic(err) // a buffer takes everything, and the tree came from a parser
+		panic(err) // cannot fail: the writer is a buffer and the tree is from the parser
 	}
 	return takeHTML(b.Bytes())
 }
@@ -57,14 +57,14 @@ func setOf(text string, k int) dedup.Set {
 
 // A box must hold most of the article, and not much else.
 const (
-	most    = .95 // of those of the article's shingles that are on the page at all
+	most    = .95 // of the article's shingles that are on the page
 	present = .9  // of the article's shingles on the page
 	pure    = .6  // of the box's shingles in the article
 	again   = .5  // of the article's shingles on the page without the box
-	probe   = 4   // words in a shingle that looks for the article: short, so that a link inside does not hide it
+	probe   = 4   // words in a shingle to find the article: short, so that a link inside does not hide it
 )
 
-// newPage finds the box of an article; nil: there is none.
+// newPage finds the box of an article. It returns nil if there is none.
 func newPage(name string, source []byte, article string) *page {
 	root, err := html.ParseWithOptions(bytes.NewReader(source), html.ParseOptionEnableScripting(false))
 	if err != nil {
@@ -111,7 +111,7 @@ func find(n *html.Node, a atom.Atom) *html.Node {
 	return nil
 }
 
-// words is all text under n that could be shown.
+// words returns all visible text below n.
 func words(n *html.Node) string {
 	var b strings.Builder
 	addWords(&b, n)
@@ -145,9 +145,9 @@ var inline = map[atom.Atom]bool{
 	atom.Sub: true, atom.Sup: true, atom.U: true,
 }
 
-// in is what the extractor takes from p's article in the template of q: q's box
-// with its tag and attributes, which are the template's, and p's content in it; or,
-// with p's own box, that in the place of q's.
+// in returns the text that the extractor finds for p's article in the template of q. By default the
+// content of p is put into q's box, whose tag and attributes belong to the template. With ownBox,
+// p's box replaces q's.
 func (p *page) in(q *page, ownBox bool) taken {
 	if ownBox {
 		box := clone(p.body)
@@ -169,7 +169,7 @@ func (p *page) in(q *page, ownBox bool) taken {
 	return t
 }
 
-// empty takes the children out of n.
+// empty removes the children of n and returns them.
 func empty(n *html.Node) (children []*html.Node) {
 	for n.FirstChild != nil {
 		children = append(children, n.FirstChild)

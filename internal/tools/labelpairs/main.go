@@ -2,16 +2,15 @@
 //
 //	go run ./internal/tools/labelpairs testdata/site | skink tune -
 //
-// Each article of at least 150 words becomes pairs of eight kinds, changed by
-// chance with a fixed seed. Duplicates, because a reader would call them one
-// article: a copy with other headings and a footer, one with a corrected sentence
-// or two, one with a paragraph added, one with its paragraphs in another order,
-// and one with one word in forty spelled otherwise. Not duplicates: an excerpt of
-// a quarter, an article that quotes a third of another, and a rewrite in which
+// Each article of at least 150 words becomes pairs of eight kinds, changed at random with a fixed
+// seed. These are duplicates, because a reader would call them one article: a copy with other
+// headings and a footer, one with a corrected sentence or two, one with a paragraph added, one with
+// its paragraphs in another order, and one with one word in forty spelled differently. These are
+// not: an excerpt of a quarter, an article that quotes a third of another, and a rewrite in which
 // every third word is another.
 //
-// What this cannot tell: how often each kind occurs on the pages of a crawl, and
-// where its owner draws the line. Real labels are better.
+// Known weakness: the pairs do not show how often each kind occurs in a crawl, or which kinds its
+// owner considers duplicates. Real labels are better.
 package main
 
 import (
@@ -27,7 +26,7 @@ import (
 	"skink/extract"
 )
 
-// A pair is a line for skink tune.
+// A pair is a line of the input of skink tune.
 type pair struct {
 	A         string `json:"a_text"`
 	B         string `json:"b_text"`
@@ -65,7 +64,7 @@ func run(dir string, w io.Writer) error {
 	return nil
 }
 
-// An article is its paragraphs, each its words.
+// An article is a list of paragraphs, each a list of words.
 type article [][]string
 
 func join(a article) string {
@@ -83,8 +82,8 @@ func (a article) words() (n int) {
 	return n
 }
 
-// read takes one article of each text in a folder: copies of an earlier one by
-// their title are left out.
+// read returns one article for each text in a folder. It skips articles with the title of an
+// earlier one.
 func read(dir string) (all []article, err error) {
 	titles := map[string]bool{}
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -97,7 +96,7 @@ func read(dir string) (all []article, err error) {
 		}
 		doc, err := extract.Parse(body, "text/html")
 		if err != nil {
-			return nil // it holds no text
+			return nil // the file holds no text
 		}
 		var a article
 		for line := range strings.Lines(doc.Text) {
@@ -112,7 +111,7 @@ func read(dir string) (all []article, err error) {
 	return all, err
 }
 
-// A kind is one way to make a pair of an article, and of another.
+// A kind is a way to make a pair from an article and, if needed, another one.
 type kind struct {
 	name      string
 	duplicate bool
@@ -177,7 +176,7 @@ func clone(a article) article {
 	return b
 }
 
-// replaced changes one word in n.
+// replaced returns the article with one word in n changed.
 func replaced(rng *rand.Rand, a article, n int, change func(string) string) article {
 	b := clone(a)
 	for _, p := range b {

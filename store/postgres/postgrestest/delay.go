@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Delayed returns the address of a proxy that delays the answers of a server, as if it were in another
-// building. It does not throttle: what is sent at once arrives at once.
+// Delayed returns the address of a proxy that delays the answers of a server, like a longer network
+// path. It does not throttle: data sent together arrives together.
 func Delayed(tb testing.TB, addr string, delay time.Duration) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -59,7 +59,7 @@ func later(to io.Writer, from io.Reader, delay time.Duration) {
 		for p := range pieces {
 			time.Sleep(time.Until(p.at))
 			if _, err := to.Write(p.bytes); err != nil {
-				for range pieces { // so that whoever reads can end
+				for range pieces { // so that the reading goroutine can end
 				}
 				return
 			}

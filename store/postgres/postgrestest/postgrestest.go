@@ -99,8 +99,9 @@ func prepare(tb testing.TB, settings []string) (*Server, error) {
 	return s, err
 }
 
-// freeAddress is a loopback address at which nobody listens. On Linux all of 127.0.0.0/8 is loopback, so each
-// server gets its own. Connections of other tests come from 127.0.0.1 and cannot take its port.
+// freeAddress returns a loopback address that is not in use. On Linux all of 127.0.0.0/8 is
+// loopback, so each server gets its own. Connections of other tests come from 127.0.0.1 and cannot
+// take its port.
 func freeAddress() (string, error) {
 	own := fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 	l, err := net.Listen("tcp", own)
@@ -247,8 +248,8 @@ func (s *Server) exec(sql string) error {
 	return s.in(ctx, "postgres", sql)
 }
 
-// Exec runs SQL in the database of the stores. SQL that loses a deadlock against those who work with
-// the stores is run again, at most 20 times.
+// Exec runs SQL in the database of the stores. It repeats SQL that is aborted because of a deadlock
+// with a store, at most 20 times.
 func (s *Server) Exec(ctx context.Context, sql string) (err error) {
 	for range 20 {
 		err = s.in(ctx, Database, sql)
@@ -268,7 +269,7 @@ func (s *Server) in(ctx context.Context, database, sql string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// Connect opens a connection to the database of the stores, as somebody else's.
+// Connect opens a connection to the database of the stores that belongs to no store.
 func (s *Server) Connect(ctx context.Context) (*pgx.Conn, error) { return s.connect(ctx, Database) }
 
 func (s *Server) connect(ctx context.Context, database string) (*pgx.Conn, error) {
@@ -285,14 +286,14 @@ func (s *Server) Text(ctx context.Context, sql string) (text string, err error) 
 	return text, errors.Join(err, conn.Close(ctx))
 }
 
-// Own gives a folder to the user who runs the server.
+// Own makes the server's user the owner of a folder.
 func (s *Server) Own(dir string) error { return give(dir) }
 
 // Pid returns the process of the server. Each connection has a child of it.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
-// StartStandby starts a second server that follows s. A synchronous one has every commit before the
-// client is told of it.
+// StartStandby starts a second server that follows s. A synchronous standby has every commit before
+// the client gets the answer.
 func (s *Server) StartStandby(tb testing.TB, synchronous bool) *Server {
 	tb.Helper()
 	standby, err := prepare(tb, s.settings)
