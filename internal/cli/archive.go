@@ -25,9 +25,9 @@ type archiveFlags struct {
 
 func addArchiveFlags(flags *pflag.FlagSet) *archiveFlags {
 	f := &archiveFlags{size: archive.DefaultSize}
-	flags.StringVar(&f.dir, "warc", "", "keep every answer that comes, as it came, in WARC files in this folder")
-	flags.Var(&f.size, "warc-size", "with --warc, begin another file after so much")
-	flags.StringVar(&f.digest, "warc-digest", string(warc.SHA256), "with --warc, how digests are made: sha256 or sha1")
+	flags.StringVar(&f.dir, "warc", "", "`DIR` keep every answer in WARC files in this folder")
+	flags.Var(&f.size, "warc-size", "with --warc: size at which the next file begins")
+	flags.StringVar(&f.digest, "warc-digest", string(warc.SHA256), "`sha256|sha1` with --warc: algorithm of the digests")
 	return f
 }
 

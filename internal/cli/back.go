@@ -43,13 +43,13 @@ const usualRetry = "failed,given-up"
 
 func addBackFlags(flags *pflag.FlagSet) *backFlags {
 	f := &backFlags{flags: flags, schedule: revisit.Defaults()}
-	flags.StringVar(&f.retry, "retry", "", "try URLs again that are failed, given-up, blocked or outside (those that the scope admits now), with a comma between, or all of these; alone: failed and given-up")
+	flags.StringVar(&f.retry, "retry", "", "`STATES` try URLs again that are failed, given-up, blocked or outside (joined by commas), or all of these")
 	flags.Lookup("retry").NoOptDefVal = usualRetry
-	flags.StringVar(&f.recrawl, "recrawl", "", "visit again what was last visited longer ago than this AGE, such as 36h or 7d, or what is due by what is known of it")
-	flags.DurationVar(&f.schedule.First, "recrawl-first", f.schedule.First, "with --recrawl due, when a page is due after its first visit")
-	flags.DurationVar(&f.schedule.Least, "recrawl-least", f.schedule.Least, "with --recrawl due, the shortest time between two visits of a page")
-	flags.DurationVar(&f.schedule.Most, "recrawl-most", f.schedule.Most, "with --recrawl due, the longest: also of pages that are gone")
-	flags.IntVar(&f.goneAfter, "gone-after", ingest.DefaultGoneAfter, "visits in a row that fail after which a page is taken for gone; one that answers 404 or 410 is gone at once, one that turned empty, or into the same as many others, is a failed visit")
+	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` visit pages again that were last visited longer ago than AGE (36h, 7d), or when each is due (due)")
+	flags.DurationVar(&f.schedule.First, "recrawl-first", f.schedule.First, "with --recrawl due: time between the first two visits of a page")
+	flags.DurationVar(&f.schedule.Least, "recrawl-least", f.schedule.Least, "with --recrawl due: shortest time between two visits of a page")
+	flags.DurationVar(&f.schedule.Most, "recrawl-most", f.schedule.Most, "with --recrawl due: longest time between two visits of a page")
+	flags.IntVar(&f.goneAfter, "gone-after", ingest.DefaultGoneAfter, "failed visits in a row after which a page is gone; 404 and 410 count at once")
 	return f
 }
 

@@ -16,15 +16,14 @@ import (
 var checkCommand = command{
 	name:  "check",
 	args:  "[flags]",
-	short: "read all of a store, and say what is damaged",
+	short: "check a store for damage",
 	long: `
-Reads every file of a store, compares it with its checks, and says which are damaged
-and what that costs. It changes nothing. The exit code is 1 if something is damaged.
-While a crawl writes to a store, it cannot be checked: stop the crawl, check, and let it
-go on by the same command.
+Reads every file of a store and prints which are damaged, and what is lost. It changes
+nothing. The exit code is 1 if something is damaged. Stop the crawl first; afterwards the
+same command continues it.
 
-What is damaged is not given out: report and export go on past it and say so, and the
-next crawl into the store fetches those pages again.
+skink report and skink export leave damaged pages out and say so. The next crawl into the
+store fetches them again.
 
 Example: after a disk has reported errors
 

@@ -23,20 +23,17 @@ var compareCommand = command{
 	args:  "[flags] A B",
 	short: "compare two pages by every measure",
 	long: `
-Compares the main texts of two files or URLs (- is standard input): every measure,
-and the passages they have in common. The verdict is that of a crawl: pages of fewer
-than --min-words are thin, unless they are the same. With --check the exit code is 3
-when they are not duplicates at the similarity asked for. --profile compares them as
-a published system does, and prints its score alone. A URL that you name is fetched
-at once: robots.txt is not asked.
+Compares the main texts of two files or URLs (- is standard input): every measure, and the
+passages they have in common. The verdict is that of a crawl. A URL is fetched at once,
+without reading robots.txt. With --store, A and B are pages of a store, as the crawl saw
+them.`,
+	more: `
+Pages with fewer than --min-words words are thin, unless their texts are equal. With --check
+the exit code is 3 if the pages are not duplicates. --profile compares as a published system
+does, and prints only its score.
 
-With --store A and B are pages of a store, by their URLs or ids: they are compared as the
-crawl saw them, by the rule it judged them by, unless a flag says another. That works also
-when the pages are gone, when they were files of a folder, and while a crawl runs.
-
-Example: how alike are an article and its printed version?
-
-  skink compare testdata/site/nature/fog.html testdata/site/print/fog.html`,
+With --store the pages are compared by the rule of their crawl, unless a flag changes it.
+This works also when the pages no longer exist, and while a crawl runs.`,
 	setup: setupCompare,
 }
 
@@ -54,15 +51,15 @@ type compareFlags struct {
 
 func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &compareFlags{flags: flags, rule: addRuleFlags(flags)}
-	flags.StringVar(&f.store, "store", "", "folder of a store: A and B are pages of it, by URL or id")
+	flags.StringVar(&f.store, "store", "", "`STORE` A and B are pages of this store, by URL or id")
 	f.rule.shingle.mayBeAuto = true
 	flags.Lookup("shingle").Usage += ", or auto: 8 words up to 3,500 characters, 9 up to 7,000, 10 above"
 	_ = flags.MarkHidden("scheme") // the output shows the results of all schemes
 	flags.BoolVar(&f.json, "json", false, "print a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with 3 if they are not duplicates")
-	flags.StringVar(&f.html, "html", "", "write a page to this file that shows both, with what they have in common marked")
+	flags.StringVar(&f.html, "html", "", "`FILE` write a page that shows both texts with the common passages marked")
 	f.private = addPrivateFlag(flags)
-	flags.StringVar(&f.profile, "profile", "", "compare as a published system does: "+profileNames())
+	flags.StringVar(&f.profile, "profile", "", "`PROFILE` compare as a published system does: "+profileNames())
 	return f.run
 }
 

@@ -28,12 +28,12 @@ type corpusFlags struct {
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	f := &corpusFlags{}
-	flags.StringArrayVar(&f.include, "include", nil, "read only files whose path matches this regular expression, of whatever kind (may be repeated)")
-	flags.StringArrayVar(&f.exclude, "exclude", nil, "read no file whose path matches this regular expression (may be repeated)")
-	flags.StringVar(&f.fields.Text, "text-field", "", "member of a JSON line that holds the text (default: the first of text, content, body, raw_content, document, html, raw_html)")
-	flags.StringVar(&f.fields.ID, "id-field", "", "member that names the line (default: the first of url, uri, id, _id, docid, doc_id, document_id, or else FILE:LINE)")
-	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read, instead of passing over it")
-	flags.IntVar(&f.maxBad, "max-bad", -1, "stop when more records than this cannot be read; -1 never stops")
+	flags.StringArrayVar(&f.include, "include", nil, "`REGEXP` read only files whose path matches, of any kind (repeatable)")
+	flags.StringArrayVar(&f.exclude, "exclude", nil, "`REGEXP` read no file whose path matches (repeatable)")
+	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` field of a JSON line that holds the text (default: text, content, body, raw_content, document, html or raw_html)")
+	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` field that names the line (default: url, uri, id, _id, docid, doc_id or document_id, else FILE:LINE)")
+	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read")
+	flags.IntVar(&f.maxBad, "max-bad", -1, "stop when more records than this cannot be read; -1: no limit")
 	return f
 }
 
@@ -184,9 +184,9 @@ type corpusOutFlags struct {
 
 func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	f := &corpusOutFlags{}
-	flags.StringVar(&f.unique, "unique", "", "write the records that are kept to this file, each as it was read and in their order, packed as its name says (.gz, .zst); - for standard output, without the report")
-	flags.StringVar(&f.duplicates, "duplicates", "", "write the others to this file, with skink_verdict, skink_duplicate_of and skink_resemblance; it may be the file of --unique")
-	flags.BoolVar(&f.annotate, "annotate", false, "add these members to the records of --unique, too")
+	flags.StringVar(&f.unique, "unique", "", "`FILE` write the kept records, unchanged and in order; compressed by file name (.gz, .zst); -: standard output, no report")
+	flags.StringVar(&f.duplicates, "duplicates", "", "`FILE` write the duplicates, with verdict, leader and resemblance; may be the file of --unique")
+	flags.BoolVar(&f.annotate, "annotate", false, "add verdict, leader and resemblance to the records of --unique, too")
 	return f
 }
 

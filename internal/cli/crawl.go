@@ -18,50 +18,38 @@ import (
 var crawlCommand = command{
 	name:  "crawl",
 	args:  "[flags] SEED...",
-	short: "crawl sites, and judge each page as it comes",
+	short: "crawl sites and find duplicate pages",
 	long: `
-Crawls from the seeds, judges each page against those before it, and keeps all of
-it in a store. A SEED is a URL, a file of URLs (# begins a comment), - for URLs on
-standard input, or a folder of HTML files, which is served on loopback as
-http://FOLDER.localhost/ and crawled like a site.
+Crawls sites from the seeds, compares each page with the pages before it, and keeps the
+result in a store. A SEED is a URL, a file of URLs (# begins a comment), - for URLs on
+standard input, or a folder of HTML files, which is crawled as http://FOLDER.localhost/.
 
-A crawl that was stopped or killed is resumed by the same command, or without
-seeds; new seeds are added to it, and to a finished one with --add. A finished one
-comes back to its pages with --recrawl, and tries again what failed with --retry;
-a page that the server says was not modified is not sent again. The store knows
-how pages are judged; all other flags are to be given again, as the last line of the
-summary does. While it runs, the signal USR1, or Enter at a terminal, shows which
-hosts are slow and which are left alone.
+If a crawl is interrupted, run the same command again to continue.`,
+	more: `
+Without seeds, the crawl of the store continues. --add adds seeds to a finished crawl,
+--recrawl visits its pages again, and --retry tries failed URLs again. The store keeps the
+flags that decide how pages are compared. Give all other flags again; the last line of the
+summary shows the whole command. While a crawl runs, the signal USR1, or Enter at a
+terminal, prints which hosts are slow and which get no requests.
 
-Of pages with one text one leads, and the others are its duplicates. The first of these
-decides: the page that the others' leader names as its canonical URL; the host, in the
-order of --prefer, then of the seeds; a page in a sitemap; the page that was seen first
-with its text; https; a page whose language is the one it declares; the shortest path.
+Pages with the same text form a cluster, and one of them is the leader. The first of these
+rules that tells two pages apart decides: the canonical URL that the other's leader names;
+the order of hosts in --prefer, then of seeds; listed in a sitemap; first seen with its
+text; https; text in the declared language; shortest path.
 
-With --warc the answers are kept as a web archive (WARC 1.1), as they came: pages,
-errors, redirects, robots.txt. Each file is closed whole, with its index (CDXJ) beside
-it. With --from nothing is fetched: the pages of archives, of this or of other tools,
-are judged into the store as if they had been crawled, in the order in which they stand.
-Nothing is learned of their sites, for no fetch could be spared; what the crawl that wrote
-them found out to be errors (soft 404) is an error again.
+--warc keeps the answers as a web archive (WARC 1.1): pages, errors, redirects and
+robots.txt. Each file that is complete has an index (CDXJ) beside it. --from fetches
+nothing: it judges the pages of archives, also of other tools, in their order. It learns
+nothing about their sites. Pages that the first crawl recognised as soft 404 errors are
+errors again.
 
-With --markdown the store keeps each page's main text as Markdown beside the plain one:
-about a fifth more of the disk, and a quarter more of the time. It is in the feed, and
-skink export --markdown writes it.
+--markdown keeps each page's main text also as Markdown, for --feed and skink export
+--markdown. It takes about a fifth more disk space, and a quarter more time.
 
-URLs of patterns that keep returning known texts are postponed, but for samples. When
-nothing else is left, the run goes on with patterns whose samples gave new texts. The
-summary counts the rest; --budget off fetches it, and skink status --learned HOST
-shows why it was postponed.
-
-Example: two sites, near-duplicates kept without their text
-
-  skink crawl --on-duplicate skip https://example.org/ https://example.com/docs/
-
-Example: a crawl with its archive, and the archive judged by another rule
-
-  skink crawl --store docs --warc archive https://example.org/
-  skink crawl --store strict --similarity 0.9 --from archive`,
+URLs of a pattern that keeps returning known texts are postponed, except for samples. Near
+the end, the crawl fetches patterns whose samples had new texts. The summary counts the
+other postponed URLs: fetch them with --budget off. skink status --learned HOST shows the
+evidence.`,
 	setup: setupCrawl,
 }
 
@@ -101,8 +89,8 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f := &crawlFlags{options: crawler.Defaults()}
 	f.store = addStoreFlag(flags)
-	flags.StringVar(&f.options.Worker, "worker", "", "name of this worker among those that share the store; two that run at once need two names (default: its machine and process)")
-	flags.BoolVar(&f.add, "add", false, "add these seeds to a store that holds a finished crawl of others")
+	flags.StringVar(&f.options.Worker, "worker", "", "`NAME` name of this worker; workers that share a store need different names (default: machine and process)")
+	flags.BoolVar(&f.add, "add", false, "add these seeds to a store that holds a finished crawl")
 	f.again = addBackFlags(flags)
 	f.rule = addRuleFlags(flags)
 	f.rule.addLinksFlag(flags)
@@ -110,50 +98,50 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.maxSize = size(o.MaxSize)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
-	flags.StringArrayVar(&f.prefer, "prefer", nil, "let pages whose URL matches this regular expression lead their copies (may be repeated; the first one goes first; default: the order of the seeds); a store keeps it")
+	flags.StringArrayVar(&f.prefer, "prefer", nil, "`REGEXP` pages whose URL matches lead their duplicates (repeatable, best first; default: the order of seeds)")
 	f.rule.addMarkdownFlags()
-	flags.StringVar(&f.feed, "feed", "", "write unique and thin pages to FILE as they come, or send them to an index of Elasticsearch or OpenSearch, https://HOST:9200/INDEX (see skink export), or print with - those that this run judges: skink export prints those of all runs")
+	flags.StringVar(&f.feed, "feed", "", "`FILE` write unique and thin pages as they come: to a file, to - (this run only), or to the URL of an index")
 
 	f.archive = addArchiveFlags(flags)
-	flags.StringArrayVar(&f.from, "from", nil, "judge the pages of this web archive, or of those in this folder, and fetch nothing (may be repeated)")
+	flags.StringArrayVar(&f.from, "from", nil, "`PATH` judge the pages of this web archive, or of a folder of archives, and fetch nothing (repeatable)")
 
-	flags.StringVar(&f.scope, "scope", crawler.ScopeHost, "what to follow: host, domain, prefix (the seed's folder) or any")
-	flags.BoolVar(&o.OpenFolders, "open-folders", false, "let pages of other seeds lead into folders; else only a folder's own pages do")
-	flags.StringArrayVar(&f.include, "include", nil, "follow only URLs that match this regular expression (may be repeated)")
-	flags.StringArrayVar(&f.exclude, "exclude", nil, "follow and check no URL that matches this regular expression (may be repeated)")
-	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "follow no link that says rel=nofollow; pages that say so of all their links are obeyed without it, see --ignore-nofollow")
-	flags.BoolVar(&o.CheckAssets, "check-assets", false, "ask whether the pictures, scripts, style sheets and other files are there that pages are made of: by HEAD, as politely as for pages")
-	flags.BoolVar(&o.CheckOthers, "check-external", false, "ask whether the pages of other sites are there that pages lead to, in the same way; they are not followed")
-	flags.IntVar(&o.MaxDepth, "max-depth", 0, "follow links so many steps from a seed, 0: any number")
+	flags.StringVar(&f.scope, "scope", crawler.ScopeHost, "`host|domain|prefix|any` follow links to the same host, the same domain, below the seed's folder, or anywhere")
+	flags.BoolVar(&o.OpenFolders, "open-folders", false, "let pages of other seeds link into folders")
+	flags.StringArrayVar(&f.include, "include", nil, "`REGEXP` follow only URLs that match (repeatable)")
+	flags.StringArrayVar(&f.exclude, "exclude", nil, "`REGEXP` do not fetch or check URLs that match (repeatable)")
+	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "do not follow links with rel=nofollow")
+	flags.BoolVar(&o.CheckAssets, "check-assets", false, "check with HEAD whether pictures, scripts, style sheets and other files of pages exist")
+	flags.BoolVar(&o.CheckOthers, "check-external", false, "check with HEAD whether linked pages of other sites exist")
+	flags.IntVar(&o.MaxDepth, "max-depth", 0, "follow at most this many links from a seed, 0: no limit")
 
-	flags.Int64Var(&o.MaxPages, "max-pages", 0, "stop when the store holds so many pages, 0: never")
-	flags.DurationVar(&f.maxTime, "max-time", 0, "stop this run after so long, 0: never")
-	flags.Var(&f.maxBytes, "max-bytes", "stop this run after fetching so much, 0: never")
-	flags.Int64Var(&o.HostBudget.Pages, "max-host-pages", 0, "fetch so many pages and files from a host at most, 0: any number")
-	flags.Var(&f.maxHostBytes, "max-host-bytes", "fetch so much from a host at most, 0: any amount")
+	flags.Int64Var(&o.MaxPages, "max-pages", 0, "stop when the store holds this many pages, 0: no limit")
+	flags.DurationVar(&f.maxTime, "max-time", 0, "stop this run after this time, 0: no limit")
+	flags.Var(&f.maxBytes, "max-bytes", "stop this run after fetching this much, 0: no limit")
+	flags.Int64Var(&o.HostBudget.Pages, "max-host-pages", 0, "fetch at most this many pages and files from a host, 0: no limit")
+	flags.Var(&f.maxHostBytes, "max-host-bytes", "fetch at most this much from a host, 0: no limit")
 
-	flags.IntVar(&o.Parallel, "parallel", o.Parallel, "pages worked on at once; 128 if not given and the store is on a server")
-	flags.IntVar(&o.Connections, "connections", o.Connections, "URLs under way at once, of which most wait for an answer; three quarters of them at most for hosts that are slow or not known")
+	flags.IntVar(&o.Parallel, "parallel", o.Parallel, "pages processed at once; 128 by default if the store is on a server")
+	flags.IntVar(&o.Connections, "connections", o.Connections, "URLs fetched at once; most of them wait for an answer")
 	flags.IntVar(&o.PerHost, "per-host", o.PerHost, "requests at once to one host")
-	flags.IntVar(&o.PerIP, "per-ip", o.PerIP, "requests at once to an address that several hosts share, 0: any number")
-	flags.DurationVar(&o.Delay, "delay", o.Delay, "least time between two requests to one host, more if it answers slowly; 0: none; a folder needs none")
-	flags.DurationVar(&o.MaxDelay, "max-delay", o.MaxDelay, "longest delay that robots.txt or slow answers can ask for, 0: any")
+	flags.IntVar(&o.PerIP, "per-ip", o.PerIP, "requests at once to an IP address that several hosts share, 0: no limit")
+	flags.DurationVar(&o.Delay, "delay", o.Delay, "shortest time between two requests to one host; longer if it answers slowly")
+	flags.DurationVar(&o.MaxDelay, "max-delay", o.MaxDelay, "longest delay that robots.txt or slow answers can cause, 0: no limit")
 	flags.DurationVar(&o.Timeout, "timeout", o.Timeout, "longest time for one request and its answer")
-	flags.IntVar(&o.Retries, "retries", o.Retries, "further tries after a problem that may pass")
-	flags.DurationVar(&o.Grace, "grace", o.Grace, "time for what is in flight when the crawl is stopped, and for the index of --feed to take the rest")
-	flags.Var(&f.maxSize, "max-size", "largest page; of a larger one nothing is judged")
+	flags.IntVar(&o.Retries, "retries", o.Retries, "further tries after a temporary error")
+	flags.DurationVar(&o.Grace, "grace", o.Grace, "when the crawl is stopped: time to finish requests, and to send the rest to an index")
+	flags.Var(&f.maxSize, "max-size", "largest page that is judged")
 	f.memory = addMemoryFlag(flags)
-	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "what to call ourselves")
-	flags.StringVar(&f.contact, "contact", "", "where owners of sites can reach you, a URL or an email address; sent with --user-agent")
-	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow the links of pages that ask crawlers to follow none: for your own sites")
-	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not ask robots.txt: for your own sites")
+	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` User-Agent header")
+	flags.StringVar(&f.contact, "contact", "", "`CONTACT` URL or email address where site owners can reach you, sent with --user-agent")
+	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow links of pages whose robots meta tag says nofollow; for your own sites")
+	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; for your own sites")
 	f.allowPrivate = addPrivateFlag(flags)
 
-	flags.StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics and profiles at this address; a port alone is one of loopback")
-	flags.StringVar(&f.view, "view", "", "show the crawl and its store to a browser, as skink view does; --view=ADDR at another address")
+	flags.StringVar(&f.metrics, "metrics", "", "`ADDR` serve Prometheus metrics and profiles at this address; a port alone is on loopback")
+	flags.StringVar(&f.view, "view", "", "`ADDR` show the crawl in a browser, as skink view does")
 	flags.Lookup("view").NoOptDefVal = viewAddress
-	flags.StringVar(&f.logFormat, "log-format", "text", "how to say how it goes: text or json, a line each")
-	flags.BoolVar(&f.logURLs, "log-urls", false, "with --log-format json, a line for each URL: how it was answered and judged")
+	flags.StringVar(&f.logFormat, "log-format", "text", "`text|json` format of progress and summary")
+	flags.BoolVar(&f.logURLs, "log-urls", false, "with --log-format json: one line per URL, with answer and verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 	return f
 }

@@ -40,10 +40,10 @@ const (
 
 func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	f := &keepFlags{flags: flags}
-	flags.StringVar(&f.keep, "keep", keepFirstText, "which text of a cluster is kept: first, or longest, for which all are judged against all others")
-	flags.StringVar(&f.rule, "rule", byResemblance, "when a text may be dropped for one that it resembles: by resemblance alone, or by containment, only if nearly all it says is in the text that is kept, besides")
-	flags.Float64Var(&f.containment, "containment", defaultContainment, "with --rule containment, the share of a text's runs of three words that must be in the text that is kept, above 0 to 1")
-	flags.StringVar(&f.against, "against", "", "folder of a store to judge against, which is not written to: its texts come before all others")
+	flags.StringVar(&f.keep, "keep", keepFirstText, "`first|longest` text of a cluster that is kept; longest compares all texts with all others")
+	flags.StringVar(&f.rule, "rule", byResemblance, "`resemblance|containment` containment: drop a text only if the kept text contains nearly all of it")
+	flags.Float64Var(&f.containment, "containment", defaultContainment, "with --rule containment: share of the text's three-word runs that the kept text must contain, up to 1")
+	flags.StringVar(&f.against, "against", "", "`DIR` drop also duplicates of texts in this store, which is not changed")
 	return f
 }
 

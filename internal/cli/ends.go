@@ -20,17 +20,18 @@ type namedState struct {
 	note  string
 }
 
-// states lists all states, in the order in which a URL may reach them. The status, the summary of a
-// crawl and the report use these names.
-var states = []namedState{
-	{"pending", frontier.Pending, false, "still to fetch"},
-	{"fetched", frontier.Fetched, false, ""},
-	{"redirected", frontier.Redirected, false, "to another URL"},
-	{"blocked", frontier.Blocked, false, "robots.txt says no"},
-	{"postponed", frontier.Blocked, true, "their patterns kept returning known texts; fetch them with --budget off"},
-	{"failed", frontier.Failed, false, "no page there"},
-	{"given-up", frontier.GivenUp, false, "tried as often as is allowed"},
-	{"outside", frontier.Outside, false, "linked to, but out of scope or too deep"},
+// states lists all states, in the order of the glossary.
+var states = namedStates()
+
+func namedStates() (all []namedState) {
+	of := map[string]frontier.State{
+		"pending": frontier.Pending, "fetched": frontier.Fetched, "redirected": frontier.Redirected, "blocked": frontier.Blocked,
+		"postponed": frontier.Blocked, "failed": frontier.Failed, "given-up": frontier.GivenUp, "outside": frontier.Outside,
+	}
+	for _, t := range store.URLStates() {
+		all = append(all, namedState{t.Name, of[t.Name], t.Name == "postponed", t.Meaning})
+	}
+	return all
 }
 
 // nameOf returns the name of a state.

@@ -22,40 +22,33 @@ import (
 var exportCommand = command{
 	name:  "export",
 	args:  "[flags]",
-	short: "write the pages of a store for an index",
+	short: "write the pages of a store, for a search index",
 	long: `
-Writes the pages of a store, one JSON object a line, a row of Parquet or a text of WET: those that are
-unique or thin and do not ask to be left out of indexes, or with --include all every
-judged page with its verdict, also those that ask it (noindex). feed/SCHEMA.md says what
-each field holds. While a crawl runs, it writes those of one moment, and says on standard
-error of which. A file is packed as its name says (.gz, .zst); one that is there already
-is left as it is if there is nothing to write.
+Writes the pages of a store as JSON Lines, Parquet or WET, or sends them to an index of
+Elasticsearch or OpenSearch. It writes unique and thin pages without noindex, or with
+--include all every judged page with its verdict. feed/SCHEMA.md describes the fields. With
+--cursor it writes only what changed since the last export.`,
+	more: `
+While a crawl runs, the export shows one moment of it. If there is nothing to write, an
+existing file stays as it is.
 
-With --complete the pages have the verdicts of report --complete. --strip-repeated also
-leaves out of each text what its host repeats on many pages, where that stands before or
-behind all that is the page's own, and writes how many blocks and words those are. A page
-with fewer words of its own than --min-words of the crawl keeps its whole text.
+With --complete the verdicts are those of skink report --complete. --strip-repeated removes
+the text that a host repeats on many pages from the beginning and end of each text, and
+counts the removed blocks and words. A page that would keep fewer words than --min-words of
+its crawl keeps its whole text.
 
-With --since or --cursor it writes what changed instead. Each line says what it is:
-"change" is new, changed or gone; applied by id to an earlier export, in their order,
-the lines make of it what an export of today is. A page that became a duplicate is gone
-from a feed of unique pages, and one whose leader went is new in it.
+With --since or --cursor each line has a "change": new, changed or gone. Applied in order,
+by id, the lines turn the earlier export into the present one. A page that became a
+duplicate is gone from an export of unique pages; one whose leader disappeared is new.
 
-With --format wacz it writes the answers that a crawl --warc kept as one file, which a
-player of web archives shows: the archives as they are, their index, and the pages that
-are to be written as those at which a reader may begin.
+--format wacz writes the web archive of crawl --warc as one file for replay tools: the
+archive files, their index, and the list of pages.
 
-With --to it sends the pages to an index of Elasticsearch or OpenSearch instead, and
-deletes there what is gone. A page's id is the document's, so what is sent twice is there
-once; with --cursor, a run goes on where the last one was. Who you are is said by the
-environment: SKINK_INDEX_USER and SKINK_INDEX_PASSWORD, or SKINK_INDEX_API_KEY.
---print-mapping prints the body of the request that makes such an index.
+--to sends pages to an index and deletes pages that are gone. The id of a page is the id of
+its document, so a page that is sent twice is there once. The environment holds the
+credentials: SKINK_INDEX_USER and SKINK_INDEX_PASSWORD, or SKINK_INDEX_API_KEY.
+--print-mapping prints the request body that creates such an index.
 
-Examples: what an index wants, first all, then each time what changed; all of it as a
-table, without what has too little text; an index that is kept in step
-
-  skink export --cursor pages.cursor --out pages.jsonl
-  skink export --format parquet --without thin --out pages.parquet
   skink export --format wet --out pages.warc.wet.gz
   skink export --format wacz --out site.wacz
   skink export --to https://localhost:9200/pages --cursor pages.cursor`,
@@ -81,17 +74,17 @@ type exportFlags struct {
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &exportFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.format, "format", string(feed.JSONLines), "jsonl, parquet, wet (a web archive of the texts) or wacz (the web archive of crawl --warc, as one file with its index and its pages)")
-	flags.StringVar(&f.archive, "warc", "", "with --format wacz, the folder of the web archive (default: where the crawl keeps it)")
-	flags.StringVar(&f.include, "include", string(feed.Unique), "unique (and thin) pages, or all judged pages")
-	flags.BoolVar(&f.markdown, "markdown", false, "write the main text as Markdown, too: headings, lists, tables, code, links; of a crawl that was begun with --markdown")
-	flags.IntVar(&f.minWords, "min-words", 0, "leave out pages of fewer words")
-	flags.StringSliceVar(&f.without, "without", nil, "leave out pages of a verdict: thin")
+	flags.StringVar(&f.format, "format", string(feed.JSONLines), "`jsonl|parquet|wet|wacz` lines of JSON, a table, a web archive of texts, or the archive of crawl --warc as one file")
+	flags.StringVar(&f.archive, "warc", "", "`DIR` with --format wacz: folder of the web archive (default: where the crawl keeps it)")
+	flags.StringVar(&f.include, "include", string(feed.Unique), "`unique|all` unique and thin pages, or all judged pages")
+	flags.BoolVar(&f.markdown, "markdown", false, "write the main text also as Markdown, if the crawl had --markdown")
+	flags.IntVar(&f.minWords, "min-words", 0, "leave out pages with fewer words")
+	flags.StringSliceVar(&f.without, "without", nil, "`thin` leave out thin pages")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
-	flags.BoolVar(&f.strip, "strip-repeated", false, "with --complete, leave out of each text what its host repeats on many pages; a field counts the words")
+	flags.BoolVar(&f.strip, "strip-repeated", false, "with --complete: remove text that a host repeats on many pages")
 	f.out = addOutFlags(flags)
-	flags.StringVar(&f.to, "to", "", "send the pages to this index of Elasticsearch or OpenSearch: https://HOST:9200/INDEX")
+	flags.StringVar(&f.to, "to", "", "`URL` send pages to this index of Elasticsearch or OpenSearch: https://HOST:9200/INDEX")
 	flags.BoolVar(&f.mapping, "print-mapping", false, "print a mapping for such an index, and do nothing else")
 	return f.run
 }

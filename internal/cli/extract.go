@@ -24,24 +24,18 @@ const extractorVersion = extract.Version
 var extractCommand = command{
 	name:  "extract",
 	args:  "[flags] PAGE...",
-	short: "print what a crawl would take as the main text",
+	short: "print the main text of pages",
 	long: `
-Prints the main text of HTML or text, as a crawl would take it, of files, of URLs, or
-of standard input (-). Of a web archive (WARC or WET, packed or not) it is that of each
-page in it. What holds no text is named on standard error and passed over,
-and the exit code is then 1. A URL that you name is fetched at once: robots.txt is not
-asked.
+Prints the main text of files, URLs or standard input (-), as a crawl would extract it. Of a
+web archive (WARC or WET, compressed or not) it prints the main text of every page. Input
+without text is named on standard error, and the exit code is then 1. A URL is fetched at
+once, without reading robots.txt.
 
-With --html it is the page that is printed, its words without its looks: what is
-taken is green, a box that a rule suspects has a red bar. It is safe to open.
+--html prints the page without its styles: extracted text is green, a box that a rule left
+out has a red bar. The output is safe to open. --markdown prints headings, lists, tables,
+code, links and emphasis as Markdown, with URLs as the page wrote them.
 
-With --markdown it is the main text as Markdown: headings, lists, tables, code with its
-language, links, emphasis, and with --pictures the pictures in it. It has the blocks of
-the text, so what a crawl would leave out is not in it. With --json it is added as
-"markdown". Addresses are as the page wrote them. A crawl keeps it beside the text if it
-is begun with --markdown, and then skink export has it.
-
-Examples: a line of JSON for each file; a page to look at; its text as Markdown
+Examples: a line of JSON; a page to look at; the text as Markdown
 
   skink extract --json testdata/site/index.html
   skink extract --html testdata/site/index.html > marked.html
@@ -82,11 +76,11 @@ type extractFlags struct {
 
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &extractFlags{}
-	flags.BoolVar(&f.json, "json", false, `print {"path","title","lang","text","words",...} a line`)
-	flags.BoolVar(&f.html, "html", false, "print the page with the taken text marked, safe to open; of one page")
-	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to the line")
-	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown, keep the pictures in the text")
-	flags.BoolVar(&f.alt, "alt", false, "with --json, add the alternative texts of the pictures in the text")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object per page: {\"path\",\"title\",\"lang\",\"text\",\"words\",...}")
+	flags.BoolVar(&f.html, "html", false, "print the page with the extracted text marked; for one page, safe to open")
+	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to the object")
+	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown: keep pictures")
+	flags.BoolVar(&f.alt, "alt", false, "with --json: add the alternative texts of pictures")
 	f.private = addPrivateFlag(flags)
 	return f.run
 }

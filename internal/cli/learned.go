@@ -27,10 +27,10 @@ type learnFlags struct {
 
 func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
 	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps), mirrors: "all", flags: flags}
-	flags.Var(&f.sitemaps, "sitemaps", "on: read the sitemaps of seeds that are hosts, those that robots.txt names and /sitemap.xml; or off")
-	flags.Var(&f.learn, "learn", "on: learn from the pages of a site which patterns of its URLs return known texts; or off")
-	flags.Var(&f.budget, "budget", "on: postpone URLs of patterns that keep returning known texts; off: fetch them, and those that earlier runs postponed")
-	flags.StringVar(&f.mirrors, "mirrors", f.mirrors, "hosts whose pages are copies of another's, path by path: fetch all, or a sample of them")
+	flags.Var(&f.sitemaps, "sitemaps", "read the sitemaps of seeds that are hosts")
+	flags.Var(&f.learn, "learn", "learn which URL patterns of a site return known texts")
+	flags.Var(&f.budget, "budget", "postpone URLs of patterns that keep returning known texts; off: fetch them, also those postponed earlier")
+	flags.StringVar(&f.mirrors, "mirrors", f.mirrors, "`all|sample` fetch all pages of a host that copies another host, or a sample")
 	return f
 }
 

@@ -22,7 +22,7 @@ import (
 const defaultStore = "skink-data"
 
 func addStoreFlag(flags *pflag.FlagSet) *string {
-	return flags.String("store", defaultStore, "folder of the store, or postgres://USER@HOST[,HOST...]/DATABASE?schema=NAME for one that many workers share")
+	return flags.String("store", defaultStore, "`STORE` folder of the store, or postgres://USER@HOST/DATABASE?schema=NAME")
 }
 
 // A writeStore is a store that is open for writing.

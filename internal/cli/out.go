@@ -23,7 +23,7 @@ type outFlags struct {
 
 func addOutFlags(flags *pflag.FlagSet) *outFlags {
 	f := &outFlags{}
-	flags.StringVar(&f.out, "out", "-", "file to write, packed as its name says (.gz, .zst), - for standard output")
+	flags.StringVar(&f.out, "out", "-", "`FILE` file to write, compressed by its name (.gz, .zst); -: standard output")
 	return f
 }
 

@@ -14,7 +14,7 @@ type privateFlag struct{ named []string }
 
 func addPrivateFlag(flags *pflag.FlagSet) *privateFlag {
 	f := &privateFlag{}
-	flags.StringArrayVar(&f.named, "allow-private", nil, "connect to this HOST or CIDR although it is not on the public internet (may be repeated)")
+	flags.StringArrayVar(&f.named, "allow-private", nil, "`HOST` connect to this private host or CIDR range (repeatable)")
 	return f
 }
 

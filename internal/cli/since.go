@@ -27,8 +27,8 @@ type sinceFlags struct {
 
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
 	f := &sinceFlags{}
-	flags.StringVar(&f.since, "since", "", "write what changed since a TIME, such as 2026-11-22 or 2026-11-22T09:30:00Z, or a CURSOR that an export printed, or start")
-	flags.StringVar(&f.cursor, "cursor", "", "write what changed since the cursor in FILE, all of it if there is no such file yet, and keep the new one there")
+	flags.StringVar(&f.since, "since", "", "`TIME` write what changed since TIME (2026-11-22, 2026-11-22T09:30:00Z), a cursor, or start")
+	flags.StringVar(&f.cursor, "cursor", "", "`FILE` write what changed since the cursor in FILE (all, if there is no file), and save the new cursor")
 	return f
 }
 

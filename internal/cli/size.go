@@ -82,7 +82,7 @@ const leastMemory = 64 << 20
 
 func addMemoryFlag(flags *pflag.FlagSet) *size {
 	m := size(memory.Default)
-	flags.Var(&m, "memory", "get along with so much memory: pages wait for each other where they would need more")
+	flags.Var(&m, "memory", "memory to use; pages wait while it is full")
 	return &m
 }
 

@@ -23,22 +23,14 @@ import (
 var statusCommand = command{
 	name:  "status",
 	args:  "[flags]",
-	short: "print how far a crawl has come",
+	short: "print the progress of a crawl",
 	long: `
-Counts the URLs of a store by how they ended, or lists those of one state with the
-reason:
+Counts the URLs of a store by state, or lists the URLs of one state with the reason:
 
-  pending      still to fetch
-  fetched      answered with a page or a file
-  redirected   answered with another URL
-  blocked      robots.txt says no
-  postponed    not fetched: their patterns kept returning known texts
-  failed       no page there
-  given-up     tried as often as --retries allows
-  outside      linked to, but out of scope or too deep
+` + termLines(store.URLStates()) + `
 
-While a crawl runs, it is the crawl that answers, and standard error says as of when.
-Of a store that workers share it lists these too: what each holds, and how fast it is.
+While a crawl runs, the status shows one moment of it. Of a store that several workers
+share, it also lists the workers: their hosts and their speed.
 
 Example: what could not be fetched, and why
 
@@ -57,10 +49,10 @@ type statusFlags struct {
 
 func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &statusFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.urls, "urls", "", "list the URLs of a state instead: pending, fetched, redirected, blocked, postponed, failed, given-up or outside")
-	flags.StringVar(&f.learned, "learned", "", "print what was learned of this HOST, or of that of a URL, instead, with the evidence")
-	flags.StringVar(&f.forget, "forget", "", "forget what was learned of this HOST; what it postponed a later run looks at again")
-	flags.StringVar(&f.format, "format", "text", "text, or json: one object, with --urls one a line")
+	flags.StringVar(&f.urls, "urls", "", "`STATE` list the URLs of a state: pending, fetched, redirected, blocked, postponed, failed, given-up or outside")
+	flags.StringVar(&f.learned, "learned", "", "`HOST` print what the crawl learned about the URLs of a host, with the evidence")
+	flags.StringVar(&f.forget, "forget", "", "`HOST` forget what the crawl learned about a host; a later run fetches what was postponed")
+	flags.StringVar(&f.format, "format", "text", "`text|json` format; json with --urls is one object per line")
 	return f.run
 }
 

@@ -27,15 +27,14 @@ import (
 var tuneCommand = command{
 	name:  "tune",
 	args:  "[flags] PAIRS",
-	short: "find which shingle and threshold fit labelled pairs",
+	short: "find the best settings for labelled pairs",
 	long: `
-Reads labelled pairs, one JSON object a line: {"a_path" or "a_text", "b_path" or
-"b_text", "duplicate": true or false}, paths as seen from the file. Tries every
-combination of form, unit, shingle length, measure and threshold, and recommends
-one by ten-fold cross-validation. Of measures with two directions the greater counts,
-in containment-lesser the lesser; super and mega are the shares of equal super- and
-mega-shingles. --curve prints instead with what probability each scheme makes
-candidates of two pages, by their resemblance.
+Reads labelled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" or "b_text",
+"duplicate": true or false}, with paths relative to the file. It tries every combination of
+form, unit, shingle length, measure and threshold, and recommends one by ten-fold
+cross-validation. containment is the greater of the two directions, containment-lesser the
+lesser; super and mega are the shares of equal super-shingles and mega-shingles. --curve
+prints instead how probably each scheme finds two pages of a given resemblance.
 
 Example: the curve of the bands for a similarity of 0.9
 
@@ -68,14 +67,14 @@ var (
 
 func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &tuneFlags{flags: flags}
-	flags.StringArrayVar(&f.forms, "form", triedForms, "form to try (may be repeated)")
-	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "what to make shingles of")
-	flags.IntSliceVar(&f.shingles, "shingle", nil, "lengths to try, in words or characters (default 1 to 12 words, 4 to 50 characters)")
-	flags.StringSliceVar(&f.measures, "measure", measureNames(), "measure to try")
+	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` form to try (repeatable)")
+	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` unit of shingles to try")
+	flags.IntSliceVar(&f.shingles, "shingle", nil, "shingle lengths to try, in units (default: 1 to 12 words, 4 to 50 characters)")
+	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` measure to try")
 	flags.BoolVar(&f.all, "all", false, "print every combination with every threshold, not only the best")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.BoolVar(&f.curve, "curve", false, "print the probability curves of the schemes")
-	flags.Float64Var(&f.similarity, "similarity", dedup.DefaultSimilarity, "the similarity whose bands --curve shows")
+	flags.Float64Var(&f.similarity, "similarity", dedup.DefaultSimilarity, "with --curve: similarity whose bands are shown")
 	return f.run
 }
 

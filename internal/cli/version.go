@@ -19,9 +19,9 @@ var version string
 
 var versionCommand = command{
 	name:  "version",
-	short: "print which version this is",
+	short: "print the version",
 	long: `
-Prints the version, the revision of the source, and what it was built with and for.
+Prints the version, the revision of the source, and what it was built with.
 
 Example: what to say when you report a problem
 

@@ -22,6 +22,7 @@ var table = map[string]struct {
 	heavy []string
 }{
 	".":                           {[]string{"internal/cli"}, nil},
+	"docs":                        {nil, nil}, // the pages of the manual, embedded
 	"frontier":                    {nil, []string{"github.com/nlnwa/whatwg-url"}},
 	"crawler/robots":              {nil, nil},
 	"crawler/sitemap":             {nil, nil},
@@ -63,7 +64,7 @@ var table = map[string]struct {
 	"internal/revisit":            {[]string{"store"}, nil},
 	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},
 	"internal/monitor":            {[]string{"internal/loopback"}, []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":                {[]string{"internal/archive", "warc", "internal/harmless", "internal/memory", "internal/monitor", "internal/loopback", "view", "frontier", "crawler", "crawler/robots", "crawler/wire", "crawler/folder", "extract", "dedup", "store", "store/badger", "internal/disk", "store/postgres", "store/remote", "report", "report/audit", "feed", "internal/ingest", "internal/complete", "internal/precedence", "internal/corpus", "internal/revisit", "store/overlay", "crawler/learn"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":                {[]string{"docs", "internal/archive", "warc", "internal/harmless", "internal/memory", "internal/monitor", "internal/loopback", "view", "frontier", "crawler", "crawler/robots", "crawler/wire", "crawler/folder", "extract", "dedup", "store", "store/badger", "internal/disk", "store/postgres", "store/remote", "report", "report/audit", "feed", "internal/ingest", "internal/complete", "internal/precedence", "internal/corpus", "internal/revisit", "store/overlay", "crawler/learn"}, []string{"github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // the same
 	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool over what skink printed
