@@ -170,9 +170,9 @@ func (p *Page) redirect() {
 	case err != nil:
 		p.Problem, p.Detail = ProblemLocation, cut(err.Error())
 	case p.Item.Hops >= MaxHops:
-		p.Problem, p.Detail = ProblemRedirects, cut(fmt.Sprintf("the last of %d leads to %s", p.Item.Hops+1, target))
+		p.Problem, p.Detail = ProblemRedirects, cut(fmt.Sprintf("stopped after %d redirects; the next is %s", p.Item.Hops+1, target))
 	case target == p.Item.URL:
-		p.Problem, p.Detail = ProblemRedirects, "leads to itself; it may want a cookie"
+		p.Problem, p.Detail = ProblemRedirects, "redirects to itself; the site may require cookies"
 	default:
 		p.Location = target
 	}
@@ -225,7 +225,7 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 		case later != "" && (x.Status == http.StatusTooManyRequests || x.Status >= 500):
 			return 0, nil, &robotsBusy{x.Status, later}
 		case x.Status == http.StatusPartialContent:
-			return 0, nil, errors.New("answered with a part of the file, which was not asked for")
+			return 0, nil, errors.New("unexpected partial answer (status 206)")
 		case !wire.IsPage(x.Status):
 			return x.Status, nil, nil
 		case x.BodyErr != nil && !errors.Is(x.BodyErr, wire.ErrTooLarge):

@@ -89,11 +89,11 @@ func (h *host) tooBusy(page *Page, counted bool) (why string) {
 	if h.refused < mostBusy && !h.hopeless {
 		return ""
 	}
-	said := "robots.txt cannot be had"
+	said := "robots.txt could not be fetched"
 	if page.Status != 0 {
 		said = "status " + strconv.Itoa(page.Status)
 	}
-	return fmt.Sprintf("it answered nothing but that it is busy, %d times in a row (%s)", h.refused, said)
+	return fmt.Sprintf("it was too busy to answer %d times in a row (%s)", h.refused, said)
 }
 
 // A LeftHost is a host that this crawl stopped asking.

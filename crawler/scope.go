@@ -57,7 +57,7 @@ type PatternError struct {
 }
 
 func (e *PatternError) Error() string {
-	return fmt.Sprintf("%s pattern %q is no regular expression: %v", e.List, e.Pattern, e.Err)
+	return fmt.Sprintf("%s pattern %q is not a regular expression: %v", e.List, e.Pattern, e.Err)
 }
 
 func (e *PatternError) Unwrap() error { return e.Err }

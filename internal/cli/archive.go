@@ -83,7 +83,7 @@ func (c *crawlRun) openArchive(ctx context.Context) error {
 	}
 	worker := c.archivist()
 	if c.store.shared && worker == "" {
-		return usagef("--warc: each of the workers that share a store has files of its own, and finds them by its name: give --worker NAME")
+		return usagef("--warc: workers that share a store find their files by their name: give --worker NAME")
 	}
 	robots := "obey"
 	if c.options.IgnoreRobots {
@@ -103,13 +103,13 @@ func (c *crawlRun) openArchive(ctx context.Context) error {
 	})
 	if errors.Is(err, archive.ErrElsewhere) {
 		dir, _ := archive.Where(ctx, c.store, c.archivist())
-		return usagef("--warc %s: the archive of the crawl in %s is in %s: give that folder, or move its files", f.dir, c.name(), dir)
+		return usagef("--warc %s: the archive of the crawl in %s is in %s: use that folder, or move its files", f.dir, c.name(), dir)
 	}
 	if err != nil {
 		return err
 	}
 	if lost > 0 {
-		c.say.line("the answers of %s are not in the archive in %s any more, as after a power cut: they are fetched again", report.Counted(lost, "page"), f.dir)
+		c.say.line("the answers of %s are missing from the archive in %s, perhaps after a power cut: they are fetched again", report.Counted(lost, "page"), f.dir)
 	}
 	c.archive = a
 	c.store.Store = inStep{c.store.Store, a}
@@ -129,7 +129,7 @@ func (c *crawlRun) archivist() string {
 func (c *crawlRun) withoutArchive(ctx context.Context) error {
 	dir, err := archive.Where(ctx, c.store, c.archivist())
 	if err == nil && dir != "" {
-		c.say.line("the crawl in %s has an archive in %s: without --warc %s it will lack the pages of this run", c.name(), dir, quoted(dir))
+		c.say.line("the crawl in %s has an archive in %s: without --warc %s it will not contain the pages of this run", c.name(), dir, quoted(dir))
 	}
 	return err
 }

@@ -87,7 +87,7 @@ func (f *backFlags) heed(args []string) (b back, rest []string, err error) {
 	b.recrawls, b.due = f.recrawl != "", f.recrawl == "due"
 	for _, name := range []string{"recrawl-first", "recrawl-least", "recrawl-most"} {
 		if f.flags.Changed(name) && !b.due {
-			return b, args, usagef("--%s adds to --recrawl due: give both", name)
+			return b, args, usagef("--%s needs --recrawl due: give both", name)
 		}
 	}
 	if b.recrawls && !b.due {
@@ -140,7 +140,7 @@ func (c *crawlRun) openRound(ctx context.Context) (round, error) {
 	}
 	var last round
 	if err := json.Unmarshal(text, &last); err != nil {
-		return began, fmt.Errorf("read what was asked for: %w: %v", store.ErrCorrupt, err)
+		return began, fmt.Errorf("read the revisits of the last run: %w: %v", store.ErrCorrupt, err)
 	}
 	if last.Retry == began.Retry && last.Recrawl == began.Recrawl {
 		return last, nil
@@ -158,7 +158,7 @@ func (c *crawlRun) writeRound(ctx context.Context, r round) error {
 		err = c.store.SetMeta(ctx, roundName, text)
 	}
 	if err != nil {
-		return fmt.Errorf("write what was asked for: %w", err)
+		return fmt.Errorf("store the revisits of this run: %w", err)
 	}
 	return nil
 }
@@ -266,7 +266,7 @@ func (c *crawlRun) ended(ctx context.Context) iter.Seq2[frontier.Item, error] {
 		}
 		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
 			if err != nil {
-				yield(frontier.Item{}, fmt.Errorf("look for what is to be visited again: %w", err))
+				yield(frontier.Item{}, fmt.Errorf("find URLs to visit again: %w", err))
 				return
 			}
 			r := &page.Record
@@ -377,11 +377,11 @@ func (c *crawlRun) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, erro
 func (c *crawlRun) nothingBack() string {
 	switch {
 	case c.back.due && !c.firstDue.IsZero():
-		return fmt.Sprintf("Nothing of the crawl in %s is due before %s.", c.name(), c.firstDue.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("No page of the crawl in %s is due before %s.", c.name(), c.firstDue.UTC().Format(time.RFC3339))
 	case c.back.recrawls:
-		return fmt.Sprintf("Nothing of the crawl in %s was last visited longer ago than %s.", c.name(), c.again.recrawl)
+		return fmt.Sprintf("No page of the crawl in %s was last visited longer ago than %s.", c.name(), c.again.recrawl)
 	case len(c.back.states) > 0:
-		return fmt.Sprintf("Nothing is left to try again: no URL of the crawl in %s is %s.", c.name(), strings.ReplaceAll(c.again.retry, ",", " or "))
+		return fmt.Sprintf("Nothing to retry: no URL of the crawl in %s is %s.", c.name(), strings.ReplaceAll(c.again.retry, ",", " or "))
 	}
 	return ""
 }

@@ -73,16 +73,16 @@ func profileNames() string {
 
 func (f *compareFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(args) != 2 {
-		return usagef("compare: two pages are compared, and %d named: try skink compare --help", len(args))
+		return usagef("compare needs two pages, got %d: try skink compare --help", len(args))
 	}
 	if args[0] == "-" && args[1] == "-" {
 		return usagef("compare: only one of the two pages can be standard input")
 	}
 	switch {
 	case f.profile != "" && (f.check || f.html != ""):
-		return usagef("compare: --profile prints its score alone: leave --check and --html out")
+		return usagef("compare: --profile prints only its score: omit --check and --html")
 	case f.html == "-":
-		return usagef("compare: --html needs a file: standard output gets the measures")
+		return usagef("compare: --html needs a file, because the measures go to standard output")
 	}
 	fromStore := f.flags.Changed("store")
 	if err := f.private.allow(&crawler.Options{}); err != nil { // check before reading anything
@@ -199,7 +199,7 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 		fmt.Fprintf(w, "%d of 6 super-shingles, %d of 15 mega-shingles\n", *r.Super, *r.Mega)
 	}
 	if r.Without != "" {
-		fmt.Fprintf(w, "no rules for %s in %s or %s: words stay as they are\n", r.Without, languageName(docs[0].Lang), languageName(docs[1].Lang))
+		fmt.Fprintf(w, "no rules for %s in %s or %s: words are not changed\n", r.Without, languageName(docs[0].Lang), languageName(docs[1].Lang))
 	}
 	return nil
 }
@@ -289,13 +289,13 @@ func (c *comparison) left(p pair, rule dedup.Rule) {
 	a, b := p.records[0], p.records[1]
 	if a == nil || b == nil {
 		c.LeftDiffers = leftDiffers(p.docs, rule)
-		c.leftSays = report.Counted(c.LeftDiffers, "word") + " that the pages differ in were left out of their texts; see skink extract --html"
+		c.leftSays = report.Counted(c.LeftDiffers, "word") + " in which the pages differ were not extracted; see skink extract --html"
 		return
 	}
 	if a.LeftHash != b.LeftHash {
 		c.LeftDiffers = max(a.LeftWords, b.LeftWords)
 	}
-	c.leftSays = fmt.Sprintf("the texts left out of the pages differ (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
+	c.leftSays = fmt.Sprintf("the texts that were not extracted differ (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
 }
 
 // leftDiffers counts the words of running text that were left out of only one of the pages. It
@@ -375,7 +375,7 @@ func (c *comparison) remark() string {
 	case c.B.Words == 0:
 		return "B has no text"
 	case c.Verdict == dedup.Thin:
-		return "--min-words 0 judges them all the same"
+		return "--min-words 0 compares them"
 	case c.Doubtful:
 		return "doubtful, for " + c.leftSays
 	case c.Verdict != dedup.Unique:

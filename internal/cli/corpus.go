@@ -48,7 +48,7 @@ func (f *corpusFlags) inputs(paths []string, stdin io.Reader) (*corpus.Inputs, e
 		return nil, err
 	}
 	if f.maxBad < -1 {
-		return nil, usagef("--max-bad %d: try 0 or more, or -1 to stop at no number", f.maxBad)
+		return nil, usagef("--max-bad %d: try 0 or more, or -1 for no limit", f.maxBad)
 	}
 	return in, nil
 }
@@ -99,11 +99,11 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	r.bad++
 	switch {
 	case r.strict:
-		return fmt.Errorf("%w%s: without --strict it is passed over", bad, r.help(bad))
+		return fmt.Errorf("%w%s: without --strict it is skipped", bad, r.help(bad))
 	case r.bad <= namedBad:
 		fmt.Fprintf(r.to, "skink: %s%s\n", oneLine(bad), r.help(bad))
 	case r.bad == namedBad+1:
-		fmt.Fprintln(r.to, "skink: more records cannot be read; they are counted, and not named")
+		fmt.Fprintln(r.to, "skink: further records that cannot be read are only counted")
 	}
 	if r.maxBad >= 0 && r.bad > r.maxBad {
 		return fmt.Errorf("%s cannot be read, and --max-bad allows %d", report.Counted(r.bad, "record"), r.maxBad)
@@ -115,9 +115,9 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 func (r *reading) help(bad *corpus.BadError) string {
 	switch {
 	case errors.Is(bad, corpus.ErrNoText):
-		return "; --text-field names the one that is"
+		return "; name the right field with --text-field"
 	case errors.Is(bad, corpus.ErrTooLong):
-		return "; with a larger --memory more are read"
+		return "; use a larger --memory to read larger records"
 	}
 	return ""
 }
@@ -126,7 +126,7 @@ func (r *reading) help(bad *corpus.BadError) string {
 func (r *reading) rest() string {
 	var b strings.Builder
 	if len(r.passed) > 0 {
-		fmt.Fprintf(&b, "; passed over: %s", r.passedText())
+		fmt.Fprintf(&b, "; skipped: %s", r.passedText())
 	}
 	if r.bad > 0 {
 		fmt.Fprintf(&b, "; bad records: %s", report.Grouped(r.bad))
@@ -165,15 +165,15 @@ func (r *reading) passedText() string {
 func (r *reading) nothing(withoutText int64) error {
 	switch {
 	case withoutText > 0:
-		return fmt.Errorf("nothing was read: %s without text%s", report.Counted(withoutText, "record"), r.rest())
+		return fmt.Errorf("nothing to read: %s without text%s", report.Counted(withoutText, "record"), r.rest())
 	case len(r.passed) > 0:
-		return fmt.Errorf("nothing was read: passed over: %s: --include takes files of other kinds by their paths", r.passedText())
+		return fmt.Errorf("nothing to read: skipped %s: read files of other kinds with --include", r.passedText())
 	case r.bad > 0:
-		return fmt.Errorf("nothing was read: %s could not be read", report.Counted(r.bad, "record"))
+		return fmt.Errorf("nothing to read: %s could not be read", report.Counted(r.bad, "record"))
 	case r.unread > 0:
-		return fmt.Errorf("nothing was read: %s files or folders could not be read", report.Grouped(r.unread))
+		return fmt.Errorf("nothing to read: %s files or folders could not be read", report.Grouped(r.unread))
 	}
-	return errors.New("nothing was read: the files and folders named hold no text, or --include and --exclude leave none")
+	return errors.New("nothing to read: no text in these files and folders, or --include and --exclude leave none")
 }
 
 // corpusOutFlags are the flags for writing the records of a judged corpus.
@@ -211,7 +211,7 @@ type flagged struct{ flag, name string }
 
 func (f *corpusOutFlags) check() error {
 	if f.annotate && !f.given() {
-		return usagef("dedup: --annotate adds to the records that are written: name a file with --unique or --duplicates")
+		return usagef("dedup: --annotate needs --unique or --duplicates")
 	}
 	return nil
 }

@@ -159,7 +159,7 @@ func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error 
 		return err
 	}
 	if f.rule.pictures && !f.rule.markdown {
-		return usagef("--pictures adds to --markdown: give both")
+		return usagef("--pictures needs --markdown: give both")
 	}
 	say := newSayer(con.Err, f.logFormat == "json", f.quiet)
 	if len(f.from) > 0 {
@@ -178,7 +178,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt craw
 		return err
 	}
 	if len(args) > 0 && len(given.items()) == 0 {
-		return usagef("the seeds hold no URL: try one, such as https://example.org/")
+		return usagef("the seeds contain no URL: try one, such as https://example.org/")
 	}
 	if _, err := check(f.rule.settings()); err != nil {
 		return err
@@ -190,7 +190,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt craw
 	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Parallel)
 	if err != nil {
 		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
-			return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", withoutPassword(*f.store))
+			return usagef("no seeds, and no crawl to continue in %s: name a URL, a file of URLs, or a folder", withoutPassword(*f.store))
 		}
 		return err
 	}
@@ -243,7 +243,7 @@ func (f *crawlFlags) settle() (o crawler.Options, err error) {
 func (f *crawlFlags) newScope() (*crawler.Scope, error) {
 	scope, err := crawler.NewScope(f.scope, f.include, f.exclude)
 	if pattern, ok := errors.AsType[*crawler.PatternError](err); ok {
-		return nil, usagef("--%s %q is no regular expression: %w: the syntax is that of https://go.dev/s/re2syntax", pattern.List, pattern.Pattern, pattern.Err)
+		return nil, usagef("--%s %q is not a regular expression: %w; for the syntax see https://go.dev/s/re2syntax", pattern.List, pattern.Pattern, pattern.Err)
 	}
 	if err != nil {
 		return nil, usageError{err}
@@ -257,7 +257,7 @@ func (f *crawlFlags) check(o *crawler.Options) error {
 	case f.logFormat != "text" && f.logFormat != "json":
 		return usagef("--log-format %q: try text or json", f.logFormat)
 	case f.logURLs && (f.logFormat != "json" || f.quiet):
-		return usagef("--log-urls adds to --log-format json: give both, and no --quiet")
+		return usagef("--log-urls needs --log-format json, without --quiet")
 	case o.PerIP < 0:
 		return usagef("--per-ip %d: try 0 for no limit", o.PerIP)
 	case o.MaxDelay < 0:
@@ -289,7 +289,7 @@ func (f *crawlFlags) check(o *crawler.Options) error {
 	case o.MaxDepth < 0:
 		return usagef("--max-depth %d: try 0 for no limit", o.MaxDepth)
 	case o.UserAgent == "":
-		return usagef("--user-agent is empty: servers want to know who asks: leave it out, or name a contact")
+		return usagef("--user-agent is empty: omit it, or name a contact")
 	}
 	if err := f.archive.check(); err != nil {
 		return err
@@ -318,7 +318,7 @@ func (f *crawlFlags) agent() (string, error) {
 	agent := f.options.UserAgent
 	switch {
 	case !printable(agent):
-		return "", usagef("--user-agent %q: a header takes printable ASCII only", agent)
+		return "", usagef("--user-agent %q: use printable ASCII characters only", agent)
 	case f.contact == "":
 		return agent, nil
 	case !printable(f.contact) || strings.ContainsAny(f.contact, "() ") || !strings.Contains(f.contact, "@") && !strings.Contains(f.contact, "://"):

@@ -72,7 +72,7 @@ func (c *crawlRun) run(ctx context.Context, args []string, given seeds) (err err
 		return errors.Join(c.nothingLeft(ctx, args), c.closeArchive())
 	}
 	if c.options.CheckAssets && set.NoLinks {
-		return usagef("--check-assets needs the links that %s does not keep: leave --check-assets out, or choose another --store", c.name())
+		return usagef("--check-assets needs links, and %s keeps none (--links off): omit it, or choose another --store", c.name())
 	}
 	order, err := orderHosts(ctx, c.store, c.name(), c.prefer, &c.seeds)
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(args) == 0 && len(c.seeds.items()) == 0 {
-		return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", c.name())
+		return usagef("no seeds, and no crawl to continue in %s: name a URL, a file of URLs, or a folder", c.name())
 	}
 	if err := c.completeFeed(ctx); err != nil {
 		return err
@@ -136,12 +136,12 @@ func (c *crawlRun) nothingLeft(ctx context.Context, args []string) error {
 	if text := c.nothingBack(); text != "" {
 		c.say.line("%s", text)
 	} else {
-		c.say.line("Nothing is left to do: the crawl in %s is finished, with %s. To come back to those that are due: %s --recrawl due; to all: --recrawl 0s; to try again what failed: --retry.", c.name(), report.Counted(tally.Pages(), "page"), c.withStore("skink crawl"))
+		c.say.line("Nothing to do: the crawl in %s is finished, with %s. To revisit pages that are due: %s --recrawl due; all pages: --recrawl 0s; failed URLs: --retry.", c.name(), report.Counted(tally.Pages(), "page"), c.withStore("skink crawl"))
 	}
 	switch c.feed {
 	case "":
 	case "-":
-		c.say.line("This run judged no page, so --feed - prints none: all of them are printed by %s", c.withStore("skink export"))
+		c.say.line("This run judged no page, so --feed - prints nothing; all pages are printed by %s", c.withStore("skink export"))
 	default:
 		c.say.line("the feed is in %s", c.feed)
 	}
@@ -171,7 +171,7 @@ func (c *crawlRun) completeFeed(ctx context.Context) error {
 }
 
 // errMaxTime means that the time of this run is over.
-var errMaxTime = errors.New("--max-time has passed")
+var errMaxTime = errors.New("reached --max-time")
 
 // crawl runs the crawler with the pipeline, and prints its progress and its summary.
 func (c *crawlRun) crawl(ctx context.Context, pipeline *ingest.Pipeline, following consumers) (err error) {
@@ -340,7 +340,7 @@ func (c *crawlRun) readSpent(ctx context.Context) error {
 	c.options.Spent = map[string]crawler.Spent{}
 	for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
-			return fmt.Errorf("count what hosts have spent: %w", err)
+			return fmt.Errorf("count the pages of each host: %w", err)
 		}
 		r := &page.Record
 		host := frontier.HostOf(r.URL)
@@ -387,19 +387,19 @@ func keepFirst(first, second error) error {
 // hint adds a suggestion to an error of a crawl that has begun.
 func (c *crawlRun) hint(err error) error {
 	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrAway) {
-		return fmt.Errorf("the crawl stopped, nothing is lost: %w: it is resumed with: %s", err, c.resume(ending{}))
+		return fmt.Errorf("the crawl stopped: %w; continue with: %s", err, c.resume(ending{}))
 	}
 	return err
 }
 
 func (c *crawlRun) greeting(counts frontier.Counts, pages, back int64) string {
 	if back > 0 && back == counts.Pending {
-		return fmt.Sprintf("Coming back to %s of the crawl in %s", report.Counted(back, "URL"), c.name())
+		return fmt.Sprintf("Revisiting %s of the crawl in %s", report.Counted(back, "URL"), c.name())
 	}
 	if pages == 0 && counts.Fetched == 0 {
 		return fmt.Sprintf("Crawling %s into %s", report.Counted(counts.Pending, "seed"), c.name())
 	}
-	verb := "Resuming"
+	verb := "Continuing"
 	if c.add {
 		verb = "Adding to"
 	}
@@ -415,7 +415,7 @@ func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 func (c *crawlRun) nothingFetched(ctx context.Context, alone ...crawler.LeftHost) error {
 	why := errors.New("no page was fetched")
 	if len(alone) > 0 {
-		why = fmt.Errorf("no page was fetched: %s was left alone: %s", alone[0].Host, alone[0].Why)
+		why = fmt.Errorf("no page was fetched: requests to %s were suspended: %s", alone[0].Host, alone[0].Why)
 	}
 	if len(c.lost) > 0 {
 		why = fmt.Errorf("no page was fetched: the folder %s is missing", c.lost[0].Dir)
@@ -444,7 +444,7 @@ func (c *crawlRun) nothingFetched(ctx context.Context, alone ...crawler.LeftHost
 			return err
 		case state == frontier.Outside:
 			moved = true
-			why = fmt.Errorf("no page was fetched: %s leads to %s, which is outside the crawl: add it as a seed, or widen --scope", r.URL, r.Location)
+			why = fmt.Errorf("no page was fetched: %s redirects to %s, which is out of scope: add it as a seed, or widen --scope", r.URL, r.Location)
 		}
 	}
 	return why
@@ -461,7 +461,7 @@ func problemText(r *store.Record) string {
 // adviceOn returns advice with the flag that avoids a problem, or "" if there is none.
 func adviceOn(problem string) string {
 	if problem == string(crawler.ProblemPrivate) {
-		return "; --allow-private names hosts that are fetched all the same"
+		return "; allow such hosts with --allow-private"
 	}
 	return ""
 }

@@ -84,7 +84,7 @@ func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error 
 		return err
 	}
 	if f.pairs && f.form.given() {
-		return usagef("dedup: --pairs prints its own lines instead of the report: leave --format and --top out")
+		return usagef("dedup: --pairs prints lines instead of the report: omit --format and --top")
 	}
 	if err := f.records.check(); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if dir == "" {
 		disk.RemoveStale(os.TempDir(), tempStore)
 		if dir, err = os.MkdirTemp("", tempStore); err != nil {
-			return fmt.Errorf("make a temporary store: %w: --store names a place for it", err)
+			return fmt.Errorf("create a temporary store: %w: choose a place with --store", err)
 		}
 		defer os.RemoveAll(dir)
 	}
@@ -184,7 +184,7 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 			return err
 		}
 		if read {
-			return usagef("dedup: %s %s is a file that is to be read: name another one", f.flag, f.name)
+			return usagef("dedup: %s %s is also an input file: choose another file", f.flag, f.name)
 		}
 	}
 	return nil

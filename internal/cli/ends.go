@@ -73,11 +73,11 @@ func countPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t st
 			}
 		}
 		if err != nil {
-			return 0, fmt.Errorf("count what was postponed: %w", err)
+			return 0, fmt.Errorf("count postponed URLs: %w", err)
 		}
 	}
 	if err := look(); err != nil {
-		return 0, fmt.Errorf("count what was postponed: %w", err)
+		return 0, fmt.Errorf("count postponed URLs: %w", err)
 	}
 	return min(max(postponed, 0), n.Blocked), nil
 }
@@ -128,10 +128,10 @@ func endRows(n frontier.Counts, postponed int64, t store.Tally) (rows []endRow, 
 		again := max(min(records-row.n, pending), 0)
 		pending -= again
 		if again > 0 {
-			row.note += fmt.Sprintf(", %s of %s to be visited again", report.Grouped(again), report.Grouped(records))
+			row.note += fmt.Sprintf(", %s of %s waiting for a revisit", report.Grouped(again), report.Grouped(records))
 		}
 		if files := records - row.n - again; s.state == frontier.Fetched && files > 0 { // files of skink dedup
-			row.note += fmt.Sprintf(", %s of them no URLs but files", report.Grouped(files))
+			row.note += fmt.Sprintf(", %s of them files, not URLs", report.Grouped(files))
 		}
 		rows, all = append(rows, row), all+row.n
 	}

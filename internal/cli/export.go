@@ -101,17 +101,17 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		return err
 	}
 	if f.since.cursor != "" && landing(f.since.cursor) == landing(f.out.out) {
-		return usagef("--cursor and --out name the same file, %s: name another for one of them", f.out.out)
+		return usagef("--cursor and --out name the same file, %s: use two files", f.out.out)
 	}
 	if f.since.given() && f.complete.complete {
-		return usagef("--complete judges all pages anew, and so has no changes: leave out --since and --cursor")
+		return usagef("--complete compares all pages again, so it has no changes: omit --since and --cursor")
 	}
 	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, set store.Settings, whole *complete.Whole) error {
 		if f.strip {
 			opt.Own = whole.Own
 		}
 		if f.markdown && set.Markdown == store.NoMarkdown {
-			return fmt.Errorf("%s holds no Markdown: a crawl keeps it that is begun with --markdown, into a new store; of pages that are in a web archive that needs no fetch: skink crawl --store NEW --markdown --from ARCHIVE", *f.store)
+			return fmt.Errorf("%s has no Markdown: crawl with --markdown into a new store, or without fetching from a web archive: skink crawl --store NEW --markdown --from ARCHIVE", *f.store)
 		}
 		if err := f.since.check(ctx, s, *f.store, opt.After); err != nil {
 			return err
@@ -131,7 +131,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 			err = f.since.keep(con, *f.store, from.last)
 		}
 		if err == nil && lines == 0 && !f.since.given() {
-			fmt.Fprintf(con.Err, "%s holds no page to write: see skink report --store %s\n", *f.store, quoted(*f.store))
+			fmt.Fprintf(con.Err, "%s has no page to write: see skink report --store %s\n", *f.store, quoted(*f.store))
 		}
 		return err
 	})
@@ -158,25 +158,25 @@ func (f *exportFlags) options() (feed.Options, error) {
 	}
 	switch {
 	case f.to != "" && (f.out.out != "-" || f.format != string(feed.JSONLines)):
-		return opt, usagef("--to sends pages to an index, and writes no file: leave --out and --format out")
+		return opt, usagef("--to sends pages to an index and writes no file: omit --out and --format")
 	case f.to != "" && f.complete.complete:
-		return opt, usagef("--complete judges all pages anew, and an index is kept in step with what was judged: leave one of --to and --complete out")
+		return opt, usagef("--to and --complete exclude each other, because an index follows the verdicts of the crawl")
 	case f.archive != "" && f.format != formatWACZ:
-		return opt, usagef("--warc says where the answers of a crawl are, which --format wacz alone writes: give both")
+		return opt, usagef("--warc needs --format wacz: give both")
 	case f.format == formatWACZ:
 		return opt, f.checkWACZ()
 	case opt.Format != feed.JSONLines && opt.Format != feed.Parquet && opt.Format != feed.WET:
 		return opt, usagef("--format %q: try jsonl, parquet, wet or wacz", f.format)
 	case opt.Format == feed.WET && f.since.given():
-		return opt, usagef("--format wet has no form for what is gone: leave out --since and --cursor, or try jsonl")
+		return opt, usagef("--format wet cannot say that a page is gone: omit --since and --cursor, or try jsonl")
 	case opt.Format == feed.Parquet && f.out.out == "-":
-		return opt, usagef("--format parquet is no text: name a file with --out")
+		return opt, usagef("--format parquet is binary: name a file with --out")
 	case f.strip && !f.complete.complete:
-		return opt, usagef("--strip-repeated needs --complete, which finds what a host repeats: give both")
+		return opt, usagef("--strip-repeated needs --complete: give both")
 	case f.strip && f.complete.wholeText:
-		return opt, usagef("--whole-text does not look for what a host repeats: leave one of --strip-repeated and --whole-text out")
+		return opt, usagef("--strip-repeated and --whole-text exclude each other")
 	case f.strip && f.markdown:
-		return opt, usagef("--strip-repeated leaves text out that the Markdown still has: leave one of --strip-repeated and --markdown out")
+		return opt, usagef("--strip-repeated and --markdown exclude each other, because repeated text stays in the Markdown")
 	case f.minWords < 0:
 		return opt, usagef("--min-words %d: try 0 or more", f.minWords)
 	}
@@ -189,11 +189,11 @@ const formatWACZ = "wacz"
 func (f *exportFlags) checkWACZ() error {
 	switch {
 	case f.out.out == "-":
-		return usagef("--format wacz is no text: name a file with --out")
+		return usagef("--format wacz is binary: name a file with --out")
 	case f.since.given():
-		return usagef("--format wacz holds an archive as a whole: leave out --since and --cursor")
+		return usagef("--format wacz writes a whole archive: omit --since and --cursor")
 	case f.markdown:
-		return usagef("--format wacz holds pages as they came: leave --markdown out")
+		return usagef("--format wacz writes pages as the server sent them: omit --markdown")
 	}
 	return nil
 }
@@ -207,9 +207,9 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		case err != nil:
 			return err
 		case len(dirs) == 0:
-			return usagef("%s does not say where its web archive is: name the folder with --warc; a crawl keeps one with --warc, too", *f.store)
+			return usagef("%s has no web archive: crawl with --warc, or name the folder of an archive with --warc", *f.store)
 		case len(dirs) > 1:
-			return usagef("the workers of %s have their web archives in %s: bring the files into one folder, and name it with --warc", withoutPassword(*f.store), strings.Join(dirs, " and "))
+			return usagef("the workers of %s have their web archives in %s: copy the files into one folder, and name it with --warc", withoutPassword(*f.store), strings.Join(dirs, " and "))
 		}
 		dir = dirs[0]
 	}
@@ -233,7 +233,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	missing, _ := errors.AsType[*feed.MissingError](err)
 	switch {
 	case missing != nil && left[missing.Name] != "":
-		return fmt.Errorf("pages of the store are in %s, which is not complete: %s", missing.Name, left[missing.Name])
+		return fmt.Errorf("pages of the store are in the archive file %s, which is not complete: %s", missing.Name, left[missing.Name])
 	case errors.Is(err, feed.ErrNoArchive):
 		return fmt.Errorf("%s: %w: try skink crawl --warc", *f.store, err)
 	case err != nil:

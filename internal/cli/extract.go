@@ -90,15 +90,15 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 	case len(args) == 0:
 		return usagef("extract: no file or URL is named: try skink extract --help")
 	case f.html && f.json:
-		return usagef("extract: --html and --json are two forms of one answer: choose one")
+		return usagef("extract: --html and --json exclude each other")
 	case f.html && len(args) > 1:
-		return usagef("extract: --html shows one page: name one")
+		return usagef("extract: --html takes one page")
 	case f.html && f.markdown:
-		return usagef("extract: --html and --markdown are two forms of one answer: choose one")
+		return usagef("extract: --html and --markdown exclude each other")
 	case f.pictures && !f.markdown:
-		return usagef("extract: --pictures adds to --markdown: give both")
+		return usagef("extract: --pictures needs --markdown: give both")
 	case f.alt && !f.json:
-		return usagef("extract: --alt adds to --json: give both")
+		return usagef("extract: --alt needs --json: give both")
 	}
 	if err := f.private.allow(&crawler.Options{}); err != nil { // check before reading anything
 		return err
@@ -210,7 +210,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {
-		return 0, usagef("extract: --html shows one page, and %s is a web archive: try --json", name)
+		return 0, usagef("extract: --html takes one page, and %s is a web archive: try --json", name)
 	}
 	damaged := func(err error) {
 		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, oneLine(err))

@@ -40,15 +40,15 @@ type way struct {
 func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options, args []string) (err error) {
 	switch {
 	case len(args) > 0:
-		return usagef("--from judges what an archive holds, and fetches nothing: leave the seeds out")
+		return usagef("--from fetches nothing: omit the seeds")
 	case f.again.retry != "" || f.again.recrawl != "":
-		return usagef("--from judges what an archive holds, and asks no server again: leave --retry and --recrawl out")
+		return usagef("--from fetches nothing: omit --retry and --recrawl")
 	case f.learning.given() != "":
-		return usagef("--from judges all that an archive holds, and fetches nothing that could be spared: leave %s out", f.learning.given())
+		return usagef("--from fetches nothing: omit %s", f.learning.given())
 	case f.archive.dir != "":
-		return usagef("--from and --warc: an archive needs no second one: leave --warc out")
+		return usagef("--from reads an archive and writes none: omit --warc")
 	case f.feed != "":
-		return usagef("--from and --feed: what is judged is printed by %s when it is done", "skink export")
+		return usagef("--from has no --feed: afterwards, print the pages with %s", "skink export")
 	}
 	var files []corpus.Archive
 	for _, path := range f.from {
@@ -113,13 +113,13 @@ func (r *rejudging) run(ctx context.Context, files []corpus.Archive) error {
 		store: r.store.name, bytes: r.store.size(),
 	})
 	if len(r.passed.passed) > 0 {
-		r.say.line("passed over: %s", r.passed.passedText())
+		r.say.line("skipped: %s", r.passed.passedText())
 	}
 	if r.lost > 0 {
 		return fmt.Errorf("%s could not be read", report.Counted(r.lost, "record"))
 	}
 	if fetchedNothing(tally) {
-		return errors.New("the archive holds no page")
+		return errors.New("the archive contains no page")
 	}
 	return nil
 }

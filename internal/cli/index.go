@@ -27,7 +27,7 @@ func credentials() (http.Header, error) {
 	user, password, key := os.Getenv(envUser), os.Getenv(envPassword), os.Getenv(envKey)
 	switch {
 	case key != "" && user != "":
-		return nil, usagef("%s and %s both say who you are: set one of them", envKey, envUser)
+		return nil, usagef("%s and %s are both set: set only one", envKey, envUser)
 	case key != "":
 		return http.Header{"Authorization": {"ApiKey " + key}}, nil
 	case user != "":
@@ -51,9 +51,9 @@ func newIndex(s store.Reader, url string, opt feed.Options, keep func(context.Co
 		Refused: func(id, why string) {
 			switch named++; {
 			case named <= namedRefused:
-				fmt.Fprintf(say, "skink: the index refuses %s: %s\n", id, oneLine(errors.New(why)))
+				fmt.Fprintf(say, "skink: the index refused %s: %s\n", id, oneLine(errors.New(why)))
 			case named == namedRefused+1:
-				fmt.Fprintln(say, "skink: it refuses more; they are counted, and not named")
+				fmt.Fprintln(say, "skink: further refused documents are only counted")
 			}
 		},
 	})
@@ -102,7 +102,7 @@ func refusedError(refused int) error {
 	if refused == 0 {
 		return nil
 	}
-	return fmt.Errorf("the index refuses %s: skink export --print-mapping prints a mapping that takes all of them", report.Counted(refused, "page"))
+	return fmt.Errorf("the index refused %s: create it with the mapping that skink export --print-mapping prints", report.Counted(refused, "page"))
 }
 
 // openIndexFeed opens the consumer that sends a crawl to an index. The store keeps its position.

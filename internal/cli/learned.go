@@ -107,7 +107,7 @@ func (c *crawlRun) postponed(ctx context.Context) iter.Seq2[frontier.Item, error
 		now := time.Now().UTC()
 		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
 			if err != nil {
-				yield(frontier.Item{}, fmt.Errorf("look for what was postponed: %w", err))
+				yield(frontier.Item{}, fmt.Errorf("find postponed URLs: %w", err))
 				return
 			}
 			r := &page.Record

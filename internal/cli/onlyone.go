@@ -23,7 +23,7 @@ func (c *crawlRun) whyOnlyOne(ctx context.Context, t store.Tally, n frontier.Cou
 	var only *store.Record
 	for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
-			return "", fmt.Errorf("look for what the page leads to: %w", err)
+			return "", fmt.Errorf("find the links of the page: %w", err)
 		}
 		if page.Record.Kind == store.Page {
 			only = &page.Record
@@ -34,13 +34,13 @@ func (c *crawlRun) whyOnlyOne(ctx context.Context, t store.Tally, n frontier.Cou
 	case only == nil:
 		return "", nil
 	case t.Blocked > 0:
-		return fmt.Sprintf("robots.txt forbids %s that it leads to; crawl a site of your own with --ignore-robots", report.Counted(t.Blocked, "URL")), nil
+		return fmt.Sprintf("robots.txt forbids all linked URLs (%s); on a site of your own use --ignore-robots", report.Counted(t.Blocked, "URL")), nil
 	case only.DeadEnd == store.DeadEndNoFollow:
-		return fmt.Sprintf("%s asks crawlers to follow none of its links (nofollow); crawl a site of your own with --ignore-nofollow and another --store", only.URL), nil
+		return fmt.Sprintf("%s has nofollow for all its links; on a site of your own use --ignore-nofollow and another --store", only.URL), nil
 	case only.DeadEnd == store.DeadEndScripts:
-		return fmt.Sprintf("%s has no link, and scripts, which may draw its links and are not run; name more seeds", only.URL), nil
+		return fmt.Sprintf("%s has no links in its HTML; scripts may add them, which skink does not run; name more seeds", only.URL), nil
 	case n.Outside > 0:
-		return fmt.Sprintf("all that it leads to is out of scope (%s); widen --scope, or name it as a seed", report.Counted(n.Outside, "URL")), nil
+		return fmt.Sprintf("all linked URLs (%s) are out of scope; widen --scope, or add them as seeds", report.Counted(n.Outside, "URL")), nil
 	}
 	return "", nil
 }
@@ -54,7 +54,7 @@ func (c *crawlRun) redirectCircle(ctx context.Context) (string, error) {
 	var froms []string
 	for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
-			return "", fmt.Errorf("look for a circle of redirects: %w", err)
+			return "", fmt.Errorf("find redirect loops: %w", err)
 		}
 		if r := &page.Record; r.Location != "" && len(froms) < mostRedirects {
 			to[r.URL] = r.Location
@@ -66,7 +66,7 @@ func (c *crawlRun) redirectCircle(ctx context.Context) (string, error) {
 		for url := to[from]; url != "" && len(way) <= mostHops; url = to[url] {
 			way = append(way, url)
 			if url == from {
-				return fmt.Sprintf("redirects go in a circle: %s; the site may ask for consent with a cookie, and none is kept", strings.Join(way, " -> ")), nil
+				return fmt.Sprintf("redirect loop: %s; the site may require cookies, which skink does not keep", strings.Join(way, " -> ")), nil
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 	c.options.AllowHosts = append(c.options.AllowHosts, special...)
 	c.options.SeedHosts = wire.HostsOf(all.URLs...)
 	if len(all.URLs) > len(special) && !namesContact(c.options.UserAgent) {
-		c.say.line("It is good manners to say who crawls: --contact takes a URL or an email address, and is sent with each request.")
+		c.say.line("Tip: let site owners know who crawls: --contact with a URL or email address is sent with each request.")
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (c *crawlRun) checkOthers(ctx context.Context, stored, given seeds) error {
 	case counts.Pending > 0, tally.Records() == 0, len(given.items()) == 0, stored.sharesWith(given):
 		return nil
 	}
-	return usagef("%s holds a finished crawl of %s, with %s: give --add to crawl these seeds into it, too, or choose another --store",
+	return usagef("%s has a finished crawl of %s, with %s: add these seeds with --add, or choose another --store",
 		c.name(), stored.name(), report.Counted(tally.Pages(), "page"))
 }
 

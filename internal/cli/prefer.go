@@ -15,7 +15,7 @@ import (
 func checkPrefer(prefer []string) error {
 	_, err := precedence.NewOrder(prefer, nil)
 	if pattern, ok := errors.AsType[*precedence.PatternError](err); ok {
-		return usagef("--prefer %q is no regular expression: %w: the syntax is that of https://go.dev/s/re2syntax", pattern.Pattern, pattern.Err)
+		return usagef("--prefer %q is not a regular expression: %w; for the syntax see https://go.dev/s/re2syntax", pattern.Pattern, pattern.Err)
 	}
 	return err
 }
@@ -28,7 +28,7 @@ func orderHosts(ctx context.Context, s store.Meta, name string, prefer []string,
 		if kept := order.Prefers(); len(kept) > 0 {
 			has = "with" + preferFlags(kept)
 		}
-		return nil, usagef("%s, but %s was written %s: leave the flag out, or choose another --store", preferFlags(prefer)[1:], name, has)
+		return nil, usagef("%s, but %s was created %s: omit the flag, or choose another --store", preferFlags(prefer)[1:], name, has)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

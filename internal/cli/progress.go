@@ -82,7 +82,7 @@ func (c *crawlRun) statusLine(ctx context.Context, done, asked <-chan struct{}, 
 			return
 		case <-interrupted:
 			interrupted = nil
-			stopping = "finishing what is in flight  "
+			stopping = "finishing requests in flight  "
 		case <-asked:
 			fmt.Fprint(c.con.screen, clearLine)
 			fmt.Fprint(c.con.Err, hostsText(v.crawl.Hosts(), time.Now()))
@@ -205,5 +205,5 @@ func (c *crawlRun) paceText(m moment, hosts []crawler.HostState) string {
 	if fastest := float64(asked) / delay.Seconds(); asked == 0 || m.rate() > 1.2*fastest {
 		return ""
 	}
-	return fmt.Sprintf("Each host is asked for a page every %v at most, so as not to burden it. Sites of your own may be asked more often: --delay 100ms, or 0 for no delay.", delay)
+	return fmt.Sprintf("Tip: each host gets at most one request every %v. On sites of your own, use a shorter --delay, such as 100ms or 0.", delay)
 }

@@ -67,10 +67,10 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 		return err
 	}
 	if f.changes && (f.about != "" || f.failOn != "") {
-		return usagef("--changes is a report of its own: give it without --about and --fail-on")
+		return usagef("--changes, --about and --fail-on exclude each other")
 	}
 	if f.changes && (f.complete.complete || opt.Format != report.Text && opt.Format != report.JSON) {
-		return usagef("--changes is printed as text or json, and not with --complete")
+		return usagef("--changes needs --format text or json, without --complete")
 	}
 	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, settings store.Settings, w *complete.Whole) error {
 		if f.changes {
@@ -273,13 +273,13 @@ func (c *completeFlags) over(settings store.Settings) (store.Settings, error) {
 // and closes the store. whole is nil without that comparison.
 func withStore(ctx context.Context, con Console, dir string, args []string, how *completeFlags, do func(s store.Reader, settings store.Settings, whole *complete.Whole) error) (err error) {
 	if len(args) > 0 {
-		return usagef("unexpected %q: a store is named by --store", args[0])
+		return usagef("unexpected argument %q: name a store with --store", args[0])
 	}
 	if how.wholeText && !how.complete {
-		return usagef("--whole-text adds to --complete: give both")
+		return usagef("--whole-text needs --complete: give both")
 	}
 	if how.flags.Changed("similarity") && !how.complete {
-		return usagef("--similarity asks for another judgement than that of the crawl: give --complete, too")
+		return usagef("--similarity needs --complete: give both")
 	}
 	s, err := openToRead(ctx, dir, con.Err)
 	if err != nil {

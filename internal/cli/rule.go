@@ -158,7 +158,7 @@ func check(set store.Settings) (dedup.Rule, error) {
 		return dedup.Rule{}, usagef("--form: %w", err)
 	}
 	if set.MinWords < 0 {
-		return dedup.Rule{}, usagef("--min-words %d: try 0 to compare every page that has a word", set.MinWords)
+		return dedup.Rule{}, usagef("--min-words %d: try 0 to compare all pages with words", set.MinWords)
 	}
 	if err := checkSimilarity(set.Similarity); err != nil {
 		return dedup.Rule{}, err
@@ -193,7 +193,7 @@ func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedu
 		return rule, want, err
 	}
 	if r.flags.Changed("rule") && r.contained != has.Contained {
-		return rule, want, usagef("--rule and --containment ask for a share of %v, but %s was written with %v (0: by resemblance alone): leave the flags out, or choose another --store", r.contained, name, has.Contained)
+		return rule, want, usagef("--rule and --containment give a share of %v, but %s was created with %v (0: resemblance alone): omit the flags, or choose another --store", r.contained, name, has.Contained)
 	}
 	if has.Extractor != extractorVersion { // its records can be read, but the same pages would give other texts now
 		return rule, want, otherVersion(name, "extractor", has.Extractor, extractorVersion)
@@ -251,7 +251,7 @@ func (r *ruleFlags) contradicts(has store.Settings, name string) error {
 		{"on-duplicate", r.onDuplicate, onDuplicate(has.SkipTexts)},
 	} {
 		if r.flags.Changed(f.flag) && f.given != f.is {
-			return usagef("--%s %v, but %s was written with --%s %v: leave the flag out, or choose another --store", f.flag, f.given, name, f.flag, f.is)
+			return usagef("--%s %v, but %s was created with --%s %v: omit the flag, or choose another --store", f.flag, f.given, name, f.flag, f.is)
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ func (all *seeds) readList(name string, r io.Reader) error {
 			continue
 		}
 		if !hasScheme(line) {
-			return usagef("%s, line %d: %s is no URL: %s", name, n, brief(line), urlHint(line))
+			return usagef("%s, line %d: %s is not a URL: %s", name, n, brief(line), urlHint(line))
 		}
 		if err := all.addURL(line); err != nil {
 			return usagef("%s, line %d: %w", name, n, err)
@@ -52,7 +52,7 @@ func (all *seeds) readList(name string, r io.Reader) error {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return usagef("%s, line %d: longer than 1 MB: a list of seeds has a URL a line", name, n)
+		return usagef("%s, line %d: longer than 1 MB: a list of seeds has one URL per line", name, n)
 	case err != nil:
 		return usagef("%s, line %d: %w", name, n, err)
 	}
@@ -68,15 +68,15 @@ func checkList(name string, head []byte) error {
 	kind := extract.MediaType(head, "")
 	switch {
 	case kind == "text/plain" && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")):
-		return usagef("%s is JSON, no list of seeds: use skink dedup, or give a file with a URL a line", name)
+		return usagef("%s is JSON, not a list of seeds: use skink dedup, or give a file with one URL per line", name)
 	case kind == "text/plain":
 		return nil
 	case kind == "text/html":
-		return usagef("%s is an HTML page, no list of seeds: give its folder, or use skink extract or skink dedup", name)
+		return usagef("%s is an HTML page, not a list of seeds: give its folder, or use skink extract or skink dedup", name)
 	case kind == "application/xml":
-		return usagef("%s is a feed, no list of seeds: give its URL, or a file with a URL a line", name)
+		return usagef("%s is a feed, not a list of seeds: give its URL, or a file with one URL per line", name)
 	}
-	return usagef("%s is no text (%s): a list of seeds has a URL a line", name, kind)
+	return usagef("%s is not text (%s): a list of seeds has one URL per line", name, kind)
 }
 
 // hasScheme reports whether a word begins with a scheme. In prose, a URL may be later in the word.

@@ -89,11 +89,11 @@ func (all *seeds) parseOne(arg string, in io.Reader) error {
 	info, err := os.Stat(arg)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return usagef("seed %s is no URL, and there is no such file or folder: %s", brief(arg), urlHint(arg))
+		return usagef("seed %s is not a URL, a file or a folder: %s", brief(arg), urlHint(arg))
 	case err != nil:
 		return usagef("seed %s: %w", brief(arg), reason(err))
 	case info.IsDir() && badger.IsStore(arg):
-		return usagef("seed %q is a store, no site: its crawl is resumed by skink crawl --store %s", arg, quoted(arg))
+		return usagef("seed %q is a store, not a site: continue its crawl with skink crawl --store %s", arg, quoted(arg))
 	case info.IsDir():
 		dir, err := filepath.Abs(arg)
 		if err == nil && !slices.Contains(all.Folders, dir) {
@@ -115,7 +115,7 @@ func (all *seeds) addURL(raw string) error {
 		return usageError{err}
 	}
 	if namesUser(raw) {
-		return usagef("a URL of %s names a user or a password: skink sends none; try %s", frontier.HostOf(u), u)
+		return usagef("a URL of %s contains a user or a password, which skink does not send: try %s", frontier.HostOf(u), u)
 	}
 	if !slices.Contains(all.URLs, u) {
 		all.URLs = append(all.URLs, u)
@@ -238,10 +238,10 @@ func (all *seeds) relocate(given []string) (lost []lostFolder, others []string) 
 func (c *crawlRun) leave(lost []lostFolder) {
 	for _, l := range lost {
 		if l.found != "" {
-			c.say.line("The folder %s is gone: %s is now crawled as http://%s/.", l.Dir, l.found, l.Host)
+			c.say.line("The folder %s does not exist any more: %s is now crawled as http://%s/.", l.Dir, l.found, l.Host)
 			continue
 		}
-		c.say.line("The folder %s is missing (%v): http://%s/ is left out. Put it back, or give the folder by the same name where it is now.", l.Dir, reason(l.err), l.Host)
+		c.say.line("The folder %s is missing (%v), so http://%s/ is skipped. Restore it, or give its new place; the folder's name must be the same.", l.Dir, reason(l.err), l.Host)
 		c.lost = append(c.lost, l)
 		c.options.Away = append(c.options.Away, l.Host)
 		c.options.Folders = slices.DeleteFunc(c.options.Folders, func(f folder.Site) bool { return f == l.Site })

@@ -41,7 +41,7 @@ func (s *size) Set(text string) error {
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
 	if err != nil || n < 0 || n > (1<<62)/unit {
-		return fmt.Errorf("%q is no size: try 500KB or 10MB", text)
+		return fmt.Errorf("%q is not a size: try 500KB or 10MB", text)
 	}
 	*s = size(n * unit)
 	return nil

@@ -60,11 +60,11 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 	asked := slices.IndexFunc(states, func(s namedState) bool { return s.name == f.urls })
 	switch {
 	case len(args) > 0:
-		return usagef("status takes no argument, but %q: --store names the store", args[0])
+		return usagef("unexpected argument %q: name a store with --store", args[0])
 	case f.urls != "" && asked < 0:
 		return usagef("--urls %q: try pending, fetched, redirected, blocked, postponed, failed, given-up or outside", f.urls)
 	case f.urls != "" && f.learned != "" || f.forget != "" && f.urls+f.learned != "":
-		return usagef("--urls, --learned and --forget are three questions: give one")
+		return usagef("--urls, --learned and --forget exclude each other")
 	case f.format != "text" && f.format != "json":
 		return usagef("--format %q: try text or json", f.format)
 	}
@@ -142,13 +142,13 @@ func printStatus(ctx context.Context, out io.Writer, s store.Reader, asJSON bool
 func (h hostStatus) note() string {
 	var notes []string
 	if h.Alone != "" {
-		notes = append(notes, "left alone by the last run: "+harmless.Line(h.Alone))
+		notes = append(notes, "suspended by the last run: "+harmless.Line(h.Alone))
 	}
 	if h.Until != nil {
-		notes = append(notes, "asked to be left alone until "+h.Until.Format(time.RFC3339))
+		notes = append(notes, "asked for no requests until "+h.Until.Format(time.RFC3339))
 	}
 	if h.Delay > 0 {
-		notes = append(notes, fmt.Sprintf("asked for %v between requests", time.Duration(h.Delay*float64(time.Second))))
+		notes = append(notes, fmt.Sprintf("asked for a delay of %v", time.Duration(h.Delay*float64(time.Second))))
 	}
 	return strings.Join(notes, ", ")
 }
@@ -257,7 +257,7 @@ func (u urlStatus) why() string {
 		why = append(why, "tried "+report.Counted(u.Tries, "time"))
 	}
 	if u.Location != "" {
-		why = append(why, "leads to "+u.Location)
+		why = append(why, "redirects to "+u.Location)
 	}
 	if u.Problem != "" && !u.At.IsZero() {
 		why = append(why, "at "+u.At.Format(time.RFC3339))

@@ -64,7 +64,7 @@ func (s summary) pages(b *strings.Builder) {
 	a, t := s.added, s.all
 	fmt.Fprintf(b, "%s in %s, %.1f a second\n", report.Counted(a.Pages(), "page"), durationText(s.took), float64(a.Pages())/max(s.took.Seconds(), 1e-3))
 	if n := s.visits.All(); n > 0 {
-		fmt.Fprintf(b, "came back to %s: %s\n", report.Counted(n, "URL"), visitsText(s.visits))
+		fmt.Fprintf(b, "revisited %s: %s\n", report.Counted(n, "URL"), visitsText(s.visits))
 	}
 	if t.Pages() != a.Pages() {
 		fmt.Fprintf(b, "in the store now: %s\n", report.Counted(t.Pages(), "page"))
@@ -76,7 +76,7 @@ func (s summary) pages(b *strings.Builder) {
 		endRow{string(v.kind), v.n, s.rule.Explain(v.kind)}.print(b)
 	}
 	if t.Capped > 0 {
-		fmt.Fprintf(b, "%s met so many alike that not all were compared\n", report.Counted(t.Capped, "page"))
+		fmt.Fprintf(b, "%s had too many similar pages to compare with all of them\n", report.Counted(t.Capped, "page"))
 	}
 }
 
@@ -112,7 +112,7 @@ func (s summary) patterns(b *strings.Builder) {
 	}
 	printPostponed(b, s.postponed)
 	if s.again != "" {
-		fmt.Fprintf(b, "fetch what was postponed with: %s --budget off\n", s.again)
+		fmt.Fprintf(b, "fetch postponed URLs with: %s --budget off\n", s.again)
 	}
 }
 
@@ -136,7 +136,7 @@ func (s summary) saved(b *strings.Builder) {
 	t := s.all
 	if t.Pages() > 0 {
 		duplicates := t.Exact + t.Near
-		fmt.Fprintf(b, "%s of %s (%s) need not be indexed\n", report.Counted(duplicates, "duplicate"), report.Counted(t.Pages(), "page"), report.Share(duplicates, t.Pages()))
+		fmt.Fprintf(b, "%s among %s (%s)\n", report.Counted(duplicates, "duplicate"), report.Counted(t.Pages(), "page"), report.Share(duplicates, t.Pages()))
 		if t.Unkept > 0 {
 			fmt.Fprintf(b, "%s kept without text\n", report.Counted(t.Unkept, "duplicate"))
 		}
@@ -150,7 +150,7 @@ func (s summary) saved(b *strings.Builder) {
 		fmt.Fprintf(b, "the feed is in %s\n", s.feed)
 	}
 	if s.archive != "" {
-		fmt.Fprintf(b, "the answers are in %s: %s\n", s.archive, bytesText(diskUse(s.archive)))
+		fmt.Fprintf(b, "the web archive is in %s: %s\n", s.archive, bytesText(diskUse(s.archive)))
 	}
 }
 
@@ -167,16 +167,16 @@ func (s summary) slowed(b *strings.Builder) {
 	if more := len(s.demanding) - most; more > 0 {
 		names = append(names, fmt.Sprintf("%s more", report.Grouped(more)))
 	}
-	fmt.Fprintf(b, "asked for a delay over --max-delay: %s\n", strings.Join(names, ", "))
+	fmt.Fprintf(b, "these hosts asked for a longer delay than --max-delay: %s\n", strings.Join(names, ", "))
 }
 
 // leftAlone writes the hosts that got no more requests, and why.
 func (s summary) leftAlone(b *strings.Builder) {
 	for _, h := range s.alone[:min(len(s.alone), mostHosts)] {
-		fmt.Fprintf(b, "left alone for the rest of the run: %s: %s\n", h.Host, h.Why)
+		fmt.Fprintf(b, "suspended until the end of the run: %s: %s\n", h.Host, h.Why)
 	}
 	if more := len(s.alone) - mostHosts; more > 0 {
-		fmt.Fprintf(b, "left alone for the rest of the run: %s more\n", report.Counted(more, "host"))
+		fmt.Fprintf(b, "suspended until the end of the run: %s\n", report.Counted(more, "host"))
 	}
 }
 
@@ -186,17 +186,17 @@ func (s summary) next(b *strings.Builder) {
 	case s.again == "":
 		s.done(b)
 	case s.end.interrupted:
-		fmt.Fprintf(b, "stopped with %s to fetch; resume with: %s\n", report.Counted(s.urls.Pending, "URL"), s.again)
+		fmt.Fprintf(b, "interrupted with %s pending; continue with: %s\n", report.Counted(s.urls.Pending, "URL"), s.again)
 	case s.urls.Pending > 0 && s.end.limit != "":
-		fmt.Fprintf(b, "stopped at %s with %s to fetch; go on with: %s\n", s.end.limit, report.Counted(s.urls.Pending, "URL"), s.again)
+		fmt.Fprintf(b, "stopped at %s with %s pending; continue with: %s\n", s.end.limit, report.Counted(s.urls.Pending, "URL"), s.again)
 	case s.urls.Pending > 0 && s.end.spent > 0:
-		fmt.Fprintf(b, "%s left; %s with a spent budget; go on with more: %s\n", report.Counted(s.urls.Pending, "URL"), report.Counted(s.end.spent, "host"), s.again)
+		fmt.Fprintf(b, "%s pending on %s that reached --max-host-pages or --max-host-bytes; continue with higher limits: %s\n", report.Counted(s.urls.Pending, "URL"), report.Counted(s.end.spent, "host"), s.again)
 	case s.urls.Pending > 0 && len(s.end.lost) > 0:
-		fmt.Fprintf(b, "%s left; missing: %s; put it back and go on with: %s\n", report.Counted(s.urls.Pending, "URL"), strings.Join(s.end.lost, ", "), s.again)
+		fmt.Fprintf(b, "%s pending; missing: %s; restore it and continue with: %s\n", report.Counted(s.urls.Pending, "URL"), strings.Join(s.end.lost, ", "), s.again)
 	case s.urls.Pending > 0 && len(s.alone) > 0:
-		fmt.Fprintf(b, "%s left, of hosts that were left alone or do not answer; try them again with: %s\n", report.Counted(s.urls.Pending, "URL"), s.again)
+		fmt.Fprintf(b, "%s pending on hosts that were suspended or do not answer; try again with: %s\n", report.Counted(s.urls.Pending, "URL"), s.again)
 	case s.urls.Pending > 0:
-		fmt.Fprintf(b, "%s left, of hosts that do not answer; try them again with: %s\n", report.Counted(s.urls.Pending, "URL"), s.again)
+		fmt.Fprintf(b, "%s pending on hosts that do not answer; try again with: %s\n", report.Counted(s.urls.Pending, "URL"), s.again)
 	default:
 		s.done(b)
 	}
@@ -213,9 +213,9 @@ func (s summary) done(b *strings.Builder) {
 	switch {
 	case s.all.Pages() == 0:
 	case s.store != defaultStore:
-		fmt.Fprintf(b, "see them with: skink report --store %s\n", quoted(s.store))
+		fmt.Fprintf(b, "see the duplicates with: skink report --store %s\n", quoted(s.store))
 	default:
-		fmt.Fprintln(b, "see them with: skink report")
+		fmt.Fprintln(b, "see the duplicates with: skink report")
 	}
 }
 

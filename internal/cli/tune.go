@@ -110,10 +110,10 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 		return f.printCurve(con.Out)
 	}
 	if f.flags.Changed("similarity") {
-		return usagef("tune: --similarity adds to --curve: give both")
+		return usagef("tune: --similarity needs --curve: give both")
 	}
 	if len(args) != 1 {
-		return usagef("tune: one file of labelled pairs is wanted, and %d named: try skink tune --help", len(args))
+		return usagef("tune needs one file of labelled pairs, got %d: try skink tune --help", len(args))
 	}
 	if err := f.check(); err != nil {
 		return err
@@ -212,7 +212,7 @@ func readLabelled(con Console, name string) ([]labelledPair, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(pairs) < 10 {
-		return nil, fmt.Errorf("%s: too few labelled pairs to tell anything, %d: try at least 10, better hundreds", name, len(pairs))
+		return nil, fmt.Errorf("%s: %d labelled pairs are too few: use at least 10, better hundreds", name, len(pairs))
 	}
 	return pairs, nil
 }
@@ -245,7 +245,7 @@ func readSide(con Console, side string, path, text *string, dir string) (*extrac
 	case text != nil && path == nil:
 		return extract.Parse([]byte(*text), "text/plain; charset=utf-8")
 	}
-	return nil, fmt.Errorf(`one of "%s_path" and "%s_text" is wanted`, side, side)
+	return nil, fmt.Errorf(`give either "%s_path" or "%s_text"`, side, side)
 }
 
 // ways returns all combinations of a form, a shingling and a measure.
@@ -360,7 +360,7 @@ func (t *tuning) print(w io.Writer) error {
 	fmt.Fprintf(w, "recommended: --form %s --unit %s --shingle %d, duplicates from a %s of %.2f: F1 %.3f (95 %%: %.3f to %.3f), cross-validated\n",
 		r.Form, r.Unit, r.Shingle, r.Measure, r.Threshold, r.CrossValidated.F1, r.CrossValidated.F1I[0], r.CrossValidated.F1I[1])
 	for _, form := range slices.Sorted(maps.Keys(t.NotKnown)) {
-		fmt.Fprintf(w, "form %s: in %s a text's language has no rules for some of it\n", form, report.Counted(t.NotKnown[form], "pair"))
+		fmt.Fprintf(w, "form %s: %s in a language without rules for all of it\n", form, report.Counted(t.NotKnown[form], "pair"))
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1")

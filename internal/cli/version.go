@@ -29,7 +29,7 @@ Example: what to say when you report a problem
 	setup: func(*pflag.FlagSet) func(context.Context, Console, []string) error {
 		return func(_ context.Context, con Console, args []string) error {
 			if len(args) > 0 {
-				return usagef("version takes no argument, but %q", args[0])
+				return usagef("unexpected argument %q", args[0])
 			}
 			b := readBuild()
 			_, err := fmt.Fprintf(con.Out, "skink %s\nrevision %s\nbuilt with %s for %s/%s\n", b.Version, b.Revision, b.Go, runtime.GOOS, runtime.GOARCH)

@@ -60,7 +60,7 @@ func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 
 func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(args) > 0 {
-		return usagef("unexpected %q: a store is named by --store", args[0])
+		return usagef("unexpected argument %q: name a store with --store", args[0])
 	}
 	address, err := loopback.Address(f.listen)
 	if err != nil {

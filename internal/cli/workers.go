@@ -55,7 +55,7 @@ func readWorkers(ctx context.Context, s interface {
 	}
 	if len(text) > 0 {
 		if err := json.Unmarshal(text, &all); err != nil {
-			return nil, nil, fmt.Errorf("read who is at it: %w: %v", store.ErrCorrupt, err)
+			return nil, nil, fmt.Errorf("read the list of workers: %w: %v", store.ErrCorrupt, err)
 		}
 	}
 	if all == nil {
@@ -105,7 +105,7 @@ func (c *crawlRun) join(ctx context.Context) (*presence, error) {
 	}
 	err := changeWorkers(ctx, p.meta, func(all map[string]workerState) error {
 		if ago := now.Sub(all[p.name].Seen); ago < aliveFor {
-			return fmt.Errorf("%s: a worker named %s was at it %v ago: choose another --worker, or wait some seconds if that one died", c.name(), p.name, ago.Round(time.Second))
+			return fmt.Errorf("%s: a worker named %s sent a heartbeat %v ago: choose another --worker, or wait some seconds if that one died", c.name(), p.name, ago.Round(time.Second))
 		}
 		all[p.name] = p.state
 		return nil
@@ -221,9 +221,9 @@ func printWorkers(out io.Writer, list []workerStatus, now time.Time) error {
 	for _, s := range list {
 		note := ""
 		if s.Dead {
-			note = fmt.Sprintf("not heard of for %v: what it held is free %v after its last word", now.Sub(s.Seen).Round(time.Second), claimsLast)
+			note = fmt.Sprintf("no heartbeat for %v; its hosts are released %v after the last one", now.Sub(s.Seen).Round(time.Second), claimsLast)
 		}
-		fmt.Fprintf(w, "  %s\tholds %s\t%d under way\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
+		fmt.Fprintf(w, "  %s\tholds %s\t%d in flight\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
 	}
 	return w.Flush()
 }

@@ -175,7 +175,7 @@ func (f *flight) write(ctx context.Context) error {
 func (s *subject) deadly(deaths int) {
 	r := &s.record
 	r.Kind, r.Problem = store.Error, problemDeadly
-	r.Detail = fmt.Sprintf("it was being read at %d deaths of the process, and is given up", deaths)
+	r.Detail = fmt.Sprintf("the process died %d times while it read this page", deaths)
 }
 
 // need returns the share of memory in bytes for reading a page. A suspected page gets all memory,

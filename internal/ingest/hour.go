@@ -115,7 +115,7 @@ func (o *hour) visited(sign dedup.Hash) (well bool) {
 		}
 	}
 	if o.why == "" && !o.real && turned >= leastTurned && 2*turned > len(o.last) {
-		o.why = fmt.Sprintf("%d of the last %d known pages that were visited are empty or all the same", turned, len(o.last))
+		o.why = fmt.Sprintf("%d of the last %d revisited pages are empty or have the same text", turned, len(o.last))
 	}
 	return len(o.last) >= leastTurned && 2*turned < len(o.last)
 }
@@ -364,9 +364,9 @@ func (s *subject) turns(t turn, missed int, gone bool) {
 		return
 	}
 	if !isSoft(r) {
-		detail := "it had words and has none"
+		detail := "it had text before and has none now"
 		if t.problem == crawler.ProblemAlike {
-			detail = "many pages of its host became the same at once"
+			detail = "many pages of its host have the same new text"
 		}
 		*r = store.Record{
 			ID: r.ID, URL: r.URL, Via: r.Via, Kind: store.Error, Problem: string(t.problem), Detail: detail, FetchedAt: r.FetchedAt,

@@ -57,7 +57,7 @@ func (p *Pipeline) recall(ctx context.Context) error {
 	}
 	for page, err := range p.store.Changes(ctx, store.Cursor(cursor), store.WantText|store.WantLinks) {
 		if err != nil {
-			return fmt.Errorf("take in what was learned: %w", err)
+			return fmt.Errorf("store what the crawl learned: %w", err)
 		}
 		r := &page.Record
 		if v, ok := lessonOf(r, p.said(r, page.Text), linked(page.Links)); ok {

@@ -103,7 +103,7 @@ func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error
 			err = s.SwapMeta(ctx, listedName, number, []byte(strconv.Itoa(l.parts+1)))
 		}
 		if err != nil && !errors.Is(err, store.ErrChanged) {
-			return fmt.Errorf("remember what a sitemap lists: %w", err)
+			return fmt.Errorf("store the entries of a sitemap: %w", err)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (p *Pipeline) markListed(ctx context.Context, ids []dedup.Hash) error {
 		r.Listed = true
 		touch := &store.Entry{Record: r, Touch: true, Replaces: r.Began()}
 		if _, err := p.store.Commit(ctx, []*store.Entry{touch}); err != nil { // a stale record is being visited
-			return fmt.Errorf("note what a sitemap lists: %w", err)
+			return fmt.Errorf("store the entries of a sitemap: %w", err)
 		}
 		if p.elects() && r.Follows() && !slices.Contains(leaders, r.Leader) {
 			leaders = append(leaders, r.Leader)

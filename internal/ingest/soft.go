@@ -59,7 +59,7 @@ func (p *Pipeline) soften(ctx context.Context, s *subject, page *crawler.Page) e
 	}
 	*s = subject{record: recordOf(page), claim: s.claim, item: s.item, share: s.share, links: s.links, beyond: s.beyond}
 	r := &s.record
-	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemSoft), "its host says the same of "+soft.Probe
+	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemSoft), "the host answers the same for "+soft.Probe
 	r.ETag, r.Modified = "", "" // these are not validators of a future page at the URL
 	return nil
 }
@@ -239,7 +239,7 @@ func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
 	}
 	known, suspects, err := p.opt.Learn.Probed(ctx, soft)
 	if err != nil {
-		return fmt.Errorf("take in the answer at a URL that cannot exist: %w", err)
+		return fmt.Errorf("store the answer of a URL that cannot exist: %w", err)
 	}
 	if !known.Says() {
 		return nil

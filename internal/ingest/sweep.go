@@ -36,7 +36,7 @@ func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
 			err = sw.look(ctx, &page.Record)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("look at what was postponed: %w", err)
+			return 0, fmt.Errorf("check postponed URLs: %w", err)
 		}
 	}
 	if err := sw.queue(ctx); err != nil || sw.queued > 0 {
