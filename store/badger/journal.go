@@ -14,9 +14,11 @@ import (
 )
 
 // A journalEntry holds the postings that one transaction adds to the index. Entries are numbered
-// from 1 without gaps. The value of a j key has for each page its number with the kind of what is
-// posted as the low bit, how many keys there are (both varints), and the keys, 8 bytes each,
-// little-endian.
+// from 1 without gaps. The value of a j key has three fields for each page:
+//
+//	its number, with the kind of what is posted as the low bit (varint)
+//	how many keys (varint)
+//	the keys, 8 bytes each, little-endian
 type journalEntry struct {
 	posted []postings.Posted
 	keys   []uint64 // the keys of posted, one after another
