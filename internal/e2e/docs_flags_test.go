@@ -117,6 +117,22 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+// TestCommands checks that the documents show each command at least once.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	var shown strings.Builder
+	for _, page := range documents(t) {
+		for _, c := range commandsOf(t, page) {
+			shown.WriteString(c.line + " \n")
+		}
+	}
+	for _, name := range commandNames(t) {
+		if !strings.Contains(shown.String(), "skink "+name+" ") {
+			t.Errorf("no document shows skink %s", name)
+		}
+	}
+}
+
 // sameDefault reports whether a table and a help name the same default. A table may leave zeros out
 // of a duration, and say in words what an empty default or a list means.
 func sameDefault(table, help string) bool {
