@@ -96,7 +96,7 @@ func (s *schedule) vacate(a *address) {
 			continue // it is no longer waiting
 		}
 		s.offer(h)
-		if h.spot.Line() == s.ready[h.pace()] && len(h.urls) > 0 {
+		if h.spot.Queue() == s.ready[h.pace()] && len(h.urls) > 0 {
 			break
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"skink/frontier"
-	"skink/internal/line"
+	"skink/internal/priority"
 )
 
 // A host is the state of one authority (host and port) in the schedule. The schedule's lock guards
@@ -25,7 +25,7 @@ type host struct {
 	away    bool            // not available in this run: it gets no requests
 	alone   string          // why this crawl sends it no more requests, see leave.go; "": it does
 
-	spot line.Spot[*host] // its position in the line it waits in
+	spot priority.Spot[*host] // its position in the line it waits in
 
 	open    int           // requests in flight
 	unsent  int           // of them, not yet sent
@@ -161,7 +161,7 @@ func (h *host) priority() int {
 // idle reports whether a host can be removed without loss: it has no claim and no state, and could
 // be asked at once.
 func (h *host) idle(now time.Time, most time.Duration) bool {
-	return h.claim == frontier.Claim{} && h.alone == "" && h.turns == 0 && h.spot.Line() == nil && !h.parked && h.fails == 0 && h.spent == Spent{} &&
+	return h.claim == frontier.Claim{} && h.alone == "" && h.turns == 0 && h.spot.Queue() == nil && !h.parked && h.fails == 0 && h.spent == Spent{} &&
 		!now.Before(h.rested(most))
 }
 
@@ -173,6 +173,6 @@ func latest(a, b time.Time) time.Time {
 }
 
 // newLine returns an empty line of hosts.
-func newLine(before func(a, b *host) bool) *line.Line[*host] {
-	return line.New(before, func(h *host) *line.Spot[*host] { return &h.spot })
+func newLine(before func(a, b *host) bool) *priority.Queue[*host] {
+	return priority.New(before, func(h *host) *priority.Spot[*host] { return &h.spot })
 }

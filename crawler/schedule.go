@@ -16,7 +16,7 @@ import (
 	"skink/crawler/folder"
 	"skink/crawler/wire"
 	"skink/frontier"
-	"skink/internal/line"
+	"skink/internal/priority"
 )
 
 // errFinished: nothing is left to fetch.
@@ -46,21 +46,21 @@ type schedule struct {
 	jitter func() float64 // from 0 to 1
 
 	mu        sync.Mutex
-	hosts     map[string]*host         // guarded by mu, with all they hold
-	held      map[*host]bool           // guarded by mu: claimed by this schedule
-	unheld    unheld                   // guarded by mu
-	addresses map[netip.Addr]*address  // guarded by mu, with all they hold
-	resting   *line.Line[*host]        // guarded by mu: hosts that may have URLs and a free connection, by the time they are due
-	ready     [paces]*line.Line[*host] // guarded by mu: such hosts that are due, by pace
-	places    places                   // guarded by mu
-	parked    int                      // guarded by mu: hosts that wait for a place at their address
-	busy      map[*host]bool           // guarded by mu: hosts with a request in flight
-	bytes     int64                    // guarded by mu: total size of the bodies fetched
-	sweepAt   int                      // guarded by mu: number of hosts at which sweep removes idle ones
-	demanding map[string]time.Duration // guarded by mu: the Crawl-delay of hosts that ask for more than MaxDelay
-	doubted   map[*host]bool           // guarded by mu: hosts that may have to be returned
-	wake      chan struct{}            // guarded by mu: closed and renewed when something changed
-	paused    bool                     // guarded by mu: no turn begins
+	hosts     map[string]*host              // guarded by mu, with all they hold
+	held      map[*host]bool                // guarded by mu: claimed by this schedule
+	unheld    unheld                        // guarded by mu
+	addresses map[netip.Addr]*address       // guarded by mu, with all they hold
+	resting   *priority.Queue[*host]        // guarded by mu: hosts that may have URLs and a free connection, by the time they are due
+	ready     [paces]*priority.Queue[*host] // guarded by mu: such hosts that are due, by pace
+	places    places                        // guarded by mu
+	parked    int                           // guarded by mu: hosts that wait for a place at their address
+	busy      map[*host]bool                // guarded by mu: hosts with a request in flight
+	bytes     int64                         // guarded by mu: total size of the bodies fetched
+	sweepAt   int                           // guarded by mu: number of hosts at which sweep removes idle ones
+	demanding map[string]time.Duration      // guarded by mu: the Crawl-delay of hosts that ask for more than MaxDelay
+	doubted   map[*host]bool                // guarded by mu: hosts that may have to be returned
+	wake      chan struct{}                 // guarded by mu: closed and renewed when something changed
+	paused    bool                          // guarded by mu: no turn begins
 }
 
 // A turn is the permission to fetch one URL of a host.
@@ -631,7 +631,7 @@ func (s *schedule) waiting() int {
 		n += s.ready[p].Len()
 	}
 	for h := range s.busy {
-		if h.spot.Line() == nil && !h.parked {
+		if h.spot.Queue() == nil && !h.parked {
 			n++
 		}
 	}

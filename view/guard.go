@@ -11,7 +11,7 @@ import (
 // A browser also sends requests to this server that pages of other sites make, with this server's
 // cookies. And this server shows untrusted content. So:
 //
-//   - It answers only under its own names (package ownname). So a site that lets its name resolve
+//   - It answers only under its own names (package loopback). So a site that lets its name resolve
 //     to our address (DNS rebinding) reads nothing.
 //   - GET changes nothing. A change takes a POST, with a token that is in the forms of our pages
 //     and that no other site can read.

@@ -25,7 +25,7 @@ import (
 
 	"skink/dedup"
 	"skink/internal/harmless"
-	"skink/internal/ownname"
+	"skink/internal/loopback"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
@@ -245,5 +245,5 @@ var places = []place{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Cluste
 
 // guard checks a request before its page handles it.
 func (v *View) guard(next http.Handler) http.Handler {
-	return ownname.Only(v.opt.Address, harden(v.admit(next)))
+	return loopback.Only(v.opt.Address, harden(v.admit(next)))
 }

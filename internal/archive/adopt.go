@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"skink/internal/disk"
 	"skink/store"
-	"skink/store/badger/disk"
 )
 
 // # Files of dead processes

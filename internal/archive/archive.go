@@ -1,5 +1,5 @@
 // Package archive writes the answers of a crawl to web archives that stay consistent with its
-// store. Package warc defines the format of WARC files, and package internal/replay turns them into
+// store. Package warc defines the format of WARC files, and package internal/corpus turns them into
 // pages again.
 //
 // An [Archive] commits pages, so that each page in the store is also in the archive: see commit.go.
@@ -21,9 +21,9 @@ import (
 	"skink/crawler/wire"
 	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/replay"
+	"skink/internal/corpus"
+	"skink/internal/disk"
 	"skink/store"
-	"skink/store/badger/disk"
 	"skink/warc"
 )
 
@@ -96,7 +96,7 @@ func (m *mark) name() string { return fmt.Sprintf("%s-%05d.warc.gz", m.Crawl, m.
 // path returns the path of a file of the archive.
 func (a *Archive) path(name string) string { return filepath.Join(a.dir, name) }
 
-const opening = replay.Opening
+const opening = corpus.Opening
 
 // begin creates the file that the mark names. The mark is in the store before the file exists, so
 // that no unknown file is left behind.
@@ -206,7 +206,7 @@ func (a *Archive) size() int64 { return cmp.Or(a.opt.Size, DefaultSize) }
 
 // Keep writes an answer that is not a page of the store. The next commit returns its error.
 func (a *Archive) Keep(raw *wire.Raw) {
-	p, err := a.answer(raw, replay.NotPage, "")
+	p, err := a.answer(raw, corpus.NotPage, "")
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err == nil && a.failed == nil {

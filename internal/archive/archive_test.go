@@ -20,7 +20,7 @@ import (
 	"skink/crawler/wire"
 	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/replay"
+	"skink/internal/corpus"
 	"skink/store"
 	"skink/warc"
 )
@@ -106,7 +106,7 @@ func listing(t *testing.T, dir string, s store.Reader) string {
 				continue
 			}
 			kind := string(rec.Type())
-			if rec.Header.Get(replay.PageField) == replay.NotPage {
+			if rec.Header.Get(corpus.PageField) == corpus.NotPage {
 				kind = "other"
 			}
 			all = append(all, strings.TrimPrefix(kind+" "+rec.URI(), "warcinfo ")+"")
@@ -162,7 +162,7 @@ func TestRecords(t *testing.T) {
 // unpacked is all that the first file of an archive holds.
 func unpacked(t *testing.T, dir string) string {
 	t.Helper()
-	names, err := replay.Files(dir)
+	names, err := corpus.Archives(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,13 +221,13 @@ func TestResume(t *testing.T) {
 	}{
 		{"nothing unusual", func(*testing.T, *Archive, string) {}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"an answer that was not committed", func(t *testing.T, a *Archive, _ string) {
-			p, err := a.answer(page(3).Raw, replay.IsPage, "")
+			p, err := a.answer(page(3).Raw, corpus.IsPage, "")
 			if err := errors.Join(err, a.write(p.records)); err != nil {
 				t.Error(err)
 			}
 		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"a part of an answer", func(t *testing.T, a *Archive, _ string) {
-			p, err := a.answer(page(3).Raw, replay.IsPage, "")
+			p, err := a.answer(page(3).Raw, corpus.IsPage, "")
 			if err := errors.Join(err, a.write(p.records[:50])); err != nil {
 				t.Error(err)
 			}
@@ -417,7 +417,7 @@ func TestAtOnce(t *testing.T) {
 	if got := strings.Count(listing(t, dir, s), "response"); got != pages {
 		t.Errorf("%d answers of %d pages", got, pages)
 	}
-	files, err := replay.Files(dir)
+	files, err := corpus.Archives(dir)
 	if err != nil || len(files) < 3 {
 		t.Errorf("%d files, %v", len(files), err)
 	}
@@ -578,7 +578,7 @@ func TestPages(t *testing.T) {
 		"https://example.com/5": "0   connect: nobody is there",
 	}
 	got := map[string]string{}
-	names, err := replay.Files(dir)
+	names, err := corpus.Archives(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -587,7 +587,7 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	err = replay.Pages(t.Context(), f, "a", crawler.Defaults(), replay.Notes{Damaged: func(err error) { t.Error(err) }, Odd: func(err error) { t.Error(err) }, Passed: func(string) {}}, func(p *crawler.Page, at store.Archived) error {
+	err = corpus.ReadArchive(t.Context(), f, "a", crawler.Defaults(), corpus.Notes{Damaged: func(err error) { t.Error(err) }, Odd: func(err error) { t.Error(err) }, Passed: func(string) {}}, func(p *crawler.Page, at store.Archived) error {
 		text := fmt.Sprintf("%d %s %s", p.Status, p.Header.Get("Content-Type"), p.Body)
 		if p.Problem != "" {
 			text += fmt.Sprintf(" %s: %s", p.Problem, p.Detail)
@@ -615,13 +615,13 @@ func TestAdopt(t *testing.T) {
 	}{
 		{"nothing unusual", func(*testing.T, *Archive) {}, true, 0, ", response 1, request 1, response 2, request 2, , response 9, request 9"},
 		{"an answer that was not committed", func(t *testing.T, a *Archive) {
-			p, err := a.answer(page(3).Raw, replay.IsPage, "")
+			p, err := a.answer(page(3).Raw, corpus.IsPage, "")
 			if err := errors.Join(err, a.write(p.records)); err != nil {
 				t.Error(err)
 			}
 		}, true, 0, ", response 1, request 1, response 2, request 2, , response 9, request 9"},
 		{"a part of an answer", func(t *testing.T, a *Archive) {
-			p, err := a.answer(page(3).Raw, replay.IsPage, "")
+			p, err := a.answer(page(3).Raw, corpus.IsPage, "")
 			if err := errors.Join(err, a.write(p.records[:50])); err != nil {
 				t.Error(err)
 			}

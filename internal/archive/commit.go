@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"skink/crawler"
+	"skink/internal/corpus"
 	"skink/internal/ingest"
-	"skink/internal/replay"
 	"skink/store"
 	"skink/warc"
 )
@@ -66,7 +66,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.Commit {
 	var answer packed
 	var failed error
 	if page.Raw != nil {
-		answer, failed = a.answer(page.Raw, replay.IsPage, "")
+		answer, failed = a.answer(page.Raw, corpus.IsPage, "")
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
@@ -79,7 +79,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.Commit {
 			switch r := &e.Record; {
 			case page.Raw == nil || page.Problem != "":
 			case r.Visit == store.Failed: // there was an answer, but it does not count as the page
-				all, err = a.answer(page.Raw, replay.NotPage, "")
+				all, err = a.answer(page.Raw, corpus.NotPage, "")
 			case crawler.Problem(r.Problem).Answered():
 				all, err = a.answer(page.Raw, r.Problem, r.Detail)
 			}

@@ -16,7 +16,7 @@ import (
 
 	"skink/crawler"
 	"skink/crawler/wire"
-	"skink/internal/replay"
+	"skink/internal/corpus"
 	"skink/store"
 	"skink/warc"
 )
@@ -64,9 +64,9 @@ func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err erro
 	if raw.Cut != wire.Whole {
 		response.Header.Add("WARC-Truncated", string(raw.Cut))
 	}
-	response.Header.Add(replay.PageField, kind)
+	response.Header.Add(corpus.PageField, kind)
 	if detail != "" {
-		response.Header.Add(replay.DetailField, oneLine(detail))
+		response.Header.Add(corpus.DetailField, oneLine(detail))
 	}
 	if p.records, err = a.pack.Append(nil, response); err != nil {
 		return p, err
@@ -100,7 +100,7 @@ func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (
 	if before.Archive.Digest != "" {
 		h.Add("WARC-Payload-Digest", before.Archive.Digest)
 	}
-	h.Add(replay.PageField, replay.IsPage)
+	h.Add(corpus.PageField, corpus.IsPage)
 	if p.records, err = a.pack.Append(nil, rec); err != nil {
 		return p, err
 	}
@@ -128,12 +128,12 @@ func (a *Archive) idAt(at store.Archived) string {
 
 // with adds a metadata record with the verdict on a page to its answer.
 func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, error) {
-	var remark replay.Remark
+	var remark corpus.Remark
 	switch {
 	case page.Raw == nil:
-		remark = replay.Remark{Problem: string(page.Problem), Detail: page.Detail, Tries: page.Item.Tries}
+		remark = corpus.Remark{Problem: string(page.Problem), Detail: page.Detail, Tries: page.Item.Tries}
 	case r.Follows():
-		remark = replay.Remark{Verdict: string(r.Verdict), DuplicateOf: r.DuplicateOf, Resemblance: r.Resemblance}
+		remark = corpus.Remark{Verdict: string(r.Verdict), DuplicateOf: r.DuplicateOf, Resemblance: r.Resemblance}
 	default:
 		return p, nil
 	}
@@ -141,11 +141,11 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	if err != nil {
 		return p, err
 	}
-	rec := warc.New(warc.Metadata, page.Item.URL, page.FetchedAt, replay.TypeRemark, text)
+	rec := warc.New(warc.Metadata, page.Item.URL, page.FetchedAt, corpus.TypeRemark, text)
 	if page.Raw != nil {
 		rec.Header.Add("WARC-Concurrent-To", p.id)
 	} else {
-		rec.Header.Add(replay.PageField, replay.NoAnswer)
+		rec.Header.Add(corpus.PageField, corpus.NoAnswer)
 	}
 	p.records, err = a.pack.Append(slices.Clip(p.records), rec) // the next verdict needs p.records unchanged
 	if page.Raw == nil {

@@ -10,7 +10,7 @@ import (
 
 	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/replay"
+	"skink/internal/corpus"
 	"skink/store"
 	"skink/warc"
 )
@@ -119,7 +119,7 @@ func (t *tail) endOf(ctx context.Context, last store.Archived) (int64, error) {
 
 // isSettled reports whether the store has a record of the open file as the answer of a page.
 func (t *tail) isSettled(ctx context.Context, rec *warc.Record, offset int64) (bool, error) {
-	if !rec.Header.Has(replay.PageField) && rec.Type() != warc.Metadata {
+	if !rec.Header.Has(corpus.PageField) && rec.Type() != warc.Metadata {
 		return false, nil
 	}
 	pages, err := t.store.Pages(ctx, []dedup.Hash{dedup.HashOf([]byte(rec.URI()))}, store.WantRecord)

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/crawler"
+	"skink/internal/loopback"
 	"skink/internal/memory"
-	"skink/internal/ownname"
 	"skink/store"
 )
 
@@ -310,12 +310,12 @@ func (f *crawlFlags) check(o *crawler.Options) error {
 		return err
 	}
 	if f.metrics != "" {
-		if _, err := ownname.Address(f.metrics); err != nil {
+		if _, err := loopback.Address(f.metrics); err != nil {
 			return usagef("--metrics %q: %w: try a port, such as 9464, or an address with one", f.metrics, err)
 		}
 	}
 	if f.view != "" {
-		if _, err := ownname.Address(f.view); err != nil {
+		if _, err := loopback.Address(f.view); err != nil {
 			return usagef("--view=%s: %w: try a port, such as 8466, or an address with one", f.view, err)
 		}
 	}

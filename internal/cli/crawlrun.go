@@ -13,10 +13,10 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/archive"
+	"skink/internal/disk"
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
-	"skink/store/badger/disk"
 )
 
 // A crawlRun is one run of skink crawl, with its store open.

@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
-	"skink/internal/against"
 	"skink/internal/complete"
 	"skink/internal/corpus"
+	"skink/internal/disk"
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
-	"skink/store/badger/disk"
+	"skink/store/overlay"
 )
 
 // tempStore is the prefix of the names of temporary stores.
@@ -170,7 +170,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = keepFirst(err, known.Close()) }()
-	return d.judge(ctx, against.New(s, known), s.name, s.shared, in, &set)
+	return d.judge(ctx, overlay.New(s, known), s.name, s.shared, in, &set)
 }
 
 // checkOut refuses to overwrite an input, and other unsuitable outputs, before any work is done.

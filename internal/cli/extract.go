@@ -13,8 +13,8 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
+	"skink/internal/corpus"
 	"skink/internal/harmless"
-	"skink/internal/replay"
 	"skink/store"
 	"skink/warc"
 )
@@ -222,8 +222,8 @@ func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer,
 		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, oneLine(err))
 		failed++
 	}
-	notes := replay.Notes{Damaged: damaged, Odd: func(error) {}, Passed: func(string) {}}
-	err = replay.Pages(ctx, in, name, crawler.Defaults(), notes, func(p *crawler.Page, _ store.Archived) error {
+	notes := corpus.Notes{Damaged: damaged, Odd: func(error) {}, Passed: func(string) {}}
+	err = corpus.ReadArchive(ctx, in, name, crawler.Defaults(), notes, func(p *crawler.Page, _ store.Archived) error {
 		if p.Problem != "" || p.Location != "" {
 			return nil
 		}

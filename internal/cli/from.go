@@ -11,8 +11,8 @@ import (
 	"skink/crawler"
 	"skink/crawler/robots"
 	"skink/frontier"
+	"skink/internal/corpus"
 	"skink/internal/ingest"
-	"skink/internal/replay"
 	"skink/report"
 	"skink/store"
 )
@@ -50,9 +50,9 @@ func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options,
 	case f.feed != "":
 		return usagef("--from and --feed: what is judged is printed by %s when it is done", "skink export")
 	}
-	var files []replay.File
+	var files []corpus.Archive
 	for _, path := range f.from {
-		of, err := replay.Files(path)
+		of, err := corpus.Archives(path)
 		if err != nil {
 			return plainError(path, err)
 		}
@@ -79,7 +79,7 @@ func (f *crawlFlags) replay(ctx context.Context, say sayer, opt crawler.Options,
 	return r.run(ctx, files)
 }
 
-func (r *rejudging) run(ctx context.Context, files []replay.File) error {
+func (r *rejudging) run(ctx context.Context, files []corpus.Archive) error {
 	rule, set, err := r.rule.agree(ctx, r.store, r.store.name)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (r *rejudging) run(ctx context.Context, files []replay.File) error {
 var errStop = errors.New("stop")
 
 // pages yields the pages of the files, one file after the other.
-func (r *rejudging) pages(ctx context.Context, files []replay.File) iter.Seq2[*ingest.Replayed, error] {
+func (r *rejudging) pages(ctx context.Context, files []corpus.Archive) iter.Seq2[*ingest.Replayed, error] {
 	return func(yield func(*ingest.Replayed, error) bool) {
 		for _, f := range files {
 			r.say.line("Judging the pages of %s into %s", f.Name, *r.crawlFlags.store)
@@ -144,13 +144,13 @@ func (r *rejudging) pages(ctx context.Context, files []replay.File) iter.Seq2[*i
 }
 
 // pagesOf yields the pages of a file. The error is errStop if no more are wanted.
-func (r *rejudging) pagesOf(ctx context.Context, file replay.File, yield func(*ingest.Replayed, error) bool) error {
+func (r *rejudging) pagesOf(ctx context.Context, file corpus.Archive, yield func(*ingest.Replayed, error) bool) error {
 	f, err := file.Open()
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	notes := replay.Notes{
+	notes := corpus.Notes{
 		Passed: r.passed.passOver,
 		Odd:    func(err error) { r.say.line("%s: %s", file.Name, oneLine(err)) },
 		Damaged: func(err error) {
@@ -158,7 +158,7 @@ func (r *rejudging) pagesOf(ctx context.Context, file replay.File, yield func(*i
 			r.say.line("%s: %s", file.Name, oneLine(err))
 		},
 	}
-	return replay.Pages(ctx, f, filepath.Base(file.Name), r.options, notes, func(p *crawler.Page, at store.Archived) error {
+	return corpus.ReadArchive(ctx, f, filepath.Base(file.Name), r.options, notes, func(p *crawler.Page, at store.Archived) error {
 		r.lead(p)
 		p.Item.Due = p.FetchedAt // a later answer of a URL counts as another visit
 		leads, err := crawler.LeadsOf(p, &r.options)

@@ -12,7 +12,7 @@ import (
 	"skink/crawler"
 	"skink/extract"
 	"skink/internal/archive"
-	"skink/internal/replay"
+	"skink/internal/corpus"
 	"skink/store"
 	"skink/warc"
 )
@@ -41,7 +41,7 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer
 	rec, err := warc.NewReader(io.LimitReader(f, r.Archive.Length)).Next()
 	var page *crawler.Page
 	if err == nil {
-		page, err = replay.PageOf(rec, crawler.Defaults())
+		page, err = corpus.PageOf(rec, crawler.Defaults())
 	}
 	switch {
 	case err != nil:
@@ -61,7 +61,7 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer
 func openArchived(dirs []string, name string) (*os.File, error) {
 	var missing error
 	for _, dir := range dirs {
-		for _, suffix := range []string{"", replay.Opening} {
+		for _, suffix := range []string{"", corpus.Opening} {
 			f, err := os.Open(filepath.Join(dir, name+suffix))
 			if !errors.Is(err, os.ErrNotExist) {
 				return f, err

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"skink/internal/packed"
+	"skink/internal/corpus"
+	"skink/internal/disk"
 	"skink/store/badger"
-	"skink/store/badger/disk"
 )
 
 // outFlags are the flags for the output of a command.
@@ -58,7 +58,7 @@ func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
 	if f.asItIs {
 		name = ""
 	}
-	pack := packed.NewWriter(w, name)
+	pack := corpus.Pack(w, name)
 	c := &countingWriter{to: pack}
 	if err := write(c); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"skink/store/badger/disk"
+	"skink/internal/disk"
 )
 
 // A temporary file that a killed run left is removed by the next run that writes the same output.

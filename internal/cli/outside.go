@@ -11,8 +11,8 @@ import (
 	"skink/crawler"
 	"skink/frontier"
 	"skink/internal/harmless"
+	"skink/internal/loopback"
 	"skink/internal/monitor"
-	"skink/internal/ownname"
 	"skink/report"
 	"skink/store"
 	"skink/view"
@@ -23,7 +23,7 @@ func (c *crawlRun) openView(ctx context.Context, r *running, stop func()) (end f
 	if c.view == "" {
 		return func() error { return nil }, nil
 	}
-	address, err := ownname.Address(c.view)
+	address, err := loopback.Address(c.view)
 	if err != nil {
 		return nil, err // check has refused an invalid address before
 	}
@@ -196,7 +196,7 @@ func (c *crawlRun) openMonitor() (o outside, err error) {
 		return o, nil
 	}
 	o.view = new(atomic.Pointer[running])
-	address, err := ownname.Address(c.metrics)
+	address, err := loopback.Address(c.metrics)
 	if err != nil {
 		return o, err // check has refused an invalid address before
 	}

@@ -13,7 +13,6 @@ import (
 	"skink/crawler/wire"
 	"skink/extract"
 	"skink/internal/corpus"
-	"skink/internal/replay"
 	"skink/warc"
 )
 
@@ -27,7 +26,7 @@ func readPage(ctx context.Context, con Console, options extract.Options, private
 	} else {
 		kind = corpus.TypeOf(name)
 		body, err = await(ctx, func() ([]byte, error) { return readInput(con, name) })
-		if err == nil && replay.IsARC(body) {
+		if err == nil && corpus.IsARC(body) {
 			err = fmt.Errorf("%s: %w", name, warc.ErrARC)
 		}
 		if _, missing := os.Stat(name); errors.Is(missing, fs.ErrNotExist) && withScheme(name) != "" {

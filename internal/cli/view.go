@@ -14,7 +14,7 @@ import (
 
 	"skink/dedup"
 	"skink/internal/complete"
-	"skink/internal/ownname"
+	"skink/internal/loopback"
 	"skink/report"
 	"skink/store"
 	"skink/view"
@@ -63,7 +63,7 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(args) > 0 {
 		return usagef("unexpected %q: a store is named by --store", args[0])
 	}
-	address, err := ownname.Address(f.listen)
+	address, err := loopback.Address(f.listen)
 	if err != nil {
 		return usagef("--listen %q: %w: try a port, such as 8466, or an address with one", f.listen, err)
 	}

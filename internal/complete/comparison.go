@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"skink/dedup"
-	"skink/internal/lastused"
+	"skink/internal/lru"
 	"skink/store"
 )
 
@@ -20,7 +20,7 @@ type comparison struct {
 	w     *Whole
 	join  *dedup.Join // of the likely part of each text
 	mixed *dedup.Join // see joinMixed; nil: there is no such pair
-	sets  *lastused.Cache[part, dedup.Set]
+	sets  *lru.Cache[part, dedup.Set]
 	canon dedup.Text
 
 	kept     int       // text whose runs are in keptRuns, see loses
@@ -35,7 +35,7 @@ type part struct {
 
 // newComparison makes a comparison of whole texts, for the pairs of a resemblance or above it.
 func newComparison(ctx context.Context, w *Whole, least float64) (*comparison, error) {
-	c := &comparison{w: w, sets: lastused.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
+	c := &comparison{w: w, sets: lru.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
 	return c, c.index(ctx, least)
 }
 

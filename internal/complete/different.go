@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"skink/dedup"
-	"skink/internal/lastused"
+	"skink/internal/lru"
 	"skink/store"
 )
 
@@ -49,7 +49,7 @@ type titled struct {
 // different returns the different pages of each host, by rank.
 func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	telling := w.tellingTitles()
-	vocabulary := lastused.New[dedup.Hash](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
+	vocabulary := lru.New[dedup.Hash](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
 	counted := map[kind][]*ranked{}
 	pages := map[string][]*ranked{}
 	for k, p := range w.kinds() {
@@ -106,7 +106,7 @@ func (w *Whole) tellingTitles() map[titled]bool {
 }
 
 // another reports whether a page has words of its own compared with each page in before.
-func (w *Whole) another(ctx context.Context, vocabulary *lastused.Cache[dedup.Hash, dedup.Set], p *ranked, before []*ranked) (bool, error) {
+func (w *Whole) another(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, dedup.Set], p *ranked, before []*ranked) (bool, error) {
 	if len(before) == 0 {
 		return true, nil
 	}
@@ -127,7 +127,7 @@ func (w *Whole) another(ctx context.Context, vocabulary *lastused.Cache[dedup.Ha
 }
 
 // wordsOf returns the different words of a page.
-func (w *Whole) wordsOf(ctx context.Context, vocabulary *lastused.Cache[dedup.Hash, dedup.Set], p *ranked) (dedup.Set, error) {
+func (w *Whole) wordsOf(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, dedup.Set], p *ranked) (dedup.Set, error) {
 	if words, ok := vocabulary.Get(p.id); ok {
 		return words, nil
 	}

@@ -11,8 +11,6 @@ import (
 
 	"skink/crawler"
 	"skink/extract"
-	"skink/internal/packed"
-	"skink/internal/replay"
 	"skink/warc"
 )
 
@@ -24,9 +22,6 @@ import (
 
 // archiveStart is how many bytes of a file are read to detect a web archive.
 const archiveStart = 64 << 10
-
-// A PassedError is a record of a kind that holds no text.
-type PassedError = replay.PassedError
 
 // An archived record is a record of a web archive.
 type archived struct {
@@ -65,7 +60,7 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 			continue
 		case warc.Response, warc.Resource, warc.Conversion:
 		default:
-			if other, ok := replay.OtherType(rec).(*PassedError); ok && !replay.Accompanies(rec) {
+			if other, ok := OtherType(rec).(*PassedError); ok && !Accompanies(rec) {
 				in.passOver(other.Kind)
 			}
 			continue
@@ -98,7 +93,7 @@ func (a *archived) text(ask extract.Options, block []byte) (Text, error) {
 	if name, ok := warc.NameOf(rec.URI()); ok && rec.Type() == warc.Conversion {
 		return textOf(ask, name, block, "text/plain; charset=utf-8"), nil
 	}
-	page, err := replay.PageOf(rec, crawler.Defaults())
+	page, err := PageOf(rec, crawler.Defaults())
 	switch {
 	case err != nil:
 		return Text{}, err
@@ -118,7 +113,7 @@ func (a *archived) text(ask extract.Options, block []byte) (Text, error) {
 
 // isArchive reports whether a file name is that of a web archive.
 func isArchive(name string) bool {
-	ext := strings.ToLower(filepath.Ext(packed.Base(name)))
+	ext := strings.ToLower(filepath.Ext(BaseName(name)))
 	return ext == ".warc" || ext == ".wet"
 }
 
@@ -126,7 +121,7 @@ func isArchive(name string) bool {
 type archiveSink struct{ to *warc.Writer }
 
 func newArchiveSink(w io.Writer, name string, first *Record) (*archiveSink, error) {
-	s := &archiveSink{warc.NewWriter(w, warc.Options{Plain: packed.Base(name) == name})}
+	s := &archiveSink{warc.NewWriter(w, warc.Options{Plain: BaseName(name) == name})}
 	if a := first.archived; a.info != nil {
 		return s, s.to.Write(&warc.Record{Header: a.info.Header, Block: bytes.NewReader(a.block)})
 	}
@@ -149,7 +144,7 @@ func (s *archiveSink) write(r *Record, note Note, annotate bool) error {
 	if err != nil {
 		return err
 	}
-	about := warc.New(warc.Metadata, rec.URI(), rec.Date(), replay.TypeRemark, remark)
+	about := warc.New(warc.Metadata, rec.URI(), rec.Date(), TypeRemark, remark)
 	about.Header.Add("WARC-Refers-To", rec.ID())
 	return s.to.Write(about)
 }

@@ -4,7 +4,13 @@
 //
 // The same inputs give the same records in the same order, each file once, so that results are
 // reproducible. A [Record] has the bytes of an input unchanged; [Record.Text] extracts its text,
-// and is safe for concurrent use. The package does not compare texts itself.
+// and is safe for concurrent use.
+//
+// A web archive can also be read as the pages of a crawl: [ReadArchive] reads a whole archive, and
+// [PageOf] returns the page of one record. The package defines the fields with which a crawl by
+// skink marks its records; package internal/archive writes them.
+//
+// The package does not compare texts itself.
 package corpus
 
 import (

@@ -7,8 +7,6 @@ import (
 	"io"
 )
 
-const bufferSize = 256 << 10
-
 // readLines yields the lines of a JSON Lines file that are not blank.
 func (in *Inputs) readLines(i input, from io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
 	b := bufio.NewReaderSize(from, bufferSize)

@@ -7,14 +7,11 @@ import (
 	"io"
 	"os"
 	"strings"
-
-	"skink/internal/packed"
-	"skink/internal/replay"
 )
 
 // readPackage yields the records of the archives in a WACZ package. read is false for any other ZIP
 // file, of which nothing was read.
-func (in *Inputs) readPackage(i input, f io.Reader, b *packed.Reader, yield func(*Record, error) bool, failed func(error) bool) (read, more bool) {
+func (in *Inputs) readPackage(i input, f io.Reader, b *Unpacker, yield func(*Record, error) bool, failed func(error) bool) (read, more bool) {
 	file, onDisk := f.(*os.File)
 	if !onDisk || b.Packed { // the index of a ZIP file is at its end
 		var err error
@@ -37,7 +34,7 @@ func (in *Inputs) readPackage(i input, f io.Reader, b *packed.Reader, yield func
 	}
 	var archives []*zip.File
 	if err == nil {
-		archives = replay.Packaged(z)
+		archives = Packaged(z)
 	}
 	switch {
 	case len(archives) > 0:

@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 
 	"skink/extract"
-	"skink/internal/packed"
-	"skink/internal/replay"
 	"skink/internal/table"
 	"skink/warc"
 )
@@ -182,7 +180,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	if start, _ := raw.Peek(archiveStart); warc.Begins(start) { // decompressed member by member, so that damage costs only one member
 		return in.readArchive(i, raw, yield, failed)
 	}
-	b, err := packed.NewReader(raw, i.name)
+	b, err := Unpack(raw, i.name)
 	if err != nil {
 		return failed(err)
 	}
@@ -204,7 +202,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 		return in.readArchive(i, b, yield, failed)
 	case warc.IsARC(start):
 		return failed(warc.ErrARC)
-	case bytes.HasPrefix(start, []byte(replay.ZIPMagic)):
+	case bytes.HasPrefix(start, []byte(ZIPMagic)):
 		if read, more := in.readPackage(i, f, b, yield, failed); read {
 			return more
 		}

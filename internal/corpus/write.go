@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"skink/extract"
-	"skink/internal/packed"
 	"skink/internal/table"
 )
 
@@ -132,7 +131,7 @@ type lineSink struct {
 }
 
 func newLineSink(w io.Writer, name string) *lineSink {
-	pack := packed.NewWriter(w, name)
+	pack := Pack(w, name)
 	return &lineSink{pack: pack, out: bufio.NewWriterSize(pack, bufferSize)}
 }
 

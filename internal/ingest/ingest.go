@@ -26,7 +26,7 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/frontier"
-	"skink/internal/lastused"
+	"skink/internal/lru"
 	"skink/internal/memory"
 	"skink/internal/precedence"
 	"skink/store"
@@ -112,7 +112,7 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	p.order.Store(opt.Order)
 	p.texts.New = func() any { return new(dedup.Text) }
 	p.leaders = newLeaderCache(s, opt.Rule, parts.Leaders)
-	p.softAnswers.last = lastused.New[answerOf](softAnswersKept, (*softAnswer).weigh)
+	p.softAnswers.last = lru.New[answerOf](softAnswersKept, (*softAnswer).weigh)
 	p.counts.pages.Store(tally.Pages())
 	if _, err := p.listing.read(ctx, s); err != nil {
 		return nil, err

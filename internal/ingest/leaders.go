@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"skink/dedup"
-	"skink/internal/lastused"
+	"skink/internal/lru"
 	"skink/store"
 )
 
@@ -40,15 +40,15 @@ type leaderCache struct {
 	texts sync.Pool // of *dedup.Text
 
 	mu   sync.Mutex
-	last *lastused.Cache[visitID, *leader] // guarded by mu
-	new  *lastused.Cache[visitID, *leader] // guarded by mu; their shingles are in text order and not shared
+	last *lru.Cache[visitID, *leader] // guarded by mu
+	new  *lru.Cache[visitID, *leader] // guarded by mu; their shingles are in text order and not shared
 }
 
 func newLeaderCache(s Store, rule dedup.Rule, bytes int64) *leaderCache {
 	c := &leaderCache{
 		store: s, rule: rule,
-		last: lastused.New[visitID](int(bytes-bytes/8), (*leader).weighs),
-		new:  lastused.New[visitID](int(bytes/8), (*leader).weighs),
+		last: lru.New[visitID](int(bytes-bytes/8), (*leader).weighs),
+		new:  lru.New[visitID](int(bytes/8), (*leader).weighs),
 	}
 	c.texts.New = func() any { return new(dedup.Text) }
 	return c

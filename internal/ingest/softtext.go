@@ -10,7 +10,7 @@ import (
 
 	"skink/crawler/learn"
 	"skink/dedup"
-	"skink/internal/lastused"
+	"skink/internal/lru"
 	"skink/store"
 )
 
@@ -243,7 +243,7 @@ type answerOf struct{ probe, text, others string }
 // softAnswers is a cache of the answers used last.
 type softAnswers struct {
 	mu   sync.Mutex
-	last *lastused.Cache[answerOf, *softAnswer] // guarded by mu
+	last *lru.Cache[answerOf, *softAnswer] // guarded by mu
 }
 
 // softAnswersKept is the size of that cache in bytes.

@@ -3,7 +3,7 @@
 //
 // Start with [Listen]. The caller supplies the numbers. The server listens on loopback unless its
 // address says otherwise, because profiles show the contents of memory. It does not answer requests
-// for host names other than its own, see package ownname.
+// for host names other than its own, see package loopback.
 package monitor
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"skink/internal/ownname"
+	"skink/internal/loopback"
 )
 
 // Numbers is the state of a crawl at one moment.
@@ -46,7 +46,7 @@ type Server struct {
 	requests *prometheus.HistogramVec
 }
 
-// Listen starts a server at an address in the form of [ownname.Address]. It calls now for every
+// Listen starts a server at an address in the form of [loopback.Address]. It calls now for every
 // request to /metrics.
 func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
@@ -71,7 +71,7 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	s.http = &http.Server{Handler: ownname.Only(address, mux), ReadHeaderTimeout: 10 * time.Second}
+	s.http = &http.Server{Handler: loopback.Only(address, mux), ReadHeaderTimeout: 10 * time.Second}
 	go func() { s.done <- s.http.Serve(listener) }()
 	return s, nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 	"github.com/dgraph-io/ristretto/v2/z"
 
+	"skink/internal/disk"
 	"skink/store"
-	"skink/store/badger/disk"
 )
 
 // # Checks before opening

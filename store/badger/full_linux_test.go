@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/internal/disk"
 	"skink/store"
-	"skink/store/badger/disk"
 )
 
 // Nothing keeps room free here, so the store writes until the disk is full. A full disk is an error

@@ -9,7 +9,7 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 	"google.golang.org/protobuf/proto"
 
-	"skink/store/badger/disk"
+	"skink/internal/disk"
 )
 
 // tableName returns the name of a table's file.

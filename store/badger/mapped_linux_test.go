@@ -8,7 +8,7 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
-	"skink/store/badger/disk"
+	"skink/internal/disk"
 )
 
 // The pages of tables that were written and read are taken out of the process, and their values can

@@ -31,8 +31,8 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 
+	"skink/internal/disk"
 	"skink/store"
-	"skink/store/badger/disk"
 	"skink/store/badger/postings"
 )
 

@@ -15,8 +15,8 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/frontier"
+	"skink/internal/disk"
 	"skink/store"
-	"skink/store/badger/disk"
 )
 
 // wantError fails the test unless an error wraps want and names the folder.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"skink/frontier"
-	"skink/internal/line"
+	"skink/internal/priority"
 )
 
 // A queue is the part of the frontier that is in memory. For each host and level it knows how many
@@ -29,12 +29,12 @@ type queue struct {
 	seq   uint64                  // of the last URL that was queued
 
 	claims  frontier.Claims
-	due     *line.Line[*waitingHost] // hosts that can be claimed, nearest to a seed first
-	resting *line.Line[*waitingHost] // hosts that cannot be claimed yet, in the order of when they can; also those whose URLs are all due later
-	cooling *line.Line[*waitingHost] // hosts without URLs, which are remembered because they may not be asked yet
-	waiting int                      // hosts in due and resting that are not idle
-	later   map[*waitingHost]bool    // hosts with URLs that are due later
-	ripens  int64                    // no URL of those hosts is due before this, in nanoseconds since 1970; 0: there are none
+	due     *priority.Queue[*waitingHost] // hosts that can be claimed, nearest to a seed first
+	resting *priority.Queue[*waitingHost] // hosts that cannot be claimed yet, in the order of when they can; also those whose URLs are all due later
+	cooling *priority.Queue[*waitingHost] // hosts without URLs, which are remembered because they may not be asked yet
+	waiting int                           // hosts in due and resting that are not idle
+	later   map[*waitingHost]bool         // hosts with URLs that are due later
+	ripens  int64                         // no URL of those hosts is due before this, in nanoseconds since 1970; 0: there are none
 }
 
 // A place is the place of a URL in the queue of its host.
@@ -74,7 +74,7 @@ type waitingHost struct {
 	rest    frontier.Rest
 	held    bool // by a worker
 
-	spot    line.Spot[*waitingHost]
+	spot    priority.Spot[*waitingHost]
 	counted bool // in queue.waiting
 }
 
@@ -86,14 +86,14 @@ type lane struct {
 }
 
 func newQueue() queue {
-	spot := func(h *waitingHost) *line.Spot[*waitingHost] { return &h.spot }
+	spot := func(h *waitingHost) *priority.Spot[*waitingHost] { return &h.spot }
 	byDue := func(a, b *waitingHost) bool { return a.due().Before(b.due()) }
 	byLevel := func(a, b *waitingHost) bool {
 		return cmp.Or(cmp.Compare(a.level(), b.level()), a.due().Compare(b.due()), cmp.Compare(a.name, b.name)) < 0
 	}
 	return queue{
 		hosts: map[string]*waitingHost{}, later: map[*waitingHost]bool{},
-		due: line.New(byLevel, spot), resting: line.New(byDue, spot), cooling: line.New(byDue, spot),
+		due: priority.New(byLevel, spot), resting: priority.New(byDue, spot), cooling: priority.New(byDue, spot),
 	}
 }
 
@@ -222,7 +222,7 @@ func (q *queue) count(h *waitingHost, counts bool) {
 // claim gives up to n hosts to a worker.
 func (q *queue) claim(worker string, n int, now time.Time, ttl time.Duration) (g frontier.Grant) {
 	q.expire(now)
-	for _, resting := range []*line.Line[*waitingHost]{q.resting, q.cooling} {
+	for _, resting := range []*priority.Queue[*waitingHost]{q.resting, q.cooling} {
 		for resting.Len() > 0 && !resting.First().due().After(now) {
 			q.offer(resting.First())
 		}

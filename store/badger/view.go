@@ -7,8 +7,8 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
+	"skink/internal/disk"
 	"skink/store"
-	"skink/store/badger/disk"
 	"skink/store/badger/postings"
 )
 

@@ -3,7 +3,7 @@ package remote
 import (
 	"context"
 
-	"skink/store/badger/disk"
+	"skink/internal/disk"
 )
 
 // Cached values are files in the store's folder, see package disk. A process that may ask the

@@ -1,10 +1,10 @@
-// Package ownname keeps a server on this machine from answering pages of other sites in a browser.
+// Package loopback keeps a server on this machine from answering pages of other sites in a browser.
 // It is for servers that show what only the owner of a process may see: its metrics, its store.
 //
-//	address, err := ownname.Address("9464") // 127.0.0.1:9464
+//	address, err := loopback.Address("9464") // 127.0.0.1:9464
 //	listener, err := net.Listen("tcp", address)
-//	http.Serve(listener, ownname.Only(address, mux))
-package ownname
+//	http.Serve(listener, loopback.Only(address, mux))
+package loopback
 
 import (
 	"fmt"

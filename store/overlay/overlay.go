@@ -1,6 +1,6 @@
-// Package against judges new pages against a known store, without writing to it. New pages go into
-// a store of their own, and are compared with both. Start with [New].
-package against
+// Package overlay lays a store for new pages over a known store that it does not write to. Each
+// lookup searches both. Start with [New].
+package overlay
 
 import (
 	"context"

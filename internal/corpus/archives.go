@@ -1,4 +1,4 @@
-package replay
+package corpus
 
 import (
 	"archive/zip"
@@ -22,19 +22,19 @@ import (
 // Opening is the ending of the names of files that are being written.
 const Opening = ".open"
 
-// A File is a web archive that can be read.
-type File struct {
+// An Archive is a web archive that can be read.
+type Archive struct {
 	Name string // name for messages
 	Open func() (io.ReadCloser, error)
 }
 
-func onDisk(path string) File {
-	return File{path, func() (io.ReadCloser, error) { return os.Open(path) }}
+func onDisk(path string) Archive {
+	return Archive{path, func() (io.ReadCloser, error) { return os.Open(path) }}
 }
 
-// Files returns the archives at a path: the file itself, those in a WACZ package, or those in a
+// Archives returns the archives at a path: the file itself, those in a WACZ package, or those in a
 // folder sorted by name, which is the order in which a crawl wrote them.
-func Files(path string) (files []File, err error) {
+func Archives(path string) (files []Archive, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func isArchiveName(name string) bool {
 }
 
 // filesIn returns the archives in a file: the file itself, or those in it if it is a WACZ package.
-func filesIn(path string) (files []File, err error) {
+func filesIn(path string) (files []Archive, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func filesIn(path string) (files []File, err error) {
 	defer f.Close()
 	start := make([]byte, len(ZIPMagic))
 	if _, err := io.ReadFull(f, start); err != nil || string(start) != ZIPMagic {
-		return []File{onDisk(path)}, nil // reading it will return the error
+		return []Archive{onDisk(path)}, nil // reading it will return the error
 	}
 	packed, err := zip.OpenReader(path)
 	if err != nil {
@@ -89,7 +89,7 @@ func filesIn(path string) (files []File, err error) {
 	}
 	defer packed.Close()
 	for _, entry := range Packaged(&packed.Reader) {
-		files = append(files, File{path + "/" + entry.Name, func() (io.ReadCloser, error) { return openPackaged(path, entry.Name) }})
+		files = append(files, Archive{path + "/" + entry.Name, func() (io.ReadCloser, error) { return openPackaged(path, entry.Name) }})
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s is a ZIP file without a web archive in its folder archive/: name the archive itself, or a WACZ package", path)
@@ -140,9 +140,9 @@ type Notes struct {
 	Passed  func(kind string) // for each record that holds no page, unless it accompanies another
 }
 
-// Pages reads the pages of an archive in order, and calls take with each page and its position, if
+// ReadArchive reads the pages of an archive in order, and calls take with each page and its position, if
 // it has one. The error is that of reading the file, of ctx, or of take.
-func Pages(ctx context.Context, r io.Reader, name string, opt crawler.Options, notes Notes, take func(*crawler.Page, store.Archived) error) error {
+func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Options, notes Notes, take func(*crawler.Page, store.Archived) error) error {
 	in := bufio.NewReaderSize(r, startBytes)
 	if start, _ := in.Peek(startBytes); IsARC(start) {
 		return warc.ErrARC

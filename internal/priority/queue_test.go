@@ -1,4 +1,4 @@
-package line
+package priority
 
 import (
 	"cmp"
@@ -16,11 +16,11 @@ type thing struct {
 
 func spotOf(t *thing) *Spot[*thing] { return &t.spot }
 
-// Whatever is put, moved and taken out: each line has in front the least of those that stand in
-// it, and each thing knows its line.
-func TestLines(t *testing.T) {
+// Whatever is put, moved and taken out: each queue has in front the least of those that stand in
+// it, and each thing knows its queue.
+func TestQueues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		lines := []*Line[*thing]{
+		queues := []*Queue[*thing]{
 			New(func(a, b *thing) bool { return a.number < b.number }, spotOf),
 			New(func(a, b *thing) bool { return a.number > b.number }, spotOf),
 		}
@@ -29,23 +29,23 @@ func TestLines(t *testing.T) {
 			func(a, b *thing) int { return cmp.Compare(b.number, a.number) },
 		}
 		things := make([]*thing, 12)
-		where := make([]int, len(things)) // the line each must be in; -1: none
+		where := make([]int, len(things)) // the queue each must be in; -1: none
 		for i := range things {
 			things[i], where[i] = &thing{}, -1
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
 				i := rapid.IntRange(0, len(things)-1).Draw(t, "thing")
-				where[i] = rapid.IntRange(0, len(lines)-1).Draw(t, "line")
+				where[i] = rapid.IntRange(0, len(queues)-1).Draw(t, "queue")
 				things[i].spot.Leave() // its number may only change outside
 				things[i].number = rapid.IntRange(0, 20).Draw(t, "number")
-				lines[where[i]].Put(things[i])
+				queues[where[i]].Put(things[i])
 			},
 			"move": func(t *rapid.T) {
 				i := rapid.IntRange(0, len(things)-1).Draw(t, "thing")
 				if where[i] >= 0 {
 					things[i].number = rapid.IntRange(0, 20).Draw(t, "number")
-					lines[where[i]].Put(things[i])
+					queues[where[i]].Put(things[i])
 				}
 			},
 			"leave": func(t *rapid.T) {
@@ -54,28 +54,28 @@ func TestLines(t *testing.T) {
 				where[i] = -1
 			},
 			"": func(t *rapid.T) {
-				for l, line := range lines {
+				for l, queue := range queues {
 					var in []*thing
 					for i, w := range where {
 						if w == l {
 							in = append(in, things[i])
 						}
-						if got := things[i].spot.Line(); w >= 0 && got != lines[w] || w < 0 && got != nil {
-							t.Fatalf("thing %d is in line %p, want number %d", i, got, w)
+						if got := things[i].spot.Queue(); w >= 0 && got != queues[w] || w < 0 && got != nil {
+							t.Fatalf("thing %d is in queue %p, want number %d", i, got, w)
 						}
 					}
-					if line.Len() != len(in) {
-						t.Fatalf("line %d has %d things, want %d", l, line.Len(), len(in))
+					if queue.Len() != len(in) {
+						t.Fatalf("queue %d has %d things, want %d", l, queue.Len(), len(in))
 					}
 					if len(in) == 0 {
 						continue
 					}
 					least := slices.MinFunc(in, orders[l])
-					if line.First().number != least.number {
-						t.Fatalf("line %d begins with %d, want %d", l, line.First().number, least.number)
+					if queue.First().number != least.number {
+						t.Fatalf("queue %d begins with %d, want %d", l, queue.First().number, least.number)
 					}
-					if !line.Has(func(t *thing) bool { return t == least }) {
-						t.Fatalf("line %d does not have %d", l, least.number)
+					if !queue.Has(func(t *thing) bool { return t == least }) {
+						t.Fatalf("queue %d does not have %d", l, least.number)
 					}
 				}
 			},

@@ -1,13 +1,13 @@
-package lastused_test
+package lru_test
 
 import (
 	"testing"
 
-	"skink/internal/lastused"
+	"skink/internal/lru"
 )
 
 func TestCache(t *testing.T) {
-	c := lastused.New[string](10, func(n int) int { return n })
+	c := lru.New[string](10, func(n int) int { return n })
 	for key, n := range map[string]int{"a": 4, "b": 5} {
 		c.Put(key, n)
 	}

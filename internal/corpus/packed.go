@@ -1,8 +1,4 @@
-// Package packed reads and writes files compressed with gzip or zstd.
-//
-// [NewReader] detects compression by the first bytes, whatever the name of the file. [NewWriter]
-// chooses it by the name.
-package packed
+package corpus
 
 import (
 	"bufio"
@@ -36,17 +32,17 @@ const maxWindow = 128 << 20
 
 const bufferSize = 256 << 10
 
-// A Reader reads the content of a file, unpacked. Close the Reader; closing the file is left to the
+// An Unpacker reads the content of a file that may be compressed. Close the Unpacker; closing the file is left to the
 // caller.
-type Reader struct {
+type Unpacker struct {
 	*bufio.Reader
 	Name   string // of the file, without the ending that says how it is packed
 	Packed bool   // the file is packed
 	close  func()
 }
 
-// NewReader returns a reader of the file f of that name. The error is that of its first bytes.
-func NewReader(f io.Reader, name string) (*Reader, error) {
+// Unpack returns a reader of the file f of that name. It detects compression by the first bytes, whatever the name. The error is that of its first bytes.
+func Unpack(f io.Reader, name string) (*Unpacker, error) {
 	b := bufio.NewReaderSize(f, bufferSize)
 	start, _ := b.Peek(4) // an error comes again when it is read
 	switch {
@@ -55,19 +51,19 @@ func NewReader(f io.Reader, name string) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Reader{bufio.NewReaderSize(z, bufferSize), without(name, gzipEndings), true, func() {}}, nil
+		return &Unpacker{bufio.NewReaderSize(z, bufferSize), without(name, gzipEndings), true, func() {}}, nil
 	case isZstd(start):
 		z, err := zstd.NewReader(b, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return nil, err
 		}
-		return &Reader{bufio.NewReaderSize(z, bufferSize), without(name, zstdEndings), true, z.Close}, nil
+		return &Unpacker{bufio.NewReaderSize(z, bufferSize), without(name, zstdEndings), true, z.Close}, nil
 	}
-	return &Reader{b, name, false, func() {}}, nil
+	return &Unpacker{b, name, false, func() {}}, nil
 }
 
 // Close ends the reader.
-func (r *Reader) Close() { r.close() }
+func (r *Unpacker) Close() { r.close() }
 
 // Name endings of compressed files.
 var (
@@ -75,8 +71,8 @@ var (
 	zstdEndings = []string{".zst", ".zstd"}
 )
 
-// Base returns a name without the ending of a compressed file.
-func Base(name string) string { return without(without(name, gzipEndings), zstdEndings) }
+// BaseName returns a name without the ending of a compressed file.
+func BaseName(name string) string { return without(without(name, gzipEndings), zstdEndings) }
 
 func without(name string, endings []string) string {
 	if ext := filepath.Ext(name); hasEnding(name, endings) {
@@ -94,8 +90,8 @@ func hasEnding(name string, endings []string) bool {
 	return false
 }
 
-// NewWriter returns a writer that compresses by the name of the file. Close it before w is closed.
-func NewWriter(w io.Writer, name string) io.WriteCloser {
+// Pack returns a writer that compresses by the name of the file. Close it before w is closed.
+func Pack(w io.Writer, name string) io.WriteCloser {
 	switch {
 	case hasEnding(name, gzipEndings):
 		return gzip.NewWriter(w)

@@ -1,4 +1,4 @@
-package ownname
+package loopback
 
 import (
 	"net"

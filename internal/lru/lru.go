@@ -1,10 +1,10 @@
-// Package lastused is a cache of bounded weight that holds the values used last.
-package lastused
+// Package lru provides a cache of bounded weight that drops the least recently used values.
+package lru
 
 import "container/list"
 
-// A Cache holds the values used last, as far as they weigh no more than a bound.
-// It is for one goroutine at a time.
+// A Cache holds the most recently used values up to a total weight. It always holds the last one.
+// It is not safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	bound  int
 	weigh  func(V) int
@@ -18,13 +18,13 @@ type entry[K comparable, V any] struct {
 	value V
 }
 
-// New makes a cache of values that weigh no more than bound together, unless there is
+// New returns a cache whose values together weigh at most bound, unless there is
 // only one.
 func New[K comparable, V any](bound int, weigh func(V) int) *Cache[K, V] {
 	return &Cache[K, V]{bound: bound, weigh: weigh, byKey: map[K]*list.Element{}, order: list.New()}
 }
 
-// Get returns the value of a key, which is used by that; false: it is not held.
+// Get returns the value of a key and marks it as used. It reports whether the cache holds it.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	e, ok := c.byKey[key]
 	if !ok {
@@ -34,7 +34,7 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return e.Value.(entry[K, V]).value, true
 }
 
-// Take returns the value of a key, and holds it no more; false: it is not held.
+// Take removes and returns the value of a key. It reports whether the cache held it.
 func (c *Cache[K, V]) Take(key K) (value V, ok bool) {
 	e, ok := c.byKey[key]
 	if !ok {
@@ -46,7 +46,7 @@ func (c *Cache[K, V]) Take(key K) (value V, ok bool) {
 	return value, true
 }
 
-// Put holds a value, unless its key has one, and lets go of those used longest ago.
+// Put adds a value unless its key has one. It drops the least recently used values beyond the bound.
 func (c *Cache[K, V]) Put(key K, value V) {
 	if _, ok := c.byKey[key]; ok {
 		return

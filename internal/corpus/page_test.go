@@ -1,4 +1,4 @@
-package replay
+package corpus
 
 import (
 	"bytes"
@@ -83,7 +83,7 @@ func TestShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	odd, got := 0, ""
-	err = Pages(t.Context(), &b, "all.warc.gz", crawler.Defaults(), Notes{
+	err = ReadArchive(t.Context(), &b, "all.warc.gz", crawler.Defaults(), Notes{
 		Damaged: func(err error) { t.Errorf("damaged: %v", err) },
 		Odd:     func(error) { odd++ },
 		Passed:  func(kind string) { t.Errorf("passed over: %s", kind) },
@@ -109,7 +109,7 @@ func TestARC(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range []string{arc, b.String()} {
-		err := Pages(t.Context(), strings.NewReader(file), "a.arc", crawler.Defaults(), Notes{}, nil)
+		err := ReadArchive(t.Context(), strings.NewReader(file), "a.arc", crawler.Defaults(), Notes{}, nil)
 		if !errors.Is(err, warc.ErrARC) {
 			t.Errorf("%v", err)
 		}

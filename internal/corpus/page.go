@@ -1,8 +1,4 @@
-// Package replay turns the records of web archives into pages, so that they can be judged like the
-// pages of a crawl. [Pages] reads a whole archive; [PageOf] returns the page of one record. The
-// package also defines the fields with which a crawl by skink marks its records. Package
-// internal/archive writes them.
-package replay
+package corpus
 
 import (
 	"encoding/json"

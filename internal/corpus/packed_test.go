@@ -1,4 +1,4 @@
-package packed_test
+package corpus_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"skink/internal/packed"
+	"skink/internal/corpus"
 )
 
 // What was packed by its name is unpacked by its bytes, whatever it is called by then.
@@ -14,7 +14,7 @@ func TestPacked(t *testing.T) {
 	content := strings.Repeat("What is read is what was written. ", 1000)
 	for name, inside := range map[string]string{"a.jsonl": "a.jsonl", "a.jsonl.gz": "a.jsonl", "a.txt.ZST": "a.txt", "a.zstd": "a", "-": "-"} {
 		var b bytes.Buffer
-		w := packed.NewWriter(&b, name)
+		w := corpus.Pack(&b, name)
 		if _, err := io.WriteString(w, content); err != nil {
 			t.Fatal(err)
 		}
@@ -24,11 +24,11 @@ func TestPacked(t *testing.T) {
 		if small := b.Len() < len(content)/2; small != (name != inside) {
 			t.Errorf("%s: %d bytes", name, b.Len())
 		}
-		if got := packed.Base(name); got != inside {
+		if got := corpus.BaseName(name); got != inside {
 			t.Errorf("%s: the base is %q", name, got)
 		}
 		for _, called := range []string{name, "other"} {
-			r, err := packed.NewReader(bytes.NewReader(b.Bytes()), called)
+			r, err := corpus.Unpack(bytes.NewReader(b.Bytes()), called)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,7 +36,7 @@ func TestPacked(t *testing.T) {
 			if err != nil || string(got) != content {
 				t.Errorf("%s: %d bytes, %v", name, len(got), err)
 			}
-			if want := packed.Base(called); r.Name != want {
+			if want := corpus.BaseName(called); r.Name != want {
 				t.Errorf("%s: called %q, want %q", name, r.Name, want)
 			}
 			r.Close()
