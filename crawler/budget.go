@@ -14,14 +14,6 @@ type Spent = frontier.Spent
 // kept, so Bytes may be exceeded by their size. Pages is never exceeded.
 type Budget Spent
 
-// spend counts an answer against the budget of its host.
-func (h *host) spend(p *Page) {
-	if p.Problem == "" && p.Location == "" {
-		h.spent.Pages++
-	}
-	h.spent.Bytes += int64(len(p.Body))
-}
-
 // allows reports whether another request may start when open requests are in flight.
 func (b Budget) allows(s Spent, open int) bool {
 	return (b.Pages <= 0 || s.Pages+int64(open) < b.Pages) && (b.Bytes <= 0 || s.Bytes < b.Bytes)
@@ -35,18 +27,8 @@ func (s *schedule) room() int {
 	case s.opt.MaxBytes > 0 && s.bytes >= s.opt.MaxBytes:
 		return 0
 	case s.opt.MaxPages > 0:
-		workers := int64(max(s.unheld.workers, 1))
+		workers := int64(max(s.claims.workers, 1))
 		return int(min((max(s.opt.MaxPages-s.pages(), 0)+workers-1)/workers, math.MaxInt32))
 	}
 	return math.MaxInt32
-}
-
-// account adds the page of a turn to the counts of the crawl and of its host.
-func (s *schedule) account(t *turn, p *Page) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.bytes += int64(len(p.Body))
-	if s.opt.HostBudget != (Budget{}) {
-		t.host.spend(p)
-	}
 }

@@ -65,6 +65,7 @@ type Options struct {
 
 	resolver *net.Resolver  // set by tests; nil: the system's
 	roots    *x509.CertPool // the same
+	jitter   func() float64 // the same, from 0 to 1; nil: random
 }
 
 // leads reports whether a link between two canonical URLs leads to a URL of the crawl.

@@ -61,36 +61,29 @@ const slowAnswer = 2 * time.Second
 // least one place.
 var shares = [paces]int{quick: 4, slow: 3, failing: 1}
 
-// places counts the places that the turns of a crawl hold.
-type places struct {
+// A capacity counts the turns under way against the bounds of a crawl.
+type capacity struct {
 	connections int        // bound of begun
 	ahead       int        // bound of arrived: no turn begins while it is reached
 	begun       int        // turns begun and not ended
-	arrived     int        // turns whose page waits for a worker or has one
-	asking      [paces]int // turns that hold a place on the network, by pace
+	arrived     int        // of them, those whose page waits for a worker or has one
+	asking      [paces]int // of them, those whose request has not ended, by pace
 }
 
-// A place records the places that one turn holds.
-type place struct {
-	pace    pace
-	asking  bool // holds a place on the network
-	arrived bool // its page waits for a worker, or has one
-}
-
-func newPlaces(opt Options) places {
-	return places{connections: positive(opt.Connections, Defaults().Connections), ahead: 2 * max(opt.Parallel, 1)}
+func newCapacity(opt *Options) capacity {
+	return capacity{connections: positive(opt.Connections, Defaults().Connections), ahead: 2 * max(opt.Parallel, 1)}
 }
 
 // free reports whether a turn of a host of that pace may begin. most is the bound of all turns
 // under way.
-func (p *places) free(of pace, most int) bool {
-	most = min(most, p.connections)
-	if p.begun >= most || p.arrived >= p.ahead {
+func (c *capacity) free(of pace, most int) bool {
+	most = min(most, c.connections)
+	if c.begun >= most || c.arrived >= c.ahead {
 		return false
 	}
 	asking := 0
 	for q := failing; q > quick; q-- {
-		asking += p.asking[q]
+		asking += c.asking[q]
 		if of >= q && asking >= max(most*shares[q]/shares[quick], 1) {
 			return false
 		}
@@ -98,32 +91,7 @@ func (p *places) free(of pace, most int) bool {
 	return true
 }
 
-// take begins a turn.
-func (p *places) take(of pace) place {
-	p.begun++
-	p.asking[of]++
-	return place{pace: of, asking: true}
-}
-
-// answered frees the place on the network.
-func (p *places) answered(t *place) {
-	if t.asking {
-		t.asking = false
-		p.asking[t.pace]--
-	}
-}
-
-// arrive counts the page of a turn among those that want a worker.
-func (p *places) arrive(t *place) {
-	t.arrived = true
-	p.arrived++
-}
-
-// leave ends a turn.
-func (p *places) leave(t *place) {
-	p.answered(t)
-	if t.arrived {
-		p.arrived--
-	}
-	p.begun--
+func (c *capacity) begin(of pace) {
+	c.begun++
+	c.asking[of]++
 }
