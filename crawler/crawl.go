@@ -12,8 +12,8 @@
 //		return crawler.Links{Base: doc.Base, Hrefs: doc.Hrefs()}, nil
 //	})
 //
-// A [Crawl] takes the next URL that is due from the schedule whenever a place on the network is
-// free, checks robots.txt and fetches the URL through Colly. A bounded pool of workers passes each
+// A [Crawl] takes the next URL that is due from the schedule whenever a connection is free, checks
+// robots.txt and fetches the URL through Colly. A bounded pool of workers passes each
 // fetched [Page] to the [Handler], which stores the page and the links on it ([Leads]). After a
 // kill, the next run fetches again only the URLs that were under way, see [Options].Connections.
 //
@@ -179,7 +179,7 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 			bodies := c.rooms.Share(t.pace == quick)
 			a, err := c.visit(wire.WithShare(ctx, bodies), t)
 			if a == nil {
-				bodies.Leave()
+				bodies.Release()
 				return err
 			}
 			a.bodies = bodies

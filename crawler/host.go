@@ -63,7 +63,7 @@ func (h *host) askable() bool {
 		return false
 	case h.open >= h.atOnce(), h.unsent > 0 && h.delay > 0:
 		return false
-	case h.turns > 0 && h.priority() >= lookAgainPriority:
+	case h.turns > 0 && h.nextPriority() >= lookAgainPriority:
 		return false
 	case len(h.urls) == 0 && h.supply == dry:
 		return false
@@ -82,16 +82,16 @@ func (h *host) found(depth int) {
 	h.supply = max(h.supply, maybe)
 }
 
-// next returns the depth of the host's next URL, estimated while none is in memory.
-func (h *host) next() int {
+// nextDepth returns the depth of the host's next URL, estimated while none is in memory.
+func (h *host) nextDepth() int {
 	if len(h.urls) > 0 {
 		return h.urls[0].Depth
 	}
 	return h.depth
 }
 
-// priority returns that of the host's next URL, or 0 while none is in memory.
-func (h *host) priority() int {
+// nextPriority returns that of the host's next URL, or 0 while none is in memory.
+func (h *host) nextPriority() int {
 	if len(h.urls) > 0 {
 		return h.urls[0].Priority
 	}

@@ -35,17 +35,17 @@ func (s *schedule) watch(ctx context.Context, t *turn) context.Context {
 	})
 }
 
-// askRobots records that a request for robots.txt starts: the next request to that host must wait
+// robotsBegin records that a request for robots.txt starts: the next request to that host must wait
 // for its rest.
-func (s *schedule) askRobots(name string) {
+func (s *schedule) robotsBegin(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.askAside(s.host(name), time.Now())
 }
 
-// gotRobots records that a request for robots.txt has ended, whether it was answered, and how long
+// robotsEnd records that a request for robots.txt has ended, whether it was answered, and how long
 // it took.
-func (s *schedule) gotRobots(name string, answered bool, took time.Duration) {
+func (s *schedule) robotsEnd(name string, answered bool, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.host(name)

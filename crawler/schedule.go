@@ -109,7 +109,7 @@ func nearer(a, b *host) bool {
 	if a.first != b.first {
 		return a.first
 	}
-	return cmp.Or(cmp.Compare(a.priority(), b.priority()), cmp.Compare(a.next(), b.next()), a.asked.Compare(b.asked)) < 0
+	return cmp.Or(cmp.Compare(a.nextPriority(), b.nextPriority()), cmp.Compare(a.nextDepth(), b.nextDepth()), a.asked.Compare(b.asked)) < 0
 }
 
 // host returns the state of a host, and creates it if it does not exist.

@@ -2,10 +2,8 @@ package crawler
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
-	"skink/crawler/folder"
 	"skink/frontier"
 )
 
@@ -64,7 +62,7 @@ type standing struct {
 
 func newStanding(opt *Options, host string) standing {
 	s := standing{opt: opt, delay: opt.Delay}
-	if slices.ContainsFunc(opt.Folders, func(f folder.Site) bool { return f.Host == host }) {
+	if opt.isFolder(host) {
 		s.folder, s.delay = true, 0
 	}
 	return s

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/netip"
-	"strings"
-	"time"
 
 	"skink/crawler/wire"
 	"skink/frontier"
@@ -33,7 +30,7 @@ func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
 	if !ok {
 		return nil, ctx.Err()
 	}
-	allowed, err := c.askRobots(ctx, t)
+	allowed, err := c.permit(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -84,56 +81,6 @@ func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 	return ctx, ok
 }
 
-// askRobots returns what robots.txt says of the URL of a turn. Its error is that of ctx.
-func (c *Crawl) askRobots(ctx context.Context, t *turn) (p permission, err error) {
-	if c.opt.IgnoreRobots {
-		return p, nil
-	}
-	rules, err := c.robots.get(ctx, t.item.URL)
-	if ctx.Err() != nil {
-		return p, ctx.Err()
-	}
-	if err != nil {
-		p.refusal = c.noRobots(t.item, err)
-		return p, nil
-	}
-	p.origin, _, _ = strings.Cut(t.item.URL, "://")
-	p.delay = rules.CrawlDelay(c.opt.UserAgent)
-	if !rules.Allowed(c.opt.UserAgent, t.item.URL) {
-		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow it"}
-	}
-	return p, nil
-}
-
-// noRobots returns the page of a URL whose robots.txt cannot be fetched.
-//
-// The cache would keep a failure for ten minutes. But a URL is tried again only after the back-off
-// of its host. If robots.txt were not requested again then, a short outage would use up all tries
-// of a site's only seed. So a transient failure is forgotten at once, and the schedule alone
-// decides when the host is asked again.
-func (c *Crawl) noRobots(item frontier.Item, err error) *Page {
-	page := robotsProblem(item, err)
-	if page.Transient() {
-		c.robots.forget(item.URL)
-	}
-	return page
-}
-
-// robotsProblem returns the page of a URL whose robots.txt cannot be fetched. If there was no
-// answer, the page has the problem of that request, such as [ProblemConnect]. Else it has
-// [ProblemUnrobots].
-func robotsProblem(item frontier.Item, err error) *Page {
-	page := &Page{Item: item, FetchedAt: time.Now(), Problem: ProblemUnrobots, Detail: err.Error()}
-	cause := errors.Unwrap(err)
-	if busy, ok := errors.AsType[*robotsBusy](err); ok {
-		page.Header = http.Header{"Retry-After": {busy.retryAfter}}
-	} else if _, answered := errors.AsType[robotsStatus](err); cause != nil && !answered {
-		page.Problem, page.Detail = classify(cause)
-		page.Detail = "robots.txt: " + page.Detail
-	}
-	return page
-}
-
 // tryLater gives the URL of a transient problem back to the frontier, to be tried again.
 func (c *Crawl) tryLater(ctx context.Context, a *arrival) error {
 	item := a.turn.item
@@ -166,7 +113,7 @@ func (c *Crawl) keepRaw(page *Page) {
 
 // hand passes an arrival to the handler, and ends its turn.
 func (c *Crawl) hand(ctx context.Context, a *arrival) error {
-	defer a.bodies.Leave()
+	defer a.bodies.Release()
 	handle := c.handle
 	if a.turn.item.Kind == probing {
 		handle = c.probed
@@ -211,17 +158,4 @@ func (c *Crawl) handle(ctx context.Context, a *arrival) (o outcome, err error) {
 		o.probe, err = c.probe(ctx, t)
 	}
 	return o, err
-}
-
-// counted wraps fetch so that the schedule counts the requests for robots.txt.
-func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
-	return func(ctx context.Context, robotsURL string) (int, []byte, error) {
-		host := frontier.HostOf(robotsURL)
-		c.schedule.askRobots(host)
-		began := time.Now()
-		status, body, err := fetch(ctx, robotsURL)
-		_, busy := errors.AsType[*robotsBusy](err)
-		c.schedule.gotRobots(host, busy || err == nil && status < 500, time.Since(began))
-		return status, body, err
-	}
 }

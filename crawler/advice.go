@@ -8,8 +8,8 @@ import (
 	"skink/frontier"
 )
 
-// Lessons are rules learned about sites, as in a [learn.Book].
-type Lessons interface {
+// An Advisor knows rules learned about sites. A [learn.Book] is one.
+type Advisor interface {
 	// Clean returns a URL without the query parameters that change no page on any site.
 	Clean(url string) string
 	// Look returns whether a URL is worth a fetch now, and the rule if not.
