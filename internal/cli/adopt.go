@@ -48,9 +48,9 @@ func adopt(ctx context.Context, s store.Reader, dir string, again func(context.C
 		case errors.Is(err, archive.ErrLocked):
 			left[o.Name] = whose + " has it open: wait until it ends"
 		case errors.Is(err, archive.ErrLacking):
-			left[o.Name] = fmt.Sprintf("it lacks the answers of %s, as after a power cut: run the crawl again with --warc %s, which fetches them", report.Counted(lost, "page"), quoted(dir))
+			left[o.Name] = fmt.Sprintf("it lacks the answers of %s, as after a power cut: run the crawl again with --warc %s, which fetches them", report.Counted(lost, "page"), harmless.Quoted(dir))
 		case err != nil:
-			say("%s died, and its file stays open: %s", whose, oneLine(err))
+			say("%s died, and its file stays open: %s", whose, harmless.Error(err))
 			left[o.Name] = whose + " died and left it open"
 		case closed:
 			say("%s died and left %s open: it was completed and has an index now", whose, o.Name)

@@ -10,6 +10,7 @@ import (
 
 	"skink/crawler"
 	"skink/internal/archive"
+	"skink/internal/harmless"
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
@@ -129,7 +130,7 @@ func (c *crawlRun) archivist() string {
 func (c *crawlRun) withoutArchive(ctx context.Context) error {
 	dir, err := archive.Where(ctx, c.store, c.archivist())
 	if err == nil && dir != "" {
-		c.say.line("the crawl in %s has an archive in %s: without --warc %s it will lack the pages of this run", c.name(), dir, quoted(dir))
+		c.say.line("the crawl in %s has an archive in %s: without --warc %s it will lack the pages of this run", c.name(), dir, harmless.Quoted(dir))
 	}
 	return err
 }

@@ -287,7 +287,7 @@ func (c *crawlRun) wants(ctx context.Context, r *store.Record) (bool, error) {
 	switch {
 	case r.Kind == store.Later: // see postponed
 		return false, nil
-	case r.Kind == store.Skipped || !hasScheme(r.URL) || !r.Visited().Before(asked):
+	case r.Kind == store.Skipped || !frontier.HasScheme(r.URL) || !r.Visited().Before(asked):
 		return false, nil
 	case slices.Contains(c.back.states, r.End()):
 		return true, nil

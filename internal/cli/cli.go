@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/frontier"
 	"skink/internal/harmless"
 )
 
@@ -90,10 +91,10 @@ func Run(ctx context.Context, args []string, con Console) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &usage):
-		fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
+		fmt.Fprintf(con.Err, "skink: %s\n", harmless.Error(err))
 		return exitUsage
 	}
-	fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
+	fmt.Fprintf(con.Err, "skink: %s\n", harmless.Error(err))
 	return exitFailed
 }
 
@@ -103,12 +104,6 @@ func interrupted(ctx context.Context, err error) error {
 		return errors.New("interrupted")
 	}
 	return err
-}
-
-// oneLine returns an error for users and logs: on one line, because some libraries write
-// paragraphs, and without passwords.
-func oneLine(err error) string {
-	return withoutUser(strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " "))
 }
 
 func run(ctx context.Context, args []string, con Console) error {
@@ -144,7 +139,7 @@ func noCommand(word string) error {
 	if strings.HasPrefix(word, "-") {
 		return usagef("no command stands before %s: flags follow it, as in skink report --store docs", brief(word))
 	}
-	if nearest(word, names) == "" && hasScheme(word) {
+	if nearest(word, names) == "" && frontier.HasScheme(word) {
 		return usagef("no command is called %s: did you mean skink crawl %s?", brief(word), brief(word))
 	}
 	return usagef("no command is called %s: %s", brief(word), didYouMean(word, names, "", "try skink help"))

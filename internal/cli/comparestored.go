@@ -7,6 +7,7 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/frontier"
+	"skink/internal/harmless"
 	"skink/store"
 )
 
@@ -47,7 +48,7 @@ func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.C
 		page := firstKnown(pages)
 		switch {
 		case page == nil:
-			return nil, fmt.Errorf("%s knows no page %q: skink status --store %s --urls fetched lists those it has", dir, at, quoted(dir))
+			return nil, fmt.Errorf("%s knows no page %q: skink status --store %s --urls fetched lists those it has", dir, at, harmless.Quoted(dir))
 		case page.Record.Kind == store.Redirect:
 			at = page.Record.Location
 			continue

@@ -14,6 +14,7 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/feed"
+	"skink/frontier"
 	"skink/store"
 )
 
@@ -94,7 +95,7 @@ func (c *crawlRun) openFeed(ctx context.Context) (*consumer, error) {
 		stream, err := feed.NewStream(ctx, c.con.Out, c.store)
 		return &consumer{stream, streamEvery, ""}, err
 	}
-	if hasScheme(c.feed) {
+	if frontier.HasScheme(c.feed) {
 		return c.openIndexFeed(ctx)
 	}
 	if err := mayWrite("--feed", c.feed, nil); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"skink/dedup"
 	"skink/internal/corpus"
+	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
 )
@@ -80,7 +81,7 @@ const namedBad = 20
 
 // missed counts a file or folder that cannot be read, and prints the error.
 func (r *reading) missed(err error) {
-	fmt.Fprintf(r.to, "skink: %s\n", oneLine(err))
+	fmt.Fprintf(r.to, "skink: %s\n", harmless.Error(err))
 	r.unread++
 }
 
@@ -101,7 +102,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	case r.strict:
 		return fmt.Errorf("%w%s: without --strict it is passed over", bad, r.help(bad))
 	case r.bad <= namedBad:
-		fmt.Fprintf(r.to, "skink: %s%s\n", oneLine(bad), r.help(bad))
+		fmt.Fprintf(r.to, "skink: %s%s\n", harmless.Error(bad), r.help(bad))
 	case r.bad == namedBad+1:
 		fmt.Fprintln(r.to, "skink: more records cannot be read; they are counted, and not named")
 	}

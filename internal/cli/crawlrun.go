@@ -14,6 +14,7 @@ import (
 	"skink/frontier"
 	"skink/internal/archive"
 	"skink/internal/disk"
+	"skink/internal/harmless"
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
@@ -153,7 +154,7 @@ func (c *crawlRun) withStore(command string) string {
 	if c.name() == defaultStore {
 		return command
 	}
-	return command + " --store " + quoted(c.name())
+	return command + " --store " + harmless.Quoted(c.name())
 }
 
 // completeFeed updates the feed's file from the store. A crawl that has work to do does the same

@@ -14,6 +14,7 @@ import (
 	"skink/feed"
 	"skink/internal/archive"
 	"skink/internal/complete"
+	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
 	"skink/warc"
@@ -138,7 +139,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 			err = f.since.keep(con, *f.store, from.last)
 		}
 		if err == nil && lines == 0 && !f.since.given() {
-			fmt.Fprintf(con.Err, "%s holds no page to write: see skink report --store %s\n", *f.store, quoted(*f.store))
+			fmt.Fprintf(con.Err, "%s holds no page to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
 		}
 		return err
 	})
@@ -229,7 +230,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		Dir: dir, Software: "skink " + readBuild().Version, Created: time.Now(),
 		Damaged: func(name string, d *warc.Damage) {
 			lost++
-			fmt.Fprintf(con.Err, "%s: %s\n", name, oneLine(d))
+			fmt.Fprintf(con.Err, "%s: %s\n", name, harmless.Error(d))
 		},
 	}
 	f.out.asItIs = true // a ZIP file is not compressed again, whatever its name

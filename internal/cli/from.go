@@ -12,6 +12,7 @@ import (
 	"skink/crawler/robots"
 	"skink/frontier"
 	"skink/internal/corpus"
+	"skink/internal/harmless"
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
@@ -152,10 +153,10 @@ func (r *rejudging) pagesOf(ctx context.Context, file corpus.Archive, yield func
 	defer f.Close()
 	notes := corpus.Notes{
 		Passed: r.passed.passOver,
-		Odd:    func(err error) { r.say.line("%s: %s", file.Name, oneLine(err)) },
+		Odd:    func(err error) { r.say.line("%s: %s", file.Name, harmless.Error(err)) },
 		Damaged: func(err error) {
 			r.lost++
-			r.say.line("%s: %s", file.Name, oneLine(err))
+			r.say.line("%s: %s", file.Name, harmless.Error(err))
 		},
 	}
 	return corpus.ReadArchive(ctx, f, filepath.Base(file.Name), r.options, notes, func(p *crawler.Page, at store.Archived) error {

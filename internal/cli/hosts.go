@@ -84,7 +84,7 @@ func hostsText(all []crawler.HostState, now time.Time) string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "the slowest of %s:\n", report.Counted(len(all), "host"))
 	for _, h := range slowest(all) {
-		fmt.Fprintf(w, "  %s\t%s an answer\tevery %s\t%s\n", h.Name, durationText(h.Took), durationText(h.Rest), report.Counted(h.Requests, "request"))
+		fmt.Fprintf(w, "  %s\t%s an answer\tevery %s\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
 	}
 	alone, n := leftAlone(all, now)
 	fmt.Fprintf(w, "left alone: %s\n", report.Grouped(n))

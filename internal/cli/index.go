@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"skink/feed"
+	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
 )
@@ -51,7 +52,7 @@ func newIndex(s store.Reader, url string, opt feed.Options, keep func(context.Co
 		Refused: func(id, why string) {
 			switch named++; {
 			case named <= namedRefused:
-				fmt.Fprintf(say, "skink: the index refuses %s: %s\n", id, oneLine(errors.New(why)))
+				fmt.Fprintf(say, "skink: the index refuses %s: %s\n", id, harmless.Error(errors.New(why)))
 			case named == namedRefused+1:
 				fmt.Fprintln(say, "skink: it refuses more; they are counted, and not named")
 			}

@@ -143,7 +143,7 @@ func printLearned(ctx context.Context, out io.Writer, s store.Reader, host strin
 
 // hostNamed returns a host as given, or that of a URL.
 func hostNamed(given string) string {
-	if url, err := frontier.Canonical(given); err == nil && hasScheme(given) {
+	if url, err := frontier.Canonical(given); err == nil && frontier.HasScheme(given) {
 		return frontier.HostOf(url)
 	}
 	return given

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/frontier"
+	"skink/internal/disk"
 	"skink/store"
 	"skink/store/badger"
 	"skink/store/postgres"
@@ -88,7 +90,7 @@ func (s *writeStore) size() int64 {
 	if s.folder == nil {
 		return 0
 	}
-	return diskUse(s.name)
+	return disk.Use(s.name)
 }
 
 // answer lets other processes read a store in a folder while this one writes to it. A store on a
@@ -132,7 +134,7 @@ func isFolder(name string) error {
 	switch {
 	case name == "":
 		return errNoFolder
-	case hasScheme(name):
+	case frontier.HasScheme(name):
 		return usagef("--store %s is a URL: name a folder, or postgres://USER@HOST/DATABASE for a store on a server; a URL to crawl is given without --store", brief(name))
 	}
 	return nil
@@ -141,7 +143,7 @@ func isFolder(name string) error {
 // outsideFolders refuses a store inside a folder that is crawled: the crawl would read its own
 // output.
 func outsideFolders(name string, folders []string) error {
-	if isShared(name) || name == "" || hasScheme(name) {
+	if isShared(name) || name == "" || frontier.HasScheme(name) {
 		return nil
 	}
 	at := landing(name)
@@ -212,19 +214,6 @@ func warn(to io.Writer, l badger.Loss) {
 	if text := lossText(l); text != "" {
 		fmt.Fprintf(to, "skink: %s\n", text)
 	}
-}
-
-// diskUse returns the number of bytes on disk of the files in a folder.
-func diskUse(dir string) (total int64) {
-	filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
-				total += allocated(info)
-			}
-		}
-		return nil // a removed file takes no space
-	})
-	return total
 }
 
 // A readStore is a store that is open for reading. If no process has the store open, its files are

@@ -31,7 +31,7 @@ func (c *crawlRun) openView(ctx context.Context, r *running, stop func()) (end f
 	if err != nil {
 		return nil, err
 	}
-	server, err := showAt(address, view.Options{
+	server, err := view.Listen(address, view.Options{
 		Store: ours{c.store}, Name: c.name(), Rule: c.judgedBy, Address: address, About: report.About{Store: c.name(), Settings: settings},
 		Alike: alikeBy(c.judgedBy), Nearly: nearlyUpTo(c.judgedBy), Marked: inArchive,
 		Crawl: &shownCrawl{running: r, memory: int64(*c.memory), stop: stop},
@@ -39,8 +39,8 @@ func (c *crawlRun) openView(ctx context.Context, r *running, stop func()) (end f
 	if err != nil {
 		return nil, fmt.Errorf("--view %w", err)
 	}
-	c.say.line("The crawl is shown at %s", server.url)
-	return server.close, nil
+	c.say.line("The crawl is shown at %s", server.URL())
+	return server.Close, nil
 }
 
 // ours is a store that this process has open.

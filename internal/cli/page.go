@@ -12,6 +12,7 @@ import (
 	"skink/crawler"
 	"skink/crawler/wire"
 	"skink/extract"
+	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/warc"
 )
@@ -21,7 +22,7 @@ func readPage(ctx context.Context, con Console, options extract.Options, private
 	var body []byte
 	var kind string
 	var err error
-	if hasScheme(name) {
+	if frontier.HasScheme(name) {
 		body, kind, err = fetchPage(ctx, private, name)
 	} else {
 		kind = corpus.TypeOf(name)
@@ -42,7 +43,7 @@ func readPage(ctx context.Context, con Console, options extract.Options, private
 // checkURLs refuses URLs that a crawl would refuse as seeds. Call it before anything is read.
 func checkURLs(names []string) error {
 	for _, name := range names {
-		if hasScheme(name) {
+		if frontier.HasScheme(name) {
 			if err := new(seeds).addURL(name); err != nil {
 				return err
 			}
@@ -95,7 +96,7 @@ func readInput(con Console, name string) ([]byte, error) {
 // plainError returns why a path cannot be read, without the names of system calls.
 func plainError(name string, err error) error {
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && hasScheme(name):
+	case errors.Is(err, fs.ErrNotExist) && frontier.HasScheme(name):
 		return fmt.Errorf("%q is a URL, and this command reads files: skink crawl, compare and extract take URLs", name)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no file %q: check its name, and the folder you are in", name)

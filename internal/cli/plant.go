@@ -35,7 +35,7 @@ func (c *crawlRun) gather(ctx context.Context, given seeds) error {
 	c.options.Folders = folder.Sites(all.Folders)
 	c.leave(lost)
 	c.options.Hidden = []string{c.name()}
-	if c.feed != "" && c.feed != "-" && !hasScheme(c.feed) {
+	if c.feed != "" && c.feed != "-" && !frontier.HasScheme(c.feed) {
 		c.options.Hidden = append(c.options.Hidden, c.feed)
 	}
 	if dir := c.crawlFlags.archive.dir; dir != "" {

@@ -7,6 +7,7 @@ import (
 
 	"skink/crawler/folder"
 	"skink/frontier"
+	"skink/internal/harmless"
 	"skink/internal/precedence"
 	"skink/store"
 )
@@ -39,7 +40,7 @@ func orderHosts(ctx context.Context, s store.Meta, name string, prefer []string,
 // preferFlags returns expressions as flags of a command line, with a space before each.
 func preferFlags(prefer []string) (flags string) {
 	for _, expression := range prefer {
-		flags += " --prefer " + quoted(expression)
+		flags += " --prefer " + harmless.Quoted(expression)
 	}
 	return flags
 }

@@ -147,13 +147,13 @@ func (j judging) line() string {
 	rate := float64(j.read) / max(j.took.Seconds(), 1e-3)
 	of, left := "", ""
 	if j.size >= 0 {
-		of = " of " + bytesText(j.size)
+		of = " of " + report.Bytes(j.size)
 	}
 	if j.size > j.read && j.read > 0 && j.took >= time.Second {
 		left = fmt.Sprintf("  %s left", time.Duration(float64(j.size-j.read)/rate*float64(time.Second)).Round(time.Second))
 	}
 	return fmt.Sprintf("%s%s  %s/s  unique %s  exact %s  near %s  thin %s%s",
-		bytesText(j.read), of, bytesText(int64(rate)), report.Grouped(j.found.Unique), report.Grouped(j.found.Exact), report.Grouped(j.found.Near), report.Grouped(j.found.Thin), left)
+		report.Bytes(j.read), of, report.Bytes(int64(rate)), report.Grouped(j.found.Unique), report.Grouped(j.found.Exact), report.Grouped(j.found.Near), report.Grouped(j.found.Thin), left)
 }
 
 // showWhile runs do, and updates a status line on a terminal until do returns. Then it clears the

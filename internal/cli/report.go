@@ -10,6 +10,7 @@ import (
 
 	"skink/dedup"
 	"skink/internal/complete"
+	"skink/internal/harmless"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
@@ -81,7 +82,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 		if f.changes {
 			return f.writeChanges(ctx, con, s, opt.Format)
 		}
-		opt.About = report.About{Store: withoutUser(*f.store), Settings: settings, Whole: w != nil}
+		opt.About = report.About{Store: harmless.WithoutUser(*f.store), Settings: settings, Whole: w != nil}
 		var found *audit.Audit
 		if f.about != "" || conditions != nil {
 			if found, err = f.audit(ctx, s, settings, opt.About, conditions); err != nil {

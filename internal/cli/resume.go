@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"skink/internal/harmless"
 )
 
 // A givenFlag is a flag of the command line in the form in which it can be typed again.
@@ -21,9 +23,9 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 			if f.Name == "store" {
 				v = withoutPassword(v)
 			}
-			text := "--" + f.Name + " " + quoted(v)
+			text := "--" + f.Name + " " + harmless.Quoted(v)
 			if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
-				text = strings.TrimSuffix("--"+f.Name+"="+quoted(v), "="+f.NoOptDefVal)
+				text = strings.TrimSuffix("--"+f.Name+"="+harmless.Quoted(v), "="+f.NoOptDefVal)
 			}
 			if f.Value.Type() == "bool" {
 				text = strings.TrimSuffix("--"+f.Name+"="+v, "=true")
@@ -32,17 +34,6 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 		}
 	})
 	return all
-}
-
-// quoted returns a word quoted for a shell.
-func quoted(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:@%+=,", r)
-	}
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // resume returns the command that continues a crawl. The store keeps the seeds and the rule. It

@@ -56,7 +56,7 @@ func (s sayer) error(err error) error {
 	if code, ok := errors.AsType[exitError](err); ok {
 		return code
 	}
-	s.log.Error(strings.TrimPrefix(oneLine(err), "skink: "))
+	s.log.Error(strings.TrimPrefix(harmless.Error(err), "skink: "))
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitError(exitUsage)
 	}

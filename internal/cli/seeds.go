@@ -9,13 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"skink/crawler/folder"
 	"skink/crawler/wire"
 	"skink/frontier"
+	"skink/internal/harmless"
 	"skink/store"
 	"skink/store/badger"
 )
@@ -80,7 +80,7 @@ func (all *seeds) parseOne(arg string, in io.Reader) error {
 	if arg == "-" {
 		return all.readList("standard input", in)
 	}
-	if hasScheme(arg) {
+	if frontier.HasScheme(arg) {
 		if err := all.addURL(arg); err != nil {
 			return usagef("seed: %w", err)
 		}
@@ -93,7 +93,7 @@ func (all *seeds) parseOne(arg string, in io.Reader) error {
 	case err != nil:
 		return usagef("seed %s: %w", brief(arg), reason(err))
 	case info.IsDir() && badger.IsStore(arg):
-		return usagef("seed %q is a store, no site: its crawl is resumed by skink crawl --store %s", arg, quoted(arg))
+		return usagef("seed %q is a store, no site: its crawl is resumed by skink crawl --store %s", arg, harmless.Quoted(arg))
 	case info.IsDir():
 		dir, err := filepath.Abs(arg)
 		if err == nil && !slices.Contains(all.Folders, dir) {
@@ -132,13 +132,6 @@ func namesUser(raw string) bool {
 	}
 	return strings.Contains(rest, "@")
 }
-
-// userInfo matches everything between a colon and an @ within one part of a URL, which may lack its
-// scheme.
-var userInfo = regexp.MustCompile(`(:/{0,2})[^\s/\\?#":][^\s/\\?#"]*@`)
-
-// withoutUser returns a text without anything that may be the user and password of a URL.
-func withoutUser(text string) string { return userInfo.ReplaceAllString(text, "$1…@") }
 
 // merge appends other seeds.
 func (all *seeds) merge(other seeds) {

@@ -9,6 +9,7 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/disk"
 	"skink/internal/harmless"
 	"skink/internal/ingest"
 	"skink/report"
@@ -62,7 +63,7 @@ func (s summary) String() string {
 // pages writes the counts of judged pages.
 func (s summary) pages(b *strings.Builder) {
 	a, t := s.added, s.all
-	fmt.Fprintf(b, "%s in %s, %.1f a second\n", report.Counted(a.Pages(), "page"), durationText(s.took), float64(a.Pages())/max(s.took.Seconds(), 1e-3))
+	fmt.Fprintf(b, "%s in %s, %.1f a second\n", report.Counted(a.Pages(), "page"), report.Duration(s.took), float64(a.Pages())/max(s.took.Seconds(), 1e-3))
 	if n := s.visits.All(); n > 0 {
 		fmt.Fprintf(b, "came back to %s: %s\n", report.Counted(n, "URL"), visitsText(s.visits))
 	}
@@ -141,7 +142,7 @@ func (s summary) saved(b *strings.Builder) {
 			fmt.Fprintf(b, "%s kept without text\n", report.Counted(t.Unkept, "duplicate"))
 		}
 		if s.bytes > 0 {
-			fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.store, bytesText(s.bytes), bytesText(s.bytes/t.Pages()))
+			fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.store, report.Bytes(s.bytes), report.Bytes(s.bytes/t.Pages()))
 		} else { // the store is on a server
 			fmt.Fprintf(b, "saved in %s\n", s.store)
 		}
@@ -150,7 +151,7 @@ func (s summary) saved(b *strings.Builder) {
 		fmt.Fprintf(b, "the feed is in %s\n", s.feed)
 	}
 	if s.archive != "" {
-		fmt.Fprintf(b, "the answers are in %s: %s\n", s.archive, bytesText(diskUse(s.archive)))
+		fmt.Fprintf(b, "the answers are in %s: %s\n", s.archive, report.Bytes(disk.Use(s.archive)))
 	}
 }
 
@@ -213,7 +214,7 @@ func (s summary) done(b *strings.Builder) {
 	switch {
 	case s.all.Pages() == 0:
 	case s.store != defaultStore:
-		fmt.Fprintf(b, "see them with: skink report --store %s\n", quoted(s.store))
+		fmt.Fprintf(b, "see them with: skink report --store %s\n", harmless.Quoted(s.store))
 	default:
 		fmt.Fprintln(b, "see them with: skink report")
 	}
