@@ -16,6 +16,7 @@ import (
 
 	"skink/frontier"
 	"skink/internal/harmless"
+	"skink/internal/session"
 )
 
 // Exit codes.
@@ -63,11 +64,9 @@ func commands() []command {
 }
 
 // A usageError is an invalid command line. The exit code is 2.
-type usageError struct{ error }
+type usageError = session.UsageError
 
-func (e usageError) Unwrap() error { return e.error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
 
 // An exitError ends the process with a code and without a message.
 type exitError int

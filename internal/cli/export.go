@@ -15,6 +15,7 @@ import (
 	"skink/internal/archive"
 	"skink/internal/complete"
 	"skink/internal/harmless"
+	"skink/internal/session"
 	"skink/report"
 	"skink/store"
 	"skink/warc"
@@ -221,7 +222,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		}
 		dir = dirs[0]
 	}
-	left, err := adopt(ctx, s, dir, nil, func(format string, args ...any) { fmt.Fprintf(con.Err, "skink: "+format+"\n", args...) })
+	left, err := session.Adopt(ctx, s, dir, nil, func(format string, args ...any) { fmt.Fprintf(con.Err, "skink: "+format+"\n", args...) })
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,6 @@ import (
 	"skink/warc"
 )
 
-const extractorVersion = extract.Version
-
 var extractCommand = command{
 	name:  "extract",
 	args:  "[flags] PAGE...",

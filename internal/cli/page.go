@@ -14,6 +14,7 @@ import (
 	"skink/extract"
 	"skink/frontier"
 	"skink/internal/corpus"
+	"skink/internal/session"
 	"skink/warc"
 )
 
@@ -44,7 +45,7 @@ func readPage(ctx context.Context, con Console, options extract.Options, private
 func checkURLs(names []string) error {
 	for _, name := range names {
 		if frontier.HasScheme(name) {
-			if err := new(seeds).addURL(name); err != nil {
+			if err := addSeed(new(session.Seeds), name); err != nil {
 				return err
 			}
 		}
@@ -63,12 +64,12 @@ func pageOf(options extract.Options, name string, body []byte, kind string) (*ex
 
 // fetchPage fetches a page that the user named, and returns its body and media type.
 func fetchPage(ctx context.Context, private *privateFlag, name string) (body []byte, kind string, err error) {
-	var all seeds
-	if err := all.addURL(name); err != nil {
+	var all session.Seeds
+	if err := addSeed(&all, name); err != nil {
 		return nil, "", err
 	}
 	opt := crawler.Defaults()
-	opt.AllowHosts, opt.SeedHosts = all.special(), wire.HostsOf(all.URLs...)
+	opt.AllowHosts, opt.SeedHosts = all.Special(), wire.HostsOf(all.URLs...)
 	if err := private.allow(&opt); err != nil {
 		return nil, "", err
 	}
@@ -77,7 +78,7 @@ func fetchPage(ctx context.Context, private *privateFlag, name string) (body []b
 		return nil, "", err
 	}
 	if page.Problem != "" {
-		return nil, "", fmt.Errorf("%s: %s: %s%s", name, page.Problem, page.Detail, adviceOn(string(page.Problem)))
+		return nil, "", fmt.Errorf("%s: %s: %s%s", name, page.Problem, page.Detail, session.AdviceOn(string(page.Problem)))
 	}
 	return page.Body, page.Header.Get("Content-Type"), nil
 }

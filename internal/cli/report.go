@@ -11,6 +11,7 @@ import (
 	"skink/dedup"
 	"skink/internal/complete"
 	"skink/internal/harmless"
+	"skink/internal/session"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
@@ -128,7 +129,7 @@ func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 
 // audit audits a store.
 func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition) (*audit.Audit, error) {
-	rule, err := ruleOf(settings, *f.store)
+	rule, err := session.StoredRule(settings, *f.store)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +269,7 @@ func (c *completeFlags) over(settings store.Settings) (store.Settings, error) {
 	if !c.flags.Changed("similarity") {
 		return settings, nil
 	}
-	if err := checkSimilarity(c.similarity); err != nil {
+	if err := session.CheckSimilarity(c.similarity); err != nil {
 		return settings, err
 	}
 	settings.Similarity = c.similarity
@@ -303,7 +304,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	if !how.complete {
 		return do(s.Reader, settings, nil)
 	}
-	rule, err := ruleOf(settings, dir)
+	rule, err := session.StoredRule(settings, dir)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/internal/harmless"
+	"skink/internal/session"
 )
 
 // A givenFlag is a flag of the command line in the form in which it can be typed again.
@@ -40,12 +41,12 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 // does not keep the scope, the politeness and the outputs, so these flags are repeated: without
 // them the crawl would differ. The flag that stopped the crawl is omitted. So are the flags that
 // put URLs back, after all of them were put back.
-func (f *crawlFlags) resume(end ending) string {
+func (f *crawlFlags) resume(end session.Ending) string {
 	words := []string{"skink crawl"}
 	for _, g := range givenFlags(f.rule.flags) {
 		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" || g.name == "prefer" // the store keeps their values
-		stopped := strings.HasPrefix(end.limit, "--"+g.name+" ") || end.spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
-		back := end.over() && (g.name == "retry" || strings.HasPrefix(g.name, "recrawl"))
+		stopped := strings.HasPrefix(end.Limit, "--"+g.name+" ") || end.Spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
+		back := end.Over() && (g.name == "retry" || strings.HasPrefix(g.name, "recrawl"))
 		if !kept && !stopped && !back {
 			words = append(words, g.text)
 		}

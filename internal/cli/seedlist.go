@@ -21,12 +21,13 @@ import (
 	"skink/extract"
 	"skink/frontier"
 	"skink/internal/harmless"
+	"skink/internal/session"
 )
 
 // readList reads a list with one URL on each line. A # at the beginning of a line or after a space
 // begins a comment. A list is in UTF-8, or in UTF-16 with a byte order mark, as some editors write
 // it.
-func (all *seeds) readList(name string, r io.Reader) error {
+func readList(all *session.Seeds, name string, r io.Reader) error {
 	in := bufio.NewReaderSize(transform.NewReader(r, xunicode.BOMOverride(encoding.Nop.NewDecoder())), listHead)
 	head, _ := in.Peek(listHead) // reading the lines returns the same error
 	if err := checkList(name, head); err != nil {
@@ -47,7 +48,7 @@ func (all *seeds) readList(name string, r io.Reader) error {
 		if !frontier.HasScheme(line) {
 			return usagef("%s, line %d: %s is no URL: %s", name, n, brief(line), urlHint(line))
 		}
-		if err := all.addURL(line); err != nil {
+		if err := addSeed(all, line); err != nil {
 			return usagef("%s, line %d: %w", name, n, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"skink/dedup"
 	"skink/internal/complete"
 	"skink/internal/loopback"
+	"skink/internal/session"
 	"skink/report"
 	"skink/store"
 	"skink/view"
@@ -63,15 +64,16 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	}
 	lent := newLender(*f.store, con.Err)
 	defer lent.close()
-	opt := view.Options{Store: lent, Name: withoutPassword(*f.store), Address: address, Moment: momentOf, Marked: inArchive}
+	var opt view.Options
 	err = lent.Read(ctx, func(s store.Reader) error {
 		settings, err := storedSettings(ctx, s)
 		if err != nil {
 			return err
 		}
+		rule, err := session.StoredRule(settings, *f.store)
+		opt = viewOf(address, rule)
+		opt.Store, opt.Name, opt.Moment = lent, withoutPassword(*f.store), session.MomentOf
 		opt.About = report.About{Store: opt.Name, Settings: settings}
-		opt.Rule, err = ruleOf(settings, *f.store)
-		opt.Alike, opt.Nearly = alikeBy(opt.Rule), nearlyUpTo(opt.Rule)
 		return err
 	})
 	if err != nil {
@@ -84,6 +86,11 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	fmt.Fprintf(con.Err, "%s is shown at %s\nCtrl-C ends it\n", opt.Name, server.URL())
 	<-ctx.Done()
 	return server.Close()
+}
+
+// viewOf returns how to show a store that is judged by a rule. The caller adds the store.
+func viewOf(address string, rule dedup.Rule) view.Options {
+	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUpTo(rule), Marked: inArchive}
 }
 
 // alikeBy returns a function that compares all pages of a store with all others by a rule.
