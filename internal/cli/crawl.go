@@ -286,9 +286,6 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if err := f.check(&o); err != nil {
 		return opt, args, err
 	}
-	if err := f.learning.check(); err != nil {
-		return opt, args, err
-	}
 	if o.UserAgent, err = f.agent(); err != nil {
 		return opt, args, err
 	}
