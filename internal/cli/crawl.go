@@ -237,9 +237,6 @@ func (f *crawlFlags) settle() (o crawler.Options, err error) {
 	if err := f.check(&o); err != nil {
 		return o, err
 	}
-	if err := f.learning.check(); err != nil {
-		return o, err
-	}
 	o.Sitemaps = bool(f.learning.sitemaps)
 	if o.UserAgent, err = f.agent(); err != nil {
 		return o, err

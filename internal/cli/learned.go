@@ -20,17 +20,15 @@ import (
 // learnFlags are the flags for learning about sites.
 type learnFlags struct {
 	learn, budget, sitemaps onOff
-	mirrors                 string
 
 	flags *pflag.FlagSet
 }
 
 func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
-	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps), mirrors: "all", flags: flags}
+	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps), flags: flags}
 	flags.Var(&f.sitemaps, "sitemaps", "on: read the sitemaps of seeds that are hosts, those that robots.txt names and /sitemap.xml; or off")
 	flags.Var(&f.learn, "learn", "on: learn from the pages of a site which patterns of its URLs return known texts; or off")
 	flags.Var(&f.budget, "budget", "on: postpone URLs of patterns that keep returning known texts; off: fetch them, and those that earlier runs postponed")
-	flags.StringVar(&f.mirrors, "mirrors", f.mirrors, "hosts whose pages are copies of another's, path by path: fetch all, or a sample of them")
 	return f
 }
 
@@ -56,22 +54,12 @@ func (o *onOff) Type() string { return "on|off" }
 
 // given returns one of these flags that is on the command line, or "" if none is.
 func (f *learnFlags) given() string {
-	for _, name := range []string{"learn", "budget", "mirrors", "sitemaps"} {
+	for _, name := range []string{"learn", "budget", "sitemaps"} {
 		if f.flags.Changed(name) {
 			return "--" + name
 		}
 	}
 	return ""
-}
-
-func (f *learnFlags) check() error {
-	switch {
-	case f.mirrors != "all" && f.mirrors != "sample":
-		return usagef("--mirrors %q: try all or sample", f.mirrors)
-	case f.mirrors == "sample" && !bool(f.learn):
-		return usagef("--mirrors sample needs what --learn off does not learn: leave one out")
-	}
-	return nil
 }
 
 // lessons returns the book of evidence about sites, or nil if the crawl must not learn.
@@ -81,7 +69,7 @@ func (c *crawlRun) lessons() *learn.Book {
 		return nil
 	}
 	book := ingest.NewBook(c.store)
-	book.Budget, book.Mirror = bool(f.budget), f.mirrors == "sample"
+	book.Budget = bool(f.budget)
 	book.Shared, book.Domain = c.store.shared, frontier.Domain
 	book.Exempt = map[string]bool{} // folders are exempt: fetching their pages loads no server
 	for _, f := range c.options.Folders {
