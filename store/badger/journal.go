@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
+	"skink/internal/field"
 	"skink/store"
 	"skink/store/badger/postings"
 )
@@ -85,26 +87,22 @@ func appendWords(b []byte, words []uint64) []byte {
 }
 
 func decodeEntry(b []byte) (*journalEntry, error) {
-	d := decoder{b: b}
-	e := &journalEntry{urls: d.words(d.varint())}
-	for len(d.b) > 0 {
-		num := d.varint()
-		e.posted = append(e.posted, postings.Posted{Num: num, Keys: d.words(d.varint())})
+	d := field.Reader{Rest: b}
+	e := &journalEntry{urls: words(&d)}
+	for len(d.Rest) > 0 {
+		num := d.Varint()
+		e.posted = append(e.posted, postings.Posted{Num: num, Keys: words(&d)})
 	}
-	return e, d.err
+	return e, whole(d)
 }
 
-// words reads n words of 8 bytes each.
-func (d *decoder) words(n uint64) []uint64 {
-	if n > uint64(len(d.b)/8) {
-		d.b, d.err = nil, store.ErrCorrupt
-		return nil
-	}
-	words := make([]uint64, n)
+// words reads how many words there are, and then the words.
+func words(d *field.Reader) []uint64 {
+	b := d.Bytes(8 * min(d.Varint(), math.MaxUint64/8))
+	words := make([]uint64, len(b)/8)
 	for i := range words {
-		words[i] = binary.LittleEndian.Uint64(d.b[8*i:])
+		words[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
-	d.b = d.b[8*n:]
 	return words
 }
 

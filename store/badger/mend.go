@@ -52,7 +52,6 @@ type mending struct {
 type mended struct {
 	id, hash    dedup.Hash
 	url         string
-	location    string
 	depth, hops int
 	record      *store.Record
 }
@@ -66,7 +65,7 @@ func (s *Store) mend() (err error) {
 	m.out = s.db.NewWriteBatch()
 	defer m.out.Cancel()
 	had := m.oldCounters()
-	for _, step := range []func() error{m.mendNames, m.readJournal, m.readRecords, m.judge, m.readQueue, m.mendURLs, m.mendRecords, m.mendRedirects, m.pend, m.mendMembers, m.writeJournal, m.writeCounters} {
+	for _, step := range []func() error{m.mendNames, m.readJournal, m.readRecords, m.judge, m.readQueue, m.mendURLs, m.mendRecords, m.pend, m.mendMembers, m.writeJournal, m.writeCounters} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -190,7 +189,7 @@ func (m *mending) readRecords() error {
 			return m.out.Delete(key)
 		}
 		rec := &mended{
-			id: r.ID, hash: dedup.Hash(value[:hashSize]), url: r.URL, location: r.Location, depth: r.Depth, hops: r.Hops, record: r,
+			id: r.ID, hash: dedup.Hash(value[:hashSize]), url: r.URL, depth: r.Depth, hops: r.Hops, record: r,
 		}
 		whole, err := m.wholePage(num, r)
 		if err != nil {
@@ -361,33 +360,6 @@ func (m *mending) mendRecords() error {
 		}
 	}
 	return nil
-}
-
-// mendRedirects finds lost pages that were never in the queue because a redirect led to them. Only
-// the index still knows of such a page.
-func (m *mending) mendRedirects() error {
-	lost := map[uint64]bool{}
-	for p := range m.hashes {
-		if m.records[p.num] == nil {
-			lost[p.key] = true
-		}
-	}
-	for _, r := range m.records {
-		id := dedup.Hash(frontier.ID(r.location))
-		if r.location != "" && lost[filterKey(id)] && !m.known[id] && !m.hasRecord(id) {
-			m.later(frontier.Item{URL: r.location, Depth: r.depth})
-		}
-	}
-	return nil
-}
-
-func (m *mending) hasRecord(id dedup.Hash) bool {
-	for p := range m.hashes {
-		if r := m.records[p.num]; p.key == filterKey(id) && r != nil && r.id == id {
-			return true
-		}
-	}
-	return false
 }
 
 // pend queues the URLs that later recorded, at the end of their levels.
