@@ -128,3 +128,22 @@ func TestMetricsTable(t *testing.T) {
 		t.Errorf("docs/operations.md has the metrics %v, want %v", got, want)
 	}
 }
+
+// TestProblemsTable checks that docs/crawling.md explains each problem of a URL.
+func TestProblemsTable(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("crawler/page.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems := regexp.MustCompile(`Problem\w+ +Problem = "([^"]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(problems) < 10 {
+		t.Errorf("crawler/page.go has only %d problems", len(problems))
+	}
+	page := unfenced(t, "docs/crawling.md")
+	for _, m := range problems {
+		if !strings.Contains(page, "\n| `"+m[1]+"` | ") {
+			t.Errorf("docs/crawling.md does not explain the problem %q", m[1])
+		}
+	}
+}
