@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/internal/session"
 	"skink/report/audit"
 )
 
@@ -111,8 +112,8 @@ func choiceOf(value string) choice {
 		return choice{words: stateNames()}
 	case "STATES":
 		words := []string{"all"}
-		for _, s := range retried {
-			words = append(words, nameOf(s))
+		for _, s := range session.Retried {
+			words = append(words, session.NameOf(s))
 		}
 		return choice{words: words}
 	case "FORM":
@@ -133,8 +134,8 @@ func choiceOf(value string) choice {
 }
 
 func stateNames() (names []string) {
-	for _, s := range states {
-		names = append(names, s.name)
+	for _, s := range session.States {
+		names = append(names, s.Name)
 	}
 	return names
 }

@@ -53,7 +53,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Advanced",
 			example: "skink crawl --store docs --budget off",
 			common:  "budget",
-			rare:    "learn mirrors worker parallel connections memory max-size grace allow-private help",
+			rare:    "learn worker parallel connections memory max-size grace allow-private help",
 		},
 	},
 	"dedup": {

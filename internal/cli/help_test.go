@@ -12,6 +12,7 @@ import (
 
 	"skink/frontier"
 	"skink/internal/ingest"
+	"skink/internal/session"
 	"skink/store"
 )
 
@@ -99,12 +100,12 @@ func TestGlossary(t *testing.T) {
 	has := func(terms []store.Term, name string) bool {
 		return slices.ContainsFunc(terms, func(t store.Term) bool { return t.Name == name })
 	}
-	for _, s := range states {
-		if s.state == 0 {
-			t.Errorf("%q of the glossary is no state of a URL", s.name)
+	for _, s := range session.States {
+		if s.State == 0 {
+			t.Errorf("%q of the glossary is no state of a URL", s.Name)
 		}
 	}
-	for name := range countsByName(frontier.Counts{}, 0) {
+	for name := range session.CountsByName(frontier.Counts{}, 0) {
 		if !has(store.URLStates(), name) {
 			t.Errorf("the state %q is not in the glossary", name)
 		}

@@ -10,6 +10,8 @@ import (
 
 	"skink/dedup"
 	"skink/internal/complete"
+	"skink/internal/harmless"
+	"skink/internal/session"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
@@ -52,7 +54,7 @@ type reportFlags struct {
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
 	flags.BoolVar(&f.changes, "changes", false, "print what changed between visits, most changed pages first")
-	flags.StringVar(&f.about, "about", "", "`PART` print the site audit (audit), one of its lists (broken) or findings (titles.missing), or every URL (pages)")
+	flags.StringVar(&f.about, "about", "", "`NAME` print the site audit (audit), one of its lists (broken) or findings (titles.missing), or every URL (pages)")
 	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'")
 	return f.run
 }
@@ -76,7 +78,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 		if f.changes {
 			return f.writeChanges(ctx, con, s, opt.Format)
 		}
-		opt.About = report.About{Store: withoutUser(*f.store), Settings: settings, Whole: w != nil}
+		opt.About = report.About{Store: harmless.WithoutUser(*f.store), Settings: settings, Whole: w != nil}
 		var found *audit.Audit
 		if f.about != "" || conditions != nil {
 			if found, err = f.audit(ctx, s, settings, opt.About, conditions); err != nil {
@@ -122,7 +124,7 @@ func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 
 // audit audits a store.
 func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition) (*audit.Audit, error) {
-	rule, err := ruleOf(settings, *f.store)
+	rule, err := session.StoredRule(settings, *f.store)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +264,7 @@ func (c *completeFlags) over(settings store.Settings) (store.Settings, error) {
 	if !c.flags.Changed("similarity") {
 		return settings, nil
 	}
-	if err := checkSimilarity(c.similarity); err != nil {
+	if err := session.CheckSimilarity(c.similarity); err != nil {
 		return settings, err
 	}
 	settings.Similarity = c.similarity
@@ -297,7 +299,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	if !how.complete {
 		return do(s.Reader, settings, nil)
 	}
-	rule, err := ruleOf(settings, dir)
+	rule, err := session.StoredRule(settings, dir)
 	if err != nil {
 		return err
 	}

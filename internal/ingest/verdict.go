@@ -208,11 +208,11 @@ func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) 
 	for i := range met {
 		candidates[i] = dedup.Candidate{Num: uint64(i + 1), Estimate: dedup.Estimate(s.sketch, &met[i].Sketch)}
 	}
-	short, err := p.withSets(ctx, met, p.opt.Rule.Shortlist(candidates))
+	short, err := p.withSets(ctx, met, p.opt.Rule.Shortlist(candidates, s.tokens))
 	if err != nil {
 		return err
 	}
-	var set dedup.Set
+	var set, runs dedup.Set
 	if len(short) > 0 {
 		set = s.shingleSet()
 	}
@@ -223,7 +223,12 @@ func (p *Pipeline) compare(ctx context.Context, s *subject, met []store.Leader) 
 			return nil
 		}
 		leader := &met[v.Leader-1]
-		loses, err := p.loses(ctx, s, leader.ID)
+		if runs == nil && p.opt.Rule.Contained > 0 {
+			if runs, err = p.runs(s); err != nil {
+				return err
+			}
+		}
+		loses, err := p.loses(ctx, runs, leader.ID)
 		if err != nil {
 			return err
 		}
@@ -256,8 +261,24 @@ func (p *Pipeline) prefer(s *subject, set dedup.Set, short []dedup.Candidate, v 
 	return v
 }
 
-// loses reports whether words would be lost if a subject were dropped in favor of a leader.
-func (p *Pipeline) loses(ctx context.Context, s *subject, leader dedup.Hash) (bool, error) {
+// runs returns the runs of a subject's text, for loses.
+func (p *Pipeline) runs(s *subject) (dedup.Set, error) {
+	text, err := s.plainText()
+	if err != nil {
+		return nil, err
+	}
+	return p.runsOf(text), nil
+}
+
+func (p *Pipeline) runsOf(text string) dedup.Set {
+	canon := p.texts.Get().(*dedup.Text)
+	defer giveBack(&p.texts, canon)
+	return dedup.Runs(canon, text)
+}
+
+// loses reports whether words would be lost if a subject with the given runs were dropped in favor
+// of a leader.
+func (p *Pipeline) loses(ctx context.Context, runs dedup.Set, leader dedup.Hash) (bool, error) {
 	if p.opt.Rule.Contained == 0 {
 		return false, nil
 	}
@@ -268,11 +289,7 @@ func (p *Pipeline) loses(ctx context.Context, s *subject, leader dedup.Hash) (bo
 	if pages[0] == nil || !pages[0].Kept {
 		return true, nil
 	}
-	text, err := s.plainText()
-	if err != nil {
-		return false, err
-	}
-	return p.opt.Rule.Loses(text, pages[0].Text), nil
+	return p.opt.Rule.Loses(runs, p.runsOf(pages[0].Text)), nil
 }
 
 // withSets adds URLs and shingles to candidates. It skips candidates without a record: after a

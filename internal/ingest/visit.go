@@ -247,7 +247,7 @@ func (p *Pipeline) changedBy(s *subject, was *store.Content) (float64, error) {
 	canon := p.texts.Get().(*dedup.Text)
 	defer giveBack(&p.texts, canon)
 	p.opt.Rule.Read(canon, was.Text, was.Record.Lang)
-	return dedup.Resemblance(s.shingleSet(), dedup.NewSet(p.opt.Rule.Shingles(canon))), nil
+	return dedup.Resemblance(s.shingleSet(), p.opt.Rule.Set(canon)), nil
 }
 
 // plainText returns the subject's main text.
