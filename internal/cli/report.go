@@ -54,7 +54,7 @@ type reportFlags struct {
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
 	flags.BoolVar(&f.changes, "changes", false, "print what changed between visits, most changed pages first")
-	flags.StringVar(&f.about, "about", "", "`NAME` print the site audit (audit), one of its lists (broken) or findings (titles.missing), or every URL (pages)")
+	flags.StringVar(&f.about, "about", "", "`PART` print the site audit (audit), one of its lists (broken) or findings (titles.missing), or every URL (pages)")
 	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'")
 	return f.run
 }
