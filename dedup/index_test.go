@@ -150,7 +150,7 @@ func TestIndexForm(t *testing.T) {
 	}
 	const a = "The cats and the dogs were sitting in the house when it was raining, and nobody had been there to see them for a long time."
 	b := strings.NewReplacer("cats", "cat", "dogs", "dog", "sitting", "sit").Replace(a)
-	for form, want := range map[Form]Kind{Plain: Unique, Stem: Exact} {
+	for form, want := range map[Form]VerdictKind{Plain: Unique, Stem: Exact} {
 		rule.Form = form
 		x := NewIndex(rule)
 		x.Add("a", a)

@@ -125,7 +125,7 @@ func (r Rule) Shortlist(all []Candidate, words int) []Candidate {
 
 // A Verdict is the judgement of a page.
 type Verdict struct {
-	Kind        Kind
+	Kind        VerdictKind
 	Leader      uint64  // number of the leader it duplicates; 0: none
 	DuplicateOf string  // name of that leader
 	Resemblance float64 // exact, to the leader

@@ -839,7 +839,7 @@ func TestFilesChange(t *testing.T) {
 	}
 	run(textFile("a", words(1, 60)), textFile("b", words(1, 60)), textFile("c", words(2, 60)))
 	run(textFile("a", words(3, 60)))
-	for name, want := range map[string]dedup.Kind{"a": dedup.Unique, "b": dedup.Unique, "c": dedup.Unique} {
+	for name, want := range map[string]dedup.VerdictKind{"a": dedup.Unique, "b": dedup.Unique, "c": dedup.Unique} {
 		if r := content(t, s, name).Record; r.Verdict != want {
 			t.Errorf("%s is %s of %s, want %s", name, r.Verdict, r.DuplicateOf, want)
 		}

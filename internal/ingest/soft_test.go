@@ -41,7 +41,7 @@ func TestSoft(t *testing.T) {
 		answer func(probe string) *crawler.Page
 		url    string
 		depth  int
-		want   store.Kind
+		want   store.RecordKind
 	}{
 		{"the same words", nil, host + "/old/17", 1, store.Error},
 		{"a seed", nil, host + "/old/17", 0, store.Page},

@@ -416,7 +416,7 @@ func TestLeaderThatHides(t *testing.T) {
 	handle(t, p, again(noindex(article(a, text)), 1))
 	for _, want := range []struct {
 		url     string
-		verdict dedup.Kind
+		verdict dedup.VerdictKind
 		leader  string
 	}{{a, dedup.Unique, ""}, {b, dedup.Unique, ""}, {c, dedup.Near, b}, {d, dedup.Exact, a}} {
 		if r := content(t, s, want.url).Record; r.Verdict != want.verdict || r.DuplicateOf != want.leader {
