@@ -1,12 +1,9 @@
-package cli
+package session
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -16,42 +13,14 @@ import (
 	"skink/report"
 )
 
-// mostHosts is the length of each list of hosts.
-const mostHosts = 10
-
-// asked returns a channel that receives a value each time the user asks for the hosts, by a signal
-// or by Enter at a terminal.
-func (c *crawlRun) asked() (asked <-chan struct{}, release func()) {
-	ask := make(chan struct{}, 1)
-	tell := func() {
-		select {
-		case ask <- struct{}{}:
-		default: // a request is already waiting
-		}
-	}
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, askSignals...)
-	go func() {
-		for range signals {
-			tell()
-		}
-	}()
-	if c.con.InTerminal && !c.stdinIsSeeds {
-		ignoreBackground()
-		go func() { // ends with the process: a read from a terminal cannot be cancelled
-			for lines := bufio.NewScanner(c.con.In); lines.Scan(); {
-				tell()
-			}
-		}()
-	}
-	return ask, func() { signal.Stop(signals); close(signals) }
-}
+// MostHosts is the length of each list of hosts.
+const MostHosts = 10
 
 // slowest returns the hosts that take longest to answer.
 func slowest(all []crawler.HostState) []crawler.HostState {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return h.Took == 0 })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return cmp.Compare(b.Took, a.Took) })
-	return list[:min(len(list), mostHosts)]
+	return list[:min(len(list), MostHosts)]
 }
 
 // leftAlone returns the hosts that get no requests now, the longest wait first, and how many there
@@ -59,7 +28,7 @@ func slowest(all []crawler.HostState) []crawler.HostState {
 func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget && h.Alone == "" })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })
-	return list[:min(len(list), mostHosts)], len(list)
+	return list[:min(len(list), MostHosts)], len(list)
 }
 
 // whyAlone returns why a host gets no requests now.
@@ -84,7 +53,7 @@ func hostsText(all []crawler.HostState, now time.Time) string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "the slowest of %s:\n", report.Counted(len(all), "host"))
 	for _, h := range slowest(all) {
-		fmt.Fprintf(w, "  %s\t%s an answer\tevery %s\t%s\n", h.Name, durationText(h.Took), durationText(h.Rest), report.Counted(h.Requests, "request"))
+		fmt.Fprintf(w, "  %s\t%s an answer\tevery %s\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
 	}
 	alone, n := leftAlone(all, now)
 	fmt.Fprintf(w, "left alone: %s\n", report.Grouped(n))

@@ -1,46 +1,34 @@
-package cli
+package session
 
 import (
 	"context"
 	"fmt"
 	"runtime/metrics"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"skink/crawler"
 	"skink/frontier"
 	"skink/internal/harmless"
-	"skink/internal/loopback"
-	"skink/internal/monitor"
 	"skink/report"
 	"skink/store"
 	"skink/view"
 )
 
-// openView serves a view of the crawl if the flags ask for it. stop stops the crawl like Ctrl-C.
-func (c *crawlRun) openView(ctx context.Context, r *running, stop func()) (end func() error, err error) {
-	if c.view == "" {
+// openView serves a view of the crawl if the options ask for it. stop stops the crawl like Ctrl-C.
+func (r *run) openView(ctx context.Context, v *running, stop func()) (end func() error, err error) {
+	if r.opt.View == nil {
 		return func() error { return nil }, nil
 	}
-	address, err := loopback.Address(c.view)
-	if err != nil {
-		return nil, err // check has refused an invalid address before
-	}
-	settings, err := storedSettings(ctx, c.store)
-	if err != nil {
-		return nil, err
-	}
-	server, err := showAt(address, view.Options{
-		Store: ours{c.store}, Name: c.name(), Rule: c.judgedBy, Address: address, About: report.About{Store: c.name(), Settings: settings},
-		Alike: alikeBy(c.judgedBy), Nearly: nearlyUpTo(c.judgedBy), Marked: inArchive,
-		Crawl: &shownCrawl{running: r, memory: int64(*c.memory), stop: stop},
-	})
+	o := r.opt.View(r.rule)
+	o.Store, o.Name, o.About = ours{r.store}, r.store.Name, report.About{Store: r.store.Name, Settings: r.settings}
+	o.Crawl = &shownCrawl{running: v, memory: r.opt.Memory, stop: stop}
+	server, err := view.Listen(o.Address, o)
 	if err != nil {
 		return nil, fmt.Errorf("--view %w", err)
 	}
-	c.say.line("The crawl is shown at %s", server.url)
-	return server.close, nil
+	r.out.Say("The crawl is shown at %s", server.URL())
+	return server.Close, nil
 }
 
 // ours is a store that this process has open.
@@ -57,7 +45,7 @@ type shownCrawl struct {
 	mu       sync.Mutex
 	stopping bool          // guarded by mu
 	sized    time.Time     // guarded by mu: time of the last slow counts
-	disk     int64         // guarded by mu
+	size     int64         // guarded by mu
 	free     int64         // guarded by mu
 	left     time.Duration // guarded by mu
 }
@@ -82,7 +70,7 @@ func (s *shownCrawl) Now() view.Moment {
 	now := time.Now()
 	tally := s.pipeline.Tally()
 	counts, _ := s.store.Counts(context.Background())
-	m := view.Moment{Tally: tally, Ends: endsOf(counts, likelyPostponed(counts, tally), tally), InFlight: s.crawl.InFlight(), Memory: processMemory(), MostMemory: s.memory, Paused: s.crawl.Paused()}
+	m := view.Moment{Tally: tally, Ends: endsOf(counts, LikelyPostponed(counts, tally), tally), InFlight: s.crawl.InFlight(), Memory: processMemory(), MostMemory: s.memory, Paused: s.crawl.Paused()}
 	states := s.crawl.Hosts()
 	for _, h := range states {
 		m.Hosts = append(m.Hosts, hostNow(h, now))
@@ -92,13 +80,10 @@ func (s *shownCrawl) Now() view.Moment {
 	defer s.mu.Unlock()
 	if now.Sub(s.sized) > sizedEvery {
 		s.sized = now
-		s.disk = s.store.size()
-		if s.store.folder != nil {
-			s.free = s.store.folder.Free()
-		}
+		s.size, s.free = s.store.disk()
 		s.left = s.timeLeft(counts, states, now)
 	}
-	m.Disk, m.Free, m.Left, m.Stopping = s.disk, s.free, s.left, s.stopping
+	m.Disk, m.Free, m.Left, m.Stopping = s.size, s.free, s.left, s.stopping
 	return m
 }
 
@@ -155,15 +140,15 @@ func hostNow(h crawler.HostState, now time.Time) view.HostNow {
 
 // endsOf returns the numbers of a store's URLs by state.
 func endsOf(counts frontier.Counts, postponed int64, tally store.Tally) (ends []view.End) {
-	rows, _ := endRows(counts, postponed, tally)
+	rows, _ := EndRows(counts, postponed, tally)
 	for _, r := range rows {
-		ends = append(ends, view.End{Name: r.name, URLs: r.n, Note: harmless.Line(r.note)})
+		ends = append(ends, view.End{Name: r.Name, URLs: r.N, Note: harmless.Line(r.Note)})
 	}
 	return ends
 }
 
-// momentOf returns the state of a store without a crawl in this process.
-func momentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
+// MomentOf returns the state of a store without a crawl in this process.
+func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	if m.Tally, err = s.Tally(ctx); err != nil {
 		return m, err
 	}
@@ -171,7 +156,7 @@ func momentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	if err != nil {
 		return m, err
 	}
-	postponed, err := countPostponed(ctx, s, counts, m.Tally)
+	postponed, err := CountPostponed(ctx, s, counts, m.Tally)
 	m.Ends = endsOf(counts, postponed, m.Tally)
 	return m, err
 }
@@ -181,60 +166,4 @@ func processMemory() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)
 	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
-}
-
-// outside serves the metrics of --metrics. It starts before the crawl, so that an address in use is
-// reported before anything is fetched.
-type outside struct {
-	server *monitor.Server // nil: no metrics
-	view   *atomic.Pointer[running]
-}
-
-// openMonitor starts the server if the flags ask for it, and registers it for every fetch.
-func (c *crawlRun) openMonitor() (o outside, err error) {
-	if c.metrics == "" {
-		return o, nil
-	}
-	o.view = new(atomic.Pointer[running])
-	address, err := loopback.Address(c.metrics)
-	if err != nil {
-		return o, err // check has refused an invalid address before
-	}
-	o.server, err = monitor.Listen(address, readBuild(), o.numbers)
-	if err != nil {
-		return o, fmt.Errorf("--metrics %s: %w: try another port", address, err)
-	}
-	c.onPage = append(c.onPage, func(p *crawler.Page) { o.server.Observe(p.Status, p.Took) })
-	c.say.line("Metrics are at %s", o.server.URL())
-	return o, nil
-}
-
-// show makes the server return the numbers of a running crawl.
-func (o outside) show(v *running) {
-	if o.server != nil {
-		o.view.Store(v)
-	}
-}
-
-func (o outside) close() error {
-	if o.server == nil {
-		return nil
-	}
-	return o.server.Close()
-}
-
-func (o outside) numbers() monitor.Numbers {
-	v := o.view.Load()
-	if v == nil {
-		return monitor.Numbers{}
-	}
-	t := v.pipeline.Tally()
-	counts, _ := v.store.Counts(context.Background()) // 0 if counting fails: the crawl will report the error
-	return monitor.Numbers{
-		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
-		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked, "sitemap": t.Sitemaps, "postponed": t.Later},
-		Problems: t.Problems,
-		URLs:     countsByName(counts, likelyPostponed(counts, t)),
-		InFlight: v.crawl.InFlight(), Hosts: v.crawl.Waiting(), Bytes: t.Bytes, Fetched: v.crawl.Fetched(),
-	}
 }

@@ -1,4 +1,4 @@
-package revisit
+package session
 
 import (
 	"testing"
@@ -27,7 +27,7 @@ func TestHolds(t *testing.T) {
 		{"the day of a change", with(page(10, 4), func(r *store.Record) { r.Earlier[0].At = noon.Add(day) }), 0.5, true, true},
 		{"the day before a change", with(page(10, 4), func(r *store.Record) { r.Earlier[0].At = noon.Add(3 * day) }), 0.5, false, true},
 	} {
-		holds, known := Holds(c.r, noon.Add(time.Duration(c.lastmod*float64(day))))
+		holds, known := holds(c.r, noon.Add(time.Duration(c.lastmod*float64(day))))
 		if holds != c.holds || known != c.known {
 			t.Errorf("%s: %v, %v; want %v, %v", c.name, holds, known, c.holds, c.known)
 		}
@@ -40,11 +40,11 @@ func TestTrusted(t *testing.T) {
 		right, wrong int64
 		want         bool
 	}{{0, 0, false}, {7, 0, false}, {8, 0, true}, {8, 1, false}, {9, 1, true}, {0, 100, false}, {100, 20, false}} {
-		if got := Trusted(c.right, c.wrong); got != c.want {
+		if got := trusted(c.right, c.wrong); got != c.want {
 			t.Errorf("%d right, %d wrong: %v", c.right, c.wrong, got)
 		}
 	}
-	if Changed(page(3), noon.Add(2*day)) || !Changed(page(3), noon.Add(4*day)) {
+	if changedBy(page(3), noon.Add(2*day)) || !changedBy(page(3), noon.Add(4*day)) {
 		t.Error("a page changed after its last visit only if its lastmod is later")
 	}
 }

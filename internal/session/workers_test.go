@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -22,11 +22,10 @@ func TestTimeAt(t *testing.T) {
 	s := serverStore{store.NewMemory(), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)}
 	for name, wrapped := range map[string]any{
 		"the store":         s,
-		"of a crawl":        &writeStore{Store: s},
-		"with an archive":   &writeStore{Store: inStep{Store: s}},
+		"of a crawl":        &Store{Store: s},
 		"judged as a whole": &complete.Whole{Reader: s},
 	} {
-		if got := timeAt(t.Context(), wrapped); !got.Equal(s.now) {
+		if got := TimeAt(t.Context(), wrapped); !got.Equal(s.now) {
 			t.Errorf("%s: it is %v, want %v", name, got, s.now)
 		}
 	}

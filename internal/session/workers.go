@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"cmp"
@@ -6,16 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"skink/internal/complete"
-	"skink/internal/harmless"
-	"skink/report"
 	"skink/store"
 )
 
@@ -26,8 +22,8 @@ import (
 // frontier decides which worker holds which host. Times are by the clock of the store's server,
 // because the clocks of the workers' machines may differ.
 
-// A workerState is the state that a worker reports.
-type workerState struct {
+// A WorkerState is the state that a worker reports.
+type WorkerState struct {
 	Started   time.Time `json:"started"`
 	Seen      time.Time `json:"seen"`
 	Hosts     int       `json:"hosts"`      // hosts that it holds
@@ -43,13 +39,13 @@ const (
 	beatEvery   = 2 * time.Second
 	aliveFor    = 3 * beatEvery    // a worker without a heartbeat for this long counts as dead
 	forgetAfter = 10 * time.Minute // a worker without a heartbeat for this long is not listed
-	claimsLast  = 30 * time.Second // after this, the hosts of a dead worker are free
+	ClaimsLast  = 30 * time.Second // after this, the hosts of a dead worker are free
 )
 
 // readWorkers reads the states of all workers.
 func readWorkers(ctx context.Context, s interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
-}) (all map[string]workerState, text []byte, err error) {
+}) (all map[string]WorkerState, text []byte, err error) {
 	if text, err = s.Meta(ctx, workersName); err != nil {
 		return nil, nil, err
 	}
@@ -59,13 +55,13 @@ func readWorkers(ctx context.Context, s interface {
 		}
 	}
 	if all == nil {
-		all = map[string]workerState{}
+		all = map[string]WorkerState{}
 	}
 	return all, text, nil
 }
 
 // changeWorkers changes the states of all workers.
-func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]workerState) error) error {
+func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]WorkerState) error) error {
 	for {
 		all, old, err := readWorkers(ctx, m)
 		if err != nil {
@@ -89,23 +85,23 @@ type presence struct {
 	meta   store.Meta
 	shared bool // the store is shared; otherwise no line is written
 	name   string
-	state  workerState
-	report func(*workerState)
+	state  WorkerState
+	report func(*WorkerState)
 	stop   context.CancelFunc // stops tell
 	ended  sync.WaitGroup
 }
 
 // join adds this worker's line, and refuses a name that another worker has: the frontier could not
 // distinguish the two.
-func (c *crawlRun) join(ctx context.Context) (*presence, error) {
-	now := timeAt(ctx, c.store)
-	p := &presence{meta: c.store, shared: c.store.shared, name: c.options.Worker, state: workerState{Started: now, Seen: now}, report: func(*workerState) {}, stop: func() {}}
+func join(ctx context.Context, s *Store, name string) (*presence, error) {
+	now := TimeAt(ctx, s)
+	p := &presence{meta: s, shared: s.Shared, name: name, state: WorkerState{Started: now, Seen: now}, report: func(*WorkerState) {}, stop: func() {}}
 	if !p.shared {
 		return p, nil
 	}
-	err := changeWorkers(ctx, p.meta, func(all map[string]workerState) error {
+	err := changeWorkers(ctx, p.meta, func(all map[string]WorkerState) error {
 		if ago := now.Sub(all[p.name].Seen); ago < aliveFor {
-			return fmt.Errorf("%s: a worker named %s was at it %v ago: choose another --worker, or wait some seconds if that one died", c.name(), p.name, ago.Round(time.Second))
+			return fmt.Errorf("%s: a worker named %s was at it %v ago: choose another --worker, or wait some seconds if that one died", s.Name, p.name, ago.Round(time.Second))
 		}
 		all[p.name] = p.state
 		return nil
@@ -118,7 +114,7 @@ func (c *crawlRun) join(ctx context.Context) (*presence, error) {
 
 // tell writes the worker's line every few seconds, until leave. It ignores errors: the crawl will
 // report a failure of the store.
-func (p *presence) tell(ctx context.Context, report func(*workerState)) {
+func (p *presence) tell(ctx context.Context, report func(*WorkerState)) {
 	if !p.shared {
 		return
 	}
@@ -141,19 +137,19 @@ func (p *presence) tell(ctx context.Context, report func(*workerState)) {
 // say writes the worker's line, and removes the lines of workers that died long ago.
 func (p *presence) say(ctx context.Context) error {
 	last := p.state
-	p.state.Seen = timeAt(ctx, p.meta)
+	p.state.Seen = TimeAt(ctx, p.meta)
 	p.report(&p.state)
 	p.state.PerSecond = float64(p.state.Pages-last.Pages) / max(p.state.Seen.Sub(last.Seen).Seconds(), 1e-3)
-	return changeWorkers(ctx, p.meta, func(all map[string]workerState) error {
-		maps.DeleteFunc(all, func(_ string, w workerState) bool { return p.state.Seen.Sub(w.Seen) > forgetAfter })
+	return changeWorkers(ctx, p.meta, func(all map[string]WorkerState) error {
+		maps.DeleteFunc(all, func(_ string, w WorkerState) bool { return p.state.Seen.Sub(w.Seen) > forgetAfter })
 		all[p.name] = p.state
 		return nil
 	})
 }
 
-// timeAt returns the time by the clock of a store's server. For a store in a folder it returns the
+// TimeAt returns the time by the clock of a store's server. For a store in a folder it returns the
 // time of this machine.
-func timeAt(ctx context.Context, s any) time.Time {
+func TimeAt(ctx context.Context, s any) time.Time {
 	if servers, ok := beneath(s).(interface {
 		Now(context.Context) (time.Time, error)
 	}); ok {
@@ -167,9 +163,7 @@ func timeAt(ctx context.Context, s any) time.Time {
 // beneath returns a store without its wrappers.
 func beneath(s any) any {
 	switch s := s.(type) {
-	case *writeStore:
-		return beneath(s.Store)
-	case inStep:
+	case *Store:
 		return beneath(s.Store)
 	case *complete.Whole:
 		return beneath(s.Reader)
@@ -184,46 +178,29 @@ func (p *presence) leave(ctx context.Context) error {
 	if !p.shared {
 		return nil
 	}
-	return changeWorkers(context.WithoutCancel(ctx), p.meta, func(all map[string]workerState) error {
+	return changeWorkers(context.WithoutCancel(ctx), p.meta, func(all map[string]WorkerState) error {
 		delete(all, p.name)
 		return nil
 	})
 }
 
-// A workerStatus is a worker as skink status shows it.
-type workerStatus struct {
+// A WorkerStatus is a worker as skink status shows it.
+type WorkerStatus struct {
 	Name string `json:"name"`
-	workerState
+	WorkerState
 	Dead bool `json:"dead,omitempty"` // no heartbeat for aliveFor
 }
 
-// workersAt returns the workers, sorted by name.
-func workersAt(ctx context.Context, s store.Reader, now time.Time) ([]workerStatus, error) {
+// WorkersAt returns the workers, sorted by name.
+func WorkersAt(ctx context.Context, s store.Reader, now time.Time) ([]WorkerStatus, error) {
 	all, _, err := readWorkers(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	var list []workerStatus
+	var list []WorkerStatus
 	for name, w := range all {
-		list = append(list, workerStatus{name, w, now.Sub(w.Seen) > aliveFor})
+		list = append(list, WorkerStatus{name, w, now.Sub(w.Seen) > aliveFor})
 	}
-	slices.SortFunc(list, func(a, b workerStatus) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b WorkerStatus) int { return cmp.Compare(a.Name, b.Name) })
 	return list, nil
-}
-
-// printWorkers writes the workers as a text for users.
-func printWorkers(out io.Writer, list []workerStatus, now time.Time) error {
-	if len(list) == 0 {
-		return nil
-	}
-	fmt.Fprintln(out, report.Counted(len(list), "worker"))
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, s := range list {
-		note := ""
-		if s.Dead {
-			note = fmt.Sprintf("not heard of for %v: what it held is free %v after its last word", now.Sub(s.Seen).Round(time.Second), claimsLast)
-		}
-		fmt.Fprintf(w, "  %s\tholds %s\t%d under way\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
-	}
-	return w.Flush()
 }

@@ -1,4 +1,4 @@
-package revisit
+package session
 
 import (
 	"time"
@@ -15,9 +15,9 @@ import (
 // whatever the schedule says. The schedule itself does not change: a page without a lastmod does
 // not wait longer.
 
-// Holds reports whether a lastmod agrees with the visits of a page. known is false if the visits
+// holds reports whether a lastmod agrees with the visits of a page. known is false if the visits
 // cannot tell. A lastmod at midnight stands for its whole day.
-func Holds(r *store.Record, lastmod time.Time) (holds, known bool) {
+func holds(r *store.Record, lastmod time.Time) (right, known bool) {
 	first, last := lastmod, lastmod
 	if h, m, s := lastmod.Clock(); h+m+s == 0 {
 		last = lastmod.Add(24*time.Hour - 1)
@@ -39,9 +39,9 @@ func Holds(r *store.Record, lastmod time.Time) (holds, known bool) {
 // correct.
 const leastProofs = 8
 
-// Trusted reports whether a host's lastmods are trusted, given how many were right and wrong: there
+// trusted reports whether a host's lastmods are trusted, given how many were right and wrong: there
 // must be enough of them, and nine of ten right.
-func Trusted(right, wrong int64) bool { return right+wrong >= leastProofs && right >= 9*wrong }
+func trusted(right, wrong int64) bool { return right+wrong >= leastProofs && right >= 9*wrong }
 
-// Changed reports whether a page changed after its last visit by a trusted lastmod.
-func Changed(r *store.Record, lastmod time.Time) bool { return lastmod.After(r.Visited()) }
+// changedBy reports whether a page changed after its last visit by a trusted lastmod.
+func changedBy(r *store.Record, lastmod time.Time) bool { return lastmod.After(r.Visited()) }

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func (c *slowConsumer) CatchUp(context.Context) error {
 func (c *slowConsumer) Close(context.Context) error { return nil }
 
 func one(c feed.Consumer, server string) consumers {
-	return consumers{[]consumer{{c, time.Second, server}}, sayer{quiet: true}}
+	return consumers{all: []consumer{{c, time.Second, server}}, out: Output{Quiet: true}}
 }
 
 // A consumer that takes a minute costs the crawl nothing.

@@ -1,4 +1,4 @@
-package cli
+package view
 
 import (
 	"net/http"
@@ -7,14 +7,13 @@ import (
 
 	"skink/dedup"
 	"skink/store"
-	"skink/view"
 )
 
 // The address that is printed is one that answers, also for a server that listens everywhere.
 func TestShownAddress(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", "[::]:0", "127.0.0.1:0"} {
-		opt := view.Options{Store: ours{store.NewMemory()}, Name: "test", Rule: dedup.Rule{}, Address: address}
-		server, err := showAt(address, opt)
+		opt := Options{Store: lent{store.NewMemory()}, Name: "test", Rule: dedup.Rule{}, Address: address}
+		server, err := Listen(address, opt)
 		if err != nil {
 			t.Logf("%s: %v", address, err) // a machine without IPv6
 			continue
@@ -28,7 +27,7 @@ func TestShownAddress(t *testing.T) {
 		if resp.StatusCode != http.StatusSeeOther || strings.Contains(server.url, "0.0.0.0") || strings.Contains(server.url, "[::]") {
 			t.Errorf("%s is shown at %s, which answers %s", address, server.url, resp.Status)
 		}
-		if err := server.close(); err != nil {
+		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
 	}

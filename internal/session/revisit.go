@@ -1,11 +1,4 @@
-// Package revisit computes when a page is due for another visit, from the results of earlier
-// visits.
-//
-// It is pure: a record in, a time out. The caller requeues the pages that are due:
-//
-//	due := revisit.Defaults().Due(record, leader)
-//	if !due.After(time.Now()) { ... }
-package revisit
+package session
 
 import (
 	"time"
@@ -39,8 +32,8 @@ type Schedule struct {
 	Most  time.Duration // of a page that never does, and of one that is gone
 }
 
-// Defaults returns a schedule for sites of all kinds.
-func Defaults() Schedule {
+// DefaultSchedule returns a schedule for sites of all kinds.
+func DefaultSchedule() Schedule {
 	const day = 24 * time.Hour
 	return Schedule{First: day, Least: time.Hour, Most: 30 * day}
 }

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -14,11 +14,11 @@ import (
 	"skink/store/remote"
 )
 
-// adopt closes the files that dead workers left open in the folder of an archive, and reports each.
+// Adopt closes the files that dead workers left open in the folder of an archive, and reports each.
 // It returns the reasons why other files stay open, by file name. A worker counts as dead when it
 // has been silent for longer than its claims on hosts last. again puts the URLs of missing answers
 // back into the frontier; if it is nil, files with missing answers are skipped.
-func adopt(ctx context.Context, s store.Reader, dir string, again func(context.Context, []frontier.Item) (int, error), say func(format string, args ...any)) (left map[string]string, err error) {
+func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.Context, []frontier.Item) (int, error), say func(format string, args ...any)) (left map[string]string, err error) {
 	open, err := archive.Opened(ctx, dir, s)
 	if err != nil || len(open) == 0 {
 		return nil, err
@@ -28,15 +28,15 @@ func adopt(ctx context.Context, s store.Reader, dir string, again func(context.C
 		return nil, err
 	}
 	_, answers := beneath(s).(*remote.Reader) // served by the process that has the store
-	now := timeAt(ctx, s)
+	now := TimeAt(ctx, s)
 	left = map[string]string{}
 	for _, o := range open {
 		whose := "a crawl"
 		if o.Worker != "" {
 			whose = "worker " + harmless.Line(o.Worker)
 		}
-		if silent := now.Sub(states[o.Worker].Seen); silent < claimsLast {
-			left[o.Name] = fmt.Sprintf("%s has it open and was seen %v ago: wait until it ends, or if it died, until it has been silent for %v", whose, max(silent, 0).Round(time.Second), claimsLast)
+		if silent := now.Sub(states[o.Worker].Seen); silent < ClaimsLast {
+			left[o.Name] = fmt.Sprintf("%s has it open and was seen %v ago: wait until it ends, or if it died, until it has been silent for %v", whose, max(silent, 0).Round(time.Second), ClaimsLast)
 			continue
 		}
 		if answers { // some systems have no locks
@@ -48,9 +48,9 @@ func adopt(ctx context.Context, s store.Reader, dir string, again func(context.C
 		case errors.Is(err, archive.ErrLocked):
 			left[o.Name] = whose + " has it open: wait until it ends"
 		case errors.Is(err, archive.ErrLacking):
-			left[o.Name] = fmt.Sprintf("it lacks the answers of %s, as after a power cut: run the crawl again with --warc %s, which fetches them", report.Counted(lost, "page"), quoted(dir))
+			left[o.Name] = fmt.Sprintf("it lacks the answers of %s, as after a power cut: run the crawl again with --warc %s, which fetches them", report.Counted(lost, "page"), harmless.Quoted(dir))
 		case err != nil:
-			say("%s died, and its file stays open: %s", whose, oneLine(err))
+			say("%s died, and its file stays open: %s", whose, harmless.Error(err))
 			left[o.Name] = whose + " died and left it open"
 		case closed:
 			say("%s died and left %s open: it was completed and has an index now", whose, o.Name)

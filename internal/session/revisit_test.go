@@ -1,4 +1,4 @@
-package revisit
+package session
 
 import (
 	"testing"
@@ -74,7 +74,7 @@ func TestDue(t *testing.T) {
 		{"blocked", with(page(0), func(r *store.Record) { r.Kind = store.Blocked }), nil, 30 * day},
 		{"a redirect", with(page(0), func(r *store.Record) { r.Kind = store.Redirect }), nil, day},
 	} {
-		if got := Defaults().Due(c.r, c.leader).Sub(c.r.Visited()); got != c.want {
+		if got := DefaultSchedule().Due(c.r, c.leader).Sub(c.r.Visited()); got != c.want {
 			t.Errorf("%s: due after %v, want %v", c.name, got, c.want)
 		}
 	}

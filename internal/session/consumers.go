@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/feed"
+	"skink/frontier"
 	"skink/store"
 )
 
@@ -24,7 +25,8 @@ import (
 // server has until the end of the grace period; the next run sends what remains.
 type consumers struct {
 	all []consumer
-	say sayer
+	log *urlLog // one of all; nil: URLs are not logged
+	out Output
 }
 
 type consumer struct {
@@ -51,23 +53,22 @@ const (
 	streamEvery = 200 * time.Millisecond // delay for the reader of a stream
 )
 
-// openConsumers opens the consumers that the flags ask for.
-func (c *crawlRun) openConsumers(ctx context.Context) (consumers, error) {
-	following := consumers{say: c.say}
-	f, err := c.openFeed(ctx)
+// openConsumers opens the consumers that the options ask for.
+func (r *run) openConsumers(ctx context.Context) (consumers, error) {
+	following := consumers{out: r.out}
+	f, err := r.openFeed(ctx)
 	if err != nil {
 		return following, err
 	}
 	if f != nil {
 		following.all = append(following.all, *f)
 	}
-	if c.logURLs {
-		l, err := newURLLog(ctx, c.say.log, c.store)
+	if r.opt.LogURLs {
+		l, err := newURLLog(ctx, r.out.Log, r.store)
 		if err != nil {
-			return following, errors.Join(err, c.closeConsumers(ctx, following))
+			return following, errors.Join(err, r.closeConsumers(ctx, following))
 		}
-		c.onPage = append(c.onPage, l.answered)
-		c.onTouch = l.add // consumers get changes only, so a visit without a change is logged separately
+		following.log = l
 		following.all = append(following.all, consumer{l, streamEvery, ""})
 	}
 	return following, nil
@@ -75,8 +76,8 @@ func (c *crawlRun) openConsumers(ctx context.Context) (consumers, error) {
 
 // closeConsumers closes the consumers of a crawl that has not begun. The error is context.Canceled
 // if one of them could not send everything because of a stop.
-func (c *crawlRun) closeConsumers(ctx context.Context, following consumers) error {
-	late, cancel := withGrace(ctx, c.options.Grace)
+func (r *run) closeConsumers(ctx context.Context, following consumers) error {
+	late, cancel := withGrace(ctx, r.opt.Crawl.Grace)
 	defer cancel()
 	unsent, err := following.close(late)
 	if unsent && err == nil {
@@ -85,23 +86,50 @@ func (c *crawlRun) closeConsumers(ctx context.Context, following consumers) erro
 	return err
 }
 
-// openFeed opens the live feed. It returns nil if the flags ask for none.
-func (c *crawlRun) openFeed(ctx context.Context) (*consumer, error) {
-	switch c.feed {
+// completeFeed updates the feed's file from the store. A crawl that has work to do does the same
+// when it begins.
+func (r *run) completeFeed(ctx context.Context) error {
+	f, err := r.openFeed(ctx)
+	if err != nil || f == nil {
+		return err
+	}
+	following := consumers{all: []consumer{*f}, out: r.out}
+	if err := r.closeConsumers(ctx, following); err != nil {
+		return err
+	}
+	return following.refused()
+}
+
+// openFeed opens the live feed. It returns nil if the options ask for none.
+func (r *run) openFeed(ctx context.Context) (*consumer, error) {
+	switch r.opt.Feed {
 	case "":
 		return nil, nil
 	case "-":
-		stream, err := feed.NewStream(ctx, c.con.Out, c.store)
+		stream, err := feed.NewStream(ctx, r.out.Out, r.store)
 		return &consumer{stream, streamEvery, ""}, err
 	}
-	if hasScheme(c.feed) {
-		return c.openIndexFeed(ctx)
+	if frontier.HasScheme(r.opt.Feed) {
+		return r.openIndexFeed(ctx)
 	}
-	if err := mayWrite("--feed", c.feed, nil); err != nil {
-		return nil, err
-	}
-	file, err := feed.OpenFile(ctx, c.feed, c.store)
+	file, err := feed.OpenFile(ctx, r.opt.Feed, r.store)
 	return &consumer{file, fileEvery, ""}, err
+}
+
+// answered tells the log of URLs of an answer.
+func (f consumers) answered(p *crawler.Page) {
+	if f.log != nil {
+		f.log.answered(p)
+	}
+}
+
+// touched returns the function to call after visits without a change, or nil. The consumers get only
+// changes.
+func (f consumers) touched() func(*store.Record) {
+	if f.log == nil {
+		return nil
+	}
+	return f.log.add
 }
 
 // close lets each consumer process the rest. Consumers that send to a server have until late ends;
@@ -112,7 +140,7 @@ func (f consumers) close(late context.Context) (unsent bool, err error) {
 		closed := one.Close(one.work(late))
 		if one.cutOff(late, closed) {
 			unsent = true
-			f.say.line("%s has not taken all pages before the end of the grace period: the next run sends the rest", one.server)
+			f.out.Say("%s has not taken all pages before the end of the grace period: the next run sends the rest", one.server)
 			continue
 		}
 		err = errors.Join(err, closed)
@@ -126,7 +154,7 @@ func (f consumers) refused() error {
 	for _, one := range f.all {
 		if index, ok := one.Consumer.(indexFeed); ok {
 			_, _, refused := index.Counts()
-			return refusedError(refused)
+			return RefusedError(refused)
 		}
 	}
 	return nil
@@ -150,7 +178,7 @@ func (f consumers) sayWaiting() (stop func()) {
 	said := time.AfterFunc(waitingSaid, func() {
 		for _, one := range f.all {
 			if one.server != "" {
-				f.say.line("Waiting for %s to take the last pages: Ctrl-C ends this, and the next run sends the rest", one.server)
+				f.out.Say("Waiting for %s to take the last pages: Ctrl-C ends this, and the next run sends the rest", one.server)
 			}
 		}
 	})
@@ -219,7 +247,7 @@ func (l *urlLog) answered(p *crawler.Page) { l.took.Store(p.Item.URL, p.Took) }
 
 // add logs the result of a URL.
 func (l *urlLog) add(r *store.Record) {
-	attrs := []any{"url", r.URL, "state", nameOf(r.End()), "status", r.Status, "bytes", r.Size}
+	attrs := []any{"url", r.URL, "state", NameOf(r.End()), "status", r.Status, "bytes", r.Size}
 	if r.Visit != store.FirstVisit {
 		attrs = append(attrs, "visit", r.Visit.String())
 	}
