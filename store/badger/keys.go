@@ -11,7 +11,7 @@ import (
 	"skink/store"
 )
 
-// # The layout on disk, version 6
+// # The layout on disk, version 7
 //
 // The head of badger's MANIFEST has a number for the application. Its high byte identifies skink,
 // and its low byte is the version of the layout. So the first eight bytes of that file tell whose
@@ -71,8 +71,8 @@ import (
 // and the keys before it. Inside a block each letter is a list of its own, so that reading all
 // records skips no texts.
 //
-// The folder also has the files of the index: NUMBER.postings holds a segment and NUMBER.urls a
-// filter, see package postings. They can be rebuilt from the journal, j. READERS and readers.sock
+// The folder also has the files of the index, NUMBER.postings, see package postings. They can be
+// rebuilt from the journal, j. READERS and readers.sock
 // belong to package store/remote, through which the process that has the store answers other
 // processes. NAME.kept is a cached value that can be computed again from the pages, see kept.go.
 // None of these files is part of the store.
@@ -86,7 +86,7 @@ import (
 // before it (t, s, o, j, and the u and q of links) may exist without it after a crash. Such texts,
 // sketches and links are never read, and such postings are ignored.
 const (
-	layoutVersion = 6
+	layoutVersion = 7
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'

@@ -36,7 +36,6 @@ type mending struct {
 	gone    map[uint64]*mended    // records that can be read, but whose pages are lost
 	posted  map[uint64]bool       // places that are posted under keys
 	hashes  map[hashPosting]bool  // which text hashes and ids are posted
-	urls    map[uint64]bool       // by filter key: true if the journal has the URL
 	queue   map[dedup.Hash]place  // where each pending URL is
 	lanes   map[dedup.Hash]frontier.Item
 	again   []frontier.Item // items that have to be made pending
@@ -60,7 +59,7 @@ type mended struct {
 func (s *Store) mend() (err error) {
 	m := &mending{
 		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, posted: map[uint64]bool{}, hashes: map[hashPosting]bool{},
-		urls: map[uint64]bool{}, queue: map[dedup.Hash]place{}, lanes: map[dedup.Hash]frontier.Item{}, known: map[dedup.Hash]bool{},
+		queue: map[dedup.Hash]place{}, lanes: map[dedup.Hash]frontier.Item{}, known: map[dedup.Hash]bool{},
 	}
 	m.out = s.db.NewWriteBatch()
 	defer m.out.Cancel()
@@ -147,7 +146,7 @@ func (m *mending) mendNames() error {
 	return nil
 }
 
-// readJournal reads which URLs and postings the journal has, and fills its gaps with empty entries.
+// readJournal reads which postings the journal has, and fills its gaps with empty entries.
 func (m *mending) readJournal() error {
 	return m.scanBlocks(keyJournal, func(key, value []byte) error {
 		seq, block := lastNum(key), blockOf(key)
@@ -161,9 +160,6 @@ func (m *mending) readJournal() error {
 		e, err := decodeEntry(value)
 		if err != nil {
 			return m.out.Set(key, new(journalEntry).encode())
-		}
-		for _, url := range e.urls {
-			m.urls[url] = true
 		}
 		for _, p := range e.posted {
 			num := postings.NumOf(p.Num)
@@ -335,7 +331,6 @@ func (m *mending) later(it frontier.Item) {
 
 func (m *mending) setURL(id dedup.Hash, u known, write bool) error {
 	m.counters.URLs[u.state]++
-	m.urls[filterKey(id)] = m.urls[filterKey(id)] // stays false if the journal does not have the URL
 	if !write {
 		return nil
 	}
@@ -413,16 +408,6 @@ func (m *mending) writeJournal() error {
 		err := m.out.Set(journalKey(block*pagesInBlock, m.journal), e.encode())
 		e = journalEntry{}
 		return err
-	}
-	for url, there := range m.urls {
-		if there {
-			continue
-		}
-		if e.addURL(url); e.size >= entryBound {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
 	}
 	for num, r := range m.records {
 		if r.hash.IsZero() || m.hashes[hashPosting{filterKey(r.hash), num}] {

@@ -23,7 +23,7 @@ import (
 const rottenPages = 240
 
 // rottenStore makes a store as a killed process leaves it, with files of every kind: tables, a log,
-// segments, and a filter of URLs.
+// and segments.
 func rottenStore(t *testing.T) string {
 	t.Helper()
 	ctx := t.Context()
@@ -31,7 +31,7 @@ func rottenStore(t *testing.T) string {
 	open := func() *Store {
 		s, err := Open(dir, Options{Create: true, Reserve: -1,
 			tune:  func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 },
-			index: postings.Options{Table: 100, URLsEvery: 50},
+			index: postings.Options{Table: 100},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +61,7 @@ func rottenStore(t *testing.T) string {
 	if !snapshot(t, dir, whole) {
 		t.Fatal("the store changed by itself")
 	}
-	names, _ := filepath.Glob(filepath.Join(dir, "*.[pu][or][sl]*")) // .postings and .urls
+	names, _ := filepath.Glob(filepath.Join(dir, "*"+postings.SegmentExt))
 	for _, name := range names {
 		if b, err := os.ReadFile(name); err == nil { // a file that cannot be read was merged just now
 			write(t, whole, filepath.Base(name), string(b))

@@ -8,8 +8,8 @@ import (
 	"skink/frontier"
 )
 
-// Lessons are rules learned about sites, as in a [learn.Book].
-type Lessons interface {
+// An Advisor knows rules learned about sites. A [learn.Book] is one.
+type Advisor interface {
 	// Clean returns a URL without the query parameters that change no page on any site.
 	Clean(url string) string
 	// Look returns whether a URL is worth a fetch now, and the rule if not.
@@ -40,44 +40,4 @@ func (c *Crawl) postponed(ctx context.Context, item frontier.Item) (*Page, error
 		return nil, err
 	}
 	return &Page{Item: item, FetchedAt: time.Now(), Problem: ProblemLater, Detail: cut(advice.String())}, nil
-}
-
-// A Sweeper is a [Handler] that may queue more URLs when nothing is left to fetch.
-type Sweeper interface {
-	// Sweep returns how many URLs it queued. It is called when the frontier is empty, until it
-	// queues nothing, and not if a limit ends the crawl.
-	Sweep(ctx context.Context) (queued int, err error)
-}
-
-// sweep lets the handler queue more URLs, and reports whether it did.
-func (c *Crawl) sweep(ctx context.Context) (bool, error) {
-	s, ok := c.handler.(Sweeper)
-	if !ok || !c.schedule.roomy() {
-		return false, nil
-	}
-	n, err := s.Sweep(ctx)
-	if err != nil || n == 0 {
-		return false, err
-	}
-	c.schedule.stir()
-	return true, nil
-}
-
-// stir makes the schedule ask the frontier for URLs of all hosts again.
-func (s *schedule) stir() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.unheld.stale = true
-	for h := range s.held {
-		h.dry, h.stirred = false, true
-		s.offer(h)
-	}
-	s.changed()
-}
-
-// roomy reports whether the limits of the crawl allow another page.
-func (s *schedule) roomy() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.room() > 0
 }

@@ -177,8 +177,8 @@ func TestScheduleMoodyHosts(t *testing.T) {
 			s := c.schedule
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if most := opt.Connections * shares[slow] / shares[quick]; s.places.asking[slow] > most || s.places.asking[quick] > 1 {
-				t.Errorf("%d slow and %d quick hosts are asked, want %d and 1 at most", s.places.asking[slow], s.places.asking[quick], most)
+			if most := opt.Connections * shares[slow] / shares[quick]; s.capacity.asking[slow] > most || s.capacity.asking[quick] > 1 {
+				t.Errorf("%d slow and %d quick hosts are asked, want %d and 1 at most", s.capacity.asking[slow], s.capacity.asking[quick], most)
 			}
 		})
 		if err := c.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -203,7 +203,7 @@ func TestScheduleMoodyHosts(t *testing.T) {
 	})
 }
 
-func TestPlaces(t *testing.T) {
+func TestCapacity(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
 		asking               [paces]int
@@ -221,17 +221,13 @@ func TestPlaces(t *testing.T) {
 		{"one page is wanted", [paces]int{}, 0, 1, true, true, true},
 		{"no page is wanted", [paces]int{}, 0, 0, false, false, false},
 	} {
-		p := newPlaces(Options{Parallel: 2, Connections: 16})
+		p := newCapacity(&Options{Parallel: 2, Connections: 16})
 		for of, n := range c.asking {
 			for range n {
-				p.take(pace(of))
+				p.begin(pace(of))
 			}
 		}
-		for range c.arrived {
-			turn := p.take(quick)
-			p.answered(&turn)
-			p.arrive(&turn)
-		}
+		p.begun, p.arrived = p.begun+c.arrived, c.arrived
 		for of, want := range [paces]bool{c.quick, c.slow, c.failing} {
 			if got := p.free(pace(of), c.most); got != want {
 				t.Errorf("%s: a host of pace %d may have a turn: %v, want %v", c.name, of, got, want)
