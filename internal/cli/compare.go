@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
 	"skink/internal/harmless"
@@ -50,7 +49,7 @@ type compareFlags struct {
 	check   bool
 	html    string
 	profile string
-	private *privateFlag
+	private *privateHosts
 }
 
 func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -89,9 +88,6 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 		return usagef("compare: --html needs a file: standard output gets the measures")
 	}
 	fromStore := f.flags.Changed("store")
-	if err := f.private.allow(&crawler.Options{}); err != nil { // check before reading anything
-		return err
-	}
 	if !fromStore {
 		if err := checkURLs(args); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"slices"
 
@@ -40,10 +41,10 @@ const (
 )
 
 func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
-	f := &keepFlags{flags: flags}
-	flags.StringVar(&f.keep, "keep", keepFirstText, "which text of a cluster is kept: first, or longest, for which all are judged against all others")
-	flags.StringVar(&f.rule, "rule", byResemblance, "when a text may be dropped for one that it resembles: by resemblance alone, or by containment, only if nearly all it says is in the text that is kept, besides")
-	flags.Float64Var(&f.containment, "containment", defaultContainment, "with --rule containment, the share of a text's runs of three words that must be in the text that is kept, above 0 to 1")
+	f := &keepFlags{flags: flags, keep: keepFirstText, rule: byResemblance, containment: defaultContainment}
+	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "which text of a cluster is kept: first, or longest, for which all are judged against all others")
+	flags.Var(oneOf(&f.rule, byResemblance, byContainment), "rule", "when a text may be dropped for one that it resembles: by resemblance alone, or by containment, only if nearly all it says is in the text that is kept, besides")
+	flags.Var(ratio(&f.containment, math.SmallestNonzeroFloat64, trying[float64]("a share above 0, up to 1")), "containment", "with --rule containment, the share of a text's runs of three words that must be in the text that is kept, above 0 to 1")
 	flags.StringVar(&f.against, "against", "", "folder of a store to judge against, which is not written to: its texts come before all others")
 	return f
 }
@@ -54,12 +55,6 @@ func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 
 func (f *keepFlags) check(d *dedupFlags) error {
 	switch {
-	case f.keep != keepFirstText && f.keep != keepLongestText:
-		return usagef("--keep %q: try first or longest", f.keep)
-	case f.rule != byResemblance && f.rule != byContainment:
-		return usagef("--rule %q: try resemblance or containment", f.rule)
-	case !(f.containment > 0 && f.containment <= 1):
-		return usagef("--containment %v: try a share above 0, up to 1", f.containment)
 	case f.flags.Changed("containment") && f.rule != byContainment:
 		return usagef("--containment adds to --rule containment: give both")
 	case f.rule == byContainment && f.flags.Changed("form"):

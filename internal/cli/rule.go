@@ -2,38 +2,31 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
-	"skink/extract"
 	"skink/internal/session"
 	"skink/store"
 )
 
 // ruleFlags are the flags for judging pages. A new store gets their values, and keeps them.
 type ruleFlags struct {
-	flags      *pflag.FlagSet
-	similarity float64
-	shingle    shingleSize
-	unit       string
-	step       int
-	unordered  bool
-	form       string
-	scheme     string
-	minWords   int
-	contained  float64 // of skink dedup
-	markdown   bool    // of skink crawl
-	pictures   bool    // the same
-	links      onOff   // of skink crawl
-
-	onDuplicate string // of skink crawl: tag or skip
+	flags       *pflag.FlagSet
+	set         store.Settings
+	shingle     shingleSize
+	markdown    bool   // of skink crawl
+	pictures    bool   // the same
+	links       onOff  // the same
+	onDuplicate string // the same
 }
 
 // addOnDuplicateFlag adds --on-duplicate, which a store keeps too.
 func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
-	flags.StringVar(&r.onDuplicate, "on-duplicate", session.Tag, "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only; links are followed of seeds, home pages and pages whose leader is on another host); a store keeps what it began with")
+	r.onDuplicate = session.Tag
+	flags.Var(oneOf(&r.onDuplicate, session.Tag, session.Skip), "on-duplicate", "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only; links are followed of seeds, home pages and pages whose leader is on another host); a store keeps what it began with")
 }
 
 // addLinksFlag adds --links, which is not part of the rule but which a store keeps too.
@@ -46,16 +39,18 @@ func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
 var ruleFlagNames = []string{"similarity", "shingle", "unit", "step", "unordered", "form", "scheme", "min-words", "markdown", "pictures", "links", "on-duplicate"}
 
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
-	r := &ruleFlags{flags: flags, links: true, shingle: shingleSize{units: dedup.DefaultShingle}}
-	flags.Float64Var(&r.similarity, "similarity", dedup.DefaultSimilarity,
+	r := &ruleFlags{flags: flags, links: true, set: session.DefaultSettings()}
+	set := &r.set
+	r.shingle.units = set.Shingle
+	flags.Var(similarity(&set.Similarity), "similarity",
 		fmt.Sprintf("resemblance to its leader from which a page is near, %.2f to 1", dedup.LeastSimilarity()))
 	flags.Var(&r.shingle, "shingle", "words, or --unit, in a shingle")
-	flags.StringVar(&r.unit, "unit", string(dedup.Words), "what a shingle is made of: word or char")
-	flags.IntVar(&r.step, "step", 1, "units between the starts of two shingles; as many as are in one, which is the most, lays them end to end")
-	flags.BoolVar(&r.unordered, "unordered", false, "let the order of the units inside a shingle not count")
-	flags.StringVar(&r.form, "form", dedup.Plain.String(), "what else to take from the words, in de en es fr it nl pl pt ru sv uk: nofunction, noadjectives, singular, stem, joined by commas (other languages: at most stem)")
-	flags.StringVar(&r.scheme, "scheme", "bands", "how candidates are found: bands, super or mega")
-	flags.IntVar(&r.minWords, "min-words", dedup.DefaultMinWords, "words under which a page is thin and compared with nobody")
+	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "what a shingle is made of: word or char")
+	flags.Var(whole(&set.Step, 1, "1"), "step", "units between the starts of two shingles; as many as are in one, which is the most, lays them end to end")
+	flags.BoolVar(&set.Unordered, "unordered", false, "let the order of the units inside a shingle not count")
+	flags.StringVar(&set.Form, "form", set.Form, "what else to take from the words, in de en es fr it nl pl pt ru sv uk: nofunction, noadjectives, singular, stem, joined by commas (other languages: at most stem)")
+	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "how candidates are found: bands, super or mega")
+	flags.Var(whole(&set.MinWords, 0, "0 to compare every page that has a word"), "min-words", "words under which a page is thin and compared with nobody")
 	return r
 }
 
@@ -76,31 +71,11 @@ func (r *ruleFlags) keeps() store.Markdown {
 	return store.NoMarkdown
 }
 
-// defaultSettings returns the settings without any flags.
-func defaultSettings() store.Settings {
-	return addRuleFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).settings()
-}
-
 // settings returns the settings of the flags.
 func (r *ruleFlags) settings() store.Settings {
-	return store.Settings{
-		Format:     store.FormatVersion,
-		Extractor:  extract.Version,
-		Tokenizer:  dedup.TokenizerVersion,
-		Sketch:     dedup.SketchVersion,
-		Form:       r.form,
-		Unit:       r.unit,
-		Shingle:    r.shingle.units,
-		Step:       r.step,
-		Unordered:  r.unordered,
-		Similarity: r.similarity,
-		Scheme:     r.scheme,
-		MinWords:   r.minWords,
-		Contained:  r.contained,
-		Markdown:   r.keeps(),
-		NoLinks:    !bool(r.links),
-		SkipTexts:  r.onDuplicate == session.Skip,
-	}
+	set := r.set
+	set.Shingle, set.Markdown, set.NoLinks, set.SkipTexts = r.shingle.units, r.keeps(), !bool(r.links), r.onDuplicate == session.Skip
+	return set
 }
 
 // A shingleSize is a number of units. For a comparison of two texts it may be auto, which chooses
@@ -123,9 +98,8 @@ func (s *shingleSize) Set(text string) error {
 		s.auto = true
 		return nil
 	}
-	n, err := strconv.Atoi(text)
-	s.units, s.auto = n, false
-	return err
+	s.auto = false
+	return whole(&s.units, math.MinInt, "").Set(text)
 }
 
 func (s *shingleSize) Type() string { return "int" }

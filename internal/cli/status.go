@@ -61,7 +61,8 @@ func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.StringVar(&f.urls, "urls", "", "list the URLs of a state instead: pending, fetched, redirected, blocked, postponed, failed, given-up or outside")
 	flags.StringVar(&f.learned, "learned", "", "print what was learned of this HOST, or of that of a URL, instead, with the evidence")
 	flags.StringVar(&f.forget, "forget", "", "forget what was learned of this HOST; what it postponed a later run looks at again")
-	flags.StringVar(&f.format, "format", "text", "text, or json: one object, with --urls one a line")
+	f.format = "text"
+	flags.Var(oneOf(&f.format, "text", "json"), "format", "text, or json: one object, with --urls one a line")
 	return f.run
 }
 
@@ -74,8 +75,6 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 		return usagef("--urls %q: try pending, fetched, redirected, blocked, postponed, failed, given-up or outside", f.urls)
 	case f.urls != "" && f.learned != "" || f.forget != "" && f.urls+f.learned != "":
 		return usagef("--urls, --learned and --forget are three questions: give one")
-	case f.format != "text" && f.format != "json":
-		return usagef("--format %q: try text or json", f.format)
 	}
 	if f.forget != "" {
 		return forget(ctx, *f.store, hostNamed(f.forget))

@@ -8,7 +8,6 @@ import (
 
 	"skink/dedup"
 	"skink/internal/complete"
-	"skink/internal/loopback"
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"
@@ -45,12 +44,13 @@ Example: a store of another name, at another port
 // viewFlags are the flags of skink view.
 type viewFlags struct {
 	store  *string
-	listen string
+	listen address
 }
 
 func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &viewFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.listen, "listen", viewAddress, "address to listen at; a port alone is one of loopback")
+	f.listen = address{viewAddress, viewAddress}
+	flags.Var(&f.listen, "listen", "address to listen at; a port alone is one of loopback")
 	return f.run
 }
 
@@ -58,20 +58,16 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(args) > 0 {
 		return usagef("unexpected %q: a store is named by --store", args[0])
 	}
-	address, err := loopback.Address(f.listen)
-	if err != nil {
-		return usagef("--listen %q: %w: try a port, such as 8466, or an address with one", f.listen, err)
-	}
 	lent := newLender(*f.store, con.Err)
 	defer lent.close()
 	var opt view.Options
-	err = lent.Read(ctx, func(s store.Reader) error {
+	err := lent.Read(ctx, func(s store.Reader) error {
 		settings, err := storedSettings(ctx, s)
 		if err != nil {
 			return err
 		}
 		rule, err := session.StoredRule(settings, *f.store)
-		opt = viewOf(address, rule)
+		opt = viewOf(f.listen.full, rule)
 		opt.Store, opt.Name, opt.Moment = lent, withoutPassword(*f.store), session.MomentOf
 		opt.About = report.About{Store: opt.Name, Settings: settings}
 		return err
@@ -79,7 +75,7 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	if err != nil {
 		return err
 	}
-	server, err := view.Listen(address, opt)
+	server, err := view.Listen(f.listen.full, opt)
 	if err != nil {
 		return fmt.Errorf("--listen %w", err)
 	}
