@@ -86,7 +86,7 @@ func (p *Pipeline) contest(ctx context.Context, s *subject, l *store.Record, tex
 		s.wants = true
 		return nil
 	}
-	if l, err = p.recordOf(ctx, r.Leader); err != nil || l == nil || l.Kind != store.Page || l.Hash != text || l.Follows() || !p.mayChange(r, l) {
+	if l, err = p.store.record(ctx, r.Leader); err != nil || l == nil || l.Kind != store.Page || l.Hash != text || l.Follows() || !p.mayChange(r, l) {
 		return err
 	}
 	if s.asks {
@@ -148,7 +148,7 @@ func (p *Pipeline) lead(s *subject, over takeover) {
 // page again. The subject may resemble other leaders too, so it is also judged again.
 func (p *Pipeline) depose(ctx context.Context, s *subject) error {
 	for {
-		c, err := p.content(ctx, s.over.leader)
+		c, err := p.store.content(ctx, s.over.leader)
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (p *Pipeline) yield(ctx context.Context, old, s *subject) (leads bool, err 
 	if err != nil {
 		return false, err
 	}
-	now, err := p.recordOf(ctx, s.record.ID)
+	now, err := p.store.record(ctx, s.record.ID)
 	if err != nil || now == nil || now.Kind != store.Page || now.Follows() || now.Hash != s.record.Hash {
 		return false, err
 	}
@@ -198,7 +198,7 @@ func (p *Pipeline) yield(ctx context.Context, old, s *subject) (leads bool, err 
 // judgeAgain judges a stored page again.
 func (p *Pipeline) judgeAgain(ctx context.Context, id dedup.Hash) error {
 	for {
-		c, err := p.content(ctx, id)
+		c, err := p.store.content(ctx, id)
 		if err != nil || c == nil || c.Record.Kind != store.Page || !c.Kept {
 			return err
 		}
@@ -261,7 +261,7 @@ func (p *Pipeline) rewrite(ctx context.Context, all ...*subject) (done int, err 
 // reelect gives the lead of a cluster to the member that should lead now.
 func (p *Pipeline) reelect(ctx context.Context, leader dedup.Hash) error {
 	for {
-		l, err := p.recordOf(ctx, leader)
+		l, err := p.store.record(ctx, leader)
 		if err != nil || l == nil || l.Kind != store.Page || l.Follows() {
 			return err
 		}
@@ -269,12 +269,12 @@ func (p *Pipeline) reelect(ctx context.Context, leader dedup.Hash) error {
 		if err != nil || leads == l.URL {
 			return err
 		}
-		c, err := p.content(ctx, dedup.HashOf([]byte(leads)))
+		c, err := p.store.content(ctx, dedup.HashOf([]byte(leads)))
 		switch {
 		case err != nil || c == nil || c.Record.Leader != leader || !c.Record.Follows():
 			return err
 		case !c.Kept:
-			return p.fetchAgain(ctx, &c.Record) // it takes the lead when it is judged
+			return p.store.fetchAgain(ctx, &c.Record) // it takes the lead when it is judged
 		}
 		s := p.remade(c)
 		b := s.before
@@ -298,7 +298,7 @@ func (p *Pipeline) leavesElected(ctx context.Context, before *store.Record) (boo
 	if !p.elects() || !before.Follows() || before.CanonicalURL != before.DuplicateOf {
 		return false, nil
 	}
-	l, err := p.recordOf(ctx, before.Leader)
+	l, err := p.store.record(ctx, before.Leader)
 	if err != nil || l == nil {
 		return false, err
 	}

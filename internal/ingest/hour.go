@@ -273,7 +273,7 @@ func (p *Pipeline) turnOf(ctx context.Context, s *subject, before *store.Record)
 		}
 		t.sign = signOf(text, r.URL)
 		if before.Kind == store.Page {
-			was, err := p.content(ctx, before.ID)
+			was, err := p.store.content(ctx, before.ID)
 			if err != nil {
 				return turn{}, err
 			}
@@ -292,7 +292,7 @@ func (p *Pipeline) turnOf(ctx context.Context, s *subject, before *store.Record)
 // wasSorry reports whether a page had the text of a soft 404 at the last visit too. It returns true
 // if that text was not kept.
 func (p *Pipeline) wasSorry(ctx context.Context, s *subject, before *store.Record) (bool, error) {
-	content, err := p.content(ctx, before.ID)
+	content, err := p.store.content(ctx, before.ID)
 	if err != nil || content == nil || content.Record.Kind == store.Page && !content.Kept {
 		return true, err
 	}

@@ -73,7 +73,7 @@ type Store interface {
 
 // A Pipeline judges pages and stores them. Its methods are safe for concurrent use.
 type Pipeline struct {
-	store       Store
+	store       pageStore
 	opt         Options
 	leaders     *leaderCache
 	texts       sync.Pool // of *dedup.Text
@@ -108,7 +108,7 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	}
 	opt.GoneAfter = cmp.Or(opt.GoneAfter, DefaultGoneAfter)
 	parts := memory.Divide(opt.Memory)
-	p := &Pipeline{store: s, opt: opt, posting: dedup.MaxPosting, counts: counts{all: tally, began: time.Now(), shared: opt.Shared}, reading: memory.NewPool(parts.Reading), flight: flight}
+	p := &Pipeline{store: pageStore{s}, opt: opt, posting: dedup.MaxPosting, counts: counts{all: tally, began: time.Now(), shared: opt.Shared}, reading: memory.NewPool(parts.Reading), flight: flight}
 	p.order.Store(opt.Order)
 	p.texts.New = func() any { return new(dedup.Text) }
 	p.leaders = newLeaderCache(s, opt.Rule, parts.Leaders)
@@ -131,6 +131,17 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 // last sync to disk.
 func (p *Pipeline) Close() error { return p.upkeep.stop() }
 
+// Sweep implements [crawler.Sweeper].
+func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
+	if p.opt.Learn == nil || !p.opt.Learn.Budget {
+		return 0, nil
+	}
+	if queued, err = sweepLater(ctx, p.store, p.opt.Learn); err != nil {
+		return 0, err
+	}
+	return queued, p.keepLearned(ctx)
+}
+
 // Handle judges and stores the result of a URL, and returns when it is stored. It implements
 // [crawler.Handler]. Concurrent calls must not be for the same URL; the frontier ensures that.
 func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawler.Leads) error {
@@ -151,7 +162,7 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 // crawled turns a page into a subject.
 func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*subject, error) {
 	s := subjectOf(page)
-	known, err := p.recordOf(ctx, s.record.ID)
+	known, err := p.store.record(ctx, s.record.ID)
 	if err == nil && !answers(known, page) {
 		err = p.take(ctx, s, page, leads)
 	}
@@ -206,15 +217,6 @@ func (p *Pipeline) meet(ctx context.Context, s *subject, page *crawler.Page, kno
 	}
 	s.read = s.record
 	return p.comeBack(ctx, s, known)
-}
-
-// recordOf returns the stored record of a page, or nil if there is none.
-func (p *Pipeline) recordOf(ctx context.Context, id dedup.Hash) (*store.Record, error) {
-	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantRecord)
-	if err != nil || pages[0] == nil {
-		return nil, err
-	}
-	return &pages[0].Record, nil
 }
 
 // readInto reads a page into a subject. If the page cannot be read, the subject's record says so.

@@ -82,7 +82,7 @@ func (p *Pipeline) replay(ctx context.Context, r *replaying) error {
 	if err := r.Before(ctx); err != nil {
 		return err
 	}
-	known, err := p.recordOf(ctx, r.subject.record.ID)
+	known, err := p.store.record(ctx, r.subject.record.ID)
 	if err != nil {
 		return err
 	}

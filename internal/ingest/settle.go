@@ -122,7 +122,7 @@ func (p *Pipeline) judgeMembers(ctx context.Context, st *settling, members []mem
 		case c == nil || c.Record.Leader != st.leader || !c.Record.Follows(): // it was visited meanwhile
 		case !c.Kept:
 			st.settled(&c.Record)
-			if err := p.fetchAgain(ctx, &c.Record); err != nil {
+			if err := p.store.fetchAgain(ctx, &c.Record); err != nil {
 				return 0, err
 			}
 		default:
@@ -206,7 +206,7 @@ func (p *Pipeline) twin(ctx context.Context, st *settling, s *subject) (*store.R
 		if !ok || noIndex && !s.record.NoIndex {
 			continue
 		}
-		r, err := p.recordOf(ctx, id)
+		r, err := p.store.record(ctx, id)
 		if err != nil {
 			return nil, err
 		}

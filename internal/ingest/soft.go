@@ -93,7 +93,7 @@ func (p *Pipeline) putBack(ctx context.Context, soft *learn.Soft, said ...*store
 	}
 	var leaders []*store.Record
 	for _, url := range back {
-		r, err := p.recordOf(ctx, dedup.HashOf([]byte(url)))
+		r, err := p.store.record(ctx, dedup.HashOf([]byte(url)))
 		switch {
 		case err != nil:
 			return err
@@ -103,12 +103,12 @@ func (p *Pipeline) putBack(ctx context.Context, soft *learn.Soft, said ...*store
 			leaders = append(leaders, r)
 			continue
 		}
-		if err := p.fetchAgain(ctx, r); err != nil {
+		if err := p.store.fetchAgain(ctx, r); err != nil {
 			return err
 		}
 	}
 	for _, r := range leaders { // last, so that they have no members left when they become errors
-		if err := p.fetchAgain(ctx, r); err != nil {
+		if err := p.store.fetchAgain(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ func (p *Pipeline) examine(ctx context.Context, soft *learn.Soft, suspects []str
 	var said []*store.Record
 	done := map[dedup.Hash]bool{}
 	look := func(id dedup.Hash) (*store.Record, error) {
-		c, err := p.content(ctx, id)
+		c, err := p.store.content(ctx, id)
 		if err != nil || c == nil || done[id] {
 			return nil, err
 		}
@@ -179,7 +179,7 @@ func (p *Pipeline) storedSays(ctx context.Context, soft *learn.Soft, c *store.Co
 		return false, nil
 	}
 	if !c.Kept && r.Verdict == dedup.Exact {
-		leader, err := p.content(ctx, r.Leader)
+		leader, err := p.store.content(ctx, r.Leader)
 		if err != nil || leader == nil {
 			return false, err
 		}
@@ -198,7 +198,7 @@ func (p *Pipeline) recallSoft(ctx context.Context, r *store.Record) error {
 	if err != nil || !ok || r.Kind != store.Page {
 		return err
 	}
-	c, err := p.content(ctx, r.ID)
+	c, err := p.store.content(ctx, r.ID)
 	if err != nil || c == nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (p *Pipeline) isDefault(ctx context.Context, s *subject) (bool, error) {
 		return err == nil, err
 	}
 	for _, url := range defaults {
-		r, err := p.recordOf(ctx, dedup.HashOf([]byte(url)))
+		r, err := p.store.record(ctx, dedup.HashOf([]byte(url)))
 		if err != nil || r != nil && r.Kind == store.Page && r.Hash == s.record.Hash {
 			return err == nil, err
 		}

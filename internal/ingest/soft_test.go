@@ -81,7 +81,7 @@ func TestSoft(t *testing.T) {
 			if r.Kind != c.want || (r.Problem == string(crawler.ProblemSoft)) != (c.want == store.Error) || c.want == store.Error && (r.Fed() || r.Words > 0) {
 				t.Errorf("record %+v", r)
 			}
-			if r, err := p.recordOf(t.Context(), dedup.HashOf([]byte(probe))); r != nil || err != nil {
+			if r, err := p.store.record(t.Context(), dedup.HashOf([]byte(probe))); r != nil || err != nil {
 				t.Errorf("the probe has a record: %+v, %v", r, err)
 			}
 		})

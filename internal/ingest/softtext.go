@@ -261,7 +261,7 @@ func (p *Pipeline) answers(ctx context.Context, soft *learn.Soft) (*softAnswer, 
 	}
 	var others []*pageWords
 	for _, url := range soft.Others {
-		c, err := p.content(ctx, dedup.HashOf([]byte(url)))
+		c, err := p.store.content(ctx, dedup.HashOf([]byte(url)))
 		if err != nil {
 			return nil, err
 		}

@@ -92,7 +92,7 @@ func (p *Pipeline) decide(ctx context.Context, s *subject, ask store.Ask, found 
 			c = ahead
 		}
 		if leader = nil; err == nil && c != nil && c.Follows() {
-			leader, err = p.recordOf(ctx, c.Leader)
+			leader, err = p.store.record(ctx, c.Leader)
 		}
 		if err == nil {
 			trusted, err = p.trusts(ctx, s, c, leader)
@@ -157,7 +157,7 @@ func (p *Pipeline) ahead(ctx context.Context, s *subject, leader *store.Record) 
 	if leader == nil || leader.Kind != store.Page || !leader.Follows() {
 		return nil, nil
 	}
-	r, err := p.recordOf(ctx, leader.Leader)
+	r, err := p.store.record(ctx, leader.Leader)
 	if err != nil || r == nil || r.ID == s.record.ID || r.Kind != store.Page || r.Follows() || r.Hash != s.record.Hash || r.NoIndex && !s.record.NoIndex {
 		return nil, err
 	}

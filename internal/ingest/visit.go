@@ -8,7 +8,6 @@ import (
 
 	"skink/crawler"
 	"skink/dedup"
-	"skink/frontier"
 	"skink/store"
 )
 
@@ -60,11 +59,16 @@ func (p *Pipeline) comeBack(ctx context.Context, s *subject, before *store.Recor
 // altered handles a visit to a page with other words, or whose noindex has changed.
 func (p *Pipeline) altered(ctx context.Context, s *subject, at time.Time) error {
 	if looksSame(*s.before, s.record) {
-		only, err := p.isRestless(ctx, s)
+		was, err := p.store.content(ctx, s.before.ID)
 		if err != nil {
 			return err
 		}
-		if found := s.record.Restless; only {
+		text, err := s.plainText()
+		if err != nil {
+			return err
+		}
+		found, only := restlessIn(was, s.before.Restless, text)
+		if s.record.Restless = found; only {
 			s.touched(store.Same, at)
 			s.record.Restless = found
 			return nil
@@ -150,7 +154,7 @@ func (s *subject) becomes() store.VisitKind {
 // the page gets a new record with the old verdict.
 func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) error {
 	b, r := s.before, &s.record
-	content, err := p.content(ctx, s.before.ID)
+	content, err := p.store.content(ctx, s.before.ID)
 	if err != nil {
 		return err
 	}
@@ -202,7 +206,7 @@ func (p *Pipeline) succeed(ctx context.Context, s *subject, kind store.VisitKind
 		s.record.Succeeds(s.before, nil, 0)
 		return nil
 	}
-	content, err := p.content(ctx, s.before.ID)
+	content, err := p.store.content(ctx, s.before.ID)
 	if err != nil {
 		return err
 	}
@@ -265,23 +269,13 @@ func (s *subject) texts() (text, markdown string, err error) {
 	return string(t), string(m), err
 }
 
-// content returns the stored record of a page with its text, sketch and links, or nil if there is
-// none.
-func (p *Pipeline) content(ctx context.Context, id dedup.Hash) (*store.Content, error) {
-	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantText|store.WantSketch|store.WantLinks)
-	if err != nil {
-		return nil, err
-	}
-	return pages[0], nil
-}
-
 // lookBack reads the stored record again after a subject was refused as stale, because that record
 // may have changed.
 func (p *Pipeline) lookBack(ctx context.Context, s *subject) error {
 	if s.before == nil || s.known {
 		return nil
 	}
-	known, err := p.recordOf(ctx, s.record.ID)
+	known, err := p.store.record(ctx, s.record.ID)
 	if err != nil || known == nil {
 		s.before = known
 		return err
@@ -316,15 +310,9 @@ func sameVerdict(a, b *store.Record) bool {
 // checkLeader queues a page again if its leader changed since the page was judged and its text is
 // not kept: without its text the page cannot be judged again.
 func (p *Pipeline) checkLeader(ctx context.Context, s *subject) error {
-	leader, err := p.recordOf(ctx, s.record.Leader)
+	leader, err := p.store.record(ctx, s.record.Leader)
 	if err != nil || leader != nil && !leader.Began().After(s.before.Began()) {
 		return err
 	}
-	return p.fetchAgain(ctx, &s.record)
-}
-
-// fetchAgain queues a page without validators, so that it is fetched even if it was not modified.
-func (p *Pipeline) fetchAgain(ctx context.Context, r *store.Record) error {
-	_, err := p.store.Requeue(ctx, []frontier.Item{{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: time.Now().UTC()}})
-	return err
+	return p.store.fetchAgain(ctx, &s.record)
 }
