@@ -46,8 +46,8 @@ const (
 
 // saysMissing reports whether a page is equal to its host's answer for a URL that cannot exist. It
 // calls text only if the titles have the same words.
-func (p *Pipeline) saysMissing(ctx context.Context, soft *learn.Soft, r *store.Record, text func() (string, error)) (bool, error) {
-	a, err := p.answers(ctx, soft)
+func (f *softPages) saysMissing(ctx context.Context, soft *learn.Soft, r *store.Record, text func() (string, error)) (bool, error) {
+	a, err := f.answers(ctx, soft)
 	if err != nil {
 		return false, err
 	}
@@ -187,12 +187,10 @@ func runsOf(words []string) map[run]bool {
 	return all
 }
 
-var tokenTexts = sync.Pool{New: func() any { return new(dedup.Text) }}
-
 // tokensOf returns the words of a text in canonical form.
 func tokensOf(text string) []string {
-	canon := tokenTexts.Get().(*dedup.Text)
-	defer giveBack(&tokenTexts, canon)
+	canon := texts.Get().(*dedup.Text)
+	defer giveBack(&texts, canon)
 	if canon.Read([]byte(text)); canon.Len() == 0 {
 		return nil
 	}
@@ -218,9 +216,9 @@ func behindHost(rawURL string) string {
 
 // titleWords returns a hash of the words of a title that are not in the page's URL.
 func titleWords(title, url string) (hash uint64) {
-	inURL, inTitle := tokenTexts.Get().(*dedup.Text), tokenTexts.Get().(*dedup.Text)
-	defer giveBack(&tokenTexts, inURL)
-	defer giveBack(&tokenTexts, inTitle)
+	inURL, inTitle := texts.Get().(*dedup.Text), texts.Get().(*dedup.Text)
+	defer giveBack(&texts, inURL)
+	defer giveBack(&texts, inTitle)
 	inURL.Read([]byte(behindHost(url)))
 	inTitle.Read([]byte(title))
 	for _, n := range inTitle.Numbers() {
@@ -252,16 +250,16 @@ const softAnswersKept = 8 << 20
 func (a *softAnswer) weigh() int { return 64*len(a.text) + 128*len(a.taken) }
 
 // answers returns the prepared answer of a host for a URL that cannot exist.
-func (p *Pipeline) answers(ctx context.Context, soft *learn.Soft) (*softAnswer, error) {
+func (f *softPages) answers(ctx context.Context, soft *learn.Soft) (*softAnswer, error) {
 	name := answerOf{soft.Probe, soft.Text, strings.Join(soft.Others, " ")}
-	p.softAnswers.mu.Lock()
-	defer p.softAnswers.mu.Unlock()
-	if a, ok := p.softAnswers.last.Get(name); ok {
+	f.texts.mu.Lock()
+	defer f.texts.mu.Unlock()
+	if a, ok := f.texts.last.Get(name); ok {
 		return a, nil
 	}
 	var others []*pageWords
 	for _, url := range soft.Others {
-		c, err := p.store.content(ctx, dedup.HashOf([]byte(url)))
+		c, err := f.store.content(ctx, dedup.HashOf([]byte(url)))
 		if err != nil {
 			return nil, err
 		}
@@ -270,6 +268,6 @@ func (p *Pipeline) answers(ctx context.Context, soft *learn.Soft) (*softAnswer, 
 		}
 	}
 	a := newSoftAnswer(wordsOf(soft.Probe, soft.Title, soft.Text), others)
-	p.softAnswers.last.Put(name, a)
+	f.texts.last.Put(name, a)
 	return a, nil
 }

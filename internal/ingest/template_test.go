@@ -84,12 +84,7 @@ func BenchmarkTemplate(b *testing.B) {
 	p := start(b, m, testOptions(b))
 	defer p.Close()
 	for n := pages; b.Loop(); n++ {
-		f := &file{from: &corpus.Record{Input: fmt.Sprint(n), Raw: []byte(templatePage(n)), Type: "text/plain"}}
-		p.readFile(f)
-		f.record.URL, f.record.ID = fmt.Sprint(n), dedup.HashOf([]byte(fmt.Sprint(n)))
-		if err := p.judge(b.Context(), &f.subject); err != nil {
-			b.Fatal(err)
-		}
+		judgedFile(b, p, fmt.Sprint(n), templatePage(n), false)
 	}
 }
 
