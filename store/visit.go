@@ -49,6 +49,18 @@ func (v *Visit) Fetched() time.Time {
 	return v.FetchedAt
 }
 
+// Minima returns the sketch of the text at that visit, or nil if it was not kept.
+func (v *Visit) Minima() *dedup.Sketch {
+	var s dedup.Sketch
+	if len(v.Sketch) != 4*len(s) {
+		return nil
+	}
+	for i := range s {
+		s[i] = binary.LittleEndian.Uint32(v.Sketch[4*i:])
+	}
+	return &s
+}
+
 // A Restless is a short passage of a page that a visit found changed.
 type Restless struct {
 	After  dedup.Hash `json:"after"`            // its place: of the last line before it that stayed, and how many lines are between

@@ -465,3 +465,47 @@ func TestBadHourInArchive(t *testing.T) {
 		})
 	}
 }
+
+// TestGoneReturns: pages that were gone for a visit return, also if their texts are alike. Four
+// pages have one text. Four are tables with the same words and other figures each time.
+func TestGoneReturns(t *testing.T) {
+	t.Parallel()
+	site := startTwin(t, 0)
+	table := func(n, day int) string {
+		var rows strings.Builder
+		for hour := range 24 {
+			fmt.Fprintf(&rows, "<tr><td>%02d:00<td>temperature<td>%d<td>wind<td>%d", hour, 1000*day+100*n+hour, 5000*day+70*n+hour)
+		}
+		return "<!DOCTYPE html><title>Station</title><h1>Measurements</h1><table>" + rows.String() + "</table>"
+	}
+	put := func(day int) {
+		links := ""
+		for n := range 4 {
+			same, figures := fmt.Sprintf("/same/%d", n), fmt.Sprintf("/figures/%d", n)
+			links += "<a href=" + same + ">a</a> <a href=" + figures + ">b</a> "
+			site.put(same, essay("story", "", ""))
+			site.put(figures, table(n, day))
+		}
+		site.put("/", essay("home", "", links))
+	}
+	dir := t.TempDir()
+	put(1)
+	crawlTwins(t, dir, site.url("/"))
+	first := exportedVerdicts(t, dir)
+	if len(first) != 9 {
+		t.Fatalf("%d pages, want 9", len(first))
+	}
+	for n := range 4 {
+		site.drop(fmt.Sprintf("/same/%d", n))
+		site.drop(fmt.Sprintf("/figures/%d", n))
+	}
+	crawlTwins(t, dir, "--recrawl", "0s", "--gone-after", "1")
+	if got := exportedVerdicts(t, dir); len(got) != 1 {
+		t.Errorf("%d pages while eight are gone, want 1", len(got))
+	}
+	put(2)
+	crawlTwins(t, dir, "--recrawl", "0s", "--gone-after", "1")
+	if got := exportedVerdicts(t, dir); !maps.Equal(got, first) {
+		t.Errorf("after the return the verdicts are\n%v, want\n%v", got, first)
+	}
+}

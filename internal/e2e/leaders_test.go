@@ -80,12 +80,17 @@ func crawlTwins(t *testing.T, dir string, args ...string) {
 	runIn(t, dir, append([]string{"crawl", "--quiet", "--delay", "0", "--per-host", "1", "--ignore-robots", "--allow-private", "127.0.0.0/8", "--sitemaps", "off", "--learn", "off"}, args...)...)
 }
 
-// exportedVerdicts are the verdicts of all pages, by URL, with their leaders.
+// exportedVerdicts returns the verdicts of all pages, by URL, with their leaders.
 func exportedVerdicts(t *testing.T, dir string, args ...string) map[string]string {
 	t.Helper()
+	return verdictsOf(t, string(runIn(t, dir, append([]string{"export", "--include", "all"}, args...)...)))
+}
+
+// verdictsOf returns the verdicts of an export, by URL, with their leaders.
+func verdictsOf(t *testing.T, export string) map[string]string {
+	t.Helper()
 	all := map[string]string{}
-	out := runIn(t, dir, append([]string{"export", "--include", "all"}, args...)...)
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(export) {
 		var page struct {
 			URL         string `json:"url"`
 			Verdict     string `json:"verdict"`

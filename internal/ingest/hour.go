@@ -27,7 +27,8 @@ import (
 //     a time or the path. Redirects to one path count as the same text. Pages that were duplicates
 //     of each other before count as one. A page in which only ignored words changed is not
 //     completely different: a table of figures has the same words on many pages, and other figures
-//     each day.
+//     each day. A page that is gone has no last text to compare words with. So it returns if at
+//     least half of its last text returns, and otherwise its new text counts with digits and URL.
 //
 // After Options.GoneAfter such visits the page is gone. Until then its record, text and verdict
 // stay, and links of the answer are not followed.
@@ -265,17 +266,18 @@ func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) 
 	case r.Kind != store.Page:
 		return turn{}, nil
 	default:
-		if before.Kind == store.Page {
-			left, err := h.leftOf(ctx, got, before)
-			if err != nil || left >= whollyOther {
-				return turn{}, err
-			}
+		left, err := h.leftOf(ctx, got, before)
+		if err != nil || left >= whollyOther {
+			return turn{}, err
 		}
 		text, err := got.plainText()
 		if err != nil {
 			return turn{}, err
 		}
 		t.sign = signOf(text, r.URL)
+		if before.Kind != store.Page && before.Hash != t.sign {
+			t.sign = dedup.HashOf([]byte(text))
+		}
 		if before.Kind == store.Page {
 			was, err := h.store.content(ctx, before.ID)
 			if err != nil {
@@ -307,8 +309,17 @@ func (h *hours) wasSorry(ctx context.Context, before *store.Record) (bool, error
 	return h.soft.storedSays(ctx, &soft, content)
 }
 
-// leftOf estimates the resemblance of a page to its last version.
+// leftOf estimates the resemblance of a page to its last version with words, which may be an
+// earlier visit. It returns 0 if there is none.
 func (h *hours) leftOf(ctx context.Context, got *reading, before *store.Record) (float64, error) {
+	if before.Kind != store.Page {
+		for i := range before.Earlier {
+			if v := &before.Earlier[i]; v.Words > 0 {
+				return got.leftOfVisit(v), nil
+			}
+		}
+		return 0, nil
+	}
 	if got.seen.Hash == before.Hash || before.Words == 0 {
 		return 1, nil
 	}
@@ -317,6 +328,18 @@ func (h *hours) leftOf(ctx context.Context, got *reading, before *store.Record) 
 		return 0, err
 	}
 	return dedup.Estimate(got.sketch, pages[0].Sketch), nil
+}
+
+// leftOfVisit estimates the resemblance of a page to its text at an earlier visit.
+func (got *reading) leftOfVisit(v *store.Visit) float64 {
+	if got.seen.Hash == v.Hash {
+		return 1
+	}
+	sketch := v.Minima()
+	if sketch == nil || got.sketch == nil {
+		return 0
+	}
+	return dedup.Estimate(got.sketch, sketch)
 }
 
 // signOf returns a hash of the words of a text that have no digit and do not occur in the URL of
