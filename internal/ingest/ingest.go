@@ -1,10 +1,32 @@
 // Package ingest is the pipeline: a page becomes a text, a sketch, a verdict and a record.
 //
-// Each page is processed independently, in the goroutine that calls Handle: it is read and
-// sketched, looked up, compared exactly with the leaders found, and committed under the mark of its
-// look-up. If the store refuses it as stale, because a page that could have changed the verdict was
-// committed meanwhile, it is looked up again. So of two copies fetched at once exactly one is
-// unique, without a global lock.
+// # The path of one page
+//
+// [Pipeline.Handle] takes a page through four steps, in the goroutine that calls it. Each step
+// returns a value that does not change afterwards.
+//
+//	crawler.Page ─ read.go ─▶ reading ─ visit.go ─▶ visit ─ judge.go ─▶ judgement ─ commit.go ─▶ store
+//
+//   - Read: [Options.read] extracts the text, its sketch and keys, the links, and what the page says
+//     of itself. It is pure. The reader around it bounds memory (cost.go), and gives up pages that
+//     end the process (flight.go).
+//   - Visit: the reading is compared with what is known. A page can be a soft 404 (soft.go), and a
+//     host can fail as a whole (hour.go): both give the reading of a failed visit. Then [compare],
+//     which is pure, finds out what the visit means for the stored record: nothing new, other
+//     words, a failure, a page that is gone.
+//   - Judge: the judge looks the sketch up in the store, compares the page exactly with the leaders
+//     found (leaders.go), and gives the verdict. It finds out whether the page should lead instead.
+//   - Commit: the entry is written under the mark of its look-up. If the store refuses it as stale,
+//     because a page that could have changed the verdict was committed meanwhile, the page is
+//     visited and judged again by the same reading. So of two copies fetched at once exactly one is
+//     unique, without a global lock. If a leader has changed, its members are judged again
+//     (elect.go, members.go), and the URL ends after that.
+//
+// Pages of an archive (replay.go) and files (files.go) take the same steps: many are read at once,
+// and they are committed in order.
+//
+// A Pipeline holds what lives as long as the run. Each part is a type in a file of its own: lessons
+// for the book of evidence, URLs listed in sitemaps, counts, upkeep.
 package ingest
 
 import (
