@@ -21,7 +21,7 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, commit Commit) error {
 	defer turn.release()
 	j := &judgement{visit: v, record: v.draft}
 	if v.kind == recorded {
-		turn.take()
+		turn.takeAll()
 		if err := p.elections.resume(ctx, v.before); err != nil {
 			return err
 		}
@@ -31,29 +31,28 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, commit Commit) error {
 		if j, err = p.write(ctx, v, turn, commit); err != nil {
 			return err
 		}
-		if err := p.soft.meanwhile(ctx, j, turn); err != nil {
-			return err
-		}
 		if err := p.elections.follow(ctx, j); err != nil {
 			return err
 		}
 	}
 	if r := &j.record; r.Kind == store.Page && !r.Listed && p.listing.has(r.ID) { // the sitemap was read meanwhile
-		turn.take()
+		turn.takeAll()
 		if err := p.elections.markListed(ctx, []dedup.Hash{r.ID}); err != nil {
 			return err
 		}
 	}
 	if j.leavesMembers() {
-		turn.take()
+		turn.take(j.record.ID)
 		if err := p.elections.judgeMembers(ctx, j.record.ID); err != nil {
 			return err
 		}
 	}
-	if !j.endsLater() {
-		return nil
+	if j.endsLater() {
+		if err := p.end(ctx, j); err != nil {
+			return err
+		}
 	}
-	return p.end(ctx, j)
+	return p.soft.meanwhile(ctx, j, turn)
 }
 
 // write judges a visit and writes it until it is not stale, and updates the counts and the book. It
@@ -61,12 +60,12 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, commit Commit) error {
 func (p *Pipeline) write(ctx context.Context, v *visit, turn *right, commit Commit) (*judgement, error) {
 	defer p.lessons.begin()()
 	for {
-		j, err := p.judge.verdict(ctx, v, judging{asks: !turn.held})
+		j, err := p.judge.verdict(ctx, v, judging{turn: turn})
 		if err != nil {
 			return nil, err
 		}
-		if !turn.held && (j.wants || j.changesLeaders()) { // another page may have changed the leaders since the look-up
-			turn.take()
+		if ids := j.clusters(); !turn.covers(ids...) { // another page may have changed the leaders since the look-up
+			turn.take(ids...)
 			continue
 		}
 		if !j.changesLeaders() && v.kind != recorded { // its verdict holds, or the store will refuse it

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"skink/dedup"
-	"skink/internal/precedence"
 	"skink/store"
 )
 
@@ -28,11 +27,14 @@ import (
 // its canonical URL names. So all members of a cluster are listed before its leader changes. That
 // is rare: a page that neither precedes the leader nor is named by it changes nothing.
 //
-// One process runs one election at a time, see electing.go. A page is first judged without the
-// right to change leaders, which only shows whether it needs that right. If it does, it waits for
-// the right and is judged again. A page of another process may have replaced the same leader
-// meanwhile. Then the old leader follows that page, and the new page is judged again. So of two such
-// pages, the one that is committed second sees the first.
+// One process runs one election of a cluster at a time, see electing.go. A page is first judged
+// without the right to change leaders, which only shows which clusters it needs. If there are any,
+// it waits for these and is judged again. It also holds its own cluster, which later copies contest.
+//
+// Members that are judged again, and pages of another process, may change the same leader at the
+// same time. Then the store refuses the commit that comes second, or the old leader follows the
+// other page by then, and the page is judged again. So of two such pages, the one that is committed
+// second sees the first.
 //
 // A page whose canonical URL names one of the leaders that it was compared with, and that resembles
 // it enough, follows that leader even if it resembles another more.
@@ -40,30 +42,9 @@ import (
 // elections change the leaders of clusters, and judge stored pages again.
 type elections struct {
 	*judge
-	turns   electing // held while leaders change
+	turns   electing
 	counts  *counts
 	lessons *lessons
-}
-
-// A right is the right of one page to change leaders. The page holds it until it is committed.
-type right struct {
-	turns    *electing
-	standing precedence.Standing
-	held     bool
-}
-
-func (r *right) take() {
-	if !r.held {
-		r.turns.lock(&r.standing)
-		r.held = true
-	}
-}
-
-func (r *right) release() {
-	if r.held {
-		r.held = false
-		r.turns.unlock()
-	}
 }
 
 // follow does the work that follows after a judgement is stored.
@@ -309,8 +290,8 @@ func (e *elections) resume(ctx context.Context, known *store.Record) error {
 	return e.reelect(ctx, known.ID)
 }
 
-// markListed marks the records of pages as listed in a sitemap. The caller holds the right to
-// change leaders.
+// markListed marks the records of pages as listed in a sitemap. The caller holds all
+// clusters.
 func (e *elections) markListed(ctx context.Context, ids []dedup.Hash) error {
 	pages, err := e.store.Pages(ctx, ids, store.WantRecord)
 	if err != nil {

@@ -5,22 +5,22 @@
 // [Pipeline.Handle] takes a page through four steps, in the goroutine that calls it. Each step
 // returns a value that does not change afterwards.
 //
-//	crawler.Page ─ read.go ─▶ reading ─ visit.go ─▶ visit ─ judge.go ─▶ judgement ─ commit.go ─▶ store
+//		crawler.Page ─ read.go ─▶ reading ─ visit.go ─▶ visit ─ judge.go ─▶ judgement ─ commit.go ─▶ store
 //
-//   - Read: [Options.read] extracts the text, its sketch and keys, the links, and what the page says
-//     of itself. It is pure. The reader around it bounds memory (cost.go), and gives up pages that
-//     end the process (flight.go).
-//   - Visit: the reading is compared with what is known. A page can be a soft 404 (soft.go), and a
-//     host can fail as a whole (hour.go): both give the reading of a failed visit. Then [compare],
-//     which is pure, finds out what the visit means for the stored record: nothing new, other
-//     words, a failure, a page that is gone.
-//   - Judge: the judge looks the sketch up in the store, compares the page exactly with the leaders
-//     found (leaders.go), and gives the verdict. It finds out whether the page should lead instead.
-//   - Commit: the entry is written under the mark of its look-up. If the store refuses it as stale,
-//     because a page that could have changed the verdict was committed meanwhile, the page is
-//     visited and judged again by the same reading. So of two copies fetched at once exactly one is
-//     unique, without a global lock. If a leader has changed, its members are judged again
-//     (elect.go, members.go), and the URL ends after that.
+//	  - Read: [Options.read] extracts the text, its sketch and keys, the links, and what the page says
+//	    of itself. It is pure. The reader around it bounds memory (cost.go), and gives up pages that
+//	    end the process (flight.go).
+//	  - Visit: the reading is compared with what is known. A page can be a soft 404 (soft.go), and a
+//	    host can fail as a whole (hour.go): both give the reading of a failed visit. Then [compare],
+//	    which is pure, finds out what the visit means for the stored record: nothing new, other
+//	    words, a failure, a page that is gone.
+//	  - Judge: the judge looks the sketch up in the store, compares the page exactly with the leaders
+//	    found (leaders.go), and gives the verdict. It finds out whether the page should lead instead.
+//	  - Commit: the entry is written under the mark of its look-up. If the store refuses it as stale,
+//	    because a page that could have changed the verdict was committed meanwhile, the page is
+//	    visited and judged again by the same reading. So of two copies fetched at once exactly one is
+//	    unique, without a global lock. If a leader has changed, its members are judged again
+//	    (elect.go, members.go), and the URL ends after that.
 //
 // Pages of an archive (replay.go) and files (files.go) take the same steps: many are read at once,
 // and they are committed in order.
@@ -217,8 +217,8 @@ func (p *Pipeline) Listed(ctx context.Context, urls []string) error {
 	if err := p.listing.add(ctx, p.store, ids); err != nil {
 		return err
 	}
-	p.elections.turns.lock(nil)
-	defer p.elections.turns.unlock()
+	p.elections.turns.lockAll()
+	defer p.elections.turns.unlock(nil)
 	return p.elections.markListed(ctx, ids)
 }
 

@@ -35,7 +35,7 @@ type judgement struct {
 	basis   store.Basis
 	over    takeover     // the leader that the page replaces
 	reelect []dedup.Hash // leaders of clusters in which another page may have to lead now
-	wants   bool         // the page may have to change a leader, but was judged without the right
+	wants   dedup.Hash   // a leader that the page may have to replace, for which it lacks the right; zero: none
 }
 
 // A takeover describes a leader that a page replaces.
@@ -49,6 +49,16 @@ type takeover struct {
 // changesLeaders reports whether other pages must be judged again because of the verdict or the
 // page's canonical URL.
 func (j *judgement) changesLeaders() bool { return !j.over.leader.IsZero() || len(j.reelect) > 0 }
+
+// clusters returns the clusters whose leaders the judgement may change, and that of the page itself;
+// nil if it changes none.
+func (j *judgement) clusters() []dedup.Hash {
+	ids := slices.DeleteFunc(append([]dedup.Hash{j.over.leader, j.wants}, j.reelect...), dedup.Hash.IsZero)
+	if len(ids) == 0 {
+		return nil
+	}
+	return append(ids, j.draft.ID)
+}
 
 // endsLater reports whether the URL ends only after other pages were judged again.
 func (j *judgement) endsLater() bool { return j.leavesMembers() || j.changesLeaders() }
@@ -64,7 +74,7 @@ func (v *visit) unjudged() *judgement {
 
 // A judging says how visits are judged.
 type judging struct {
-	asks bool                                // without the right to change leaders, to find out whether they need it
+	turn *right                              // to change leaders; nil: any leader may change
 	twin func(*visit) (*store.Record, error) // returns a copy of a page to use if the store names none that can be trusted; may be nil
 }
 
@@ -367,20 +377,21 @@ func (d *judge) standing(r *store.Record) precedence.Standing {
 // contest gives a judged page the lead of its cluster, if it is the page that should lead. l is the
 // current leader; if nil, contest reads it. text is that of the leader when the page was compared
 // with it: if the leader has another text by now, it was visited, and the store will refuse the
-// page as stale. A page that is judged without the right to change leaders only learns whether it
-// needs the right.
+// page as stale. A page that is judged without the right to change this leader only learns that it
+// wants it.
 func (d *judge) contest(ctx context.Context, j *judgement, l *store.Record, text dedup.Hash, how judging) (_ *judgement, err error) {
 	r := &j.record
 	if !d.elects() || !r.Follows() || l != nil && !d.mayChange(r, l) {
 		return j, nil
 	}
-	if !how.asks || l == nil {
+	covered := how.turn.covers(r.Leader)
+	if covered || l == nil {
 		if l, err = d.store.record(ctx, r.Leader); err != nil || l == nil || l.Kind != store.Page || l.Hash != text || l.Follows() || !d.mayChange(r, l) {
 			return j, err
 		}
 	}
-	if how.asks {
-		j.wants = true
+	if !covered {
+		j.wants = r.Leader
 		return j, nil
 	}
 	switch leads, err := d.bestOf(ctx, l, r); {

@@ -78,9 +78,9 @@ func (f *softPages) soften(ctx context.Context, got *reading) (*reading, softMat
 	return missing, m, nil
 }
 
-// meanwhile is called when a judgement is stored. If the page has the text of the answer, it may be
+// meanwhile is called when a judgement is stored and its URL has ended. If the page has the text of the answer, it may be
 // the page that makes the answer count, or the answer may have arrived after it was read. Then
-// meanwhile acquires the right to change leaders.
+// meanwhile acquires all clusters.
 func (f *softPages) meanwhile(ctx context.Context, j *judgement, turn *right) error {
 	if j.kind == recorded || j.kind == touched {
 		return nil
@@ -89,13 +89,13 @@ func (f *softPages) meanwhile(ctx context.Context, j *judgement, turn *right) er
 	if err != nil || !m.says {
 		return err
 	}
-	turn.take()
+	turn.takeAll()
 	return f.putBack(ctx, &soft, &j.record)
 }
 
 // putBack records that stored pages have the text of the answer to their pattern's probe. It puts
 // those for which the answer counts back into the frontier: if these pages make it count, all pages
-// found with that text. The caller holds the right to change leaders: the URL of a page that takes the lead ends after
+// found with that text. The caller holds all clusters: the URL of a page that takes the lead ends after
 // its record is written, and that end would undo what putBack does in between.
 func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*store.Record) error {
 	var urls []string
@@ -245,8 +245,8 @@ func (f *softPages) probed(ctx context.Context, got *reading) error {
 	if !known.Says() {
 		return nil
 	}
-	f.turns.lock(nil)
-	defer f.turns.unlock()
+	f.turns.lockAll()
+	defer f.turns.unlock(nil)
 	return f.examine(ctx, &known, suspects)
 }
 
