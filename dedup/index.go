@@ -84,8 +84,8 @@ func (x *Index) read(text string) (s subject) {
 	x.rule.Read(canon, text, lang)
 	s.tokens, s.hash = canon.Len(), canon.Hash()
 	if !x.rule.Short(s.tokens) {
-		shingles := x.rule.Shingles(canon)
-		s.sketch, s.set = NewSketch(shingles), NewSet(shingles)
+		s.set = x.rule.Set(canon)
+		s.sketch = NewSketch(s.set)
 		s.keys = x.rule.Scheme.Keys(nil, &s.sketch)
 	}
 	return s
@@ -102,7 +102,7 @@ func (x *Index) judge(s *subject) Verdict {
 	if x.rule.Short(s.tokens) {
 		return Verdict{Kind: Thin}
 	}
-	return x.rule.Judge(s.set, x.rule.Shortlist(x.candidates(s)))
+	return x.rule.Judge(s.set, x.rule.Shortlist(x.candidates(s), s.tokens))
 }
 
 // candidates returns the leaders that share enough keys with the subject. The caller holds x.mu.

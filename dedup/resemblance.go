@@ -2,23 +2,45 @@ package dedup
 
 // common returns |A∩B|.
 func common(a, b Set) int {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	n := 0
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		x, y := a[i], b[j]
-		if x == y {
-			n++
-		}
-		if x <= y {
-			i++
-		}
-		if y <= x {
-			j++
-		}
-	}
+	n, _ := commonFrom(a, b, 0)
 	return n
+}
+
+// piece is the number of steps after which commonFrom checks its bound.
+const piece = 128
+
+// commonFrom returns |A∩B| and the number of steps that it took. It stops when |A∩B| can no longer
+// reach least, and then returns a number below least.
+//
+// A step reads one shingle of A, of B or of both. The steps have no branches, because the order of
+// the shingles of two texts is random and a processor cannot predict it.
+func commonFrom(a, b Set, least int) (n, steps int) {
+	for {
+		left := min(len(a), len(b))
+		if left == 0 || n+left < least {
+			return n, steps
+		}
+		left = min(left, piece)
+		steps += left
+		i, j := 0, 0
+		for range left {
+			x, y := a[i], b[j]
+			var equal, inA, inB int
+			if x == y {
+				equal = 1
+			}
+			if x <= y {
+				inA = 1
+			}
+			if y <= x {
+				inB = 1
+			}
+			n += equal
+			i += inA
+			j += inB
+		}
+		a, b = a[i:], b[j:]
+	}
 }
 
 // Resemblance is |A∩B| / |A∪B|, from 0 to 1 (Broder 1997; Jaccard's coefficient).
@@ -29,6 +51,18 @@ func Resemblance(a, b Set) float64 {
 	}
 	c := common(a, b)
 	return float64(c) / float64(len(a)+len(b)-c)
+}
+
+// Resembles returns the resemblance of two sets if it is at least t, which must not be negative. It
+// costs less than [Resemblance], because it stops when t is out of reach.
+func Resembles(a, b Set, t float64) (resemblance float64, ok bool) {
+	if len(a) == 0 && len(b) == 0 {
+		return 1, t <= 1
+	}
+	all := len(a) + len(b)
+	c, _ := commonFrom(a, b, int(t/(1+t)*float64(all)))
+	resemblance = float64(c) / float64(all-c)
+	return resemblance, resemblance >= t
 }
 
 // Containment is |A∩B| / |A|, the share of a that is in b, from 0 to 1. It finds excerpts: one

@@ -62,3 +62,64 @@ func TestMeasuresProperties(t *testing.T) {
 		}
 	})
 }
+
+// Resembles agrees with Resemblance from every similarity on, also at the resemblance itself.
+func TestResembles(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		set := func(name string) Set {
+			return NewSet(rapid.SliceOfN(rapid.Uint64Range(0, 600), 0, 600).Draw(r, name))
+		}
+		a, b := set("a"), set("b")
+		want := Resemblance(a, b)
+		for _, t := range []float64{rapid.Float64Range(0, 1).Draw(r, "t"), want, math.Nextafter(want, 2), 0, 1} {
+			got, ok := Resembles(a, b, t)
+			if ok != (want >= t) || ok && got != want {
+				r.Fatalf("from %v: %v, %t, want %v", t, got, ok, want)
+			}
+		}
+	})
+}
+
+// A comparison ends when its result can no longer be reached. Without that, it takes a step for each
+// shingle that one of the sets has.
+func TestComparisonEndsEarly(t *testing.T) {
+	const n = 10_000
+	for _, c := range []struct {
+		common int
+		t      float64
+		most   int // steps
+	}{
+		{n, .8, n},
+		{n * 82 / 100, .8, 7300}, // resemblance .7; without an early end 11,800
+		{n / 10, .8, 2350},
+		{0, .8, 2230},
+		{0, .05, 2 * n * 100 / 105},
+	} {
+		a, b := randomSets(n, c.common)
+		bound := int(c.t / (1 + c.t) * 2 * n)
+		if _, steps := commonFrom(a, b, bound); steps > c.most+2*piece {
+			t.Errorf("%d in common, at %v: %d steps, want at most %d", c.common, c.t, steps, c.most)
+		}
+	}
+	a, b := randomSets(n, n/2)
+	if _, steps := commonFrom(a, b[:n/2], n*3/4); steps != 0 {
+		t.Errorf("a set of half the size: %d steps", steps)
+	}
+}
+
+func BenchmarkResembles(b *testing.B) {
+	const n = 20_000
+	for _, c := range []struct {
+		name   string
+		common int
+	}{{"resemblance=0.95", n * 97 / 100}, {"resemblance=0.7", n * 82 / 100}, {"resemblance=0.1", n * 18 / 100}} {
+		x, y := randomSets(n, c.common)
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(16 * n)
+			b.ReportAllocs()
+			for b.Loop() {
+				Resembles(x, y, DefaultSimilarity)
+			}
+		})
+	}
+}

@@ -17,6 +17,11 @@ const (
 	MaxPosting = 1000 // leaders read under one key
 	MaxMet     = 1000 // leaders whose sketches are compared
 	MaxVerify  = 32   // candidates compared exactly
+
+	// MaxVerifyWords is about the number of words in the candidates compared exactly. It takes some
+	// 40 ns to read a word from a store and to compare it. A page of up to 32,768 words, 200 KB of
+	// text, is compared with as many candidates as any other.
+	MaxVerifyWords = 1 << 20
 )
 
 // A Rule says how pages are judged.
@@ -40,10 +45,13 @@ func NewRule(similarity float64, scheme string, minWords int) (Rule, error) {
 }
 
 // Read makes t the canonical form of a text in a language by this rule.
-func (r Rule) Read(t *Text, text, lang string) { t.ReadForm([]byte(text), r.Form, lang) }
+func (r Rule) Read(t *Text, text, lang string) { t.ReadForm(t.copied(text), r.Form, lang) }
 
 // Shingles returns the shingles of a text by this rule, in order and with repeats.
 func (r Rule) Shingles(t *Text) []uint64 { return r.Shingling.Append(nil, t) }
+
+// Set returns the set of shingles of a text by this rule.
+func (r Rule) Set(t *Text) Set { return r.Shingling.Set(t) }
 
 // Short reports whether a text of so many tokens is too short to be compared. A text without tokens
 // always is, because two empty texts have resemblance 1.
@@ -53,21 +61,19 @@ func (r Rule) Short(tokens int) bool { return tokens == 0 || tokens < r.MinWords
 // tolerate a changed word: it breaks three runs instead of ten.
 const containedRun = 3
 
-// Loses reports whether text would be lost if page were dropped in favour of kept. That is so if
-// less than the share [Rule.Contained] of the page's runs of three words, in plain text, is in
-// kept. Two pages may resemble each other enough although each has a paragraph of its own, and a
+// Loses reports whether text would be lost if a page were dropped in favour of another. page and
+// kept are their [Runs]. Text is lost if less than the share [Rule.Contained] of page is in kept. Two
+// pages may resemble each other enough although each has a paragraph of its own, and a
 // corpus without one page loses its paragraph. The measure is exact and one-sided: a page may be
 // dropped for a longer page that contains it, but not the other way round.
-func (r Rule) Loses(page, kept string) bool {
-	if r.Contained == 0 {
-		return false
-	}
-	return Containment(runs(page), runs(kept)) < r.Contained
+func (r Rule) Loses(page, kept Set) bool {
+	return r.Contained > 0 && Containment(page, kept) < r.Contained
 }
 
-func runs(text string) Set {
-	var t Text
-	t.ReadForm([]byte(text), Plain, "")
+// Runs returns the runs of three words of a text, in plain text, for [Rule.Loses]. It uses the
+// memory of t.
+func Runs(t *Text, text string) Set {
+	t.Read(t.copied(text))
 	return t.Set(containedRun)
 }
 
@@ -101,16 +107,20 @@ type Candidate struct {
 	Set      Set     // its shingles, for Judge
 }
 
-// Shortlist picks, in place, the candidates worth an exact comparison: the best 32 of those whose
-// estimate is at least the similarity less three standard errors. Ties go to the earliest. The page's
-// best leader is left out if its estimate is too low, or if 32 others have better estimates.
-func (r Rule) Shortlist(all []Candidate) []Candidate {
+// Shortlist picks, in place, the candidates worth an exact comparison with a page of so many words:
+// the best of those whose estimate is at least the similarity less three standard errors. Ties go to
+// the earliest. Texts that resemble each other are about equally long, so the length of the page
+// tells how many candidates have [MaxVerifyWords] words. There are at least one and at most
+// [MaxVerify]. The page's best leader is left out if its estimate is too low, or if so many others
+// have better estimates.
+func (r Rule) Shortlist(all []Candidate, words int) []Candidate {
 	least := r.Similarity - 3*StandardError(r.Similarity)
 	short := slices.DeleteFunc(all, func(c Candidate) bool { return c.Estimate < least })
 	slices.SortFunc(short, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.Estimate, a.Estimate), cmp.Compare(a.Num, b.Num))
 	})
-	return short[:min(len(short), MaxVerify)]
+	most := min(max(MaxVerifyWords/max(words, 1), 1), MaxVerify)
+	return short[:min(len(short), most)]
 }
 
 // A Verdict is the judgement of a page.
@@ -123,11 +133,12 @@ type Verdict struct {
 }
 
 // Judge compares a page exactly with its candidates. If the page is near, the verdict names the
-// most similar candidate, and the earliest among equals. Otherwise the page is unique.
+// most similar candidate, and the earliest among equals. Otherwise the page is unique. The work is
+// least if the most similar candidates come first, as in a [Rule.Shortlist].
 func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
 	best := Verdict{Kind: Unique}
 	for _, c := range candidates {
-		if got := Resemblance(page, c.Set); got >= r.Similarity {
+		if got, ok := Resembles(page, c.Set, max(r.Similarity, best.Resemblance)); ok {
 			best = Better(best, Verdict{Near, c.Num, c.Name, got, r.Scheme.Method()})
 		}
 	}

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"slices"
 	"testing"
 )
 
@@ -57,12 +58,21 @@ func TestCopy(t *testing.T) {
 
 func TestShortlist(t *testing.T) {
 	rule, _ := NewRule(.8, "bands", 0)
-	all := []Candidate{{Num: 9, Estimate: .9}, {Num: 1, Estimate: .66}, {Num: 2, Estimate: .67}, {Num: 3, Estimate: .9}}
+	list := []Candidate{{Num: 9, Estimate: .9}, {Num: 1, Estimate: .66}, {Num: 2, Estimate: .67}, {Num: 3, Estimate: .9}}
 	for n := range 40 {
-		all = append(all, Candidate{Num: uint64(100 + n), Estimate: .7})
+		list = append(list, Candidate{Num: uint64(100 + n), Estimate: .7})
 	}
-	short := rule.Shortlist(all)
-	if len(short) != MaxVerify || short[0].Num != 3 || short[1].Num != 9 || short[2].Num != 100 || short[31].Num != 129 {
-		t.Errorf("%d on the list, first %v %v %v", len(short), short[0], short[1], short[2])
+	want := []uint64{3, 9}
+	for n := range uint64(MaxVerify - 2) {
+		want = append(want, 100+n)
+	}
+	for words, most := range map[int]int{100: MaxVerify, MaxVerifyWords / MaxVerify: MaxVerify, 100_000: 10, 1 << 30: 1} {
+		var got []uint64
+		for _, c := range rule.Shortlist(slices.Clone(list), words) {
+			got = append(got, c.Num)
+		}
+		if !slices.Equal(got, want[:most]) {
+			t.Errorf("for a page of %d words: %v, want %v", words, got, want[:most])
+		}
 	}
 }

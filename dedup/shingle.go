@@ -195,14 +195,11 @@ func (t *Text) Shingles(dst []uint64, k int) []uint64 {
 	return Shingling{Unit: Words, K: k, Step: 1}.Append(dst, t)
 }
 
-// A Set is the set of shingles of a text: their numbers, ascending and without repeats.
-type Set []uint64
+// Set returns the set of t's shingles. It uses the memory of t.
+func (s Shingling) Set(t *Text) Set {
+	t.shingles = s.Append(t.shingles[:0], t)
+	return NewSet(t.shingles)
+}
 
 // Set returns the overlapping shingles of k words as a set.
-func (t *Text) Set(k int) Set { return NewSet(t.Shingles(nil, k)) }
-
-// NewSet returns the set of some shingles. It copies them.
-func NewSet(shingles []uint64) Set {
-	slices.Sort(shingles)
-	return slices.Compact(shingles)
-}
+func (t *Text) Set(k int) Set { return Shingling{Unit: Words, K: k, Step: 1}.Set(t) }

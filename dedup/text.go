@@ -45,6 +45,9 @@ type Text struct {
 	tokens []uint64 // the number of each token
 	runes  []uint64 // a number for each character, if asked for
 
+	shingles []uint64 // memory for Set
+	text     []byte   // memory for copied
+
 	places    []Span // the place of each token in the text, if requested
 	locate    bool   // whether places are requested
 	other     []byte // memory for ReadForm
@@ -89,6 +92,12 @@ func (t *Text) Read(text []byte) {
 		t.place(i, i+n)
 		i += n
 	}
+}
+
+// copied returns a text as bytes, in the memory of t.
+func (t *Text) copied(text string) []byte {
+	t.text = append(t.text[:0], text...)
+	return t.text
 }
 
 // place records where the tokens appended last are in the text.

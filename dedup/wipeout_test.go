@@ -113,7 +113,7 @@ func resemblanceOf(a, b string, rule dedup.Rule) float64 {
 	var x, y dedup.Text
 	rule.Read(&x, a, "")
 	rule.Read(&y, b, "")
-	return dedup.Resemblance(dedup.NewSet(rule.Shingles(&x)), dedup.NewSet(rule.Shingles(&y)))
+	return dedup.Resemblance(rule.Set(&x), rule.Set(&y))
 }
 
 // What is dropped for a longer text that has all of it loses nothing, and the other way round it
@@ -132,11 +132,13 @@ func TestLoses(t *testing.T) {
 		{"", part, false},
 		{"entirely other words that nobody keeps", whole, true},
 	} {
-		if got := rule.Loses(c.page, c.kept); got != c.loses {
+		if got := rule.Loses(runs(c.page), runs(c.kept)); got != c.loses {
 			t.Errorf("%.30q for %.30q: got %v", c.page, c.kept, got)
 		}
 	}
-	if (dedup.Rule{}).Loses(whole, part) {
+	if (dedup.Rule{}).Loses(runs(whole), runs(part)) {
 		t.Error("a rule that asks for nothing says that something is lost")
 	}
 }
+
+func runs(text string) dedup.Set { return dedup.Runs(new(dedup.Text), text) }

@@ -185,7 +185,7 @@ func (v *View) measure(ctx context.Context, s store.Reader, c *store.Content, al
 func (v *View) shingles(c *store.Content) dedup.Set {
 	var t dedup.Text
 	v.read(&t, c)
-	return dedup.NewSet(v.opt.Rule.Shingles(&t))
+	return v.opt.Rule.Set(&t)
 }
 
 // nearest returns the pages with the most similar fingerprints, except a page, its leader and the

@@ -81,9 +81,10 @@ func everyPair(t *rapid.T, rule dedup.Rule, pages []page, a *Alike, similarities
 		texts[i] = pages[slices.IndexFunc(pages, func(p page) bool { return p.url == like.url })].text
 		sets[i] = shinglesOf(rule, pages, like.url)
 	}
+	var words dedup.Text
 	taken, err := dedup.Clusters(len(texts), similarities, func(leader int, _ []float64, take func(int, float64)) error {
 		for other := leader + 1; other < len(texts); other++ {
-			if rule.Contained == 0 || !rule.Loses(texts[other], texts[leader]) {
+			if rule.Contained == 0 || !rule.Loses(dedup.Runs(&words, texts[other]), dedup.Runs(&words, texts[leader])) {
 				take(other, dedup.Resemblance(sets[leader], sets[other]))
 			}
 		}
@@ -133,7 +134,7 @@ func shinglesOf(rule dedup.Rule, pages []page, url string) dedup.Set {
 	i := slices.IndexFunc(pages, func(p page) bool { return p.url == url })
 	var text dedup.Text
 	rule.Read(&text, pages[i].text, "en")
-	return dedup.NewSet(rule.Shingles(&text))
+	return rule.Set(&text)
 }
 
 // A pair at the edge is above it, and the nearest come first to whoever asks for few.

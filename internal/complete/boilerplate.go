@@ -187,7 +187,7 @@ func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set 
 		t.shorter = !t.bare
 	}
 	if t.shorter {
-		return dedup.NewSet(w.rule.Shingles(canon))
+		return w.rule.Set(canon)
 	}
 	return w.shinglesOf(canon, t, words, false)
 }

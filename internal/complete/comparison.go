@@ -22,6 +22,9 @@ type comparison struct {
 	mixed *dedup.Join // see joinMixed; nil: there is no such pair
 	sets  *lru.Cache[part, dedup.Set]
 	canon dedup.Text
+
+	kept     int       // text whose runs are in keptRuns, see loses
+	keptRuns dedup.Set // nil: none
 }
 
 // A part of a text is all of it, or the text without what hosts repeat.
@@ -116,15 +119,15 @@ func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) 
 		words, _ = w.without(canon, words, page.lang)
 	}
 	w.rule.Read(canon, words, page.lang)
-	return dedup.NewSet(w.rule.Shingles(canon))
+	return w.rule.Set(canon)
 }
 
 // alike yields the texts after i that resemble it by the from values of both or more. It is the
 // function alike of [dedup.Clusters].
 func (c *comparison) alike(ctx context.Context, i int, from []float64, yield func(other int, resemblance float64)) (err error) {
 	try := func(other int) bool {
-		var got float64
-		if got, err = c.resemblance(ctx, i, other); err == nil && got >= max(from[i], from[other]) {
+		got, ok, failed := c.resembles(ctx, i, other, max(from[i], from[other]))
+		if err = failed; ok {
 			yield(other, got)
 		}
 		return err == nil
@@ -145,11 +148,21 @@ func (c *comparison) isMixed(a, b int) bool {
 	return x.shorter && y.bare || x.bare && y.shorter
 }
 
-// resemblance returns the exact resemblance of two texts without what hosts repeat, or of the whole
-// texts if one of them has too little left, see boilerplate.go.
-func (c *comparison) resemblance(ctx context.Context, a, b int) (float64, error) {
+// resembles returns the exact resemblance of two texts without what hosts repeat, or of the whole
+// texts if one of them has too little left, see boilerplate.go. ok is false if it is less than t.
+func (c *comparison) resembles(ctx context.Context, a, b int, t float64) (resemblance float64, ok bool, err error) {
 	c.w.compared++
-	return c.between(ctx, a, b, !c.isMixed(a, b))
+	left := !c.isMixed(a, b)
+	x, err := c.set(ctx, &c.w.texts[a], left)
+	if err != nil {
+		return 0, false, err
+	}
+	y, err := c.set(ctx, &c.w.texts[b], left)
+	if err != nil {
+		return 0, false, err
+	}
+	resemblance, ok = dedup.Resembles(x, y, t)
+	return resemblance, ok, nil
 }
 
 // loses reports whether words would be lost if text were dropped in favour of kept.
@@ -157,25 +170,15 @@ func (c *comparison) loses(ctx context.Context, text, kept int) (bool, error) {
 	if c.w.rule.Contained == 0 {
 		return false, nil
 	}
+	if c.keptRuns == nil || c.kept != kept {
+		b, err := c.w.textOf(ctx, &c.w.texts[kept].pages[0])
+		if err != nil {
+			return false, err
+		}
+		c.kept, c.keptRuns = kept, dedup.Runs(&c.canon, b)
+	}
 	a, err := c.w.textOf(ctx, &c.w.texts[text].pages[0])
-	if err != nil {
-		return false, err
-	}
-	b, err := c.w.textOf(ctx, &c.w.texts[kept].pages[0])
-	return c.w.rule.Loses(a, b), err
-}
-
-// between returns the resemblance of two whole texts, or of what is left of them.
-func (c *comparison) between(ctx context.Context, a, b int, left bool) (float64, error) {
-	x, err := c.set(ctx, &c.w.texts[a], left)
-	if err != nil {
-		return 0, err
-	}
-	y, err := c.set(ctx, &c.w.texts[b], left)
-	if err != nil {
-		return 0, err
-	}
-	return dedup.Resemblance(x, y), nil
+	return c.w.rule.Loses(dedup.Runs(&c.canon, a), c.keptRuns), err
 }
 
 // set returns the shingles of a whole text, or of what is left of it.

@@ -93,7 +93,7 @@ func checkCommitters(t *testing.T, s store.Store, rule dedup.Rule, pages int) {
 			continue
 		}
 		rule.Read(&canon, page.Text, r.Lang)
-		set := dedup.NewSet(rule.Shingles(&canon))
+		set := rule.Set(&canon)
 		for _, key := range rule.Scheme.Keys(nil, page.Sketch) {
 			for _, other := range byKey[key] {
 				compared++

@@ -279,11 +279,11 @@ func (d *judge) compare(ctx context.Context, j *judgement, met []store.Leader, h
 	for i := range met {
 		candidates[i] = dedup.Candidate{Num: uint64(i + 1), Estimate: dedup.Estimate(j.sketch, &met[i].Sketch)}
 	}
-	short, err := d.withSets(ctx, met, d.opt.Rule.Shortlist(candidates))
+	short, err := d.withSets(ctx, met, d.opt.Rule.Shortlist(candidates, j.tokens))
 	if err != nil {
 		return nil, err
 	}
-	var set dedup.Set
+	var set, runs dedup.Set
 	if len(short) > 0 {
 		set = j.shingles.asSet()
 	}
@@ -294,7 +294,14 @@ func (d *judge) compare(ctx context.Context, j *judgement, met []store.Leader, h
 			return j, nil
 		}
 		leader := &met[v.Leader-1]
-		loses, err := d.loses(ctx, j, leader.ID)
+		if runs == nil && d.opt.Rule.Contained > 0 {
+			text, err := j.plainText()
+			if err != nil {
+				return nil, err
+			}
+			runs = runsIn(text)
+		}
+		loses, err := d.loses(ctx, runs, leader.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -327,8 +334,9 @@ func (d *judge) prefer(j *judgement, set dedup.Set, short []dedup.Candidate, v d
 	return v
 }
 
-// loses reports whether words would be lost if a page were dropped in favor of a leader.
-func (d *judge) loses(ctx context.Context, j *judgement, leader dedup.Hash) (bool, error) {
+// loses reports whether words would be lost if a page with the given runs were dropped in favor of a
+// leader.
+func (d *judge) loses(ctx context.Context, runs dedup.Set, leader dedup.Hash) (bool, error) {
 	if d.opt.Rule.Contained == 0 {
 		return false, nil
 	}
@@ -339,11 +347,13 @@ func (d *judge) loses(ctx context.Context, j *judgement, leader dedup.Hash) (boo
 	if page == nil || !page.Kept {
 		return true, nil
 	}
-	text, err := j.plainText()
-	if err != nil {
-		return false, err
-	}
-	return d.opt.Rule.Loses(text, page.Text), nil
+	return d.opt.Rule.Loses(runs, runsIn(page.Text)), nil
+}
+
+func runsIn(text string) dedup.Set {
+	canon := texts.Get().(*dedup.Text)
+	defer giveBack(&texts, canon)
+	return dedup.Runs(canon, text)
 }
 
 // withSets adds URLs and shingles to candidates. It skips candidates without a record: after a

@@ -119,7 +119,7 @@ func (c *leaderCache) hold(m store.Leader, page *store.Content) *leader {
 	canon := c.texts.Get().(*dedup.Text)
 	defer giveBack(&c.texts, canon)
 	c.rule.Read(canon, page.Text, page.Record.Lang)
-	l := &leader{page.Record.URL, dedup.NewSet(c.rule.Shingles(canon))}
+	l := &leader{page.Record.URL, c.rule.Set(canon)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last.Put(visitID{m.ID, m.Hash}, l)

@@ -16,11 +16,15 @@ import (
 )
 
 // templatePage is the text of a page of a site whose pages share 85 % of their words.
-func templatePage(n int) string {
+func templatePage(n int) string { return templateText(n, 400, 85, 100) }
+
+// templateText is a text of so many words. Of each run of words, it shares the first ones with all
+// others. With 85 words of 100 the texts resemble each other by .61, with 880 of 1,000 by .77.
+func templateText(n, words, shared, run int) string {
 	own := rand.New(rand.NewPCG(uint64(n), 1))
 	var b strings.Builder
-	for i := range 400 {
-		if i%100 < 85 {
+	for i := range words {
+		if i%run < shared {
 			fmt.Fprintf(&b, "shared%d ", i)
 		} else {
 			fmt.Fprintf(&b, "own%d ", own.IntN(1_000_000))
@@ -33,8 +37,8 @@ func templatePage(n int) string {
 type countedStore struct {
 	store.Store
 
-	mu          sync.Mutex
-	most, texts int // guarded by mu: the most sketches and texts that were read for one page
+	mu                 sync.Mutex
+	most, texts, words int // guarded by mu: the most sketches, texts, and words of texts that were read for one page
 }
 
 func (c *countedStore) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
@@ -48,10 +52,17 @@ func (c *countedStore) Lookup(ctx context.Context, asks []store.Ask) ([]store.Fo
 }
 
 func (c *countedStore) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	pages, err := c.Store.Pages(ctx, ids, want)
+	words := 0
+	for _, page := range pages {
+		if page != nil {
+			words += page.Record.Words
+		}
+	}
 	c.mu.Lock()
-	c.texts = max(c.texts, len(ids))
-	c.mu.Unlock()
-	return c.Store.Pages(ctx, ids, want)
+	defer c.mu.Unlock()
+	c.texts, c.words = max(c.texts, len(ids)), max(c.words, words)
+	return pages, err
 }
 
 // A page of a template that thousands of leaders share is compared with a bounded number of them.
@@ -63,12 +74,64 @@ func TestTemplateIsBounded(t *testing.T) {
 	}
 	defer b.Close()
 	s := &countedStore{Store: b}
-	judgeTemplate(t, s, pages)
+	judgeFlood(t, s, pages, templatePage)
 	if all, err := s.Tally(t.Context()); err != nil || all.Capped == 0 || all.Capped > pages-dedup.MaxMet {
 		t.Errorf("%d pages of %d met more leaders than were compared, %v; want some of those behind the first %d", all.Capped, pages, err, dedup.MaxMet)
 	}
 	if s.most != dedup.MaxMet || s.texts > dedup.MaxVerify {
 		t.Errorf("%d sketches and %d texts were read for one page; want %d, and at most %d", s.most, s.texts, dedup.MaxMet, dedup.MaxVerify)
+	}
+}
+
+// However long the texts are, one page is compared with a bounded number of words.
+func TestLongTextsAreBounded(t *testing.T) {
+	for _, c := range []struct{ words, texts int }{
+		{20_000, dedup.MaxVerify},
+		{100_000, dedup.MaxVerifyWords / 100_000},
+	} {
+		s := &countedStore{Store: store.NewMemory()}
+		judgeCold(t, s, c.words, c.texts+4)
+		if s.texts != c.texts || s.words != c.texts*c.words {
+			t.Errorf("for a page of %d words, %d texts of %d words were read; want %d texts", c.words, s.texts, s.words, c.texts)
+		}
+	}
+}
+
+// judgeCold judges so many long texts that resemble each other by .77, and then another one, of
+// whose leaders none is in memory. It returns a function that judges that one again.
+func judgeCold(t testing.TB, s store.Store, words, texts int) (again func()) {
+	text := func(n int) string { return templateText(n, words, 880, 1000) }
+	judgeFlood(t, s, texts, text)
+	p := start(t, s, testOptions(t))
+	t.Cleanup(func() { p.Close() })
+	f := judgedFile(t, p, "last", text(texts), false)
+	shingles := f.reading.shingles
+	again = func() {
+		p.judge.leaders = newLeaderCache(s, p.opt.Rule, 64<<20)
+		f.visit.shingles = shingles
+		judgeVisit(t, p, f, f.visit)
+	}
+	again()
+	if got := f.judgement.record.Verdict; got != dedup.Unique {
+		t.Fatalf("the last text is %s, want unique", got)
+	}
+	return again
+}
+
+// BenchmarkWorstPage judges a page that has as many candidates as are compared, none of which is in
+// memory. The bytes are those of the texts compared.
+func BenchmarkWorstPage(b *testing.B) {
+	m, err := badger.Open(b.TempDir(), badger.Options{Create: true, Reserve: -1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.Close()
+	const words = 20_000
+	judge := judgeCold(b, m, words, dedup.MaxVerify+4)
+	b.SetBytes(int64(dedup.MaxVerify * len(templateText(0, words, 880, 1000))))
+	b.ReportAllocs()
+	for b.Loop() {
+		judge()
 	}
 }
 
@@ -80,7 +143,7 @@ func BenchmarkTemplate(b *testing.B) {
 	}
 	defer m.Close()
 	const pages = 5000
-	judgeTemplate(b, m, pages)
+	judgeFlood(b, m, pages, templatePage)
 	p := start(b, m, testOptions(b))
 	defer p.Close()
 	for n := pages; b.Loop(); n++ {
@@ -88,12 +151,12 @@ func BenchmarkTemplate(b *testing.B) {
 	}
 }
 
-// judgeTemplate judges so many pages of a site, in batches as skink dedup does.
-func judgeTemplate(t testing.TB, s store.Store, pages int) {
+// judgeFlood judges so many texts, in batches as skink dedup does.
+func judgeFlood(t testing.TB, s store.Store, pages int, text func(n int) string) {
 	t.Helper()
 	var lines bytes.Buffer
 	for n := range pages {
-		fmt.Fprintf(&lines, "{\"text\":%q}\n", templatePage(n))
+		fmt.Fprintf(&lines, "{\"text\":%q}\n", text(n))
 	}
 	p := start(t, s, testOptions(t))
 	defer p.Close()

@@ -333,5 +333,5 @@ func (v *visit) changedBy(was *store.Content, opt *Options) (float64, error) {
 	canon := texts.Get().(*dedup.Text)
 	defer giveBack(&texts, canon)
 	opt.Rule.Read(canon, was.Text, was.Record.Lang)
-	return dedup.Resemblance(v.shingles.asSet(), dedup.NewSet(opt.Rule.Shingles(canon))), nil
+	return dedup.Resemblance(v.shingles.asSet(), opt.Rule.Set(canon)), nil
 }

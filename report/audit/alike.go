@@ -34,5 +34,5 @@ func (m *resemblances) compare(page, other *store.Content) any {
 func (m *resemblances) shingles(c *store.Content) dedup.Set {
 	var text dedup.Text
 	m.rule.Read(&text, c.Text, c.Record.Lang)
-	return dedup.NewSet(m.rule.Shingles(&text))
+	return m.rule.Set(&text)
 }

@@ -1,0 +1,67 @@
+package dedup
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// A Set is the set of shingles of a text: their numbers, ascending and without repeats.
+type Set []uint64
+
+// # Sorting shingles
+//
+// The numbers of shingles are spread evenly over the 64-bit numbers, so the upper bits of a number
+// tell about where it belongs. NewSet counts the numbers that have the same upper bits, distributes
+// them over buckets of about two, and inserts each number into the order of those before it. That
+// takes some ten nanoseconds a number, a sixth of the time of a sort by comparisons.
+//
+// A bucket is large if a text repeats itself, or if an attacker chose its words for that. Large
+// buckets are sorted by [slices.Sort] first, so the time is never more than that of a sort.
+
+// crowded is the size of a bucket that is too large for insertion.
+const crowded = 32
+
+// NewSet returns the set of some shingles. It copies them.
+func NewSet(shingles []uint64) Set {
+	if len(shingles) == 0 {
+		return nil
+	}
+	var few [512]uint32 // avoids an allocation for texts of up to a thousand words
+	ends := few[:]
+	width := bits.Len(uint(len(shingles) / 2)) // of a bucket's number
+	if 1<<width > len(ends) {
+		ends = make([]uint32, 1<<width)
+	}
+	shift := 64 - width
+	for _, v := range shingles {
+		ends[v>>shift]++
+	}
+	largest, end := uint32(0), uint32(0)
+	for i, n := range ends {
+		largest = max(largest, n)
+		ends[i] = end
+		end += n
+	}
+	set := make(Set, len(shingles))
+	for _, v := range shingles {
+		at := &ends[v>>shift]
+		set[*at] = v
+		*at++
+	}
+	if largest > crowded {
+		start := uint32(0)
+		for _, end := range ends {
+			if end-start > crowded {
+				slices.Sort(set[start:end])
+			}
+			start = end
+		}
+	}
+	for i, v := range set {
+		for ; i > 0 && set[i-1] > v; i-- {
+			set[i] = set[i-1]
+		}
+		set[i] = v
+	}
+	return slices.Compact(set)
+}

@@ -1,0 +1,62 @@
+package dedup
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A set has the numbers it is made of, ascending and without repeats, however they are spread.
+func TestNewSet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		different := rapid.IntRange(1, 5000).Draw(t, "different numbers")
+		shift := rapid.IntRange(0, 60).Draw(t, "equal upper bits")
+		var numbers []uint64
+		for range rapid.IntRange(0, 5000).Draw(t, "numbers") {
+			numbers = append(numbers, mix(rng.Uint64N(uint64(different)))>>shift)
+		}
+		given := slices.Clone(numbers)
+		got := NewSet(numbers)
+		if !slices.Equal(numbers, given) {
+			t.Fatal("NewSet changed the numbers that it was given")
+		}
+		slices.Sort(given)
+		if want := slices.Compact(given); !slices.Equal(got, want) {
+			t.Fatalf("got %d numbers, want %d", len(got), len(want))
+		}
+	})
+}
+
+// randomSets returns two sets of n numbers, of which they have the given number in common.
+func randomSets(n, common int) (a, b Set) {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(common)))
+	for i := range n {
+		x := rng.Uint64()
+		a = append(a, x)
+		if i >= common {
+			x = rng.Uint64()
+		}
+		b = append(b, x)
+	}
+	return NewSet(a), NewSet(b)
+}
+
+// The numbers spread like those of shingles, as often in new order as a processor needs to predict
+// no branch.
+func BenchmarkNewSet(b *testing.B) {
+	const n, lists = 1000, 500
+	rng := rand.New(rand.NewPCG(1, 1))
+	numbers := make([]uint64, n*lists)
+	for i := range numbers {
+		numbers[i] = rng.Uint64()
+	}
+	b.SetBytes(8 * n)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		at := i % lists * n
+		NewSet(numbers[at : at+n])
+	}
+}
