@@ -362,13 +362,12 @@ func withoutQuery(url string) string {
 // because it redirects keeps its target.
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got
-	switch {
-	case gone && got.seen.Kind == store.Redirect || isSoft(&got.seen):
-	case t.problem == crawler.ProblemAlike:
-		failed = *got.failed(t.problem, "many pages of its host became the same at once")
-		failed.seen.Hash = t.sign
-	default:
-		failed = *got.failed(t.problem, "it had words and has none")
+	if !isSoft(&got.seen) && !(gone && got.seen.Kind == store.Redirect) {
+		detail := "it had words and has none"
+		if t.problem == crawler.ProblemAlike {
+			detail = "many pages of its host became the same at once"
+		}
+		failed = *got.failed(t.problem, detail)
 		failed.seen.Hash = t.sign
 	}
 	if failed.turned, failed.missedBy = !t.stays, missed; !gone {

@@ -120,7 +120,7 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	p := &Pipeline{
 		store: pages, opt: opt,
 		reader:  reader{opt: opt, memory: memory.NewPool(parts.Reading), flight: flight},
-		soft:    softPages{store: pages, book: opt.Learn, texts: softAnswers{last: lru.New[answerOf](softAnswersKept, (*softAnswer).weigh)}},
+		soft:    softPages{store: pages, book: opt.Learn, answers: lru.New[answerOf](softAnswersKept, (*softAnswer).weigh)},
 		hours:   hours{store: pages, goneAfter: opt.GoneAfter},
 		judge:   judge{store: pages, opt: opt, leaders: newLeaderCache(s, opt.Rule, parts.Leaders), posting: dedup.MaxPosting},
 		lessons: lessons{store: pages, book: opt.Learn, rule: opt.Rule, shared: opt.Shared},

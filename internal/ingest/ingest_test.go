@@ -210,8 +210,7 @@ func judgedFile(t testing.TB, p *Pipeline, name, text string, aside bool) *file 
 	}
 	f := &file{from: r}
 	f.read(&p.opt)
-	got := f.reading.named(name, time.Time{})
-	judgeVisit(t, p, f, &visit{reading: got, kind: first, draft: got.seen})
+	judgeVisit(t, p, f, firstVisit(f.reading.named(name, time.Time{})))
 	return f
 }
 

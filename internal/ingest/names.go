@@ -8,7 +8,6 @@ import (
 
 	"skink/crawler"
 	"skink/dedup"
-	"skink/frontier"
 	"skink/store"
 )
 
@@ -173,7 +172,7 @@ func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holde
 }
 
 // meet gives a file a name that has a record in the store, with the file's text or another.
-func (n *naming) meet(f *file, nth int, h holder) error {
+func (n *naming) meet(f *file, nth int, h holder) (err error) {
 	n.call(f, nth)
 	if f.isKnown(h) {
 		n.counts.Known++
@@ -181,19 +180,14 @@ func (n *naming) meet(f *file, nth int, h holder) error {
 		return nil
 	}
 	n.counts.Changed++
-	v, err := n.again(f.reading, h.known)
-	if err != nil {
-		return err
-	}
-	v.state = frontier.Unknown // the frontier has no URL of a file
-	f.visit = v
-	return nil
+	f.visit, err = n.again(f.reading, h.known)
+	return err
 }
 
 // call gives a file its nth name.
 func (n *naming) call(f *file, nth int) {
 	f.reading = f.reading.named(f.qualified(nth), n.began)
-	f.visit = &visit{reading: f.reading, kind: first, draft: f.reading.seen}
+	f.visit = firstVisit(f.reading)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.underway[f.reading.seen.ID] = true

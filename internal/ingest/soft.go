@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 
 	"skink/crawler"
 	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/lru"
 	"skink/store"
 )
 
@@ -32,7 +34,9 @@ type softPages struct {
 	store pageStore
 	book  *learn.Book // nil: no page is a soft 404
 	turns *electing   // see putBack
-	texts softAnswers
+
+	mu      sync.Mutex
+	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu: those used last
 }
 
 // A softMatch is the result of comparing a page with an answer for a URL that cannot exist.

@@ -5,12 +5,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"skink/crawler/learn"
 	"skink/dedup"
-	"skink/internal/lru"
 	"skink/store"
 )
 
@@ -47,7 +45,7 @@ const (
 // saysMissing reports whether a page is equal to its host's answer for a URL that cannot exist. It
 // calls text only if the titles have the same words.
 func (f *softPages) saysMissing(ctx context.Context, soft *learn.Soft, r *store.Record, text func() (string, error)) (bool, error) {
-	a, err := f.answers(ctx, soft)
+	a, err := f.answer(ctx, soft)
 	if err != nil {
 		return false, err
 	}
@@ -238,23 +236,17 @@ func wordsBeside(url, text string) []string {
 // An answerOf is the key of an answer and the pages that it is compared with.
 type answerOf struct{ probe, text, others string }
 
-// softAnswers is a cache of the answers used last.
-type softAnswers struct {
-	mu   sync.Mutex
-	last *lru.Cache[answerOf, *softAnswer] // guarded by mu
-}
-
-// softAnswersKept is the size of that cache in bytes.
+// softAnswersKept is the size in bytes of the cache of answers.
 const softAnswersKept = 8 << 20
 
 func (a *softAnswer) weigh() int { return 64*len(a.text) + 128*len(a.taken) }
 
-// answers returns the prepared answer of a host for a URL that cannot exist.
-func (f *softPages) answers(ctx context.Context, soft *learn.Soft) (*softAnswer, error) {
+// answer returns the prepared answer of a host for a URL that cannot exist.
+func (f *softPages) answer(ctx context.Context, soft *learn.Soft) (*softAnswer, error) {
 	name := answerOf{soft.Probe, soft.Text, strings.Join(soft.Others, " ")}
-	f.texts.mu.Lock()
-	defer f.texts.mu.Unlock()
-	if a, ok := f.texts.last.Get(name); ok {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if a, ok := f.answers.Get(name); ok {
 		return a, nil
 	}
 	var others []*pageWords
@@ -268,6 +260,6 @@ func (f *softPages) answers(ctx context.Context, soft *learn.Soft) (*softAnswer,
 		}
 	}
 	a := newSoftAnswer(wordsOf(soft.Probe, soft.Title, soft.Text), others)
-	f.texts.last.Put(name, a)
+	f.answers.Put(name, a)
 	return a, nil
 }

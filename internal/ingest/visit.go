@@ -29,7 +29,7 @@ type visit struct {
 	kind   visitKind
 	draft  store.Record   // to be stored, without a verdict unless an earlier one is kept
 	before *store.Record  // the stored record; nil: this is the first visit
-	state  frontier.State // how the URL ends
+	state  frontier.State // how the URL ends; Unknown: it is not in the frontier
 	soft   softMatch      // the answer for a URL that cannot exist with which the page was compared
 
 	passedOn bool // the page is another now, and followed the page that its canonical URL named
@@ -105,7 +105,7 @@ func (p *Pipeline) visitOf(ctx context.Context, got *reading, soft softMatch, kn
 	} else if v, err = p.revisit(ctx, got, known); err != nil {
 		return nil, err
 	}
-	v.soft = soft
+	v.soft, v.state = soft, v.draft.End()
 	if v.kind != touched {
 		v.draft.Listed = v.draft.Listed || v.seen.Kind == store.Page && p.listing.has(v.seen.ID)
 	}
@@ -119,7 +119,7 @@ func firstVisit(got *reading) *visit {
 		gone.seen.Kind, gone.seen.Problem = store.Error, fmt.Sprintf("%s %d", crawler.ProblemStatus, got.seen.Status)
 		got = &gone
 	}
-	return &visit{reading: got, kind: first, draft: got.seen, state: got.seen.End()}
+	return &visit{reading: got, kind: first, draft: got.seen}
 }
 
 // revisit returns the visit of a page with a record.
@@ -142,7 +142,7 @@ func needsContent(got *reading, before *store.Record, goneAfter int) bool {
 // compare returns a later visit of a page. was is the stored page, if needsContent says so and it is
 // still there. It is pure.
 func compare(got *reading, b *store.Record, was *store.Content, opt *Options) (*visit, error) {
-	v := &visit{reading: got, kind: changed, draft: got.seen, before: b, state: got.seen.End()}
+	v := &visit{reading: got, kind: changed, draft: got.seen, before: b}
 	v.draft.Listed = v.draft.Listed || b.Listed
 	switch {
 	case got.notModified:
@@ -212,7 +212,6 @@ func (v *visit) touch(kind store.VisitKind) {
 	case store.NotModified: // the answer need not repeat the validators (RFC 9110, section 15.4.5)
 		r.ETag, r.Modified = cmp.Or(seen.ETag, r.ETag), cmp.Or(seen.Modified, r.Modified)
 	}
-	v.state = r.End()
 }
 
 // failAgain handles a failed visit to a URL that could not be fetched before either. The record
