@@ -1,6 +1,9 @@
 package dedup
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // Minima is how many hash functions sketch a page.
 const Minima = 84
@@ -45,6 +48,29 @@ const Minima = 84
 // A Sketch is a page in 336 bytes: for each of the 84 functions, the least value
 // over the page's shingles.
 type Sketch [Minima]uint32
+
+// SketchSize is the size of an encoded sketch in bytes.
+const SketchSize = 4 * Minima
+
+// Append appends the encoded sketch to b: its minima, little-endian.
+func (s *Sketch) Append(b []byte) []byte {
+	for _, v := range s {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	return b
+}
+
+// SketchOf is the inverse of [Sketch.Append]. ok is false if b has another size.
+func SketchOf(b []byte) (s *Sketch, ok bool) {
+	if len(b) != SketchSize {
+		return nil, false
+	}
+	s = new(Sketch)
+	for i := range s {
+		s[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	return s, true
+}
 
 const secondRound = 0x7FEB352D
 

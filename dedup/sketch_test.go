@@ -123,3 +123,17 @@ func TestVectors(t *testing.T) {
 		}
 	}
 }
+
+// An encoded sketch is read back, and bytes of another size are refused.
+func TestSketchOf(t *testing.T) {
+	want := NewSketch([]uint64{1, 1 << 40, 3})
+	b := want.Append([]byte("before"))[len("before"):]
+	if got, ok := SketchOf(b); !ok || *got != want {
+		t.Errorf("%v comes back as %v, %v", want, got, ok)
+	}
+	for _, b := range [][]byte{nil, b[1:], append(b, 0)} {
+		if _, ok := SketchOf(b); ok {
+			t.Errorf("%d bytes are a sketch", len(b))
+		}
+	}
+}

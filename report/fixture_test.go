@@ -95,7 +95,7 @@ func nastyTold(t testing.TB) report.Source {
 				{Host: "example.com", Rule: "view of a page", Pattern: "DokuWiki action", URLs: 4, Example: "javascript:alert(1)"},
 			},
 			Soft: []report.LearnedSoft{{Probe: "https://example.com/\u202ex", Pages: 7}}},
-		{Host: "mirror\x1b[2J.example", Saved: 1, Postponed: []report.Postponed{{Rule: "mirror", Pattern: "https://<i>example.com", URLs: 1, Example: "https://mirror.example/"}}, MirrorOf: "https://<i>example.com", Share: 0.98},
+		{Host: "farm\x1b[2J.example", Saved: 1, Postponed: []report.Postponed{{Rule: "link farm", Pattern: "*.<i>example.com", URLs: 1, Example: "https://farm.example/"}}},
 	}, []report.Canonical{{Why: "name a URL that redirects", Pages: 3, URL: "https://example.com/\"><img src=x>", Target: "javascript:alert(1)"}}}
 }
 

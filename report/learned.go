@@ -18,8 +18,6 @@ type Learned struct {
 	Host      string        `json:"host"`
 	Saved     int64         `json:"saved"`               // fetches: URLs that are postponed
 	Postponed []Postponed   `json:"postponed,omitempty"` // by pattern, most URLs first
-	MirrorOf  string        `json:"mirror_of,omitempty"` // the host that has the same pages under the same paths
-	Share     float64       `json:"share,omitempty"`     // of this host's pages that are copies of them
 	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs that are answered with status 200 if they do not exist
 }
 
@@ -48,20 +46,15 @@ func learnedOf(ctx context.Context, s store.Reader, host string, postponed []Pos
 	if err != nil || site == nil {
 		return l, err
 	}
-	l.MirrorOf, l.Share = site.MirrorOf(func(host string) *learn.Host {
-		other, failed := learn.Read(ctx, s, host)
-		err = cmp.Or(err, failed)
-		return other
-	})
 	for _, soft := range site.Soft404() {
 		l.Soft = append(l.Soft, LearnedSoft{soft.Probe, soft.Pages})
 	}
-	return l, err
+	return l, nil
 }
 
 // says says whether there is anything to tell.
 func (l *Learned) says() bool {
-	return len(l.Postponed) > 0 || l.MirrorOf != "" || len(l.Soft) > 0
+	return len(l.Postponed) > 0 || len(l.Soft) > 0
 }
 
 // Learned tells what was learned of hosts, those with most postponed URLs first.
@@ -101,9 +94,6 @@ func (l *Learned) lines(most int) (lines []line) {
 	}
 	if rest := len(l.Postponed) - len(shown); rest > 0 {
 		say(0, "and %s", Counted(rest, "more pattern"))
-	}
-	if l.MirrorOf != "" {
-		say(0, "mirror of %s: %.0f %% of its pages are copies of those under the same paths there", l.MirrorOf, 100*l.Share)
 	}
 	for _, soft := range l.Soft[:min(len(l.Soft), most)] {
 		say(0, "soft 404: it answers URLs that do not exist with status 200, such as %s; %s said the same", soft.Probe, Counted(soft.Pages, "page"))

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/klauspost/compress/s2"
+
+	"skink/internal/field"
 )
 
 // A Link is one address that a page names: a page to visit, or a file that is part of the page.
@@ -180,19 +182,19 @@ func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := linkDecoder{b: b}
+	d := linkDecoder{field.Reader{Rest: b}}
 	n := d.number()
-	if n == 0 && !d.bad {
+	if n == 0 && !d.Bad {
 		return nil, nil
 	}
-	if n > len(d.b)/4 { // each link has four bytes or more
+	if n > len(d.Rest)/4 { // each link has four bytes or more
 		return nil, fmt.Errorf("%w: links", ErrCorrupt)
 	}
-	kinds := d.bytes(n)
+	kinds := d.Bytes(uint64(n))
 	shares, lengths, texts := d.numbers(n), d.numbers(n), d.numbers(n)
-	rests := d.bytes(sum(lengths))
-	words := d.bytes(sum(texts))
-	if d.bad {
+	rests := d.Bytes(sum(lengths))
+	words := d.Bytes(sum(texts))
+	if d.Bad {
 		return nil, fmt.Errorf("%w: links", ErrCorrupt)
 	}
 	links := make([]Link, n)
@@ -220,28 +222,23 @@ func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 	return links, nil
 }
 
-func sum(numbers []int) (n int) {
+func sum(numbers []int) (n uint64) {
 	for _, v := range numbers {
-		n += v
+		n += uint64(v)
 	}
 	return n
 }
 
-// A linkDecoder splits a packed list. When a part is missing, it sets bad, and that part and all
-// later ones are empty.
-type linkDecoder struct {
-	b   []byte
-	bad bool
-}
+// A linkDecoder reads the fields of a packed list.
+type linkDecoder struct{ field.Reader }
 
-// number reads a number, or sets bad if there is none or it exceeds maxText.
+// number reads a number of at most maxText.
 func (d *linkDecoder) number() int {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 || v > maxText {
-		d.b, d.bad = nil, true
+	v := d.Varint()
+	if v > maxText {
+		d.Fail()
 		return 0
 	}
-	d.b = d.b[n:]
 	return int(v)
 }
 
@@ -251,14 +248,4 @@ func (d *linkDecoder) numbers(n int) []int {
 		all[i] = d.number()
 	}
 	return all
-}
-
-func (d *linkDecoder) bytes(n int) []byte {
-	if n > len(d.b) {
-		d.b, d.bad = nil, true
-		return nil
-	}
-	head := d.b[:n]
-	d.b = d.b[n:]
-	return head
 }

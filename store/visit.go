@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"time"
 
 	"skink/dedup"
@@ -51,14 +50,8 @@ func (v *Visit) Fetched() time.Time {
 
 // Minima returns the sketch of the text at that visit, or nil if it was not kept.
 func (v *Visit) Minima() *dedup.Sketch {
-	var s dedup.Sketch
-	if len(v.Sketch) != 4*len(s) {
-		return nil
-	}
-	for i := range s {
-		s[i] = binary.LittleEndian.Uint32(v.Sketch[4*i:])
-	}
-	return &s
+	s, _ := dedup.SketchOf(v.Sketch)
+	return s
 }
 
 // A Restless is a short passage of a page that a visit found changed.
@@ -148,10 +141,7 @@ func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance floa
 		v.Since = seen
 	}
 	if sketch != nil && before.Hash != r.Hash {
-		v.Sketch = make([]byte, 0, 4*len(sketch))
-		for _, minimum := range sketch {
-			v.Sketch = binary.LittleEndian.AppendUint32(v.Sketch, minimum)
-		}
+		v.Sketch = sketch.Append(make([]byte, 0, dedup.SketchSize))
 	}
 	r.Earlier = append([]Visit{v}, before.Earlier[:min(len(before.Earlier), MostVisits-1)]...)
 	r.First = before.FirstFetched()

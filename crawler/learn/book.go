@@ -32,7 +32,6 @@ type Book struct {
 	keeper Keeper
 	Budget bool            // postpone URLs that are not worth a fetch; set before use
 	Exempt map[string]bool // hosts about which nothing is learned, and whose URLs are not cleaned; set before use
-	Mirror bool            // sample hosts that are mirrors of others; set before use
 
 	Shared bool // other workers may hold a host after this one has left it; set before use
 
@@ -118,8 +117,7 @@ func (b *Book) Clean(url string) string {
 	return Clean(url)
 }
 
-// Look returns the advice of [Host.Look], and also checks for link farms and mirrors if the book is
-// set up for that.
+// Look returns the advice of [Host.Look], and also detects link farms if the book knows domains.
 func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, error) {
 	host := hostOf(url)
 	if !b.Budget || b.Exempt[host] {
@@ -139,9 +137,6 @@ func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, err
 		if b.farms.among(e.domain, host) {
 			a = Advice{Rule: Farm, Pattern: "*." + e.domain}
 		}
-	}
-	if a.Rule == "" && b.Mirror {
-		a = e.site.mirrored(url)
 	}
 	return a, nil
 }
@@ -169,18 +164,6 @@ func (b *Book) Queued(ctx context.Context, host string, a Advice, chunk int) err
 	e.site.Queued(a, chunk)
 	e.dirty = true
 	return nil
-}
-
-// lead counts a page for the host of its leader, if one mirrors the other. It does nothing if
-// another worker may hold that host. The caller holds mu.
-func (b *Book) lead(url string, v *Verdict) {
-	if b.Shared || !isMirrored(url, v.Leader) {
-		return
-	}
-	if e := b.hosts[hostOf(v.Leader)]; e != nil {
-		e.site.leadMirror(v.Leader, url)
-		e.dirty = true
-	}
 }
 
 // Dated adds how many lastmods of a host's sitemaps proved right and wrong, and returns the new
@@ -215,7 +198,6 @@ func (b *Book) Judged(ctx context.Context, url string, v Verdict) error {
 	}
 	e.dirty = true
 	e.site.Judged(url, v)
-	b.lead(url, &v)
 	return nil
 }
 

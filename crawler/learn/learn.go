@@ -51,13 +51,12 @@ const (
 	Calendar Rule = "calendar without end"
 	Growing  Rule = "growing path"
 	Farm     Rule = "link farm"
-	Mirror   Rule = "mirror" // only if Book.Mirror is set
 )
 
 // Advice is what to do with a URL. The zero value: fetch it.
 type Advice struct {
 	Rule    Rule   // why the URL is postponed; "": fetch it
-	Pattern string // the pattern or the other host that the rule is about
+	Pattern string // the pattern or the domain that the rule is about
 }
 
 // String returns the advice as it is written in records.
@@ -103,14 +102,12 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 // A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
 	Pages    int64               `json:"pages"`              // judged
-	Plain    int64               `json:"plain,omitempty"`    // of them, those fetched by http
 	Extra    int64               `json:"extra,omitempty"`    // of them, views and URLs that have the form of traps
 	New      int64               `json:"new,omitempty"`      // pages with new texts, except for views and traps
 	Last     int64               `json:"last,omitempty"`     // URLs queued as last samples, see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name, see [Host.patterns]
 	Values   map[string][]string `json:"values,omitempty"`   // values of parameters that have few, by path and name
 	Said     seen                `json:"said,omitzero"`      // hashes of the lines and URLs of its pages
-	Mirrors  map[string]*Share   `json:"mirrors,omitempty"`  // other hosts with copies of its pages under the same paths
 
 	LastMod *Proofs `json:"lastmod,omitempty"` // counts of right and wrong lastmods in its sitemaps; nil: none yet
 
@@ -195,12 +192,8 @@ func (h *Host) Judged(url string, v Verdict) {
 func (h *Host) count(a *address, v *Verdict) {
 	if !v.File {
 		h.Pages++
-		if isPlain(a.url) {
-			h.Plain++
-		}
 	}
-	if isMirrored(a.url, v.Leader) { // evidence about the hosts, not about the URL
-		h.judgeMirror(a.url, v)
+	if isMirrored(a.url, v.Leader) {
 		return
 	}
 	o, known, leads := newText, false, false
@@ -220,6 +213,13 @@ func (h *Host) count(a *address, v *Verdict) {
 		o = nearText
 	}
 	h.judgePatterns(a, v, o)
+}
+
+// isMirrored reports whether a page's leader has the same path on another host or under another
+// scheme. Such a copy shows that the hosts are mirrors. It is no evidence about other URLs of its
+// pattern.
+func isMirrored(url, leader string) bool {
+	return leader != "" && url != leader && pathOf(url) == pathOf(leader)
 }
 
 // judgePatterns counts a page for the patterns of its URL.

@@ -14,99 +14,15 @@ func group(text string) (g [16]byte) {
 	return g
 }
 
-// A host is a mirror when nearly all its pages are those of another, path by path, and its
-// patterns do not pay for that.
-func TestMirror(t *testing.T) {
+// Copies under the same paths on another host are no evidence about the patterns of their URLs.
+func TestCopiesOfAnotherHost(t *testing.T) {
 	h := NewHost()
 	for i := range 100 {
 		path := fmt.Sprintf("/p/%d", i)
 		h.Judged(site+path, Verdict{Group: group(path), Leader: "http://www.shop.example" + path, Exact: true})
 	}
-	if other, share := h.MirrorOf(nil); other != "http://www.shop.example" || share != 1 {
-		t.Errorf("mirror of %q, %v", other, share)
-	}
 	if a := h.Look(site+"/p/100", now); a.Rule != "" {
 		t.Errorf("the pages of a mirror are postponed: %+v", a)
-	}
-	for i := range 20 {
-		h.Judged(fmt.Sprintf("%s/own/%d", site, i), Verdict{Group: group(fmt.Sprint(i)), Text: textOf(fmt.Sprint("page ", i))})
-	}
-	if other, _ := h.MirrorOf(nil); other != "" {
-		t.Error("a host with pages of its own is a mirror")
-	}
-}
-
-// Of two hosts that share pages the one that has no others is the mirror, also if it leads them.
-func TestMirrorThatLeads(t *testing.T) {
-	ctx, b := t.Context(), NewBook(memory{})
-	const part, whole = "https://a.example", "https://b.example"
-	judged := func(url string, v Verdict) {
-		if err := b.Judged(ctx, url, v); err != nil {
-			t.Fatal(err)
-		}
-	}
-	judged(whole+"/", Verdict{Group: group("/")})
-	for i := range 100 {
-		path := fmt.Sprintf("/p/%d", i)
-		judged(part+path, Verdict{Group: group(path), Text: textOf(path)})
-		judged(whole+path, Verdict{Group: group(path), Leader: part + path, Exact: true})
-		judged(fmt.Sprintf("%s/own/%d", whole, i), Verdict{Group: group(fmt.Sprint(i)), Text: textOf(fmt.Sprint("page ", i))})
-	}
-	known := func(host string) *Host { return b.hosts[host].site }
-	for host, want := range map[string]string{"a.example": whole, "b.example": ""} {
-		if other, _ := known(host).MirrorOf(known); other != want {
-			t.Errorf("%s is a mirror of %q, want %q", host, other, want)
-		}
-	}
-}
-
-// Mirrors have another name, with www or without, or another scheme, and are found also when both
-// are crawled at once and lead each other's pages by turns. The one that follows more is sampled.
-func TestMirrorsByName(t *testing.T) {
-	for _, c := range []struct {
-		name, one, other string
-		turns            int // of so many pages the other leads one
-		mirror           string
-	}{
-		{"www", "https://shop.example", "https://www.shop.example", 0, "https://www.shop.example"},
-		{"bare", "https://www.shop.example", "https://shop.example", 0, "https://shop.example"},
-		{"http", "https://shop.example", "http://shop.example", 0, "http://shop.example"},
-		{"https", "http://shop.example", "https://shop.example", 0, "https://shop.example"},
-		{"another name", "https://shop.example", "https://b.example:8080", 0, "https://b.example:8080"},
-		{"by turns", "https://shop.example", "https://b.example", 4, "https://b.example"},
-		{"by turns, http", "https://shop.example", "http://shop.example", 4, "http://shop.example"},
-	} {
-		ctx, b := t.Context(), NewBook(memory{})
-		b.Mirror = true
-		for i := range 100 {
-			first, second, path := c.one, c.other, fmt.Sprintf("/p/%d", i)
-			if c.turns > 0 && i%c.turns == 0 {
-				first, second = second, first
-			}
-			for url, v := range map[string]Verdict{first + path: {Group: group(path), Text: textOf(path)}, second + path: {Group: group(path), Leader: first + path, Exact: true}} {
-				if err := b.Judged(ctx, url, v); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		last := map[string]int{}
-		for i := range 100 {
-			for _, origin := range []string{c.one, c.other} {
-				a, err := b.Look(ctx, fmt.Sprintf("%s/q/%d", origin, i), now)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if a.Rule != "" {
-					last[origin]++
-					if a.Rule != Mirror || a.Pattern == origin {
-						t.Errorf("%s: %+v", c.name, a)
-					}
-				}
-			}
-		}
-		if last[c.mirror] < 90 || len(last) != 1 {
-			t.Errorf("%s: postponed %v, want those of %s", c.name, last, c.mirror)
-		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/internal/harmless"
+	"skink/internal/session"
 	"skink/report"
 	"skink/store"
 )
@@ -101,14 +102,14 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 			return err
 		}
 	}
-	if _, err := check(f.rule.settings()); err != nil {
+	if _, err := session.RuleOf(f.rule.settings()); err != nil {
 		return err
 	}
 	var profile dedup.Profile
 	var err error
 	if f.profile != "" {
 		if profile, err = dedup.ParseProfile(f.profile); err != nil {
-			return usageError{err}
+			return usageError{Err: err}
 		}
 	}
 	read := f.readPages
@@ -120,7 +121,7 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 		return err
 	}
 	docs := p.docs
-	rule, err := check(p.settings)
+	rule, err := session.RuleOf(p.settings)
 	if err != nil {
 		return err
 	}
@@ -267,7 +268,7 @@ func compare(p pair, rule dedup.Rule) (*comparison, error) {
 	s := rule.Shingling
 	bands, err := dedup.BandsFor(rule.Similarity)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError{Err: err}
 	}
 	c := &comparison{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Step: s.Step, Unordered: s.Unordered, Similarity: rule.Similarity, scheme: bands, rule: rule}
 	c.A.read(p.names[0], p.docs[0], rule)

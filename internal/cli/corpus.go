@@ -4,16 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
 	"skink/internal/corpus"
+	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
 )
@@ -68,11 +66,9 @@ func patterns(flag string, texts []string) (all []*regexp.Regexp, err error) {
 type reading struct {
 	*corpusFlags
 	to     io.Writer
-	unread int // files and folders inside folders that could not be read
-	bad    int // records
-
-	mu     sync.Mutex
-	passed map[string]int // guarded by mu: skipped files, and skipped records of archives, by kind
+	unread int           // files and folders inside folders that could not be read
+	bad    int           // records
+	passed report.Passed // skipped files, and skipped records of archives
 }
 
 // namedBad is how many bad records are printed. More would not help the user.
@@ -80,17 +76,8 @@ const namedBad = 20
 
 // missed counts a file or folder that cannot be read, and prints the error.
 func (r *reading) missed(err error) {
-	fmt.Fprintf(r.to, "skink: %s\n", oneLine(err))
+	fmt.Fprintf(r.to, "skink: %s\n", harmless.Error(err))
 	r.unread++
-}
-
-func (r *reading) passOver(kind string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.passed == nil {
-		r.passed = map[string]int{}
-	}
-	r.passed[kind]++
 }
 
 // isBad counts a record that cannot be read, and prints it. It returns an error if there are too
@@ -101,7 +88,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	case r.strict:
 		return fmt.Errorf("%w%s: without --strict it is passed over", bad, r.help(bad))
 	case r.bad <= namedBad:
-		fmt.Fprintf(r.to, "skink: %s%s\n", oneLine(bad), r.help(bad))
+		fmt.Fprintf(r.to, "skink: %s%s\n", harmless.Error(bad), r.help(bad))
 	case r.bad == namedBad+1:
 		fmt.Fprintln(r.to, "skink: more records cannot be read; they are counted, and not named")
 	}
@@ -125,8 +112,8 @@ func (r *reading) help(bad *corpus.BadError) string {
 // rest returns a text that counts what was not judged, to follow the counts of what was.
 func (r *reading) rest() string {
 	var b strings.Builder
-	if len(r.passed) > 0 {
-		fmt.Fprintf(&b, "; passed over: %s", r.passedText())
+	if passed := r.passed.String(); passed != "" {
+		fmt.Fprintf(&b, "; passed over: %s", passed)
 	}
 	if r.bad > 0 {
 		fmt.Fprintf(&b, "; bad records: %s", report.Grouped(r.bad))
@@ -137,37 +124,13 @@ func (r *reading) rest() string {
 	return b.String()
 }
 
-// passedText counts the skipped files, with the most frequent kinds.
-func (r *reading) passedText() string {
-	const most = 6
-	kinds := slices.SortedFunc(maps.Keys(r.passed), func(a, b string) int {
-		if d := r.passed[b] - r.passed[a]; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
-	total := 0
-	for _, n := range r.passed {
-		total += n
-	}
-	var parts []string
-	for i, kind := range kinds {
-		if i == most && len(kinds) > most+1 {
-			parts = append(parts, fmt.Sprintf("%s more", report.Counted(len(kinds)-most, "kind")))
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%s %s", report.Grouped(r.passed[kind]), kind))
-	}
-	return fmt.Sprintf("%s (%s)", report.Grouped(total), strings.Join(parts, ", "))
-}
-
 // nothing returns the error of a run that read no text, although some inputs should have held one.
 func (r *reading) nothing(withoutText int64) error {
-	switch {
+	switch passed := r.passed.String(); {
 	case withoutText > 0:
 		return fmt.Errorf("nothing was read: %s without text%s", report.Counted(withoutText, "record"), r.rest())
-	case len(r.passed) > 0:
-		return fmt.Errorf("nothing was read: passed over: %s: --include takes files of other kinds by their paths", r.passedText())
+	case passed != "":
+		return fmt.Errorf("nothing was read: passed over: %s: --include takes files of other kinds by their paths", passed)
 	case r.bad > 0:
 		return fmt.Errorf("nothing was read: %s could not be read", report.Counted(r.bad, "record"))
 	case r.unread > 0:

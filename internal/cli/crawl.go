@@ -10,9 +10,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/crawler"
+	"skink/dedup"
+	"skink/frontier"
+	"skink/internal/corpus"
 	"skink/internal/loopback"
 	"skink/internal/memory"
+	"skink/internal/session"
 	"skink/store"
+	"skink/view"
+	"skink/warc"
 )
 
 var crawlCommand = command{
@@ -159,96 +165,168 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 }
 
 func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error {
-	opt, err := f.settle()
+	opt, args, err := f.settle(args)
 	if err != nil {
 		return err
 	}
 	if err := f.memory.heed(); err != nil {
 		return err
 	}
-	again, args, err := f.again.heed(args)
-	if err != nil {
-		return err
-	}
-	if f.rule.pictures && !f.rule.markdown {
-		return usagef("--pictures adds to --markdown: give both")
-	}
-	say := newSayer(con.Err, f.logFormat == "json", f.quiet)
+	out := con.output(f.logFormat == "json", f.quiet)
 	if len(f.from) > 0 {
-		return say.error(interrupted(ctx, f.replay(ctx, say, opt, args)))
+		return logged(out.Log, interrupted(ctx, f.replay(ctx, out, opt, args)))
 	}
-	return say.error(interrupted(ctx, f.start(ctx, con, say, opt, again, args)))
+	return logged(out.Log, interrupted(ctx, f.start(ctx, con, out, opt, args)))
 }
 
 // start opens the store and crawls into it.
-func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt crawler.Options, again back, args []string) error {
-	given, err := await(ctx, func() (all seeds, err error) {
-		err = all.parse(args, con.In)
-		return all, err
-	})
+func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output, opt session.Options, args []string) error {
+	var err error
+	opt.Seeds, err = await(ctx, func() (session.Seeds, error) { return parseSeeds(args, con.In) })
 	if err != nil {
 		return err
 	}
-	if len(args) > 0 && len(given.items()) == 0 {
+	if len(args) > 0 && len(opt.Seeds.Items()) == 0 {
 		return usagef("the seeds hold no URL: try one, such as https://example.org/")
 	}
-	if _, err := check(f.rule.settings()); err != nil {
-		return err
-	}
-	if err := outsideFolders(*f.store, given.Folders); err != nil {
+	if err := outsideFolders(*f.store, opt.Seeds.Folders); err != nil {
 		return err
 	}
 	place := aboutToOpen(*f.store)
-	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Parallel)
+	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Crawl.Parallel)
 	if err != nil {
 		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
 			return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", withoutPassword(*f.store))
 		}
 		return err
 	}
-	if text := lossText(s.loss()); text != "" {
-		say.line("%s", text)
-	}
-	if err := mayGoOn(ctx, s.name, s); err != nil {
-		return errors.Join(err, s.Close())
-	}
-	stopAnswering := s.answer("skink crawl", func(err error) { say.line("%v", err) })
-	opt.Worker = crawler.WorkerName(opt.Worker)
-	c := &crawlRun{crawlFlags: f, options: opt, back: again, began: time.Now(), con: con, say: say, store: s, stdinIsSeeds: slices.Contains(args, "-")}
-	err = errors.Join(c.run(ctx, args, given), stopAnswering(), s.Close())
-	if err != nil && !c.planted { // the crawl did not start
+	sum, err := f.crawl(ctx, con, out, opt, s, slices.Contains(args, "-"))
+	if err = errors.Join(err, s.Close()); err != nil && !sum.Began {
 		err = errors.Join(err, place.discard())
 	}
-	return keepFirst(err, c.result)
+	if err == nil && sum.End.Interrupted {
+		return exitError(exitFailed)
+	}
+	return err
+}
+
+// crawl crawls into an open store, which other processes can read meanwhile.
+func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output, opt session.Options, s *writeStore, stdinIsSeeds bool) (sum session.Summary, err error) {
+	if text := lossText(s.loss()); text != "" {
+		out.Say("%s", text)
+	}
+	if err := mayGoOn(ctx, s.Name, s); err != nil {
+		return sum, err
+	}
+	if f.feed != "" && f.feed != "-" && !frontier.HasScheme(f.feed) {
+		if err := mayWrite("--feed", f.feed, nil); err != nil {
+			return sum, err
+		}
+	}
+	stop := s.answer("skink crawl", func(err error) { out.Say("%v", err) })
+	asked, release := con.asked(stdinIsSeeds)
+	defer release()
+	out.Asked = asked
+	sum, err = session.Run(ctx, &s.Store, opt, out)
+	return sum, errors.Join(err, stop())
+}
+
+// replay runs skink crawl --from.
+func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session.Options, args []string) (err error) {
+	switch {
+	case len(args) > 0:
+		return usagef("--from judges what an archive holds, and fetches nothing: leave the seeds out")
+	case f.again.retry != "" || f.again.recrawl != "":
+		return usagef("--from judges what an archive holds, and asks no server again: leave --retry and --recrawl out")
+	case f.learning.given() != "":
+		return usagef("--from judges all that an archive holds, and fetches nothing that could be spared: leave %s out", f.learning.given())
+	case f.archive.dir != "":
+		return usagef("--from and --warc: an archive needs no second one: leave --warc out")
+	case f.feed != "":
+		return usagef("--from and --feed: what is judged is printed by skink export when it is done")
+	}
+	var files []corpus.Archive
+	for _, path := range f.from {
+		of, err := corpus.Archives(path)
+		if err != nil {
+			return plainError(path, err)
+		}
+		files = append(files, of...)
+	}
+	s, err := openStore(ctx, *f.store, true, 16)
+	if err != nil {
+		return err
+	}
+	defer func() { err = keepFirst(err, s.Close()) }()
+	if text := lossText(s.loss()); text != "" {
+		out.Say("%s", text)
+	}
+	if err := mayGoOn(ctx, s.Name, s); err != nil {
+		return err
+	}
+	stop := s.answer("skink crawl", func(err error) { out.Say("%v", err) })
+	defer func() { err = keepFirst(err, stop()) }()
+	return session.Replay(ctx, &s.Store, opt, out, files)
 }
 
 // parallelShared is the number of pages processed at once if the store is on a server. Most of them
 // wait for the server, and look-ups and commits that wait at the same time are combined.
 const parallelShared = 128
 
-// settle turns the flags into the options of a crawl, and refuses values that make no sense.
-func (f *crawlFlags) settle() (o crawler.Options, err error) {
-	o = f.options
+// settle turns the flags into the options of a run, and refuses values that make no sense. It returns
+// the arguments that are seeds.
+func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string, err error) {
+	o := f.options
 	o.MaxSize, o.MaxBytes, o.HostBudget.Bytes = int64(f.maxSize), int64(f.maxBytes), int64(f.maxHostBytes)
 	o.Bodies = memory.Divide(int64(*f.memory)).Bodies
+	o.Sitemaps = bool(f.learning.sitemaps)
 	if isShared(*f.store) && !f.rule.flags.Changed("parallel") {
 		o.Parallel = parallelShared
 	}
 	if err := f.check(&o); err != nil {
-		return o, err
+		return opt, args, err
 	}
-	if err := f.learning.check(); err != nil {
-		return o, err
-	}
-	o.Sitemaps = bool(f.learning.sitemaps)
 	if o.UserAgent, err = f.agent(); err != nil {
-		return o, err
+		return opt, args, err
 	}
 	if err := f.allowPrivate.allow(&o); err != nil {
-		return o, err
+		return opt, args, err
 	}
-	o.Scope, err = f.newScope()
-	return o, err
+	if o.Scope, err = f.newScope(); err != nil {
+		return opt, args, err
+	}
+	opt = session.Options{
+		Crawl: o, Wanted: f.rule.wanted(), Prefer: f.prefer, Add: f.add,
+		GoneAfter: f.again.goneAfter, Learn: bool(f.learning.learn), Budget: bool(f.learning.budget),
+		Memory: int64(*f.memory), MaxTime: f.maxTime,
+		Feed: f.feed, Archive: session.Archive{Dir: f.archive.dir, Size: int64(f.archive.size), Digest: warc.Digest(f.archive.digest)},
+		LogURLs: f.logURLs, Build: readBuild(), DelayChosen: f.rule.flags.Changed("delay"), Resume: f.resume,
+	}
+	if f.metrics != "" {
+		if opt.Metrics, err = loopback.Address(f.metrics); err != nil {
+			return opt, args, usagef("--metrics %q: %w: try a port, such as 9464, or an address with one", f.metrics, err)
+		}
+	}
+	if f.view != "" {
+		address, err := loopback.Address(f.view)
+		if err != nil {
+			return opt, args, usagef("--view=%s: %w: try a port, such as 8466, or an address with one", f.view, err)
+		}
+		opt.View = func(rule dedup.Rule) view.Options { return viewOf(address, rule) }
+	}
+	if frontier.HasScheme(f.feed) {
+		if opt.Index, err = credentials(); err != nil {
+			return opt, args, err
+		}
+	}
+	if opt.Again, args, err = f.again.heed(args); err != nil {
+		return opt, args, err
+	}
+	if f.rule.pictures && !f.rule.markdown {
+		return opt, args, usagef("--pictures adds to --markdown: give both")
+	}
+	_, err = session.RuleOf(opt.Wanted.Settings)
+	return opt, args, err
 }
 
 // newScope returns the scope of the flags.
@@ -258,7 +336,7 @@ func (f *crawlFlags) newScope() (*crawler.Scope, error) {
 		return nil, usagef("--%s %q is no regular expression: %w: the syntax is that of https://go.dev/s/re2syntax", pattern.List, pattern.Pattern, pattern.Err)
 	}
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError{Err: err}
 	}
 	return scope, nil
 }
@@ -282,7 +360,7 @@ func (f *crawlFlags) check(o *crawler.Options) error {
 		return usagef("--max-time %v: try 0 for no limit", f.maxTime)
 	case o.HostBudget.Pages < 0:
 		return usagef("--max-host-pages %d: try 0 for no limit", o.HostBudget.Pages)
-	case f.rule.onDuplicate != tag && f.rule.onDuplicate != skip:
+	case f.rule.onDuplicate != session.Tag && f.rule.onDuplicate != session.Skip:
 		return usagef("--on-duplicate %q: try tag or skip", f.rule.onDuplicate)
 	case o.Parallel < 1:
 		return usagef("--parallel %d: try 1 or more", o.Parallel)
@@ -306,20 +384,7 @@ func (f *crawlFlags) check(o *crawler.Options) error {
 	if err := f.archive.check(); err != nil {
 		return err
 	}
-	if err := checkPrefer(f.prefer); err != nil {
-		return err
-	}
-	if f.metrics != "" {
-		if _, err := loopback.Address(f.metrics); err != nil {
-			return usagef("--metrics %q: %w: try a port, such as 9464, or an address with one", f.metrics, err)
-		}
-	}
-	if f.view != "" {
-		if _, err := loopback.Address(f.view); err != nil {
-			return usagef("--view=%s: %w: try a port, such as 8466, or an address with one", f.view, err)
-		}
-	}
-	return nil
+	return checkPrefer(f.prefer)
 }
 
 // agent returns the user agent with the contact. It fails for text that cannot be sent in a header.
@@ -337,9 +402,4 @@ func (f *crawlFlags) agent() (string, error) {
 		return "", usagef("--contact %q: try a URL, such as https://example.org/crawler, or an email address", f.contact)
 	}
 	return agent + " (+" + f.contact + ")", nil
-}
-
-// namesContact reports whether a user agent contains a URL or an email address.
-func namesContact(agent string) bool {
-	return strings.ContainsAny(agent, "@+") || strings.Contains(agent, "://")
 }

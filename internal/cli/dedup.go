@@ -15,6 +15,7 @@ import (
 	"skink/internal/corpus"
 	"skink/internal/disk"
 	"skink/internal/ingest"
+	"skink/internal/session"
 	"skink/report"
 	"skink/store"
 	"skink/store/overlay"
@@ -138,7 +139,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 			return err
 		}
 	}
-	if _, err := check(d.rule.settings()); err != nil {
+	if _, err := session.RuleOf(d.rule.settings()); err != nil {
 		return err
 	}
 	dir := d.store
@@ -155,7 +156,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
 	warn(d.con.Err, s.loss())
-	if err := mayGoOn(ctx, s.name, s); err != nil {
+	if err := mayGoOn(ctx, s.Name, s); err != nil {
 		return err
 	}
 	if d.store != "" { // a temporary store cannot be inspected later
@@ -163,14 +164,14 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		defer func() { err = keepFirst(err, stop()) }()
 	}
 	if d.keep.against == "" {
-		return d.judge(ctx, s, s.name, s.shared, in, nil)
+		return d.judge(ctx, s, s.Name, s.Shared, in, nil)
 	}
 	known, set, err := d.openKnown(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = keepFirst(err, known.Close()) }()
-	return d.judge(ctx, overlay.New(s, known), s.name, s.shared, in, &set)
+	return d.judge(ctx, overlay.New(s, known), s.Name, s.Shared, in, &set)
 }
 
 // checkOut refuses to overwrite an input, and other unsuitable outputs, before any work is done.
@@ -205,7 +206,7 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 		return nil, err
 	}
 	d.reading = &reading{corpusFlags: d.corpus, to: d.con.Err}
-	in.Unreadable, in.Passed = d.reading.missed, d.reading.passOver
+	in.Unreadable, in.Passed = d.reading.missed, d.reading.passed.Add
 	in.MaxRecord = min(corpus.DefaultMaxRecord, int(*d.memory)/recordShare)
 	return in, nil
 }
@@ -260,7 +261,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 
 // take judges the inputs, and calls judged for each record.
 func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, judged func(*corpus.Record, *store.Record) error) (names ingest.Names, err error) {
-	opt := ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passOver}
+	opt := ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passed.Add}
 	if d.records.given() {
 		opt.Judged = judged
 	}

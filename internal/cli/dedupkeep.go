@@ -16,6 +16,7 @@ import (
 	"skink/dedup"
 	"skink/internal/complete"
 	"skink/internal/corpus"
+	"skink/internal/session"
 	"skink/store"
 	"skink/store/badger"
 )
@@ -103,11 +104,8 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	if err != nil {
 		return set, err
 	}
-	if err := d.rule.contradicts(set, d.keep.against); err != nil {
+	if err := d.rule.wanted().Fits(set, d.keep.against); err != nil {
 		return set, err
-	}
-	if set.Extractor != extractorVersion {
-		return set, otherVersion(d.keep.against, "extractor", set.Extractor, extractorVersion)
 	}
 	set.Markdown, set.SkipTexts = store.NoMarkdown, false // new texts are not kept
 	if d.keep.contained() > 0 {
@@ -117,12 +115,12 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 }
 
 // agree returns the rule and the settings of a store: those of the store it is judged against, if
-// known is not nil, else those of [ruleFlags.agree].
+// known is not nil, else those of [session.Agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
-		return d.rule.agree(ctx, s, name)
+		return session.Agree(ctx, s, name, d.rule.wanted())
 	}
-	rule, err := ruleOf(*known, d.keep.against)
+	rule, err := session.StoredRule(*known, d.keep.against)
 	if err != nil {
 		return rule, *known, err
 	}

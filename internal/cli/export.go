@@ -14,6 +14,8 @@ import (
 	"skink/feed"
 	"skink/internal/archive"
 	"skink/internal/complete"
+	"skink/internal/harmless"
+	"skink/internal/session"
 	"skink/report"
 	"skink/store"
 	"skink/warc"
@@ -138,7 +140,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 			err = f.since.keep(con, *f.store, from.last)
 		}
 		if err == nil && lines == 0 && !f.since.given() {
-			fmt.Fprintf(con.Err, "%s holds no page to write: see skink report --store %s\n", *f.store, quoted(*f.store))
+			fmt.Fprintf(con.Err, "%s holds no page to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
 		}
 		return err
 	})
@@ -220,7 +222,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		}
 		dir = dirs[0]
 	}
-	left, err := adopt(ctx, s, dir, nil, func(format string, args ...any) { fmt.Fprintf(con.Err, "skink: "+format+"\n", args...) })
+	left, err := session.Adopt(ctx, s, dir, nil, func(format string, args ...any) { fmt.Fprintf(con.Err, "skink: "+format+"\n", args...) })
 	if err != nil {
 		return err
 	}
@@ -229,7 +231,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		Dir: dir, Software: "skink " + readBuild().Version, Created: time.Now(),
 		Damaged: func(name string, d *warc.Damage) {
 			lost++
-			fmt.Fprintf(con.Err, "%s: %s\n", name, oneLine(d))
+			fmt.Fprintf(con.Err, "%s: %s\n", name, harmless.Error(d))
 		},
 	}
 	f.out.asItIs = true // a ZIP file is not compressed again, whatever its name

@@ -13,13 +13,12 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
+	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/internal/harmless"
 	"skink/store"
 	"skink/warc"
 )
-
-const extractorVersion = extract.Version
 
 var extractCommand = command{
 	name:  "extract",
@@ -128,7 +127,7 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 			return keepFirst(out.Flush(), ctx.Err())
 		}
 		if err != nil {
-			fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
+			fmt.Fprintf(con.Err, "skink: %s\n", harmless.Error(err))
 			failed++
 			continue
 		}
@@ -185,7 +184,7 @@ const archiveStart = 64 << 10
 // archiveOf opens a file if it is a web archive, and returns nil if it is not. The bytes of
 // standard input that it reads for that can be read again.
 func archiveOf(con *Console, name string) (io.ReadCloser, error) {
-	if hasScheme(name) {
+	if frontier.HasScheme(name) {
 		return nil, nil
 	}
 	if name == "-" {
@@ -219,7 +218,7 @@ func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer,
 		return 0, usagef("extract: --html shows one page, and %s is a web archive: try --json", name)
 	}
 	damaged := func(err error) {
-		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, oneLine(err))
+		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, harmless.Error(err))
 		failed++
 	}
 	notes := corpus.Notes{Damaged: damaged, Odd: func(error) {}, Passed: func(string) {}}

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-
-	"skink/dedup"
 )
 
 // didYouMean returns a question with the most likely intended name, or otherwise if none is near.
@@ -171,17 +169,4 @@ func meantDuration(value string) string {
 		}
 	}
 	return ""
-}
-
-// checkSimilarity refuses a value that is not a share of 1. Some users write a percentage.
-func checkSimilarity(v float64) error {
-	least := dedup.LeastSimilarity()
-	if v >= least && v <= 1 {
-		return nil
-	}
-	better := dedup.DefaultSimilarity
-	if share := v / 100; v > 1 && share >= least && share <= 1 {
-		better = share
-	}
-	return usagef("--similarity %v: it is between %.2f and 1: try %v", v, least, better)
 }

@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"skink/crawler"
 	"skink/crawler/learn"
 	"skink/frontier"
-	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
 )
@@ -20,17 +17,15 @@ import (
 // learnFlags are the flags for learning about sites.
 type learnFlags struct {
 	learn, budget, sitemaps onOff
-	mirrors                 string
 
 	flags *pflag.FlagSet
 }
 
 func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
-	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps), mirrors: "all", flags: flags}
+	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps), flags: flags}
 	flags.Var(&f.sitemaps, "sitemaps", "on: read the sitemaps of seeds that are hosts, those that robots.txt names and /sitemap.xml; or off")
 	flags.Var(&f.learn, "learn", "on: learn from the pages of a site which patterns of its URLs return known texts; or off")
 	flags.Var(&f.budget, "budget", "on: postpone URLs of patterns that keep returning known texts; off: fetch them, and those that earlier runs postponed")
-	flags.StringVar(&f.mirrors, "mirrors", f.mirrors, "hosts whose pages are copies of another's, path by path: fetch all, or a sample of them")
 	return f
 }
 
@@ -56,70 +51,12 @@ func (o *onOff) Type() string { return "on|off" }
 
 // given returns one of these flags that is on the command line, or "" if none is.
 func (f *learnFlags) given() string {
-	for _, name := range []string{"learn", "budget", "mirrors", "sitemaps"} {
+	for _, name := range []string{"learn", "budget", "sitemaps"} {
 		if f.flags.Changed(name) {
 			return "--" + name
 		}
 	}
 	return ""
-}
-
-func (f *learnFlags) check() error {
-	switch {
-	case f.mirrors != "all" && f.mirrors != "sample":
-		return usagef("--mirrors %q: try all or sample", f.mirrors)
-	case f.mirrors == "sample" && !bool(f.learn):
-		return usagef("--mirrors sample needs what --learn off does not learn: leave one out")
-	}
-	return nil
-}
-
-// lessons returns the book of evidence about sites, or nil if the crawl must not learn.
-func (c *crawlRun) lessons() *learn.Book {
-	f := c.learning
-	if !f.learn {
-		return nil
-	}
-	book := ingest.NewBook(c.store)
-	book.Budget, book.Mirror = bool(f.budget), f.mirrors == "sample"
-	book.Shared, book.Domain = c.store.shared, frontier.Domain
-	book.Exempt = map[string]bool{} // folders are exempt: fetching their pages loads no server
-	for _, f := range c.options.Folders {
-		book.Exempt[f.Host] = true
-	}
-	return book
-}
-
-// postponed yields the URLs that earlier runs postponed, if this run postpones nothing.
-func (c *crawlRun) postponed(ctx context.Context) iter.Seq2[frontier.Item, error] {
-	return func(yield func(frontier.Item, error) bool) {
-		if c.learning.budget && c.learning.learn {
-			return
-		}
-		tally, err := c.store.Tally(ctx)
-		if err != nil {
-			yield(frontier.Item{}, err)
-			return
-		}
-		if tally.Later == 0 {
-			return
-		}
-		now := time.Now().UTC()
-		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
-			if err != nil {
-				yield(frontier.Item{}, fmt.Errorf("look for what was postponed: %w", err))
-				return
-			}
-			r := &page.Record
-			item := frontier.Item{URL: r.URL, Depth: r.Depth, Priority: crawler.PutBackPriority, Due: now}
-			if r.Checked {
-				item.Kind = frontier.Check
-			}
-			if r.Kind == store.Later && !yield(item, nil) {
-				return
-			}
-		}
-	}
 }
 
 // printLearned prints what was learned about a host, with the evidence.
@@ -143,7 +80,7 @@ func printLearned(ctx context.Context, out io.Writer, s store.Reader, host strin
 
 // hostNamed returns a host as given, or that of a URL.
 func hostNamed(given string) string {
-	if url, err := frontier.Canonical(given); err == nil && hasScheme(given) {
+	if url, err := frontier.Canonical(given); err == nil && frontier.HasScheme(given) {
 		return frontier.HostOf(url)
 	}
 	return given

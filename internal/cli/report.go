@@ -10,6 +10,8 @@ import (
 
 	"skink/dedup"
 	"skink/internal/complete"
+	"skink/internal/harmless"
+	"skink/internal/session"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
@@ -81,7 +83,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 		if f.changes {
 			return f.writeChanges(ctx, con, s, opt.Format)
 		}
-		opt.About = report.About{Store: withoutUser(*f.store), Settings: settings, Whole: w != nil}
+		opt.About = report.About{Store: harmless.WithoutUser(*f.store), Settings: settings, Whole: w != nil}
 		var found *audit.Audit
 		if f.about != "" || conditions != nil {
 			if found, err = f.audit(ctx, s, settings, opt.About, conditions); err != nil {
@@ -127,7 +129,7 @@ func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 
 // audit audits a store.
 func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition) (*audit.Audit, error) {
-	rule, err := ruleOf(settings, *f.store)
+	rule, err := session.StoredRule(settings, *f.store)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +269,7 @@ func (c *completeFlags) over(settings store.Settings) (store.Settings, error) {
 	if !c.flags.Changed("similarity") {
 		return settings, nil
 	}
-	if err := checkSimilarity(c.similarity); err != nil {
+	if err := session.CheckSimilarity(c.similarity); err != nil {
 		return settings, err
 	}
 	settings.Similarity = c.similarity
@@ -302,7 +304,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	if !how.complete {
 		return do(s.Reader, settings, nil)
 	}
-	rule, err := ruleOf(settings, dir)
+	rule, err := session.StoredRule(settings, dir)
 	if err != nil {
 		return err
 	}

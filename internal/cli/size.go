@@ -6,11 +6,11 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"skink/internal/memory"
+	"skink/report"
 )
 
 // A size is a number of bytes on the command line: 500, 64KB, 10MB, 1GB. The
@@ -22,14 +22,7 @@ var units = []struct {
 	bytes int64
 }{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1}}
 
-func (s *size) String() string {
-	for _, u := range units[:3] {
-		if n := int64(*s); n >= u.bytes && n%u.bytes == 0 {
-			return strconv.FormatInt(n/u.bytes, 10) + u.name
-		}
-	}
-	return strconv.FormatInt(int64(*s), 10)
-}
+func (s *size) String() string { return report.Size(int64(*s)) }
 
 func (s *size) Set(text string) error {
 	number, unit := strings.ToUpper(strings.TrimSpace(text)), int64(1)
@@ -48,34 +41,6 @@ func (s *size) Set(text string) error {
 }
 
 func (s *size) Type() string { return "size" }
-
-// bytesText formats a number of bytes for users.
-func bytesText(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d bytes", n)
-}
-
-// durationText formats a duration for users.
-func durationText(d time.Duration) string {
-	switch {
-	case d < 10*time.Millisecond:
-		return fmt.Sprintf("%.1f ms", float64(d)/1e6)
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	}
-	return d.Round(time.Second).String()
-}
 
 // leastMemory is enough for the store, the program itself and one page.
 const leastMemory = 64 << 20

@@ -21,6 +21,7 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/internal/corpus"
+	"skink/internal/session"
 	"skink/report"
 )
 
@@ -401,14 +402,14 @@ type point struct {
 // printCurve prints, for each resemblance, the probability with which each scheme finds two pages
 // as candidates.
 func (f *tuneFlags) printCurve(w io.Writer) error {
-	if err := checkSimilarity(f.similarity); err != nil {
+	if err := session.CheckSimilarity(f.similarity); err != nil {
 		return err
 	}
 	var schemes []dedup.Scheme
 	for _, name := range []string{"bands", "super", "mega"} {
 		s, err := dedup.ParseScheme(name, f.similarity)
 		if err != nil {
-			return usageError{err}
+			return usageError{Err: err}
 		}
 		schemes = append(schemes, s)
 	}

@@ -34,11 +34,11 @@ var table = map[string]struct {
 	"crawler":                     {[]string{"frontier", "crawler/robots", "crawler/wire", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
 	"extract":                     {[]string{"internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"dedup":                       {[]string{"internal/language"}, nil},
-	"store":                       {[]string{"dedup", "frontier"}, nil},
+	"store":                       {[]string{"dedup", "frontier", "internal/field"}, nil},
 	"store/storetest":             {[]string{"store", "dedup", "frontier"}, nil},
-	"store/badger/postings":       {[]string{"store"}, nil},
+	"store/badger/postings":       {[]string{"store", "internal/field"}, nil},
 	"internal/disk":               {[]string{"store"}, nil},
-	"store/badger":                {[]string{"store", "internal/disk", "store/badger/postings", "dedup", "frontier", "internal/priority"}, []string{"github.com/dgraph-io/badger"}},
+	"store/badger":                {[]string{"store", "internal/field", "internal/disk", "store/badger/postings", "dedup", "frontier", "internal/priority"}, []string{"github.com/dgraph-io/badger"}},
 	"store/postgres":              {[]string{"store", "dedup", "frontier"}, []string{"github.com/jackc/pgx/v5/pgxpool"}},
 	"store/postgres/postgrestest": {nil, nil}, // it starts servers for tests
 	"store/remote":                {[]string{"store", "internal/disk", "dedup", "frontier"}, nil},
@@ -50,6 +50,7 @@ var table = map[string]struct {
 	"internal/language":           {nil, nil},
 	"internal/harmless":           {nil, nil},
 	"internal/lru":                {nil, nil},
+	"internal/field":              {nil, nil},
 	"internal/priority":           {nil, nil},
 	"internal/precedence":         {[]string{"store"}, nil},
 	"internal/memory":             {nil, nil},
@@ -60,10 +61,10 @@ var table = map[string]struct {
 	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/corpus", "internal/lru", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
 	"internal/corpus":             {[]string{"extract", "internal/table", "crawler", "crawler/wire", "frontier", "store", "warc"}, nil},
 	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "internal/disk", "warc"}, nil},
-	"internal/revisit":            {[]string{"store"}, nil},
 	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},
 	"internal/monitor":            {[]string{"internal/loopback"}, []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":                {[]string{"internal/archive", "warc", "internal/harmless", "internal/memory", "internal/monitor", "internal/loopback", "view", "frontier", "crawler", "crawler/robots", "crawler/wire", "crawler/folder", "extract", "dedup", "store", "store/badger", "internal/disk", "store/postgres", "store/remote", "report", "report/audit", "feed", "internal/ingest", "internal/complete", "internal/precedence", "internal/corpus", "internal/revisit", "store/overlay", "crawler/learn"}, []string{"github.com/spf13/pflag"}},
+	"internal/session":            {[]string{"crawler", "crawler/folder", "crawler/learn", "crawler/robots", "crawler/wire", "dedup", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/monitor", "internal/precedence", "report", "store", "store/remote", "view", "warc"}, nil},
+	"internal/cli":                {[]string{"crawler", "crawler/learn", "crawler/wire", "dedup", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/precedence", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc"}, []string{"github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // the same
 	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool over what skink printed
@@ -75,7 +76,7 @@ var table = map[string]struct {
 
 // pure packages may not reach the network, the disk, the clock or a log. Of the package
 // time they may use what does not look at the clock: a duration is a number.
-var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/revisit": true, "internal/precedence": true}
+var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/precedence": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

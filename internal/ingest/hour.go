@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -23,12 +24,11 @@ import (
 //     before.
 //   - It had words, and has none now.
 //   - It is completely different, and has the same text as manyAlike other such pages of the host.
-//     This comparison ignores words with digits and the URL: an error page often contains a number,
-//     a time or the path. Redirects to one path count as the same text. Pages that were duplicates
+//     This comparison ignores the URL and a few words with digits: an error page often contains a
+//     number, a time or the path. Redirects to one path count as the same text. Pages that were duplicates
 //     of each other before count as one. A page in which only ignored words changed is not
 //     completely different: a table of figures has the same words on many pages, and other figures
-//     each day. A page that is gone has no last text to compare words with. So it returns if at
-//     least half of its last text returns, and otherwise its new text counts with digits and URL.
+//     each day. A page that is gone is compared with the text that it had.
 //
 // After Options.GoneAfter such visits the page is gone. Until then its record, text and verdict
 // stay, and links of the answer are not followed.
@@ -53,6 +53,9 @@ const (
 	// A page with a resemblance to its last version below whollyOther is completely different. An
 	// edit seldom removes half of a page.
 	whollyOther = 0.5
+	// fewFigures is the least number of words for each ignored word with digits. An error page has
+	// less figures, and a table has more.
+	fewFigures = 8
 	// lastVisits is the number of visits to a host that count, so that an outage that begins late
 	// is noticed too.
 	lastVisits = 10
@@ -271,9 +274,6 @@ func (p *Pipeline) turnOf(ctx context.Context, s *subject, before *store.Record)
 			return turn{}, err
 		}
 		t.sign = signOf(text, r.URL)
-		if before.Kind != store.Page && before.Hash != t.sign {
-			t.sign = dedup.HashOf([]byte(text))
-		}
 		if before.Kind == store.Page {
 			was, err := p.content(ctx, before.ID)
 			if err != nil {
@@ -338,16 +338,15 @@ func leftOfVisit(s *subject, v *store.Visit) float64 {
 	return dedup.Estimate(s.sketch, sketch)
 }
 
-// signOf returns a hash of the words of a text that have no digit and do not occur in the URL of
-// its page.
+// signOf returns a hash of the words of a text that do not occur in the URL of its page. Words with
+// digits count only if they are more than one in fewFigures.
 func signOf(text, rawURL string) dedup.Hash {
-	var b strings.Builder
-	for _, word := range wordsBeside(rawURL, text) {
-		if !strings.ContainsFunc(word, unicode.IsDigit) {
-			b.WriteString(word + " ")
-		}
+	words := wordsBeside(rawURL, text)
+	hasDigit := func(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
+	if rest := slices.DeleteFunc(slices.Clone(words), hasDigit); fewFigures*(len(words)-len(rest)) <= len(words) {
+		words = rest
 	}
-	return dedup.HashOf([]byte(b.String()))
+	return dedup.HashOf([]byte(strings.Join(words, " ")))
 }
 
 func withoutQuery(url string) string {

@@ -74,8 +74,8 @@ type chunkOf struct {
 
 // look decides what to do with one record.
 func (sw *sweep) look(ctx context.Context, r *store.Record) error {
-	if rule := learn.ParseAdvice(r.Detail).Rule; rule == learn.Farm || rule == learn.Mirror {
-		return nil // these are not about patterns
+	if learn.ParseAdvice(r.Detail).Rule == learn.Farm {
+		return nil // it is not about a pattern
 	}
 	host := frontier.HostOf(r.URL)
 	s := sw.hosts[host]

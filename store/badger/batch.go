@@ -160,7 +160,7 @@ func (b *batch) flush() error {
 	b.s.seq++
 	b.s.index.Forget(b.gone)
 	b.gone = nil
-	err := b.s.index.Post(b.s.seq, len(b.journal.urls), b.journal.posted)
+	err := b.s.index.Post(b.s.seq, b.journal.posted)
 	b.journal.reset()
 	clear(b.recorded)
 	return err

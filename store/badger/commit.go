@@ -298,7 +298,7 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	if u == before {
 		return nil
 	}
-	return b.setKnown(r.ID, u, before == known{})
+	return b.setKnown(r.ID, u)
 }
 
 // record writes the record, and the postings and keys by which its text hash and its leader lead to

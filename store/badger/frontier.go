@@ -99,7 +99,7 @@ func (b *batch) exclude(urls []string) error {
 			if err := b.room(1, len(url)+64); err != nil {
 				return err
 			}
-			if err := b.setKnown(id, known{state: frontier.Outside, url: url}, true); err != nil {
+			if err := b.setKnown(id, known{state: frontier.Outside, url: url}); err != nil {
 				return err
 			}
 			b.move(frontier.Unknown, frontier.Outside)
@@ -135,7 +135,7 @@ func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time)
 			return err
 		}
 	}
-	return b.setKnown(id, u, before == known{})
+	return b.setKnown(id, u)
 }
 
 // mostRipe is how many URLs of a host that have come due are moved at a time.
@@ -237,34 +237,29 @@ func (b *batch) known(id dedup.Hash) (u known, err error) {
 }
 
 func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
-	if !s.urls.Has(filterKey(id)) {
-		return known{}, nil
-	}
-	found, err := get(txn, key1(keyURL, id[:]), func(value []byte) error {
-		u, err = decodeKnown(value)
-		return err
-	})
-	if err != nil || found {
-		return u, err
+	if s.urls.Has(filterKey(id)) {
+		found, err := get(txn, key1(keyURL, id[:]), func(value []byte) error {
+			u, err = decodeKnown(value)
+			return err
+		})
+		if err != nil || found {
+			return u, err
+		}
 	}
 	u.num, err = s.byID(txn, id)
 	return u, err
 }
 
-// setKnown writes what is known of a URL. isNew means that nothing was known before. If a record is
-// all that is known, its place is posted under the URL's id, which costs less than a key. Texts
-// that were not crawled are such records.
-func (b *batch) setKnown(id dedup.Hash, u known, isNew bool) error {
-	if isNew {
-		b.journal.addURL(filterKey(id))
-	}
-	b.s.urls.Add(filterKey(id))
+// setKnown writes what is known of a URL. If a record is all that is known, its place is posted under
+// the URL's id, which costs less than a key. Texts that were not crawled are such records.
+func (b *batch) setKnown(id dedup.Hash, u known) error {
 	if u == (known{num: u.num}) {
 		b.journal.post(u.num, postings.Hash, filterKey(id))
 		b.recorded[id] = u.num
 		return nil
 	}
 	delete(b.recorded, id)
+	b.s.urls.Add(filterKey(id))
 	return b.set(key1(keyURL, id[:]), u.encode())
 }
 

@@ -4,22 +4,22 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
+	"skink/internal/field"
 	"skink/store"
 	"skink/store/badger/postings"
 )
 
-// A journalEntry holds the additions of one transaction to the part of the store that is in memory:
-// URLs that were not known before, and postings. Entries are numbered from 1 without gaps. The
-// value of a j key is as follows. Its numbers are varints unless their size is given.
+// A journalEntry holds the postings that one transaction adds to the index. Entries are numbered
+// from 1 without gaps. The value of a j key has three fields for each page:
 //
-//	how many URLs, then the first 8 bytes of each one's id
-//	for each page: its number with the kind of what is posted as the low bit,
-//	how many keys, then the keys, 8 bytes each, little-endian
+//	its number, with the kind of what is posted as the low bit (varint)
+//	how many keys (varint)
+//	the keys, 8 bytes each, little-endian
 type journalEntry struct {
-	urls   []uint64
 	posted []postings.Posted
 	keys   []uint64 // the keys of posted, one after another
 	size   int      // of the encoded entry, or a little more
@@ -28,11 +28,6 @@ type journalEntry struct {
 // entryBound is the size of an entry at which its transaction ends. Values must stay small enough
 // for the tables, see [partSize].
 const entryBound = partSize
-
-func (e *journalEntry) addURL(key uint64) {
-	e.urls = append(e.urls, key)
-	e.size += 8
-}
 
 // post posts a page under a key.
 func (e *journalEntry) post(num uint64, kind postings.Kind, key uint64) {
@@ -58,54 +53,38 @@ func (e *journalEntry) add(key uint64) {
 // postedSize returns the most bytes that the postings of one page take.
 func postedSize(keys int) int { return 2*binary.MaxVarintLen64 + 8*keys }
 
-func (e *journalEntry) empty() bool { return len(e.urls) == 0 && len(e.posted) == 0 }
+func (e *journalEntry) empty() bool { return len(e.posted) == 0 }
 
 // reset empties an entry and keeps its memory for the next one.
 func (e *journalEntry) reset() {
-	*e = journalEntry{urls: e.urls[:0], posted: e.posted[:0], keys: e.keys[:0]}
+	*e = journalEntry{posted: e.posted[:0], keys: e.keys[:0]}
 }
 
 func (e *journalEntry) encode() []byte {
-	b := make([]byte, 0, binary.MaxVarintLen64+e.size)
-	b = binary.AppendUvarint(b, uint64(len(e.urls)))
-	b = appendWords(b, e.urls)
+	b := make([]byte, 0, e.size)
 	for _, p := range e.posted {
 		b = binary.AppendUvarint(b, p.Num)
 		b = binary.AppendUvarint(b, uint64(len(p.Keys)))
-		b = appendWords(b, p.Keys)
-	}
-	return b
-}
-
-func appendWords(b []byte, words []uint64) []byte {
-	for _, w := range words {
-		b = binary.LittleEndian.AppendUint64(b, w)
+		for _, key := range p.Keys {
+			b = binary.LittleEndian.AppendUint64(b, key)
+		}
 	}
 	return b
 }
 
 func decodeEntry(b []byte) (*journalEntry, error) {
-	d := decoder{b: b}
-	e := &journalEntry{urls: d.words(d.varint())}
-	for len(d.b) > 0 {
-		num := d.varint()
-		e.posted = append(e.posted, postings.Posted{Num: num, Keys: d.words(d.varint())})
+	d := field.Reader{Rest: b}
+	e := &journalEntry{}
+	for len(d.Rest) > 0 {
+		p := postings.Posted{Num: d.Varint()}
+		keys := d.Bytes(8 * min(d.Varint(), math.MaxUint64/8))
+		p.Keys = make([]uint64, len(keys)/8)
+		for i := range p.Keys {
+			p.Keys[i] = binary.LittleEndian.Uint64(keys[8*i:])
+		}
+		e.posted = append(e.posted, p)
 	}
-	return e, d.err
-}
-
-// words reads n words of 8 bytes each.
-func (d *decoder) words(n uint64) []uint64 {
-	if n > uint64(len(d.b)/8) {
-		d.b, d.err = nil, store.ErrCorrupt
-		return nil
-	}
-	words := make([]uint64, n)
-	for i := range words {
-		words[i] = binary.LittleEndian.Uint64(d.b[8*i:])
-	}
-	d.b = d.b[8*n:]
-	return words
+	return e, whole(d)
 }
 
 // replay calls fn with all entries of the journal after the one numbered after, in order. It

@@ -7,10 +7,11 @@ import (
 
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/field"
 	"skink/store"
 )
 
-// # The layout on disk, version 6
+// # The layout on disk, version 7
 //
 // The head of badger's MANIFEST has a number for the application. Its high byte identifies skink,
 // and its low byte is the version of the layout. So the first eight bytes of that file tell whose
@@ -70,8 +71,8 @@ import (
 // and the keys before it. Inside a block each letter is a list of its own, so that reading all
 // records skips no texts.
 //
-// The folder also has the files of the index: NUMBER.postings holds a segment and NUMBER.urls a
-// filter, see package postings. They can be rebuilt from the journal, j. READERS and readers.sock
+// The folder also has the files of the index, NUMBER.postings, see package postings. They can be
+// rebuilt from the journal, j. READERS and readers.sock
 // belong to package store/remote, through which the process that has the store answers other
 // processes. NAME.kept is a cached value that can be computed again from the pages, see kept.go.
 // None of these files is part of the store.
@@ -85,7 +86,7 @@ import (
 // before it (t, s, o, j, and the u and q of links) may exist without it after a crash. Such texts,
 // sketches and links are never read, and such postings are ignored.
 const (
-	layoutVersion = 6
+	layoutVersion = 7
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
@@ -248,24 +249,24 @@ func (k known) encode() []byte {
 }
 
 func decodeKnown(b []byte) (k known, err error) {
-	d := decoder{b: b}
-	first := d.byte()
+	d := field.Reader{Rest: b}
+	first := d.Byte()
 	k.state = frontier.State(first & stateBits)
-	k.num = d.varint()
-	depth := d.varint()
+	k.num = d.Varint()
+	depth := d.Varint()
 	if k.state == frontier.Pending {
-		k.place.seq = d.varint()
+		k.place.seq = d.Varint()
 	}
 	prio := byte(usualPrio)
 	if first&knownPrio != 0 {
-		prio = d.byte()
+		prio = d.Byte()
 	}
 	k.place.level = levelAt(prio, depth)
 	if first&knownLater != 0 {
-		k.place.due = int64(d.fixed64())
+		k.place.due = int64(d.Uint64())
 	}
-	k.url = string(d.b)
-	return k, d.err
+	k.url = string(d.Rest)
+	return k, whole(d)
 }
 
 // Bits of the first byte of an item. They say which fields follow it, in this order.
@@ -312,30 +313,30 @@ func encodeItem(it frontier.Item) []byte {
 }
 
 func decodeItem(b []byte) (it frontier.Item, err error) {
-	d := decoder{b: b}
-	has := d.byte()
+	d := field.Reader{Rest: b}
+	has := d.Byte()
 	text := func(bit byte) string {
 		if has&bit == 0 {
 			return ""
 		}
-		return string(d.bytes(d.varint()))
+		return string(d.Bytes(d.Varint()))
 	}
 	if has&itemHops != 0 {
-		it.Hops = int(d.varint())
+		it.Hops = int(d.Varint())
 	}
 	if has&itemTries != 0 {
-		it.Tries = int(d.varint())
+		it.Tries = int(d.Varint())
 	}
 	it.Via = text(itemVia)
 	if has&itemKind != 0 {
-		it.Kind = frontier.Kind(d.byte())
+		it.Kind = frontier.Kind(d.Byte())
 	}
 	if has&itemDue != 0 {
-		it.Due = timeOf(int64(d.fixed64()))
+		it.Due = timeOf(int64(d.Uint64()))
 	}
 	it.ETag, it.Modified = text(itemETag), text(itemModified)
-	it.URL = string(d.b)
-	return it, d.err
+	it.URL = string(d.Rest)
+	return it, whole(d)
 }
 
 // encodeQueued returns the value of a q or l key. The value of an l key begins with priority and
@@ -351,11 +352,11 @@ func encodeQueued(it frontier.Item, p place) []byte {
 // decodeQueued is the inverse of encodeQueued. It completes the item and its place.
 func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
 	if p.due != 0 {
-		d := decoder{b: b}
-		prio := d.byte()
-		p.level = levelAt(prio, d.varint())
-		if b = d.b; d.err != nil {
-			return frontier.Item{}, p, d.err
+		d := field.Reader{Rest: b}
+		prio := d.Byte()
+		p.level = levelAt(prio, d.Varint())
+		if b = d.Rest; d.Bad {
+			return frontier.Item{}, p, store.ErrCorrupt
 		}
 	}
 	it, err := decodeItem(b)
@@ -386,66 +387,29 @@ func timeOf(ns int64) time.Time {
 }
 
 func encodeSketch(e *store.Entry) []byte {
-	b := make([]byte, 0, 2*hashSize+4*dedup.Minima)
+	b := make([]byte, 0, 2*hashSize+dedup.SketchSize)
 	b = append(b, e.Record.ID[:]...)
 	b = append(b, e.Record.Hash[:]...)
-	for _, v := range e.Sketch {
-		b = binary.LittleEndian.AppendUint32(b, v)
-	}
-	return b
+	return e.Sketch.Append(b)
 }
 
 func decodeSketch(b []byte) (l store.Leader, err error) {
-	if len(b) != 2*hashSize+4*len(l.Sketch) {
+	if len(b) < 2*hashSize {
 		return l, store.ErrCorrupt
 	}
-	copy(l.ID[:], b)
-	copy(l.Hash[:], b[hashSize:])
-	for i := range l.Sketch {
-		l.Sketch[i] = binary.LittleEndian.Uint32(b[2*hashSize+4*i:])
+	s, ok := dedup.SketchOf(b[2*hashSize:])
+	if !ok {
+		return l, store.ErrCorrupt
 	}
-	return l, nil
+	return store.Leader{ID: dedup.Hash(b), Hash: dedup.Hash(b[hashSize:]), Sketch: *s}, nil
 }
 
-// A decoder splits a value. When a part is missing, it sets err, and that part and all later ones
-// are zero.
-type decoder struct {
-	b   []byte
-	err error
-}
-
-func (d *decoder) varint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.b, d.err = nil, store.ErrCorrupt
-		return 0
+// whole returns [store.ErrCorrupt] if a field of the value was not whole.
+func whole(r field.Reader) error {
+	if r.Bad {
+		return store.ErrCorrupt
 	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) bytes(n uint64) []byte {
-	if n > uint64(len(d.b)) {
-		d.b, d.err = nil, store.ErrCorrupt
-		return nil
-	}
-	head := d.b[:n:n]
-	d.b = d.b[n:]
-	return head
-}
-
-func (d *decoder) fixed64() uint64 {
-	if b := d.bytes(8); b != nil {
-		return binary.BigEndian.Uint64(b)
-	}
-	return 0
-}
-
-func (d *decoder) byte() byte {
-	if b := d.bytes(1); b != nil {
-		return b[0]
-	}
-	return 0
+	return nil
 }
 
 // maxNum is the highest number that a page may have, because the index uses one bit for the kind.

@@ -2,6 +2,7 @@ package badger
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 )
 
 // load reads the in-memory part of a store: the counters, the index with the end of the journal,
-// and the places of the URLs in each queue. For the latter it scans all keys q and l.
+// the filter of the u keys, and the places of the URLs in each queue. It scans all keys u, q and l.
 func (s *Store) load() error {
 	found := false
 	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
@@ -37,6 +38,9 @@ func (s *Store) load() error {
 		return err
 	}
 	s.index.KnownSince(s.last)
+	if err := s.loadURLs(); err != nil {
+		return err
+	}
 	if err := s.loadQueue(); err != nil {
 		return err
 	}
@@ -72,33 +76,19 @@ func (s *Store) loadIndex() error {
 		}
 		m.Segments, m.Seq = nil, 0
 	}
-	if m.URLs != 0 {
-		if err := s.urls.Read(x.URLFile(m.URLs)); err != nil {
-			if !isDamage(err) {
-				return err
-			}
-			m.URLs, m.URLsSeq = 0, 0
-		}
-	}
 	if err := x.Start(m); err != nil {
 		return err
 	}
-	s.seq, err = s.replay(min(m.Seq, m.URLsSeq), func(seq uint64, e *journalEntry) error {
-		if seq <= m.URLsSeq {
-			e.urls = nil
-		}
-		if seq <= m.Seq {
-			e.posted = nil
-		}
-		for _, key := range e.urls {
-			s.urls.Add(key)
-		}
-		return x.Post(seq, len(e.urls), e.posted)
-	})
-	if err == nil && s.seq < max(m.Seq, m.URLsSeq) {
-		return fmt.Errorf("%w: the journal ends at %d, before its index", store.ErrCorrupt, s.seq)
-	}
+	s.seq, err = s.replay(m.Seq, func(seq uint64, e *journalEntry) error { return x.Post(seq, e.posted) })
 	return err
+}
+
+// loadURLs fills the filter of the u keys. It reads a million of them in 0.7 s.
+func (s *Store) loadURLs() error {
+	return s.scan(context.Background(), []byte{keyURL}, func(item *badgerdb.Item) error {
+		s.urls.Add(binary.BigEndian.Uint64(item.Key()[1:])) // as filterKey
+		return nil
+	})
 }
 
 func (s *Store) loadQueue() error {
@@ -157,8 +147,6 @@ func (s *Store) SaveManifest(m postings.Manifest) error {
 }
 
 func (s *Store) RoomFor(bytes int64) bool { return s.space.HasRoom(bytes) }
-
-func (s *Store) WriteURLs(name string) error { return s.urls.Write(name) }
 
 // loadHosts reads the stored rest of the hosts in the queue.
 func (s *Store) loadHosts() error {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"skink/internal/field"
 )
 
 // # The logs of memtables
@@ -154,15 +156,15 @@ func readEntry(b []byte, at int) (e logEntry, ok bool) {
 		return e, false
 	}
 	e.meta = b[at]
-	d := decoder{b: b[at+2:]}
-	keyLen, valueLen := d.varint(), d.varint()
-	if expires := d.varint(); d.err != nil || expires != 0 || keyLen < 8 || keyLen > maxLogKey {
+	d := field.Reader{Rest: b[at+2:]}
+	keyLen, valueLen := d.Varint(), d.Varint()
+	if expires := d.Varint(); d.Bad || expires != 0 || keyLen < 8 || keyLen > maxLogKey {
 		return e, false
 	}
-	head := len(b) - at - len(d.b)
-	key, value := d.bytes(keyLen), d.bytes(valueLen)
-	check := d.bytes(logChecksum)
-	if d.err != nil {
+	head := len(b) - at - len(d.Rest)
+	key, value := d.Bytes(keyLen), d.Bytes(valueLen)
+	check := d.Bytes(logChecksum)
+	if d.Bad {
 		return e, false
 	}
 	e.size = head + len(key) + len(value) + logChecksum

@@ -36,7 +36,6 @@ type mending struct {
 	gone    map[uint64]*mended    // records that can be read, but whose pages are lost
 	posted  map[uint64]bool       // places that are posted under keys
 	hashes  map[hashPosting]bool  // which text hashes and ids are posted
-	urls    map[uint64]bool       // by filter key: true if the journal has the URL
 	queue   map[dedup.Hash]place  // where each pending URL is
 	lanes   map[dedup.Hash]frontier.Item
 	again   []frontier.Item // items that have to be made pending
@@ -52,7 +51,6 @@ type mending struct {
 type mended struct {
 	id, hash    dedup.Hash
 	url         string
-	location    string
 	depth, hops int
 	record      *store.Record
 }
@@ -61,12 +59,12 @@ type mended struct {
 func (s *Store) mend() (err error) {
 	m := &mending{
 		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, posted: map[uint64]bool{}, hashes: map[hashPosting]bool{},
-		urls: map[uint64]bool{}, queue: map[dedup.Hash]place{}, lanes: map[dedup.Hash]frontier.Item{}, known: map[dedup.Hash]bool{},
+		queue: map[dedup.Hash]place{}, lanes: map[dedup.Hash]frontier.Item{}, known: map[dedup.Hash]bool{},
 	}
 	m.out = s.db.NewWriteBatch()
 	defer m.out.Cancel()
 	had := m.oldCounters()
-	for _, step := range []func() error{m.mendNames, m.readJournal, m.readRecords, m.judge, m.readQueue, m.mendURLs, m.mendRecords, m.mendRedirects, m.pend, m.mendMembers, m.writeJournal, m.writeCounters} {
+	for _, step := range []func() error{m.mendNames, m.readJournal, m.readRecords, m.judge, m.readQueue, m.mendURLs, m.mendRecords, m.pend, m.mendMembers, m.writeJournal, m.writeCounters} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -148,7 +146,7 @@ func (m *mending) mendNames() error {
 	return nil
 }
 
-// readJournal reads which URLs and postings the journal has, and fills its gaps with empty entries.
+// readJournal reads which postings the journal has, and fills its gaps with empty entries.
 func (m *mending) readJournal() error {
 	return m.scanBlocks(keyJournal, func(key, value []byte) error {
 		seq, block := lastNum(key), blockOf(key)
@@ -162,9 +160,6 @@ func (m *mending) readJournal() error {
 		e, err := decodeEntry(value)
 		if err != nil {
 			return m.out.Set(key, new(journalEntry).encode())
-		}
-		for _, url := range e.urls {
-			m.urls[url] = true
 		}
 		for _, p := range e.posted {
 			num := postings.NumOf(p.Num)
@@ -190,7 +185,7 @@ func (m *mending) readRecords() error {
 			return m.out.Delete(key)
 		}
 		rec := &mended{
-			id: r.ID, hash: dedup.Hash(value[:hashSize]), url: r.URL, location: r.Location, depth: r.Depth, hops: r.Hops, record: r,
+			id: r.ID, hash: dedup.Hash(value[:hashSize]), url: r.URL, depth: r.Depth, hops: r.Hops, record: r,
 		}
 		whole, err := m.wholePage(num, r)
 		if err != nil {
@@ -336,7 +331,6 @@ func (m *mending) later(it frontier.Item) {
 
 func (m *mending) setURL(id dedup.Hash, u known, write bool) error {
 	m.counters.URLs[u.state]++
-	m.urls[filterKey(id)] = m.urls[filterKey(id)] // stays false if the journal does not have the URL
 	if !write {
 		return nil
 	}
@@ -361,33 +355,6 @@ func (m *mending) mendRecords() error {
 		}
 	}
 	return nil
-}
-
-// mendRedirects finds lost pages that were never in the queue because a redirect led to them. Only
-// the index still knows of such a page.
-func (m *mending) mendRedirects() error {
-	lost := map[uint64]bool{}
-	for p := range m.hashes {
-		if m.records[p.num] == nil {
-			lost[p.key] = true
-		}
-	}
-	for _, r := range m.records {
-		id := dedup.Hash(frontier.ID(r.location))
-		if r.location != "" && lost[filterKey(id)] && !m.known[id] && !m.hasRecord(id) {
-			m.later(frontier.Item{URL: r.location, Depth: r.depth})
-		}
-	}
-	return nil
-}
-
-func (m *mending) hasRecord(id dedup.Hash) bool {
-	for p := range m.hashes {
-		if r := m.records[p.num]; p.key == filterKey(id) && r != nil && r.id == id {
-			return true
-		}
-	}
-	return false
 }
 
 // pend queues the URLs that later recorded, at the end of their levels.
@@ -441,16 +408,6 @@ func (m *mending) writeJournal() error {
 		err := m.out.Set(journalKey(block*pagesInBlock, m.journal), e.encode())
 		e = journalEntry{}
 		return err
-	}
-	for url, there := range m.urls {
-		if there {
-			continue
-		}
-		if e.addURL(url); e.size >= entryBound {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
 	}
 	for num, r := range m.records {
 		if r.hash.IsZero() || m.hashes[hashPosting{filterKey(r.hash), num}] {

@@ -8,13 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/dedup"
-	"skink/frontier"
 	"skink/store"
 	"skink/store/badger/postings"
 	"skink/store/storetest"
@@ -26,7 +24,7 @@ func openSmall(t testing.TB, dir string, step func(string)) *Store {
 	s, err := Open(dir, Options{
 		Create: true, Reserve: -1,
 		tune:  func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 },
-		index: postings.Options{Table: 5, Fan: 2, URLsEvery: 3, Step: step},
+		index: postings.Options{Table: 5, Fan: 2, Step: step},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +50,7 @@ func TestStoreOfSmallSegments(t *testing.T) {
 type postingModel struct {
 	keys   map[uint64][]uint64
 	hashes map[dedup.Hash]uint64
-	urls   []string
+	pages  []int
 }
 
 // commit writes a page with some keys out of a small set, and remembers it.
@@ -74,7 +72,7 @@ func (m *postingModel) commit(t *testing.T, s *Store, r *rand.Rand, n int) {
 	if _, ok := m.hashes[e.Hash]; !ok {
 		m.hashes[e.Hash] = place
 	}
-	m.urls = append(m.urls, e.Record.URL)
+	m.pages = append(m.pages, n)
 }
 
 // compare looks everything up and compares the answers with the model.
@@ -97,15 +95,15 @@ func (m *postingModel) compare(t *testing.T, what string, s *Store) {
 	if placeOfText(t, s, dedup.Hash{15: 2}) != 0 {
 		t.Fatalf("%s: a text that shares half its hash with others is found", what)
 	}
-	for _, url := range m.urls {
-		if !s.urls.Has(filterKey(dedup.Hash(frontier.ID(url)))) {
-			t.Fatalf("%s: %s is not in the filter", what, url)
+	for _, n := range m.pages {
+		if recordOf(t, s, n) == nil {
+			t.Fatalf("%s: page %d has no record", what, n)
 		}
 	}
 }
 
 func (m *postingModel) clone() *postingModel {
-	c := &postingModel{keys: map[uint64][]uint64{}, hashes: maps.Clone(m.hashes), urls: slices.Clone(m.urls)}
+	c := &postingModel{keys: map[uint64][]uint64{}, hashes: maps.Clone(m.hashes), pages: slices.Clone(m.pages)}
 	for key, nums := range m.keys {
 		c.keys[key] = slices.Clone(nums)
 	}
@@ -157,7 +155,7 @@ func TestIndexKilledAtEachStep(t *testing.T) {
 		}
 		copies = nil
 	}
-	for _, step := range []string{"table written", "manifest switched", "merge written", "merged removed", "URLs written", "URLs switched"} {
+	for _, step := range []string{"table written", "manifest switched", "merge written", "merged removed"} {
 		if seen[step] == 0 {
 			t.Errorf("%s: never seen", step)
 		}
@@ -197,42 +195,42 @@ func TestIndexDamaged(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, ext := range []string{postings.SegmentExt, postings.URLsExt} {
-		for _, tt := range []struct {
-			name string
-			edit func([]byte) []byte
-		}{
-			{"missing", nil},
-			{"empty", func([]byte) []byte { return nil }},
-			{"cut", func(b []byte) []byte { return b[:len(b)-1] }},
-			{"end garbled", func(b []byte) []byte { b[len(b)-20] ^= 1; return b }},
-			{"filter garbled", func(b []byte) []byte { b[len(b)-50] ^= 1; return b }},
-		} {
-			t.Run(tt.name+ext, func(t *testing.T) {
-				dir := filepath.Join(t.TempDir(), "copy")
-				copyDir(t, whole, dir)
-				names, _ := filepath.Glob(filepath.Join(dir, "*"+ext)) // before the test adds files that nobody knows
-				write(t, dir, "000000"+postings.SegmentExt, "left over")
-				write(t, dir, "999999"+postings.URLsExt, "left over")
-				if len(names) == 0 {
-					t.Fatal("no file", ext)
+	for _, tt := range []struct {
+		name string
+		edit func([]byte) []byte
+	}{
+		{"missing", nil},
+		{"empty", func([]byte) []byte { return nil }},
+		{"cut", func(b []byte) []byte { return b[:len(b)-1] }},
+		{"end garbled", func(b []byte) []byte { b[len(b)-20] ^= 1; return b }},
+		{"filter garbled", func(b []byte) []byte { b[len(b)-50] ^= 1; return b }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "copy")
+			copyDir(t, whole, dir)
+			names, _ := filepath.Glob(filepath.Join(dir, "*"+postings.SegmentExt)) // before the test adds files that nobody knows
+			leftOver := []string{"000000" + postings.SegmentExt, "999999" + postings.SegmentExt}
+			for _, name := range leftOver {
+				write(t, dir, name, "left over")
+			}
+			if len(names) == 0 {
+				t.Fatal("no segment")
+			}
+			if tt.edit != nil {
+				edit(t, names[0], tt.edit)
+			} else if err := os.Remove(names[0]); err != nil {
+				t.Fatal(err)
+			}
+			s := openSmall(t, dir, nil)
+			m.compare(t, "opened", s)
+			s.index.Settle()
+			m.compare(t, "settled", s)
+			for _, name := range list(t, dir) {
+				if slices.Contains(leftOver, name) {
+					t.Errorf("%s is still there", name)
 				}
-				if tt.edit != nil {
-					edit(t, names[0], tt.edit)
-				} else if err := os.Remove(names[0]); err != nil {
-					t.Fatal(err)
-				}
-				s := openSmall(t, dir, nil)
-				m.compare(t, "opened", s)
-				s.index.Settle()
-				m.compare(t, "settled", s)
-				for _, name := range list(t, dir) {
-					if strings.HasPrefix(name, "999999") || strings.HasPrefix(name, "000000"+postings.SegmentExt) {
-						t.Errorf("%s is still there", name)
-					}
-				}
-			})
-		}
+			}
+		})
 	}
 	t.Run("block garbled", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "copy")

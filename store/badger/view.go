@@ -96,7 +96,7 @@ func (v *view) copyStore(dir string, opt Options) error {
 		if err != nil {
 			return err
 		}
-		if ext := filepath.Ext(e.Name()); info.Mode().IsRegular() && ext != postings.SegmentExt && ext != postings.URLsExt && ext != disk.KeptExt && !holdsNothing(e.Name(), info.Size()) {
+		if ext := filepath.Ext(e.Name()); info.Mode().IsRegular() && ext != postings.SegmentExt && ext != disk.KeptExt && !holdsNothing(e.Name(), info.Size()) {
 			names = append(names, e.Name())
 			size += info.Size()
 		}

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -32,20 +31,13 @@ func packSketch(s *dedup.Sketch) []byte {
 	if s == nil {
 		return nil
 	}
-	b := make([]byte, 0, 4*len(s))
-	for _, m := range s {
-		b = binary.LittleEndian.AppendUint32(b, m)
-	}
-	return b
+	return s.Append(make([]byte, 0, dedup.SketchSize))
 }
 
 func unpackSketch(b []byte) (*dedup.Sketch, error) {
-	s := new(dedup.Sketch)
-	if len(b) != 4*len(s) {
+	s, ok := dedup.SketchOf(b)
+	if !ok {
 		return nil, fmt.Errorf("%w: a sketch has %d bytes", store.ErrCorrupt, len(b))
-	}
-	for i := range s {
-		s[i] = binary.LittleEndian.Uint32(b[4*i:])
 	}
 	return s, nil
 }

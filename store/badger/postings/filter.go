@@ -1,18 +1,8 @@
 package postings
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
-	"fmt"
-	"hash/crc32"
-	"io"
 	"math/bits"
-	"os"
-	"slices"
 	"sync"
-
-	"skink/store"
 )
 
 // A Filter proves in memory that a key is not in the store.
@@ -78,92 +68,6 @@ func (f *Filter) find(h uint64) bool {
 		}
 	}
 	return false
-}
-
-// # The file of a filter
-//
-// The file begins with the number of parts; all integers are little-endian. Each part is 8 bytes
-// for its capacity in keys, 8 for the keys it still has room for, and its words of 8 bytes. The
-// file ends with the CRC-32C of all that, 4 bytes, big-endian. Keys that are added meanwhile may be
-// in it or not.
-
-// Write writes the file and syncs it. It holds the lock for a piece at a time.
-func (f *Filter) Write(name string) (err error) {
-	file, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err = errors.Join(err, file.Close()); err != nil {
-			os.Remove(name)
-		}
-	}()
-	f.mu.RLock()
-	parts := slices.Clone(f.parts)
-	f.mu.RUnlock()
-	out := bufio.NewWriterSize(file, 64<<10)
-	check := crc32.New(castagnoli)
-	to := io.MultiWriter(out, check)
-	writeWords(to, []uint64{uint64(len(parts))})
-	for _, b := range parts {
-		writeWords(to, []uint64{uint64(b.keys), uint64(b.free)})
-		for words := range slices.Chunk(b.words, 32<<10) {
-			f.mu.RLock()
-			words = slices.Clone(words)
-			f.mu.RUnlock()
-			writeWords(to, words)
-		}
-	}
-	out.Write(check.Sum(nil))
-	return errors.Join(out.Flush(), file.Sync())
-}
-
-// Read fills an empty filter from a file. After an error the filter is still empty.
-func (f *Filter) Read(name string) error {
-	file, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	parts, err := readParts(bufio.NewReaderSize(file, 64<<10), uint64(info.Size()))
-	if err != nil {
-		return fmt.Errorf("filter %s: %w: %v", name, store.ErrCorrupt, err)
-	}
-	f.parts = parts
-	return nil
-}
-
-func readParts(file io.Reader, size uint64) (parts []bloom, err error) {
-	check := crc32.New(castagnoli)
-	in := io.TeeReader(file, check)
-	var head [2]uint64
-	if err := readWords(in, head[:1]); err != nil {
-		return nil, err
-	}
-	for range min(head[0], 64) {
-		if err := readWords(in, head[:]); err != nil {
-			return nil, err
-		}
-		if head[0] > size || head[1] > head[0] { // it has more than a byte a key
-			return nil, errors.New("a part of it is too large")
-		}
-		b := newBloom(int(head[0]), bitsPerKey)
-		b.free = int(head[1])
-		if err := readWords(in, b.words); err != nil {
-			return nil, err
-		}
-		parts = append(parts, b)
-	}
-	want := check.Sum(nil)
-	got := make([]byte, len(want))
-	if _, err := io.ReadFull(file, got); err != nil || !bytes.Equal(got, want) {
-		return nil, errors.New("its check is wrong")
-	}
-	return parts, nil
 }
 
 // A bloom is a filter of one size. Its keys are already mixed. The high bits choose the block, so

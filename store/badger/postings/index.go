@@ -63,16 +63,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 )
 
 // Options configures an index. The zero value uses the defaults.
 type Options struct {
-	Table     int // postings in memory that become a segment; 0: 360,000
-	Fan       int // segments of a level that are merged into one; 0: 8
-	URLsEvery int // new URLs after which their filter is written; 0: 1,048,576
+	Table int // postings in memory that become a segment; 0: 360,000
+	Fan   int // segments of a level that are merged into one; 0: 8
 	// ReadOnly writes nothing. Postings that are in no segment stay in memory.
 	ReadOnly bool
 	// Step is called with the name of each step on disk, at which a test may kill the process; nil:
@@ -83,7 +81,6 @@ type Options struct {
 func (o Options) orDefault() Options {
 	o.Table = cmp.Or(o.Table, tablePostings)
 	o.Fan = cmp.Or(o.Fan, mergeAt)
-	o.URLsEvery = cmp.Or(o.URLsEvery, urlsEvery)
 	return o
 }
 
@@ -99,8 +96,6 @@ type Index struct {
 	full     *postingTable // what is being written as a segment; nil: nothing
 	spare    *postingTable // an empty one
 	segments []*segment    // replaced, never changed
-	seq      uint64        // the last journal entry that is in fresh
-	newURLs  int           // that no file of URLs has
 	floor    uint64        // the last place whose postings may be in segments alone
 	err      error         // what ended the goroutine
 
@@ -119,7 +114,6 @@ type Index struct {
 type Store interface {
 	SaveManifest(Manifest) error // and makes it survive a kill
 	RoomFor(bytes int64) bool    // whether so much may be written for tidiness' sake
-	WriteURLs(name string) error // the filter of URLs as a file
 }
 
 const (
@@ -130,9 +124,6 @@ const (
 	// three times, and ten segments on average. 4 gives four levels and six segments: the fifth
 	// million took 42 µs a page instead of 38.
 	mergeAt = 8
-	// urlsEvery is the most URLs that an opening reads from the journal; after as many their filter
-	// is written out. That takes 1.3 MB for a million URLs, and a tenth of a second.
-	urlsEvery = 1 << 20
 )
 
 // A Kind is the kind of a posting's key.
@@ -156,23 +147,14 @@ func (x *Index) File(id uint64) string {
 	return filepath.Join(x.dir, fmt.Sprintf("%06d%s", id, SegmentExt))
 }
 
-// URLFile returns the name of a file of a filter of URLs.
-func (x *Index) URLFile(id uint64) string {
-	return filepath.Join(x.dir, fmt.Sprintf("%06d%s", id, URLsExt))
-}
-
-const (
-	SegmentExt = ".postings"
-	URLsExt    = ".urls"
-)
+// SegmentExt is the extension of the files of an index.
+const SegmentExt = ".postings"
 
 // A Manifest names the files of an index. Its store keeps it, see [Store].
 type Manifest struct {
 	Seq      uint64         `json:"seq"`  // the last journal entry that is in segments
 	Next     uint64         `json:"next"` // id of the next file
 	Segments []SegmentEntry `json:"segments,omitempty"`
-	URLs     uint64         `json:"urls,omitempty"`     // file of the filter of URLs; 0: none
-	URLsSeq  uint64         `json:"urls_seq,omitempty"` // the last journal entry that is in it
 }
 
 // A SegmentEntry is one file of postings.
@@ -218,7 +200,7 @@ func closeSegments(list []*segment) {
 // removeOrphans removes the files that the manifest does not name. A killed process was writing
 // them, or had merged them.
 func (x *Index) removeOrphans() error {
-	named := map[string]bool{x.URLFile(x.manifest.URLs): true}
+	named := map[string]bool{}
 	for _, e := range x.manifest.Segments {
 		named[x.File(e.ID)] = true
 	}
@@ -228,7 +210,7 @@ func (x *Index) removeOrphans() error {
 	}
 	for _, e := range entries {
 		name := filepath.Join(x.dir, e.Name())
-		if ours := strings.HasSuffix(name, SegmentExt) || strings.HasSuffix(name, URLsExt); ours && !named[name] {
+		if filepath.Ext(name) == SegmentExt && !named[name] {
 			if err := os.Remove(name); err != nil {
 				return err
 			}
@@ -251,15 +233,11 @@ type Posted struct {
 	Keys []uint64
 }
 
-// Post adds entry seq of the journal: the number of new URLs, and the postings. If the table is
-// full and the one before it is still being written, Post waits.
-func (x *Index) Post(seq uint64, urls int, list []Posted) error {
+// Post adds the postings of entry seq of the journal. If the table is full and the one before it is
+// still being written, Post waits.
+func (x *Index) Post(seq uint64, list []Posted) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.seq = seq
-	if x.newURLs += urls; x.newURLs >= x.opt.URLsEvery {
-		x.wakeUp()
-	}
 	for _, p := range list {
 		for _, key := range p.Keys {
 			x.fresh.add(posting{Mixed(key, KindOf(p.Num)), p.Num})

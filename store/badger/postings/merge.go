@@ -52,9 +52,6 @@ func (x *Index) run() error {
 		if err := x.flush(); err != nil {
 			return err
 		}
-		if err := x.saveURLs(); err != nil {
-			return err
-		}
 		for list := x.ripe(); list != nil; list = x.ripe() {
 			if err := x.merge(list); err != nil {
 				return err
@@ -164,35 +161,6 @@ func (x *Index) ripe() []*segment {
 			return list
 		}
 	}
-	return nil
-}
-
-// saveURLs writes the filter of URLs to a file, if there are enough new ones.
-func (x *Index) saveURLs() error {
-	x.mu.RLock()
-	seq, n := x.seq, x.newURLs
-	x.mu.RUnlock()
-	if n < x.opt.URLsEvery {
-		return nil
-	}
-	id := x.manifest.Next
-	x.manifest.Next++
-	if err := x.store.WriteURLs(x.URLFile(id)); err != nil {
-		return err
-	}
-	x.at("URLs written")
-	old := x.manifest.URLs
-	x.manifest.URLs, x.manifest.URLsSeq = id, seq
-	if err := x.store.SaveManifest(x.manifest); err != nil {
-		return err
-	}
-	x.mu.Lock()
-	x.newURLs -= n
-	x.mu.Unlock()
-	if old != 0 {
-		os.Remove(x.URLFile(old))
-	}
-	x.at("URLs switched")
 	return nil
 }
 

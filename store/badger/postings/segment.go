@@ -13,6 +13,7 @@ import (
 	"sort"
 	"sync"
 
+	"skink/internal/field"
 	"skink/store"
 )
 
@@ -267,7 +268,7 @@ func (s *segment) find(key uint64, kind Kind, want int, dst []uint64) ([]uint64,
 			want--
 			dst = append(dst, NumOf(b.p.num))
 		}
-		if b.err != nil {
+		if b.fields.Bad {
 			return dst, s.damaged(i)
 		}
 	}
@@ -291,7 +292,7 @@ func (s *segment) readBlock(i int, buf *[]byte) (blockReader, error) {
 	if crc32.Checksum(b, castagnoli) != check {
 		return blockReader{}, s.damaged(i)
 	}
-	return blockReader{rest: b, p: posting{key: s.fences[i].key}}, nil
+	return blockReader{fields: field.Reader{Rest: b}, p: posting{key: s.fences[i].key}}, nil
 }
 
 // damaged removes a damaged file, so that the next opening rebuilds the index from the journal.
@@ -304,33 +305,22 @@ func (s *segment) damaged(block int) error {
 
 // A blockReader reads the postings of a block.
 type blockReader struct {
-	rest []byte
-	p    posting
-	err  error
+	fields field.Reader
+	p      posting
 }
 
-// next moves to the next posting. It returns false if there is none, or if err is set.
+// next moves to the next posting. It returns false if there is none, or if the block is bad.
 func (b *blockReader) next() bool {
-	if len(b.rest) == 0 {
+	if len(b.fields.Rest) == 0 {
 		return false
 	}
-	step, num := b.varint(), b.varint()
+	step, num := b.fields.Varint(), b.fields.Varint()
 	if step == 0 {
 		b.p.num += num
 	} else {
 		b.p = posting{b.p.key + step, num}
 	}
-	return b.err == nil
-}
-
-func (b *blockReader) varint() uint64 {
-	v, n := binary.Uvarint(b.rest)
-	if n <= 0 {
-		b.rest, b.err = nil, store.ErrCorrupt
-		return 0
-	}
-	b.rest = b.rest[n:]
-	return v
+	return !b.fields.Bad
 }
 
 // A segmentReader reads all postings of a segment in order.
@@ -338,11 +328,15 @@ type segmentReader struct {
 	s     *segment
 	block int // the next one
 	buf   []byte
+	err   error
 	blockReader
 }
 
 func (r *segmentReader) next() bool {
 	for !r.blockReader.next() {
+		if r.fields.Bad {
+			r.err = store.ErrCorrupt
+		}
 		if r.err != nil || r.block == r.s.blocks() {
 			return false
 		}

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Makes the pictures of the README and of docs from a crawl of testdata/site: its pages in the view, its
+# audit as HTML, and two of its pages compared. It needs chromium, and uses no network.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+work=$(mktemp -d)
+viewer=
+trap '[ -z "$viewer" ] || kill "$viewer"; rm -rf "$work"' EXIT
+
+shot() { # FILE URL [HEIGHT]
+	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$work/chromium" \
+		--window-size="1100,${3:-620}" --virtual-time-budget=5000 --screenshot="$PWD/docs/$1" "$2" 2>"$work/chromium.log" ||
+		{ cat "$work/chromium.log"; exit 1; }
+}
+
+go build -o "$work/skink" .
+"$work/skink" crawl --quiet --store "$work/skink-data" testdata/site
+
+(cd "$work" && exec ./skink report --about audit --format html --out audit.html)
+shot audit.png "file://$work/audit.html"
+
+"$work/skink" compare --html "$work/both.html" testdata/site/town/bridge.html testdata/site/mirror/herald-bridge.html >"$work/compare.txt"
+shot compare.png "file://$work/both.html" 1060
+
+(cd "$work" && exec ./skink view --listen 0) 2>"$work/view.log" &
+viewer=$!
+until url=$(sed -n 's/.* is shown at \(.*\)/\1/p' "$work/view.log") && [ -n "$url" ]; do sleep 0.1; done
+sleep 2 # until the view has read the store
+shot view.png "${url}pages?verdict=near"
+ls -l docs/*.png

@@ -1,0 +1,58 @@
+// Package field reads the fields of an encoded value one after another.
+//
+//	r := field.Reader{Rest: value}
+//	depth, url := r.Varint(), r.Bytes(r.Varint())
+//	if r.Bad {
+//		return store.ErrCorrupt
+//	}
+package field
+
+import "encoding/binary"
+
+// A Reader splits a value into its fields. If a field is not whole, Reader sets Bad. That field and
+// all later ones are then zero.
+type Reader struct {
+	Rest []byte // what was not read yet
+	Bad  bool
+}
+
+// Varint reads an unsigned varint as in encoding/binary.
+func (r *Reader) Varint() uint64 {
+	v, n := binary.Uvarint(r.Rest)
+	if n <= 0 {
+		r.Fail()
+		return 0
+	}
+	r.Rest = r.Rest[n:]
+	return v
+}
+
+// Bytes reads n bytes. The result is a part of the value.
+func (r *Reader) Bytes(n uint64) []byte {
+	if n > uint64(len(r.Rest)) {
+		r.Fail()
+		return nil
+	}
+	head := r.Rest[:n:n]
+	r.Rest = r.Rest[n:]
+	return head
+}
+
+// Byte reads one byte.
+func (r *Reader) Byte() byte {
+	if b := r.Bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// Uint64 reads eight bytes, big-endian.
+func (r *Reader) Uint64() uint64 {
+	if b := r.Bytes(8); b != nil {
+		return binary.BigEndian.Uint64(b)
+	}
+	return 0
+}
+
+// Fail marks the value as bad, for a field that the caller does not accept.
+func (r *Reader) Fail() { r.Rest, r.Bad = nil, true }

@@ -1,0 +1,48 @@
+package audit
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestDocsPage compares the findings in docs/audit.md with findings.txt. With -update it writes them.
+func TestDocsPage(t *testing.T) {
+	const file, begin = "../../docs/audit.md", "## Every finding\n"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, found := strings.Cut(string(page), begin)
+	if !found {
+		t.Fatalf("%s has no heading %q", file, begin)
+	}
+	want := head + begin + findingsPage()
+	if string(page) == want {
+		return
+	}
+	if flag.Lookup("update").Value.String() != "true" { // declared in write_test.go
+		t.Fatalf("%s differs from findings.txt: go test ./report/audit -run TestDocsPage -update", file)
+	}
+	if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// findingsPage returns the severities and a table of the findings of each list, in Markdown.
+func findingsPage() string {
+	var b strings.Builder
+	b.WriteString("\n| severity | heading in the report |\n|---|---|\n")
+	for w := Weight(1); int(w) < len(weightNames); w++ {
+		fmt.Fprintf(&b, "| %s | %s |\n", w, weightTitles[w])
+	}
+	for _, l := range lists(&Audit{site: newSite()}) {
+		fmt.Fprintf(&b, "\n### %s\n\n| finding | severity | what | why it matters | how to fix it |\n|---|---|---|---|---|\n", l.Name)
+		for _, f := range l.Findings {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.FullName(), f.Weight, f.Title, f.Means, f.Mend)
+		}
+	}
+	return b.String()
+}
