@@ -169,7 +169,8 @@ func TestIndexIsBounded(t *testing.T) {
 	x := NewIndex(rule)
 	s := x.read(numbered(1))
 	for n := range MaxPosting + 1 {
-		l := &leader{num: uint64(n + 1), id: fmt.Sprint(n)}
+		l := &leader{num: uint64(n + 1), place: uint64(n), id: fmt.Sprint(n)}
+		x.leaders = append(x.leaders, l)
 		if n == MaxPosting {
 			l.sketch, l.set = s.sketch, s.set
 		}
