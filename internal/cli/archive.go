@@ -5,33 +5,21 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"skink/internal/archive"
+	"skink/internal/session"
 	"skink/warc"
 )
 
-// archiveFlags are the flags for keeping the answers of a crawl.
-type archiveFlags struct {
-	dir    string // folder of the archive; "": answers are not kept
-	size   size
-	digest string
+// addArchiveFlags adds the flags for keeping the answers of a crawl.
+func addArchiveFlags(flags *pflag.FlagSet, a *session.Archive) {
+	flags.StringVar(&a.Dir, "warc", "", "`DIR` keep every answer in WARC files in this folder")
+	flags.Var(size(&a.Size, 1, trySize), "warc-size", "with --warc: size at which the next file begins")
+	flags.Var(oneOf(&a.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: algorithm of the digests")
 }
 
-func addArchiveFlags(flags *pflag.FlagSet) *archiveFlags {
-	f := &archiveFlags{size: archive.DefaultSize}
-	flags.StringVar(&f.dir, "warc", "", "`DIR` keep every answer in WARC files in this folder")
-	flags.Var(&f.size, "warc-size", "with --warc: size at which the next file begins")
-	flags.StringVar(&f.digest, "warc-digest", string(warc.SHA256), "`sha256|sha1` with --warc: algorithm of the digests")
-	return f
-}
-
-func (f *archiveFlags) check() error {
-	switch digest := warc.Digest(f.digest); {
-	case digest != warc.SHA256 && digest != warc.SHA1:
-		return usagef("--warc-digest %q: try sha256 or sha1", f.digest)
-	case f.size < 1:
-		return usagef("--warc-size %q: try a size, such as 1GB", f.size.String())
-	case f.dir == "":
+// checkArchive refuses a folder in which an archive cannot be kept.
+func checkArchive(a session.Archive) error {
+	if a.Dir == "" {
 		return nil
 	}
-	return mayWrite("--warc", filepath.Join(f.dir, "a.warc.gz"), nil)
+	return mayWrite("--warc", filepath.Join(a.Dir, "a.warc.gz"), nil)
 }

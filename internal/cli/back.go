@@ -8,30 +8,28 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/frontier"
-	"skink/internal/ingest"
 	"skink/internal/session"
 )
 
 // backFlags are the flags of skink crawl for URLs that have ended.
 type backFlags struct {
-	flags     *pflag.FlagSet
-	retry     string
-	recrawl   string
-	schedule  session.Schedule
-	goneAfter int
+	flags    *pflag.FlagSet
+	retry    string
+	recrawl  string
+	schedule session.Schedule
 }
 
 const usualRetry = "failed,given-up"
 
-func addBackFlags(flags *pflag.FlagSet) *backFlags {
+func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 	f := &backFlags{flags: flags, schedule: session.DefaultSchedule()}
 	flags.StringVar(&f.retry, "retry", "", "`STATES` try URLs again that are failed, given-up, blocked or outside (joined by commas), or all of these")
 	flags.Lookup("retry").NoOptDefVal = usualRetry
 	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` visit pages again that were last visited longer ago than AGE (36h, 7d), or when each is due (due)")
-	flags.DurationVar(&f.schedule.First, "recrawl-first", f.schedule.First, "with --recrawl due: time between the first two visits of a page")
-	flags.DurationVar(&f.schedule.Least, "recrawl-least", f.schedule.Least, "with --recrawl due: shortest time between two visits of a page")
-	flags.DurationVar(&f.schedule.Most, "recrawl-most", f.schedule.Most, "with --recrawl due: longest time between two visits of a page")
-	flags.IntVar(&f.goneAfter, "gone-after", ingest.DefaultGoneAfter, "failed visits in a row after which a page is gone; 404 and 410 count at once")
+	flags.Var(lasting(&f.schedule.First, 1, "24h"), "recrawl-first", "with --recrawl due: time between the first two visits of a page")
+	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-least", "with --recrawl due: shortest time between two visits of a page")
+	flags.Var(lasting(&f.schedule.Most, 1, "720h"), "recrawl-most", "with --recrawl due: longest time between two visits of a page")
+	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "failed visits in a row after which a page is gone; 404 and 410 count at once")
 	return f
 }
 
@@ -49,13 +47,8 @@ func (f *backFlags) heed(args []string) (b session.Again, rest []string, err err
 			return b, args, err
 		}
 	}
-	switch s := f.schedule; {
-	case f.goneAfter < 1:
-		return b, args, usagef("--gone-after %d: try 1 or more", f.goneAfter)
-	case s.Least <= 0 || s.Least > s.Most:
+	if s := f.schedule; s.Least > s.Most {
 		return b, args, usagef("--recrawl-least %v and --recrawl-most %v: try 1h and 720h", s.Least, s.Most)
-	case s.First <= 0:
-		return b, args, usagef("--recrawl-first %v: try 24h", s.First)
 	}
 	b.Retry, b.Recrawl, b.Due = f.retry, f.recrawl, f.recrawl == "due"
 	for _, name := range []string{"recrawl-first", "recrawl-least", "recrawl-most"} {

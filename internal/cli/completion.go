@@ -37,55 +37,55 @@ Examples: for the running bash; for zsh, in a folder of $fpath; for fish
 				if len(args) != 1 {
 					return usagef("completion takes the name of one shell: try bash, zsh or fish")
 				}
-				write, ok := map[string]func(io.Writer, []choices){"bash": writeBash, "zsh": writeZsh, "fish": writeFish}[args[0]]
+				write, ok := map[string]func(io.Writer, []suggestions){"bash": writeBash, "zsh": writeZsh, "fish": writeFish}[args[0]]
 				if !ok {
 					return usagef("completion: no script for %s: try bash, zsh or fish", brief(args[0]))
 				}
-				write(con.Out, allChoices())
+				write(con.Out, allSuggestions())
 				return nil
 			}
 		},
 	}
 }
 
-// A choice is what may stand in one place of a command line. The zero value is something that
+// A suggestion is what may stand in one place of a command line. The zero value is something that
 // cannot be listed, such as a number.
-type choice struct {
+type suggestion struct {
 	words   []string
 	files   bool
 	folders bool
 }
 
-// choices are the flags and arguments of a command.
-type choices struct {
+// suggestions are the flags and arguments of a command.
+type suggestions struct {
 	command
-	flags []flagChoice
-	args  choice
+	flags []flagSuggestion
+	args  suggestion
 }
 
-type flagChoice struct {
+type flagSuggestion struct {
 	*pflag.Flag
-	value choice
+	value suggestion
 }
 
 // takesNext reports whether the word after the flag is its value.
-func (f flagChoice) takesNext() bool { return f.NoOptDefVal == "" }
+func (f flagSuggestion) takesNext() bool { return f.NoOptDefVal == "" }
 
-func (f flagChoice) repeats() bool {
+func (f flagSuggestion) repeats() bool {
 	_, repeats := f.Value.(pflag.SliceValue)
 	return repeats
 }
 
-// allChoices returns the choices of all commands, and of help.
-func allChoices() (all []choices) {
-	helped := choice{words: append(commandNames(), topicNames()...)}
-	all = append(all, choices{command: command{name: "help", short: "print the manual, the help of a command, or a topic"}, args: helped})
+// allSuggestions returns the suggestions of all commands, and of help.
+func allSuggestions() (all []suggestions) {
+	helped := suggestion{words: append(commandNames(), topicNames()...)}
+	all = append(all, suggestions{command: command{name: "help", short: "print the manual, the help of a command, or a topic"}, args: helped})
 	for _, c := range commands() {
 		flags, _ := c.newFlags()
-		cc := choices{command: c}
+		cc := suggestions{command: c}
 		flags.VisitAll(func(f *pflag.Flag) {
 			if !f.Hidden {
-				cc.flags = append(cc.flags, flagChoice{f, choiceOf(valueName(f))})
+				cc.flags = append(cc.flags, flagSuggestion{f, suggestionOf(valueName(f))})
 			}
 		})
 		switch {
@@ -101,36 +101,36 @@ func allChoices() (all []choices) {
 	return all
 }
 
-// choiceOf returns the values of a flag by the name of its value.
-func choiceOf(value string) choice {
+// suggestionOf returns the values of a flag by the name of its value.
+func suggestionOf(value string) suggestion {
 	switch value {
 	case "FILE", "PATH":
-		return choice{files: true}
+		return suggestion{files: true}
 	case "DIR", "STORE":
-		return choice{folders: true}
+		return suggestion{folders: true}
 	case "STATE":
-		return choice{words: stateNames()}
+		return suggestion{words: stateNames()}
 	case "STATES":
 		words := []string{"all"}
 		for _, s := range session.Retried {
 			words = append(words, session.NameOf(s))
 		}
-		return choice{words: words}
+		return suggestion{words: words}
 	case "FORM":
-		return choice{words: triedForms}
+		return suggestion{words: triedForms}
 	case "PROFILE":
-		return choice{words: strings.Split(profileNames(), ", ")}
+		return suggestion{words: strings.Split(profileNames(), ", ")}
 	case "MEASURE":
-		return choice{words: measureNames()}
+		return suggestion{words: measureNames()}
 	case "PART":
-		return choice{words: append([]string{aboutAll, "pages"}, audit.Names()...)}
+		return suggestion{words: append([]string{aboutAll, "pages"}, audit.Names()...)}
 	case "AGE":
-		return choice{words: []string{"due"}}
+		return suggestion{words: []string{"due"}}
 	}
 	if strings.Contains(value, "|") || value == "thin" {
-		return choice{words: strings.Split(value, "|")}
+		return suggestion{words: strings.Split(value, "|")}
 	}
-	return choice{}
+	return suggestion{}
 }
 
 func stateNames() (names []string) {
@@ -154,7 +154,7 @@ func topicNames() (names []string) {
 	return names
 }
 
-func writeBash(w io.Writer, all []choices) {
+func writeBash(w io.Writer, all []suggestions) {
 	fmt.Fprint(w, `# bash completion for skink. Load it with: source <(skink completion bash)
 
 _skink() {
@@ -215,7 +215,7 @@ complete -F _skink skink
 }
 
 // bash returns a command that sets the words or the files to complete.
-func (c choice) bash() string {
+func (c suggestion) bash() string {
 	switch {
 	case c.files:
 		return "files=files"
@@ -230,7 +230,7 @@ func (c choice) bash() string {
 // bashWords returns a literal with a word on each line.
 func bashWords(words []string) string { return "$'" + strings.Join(words, `\n`) + "'" }
 
-func writeZsh(w io.Writer, all []choices) {
+func writeZsh(w io.Writer, all []suggestions) {
 	fmt.Fprint(w, "#compdef skink\n# zsh completion for skink. Write it to a file _skink in a folder of $fpath.\n\n_skink() {\n\tlocal -a commands=(\n")
 	for _, c := range all {
 		fmt.Fprintf(w, "\t\t%s\n", shellQuoted(c.name+":"+c.short))
@@ -247,7 +247,7 @@ func writeZsh(w io.Writer, all []choices) {
 }
 
 // zsh returns the flag as an argument of _arguments.
-func (f flagChoice) zsh() string {
+func (f flagSuggestion) zsh() string {
 	text := strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, ":", `\:`).Replace(flagText(f.Flag))
 	spec := "--" + f.Name
 	value := valueName(f.Flag)
@@ -267,7 +267,7 @@ func (f flagChoice) zsh() string {
 	return spec
 }
 
-func (c choice) zsh() string {
+func (c suggestion) zsh() string {
 	switch {
 	case c.files:
 		return "_files"
@@ -279,7 +279,7 @@ func (c choice) zsh() string {
 	return " "
 }
 
-func writeFish(w io.Writer, all []choices) {
+func writeFish(w io.Writer, all []suggestions) {
 	fmt.Fprint(w, "# fish completion for skink. Write it to ~/.config/fish/completions/skink.fish.\n\ncomplete -c skink -f\n")
 	for _, c := range all {
 		fmt.Fprintf(w, "complete -c skink -n __fish_use_subcommand -a %s -d %s\n", c.name, shellQuoted(c.short))
@@ -305,7 +305,7 @@ func writeFish(w io.Writer, all []choices) {
 	}
 }
 
-func (c choice) fish() string {
+func (c suggestion) fish() string {
 	switch {
 	case c.files:
 		return " -F"

@@ -119,10 +119,10 @@ func runShell(t *testing.T, shell string, args ...string) string {
 	return string(out)
 }
 
-func scriptOf(t *testing.T, dir, name string, write func(io.Writer, []choices)) (path string) {
+func scriptOf(t *testing.T, dir, name string, write func(io.Writer, []suggestions)) (path string) {
 	t.Helper()
 	var script bytes.Buffer
-	write(&script, allChoices())
+	write(&script, allSuggestions())
 	path = filepath.Join(dir, name)
 	if err := os.WriteFile(path, script.Bytes(), 0o666); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -18,48 +17,26 @@ import (
 
 // corpusFlags are the flags for reading the files of a corpus.
 type corpusFlags struct {
-	include, exclude []string
+	include, exclude expressions
 	fields           corpus.Fields
 	strict           bool
 	maxBad           int // -1: any number
 }
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
-	f := &corpusFlags{}
-	flags.StringArrayVar(&f.include, "include", nil, "`REGEXP` read only files whose path matches, of any kind (repeatable)")
-	flags.StringArrayVar(&f.exclude, "exclude", nil, "`REGEXP` read no file whose path matches (repeatable)")
+	f := &corpusFlags{maxBad: -1}
+	flags.Var(&f.include, "include", "`REGEXP` read only files whose path matches, of any kind (repeatable)")
+	flags.Var(&f.exclude, "exclude", "`REGEXP` read no file whose path matches (repeatable)")
 	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` field of a JSON line that holds the text (default: text, content, body, raw_content, document, html or raw_html)")
 	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` field that names the line (default: url, uri, id, _id, docid, doc_id or document_id, else FILE:LINE)")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read")
-	flags.IntVar(&f.maxBad, "max-bad", -1, "stop when more records than this cannot be read; -1: no limit")
+	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 to stop at no number"), "max-bad", "stop when more records than this cannot be read; -1: no limit")
 	return f
 }
 
 // inputs returns the files of a corpus.
-func (f *corpusFlags) inputs(paths []string, stdin io.Reader) (*corpus.Inputs, error) {
-	in := &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields}
-	var err error
-	if in.Include, err = patterns("include", f.include); err != nil {
-		return nil, err
-	}
-	if in.Exclude, err = patterns("exclude", f.exclude); err != nil {
-		return nil, err
-	}
-	if f.maxBad < -1 {
-		return nil, usagef("--max-bad %d: try 0 or more, or -1 for no limit", f.maxBad)
-	}
-	return in, nil
-}
-
-func patterns(flag string, texts []string) (all []*regexp.Regexp, err error) {
-	for _, text := range texts {
-		p, err := regexp.Compile(text)
-		if err != nil {
-			return nil, usagef("--%s %q: %w", flag, text, err)
-		}
-		all = append(all, p)
-	}
-	return all, nil
+func (f *corpusFlags) inputs(paths []string, stdin io.Reader) *corpus.Inputs {
+	return &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields, Include: f.include.compiled, Exclude: f.exclude.compiled}
 }
 
 // A reading counts the files and records of a corpus that are not judged, and reports them.

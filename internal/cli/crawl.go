@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -13,12 +12,10 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/corpus"
-	"skink/internal/loopback"
 	"skink/internal/memory"
 	"skink/internal/session"
 	"skink/store"
 	"skink/view"
-	"skink/warc"
 )
 
 var crawlCommand = command{
@@ -61,93 +58,87 @@ evidence.`,
 
 // crawlFlags are the flags of skink crawl.
 type crawlFlags struct {
+	opt      session.Options // see settle
 	store    *string
 	rule     *ruleFlags
 	learning *learnFlags
-	options  crawler.Options // see settle
+	again    *backFlags
+	memory   *int64
 
-	prefer           []string
 	scope            string
-	include, exclude []string
-	maxSize          size
-	memory           *size
-	maxBytes         size
-	maxHostBytes     size
-	maxTime          time.Duration
+	include, exclude expressions
+	prefer           expressions
+	private          *privateHosts
 	contact          string
-	allowPrivate     *privateFlag
-	feed             string
-	archive          *archiveFlags
 	from             []string
-	metrics          string
-	view             string // address of the view; "": none
+	metrics, view    address
 	logFormat        string
-	logURLs          bool
-	add              bool
-	again            *backFlags
 	quiet            bool
 }
+
+// noLimit is what to try instead of a limit below 0.
+const noLimit = "0 for no limit"
 
 func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	return newCrawlFlags(flags).run
 }
 
 func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
-	f := &crawlFlags{options: crawler.Defaults()}
+	f := &crawlFlags{opt: session.Defaults(), scope: crawler.ScopeHost, logFormat: "text"}
+	o := &f.opt.Crawl
 	f.store = addStoreFlag(flags)
-	flags.StringVar(&f.options.Worker, "worker", "", "`NAME` name of this worker; workers that share a store need different names (default: machine and process)")
-	flags.BoolVar(&f.add, "add", false, "add these seeds to a store that holds a finished crawl")
-	f.again = addBackFlags(flags)
+	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this worker; workers that share a store need different names (default: machine and process)")
+	flags.BoolVar(&f.opt.Add, "add", false, "add these seeds to a store that holds a finished crawl")
+	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
 	f.rule.addLinksFlag(flags)
-	o := &f.options
-	f.maxSize = size(o.MaxSize)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
-	flags.StringArrayVar(&f.prefer, "prefer", nil, "`REGEXP` pages whose URL matches lead their duplicates (repeatable, best first; default: the order of seeds)")
+	flags.Var(&f.prefer, "prefer", "`REGEXP` pages whose URL matches lead their duplicates (repeatable, best first; default: the order of seeds)")
 	f.rule.addMarkdownFlags()
-	flags.StringVar(&f.feed, "feed", "", "`FILE` write unique and thin pages as they come: to a file, to - (this run only), or to the URL of an index")
+	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages as they come: to a file, to - (this run only), or to the URL of an index")
 
-	f.archive = addArchiveFlags(flags)
+	addArchiveFlags(flags, &f.opt.Archive)
 	flags.StringArrayVar(&f.from, "from", nil, "`PATH` judge the pages of this web archive, or of a folder of archives, and fetch nothing (repeatable)")
 
-	flags.StringVar(&f.scope, "scope", crawler.ScopeHost, "`host|domain|prefix|any` follow links to the same host, the same domain, below the seed's folder, or anywhere")
+	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the same host, the same domain, below the seed's folder, or anywhere")
 	flags.BoolVar(&o.OpenFolders, "open-folders", false, "let pages of other seeds link into folders")
-	flags.StringArrayVar(&f.include, "include", nil, "`REGEXP` follow only URLs that match (repeatable)")
-	flags.StringArrayVar(&f.exclude, "exclude", nil, "`REGEXP` do not fetch or check URLs that match (repeatable)")
+	flags.Var(&f.include, "include", "`REGEXP` follow only URLs that match (repeatable)")
+	flags.Var(&f.exclude, "exclude", "`REGEXP` do not fetch or check URLs that match (repeatable)")
 	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "do not follow links with rel=nofollow")
 	flags.BoolVar(&o.CheckAssets, "check-assets", false, "check with HEAD whether pictures, scripts, style sheets and other files of pages exist")
 	flags.BoolVar(&o.CheckOthers, "check-external", false, "check with HEAD whether linked pages of other sites exist")
-	flags.IntVar(&o.MaxDepth, "max-depth", 0, "follow at most this many links from a seed, 0: no limit")
+	flags.Var(whole(&o.MaxDepth, 0, noLimit), "max-depth", "follow at most this many links from a seed, 0: no limit")
 
-	flags.Int64Var(&o.MaxPages, "max-pages", 0, "stop when the store holds this many pages, 0: no limit")
-	flags.DurationVar(&f.maxTime, "max-time", 0, "stop this run after this time, 0: no limit")
-	flags.Var(&f.maxBytes, "max-bytes", "stop this run after fetching this much, 0: no limit")
-	flags.Int64Var(&o.HostBudget.Pages, "max-host-pages", 0, "fetch at most this many pages and files from a host, 0: no limit")
-	flags.Var(&f.maxHostBytes, "max-host-bytes", "fetch at most this much from a host, 0: no limit")
+	flags.Var(whole(&o.MaxPages, 0, noLimit), "max-pages", "stop when the store holds this many pages, 0: no limit")
+	flags.Var(lasting(&f.opt.MaxTime, 0, noLimit), "max-time", "stop this run after this time, 0: no limit")
+	flags.Var(size(&o.MaxBytes, 0, trySize), "max-bytes", "stop this run after fetching this much, 0: no limit")
+	flags.Var(whole(&o.HostBudget.Pages, 0, noLimit), "max-host-pages", "fetch at most this many pages and files from a host, 0: no limit")
+	flags.Var(size(&o.HostBudget.Bytes, 0, trySize), "max-host-bytes", "fetch at most this much from a host, 0: no limit")
 
-	flags.IntVar(&o.Parallel, "parallel", o.Parallel, "pages processed at once; 128 by default if the store is on a server")
-	flags.IntVar(&o.Connections, "connections", o.Connections, "URLs fetched at once; most of them wait for an answer")
-	flags.IntVar(&o.PerHost, "per-host", o.PerHost, "requests at once to one host")
-	flags.IntVar(&o.PerIP, "per-ip", o.PerIP, "requests at once to an IP address that several hosts share, 0: no limit")
-	flags.DurationVar(&o.Delay, "delay", o.Delay, "shortest time between two requests to one host; longer if it answers slowly")
-	flags.DurationVar(&o.MaxDelay, "max-delay", o.MaxDelay, "longest delay that robots.txt or slow answers can cause, 0: no limit")
-	flags.DurationVar(&o.Timeout, "timeout", o.Timeout, "longest time for one request and its answer")
-	flags.IntVar(&o.Retries, "retries", o.Retries, "further tries after a temporary error")
-	flags.DurationVar(&o.Grace, "grace", o.Grace, "when the crawl is stopped: time to finish requests, and to send the rest to an index")
-	flags.Var(&f.maxSize, "max-size", "largest page that is judged")
+	flags.Var(whole(&o.Parallel, 1, "1 or more"), "parallel", "pages processed at once; 128 by default if the store is on a server")
+	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "URLs fetched at once; most of them wait for an answer")
+	flags.Var(whole(&o.PerHost, 1, "1 or more"), "per-host", "requests at once to one host")
+	flags.Var(whole(&o.PerIP, 0, noLimit), "per-ip", "requests at once to an IP address that several hosts share, 0: no limit")
+	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "shortest time between two requests to one host; longer if it answers slowly")
+	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "longest delay that robots.txt or slow answers can cause, 0: no limit")
+	flags.Var(lasting(&o.Timeout, 1, "30s"), "timeout", "longest time for one request and its answer")
+	flags.Var(whole(&o.Retries, 0, "0 for none"), "retries", "further tries after a temporary error")
+	flags.Var(lasting(&o.Grace, 0, "0 for none"), "grace", "when the crawl is stopped: time to finish requests, and to send the rest to an index")
+	flags.Var(size(&o.MaxSize, 1, trySize), "max-size", "largest page that is judged")
 	f.memory = addMemoryFlag(flags)
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` User-Agent header")
 	flags.StringVar(&f.contact, "contact", "", "`CONTACT` URL or email address where site owners can reach you, sent with --user-agent")
 	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow links of pages whose robots meta tag says nofollow; for your own sites")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; for your own sites")
-	f.allowPrivate = addPrivateFlag(flags)
+	f.private = addPrivateFlag(flags)
 
-	flags.StringVar(&f.metrics, "metrics", "", "`ADDR` serve Prometheus metrics and profiles at this address; a port alone is on loopback")
-	flags.StringVar(&f.view, "view", "", "`ADDR` show the crawl in a browser, as skink view does")
+	flags.Var(&f.metrics, "metrics", "`ADDR` serve Prometheus metrics and profiles at this address; a port alone is on loopback")
+	flags.Var(&f.view, "view", "`ADDR` show the crawl in a browser, as skink view does")
 	flags.Lookup("view").NoOptDefVal = viewAddress
-	flags.StringVar(&f.logFormat, "log-format", "text", "`text|json` format of progress and summary")
-	flags.BoolVar(&f.logURLs, "log-urls", false, "with --log-format json: one line per URL, with answer and verdict")
+	flags.Lookup("max-time").DefValue = "0" // as of other limits
+	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "format of progress and summary")
+	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: one line per URL, with answer and verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 	return f
 }
@@ -157,9 +148,7 @@ func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error 
 	if err != nil {
 		return err
 	}
-	if err := f.memory.heed(); err != nil {
-		return err
-	}
+	limitMemory(*f.memory)
 	out := con.output(f.logFormat == "json", f.quiet)
 	if len(f.from) > 0 {
 		return logged(out.Log, interrupted(ctx, f.replay(ctx, out, opt, args)))
@@ -206,8 +195,8 @@ func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output,
 	if err := mayGoOn(ctx, s.Name, s); err != nil {
 		return sum, err
 	}
-	if f.feed != "" && f.feed != "-" && !frontier.HasScheme(f.feed) {
-		if err := mayWrite("--feed", f.feed, nil); err != nil {
+	if opt.Feed != "" && opt.Feed != "-" && !frontier.HasScheme(opt.Feed) {
+		if err := mayWrite("--feed", opt.Feed, nil); err != nil {
 			return sum, err
 		}
 	}
@@ -228,9 +217,9 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 		return usagef("--from fetches nothing: omit --retry and --recrawl")
 	case f.learning.given() != "":
 		return usagef("--from fetches nothing: omit %s", f.learning.given())
-	case f.archive.dir != "":
+	case opt.Archive.Dir != "":
 		return usagef("--from reads an archive and writes none: omit --warc")
-	case f.feed != "":
+	case opt.Feed != "":
 		return usagef("--from and --feed: what is judged is printed by skink export when it is done")
 	}
 	var files []corpus.Archive
@@ -261,48 +250,38 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 // wait for the server, and look-ups and commits that wait at the same time are combined.
 const parallelShared = 128
 
-// settle turns the flags into the options of a run, and refuses values that make no sense. It returns
-// the arguments that are seeds.
+// settle completes the options of a run. It returns the arguments that are seeds.
 func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string, err error) {
-	o := f.options
-	o.MaxSize, o.MaxBytes, o.HostBudget.Bytes = int64(f.maxSize), int64(f.maxBytes), int64(f.maxHostBytes)
-	o.Bodies = memory.Divide(int64(*f.memory)).Bodies
+	opt = f.opt
+	o := &opt.Crawl
+	o.Bodies = memory.Divide(*f.memory).Bodies
 	o.Sitemaps = bool(f.learning.sitemaps)
 	if isShared(*f.store) && !f.rule.flags.Changed("parallel") {
 		o.Parallel = parallelShared
 	}
-	if err := f.check(&o); err != nil {
+	f.private.allow(o)
+	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.list
+	opt.Learn, opt.Budget = bool(f.learning.learn), bool(f.learning.budget)
+	opt.Metrics, opt.Build, opt.DelayChosen, opt.Resume = f.metrics.full, readBuild(), f.rule.flags.Changed("delay"), f.resume
+	if f.view.full != "" {
+		opt.View = func(rule dedup.Rule) view.Options { return viewOf(f.view.full, rule) }
+	}
+	switch {
+	case opt.LogURLs && (f.logFormat != "json" || f.quiet):
+		return opt, args, usagef("--log-urls needs --log-format json, without --quiet")
+	case f.rule.pictures && !f.rule.markdown:
+		return opt, args, usagef("--pictures needs --markdown: give both")
+	}
+	if err := checkArchive(opt.Archive); err != nil {
 		return opt, args, err
 	}
 	if o.UserAgent, err = f.agent(); err != nil {
 		return opt, args, err
 	}
-	if err := f.allowPrivate.allow(&o); err != nil {
+	if o.Scope, err = crawler.NewScope(f.scope, f.include.list, f.exclude.list); err != nil {
 		return opt, args, err
 	}
-	if o.Scope, err = f.newScope(); err != nil {
-		return opt, args, err
-	}
-	opt = session.Options{
-		Crawl: o, Wanted: f.rule.wanted(), Prefer: f.prefer, Add: f.add,
-		GoneAfter: f.again.goneAfter, Learn: bool(f.learning.learn), Budget: bool(f.learning.budget),
-		Memory: int64(*f.memory), MaxTime: f.maxTime,
-		Feed: f.feed, Archive: session.Archive{Dir: f.archive.dir, Size: int64(f.archive.size), Digest: warc.Digest(f.archive.digest)},
-		LogURLs: f.logURLs, Build: readBuild(), DelayChosen: f.rule.flags.Changed("delay"), Resume: f.resume,
-	}
-	if f.metrics != "" {
-		if opt.Metrics, err = loopback.Address(f.metrics); err != nil {
-			return opt, args, usagef("--metrics %q: %w: try a port, such as 9464, or an address with one", f.metrics, err)
-		}
-	}
-	if f.view != "" {
-		address, err := loopback.Address(f.view)
-		if err != nil {
-			return opt, args, usagef("--view=%s: %w: try a port, such as 8466, or an address with one", f.view, err)
-		}
-		opt.View = func(rule dedup.Rule) view.Options { return viewOf(address, rule) }
-	}
-	if frontier.HasScheme(f.feed) {
+	if frontier.HasScheme(opt.Feed) {
 		if opt.Index, err = credentials(); err != nil {
 			return opt, args, err
 		}
@@ -310,69 +289,8 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if opt.Again, args, err = f.again.heed(args); err != nil {
 		return opt, args, err
 	}
-	if f.rule.pictures && !f.rule.markdown {
-		return opt, args, usagef("--pictures needs --markdown: give both")
-	}
 	_, err = session.RuleOf(opt.Wanted.Settings)
 	return opt, args, err
-}
-
-// newScope returns the scope of the flags.
-func (f *crawlFlags) newScope() (*crawler.Scope, error) {
-	scope, err := crawler.NewScope(f.scope, f.include, f.exclude)
-	if pattern, ok := errors.AsType[*crawler.PatternError](err); ok {
-		return nil, usagef("--%s %q is not a regular expression: %w; for the syntax see https://go.dev/s/re2syntax", pattern.List, pattern.Pattern, pattern.Err)
-	}
-	if err != nil {
-		return nil, usageError{Err: err}
-	}
-	return scope, nil
-}
-
-// check refuses numbers that make no sense.
-func (f *crawlFlags) check(o *crawler.Options) error {
-	switch {
-	case f.logFormat != "text" && f.logFormat != "json":
-		return usagef("--log-format %q: try text or json", f.logFormat)
-	case f.logURLs && (f.logFormat != "json" || f.quiet):
-		return usagef("--log-urls needs --log-format json, without --quiet")
-	case o.PerIP < 0:
-		return usagef("--per-ip %d: try 0 for no limit", o.PerIP)
-	case o.MaxDelay < 0:
-		return usagef("--max-delay %v: try 0 for no limit", o.MaxDelay)
-	case o.Retries < 0:
-		return usagef("--retries %d: try 0 for none", o.Retries)
-	case o.Grace < 0:
-		return usagef("--grace %v: try 0 for none", o.Grace)
-	case f.maxTime < 0:
-		return usagef("--max-time %v: try 0 for no limit", f.maxTime)
-	case o.HostBudget.Pages < 0:
-		return usagef("--max-host-pages %d: try 0 for no limit", o.HostBudget.Pages)
-	case f.rule.onDuplicate != session.Tag && f.rule.onDuplicate != session.Skip:
-		return usagef("--on-duplicate %q: try tag or skip", f.rule.onDuplicate)
-	case o.Parallel < 1:
-		return usagef("--parallel %d: try 1 or more", o.Parallel)
-	case o.Connections < 1:
-		return usagef("--connections %d: try 1 or more", o.Connections)
-	case o.PerHost < 1:
-		return usagef("--per-host %d: try 1 or more", o.PerHost)
-	case o.Delay < 0:
-		return usagef("--delay %v: try 0 or more", o.Delay)
-	case o.Timeout <= 0:
-		return usagef("--timeout %v: try 30s", o.Timeout)
-	case o.MaxSize < 1:
-		return usagef("--max-size %q: try a size, such as 500KB or 10MB", f.maxSize.String())
-	case o.MaxPages < 0:
-		return usagef("--max-pages %d: try 0 for no limit", o.MaxPages)
-	case o.MaxDepth < 0:
-		return usagef("--max-depth %d: try 0 for no limit", o.MaxDepth)
-	case o.UserAgent == "":
-		return usagef("--user-agent is empty: omit it, or name a contact")
-	}
-	if err := f.archive.check(); err != nil {
-		return err
-	}
-	return checkPrefer(f.prefer)
 }
 
 // agent returns the user agent with the contact. It fails for text that cannot be sent in a header.
@@ -380,8 +298,10 @@ func (f *crawlFlags) agent() (string, error) {
 	printable := func(s string) bool {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 	}
-	agent := f.options.UserAgent
+	agent := f.opt.Crawl.UserAgent
 	switch {
+	case agent == "":
+		return "", usagef("--user-agent is empty: omit it, or name a contact")
 	case !printable(agent):
 		return "", usagef("--user-agent %q: use printable ASCII characters only", agent)
 	case f.contact == "":

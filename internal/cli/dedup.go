@@ -56,7 +56,7 @@ type dedupFlags struct {
 	records  *corpusOutFlags
 	keep     *keepFlags
 	pairs    bool
-	memory   *size
+	memory   *int64
 	form     *formFlags
 	out      *outFlags
 	outGiven func() bool
@@ -80,10 +80,6 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 }
 
 func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error {
-	form, err := f.form.options()
-	if err != nil {
-		return err
-	}
 	if f.pairs && f.form.given() {
 		return usagef("dedup: --pairs prints lines instead of the report: omit --format and --top")
 	}
@@ -93,8 +89,8 @@ func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error 
 	if err := f.keep.check(f); err != nil {
 		return err
 	}
-	f.rule.contained = f.keep.contained()
-	d := &dedupRun{dedupFlags: f, con: con, report: form}
+	f.rule.set.Contained = f.keep.contained()
+	d := &dedupRun{dedupFlags: f, con: con, report: f.form.options()}
 	return d.run(ctx, args)
 }
 
@@ -116,9 +112,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 			return fmt.Errorf("dedup: %w", plainError(path, err))
 		}
 	}
-	if err := d.memory.heed(); err != nil {
-		return err
-	}
+	limitMemory(*d.memory)
 	in, err := d.inputs(args)
 	if err != nil {
 		return err
@@ -193,10 +187,7 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 
 // inputs returns the files in args. recordShare bounds the size of a record.
 func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
-	in, err := d.corpus.inputs(args, d.con.In)
-	if err != nil {
-		return nil, err
-	}
+	in := d.corpus.inputs(args, d.con.In)
 	d.reading = &reading{corpusFlags: d.corpus, to: d.con.Err}
 	in.Unreadable, in.Passed = d.reading.missed, d.reading.passed.Add
 	in.MaxRecord = min(corpus.DefaultMaxRecord, int(*d.memory)/recordShare)
@@ -213,7 +204,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 	if err != nil {
 		return err
 	}
-	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Memory: int64(*d.memory)})
+	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Memory: *d.memory})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"slices"
 
@@ -40,10 +41,10 @@ const (
 )
 
 func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
-	f := &keepFlags{flags: flags}
-	flags.StringVar(&f.keep, "keep", keepFirstText, "`first|longest` text of a cluster that is kept; longest compares all texts with all others")
-	flags.StringVar(&f.rule, "rule", byResemblance, "`resemblance|containment` containment: drop a text only if the kept text contains nearly all of it")
-	flags.Float64Var(&f.containment, "containment", defaultContainment, "with --rule containment: share of the text's three-word runs that the kept text must contain, up to 1")
+	f := &keepFlags{flags: flags, keep: keepFirstText, rule: byResemblance, containment: defaultContainment}
+	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "text of a cluster that is kept; longest compares all texts with all others")
+	flags.Var(oneOf(&f.rule, byResemblance, byContainment), "rule", "containment: drop a text only if the kept text contains nearly all of it")
+	flags.Var(ratio(&f.containment, math.SmallestNonzeroFloat64, trying[float64]("a share above 0, up to 1")), "containment", "with --rule containment: share of the text's three-word runs that the kept text must contain, up to 1")
 	flags.StringVar(&f.against, "against", "", "`DIR` drop also duplicates of texts in this store, which is not changed")
 	return f
 }
@@ -54,12 +55,6 @@ func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 
 func (f *keepFlags) check(d *dedupFlags) error {
 	switch {
-	case f.keep != keepFirstText && f.keep != keepLongestText:
-		return usagef("--keep %q: try first or longest", f.keep)
-	case f.rule != byResemblance && f.rule != byContainment:
-		return usagef("--rule %q: try resemblance or containment", f.rule)
-	case !(f.containment > 0 && f.containment <= 1):
-		return usagef("--containment %v: try a share above 0, up to 1", f.containment)
 	case f.flags.Changed("containment") && f.rule != byContainment:
 		return usagef("--containment needs --rule containment: give both")
 	case f.rule == byContainment && f.flags.Changed("form"):

@@ -60,8 +60,8 @@ credentials: SKINK_INDEX_USER and SKINK_INDEX_PASSWORD, or SKINK_INDEX_API_KEY.
 // exportFlags are the flags of skink export.
 type exportFlags struct {
 	store    *string
-	format   string
-	include  string
+	format   feed.Format
+	include  feed.Include
 	minWords int
 	without  []string
 	since    *sinceFlags
@@ -75,12 +75,12 @@ type exportFlags struct {
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &exportFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.format, "format", string(feed.JSONLines), "`jsonl|parquet|wet|wacz` lines of JSON, a table, a web archive of texts, or the archive of crawl --warc as one file")
+	f := &exportFlags{store: addStoreFlag(flags), format: feed.JSONLines, include: feed.Unique}
+	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ), "format", "lines of JSON, a table, a web archive of texts, or the archive of crawl --warc as one file")
 	flags.StringVar(&f.archive, "warc", "", "`DIR` with --format wacz: folder of the web archive (default: where the crawl keeps it)")
-	flags.StringVar(&f.include, "include", string(feed.Unique), "`unique|all` unique and thin pages, or all judged pages")
+	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "unique and thin pages, or all judged pages")
 	flags.BoolVar(&f.markdown, "markdown", false, "write the main text also as Markdown, if the crawl had --markdown")
-	flags.IntVar(&f.minWords, "min-words", 0, "leave out pages with fewer words")
+	flags.Var(whole(&f.minWords, 0, "0 or more"), "min-words", "leave out pages with fewer words")
 	flags.StringSliceVar(&f.without, "without", nil, "`thin` leave out thin pages")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
@@ -141,13 +141,9 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 
 // options returns the options of the feed.
 func (f *exportFlags) options() (feed.Options, error) {
-	in, err := feed.ParseInclude(f.include)
-	if err != nil {
-		return feed.Options{}, usagef("--include %q: try unique or all", f.include)
-	}
-	opt := feed.Options{Include: in, MinWords: f.minWords, Markdown: f.markdown}
+	opt := feed.Options{Include: f.include, MinWords: f.minWords, Markdown: f.markdown}
 	if f.format != formatWACZ {
-		opt.Format = feed.Format(f.format)
+		opt.Format = f.format
 	}
 	for _, verdict := range f.without {
 		if verdict != string(dedup.Thin) {
@@ -159,7 +155,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 		opt.Packed, f.out.asItIs = true, true
 	}
 	switch {
-	case f.to != "" && (f.out.out != "-" || f.format != string(feed.JSONLines)):
+	case f.to != "" && (f.out.out != "-" || f.format != feed.JSONLines):
 		return opt, usagef("--to sends pages to an index and writes no file: omit --out and --format")
 	case f.to != "" && f.complete.complete:
 		return opt, usagef("--to and --complete exclude each other, because an index follows the verdicts of the crawl")
@@ -167,8 +163,6 @@ func (f *exportFlags) options() (feed.Options, error) {
 		return opt, usagef("--warc needs --format wacz: give both")
 	case f.format == formatWACZ:
 		return opt, f.checkWACZ()
-	case opt.Format != feed.JSONLines && opt.Format != feed.Parquet && opt.Format != feed.WET:
-		return opt, usagef("--format %q: try jsonl, parquet, wet or wacz", f.format)
 	case opt.Format == feed.WET && f.since.given():
 		return opt, usagef("--format wet cannot say that a page is gone: omit --since and --cursor, or try jsonl")
 	case opt.Format == feed.Parquet && f.out.out == "-":
@@ -179,8 +173,6 @@ func (f *exportFlags) options() (feed.Options, error) {
 		return opt, usagef("--strip-repeated and --whole-text exclude each other")
 	case f.strip && f.markdown:
 		return opt, usagef("--strip-repeated and --markdown exclude each other, because repeated text stays in the Markdown")
-	case f.minWords < 0:
-		return opt, usagef("--min-words %d: try 0 or more", f.minWords)
 	}
 	return opt, nil
 }

@@ -70,7 +70,7 @@ type extracted struct {
 // extractFlags are the flags of skink extract.
 type extractFlags struct {
 	json, html, markdown, pictures, alt bool
-	private                             *privateFlag
+	private                             *privateHosts
 }
 
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -98,9 +98,6 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 		return usagef("extract: --pictures needs --markdown: give both")
 	case f.alt && !f.json:
 		return usagef("extract: --alt needs --json: give both")
-	}
-	if err := f.private.allow(&crawler.Options{}); err != nil { // check before reading anything
-		return err
 	}
 	if err := checkURLs(args); err != nil {
 		return err

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/pflag"
@@ -28,26 +27,6 @@ func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
 	flags.Var(&f.budget, "budget", "postpone URLs of patterns that keep returning known texts; off: fetch them, also those postponed earlier")
 	return f
 }
-
-// An onOff is the value of a flag that is on or off.
-type onOff bool
-
-func (o *onOff) String() string {
-	if *o {
-		return "on"
-	}
-	return "off"
-}
-
-func (o *onOff) Set(text string) error {
-	if text != "on" && text != "off" {
-		return fmt.Errorf("try on or off")
-	}
-	*o = text == "on"
-	return nil
-}
-
-func (o *onOff) Type() string { return "on|off" }
 
 // given returns one of these flags that is on the command line, or "" if none is.
 func (f *learnFlags) given() string {

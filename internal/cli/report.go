@@ -60,10 +60,7 @@ func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 }
 
 func (f *reportFlags) run(ctx context.Context, con Console, args []string) error {
-	opt, err := f.form.options()
-	if err != nil {
-		return err
-	}
+	opt := f.form.options()
 	conditions, err := f.conditions()
 	if err != nil {
 		return err
@@ -216,33 +213,21 @@ func (f *reportFlags) writeChanges(ctx context.Context, con Console, s store.Rea
 // formFlags are the flags for the format of a report.
 type formFlags struct {
 	flags  *pflag.FlagSet
-	format string
+	format report.Format
 	top    int
 }
 
 func addFormFlags(flags *pflag.FlagSet) *formFlags {
-	f := &formFlags{flags: flags}
-	flags.StringVar(&f.format, "format", "text", "`text|json|csv|html` format of the report")
-	flags.IntVar(&f.top, "top", 0, "clusters, or rows of each finding, to show (default: all in json and csv)")
+	f := &formFlags{flags: flags, format: report.Text}
+	flags.Var(oneOf(&f.format, report.Text, report.JSON, report.CSV, report.HTML), "format", "format of the report")
+	flags.Var(whole(&f.top, 1, "1 or more"), "top", "clusters, or rows of each finding, to show (default: all in json and csv)")
 	return f
 }
 
 // given reports whether one of these flags is set.
 func (f *formFlags) given() bool { return f.flags.Changed("format") || f.flags.Changed("top") }
 
-func (f *formFlags) options() (report.Options, error) {
-	format, err := report.ParseFormat(f.format)
-	switch {
-	case err != nil:
-		return report.Options{}, usagef("--format %q: try text, json, csv or html", f.format)
-	case f.top < 1 && f.flags.Changed("top"):
-		return report.Options{}, usagef("--top %d: try 1 or more", f.top)
-	}
-	if !f.flags.Changed("top") {
-		return report.Options{Format: format}, nil
-	}
-	return report.Options{Format: format, Top: f.top}, nil
-}
+func (f *formFlags) options() report.Options { return report.Options{Format: f.format, Top: f.top} }
 
 // completeFlags are the flags for comparing all pages of a store with each other.
 type completeFlags struct {
@@ -255,20 +240,16 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	c := &completeFlags{flags: flags}
 	flags.BoolVar(&c.complete, "complete", false, "compare all pages with all others, so that the order of the crawl does not matter")
 	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete: compare also text that a host repeats on many pages")
-	flags.Float64Var(&c.similarity, "similarity", 0, "with --complete: least resemblance of a near-duplicate (default: that of the crawl)")
+	flags.Var(similarity(&c.similarity), "similarity", "with --complete: least resemblance of a near-duplicate (default: that of the crawl)")
 	return c
 }
 
 // over returns the settings of a store, with the similarity from the flags.
-func (c *completeFlags) over(settings store.Settings) (store.Settings, error) {
-	if !c.flags.Changed("similarity") {
-		return settings, nil
+func (c *completeFlags) over(settings store.Settings) store.Settings {
+	if c.flags.Changed("similarity") {
+		settings.Similarity = c.similarity
 	}
-	if err := session.CheckSimilarity(c.similarity); err != nil {
-		return settings, err
-	}
-	settings.Similarity = c.similarity
-	return settings, nil
+	return settings
 }
 
 // withStore opens a store for reading, compares all its pages if the flags ask for that, calls do
@@ -303,9 +284,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	if err != nil {
 		return err
 	}
-	if settings, err = how.over(settings); err != nil {
-		return err
-	}
+	settings = how.over(settings)
 	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, WholeText: how.wholeText, Similarity: settings.Similarity, Keep: true})
 	if err != nil {
 		return err
@@ -320,7 +299,7 @@ func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error)
 	case err != nil:
 		return store.Settings{}, err
 	case set == nil:
-		return defaultSettings(), nil
+		return session.DefaultSettings(), nil
 	}
 	return *set, nil
 }

@@ -2,38 +2,31 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
-	"skink/extract"
 	"skink/internal/session"
 	"skink/store"
 )
 
 // ruleFlags are the flags for judging pages. A new store gets their values, and keeps them.
 type ruleFlags struct {
-	flags      *pflag.FlagSet
-	similarity float64
-	shingle    shingleSize
-	unit       string
-	step       int
-	unordered  bool
-	form       string
-	scheme     string
-	minWords   int
-	contained  float64 // of skink dedup
-	markdown   bool    // of skink crawl
-	pictures   bool    // the same
-	links      onOff   // of skink crawl
-
-	onDuplicate string // of skink crawl: tag or skip
+	flags       *pflag.FlagSet
+	set         store.Settings
+	shingle     shingleSize
+	markdown    bool   // of skink crawl
+	pictures    bool   // the same
+	links       onOff  // the same
+	onDuplicate string // the same
 }
 
 // addOnDuplicateFlag adds --on-duplicate, which a store keeps too.
 func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
-	flags.StringVar(&r.onDuplicate, "on-duplicate", session.Tag, "`tag|skip` keep a duplicate's text and follow its links (tag), or keep only its record (skip)")
+	r.onDuplicate = session.Tag
+	flags.Var(oneOf(&r.onDuplicate, session.Tag, session.Skip), "on-duplicate", "keep a duplicate's text and follow its links (tag), or keep only its record (skip)")
 }
 
 // addLinksFlag adds --links, which is not part of the rule but which a store keeps too.
@@ -46,16 +39,18 @@ func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
 var ruleFlagNames = []string{"similarity", "shingle", "unit", "step", "unordered", "form", "scheme", "min-words", "markdown", "pictures", "links", "on-duplicate"}
 
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
-	r := &ruleFlags{flags: flags, links: true, shingle: shingleSize{units: dedup.DefaultShingle}}
-	flags.Float64Var(&r.similarity, "similarity", dedup.DefaultSimilarity,
+	r := &ruleFlags{flags: flags, links: true, set: session.DefaultSettings()}
+	set := &r.set
+	r.shingle.units = set.Shingle
+	flags.Var(similarity(&set.Similarity), "similarity",
 		fmt.Sprintf("least resemblance of a near-duplicate, %.2f to 1", dedup.LeastSimilarity()))
 	flags.Var(&r.shingle, "shingle", "words (or --unit) in a shingle")
-	flags.StringVar(&r.unit, "unit", string(dedup.Words), "`word|char` unit of a shingle")
-	flags.IntVar(&r.step, "step", 1, "units from the start of one shingle to the start of the next, at most --shingle")
-	flags.BoolVar(&r.unordered, "unordered", false, "ignore the order of units inside a shingle")
-	flags.StringVar(&r.form, "form", dedup.Plain.String(), "`FORM` words to compare: plain, or some of nofunction, noadjectives, singular, stem, joined by commas")
-	flags.StringVar(&r.scheme, "scheme", "bands", "`bands|super|mega` how candidates are found")
-	flags.IntVar(&r.minWords, "min-words", dedup.DefaultMinWords, "pages with fewer words are thin and are not compared")
+	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "unit of a shingle")
+	flags.Var(whole(&set.Step, 1, "1"), "step", "units from the start of one shingle to the start of the next, at most --shingle")
+	flags.BoolVar(&set.Unordered, "unordered", false, "ignore the order of units inside a shingle")
+	flags.StringVar(&set.Form, "form", set.Form, "`FORM` words to compare: plain, or some of nofunction, noadjectives, singular, stem, joined by commas")
+	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "how candidates are found")
+	flags.Var(whole(&set.MinWords, 0, "0 to compare every page that has a word"), "min-words", "pages with fewer words are thin and are not compared")
 	return r
 }
 
@@ -76,31 +71,11 @@ func (r *ruleFlags) keeps() store.Markdown {
 	return store.NoMarkdown
 }
 
-// defaultSettings returns the settings without any flags.
-func defaultSettings() store.Settings {
-	return addRuleFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).settings()
-}
-
 // settings returns the settings of the flags.
 func (r *ruleFlags) settings() store.Settings {
-	return store.Settings{
-		Format:     store.FormatVersion,
-		Extractor:  extract.Version,
-		Tokenizer:  dedup.TokenizerVersion,
-		Sketch:     dedup.SketchVersion,
-		Form:       r.form,
-		Unit:       r.unit,
-		Shingle:    r.shingle.units,
-		Step:       r.step,
-		Unordered:  r.unordered,
-		Similarity: r.similarity,
-		Scheme:     r.scheme,
-		MinWords:   r.minWords,
-		Contained:  r.contained,
-		Markdown:   r.keeps(),
-		NoLinks:    !bool(r.links),
-		SkipTexts:  r.onDuplicate == session.Skip,
-	}
+	set := r.set
+	set.Shingle, set.Markdown, set.NoLinks, set.SkipTexts = r.shingle.units, r.keeps(), !bool(r.links), r.onDuplicate == session.Skip
+	return set
 }
 
 // A shingleSize is a number of units. For a comparison of two texts it may be auto, which chooses
@@ -123,9 +98,8 @@ func (s *shingleSize) Set(text string) error {
 		s.auto = true
 		return nil
 	}
-	n, err := strconv.Atoi(text)
-	s.units, s.auto = n, false
-	return err
+	s.auto = false
+	return whole(&s.units, math.MinInt, "").Set(text)
 }
 
 func (s *shingleSize) Type() string { return "int" }

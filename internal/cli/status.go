@@ -53,7 +53,8 @@ func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.StringVar(&f.urls, "urls", "", "`STATE` list the URLs of a state: pending, fetched, redirected, blocked, postponed, failed, given-up or outside")
 	flags.StringVar(&f.learned, "learned", "", "`HOST` print what the crawl learned about the URLs of a host, with the evidence")
 	flags.StringVar(&f.forget, "forget", "", "`HOST` forget what the crawl learned about a host; a later run fetches what was postponed")
-	flags.StringVar(&f.format, "format", "text", "`text|json` format; json with --urls is one object per line")
+	f.format = "text"
+	flags.Var(oneOf(&f.format, "text", "json"), "format", "format; json with --urls is one object per line")
 	return f.run
 }
 
@@ -66,8 +67,6 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 		return usagef("--urls %q: try pending, fetched, redirected, blocked, postponed, failed, given-up or outside", f.urls)
 	case f.urls != "" && f.learned != "" || f.forget != "" && f.urls+f.learned != "":
 		return usagef("--urls, --learned and --forget exclude each other")
-	case f.format != "text" && f.format != "json":
-		return usagef("--format %q: try text or json", f.format)
 	}
 	if f.forget != "" {
 		return forget(ctx, *f.store, hostNamed(f.forget))

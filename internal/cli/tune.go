@@ -21,7 +21,6 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/internal/corpus"
-	"skink/internal/session"
 	"skink/report"
 )
 
@@ -67,7 +66,7 @@ var (
 )
 
 func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &tuneFlags{flags: flags}
+	f := &tuneFlags{flags: flags, similarity: dedup.DefaultSimilarity}
 	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` form to try (repeatable)")
 	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` unit of shingles to try")
 	flags.IntSliceVar(&f.shingles, "shingle", nil, "shingle lengths to try, in units (default: 1 to 12 words, 4 to 50 characters)")
@@ -75,7 +74,7 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	flags.BoolVar(&f.all, "all", false, "print every combination with every threshold, not only the best")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.BoolVar(&f.curve, "curve", false, "print the probability curves of the schemes")
-	flags.Float64Var(&f.similarity, "similarity", dedup.DefaultSimilarity, "with --curve: similarity whose bands are shown")
+	flags.Var(similarity(&f.similarity), "similarity", "with --curve: similarity whose bands are shown")
 	return f.run
 }
 
@@ -401,9 +400,6 @@ type point struct {
 // printCurve prints, for each resemblance, the probability with which each scheme finds two pages
 // as candidates.
 func (f *tuneFlags) printCurve(w io.Writer) error {
-	if err := session.CheckSimilarity(f.similarity); err != nil {
-		return err
-	}
 	var schemes []dedup.Scheme
 	for _, name := range []string{"bands", "super", "mega"} {
 		s, err := dedup.ParseScheme(name, f.similarity)

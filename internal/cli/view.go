@@ -8,7 +8,6 @@ import (
 
 	"skink/dedup"
 	"skink/internal/complete"
-	"skink/internal/loopback"
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"
@@ -44,12 +43,13 @@ Example: another store, another port
 // viewFlags are the flags of skink view.
 type viewFlags struct {
 	store  *string
-	listen string
+	listen address
 }
 
 func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &viewFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.listen, "listen", viewAddress, "`ADDR` address to listen on; a port alone is on loopback")
+	f.listen = address{viewAddress, viewAddress}
+	flags.Var(&f.listen, "listen", "`ADDR` address to listen on; a port alone is on loopback")
 	return f.run
 }
 
@@ -57,20 +57,16 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(args) > 0 {
 		return usagef("unexpected argument %q: name a store with --store", args[0])
 	}
-	address, err := loopback.Address(f.listen)
-	if err != nil {
-		return usagef("--listen %q: %w: try a port, such as 8466, or an address with one", f.listen, err)
-	}
 	lent := newLender(*f.store, con.Err)
 	defer lent.close()
 	var opt view.Options
-	err = lent.Read(ctx, func(s store.Reader) error {
+	err := lent.Read(ctx, func(s store.Reader) error {
 		settings, err := storedSettings(ctx, s)
 		if err != nil {
 			return err
 		}
 		rule, err := session.StoredRule(settings, *f.store)
-		opt = viewOf(address, rule)
+		opt = viewOf(f.listen.full, rule)
 		opt.Store, opt.Name, opt.Moment = lent, withoutPassword(*f.store), session.MomentOf
 		opt.About = report.About{Store: opt.Name, Settings: settings}
 		return err
@@ -78,7 +74,7 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	if err != nil {
 		return err
 	}
-	server, err := view.Listen(address, opt)
+	server, err := view.Listen(f.listen.full, opt)
 	if err != nil {
 		return fmt.Errorf("--listen %w", err)
 	}

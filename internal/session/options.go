@@ -7,6 +7,10 @@ import (
 
 	"skink/crawler"
 	"skink/dedup"
+	"skink/extract"
+	"skink/internal/archive"
+	"skink/internal/ingest"
+	"skink/internal/memory"
 	"skink/internal/monitor"
 	"skink/store"
 	"skink/view"
@@ -61,6 +65,26 @@ type Options struct {
 
 	DelayChosen bool                // the user knows the delay, so it is not explained
 	Resume      func(Ending) string // returns the command that continues the crawl; nil: there is none
+}
+
+// Defaults returns the options of a crawl that stays on the hosts of its seeds.
+func Defaults() Options {
+	o := Options{
+		Crawl: crawler.Defaults(), Wanted: Wanted{Settings: DefaultSettings()}, Again: Again{Schedule: DefaultSchedule()},
+		GoneAfter: ingest.DefaultGoneAfter, Learn: true, Budget: true, Memory: memory.Default,
+		Archive: Archive{Size: archive.DefaultSize, Digest: warc.SHA256},
+	}
+	o.Crawl.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil) // it has no pattern that could be wrong
+	return o
+}
+
+// DefaultSettings returns the settings of a new store.
+func DefaultSettings() store.Settings {
+	return store.Settings{
+		Format: store.FormatVersion, Extractor: extract.Version, Tokenizer: dedup.TokenizerVersion, Sketch: dedup.SketchVersion,
+		Form: dedup.Plain.String(), Unit: string(dedup.Words), Shingle: dedup.DefaultShingle, Step: 1,
+		Similarity: dedup.DefaultSimilarity, Scheme: "bands", MinWords: dedup.DefaultMinWords,
+	}
 }
 
 // resume returns the command that continues the crawl, or "" if there is none.

@@ -117,9 +117,6 @@ func RuleOf(set store.Settings) (dedup.Rule, error) {
 	if set.MinWords < 0 {
 		return dedup.Rule{}, usagef("--min-words %d: try 0 to compare all pages with words", set.MinWords)
 	}
-	if err := CheckSimilarity(set.Similarity); err != nil {
-		return dedup.Rule{}, err
-	}
 	rule, err := dedup.NewRule(set.Similarity, set.Scheme, set.MinWords)
 	if err != nil {
 		return rule, UsageError{err}
@@ -131,19 +128,6 @@ func RuleOf(set store.Settings) (dedup.Rule, error) {
 // ShinglingOf returns the shingling of settings.
 func ShinglingOf(set store.Settings) dedup.Shingling {
 	return dedup.Shingling{Unit: dedup.Unit(set.Unit), K: set.Shingle, Step: set.Step, Unordered: set.Unordered}
-}
-
-// CheckSimilarity refuses a value that is not a share of 1. Some users write a percentage.
-func CheckSimilarity(v float64) error {
-	least := dedup.LeastSimilarity()
-	if v >= least && v <= 1 {
-		return nil
-	}
-	better := dedup.DefaultSimilarity
-	if share := v / 100; v > 1 && share >= least && share <= 1 {
-		better = share
-	}
-	return usagef("--similarity %v: it is between %.2f and 1: try %v", v, least, better)
 }
 
 // readable refuses a store whose values another version computed, because they are not comparable.
