@@ -138,7 +138,7 @@ func (s Summary) saved(b *strings.Builder) {
 	t := s.All
 	if t.Pages() > 0 {
 		duplicates := t.Exact + t.Near
-		fmt.Fprintf(b, "%s among %s (%s)\n", report.Counted(duplicates, "duplicate"), report.Counted(t.Pages(), "page"), report.Share(duplicates, t.Pages()))
+		fmt.Fprintf(b, "%s of %s (%s)\n", report.Counted(duplicates, "duplicate"), report.Counted(t.Pages(), "page"), report.Share(duplicates, t.Pages()))
 		if t.Unkept > 0 {
 			fmt.Fprintf(b, "%s kept without text\n", report.Counted(t.Unkept, "duplicate"))
 		}
