@@ -7,6 +7,7 @@ import (
 
 	"skink/dedup"
 	"skink/internal/harmless"
+	"skink/store"
 )
 
 // textPrinter writes what a person reads in a terminal: totals, hosts, clusters.
@@ -86,9 +87,9 @@ func (p *textPrinter) printTotals(t Totals) {
 	}{
 		{"other", t.Other, "not text"},
 		{"sitemaps", t.Sitemaps, "lists of URLs"},
-		{"redirected", t.Redirects, "to another URL"},
-		{"blocked", t.Blocked, "forbidden by robots.txt"},
-		{"postponed", t.Later, "not fetched: URLs of these patterns kept returning duplicates"},
+		{"redirected", t.Redirects, store.MeaningOf("redirected")},
+		{"blocked", t.Blocked, store.MeaningOf("blocked")},
+		{"postponed", t.Later, store.MeaningOf("postponed")},
 		{"failed", total(failed), harmless.Line(Problems(failed))},
 		{"given-up", total(givenUp), harmless.Line(Problems(givenUp))},
 		{"skipped", t.Skipped, "files without text"},

@@ -13,7 +13,7 @@ func URLStates() []Term {
 		{"redirected", "answered with a redirect to another URL"},
 		{"blocked", "forbidden by robots.txt"},
 		{"postponed", "not fetched yet: URLs of this pattern kept returning duplicates; fetch them with --budget off"},
-		{"failed", "an error that a retry does not solve, such as status 404"},
+		{"failed", "an error that is not retried, such as status 404"},
 		{"given-up", "an error that remained after --retries tries, such as a timeout"},
 		{"outside", "linked to, but out of scope or too many links from a seed"},
 	}
@@ -41,4 +41,14 @@ func VisitResults() []Term {
 		{string(Vanished), "there was a page or a file, and now there is none"},
 		{"still without a page", "there was no page before, and there is none now"},
 	}
+}
+
+// MeaningOf returns the meaning of a state of URLs.
+func MeaningOf(state string) string {
+	for _, t := range URLStates() {
+		if t.Name == state {
+			return t.Meaning
+		}
+	}
+	return ""
 }

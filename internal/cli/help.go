@@ -187,16 +187,23 @@ func topics() (all []topic) {
 // glossary is the name of the topic that is made of the terms of package store.
 const glossary = "glossary"
 
-// printGlossary prints the words for states of URLs and pages.
-func printGlossary(w io.Writer) {
-	for _, part := range []struct {
-		heading string
-		terms   []store.Term
-	}{
-		{"States of URLs (skink status, the summary of a crawl, metrics)", store.URLStates()},
+// A glossaryPart is a table of the glossary.
+type glossaryPart struct {
+	heading string
+	terms   []store.Term
+}
+
+func glossaryParts() []glossaryPart {
+	return []glossaryPart{
+		{"States of URLs (status, summary, report, metrics)", store.URLStates()},
 		{"Verdicts on pages (report, export, view)", store.Verdicts()},
 		{"Results of visits to known URLs (--recrawl, --retry)", store.VisitResults()},
-	} {
+	}
+}
+
+// printGlossary prints the words for states of URLs and pages.
+func printGlossary(w io.Writer) {
+	for _, part := range glossaryParts() {
 		fmt.Fprintf(w, "%s:\n\n%s\n\n", part.heading, termLines(part.terms))
 	}
 	fmt.Fprint(w, "A cluster is a set of pages with the same or nearly the same text. Its leader is the page that an\nindex should keep; the others are its duplicates.\n")

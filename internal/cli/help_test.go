@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -92,6 +93,35 @@ func TestUsageTexts(t *testing.T) {
 				t.Errorf("skink %s --%s: the usage text has %d bytes, want one line of at most 140: %q", c.name, f.Name, len(text), text)
 			}
 		})
+	}
+}
+
+var update = flag.Bool("update", false, "write the words for states in docs/operations.md anew")
+
+// TestGlossaryPage compares the last section of docs/operations.md with the glossary of package store.
+func TestGlossaryPage(t *testing.T) {
+	const file, begin = "../../docs/operations.md", "## Words for states\n"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, found := strings.Cut(string(page), begin)
+	if !found {
+		t.Fatalf("%s has no heading %q", file, begin)
+	}
+	want := head + begin + "\n`skink help glossary` prints these, too.\n"
+	for _, part := range glossaryParts() {
+		want += "\n| " + part.heading + " | meaning |\n|---|---|\n"
+		for _, term := range part.terms {
+			want += "| " + term.Name + " | " + term.Meaning + " |\n"
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(page) != want {
+		t.Errorf("%s differs from the glossary: go test ./internal/cli -run TestGlossaryPage -update", file)
 	}
 }
 

@@ -53,7 +53,7 @@ func isStore(dir string) (bool, error) {
 		}
 	}
 	if !manifest && other != "" {
-		return false, fmt.Errorf("%w: it contains %q and no MANIFEST; name an empty or a new folder", store.ErrCorrupt, other)
+		return false, fmt.Errorf("%w: it contains %q and no MANIFEST", store.ErrCorrupt, other)
 	}
 	return manifest, nil
 }
