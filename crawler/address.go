@@ -6,8 +6,7 @@ import "net/netip"
 //
 // A machine may serve a thousand host names, and the delay of each name does not protect it. So
 // Options.PerIP bounds the requests in flight to one address as soon as two hosts are known to
-// share it. A host that is due while its address is busy waits for a place there. It holds no place
-// on the network meanwhile.
+// share it. A host that is due while its address is busy waits. It holds no connection meanwhile.
 //
 // A name may have several addresses: [wire.Transport.Lookup] returns the one that represents them
 // all. Loopback has no bound: it is this machine, or a test.
@@ -17,7 +16,7 @@ type address struct {
 	key     netip.Addr
 	hosts   int     // hosts known to have this address
 	open    int     // requests in flight to it
-	waiting []*host // hosts that are due and wait for a place, in order of arrival
+	waiting []*host // hosts that are due and wait for a free request, in order of arrival
 	crowded bool    // connections to its hosts are not kept open
 }
 
@@ -26,42 +25,36 @@ func (a *address) full(most int) bool {
 	return a != nil && most > 0 && a.hosts > 1 && a.open >= most
 }
 
-// crowded reports whether connections to a host must be closed after each answer, because otherwise
-// each of the many hosts at its address would keep one open. newly reports that this is the first
-// such call for the address: idle connections may exist already.
-func (s *schedule) crowded(h *host) (crowded, newly bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if h.at == nil || h.at.hosts < 2 || h.at.hosts*s.opt.PerHost <= s.opt.PerIP {
-		return false, false
-	}
-	newly = !h.at.crowded
-	h.at.crowded = true
-	return true, newly
-}
-
-// locate sets the address of a turn's host, and reports whether the turn may go on. If not, it has
-// undone the turn, and the URL waits for a place.
-func (s *schedule) locate(t *turn, at netip.Addr) (ok bool) {
+// locate sets the address of a turn's host, unless the turn knew that. If all requests to the address
+// are in flight, it undoes the turn and returns false: the URL waits.
+//
+// brief reports whether the connection must be closed after the answer, because otherwise each of
+// the many hosts at the address would keep one open. newly reports that this is the first such
+// answer for the address: idle connections may exist already.
+func (s *schedule) locate(t *turn, at netip.Addr, known bool) (brief, newly, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := t.host
-	h.located = true
-	if !at.IsValid() {
-		return true
+	if known && !t.located {
+		h.located = true
+		if h.at == nil && at.IsValid() {
+			s.setAddress(h, at)
+		}
+		if at.IsValid() && s.opt.PerIP > 0 && h.at.hosts > 1 && h.at.open > s.opt.PerIP {
+			s.undo(t)
+			return false, false, false
+		}
 	}
-	if h.at == nil {
-		s.settle(h, at)
+	if h.at == nil || h.at.hosts < 2 || h.at.hosts*s.opt.PerHost <= s.opt.PerIP {
+		return false, false, true
 	}
-	if s.opt.PerIP > 0 && h.at.hosts > 1 && h.at.open > s.opt.PerIP {
-		s.undo(t)
-		return false
-	}
-	return true
+	newly = !h.at.crowded
+	h.at.crowded = true
+	return true, newly, true
 }
 
-// settle sets the address of a host.
-func (s *schedule) settle(h *host, at netip.Addr) {
+// setAddress sets the address of a host.
+func (s *schedule) setAddress(h *host, at netip.Addr) {
 	a := s.addresses[at]
 	if a == nil {
 		a = &address{key: at}
@@ -72,17 +65,16 @@ func (s *schedule) settle(h *host, at netip.Addr) {
 	h.at = a
 }
 
-// park puts a host into the queue for a place at its address.
-func (s *schedule) park(h *host) {
+// park puts a host into the queue for a free request at its address.
+func (h *host) park() {
 	h.spot.Leave()
 	if !h.parked {
 		h.parked = true
-		s.parked++
 		h.at.waiting = append(h.at.waiting, h)
 	}
 }
 
-// vacate frees the place of a request and lets the host that has waited longest be asked. A host
+// vacate ends a request to an address and lets the host that has waited longest be asked. A host
 // without URLs in memory may turn out to have none, so vacate lets the next host through as well.
 func (s *schedule) vacate(a *address) {
 	if a == nil {
@@ -102,8 +94,8 @@ func (s *schedule) vacate(a *address) {
 	}
 }
 
-// leaveAddress removes a host from its address.
-func (s *schedule) leaveAddress(h *host) {
+// forgetAddress removes a host from its address.
+func (s *schedule) forgetAddress(h *host) {
 	if h.at == nil {
 		return
 	}

@@ -1,7 +1,9 @@
 package crawler
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -28,7 +30,13 @@ import (
 // seconds, a restart of a server during a long crawl costs nothing, and a crawl that loses its own
 // network ends without losing its frontier.
 //
-// A host that only answers that it is busy is given up after a while, see leave.go.
+// # Hosts that get no more requests
+//
+// A host gets no more requests in a crawl if the [Leaver] says so, or if it answers that it is busy
+// (429, 503, or a robots.txt with a status from 500) mostBusy times in a row and has given no other
+// answer in this crawl. Requests in flight together count as one, and the back-offs between them
+// add up to 31 seconds. So the crawl waits for a server that restarts, and spends half a minute on
+// one that rejects crawlers. The host's URLs stay pending for the next crawl.
 //
 // A URL that failed goes to the end of its level in the frontier, and comes last among the URLs of
 // its host in memory. So the next request to the host is for another URL. Its answer shows whether
@@ -50,81 +58,88 @@ const (
 	backOffDouble = 9    // doublings that exceed longestOff
 	jitterShare   = 0.25 // largest part by which a back-off is longer or shorter
 	longestRetry  = frontier.MostBlocked
+	mostBusy      = 6
 	patience      = 10 * time.Minute // longer than a restart of a server
 )
 
-// trouble describes a host's failures in a row.
-type trouble struct {
-	answered bool      // it has answered a request in this crawl
-	fails    int       // failures in a row; requests in flight together count as one
-	since    time.Time // when the first of them ended
-	last     time.Time // when the last of them ended
-	hopeless bool
+// failed counts a transient problem of a request that started at began, and starts the back-off. It
+// reports whether to give up the URL.
+func (s *standing) failed(page *Page, began time.Time) (giveUp bool) {
+	now, before, asked := time.Now(), s.fails, retryAfter(page.Header, page.FetchedAt)
+	if s.blameless(page) {
+		s.well(page.Took)
+	} else {
+		s.fail(began, now)
+	}
+	s.until = latest(s.until, now.Add(max(s.jittered(s.backOff()), asked)))
+	if asked > 0 {
+		s.blocked = latest(s.blocked, now.Add(asked))
+	}
+	s.alone = cmp.Or(s.alone, s.tooBusy(page, s.fails > before))
+	if s.alone != "" && !s.hopeless {
+		return false // the URL is not to blame
+	}
+	return s.hopeless || page.Item.Tries >= s.opt.Retries && !(unreachable(page) && s.fails > 1)
 }
 
-func (t *trouble) hopeful() bool { return !t.hopeless }
-
 // fail counts a failure of a request that started at began.
-func (t *trouble) fail(began, now time.Time, retries int) {
-	if t.fails == 0 {
-		t.since = now
+func (s *standing) fail(began, now time.Time) {
+	if s.fails == 0 {
+		s.since = now
 	}
-	if t.fails == 0 || began.After(t.last) {
-		t.fails++
-		t.last = now
+	if s.fails == 0 || began.After(s.last) {
+		s.fails++
+		s.last = now
 	}
-	t.hopeless = t.beyondHope(now, retries)
+	s.hopeless = s.beyondHope(now)
 }
 
 // beyondHope reports whether the crawl should not wait for the host.
-func (t *trouble) beyondHope(at time.Time, retries int) bool {
-	return t.fails > retries && (!t.answered || at.Sub(t.since) > patience)
+func (s *standing) beyondHope(at time.Time) bool {
+	return s.fails > s.opt.Retries && (!s.answered || at.Sub(s.since) > patience)
 }
 
-func (t *trouble) backOff() time.Duration {
-	return min(firstBackOff<<min(max(t.fails-1, 0), backOffDouble), longestOff)
-}
-
-// failed ends the request of a turn that had a transient problem, and starts the back-off of its
-// host. It reports whether to give up the URL.
-func (s *schedule) failed(t *turn, page *Page) (giveUp bool) {
-	asked := retryAfter(page.Header, page.FetchedAt)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h, now, fails := t.host, time.Now(), t.host.fails
-	if h.blameless(page) {
-		h.well(page.Took)
-	} else {
-		h.fail(t.began, now, s.opt.Retries)
-	}
-	h.until = latest(h.until, now.Add(max(s.jittered(h.backOff()), asked)))
-	if asked > 0 {
-		h.blocked = latest(h.blocked, now.Add(asked))
-	}
-	if why := h.tooBusy(page, h.fails > fails); why != "" {
-		s.abandon(h, why)
-	}
-	s.free(t)
-	if h.alone != "" && !h.hopeless {
-		return false // the URL is not to blame
-	}
-	return h.hopeless || t.item.Tries >= s.opt.Retries && !(unreachable(page) && h.fails > 1)
+func (s *standing) backOff() time.Duration {
+	return min(firstBackOff<<min(max(s.fails-1, 0), backOffDouble), longestOff)
 }
 
 // blameless reports whether a transient problem concerns only its page, not the host. A host
 // without current failures has answered since any of its URLs failed.
-func (h *host) blameless(page *Page) bool {
+func (s *standing) blameless(page *Page) bool {
 	switch {
 	case page.Status == http.StatusInternalServerError:
 		return true
 	case page.Status == http.StatusTooManyRequests, page.Status == http.StatusServiceUnavailable, unreachable(page):
 		return false
 	}
-	return page.Item.Tries > 0 && h.answered && h.fails == 0
+	return page.Item.Tries > 0 && s.answered && s.fails == 0
 }
 
-func (s *schedule) jittered(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (1 + jitterShare*(2*s.jitter()-1)))
+// tooBusy counts a failure. It returns why the host must get no more requests, or "" if it may.
+// counted says whether the failure increases the number of failures in a row.
+func (s *standing) tooBusy(page *Page, counted bool) (why string) {
+	busy := page.Status == http.StatusTooManyRequests || page.Status == http.StatusServiceUnavailable || page.Problem == ProblemUnrobots
+	if page.Status != 0 && !busy {
+		s.served = true
+	}
+	if !busy || s.served {
+		return ""
+	}
+	if counted {
+		s.refused++
+	}
+	if s.refused < mostBusy && !s.hopeless {
+		return ""
+	}
+	said := "robots.txt cannot be had"
+	if page.Status != 0 {
+		said = "status " + strconv.Itoa(page.Status)
+	}
+	return fmt.Sprintf("it answered nothing but that it is busy, %d times in a row (%s)", s.refused, said)
+}
+
+func (s *standing) jittered(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (1 + jitterShare*(2*s.opt.jitter()-1)))
 }
 
 // unreachable reports whether the problem is that the host cannot be reached, whatever the URL.

@@ -29,19 +29,14 @@ const checkLimit = 4 << 10
 // crawl.
 func (f *fetcher) check(ctx context.Context, item frontier.Item) *Page {
 	page := f.ask(ctx, item, http.MethodHead)
-	if refusesHead(page.Status) && f.again(ctx, item) {
+	if refusesHead(page.Status) && f.waitFor(ctx, item.URL) == nil {
 		page = f.ask(ctx, item, http.MethodGet)
 	}
-	if f.isPage(page) && f.again(ctx, item) {
+	if f.isPage(page) && f.waitFor(ctx, item.URL) == nil {
 		item.Kind = frontier.Page
 		return f.fetch(ctx, item)
 	}
 	return page
-}
-
-// again waits until the host of an item may be asked again. It returns false if the wait failed.
-func (f *fetcher) again(ctx context.Context, item frontier.Item) bool {
-	return f.hop == nil || f.hop(ctx, frontier.HostOf(item.URL)) == nil
 }
 
 // refusesHead reports whether a status of a HEAD request may differ for GET.

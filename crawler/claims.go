@@ -28,7 +28,8 @@ import (
 //   - when the host must rest for longer than keepResting, or is hopeless;
 //   - when its URLs in memory are used up while other hosts wait for a holder because there was no
 //     room for them: so every host has its turn, however many there are;
-//   - when its budget is spent, or its folder is away, so that the crawl need not wait for it;
+//   - when it gets no more requests, because its budget is spent, its folder is away, or it was left
+//     alone, so that the crawl need not wait for it;
 //   - when the schedule holds more than its share;
 //   - when the crawl ends.
 //
@@ -53,9 +54,6 @@ import (
 // workers hold hosts, they may still find URLs of any host, so the schedule asks again every
 // pollOthers.
 //
-// The lock is never held during a call of the frontier: step decides under the lock, and next,
-// which one goroutine calls, makes the call.
-//
 // # Known weakness
 //
 // A robots.txt that redirects to another host is fetched from there even if another worker holds
@@ -77,6 +75,14 @@ const returnedAtOnce = 64
 // never is the rest of a host to which this crawl sends no more requests.
 const never = 100 * 365 * 24 * time.Hour
 
+// claims is what a schedule knows of the hosts that it holds, and of those that it does not.
+type claims struct {
+	worker  string         // under which hosts are claimed
+	held    map[*host]bool // by this schedule
+	doubted map[*host]bool // of them, those that may have to be returned
+	unheld
+}
+
 // unheld is what a schedule knows of hosts that it does not hold.
 type unheld struct {
 	asked   time.Time // when the frontier was asked
@@ -89,145 +95,138 @@ type unheld struct {
 }
 
 // vacant returns how many more hosts the schedule may claim.
-func (s *schedule) vacant() int {
+func (c *claims) vacant() int {
 	most := mostHeld
-	if share := s.unheld.share; share > 0 {
-		most = min(share, mostHeld)
+	if c.share > 0 {
+		most = min(c.share, mostHeld)
 	}
-	return max(most-len(s.held), 0)
+	return max(most-len(c.held), 0)
 }
 
-// claims reports whether to ask the frontier for hosts now, and for how many. busy says that the
+// wanted reports whether to ask the frontier for hosts now, and for how many. busy says that the
 // caller may have turns to begin instead.
-func (s *schedule) claims(busy bool, now time.Time) (n int, ask bool) {
-	u := &s.unheld
-	if !u.next.IsZero() && !u.next.After(now) {
-		u.stale = true
+func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
+	if !c.next.IsZero() && !c.next.After(now) {
+		c.stale = true
 	}
-	if u.asked.IsZero() {
+	if c.asked.IsZero() {
 		return 0, true
 	}
-	n = min(s.vacant(), mostClaimed)
+	n = min(c.vacant(), mostClaimed)
 	least := pollOthers
 	switch {
-	case u.stale && n > 0 && busy:
+	case c.stale && n > 0 && busy:
 		least = claimEvery
-	case u.stale && n > 0:
+	case c.stale && n > 0:
 		least = 0
-	case u.stale && u.share > 0: // the change may have made the share larger
+	case c.stale && c.share > 0: // the change may have made the share larger
 		least = shareEvery
 	}
-	return n, now.Sub(u.asked) >= least
+	return n, now.Sub(c.asked) >= least
 }
 
 // nothingLeft reports whether, as of the last answer of the frontier, no other worker holds a host
 // and no host waits for a holder.
-func (s *schedule) nothingLeft() bool {
-	u := &s.unheld
-	return !u.stale && u.others == 0 && u.waiting == 0
-}
+func (c *claims) nothingLeft() bool { return !c.stale && c.others == 0 && c.waiting == 0 }
 
-// lookAgain returns the time until the frontier should be asked again.
-func (s *schedule) lookAgain(now time.Time) time.Duration {
-	at, next := s.unheld.asked.Add(pollOthers), s.unheld.next
-	if !next.IsZero() && next.Before(at) && s.vacant() > 0 {
-		at = next
+// askAgain returns the time until the frontier should be asked again.
+func (c *claims) askAgain(now time.Time) time.Duration {
+	at := c.asked.Add(pollOthers)
+	if !c.next.IsZero() && c.next.Before(at) && c.vacant() > 0 {
+		at = c.next
 	}
 	return max(at.Sub(now), 1)
 }
 
-// claim asks the frontier for hosts.
-func (s *schedule) claim(ctx context.Context, n int) error {
-	grant, err := s.front.Claim(ctx, s.worker, n, claimTime)
-	if err != nil {
-		return fmt.Errorf("claim hosts: %w", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.unheld = unheld{asked: time.Now(), others: grant.Others, waiting: grant.Waiting, next: grant.Next, share: grant.Share, workers: grant.Workers}
-	for _, h := range grant.Hosts {
-		s.hold(h)
-	}
-	s.shed()
-	return nil
+// othersDue reports whether, as of the last answer of the frontier, a host without a holder is due
+// and has no room here. If there are other workers, they have room for it.
+func (c *claims) othersDue(now time.Time) bool {
+	return c.waiting > 0 && !c.next.IsZero() && !c.next.After(now) && (c.share == 0 || len(c.held) >= mostHeld)
 }
 
-// shed marks the hosts above the share as leaving: each is returned as soon as none of its turns is
-// under way.
-func (s *schedule) shed() {
-	share := s.unheld.share
-	if share == 0 || len(s.held) <= share+share/shareSlack {
-		return
+// surplus returns the hosts above the share, those without turns first.
+func (c *claims) surplus() []*host {
+	if c.share == 0 || len(c.held) <= c.share+c.share/shareSlack {
+		return nil
 	}
-	staying := slices.Collect(maps.Keys(s.held))
+	staying := slices.Collect(maps.Keys(c.held))
 	staying = slices.DeleteFunc(staying, func(h *host) bool { return h.leaving })
 	slices.SortFunc(staying, func(a, b *host) int {
 		return cmp.Or(cmp.Compare(a.turns, b.turns), cmp.Compare(len(a.urls), len(b.urls)))
 	})
-	for _, h := range staying[:max(len(staying)-share, 0)] {
+	return staying[:max(len(staying)-c.share, 0)]
+}
+
+// doubt makes the next step check whether a host must be returned.
+func (c *claims) doubt(h *host) {
+	if h.held() {
+		c.doubted[h] = true
+	}
+}
+
+// mustReturn reports whether to return a host to the frontier now.
+func (c *claims) mustReturn(h *host, now time.Time) bool {
+	switch {
+	case !h.held(), h.turns > 0:
+		return false
+	case h.leaving, h.finished():
+		return true
+	case len(h.urls) == 0 && h.supply == dry:
+		return true
+	case len(h.urls) == 0 && h.supply != sure && c.othersDue(now):
+		return true
+	}
+	rest := h.rested().Sub(now)
+	return rest > keepResting || h.hopeless && rest > 0
+}
+
+// claim returns an action that asks the frontier for n hosts.
+func (s *schedule) claim(n int) action {
+	return func(ctx context.Context) error {
+		grant, err := s.front.Claim(ctx, s.claims.worker, n, claimTime)
+		if err != nil {
+			return fmt.Errorf("claim hosts: %w", err)
+		}
+		s.granted(grant)
+		return nil
+	}
+}
+
+// granted adds the hosts of a grant, and marks those above the share as leaving: each is returned as
+// soon as none of its turns is under way.
+func (s *schedule) granted(grant frontier.Grant) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.claims.unheld = unheld{asked: time.Now(), others: grant.Others, waiting: grant.Waiting, next: grant.Next, share: grant.Share, workers: grant.Workers}
+	for _, h := range grant.Hosts {
+		s.hold(h)
+	}
+	for _, h := range s.claims.surplus() {
 		h.leaving = true
-		s.doubt(h)
+		s.claims.doubt(h)
 		s.offer(h)
 	}
 }
 
 // hold adds a claimed host to the schedule.
 func (s *schedule) hold(held frontier.Held) {
-	h, rest := s.host(held.Claim.Host), held.Host.Rest
+	h := s.host(held.Claim.Host)
 	h.claim, h.urls = held.Claim, nil // URLs taken under a lost claim are forgotten, and taken again
-	s.held[h] = true
-	h.sure, h.dry, h.stirred, h.depth = true, false, false, held.Host.Depth
-	h.leaving = false
-	h.blocked = rest.Blocked
-	h.until = latest(h.until, rest.Due())
-	if rest.Delay > 0 {
-		h.told(s.bounded(rest.Delay), s.opt.Delay)
-	}
-	if rest.Took > 0 {
-		h.took = rest.Took
-	}
-	if t := rest.Trouble; t != (frontier.Trouble{}) {
-		h.trouble = trouble{answered: t.Answered, fails: t.Fails, since: t.Since, last: t.Last}
-		h.hopeless = h.trouble.beyondHope(t.Last, s.opt.Retries)
-	}
-	h.spent = mostSpent(h.spent, rest.Spent)
+	h.supply, h.depth, h.leaving = sure, held.Host.Depth, false
+	h.inherit(held.Host.Rest)
+	s.claims.held[h] = true
 	s.offer(h)
-}
-
-// mostSpent returns the larger of two counts, field by field.
-func mostSpent(a, b Spent) Spent {
-	return Spent{Pages: max(a.Pages, b.Pages), Bytes: max(a.Bytes, b.Bytes)}
-}
-
-// toReturn reports whether to return a host to the frontier now.
-func (s *schedule) toReturn(h *host, now time.Time) bool {
-	switch {
-	case h.claim == frontier.Claim{}, h.turns > 0:
-		return false
-	case h.away, h.alone != "", h.leaving, !s.opt.HostBudget.allows(h.spent, 0):
-		return true
-	case len(h.urls) == 0 && h.dry:
-		return true
-	case len(h.urls) == 0 && !h.sure && s.othersDue(now):
-		return true
-	}
-	rest := h.rested(s.opt.MaxDelay).Sub(now)
-	return rest > keepResting || h.hopeless && rest > 0
-}
-
-// othersDue reports whether, as of the last answer of the frontier, a host without a holder is due
-// and has no room here. If there are other workers, they have room for it.
-func (s *schedule) othersDue(now time.Time) bool {
-	u := &s.unheld
-	return u.waiting > 0 && !u.next.IsZero() && !u.next.After(now) && (u.share == 0 || len(s.held) >= mostHeld)
 }
 
 // letGo removes a host from those that are held. The caller must pass the result to the frontier.
 func (s *schedule) letGo(h *host) returning {
-	r := returning{h.claim, s.rest(h)}
-	s.unheld.add(len(h.urls) > 0, r.rest)
+	r := returning{h.claim, h.pass()}
+	if h.finished() {
+		r.rest.Next, r.rest.Idle = time.Now().Add(never), true
+	}
+	s.claims.add(len(h.urls) > 0, r.rest)
 	h.claim, h.urls = frontier.Claim{}, nil
-	delete(s.held, h)
+	delete(s.claims.held, h)
 	s.offer(h)
 	return r
 }
@@ -247,54 +246,44 @@ func (u *unheld) add(hasURLs bool, rest frontier.Rest) {
 	}
 }
 
-// rest returns what the next holder of a host must know to be polite.
-func (s *schedule) rest(h *host) frontier.Rest {
-	r := frontier.Rest{
-		Next: h.rested(s.opt.MaxDelay), Idle: h.hopeless, Blocked: h.blocked, Delay: h.crawlDelay, Took: h.took, Spent: h.spent,
-		Trouble: frontier.Trouble{Answered: h.answered, Fails: h.fails, Since: h.since, Last: h.last},
-	}
-	if h.away || h.alone != "" || !s.opt.HostBudget.allows(h.spent, 0) {
-		r.Next, r.Idle = time.Now().Add(never), true
-	}
-	return r
-}
-
 // A returning host is on its way back to the frontier.
 type returning struct {
 	claim frontier.Claim
 	rest  frontier.Rest
 }
 
-// giveBack returns hosts to the frontier, several at a time because each call may be slow. It
-// ignores hosts whose claim was lost.
-func (s *schedule) giveBack(ctx context.Context, hosts ...returning) error {
-	var group errgroup.Group
-	group.SetLimit(returnedAtOnce)
-	for _, r := range hosts {
-		group.Go(func() error {
-			if s.opt.Learned != nil {
-				if err := s.opt.Learned.Leave(ctx, r.claim.Host); err != nil {
-					return err
+// giveBack returns an action that returns hosts to the frontier, several at a time because each call
+// may be slow. It ignores hosts whose claim was lost.
+func (s *schedule) giveBack(hosts ...returning) action {
+	return func(ctx context.Context) error {
+		var group errgroup.Group
+		group.SetLimit(returnedAtOnce)
+		for _, r := range hosts {
+			group.Go(func() error {
+				if s.opt.Learned != nil {
+					if err := s.opt.Learned.Leave(ctx, r.claim.Host); err != nil {
+						return err
+					}
 				}
-			}
-			if err := s.front.Return(ctx, r.claim, r.rest); err != nil && !errors.Is(err, frontier.ErrLost) {
-				return fmt.Errorf("return a host: %w", err)
-			}
-			return nil
-		})
+				if err := s.front.Return(ctx, r.claim, r.rest); err != nil && !errors.Is(err, frontier.ErrLost) {
+					return fmt.Errorf("return a host: %w", err)
+				}
+				return nil
+			})
+		}
+		return group.Wait()
 	}
-	return group.Wait()
 }
 
 // giveAllBack returns all hosts that are held to the frontier, when the crawl has ended.
 func (s *schedule) giveAllBack(ctx context.Context) error {
 	s.mu.Lock()
 	var all []returning
-	for h := range s.held {
+	for h := range s.claims.held {
 		all = append(all, s.letGo(h))
 	}
 	s.mu.Unlock()
-	return s.giveBack(ctx, all...)
+	return s.giveBack(all...)(ctx)
 }
 
 // keep renews the claims until ctx ends.
@@ -323,7 +312,7 @@ func (s *schedule) keep(ctx context.Context) error {
 func (s *schedule) claimed() (all []frontier.Claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for h := range s.held {
+	for h := range s.claims.held {
 		all = append(all, h.claim)
 	}
 	return all
@@ -337,13 +326,6 @@ func (s *schedule) lose(c frontier.Claim) {
 		s.letGo(h)
 		s.changed()
 	}
-}
-
-// holds reports whether the schedule still has the claim under which a turn began.
-func (s *schedule) holds(t *turn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return t.claim == t.host.claim
 }
 
 // WorkerName returns the name under which a crawl claims hosts: the given one, or a unique one if

@@ -236,7 +236,7 @@ func TestAHostGivenAgain(t *testing.T) {
 	front := frontier.NewMemory()
 	s := newSchedule(front, Options{PerHost: 1}, func() int64 { return 0 })
 	for token := range uint64(2) {
-		s.hold(frontier.Held{Claim: frontier.Claim{Host: "a.test", Worker: s.worker, Token: token + 1}})
+		s.hold(frontier.Held{Claim: frontier.Claim{Host: "a.test", Worker: s.claims.worker, Token: token + 1}})
 		h := s.hosts["a.test"]
 		if len(h.urls) != 0 {
 			t.Errorf("with claim %d come %d URLs that were taken with the one before", token+1, len(h.urls))

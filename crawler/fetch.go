@@ -2,14 +2,11 @@ package crawler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"skink/crawler/folder"
-	"skink/crawler/robots"
 	"skink/crawler/sitemap"
 	"skink/crawler/wire"
 	"skink/frontier"
@@ -124,150 +121,10 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic at %s: %v", e.url, e.value) }
 
-// fill copies the answer of an exchange into the page.
-func (p *Page) fill(x *wire.Exchange) {
-	p.Status, p.Header, p.Body = x.Status, x.Header, x.Body
-	if p.Raw = x.Raw; p.Raw != nil {
-		p.Raw.URL, p.Raw.At = p.Item.URL, p.FetchedAt
-	}
-	if isRedirect(x.Status) {
-		p.redirect()
-		return
-	}
-	if p.NotModified = x.Status == http.StatusNotModified && (p.Item.ETag != "" || p.Item.Modified != ""); p.NotModified {
-		return
-	}
-	p.Truncated = x.BodyErr != nil
-	switch {
-	case !wire.IsPage(x.Status):
-		p.Problem, p.Detail = ProblemStatus, statusText(x.Status)
-	case x.BodyErr != nil:
-		p.fail(x.BodyErr)
-	}
-}
-
-// fail sets the problem of a page that is missing or incomplete.
-func (p *Page) fail(err error) { p.Problem, p.Detail = classify(err) }
-
-func statusText(status int) string {
-	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
-}
-
-// isRedirect reports whether a status redirects a GET. 300 offers several choices, and 304 to 306
-// are not redirects.
-func isRedirect(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
-}
-
-// redirect sets the target of a redirect, or a problem if it cannot be followed.
-func (p *Page) redirect() {
-	target, err := location(p.Item.URL, p.Header)
-	switch {
-	case err != nil:
-		p.Problem, p.Detail = ProblemLocation, cut(err.Error())
-	case p.Item.Hops >= MaxHops:
-		p.Problem, p.Detail = ProblemRedirects, cut(fmt.Sprintf("the last of %d leads to %s", p.Item.Hops+1, target))
-	case target == p.Item.URL:
-		p.Problem, p.Detail = ProblemRedirects, "leads to itself; it may want a cookie"
-	default:
-		p.Location = target
-	}
-}
-
-// location returns the canonical URL that a redirect from a canonical URL leads to.
-func location(from string, h http.Header) (string, error) {
-	to := h.Get("Location")
-	if to == "" {
-		return "", errors.New("no Location header")
-	}
-	base, err := frontier.NewBase(from, "")
-	if err != nil {
-		return "", err
-	}
-	return base.Resolve(to)
-}
-
-// maxRobotsHops is how many redirects of a robots.txt are followed (RFC 9309, section 2.3.1.2).
-const maxRobotsHops = 5
-
-// fetchRobots fetches a robots.txt and follows its redirects, waiting for the rest of each host.
-// Apart from these waits, it takes no longer than Options.Timeout. A status of 3xx means that a
-// redirect cannot be followed, or that there were too many. The body has up to robots.MaxBytes+1
-// bytes. An incomplete body is an error, because a rule may be missing, and so is an answer with
-// Retry-After.
-func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int, body []byte, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			status, body, err = 0, nil, &panicError{robotsURL, v}
-		}
-	}()
-	left := f.opt.Timeout
-	for hops := 0; ; hops++ {
-		x, err := f.askRobots(ctx, robotsURL, &left)
-		if err != nil {
-			return 0, nil, err
-		}
-		if isRedirect(x.Status) && hops < maxRobotsHops {
-			from := robotsURL
-			if robotsURL, err = location(from, x.Header); err == nil && !f.opt.trespasses(from, robotsURL) {
-				if err := f.waitHop(ctx, robotsURL); err != nil {
-					return 0, nil, err
-				}
-				continue
-			}
-		}
-		later := x.Header.Get("Retry-After")
-		switch {
-		case later != "" && (x.Status == http.StatusTooManyRequests || x.Status >= 500):
-			return 0, nil, &robotsBusy{x.Status, later}
-		case x.Status == http.StatusPartialContent:
-			return 0, nil, errors.New("answered with a part of the file, which was not asked for")
-		case !wire.IsPage(x.Status):
-			return x.Status, nil, nil
-		case x.BodyErr != nil && !errors.Is(x.BodyErr, wire.ErrTooLarge):
-			return 0, nil, x.BodyErr
-		}
-		return x.Status, x.Body, nil
-	}
-}
-
-// askRobots makes one exchange of fetchRobots within the time left, and subtracts from it the time
-// used.
-func (f *fetcher) askRobots(ctx context.Context, robotsURL string, left *time.Duration) (*wire.Exchange, error) {
-	ctx, clock, cancel := wire.StartClock(ctx, *left, f.opt.Timeout)
-	defer cancel()
-	defer func() { *left -= clock.Used() }()
-	request, err := wire.NewRequest(ctx, robotsURL, f.robotsHeader)
-	if err != nil {
-		return nil, err
-	}
-	x := &wire.Exchange{Request: request, Limit: robots.MaxBytes + 1, Clock: clock}
-	began := time.Now()
-	err = f.wire.Do(x)
-	if x.Raw != nil {
-		x.Raw.URL, x.Raw.At = robotsURL, began
-		f.opt.OnAnswer(x.Raw)
-	}
-	return x, err
-}
-
-func (f *fetcher) waitHop(ctx context.Context, robotsURL string) error {
+// waitFor waits until the host of a URL may be asked again.
+func (f *fetcher) waitFor(ctx context.Context, url string) error {
 	if f.hop == nil {
 		return nil
 	}
-	return f.hop(ctx, frontier.HostOf(robotsURL))
-}
-
-// A robotsBusy is an answer to the request for robots.txt with an error status and a Retry-After.
-type robotsBusy struct {
-	status     int
-	retryAfter string // as sent
-}
-
-func (e *robotsBusy) Error() string {
-	return fmt.Sprintf("status %d, Retry-After %s", e.status, cut(e.retryAfter))
+	return f.hop(ctx, frontier.HostOf(url))
 }

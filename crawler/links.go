@@ -85,11 +85,7 @@ func (l *Leads) redirect(target string, opt *Options) error {
 		l.Beyond = append(l.Beyond, target)
 		return nil
 	}
-	via := from.Via
-	if via == "" {
-		via = from.URL
-	}
-	l.Items = append(l.Items, frontier.Item{URL: target, Via: via, Depth: from.Depth, Hops: from.Hops + 1, Kind: from.Kind})
+	l.Items = append(l.Items, frontier.Item{URL: target, Via: cmp.Or(from.Via, from.URL), Depth: from.Depth, Hops: from.Hops + 1, Kind: from.Kind})
 	return nil
 }
 

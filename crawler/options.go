@@ -47,7 +47,7 @@ type Options struct {
 	Sitemaps       bool                                           // read the sitemaps of seeds that are whole hosts
 	CheckAssets    bool                                           // check that pictures, scripts and style sheets exist, see [frontier.Check]
 	CheckOthers    bool                                           // check that linked pages of other sites exist
-	Learned        Lessons                                        // rules learned about sites, which save fetches; nil: none
+	Learned        Advisor                                        // rules learned about sites, which save fetches; nil: none
 	OnDated        func(ctx context.Context, pages []Dated) error // called with pages whose last change a sitemap names, in batches; may be nil
 	OnSeed         func(from, to string) error                    // called when a seed's site moved, with the old and the new URL; may be nil
 	OnListed       func(ctx context.Context, urls []string) error // called with pages that a sitemap lists, before they are queued; may be nil
@@ -65,6 +65,20 @@ type Options struct {
 
 	resolver *net.Resolver  // set by tests; nil: the system's
 	roots    *x509.CertPool // the same
+	jitter   func() float64 // the same, from 0 to 1; nil: random
+}
+
+// Spent counts what was fetched: answers with a page or a file, and the bytes of their decoded
+// bodies.
+type Spent = frontier.Spent
+
+// Budget bounds what is fetched; 0 means no bound. Answers in flight when a bound is reached are
+// kept, so Bytes may be exceeded by their size. Pages is never exceeded.
+type Budget Spent
+
+// allows reports whether another request may start when open requests are in flight.
+func (b Budget) allows(s Spent, open int) bool {
+	return (b.Pages <= 0 || s.Pages+int64(open) < b.Pages) && (b.Bytes <= 0 || s.Bytes < b.Bytes)
 }
 
 // leads reports whether a link between two canonical URLs leads to a URL of the crawl.
@@ -81,8 +95,12 @@ func (o *Options) trespasses(from, to string) bool {
 		return false
 	}
 	host := frontier.HostOf(to)
-	isFolder := slices.Contains(o.Away, host) || slices.ContainsFunc(o.Folders, func(f folder.Site) bool { return f.Host == host })
-	return isFolder && host != frontier.HostOf(from)
+	return host != frontier.HostOf(from) && (o.isFolder(host) || slices.Contains(o.Away, host))
+}
+
+// isFolder reports whether a host is a folder on disk.
+func (o *Options) isFolder(host string) bool {
+	return slices.ContainsFunc(o.Folders, func(f folder.Site) bool { return f.Host == host })
 }
 
 // orDefaults fills in the required options that are zero.

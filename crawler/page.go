@@ -1,11 +1,12 @@
 package crawler
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
-	"skink/crawler/learn"
 	"skink/crawler/wire"
 	"skink/frontier"
 )
@@ -32,38 +33,6 @@ type Page struct {
 
 	Problem Problem // "": there is none
 	Detail  string  // what exactly went wrong, for the user
-}
-
-// A Problem says why a URL has no page. The values are stored and printed, so they must not change.
-type Problem string
-
-const (
-	ProblemDNS       Problem = "dns"                // the host's name has no address
-	ProblemConnect   Problem = "connect"            // no connection to the address
-	ProblemTimeout   Problem = "timeout"            // no whole answer within Options.Timeout
-	ProblemTLS       Problem = "tls"                // no trusted certificate, or the handshake failed
-	ProblemPrivate   Problem = "private address"    // the address is not on the public internet
-	ProblemReset     Problem = "connection broken"  // the answer ended in the middle
-	ProblemHTTP      Problem = "not http"           // the answer is not valid HTTP
-	ProblemEncoding  Problem = "content encoding"   // the body cannot be decoded
-	ProblemSize      Problem = "too large"          // the body is over Options.MaxSize
-	ProblemRedirects Problem = "too many redirects" // more than MaxHops in a row
-	ProblemLocation  Problem = "bad redirect"       // a redirect without a target, or to a URL that is not http
-	ProblemRobots    Problem = "robots.txt"         // robots.txt does not allow it
-	ProblemUnrobots  Problem = "robots.txt unreachable"
-	ProblemStatus    Problem = "status"          // an error status; stored as "status 404"
-	ProblemSitemap   Problem = "no sitemap"      // the URL of a sitemap has something else
-	ProblemLater     Problem = "postponed"       // not fetched because of a learned rule, see Detail
-	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
-	ProblemEmpty     Problem = "empty"           // an answer without text where there was a page
-	ProblemAlike     Problem = "same as others"  // the same answer for many URLs that were different pages
-	ProblemInternal  Problem = "internal"
-)
-
-// Answered reports whether a problem is that of an answer that looks like a page. Only a comparison
-// with other answers of the host shows that it is not one.
-func (p Problem) Answered() bool {
-	return p == ProblemSoft || p == ProblemEmpty || p == ProblemAlike
 }
 
 // Transient reports whether a problem may be gone at the next try.
@@ -111,3 +80,70 @@ func validator(s string) string {
 // MaxHops is the largest number of redirects in a row that are followed. Browsers stop at twenty,
 // and no honest site needs ten.
 const MaxHops = 10
+
+// fill copies the answer of an exchange into the page.
+func (p *Page) fill(x *wire.Exchange) {
+	p.Status, p.Header, p.Body = x.Status, x.Header, x.Body
+	if p.Raw = x.Raw; p.Raw != nil {
+		p.Raw.URL, p.Raw.At = p.Item.URL, p.FetchedAt
+	}
+	if isRedirect(x.Status) {
+		p.redirect()
+		return
+	}
+	if p.NotModified = x.Status == http.StatusNotModified && (p.Item.ETag != "" || p.Item.Modified != ""); p.NotModified {
+		return
+	}
+	p.Truncated = x.BodyErr != nil
+	switch {
+	case !wire.IsPage(x.Status):
+		p.Problem, p.Detail = ProblemStatus, statusText(x.Status)
+	case x.BodyErr != nil:
+		p.fail(x.BodyErr)
+	}
+}
+
+// fail sets the problem of a page that is missing or incomplete.
+func (p *Page) fail(err error) { p.Problem, p.Detail = classify(err) }
+
+func statusText(status int) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
+}
+
+// isRedirect reports whether a status redirects a GET. 300 offers several choices, and 304 to 306
+// are not redirects.
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// redirect sets the target of a redirect, or a problem if it cannot be followed.
+func (p *Page) redirect() {
+	target, err := location(p.Item.URL, p.Header)
+	switch {
+	case err != nil:
+		p.Problem, p.Detail = ProblemLocation, cut(err.Error())
+	case p.Item.Hops >= MaxHops:
+		p.Problem, p.Detail = ProblemRedirects, cut(fmt.Sprintf("the last of %d leads to %s", p.Item.Hops+1, target))
+	case target == p.Item.URL:
+		p.Problem, p.Detail = ProblemRedirects, "leads to itself; it may want a cookie"
+	default:
+		p.Location = target
+	}
+}
+
+// location returns the canonical URL that a redirect from a canonical URL leads to.
+func location(from string, h http.Header) (string, error) {
+	to := h.Get("Location")
+	if to == "" {
+		return "", errors.New("no Location header")
+	}
+	base, err := frontier.NewBase(from, "")
+	if err != nil {
+		return "", err
+	}
+	return base.Resolve(to)
+}

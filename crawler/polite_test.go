@@ -329,7 +329,7 @@ func TestScheduleTakesLess(t *testing.T) {
 	w.discover(urls("a.test", takeBatch+1)...)
 	s := newSchedule(w.front, Options{PerHost: 1}, func() int64 { return 0 })
 	for i := range mostHeld - 1 {
-		s.held[&host{name: fmt.Sprint(i), turns: 1}] = true
+		s.claims.held[&host{name: fmt.Sprint(i), turns: 1}] = true
 	}
 	turn, err := s.next(t.Context())
 	if err != nil {

@@ -13,8 +13,41 @@ import (
 	"strings"
 	"syscall"
 
+	"skink/crawler/learn"
 	"skink/crawler/wire"
 )
+
+// A Problem says why a URL has no page. The values are stored and printed, so they must not change.
+type Problem string
+
+const (
+	ProblemDNS       Problem = "dns"                // the host's name has no address
+	ProblemConnect   Problem = "connect"            // no connection to the address
+	ProblemTimeout   Problem = "timeout"            // no whole answer within Options.Timeout
+	ProblemTLS       Problem = "tls"                // no trusted certificate, or the handshake failed
+	ProblemPrivate   Problem = "private address"    // the address is not on the public internet
+	ProblemReset     Problem = "connection broken"  // the answer ended in the middle
+	ProblemHTTP      Problem = "not http"           // the answer is not valid HTTP
+	ProblemEncoding  Problem = "content encoding"   // the body cannot be decoded
+	ProblemSize      Problem = "too large"          // the body is over Options.MaxSize
+	ProblemRedirects Problem = "too many redirects" // more than MaxHops in a row
+	ProblemLocation  Problem = "bad redirect"       // a redirect without a target, or to a URL that is not http
+	ProblemRobots    Problem = "robots.txt"         // robots.txt does not allow it
+	ProblemUnrobots  Problem = "robots.txt unreachable"
+	ProblemStatus    Problem = "status"          // an error status; stored as "status 404"
+	ProblemSitemap   Problem = "no sitemap"      // the URL of a sitemap has something else
+	ProblemLater     Problem = "postponed"       // not fetched because of a learned rule, see Detail
+	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
+	ProblemEmpty     Problem = "empty"           // an answer without text where there was a page
+	ProblemAlike     Problem = "same as others"  // the same answer for many URLs that were different pages
+	ProblemInternal  Problem = "internal"
+)
+
+// Answered reports whether a problem is that of an answer that looks like a page. Only a comparison
+// with other answers of the host shows that it is not one.
+func (p Problem) Answered() bool {
+	return p == ProblemSoft || p == ProblemEmpty || p == ProblemAlike
+}
 
 // classify returns the problem that an error of a fetch stands for, and its text. An error that
 // matches none of causes counts as an invalid HTTP answer, for which net/http has no type.

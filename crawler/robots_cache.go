@@ -32,8 +32,7 @@ type robotsFetch func(ctx context.Context, robotsURL string) (status int, body [
 // not be fetched. Until that succeeds no page of the site may be fetched; its URLs are tried again,
 // not given up.
 type robotsUnreachableError struct {
-	origin string    // "https://example.com"
-	until  time.Time // robots.txt is not requested again before; zero: unknown
+	origin string // "https://example.com"
 	err    error
 }
 
@@ -191,7 +190,7 @@ func (c *robotsCache) keep(entry *robotsEntry, rules *robots.Rules, found bool, 
 		if !entry.copied.IsZero() && now.Sub(entry.copied) <= robotsLongest {
 			return
 		}
-		err = &robotsUnreachableError{entry.origin, entry.until, err}
+		err = &robotsUnreachableError{entry.origin, err}
 	} else {
 		entry.until = now.Add(robotsLifetime)
 	}

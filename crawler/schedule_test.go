@@ -75,8 +75,8 @@ func (w *world) run(ctx context.Context, change func(*Options)) error {
 
 // crawl makes a crawl of the world, without jitter.
 func (w *world) crawl(opt Options) *Crawl {
+	opt.jitter = func() float64 { return 0.5 }
 	c := newCrawl(w.front, opt, w, w.fetch, w.fetchRobots)
-	c.schedule.jitter = func() float64 { return 0.5 }
 	if w.address != nil {
 		c.lookup = func(_ context.Context, host string) (netip.Addr, bool) { return w.address(host), true }
 	}

@@ -201,7 +201,7 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 		return frontier.Item{}, false
 	case !e.Index:
 		l.Pages++
-		return frontier.Item{URL: url, Depth: 1}, c.opt.MaxDepth == 0 || c.opt.MaxDepth >= 1
+		return frontier.Item{URL: url, Depth: 1}, true
 	case from.Depth+1 >= maxSitemapDepth:
 		l.Cut = fmt.Errorf("index files stand more than %d deep in each other: those behind were left alone", maxSitemapDepth)
 		return frontier.Item{}, false
@@ -239,9 +239,8 @@ func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dat
 	if err != nil {
 		return fmt.Errorf("queue what a sitemap lists: %w", err)
 	}
-	l.New += n
-	for _, it := range items {
-		if n > 0 {
+	if l.New += n; n > 0 {
+		for _, it := range items {
 			l.on[frontier.HostOf(it.URL)] = true
 		}
 	}

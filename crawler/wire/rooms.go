@@ -90,8 +90,8 @@ func (r *room) forget(w *wish) {
 	r.serve()
 }
 
-// Leave gives a share back.
-func (s *Share) Leave() {
+// Release gives a share back.
+func (s *Share) Release() {
 	if s == nil {
 		return
 	}

@@ -51,7 +51,7 @@ func TestRoom(t *testing.T) {
 				for range c.bodies {
 					go func() {
 						s := &Share{of: r}
-						defer s.Leave()
+						defer s.Release()
 						ctx, clock, cancel := StartClock(t.Context(), time.Minute, time.Minute)
 						defer cancel()
 						body, _ := readAll(s.within(ctx, &dripping{first: c.first, rest: c.rest, pause: time.Second}, clock))
@@ -90,7 +90,7 @@ func TestRoomOfABodyThatHangs(t *testing.T) {
 		read := func(d *dripping) (n int, took time.Duration) {
 			began := time.Now()
 			s := &Share{of: r}
-			defer s.Leave()
+			defer s.Release()
 			ctx, clock, cancel := StartClock(t.Context(), 30*time.Second, 30*time.Second)
 			defer cancel()
 			body, _ := readAll(s.within(ctx, readerFunc(func(p []byte) (int, error) {

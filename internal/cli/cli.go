@@ -14,7 +14,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/frontier"
 	"skink/internal/harmless"
+	"skink/internal/session"
 )
 
 // Exit codes.
@@ -62,11 +64,9 @@ func commands() []command {
 }
 
 // A usageError is an invalid command line. The exit code is 2.
-type usageError struct{ error }
+type usageError = session.UsageError
 
-func (e usageError) Unwrap() error { return e.error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
 
 // An exitError ends the process with a code and without a message.
 type exitError int
@@ -90,10 +90,10 @@ func Run(ctx context.Context, args []string, con Console) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &usage):
-		fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
+		fmt.Fprintf(con.Err, "skink: %s\n", harmless.Error(err))
 		return exitUsage
 	}
-	fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
+	fmt.Fprintf(con.Err, "skink: %s\n", harmless.Error(err))
 	return exitFailed
 }
 
@@ -103,12 +103,6 @@ func interrupted(ctx context.Context, err error) error {
 		return errors.New("interrupted")
 	}
 	return err
-}
-
-// oneLine returns an error for users and logs: on one line, because some libraries write
-// paragraphs, and without passwords.
-func oneLine(err error) string {
-	return withoutUser(strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " "))
 }
 
 func run(ctx context.Context, args []string, con Console) error {
@@ -144,7 +138,7 @@ func noCommand(word string) error {
 	if strings.HasPrefix(word, "-") {
 		return usagef("no command stands before %s: flags follow it, as in skink report --store docs", brief(word))
 	}
-	if nearest(word, names) == "" && hasScheme(word) {
+	if nearest(word, names) == "" && frontier.HasScheme(word) {
 		return usagef("no command is called %s: did you mean skink crawl %s?", brief(word), brief(word))
 	}
 	return usagef("no command is called %s: %s", brief(word), didYouMean(word, names, "", "try skink help"))

@@ -27,24 +27,6 @@ func TestBuildOf(t *testing.T) {
 	version = ""
 }
 
-func TestAffordable(t *testing.T) {
-	for _, c := range []struct {
-		asked int
-		files int64
-		want  int
-	}{
-		{1024, 0, 1024}, // unknown
-		{1024, 1 << 20, 1024},
-		{1024, 1024, 448},
-		{16, 1024, 16},
-		{1024, 64, 1},
-	} {
-		if got := affordable(c.asked, c.files); got != c.want {
-			t.Errorf("%d connections with %d files: %d, want %d", c.asked, c.files, got, c.want)
-		}
-	}
-}
-
 // TestParallel: with a store on a server, more pages are worked on at once, unless the flag says how many.
 func TestParallel(t *testing.T) {
 	server := "postgres://u@127.0.0.1:5432/d?schema=s"
@@ -62,8 +44,8 @@ func TestParallel(t *testing.T) {
 		if err := flags.Parse(test.args); err != nil {
 			t.Fatal(err)
 		}
-		if o, err := f.settle(); err != nil || o.Parallel != test.want {
-			t.Errorf("%v: %d pages at once, %v; want %d", test.args, o.Parallel, err, test.want)
+		if o, _, err := f.settle(nil); err != nil || o.Crawl.Parallel != test.want {
+			t.Errorf("%v: %d pages at once, %v; want %d", test.args, o.Crawl.Parallel, err, test.want)
 		}
 	}
 }

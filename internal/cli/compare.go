@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
 	"skink/internal/harmless"
+	"skink/internal/session"
 	"skink/report"
 	"skink/store"
 )
@@ -49,7 +49,7 @@ type compareFlags struct {
 	check   bool
 	html    string
 	profile string
-	private *privateFlag
+	private *privateHosts
 }
 
 func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -88,9 +88,6 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 		return usagef("compare: --html needs a file: standard output gets the measures")
 	}
 	fromStore := f.flags.Changed("store")
-	if err := f.private.allow(&crawler.Options{}); err != nil { // check before reading anything
-		return err
-	}
 	if !fromStore {
 		if err := checkURLs(args); err != nil {
 			return err
@@ -101,14 +98,14 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 			return err
 		}
 	}
-	if _, err := check(f.rule.settings()); err != nil {
+	if _, err := session.RuleOf(f.rule.settings()); err != nil {
 		return err
 	}
 	var profile dedup.Profile
 	var err error
 	if f.profile != "" {
 		if profile, err = dedup.ParseProfile(f.profile); err != nil {
-			return usageError{err}
+			return usageError{Err: err}
 		}
 	}
 	read := f.readPages
@@ -120,7 +117,7 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 		return err
 	}
 	docs := p.docs
-	rule, err := check(p.settings)
+	rule, err := session.RuleOf(p.settings)
 	if err != nil {
 		return err
 	}
@@ -209,31 +206,31 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 
 // A comparison is the output of skink compare. The names in JSON are stable.
 type comparison struct {
-	A             side       `json:"a"`
-	B             side       `json:"b"`
-	Form          string     `json:"form"`
-	Unit          dedup.Unit `json:"unit"`
-	Shingle       int        `json:"shingle"`
-	Step          int        `json:"step"`
-	Unordered     bool       `json:"unordered"`
-	Common        int        `json:"common"` // shingles
-	Resemblance   float64    `json:"resemblance"`
-	Uniqueness    float64    `json:"uniqueness"`
-	Estimate      float64    `json:"estimate"`
-	AInB          float64    `json:"containment_a_in_b"`
-	BInA          float64    `json:"containment_b_in_a"`
-	ShareA        float64    `json:"share_of_a"` // share of its shingles, with repeats
-	ShareB        float64    `json:"share_of_b"`
-	Dice          float64    `json:"dice"`
-	SuperShingles int        `json:"super_shingles"`
-	MegaShingles  int        `json:"mega_shingles"`
-	Bands         int        `json:"bands"`
-	Similarity    float64    `json:"similarity"`
-	Verdict       dedup.Kind `json:"verdict"`
-	Remark        string     `json:"remark,omitempty"`   // adds information that the verdict lacks
-	LeftDiffers   int        `json:"left_out_differs"`   // words of running text that were left out of one page only; an upper bound for pages of a store
-	Doubtful      bool       `json:"doubtful,omitempty"` // the verdict is exact or near, but more than --min-words such words differ
-	Passages      []passage  `json:"passages"`           // common to both, longest first
+	A             side              `json:"a"`
+	B             side              `json:"b"`
+	Form          string            `json:"form"`
+	Unit          dedup.Unit        `json:"unit"`
+	Shingle       int               `json:"shingle"`
+	Step          int               `json:"step"`
+	Unordered     bool              `json:"unordered"`
+	Common        int               `json:"common"` // shingles
+	Resemblance   float64           `json:"resemblance"`
+	Uniqueness    float64           `json:"uniqueness"`
+	Estimate      float64           `json:"estimate"`
+	AInB          float64           `json:"containment_a_in_b"`
+	BInA          float64           `json:"containment_b_in_a"`
+	ShareA        float64           `json:"share_of_a"` // share of its shingles, with repeats
+	ShareB        float64           `json:"share_of_b"`
+	Dice          float64           `json:"dice"`
+	SuperShingles int               `json:"super_shingles"`
+	MegaShingles  int               `json:"mega_shingles"`
+	Bands         int               `json:"bands"`
+	Similarity    float64           `json:"similarity"`
+	Verdict       dedup.VerdictKind `json:"verdict"`
+	Remark        string            `json:"remark,omitempty"`   // adds information that the verdict lacks
+	LeftDiffers   int               `json:"left_out_differs"`   // words of running text that were left out of one page only; an upper bound for pages of a store
+	Doubtful      bool              `json:"doubtful,omitempty"` // the verdict is exact or near, but more than --min-words such words differ
+	Passages      []passage         `json:"passages"`           // common to both, longest first
 
 	leftSays string // why the verdict is doubtful; "": it is not
 	scheme   dedup.Scheme
@@ -267,7 +264,7 @@ func compare(p pair, rule dedup.Rule) (*comparison, error) {
 	s := rule.Shingling
 	bands, err := dedup.BandsFor(rule.Similarity)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError{Err: err}
 	}
 	c := &comparison{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Step: s.Step, Unordered: s.Unordered, Similarity: rule.Similarity, scheme: bands, rule: rule}
 	c.A.read(p.names[0], p.docs[0], rule)
@@ -353,7 +350,7 @@ func (c *comparison) passages(s dedup.Shingling) []passage {
 	return all
 }
 
-func (c *comparison) verdict(rule dedup.Rule) dedup.Kind {
+func (c *comparison) verdict(rule dedup.Rule) dedup.VerdictKind {
 	switch {
 	case c.A.Words == 0 || c.B.Words == 0:
 		return dedup.Thin

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
 	"skink/frontier"
+	"skink/internal/harmless"
 	"skink/store"
 )
 
@@ -39,7 +41,7 @@ func (f *compareFlags) readStored(ctx context.Context, con Console, args []strin
 // the target page.
 func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.Content, error) {
 	at := name
-	for range mostHops + 1 {
+	for range crawler.MaxHops + 1 {
 		pages, err := s.Pages(ctx, idsOf(at), store.WantText)
 		if err != nil {
 			return nil, err
@@ -47,7 +49,7 @@ func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.C
 		page := firstKnown(pages)
 		switch {
 		case page == nil:
-			return nil, fmt.Errorf("%s knows no page %q: skink status --store %s --urls fetched lists those it has", dir, at, quoted(dir))
+			return nil, fmt.Errorf("%s knows no page %q: skink status --store %s --urls fetched lists those it has", dir, at, harmless.Quoted(dir))
 		case page.Record.Kind == store.Redirect:
 			at = page.Record.Location
 			continue
@@ -59,7 +61,7 @@ func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.C
 		}
 		return page, nil
 	}
-	return nil, fmt.Errorf("%s redirects more than %d times", name, mostHops)
+	return nil, fmt.Errorf("%s redirects more than %d times", name, crawler.MaxHops)
 }
 
 // idsOf returns the ids that a name may refer to: that of a URL as written, that of its canonical

@@ -4,75 +4,48 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
 	"skink/internal/corpus"
+	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
 )
 
 // corpusFlags are the flags for reading the files of a corpus.
 type corpusFlags struct {
-	include, exclude []string
+	include, exclude expressions
 	fields           corpus.Fields
 	strict           bool
 	maxBad           int // -1: any number
 }
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
-	f := &corpusFlags{}
-	flags.StringArrayVar(&f.include, "include", nil, "read only files whose path matches this regular expression, of whatever kind (may be repeated)")
-	flags.StringArrayVar(&f.exclude, "exclude", nil, "read no file whose path matches this regular expression (may be repeated)")
+	f := &corpusFlags{maxBad: -1}
+	flags.Var(&f.include, "include", "read only files whose path matches this regular expression, of whatever kind (may be repeated)")
+	flags.Var(&f.exclude, "exclude", "read no file whose path matches this regular expression (may be repeated)")
 	flags.StringVar(&f.fields.Text, "text-field", "", "member of a JSON line that holds the text (default: the first of text, content, body, raw_content, document, html, raw_html)")
 	flags.StringVar(&f.fields.ID, "id-field", "", "member that names the line (default: the first of url, uri, id, _id, docid, doc_id, document_id, or else FILE:LINE)")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read, instead of passing over it")
-	flags.IntVar(&f.maxBad, "max-bad", -1, "stop when more records than this cannot be read; -1 never stops")
+	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 to stop at no number"), "max-bad", "stop when more records than this cannot be read; -1 never stops")
 	return f
 }
 
 // inputs returns the files of a corpus.
-func (f *corpusFlags) inputs(paths []string, stdin io.Reader) (*corpus.Inputs, error) {
-	in := &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields}
-	var err error
-	if in.Include, err = patterns("include", f.include); err != nil {
-		return nil, err
-	}
-	if in.Exclude, err = patterns("exclude", f.exclude); err != nil {
-		return nil, err
-	}
-	if f.maxBad < -1 {
-		return nil, usagef("--max-bad %d: try 0 or more, or -1 to stop at no number", f.maxBad)
-	}
-	return in, nil
-}
-
-func patterns(flag string, texts []string) (all []*regexp.Regexp, err error) {
-	for _, text := range texts {
-		p, err := regexp.Compile(text)
-		if err != nil {
-			return nil, usagef("--%s %q: %w", flag, text, err)
-		}
-		all = append(all, p)
-	}
-	return all, nil
+func (f *corpusFlags) inputs(paths []string, stdin io.Reader) *corpus.Inputs {
+	return &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields, Include: f.include.compiled, Exclude: f.exclude.compiled}
 }
 
 // A reading counts the files and records of a corpus that are not judged, and reports them.
 type reading struct {
 	*corpusFlags
 	to     io.Writer
-	unread int // files and folders inside folders that could not be read
-	bad    int // records
-
-	mu     sync.Mutex
-	passed map[string]int // guarded by mu: skipped files, and skipped records of archives, by kind
+	unread int           // files and folders inside folders that could not be read
+	bad    int           // records
+	passed report.Passed // skipped files, and skipped records of archives
 }
 
 // namedBad is how many bad records are printed. More would not help the user.
@@ -80,17 +53,8 @@ const namedBad = 20
 
 // missed counts a file or folder that cannot be read, and prints the error.
 func (r *reading) missed(err error) {
-	fmt.Fprintf(r.to, "skink: %s\n", oneLine(err))
+	fmt.Fprintf(r.to, "skink: %s\n", harmless.Error(err))
 	r.unread++
-}
-
-func (r *reading) passOver(kind string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.passed == nil {
-		r.passed = map[string]int{}
-	}
-	r.passed[kind]++
 }
 
 // isBad counts a record that cannot be read, and prints it. It returns an error if there are too
@@ -101,7 +65,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	case r.strict:
 		return fmt.Errorf("%w%s: without --strict it is passed over", bad, r.help(bad))
 	case r.bad <= namedBad:
-		fmt.Fprintf(r.to, "skink: %s%s\n", oneLine(bad), r.help(bad))
+		fmt.Fprintf(r.to, "skink: %s%s\n", harmless.Error(bad), r.help(bad))
 	case r.bad == namedBad+1:
 		fmt.Fprintln(r.to, "skink: more records cannot be read; they are counted, and not named")
 	}
@@ -125,8 +89,8 @@ func (r *reading) help(bad *corpus.BadError) string {
 // rest returns a text that counts what was not judged, to follow the counts of what was.
 func (r *reading) rest() string {
 	var b strings.Builder
-	if len(r.passed) > 0 {
-		fmt.Fprintf(&b, "; passed over: %s", r.passedText())
+	if passed := r.passed.String(); passed != "" {
+		fmt.Fprintf(&b, "; passed over: %s", passed)
 	}
 	if r.bad > 0 {
 		fmt.Fprintf(&b, "; bad records: %s", report.Grouped(r.bad))
@@ -137,37 +101,13 @@ func (r *reading) rest() string {
 	return b.String()
 }
 
-// passedText counts the skipped files, with the most frequent kinds.
-func (r *reading) passedText() string {
-	const most = 6
-	kinds := slices.SortedFunc(maps.Keys(r.passed), func(a, b string) int {
-		if d := r.passed[b] - r.passed[a]; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
-	total := 0
-	for _, n := range r.passed {
-		total += n
-	}
-	var parts []string
-	for i, kind := range kinds {
-		if i == most && len(kinds) > most+1 {
-			parts = append(parts, fmt.Sprintf("%s more", report.Counted(len(kinds)-most, "kind")))
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%s %s", report.Grouped(r.passed[kind]), kind))
-	}
-	return fmt.Sprintf("%s (%s)", report.Grouped(total), strings.Join(parts, ", "))
-}
-
 // nothing returns the error of a run that read no text, although some inputs should have held one.
 func (r *reading) nothing(withoutText int64) error {
-	switch {
+	switch passed := r.passed.String(); {
 	case withoutText > 0:
 		return fmt.Errorf("nothing was read: %s without text%s", report.Counted(withoutText, "record"), r.rest())
-	case len(r.passed) > 0:
-		return fmt.Errorf("nothing was read: passed over: %s: --include takes files of other kinds by their paths", r.passedText())
+	case passed != "":
+		return fmt.Errorf("nothing was read: passed over: %s: --include takes files of other kinds by their paths", passed)
 	case r.bad > 0:
 		return fmt.Errorf("nothing was read: %s could not be read", report.Counted(r.bad, "record"))
 	case r.unread > 0:

@@ -5,14 +5,17 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"skink/crawler"
-	"skink/internal/loopback"
+	"skink/dedup"
+	"skink/frontier"
+	"skink/internal/corpus"
 	"skink/internal/memory"
+	"skink/internal/session"
 	"skink/store"
+	"skink/view"
 )
 
 var crawlCommand = command{
@@ -67,256 +70,239 @@ Example: a crawl with its archive, and the archive judged by another rule
 
 // crawlFlags are the flags of skink crawl.
 type crawlFlags struct {
+	opt      session.Options // see settle
 	store    *string
 	rule     *ruleFlags
 	learning *learnFlags
-	options  crawler.Options // see settle
+	again    *backFlags
+	memory   *int64
 
-	prefer           []string
 	scope            string
-	include, exclude []string
-	maxSize          size
-	memory           *size
-	maxBytes         size
-	maxHostBytes     size
-	maxTime          time.Duration
+	include, exclude expressions
+	prefer           expressions
+	private          *privateHosts
 	contact          string
-	allowPrivate     *privateFlag
-	feed             string
-	archive          *archiveFlags
 	from             []string
-	metrics          string
-	view             string // address of the view; "": none
+	metrics, view    address
 	logFormat        string
-	logURLs          bool
-	add              bool
-	again            *backFlags
 	quiet            bool
 }
+
+// noLimit is what to try instead of a limit below 0.
+const noLimit = "0 for no limit"
 
 func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	return newCrawlFlags(flags).run
 }
 
 func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
-	f := &crawlFlags{options: crawler.Defaults()}
+	f := &crawlFlags{opt: session.Defaults(), scope: crawler.ScopeHost, logFormat: "text"}
+	o := &f.opt.Crawl
 	f.store = addStoreFlag(flags)
-	flags.StringVar(&f.options.Worker, "worker", "", "name of this worker among those that share the store; two that run at once need two names (default: its machine and process)")
-	flags.BoolVar(&f.add, "add", false, "add these seeds to a store that holds a finished crawl of others")
-	f.again = addBackFlags(flags)
+	flags.StringVar(&o.Worker, "worker", "", "name of this worker among those that share the store; two that run at once need two names (default: its machine and process)")
+	flags.BoolVar(&f.opt.Add, "add", false, "add these seeds to a store that holds a finished crawl of others")
+	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
 	f.rule.addLinksFlag(flags)
-	o := &f.options
-	f.maxSize = size(o.MaxSize)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
-	flags.StringArrayVar(&f.prefer, "prefer", nil, "let pages whose URL matches this regular expression lead their copies (may be repeated; the first one goes first; default: the order of the seeds); a store keeps it")
+	flags.Var(&f.prefer, "prefer", "let pages whose URL matches this regular expression lead their copies (may be repeated; the first one goes first; default: the order of the seeds); a store keeps it")
 	f.rule.addMarkdownFlags()
-	flags.StringVar(&f.feed, "feed", "", "write unique and thin pages to FILE as they come, or send them to an index of Elasticsearch or OpenSearch, https://HOST:9200/INDEX (see skink export), or print with - those that this run judges: skink export prints those of all runs")
+	flags.StringVar(&f.opt.Feed, "feed", "", "write unique and thin pages to FILE as they come, or send them to an index of Elasticsearch or OpenSearch, https://HOST:9200/INDEX (see skink export), or print with - those that this run judges: skink export prints those of all runs")
 
-	f.archive = addArchiveFlags(flags)
+	addArchiveFlags(flags, &f.opt.Archive)
 	flags.StringArrayVar(&f.from, "from", nil, "judge the pages of this web archive, or of those in this folder, and fetch nothing (may be repeated)")
 
-	flags.StringVar(&f.scope, "scope", crawler.ScopeHost, "what to follow: host, domain, prefix (the seed's folder) or any")
+	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "what to follow: host, domain, prefix (the seed's folder) or any")
 	flags.BoolVar(&o.OpenFolders, "open-folders", false, "let pages of other seeds lead into folders; else only a folder's own pages do")
-	flags.StringArrayVar(&f.include, "include", nil, "follow only URLs that match this regular expression (may be repeated)")
-	flags.StringArrayVar(&f.exclude, "exclude", nil, "follow and check no URL that matches this regular expression (may be repeated)")
+	flags.Var(&f.include, "include", "follow only URLs that match this regular expression (may be repeated)")
+	flags.Var(&f.exclude, "exclude", "follow and check no URL that matches this regular expression (may be repeated)")
 	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "follow no link that says rel=nofollow; pages that say so of all their links are obeyed without it, see --ignore-nofollow")
 	flags.BoolVar(&o.CheckAssets, "check-assets", false, "ask whether the pictures, scripts, style sheets and other files are there that pages are made of: by HEAD, as politely as for pages")
 	flags.BoolVar(&o.CheckOthers, "check-external", false, "ask whether the pages of other sites are there that pages lead to, in the same way; they are not followed")
-	flags.IntVar(&o.MaxDepth, "max-depth", 0, "follow links so many steps from a seed, 0: any number")
+	flags.Var(whole(&o.MaxDepth, 0, noLimit), "max-depth", "follow links so many steps from a seed, 0: any number")
 
-	flags.Int64Var(&o.MaxPages, "max-pages", 0, "stop when the store holds so many pages, 0: never")
-	flags.DurationVar(&f.maxTime, "max-time", 0, "stop this run after so long, 0: never")
-	flags.Var(&f.maxBytes, "max-bytes", "stop this run after fetching so much, 0: never")
-	flags.Int64Var(&o.HostBudget.Pages, "max-host-pages", 0, "fetch so many pages and files from a host at most, 0: any number")
-	flags.Var(&f.maxHostBytes, "max-host-bytes", "fetch so much from a host at most, 0: any amount")
+	flags.Var(whole(&o.MaxPages, 0, noLimit), "max-pages", "stop when the store holds so many pages, 0: never")
+	flags.Var(lasting(&f.opt.MaxTime, 0, noLimit), "max-time", "stop this run after so long, 0: never")
+	flags.Var(size(&o.MaxBytes, 0, trySize), "max-bytes", "stop this run after fetching so much, 0: never")
+	flags.Var(whole(&o.HostBudget.Pages, 0, noLimit), "max-host-pages", "fetch so many pages and files from a host at most, 0: any number")
+	flags.Var(size(&o.HostBudget.Bytes, 0, trySize), "max-host-bytes", "fetch so much from a host at most, 0: any amount")
 
-	flags.IntVar(&o.Parallel, "parallel", o.Parallel, "pages worked on at once; 128 if not given and the store is on a server")
-	flags.IntVar(&o.Connections, "connections", o.Connections, "URLs under way at once, of which most wait for an answer; three quarters of them at most for hosts that are slow or not known")
-	flags.IntVar(&o.PerHost, "per-host", o.PerHost, "requests at once to one host")
-	flags.IntVar(&o.PerIP, "per-ip", o.PerIP, "requests at once to an address that several hosts share, 0: any number")
-	flags.DurationVar(&o.Delay, "delay", o.Delay, "least time between two requests to one host, more if it answers slowly; 0: none; a folder needs none")
-	flags.DurationVar(&o.MaxDelay, "max-delay", o.MaxDelay, "longest delay that robots.txt or slow answers can ask for, 0: any")
-	flags.DurationVar(&o.Timeout, "timeout", o.Timeout, "longest time for one request and its answer")
-	flags.IntVar(&o.Retries, "retries", o.Retries, "further tries after a problem that may pass")
-	flags.DurationVar(&o.Grace, "grace", o.Grace, "time for what is in flight when the crawl is stopped, and for the index of --feed to take the rest")
-	flags.Var(&f.maxSize, "max-size", "largest page; of a larger one nothing is judged")
+	flags.Var(whole(&o.Parallel, 1, "1 or more"), "parallel", "pages worked on at once; 128 if not given and the store is on a server")
+	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "URLs under way at once, of which most wait for an answer; three quarters of them at most for hosts that are slow or not known")
+	flags.Var(whole(&o.PerHost, 1, "1 or more"), "per-host", "requests at once to one host")
+	flags.Var(whole(&o.PerIP, 0, noLimit), "per-ip", "requests at once to an address that several hosts share, 0: any number")
+	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "least time between two requests to one host, more if it answers slowly; 0: none; a folder needs none")
+	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "longest delay that robots.txt or slow answers can ask for, 0: any")
+	flags.Var(lasting(&o.Timeout, 1, "30s"), "timeout", "longest time for one request and its answer")
+	flags.Var(whole(&o.Retries, 0, "0 for none"), "retries", "further tries after a problem that may pass")
+	flags.Var(lasting(&o.Grace, 0, "0 for none"), "grace", "time for what is in flight when the crawl is stopped, and for the index of --feed to take the rest")
+	flags.Var(size(&o.MaxSize, 1, trySize), "max-size", "largest page; of a larger one nothing is judged")
 	f.memory = addMemoryFlag(flags)
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "what to call ourselves")
 	flags.StringVar(&f.contact, "contact", "", "where owners of sites can reach you, a URL or an email address; sent with --user-agent")
 	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow the links of pages that ask crawlers to follow none: for your own sites")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not ask robots.txt: for your own sites")
-	f.allowPrivate = addPrivateFlag(flags)
+	f.private = addPrivateFlag(flags)
 
-	flags.StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics and profiles at this address; a port alone is one of loopback")
-	flags.StringVar(&f.view, "view", "", "show the crawl and its store to a browser, as skink view does; --view=ADDR at another address")
+	flags.Var(&f.metrics, "metrics", "serve Prometheus metrics and profiles at this address; a port alone is one of loopback")
+	flags.Var(&f.view, "view", "show the crawl and its store to a browser, as skink view does; --view=ADDR at another address")
 	flags.Lookup("view").NoOptDefVal = viewAddress
-	flags.StringVar(&f.logFormat, "log-format", "text", "how to say how it goes: text or json, a line each")
-	flags.BoolVar(&f.logURLs, "log-urls", false, "with --log-format json, a line for each URL: how it was answered and judged")
+	flags.Lookup("max-time").DefValue = "0" // as of other limits
+	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "how to say how it goes: text or json, a line each")
+	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json, a line for each URL: how it was answered and judged")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 	return f
 }
 
 func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error {
-	opt, err := f.settle()
+	opt, args, err := f.settle(args)
 	if err != nil {
 		return err
 	}
-	if err := f.memory.heed(); err != nil {
-		return err
-	}
-	again, args, err := f.again.heed(args)
-	if err != nil {
-		return err
-	}
-	if f.rule.pictures && !f.rule.markdown {
-		return usagef("--pictures adds to --markdown: give both")
-	}
-	say := newSayer(con.Err, f.logFormat == "json", f.quiet)
+	limitMemory(*f.memory)
+	out := con.output(f.logFormat == "json", f.quiet)
 	if len(f.from) > 0 {
-		return say.error(interrupted(ctx, f.replay(ctx, say, opt, args)))
+		return logged(out.Log, interrupted(ctx, f.replay(ctx, out, opt, args)))
 	}
-	return say.error(interrupted(ctx, f.start(ctx, con, say, opt, again, args)))
+	return logged(out.Log, interrupted(ctx, f.start(ctx, con, out, opt, args)))
 }
 
 // start opens the store and crawls into it.
-func (f *crawlFlags) start(ctx context.Context, con Console, say sayer, opt crawler.Options, again back, args []string) error {
-	given, err := await(ctx, func() (all seeds, err error) {
-		err = all.parse(args, con.In)
-		return all, err
-	})
+func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output, opt session.Options, args []string) error {
+	var err error
+	opt.Seeds, err = await(ctx, func() (session.Seeds, error) { return parseSeeds(args, con.In) })
 	if err != nil {
 		return err
 	}
-	if len(args) > 0 && len(given.items()) == 0 {
+	if len(args) > 0 && len(opt.Seeds.Items()) == 0 {
 		return usagef("the seeds hold no URL: try one, such as https://example.org/")
 	}
-	if _, err := check(f.rule.settings()); err != nil {
-		return err
-	}
-	if err := outsideFolders(*f.store, given.Folders); err != nil {
+	if err := outsideFolders(*f.store, opt.Seeds.Folders); err != nil {
 		return err
 	}
 	place := aboutToOpen(*f.store)
-	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Parallel)
+	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Crawl.Parallel)
 	if err != nil {
 		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
 			return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", withoutPassword(*f.store))
 		}
 		return err
 	}
-	if text := lossText(s.loss()); text != "" {
-		say.line("%s", text)
-	}
-	if err := mayGoOn(ctx, s.name, s); err != nil {
-		return errors.Join(err, s.Close())
-	}
-	stopAnswering := s.answer("skink crawl", func(err error) { say.line("%v", err) })
-	opt.Worker = crawler.WorkerName(opt.Worker)
-	c := &crawlRun{crawlFlags: f, options: opt, back: again, began: time.Now(), con: con, say: say, store: s, stdinIsSeeds: slices.Contains(args, "-")}
-	err = errors.Join(c.run(ctx, args, given), stopAnswering(), s.Close())
-	if err != nil && !c.planted { // the crawl did not start
+	sum, err := f.crawl(ctx, con, out, opt, s, slices.Contains(args, "-"))
+	if err = errors.Join(err, s.Close()); err != nil && !sum.Began {
 		err = errors.Join(err, place.discard())
 	}
-	return keepFirst(err, c.result)
+	if err == nil && sum.End.Interrupted {
+		return exitError(exitFailed)
+	}
+	return err
+}
+
+// crawl crawls into an open store, which other processes can read meanwhile.
+func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output, opt session.Options, s *writeStore, stdinIsSeeds bool) (sum session.Summary, err error) {
+	if text := lossText(s.loss()); text != "" {
+		out.Say("%s", text)
+	}
+	if err := mayGoOn(ctx, s.Name, s); err != nil {
+		return sum, err
+	}
+	if opt.Feed != "" && opt.Feed != "-" && !frontier.HasScheme(opt.Feed) {
+		if err := mayWrite("--feed", opt.Feed, nil); err != nil {
+			return sum, err
+		}
+	}
+	stop := s.answer("skink crawl", func(err error) { out.Say("%v", err) })
+	asked, release := con.asked(stdinIsSeeds)
+	defer release()
+	out.Asked = asked
+	sum, err = session.Run(ctx, &s.Store, opt, out)
+	return sum, errors.Join(err, stop())
+}
+
+// replay runs skink crawl --from.
+func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session.Options, args []string) (err error) {
+	switch {
+	case len(args) > 0:
+		return usagef("--from judges what an archive holds, and fetches nothing: leave the seeds out")
+	case f.again.retry != "" || f.again.recrawl != "":
+		return usagef("--from judges what an archive holds, and asks no server again: leave --retry and --recrawl out")
+	case f.learning.given() != "":
+		return usagef("--from judges all that an archive holds, and fetches nothing that could be spared: leave %s out", f.learning.given())
+	case opt.Archive.Dir != "":
+		return usagef("--from and --warc: an archive needs no second one: leave --warc out")
+	case opt.Feed != "":
+		return usagef("--from and --feed: what is judged is printed by skink export when it is done")
+	}
+	var files []corpus.Archive
+	for _, path := range f.from {
+		of, err := corpus.Archives(path)
+		if err != nil {
+			return plainError(path, err)
+		}
+		files = append(files, of...)
+	}
+	s, err := openStore(ctx, *f.store, true, 16)
+	if err != nil {
+		return err
+	}
+	defer func() { err = keepFirst(err, s.Close()) }()
+	if text := lossText(s.loss()); text != "" {
+		out.Say("%s", text)
+	}
+	if err := mayGoOn(ctx, s.Name, s); err != nil {
+		return err
+	}
+	stop := s.answer("skink crawl", func(err error) { out.Say("%v", err) })
+	defer func() { err = keepFirst(err, stop()) }()
+	return session.Replay(ctx, &s.Store, opt, out, files)
 }
 
 // parallelShared is the number of pages processed at once if the store is on a server. Most of them
 // wait for the server, and look-ups and commits that wait at the same time are combined.
 const parallelShared = 128
 
-// settle turns the flags into the options of a crawl, and refuses values that make no sense.
-func (f *crawlFlags) settle() (o crawler.Options, err error) {
-	o = f.options
-	o.MaxSize, o.MaxBytes, o.HostBudget.Bytes = int64(f.maxSize), int64(f.maxBytes), int64(f.maxHostBytes)
-	o.Bodies = memory.Divide(int64(*f.memory)).Bodies
+// settle completes the options of a run. It returns the arguments that are seeds.
+func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string, err error) {
+	opt = f.opt
+	o := &opt.Crawl
+	o.Bodies = memory.Divide(*f.memory).Bodies
+	o.Sitemaps = bool(f.learning.sitemaps)
 	if isShared(*f.store) && !f.rule.flags.Changed("parallel") {
 		o.Parallel = parallelShared
 	}
-	if err := f.check(&o); err != nil {
-		return o, err
+	f.private.allow(o)
+	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.list
+	opt.Learn, opt.Budget = bool(f.learning.learn), bool(f.learning.budget)
+	opt.Metrics, opt.Build, opt.DelayChosen, opt.Resume = f.metrics.full, readBuild(), f.rule.flags.Changed("delay"), f.resume
+	if f.view.full != "" {
+		opt.View = func(rule dedup.Rule) view.Options { return viewOf(f.view.full, rule) }
 	}
-	o.Sitemaps = bool(f.learning.sitemaps)
-	if o.UserAgent, err = f.agent(); err != nil {
-		return o, err
-	}
-	if err := f.allowPrivate.allow(&o); err != nil {
-		return o, err
-	}
-	o.Scope, err = f.newScope()
-	return o, err
-}
-
-// newScope returns the scope of the flags.
-func (f *crawlFlags) newScope() (*crawler.Scope, error) {
-	scope, err := crawler.NewScope(f.scope, f.include, f.exclude)
-	if pattern, ok := errors.AsType[*crawler.PatternError](err); ok {
-		return nil, usagef("--%s %q is no regular expression: %w: the syntax is that of https://go.dev/s/re2syntax", pattern.List, pattern.Pattern, pattern.Err)
-	}
-	if err != nil {
-		return nil, usageError{err}
-	}
-	return scope, nil
-}
-
-// check refuses numbers that make no sense.
-func (f *crawlFlags) check(o *crawler.Options) error {
 	switch {
-	case f.logFormat != "text" && f.logFormat != "json":
-		return usagef("--log-format %q: try text or json", f.logFormat)
-	case f.logURLs && (f.logFormat != "json" || f.quiet):
-		return usagef("--log-urls adds to --log-format json: give both, and no --quiet")
-	case o.PerIP < 0:
-		return usagef("--per-ip %d: try 0 for no limit", o.PerIP)
-	case o.MaxDelay < 0:
-		return usagef("--max-delay %v: try 0 for no limit", o.MaxDelay)
-	case o.Retries < 0:
-		return usagef("--retries %d: try 0 for none", o.Retries)
-	case o.Grace < 0:
-		return usagef("--grace %v: try 0 for none", o.Grace)
-	case f.maxTime < 0:
-		return usagef("--max-time %v: try 0 for no limit", f.maxTime)
-	case o.HostBudget.Pages < 0:
-		return usagef("--max-host-pages %d: try 0 for no limit", o.HostBudget.Pages)
-	case f.rule.onDuplicate != tag && f.rule.onDuplicate != skip:
-		return usagef("--on-duplicate %q: try tag or skip", f.rule.onDuplicate)
-	case o.Parallel < 1:
-		return usagef("--parallel %d: try 1 or more", o.Parallel)
-	case o.Connections < 1:
-		return usagef("--connections %d: try 1 or more", o.Connections)
-	case o.PerHost < 1:
-		return usagef("--per-host %d: try 1 or more", o.PerHost)
-	case o.Delay < 0:
-		return usagef("--delay %v: try 0 or more", o.Delay)
-	case o.Timeout <= 0:
-		return usagef("--timeout %v: try 30s", o.Timeout)
-	case o.MaxSize < 1:
-		return usagef("--max-size %q: try a size, such as 500KB or 10MB", f.maxSize.String())
-	case o.MaxPages < 0:
-		return usagef("--max-pages %d: try 0 for no limit", o.MaxPages)
-	case o.MaxDepth < 0:
-		return usagef("--max-depth %d: try 0 for no limit", o.MaxDepth)
-	case o.UserAgent == "":
-		return usagef("--user-agent is empty: servers want to know who asks: leave it out, or name a contact")
+	case opt.LogURLs && (f.logFormat != "json" || f.quiet):
+		return opt, args, usagef("--log-urls adds to --log-format json: give both, and no --quiet")
+	case f.rule.pictures && !f.rule.markdown:
+		return opt, args, usagef("--pictures adds to --markdown: give both")
 	}
-	if err := f.archive.check(); err != nil {
-		return err
+	if err := checkArchive(opt.Archive); err != nil {
+		return opt, args, err
 	}
-	if err := checkPrefer(f.prefer); err != nil {
-		return err
+	if o.UserAgent, err = f.agent(); err != nil {
+		return opt, args, err
 	}
-	if f.metrics != "" {
-		if _, err := loopback.Address(f.metrics); err != nil {
-			return usagef("--metrics %q: %w: try a port, such as 9464, or an address with one", f.metrics, err)
+	if o.Scope, err = crawler.NewScope(f.scope, f.include.list, f.exclude.list); err != nil {
+		return opt, args, err
+	}
+	if frontier.HasScheme(opt.Feed) {
+		if opt.Index, err = credentials(); err != nil {
+			return opt, args, err
 		}
 	}
-	if f.view != "" {
-		if _, err := loopback.Address(f.view); err != nil {
-			return usagef("--view=%s: %w: try a port, such as 8466, or an address with one", f.view, err)
-		}
+	if opt.Again, args, err = f.again.heed(args); err != nil {
+		return opt, args, err
 	}
-	return nil
+	_, err = session.RuleOf(opt.Wanted.Settings)
+	return opt, args, err
 }
 
 // agent returns the user agent with the contact. It fails for text that cannot be sent in a header.
@@ -324,8 +310,10 @@ func (f *crawlFlags) agent() (string, error) {
 	printable := func(s string) bool {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 	}
-	agent := f.options.UserAgent
+	agent := f.opt.Crawl.UserAgent
 	switch {
+	case agent == "":
+		return "", usagef("--user-agent is empty: servers want to know who asks: leave it out, or name a contact")
 	case !printable(agent):
 		return "", usagef("--user-agent %q: a header takes printable ASCII only", agent)
 	case f.contact == "":
@@ -334,9 +322,4 @@ func (f *crawlFlags) agent() (string, error) {
 		return "", usagef("--contact %q: try a URL, such as https://example.org/crawler, or an email address", f.contact)
 	}
 	return agent + " (+" + f.contact + ")", nil
-}
-
-// namesContact reports whether a user agent contains a URL or an email address.
-func namesContact(agent string) bool {
-	return strings.ContainsAny(agent, "@+") || strings.Contains(agent, "://")
 }

@@ -15,6 +15,7 @@ import (
 	"skink/internal/corpus"
 	"skink/internal/disk"
 	"skink/internal/ingest"
+	"skink/internal/session"
 	"skink/report"
 	"skink/store"
 	"skink/store/overlay"
@@ -63,7 +64,7 @@ type dedupFlags struct {
 	records  *corpusOutFlags
 	keep     *keepFlags
 	pairs    bool
-	memory   *size
+	memory   *int64
 	form     *formFlags
 	out      *outFlags
 	outGiven func() bool
@@ -87,10 +88,6 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 }
 
 func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error {
-	form, err := f.form.options()
-	if err != nil {
-		return err
-	}
 	if f.pairs && f.form.given() {
 		return usagef("dedup: --pairs prints its own lines instead of the report: leave --format and --top out")
 	}
@@ -100,8 +97,8 @@ func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error 
 	if err := f.keep.check(f); err != nil {
 		return err
 	}
-	f.rule.contained = f.keep.contained()
-	d := &dedupRun{dedupFlags: f, con: con, report: form}
+	f.rule.set.Contained = f.keep.contained()
+	d := &dedupRun{dedupFlags: f, con: con, report: f.form.options()}
 	return d.run(ctx, args)
 }
 
@@ -123,9 +120,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 			return fmt.Errorf("dedup: %w", plainError(path, err))
 		}
 	}
-	if err := d.memory.heed(); err != nil {
-		return err
-	}
+	limitMemory(*d.memory)
 	in, err := d.inputs(args)
 	if err != nil {
 		return err
@@ -138,7 +133,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 			return err
 		}
 	}
-	if _, err := check(d.rule.settings()); err != nil {
+	if _, err := session.RuleOf(d.rule.settings()); err != nil {
 		return err
 	}
 	dir := d.store
@@ -155,7 +150,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
 	warn(d.con.Err, s.loss())
-	if err := mayGoOn(ctx, s.name, s); err != nil {
+	if err := mayGoOn(ctx, s.Name, s); err != nil {
 		return err
 	}
 	if d.store != "" { // a temporary store cannot be inspected later
@@ -163,14 +158,14 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		defer func() { err = keepFirst(err, stop()) }()
 	}
 	if d.keep.against == "" {
-		return d.judge(ctx, s, s.name, s.shared, in, nil)
+		return d.judge(ctx, s, s.Name, s.Shared, in, nil)
 	}
 	known, set, err := d.openKnown(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = keepFirst(err, known.Close()) }()
-	return d.judge(ctx, overlay.New(s, known), s.name, s.shared, in, &set)
+	return d.judge(ctx, overlay.New(s, known), s.Name, s.Shared, in, &set)
 }
 
 // checkOut refuses to overwrite an input, and other unsuitable outputs, before any work is done.
@@ -200,12 +195,9 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 
 // inputs returns the files in args. recordShare bounds the size of a record.
 func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
-	in, err := d.corpus.inputs(args, d.con.In)
-	if err != nil {
-		return nil, err
-	}
+	in := d.corpus.inputs(args, d.con.In)
 	d.reading = &reading{corpusFlags: d.corpus, to: d.con.Err}
-	in.Unreadable, in.Passed = d.reading.missed, d.reading.passOver
+	in.Unreadable, in.Passed = d.reading.missed, d.reading.passed.Add
 	in.MaxRecord = min(corpus.DefaultMaxRecord, int(*d.memory)/recordShare)
 	return in, nil
 }
@@ -220,7 +212,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 	if err != nil {
 		return err
 	}
-	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Memory: int64(*d.memory)})
+	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Memory: *d.memory})
 	if err != nil {
 		return err
 	}
@@ -260,7 +252,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 
 // take judges the inputs, and calls judged for each record.
 func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, judged func(*corpus.Record, *store.Record) error) (names ingest.Names, err error) {
-	opt := ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passOver}
+	opt := ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passed.Add}
 	if d.records.given() {
 		opt.Judged = judged
 	}

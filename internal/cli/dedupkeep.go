@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"slices"
 
@@ -16,6 +17,7 @@ import (
 	"skink/dedup"
 	"skink/internal/complete"
 	"skink/internal/corpus"
+	"skink/internal/session"
 	"skink/store"
 	"skink/store/badger"
 )
@@ -39,10 +41,10 @@ const (
 )
 
 func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
-	f := &keepFlags{flags: flags}
-	flags.StringVar(&f.keep, "keep", keepFirstText, "which text of a cluster is kept: first, or longest, for which all are judged against all others")
-	flags.StringVar(&f.rule, "rule", byResemblance, "when a text may be dropped for one that it resembles: by resemblance alone, or by containment, only if nearly all it says is in the text that is kept, besides")
-	flags.Float64Var(&f.containment, "containment", defaultContainment, "with --rule containment, the share of a text's runs of three words that must be in the text that is kept, above 0 to 1")
+	f := &keepFlags{flags: flags, keep: keepFirstText, rule: byResemblance, containment: defaultContainment}
+	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "which text of a cluster is kept: first, or longest, for which all are judged against all others")
+	flags.Var(oneOf(&f.rule, byResemblance, byContainment), "rule", "when a text may be dropped for one that it resembles: by resemblance alone, or by containment, only if nearly all it says is in the text that is kept, besides")
+	flags.Var(ratio(&f.containment, math.SmallestNonzeroFloat64, trying[float64]("a share above 0, up to 1")), "containment", "with --rule containment, the share of a text's runs of three words that must be in the text that is kept, above 0 to 1")
 	flags.StringVar(&f.against, "against", "", "folder of a store to judge against, which is not written to: its texts come before all others")
 	return f
 }
@@ -53,12 +55,6 @@ func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 
 func (f *keepFlags) check(d *dedupFlags) error {
 	switch {
-	case f.keep != keepFirstText && f.keep != keepLongestText:
-		return usagef("--keep %q: try first or longest", f.keep)
-	case f.rule != byResemblance && f.rule != byContainment:
-		return usagef("--rule %q: try resemblance or containment", f.rule)
-	case !(f.containment > 0 && f.containment <= 1):
-		return usagef("--containment %v: try a share above 0, up to 1", f.containment)
 	case f.flags.Changed("containment") && f.rule != byContainment:
 		return usagef("--containment adds to --rule containment: give both")
 	case f.rule == byContainment && f.flags.Changed("form"):
@@ -103,11 +99,8 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	if err != nil {
 		return set, err
 	}
-	if err := d.rule.contradicts(set, d.keep.against); err != nil {
+	if err := d.rule.wanted().Fits(set, d.keep.against); err != nil {
 		return set, err
-	}
-	if set.Extractor != extractorVersion {
-		return set, otherVersion(d.keep.against, "extractor", set.Extractor, extractorVersion)
 	}
 	set.Markdown, set.SkipTexts = store.NoMarkdown, false // new texts are not kept
 	if d.keep.contained() > 0 {
@@ -117,12 +110,12 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 }
 
 // agree returns the rule and the settings of a store: those of the store it is judged against, if
-// known is not nil, else those of [ruleFlags.agree].
+// known is not nil, else those of [session.Agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
-		return d.rule.agree(ctx, s, name)
+		return session.Agree(ctx, s, name, d.rule.wanted())
 	}
-	rule, err := ruleOf(*known, d.keep.against)
+	rule, err := session.StoredRule(*known, d.keep.against)
 	if err != nil {
 		return rule, *known, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/session"
 	"skink/report"
 	"skink/store"
 )
@@ -91,12 +92,12 @@ func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 	}
 	// What is true: each URL is in one state, and of those that are blocked the record says which way.
 	want, all := map[string]int64{}, int64(0)
-	for _, st := range states {
-		if st.state == frontier.Blocked {
+	for _, st := range session.States {
+		if st.State == frontier.Blocked {
 			continue
 		}
-		want[st.name] = stateCount(n, st.state)
-		all += want[st.name]
+		want[st.Name] = stateCount(n, st.State)
+		all += want[st.Name]
 	}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
@@ -115,21 +116,21 @@ func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 			all++
 		}
 	}
-	postponed, err := countPostponed(ctx, s, n, tally)
+	postponed, err := session.CountPostponed(ctx, s, n, tally)
 	if err != nil {
 		r.Fatal(err)
 	}
-	rows, sum := endRows(n, postponed, tally)
-	byName := countsByName(n, postponed)
+	rows, sum := session.EndRows(n, postponed, tally)
+	byName := session.CountsByName(n, postponed)
 	if sum != all {
 		r.Errorf("the rows add up to %d, and there are %d URLs", sum, all)
 	}
 	for _, row := range rows {
-		if row.n != byName[row.name] || row.n < 0 {
-			r.Errorf("%s: %d in the table, %d by name", row.name, row.n, byName[row.name])
+		if row.N != byName[row.Name] || row.N < 0 {
+			r.Errorf("%s: %d in the table, %d by name", row.Name, row.N, byName[row.Name])
 		}
-		if row.n != want[row.name] {
-			r.Errorf("%s: %d, want %d (%+v, %+v)", row.name, row.n, want[row.name], n, tally)
+		if row.N != want[row.Name] {
+			r.Errorf("%s: %d, want %d (%+v, %+v)", row.Name, row.N, want[row.Name], n, tally)
 		}
 	}
 	// The status and the summary have these rows, and the report has as many records as there are.
@@ -137,7 +138,7 @@ func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 	if err != nil || st.all != all || fmt.Sprint(st.URLs) != fmt.Sprint(byName) {
 		r.Errorf("the status has %v of %d URLs, %v", st.URLs, st.all, err)
 	}
-	text := summary{all: tally, urls: n, later: postponed}.String()
+	text := session.Summary{All: tally, URLs: n, Later: postponed}.String()
 	if !strings.Contains(text, report.Counted(all, "URL")+"\n") || regexp.MustCompile(` -\d`).MatchString(text) {
 		r.Errorf("the summary does not say %d URLs:\n%s", all, text)
 	}
@@ -153,7 +154,7 @@ func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 	for range s.Changes(ctx, "", store.WantRecord) {
 		records++
 	}
-	if got := totals.Pages + totals.Other + totals.Redirects + totals.Errors + totals.Blocked + totals.Sitemaps + totals.Later; got != records || totals.Errors != total(totals.Problems) {
+	if got := totals.Pages + totals.Other + totals.Redirects + totals.Errors + totals.Blocked + totals.Sitemaps + totals.Later; got != records || totals.Errors != session.Total(totals.Problems) {
 		r.Errorf("the report adds up to %d records, and there are %d: %+v", got, records, totals)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"skink/feed"
 	"skink/internal/archive"
 	"skink/internal/complete"
+	"skink/internal/harmless"
+	"skink/internal/session"
 	"skink/report"
 	"skink/store"
 	"skink/warc"
@@ -65,8 +67,8 @@ table, without what has too little text; an index that is kept in step
 // exportFlags are the flags of skink export.
 type exportFlags struct {
 	store    *string
-	format   string
-	include  string
+	format   feed.Format
+	include  feed.Include
 	minWords int
 	without  []string
 	since    *sinceFlags
@@ -80,12 +82,12 @@ type exportFlags struct {
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &exportFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.format, "format", string(feed.JSONLines), "jsonl, parquet, wet (a web archive of the texts) or wacz (the web archive of crawl --warc, as one file with its index and its pages)")
+	f := &exportFlags{store: addStoreFlag(flags), format: feed.JSONLines, include: feed.Unique}
+	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ), "format", "jsonl, parquet, wet (a web archive of the texts) or wacz (the web archive of crawl --warc, as one file with its index and its pages)")
 	flags.StringVar(&f.archive, "warc", "", "with --format wacz, the folder of the web archive (default: where the crawl keeps it)")
-	flags.StringVar(&f.include, "include", string(feed.Unique), "unique (and thin) pages, or all judged pages")
+	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "unique (and thin) pages, or all judged pages")
 	flags.BoolVar(&f.markdown, "markdown", false, "write the main text as Markdown, too: headings, lists, tables, code, links; of a crawl that was begun with --markdown")
-	flags.IntVar(&f.minWords, "min-words", 0, "leave out pages of fewer words")
+	flags.Var(whole(&f.minWords, 0, "0 or more"), "min-words", "leave out pages of fewer words")
 	flags.StringSliceVar(&f.without, "without", nil, "leave out pages of a verdict: thin")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
@@ -138,7 +140,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 			err = f.since.keep(con, *f.store, from.last)
 		}
 		if err == nil && lines == 0 && !f.since.given() {
-			fmt.Fprintf(con.Err, "%s holds no page to write: see skink report --store %s\n", *f.store, quoted(*f.store))
+			fmt.Fprintf(con.Err, "%s holds no page to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
 		}
 		return err
 	})
@@ -146,13 +148,9 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 
 // options returns the options of the feed.
 func (f *exportFlags) options() (feed.Options, error) {
-	in, err := feed.ParseInclude(f.include)
-	if err != nil {
-		return feed.Options{}, usagef("--include %q: try unique or all", f.include)
-	}
-	opt := feed.Options{Include: in, MinWords: f.minWords, Markdown: f.markdown}
+	opt := feed.Options{Include: f.include, MinWords: f.minWords, Markdown: f.markdown}
 	if f.format != formatWACZ {
-		opt.Format = feed.Format(f.format)
+		opt.Format = f.format
 	}
 	for _, verdict := range f.without {
 		if verdict != string(dedup.Thin) {
@@ -164,7 +162,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 		opt.Packed, f.out.asItIs = true, true
 	}
 	switch {
-	case f.to != "" && (f.out.out != "-" || f.format != string(feed.JSONLines)):
+	case f.to != "" && (f.out.out != "-" || f.format != feed.JSONLines):
 		return opt, usagef("--to sends pages to an index, and writes no file: leave --out and --format out")
 	case f.to != "" && f.complete.complete:
 		return opt, usagef("--complete judges all pages anew, and an index is kept in step with what was judged: leave one of --to and --complete out")
@@ -172,8 +170,6 @@ func (f *exportFlags) options() (feed.Options, error) {
 		return opt, usagef("--warc says where the answers of a crawl are, which --format wacz alone writes: give both")
 	case f.format == formatWACZ:
 		return opt, f.checkWACZ()
-	case opt.Format != feed.JSONLines && opt.Format != feed.Parquet && opt.Format != feed.WET:
-		return opt, usagef("--format %q: try jsonl, parquet, wet or wacz", f.format)
 	case opt.Format == feed.WET && f.since.given():
 		return opt, usagef("--format wet has no form for what is gone: leave out --since and --cursor, or try jsonl")
 	case opt.Format == feed.Parquet && f.out.out == "-":
@@ -184,8 +180,6 @@ func (f *exportFlags) options() (feed.Options, error) {
 		return opt, usagef("--whole-text does not look for what a host repeats: leave one of --strip-repeated and --whole-text out")
 	case f.strip && f.markdown:
 		return opt, usagef("--strip-repeated leaves text out that the Markdown still has: leave one of --strip-repeated and --markdown out")
-	case f.minWords < 0:
-		return opt, usagef("--min-words %d: try 0 or more", f.minWords)
 	}
 	return opt, nil
 }
@@ -220,7 +214,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		}
 		dir = dirs[0]
 	}
-	left, err := adopt(ctx, s, dir, nil, func(format string, args ...any) { fmt.Fprintf(con.Err, "skink: "+format+"\n", args...) })
+	left, err := session.Adopt(ctx, s, dir, nil, func(format string, args ...any) { fmt.Fprintf(con.Err, "skink: "+format+"\n", args...) })
 	if err != nil {
 		return err
 	}
@@ -229,7 +223,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		Dir: dir, Software: "skink " + readBuild().Version, Created: time.Now(),
 		Damaged: func(name string, d *warc.Damage) {
 			lost++
-			fmt.Fprintf(con.Err, "%s: %s\n", name, oneLine(d))
+			fmt.Fprintf(con.Err, "%s: %s\n", name, harmless.Error(d))
 		},
 	}
 	f.out.asItIs = true // a ZIP file is not compressed again, whatever its name

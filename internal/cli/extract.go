@@ -13,13 +13,12 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
+	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/internal/harmless"
 	"skink/store"
 	"skink/warc"
 )
-
-const extractorVersion = extract.Version
 
 var extractCommand = command{
 	name:  "extract",
@@ -77,7 +76,7 @@ type extracted struct {
 // extractFlags are the flags of skink extract.
 type extractFlags struct {
 	json, html, markdown, pictures, alt bool
-	private                             *privateFlag
+	private                             *privateHosts
 }
 
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -106,9 +105,6 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 	case f.alt && !f.json:
 		return usagef("extract: --alt adds to --json: give both")
 	}
-	if err := f.private.allow(&crawler.Options{}); err != nil { // check before reading anything
-		return err
-	}
 	if err := checkURLs(args); err != nil {
 		return err
 	}
@@ -128,7 +124,7 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 			return keepFirst(out.Flush(), ctx.Err())
 		}
 		if err != nil {
-			fmt.Fprintf(con.Err, "skink: %s\n", oneLine(err))
+			fmt.Fprintf(con.Err, "skink: %s\n", harmless.Error(err))
 			failed++
 			continue
 		}
@@ -185,7 +181,7 @@ const archiveStart = 64 << 10
 // archiveOf opens a file if it is a web archive, and returns nil if it is not. The bytes of
 // standard input that it reads for that can be read again.
 func archiveOf(con *Console, name string) (io.ReadCloser, error) {
-	if hasScheme(name) {
+	if frontier.HasScheme(name) {
 		return nil, nil
 	}
 	if name == "-" {
@@ -219,7 +215,7 @@ func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer,
 		return 0, usagef("extract: --html shows one page, and %s is a web archive: try --json", name)
 	}
 	damaged := func(err error) {
-		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, oneLine(err))
+		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, harmless.Error(err))
 		failed++
 	}
 	notes := corpus.Notes{Damaged: damaged, Odd: func(error) {}, Passed: func(string) {}}

@@ -4,13 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
-
-	"skink/dedup"
 )
 
 // didYouMean returns a question with the most likely intended name, or otherwise if none is near.
@@ -90,98 +86,12 @@ func flagError(err error, command string, flags *pflag.FlagSet) error {
 	if !ok {
 		return fmt.Errorf("%w: %s", err, more)
 	}
-	kind, value := invalid.GetFlag().Value.Type(), invalid.GetValue()
-	wants := map[string]string{
-		"int":      "a whole number",
-		"int64":    "a whole number",
-		"intSlice": "whole numbers, such as 3 or 3,5,8",
-		"float64":  "a number, such as 0.8",
-		"duration": "a duration, such as 500ms or 2s",
-		"size":     "a size, such as 500KB or 10MB",
-		"bool":     "true or false",
-		"on|off":   "on or off",
-	}[kind]
-	if better := meant(kind, value); better != "" {
-		wants = better
+	name, value, why := invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap()
+	switch invalid.GetFlag().Value.Type() {
+	case "bool":
+		why = errors.New("try true or false")
+	case "intSlice":
+		why = errors.New("try whole numbers, such as 3 or 3,5,8")
 	}
-	return fmt.Errorf("--%s %q: try %s", invalid.GetFlag().Name, value, wants)
-}
-
-// meant returns a valid spelling of a value, or "" if the intended value is unknown.
-func meant(kind, value string) string {
-	value = strings.ToLower(strings.ReplaceAll(value, " ", ""))
-	switch kind {
-	case "int", "int64":
-		digits := strings.NewReplacer(",", "", "_", "", "'", "").Replace(value)
-		digits, thousands := strings.CutSuffix(digits, "k")
-		digits, millions := strings.CutSuffix(digits, "m")
-		n, err := strconv.ParseInt(strings.TrimSuffix(digits, ".0"), 10, 32)
-		switch {
-		case err != nil:
-			return ""
-		case thousands:
-			n *= 1e3
-		case millions:
-			n *= 1e6
-		}
-		return strconv.FormatInt(n, 10)
-	case "float64":
-		number, percent := strings.CutSuffix(strings.Replace(value, ",", ".", 1), "%")
-		n, err := strconv.ParseFloat(number, 64)
-		if err != nil {
-			return ""
-		}
-		if percent {
-			n /= 100
-		}
-		return fmt.Sprint(n)
-	case "duration":
-		return meantDuration(value)
-	case "size":
-		var s size
-		if s.Set(strings.Replace(value, "ib", "b", 1)) != nil {
-			return ""
-		}
-		return s.String()
-	}
-	return ""
-}
-
-// meantDuration reads a bare number as seconds, and also accepts days.
-func meantDuration(value string) string {
-	for _, text := range []string{value, value + "s"} {
-		if _, err := time.ParseDuration(text); err == nil {
-			return text
-		}
-	}
-	for _, unit := range []struct {
-		name  string
-		hours int
-	}{{"days", 24}, {"day", 24}, {"d", 24}, {"weeks", 168}, {"week", 168}, {"w", 168}} {
-		number, ok := strings.CutSuffix(value, unit.name)
-		if n, err := strconv.Atoi(number); ok && err == nil {
-			return strconv.Itoa(n*unit.hours) + "h"
-		}
-	}
-	for _, unit := range []string{"hours", "hour", "minutes", "minute", "min", "seconds", "second", "sec"} {
-		if number, ok := strings.CutSuffix(value, unit); ok {
-			if _, err := time.ParseDuration(number + unit[:1]); err == nil {
-				return number + unit[:1]
-			}
-		}
-	}
-	return ""
-}
-
-// checkSimilarity refuses a value that is not a share of 1. Some users write a percentage.
-func checkSimilarity(v float64) error {
-	least := dedup.LeastSimilarity()
-	if v >= least && v <= 1 {
-		return nil
-	}
-	better := dedup.DefaultSimilarity
-	if share := v / 100; v > 1 && share >= least && share <= 1 {
-		better = share
-	}
-	return usagef("--similarity %v: it is between %.2f and 1: try %v", v, least, better)
+	return fmt.Errorf("--%s %q: %w", name, value, why)
 }

@@ -35,33 +35,3 @@ func TestSlips(t *testing.T) {
 		}
 	}
 }
-
-func TestMeant(t *testing.T) {
-	for _, c := range []struct{ kind, value, want string }{
-		{"int64", "1,000", "1000"},
-		{"int64", "10k", "10000"},
-		{"int", "2M", "2000000"},
-		{"int", "5.0", "5"},
-		{"int", "1.5", ""},
-		{"int", "many", ""},
-		{"float64", "0,8", "0.8"},
-		{"float64", "80%", "0.8"},
-		{"float64", "80 %", "0.8"},
-		{"float64", "high", ""},
-		{"duration", "5", "5s"},
-		{"duration", "0.5", "0.5s"},
-		{"duration", "2 s", "2s"}, // the space is what was wrong
-		{"duration", "3 days", "72h"},
-		{"duration", "1w", "168h"},
-		{"duration", "10min", "10m"},
-		{"duration", "2 hours", "2h"},
-		{"duration", "soon", ""},
-		{"size", "10MiB", "10MB"},
-		{"size", "big", ""},
-		{"bool", "maybe", ""},
-	} {
-		if got := meant(c.kind, c.value); got != c.want {
-			t.Errorf("meant(%s, %q) = %q, want %q", c.kind, c.value, got, c.want)
-		}
-	}
-}

@@ -2,17 +2,13 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"iter"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"skink/crawler"
 	"skink/crawler/learn"
 	"skink/frontier"
-	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
 )
@@ -32,26 +28,6 @@ func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
 	return f
 }
 
-// An onOff is the value of a flag that is on or off.
-type onOff bool
-
-func (o *onOff) String() string {
-	if *o {
-		return "on"
-	}
-	return "off"
-}
-
-func (o *onOff) Set(text string) error {
-	if text != "on" && text != "off" {
-		return fmt.Errorf("try on or off")
-	}
-	*o = text == "on"
-	return nil
-}
-
-func (o *onOff) Type() string { return "on|off" }
-
 // given returns one of these flags that is on the command line, or "" if none is.
 func (f *learnFlags) given() string {
 	for _, name := range []string{"learn", "budget", "sitemaps"} {
@@ -60,54 +36,6 @@ func (f *learnFlags) given() string {
 		}
 	}
 	return ""
-}
-
-// lessons returns the book of evidence about sites, or nil if the crawl must not learn.
-func (c *crawlRun) lessons() *learn.Book {
-	f := c.learning
-	if !f.learn {
-		return nil
-	}
-	book := ingest.NewBook(c.store)
-	book.Budget = bool(f.budget)
-	book.Shared, book.Domain = c.store.shared, frontier.Domain
-	book.Exempt = map[string]bool{} // folders are exempt: fetching their pages loads no server
-	for _, f := range c.options.Folders {
-		book.Exempt[f.Host] = true
-	}
-	return book
-}
-
-// postponed yields the URLs that earlier runs postponed, if this run postpones nothing.
-func (c *crawlRun) postponed(ctx context.Context) iter.Seq2[frontier.Item, error] {
-	return func(yield func(frontier.Item, error) bool) {
-		if c.learning.budget && c.learning.learn {
-			return
-		}
-		tally, err := c.store.Tally(ctx)
-		if err != nil {
-			yield(frontier.Item{}, err)
-			return
-		}
-		if tally.Later == 0 {
-			return
-		}
-		now := time.Now().UTC()
-		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
-			if err != nil {
-				yield(frontier.Item{}, fmt.Errorf("look for what was postponed: %w", err))
-				return
-			}
-			r := &page.Record
-			item := frontier.Item{URL: r.URL, Depth: r.Depth, Priority: crawler.PutBackPriority, Due: now}
-			if r.Checked {
-				item.Kind = frontier.Check
-			}
-			if r.Kind == store.Later && !yield(item, nil) {
-				return
-			}
-		}
-	}
 }
 
 // printLearned prints what was learned about a host, with the evidence.
@@ -131,7 +59,7 @@ func printLearned(ctx context.Context, out io.Writer, s store.Reader, host strin
 
 // hostNamed returns a host as given, or that of a URL.
 func hostNamed(given string) string {
-	if url, err := frontier.Canonical(given); err == nil && hasScheme(given) {
+	if url, err := frontier.Canonical(given); err == nil && frontier.HasScheme(given) {
 		return frontier.HostOf(url)
 	}
 	return given

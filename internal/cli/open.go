@@ -13,24 +13,23 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/frontier"
+	"skink/internal/disk"
+	"skink/internal/session"
 	"skink/store"
 	"skink/store/badger"
 	"skink/store/postgres"
 	"skink/store/remote"
 )
 
-const defaultStore = "skink-data"
-
 func addStoreFlag(flags *pflag.FlagSet) *string {
-	return flags.String("store", defaultStore, "folder of the store, or postgres://USER@HOST[,HOST...]/DATABASE?schema=NAME for one that many workers share")
+	return flags.String("store", session.DefaultStore, "folder of the store, or postgres://USER@HOST[,HOST...]/DATABASE?schema=NAME for one that many workers share")
 }
 
 // A writeStore is a store that is open for writing.
 type writeStore struct {
-	store.Store
-	name   string // for messages, without a password
-	shared bool   // with other workers, who may write to it too
-	folder *badger.Store
+	session.Store
+	folder *badger.Store // nil: it is on a server
 }
 
 // openStore opens a store for writing. files is the number of other files that the process will
@@ -42,13 +41,14 @@ func openStore(ctx context.Context, name string, create bool, files int) (*write
 			return nil, err
 		}
 		collectSeldom()
-		return &writeStore{Store: s, name: at.String(), shared: true}, nil
+		return &writeStore{Store: session.Store{Store: s, Name: at.String(), Shared: true}}, nil
 	}
 	s, err := open(name, badger.Options{Create: create, Files: files})
 	if err != nil {
 		return nil, err
 	}
-	return &writeStore{Store: s, name: name, folder: s}, nil
+	size := func() (size, free int64) { return disk.Use(name), s.Free() }
+	return &writeStore{session.Store{Store: s, Name: name, Disk: size}, s}, nil
 }
 
 // isShared reports whether a store is on a server, so that several workers can share it.
@@ -83,35 +83,13 @@ func (s *writeStore) loss() badger.Loss {
 	return s.folder.Loss()
 }
 
-// size returns the size of a store in a folder in bytes, and 0 for a store on a server.
-func (s *writeStore) size() int64 {
-	if s.folder == nil {
-		return 0
-	}
-	return diskUse(s.name)
-}
-
 // answer lets other processes read a store in a folder while this one writes to it. A store on a
 // server does not need that.
 func (s *writeStore) answer(command string, say func(error)) (stop func() error) {
 	if s.folder == nil {
 		return func() error { return nil }
 	}
-	return answerReaders(s.folder, s.name, command, say)
-}
-
-// keptFiles is the number of open files reserved for the store and everything else except
-// connections under way.
-const keptFiles = 128
-
-// affordable returns how many of the requested connections may be under way within a limit of open
-// files; 0 files means no limit. Each connection is a file, and as many idle ones may be kept open.
-// If the system refused another file, the host would seem to be down.
-func affordable(connections int, files int64) int {
-	if files == 0 {
-		return connections
-	}
-	return int(min(int64(connections), max((files-keptFiles)/2, 1)))
+	return answerReaders(s.folder, s.Name, command, say)
 }
 
 var errNoFolder = usagef("--store is empty: name a folder")
@@ -132,7 +110,7 @@ func isFolder(name string) error {
 	switch {
 	case name == "":
 		return errNoFolder
-	case hasScheme(name):
+	case frontier.HasScheme(name):
 		return usagef("--store %s is a URL: name a folder, or postgres://USER@HOST/DATABASE for a store on a server; a URL to crawl is given without --store", brief(name))
 	}
 	return nil
@@ -141,7 +119,7 @@ func isFolder(name string) error {
 // outsideFolders refuses a store inside a folder that is crawled: the crawl would read its own
 // output.
 func outsideFolders(name string, folders []string) error {
-	if isShared(name) || name == "" || hasScheme(name) {
+	if isShared(name) || name == "" || frontier.HasScheme(name) {
 		return nil
 	}
 	at := landing(name)
@@ -214,19 +192,6 @@ func warn(to io.Writer, l badger.Loss) {
 	}
 }
 
-// diskUse returns the number of bytes on disk of the files in a folder.
-func diskUse(dir string) (total int64) {
-	filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
-				total += allocated(info)
-			}
-		}
-		return nil // a removed file takes no space
-	})
-	return total
-}
-
 // A readStore is a store that is open for reading. If no process has the store open, its files are
 // read. Otherwise that process answers.
 type readStore struct {
@@ -285,4 +250,12 @@ func answerReaders(s *badger.Store, dir, command string, say func(error)) (stop 
 		return func() error { return nil }
 	}
 	return server.Close
+}
+
+// keepFirst returns the first error: a later error that it caused would only hide it.
+func keepFirst(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
 }

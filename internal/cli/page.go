@@ -12,16 +12,18 @@ import (
 	"skink/crawler"
 	"skink/crawler/wire"
 	"skink/extract"
+	"skink/frontier"
 	"skink/internal/corpus"
+	"skink/internal/session"
 	"skink/warc"
 )
 
 // readPage reads the page of an argument: a file, a URL, or - for standard input.
-func readPage(ctx context.Context, con Console, options extract.Options, private *privateFlag, name string) (*extract.Document, error) {
+func readPage(ctx context.Context, con Console, options extract.Options, private *privateHosts, name string) (*extract.Document, error) {
 	var body []byte
 	var kind string
 	var err error
-	if hasScheme(name) {
+	if frontier.HasScheme(name) {
 		body, kind, err = fetchPage(ctx, private, name)
 	} else {
 		kind = corpus.TypeOf(name)
@@ -42,8 +44,8 @@ func readPage(ctx context.Context, con Console, options extract.Options, private
 // checkURLs refuses URLs that a crawl would refuse as seeds. Call it before anything is read.
 func checkURLs(names []string) error {
 	for _, name := range names {
-		if hasScheme(name) {
-			if err := new(seeds).addURL(name); err != nil {
+		if frontier.HasScheme(name) {
+			if err := addSeed(new(session.Seeds), name); err != nil {
 				return err
 			}
 		}
@@ -61,22 +63,20 @@ func pageOf(options extract.Options, name string, body []byte, kind string) (*ex
 }
 
 // fetchPage fetches a page that the user named, and returns its body and media type.
-func fetchPage(ctx context.Context, private *privateFlag, name string) (body []byte, kind string, err error) {
-	var all seeds
-	if err := all.addURL(name); err != nil {
+func fetchPage(ctx context.Context, private *privateHosts, name string) (body []byte, kind string, err error) {
+	var all session.Seeds
+	if err := addSeed(&all, name); err != nil {
 		return nil, "", err
 	}
 	opt := crawler.Defaults()
-	opt.AllowHosts, opt.SeedHosts = all.special(), wire.HostsOf(all.URLs...)
-	if err := private.allow(&opt); err != nil {
-		return nil, "", err
-	}
+	opt.AllowHosts, opt.SeedHosts = all.Special(), wire.HostsOf(all.URLs...)
+	private.allow(&opt)
 	page, err := crawler.Get(ctx, all.URLs[0], opt)
 	if err != nil {
 		return nil, "", err
 	}
 	if page.Problem != "" {
-		return nil, "", fmt.Errorf("%s: %s: %s%s", name, page.Problem, page.Detail, adviceOn(string(page.Problem)))
+		return nil, "", fmt.Errorf("%s: %s: %s%s", name, page.Problem, page.Detail, session.AdviceOn(string(page.Problem)))
 	}
 	return page.Body, page.Header.Get("Content-Type"), nil
 }
@@ -95,7 +95,7 @@ func readInput(con Console, name string) ([]byte, error) {
 // plainError returns why a path cannot be read, without the names of system calls.
 func plainError(name string, err error) error {
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && hasScheme(name):
+	case errors.Is(err, fs.ErrNotExist) && frontier.HasScheme(name):
 		return fmt.Errorf("%q is a URL, and this command reads files: skink crawl, compare and extract take URLs", name)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no file %q: check its name, and the folder you are in", name)

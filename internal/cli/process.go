@@ -1,14 +1,20 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
+
+	"skink/internal/harmless"
+	"skink/internal/session"
 )
 
 // Main runs skink with the arguments and the streams of the process, and ends the process.
@@ -80,4 +86,60 @@ func (l listener) Write(p []byte) (int, error) {
 		l.gone(syscall.EPIPE)
 	}
 	return n, err
+}
+
+// output returns where a run of a crawl writes.
+func (con Console) output(json, quiet bool) session.Output {
+	out := session.Output{Out: con.Out, Err: con.Err, Quiet: quiet, Columns: con.Columns}
+	if con.Terminal {
+		out.Screen = con.screen
+	}
+	if json {
+		out.Log = slog.New(slog.NewJSONHandler(harmless.JSON(con.Err), nil))
+	}
+	return out
+}
+
+// logged logs an error for programs, and returns only its exit code. Without a log it returns the
+// error, which the caller prints.
+func logged(log *slog.Logger, err error) error {
+	if log == nil || err == nil {
+		return err
+	}
+	if code, ok := errors.AsType[exitError](err); ok {
+		return code
+	}
+	log.Error(strings.TrimPrefix(harmless.Error(err), "skink: "))
+	if _, ok := errors.AsType[usageError](err); ok {
+		return exitError(exitUsage)
+	}
+	return exitError(exitFailed)
+}
+
+// asked returns a channel that receives a value each time the user asks for the hosts, by a signal
+// or by Enter at a terminal.
+func (con Console) asked(stdinIsSeeds bool) (asked <-chan struct{}, release func()) {
+	ask := make(chan struct{}, 1)
+	tell := func() {
+		select {
+		case ask <- struct{}{}:
+		default: // a request is already waiting
+		}
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, askSignals...)
+	go func() {
+		for range signals {
+			tell()
+		}
+	}()
+	if con.InTerminal && !stdinIsSeeds {
+		ignoreBackground()
+		go func() { // ends with the process: a read from a terminal cannot be cancelled
+			for lines := bufio.NewScanner(con.In); lines.Scan(); {
+				tell()
+			}
+		}()
+	}
+	return ask, func() { signal.Stop(signals); close(signals) }
 }

@@ -10,6 +10,8 @@ import (
 
 	"skink/dedup"
 	"skink/internal/complete"
+	"skink/internal/harmless"
+	"skink/internal/session"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
@@ -63,10 +65,7 @@ func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 }
 
 func (f *reportFlags) run(ctx context.Context, con Console, args []string) error {
-	opt, err := f.form.options()
-	if err != nil {
-		return err
-	}
+	opt := f.form.options()
 	conditions, err := f.conditions()
 	if err != nil {
 		return err
@@ -81,7 +80,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 		if f.changes {
 			return f.writeChanges(ctx, con, s, opt.Format)
 		}
-		opt.About = report.About{Store: withoutUser(*f.store), Settings: settings, Whole: w != nil}
+		opt.About = report.About{Store: harmless.WithoutUser(*f.store), Settings: settings, Whole: w != nil}
 		var found *audit.Audit
 		if f.about != "" || conditions != nil {
 			if found, err = f.audit(ctx, s, settings, opt.About, conditions); err != nil {
@@ -127,7 +126,7 @@ func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 
 // audit audits a store.
 func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition) (*audit.Audit, error) {
-	rule, err := ruleOf(settings, *f.store)
+	rule, err := session.StoredRule(settings, *f.store)
 	if err != nil {
 		return nil, err
 	}
@@ -219,33 +218,21 @@ func (f *reportFlags) writeChanges(ctx context.Context, con Console, s store.Rea
 // formFlags are the flags for the format of a report.
 type formFlags struct {
 	flags  *pflag.FlagSet
-	format string
+	format report.Format
 	top    int
 }
 
 func addFormFlags(flags *pflag.FlagSet) *formFlags {
-	f := &formFlags{flags: flags}
-	flags.StringVar(&f.format, "format", "text", "text, json, csv or html")
-	flags.IntVar(&f.top, "top", 0, "clusters, or rows of each finding, that are shown; the rest is counted (default: all in json and csv, else what a person reads)")
+	f := &formFlags{flags: flags, format: report.Text}
+	flags.Var(oneOf(&f.format, report.Text, report.JSON, report.CSV, report.HTML), "format", "text, json, csv or html")
+	flags.Var(whole(&f.top, 1, "1 or more"), "top", "clusters, or rows of each finding, that are shown; the rest is counted (default: all in json and csv, else what a person reads)")
 	return f
 }
 
 // given reports whether one of these flags is set.
 func (f *formFlags) given() bool { return f.flags.Changed("format") || f.flags.Changed("top") }
 
-func (f *formFlags) options() (report.Options, error) {
-	format, err := report.ParseFormat(f.format)
-	switch {
-	case err != nil:
-		return report.Options{}, usagef("--format %q: try text, json, csv or html", f.format)
-	case f.top < 1 && f.flags.Changed("top"):
-		return report.Options{}, usagef("--top %d: try 1 or more", f.top)
-	}
-	if !f.flags.Changed("top") {
-		return report.Options{Format: format}, nil
-	}
-	return report.Options{Format: format, Top: f.top}, nil
-}
+func (f *formFlags) options() report.Options { return report.Options{Format: f.format, Top: f.top} }
 
 // completeFlags are the flags for comparing all pages of a store with each other.
 type completeFlags struct {
@@ -258,20 +245,16 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	c := &completeFlags{flags: flags}
 	flags.BoolVar(&c.complete, "complete", false, "judge all pages against all others, whatever the order of the crawl was")
 	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete, compare also text that returns on many pages of a host")
-	flags.Float64Var(&c.similarity, "similarity", 0, "with --complete, resemblance from which a page is near (default: that of the crawl)")
+	flags.Var(similarity(&c.similarity), "similarity", "with --complete, resemblance from which a page is near (default: that of the crawl)")
 	return c
 }
 
 // over returns the settings of a store, with the similarity from the flags.
-func (c *completeFlags) over(settings store.Settings) (store.Settings, error) {
-	if !c.flags.Changed("similarity") {
-		return settings, nil
+func (c *completeFlags) over(settings store.Settings) store.Settings {
+	if c.flags.Changed("similarity") {
+		settings.Similarity = c.similarity
 	}
-	if err := checkSimilarity(c.similarity); err != nil {
-		return settings, err
-	}
-	settings.Similarity = c.similarity
-	return settings, nil
+	return settings
 }
 
 // withStore opens a store for reading, compares all its pages if the flags ask for that, calls do
@@ -302,13 +285,11 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	if !how.complete {
 		return do(s.Reader, settings, nil)
 	}
-	rule, err := ruleOf(settings, dir)
+	rule, err := session.StoredRule(settings, dir)
 	if err != nil {
 		return err
 	}
-	if settings, err = how.over(settings); err != nil {
-		return err
-	}
+	settings = how.over(settings)
 	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, WholeText: how.wholeText, Similarity: settings.Similarity, Keep: true})
 	if err != nil {
 		return err
@@ -323,7 +304,7 @@ func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error)
 	case err != nil:
 		return store.Settings{}, err
 	case set == nil:
-		return defaultSettings(), nil
+		return session.DefaultSettings(), nil
 	}
 	return *set, nil
 }

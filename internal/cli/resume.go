@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"skink/internal/harmless"
+	"skink/internal/session"
 )
 
 // A givenFlag is a flag of the command line in the form in which it can be typed again.
@@ -21,9 +24,9 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 			if f.Name == "store" {
 				v = withoutPassword(v)
 			}
-			text := "--" + f.Name + " " + quoted(v)
+			text := "--" + f.Name + " " + harmless.Quoted(v)
 			if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
-				text = strings.TrimSuffix("--"+f.Name+"="+quoted(v), "="+f.NoOptDefVal)
+				text = strings.TrimSuffix("--"+f.Name+"="+harmless.Quoted(v), "="+f.NoOptDefVal)
 			}
 			if f.Value.Type() == "bool" {
 				text = strings.TrimSuffix("--"+f.Name+"="+v, "=true")
@@ -34,27 +37,16 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 	return all
 }
 
-// quoted returns a word quoted for a shell.
-func quoted(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:@%+=,", r)
-	}
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
 // resume returns the command that continues a crawl. The store keeps the seeds and the rule. It
 // does not keep the scope, the politeness and the outputs, so these flags are repeated: without
 // them the crawl would differ. The flag that stopped the crawl is omitted. So are the flags that
 // put URLs back, after all of them were put back.
-func (f *crawlFlags) resume(end ending) string {
+func (f *crawlFlags) resume(end session.Ending) string {
 	words := []string{"skink crawl"}
 	for _, g := range givenFlags(f.rule.flags) {
 		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" || g.name == "prefer" // the store keeps their values
-		stopped := strings.HasPrefix(end.limit, "--"+g.name+" ") || end.spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
-		back := end.over() && (g.name == "retry" || strings.HasPrefix(g.name, "recrawl"))
+		stopped := strings.HasPrefix(end.Limit, "--"+g.name+" ") || end.Spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
+		back := end.Over() && (g.name == "retry" || strings.HasPrefix(g.name, "recrawl"))
 		if !kept && !stopped && !back {
 			words = append(words, g.text)
 		}

@@ -1,52 +1,32 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
+	"skink/internal/session"
 	"skink/store"
 )
 
 // ruleFlags are the flags for judging pages. A new store gets their values, and keeps them.
 type ruleFlags struct {
-	flags      *pflag.FlagSet
-	similarity float64
-	shingle    shingleSize
-	unit       string
-	step       int
-	unordered  bool
-	form       string
-	scheme     string
-	minWords   int
-	contained  float64 // of skink dedup
-	markdown   bool    // of skink crawl
-	pictures   bool    // the same
-	links      onOff   // of skink crawl
-
-	onDuplicate string // of skink crawl: tag or skip
+	flags       *pflag.FlagSet
+	set         store.Settings
+	shingle     shingleSize
+	markdown    bool   // of skink crawl
+	pictures    bool   // the same
+	links       onOff  // the same
+	onDuplicate string // the same
 }
 
 // addOnDuplicateFlag adds --on-duplicate, which a store keeps too.
 func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
-	flags.StringVar(&r.onDuplicate, "on-duplicate", tag, "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only; links are followed of seeds, home pages and pages whose leader is on another host); a store keeps what it began with")
-}
-
-// The values of --on-duplicate.
-const (
-	tag  = "tag"
-	skip = "skip"
-)
-
-func onDuplicate(skips bool) string {
-	if skips {
-		return skip
-	}
-	return tag
+	r.onDuplicate = session.Tag
+	flags.Var(oneOf(&r.onDuplicate, session.Tag, session.Skip), "on-duplicate", "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only; links are followed of seeds, home pages and pages whose leader is on another host); a store keeps what it began with")
 }
 
 // addLinksFlag adds --links, which is not part of the rule but which a store keeps too.
@@ -59,16 +39,18 @@ func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
 var ruleFlagNames = []string{"similarity", "shingle", "unit", "step", "unordered", "form", "scheme", "min-words", "markdown", "pictures", "links", "on-duplicate"}
 
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
-	r := &ruleFlags{flags: flags, links: true, shingle: shingleSize{units: dedup.DefaultShingle}}
-	flags.Float64Var(&r.similarity, "similarity", dedup.DefaultSimilarity,
+	r := &ruleFlags{flags: flags, links: true, set: session.DefaultSettings()}
+	set := &r.set
+	r.shingle.units = set.Shingle
+	flags.Var(similarity(&set.Similarity), "similarity",
 		fmt.Sprintf("resemblance to its leader from which a page is near, %.2f to 1", dedup.LeastSimilarity()))
 	flags.Var(&r.shingle, "shingle", "words, or --unit, in a shingle")
-	flags.StringVar(&r.unit, "unit", string(dedup.Words), "what a shingle is made of: word or char")
-	flags.IntVar(&r.step, "step", 1, "units between the starts of two shingles; as many as are in one, which is the most, lays them end to end")
-	flags.BoolVar(&r.unordered, "unordered", false, "let the order of the units inside a shingle not count")
-	flags.StringVar(&r.form, "form", dedup.Plain.String(), "what else to take from the words, in de en es fr it nl pl pt ru sv uk: nofunction, noadjectives, singular, stem, joined by commas (other languages: at most stem)")
-	flags.StringVar(&r.scheme, "scheme", "bands", "how candidates are found: bands, super or mega")
-	flags.IntVar(&r.minWords, "min-words", dedup.DefaultMinWords, "words under which a page is thin and compared with nobody")
+	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "what a shingle is made of: word or char")
+	flags.Var(whole(&set.Step, 1, "1"), "step", "units between the starts of two shingles; as many as are in one, which is the most, lays them end to end")
+	flags.BoolVar(&set.Unordered, "unordered", false, "let the order of the units inside a shingle not count")
+	flags.StringVar(&set.Form, "form", set.Form, "what else to take from the words, in de en es fr it nl pl pt ru sv uk: nofunction, noadjectives, singular, stem, joined by commas (other languages: at most stem)")
+	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "how candidates are found: bands, super or mega")
+	flags.Var(whole(&set.MinWords, 0, "0 to compare every page that has a word"), "min-words", "words under which a page is thin and compared with nobody")
 	return r
 }
 
@@ -89,36 +71,11 @@ func (r *ruleFlags) keeps() store.Markdown {
 	return store.NoMarkdown
 }
 
-// defaultSettings returns the settings without any flags.
-func defaultSettings() store.Settings {
-	return addRuleFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).settings()
-}
-
 // settings returns the settings of the flags.
 func (r *ruleFlags) settings() store.Settings {
-	return store.Settings{
-		Format:     store.FormatVersion,
-		Extractor:  extractorVersion,
-		Tokenizer:  dedup.TokenizerVersion,
-		Sketch:     dedup.SketchVersion,
-		Form:       r.form,
-		Unit:       r.unit,
-		Shingle:    r.shingle.units,
-		Step:       r.step,
-		Unordered:  r.unordered,
-		Similarity: r.similarity,
-		Scheme:     r.scheme,
-		MinWords:   r.minWords,
-		Contained:  r.contained,
-		Markdown:   r.keeps(),
-		NoLinks:    !bool(r.links),
-		SkipTexts:  r.onDuplicate == skip,
-	}
-}
-
-// shinglingOf returns the shingling of settings.
-func shinglingOf(set store.Settings) dedup.Shingling {
-	return dedup.Shingling{Unit: dedup.Unit(set.Unit), K: set.Shingle, Step: set.Step, Unordered: set.Unordered}
+	set := r.set
+	set.Shingle, set.Markdown, set.NoLinks, set.SkipTexts = r.shingle.units, r.keeps(), !bool(r.links), r.onDuplicate == session.Skip
+	return set
 }
 
 // A shingleSize is a number of units. For a comparison of two texts it may be auto, which chooses
@@ -141,65 +98,17 @@ func (s *shingleSize) Set(text string) error {
 		s.auto = true
 		return nil
 	}
-	n, err := strconv.Atoi(text)
-	s.units, s.auto = n, false
-	return err
+	s.auto = false
+	return whole(&s.units, math.MinInt, "").Set(text)
 }
 
 func (s *shingleSize) Type() string { return "int" }
 
-// check refuses values that make no sense.
-func check(set store.Settings) (dedup.Rule, error) {
-	if err := shinglingOf(set).Check(); err != nil {
-		return dedup.Rule{}, usagef("--unit %s --shingle %d --step %d: %w", set.Unit, set.Shingle, set.Step, err)
-	}
-	form, err := dedup.ParseForm(set.Form)
-	if err != nil {
-		return dedup.Rule{}, usagef("--form: %w", err)
-	}
-	if set.MinWords < 0 {
-		return dedup.Rule{}, usagef("--min-words %d: try 0 to compare every page that has a word", set.MinWords)
-	}
-	if err := checkSimilarity(set.Similarity); err != nil {
-		return dedup.Rule{}, err
-	}
-	rule, err := dedup.NewRule(set.Similarity, set.Scheme, set.MinWords)
-	if err != nil {
-		return rule, usageError{err}
-	}
-	rule.Form, rule.Shingling, rule.Contained = form, shinglingOf(set), set.Contained
-	return rule, nil
-}
-
-// agree returns the rule and the settings of a store. A new store gets those of the flags. Any
-// other store keeps its own, and it is an error if a flag contradicts them.
-func (r *ruleFlags) agree(ctx context.Context, s store.Store, name string) (dedup.Rule, store.Settings, error) {
-	want := r.settings()
-	rule, err := check(want)
-	if err != nil {
-		return rule, want, err
-	}
-	has, err := store.ReadSettings(ctx, s)
-	if err != nil {
-		return rule, want, fmt.Errorf("%s: %w", name, err)
-	}
-	if has == nil {
-		if err = store.WriteSettings(ctx, s, want); errors.Is(err, store.ErrChanged) {
-			return r.agree(ctx, s, name) // another worker was faster
-		}
-		return rule, want, err
-	}
-	if err := r.contradicts(*has, name); err != nil {
-		return rule, want, err
-	}
-	if r.flags.Changed("rule") && r.contained != has.Contained {
-		return rule, want, usagef("--rule and --containment ask for a share of %v, but %s was written with %v (0: by resemblance alone): leave the flags out, or choose another --store", r.contained, name, has.Contained)
-	}
-	if has.Extractor != extractorVersion { // its records can be read, but the same pages would give other texts now
-		return rule, want, otherVersion(name, "extractor", has.Extractor, extractorVersion)
-	}
-	rule, err = ruleOf(*has, name)
-	return rule, *has, err
+// wanted returns the settings of the flags, and which of them are on the command line.
+func (r *ruleFlags) wanted() session.Wanted {
+	w := session.Wanted{Settings: r.settings()}
+	r.flags.Visit(func(f *pflag.Flag) { w.Insist = append(w.Insist, f.Name) })
+	return w
 }
 
 // over returns the settings of a store, overridden by the given flags.
@@ -220,60 +129,4 @@ func (r *ruleFlags) over(has store.Settings) store.Settings {
 		}
 	}
 	return has
-}
-
-// ruleOf returns the rule by which a store was judged.
-func ruleOf(has store.Settings, name string) (dedup.Rule, error) {
-	if err := readable(has, name); err != nil {
-		return dedup.Rule{}, err
-	}
-	return check(has)
-}
-
-// contradicts returns an error with the flag whose value differs from the store's.
-func (r *ruleFlags) contradicts(has store.Settings, name string) error {
-	keeps := onOff(!has.NoLinks)
-	for _, f := range []struct {
-		flag      string
-		given, is any
-	}{
-		{"similarity", r.similarity, has.Similarity},
-		{"shingle", r.shingle.units, has.Shingle},
-		{"unit", r.unit, has.Unit},
-		{"step", r.step, has.Step},
-		{"unordered", r.unordered, has.Unordered},
-		{"form", r.form, has.Form},
-		{"scheme", r.scheme, has.Scheme},
-		{"min-words", r.minWords, has.MinWords},
-		{"markdown", r.markdown, has.Markdown != store.NoMarkdown},
-		{"pictures", r.pictures, has.Markdown == store.WithPictures},
-		{"links", r.links.String(), keeps.String()},
-		{"on-duplicate", r.onDuplicate, onDuplicate(has.SkipTexts)},
-	} {
-		if r.flags.Changed(f.flag) && f.given != f.is {
-			return usagef("--%s %v, but %s was written with --%s %v: leave the flag out, or choose another --store", f.flag, f.given, name, f.flag, f.is)
-		}
-	}
-	return nil
-}
-
-// readable refuses a store whose values another version computed, because they are not comparable.
-func readable(has store.Settings, name string) error {
-	for _, v := range []struct {
-		what    string
-		has, is int
-	}{
-		{"format", has.Format, store.FormatVersion},
-		{"tokenizer", has.Tokenizer, dedup.TokenizerVersion},
-		{"sketch", has.Sketch, dedup.SketchVersion},
-	} {
-		if v.has != v.is {
-			return otherVersion(name, v.what, v.has, v.is)
-		}
-	}
-	return nil
-}
-
-func otherVersion(name, what string, has, is int) error {
-	return fmt.Errorf("%s was written by another version of skink (%s version %d, this one has %d): use that version, or choose another --store", name, what, has, is)
 }

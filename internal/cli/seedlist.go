@@ -20,12 +20,14 @@ import (
 	"skink/crawler/wire"
 	"skink/extract"
 	"skink/frontier"
+	"skink/internal/harmless"
+	"skink/internal/session"
 )
 
 // readList reads a list with one URL on each line. A # at the beginning of a line or after a space
 // begins a comment. A list is in UTF-8, or in UTF-16 with a byte order mark, as some editors write
 // it.
-func (all *seeds) readList(name string, r io.Reader) error {
+func readList(all *session.Seeds, name string, r io.Reader) error {
 	in := bufio.NewReaderSize(transform.NewReader(r, xunicode.BOMOverride(encoding.Nop.NewDecoder())), listHead)
 	head, _ := in.Peek(listHead) // reading the lines returns the same error
 	if err := checkList(name, head); err != nil {
@@ -43,10 +45,10 @@ func (all *seeds) readList(name string, r io.Reader) error {
 		if line == "" {
 			continue
 		}
-		if !hasScheme(line) {
+		if !frontier.HasScheme(line) {
 			return usagef("%s, line %d: %s is no URL: %s", name, n, brief(line), urlHint(line))
 		}
-		if err := all.addURL(line); err != nil {
+		if err := addSeed(all, line); err != nil {
 			return usagef("%s, line %d: %w", name, n, err)
 		}
 	}
@@ -79,16 +81,10 @@ func checkList(name string, head []byte) error {
 	return usagef("%s is no text (%s): a list of seeds has a URL a line", name, kind)
 }
 
-// hasScheme reports whether a word begins with a scheme. In prose, a URL may be later in the word.
-func hasScheme(word string) bool {
-	scheme, _, ok := strings.Cut(word, "://")
-	return ok && !strings.ContainsAny(scheme, " \t\"'<>()=/")
-}
-
 // brief quotes a text, shortened to fit on a line.
 func brief(s string) string {
 	const most = 80
-	s = withoutUser(s) // before the text is shortened
+	s = harmless.WithoutUser(s) // before the text is shortened
 	shown := []rune(s[:min(len(s), most*utf8.UTFMax)])
 	more := len(shown) > most || len(s) > most*utf8.UTFMax
 	shown = shown[:min(len(shown), most)]

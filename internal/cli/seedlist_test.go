@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"golang.org/x/text/encoding/unicode"
+
+	"skink/internal/session"
 )
 
 // Editors write lists in UTF-16, or with a mark at the beginning.
@@ -21,8 +23,8 @@ func TestSeedListEncoding(t *testing.T) {
 		lists[name] = encoded
 	}
 	for name, list := range lists {
-		var all seeds
-		if err := all.readList("list", strings.NewReader(list)); err != nil {
+		var all session.Seeds
+		if err := readList(&all, "list", strings.NewReader(list)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if !slices.Equal(all.URLs, want) {
 			t.Errorf("%s: got %q, want %q", name, all.URLs, want)
@@ -40,8 +42,8 @@ func TestNoSeedList(t *testing.T) {
 		{"bytes further on", strings.Repeat("https://example.org/\n", 500) + strings.Repeat("\x00\xff", 50), `list, line 501: "` + strings.Repeat("\ufffd", 80) + `"… is no URL: a URL begins with https:// or http://`},
 		{"endless line", strings.Repeat("a", 2<<20), "list, line 1: longer than 1 MB: a list of seeds has a URL a line"},
 	} {
-		var all seeds
-		if err := all.readList("list", strings.NewReader(tt.text)); err == nil || err.Error() != tt.want {
+		var all session.Seeds
+		if err := readList(&all, "list", strings.NewReader(tt.text)); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: got %.300v, want %s", tt.name, err, tt.want)
 		}
 	}

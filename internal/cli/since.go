@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/feed"
+	"skink/internal/harmless"
 	"skink/store"
 )
 
@@ -131,7 +132,7 @@ func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) erro
 	if last == "" {
 		from = sinceStart
 	}
-	fmt.Fprintf(con.Err, "go on from here with: skink export --store %s --since %s\n", quoted(storeName), quoted(from))
+	fmt.Fprintf(con.Err, "go on from here with: skink export --store %s --since %s\n", harmless.Quoted(storeName), harmless.Quoted(from))
 	if f.cursor == "" || last == "" {
 		return nil
 	}

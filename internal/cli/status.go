@@ -16,6 +16,7 @@ import (
 
 	"skink/frontier"
 	"skink/internal/harmless"
+	"skink/internal/session"
 	"skink/report"
 	"skink/store"
 )
@@ -60,12 +61,13 @@ func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.StringVar(&f.urls, "urls", "", "list the URLs of a state instead: pending, fetched, redirected, blocked, postponed, failed, given-up or outside")
 	flags.StringVar(&f.learned, "learned", "", "print what was learned of this HOST, or of that of a URL, instead, with the evidence")
 	flags.StringVar(&f.forget, "forget", "", "forget what was learned of this HOST; what it postponed a later run looks at again")
-	flags.StringVar(&f.format, "format", "text", "text, or json: one object, with --urls one a line")
+	f.format = "text"
+	flags.Var(oneOf(&f.format, "text", "json"), "format", "text, or json: one object, with --urls one a line")
 	return f.run
 }
 
 func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err error) {
-	asked := slices.IndexFunc(states, func(s namedState) bool { return s.name == f.urls })
+	asked := slices.IndexFunc(session.States, func(s session.NamedState) bool { return s.Name == f.urls })
 	switch {
 	case len(args) > 0:
 		return usagef("status takes no argument, but %q: --store names the store", args[0])
@@ -73,8 +75,6 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 		return usagef("--urls %q: try pending, fetched, redirected, blocked, postponed, failed, given-up or outside", f.urls)
 	case f.urls != "" && f.learned != "" || f.forget != "" && f.urls+f.learned != "":
 		return usagef("--urls, --learned and --forget are three questions: give one")
-	case f.format != "text" && f.format != "json":
-		return usagef("--format %q: try text or json", f.format)
 	}
 	if f.forget != "" {
 		return forget(ctx, *f.store, hostNamed(f.forget))
@@ -89,7 +89,7 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 	if f.learned != "" {
 		err = printLearned(ctx, out, s, hostNamed(f.learned), f.format == "json")
 	} else if f.urls != "" {
-		err = listURLs(ctx, out, s, states[asked], f.format == "json")
+		err = listURLs(ctx, out, s, session.States[asked], f.format == "json")
 	} else {
 		err = printStatus(ctx, out, s, f.format == "json")
 	}
@@ -98,17 +98,17 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 
 // A status is the output of skink status.
 type status struct {
-	URLs     map[string]int64 `json:"urls"`
-	Pages    int64            `json:"pages"`              // pages fetched
-	Other    int64            `json:"other"`              // files that are not text
-	Problems map[string]int64 `json:"problems,omitempty"` // by kind, of the URLs failed and given up
-	GivenUp  map[string]int64 `json:"given_up,omitempty"`
-	Hosts    []hostStatus     `json:"hosts,omitempty"` // hosts with pending URLs, most first
-	Workers  []workerStatus   `json:"workers,omitempty"`
+	URLs     map[string]int64       `json:"urls"`
+	Pages    int64                  `json:"pages"`              // pages fetched
+	Other    int64                  `json:"other"`              // files that are not text
+	Problems map[string]int64       `json:"problems,omitempty"` // by kind, of the URLs failed and given up
+	GivenUp  map[string]int64       `json:"given_up,omitempty"`
+	Hosts    []hostStatus           `json:"hosts,omitempty"` // hosts with pending URLs, most first
+	Workers  []session.WorkerStatus `json:"workers,omitempty"`
 
 	Postponed []report.Postponed `json:"postponed,omitempty"` // by pattern, most URLs first
 
-	rows []endRow
+	rows []session.EndRow
 	all  int64
 	at   time.Time // by the clock of the store's servers
 }
@@ -131,17 +131,17 @@ func printStatus(ctx context.Context, out io.Writer, s store.Reader, asJSON bool
 	}
 	fmt.Fprintln(out, report.Counted(st.all, "URL"))
 	for _, row := range st.rows {
-		row.print(out)
+		row.Print(out)
 	}
 	if len(st.Postponed) > 0 {
-		printPostponed(out, st.Postponed)
+		session.PrintPostponed(out, st.Postponed)
 	}
 	if err := printWorkers(out, st.Workers, st.at); err != nil || len(st.Hosts) == 0 {
 		return err
 	}
 	fmt.Fprintf(out, "%s with URLs pending\n", report.Counted(len(st.Hosts), "host"))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, h := range st.Hosts[:min(len(st.Hosts), mostHosts)] {
+	for _, h := range st.Hosts[:min(len(st.Hosts), session.MostHosts)] {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", harmless.Line(h.Host), report.Grouped(h.Pending), h.note())
 	}
 	return w.Flush()
@@ -170,17 +170,17 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	if err != nil {
 		return st, err
 	}
-	postponed, err := countPostponed(ctx, s, n, tally)
+	postponed, err := session.CountPostponed(ctx, s, n, tally)
 	if err != nil {
 		return st, err
 	}
-	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = countsByName(n, postponed), tally.Pages(), tally.Other, tally.Problems, tally.GivenUp
-	st.rows, st.all = endRows(n, postponed, tally)
+	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = session.CountsByName(n, postponed), tally.Pages(), tally.Other, tally.Problems, tally.GivenUp
+	st.rows, st.all = session.EndRows(n, postponed, tally)
 	if st.Postponed, err = report.PostponedIn(ctx, s, ""); err != nil {
 		return st, err
 	}
-	st.at = timeAt(ctx, s)
-	if st.Workers, err = workersAt(ctx, s, st.at); err != nil {
+	st.at = session.TimeAt(ctx, s)
+	if st.Workers, err = session.WorkersAt(ctx, s, st.at); err != nil {
 		return st, err
 	}
 	alone, err := store.LeftAlone(ctx, s)
@@ -218,8 +218,8 @@ type urlStatus struct {
 
 // listURLs lists the URLs in a state, with the reason from their records. For pending URLs and
 // those outside the scope it prints only the URL.
-func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked namedState, asJSON bool) error {
-	state := asked.state
+func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked session.NamedState, asJSON bool) error {
+	state := asked.State
 	print := func(u urlStatus) error {
 		if asJSON {
 			return writeLine(out, u)
@@ -243,7 +243,7 @@ func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked namedSta
 			return err
 		}
 		r := &page.Record
-		if r.End() != state || asked.later != (r.Kind == store.Later) {
+		if r.End() != state || asked.Later != (r.Kind == store.Later) {
 			continue
 		}
 		if err := print(urlStatus{r.URL, r.Status, r.Problem, r.Detail, r.Tries, r.Location, r.Visited().UTC()}); err != nil {
@@ -259,7 +259,7 @@ func (u urlStatus) why() string {
 		why = append(why, u.Problem)
 	}
 	if u.Detail != "" && u.Detail != u.Problem {
-		why = append(why, u.Detail+adviceOn(u.Problem))
+		why = append(why, u.Detail+session.AdviceOn(u.Problem))
 	}
 	if u.Tries > 0 {
 		why = append(why, "tried "+report.Counted(u.Tries, "time"))
@@ -278,4 +278,21 @@ func writeLine(out io.Writer, v any) error {
 	enc := json.NewEncoder(harmless.JSON(out))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// printWorkers writes the workers as a text for users.
+func printWorkers(out io.Writer, list []session.WorkerStatus, now time.Time) error {
+	if len(list) == 0 {
+		return nil
+	}
+	fmt.Fprintln(out, report.Counted(len(list), "worker"))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, s := range list {
+		note := ""
+		if s.Dead {
+			note = fmt.Sprintf("not heard of for %v: what it held is free %v after its last word", now.Sub(s.Seen).Round(time.Second), session.ClaimsLast)
+		}
+		fmt.Fprintf(w, "  %s\tholds %s\t%d under way\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
+	}
+	return w.Flush()
 }

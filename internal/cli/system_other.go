@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"io/fs"
 	"os"
 )
 
@@ -17,6 +16,3 @@ func (noSignal) String() string { return "none" }
 func (noSignal) Signal()        {}
 
 func ignoreBackground() {}
-
-// allocated returns the length of a file: this system does not provide its size on disk.
-func allocated(info fs.FileInfo) int64 { return info.Size() }

@@ -67,7 +67,7 @@ var (
 )
 
 func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &tuneFlags{flags: flags}
+	f := &tuneFlags{flags: flags, similarity: dedup.DefaultSimilarity}
 	flags.StringArrayVar(&f.forms, "form", triedForms, "form to try (may be repeated)")
 	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "what to make shingles of")
 	flags.IntSliceVar(&f.shingles, "shingle", nil, "lengths to try, in words or characters (default 1 to 12 words, 4 to 50 characters)")
@@ -75,7 +75,7 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	flags.BoolVar(&f.all, "all", false, "print every combination with every threshold, not only the best")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.BoolVar(&f.curve, "curve", false, "print the probability curves of the schemes")
-	flags.Float64Var(&f.similarity, "similarity", dedup.DefaultSimilarity, "the similarity whose bands --curve shows")
+	flags.Var(similarity(&f.similarity), "similarity", "the similarity whose bands --curve shows")
 	return f.run
 }
 
@@ -401,14 +401,11 @@ type point struct {
 // printCurve prints, for each resemblance, the probability with which each scheme finds two pages
 // as candidates.
 func (f *tuneFlags) printCurve(w io.Writer) error {
-	if err := checkSimilarity(f.similarity); err != nil {
-		return err
-	}
 	var schemes []dedup.Scheme
 	for _, name := range []string{"bands", "super", "mega"} {
 		s, err := dedup.ParseScheme(name, f.similarity)
 		if err != nil {
-			return usageError{err}
+			return usageError{Err: err}
 		}
 		schemes = append(schemes, s)
 	}

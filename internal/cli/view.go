@@ -2,19 +2,13 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"net/netip"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
 	"skink/internal/complete"
-	"skink/internal/loopback"
+	"skink/internal/session"
 	"skink/report"
 	"skink/store"
 	"skink/view"
@@ -50,12 +44,13 @@ Example: a store of another name, at another port
 // viewFlags are the flags of skink view.
 type viewFlags struct {
 	store  *string
-	listen string
+	listen address
 }
 
 func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &viewFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.listen, "listen", viewAddress, "address to listen at; a port alone is one of loopback")
+	f.listen = address{viewAddress, viewAddress}
+	flags.Var(&f.listen, "listen", "address to listen at; a port alone is one of loopback")
 	return f.run
 }
 
@@ -63,104 +58,35 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(args) > 0 {
 		return usagef("unexpected %q: a store is named by --store", args[0])
 	}
-	address, err := loopback.Address(f.listen)
-	if err != nil {
-		return usagef("--listen %q: %w: try a port, such as 8466, or an address with one", f.listen, err)
-	}
 	lent := newLender(*f.store, con.Err)
 	defer lent.close()
-	opt := view.Options{Store: lent, Name: withoutPassword(*f.store), Address: address, Moment: momentOf, Marked: inArchive}
-	err = lent.Read(ctx, func(s store.Reader) error {
+	var opt view.Options
+	err := lent.Read(ctx, func(s store.Reader) error {
 		settings, err := storedSettings(ctx, s)
 		if err != nil {
 			return err
 		}
+		rule, err := session.StoredRule(settings, *f.store)
+		opt = viewOf(f.listen.full, rule)
+		opt.Store, opt.Name, opt.Moment = lent, withoutPassword(*f.store), session.MomentOf
 		opt.About = report.About{Store: opt.Name, Settings: settings}
-		opt.Rule, err = ruleOf(settings, *f.store)
-		opt.Alike, opt.Nearly = alikeBy(opt.Rule), nearlyUpTo(opt.Rule)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	server, err := showAt(address, opt)
+	server, err := view.Listen(f.listen.full, opt)
 	if err != nil {
 		return fmt.Errorf("--listen %w", err)
 	}
-	fmt.Fprintf(con.Err, "%s is shown at %s\nCtrl-C ends it\n", opt.Name, server.url)
+	fmt.Fprintf(con.Err, "%s is shown at %s\nCtrl-C ends it\n", opt.Name, server.URL())
 	<-ctx.Done()
-	return server.close()
+	return server.Close()
 }
 
-// A viewServer serves a view until it is closed.
-type viewServer struct {
-	view *view.View
-	http *http.Server
-	url  string // to open in a browser
-	done chan error
-}
-
-// showAt serves a view at an address.
-func showAt(address string, opt view.Options) (*viewServer, error) {
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: try another port", address, err)
-	}
-	at, query := reachable(listener.Addr()), ""
-	if !isLoopback(listener.Addr().String()) {
-		opt.Token = rand.Text()
-		query = "?token=" + opt.Token
-	}
-	v, err := view.New(opt)
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	s := &viewServer{view: v, url: "http://" + at + "/" + query, done: make(chan error, 1)}
-	s.http = &http.Server{Handler: v, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-	s.http.RegisterOnShutdown(v.End)
-	go func() { s.done <- s.http.Serve(listener) }()
-	return s, nil
-}
-
-// reachable returns the address with which a browser can reach a listener. The address of all
-// interfaces cannot be opened, so reachable replaces it by the first address of this machine that
-// other machines can reach.
-func reachable(listener net.Addr) string {
-	at, err := netip.ParseAddrPort(listener.String())
-	if err != nil || !at.Addr().IsUnspecified() {
-		return listener.String()
-	}
-	best := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	all, _ := net.InterfaceAddrs() // on an error, loopback remains
-	for _, one := range all {
-		of, err := netip.ParsePrefix(one.String())
-		switch addr := of.Addr().Unmap(); {
-		case err != nil, !addr.IsGlobalUnicast(), at.Addr().Is4() && !addr.Is4():
-		case best.IsLoopback(), !best.Is4() && addr.Is4():
-			best = addr
-		}
-	}
-	return netip.AddrPortFrom(best, at.Port()).String()
-}
-
-// isLoopback reports whether a listener's address can be reached only from this machine.
-func isLoopback(address string) bool {
-	at, err := netip.ParseAddrPort(address)
-	return err == nil && at.Addr().IsLoopback()
-}
-
-// close stops the server. Answers under way have a second to finish.
-func (s *viewServer) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if err := s.http.Shutdown(ctx); err != nil {
-		s.http.Close()
-	}
-	s.view.Close()
-	if err := <-s.done; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+// viewOf returns how to show a store that is judged by a rule. The caller adds the store.
+func viewOf(address string, rule dedup.Rule) view.Options {
+	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUpTo(rule), Marked: inArchive}
 }
 
 // alikeBy returns a function that compares all pages of a store with all others by a rule.

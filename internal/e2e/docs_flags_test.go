@@ -22,7 +22,7 @@ func helpFlags(t *testing.T) map[flagOf]string {
 			t.Fatalf("skink %s --help: %v\n%s", command, err, out)
 		}
 		for _, m := range regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)(.*)$`).FindAllStringSubmatch(string(out), -1) {
-			if m[1] == "help" || m[1] == "mirrors" {
+			if m[1] == "help" {
 				continue
 			}
 			value := ""

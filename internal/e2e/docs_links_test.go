@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -79,4 +80,70 @@ func anchors(t *testing.T, page string) map[string]bool {
 		}, m[1])] = true
 	}
 	return names
+}
+
+// TestMarkdown checks that the documents are plain Markdown: no HTML, and no block of commands that
+// TestDocs does not run.
+func TestMarkdown(t *testing.T) {
+	t.Parallel()
+	fence := regexp.MustCompile("(?m)^ *```(.*)$")
+	code := regexp.MustCompile("`[^`]*`")
+	tag := regexp.MustCompile(`</?[a-z!][^>]*>`)
+	for _, page := range documents(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range fence.FindAllStringSubmatch(string(text), -1) {
+			switch {
+			case i%2 == 0 && !slices.Contains([]string{"console", "sql", "go", "mermaid", "text"}, m[1]):
+				t.Errorf("%s has a block of %q", page, m[1])
+			case i%2 == 1 && m[1] != "":
+				t.Errorf("%s: a block ends with %q", page, m[0])
+			}
+		}
+		if found := tag.FindString(code.ReplaceAllString(unfenced(t, page), "")); found != "" {
+			t.Errorf("%s has HTML: %s", page, found)
+		}
+	}
+}
+
+// TestMetricsTable compares the metrics in docs/operations.md with those that the code defines.
+func TestMetricsTable(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("internal/monitor/monitor.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, m := range regexp.MustCompile(`describe\("(\w+)"|Name: +"skink_(\w+)"`).FindAllStringSubmatch(string(source), -1) {
+		want = append(want, "skink_"+m[1]+m[2])
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(skink_\\w+)` \\|").FindAllStringSubmatch(unfenced(t, "docs/operations.md"), -1) {
+		got = append(got, m[1])
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if len(want) < 5 || !slices.Equal(got, want) {
+		t.Errorf("docs/operations.md has the metrics %v, want %v", got, want)
+	}
+}
+
+// TestProblemsTable checks that docs/crawling.md explains each problem of a URL.
+func TestProblemsTable(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("crawler/page.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems := regexp.MustCompile(`Problem\w+ +Problem = "([^"]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(problems) < 10 {
+		t.Errorf("crawler/page.go has only %d problems", len(problems))
+	}
+	page := unfenced(t, "docs/crawling.md")
+	for _, m := range problems {
+		if !strings.Contains(page, "\n| `"+m[1]+"` | ") {
+			t.Errorf("docs/crawling.md does not explain the problem %q", m[1])
+		}
+	}
 }

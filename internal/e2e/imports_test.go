@@ -61,10 +61,10 @@ var table = map[string]struct {
 	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/corpus", "internal/lru", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
 	"internal/corpus":             {[]string{"extract", "internal/table", "crawler", "crawler/wire", "frontier", "store", "warc"}, nil},
 	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "internal/disk", "warc"}, nil},
-	"internal/revisit":            {[]string{"store"}, nil},
 	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},
 	"internal/monitor":            {[]string{"internal/loopback"}, []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":                {[]string{"internal/archive", "warc", "internal/harmless", "internal/memory", "internal/monitor", "internal/loopback", "view", "frontier", "crawler", "crawler/robots", "crawler/wire", "crawler/folder", "extract", "dedup", "store", "store/badger", "internal/disk", "store/postgres", "store/remote", "report", "report/audit", "feed", "internal/ingest", "internal/complete", "internal/precedence", "internal/corpus", "internal/revisit", "store/overlay", "crawler/learn"}, []string{"github.com/spf13/pflag"}},
+	"internal/session":            {[]string{"crawler", "crawler/folder", "crawler/learn", "crawler/robots", "crawler/wire", "dedup", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "store", "store/remote", "view", "warc"}, nil},
+	"internal/cli":                {[]string{"crawler", "crawler/learn", "crawler/wire", "dedup", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc"}, []string{"github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // the same
 	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool over what skink printed
@@ -76,7 +76,7 @@ var table = map[string]struct {
 
 // pure packages may not reach the network, the disk, the clock or a log. Of the package
 // time they may use what does not look at the clock: a duration is a number.
-var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/revisit": true, "internal/precedence": true}
+var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/precedence": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

@@ -31,9 +31,13 @@ func TestDocsPage(t *testing.T) {
 	}
 }
 
-// findingsPage returns a table of the findings of each list, in Markdown.
+// findingsPage returns the severities and a table of the findings of each list, in Markdown.
 func findingsPage() string {
 	var b strings.Builder
+	b.WriteString("\n| severity | heading in the report |\n|---|---|\n")
+	for w := Weight(1); int(w) < len(weightNames); w++ {
+		fmt.Fprintf(&b, "| %s | %s |\n", w, weightTitles[w])
+	}
 	for _, l := range lists(&Audit{site: newSite()}) {
 		fmt.Fprintf(&b, "\n### %s\n\n| finding | severity | what | why it matters | how to fix it |\n|---|---|---|---|---|\n", l.Name)
 		for _, f := range l.Findings {

@@ -1,0 +1,52 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+)
+
+// A Handler processes the pages that a crawl fetches.
+type Handler interface {
+	// Handle stores the result of a URL. It passes the page's links to leads, and writes in this
+	// order, so that a killed crawl loses no URL: first the items of leads, then the page, and last
+	// the end of the URL. Several goroutines call it. An error ends the crawl, with two exceptions,
+	// for which nothing of the page was written: [frontier.ErrLost] says that another worker holds
+	// the page's host by now, and [ErrLookAgain] that the URL must be fetched again.
+	Handle(ctx context.Context, p *Page, leads *Leads) error
+
+	// Pages returns the number of pages in the store, for Options.MaxPages.
+	Pages() int64
+}
+
+// lookAgainPriority is the priority of URLs that are fetched again: after all others of their host.
+// They begin when no other turn of the host is under way, so that all earlier pages are handled by
+// then.
+const lookAgainPriority = 96
+
+// ErrLookAgain is returned by a [Handler] that must see other pages of the host before this one.
+// The URL goes to the end of its host's queue and is fetched again.
+var ErrLookAgain = errors.New("fetch the page again after the others of its host")
+
+// A Leaver is a [Handler] that can end the crawl of a host.
+type Leaver interface {
+	// Leave is called after each handled page of the host. It returns why the host must get no more
+	// requests, or "" if it may.
+	Leave(host string) (why string)
+}
+
+// A Prober is a [Handler] that needs the answers of hosts for URLs that cannot exist.
+type Prober interface {
+	// Probe is called after the page at url was handled. It returns a URL of the same host that
+	// cannot exist, or "" for none. A URL outside the scope is not requested.
+	Probe(ctx context.Context, url string) (string, error)
+
+	// Probed is called with the result.
+	Probed(ctx context.Context, p *Page) error
+}
+
+// A Sweeper is a [Handler] that may queue more URLs when nothing is left to fetch.
+type Sweeper interface {
+	// Sweep returns how many URLs it queued. It is called when the frontier is empty, until it
+	// queues nothing, and not if a limit ends the crawl.
+	Sweep(ctx context.Context) (queued int, err error)
+}

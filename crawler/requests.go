@@ -1,0 +1,93 @@
+package crawler
+
+import (
+	"context"
+	"net/http/httptrace"
+	"time"
+
+	"skink/crawler/wire"
+)
+
+// watch returns a context for the requests of a turn. They tell the schedule when they are sent and
+// when their answers begin.
+//
+// A DNS look-up, connecting and the TLS handshake can take longer than the host's rest. If the rest
+// counted from the beginning of the turn, the next request would follow at once on the same
+// connection.
+func (s *schedule) watch(ctx context.Context, t *turn) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(httptrace.WroteRequestInfo) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			t.host.sent(t.number)
+			t.send()
+			s.offer(t.host)
+			s.changed()
+		},
+		GotFirstResponseByte: func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if t.host.heard(t.number) {
+				s.offer(t.host)
+				s.changed()
+			}
+		},
+	})
+}
+
+// robotsBegin records that a request for robots.txt starts: the next request to that host must wait
+// for its rest.
+func (s *schedule) robotsBegin(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.askAside(s.host(name), time.Now())
+}
+
+// robotsEnd records that a request for robots.txt has ended, whether it was answered, and how long
+// it took.
+func (s *schedule) robotsEnd(name string, answered bool, took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.host(name)
+	h.robots++
+	if answered {
+		h.gotRobots(took)
+	}
+	s.offer(h)
+}
+
+// hop waits until a host may have a request that does not come from a turn, such as the target of a
+// redirected robots.txt, and counts that request. It fails if the wait would take longer than
+// Options.Timeout, or when ctx ends.
+func (s *schedule) hop(ctx context.Context, name string) error {
+	at, err := s.reserve(name)
+	if err != nil {
+		return err
+	}
+	if rest := time.Until(at); rest > 0 {
+		return sleep(ctx, nil, rest)
+	}
+	return ctx.Err()
+}
+
+// reserve counts a request that does not come from a turn, and returns when it may start.
+func (s *schedule) reserve(name string) (time.Time, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.host(name)
+	at := latest(h.rested(), time.Now())
+	if s.opt.Timeout > 0 && time.Until(at) > s.opt.Timeout {
+		return at, &wire.TimeoutError{Limit: s.opt.Timeout} // do not hold a connection for so long
+	}
+	s.askAside(h, at)
+	return at, nil
+}
+
+// askAside counts a request at a time that does not come from a turn. Later requests wait until
+// after it.
+func (s *schedule) askAside(h *host, at time.Time) {
+	h.ask(at)
+	h.requests++
+	h.robots++
+	s.offer(h)
+}

@@ -1,0 +1,151 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"skink/crawler/robots"
+	"skink/crawler/wire"
+	"skink/frontier"
+)
+
+// permit returns what robots.txt says of the URL of a turn. Its error is that of ctx.
+func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
+	if c.opt.IgnoreRobots {
+		return p, nil
+	}
+	rules, err := c.robots.get(ctx, t.item.URL)
+	if ctx.Err() != nil {
+		return p, ctx.Err()
+	}
+	if err != nil {
+		p.refusal = c.noRobots(t.item, err)
+		return p, nil
+	}
+	p.origin, _, _ = strings.Cut(t.item.URL, "://")
+	p.delay = rules.CrawlDelay(c.opt.UserAgent)
+	if !rules.Allowed(c.opt.UserAgent, t.item.URL) {
+		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow it"}
+	}
+	return p, nil
+}
+
+// noRobots returns the page of a URL whose robots.txt cannot be fetched.
+//
+// The cache would keep a failure for ten minutes. But a URL is tried again only after the back-off
+// of its host. If robots.txt were not requested again then, a short outage would use up all tries
+// of a site's only seed. So a transient failure is forgotten at once, and the schedule alone
+// decides when the host is asked again.
+func (c *Crawl) noRobots(item frontier.Item, err error) *Page {
+	page := robotsProblem(item, err)
+	if page.Transient() {
+		c.robots.forget(item.URL)
+	}
+	return page
+}
+
+// robotsProblem returns the page of a URL whose robots.txt cannot be fetched. If there was no
+// answer, the page has the problem of that request, such as [ProblemConnect]. Else it has
+// [ProblemUnrobots].
+func robotsProblem(item frontier.Item, err error) *Page {
+	page := &Page{Item: item, FetchedAt: time.Now(), Problem: ProblemUnrobots, Detail: err.Error()}
+	cause := errors.Unwrap(err)
+	if busy, ok := errors.AsType[*robotsBusy](err); ok {
+		page.Header = http.Header{"Retry-After": {busy.retryAfter}}
+	} else if _, answered := errors.AsType[robotsStatus](err); cause != nil && !answered {
+		page.Problem, page.Detail = classify(cause)
+		page.Detail = "robots.txt: " + page.Detail
+	}
+	return page
+}
+
+// counted wraps fetch so that the schedule counts the requests for robots.txt.
+func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
+	return func(ctx context.Context, robotsURL string) (int, []byte, error) {
+		host := frontier.HostOf(robotsURL)
+		c.schedule.robotsBegin(host)
+		began := time.Now()
+		status, body, err := fetch(ctx, robotsURL)
+		_, busy := errors.AsType[*robotsBusy](err)
+		c.schedule.robotsEnd(host, busy || err == nil && status < 500, time.Since(began))
+		return status, body, err
+	}
+}
+
+// maxRobotsHops is how many redirects of a robots.txt are followed (RFC 9309, section 2.3.1.2).
+const maxRobotsHops = 5
+
+// fetchRobots fetches a robots.txt and follows its redirects, waiting for the rest of each host.
+// Apart from these waits, it takes no longer than Options.Timeout. A status of 3xx means that a
+// redirect cannot be followed, or that there were too many. The body has up to robots.MaxBytes+1
+// bytes. An incomplete body is an error, because a rule may be missing, and so is an answer with
+// Retry-After.
+func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int, body []byte, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			status, body, err = 0, nil, &panicError{robotsURL, v}
+		}
+	}()
+	left := f.opt.Timeout
+	for hops := 0; ; hops++ {
+		x, err := f.robotsExchange(ctx, robotsURL, &left)
+		if err != nil {
+			return 0, nil, err
+		}
+		if isRedirect(x.Status) && hops < maxRobotsHops {
+			from := robotsURL
+			if robotsURL, err = location(from, x.Header); err == nil && !f.opt.trespasses(from, robotsURL) {
+				if err := f.waitFor(ctx, robotsURL); err != nil {
+					return 0, nil, err
+				}
+				continue
+			}
+		}
+		later := x.Header.Get("Retry-After")
+		switch {
+		case later != "" && (x.Status == http.StatusTooManyRequests || x.Status >= 500):
+			return 0, nil, &robotsBusy{x.Status, later}
+		case x.Status == http.StatusPartialContent:
+			return 0, nil, errors.New("answered with a part of the file, which was not asked for")
+		case !wire.IsPage(x.Status):
+			return x.Status, nil, nil
+		case x.BodyErr != nil && !errors.Is(x.BodyErr, wire.ErrTooLarge):
+			return 0, nil, x.BodyErr
+		}
+		return x.Status, x.Body, nil
+	}
+}
+
+// robotsExchange makes one exchange of fetchRobots within the time left, and subtracts from it the time
+// used.
+func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *time.Duration) (*wire.Exchange, error) {
+	ctx, clock, cancel := wire.StartClock(ctx, *left, f.opt.Timeout)
+	defer cancel()
+	defer func() { *left -= clock.Used() }()
+	request, err := wire.NewRequest(ctx, robotsURL, f.robotsHeader)
+	if err != nil {
+		return nil, err
+	}
+	x := &wire.Exchange{Request: request, Limit: robots.MaxBytes + 1, Clock: clock}
+	began := time.Now()
+	err = f.wire.Do(x)
+	if x.Raw != nil {
+		x.Raw.URL, x.Raw.At = robotsURL, began
+		f.opt.OnAnswer(x.Raw)
+	}
+	return x, err
+}
+
+// A robotsBusy is an answer to the request for robots.txt with an error status and a Retry-After.
+type robotsBusy struct {
+	status     int
+	retryAfter string // as sent
+}
+
+func (e *robotsBusy) Error() string {
+	return fmt.Sprintf("status %d, Retry-After %s", e.status, cut(e.retryAfter))
+}

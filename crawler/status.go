@@ -1,0 +1,136 @@
+package crawler
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A HostState describes the progress of a crawl at one host.
+type HostState struct {
+	Name     string
+	Requests int           // requests started, robots.txt included
+	Took     time.Duration // time that an answer takes, smoothed; 0: no answer yet
+	Rest     time.Duration // between two requests
+	Until    time.Time     // no requests before this time; may be past
+	Fails    int           // failures in a row
+	Hopeless bool          // the crawl does not wait for it, see backoff.go
+	Budget   bool          // its budget is spent, and it has URLs
+	Alone    string        // why this crawl sends it no more requests, see backoff.go; "": it does
+	Left     bool          // it has URLs to fetch, or may have some
+}
+
+// Hosts returns the state of the hosts in memory, sorted by name. Hosts with nothing left to fetch
+// are removed from memory after a while.
+func (c *Crawl) Hosts() []HostState {
+	s := c.schedule
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]HostState, 0, len(s.hosts))
+	for _, h := range s.hosts {
+		left := len(h.urls) > 0 || h.supply != dry || h.taking
+		all = append(all, HostState{
+			Name: h.name, Requests: h.requests, Took: h.took, Rest: h.rest(), Until: h.until,
+			Fails: h.fails, Hopeless: h.hopeless, Budget: left && !h.affords(0), Alone: h.alone, Left: left || h.open > 0,
+		})
+	}
+	slices.SortFunc(all, func(a, b HostState) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// A Demand is a host whose robots.txt asks for a longer delay than it gets.
+type Demand struct {
+	Host  string
+	Asked time.Duration
+}
+
+// Demanding returns hosts that asked for more than Options.MaxDelay, the longest delay first. It
+// returns the first 1000 that were found.
+func (c *Crawl) Demanding() []Demand {
+	s := c.schedule
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []Demand
+	for host, asked := range s.demanding {
+		all = append(all, Demand{host, asked})
+	}
+	slices.SortFunc(all, func(a, b Demand) int {
+		return cmp.Or(cmp.Compare(b.Asked, a.Asked), cmp.Compare(a.Host, b.Host))
+	})
+	return all
+}
+
+// Fetched returns the total size in bytes of the decoded bodies fetched so far.
+func (c *Crawl) Fetched() int64 {
+	c.schedule.mu.Lock()
+	defer c.schedule.mu.Unlock()
+	return c.schedule.bytes
+}
+
+// InFlight returns how many URLs are being fetched or processed.
+func (c *Crawl) InFlight() int {
+	c.schedule.mu.Lock()
+	defer c.schedule.mu.Unlock()
+	return c.schedule.capacity.begun
+}
+
+// Held returns how many hosts this crawl holds.
+func (c *Crawl) Held() int {
+	c.schedule.mu.Lock()
+	defer c.schedule.mu.Unlock()
+	return len(c.schedule.claims.held)
+}
+
+// A LeftHost is a host that this crawl stopped asking.
+type LeftHost struct{ Host, Why string }
+
+// LeftAlone returns the hosts that this crawl stopped asking, sorted by name.
+func (c *Crawl) LeftAlone() []LeftHost {
+	s := c.schedule
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []LeftHost
+	for _, h := range s.hosts {
+		if h.alone != "" {
+			all = append(all, LeftHost{h.name, h.alone})
+		}
+	}
+	slices.SortFunc(all, func(a, b LeftHost) int { return cmp.Compare(a.Host, b.Host) })
+	return all
+}
+
+// Waiting returns the number of hosts that have URLs to fetch, now or later, or one in flight.
+func (c *Crawl) Waiting() int {
+	s := c.schedule
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.claims.waiting
+	for h := range s.claims.held {
+		if h.spot.Queue() != nil || h.parked || h.open > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Pause stops new requests until [Crawl.GoOn]. Requests under way finish, hosts stay claimed, and
+// timeouts keep running.
+func (c *Crawl) Pause() { c.setPaused(true) }
+
+// GoOn ends a pause.
+func (c *Crawl) GoOn() { c.setPaused(false) }
+
+func (c *Crawl) setPaused(paused bool) {
+	s := c.schedule
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paused = paused
+	s.changed()
+}
+
+// Paused reports whether the crawl is paused.
+func (c *Crawl) Paused() bool {
+	c.schedule.mu.Lock()
+	defer c.schedule.mu.Unlock()
+	return c.schedule.paused
+}

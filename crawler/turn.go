@@ -1,0 +1,226 @@
+package crawler
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"skink/frontier"
+)
+
+// A turn is the permission to fetch one URL of a host. The schedule's mutex guards what follows
+// began.
+type turn struct {
+	item    frontier.Item
+	host    *host
+	claim   frontier.Claim // of the host
+	located bool           // the host's address was looked up before the turn began
+	pace    pace           // of the host when the turn began
+	began   time.Time
+
+	stage   stage
+	arrived bool      // its page waits for a worker, or has one
+	number  int       // of its request, among those of the host
+	robots  int       // host.robots when the turn began
+	before  time.Time // when the host was asked before
+}
+
+// A stage is how far a turn has come.
+//
+//	begun ──▶ sent ──▶ answered ──▶ ended
+//
+// next begins a turn. The turn is sent when its first request was written to the connection, for
+// the page or for its robots.txt. It is answered when fetched has its page, and ended when done says
+// that all is stored. The page of a folder is answered only in done. locate and admit may undo a
+// turn: it ends as if it had not begun.
+type stage int
+
+const (
+	begun stage = iota
+	sent
+	answered
+	ended
+)
+
+// begin starts the first URL of a host.
+func (s *schedule) begin(h *host, now time.Time) *turn {
+	h.requests++
+	t := &turn{item: h.urls[0], host: h, claim: h.claim, located: h.located, pace: h.pace(), began: now, number: h.requests, robots: h.robots, before: h.asked}
+	h.urls, h.first = h.urls[1:], false
+	h.ask(now)
+	h.turns++
+	h.open++
+	h.unsent++
+	if h.at != nil {
+		h.at.open++
+	}
+	s.capacity.begin(t.pace)
+	s.offer(h)
+	return t
+}
+
+// A permission is what robots.txt says of a URL.
+type permission struct {
+	refusal *Page         // the page of a URL that must not be fetched, or not now; nil: it may be
+	origin  string        // of the robots.txt; "": it is unknown
+	delay   time.Duration // its Crawl-delay
+}
+
+// admit reports whether a turn goes on with its permission, or was undone. It is undone if the claim
+// of its host was lost. It is also undone if the host was asked for robots.txt, or answered that,
+// since the turn began: the time slot of the turn has then passed, as have those of other turns that
+// waited for the same answer.
+func (s *schedule) admit(t *turn, p permission) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := t.host
+	if p.origin != "" {
+		if h.told(p.origin, p.delay) && len(s.demanding) < mostNamed {
+			s.demanding[h.name] = p.delay
+		}
+		s.offer(h)
+	}
+	late := p.origin != "" && p.refusal == nil && h.delay > 0 && h.robots != t.robots
+	if late {
+		h.first = true
+	}
+	if late || t.claim != h.claim {
+		s.undo(t)
+		return false
+	}
+	return true
+}
+
+// fetched takes the result of a turn. It reports whether the URL must be tried again: the caller
+// then gives the URL back to the frontier and calls done. Otherwise the page goes to a worker. The
+// error is that of ctx: the request may have been cut off, so the page says nothing about the URL.
+//
+// The next page of a host may be requested while a worker processes this one. A folder waits until
+// this one is stored: its pages are judged in the order of their links, so that one folder always
+// gets the same verdicts (with PerHost 1).
+func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := a.turn
+	if a.asked {
+		s.bytes += int64(len(a.page.Body))
+		t.host.spend(a.page)
+	}
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	switch {
+	case a.page.Transient():
+		giveUp := t.host.failed(a.page, t.began)
+		s.free(t)
+		if !giveUp && t.item.Kind != probing {
+			return true, nil
+		}
+	case !t.host.folder:
+		s.answer(a)
+	}
+	t.arrived = true
+	s.capacity.arrived++
+	return false, nil
+}
+
+// An outcome is what came of a turn whose page was handled.
+type outcome struct {
+	lost  bool     // the claim of the host was lost: another worker may hold it
+	alone string   // why the host must get no more requests; "": it may
+	probe string   // URL that the host is asked for next, see [Prober]; "": none
+	depth int      // of the URLs that the frontier has got
+	hosts []string // hosts of these URLs
+}
+
+// done ends a turn.
+func (s *schedule) done(a *arrival, o outcome) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, h := a.turn, a.turn.host
+	if t.stage < answered {
+		s.answer(a)
+	}
+	h.spot.Leave() // its key in the line may change
+	h.alone = cmp.Or(h.alone, o.alone)
+	switch {
+	case t.claim != h.claim:
+	case o.lost:
+		s.letGo(h)
+	case o.probe != "":
+		h.urls = append([]frontier.Item{{URL: o.probe, Depth: t.item.Depth, Kind: probing}}, h.urls...)
+	}
+	s.end(t)
+	for _, name := range o.hosts {
+		h := s.hosts[name]
+		if h == nil || !h.held() {
+			s.claims.stale = true
+			continue
+		}
+		h.found(o.depth)
+		s.offer(h)
+	}
+	s.changed()
+}
+
+// undo ends a turn as if it had not begun: its URL is the host's next one again.
+func (s *schedule) undo(t *turn) {
+	if h := t.host; t.claim == h.claim {
+		h.urls = append([]frontier.Item{t.item}, h.urls...)
+	}
+	t.unasked()
+	s.free(t)
+	s.end(t)
+}
+
+// unasked resets the time of the host's last request to that before the turn, unless another
+// request has started since.
+func (t *turn) unasked() {
+	if t.host.requests == t.number {
+		t.host.asked = t.before
+	}
+}
+
+// send records that the first request of a turn was sent, or will not be.
+func (t *turn) send() {
+	if t.stage < sent {
+		t.stage = sent
+		t.host.unsent--
+	}
+}
+
+// answer ends the request of a turn that did not fail. If there was none, the host's rest counts as
+// if the turn had not begun.
+func (s *schedule) answer(a *arrival) {
+	if a.asked {
+		a.turn.host.well(a.page.Took)
+	} else {
+		a.turn.unasked()
+	}
+	s.free(a.turn)
+}
+
+// free ends the request of a turn, so that its host can have another request.
+func (s *schedule) free(t *turn) {
+	h := t.host
+	h.spot.Leave() // its key in the line may have changed, and vacate moves other hosts before it is put back
+	t.send()
+	t.stage = answered
+	s.capacity.asking[t.pace]--
+	h.open--
+	s.vacate(h.at)
+	s.offer(h)
+	s.changed()
+}
+
+// end ends a turn whose request has ended.
+func (s *schedule) end(t *turn) {
+	t.stage = ended
+	if t.arrived {
+		s.capacity.arrived--
+	}
+	s.capacity.begun--
+	t.host.turns--
+	s.claims.doubt(t.host)
+	s.offer(t.host)
+}

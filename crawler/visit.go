@@ -1,0 +1,161 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"skink/crawler/wire"
+	"skink/frontier"
+)
+
+// # From a turn to a stored page
+//
+// visit looks up the address of the turn's host, gets its robots.txt, and fetches the URL. The
+// result is an arrival, which a worker passes to hand. hand gives the page to the handler, and ends
+// the turn. They tell the schedule four things, in this order: locate, admit, fetched and done.
+
+// An arrival is the result of a turn.
+type arrival struct {
+	turn   *turn
+	page   *Page
+	asked  bool        // the URL was requested; false: the page only says why not
+	bodies *wire.Share // must be given back
+}
+
+// visit fetches the URL of a turn. It returns nil if the URL must have another turn.
+func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
+	ctx, ok := c.locate(c.schedule.watch(ctx, t), t)
+	if !ok {
+		return nil, ctx.Err()
+	}
+	allowed, err := c.permit(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if !c.schedule.admit(t, allowed) {
+		return nil, nil
+	}
+	a := &arrival{turn: t, page: allowed.refusal}
+	if a.page == nil {
+		if a.page, err = c.postponed(ctx, t.item); err != nil {
+			return nil, err
+		}
+	}
+	if a.page == nil {
+		a.page, a.asked = c.fetch(ctx, t.item), true
+		c.findSitemaps(ctx, t, a.page)
+		if c.opt.OnPage != nil {
+			c.opt.OnPage(a.page)
+		}
+	}
+	a.page.Claim = t.claim
+	switch again, err := c.schedule.fetched(ctx, a); {
+	case err != nil:
+		return nil, err
+	case again:
+		return nil, c.tryLater(ctx, a)
+	}
+	return a, nil
+}
+
+// locate looks up the address of a turn's host, if there is a limit for each address, and reports
+// whether the turn may go on. The turn goes on with the returned context.
+func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
+	if c.lookup == nil || t.host.folder {
+		return ctx, true
+	}
+	var at netip.Addr
+	known := false
+	if !t.located {
+		at, known = c.lookup(ctx, t.host.name)
+	}
+	brief, newly, ok := c.schedule.locate(t, at, known)
+	if newly {
+		c.closeIdle()
+	}
+	if brief {
+		ctx = wire.WithoutReuse(ctx)
+	}
+	return ctx, ok
+}
+
+// tryLater gives the URL of a transient problem back to the frontier, to be tried again.
+func (c *Crawl) tryLater(ctx context.Context, a *arrival) error {
+	item := a.turn.item
+	item.Tries++
+	lost, err := c.release(ctx, a, item)
+	if err != nil {
+		return err
+	}
+	c.schedule.done(a, outcome{lost: lost, depth: item.Depth, hosts: []string{a.turn.host.name}})
+	return nil
+}
+
+// release gives the URL of a turn back to the frontier as item. It reports whether the claim of the
+// host was lost.
+func (c *Crawl) release(ctx context.Context, a *arrival, item frontier.Item) (lost bool, err error) {
+	c.keepRaw(a.page)
+	err = c.front.Release(ctx, a.turn.claim, item)
+	if err == nil || errors.Is(err, frontier.ErrLost) {
+		return err != nil, nil
+	}
+	return false, fmt.Errorf("release %s: %w", item.URL, err)
+}
+
+// keepRaw calls OnAnswer for a page that does not reach the handler.
+func (c *Crawl) keepRaw(page *Page) {
+	if c.opt.OnAnswer != nil && page.Raw != nil {
+		c.opt.OnAnswer(page.Raw)
+	}
+}
+
+// hand passes an arrival to the handler, and ends its turn.
+func (c *Crawl) hand(ctx context.Context, a *arrival) error {
+	defer a.bodies.Release()
+	handle := c.handle
+	if a.turn.item.Kind == probing {
+		handle = c.probed
+	}
+	o, err := handle(ctx, a)
+	if err != nil {
+		return err
+	}
+	c.schedule.done(a, o)
+	return nil
+}
+
+// handle passes a page to the handler.
+func (c *Crawl) handle(ctx context.Context, a *arrival) (o outcome, err error) {
+	if err := c.readSitemap(ctx, a.page); err != nil {
+		return o, err
+	}
+	leads, err := LeadsOf(a.page, &c.opt)
+	if err != nil {
+		return o, err
+	}
+	t := a.turn
+	switch err := c.handler.Handle(ctx, a.page, leads); {
+	case errors.Is(err, ErrLookAgain):
+		item := t.item
+		item.Priority = lookAgainPriority
+		if o.lost, err = c.release(ctx, a, item); err != nil {
+			return o, err
+		}
+		o.depth, o.hosts = item.Depth, []string{t.host.name}
+	case errors.Is(err, frontier.ErrLost):
+		o.lost = true // the new holder fetches the URL and finds its links
+	case err != nil:
+		return o, err
+	default:
+		o.depth, o.hosts = leads.depth(), append(leads.hosts(), a.page.Listed.hosts()...)
+	}
+	if l, ok := c.handler.(Leaver); ok {
+		o.alone = l.Leave(t.host.name)
+	}
+	if !o.lost {
+		o.probe, err = c.probe(ctx, t)
+	}
+	return o, err
+}

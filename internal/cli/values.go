@@ -1,0 +1,301 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/internal/loopback"
+	"skink/report"
+)
+
+// # Values of flags
+//
+// The type of a flag says which values it accepts. The error of another value says what to try.
+
+// A number is the value of a flag with a number that has bounds.
+type number[T int | int64 | float64 | time.Duration] struct {
+	to          *T
+	kind        string // in help
+	parse       func(string) (T, error)
+	format      func(T) string
+	meant       func(string) string // a valid spelling of a text that is no number, or ""
+	wants       string              // what to try without one
+	least, most T
+	outside     func(T) string // the error of a number outside the bounds
+}
+
+func (n *number[T]) String() string { return n.format(*n.to) }
+func (n *number[T]) Type() string   { return n.kind }
+
+func (n *number[T]) Set(text string) error {
+	v, err := n.parse(text)
+	switch {
+	case err != nil:
+		return errors.New("try " + cmp.Or(n.meant(unspaced(text)), n.wants))
+	case !(n.least <= v && v <= n.most): // also a float that is no number
+		return errors.New(n.outside(v))
+	}
+	*n.to = v
+	return nil
+}
+
+// whole returns the value of a flag with a whole number. try is what to try instead of one that is
+// too small.
+func whole[T int | int64](to *T, least T, try string) *number[T] {
+	return &number[T]{to, "int", parseWhole[T], func(n T) string { return fmt.Sprint(n) }, meantWhole, "a whole number", least, math.MaxInt, trying[T](try)}
+}
+
+// lasting returns the value of a flag with a duration.
+func lasting(to *time.Duration, least time.Duration, try string) *number[time.Duration] {
+	return &number[time.Duration]{to, "duration", time.ParseDuration, time.Duration.String, meantDuration, "a duration, such as 500ms or 2s", least, math.MaxInt64, trying[time.Duration](try)}
+}
+
+// size returns the value of a flag with a number of bytes: 500, 64KB, 10MB, 1GB. The units are
+// powers of 1024.
+func size(to *int64, least int64, try string) *number[int64] {
+	return &number[int64]{to, "size", parseSize, report.Size, meantSize, trySize, least, math.MaxInt64, trying[int64](try)}
+}
+
+const trySize = "a size, such as 500KB or 10MB"
+
+// ratio returns the value of a flag with a share of 1. outside returns the error of another number.
+func ratio(to *float64, least float64, outside func(float64) string) *number[float64] {
+	format := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+	return &number[float64]{to, "float64", parse, format, meantRatio, "a number, such as 0.8", least, 1, outside}
+}
+
+// similarity returns the value of a flag with a resemblance. Some users write a percentage.
+func similarity(to *float64) *number[float64] {
+	least := dedup.LeastSimilarity()
+	return ratio(to, least, func(v float64) string {
+		better := dedup.DefaultSimilarity
+		if share := v / 100; v > 1 && share >= least && share <= 1 {
+			better = share
+		}
+		return fmt.Sprintf("it is between %.2f and 1: try %v", least, better)
+	})
+}
+
+func trying[T any](text string) func(T) string { return func(T) string { return "try " + text } }
+
+func parseWhole[T int | int64](text string) (T, error) {
+	n, err := strconv.ParseInt(text, 0, 64)
+	if int64(T(n)) != n {
+		return 0, strconv.ErrRange
+	}
+	return T(n), err
+}
+
+var units = []struct {
+	name  string
+	bytes int64
+}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1}}
+
+func parseSize(text string) (int64, error) {
+	number, unit := strings.ToUpper(strings.TrimSpace(text)), int64(1)
+	for _, u := range units {
+		if cut, ok := strings.CutSuffix(number, u.name); ok {
+			number, unit = cut, u.bytes
+			break
+		}
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+	if err != nil || n < 0 || n > (1<<62)/unit {
+		return 0, strconv.ErrSyntax
+	}
+	return n * unit, nil
+}
+
+func unspaced(text string) string { return strings.ToLower(strings.ReplaceAll(text, " ", "")) }
+
+func meantWhole(value string) string {
+	digits := strings.NewReplacer(",", "", "_", "", "'", "").Replace(value)
+	digits, thousands := strings.CutSuffix(digits, "k")
+	digits, millions := strings.CutSuffix(digits, "m")
+	n, err := strconv.ParseInt(strings.TrimSuffix(digits, ".0"), 10, 32)
+	switch {
+	case err != nil:
+		return ""
+	case thousands:
+		n *= 1e3
+	case millions:
+		n *= 1e6
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func meantRatio(value string) string {
+	number, percent := strings.CutSuffix(strings.Replace(value, ",", ".", 1), "%")
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return ""
+	}
+	if percent {
+		n /= 100
+	}
+	return fmt.Sprint(n)
+}
+
+func meantSize(value string) string {
+	n, err := parseSize(strings.Replace(value, "ib", "b", 1))
+	if err != nil {
+		return ""
+	}
+	return report.Size(n)
+}
+
+// meantDuration reads a bare number as seconds, and also accepts days.
+func meantDuration(value string) string {
+	for _, text := range []string{value, value + "s"} {
+		if _, err := time.ParseDuration(text); err == nil {
+			return text
+		}
+	}
+	for _, unit := range []struct {
+		name  string
+		hours int
+	}{{"days", 24}, {"day", 24}, {"d", 24}, {"weeks", 168}, {"week", 168}, {"w", 168}} {
+		number, ok := strings.CutSuffix(value, unit.name)
+		if n, err := strconv.Atoi(number); ok && err == nil {
+			return strconv.Itoa(n*unit.hours) + "h"
+		}
+	}
+	for _, unit := range []string{"hours", "hour", "minutes", "minute", "min", "seconds", "second", "sec"} {
+		if number, ok := strings.CutSuffix(value, unit); ok {
+			if _, err := time.ParseDuration(number + unit[:1]); err == nil {
+				return number + unit[:1]
+			}
+		}
+	}
+	return ""
+}
+
+// A choice is the value of a flag that is one of some words.
+type choice[T ~string] struct {
+	to *T
+	of []T
+}
+
+func oneOf[T ~string](to *T, of ...T) *choice[T] { return &choice[T]{to, of} }
+
+func (c *choice[T]) String() string { return string(*c.to) }
+func (c *choice[T]) Type() string   { return "string" }
+
+func (c *choice[T]) Set(text string) error {
+	if slices.Contains(c.of, T(text)) {
+		*c.to = T(text)
+		return nil
+	}
+	var words []string
+	for _, word := range c.of {
+		words = append(words, string(word))
+	}
+	last := len(words) - 1
+	return errors.New(didYouMean(text, words, "", "try "+strings.Join(words[:last], ", ")+" or "+words[last]))
+}
+
+// An onOff is the value of a flag that is on or off.
+type onOff bool
+
+func (o *onOff) String() string {
+	if *o {
+		return "on"
+	}
+	return "off"
+}
+
+func (o *onOff) Type() string { return "on|off" }
+
+func (o *onOff) Set(text string) error {
+	if text != "on" && text != "off" {
+		return errors.New("try on or off")
+	}
+	*o = text == "on"
+	return nil
+}
+
+// A list is the part of a value that may be given several times. It implements [pflag.SliceValue].
+type list []string
+
+func (l *list) String() string           { return strings.Join(*l, " ") }
+func (l *list) Type() string             { return "stringArray" }
+func (l *list) Append(text string) error { *l = append(*l, text); return nil }
+func (l *list) Replace(all []string) error {
+	*l = all
+	return nil
+}
+func (l *list) GetSlice() []string { return *l }
+
+// expressions is the value of a flag with regular expressions.
+type expressions struct {
+	list
+	compiled []*regexp.Regexp
+}
+
+func (e *expressions) Set(text string) error {
+	compiled, err := regexp.Compile(text)
+	if err != nil {
+		return fmt.Errorf("it is no regular expression: %w: the syntax is that of https://go.dev/s/re2syntax", err)
+	}
+	e.compiled = append(e.compiled, compiled)
+	return e.Append(text)
+}
+
+// privateHosts is the value of a flag with private hosts and networks to which connections are
+// allowed.
+type privateHosts struct {
+	list
+	hosts []string
+	nets  []netip.Prefix
+}
+
+func (p *privateHosts) Set(text string) error {
+	if net, err := netip.ParsePrefix(text); err == nil {
+		p.nets = append(p.nets, net.Masked())
+	} else if addr, err := netip.ParseAddr(text); err == nil {
+		p.nets = append(p.nets, netip.PrefixFrom(addr, addr.BitLen()))
+	} else if text == "" || strings.ContainsAny(text, "/ ") {
+		return errors.New("try a host, such as intranet.example or localhost:8080, or a CIDR, such as 10.0.0.0/8")
+	} else {
+		p.hosts = append(p.hosts, text)
+	}
+	return p.Append(text)
+}
+
+func addPrivateFlag(flags *pflag.FlagSet) *privateHosts {
+	p := &privateHosts{}
+	flags.Var(p, "allow-private", "connect to this HOST or CIDR although it is not on the public internet (may be repeated)")
+	return p
+}
+
+// allow adds the hosts and networks to the options of a crawl.
+func (p *privateHosts) allow(o *crawler.Options) {
+	o.AllowHosts, o.AllowNets = append(o.AllowHosts, p.hosts...), append(o.AllowNets, p.nets...)
+}
+
+// An address is the value of a flag with an address to listen at. A port alone is one of loopback.
+type address struct{ given, full string }
+
+func (a *address) String() string { return a.given }
+func (a *address) Type() string   { return "string" }
+
+func (a *address) Set(text string) (err error) {
+	if a.full, err = loopback.Address(text); err != nil {
+		return fmt.Errorf("%w: try a port, such as 8466, or an address with one", err)
+	}
+	a.given = text
+	return nil
+}

@@ -1,0 +1,14 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+)
+
+// Reason returns the error of a file operation without the name of the file.
+func Reason(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}

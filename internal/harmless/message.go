@@ -1,0 +1,30 @@
+package harmless
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Error returns an error for users and logs: on one line, because some libraries write
+// paragraphs, and without passwords.
+func Error(err error) string {
+	return WithoutUser(strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " "))
+}
+
+// userInfo matches everything between a colon and an @ within one part of a URL, which may lack its
+// scheme.
+var userInfo = regexp.MustCompile(`(:/{0,2})[^\s/\\?#":][^\s/\\?#"]*@`)
+
+// WithoutUser returns a text without anything that may be the user and password of a URL.
+func WithoutUser(text string) string { return userInfo.ReplaceAllString(text, "$1…@") }
+
+// Quoted returns a word quoted for a shell.
+func Quoted(word string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:@%+=,", r)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

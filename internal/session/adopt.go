@@ -1,0 +1,63 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"skink/frontier"
+	"skink/internal/archive"
+	"skink/internal/harmless"
+	"skink/report"
+	"skink/store"
+	"skink/store/remote"
+)
+
+// Adopt closes the files that dead workers left open in the folder of an archive, and reports each.
+// It returns the reasons why other files stay open, by file name. A worker counts as dead when it
+// has been silent for longer than its claims on hosts last. again puts the URLs of missing answers
+// back into the frontier; if it is nil, files with missing answers are skipped.
+func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.Context, []frontier.Item) (int, error), say func(format string, args ...any)) (left map[string]string, err error) {
+	open, err := archive.Opened(ctx, dir, s)
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	states, _, err := readWorkers(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	_, answers := beneath(s).(*remote.Reader) // served by the process that has the store
+	now := TimeAt(ctx, s)
+	left = map[string]string{}
+	for _, o := range open {
+		whose := "a crawl"
+		if o.Worker != "" {
+			whose = "worker " + harmless.Line(o.Worker)
+		}
+		if silent := now.Sub(states[o.Worker].Seen); silent < ClaimsLast {
+			left[o.Name] = fmt.Sprintf("%s has it open and was seen %v ago: wait until it ends, or if it died, until it has been silent for %v", whose, max(silent, 0).Round(time.Second), ClaimsLast)
+			continue
+		}
+		if answers { // some systems have no locks
+			left[o.Name] = whose + " has it open: wait until it ends"
+			continue
+		}
+		closed, lost, err := archive.Adopt(ctx, dir, s, o, again)
+		switch {
+		case errors.Is(err, archive.ErrLocked):
+			left[o.Name] = whose + " has it open: wait until it ends"
+		case errors.Is(err, archive.ErrLacking):
+			left[o.Name] = fmt.Sprintf("it lacks the answers of %s, as after a power cut: run the crawl again with --warc %s, which fetches them", report.Counted(lost, "page"), harmless.Quoted(dir))
+		case err != nil:
+			say("%s died, and its file stays open: %s", whose, harmless.Error(err))
+			left[o.Name] = whose + " died and left it open"
+		case closed:
+			say("%s died and left %s open: it was completed and has an index now", whose, o.Name)
+		}
+		if err == nil && lost > 0 {
+			say("the answers of %s are not in %s, as after a power cut: they are fetched again", report.Counted(lost, "page"), o.Name)
+		}
+	}
+	return left, nil
+}

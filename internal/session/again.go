@@ -1,0 +1,345 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"skink/crawler"
+	"skink/crawler/learn"
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// # Visiting again and retrying
+//
+// At the beginning of a run, URLs that must be visited again are put back into the frontier, with
+// that moment as their due time. So the time of a URL's record shows whether the visit was made.
+// The store keeps the moment until the round is complete. If a run is killed, even while it puts
+// URLs back, the next run uses the same moment, and visits no URL twice.
+
+// Again selects URLs to visit again. The zero value selects none.
+type Again struct {
+	Retry    string           // States as the user named them; "": none
+	States   []frontier.State // URLs in these states
+	Recrawl  string           // Due or Age as the user gave it; "": neither
+	Due      bool             // URLs that are due by Schedule
+	Age      time.Duration    // without Due: URLs that were last visited at least so long ago
+	Schedule Schedule
+}
+
+func (a *Again) wanted() bool { return a.Recrawl != "" || len(a.States) > 0 }
+
+// Retried are the states whose URLs can be put back.
+var Retried = []frontier.State{frontier.Failed, frontier.GivenUp, frontier.Blocked, frontier.Outside}
+
+// A round is a selection of URLs with the time at which it began. The store keeps it until it is
+// complete.
+type round struct {
+	Asked   time.Time `json:"asked"`
+	Retry   string    `json:"retry,omitempty"`
+	Recrawl string    `json:"recrawl,omitempty"`
+}
+
+const roundName = "round"
+
+// openRound returns the round that this run begins or continues.
+func openRound(ctx context.Context, s store.Meta, a *Again) (round, error) {
+	began := round{Asked: time.Now().UTC(), Retry: a.Retry, Recrawl: a.Recrawl}
+	text, err := s.Meta(ctx, roundName)
+	if err != nil || len(text) == 0 {
+		return began, err
+	}
+	var last round
+	if err := json.Unmarshal(text, &last); err != nil {
+		return began, fmt.Errorf("read what was asked for: %w: %v", store.ErrCorrupt, err)
+	}
+	if last.Retry == began.Retry && last.Recrawl == began.Recrawl {
+		return last, nil
+	}
+	return began, nil
+}
+
+// writeRound writes a round to the store; the zero round means that none is under way.
+func writeRound(ctx context.Context, s store.Meta, r round) error {
+	text, err := json.Marshal(r)
+	if r == (round{}) {
+		text = nil
+	}
+	if err == nil {
+		err = s.SetMeta(ctx, roundName, text)
+	}
+	if err != nil {
+		return fmt.Errorf("write what was asked for: %w", err)
+	}
+	return nil
+}
+
+// A selection is the URLs that a run visits again, beside new ones.
+type selection struct {
+	store     store.Store
+	of        *Again
+	named     []frontier.Item   // seeds of this run
+	admits    func(string) bool // whether a URL is in the scope
+	depth     int               // of URLs that were outside the scope
+	postponed bool              // also those that earlier runs postponed
+	round     round
+}
+
+// putBack puts the URLs to visit again into the frontier, and returns their number.
+func (c *selection) putBack(ctx context.Context) (n int64, err error) {
+	if c.of.wanted() {
+		if err := writeRound(ctx, c.store, c.round); err != nil {
+			return 0, err
+		}
+		if err := store.SetLastRound(ctx, c.store, c.round.Asked); err != nil {
+			return 0, err
+		}
+	}
+	var some []frontier.Item
+	flush := func() error {
+		put, err := c.store.Requeue(ctx, some)
+		n, some = n+int64(put), some[:0]
+		return err
+	}
+	for item, err := range c.items(ctx, func(time.Time) {}) {
+		if err != nil {
+			return n, err
+		}
+		if some = append(some, item); len(some) == 1000 {
+			if err := flush(); err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, flush()
+}
+
+// items yields the URLs to visit again: seeds of this run that failed or were only checked, and the
+// URLs that the options select. It calls notDue with the times at which others are due.
+func (c *selection) items(ctx context.Context, notDue func(time.Time)) iter.Seq2[frontier.Item, error] {
+	return func(yield func(frontier.Item, error) bool) {
+		for _, list := range []iter.Seq2[frontier.Item, error]{c.failedSeeds(ctx), c.ended(ctx, notDue), c.nowInScope(ctx), c.putLast(ctx)} {
+			for item, err := range list {
+				if !yield(item, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// failedSeeds yields the seeds on the command line that failed before, and failed targets of their
+// redirects. A seed that was only checked, because a page links to it, is fetched now.
+func (c *selection) failedSeeds(ctx context.Context) iter.Seq2[frontier.Item, error] {
+	return func(yield func(frontier.Item, error) bool) {
+		for _, seed := range c.named {
+			for url, hops := seed.URL, 0; url != "" && hops <= crawler.MaxHops; hops++ {
+				r, err := c.recordOf(ctx, url)
+				if err != nil {
+					yield(frontier.Item{}, err)
+					return
+				}
+				if r == nil {
+					break
+				}
+				item := c.itemOf(r)
+				if r.Checked {
+					item.Kind, item.Depth = frontier.Page, 0
+				}
+				again := r.Checked || slices.Contains(Retried, r.End())
+				if again && r.Visited().Before(c.round.Asked) && !yield(item, nil) {
+					return
+				}
+				url = r.Location
+			}
+		}
+	}
+}
+
+func (c *selection) recordOf(ctx context.Context, url string) (*store.Record, error) {
+	pages, err := c.store.Pages(ctx, []dedup.Hash{dedup.Hash(frontier.ID(url))}, store.WantRecord)
+	if err != nil || pages[0] == nil {
+		return nil, err
+	}
+	return &pages[0].Record, nil
+}
+
+// itemOf returns the item that fetches a record's URL again.
+func (c *selection) itemOf(r *store.Record) frontier.Item {
+	it := frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: c.round.Asked, ETag: r.ETag, Modified: r.Modified}
+	if r.Checked {
+		it.Kind = frontier.Check
+	}
+	if r.Kind == store.Sitemap {
+		it.Kind = frontier.Sitemap
+	}
+	return it
+}
+
+// ended yields the URLs with a record that are selected.
+func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2[frontier.Item, error] {
+	return func(yield func(frontier.Item, error) bool) {
+		if !c.of.wanted() {
+			return
+		}
+		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
+			if err != nil {
+				yield(frontier.Item{}, fmt.Errorf("look for what is to be visited again: %w", err))
+				return
+			}
+			r := &page.Record
+			switch again, err := c.wants(ctx, r, notDue); {
+			case err != nil:
+				yield(frontier.Item{}, err)
+				return
+			case again && !yield(c.itemOf(r), nil):
+				return
+			}
+		}
+	}
+}
+
+// wants reports whether a record's URL is selected. If it will be due later, wants calls notDue.
+func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time.Time)) (bool, error) {
+	asked := c.round.Asked
+	switch {
+	case r.Kind == store.Later: // see putLast
+		return false, nil
+	case r.Kind == store.Skipped || !frontier.HasScheme(r.URL) || !r.Visited().Before(asked):
+		return false, nil
+	case slices.Contains(c.of.States, r.End()):
+		return true, nil
+	case c.of.Recrawl == "":
+		return false, nil
+	case !c.of.Due:
+		return !r.Visited().Add(c.of.Age).After(asked), nil
+	}
+	due := c.of.Schedule.Due(r, nil)
+	if r.Follows() && !due.After(asked) {
+		leader, err := c.recordOf(ctx, r.DuplicateOf)
+		if err != nil {
+			return false, err
+		}
+		due = c.of.Schedule.Due(r, leader)
+	}
+	if due.After(asked) {
+		notDue(due)
+		return false, nil
+	}
+	return true, nil
+}
+
+// dated processes the lastmods of a sitemap. It puts pages that changed after their last visit back
+// into the frontier, if the host's lastmods have proved reliable.
+func (c *selection) dated(ctx context.Context, book *learn.Book, listed []crawler.Dated) error {
+	ids := make([]dedup.Hash, len(listed))
+	for i, d := range listed {
+		ids[i] = dedup.Hash(frontier.ID(d.URL))
+	}
+	pages, err := c.store.Pages(ctx, ids, store.WantRecord)
+	if err != nil {
+		return err
+	}
+	proofs, changed := map[string]learn.Proofs{}, map[string][]frontier.Item{}
+	for i, page := range pages {
+		if page == nil {
+			continue
+		}
+		r, host := &page.Record, frontier.HostOf(listed[i].URL)
+		p := proofs[host]
+		switch right, known := holds(r, listed[i].LastMod); {
+		case right:
+			p.Right++
+		case known:
+			p.Wrong++
+		}
+		proofs[host] = p
+		if r.Visited().Before(c.round.Asked) && changedBy(r, listed[i].LastMod) {
+			changed[host] = append(changed[host], c.itemOf(r))
+		}
+	}
+	for host, p := range proofs {
+		all, err := book.Dated(ctx, host, p)
+		if err == nil && trusted(all.Right, all.Wrong) {
+			_, err = c.store.Requeue(ctx, changed[host])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nowInScope yields the URLs that were outside the scope, if they are selected and the scope
+// now admits them. Their distance from a seed is unknown, so their links are followed only if the
+// depth has no limit. URLs of folders stay outside, because only a folder's own pages may link
+// there.
+func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, error] {
+	return func(yield func(frontier.Item, error) bool) {
+		if !slices.Contains(c.of.States, frontier.Outside) {
+			return
+		}
+		for url, err := range c.store.URLs(ctx, frontier.Outside) {
+			if err != nil {
+				yield(frontier.Item{}, err)
+				return
+			}
+			item := frontier.Item{URL: url, Depth: c.depth, Due: c.round.Asked}
+			if c.admits(url) && !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// nothingBack returns a message that no URLs were selected, or "" if none were asked for.
+func (r *run) nothingBack(firstDue time.Time) string {
+	a := &r.opt.Again
+	switch {
+	case a.Due && !firstDue.IsZero():
+		return fmt.Sprintf("Nothing of the crawl in %s is due before %s.", r.store.Name, firstDue.UTC().Format(time.RFC3339))
+	case a.Recrawl != "":
+		return fmt.Sprintf("Nothing of the crawl in %s was last visited longer ago than %s.", r.store.Name, a.Recrawl)
+	case len(a.States) > 0:
+		return fmt.Sprintf("Nothing is left to try again: no URL of the crawl in %s is %s.", r.store.Name, strings.ReplaceAll(a.Retry, ",", " or "))
+	}
+	return ""
+}
+
+// putLast yields the URLs that earlier runs postponed, if this run postpones nothing.
+func (c *selection) putLast(ctx context.Context) iter.Seq2[frontier.Item, error] {
+	return func(yield func(frontier.Item, error) bool) {
+		if !c.postponed {
+			return
+		}
+		tally, err := c.store.Tally(ctx)
+		if err != nil {
+			yield(frontier.Item{}, err)
+			return
+		}
+		if tally.Later == 0 {
+			return
+		}
+		now := time.Now().UTC()
+		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
+			if err != nil {
+				yield(frontier.Item{}, fmt.Errorf("look for what was postponed: %w", err))
+				return
+			}
+			r := &page.Record
+			item := frontier.Item{URL: r.URL, Depth: r.Depth, Priority: crawler.PutBackPriority, Due: now}
+			if r.Checked {
+				item.Kind = frontier.Check
+			}
+			if r.Kind == store.Later && !yield(item, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"skink/feed"
+)
+
+// A slowConsumer takes a minute each time, and fails at last if it is told to.
+type slowConsumer struct {
+	calls int
+	err   error
+}
+
+func (c *slowConsumer) CatchUp(context.Context) error {
+	c.calls++
+	time.Sleep(time.Minute)
+	return c.err
+}
+
+func (c *slowConsumer) Close(context.Context) error { return nil }
+
+func one(c feed.Consumer, server string) consumers {
+	return consumers{all: []consumer{{c, time.Second, server}}, out: Output{Quiet: true}}
+}
+
+// A consumer that takes a minute costs the crawl nothing.
+func TestSlowConsumer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &slowConsumer{}
+		began := time.Now()
+		var crawled time.Duration
+		err := one(slow, "").while(t.Context(), t.Context(), func(context.Context) error {
+			time.Sleep(10 * time.Second) // the crawl
+			crawled = time.Since(began)
+			return nil
+		})
+		if err != nil || crawled != 10*time.Second || slow.calls != 1 {
+			t.Errorf("the crawl took %v, beside a consumer that was called %d times; %v", crawled, slow.calls, err)
+		}
+	})
+}
+
+// A consumer that fails ends the crawl, and its error is what the crawl ended with.
+func TestConsumerFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := errors.New("nobody reads")
+		err := one(&slowConsumer{err: gone}, "").while(t.Context(), t.Context(), func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		if !errors.Is(err, gone) {
+			t.Errorf("the crawl ended with %v, want %v", err, gone)
+		}
+	})
+}
+
+// A deadServer never answers.
+type deadServer struct{}
+
+func (deadServer) CatchUp(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+func (d deadServer) Close(ctx context.Context) error { return d.CatchUp(ctx) }
+
+// A server that never answers holds up the end of a crawl for the grace period, counted from the
+// stop, and for no longer.
+func TestDeadServer(t *testing.T) {
+	const grace = 10 * time.Second
+	synctest.Test(t, func(t *testing.T) {
+		following := one(deadServer{}, "http://localhost:9200/pages")
+		run, stop := context.WithCancel(t.Context())
+		late, cancel := withGrace(run, grace)
+		defer cancel()
+		var stopped time.Time
+		err := following.while(run, late, func(context.Context) error {
+			time.Sleep(time.Hour) // the crawl
+			stopped = time.Now()
+			stop()
+			time.Sleep(grace / 2) // pages in flight
+			return context.Canceled
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the crawl ended with %v", err)
+		}
+		if unsent, err := following.close(late); err != nil || !unsent {
+			t.Errorf("close: %v, unsent %v", err, unsent)
+		}
+		if took := time.Since(stopped); took != grace {
+			t.Errorf("the crawl ended %v after the stop, want %v", took, grace)
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/report"
+	"skink/store"
+)
+
+// A NamedState is a state of URLs with its name for users.
+type NamedState struct {
+	Name  string
+	State frontier.State
+	Later bool // only the postponed URLs in this state
+	Note  string
+}
+
+// States lists all states, in the order in which a URL may reach them. The status, the summary of a
+// crawl and the report use these names.
+var States = []NamedState{
+	{"pending", frontier.Pending, false, "still to fetch"},
+	{"fetched", frontier.Fetched, false, ""},
+	{"redirected", frontier.Redirected, false, "to another URL"},
+	{"blocked", frontier.Blocked, false, "robots.txt says no"},
+	{"postponed", frontier.Blocked, true, "their patterns kept returning known texts; fetch them with --budget off"},
+	{"failed", frontier.Failed, false, "no page there"},
+	{"given-up", frontier.GivenUp, false, "tried as often as is allowed"},
+	{"outside", frontier.Outside, false, "linked to, but out of scope or too deep"},
+}
+
+// NameOf returns the name of a state.
+func NameOf(state frontier.State) string {
+	for _, s := range States {
+		if s.State == state {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// LikelyPostponed estimates the number of postponed URLs from the counts. A postponed URL has the
+// state of a blocked one, and only its record has another kind. A record stays when its URL is
+// pending again. So the estimate assumes that all URLs with a blocked record are still blocked.
+func LikelyPostponed(n frontier.Counts, t store.Tally) int64 { return max(n.Blocked-t.Blocked, 0) }
+
+// CountPostponed returns the exact number of postponed URLs: if URLs with either kind of record may
+// be pending again, it reads all pending URLs.
+func CountPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t store.Tally) (int64, error) {
+	if n.Blocked == 0 || t.Blocked == 0 || t.Later == 0 || t.Blocked+t.Later <= n.Blocked {
+		return LikelyPostponed(n, t), nil
+	}
+	postponed, some := t.Later, []dedup.Hash(nil)
+	look := func() error {
+		pages, err := s.Pages(ctx, some, store.WantRecord)
+		for _, page := range pages {
+			if page != nil && page.Record.Kind == store.Later {
+				postponed--
+			}
+		}
+		some = some[:0]
+		return err
+	}
+	for url, err := range s.URLs(ctx, frontier.Pending) {
+		if err == nil {
+			if some = append(some, dedup.Hash(frontier.ID(url))); len(some) == 1000 {
+				err = look()
+			}
+		}
+		if err != nil {
+			return 0, fmt.Errorf("count what was postponed: %w", err)
+		}
+	}
+	if err := look(); err != nil {
+		return 0, fmt.Errorf("count what was postponed: %w", err)
+	}
+	return min(max(postponed, 0), n.Blocked), nil
+}
+
+// CountsByName returns the number of URLs in each state, by name. postponed is how many of the
+// blocked URLs were postponed.
+func CountsByName(n frontier.Counts, postponed int64) map[string]int64 {
+	return map[string]int64{
+		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked - postponed, "postponed": postponed,
+		"failed": n.Failed, "given-up": n.GivenUp, "outside": n.Outside,
+	}
+}
+
+// An EndRow is the number of URLs in one state.
+type EndRow struct {
+	Name string
+	N    int64
+	Note string
+}
+
+// EndRows returns the numbers of a store's URLs by state, which add up to all.
+func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, all int64) {
+	byName := CountsByName(n, postponed)
+	pending := n.Pending // these may have a record from an earlier visit
+	for _, s := range States {
+		row := EndRow{s.Name, byName[s.Name], s.Note}
+		records := row.N
+		switch {
+		case s.State == frontier.Fetched:
+			records = t.Pages() + t.Other + t.Sitemaps
+			row.Note = fmt.Sprintf("%s, %s other (not text)", report.Counted(t.Pages(), "page"), report.Grouped(t.Other))
+			if t.Sitemaps > 0 {
+				row.Note += ", " + report.Counted(t.Sitemaps, "sitemap")
+			}
+		case s.State == frontier.Redirected:
+			records = t.Redirects
+		case s.Later:
+			records = t.Later
+		case s.State == frontier.Blocked:
+			records = t.Blocked
+		case s.State == frontier.Failed:
+			records = Total(t.Failed())
+			row.Note = cmp.Or(report.Problems(t.Failed()), row.Note)
+		case s.State == frontier.GivenUp:
+			records = Total(t.GivenUp)
+			row.Note = cmp.Or(report.Problems(t.GivenUp), row.Note)
+		}
+		again := max(min(records-row.N, pending), 0)
+		pending -= again
+		if again > 0 {
+			row.Note += fmt.Sprintf(", %s of %s to be visited again", report.Grouped(again), report.Grouped(records))
+		}
+		if files := records - row.N - again; s.State == frontier.Fetched && files > 0 { // files of skink dedup
+			row.Note += fmt.Sprintf(", %s of them no URLs but files", report.Grouped(files))
+		}
+		rows, all = append(rows, row), all+row.N
+	}
+	return rows, all
+}
+
+// Total returns the sum of the counts.
+func Total(byKind map[string]int64) (n int64) {
+	for _, count := range byKind {
+		n += count
+	}
+	return n
+}
+
+// Print writes a row of a table.
+func (r EndRow) Print(w io.Writer) {
+	fmt.Fprintf(w, "  %-10s%8s   %s\n", r.Name, report.Grouped(r.N), r.Note)
+}

@@ -1,0 +1,76 @@
+package session
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"skink/crawler"
+	"skink/report"
+)
+
+// MostHosts is the length of each list of hosts.
+const MostHosts = 10
+
+// slowest returns the hosts that take longest to answer.
+func slowest(all []crawler.HostState) []crawler.HostState {
+	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return h.Took == 0 })
+	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return cmp.Compare(b.Took, a.Took) })
+	return list[:min(len(list), MostHosts)]
+}
+
+// leftAlone returns the hosts that get no requests now, the longest wait first, and how many there
+// are.
+func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
+	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget && h.Alone == "" })
+	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })
+	return list[:min(len(list), MostHosts)], len(list)
+}
+
+// whyAlone returns why a host gets no requests now.
+func whyAlone(h crawler.HostState, now time.Time) string {
+	switch wait := h.Until.Sub(now).Round(time.Second); {
+	case h.Alone != "":
+		return "for the rest of the run: " + h.Alone
+	case h.Budget:
+		return "its budget is spent"
+	case h.Hopeless:
+		return fmt.Sprintf("does not answer, %s now; asked again in %v", report.Counted(h.Fails, "time"), wait)
+	case h.Fails > 0:
+		return fmt.Sprintf("failed %s; asked again in %v", report.Counted(h.Fails, "time"), wait)
+	default:
+		return fmt.Sprintf("asked us to wait; asked again in %v", wait)
+	}
+}
+
+// hostsText returns the slowest hosts and those that get no requests now, as a text for users.
+func hostsText(all []crawler.HostState, now time.Time) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "the slowest of %s:\n", report.Counted(len(all), "host"))
+	for _, h := range slowest(all) {
+		fmt.Fprintf(w, "  %s\t%s an answer\tevery %s\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
+	}
+	alone, n := leftAlone(all, now)
+	fmt.Fprintf(w, "left alone: %s\n", report.Grouped(n))
+	for _, h := range alone {
+		fmt.Fprintf(w, "  %s\t%s\n", h.Name, whyAlone(h, now))
+	}
+	w.Flush() // a write to a builder never fails
+	return b.String()
+}
+
+// logHosts logs the same for programs.
+func logHosts(log *slog.Logger, all []crawler.HostState, now time.Time) {
+	for _, h := range slowest(all) {
+		log.Info("slow host", "host", h.Name, "answer_seconds", h.Took.Seconds(), "rest_seconds", h.Rest.Seconds(), "requests", h.Requests)
+	}
+	alone, _ := leftAlone(all, now)
+	for _, h := range alone {
+		log.Info("host left alone", "host", h.Name, "why", whyAlone(h, now), "fails", h.Fails)
+	}
+}

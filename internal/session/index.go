@@ -1,0 +1,83 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"skink/feed"
+	"skink/internal/harmless"
+	"skink/report"
+	"skink/store"
+)
+
+// An index is Elasticsearch or OpenSearch. Credentials come from the environment, because other
+// users could see them on a command line.
+const (
+	EnvUser     = "SKINK_INDEX_USER"
+	EnvPassword = "SKINK_INDEX_PASSWORD"
+	EnvKey      = "SKINK_INDEX_API_KEY"
+)
+
+// namedRefused is how many refused documents are printed. More would not help the user.
+const namedRefused = 20
+
+// NewIndex returns a Bulk that sends pages to an index, and prints those that the index refuses.
+func NewIndex(s store.Reader, url string, header http.Header, opt feed.Options, keep func(context.Context, store.Cursor) error, say io.Writer) (*feed.Bulk, error) {
+	named := 0
+	b, err := feed.NewBulk(s, feed.BulkOptions{
+		URL: url, Header: header, Options: opt, Keep: keep,
+		Refused: func(id, why string) {
+			switch named++; {
+			case named <= namedRefused:
+				fmt.Fprintf(say, "skink: the index refuses %s: %s\n", id, harmless.Error(errors.New(why)))
+			case named == namedRefused+1:
+				fmt.Fprintln(say, "skink: it refuses more; they are counted, and not named")
+			}
+		},
+	})
+	if err != nil {
+		return nil, UsageError{err}
+	}
+	return b, nil
+}
+
+// WhoIsIt adds to an authentication error of an index how to set the credentials.
+func WhoIsIt(err error) error {
+	if !errors.Is(err, feed.ErrNotAllowed) {
+		return err
+	}
+	return fmt.Errorf("%w: set %s and %s, or %s", err, EnvUser, EnvPassword, EnvKey)
+}
+
+// An indexFeed sends the pages of a running crawl to an index.
+type indexFeed struct{ *feed.Bulk }
+
+func (f indexFeed) CatchUp(ctx context.Context) error { return WhoIsIt(f.Bulk.CatchUp(ctx)) }
+func (f indexFeed) Close(ctx context.Context) error   { return WhoIsIt(f.Bulk.Close(ctx)) }
+
+// RefusedError returns the error of a command whose index permanently refused pages, or nil if it
+// refused none.
+func RefusedError(refused int) error {
+	if refused == 0 {
+		return nil
+	}
+	return fmt.Errorf("the index refuses %s: skink export --print-mapping prints a mapping that takes all of them", report.Counted(refused, "page"))
+}
+
+// openIndexFeed opens the consumer that sends a crawl to an index. The store keeps its position.
+func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
+	name := "index " + r.opt.Feed
+	at, err := r.store.Meta(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	keep := func(ctx context.Context, after store.Cursor) error { return r.store.SetMeta(ctx, name, []byte(after)) }
+	b, err := NewIndex(r.store, r.opt.Feed, r.opt.Index, feed.Options{After: store.Cursor(at), Markdown: true}, keep, r.out.Err)
+	if err != nil {
+		return nil, err
+	}
+	return &consumer{indexFeed{b}, fileEvery, r.opt.Feed}, nil
+}

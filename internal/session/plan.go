@@ -1,0 +1,258 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"skink/crawler"
+	"skink/crawler/folder"
+	"skink/crawler/wire"
+	"skink/frontier"
+	"skink/internal/disk"
+	"skink/internal/harmless"
+	"skink/internal/ingest"
+	"skink/internal/precedence"
+	"skink/report"
+	"skink/store"
+)
+
+// A plan is what a run is to fetch.
+type plan struct {
+	seeds Seeds           // of this run and of earlier ones
+	lost  []lostFolder    // seeds that are missing
+	crawl crawler.Options // those of the run, with what follows from the seeds
+	again selection       // URLs to visit again
+}
+
+// plan adds the seeds to those in the store, and configures the crawl for them. It does not write,
+// so a command that fails before its crawl leaves no seeds.
+func (r *run) plan(ctx context.Context) (p plan, err error) {
+	given := r.opt.Seeds
+	if p.seeds, err = readSeeds(ctx, r.store); err != nil {
+		return p, fmt.Errorf("%s: %w", r.store.Name, err)
+	}
+	lost, folders := p.seeds.relocate(given.Folders)
+	if len(folders) == len(given.Folders) && !r.opt.Add { // none is an earlier folder that moved
+		if err := r.checkOthers(ctx, p.seeds, given); err != nil {
+			return p, err
+		}
+	}
+	named := given.Items()
+	given.Folders = folders
+	p.seeds.Add(given)
+
+	o := r.opt.Crawl
+	o.Worker = crawler.WorkerName(o.Worker)
+	for _, i := range p.seeds.Items() {
+		o.Scope.AddSeed(i.URL)
+	}
+	o.Folders = folder.Sites(p.seeds.Folders)
+	for _, l := range lost {
+		if l.found != "" {
+			r.out.Say("The folder %s is gone: %s is now crawled as http://%s/.", l.Dir, l.found, l.Host)
+			continue
+		}
+		// Its URLs stay pending until it is back.
+		r.out.Say("The folder %s is missing (%v): http://%s/ is left out. Put it back, or give the folder by the same name where it is now.", l.Dir, disk.Reason(l.err), l.Host)
+		p.lost = append(p.lost, l)
+		o.Away = append(o.Away, l.Host)
+		o.Folders = slices.DeleteFunc(o.Folders, func(f folder.Site) bool { return f == l.Site })
+	}
+	o.Hidden = []string{r.store.Name}
+	if r.opt.Feed != "" && r.opt.Feed != "-" && !frontier.HasScheme(r.opt.Feed) {
+		o.Hidden = append(o.Hidden, r.opt.Feed)
+	}
+	if r.opt.Archive.Dir != "" {
+		o.Hidden = append(o.Hidden, r.opt.Archive.Dir)
+	}
+	special := p.seeds.Special()
+	o.AllowHosts = append(o.AllowHosts, special...)
+	o.SeedHosts = wire.HostsOf(p.seeds.URLs...)
+	if len(p.seeds.URLs) > len(special) && !namesContact(o.UserAgent) {
+		r.out.Say("It is good manners to say who crawls: --contact takes a URL or an email address, and is sent with each request.")
+	}
+	p.crawl = o
+	p.again = selection{
+		store: r.store, of: &r.opt.Again, named: named, admits: o.Admits, depth: max(1, o.MaxDepth),
+		postponed: !r.opt.Learn || !r.opt.Budget,
+	}
+	p.again.round, err = openRound(ctx, r.store, &r.opt.Again)
+	return p, err
+}
+
+// checkOthers refuses seeds if none of them is in the store and the store holds a finished crawl.
+// Otherwise a user who forgot about the store would get two sites in one report.
+func (r *run) checkOthers(ctx context.Context, stored, given Seeds) error {
+	counts, err := r.store.Counts(ctx)
+	if err != nil {
+		return err
+	}
+	tally, err := r.store.Tally(ctx)
+	switch {
+	case err != nil:
+		return err
+	case counts.Pending > 0, tally.Records() == 0, len(given.Items()) == 0, stored.sharesWith(given):
+		return nil
+	}
+	return usagef("%s holds a finished crawl of %s, with %s: give --add to crawl these seeds into it, too, or choose another --store",
+		r.store.Name, stored.name(), report.Counted(tally.Pages(), "page"))
+}
+
+// anythingLeft reports whether the crawl has work: a pending URL, a new seed, URLs to visit again,
+// or postponed URLs to check. If it has none, firstDue is when the first page is due, or zero.
+func (r *run) anythingLeft(ctx context.Context, p plan) (left bool, firstDue time.Time, err error) {
+	counts, err := r.store.Counts(ctx)
+	if err != nil || counts.Pending > 0 {
+		return true, firstDue, err
+	}
+	for _, i := range p.seeds.Items() {
+		state, err := r.store.State(ctx, i.URL)
+		if err != nil || state.New() || state == frontier.Pending { // another worker may have queued the seed meanwhile
+			return true, firstDue, err
+		}
+	}
+	notDue := func(due time.Time) {
+		if firstDue.IsZero() || due.Before(firstDue) {
+			firstDue = due
+		}
+	}
+	for _, err := range p.again.items(ctx, notDue) {
+		return true, firstDue, err
+	}
+	tally, err := r.store.Tally(ctx)
+	return r.opt.Learn && tally.Later > 0 && !r.opt.Again.wanted(), firstDue, err
+}
+
+// nothingLeft ends a run that has nothing to do.
+func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error {
+	tally, err := r.store.Tally(ctx)
+	if err != nil {
+		return err
+	}
+	if len(p.seeds.Items()) == 0 {
+		return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", r.store.Name)
+	}
+	if err := r.completeFeed(ctx); err != nil {
+		return err
+	}
+	if err := plant(ctx, r.store, p.seeds); err != nil { // the seeds may include a folder that moved
+		return err
+	}
+	if fetchedNothing(tally) {
+		return r.nothingFetched(ctx, p.lost)
+	}
+	if text := r.nothingBack(firstDue); text != "" {
+		r.out.Say("%s", text)
+	} else {
+		r.out.Say("Nothing is left to do: the crawl in %s is finished, with %s. To come back to those that are due: %s --recrawl due; to all: --recrawl 0s; to try again what failed: --retry.", r.store.Name, report.Counted(tally.Pages(), "page"), r.withStore("skink crawl"))
+	}
+	switch r.opt.Feed {
+	case "":
+	case "-":
+		r.out.Say("This run judged no page, so --feed - prints none: all of them are printed by %s", r.withStore("skink export"))
+	default:
+		r.out.Say("the feed is in %s", r.opt.Feed)
+	}
+	return nil
+}
+
+// withStore returns a command line for this run's store.
+func (r *run) withStore(command string) string {
+	if r.store.Name == DefaultStore {
+		return command
+	}
+	return command + " --store " + harmless.Quoted(r.store.Name)
+}
+
+func (r *run) greeting(counts frontier.Counts, pages, back int64) string {
+	if back > 0 && back == counts.Pending {
+		return fmt.Sprintf("Coming back to %s of the crawl in %s", report.Counted(back, "URL"), r.store.Name)
+	}
+	if pages == 0 && counts.Fetched == 0 {
+		return fmt.Sprintf("Crawling %s into %s", report.Counted(counts.Pending, "seed"), r.store.Name)
+	}
+	verb := "Resuming"
+	if r.opt.Add {
+		verb = "Adding to"
+	}
+	return fmt.Sprintf("%s the crawl in %s: %s stored, %s to fetch", verb, r.store.Name, report.Counted(pages, "page"), report.Counted(counts.Pending, "URL"))
+}
+
+// begin writes the seeds, and puts the URLs to visit again into the frontier. It returns the counts
+// of the frontier and the number of these URLs. It is called when the crawl is ready to run.
+func (r *run) begin(ctx context.Context, p plan) (counts frontier.Counts, back int64, err error) {
+	if err := plant(ctx, r.store, p.seeds); err != nil {
+		return counts, 0, err
+	}
+	if back, err = p.again.putBack(ctx); err != nil {
+		return counts, back, err
+	}
+	counts, err = r.store.Counts(ctx)
+	return counts, back, err
+}
+
+// plant writes the seeds to the store and to its frontier.
+func plant(ctx context.Context, s store.Store, all Seeds) error {
+	if err := all.write(ctx, s); err != nil {
+		return fmt.Errorf("write seeds: %w", err)
+	}
+	if _, err := s.Discover(ctx, all.Items()); err != nil {
+		return fmt.Errorf("write seeds: %w", err)
+	}
+	return nil
+}
+
+// moves records the URLs to which the sites of seeds move during a crawl.
+type moves struct {
+	store    store.Store
+	pipeline *ingest.Pipeline
+	seeds    Seeds // guarded by mu
+	mu       sync.Mutex
+}
+
+// moved adds the URL to which a seed's site moved. Its host gets the place of the seed's host.
+func (m *moves) moved(ctx context.Context, from, to string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	order, err := precedence.Move(ctx, m.store, frontier.HostOf(from), frontier.HostOf(to))
+	if err != nil {
+		return err
+	}
+	m.pipeline.SetOrder(order)
+	m.seeds.Add(Seeds{Moved: []string{to}})
+	return m.seeds.write(ctx, m.store)
+}
+
+// orderHosts adds the hosts of seeds to the order of hosts in a store, which decides the leaders.
+func orderHosts(ctx context.Context, s *Store, prefer, hosts []string) (*precedence.Order, error) {
+	order, err := precedence.Add(ctx, s, prefer, hosts)
+	if errors.Is(err, precedence.ErrPrefer) {
+		has := "without --prefer"
+		if kept := order.Prefers(); len(kept) > 0 {
+			has = "with" + preferFlags(kept)
+		}
+		return nil, usagef("%s, but %s was written %s: leave the flag out, or choose another --store", preferFlags(prefer)[1:], s.Name, has)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return order, nil
+}
+
+// preferFlags returns expressions as flags of a command line, with a space before each.
+func preferFlags(prefer []string) (flags string) {
+	for _, expression := range prefer {
+		flags += " --prefer " + harmless.Quoted(expression)
+	}
+	return flags
+}
+
+// namesContact reports whether a user agent contains a URL or an email address.
+func namesContact(agent string) bool {
+	return strings.ContainsAny(agent, "@+") || strings.Contains(agent, "://")
+}

@@ -1,0 +1,160 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"sync"
+	"time"
+
+	"skink/crawler"
+	"skink/internal/ingest"
+	"skink/report"
+)
+
+// These are the intervals of progress reports: for the status line, and for lines of a log.
+const (
+	statusEvery = 200 * time.Millisecond
+	logEvery    = 10 * time.Second
+)
+
+// A moment is the state of a running crawl for progress reports.
+type moment struct {
+	pages, added, unique, exact, near, failed, givenUp, pending int64
+	hosts                                                       int
+	took                                                        time.Duration
+}
+
+func (m moment) rate() float64 { return float64(m.added) / max(m.took.Seconds(), 1e-3) }
+
+func (m moment) line() string {
+	return fmt.Sprintf("%s pages  %.0f/s  unique %s  exact %s  near %s  failed %s  given-up %s  pending %s  hosts %s",
+		report.Grouped(m.pages), m.rate(), report.Grouped(m.unique), report.Grouped(m.exact), report.Grouped(m.near), report.Grouped(m.failed), report.Grouped(m.givenUp), report.Grouped(m.pending), report.Grouped(m.hosts))
+}
+
+// running is the source of the numbers of a running crawl.
+type running struct {
+	store    *Store
+	pipeline *ingest.Pipeline
+	crawl    *crawler.Crawl
+	started  time.Time
+}
+
+// now returns the crawl's current state. A count that fails is 0: the crawl will report the error.
+func (v *running) now() moment {
+	all, added := v.pipeline.Tally(), v.pipeline.Added()
+	counts, _ := v.store.Counts(context.Background())
+	return moment{all.Pages(), added.Pages(), all.Unique, all.Exact, all.Near, counts.Failed, counts.GivenUp, counts.Pending, v.crawl.Waiting(), time.Since(v.started)}
+}
+
+// watch shows the progress of the crawl until stop is called. A quiet crawl still shows its hosts
+// when the user asks for them.
+func (r *run) watch(ctx context.Context, v *running) (stop func()) {
+	done := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if r.out.Screen != nil && r.out.Log == nil && !r.out.Quiet {
+			r.statusLine(ctx, done, v)
+		} else {
+			r.logLines(done, v)
+		}
+	})
+	return func() { close(done); wait.Wait() }
+}
+
+// clearLine erases the status line.
+const clearLine = "\r\x1b[K"
+
+// statusLine updates the status line, and erases it at the end.
+func (r *run) statusLine(ctx context.Context, done <-chan struct{}, v *running) {
+	tick := time.NewTicker(statusEvery)
+	defer tick.Stop()
+	pace := time.After(paceAfter)
+	stopping := ""
+	interrupted := ctx.Done()
+	for {
+		select {
+		case <-done:
+			fmt.Fprint(r.out.Screen, clearLine)
+			return
+		case <-interrupted:
+			interrupted = nil
+			stopping = "finishing what is in flight  "
+		case <-r.out.Asked:
+			fmt.Fprint(r.out.Screen, clearLine)
+			fmt.Fprint(r.out.Err, hostsText(v.crawl.Hosts(), time.Now()))
+		case <-pace:
+			r.sayPace(v, clearLine)
+		case <-tick.C:
+		}
+		line := stopping + v.now().line()
+		fmt.Fprint(r.out.Screen, clearLine)
+		fmt.Fprint(r.out.Err, line[:min(len(line), max(r.out.Columns()-1, 20))])
+	}
+}
+
+func (r *run) logLines(done <-chan struct{}, v *running) {
+	log := r.out.Log
+	if log == nil {
+		log = slog.New(slog.NewTextHandler(r.out.Err, nil))
+	}
+	tick := time.NewTicker(logEvery)
+	defer tick.Stop()
+	pace := time.After(paceAfter)
+	for {
+		select {
+		case <-done:
+			return
+		case <-r.out.Asked:
+			if r.out.Log != nil {
+				logHosts(log, v.crawl.Hosts(), time.Now())
+			} else {
+				fmt.Fprint(r.out.Err, hostsText(v.crawl.Hosts(), time.Now()))
+			}
+		case <-pace:
+			r.sayPace(v, "")
+		case <-tick.C:
+			if r.out.Quiet {
+				continue
+			}
+			m := v.now()
+			log.Info("crawling", "pages", m.pages, "per_second", math.Round(10*m.rate())/10, "unique", m.unique, "exact", m.exact,
+				"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts)
+		}
+	}
+}
+
+// sayPace explains to new users why the crawl is slow. It first writes erase, which clears the
+// status line.
+func (r *run) sayPace(v *running, erase string) {
+	if text := r.opt.paceText(v.now(), v.crawl.Hosts()); text != "" {
+		if erase != "" {
+			fmt.Fprint(r.out.Screen, erase)
+		}
+		r.out.Say("%s", text)
+	}
+}
+
+// paceAfter is how long a crawl must run before its rate is meaningful.
+const paceAfter = 5 * time.Second
+
+// paceText returns a text that the crawl is slow because it is polite, or "" if that is not the
+// reason or the user set the rate. Without it, new users might think that a page a second is the
+// program's limit.
+func (o *Options) paceText(m moment, hosts []crawler.HostState) string {
+	delay := o.Crawl.Delay
+	if o.DelayChosen || delay == 0 || m.pending == 0 {
+		return ""
+	}
+	asked := 0
+	for _, h := range hosts {
+		if h.Requests > 0 && h.Rest >= delay {
+			asked++
+		}
+	}
+	if fastest := float64(asked) / delay.Seconds(); asked == 0 || m.rate() > 1.2*fastest {
+		return ""
+	}
+	return fmt.Sprintf("Each host is asked for a page every %v at most, so as not to burden it. Sites of your own may be asked more often: --delay 100ms, or 0 for no delay.", delay)
+}

@@ -1,0 +1,161 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"time"
+
+	"skink/crawler"
+	"skink/crawler/robots"
+	"skink/frontier"
+	"skink/internal/corpus"
+	"skink/internal/harmless"
+	"skink/internal/ingest"
+	"skink/report"
+	"skink/store"
+)
+
+// A replay judges the pages of archives in the order of the archives. A crawl writes them in the
+// order of their commits, so the verdicts are the same as in that crawl.
+type replay struct {
+	options  crawler.Options
+	out      Output
+	store    *Store
+	pipeline *ingest.Pipeline
+	ways     map[string]way // ways to targets of redirects, by URL
+	lost     int            // records that could not be read
+	passed   report.Passed  // skipped records
+}
+
+// A way is the chain of redirects that led a crawl to a page.
+type way struct {
+	via  string
+	hops int
+}
+
+// Replay judges the pages of archives into a store, and fetches nothing.
+func Replay(ctx context.Context, s *Store, opt Options, out Output, files []corpus.Archive) error {
+	rule, set, err := Agree(ctx, s, s.Name, opt.Wanted)
+	if err != nil {
+		return err
+	}
+	order, err := orderHosts(ctx, s, opt.Prefer, nil)
+	if err != nil {
+		return err
+	}
+	r := &replay{options: opt.Crawl, out: out, store: s, ways: map[string]way{}}
+	r.options.Scope = nil // links are not followed
+	r.pipeline, err = ingest.New(ctx, s, ingest.Options{
+		Rule: rule, Markdown: set.Markdown, NoLinks: set.NoLinks, Order: order, Shared: s.Shared, SkipDuplicates: set.SkipTexts, Agent: robots.ProductToken(opt.Crawl.UserAgent), Memory: opt.Memory,
+	})
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	err = r.pipeline.Replay(ctx, r.pages(ctx, files))
+	if err := cmp.Or(err, r.pipeline.Close()); err != nil {
+		return err
+	}
+	sum := Summary{Added: r.pipeline.Added(), All: r.pipeline.Tally(), Rule: rule, Took: time.Since(started), Store: s.Name}
+	sum.Bytes, _ = s.disk()
+	if sum.URLs, err = s.Counts(ctx); err != nil {
+		return err
+	}
+	if sum.Later, err = CountPostponed(ctx, s, sum.URLs, sum.All); err != nil {
+		return err
+	}
+	out.finish(sum)
+	if passed := r.passed.String(); passed != "" {
+		out.Say("passed over: %s", passed)
+	}
+	if r.lost > 0 {
+		return fmt.Errorf("%s could not be read", report.Counted(r.lost, "record"))
+	}
+	if fetchedNothing(sum.All) {
+		return errors.New("the archive holds no page")
+	}
+	return nil
+}
+
+// errStop means that no more pages are wanted.
+var errStop = errors.New("stop")
+
+// pages yields the pages of the files, one file after the other.
+func (r *replay) pages(ctx context.Context, files []corpus.Archive) iter.Seq2[*ingest.Replayed, error] {
+	return func(yield func(*ingest.Replayed, error) bool) {
+		for _, f := range files {
+			r.out.Say("Judging the pages of %s into %s", f.Name, r.store.Name)
+			switch err := r.pagesOf(ctx, f, yield); {
+			case errors.Is(err, errStop):
+				return
+			case err != nil:
+				yield(nil, fmt.Errorf("%s: %w", f.Name, err))
+				return
+			}
+		}
+	}
+}
+
+// pagesOf yields the pages of a file. The error is errStop if no more are wanted.
+func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*ingest.Replayed, error) bool) error {
+	f, err := file.Open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	notes := corpus.Notes{
+		Passed: r.passed.Add,
+		Odd:    func(err error) { r.out.Say("%s: %s", file.Name, harmless.Error(err)) },
+		Damaged: func(err error) {
+			r.lost++
+			r.out.Say("%s: %s", file.Name, harmless.Error(err))
+		},
+	}
+	return corpus.ReadArchive(ctx, f, filepath.Base(file.Name), r.options, notes, func(p *crawler.Page, at store.Archived) error {
+		r.lead(p)
+		p.Item.Due = p.FetchedAt // a later answer of a URL counts as another visit
+		leads, err := crawler.LeadsOf(p, &r.options)
+		if err != nil {
+			return err
+		}
+		discover := func(ctx context.Context) error {
+			_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // so that its end is counted
+			return err
+		}
+		if !yield(&ingest.Replayed{Page: p, Leads: leads, Before: discover, Commit: r.placed(at), Known: func() { r.passed.Add("visit that is no later than the one stored") }}, nil) {
+			return errStop
+		}
+		return nil
+	})
+}
+
+// lead records the target of a redirect, and sets the redirects that led to a page.
+func (r *replay) lead(p *crawler.Page) {
+	if came, ok := r.ways[p.Item.URL]; ok {
+		p.Item.Via, p.Item.Hops = came.via, came.hops
+	}
+	if p.Location == "" {
+		return
+	}
+	from := way{p.Item.Via, p.Item.Hops + 1}
+	if from.via == "" {
+		from.via = p.Item.URL
+	}
+	r.ways[p.Location] = from
+}
+
+// placed returns a Commit that adds the position of the answer to a page's record.
+func (r *replay) placed(at store.Archived) ingest.Commit {
+	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
+		e.Record.Archive = at
+		outcomes, err := r.store.Commit(ctx, []*store.Entry{e})
+		if err != nil {
+			return store.Stale, err
+		}
+		return outcomes[0], nil
+	}
+}

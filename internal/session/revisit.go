@@ -1,0 +1,91 @@
+package session
+
+import (
+	"time"
+
+	"skink/store"
+)
+
+// # When a page is due
+//
+// The true rate of change of a page is unknown; the best estimate is its past rate. So the interval
+// to the next visit is half of the average time between changes, so that at least half of the
+// changes are found within that time. But the interval is never shorter than the time for which the
+// page has been unchanged. If a page has never changed, it is visited when it has been unchanged
+// for as long again: its interval doubles. Cho and Garcia-Molina ("Estimating frequency of change",
+// 2003) estimate the rate of a Poisson process with the same two numbers, and correct for changes
+// between two visits. At most [store.MostVisits] changes are remembered, so the interval adapts to
+// a page that changes more rarely now.
+//
+// A page that follows another is worth half as much: its interval is doubled, and it is never due
+// before its leader. A page that could not be fetched is retried sooner, and then less and less
+// often. A page that is gone or never existed is visited at the longest interval. A sitemap is
+// visited at the shortest, because it lists many pages at once.
+//
+// Known weaknesses: the schedule ignores the time of day, such as a front page that changes at
+// seven in the morning. A counter or a date counts as a change although it is no news.
+
+// A Schedule bounds the time from one visit of a page to the next.
+type Schedule struct {
+	First time.Duration // after the first visit
+	Least time.Duration // of a page that changes all the time
+	Most  time.Duration // of a page that never does, and of one that is gone
+}
+
+// DefaultSchedule returns a schedule for sites of all kinds.
+func DefaultSchedule() Schedule {
+	const day = 24 * time.Hour
+	return Schedule{First: day, Least: time.Hour, Most: 30 * day}
+}
+
+// Due returns when a page is to be visited again. leader is the record of the page that it follows,
+// or nil if it follows none or the record is not known.
+func (s Schedule) Due(r, leader *store.Record) time.Time {
+	due := r.Visited().Add(s.interval(r))
+	if r.Follows() && leader != nil && !leader.Follows() {
+		if first := s.Due(leader, nil); due.Before(first) {
+			return first.Add(1) // after it, also where both are asked for at once
+		}
+	}
+	return due
+}
+
+// interval returns the time from a page's last visit to the next.
+func (s Schedule) interval(r *store.Record) time.Duration {
+	switch {
+	case r.Kind == store.Sitemap:
+		return s.Least
+	case r.Kind != store.Page && r.Kind != store.Other && r.Kind != store.Redirect:
+		return s.Most
+	case r.Missed > 0:
+		return s.bounded(min(s.Least<<min(r.Missed-1, 20), s.usual(r)))
+	case r.Follows():
+		return s.bounded(2 * s.usual(r))
+	}
+	return s.usual(r)
+}
+
+// usual returns the interval of a page that leads and could be fetched.
+func (s Schedule) usual(r *store.Record) time.Duration {
+	stood := r.Visited().Sub(r.FetchedAt)
+	changes, since := changesOf(r)
+	if changes == 0 {
+		return s.bounded(max(r.Visited().Sub(r.FirstFetched()), s.First))
+	}
+	each := r.Visited().Sub(since) / time.Duration(changes)
+	return s.bounded(max(each/2, stood))
+}
+
+// changesOf returns how often the text of a page is known to have changed, and since when that was
+// counted.
+func changesOf(r *store.Record) (changes int, since time.Time) {
+	hash := r.Hash
+	for _, v := range r.Earlier {
+		if v.Hash != hash {
+			changes, since, hash = changes+1, v.At, v.Hash
+		}
+	}
+	return changes, since
+}
+
+func (s Schedule) bounded(d time.Duration) time.Duration { return max(s.Least, min(d, s.Most)) }

@@ -1,0 +1,181 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"skink/crawler/folder"
+	"skink/crawler/wire"
+	"skink/frontier"
+	"skink/store"
+)
+
+// Seeds are the start of a crawl. The store keeps them, so that a crawl can be resumed without
+// naming them again.
+type Seeds struct {
+	URLs    []string `json:"urls,omitempty"`    // canonical
+	Moved   []string `json:"moved,omitempty"`   // URLs to which the sites of seeds moved: they belong to the crawl, but the user did not name them
+	Folders []string `json:"folders,omitempty"` // absolute paths, in the given order
+}
+
+const seedsName = "seeds"
+
+func readSeeds(ctx context.Context, s store.Store) (all Seeds, err error) {
+	b, err := s.Meta(ctx, seedsName)
+	if err != nil || b == nil {
+		return all, err
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return all, fmt.Errorf("read seeds: %w: %v", store.ErrCorrupt, err)
+	}
+	return all, nil
+}
+
+// write adds seeds to those in the store. Other workers may add seeds at the same time.
+func (all *Seeds) write(ctx context.Context, s store.Store) error {
+	for {
+		old, err := s.Meta(ctx, seedsName)
+		if err != nil {
+			return err
+		}
+		var now Seeds
+		if old != nil {
+			if err := json.Unmarshal(old, &now); err != nil {
+				return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
+			}
+		}
+		all.Add(Seeds{URLs: now.URLs, Moved: now.Moved}) // not folders: they may have moved
+		b, err := json.Marshal(all)
+		if err != nil {
+			return err
+		}
+		if err = s.SwapMeta(ctx, seedsName, old, b); !errors.Is(err, store.ErrChanged) {
+			return err
+		}
+	}
+}
+
+// Add appends other seeds that are new.
+func (all *Seeds) Add(other Seeds) {
+	for _, u := range other.URLs {
+		if !slices.Contains(all.URLs, u) {
+			all.URLs = append(all.URLs, u)
+		}
+	}
+	for _, u := range other.Moved {
+		if !slices.Contains(all.Moved, u) {
+			all.Moved = append(all.Moved, u)
+		}
+	}
+	for _, dir := range other.Folders {
+		if !slices.Contains(all.Folders, dir) {
+			all.Folders = append(all.Folders, dir)
+		}
+	}
+}
+
+// sharesWith reports whether any seed is in both.
+func (all *Seeds) sharesWith(other Seeds) bool {
+	return slices.ContainsFunc(other.URLs, func(u string) bool { return slices.Contains(all.URLs, u) || slices.Contains(all.Moved, u) }) ||
+		slices.ContainsFunc(other.Folders, func(dir string) bool { return slices.Contains(all.Folders, dir) })
+}
+
+// name returns a short text for the seeds: the first, and how many more there are.
+func (all *Seeds) name() string {
+	items := all.Items()
+	switch len(items) {
+	case 0:
+		return "files"
+	case 1:
+		return items[0].URL
+	}
+	return fmt.Sprintf("%s and %d more", items[0].URL, len(items)-1)
+}
+
+// Items returns the start URLs of a crawl, including those of folders.
+func (all *Seeds) Items() []frontier.Item {
+	var items []frontier.Item
+	for _, u := range slices.Concat(all.URLs, all.Moved) {
+		items = append(items, frontier.Item{URL: u})
+	}
+	for _, f := range folder.Sites(all.Folders) {
+		items = append(items, frontier.Item{URL: "http://" + f.Host + "/"})
+	}
+	return items
+}
+
+// Special returns the hosts of seeds that may have private addresses because the user named them.
+// URLs to which sites moved do not count.
+func (all *Seeds) Special() []string { return wire.SpecialHosts(all.URLs...) }
+
+// A lostFolder is a folder of an earlier crawl that no longer exists at its path.
+type lostFolder struct {
+	folder.Site
+	err   error
+	found string // folder that now has its host name; "": none
+}
+
+// lost returns the folders that cannot be read.
+func (all *Seeds) lost() (lost []lostFolder) {
+	for _, f := range folder.Sites(all.Folders) {
+		root, err := os.OpenRoot(f.Dir)
+		if err != nil {
+			lost = append(lost, lostFolder{Site: f, err: err})
+			continue
+		}
+		root.Close() // it was only opened as a test
+	}
+	return lost
+}
+
+// relocate replaces lost folders by given ones whose names differ by no more than a number: such a
+// folder is most likely the lost one, moved. It returns the folders that are still lost, and the
+// given ones that replaced none.
+func (all *Seeds) relocate(given []string) (lost []lostFolder, others []string) {
+	lost = all.lost()
+	for _, dir := range given {
+		name := folder.Sites([]string{dir})[0].Host
+		i := slices.IndexFunc(lost, func(l lostFolder) bool {
+			return l.found == "" && folder.Sites([]string{l.Dir})[0].Host == name
+		})
+		if i < 0 || slices.Contains(all.Folders, dir) {
+			others = append(others, dir)
+			continue
+		}
+		lost[i].found = dir
+		all.Folders[slices.Index(all.Folders, lost[i].Dir)] = dir
+	}
+	return lost, others
+}
+
+// pendingLost returns the lost folders that have pending URLs.
+func pendingLost(ctx context.Context, s store.Reader, lost []lostFolder) (dirs []string, err error) {
+	if len(lost) == 0 {
+		return nil, nil
+	}
+	for h, err := range s.Hosts(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(lost, func(l lostFolder) bool { return l.Host == h.Name }); i >= 0 {
+			dirs = append(dirs, lost[i].Dir)
+		}
+	}
+	slices.Sort(dirs)
+	return dirs, nil
+}
+
+// hosts returns the hosts of the seeds that the user named, in order.
+func (all *Seeds) hosts() (hosts []string) {
+	for _, u := range all.URLs {
+		hosts = append(hosts, frontier.HostOf(u))
+	}
+	for _, f := range folder.Sites(all.Folders) {
+		hosts = append(hosts, f.Host)
+	}
+	return hosts
+}

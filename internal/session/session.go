@@ -1,0 +1,368 @@
+// Package session runs a crawl from its options to its summary. It is built from values and knows
+// no command line: [Run] takes options, an open store and an output. Its messages name the flags of
+// skink crawl, because their readers type these.
+//
+// A run has phases: agree with the store on a rule, join the other workers, plan what to fetch,
+// open the archive and the consumers, crawl, and summarize.
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"skink/crawler"
+	"skink/crawler/folder"
+	"skink/crawler/learn"
+	"skink/crawler/robots"
+	"skink/dedup"
+	"skink/frontier"
+	"skink/internal/disk"
+	"skink/internal/ingest"
+	"skink/internal/precedence"
+	"skink/report"
+	"skink/store"
+)
+
+// A run is what lives as long as a run of a crawl. Nothing in it changes.
+type run struct {
+	opt      *Options
+	store    *Store
+	out      Output
+	rule     dedup.Rule
+	settings store.Settings // of the store
+	began    time.Time
+}
+
+// Run crawls into a store until nothing is left to fetch, a limit is reached, or ctx ends. A run
+// that was interrupted returns no error but a summary that says so. The error of a run that fetched
+// nothing, although nothing failed, says why.
+func Run(ctx context.Context, s *Store, opt Options, out Output) (sum Summary, err error) {
+	began := time.Now()
+	rule, settings, err := Agree(ctx, s, s.Name, opt.Wanted)
+	if err != nil {
+		return sum, err
+	}
+	r := &run{&opt, s, out, rule, settings, began}
+	present, err := join(ctx, s, crawler.WorkerName(opt.Crawl.Worker))
+	if err != nil {
+		return sum, err
+	}
+	defer func() { err = cmp.Or(err, present.leave(ctx)) }()
+	p, err := r.plan(ctx)
+	if err != nil {
+		return sum, err
+	}
+	kept, err := r.resumeArchive(ctx)
+	defer func() { err = cmp.Or(err, kept.close()) }()
+	if err != nil {
+		return sum, err
+	}
+	left, firstDue, err := r.anythingLeft(ctx, p)
+	switch {
+	case err != nil:
+		return sum, err
+	case !left:
+		return sum, r.nothingLeft(ctx, p, firstDue)
+	case opt.Crawl.CheckAssets && settings.NoLinks:
+		return sum, usagef("--check-assets needs the links that %s does not keep: leave --check-assets out, or choose another --store", s.Name)
+	}
+	order, err := orderHosts(ctx, s, opt.Prefer, p.seeds.hosts())
+	if err != nil {
+		return sum, err
+	}
+	if err := r.openArchive(ctx, kept); err != nil {
+		return sum, err
+	}
+	end, err := r.crawl(ctx, p, order, kept, present)
+	if err = cmp.Or(err, kept.close()); err == nil && ctx.Err() == nil {
+		err = r.adopt(ctx)
+	}
+	if err == nil {
+		sum, err = r.summarize(ctx, p, end)
+	}
+	sum.Began = end.running != nil
+	return sum, r.hint(err)
+}
+
+// hint adds a suggestion to an error of a crawl that has begun.
+func (r *run) hint(err error) error {
+	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrAway) {
+		return fmt.Errorf("the crawl stopped, nothing is lost: %w: it is resumed with: %s", err, r.opt.resume(Ending{}))
+	}
+	return err
+}
+
+// An outcome is how a crawl went.
+type outcome struct {
+	*running       // nil: the crawl did not begin
+	stop     error // errMaxTime or context.Canceled; nil: no URL was left that it could fetch
+	unsent   bool  // the index did not get everything
+	refused  error // the index refused pages
+}
+
+// errMaxTime means that the time of this run is over.
+var errMaxTime = errors.New("--max-time has passed")
+
+// isStop reports whether a crawl ended because it was stopped.
+func isStop(err error) bool {
+	return errors.Is(err, errMaxTime) || errors.Is(err, context.Canceled)
+}
+
+// crawl opens the consumers and the pipeline, and crawls.
+func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *keeping, present *presence) (end outcome, err error) {
+	following, err := r.openConsumers(ctx)
+	if err != nil {
+		return end, err
+	}
+	s := kept.inStep(r.store)
+	book := r.book(p.crawl.Folders)
+	pipeline, err := ingest.New(ctx, s, ingest.Options{
+		Rule:           r.rule,
+		Markdown:       r.settings.Markdown,
+		NoLinks:        r.settings.NoLinks,
+		Order:          order,
+		SkipDuplicates: r.settings.SkipTexts,
+		GoneAfter:      r.opt.GoneAfter,
+		Shared:         s.Shared,
+		Limit:          p.crawl.MaxPages,
+		Agent:          robots.ProductToken(p.crawl.UserAgent),
+		Memory:         r.opt.Memory,
+		Learn:          book,
+		Archive:        kept.commit(),
+		OnTouch:        following.touched(),
+	})
+	if err != nil {
+		return end, errors.Join(err, r.closeConsumers(ctx, following))
+	}
+	unstarted := func(err error) (outcome, error) {
+		return end, errors.Join(err, pipeline.Close(), r.closeConsumers(ctx, following))
+	}
+	meter, err := r.openMonitor()
+	if err != nil {
+		return unstarted(err)
+	}
+	o := p.crawl
+	o.Connections = affordable(o.Connections, disk.FileLimit())
+	m := &moves{store: r.store, pipeline: pipeline, seeds: p.seeds}
+	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
+	o.OnListed = pipeline.Listed
+	o.OnAnswer = kept.keep()
+	o.OnPage = func(page *crawler.Page) { meter.observe(page); following.answered(page) }
+	if o.Spent, err = spent(ctx, r.store, o.HostBudget); err != nil {
+		return unstarted(errors.Join(err, meter.close()))
+	}
+	if book != nil {
+		o.Learned = book
+		if r.opt.Again.Due {
+			o.OnDated = func(ctx context.Context, listed []crawler.Dated) error { return p.again.dated(ctx, book, listed) }
+		}
+	}
+	crawl, err := crawler.New(s, o, pipeline)
+	if err != nil {
+		return unstarted(errors.Join(err, meter.close()))
+	}
+	counts, back, err := r.begin(ctx, p)
+	if err != nil {
+		crawl.Close()
+		return unstarted(errors.Join(err, meter.close()))
+	}
+	r.out.Say("%s", r.greeting(counts, pipeline.Pages(), back))
+	v := &running{r.store, pipeline, crawl, time.Now()}
+	meter.show(v)
+	present.tell(ctx, func(w *WorkerState) {
+		added := pipeline.Added()
+		w.Hosts, w.InFlight, w.Pages = crawl.Held(), crawl.InFlight(), added.Pages()
+	})
+	end, err = r.drive(ctx, v, following)
+	return end, cmp.Or(err, meter.close())
+}
+
+// drive runs a crawl that is ready, with its consumers, its view and its progress.
+func (r *run) drive(ctx context.Context, v *running, following consumers) (end outcome, err error) {
+	end.running = v
+	run, stopRun := context.WithCancel(ctx)
+	defer stopRun()
+	endView, err := r.openView(ctx, v, stopRun)
+	if err != nil {
+		v.crawl.Close()
+		return end, errors.Join(err, v.pipeline.Close(), r.closeConsumers(ctx, following))
+	}
+	stopProgress := r.watch(ctx, v)
+	defer stopProgress()
+	late, cancelLate := withGrace(run, r.opt.Crawl.Grace)
+	defer cancelLate()
+	err = following.while(run, late, func(ctx context.Context) error { return runFor(ctx, v.crawl, r.opt.MaxTime) })
+	err = cmp.Or(err, endView())
+	v.crawl.Close()
+	if err != nil && !errors.Is(err, errMaxTime) {
+		stopRun() // the grace period begins, if it has not begun
+	}
+	closeErr := v.pipeline.Close()
+	unsent, followErr := following.close(late)
+	if end.unsent = unsent; unsent {
+		err = cmp.Or(err, context.Canceled)
+	}
+	if err == nil || isStop(err) {
+		err = cmp.Or(errors.Join(closeErr, followErr), err) // pages in flight at the stop could not be stored
+	}
+	if err != nil && !isStop(err) {
+		return end, err
+	}
+	end.stop, end.refused = err, following.refused()
+	return end, nil
+}
+
+// runFor runs the crawl for at most some time. The error is errMaxTime when that has passed.
+func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error {
+	if most == 0 {
+		return crawl.Run(ctx)
+	}
+	timed, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	err := crawl.Run(timed)
+	if errors.Is(err, context.DeadlineExceeded) { // ignore later errors of pages that were still in flight
+		return errMaxTime
+	}
+	return err
+}
+
+// summarize counts what a crawl has done, and prints it.
+func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, err error) {
+	ctx = context.WithoutCancel(ctx)
+	sum = Summary{
+		Added: end.pipeline.Added(), Visits: end.pipeline.Visits(), Rule: r.rule, Took: time.Since(end.started),
+		Store: r.store.Name, Archive: r.opt.Archive.Dir, Demanding: end.crawl.Demanding(), Alone: end.crawl.LeftAlone(),
+		End: r.endOf(end),
+	}
+	if !end.unsent {
+		sum.Feed = r.opt.Feed
+	}
+	sum.Bytes, _ = r.store.disk()
+	if sum.URLs, err = r.store.Counts(ctx); err != nil {
+		return sum, err
+	}
+	if sum.All, err = r.store.Tally(ctx); err != nil { // other workers may have added to it
+		return sum, err
+	}
+	if sum.End.Lost, err = pendingLost(ctx, r.store, p.lost); err != nil {
+		return sum, err
+	}
+	if sum.End.Over() { // the round is complete
+		if err := writeRound(ctx, r.store, round{}); err != nil {
+			return sum, err
+		}
+	}
+	if err := noteAlone(ctx, r.store, sum.Alone); err != nil {
+		return sum, err
+	}
+	if sum.Postponed, err = report.PostponedIn(ctx, r.store, ""); err != nil {
+		return sum, err
+	}
+	if sum.Later, err = CountPostponed(ctx, r.store, sum.URLs, sum.All); err != nil {
+		return sum, err
+	}
+	if sum.Only, err = whyOnlyOne(ctx, r.store, sum.All, sum.URLs); err != nil {
+		return sum, err
+	}
+	sum.Again = r.opt.resume(sum.End)
+	r.out.finish(sum)
+	switch {
+	case sum.End.Interrupted:
+		return sum, nil
+	case fetchedNothing(sum.All):
+		return sum, r.nothingFetched(ctx, p.lost, sum.Alone...)
+	}
+	return sum, end.refused
+}
+
+// endOf returns why a crawl ended while URLs are pending.
+func (r *run) endOf(end outcome) Ending {
+	o := &r.opt.Crawl
+	switch {
+	case errors.Is(end.stop, errMaxTime):
+		return Ending{Limit: fmt.Sprintf("--max-time %v", r.opt.MaxTime)}
+	case end.stop != nil:
+		return Ending{Interrupted: true}
+	case o.MaxPages > 0 && end.pipeline.Pages() >= o.MaxPages:
+		return Ending{Limit: fmt.Sprintf("--max-pages %d", o.MaxPages)}
+	case o.MaxBytes > 0 && end.crawl.Fetched() >= o.MaxBytes:
+		return Ending{Limit: "--max-bytes " + report.Size(o.MaxBytes)}
+	}
+	var e Ending
+	for _, h := range end.crawl.Hosts() {
+		if h.Budget {
+			e.Spent++
+		}
+	}
+	return e
+}
+
+// keptFiles is the number of open files reserved for the store and everything else except
+// connections under way.
+const keptFiles = 128
+
+// affordable returns how many of the requested connections may be under way within a limit of open
+// files; 0 files means no limit. Each connection is a file, and as many idle ones may be kept open.
+// If the system refused another file, the host would seem to be down.
+func affordable(connections int, files int64) int {
+	if files == 0 {
+		return connections
+	}
+	return int(min(int64(connections), max((files-keptFiles)/2, 1)))
+}
+
+// spent returns what earlier runs fetched from each host, if hosts have a budget. It is skipped
+// otherwise, because it reads all records.
+func spent(ctx context.Context, s store.Reader, budget crawler.Budget) (map[string]crawler.Spent, error) {
+	if budget == (crawler.Budget{}) {
+		return nil, nil
+	}
+	all := map[string]crawler.Spent{}
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
+		if err != nil {
+			return nil, fmt.Errorf("count what hosts have spent: %w", err)
+		}
+		r := &page.Record
+		host := frontier.HostOf(r.URL)
+		of := all[host]
+		if r.Kind == store.Page || r.Kind == store.Other {
+			of.Pages++
+		}
+		of.Bytes += r.Size
+		all[host] = of
+	}
+	return all, nil
+}
+
+// noteAlone writes to the store which hosts got no more requests. The pipeline may have done so
+// already.
+func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) error {
+	if len(alone) == 0 {
+		return nil
+	}
+	return store.ChangeAlone(ctx, s, func(hosts map[string]store.Alone) {
+		for _, h := range alone {
+			if was := hosts[h.Host]; was.Why != h.Why {
+				hosts[h.Host] = store.Alone{Why: h.Why, At: time.Now().UTC(), Turned: was.Turned}
+			}
+		}
+	})
+}
+
+// book returns the book of evidence about sites, or nil if the crawl must not learn. Folders are
+// exempt, because fetching their pages loads no server.
+func (r *run) book(folders []folder.Site) *learn.Book {
+	if !r.opt.Learn {
+		return nil
+	}
+	book := ingest.NewBook(r.store)
+	book.Budget, book.Shared, book.Domain = r.opt.Budget, r.store.Shared, frontier.Domain
+	book.Exempt = map[string]bool{}
+	for _, f := range folders {
+		book.Exempt[f.Host] = true
+	}
+	return book
+}

@@ -1,0 +1,132 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// newSite serves a home page, an article and a copy of it, and a link that is broken.
+func newSite(t *testing.T) *httptest.Server {
+	text := func(word string) string {
+		var b strings.Builder
+		for i := range 80 {
+			fmt.Fprintf(&b, "%s%d ", word, i)
+		}
+		return b.String()
+	}
+	pages := map[string]string{
+		"/":     "<article><p>" + text("home") + `</p></article><a href=/one>One</a> <a href=/copy>Copy</a> <a href=/gone>Gone</a>`,
+		"/one":  "<article><p>" + text("article") + "</p></article>",
+		"/copy": "<article><p>" + text("article") + "</p></article>",
+	}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page, ok := pages[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		io.WriteString(w, page)
+	}))
+	t.Cleanup(site.Close)
+	return site
+}
+
+// quickly returns options that crawl a site from its home page, page by page and without rests.
+func quickly(site *httptest.Server) Options {
+	opt := Defaults()
+	opt.Crawl.Delay, opt.Crawl.PerHost, opt.Crawl.Parallel = 0, 1, 1
+	opt.Seeds = Seeds{URLs: []string{site.URL + "/"}}
+	return opt
+}
+
+// A run needs no command line: a site, a store in memory and options suffice. A second run finds
+// nothing to do, a third one comes back to all pages.
+func TestRun(t *testing.T) {
+	site, s := newSite(t), &Store{Store: store.NewMemory(), Name: "memory"}
+	var messages bytes.Buffer
+	out := Output{Out: io.Discard, Err: &messages}
+	sum, err := Run(t.Context(), s, quickly(site), out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sum.Began || !sum.End.Over() || sum.Added.Unique != 2 || sum.Added.Exact != 1 || sum.URLs.Fetched != 3 || sum.URLs.Failed != 1 {
+		t.Errorf("got %+v, want two unique pages, a copy and a broken link", sum)
+	}
+	for _, want := range []string{"Crawling 1 seed into memory\n", "3 pages in ", "saved in memory\n", "see them with: skink report --store memory\n"} {
+		if !strings.Contains(messages.String(), want) {
+			t.Errorf("the messages lack %q:\n%s", want, &messages)
+		}
+	}
+	copies, err := s.Pages(t.Context(), []dedup.Hash{dedup.Hash(frontier.ID(site.URL + "/copy"))}, store.WantRecord)
+	if err != nil || copies[0] == nil || copies[0].Record.DuplicateOf != site.URL+"/one" {
+		t.Errorf("the copy: %+v, %v", copies, err)
+	}
+
+	messages.Reset()
+	if sum, err := Run(t.Context(), s, quickly(site), out); err != nil || sum.Began {
+		t.Errorf("the second run: %+v, %v", sum, err)
+	}
+	if !strings.Contains(messages.String(), "Nothing is left to do: the crawl in memory is finished, with 3 pages.") {
+		t.Errorf("the second run says:\n%s", &messages)
+	}
+
+	opt := quickly(site)
+	opt.Again.Recrawl = "0s" // an age of 0: all pages
+	if sum, err = Run(t.Context(), s, opt, out); err != nil || sum.Visits[store.Same] != 3 || sum.Added.Pages() != 0 {
+		t.Errorf("the third run visited %v, %v; want three pages unchanged", sum.Visits, err)
+	}
+}
+
+// A run that is stopped says so in its summary, and a limit that it reached.
+func TestRunEnds(t *testing.T) {
+	site := newSite(t)
+	opt := quickly(site)
+	opt.Crawl.MaxPages = 1
+	opt.Resume = func(end Ending) string { return "again after " + end.Limit }
+	sum, err := Run(t.Context(), &Store{Store: store.NewMemory(), Name: "memory"}, opt, Output{Out: io.Discard, Err: io.Discard})
+	if err != nil || sum.End.Limit != "--max-pages 1" || sum.Again != "again after --max-pages 1" || sum.URLs.Pending == 0 {
+		t.Errorf("with a limit: %+v, %v", sum, err)
+	}
+
+	ctx, stop := context.WithCancel(t.Context())
+	opt = quickly(site)
+	asked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		stop()
+		http.Error(w, "try later", http.StatusServiceUnavailable)
+	}))
+	defer asked.Close()
+	opt.Seeds = Seeds{URLs: []string{asked.URL + "/"}}
+	sum, err = Run(ctx, &Store{Store: store.NewMemory(), Name: "memory"}, opt, Output{Out: io.Discard, Err: io.Discard})
+	if err != nil || !sum.End.Interrupted || sum.URLs.Pending != 1 {
+		t.Errorf("stopped: %+v, %v", sum, err)
+	}
+}
+
+func TestAffordable(t *testing.T) {
+	for _, c := range []struct {
+		asked int
+		files int64
+		want  int
+	}{
+		{1024, 0, 1024}, // unknown
+		{1024, 1 << 20, 1024},
+		{1024, 1024, 448},
+		{16, 1024, 16},
+		{1024, 64, 1},
+	} {
+		if got := affordable(c.asked, c.files); got != c.want {
+			t.Errorf("%d connections with %d files: %d, want %d", c.asked, c.files, got, c.want)
+		}
+	}
+}

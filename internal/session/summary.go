@@ -1,0 +1,253 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/frontier"
+	"skink/internal/disk"
+	"skink/internal/harmless"
+	"skink/internal/ingest"
+	"skink/report"
+	"skink/store"
+)
+
+// A Summary says what a run did, and how its store is now.
+type Summary struct {
+	Began      bool          // the seeds are in the store
+	Added, All store.Tally   // by this run, and in the store
+	Visits     ingest.Visits // to URLs that were visited before
+	URLs       frontier.Counts
+	Later      int64 // number of blocked URLs that were postponed
+	Rule       dedup.Rule
+	Took       time.Duration
+	Store      string
+	Bytes      int64  // of the store; 0: not known
+	Feed       string // "": none, or it lacks pages
+	Archive    string
+	Demanding  []crawler.Demand
+	Alone      []crawler.LeftHost
+	Postponed  []report.Postponed
+	Only       string // why the crawl found only one page; "": it found more
+	End        Ending
+	Again      string // command that continues the crawl; "": there is none
+}
+
+// An Ending says why a crawl ended with URLs pending. The zero value means that they are on hosts
+// that do not answer.
+type Ending struct {
+	Interrupted bool
+	Limit       string   // the limit that was reached, as a flag
+	Spent       int      // hosts whose budget is spent
+	Lost        []string // missing folders with pending URLs
+}
+
+// Over reports whether a crawl ended because no URL was left that it could fetch.
+func (e Ending) Over() bool { return !e.Interrupted && e.Limit == "" }
+
+func (s Summary) String() string {
+	var b strings.Builder
+	s.pages(&b)
+	s.ends(&b)
+	s.patterns(&b)
+	s.saved(&b)
+	s.slowed(&b)
+	s.leftAlone(&b)
+	s.next(&b)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// pages writes the counts of judged pages.
+func (s Summary) pages(b *strings.Builder) {
+	a, t := s.Added, s.All
+	fmt.Fprintf(b, "%s in %s, %.1f a second\n", report.Counted(a.Pages(), "page"), report.Duration(s.Took), float64(a.Pages())/max(s.Took.Seconds(), 1e-3))
+	if n := s.Visits.All(); n > 0 {
+		fmt.Fprintf(b, "came back to %s: %s\n", report.Counted(n, "URL"), visitsText(s.Visits))
+	}
+	if t.Pages() != a.Pages() {
+		fmt.Fprintf(b, "in the store now: %s\n", report.Counted(t.Pages(), "page"))
+	}
+	for _, v := range []struct {
+		kind dedup.VerdictKind
+		n    int64
+	}{{dedup.Unique, t.Unique}, {dedup.Exact, t.Exact}, {dedup.Near, t.Near}, {dedup.Thin, t.Thin}} {
+		EndRow{string(v.kind), v.n, s.Rule.Explain(v.kind)}.Print(b)
+	}
+	if t.Capped > 0 {
+		fmt.Fprintf(b, "%s met so many alike that not all were compared\n", report.Counted(t.Capped, "page"))
+	}
+}
+
+// visitsText returns the results of visits to known URLs as a text.
+func visitsText(visits ingest.Visits) string {
+	var parts []string
+	for _, kind := range []store.VisitKind{store.NotModified, store.Same, store.Altered, ingest.Otherwise, store.Vanished, store.Failed, store.FirstVisit, ingest.StillNone} {
+		if n := visits[kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", report.Grouped(n), kind))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ends writes the number of URLs in each state that is not empty.
+func (s Summary) ends(b *strings.Builder) {
+	rows, all := EndRows(s.URLs, s.Later, s.All)
+	fmt.Fprintln(b, report.Counted(all, "URL"))
+	for _, row := range rows {
+		if row.N > 0 {
+			row.Print(b)
+		}
+	}
+}
+
+// patternsShown is how many patterns of postponed URLs a summary and a status show.
+const patternsShown = 5
+
+// patterns writes which URLs were postponed, why, and how to fetch them.
+func (s Summary) patterns(b *strings.Builder) {
+	if len(s.Postponed) == 0 {
+		return
+	}
+	PrintPostponed(b, s.Postponed)
+	if s.Again != "" {
+		fmt.Fprintf(b, "fetch what was postponed with: %s --budget off\n", s.Again)
+	}
+}
+
+// PrintPostponed writes which URLs were postponed, and why.
+func PrintPostponed(w io.Writer, all []report.Postponed) {
+	n := int64(0)
+	for _, p := range all {
+		n += p.URLs
+	}
+	fmt.Fprintf(w, "%s postponed\n", report.Counted(n, "URL"))
+	for _, p := range all[:min(len(all), patternsShown)] {
+		fmt.Fprintf(w, "  %10s   %s; such as %s\n", report.Grouped(p.URLs), harmless.Line(p.Why()), harmless.Line(p.Example))
+	}
+	if more := len(all) - patternsShown; more > 0 {
+		fmt.Fprintf(w, "  and %s\n", report.Counted(more, "more pattern"))
+	}
+}
+
+// saved writes the size of the store on disk, and what the duplicates would have added.
+func (s Summary) saved(b *strings.Builder) {
+	t := s.All
+	if t.Pages() > 0 {
+		duplicates := t.Exact + t.Near
+		fmt.Fprintf(b, "%s of %s (%s) need not be indexed\n", report.Counted(duplicates, "duplicate"), report.Counted(t.Pages(), "page"), report.Share(duplicates, t.Pages()))
+		if t.Unkept > 0 {
+			fmt.Fprintf(b, "%s kept without text\n", report.Counted(t.Unkept, "duplicate"))
+		}
+		if s.Bytes > 0 {
+			fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.Store, report.Bytes(s.Bytes), report.Bytes(s.Bytes/t.Pages()))
+		} else { // the store is on a server
+			fmt.Fprintf(b, "saved in %s\n", s.Store)
+		}
+	}
+	if s.Feed != "" && s.Feed != "-" {
+		fmt.Fprintf(b, "the feed is in %s\n", s.Feed)
+	}
+	if s.Archive != "" {
+		fmt.Fprintf(b, "the answers are in %s: %s\n", s.Archive, report.Bytes(disk.Use(s.Archive)))
+	}
+}
+
+// slowed writes the hosts that asked for a longer delay than they got.
+func (s Summary) slowed(b *strings.Builder) {
+	const most = 5
+	if len(s.Demanding) == 0 {
+		return
+	}
+	var names []string
+	for _, d := range s.Demanding[:min(len(s.Demanding), most)] {
+		names = append(names, fmt.Sprintf("%s (%v)", d.Host, d.Asked))
+	}
+	if more := len(s.Demanding) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%s more", report.Grouped(more)))
+	}
+	fmt.Fprintf(b, "asked for a delay over --max-delay: %s\n", strings.Join(names, ", "))
+}
+
+// leftAlone writes the hosts that got no more requests, and why.
+func (s Summary) leftAlone(b *strings.Builder) {
+	for _, h := range s.Alone[:min(len(s.Alone), MostHosts)] {
+		fmt.Fprintf(b, "left alone for the rest of the run: %s: %s\n", h.Host, h.Why)
+	}
+	if more := len(s.Alone) - MostHosts; more > 0 {
+		fmt.Fprintf(b, "left alone for the rest of the run: %s more\n", report.Counted(more, "host"))
+	}
+}
+
+// next writes how to continue.
+func (s Summary) next(b *strings.Builder) {
+	switch {
+	case s.Again == "":
+		s.done(b)
+	case s.End.Interrupted:
+		fmt.Fprintf(b, "stopped with %s to fetch; resume with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
+	case s.URLs.Pending > 0 && s.End.Limit != "":
+		fmt.Fprintf(b, "stopped at %s with %s to fetch; go on with: %s\n", s.End.Limit, report.Counted(s.URLs.Pending, "URL"), s.Again)
+	case s.URLs.Pending > 0 && s.End.Spent > 0:
+		fmt.Fprintf(b, "%s left; %s with a spent budget; go on with more: %s\n", report.Counted(s.URLs.Pending, "URL"), report.Counted(s.End.Spent, "host"), s.Again)
+	case s.URLs.Pending > 0 && len(s.End.Lost) > 0:
+		fmt.Fprintf(b, "%s left; missing: %s; put it back and go on with: %s\n", report.Counted(s.URLs.Pending, "URL"), strings.Join(s.End.Lost, ", "), s.Again)
+	case s.URLs.Pending > 0 && len(s.Alone) > 0:
+		fmt.Fprintf(b, "%s left, of hosts that were left alone or do not answer; try them again with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
+	case s.URLs.Pending > 0:
+		fmt.Fprintf(b, "%s left, of hosts that do not answer; try them again with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
+	default:
+		s.done(b)
+	}
+}
+
+// done writes what to do with a finished crawl.
+func (s Summary) done(b *strings.Builder) {
+	if s.Only != "" {
+		fmt.Fprintf(b, "no other page was found: %s\n", s.Only)
+	}
+	if n := s.URLs.GivenUp; n > 0 && s.Again != "" {
+		fmt.Fprintf(b, "%s given up; try again with: %s --retry\n", report.Counted(n, "URL"), s.Again)
+	}
+	switch {
+	case s.All.Pages() == 0:
+	case s.Store != DefaultStore:
+		fmt.Fprintf(b, "see them with: skink report --store %s\n", harmless.Quoted(s.Store))
+	default:
+		fmt.Fprintln(b, "see them with: skink report")
+	}
+}
+
+// attrs returns the summary as attributes for a log.
+func (s Summary) attrs() []any {
+	a, t := s.Added, s.All
+	stopped := s.End.Limit
+	if s.End.Interrupted {
+		stopped = "interrupted"
+	}
+	return []any{
+		"added", a.Pages(), "seconds", s.Took.Seconds(), "pages", t.Pages(), "unique", t.Unique, "exact", t.Exact, "near", t.Near,
+		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "urls", CountsByName(s.URLs, s.Later),
+		"problems", t.Problems, "given_up", t.GivenUp, "visits", visitsByName(s.Visits), "left_alone", aloneByName(s.Alone),
+		"postponed", s.Postponed[:min(len(s.Postponed), patternsShown)], "stopped", stopped, "store", s.Store, "bytes", s.Bytes,
+	}
+}
+
+func aloneByName(alone []crawler.LeftHost) map[string]string {
+	named := map[string]string{}
+	for _, h := range alone {
+		named[h.Host] = h.Why
+	}
+	return named
+}
+
+func visitsByName(visits ingest.Visits) map[string]int64 {
+	named := map[string]int64{}
+	for kind, n := range visits {
+		named[kind.String()] = n
+	}
+	return named
+}

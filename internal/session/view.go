@@ -1,0 +1,169 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"runtime/metrics"
+	"sync"
+	"time"
+
+	"skink/crawler"
+	"skink/frontier"
+	"skink/internal/harmless"
+	"skink/report"
+	"skink/store"
+	"skink/view"
+)
+
+// openView serves a view of the crawl if the options ask for it. stop stops the crawl like Ctrl-C.
+func (r *run) openView(ctx context.Context, v *running, stop func()) (end func() error, err error) {
+	if r.opt.View == nil {
+		return func() error { return nil }, nil
+	}
+	o := r.opt.View(r.rule)
+	o.Store, o.Name, o.About = ours{r.store}, r.store.Name, report.About{Store: r.store.Name, Settings: r.settings}
+	o.Crawl = &shownCrawl{running: v, memory: r.opt.Memory, stop: stop}
+	server, err := view.Listen(o.Address, o)
+	if err != nil {
+		return nil, fmt.Errorf("--view %w", err)
+	}
+	r.out.Say("The crawl is shown at %s", server.URL())
+	return server.Close, nil
+}
+
+// ours is a store that this process has open.
+type ours struct{ store.Reader }
+
+func (o ours) Read(_ context.Context, do func(store.Reader) error) error { return do(o.Reader) }
+
+// A shownCrawl provides the data of a running crawl to a view.
+type shownCrawl struct {
+	*running
+	memory int64 // bytes of memory for pages
+	stop   func()
+
+	mu       sync.Mutex
+	stopping bool          // guarded by mu
+	sized    time.Time     // guarded by mu: time of the last slow counts
+	size     int64         // guarded by mu
+	free     int64         // guarded by mu
+	left     time.Duration // guarded by mu
+}
+
+func (s *shownCrawl) Pages() int64 {
+	added := s.pipeline.Added()
+	return added.Pages()
+}
+
+func (s *shownCrawl) Pause() { s.crawl.Pause() }
+func (s *shownCrawl) GoOn()  { s.crawl.GoOn() }
+
+func (s *shownCrawl) Stop() {
+	s.mu.Lock()
+	s.stopping = true
+	s.mu.Unlock()
+	s.stop()
+}
+
+// Now returns the state of the crawl. It omits a count that fails: the crawl will report the error.
+func (s *shownCrawl) Now() view.Moment {
+	now := time.Now()
+	tally := s.pipeline.Tally()
+	counts, _ := s.store.Counts(context.Background())
+	m := view.Moment{Tally: tally, Ends: endsOf(counts, LikelyPostponed(counts, tally), tally), InFlight: s.crawl.InFlight(), Memory: processMemory(), MostMemory: s.memory, Paused: s.crawl.Paused()}
+	states := s.crawl.Hosts()
+	for _, h := range states {
+		m.Hosts = append(m.Hosts, hostNow(h, now))
+	}
+	m.Saved = s.saved(tally)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Sub(s.sized) > sizedEvery {
+		s.sized = now
+		s.size, s.free = s.store.disk()
+		s.left = s.timeLeft(counts, states, now)
+	}
+	m.Disk, m.Free, m.Left, m.Stopping = s.size, s.free, s.left, s.stopping
+	return m
+}
+
+// sizedEvery is the interval for measuring the files of a store and listing its hosts.
+const sizedEvery = 10 * time.Second
+
+// timeLeft estimates how long the known URLs will take: all of them at the current rate or, if that
+// is longer, those of the slowest host at its own rate. It returns 0 while a rate is unknown.
+func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState, now time.Time) time.Duration {
+	took := now.Sub(s.started)
+	added := s.pipeline.Added()
+	if done := added.Records(); done < 10 || counts.Pending == 0 || s.crawl.Paused() {
+		return 0
+	}
+	left := time.Duration(float64(took) * float64(counts.Pending) / float64(added.Records()))
+	rests := map[string]time.Duration{}
+	for _, h := range states {
+		rests[h.Name] = h.Rest
+	}
+	for h, err := range s.store.Hosts(context.Background()) {
+		if err != nil {
+			return 0
+		}
+		left = max(left, time.Duration(h.Pending)*rests[h.Name])
+	}
+	return left
+}
+
+// saved returns what the crawl did not need to fetch.
+func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
+	add := func(why string, n int64) {
+		if n > 0 {
+			all = append(all, view.Saving{Why: why, Fetches: n})
+		}
+	}
+	add("postponed, because of what was learned of their hosts", tally.Later)
+	add("not modified: the server sent no page again", s.pipeline.Visits()[store.NotModified])
+	return all
+}
+
+// hostNow returns the state of a host for a view.
+func hostNow(h crawler.HostState, now time.Time) view.HostNow {
+	n := view.HostNow{Name: h.Name, State: view.Done, Requests: h.Requests, Took: h.Took, Rest: h.Rest}
+	switch {
+	case h.Fails > 0:
+		n.State, n.Why = view.Fails, whyAlone(h, now)
+	case h.Budget || h.Until.After(now):
+		n.State, n.Why = view.Rests, whyAlone(h, now)
+	case h.Left:
+		n.State = view.Works
+	}
+	return n
+}
+
+// endsOf returns the numbers of a store's URLs by state.
+func endsOf(counts frontier.Counts, postponed int64, tally store.Tally) (ends []view.End) {
+	rows, _ := EndRows(counts, postponed, tally)
+	for _, r := range rows {
+		ends = append(ends, view.End{Name: r.Name, URLs: r.N, Note: harmless.Line(r.Note)})
+	}
+	return ends
+}
+
+// MomentOf returns the state of a store without a crawl in this process.
+func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
+	if m.Tally, err = s.Tally(ctx); err != nil {
+		return m, err
+	}
+	counts, err := s.Counts(ctx)
+	if err != nil {
+		return m, err
+	}
+	postponed, err := CountPostponed(ctx, s, counts, m.Tally)
+	m.Ends = endsOf(counts, postponed, m.Tally)
+	return m, err
+}
+
+// processMemory returns how many bytes the Go runtime has from the system.
+func processMemory() int64 {
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
+}

@@ -1,0 +1,145 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"skink/crawler"
+	"skink/frontier"
+	"skink/report"
+	"skink/store"
+)
+
+// whyOnlyOne returns why a finished crawl found only one page, or "" if it found more or is not
+// finished.
+func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.Counts) (string, error) {
+	if t.Pages() != 1 || n.Pending > 0 {
+		return "", nil
+	}
+	circle, err := redirectCircle(ctx, s)
+	if err != nil || circle != "" {
+		return circle, err
+	}
+	var only *store.Record
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
+		if err != nil {
+			return "", fmt.Errorf("look for what the page leads to: %w", err)
+		}
+		if page.Record.Kind == store.Page {
+			only = &page.Record
+			break
+		}
+	}
+	switch {
+	case only == nil:
+		return "", nil
+	case t.Blocked > 0:
+		return fmt.Sprintf("robots.txt forbids %s that it leads to; crawl a site of your own with --ignore-robots", report.Counted(t.Blocked, "URL")), nil
+	case only.DeadEnd == store.DeadEndNoFollow:
+		return fmt.Sprintf("%s asks crawlers to follow none of its links (nofollow); crawl a site of your own with --ignore-nofollow and another --store", only.URL), nil
+	case only.DeadEnd == store.DeadEndScripts:
+		return fmt.Sprintf("%s has no link, and scripts, which may draw its links and are not run; name more seeds", only.URL), nil
+	case n.Outside > 0:
+		return fmt.Sprintf("all that it leads to is out of scope (%s); widen --scope, or name it as a seed", report.Counted(n.Outside, "URL")), nil
+	}
+	return "", nil
+}
+
+// mostRedirects bounds the redirects that are searched for a circle.
+const mostRedirects = 10_000
+
+// redirectCircle returns a text with a circle of redirects, or "" if there is none.
+func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
+	to := map[string]string{}
+	var froms []string
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
+		if err != nil {
+			return "", fmt.Errorf("look for a circle of redirects: %w", err)
+		}
+		if r := &page.Record; r.Location != "" && len(froms) < mostRedirects {
+			to[r.URL] = r.Location
+			froms = append(froms, r.URL)
+		}
+	}
+	for _, from := range froms {
+		way := []string{from}
+		for url := to[from]; url != "" && len(way) <= crawler.MaxHops; url = to[url] {
+			way = append(way, url)
+			if url == from {
+				return fmt.Sprintf("redirects go in a circle: %s; the site may ask for consent with a cookie, and none is kept", strings.Join(way, " -> ")), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// fetchedNothing reports whether the store holds neither pages nor other files.
+func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
+
+// nothingFetched returns an error that says why a crawl has no page. It is the first that applies
+// of: the first problem, the first redirect out of the scope, a circle of redirects, a missing
+// folder, and the first host that got no more requests.
+func (r *run) nothingFetched(ctx context.Context, lost []lostFolder, alone ...crawler.LeftHost) error {
+	why := errors.New("no page was fetched")
+	if len(alone) > 0 {
+		why = fmt.Errorf("no page was fetched: %s was left alone: %s", alone[0].Host, alone[0].Why)
+	}
+	if len(lost) > 0 {
+		why = fmt.Errorf("no page was fetched: the folder %s is missing", lost[0].Dir)
+	}
+	circle, err := redirectCircle(ctx, r.store)
+	if err != nil {
+		return err
+	}
+	if circle != "" {
+		why = fmt.Errorf("no page was fetched: %s", circle)
+	}
+	moved := false
+	for page, err := range r.store.Changes(ctx, "", store.WantRecord) {
+		if err != nil {
+			return err
+		}
+		of := &page.Record
+		if of.Problem != "" {
+			return fmt.Errorf("no page was fetched: %s: %s%s", of.URL, problemText(of), r.ago(of))
+		}
+		if moved || of.Location == "" {
+			continue
+		}
+		switch state, err := r.store.State(ctx, of.Location); {
+		case err != nil:
+			return err
+		case state == frontier.Outside:
+			moved = true
+			why = fmt.Errorf("no page was fetched: %s leads to %s, which is outside the crawl: add it as a seed, or widen --scope", of.URL, of.Location)
+		}
+	}
+	return why
+}
+
+func problemText(r *store.Record) string {
+	text := r.Problem
+	if r.Detail != "" && r.Detail != r.Problem {
+		text += ": " + r.Detail
+	}
+	return text + AdviceOn(r.Problem)
+}
+
+// AdviceOn returns advice with the flag that avoids a problem, or "" if there is none.
+func AdviceOn(problem string) string {
+	if problem == string(crawler.ProblemPrivate) {
+		return "; --allow-private names hosts that are fetched all the same"
+	}
+	return ""
+}
+
+// ago returns a text with the time of a URL's last visit, if that was before this run.
+func (r *run) ago(of *store.Record) string {
+	if at := of.Visited(); at.Before(r.began) {
+		return " (at " + at.UTC().Format(time.RFC3339) + ")"
+	}
+	return ""
+}

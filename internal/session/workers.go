@@ -1,0 +1,206 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"skink/internal/complete"
+	"skink/store"
+)
+
+// # Active workers
+//
+// Workers that share a store write their state every few seconds. Each has its own line in one
+// value of the store. The lines are only for display, and nothing else depends on them: the
+// frontier decides which worker holds which host. Times are by the clock of the store's server,
+// because the clocks of the workers' machines may differ.
+
+// A WorkerState is the state that a worker reports.
+type WorkerState struct {
+	Started   time.Time `json:"started"`
+	Seen      time.Time `json:"seen"`
+	Hosts     int       `json:"hosts"`      // hosts that it holds
+	InFlight  int       `json:"in_flight"`  // URLs being fetched or judged
+	Pages     int64     `json:"pages"`      // pages that it has judged
+	PerSecond float64   `json:"per_second"` // pages a second since it last wrote its line
+}
+
+// workersName is the name under which a store keeps the states, by worker.
+const workersName = "workers"
+
+const (
+	beatEvery   = 2 * time.Second
+	aliveFor    = 3 * beatEvery    // a worker without a heartbeat for this long counts as dead
+	forgetAfter = 10 * time.Minute // a worker without a heartbeat for this long is not listed
+	ClaimsLast  = 30 * time.Second // after this, the hosts of a dead worker are free
+)
+
+// readWorkers reads the states of all workers.
+func readWorkers(ctx context.Context, s interface {
+	Meta(ctx context.Context, name string) ([]byte, error)
+}) (all map[string]WorkerState, text []byte, err error) {
+	if text, err = s.Meta(ctx, workersName); err != nil {
+		return nil, nil, err
+	}
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &all); err != nil {
+			return nil, nil, fmt.Errorf("read who is at it: %w: %v", store.ErrCorrupt, err)
+		}
+	}
+	if all == nil {
+		all = map[string]WorkerState{}
+	}
+	return all, text, nil
+}
+
+// changeWorkers changes the states of all workers.
+func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]WorkerState) error) error {
+	for {
+		all, old, err := readWorkers(ctx, m)
+		if err != nil {
+			return err
+		}
+		if err := change(all); err != nil {
+			return err
+		}
+		text, err := json.Marshal(all)
+		if err != nil {
+			return err
+		}
+		if err := m.SwapMeta(ctx, workersName, old, text); !errors.Is(err, store.ErrChanged) {
+			return err
+		}
+	}
+}
+
+// A presence maintains this worker's line.
+type presence struct {
+	meta   store.Meta
+	shared bool // the store is shared; otherwise no line is written
+	name   string
+	state  WorkerState
+	report func(*WorkerState)
+	stop   context.CancelFunc // stops tell
+	ended  sync.WaitGroup
+}
+
+// join adds this worker's line, and refuses a name that another worker has: the frontier could not
+// distinguish the two.
+func join(ctx context.Context, s *Store, name string) (*presence, error) {
+	now := TimeAt(ctx, s)
+	p := &presence{meta: s, shared: s.Shared, name: name, state: WorkerState{Started: now, Seen: now}, report: func(*WorkerState) {}, stop: func() {}}
+	if !p.shared {
+		return p, nil
+	}
+	err := changeWorkers(ctx, p.meta, func(all map[string]WorkerState) error {
+		if ago := now.Sub(all[p.name].Seen); ago < aliveFor {
+			return fmt.Errorf("%s: a worker named %s was at it %v ago: choose another --worker, or wait some seconds if that one died", s.Name, p.name, ago.Round(time.Second))
+		}
+		all[p.name] = p.state
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// tell writes the worker's line every few seconds, until leave. It ignores errors: the crawl will
+// report a failure of the store.
+func (p *presence) tell(ctx context.Context, report func(*WorkerState)) {
+	if !p.shared {
+		return
+	}
+	p.report = report
+	ctx, p.stop = context.WithCancel(ctx)
+	p.ended.Go(func() {
+		tick := time.NewTicker(beatEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				p.say(ctx)
+			}
+		}
+	})
+}
+
+// say writes the worker's line, and removes the lines of workers that died long ago.
+func (p *presence) say(ctx context.Context) error {
+	last := p.state
+	p.state.Seen = TimeAt(ctx, p.meta)
+	p.report(&p.state)
+	p.state.PerSecond = float64(p.state.Pages-last.Pages) / max(p.state.Seen.Sub(last.Seen).Seconds(), 1e-3)
+	return changeWorkers(ctx, p.meta, func(all map[string]WorkerState) error {
+		maps.DeleteFunc(all, func(_ string, w WorkerState) bool { return p.state.Seen.Sub(w.Seen) > forgetAfter })
+		all[p.name] = p.state
+		return nil
+	})
+}
+
+// TimeAt returns the time by the clock of a store's server. For a store in a folder it returns the
+// time of this machine.
+func TimeAt(ctx context.Context, s any) time.Time {
+	if servers, ok := beneath(s).(interface {
+		Now(context.Context) (time.Time, error)
+	}); ok {
+		if now, err := servers.Now(ctx); err == nil {
+			return now
+		}
+	}
+	return time.Now()
+}
+
+// beneath returns a store without its wrappers.
+func beneath(s any) any {
+	switch s := s.(type) {
+	case *Store:
+		return beneath(s.Store)
+	case *complete.Whole:
+		return beneath(s.Reader)
+	}
+	return s
+}
+
+// leave removes the worker's line.
+func (p *presence) leave(ctx context.Context) error {
+	p.stop()
+	p.ended.Wait()
+	if !p.shared {
+		return nil
+	}
+	return changeWorkers(context.WithoutCancel(ctx), p.meta, func(all map[string]WorkerState) error {
+		delete(all, p.name)
+		return nil
+	})
+}
+
+// A WorkerStatus is a worker as skink status shows it.
+type WorkerStatus struct {
+	Name string `json:"name"`
+	WorkerState
+	Dead bool `json:"dead,omitempty"` // no heartbeat for aliveFor
+}
+
+// WorkersAt returns the workers, sorted by name.
+func WorkersAt(ctx context.Context, s store.Reader, now time.Time) ([]WorkerStatus, error) {
+	all, _, err := readWorkers(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var list []WorkerStatus
+	for name, w := range all {
+		list = append(list, WorkerStatus{name, w, now.Sub(w.Seen) > aliveFor})
+	}
+	slices.SortFunc(list, func(a, b WorkerStatus) int { return cmp.Compare(a.Name, b.Name) })
+	return list, nil
+}

@@ -1,0 +1,32 @@
+package session
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"skink/internal/complete"
+	"skink/store"
+)
+
+// serverStore is a store whose servers have a clock of their own.
+type serverStore struct {
+	*store.Memory
+	now time.Time
+}
+
+func (s serverStore) Now(context.Context) (time.Time, error) { return s.now, nil }
+
+// The time of leases is that of the servers, also through the stores that a command wraps around one.
+func TestTimeAt(t *testing.T) {
+	s := serverStore{store.NewMemory(), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)}
+	for name, wrapped := range map[string]any{
+		"the store":         s,
+		"of a crawl":        &Store{Store: s},
+		"judged as a whole": &complete.Whole{Reader: s},
+	} {
+		if got := TimeAt(t.Context(), wrapped); !got.Equal(s.now) {
+			t.Errorf("%s: it is %v, want %v", name, got, s.now)
+		}
+	}
+}
