@@ -71,7 +71,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 )
 
 // Options configures an index. The zero value uses the defaults.
@@ -111,7 +110,6 @@ type Index struct {
 	goneMu sync.RWMutex
 	gone   map[uint64]bool // guarded by goneMu: places whose postings find nothing any more
 
-	waiting atomic.Bool   // full is not nil
 	wake    chan struct{} // there may be something to do
 	closing chan struct{}
 	ended   sync.WaitGroup
@@ -261,7 +259,6 @@ func (x *Index) Post(seq uint64, list []Posted) error {
 		return x.err
 	}
 	x.full, x.fresh, x.spare = x.fresh, x.spare, nil
-	x.waiting.Store(true)
 	x.wakeUp()
 	return nil
 }
