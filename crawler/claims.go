@@ -28,7 +28,8 @@ import (
 //   - when the host must rest for longer than keepResting, or is hopeless;
 //   - when its URLs in memory are used up while other hosts wait for a holder because there was no
 //     room for them: so every host has its turn, however many there are;
-//   - when its budget is spent, or its folder is away, so that the crawl need not wait for it;
+//   - when it gets no more requests, because its budget is spent, its folder is away, or it was left
+//     alone, so that the crawl need not wait for it;
 //   - when the schedule holds more than its share;
 //   - when the crawl ends.
 //

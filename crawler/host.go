@@ -8,7 +8,7 @@ import (
 )
 
 // A host is the state of one authority (host and port) in the schedule. The schedule's mutex guards
-// it.
+// it, except for name and folder, which never change.
 type host struct {
 	standing
 

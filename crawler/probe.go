@@ -14,7 +14,7 @@ import (
 // not retried: the handler may name it again later.
 
 // probing is the kind of items that are never in a frontier.
-const probing frontier.Kind = 255
+const probing frontier.ItemKind = 255
 
 // probe asks the handler for a URL that cannot exist at the host of a turn; "": none.
 func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {

@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"cmp"
+	"context"
 	"time"
 
 	"skink/frontier"
@@ -91,12 +92,13 @@ func (s *schedule) admit(t *turn, p permission) bool {
 }
 
 // fetched takes the result of a turn. It reports whether the URL must be tried again: the caller
-// then gives the URL back to the frontier and calls done. Otherwise the page goes to a worker.
+// then gives the URL back to the frontier and calls done. Otherwise the page goes to a worker. The
+// error is that of ctx: the request may have been cut off, so the page says nothing about the URL.
 //
 // The next page of a host may be requested while a worker processes this one. A folder waits until
 // this one is stored: its pages are judged in the order of their links, so that one folder always
 // gets the same verdicts (with PerHost 1).
-func (s *schedule) fetched(a *arrival) (again bool) {
+func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := a.turn
@@ -104,19 +106,22 @@ func (s *schedule) fetched(a *arrival) (again bool) {
 		s.bytes += int64(len(a.page.Body))
 		t.host.spend(a.page)
 	}
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
 	switch {
 	case a.page.Transient():
 		giveUp := t.host.failed(a.page, t.began)
 		s.free(t)
 		if !giveUp && t.item.Kind != probing {
-			return true
+			return true, nil
 		}
 	case !t.host.folder:
 		s.answer(a)
 	}
 	t.arrived = true
 	s.capacity.arrived++
-	return false
+	return false, nil
 }
 
 // An outcome is what came of a turn whose page was handled.

@@ -50,11 +50,11 @@ func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
 			c.opt.OnPage(a.page)
 		}
 	}
-	if ctx.Err() != nil { // cut off in the middle: the page says nothing about the URL
-		return nil, ctx.Err()
-	}
 	a.page.Claim = t.claim
-	if c.schedule.fetched(a) {
+	switch again, err := c.schedule.fetched(ctx, a); {
+	case err != nil:
+		return nil, err
+	case again:
 		return nil, c.tryLater(ctx, a)
 	}
 	return a, nil

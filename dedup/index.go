@@ -19,6 +19,7 @@ type Index struct {
 
 	mu       sync.RWMutex
 	added    uint64               // guarded by mu: texts, which are numbered from 1
+	leaders  []*leader            // guarded by mu: the earliest first
 	copies   map[Hash]first       // guarded by mu: the first text of each hash
 	postings map[uint64][]*leader // guarded by mu: by key, the earliest first
 }
@@ -33,6 +34,7 @@ type first struct {
 // A leader is a text that others may resemble.
 type leader struct {
 	num    uint64
+	place  uint64 // in the leaders of the index
 	id     string
 	sketch Sketch
 	set    Set
@@ -107,16 +109,15 @@ func (x *Index) judge(s *subject) Verdict {
 
 // candidates returns the leaders that share enough keys with the subject. The caller holds x.mu.
 func (x *Index) candidates(s *subject) (all []Candidate) {
-	shared, leaders := map[uint64]int{}, map[uint64]*leader{}
+	shared := map[uint64]int{} // keys, by place
 	for _, key := range s.keys {
 		list := x.postings[key]
 		for _, l := range list[:min(len(list), MaxPosting)] {
-			shared[l.num]++
-			leaders[l.num] = l
+			shared[l.place]++
 		}
 	}
-	for _, num := range Met(shared, x.rule.Scheme.Meet()) {
-		l := leaders[num]
+	for _, place := range Met(shared, x.rule.Scheme.Meet()) {
+		l := x.leaders[place]
 		all = append(all, Candidate{Num: l.num, Name: l.id, Estimate: Estimate(&s.sketch, &l.sketch), Set: l.set})
 	}
 	return all
@@ -131,7 +132,8 @@ func (x *Index) keep(id string, s *subject, v Verdict) {
 	if v.Kind != Unique {
 		return
 	}
-	l := &leader{x.added, id, s.sketch, s.set}
+	l := &leader{x.added, uint64(len(x.leaders)), id, s.sketch, s.set}
+	x.leaders = append(x.leaders, l)
 	for _, key := range s.keys {
 		x.postings[key] = append(x.postings[key], l)
 	}

@@ -150,7 +150,7 @@ func TestIndexForm(t *testing.T) {
 	}
 	const a = "The cats and the dogs were sitting in the house when it was raining, and nobody had been there to see them for a long time."
 	b := strings.NewReplacer("cats", "cat", "dogs", "dog", "sitting", "sit").Replace(a)
-	for form, want := range map[Form]Kind{Plain: Unique, Stem: Exact} {
+	for form, want := range map[Form]VerdictKind{Plain: Unique, Stem: Exact} {
 		rule.Form = form
 		x := NewIndex(rule)
 		x.Add("a", a)
@@ -169,7 +169,8 @@ func TestIndexIsBounded(t *testing.T) {
 	x := NewIndex(rule)
 	s := x.read(numbered(1))
 	for n := range MaxPosting + 1 {
-		l := &leader{num: uint64(n + 1), id: fmt.Sprint(n)}
+		l := &leader{num: uint64(n + 1), place: uint64(n), id: fmt.Sprint(n)}
+		x.leaders = append(x.leaders, l)
 		if n == MaxPosting {
 			l.sketch, l.set = s.sketch, s.set
 		}

@@ -85,18 +85,29 @@ func Runs(t *Text, text string) Set {
 // verdict differs from that of a comparison with all leaders: it names another leader, or says that
 // the page is unique. Such a page is counted as capped. [Rule.Shortlist] can err in the same way.
 func Met(shared map[uint64]int, meet int) []uint64 {
-	all := make([]uint64, 0, len(shared))
+	var having [Minima + 1]int // the number of leaders that share so many keys
+	for _, n := range shared {
+		having[min(n, Minima)]++
+	}
+	least, room := Minima+1, MaxMet // all that share least keys or more are met
+	for least > max(meet, 1) && having[least-1] <= room {
+		least--
+		room -= having[least]
+	}
+	met := make([]uint64, 0, MaxMet-room)
+	var next []uint64 // those that share one key less; there is not room for all
 	for num, n := range shared {
-		if n >= meet {
-			all = append(all, num)
+		switch n = min(n, Minima); {
+		case n >= least:
+			met = append(met, num)
+		case n == least-1 && n >= meet && room > 0:
+			next = append(next, num)
 		}
 	}
-	if len(all) > MaxMet {
-		slices.SortFunc(all, func(a, b uint64) int { return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(a, b)) })
-		all = all[:MaxMet]
-	}
-	slices.Sort(all)
-	return all
+	slices.Sort(next)
+	met = append(met, next[:min(len(next), room)]...)
+	slices.Sort(met)
+	return met
 }
 
 // A Candidate is a leader that may resemble a page.
@@ -115,17 +126,27 @@ type Candidate struct {
 // have better estimates.
 func (r Rule) Shortlist(all []Candidate, words int) []Candidate {
 	least := r.Similarity - 3*StandardError(r.Similarity)
-	short := slices.DeleteFunc(all, func(c Candidate) bool { return c.Estimate < least })
-	slices.SortFunc(short, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(b.Estimate, a.Estimate), cmp.Compare(a.Num, b.Num))
-	})
 	most := min(max(MaxVerifyWords/max(words, 1), 1), MaxVerify)
-	return short[:min(len(short), most)]
+	before := func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.Estimate, a.Estimate), cmp.Compare(a.Num, b.Num))
+	}
+	short := all[:0] // the best so far, in order
+	for _, c := range all {
+		if c.Estimate < least || len(short) == most && before(c, short[most-1]) > 0 {
+			continue
+		}
+		if len(short) == most {
+			short = short[:most-1]
+		}
+		at, _ := slices.BinarySearchFunc(short, c, before)
+		short = slices.Insert(short, at, c)
+	}
+	return short
 }
 
 // A Verdict is the judgement of a page.
 type Verdict struct {
-	Kind        Kind
+	Kind        VerdictKind
 	Leader      uint64  // number of the leader it duplicates; 0: none
 	DuplicateOf string  // name of that leader
 	Resemblance float64 // exact, to the leader

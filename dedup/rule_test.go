@@ -1,8 +1,12 @@
 package dedup
 
 import (
+	"cmp"
+	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestJudge(t *testing.T) {
@@ -75,4 +79,29 @@ func TestShortlist(t *testing.T) {
 			t.Errorf("for a page of %d words: %v, want %v", words, got, want[:most])
 		}
 	}
+}
+
+// Of many leaders those are met that share the most keys, and the earliest of equals.
+func TestMet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		keys := rapid.IntRange(1, 14).Draw(t, "keys")
+		meet := rapid.IntRange(0, 3).Draw(t, "meet")
+		shared := map[uint64]int{}
+		for range rapid.IntRange(0, 3*MaxMet).Draw(t, "leaders") {
+			shared[rng.Uint64N(10*MaxMet)] = 1 + rng.IntN(keys)
+		}
+		var want []uint64
+		for num, n := range shared {
+			if n >= meet {
+				want = append(want, num)
+			}
+		}
+		slices.SortFunc(want, func(a, b uint64) int { return cmp.Or(shared[b]-shared[a], cmp.Compare(a, b)) })
+		want = want[:min(len(want), MaxMet)]
+		slices.Sort(want)
+		if got := Met(shared, meet); !slices.Equal(got, want) {
+			t.Fatalf("got %d leaders, want %d", len(got), len(want))
+		}
+	})
 }

@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// A Kind is what was decided about a page.
-type Kind string
+// A VerdictKind is what was decided about a page.
+type VerdictKind string
 
 const (
-	Unique Kind = "unique" // resembles no leader enough, and so leads
-	Exact  Kind = "exact"  // the canonical text of its leader
-	Near   Kind = "near"   // resembles its leader at least as much as was asked for
-	Thin   Kind = "thin"   // too short to compare, unless it is a copy
+	Unique VerdictKind = "unique" // resembles no leader enough, and so leads
+	Exact  VerdictKind = "exact"  // the canonical text of its leader
+	Near   VerdictKind = "near"   // resembles its leader at least as much as was asked for
+	Thin   VerdictKind = "thin"   // too short to compare, unless it is a copy
 )
 
 // A Method is how a leader was found.
@@ -30,7 +30,7 @@ const (
 // Explain returns the meaning of a verdict by this rule, in words for a reader who does not know
 // shingles, to be printed after the verdict: "near: at least 80 % the same as another page".
 // Similarity is the share of the word sequences of either page that both have.
-func (r Rule) Explain(k Kind) string {
+func (r Rule) Explain(k VerdictKind) string {
 	same := fmt.Sprintf("at least %s the same", Percent(r.Similarity))
 	switch k {
 	case Unique:

@@ -6,7 +6,7 @@ func TestExplain(t *testing.T) {
 	for _, c := range []struct {
 		similarity float64
 		minWords   int
-		kind       Kind
+		kind       VerdictKind
 		want       string
 	}{
 		{0.8, 50, Unique, "no other page before it is at least 80 % the same"},

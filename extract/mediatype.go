@@ -158,8 +158,10 @@ func binary(body []byte, contentType string) bool {
 
 // beginsAsPage reports a whole page, sent under whatever name.
 func beginsAsPage(body []byte) bool {
-	head := bytes.ToLower(start(body))
-	return bytes.HasPrefix(head, []byte("<!doctype html")) || bytes.HasPrefix(head, []byte("<html"))
+	const doctype = "<!doctype html"
+	head := start(body)
+	head = bytes.ToLower(head[:min(len(head), len(doctype))])
+	return bytes.HasPrefix(head, []byte(doctype)) || bytes.HasPrefix(head, []byte("<html"))
 }
 
 // beginsAsFeed reports RSS or Atom, as section 7.3 of the standard tells it from a page.

@@ -11,6 +11,10 @@ import (
 // around them. An element covers a range of elements and a range of blocks. So what is inside it is
 // a difference of two prefix sums, whatever its depth, and a page of 300 nested <div> costs no more
 // than one without.
+//
+// Its methods are in many files because each rule has a file of its own. The fields change at few
+// places: walk fills them, and the rules then only drop blocks, choose the headline and bring sums
+// up to date.
 type survey struct {
 	writer
 	elems    []elem

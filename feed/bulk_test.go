@@ -257,7 +257,7 @@ func TestBulkChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := server.urls()
-	again := func(n int, kind store.Kind, was, v dedup.Kind) {
+	again := func(n int, kind store.RecordKind, was, v dedup.VerdictKind) {
 		url := fmt.Sprintf("http://a.test/%03d", n)
 		r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: kind, Verdict: v, Words: 50, Earlier: []store.Visit{{Words: 100, Verdict: was}}}
 		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r, Revisit: true, Text: store.Pack([]byte("another text"))}}); err != nil {

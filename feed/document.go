@@ -11,28 +11,28 @@ import (
 // change; new ones may be added at the end. A field that a page lacks is left out. SCHEMA.md
 // describes each field.
 type Document struct {
-	ID             dedup.Hash `json:"id"`
-	URL            string     `json:"url"`
-	RedirectedFrom string     `json:"redirected_from,omitempty"`
-	CanonicalURL   string     `json:"canonical_url,omitempty"`
-	FetchedAt      time.Time  `json:"fetched_at,omitzero"`
-	Status         int        `json:"status,omitempty"`
-	ContentType    string     `json:"content_type,omitempty"`
-	Lang           string     `json:"lang,omitempty"`
-	Title          string     `json:"title,omitempty"`
-	Description    string     `json:"description,omitempty"`
-	Author         string     `json:"author,omitempty"`
-	PublishedAt    string     `json:"published_at,omitempty"`
-	ModifiedAt     string     `json:"modified_at,omitempty"`
-	SiteName       string     `json:"site_name,omitempty"`
-	Text           string     `json:"text,omitempty"`
-	Words          int        `json:"words,omitempty"`
-	Hash           dedup.Hash `json:"hash,omitzero"`
-	Verdict        dedup.Kind `json:"verdict,omitempty"`
-	DuplicateOf    string     `json:"duplicate_of,omitempty"`
-	DuplicateOfID  dedup.Hash `json:"duplicate_of_id,omitzero"`
-	Resemblance    float64    `json:"resemblance,omitzero"`
-	NoIndex        bool       `json:"noindex,omitempty"`
+	ID             dedup.Hash        `json:"id"`
+	URL            string            `json:"url"`
+	RedirectedFrom string            `json:"redirected_from,omitempty"`
+	CanonicalURL   string            `json:"canonical_url,omitempty"`
+	FetchedAt      time.Time         `json:"fetched_at,omitzero"`
+	Status         int               `json:"status,omitempty"`
+	ContentType    string            `json:"content_type,omitempty"`
+	Lang           string            `json:"lang,omitempty"`
+	Title          string            `json:"title,omitempty"`
+	Description    string            `json:"description,omitempty"`
+	Author         string            `json:"author,omitempty"`
+	PublishedAt    string            `json:"published_at,omitempty"`
+	ModifiedAt     string            `json:"modified_at,omitempty"`
+	SiteName       string            `json:"site_name,omitempty"`
+	Text           string            `json:"text,omitempty"`
+	Words          int               `json:"words,omitempty"`
+	Hash           dedup.Hash        `json:"hash,omitzero"`
+	Verdict        dedup.VerdictKind `json:"verdict,omitempty"`
+	DuplicateOf    string            `json:"duplicate_of,omitempty"`
+	DuplicateOfID  dedup.Hash        `json:"duplicate_of_id,omitzero"`
+	Resemblance    float64           `json:"resemblance,omitzero"`
+	NoIndex        bool              `json:"noindex,omitempty"`
 
 	Change   store.ChangeKind `json:"change,omitempty"`
 	Markdown string           `json:"markdown,omitempty"`

@@ -33,7 +33,7 @@ var ErrNotOurs = errors.New("not the feed of this store")
 // A File is the live feed of a crawl. Its methods are called by one goroutine at a time.
 type File struct {
 	path string
-	s    Store
+	s    FileStore
 	f    *os.File
 	out  *bufio.Writer
 	line []byte
@@ -43,8 +43,8 @@ type File struct {
 	marked mark         // the mark in the store
 }
 
-// A Store is the part of a store that a feed in a file uses.
-type Store interface {
+// A FileStore is the part of a store that a feed in a file uses.
+type FileStore interface {
 	store.Reader
 	SetMeta(ctx context.Context, name string, value []byte) error
 	Sync() error
@@ -53,7 +53,7 @@ type Store interface {
 // OpenFile brings the file at path in step with s. It creates it, or cuts it to the place of the
 // store's mark, and writes the records since. A file that was deleted or cut short is written again
 // from the start. A file with other content is left as it is; the error is ErrNotOurs.
-func OpenFile(ctx context.Context, path string, s Store) (*File, error) {
+func OpenFile(ctx context.Context, path string, s FileStore) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open feed: %w", err)

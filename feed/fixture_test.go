@@ -37,7 +37,7 @@ func nasty(t testing.TB) store.Store {
 	})
 	add("", store.Record{URL: "javascript:alert(1)", Kind: store.Page, Verdict: dedup.Thin})
 	add("not to be fed", store.Record{URL: "https://example.com/hidden", Kind: store.Page, Verdict: dedup.Unique, NoIndex: true})
-	for _, kind := range []store.Kind{store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped} {
+	for _, kind := range []store.RecordKind{store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped} {
 		add("", store.Record{URL: "https://example.com/" + string(kind), Kind: kind})
 	}
 	add("Ящерица, 猫, ©, שלום", store.Record{URL: "=notes/тест.txt", Kind: store.Page, Verdict: dedup.Unique, Lang: "ru"})

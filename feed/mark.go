@@ -27,7 +27,7 @@ const (
 )
 
 // readMark returns the mark of s, or nil if it never had a feed.
-func readMark(ctx context.Context, s Store) (*mark, error) {
+func readMark(ctx context.Context, s FileStore) (*mark, error) {
 	b, err := s.Meta(ctx, markName)
 	if err != nil || b == nil {
 		return nil, err
@@ -39,7 +39,7 @@ func readMark(ctx context.Context, s Store) (*mark, error) {
 	return &m, nil
 }
 
-func writeMark(ctx context.Context, s Store, m mark) error {
+func writeMark(ctx context.Context, s FileStore, m mark) error {
 	b, err := json.Marshal(m)
 	if err != nil {
 		return err

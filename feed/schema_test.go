@@ -21,7 +21,7 @@ func TestSchema(t *testing.T) {
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\| ([a-z0-9]+) \\| .+ \\|$").FindAllStringSubmatch(string(text), -1) {
 		got = append(got, row[1]+" "+row[2]+" "+row[3])
 	}
-	inTable := map[table.Kind]string{table.String: "string", table.Integer: "int64", table.Float: "double", table.Boolean: "boolean", table.Time: "timestamp"}
+	inTable := map[table.ColumnType]string{table.String: "string", table.Integer: "int64", table.Float: "double", table.Boolean: "boolean", table.Time: "timestamp"}
 	var want []string
 	document := reflect.TypeFor[Document]()
 	for i, c := range columns {
@@ -33,7 +33,7 @@ func TestSchema(t *testing.T) {
 		case f.Kind() == reflect.Bool:
 			inJSON = "boolean"
 		}
-		want = append(want, c.Name+" "+inJSON+" "+inTable[c.Kind])
+		want = append(want, c.Name+" "+inJSON+" "+inTable[c.Type])
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("SCHEMA.md has\n%q\nand the documents\n%q", got, want)

@@ -18,12 +18,12 @@ var columns = columnsOf(reflect.TypeFor[Document]())
 func columnsOf(t reflect.Type) (all []table.Column) {
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		all = append(all, table.Column{Name: name, Kind: kindOf(t.Field(i).Type)})
+		all = append(all, table.Column{Name: name, Type: kindOf(t.Field(i).Type)})
 	}
 	return all
 }
 
-func kindOf(t reflect.Type) table.Kind {
+func kindOf(t reflect.Type) table.ColumnType {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return table.Time
@@ -52,7 +52,7 @@ func (w *tableWriter) write(d *Document) error {
 		if f.IsZero() {
 			continue
 		}
-		switch columns[i].Kind {
+		switch columns[i].Type {
 		case table.String:
 			row[i] = stringOf(f)
 		case table.Integer:

@@ -111,7 +111,7 @@ func fieldsOf(t *testing.T, lines []byte) (all []map[string]any) {
 // What has too little text is left out if that is asked for.
 func TestThinLeftOut(t *testing.T) {
 	s := store.NewMemory()
-	for i, v := range []dedup.Kind{dedup.Unique, dedup.Thin, dedup.Unique, dedup.Thin} {
+	for i, v := range []dedup.VerdictKind{dedup.Unique, dedup.Thin, dedup.Unique, dedup.Thin} {
 		commit(t, s, store.Record{URL: fmt.Sprintf("http://a.test/%d", i), Kind: store.Page, Verdict: v, Words: 10 * i}, "words")
 	}
 	for want, opt := range map[int]feed.Options{4: {}, 3: {MinWords: 10}, 2: {NoThin: true}, 1: {NoThin: true, MinWords: 20}, 0: {MinWords: 31}} {

@@ -89,14 +89,14 @@ func archivesOf(ctx context.Context, s store.Reader) ([]string, error) {
 }
 
 // beginnings yields the pages of the package's list, and counts them.
-func (opt *Options) beginnings(ctx context.Context, s store.Reader, count *int) iter.Seq2[warc.Page, error] {
-	return func(yield func(warc.Page, error) bool) {
+func (opt *Options) beginnings(ctx context.Context, s store.Reader, count *int) iter.Seq2[warc.StartPage, error] {
+	return func(yield func(warc.StartPage, error) bool) {
 		for page, err := range s.Changes(ctx, "", store.WantText) {
 			if err == nil {
 				err = ctx.Err()
 			}
 			if err != nil {
-				yield(warc.Page{}, err)
+				yield(warc.StartPage{}, err)
 				return
 			}
 			r := &page.Record
@@ -104,7 +104,7 @@ func (opt *Options) beginnings(ctx context.Context, s store.Reader, count *int) 
 				continue
 			}
 			*count++
-			p := warc.Page{ID: r.ID.String(), URL: r.URL, Date: r.FetchedAt.UTC(), Title: r.Title, Text: page.Text, Size: r.Size}
+			p := warc.StartPage{ID: r.ID.String(), URL: r.URL, Date: r.FetchedAt.UTC(), Title: r.Title, Text: page.Text, Size: r.Size}
 			if !yield(p, nil) {
 				return
 			}

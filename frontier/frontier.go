@@ -47,7 +47,7 @@ type Item struct {
 	Hops  int    // redirects in a row before this URL
 	Tries int    // fetches that failed before this one
 
-	Kind     Kind
+	Kind     ItemKind
 	Priority int       // 0 usually; higher ones come later in their host's queue, lower ones sooner: -128 to 127
 	Due      time.Time // not to be taken before; zero: at once. Of a revisit: when it was asked for
 	ETag     string    // validators of the visit before, as the server sent them; "": none
@@ -60,13 +60,13 @@ const (
 	LatestPriority  = 127
 )
 
-// A Kind says as what an item is fetched. The numbers are stored and must not change.
-type Kind uint8
+// An ItemKind says as what an item is fetched. The numbers are stored and must not change.
+type ItemKind uint8
 
 const (
-	Page    Kind = 0 // whatever the URL answers
-	Sitemap Kind = 1 // a list of URLs for crawlers
-	Check   Kind = 2 // only checked for existence
+	Page    ItemKind = 0 // whatever the URL answers
+	Sitemap ItemKind = 1 // a list of URLs for crawlers
+	Check   ItemKind = 2 // only checked for existence
 )
 
 // A State is the progress of a URL. The numbers are stored and must not change.

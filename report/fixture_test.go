@@ -113,11 +113,11 @@ type numbered struct {
 	num, leader uint64
 }
 
-func page(num uint64, url, title string, verdict dedup.Kind) numbered {
+func page(num uint64, url, title string, verdict dedup.VerdictKind) numbered {
 	return numbered{store.Record{URL: url, Title: title, Kind: store.Page, Verdict: verdict, Since: time.Unix(int64(num), 0)}, num, 0}
 }
 
-func other(num uint64, url string, kind store.Kind, problem string) numbered {
+func other(num uint64, url string, kind store.RecordKind, problem string) numbered {
 	return numbered{store.Record{URL: url, Kind: kind, Problem: problem}, num, 0}
 }
 

@@ -69,7 +69,7 @@ func (p *textPrinter) printTotals(t Totals) {
 	}
 	line("pages", t.Pages, "")
 	for _, v := range []struct {
-		kind dedup.Kind
+		kind dedup.VerdictKind
 		n    int64
 	}{{dedup.Unique, t.Unique}, {dedup.Exact, t.Exact}, {dedup.Near, t.Near}, {dedup.Thin, t.Thin}} {
 		share := ""

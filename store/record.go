@@ -8,18 +8,18 @@ import (
 	"skink/frontier"
 )
 
-// A Kind classifies the answer of a URL.
-type Kind string
+// A RecordKind classifies the answer of a URL.
+type RecordKind string
 
 const (
-	Page     Kind = "page"      // answered with text, so it has a verdict
-	Other    Kind = "other"     // answered, but not with text: an image, a PDF
-	Redirect Kind = "redirect"  // answered with another URL, in Location
-	Error    Kind = "error"     // no answer, an error status, or a truncated body; Problem says which
-	Blocked  Kind = "blocked"   // robots.txt forbids it
-	Skipped  Kind = "skipped"   // a file that was passed over because it holds no text
-	Sitemap  Kind = "sitemap"   // a list of URLs for crawlers; Detail says what became of them
-	Later    Kind = "postponed" // not fetched, because of what was learned of its host; Detail says what
+	Page     RecordKind = "page"      // answered with text, so it has a verdict
+	Other    RecordKind = "other"     // answered, but not with text: an image, a PDF
+	Redirect RecordKind = "redirect"  // answered with another URL, in Location
+	Error    RecordKind = "error"     // no answer, an error status, or a truncated body; Problem says which
+	Blocked  RecordKind = "blocked"   // robots.txt forbids it
+	Skipped  RecordKind = "skipped"   // a file that was passed over because it holds no text
+	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail says what became of them
+	Later    RecordKind = "postponed" // not fetched, because of what was learned of its host; Detail says what
 )
 
 // A Record holds everything known of one URL except its text, sketch and links. It is stored as
@@ -29,19 +29,19 @@ type Record struct {
 	URL string     `json:"url"` // canonical form of the URL that answered
 	Via string     `json:"via,omitempty"`
 
-	Kind        Kind      `json:"kind"`
-	Problem     string    `json:"problem,omitempty"` // of an Error: its kind, such as "timeout" or "status 404"
-	Detail      string    `json:"detail,omitempty"`  // of an Error: what a person may want to know
-	FetchedAt   time.Time `json:"fetched_at,omitzero"`
-	Status      int       `json:"status,omitempty"` // HTTP status; 0: no answer, or a file
-	Location    string    `json:"location,omitempty"`
-	ContentType string    `json:"content_type,omitempty"`
-	Took        int64     `json:"took,omitempty"` // milliseconds from the request to the last byte of the answer
-	Depth       int       `json:"depth,omitempty"`
-	Hops        int       `json:"hops,omitempty"`
-	Tries       int       `json:"tries,omitempty"`     // of an Error that may pass: how often the URL was tried before it was given up
-	Size        int64     `json:"size,omitempty"`      // bytes of the decoded body
-	Truncated   bool      `json:"truncated,omitempty"` // those bytes are not the whole body: such a record is an Error and is never judged
+	Kind        RecordKind `json:"kind"`
+	Problem     string     `json:"problem,omitempty"` // of an Error: its kind, such as "timeout" or "status 404"
+	Detail      string     `json:"detail,omitempty"`  // of an Error: what a person may want to know
+	FetchedAt   time.Time  `json:"fetched_at,omitzero"`
+	Status      int        `json:"status,omitempty"` // HTTP status; 0: no answer, or a file
+	Location    string     `json:"location,omitempty"`
+	ContentType string     `json:"content_type,omitempty"`
+	Took        int64      `json:"took,omitempty"` // milliseconds from the request to the last byte of the answer
+	Depth       int        `json:"depth,omitempty"`
+	Hops        int        `json:"hops,omitempty"`
+	Tries       int        `json:"tries,omitempty"`     // of an Error that may pass: how often the URL was tried before it was given up
+	Size        int64      `json:"size,omitempty"`      // bytes of the decoded body
+	Truncated   bool       `json:"truncated,omitempty"` // those bytes are not the whole body: such a record is an Error and is never judged
 
 	Checked bool `json:"checked,omitempty"` // it was only asked whether the URL is there, for a page of the crawl names it
 
@@ -67,17 +67,17 @@ type Record struct {
 
 	Bounds string `json:"bounds,omitempty"` // what the page had too much of: Bound constants, separated by commas; the page was read in spite of it
 
-	Words       int          `json:"words,omitempty"`      // tokens of the canonical text
-	Hash        dedup.Hash   `json:"hash,omitzero"`        // of the canonical text; of an Other: of its body
-	LeftWords   int          `json:"left_words,omitempty"` // tokens of the running text that the extraction left out
-	LeftHash    dedup.Hash   `json:"left_hash,omitzero"`   // of those tokens
-	Verdict     dedup.Kind   `json:"verdict,omitempty"`
-	Leader      dedup.Hash   `json:"leader,omitzero"`        // id of the leader
-	DuplicateOf string       `json:"duplicate_of,omitempty"` // URL of the leader
-	Resemblance float64      `json:"resemblance,omitempty"`  // exact, to the leader
-	Found       dedup.Method `json:"found,omitempty"`        // how the leader was found
-	Capped      bool         `json:"capped,omitempty"`       // a look-up had more leaders than it reads, or a page is compared with
-	NoText      bool         `json:"no_text,omitempty"`      // a duplicate kept without its text
+	Words       int               `json:"words,omitempty"`      // tokens of the canonical text
+	Hash        dedup.Hash        `json:"hash,omitzero"`        // of the canonical text; of an Other: of its body
+	LeftWords   int               `json:"left_words,omitempty"` // tokens of the running text that the extraction left out
+	LeftHash    dedup.Hash        `json:"left_hash,omitzero"`   // of those tokens
+	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`
+	Leader      dedup.Hash        `json:"leader,omitzero"`        // id of the leader
+	DuplicateOf string            `json:"duplicate_of,omitempty"` // URL of the leader
+	Resemblance float64           `json:"resemblance,omitempty"`  // exact, to the leader
+	Found       dedup.Method      `json:"found,omitempty"`        // how the leader was found
+	Capped      bool              `json:"capped,omitempty"`       // a look-up had more leaders than it reads, or a page is compared with
+	NoText      bool              `json:"no_text,omitempty"`      // a duplicate kept without its text
 
 	Archive  Archived `json:"archive,omitzero"`  // where the answer is that the record was made from, or the archive's record that stands in for it
 	Answered Archived `json:"answered,omitzero"` // where the answer of the last visit is, if that visit found the page unchanged

@@ -29,15 +29,15 @@ func (k VisitKind) String() string {
 
 // A Visit is an earlier state of a page.
 type Visit struct {
-	At          time.Time  `json:"at"`                  // when the page was fetched, or judged again
-	FetchedAt   time.Time  `json:"fetched_at,omitzero"` // when it was fetched, if that is not At
-	Since       time.Time  `json:"since,omitzero"`      // when it was first seen with that text, if that was before At
-	Words       int        `json:"words,omitempty"`
-	Hash        dedup.Hash `json:"hash,omitzero"`         // of the canonical text
-	Sketch      []byte     `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian
-	Resemblance float64    `json:"resemblance,omitempty"` // exact, to the text of the visit after it
-	Verdict     dedup.Kind `json:"verdict,omitempty"`     // "": there was no page
-	NoIndex     bool       `json:"noindex,omitempty"`
+	At          time.Time         `json:"at"`                  // when the page was fetched, or judged again
+	FetchedAt   time.Time         `json:"fetched_at,omitzero"` // when it was fetched, if that is not At
+	Since       time.Time         `json:"since,omitzero"`      // when it was first seen with that text, if that was before At
+	Words       int               `json:"words,omitempty"`
+	Hash        dedup.Hash        `json:"hash,omitzero"`         // of the canonical text
+	Sketch      []byte            `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian
+	Resemblance float64           `json:"resemblance,omitempty"` // exact, to the text of the visit after it
+	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`     // "": there was no page
+	NoIndex     bool              `json:"noindex,omitempty"`
 }
 
 // Fetched returns when the page was fetched.

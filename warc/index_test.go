@@ -69,7 +69,7 @@ func TestWACZ(t *testing.T) {
 	p := warc.Package{
 		Title: "Lizards", Software: "a test", Created: noon,
 		Archives: []warc.Archive{{Name: "small.warc.gz", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file)), nil }}},
-		Pages:    pagesOf(warc.Page{ID: "1", URL: "https://example.com/0", Date: noon, Title: "<Page> 0", Text: "Page 0."}),
+		Pages:    pagesOf(warc.StartPage{ID: "1", URL: "https://example.com/0", Date: noon, Title: "<Page> 0", Text: "Page 0."}),
 	}
 	var b bytes.Buffer
 	if err := warc.WriteWACZ(&b, p); err != nil {
@@ -127,8 +127,8 @@ func TestWACZ(t *testing.T) {
 	}
 }
 
-func pagesOf(all ...warc.Page) iter.Seq2[warc.Page, error] {
-	return func(yield func(warc.Page, error) bool) {
+func pagesOf(all ...warc.StartPage) iter.Seq2[warc.StartPage, error] {
+	return func(yield func(warc.StartPage, error) bool) {
 		for _, p := range all {
 			if !yield(p, nil) {
 				return

@@ -27,7 +27,7 @@ type Package struct {
 	Software    string    // that makes the package
 	Created     time.Time // required
 	Archives    []Archive
-	Pages       iter.Seq2[Page, error] // nil: none
+	Pages       iter.Seq2[StartPage, error] // nil: none
 
 	Damaged func(archive string, d *Damage) // called for each part that cannot be indexed; nil: the first ends the writing
 }
@@ -38,8 +38,8 @@ type Archive struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// A Page is a page from which a reader of a package may start.
-type Page struct {
+// A StartPage is a page from which a reader of a package may start.
+type StartPage struct {
 	ID    string    `json:"id,omitempty"`
 	URL   string    `json:"url"`
 	Date  time.Time `json:"ts"`
@@ -168,7 +168,7 @@ func (z *packing) file(name, path string, write func(io.Writer) error) error {
 	return nil
 }
 
-func writePages(w io.Writer, pages iter.Seq2[Page, error]) error {
+func writePages(w io.Writer, pages iter.Seq2[StartPage, error]) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	if err := out.Encode(map[string]string{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}); err != nil {

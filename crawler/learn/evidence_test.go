@@ -150,14 +150,14 @@ func TestCopies(t *testing.T) {
 		{Verdict{Links: LinksOf(site+"/l", slices.Values([]string{site + "/x", site + "/l?page=2"}))}, true},
 		{Verdict{Links: LinksOf(site+"/l", slices.Values([]string{site + "/pagea.php"}))}, true}, // which was judged
 	} {
-		p := h.pattern("/{word}.php")
+		p := h.Patterns["/{word}.php"]
 		before := Pattern{}
 		if p != nil {
 			before = *p
 		}
 		c.v.At = now
 		h.Judged(fmt.Sprintf("%s/page%c.php", site, 'a'+i), c.v)
-		if got := h.pattern("/{word}.php").Copies > before.Copies; got != c.copy {
+		if got := h.Patterns["/{word}.php"].Copies > before.Copies; got != c.copy {
 			t.Errorf("page %d: a copy: %v, want %v", i, got, c.copy)
 		}
 	}

@@ -118,6 +118,8 @@ type Host struct {
 	// While these are 0, as on most hosts, the patterns of a URL need not be checked.
 	Rows    int `json:"rows,omitempty"`    // patterns whose last leastRow pages were copies
 	Answers int `json:"answers,omitempty"` // patterns whose probe was answered with a page
+
+	name, key []byte // buffers of patterns and valuesOf
 }
 
 // Proofs count how often a claim of a host proved right and wrong. Older proofs count less.
@@ -150,20 +152,22 @@ func (h *Host) Look(url string, now time.Time) Advice {
 // decide returns the rule that postpones a URL, and the rate at which its pattern is sampled.
 func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 	a := addressOf(url)
-	if name := a.view(); name != "" {
+	if name := viewOf(a.path, a.query); name != "" {
 		rate := viewRate
 		if p := h.Patterns[name]; p != nil {
 			rate = thinner(viewRate, p.fetched(), leastRow)
 		}
 		return Advice{View, name}, rate
 	}
-	if t, is := a.trap(now); is {
-		p := h.Patterns[t.pattern]
-		switch free := max(trapFree, h.New); {
-		case p.spent(trapRow):
-			return Advice{t.rule, t.pattern}, p.rate(trapRow)
-		case h.Extra >= free:
-			return Advice{t.rule, t.pattern}, thinner(firstRate, h.Extra, free)
+	if h.Extra >= trapRow { // else no trap has lost its budget
+		if t, is := a.trap(now); is {
+			p := h.Patterns[t.pattern]
+			switch free := max(trapFree, h.New); {
+			case p.spent(trapRow):
+				return Advice{t.rule, t.pattern}, p.rate(trapRow)
+			case h.Extra >= free:
+				return Advice{t.rule, t.pattern}, thinner(firstRate, h.Extra, free)
+			}
 		}
 	}
 	if pattern, rate := h.spent(a); pattern != "" {
@@ -224,9 +228,9 @@ func isMirrored(url, leader string) bool {
 
 // judgePatterns counts a page for the patterns of its URL.
 func (h *Host) judgePatterns(a *address, v *Verdict, o outcome) {
-	if name := a.view(); name != "" {
+	if name := viewOf(a.path, a.query); name != "" {
 		h.Extra++
-		h.take(name, o)
+		h.take([]byte(name), o)
 		return
 	}
 	t, isTrap := a.trap(v.At)
@@ -244,5 +248,5 @@ func (h *Host) judgePatterns(a *address, v *Verdict, o outcome) {
 	if o == nearText || t.far && v.Thin {
 		o = copied
 	}
-	h.take(t.pattern, o)
+	h.take([]byte(t.pattern), o)
 }

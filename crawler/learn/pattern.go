@@ -88,7 +88,7 @@ func (p *Pattern) take(o outcome) {
 }
 
 // take counts a page for a pattern.
-func (h *Host) take(name string, o outcome) {
+func (h *Host) take(name []byte, o outcome) {
 	p := h.pattern(name)
 	if p == nil {
 		return
@@ -102,8 +102,8 @@ func (h *Host) take(name string, o outcome) {
 }
 
 // pattern returns the counts of a pattern, or nil if there is no room for another.
-func (h *Host) pattern(name string) *Pattern {
-	p := h.Patterns[name]
+func (h *Host) pattern(name []byte) *Pattern {
+	p := h.Patterns[string(name)]
 	if p != nil || len(h.Patterns) >= mostPatterns {
 		return p
 	}
@@ -111,7 +111,7 @@ func (h *Host) pattern(name string) *Pattern {
 		h.Patterns = map[string]*Pattern{}
 	}
 	p = &Pattern{}
-	h.Patterns[name] = p
+	h.Patterns[string(name)] = p
 	return p
 }
 
@@ -126,14 +126,14 @@ func (h *Host) spent(a *address) (pattern string, rate int) {
 	}
 	texts := int64(0)
 	for name := range h.patterns(a) {
-		switch p := h.Patterns[name]; {
+		switch p := h.Patterns[string(name)]; {
 		case p == nil:
 		case pattern == "" && p.spent(leastRow):
-			pattern, rate, texts = name, p.rate(leastRow), p.New
+			pattern, rate, texts = string(name), p.rate(leastRow), p.New
 		case pattern == "" && p.New > 1:
 			return "", 0
 		case p.spent(leastRow) && p.New <= texts:
-			pattern, rate = name, p.rate(leastRow)
+			pattern, rate = string(name), p.rate(leastRow)
 		}
 	}
 	return pattern, rate

@@ -44,7 +44,7 @@ func TextOf(text string, words []uint64) (t Text) {
 	if len(words) == 0 {
 		return nil
 	}
-	t = make(Text, 0, min(strings.Count(text, "\n")+2, mostLines+1))
+	t = make(Text, 0, min(len(text)/32, mostLines)+2)
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && len(t) < mostLines {
 			t = append(t, uint32(xxh3.HashString(line)))
@@ -52,7 +52,7 @@ func TextOf(text string, words []uint64) (t Text) {
 	}
 	bag := uint64(0)
 	for _, word := range words {
-		bag += mix(word)
+		bag += word
 	}
 	return append(t, uint32(mix(bag)))
 }
@@ -61,8 +61,10 @@ func TextOf(text string, words []uint64) (t Text) {
 func LinksOf(url string, to iter.Seq[string]) (t Text) {
 	host, own := hostOf(url), path(url)
 	for link := range to {
-		a := addressOf(link)
-		if hostOf(link) != host || a.path == own || a.view() != "" {
+		if hostOf(link) != host {
+			continue
+		}
+		if path, text, _ := strings.Cut(pathOf(link), "?"); path == own || viewOf(path, query(text)) != "" {
 			continue
 		}
 		if t = append(t, hashOf(link)); len(t) == mostLines {

@@ -24,7 +24,7 @@ import (
 // In paths, numbers, dates and hashes are replaced by placeholders. Path parameters keep their
 // names: /a;sid=17 is /a;sid. A parameter has few values if the fetched URLs had no more than
 // fewValues; the same holds for the last segments in a folder. Different numbers are never
-// distinguished.
+// distinguished. A pattern that only one URL can have is no pattern.
 const (
 	fewValues    = 16
 	longestValue = 24 // bytes of such a value
@@ -52,7 +52,7 @@ func (a *address) general() (shape, names string) {
 	if a.shape == "" {
 		a.shape = shapeOfPath(a.path)
 		if a.asks {
-			a.names = "?" + strings.Join(namesOf(a.query), "&")
+			a.names = a.query.names(func(string, string) bool { return false })
 		}
 	}
 	return a.shape, a.names
@@ -66,41 +66,57 @@ func (a *address) pattern() string {
 
 // Shape returns the pattern of a canonical URL that has the shape of its path and the names of its
 // parameters.
-func Shape(url string) string { return addressOf(url).pattern() }
+func Shape(url string) string {
+	return addressOf(url).pattern()
+}
 
-// patterns yields the patterns of a URL, the finest first.
-func (h *Host) patterns(a *address) iter.Seq[string] {
-	return func(yield func(pattern string) bool) {
+// patterns yields the patterns of a URL, the finest first. Each is valid until the next.
+func (h *Host) patterns(a *address) iter.Seq[[]byte] {
+	return func(yieldBytes func(pattern []byte) bool) {
+		yield := func(parts ...string) bool {
+			h.name = h.name[:0]
+			for _, part := range parts {
+				h.name = append(h.name, part...)
+			}
+			return yieldBytes(h.name)
+		}
 		shape, names := a.general()
 		at := lastSegment(shape)
 		folder, exact := shape[:at], shape
-		if last := a.path[lastSegment(a.path):]; telling(last) && h.fewValues(folder, "", last) {
+		if last, varies := a.last(); varies && telling(last) && h.fewValues(folder, "", last) {
 			exact = folder + last
 		}
 		if names != "" {
-			if with := h.withValues(a); with != names && !yield(exact+with) {
+			if with := h.withValues(a); with != names && !yield(exact, with) {
 				return
 			}
 		}
-		if !yield(exact+names) || exact != shape && !yield(shape+names) || names != "" && !yield(shape+"?…") {
+		if !yield(exact, names) || exact != shape && !yield(shape, names) || names != "" && !yield(shape, "?…") {
 			return
 		}
 		for _, keep := range []int{2, 0} {
-			if head := headOf(folder, keep); head != "" && !yield(head+"…/"+shape[at:]+names) {
+			if head := headOf(folder, keep); head != "" && !yield(head, "…/", shape[at:], names) {
 				return
 			}
 		}
 	}
 }
 
+// last returns the last segment of the path, and whether several URLs may have it in folders of the
+// same shape.
+func (a *address) last() (last string, varies bool) {
+	shape, names := a.general()
+	at := lastSegment(a.path)
+	return a.path[at:], names != "" || !strings.HasPrefix(shape, a.path[:at])
+}
+
 // shapeOfPath returns a path with placeholders for its variable parts.
 func shapeOfPath(path string) string {
 	at := lastSegment(path)
-	var b strings.Builder
-	b.Grow(len(path) + 8)
+	shape := make([]byte, 0, 128)
 	for i := 0; i < len(path); {
 		if path[i] == '/' {
-			b.WriteByte('/')
+			shape = append(shape, '/')
 			i++
 			continue
 		}
@@ -109,17 +125,16 @@ func shapeOfPath(path string) string {
 			end++
 		}
 		segment, parameters, _ := strings.Cut(path[i:end], ";")
-		b.WriteString(general(segment, i == at))
+		shape = appendGeneral(shape, segment, i == at)
 		for parameters != "" {
 			var p string
 			p, parameters, _ = strings.Cut(parameters, ";")
 			name, _, _ := strings.Cut(p, "=")
-			b.WriteByte(';')
-			b.WriteString(general(name, false))
+			shape = appendGeneral(append(shape, ';'), name, false)
 		}
 		i = end
 	}
-	return b.String()
+	return string(shape)
 }
 
 // lastSegment returns the index at which the last segment of a path begins. A trailing slash
@@ -148,31 +163,27 @@ func headOf(folder string, keep int) string {
 // semicolon.
 func separators(r rune) bool { return r == '&' || r == ';' }
 
-// namesOf returns the names of a query's parameters, sorted and without duplicates.
-func namesOf(q query) (names []string) {
-	for pair := range strings.FieldsFuncSeq(string(q), separators) {
-		name, _, _ := strings.Cut(pair, "=")
-		names = append(names, general(name, false))
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// withValues returns the names of an address's parameters, with the values of those that have few
-// so far.
-func (h *Host) withValues(a *address) string {
-	shape, _ := a.general()
+// names returns a question mark and the names of a query's parameters, sorted and without
+// duplicates, with the values for which with is true.
+func (q query) names(with func(name, value string) bool) string {
 	var all []string
-	for pair := range strings.FieldsFuncSeq(string(a.query), separators) {
+	for pair := range strings.FieldsFuncSeq(string(q), separators) {
 		name, value, found := strings.Cut(pair, "=")
-		name = general(name, false)
-		if found && telling(value) && h.fewValues(shape, name, value) {
+		name = general(name)
+		if found && with(name, value) {
 			name += "=" + value
 		}
 		all = append(all, name)
 	}
 	slices.Sort(all)
 	return "?" + strings.Join(slices.Compact(all), "&")
+}
+
+// withValues returns the names of an address's parameters, with the values of those that have few
+// so far.
+func (h *Host) withValues(a *address) string {
+	shape, _ := a.general()
+	return a.query.names(func(name, value string) bool { return telling(value) && h.fewValues(shape, name, value) })
 }
 
 // telling reports whether a value may be one of few.
@@ -186,7 +197,7 @@ func telling(value string) bool {
 
 // fewValues reports whether a value is one of few, or may become one.
 func (h *Host) fewValues(path, name, value string) bool {
-	known, ok := h.Values[path+"?"+name]
+	known, ok := h.Values[string(h.valuesOf(path, name))]
 	switch {
 	case !ok:
 		return len(h.Values) < mostPatterns
@@ -199,25 +210,38 @@ func (h *Host) fewValues(path, name, value string) bool {
 // meetValues records the values of a fetched URL.
 func (h *Host) meetValues(a *address) {
 	shape, _ := a.general()
-	h.meetValue(shape[:lastSegment(shape)]+"?", a.path[lastSegment(a.path):])
+	if last, varies := a.last(); varies {
+		h.meetValue(shape[:lastSegment(shape)], "", last)
+	}
 	for pair := range strings.FieldsFuncSeq(string(a.query), separators) {
 		name, value, _ := strings.Cut(pair, "=")
-		h.meetValue(shape+"?"+general(name, false), value)
+		h.meetValue(shape, general(name), value)
 	}
 }
 
-func (h *Host) meetValue(of, value string) {
-	known, ok := h.Values[of]
+func (h *Host) meetValue(path, name, value string) {
+	if !telling(value) {
+		return
+	}
+	of := h.valuesOf(path, name)
+	known, ok := h.Values[string(of)]
 	switch {
-	case !telling(value), slices.Contains(known, value), len(known) > fewValues, !ok && len(h.Values) >= mostPatterns:
+	case len(known) > fewValues, slices.Contains(known, value), !ok && len(h.Values) >= mostPatterns:
 	case len(known) == fewValues:
-		h.Values[of] = make([]string, fewValues+1) // there are many
+		h.Values[string(of)] = make([]string, fewValues+1) // there are many
 	default:
 		if h.Values == nil {
 			h.Values = map[string][]string{}
 		}
-		h.Values[of] = append(known, value)
+		h.Values[string(of)] = append(known, value)
 	}
+}
+
+// valuesOf returns the key of a parameter in Values, or of the last segments in a folder if name is
+// "". It is valid until the next call.
+func (h *Host) valuesOf(path, name string) []byte {
+	h.key = append(append(append(h.key[:0], path...), '?'), name...)
+	return h.key
 }
 
 // pathOf returns the part of a canonical URL after its host.
@@ -239,8 +263,16 @@ func hostOf(url string) string {
 	return host
 }
 
-// general returns a segment of a path with placeholders for its variable parts.
-func general(segment string, last bool) string {
+// general returns the name of a parameter with placeholders for its variable parts.
+func general(name string) string {
+	if !strings.ContainsAny(name, "0123456789") {
+		return name
+	}
+	return string(appendGeneral(nil, name, false))
+}
+
+// appendGeneral appends a segment of a path with placeholders for its variable parts.
+func appendGeneral(shape []byte, segment string, last bool) []byte {
 	const leastHash = 8
 	stem, ext := segment, ""
 	if dot := strings.LastIndexByte(segment, '.'); last && dot > 0 && len(segment)-dot <= 6 {
@@ -248,17 +280,17 @@ func general(segment string, last bool) string {
 	}
 	switch digits, letters, hex := kinds(stem); {
 	case stem == "":
-		return segment
-	case digits && !letters:
-		return "{n}" + ext // a date too
+		return append(shape, segment...)
+	case digits && !letters: // a date too
+		return append(append(shape, "{n}"...), ext...)
 	case digits && hex && len(stem) >= leastHash:
-		return "{hash}" + ext
+		return append(append(shape, "{hash}"...), ext...)
 	case last:
-		return "{word}" + ext
+		return append(append(shape, "{word}"...), ext...)
 	case digits:
-		return numbers(segment)
+		return appendNumbers(shape, segment)
 	}
-	return segment
+	return append(shape, segment...)
 }
 
 // kinds reports whether a text has digits, whether it has letters or other characters except the
@@ -279,19 +311,18 @@ func kinds(s string) (digits, letters, hex bool) {
 	return digits, letters, hex
 }
 
-// numbers replaces each run of digits by {n}.
-func numbers(s string) string {
-	var b strings.Builder
+// appendNumbers appends a text with {n} for each run of digits.
+func appendNumbers(shape []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		if s[i] < '0' || s[i] > '9' {
-			b.WriteByte(s[i])
+			shape = append(shape, s[i])
 			i++
 			continue
 		}
 		for i < len(s) && '0' <= s[i] && s[i] <= '9' {
 			i++
 		}
-		b.WriteString("{n}")
+		shape = append(shape, "{n}"...)
 	}
-	return b.String()
+	return shape
 }

@@ -35,12 +35,18 @@ func TestPatterns(t *testing.T) {
 	h := NewHost()
 	check := func(path string, want ...string) {
 		t.Helper()
-		if got := slices.Collect(h.patterns(addressOf(site + path))); !slices.Equal(got, want) {
+		var got []string
+		for pattern := range h.patterns(addressOf(site + path)) {
+			got = append(got, string(pattern))
+		}
+		if !slices.Equal(got, want) {
 			t.Errorf("%s:\ngot  %q\nwant %q", path, got, want)
 		}
 	}
 	check("/", "/")
-	check("/about", "/about", "/{word}")
+	check("/about", "/{word}")
+	check("/v2/about", "/v{n}/about", "/v{n}/{word}", "/…/{word}")
+	check("/a/b;sid=1/about", "/a/b;sid/about", "/a/b;sid/{word}", "/…/{word}")
 	check("/a/b/c/17", "/a/b/c/{n}", "/a/b/…/{n}", "/…/{n}")
 	check("/repo/log/src/a.c?h=main&ofs=50",
 		"/repo/log/src/a.c?h=main&ofs", "/repo/log/src/a.c?h&ofs", "/repo/log/src/{word}.c?h&ofs", "/repo/log/src/{word}.c?…", "/repo/log/…/{word}.c?h&ofs", "/…/{word}.c?h&ofs")

@@ -49,28 +49,26 @@ func (a *address) trap(now time.Time) (t trap, is bool) {
 
 // repeats reports whether a path has the same sequence of segments mostRepeats times in a row.
 func repeats(path string) bool {
-	path = strings.TrimSuffix(path, "/") + "/"
-	next := func(from int) int { return from + 1 + strings.IndexByte(path[from+1:], '/') }
-	for from := 0; from < len(path)-1; from = next(from) {
-		for to := next(from); from+mostRepeats*(to-from) < len(path); to = next(to) {
-			if to > from+1 && timesIn(path[from:], path[from:to]) >= mostRepeats {
+	path = strings.TrimSuffix(path, "/")
+	next := func(from int) int {
+		if slash := strings.IndexByte(path[from+1:], '/'); slash >= 0 {
+			return from + 1 + slash
+		}
+		return len(path)
+	}
+	for from := 0; from < len(path); from = next(from) {
+		for to := next(from); ; to = next(to) {
+			n := to - from
+			end := from + mostRepeats*n
+			if end > len(path) {
+				break
+			}
+			if n > 1 && path[from:end-n] == path[to:end] && (end == len(path) || path[end] == '/') {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// timesIn returns how many times in a row a path begins with segments.
-func timesIn(path, segments string) (n int) {
-	for {
-		rest, found := strings.CutPrefix(path, segments)
-		if !found || rest[0] != '/' {
-			return n
-		}
-		path = rest
-		n++
-	}
 }
 
 // dateOf returns the year of the date in a URL: a year and a month, and perhaps a day, at the end

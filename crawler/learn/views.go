@@ -76,10 +76,10 @@ var views = []view{
 	}},
 }
 
-// view returns the name of the view that a URL shows, or "" if it is none.
-func (a *address) view() string {
+// viewOf returns the name of the view that a URL shows, or "" if it is none.
+func viewOf(path string, q query) string {
 	for i := range views {
-		if v := &views[i]; (a.query != "" || v.bare) && v.is(a.path, a.query) {
+		if v := &views[i]; (q != "" || v.bare) && v.is(path, q) {
 			return v.name
 		}
 	}

@@ -1,6 +1,9 @@
 package learn
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Views are known by the exact forms of the software. Their neighbours are not.
 func TestViewOf(t *testing.T) {
@@ -44,7 +47,8 @@ func TestViewOf(t *testing.T) {
 		"/gitweb/?p=a.git;a=blob_plain;f=x;hb=HEAD": "gitweb view",
 		"/gitweb/?p=a.git;a=commit;h=3a08":          "",
 	} {
-		if got := addressOf(site + url).view(); got != want {
+		path, text, _ := strings.Cut(url, "?")
+		if got := viewOf(path, query(text)); got != want {
 			t.Errorf("%s: %q, want %q", url, got, want)
 		}
 	}

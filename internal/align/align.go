@@ -34,21 +34,21 @@ type Side struct {
 	Tokens *dedup.Text
 }
 
-// A Kind describes a piece of a text, or a row, in relation to the other text.
-type Kind string
+// A Relation describes a piece of a text, or a row, in relation to the other text.
+type Relation string
 
 const (
-	Same    Kind = "same"    // in both
-	Removed Kind = "removed" // only in the first
-	Added   Kind = "added"   // only in the second
-	Moved   Kind = "moved"   // in both, at another place
-	Changed Kind = "changed" // of a row: some of it is the same
+	Same    Relation = "same"    // in both
+	Removed Relation = "removed" // only in the first
+	Added   Relation = "added"   // only in the second
+	Moved   Relation = "moved"   // in both, at another place
+	Changed Relation = "changed" // of a row: some of it is the same
 )
 
 // A Piece is a part of a block.
 type Piece struct {
 	Text string
-	Kind Kind
+	Kind Relation
 	Move int // number of the move, the same on both sides; 0: it did not move
 }
 
@@ -57,7 +57,7 @@ type Block []Piece
 
 // A Row holds blocks of both texts that belong together. One of its sides may be empty.
 type Row struct {
-	Kind Kind
+	Kind Relation
 	A, B []Block
 }
 
@@ -106,7 +106,7 @@ func Texts(a, b Side) (rows []Row, words Counts) {
 
 // A place describes a token: its kind, and the equal token of the other text.
 type place struct {
-	kind  Kind
+	kind  Relation
 	other int
 	move  int
 }

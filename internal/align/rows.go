@@ -165,8 +165,8 @@ func (m *matching) pieces(b *blocks, line int, of []place) (cut Block) {
 }
 
 // kindOf returns the kind of a row.
-func kindOf(r Row) Kind {
-	only := map[Kind]bool{}
+func kindOf(r Row) Relation {
+	only := map[Relation]bool{}
 	for _, side := range [][]Block{r.A, r.B} {
 		for _, b := range side {
 			for _, p := range b {

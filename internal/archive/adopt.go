@@ -150,7 +150,7 @@ func archivists(ctx context.Context, s metaReader) (names []string, text []byte,
 }
 
 // enlist adds a worker to those that have archives.
-func enlist(ctx context.Context, s Store, worker string) error {
+func enlist(ctx context.Context, s RecordStore, worker string) error {
 	for {
 		names, old, err := archivists(ctx, s)
 		if err != nil || slices.Contains(names, worker) {

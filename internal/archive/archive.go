@@ -42,8 +42,8 @@ const DefaultSize = 1 << 30
 // is closed: some 60 MB.
 const mostEntries = 250_000
 
-// A Store is the part of a store that an archive needs.
-type Store interface {
+// A RecordStore is the part of a store that an archive needs.
+type RecordStore interface {
 	Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error)
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
@@ -60,7 +60,7 @@ type Store interface {
 // its index NAME.cdxj is in the same folder.
 type Archive struct {
 	dir   string
-	store Store
+	store RecordStore
 	opt   Options
 	pack  warc.Options
 	line  line

@@ -24,7 +24,7 @@ var ErrElsewhere = errors.New("the archive of this crawl is elsewhere")
 // the answer of the last committed page. It creates the folder if needed. lost is the number of
 // answers of pages that are missing, because of a power cut or because an open file was deleted.
 // Their URLs are put back into the frontier, and the new answers replace the missing ones.
-func Open(ctx context.Context, dir string, s Store, opt Options) (a *Archive, lost int, err error) {
+func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archive, lost int, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, 0, err
 	}

@@ -206,31 +206,31 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 
 // A comparison is the output of skink compare. The names in JSON are stable.
 type comparison struct {
-	A             side       `json:"a"`
-	B             side       `json:"b"`
-	Form          string     `json:"form"`
-	Unit          dedup.Unit `json:"unit"`
-	Shingle       int        `json:"shingle"`
-	Step          int        `json:"step"`
-	Unordered     bool       `json:"unordered"`
-	Common        int        `json:"common"` // shingles
-	Resemblance   float64    `json:"resemblance"`
-	Uniqueness    float64    `json:"uniqueness"`
-	Estimate      float64    `json:"estimate"`
-	AInB          float64    `json:"containment_a_in_b"`
-	BInA          float64    `json:"containment_b_in_a"`
-	ShareA        float64    `json:"share_of_a"` // share of its shingles, with repeats
-	ShareB        float64    `json:"share_of_b"`
-	Dice          float64    `json:"dice"`
-	SuperShingles int        `json:"super_shingles"`
-	MegaShingles  int        `json:"mega_shingles"`
-	Bands         int        `json:"bands"`
-	Similarity    float64    `json:"similarity"`
-	Verdict       dedup.Kind `json:"verdict"`
-	Remark        string     `json:"remark,omitempty"`   // adds information that the verdict lacks
-	LeftDiffers   int        `json:"left_out_differs"`   // words of running text that were left out of one page only; an upper bound for pages of a store
-	Doubtful      bool       `json:"doubtful,omitempty"` // the verdict is exact or near, but more than --min-words such words differ
-	Passages      []passage  `json:"passages"`           // common to both, longest first
+	A             side              `json:"a"`
+	B             side              `json:"b"`
+	Form          string            `json:"form"`
+	Unit          dedup.Unit        `json:"unit"`
+	Shingle       int               `json:"shingle"`
+	Step          int               `json:"step"`
+	Unordered     bool              `json:"unordered"`
+	Common        int               `json:"common"` // shingles
+	Resemblance   float64           `json:"resemblance"`
+	Uniqueness    float64           `json:"uniqueness"`
+	Estimate      float64           `json:"estimate"`
+	AInB          float64           `json:"containment_a_in_b"`
+	BInA          float64           `json:"containment_b_in_a"`
+	ShareA        float64           `json:"share_of_a"` // share of its shingles, with repeats
+	ShareB        float64           `json:"share_of_b"`
+	Dice          float64           `json:"dice"`
+	SuperShingles int               `json:"super_shingles"`
+	MegaShingles  int               `json:"mega_shingles"`
+	Bands         int               `json:"bands"`
+	Similarity    float64           `json:"similarity"`
+	Verdict       dedup.VerdictKind `json:"verdict"`
+	Remark        string            `json:"remark,omitempty"`   // adds information that the verdict lacks
+	LeftDiffers   int               `json:"left_out_differs"`   // words of running text that were left out of one page only; an upper bound for pages of a store
+	Doubtful      bool              `json:"doubtful,omitempty"` // the verdict is exact or near, but more than --min-words such words differ
+	Passages      []passage         `json:"passages"`           // common to both, longest first
 
 	leftSays string // why the verdict is doubtful; "": it is not
 	scheme   dedup.Scheme
@@ -350,7 +350,7 @@ func (c *comparison) passages(s dedup.Shingling) []passage {
 	return all
 }
 
-func (c *comparison) verdict(rule dedup.Rule) dedup.Kind {
+func (c *comparison) verdict(rule dedup.Rule) dedup.VerdictKind {
 	switch {
 	case c.A.Words == 0 || c.B.Words == 0:
 		return dedup.Thin

@@ -73,8 +73,8 @@ type page struct {
 	url, title, text string
 	canonical        string // URL
 	noindex          bool
-	verdict          dedup.Kind // of the crawl
-	noText           bool       // whether its text was not kept
+	verdict          dedup.VerdictKind // of the crawl
+	noText           bool              // whether its text was not kept
 }
 
 func article(url, text string) page { return page{url: url, title: "T", text: text} }

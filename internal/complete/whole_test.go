@@ -195,7 +195,7 @@ func bruteForce(pages []page, rule dedup.Rule) (pairs []Pair) {
 func TestWholeSkipped(t *testing.T) {
 	rule := defaultRule(t)
 	a := words(1, 100)
-	without := func(url, text string, verdict dedup.Kind) page {
+	without := func(url, text string, verdict dedup.VerdictKind) page {
 		return page{url: url, text: text, verdict: verdict, noText: true}
 	}
 	s := storeOf(t, rule, article("http://a.test/long", a), without("http://a.test/2", a, dedup.Exact), without("http://a.test/3", but(a, "x"), dedup.Near))

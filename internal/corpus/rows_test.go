@@ -22,7 +22,7 @@ func parquetFile(t *testing.T, name string, n int) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	w := table.NewWriter(f, table.NewSchema([]table.Column{{Name: "id"}, {Name: "n", Kind: table.Integer}, {Name: "text"}, {Name: "share", Kind: table.Float}}))
+	w := table.NewWriter(f, table.NewSchema([]table.Column{{Name: "id"}, {Name: "n", Type: table.Integer}, {Name: "text"}, {Name: "share", Type: table.Float}}))
 	for i := range n {
 		row := []any{fmt.Sprint("doc", i), i, any(fmt.Sprintf("Text %d with ä", i)), .5}
 		if i%2 == 1 {

@@ -96,7 +96,7 @@ func (w *Writer) Close() error {
 }
 
 // noteColumns are the columns of a note.
-var noteColumns = []table.Column{{Name: "skink_verdict"}, {Name: "skink_duplicate_of"}, {Name: "skink_resemblance", Kind: table.Float}}
+var noteColumns = []table.Column{{Name: "skink_verdict"}, {Name: "skink_duplicate_of"}, {Name: "skink_resemblance", Type: table.Float}}
 
 // A rowSink writes a Parquet file.
 type rowSink struct {

@@ -133,13 +133,13 @@ func crawlOnce(t *testing.T, skink, store string, sites *sites, answers int, mor
 
 // A line of skink export --include all.
 type line struct {
-	URL         string     `json:"url"`
-	Text        string     `json:"text"`
-	Hash        dedup.Hash `json:"hash"`
-	Words       int        `json:"words"`
-	Verdict     dedup.Kind `json:"verdict"`
-	DuplicateOf string     `json:"duplicate_of"`
-	Resemblance float64    `json:"resemblance"`
+	URL         string            `json:"url"`
+	Text        string            `json:"text"`
+	Hash        dedup.Hash        `json:"hash"`
+	Words       int               `json:"words"`
+	Verdict     dedup.VerdictKind `json:"verdict"`
+	DuplicateOf string            `json:"duplicate_of"`
+	Resemblance float64           `json:"resemblance"`
 }
 
 func exported(t *testing.T, skink, store string) []line {

@@ -201,7 +201,7 @@ func (w *webgen) checkRecords(t *testing.T, records []*store.Record) {
 }
 
 // possible are the verdicts that the members of a group can have.
-var possible = map[string]map[dedup.Kind]bool{
+var possible = map[string]map[dedup.VerdictKind]bool{
 	"alone": {dedup.Unique: true},
 	"exact": {dedup.Unique: true, dedup.Exact: true},
 	"near":  {dedup.Unique: true, dedup.Near: true},

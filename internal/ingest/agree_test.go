@@ -73,7 +73,7 @@ func TestAllAgree(t *testing.T) {
 		orderOf(r, s, order)
 		opt := testOptions(t)
 		opt.Order = order
-		p, err := New(ctx, s, opt)
+		p, err := New(ctx, &shaky{Store: s, rng: rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 2))}, opt)
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -59,8 +59,8 @@ func commitAtOnce(t *testing.T, s store.Store, opt Options, committers, pages in
 			if n := first + i; n < pages {
 				round.Go(func() {
 					name, text := committed(n)
-					s := judgedFile(t, p, name, text, false)
-					if err := p.commit(t.Context(), s, p.committer(s, nil)); err != nil {
+					v := judgedFile(t, p, name, text, false).visit
+					if err := p.commit(t.Context(), v, p.committer(v, nil)); err != nil {
 						t.Errorf("page %d: %v", n, err)
 					}
 				})

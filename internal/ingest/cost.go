@@ -9,6 +9,7 @@ import (
 
 	"skink/crawler"
 	"skink/extract"
+	"skink/internal/memory"
 )
 
 // # Memory for reading a page
@@ -77,24 +78,24 @@ func costOf(size int, tree int64) int64 { return int64(treeCost*float64(tree)) +
 // errOutgrown means that the page needs a larger share for its tree.
 var errOutgrown = errors.New("the tree is larger than was expected")
 
-// readWithin reads a page within its share of memory, which it leaves with the subject.
-func (p *Pipeline) readWithin(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads) error {
-	defer p.flight.end(page.Item.URL)
+// readWithin reads a page within a share of memory, which it returns.
+func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*reading, *memory.Share, error) {
+	defer r.flight.end(page.Item.URL)
 	size := len(page.Body)
-	first := p.costs.tree(size)
+	first := r.costs.tree(size)
 	if hugeTag(page.Body) {
 		first = most(size)
 	}
-	err := p.readIn(ctx, s, page, leads, first)
+	got, share, err := r.readIn(ctx, page, leads, first)
 	outgrown := errors.Is(err, errOutgrown)
 	if first < most(size) {
-		p.costs.learn(size, outgrown)
+		r.costs.learn(size, outgrown)
 	}
 	if outgrown {
-		s.share.Release()
-		err = p.readIn(ctx, s, page, leads, most(size))
+		share.Release()
+		return r.readIn(ctx, page, leads, most(size))
 	}
-	return err
+	return got, share, err
 }
 
 // hugeTag reports whether a page has a tag so long that its attributes alone may outgrow a light
@@ -119,24 +120,28 @@ func hugeTag(body []byte) bool {
 	return false
 }
 
-func (p *Pipeline) readIn(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads, tree int64) (err error) {
-	if s.share, err = p.reading.Take(ctx, p.need(page, tree)); err != nil {
-		return err
+func (r *reader) readIn(ctx context.Context, page *crawler.Page, leads *crawler.Leads, tree int64) (got *reading, share *memory.Share, err error) {
+	if share, err = r.memory.Take(ctx, r.need(page, tree)); err != nil {
+		return nil, nil, err
 	}
-	if err := p.flight.begin(ctx, page.Item.URL); err != nil {
-		return err
+	if err := r.flight.begin(ctx, page.Item.URL); err != nil {
+		return nil, share, err
 	}
-	return guard(func() error { return p.read(s, page, leads, tree) })
+	err = guard(func() (err error) {
+		got, err = r.opt.read(page, leads, tree)
+		return err
+	})
+	return got, share, err
 }
 
-// weighs returns the bytes of memory that a subject keeps until it is stored, without the body.
-func (s *subject) weighs() int64 {
-	n := len(s.text) + len(s.out) + 8*(len(s.shingles)+len(s.set))
+// weighs returns the bytes of memory that a reading keeps until it is stored, without the body.
+func (got *reading) weighs() int64 {
+	n := len(got.text) + len(got.out) + 8*(len(got.shingles.list)+len(got.shingles.set))
 	const item = 100 // of a list of links, without its URL
-	for _, l := range s.links {
+	for _, l := range got.links {
 		n += len(l.URL) + item
 	}
-	for _, url := range s.beyond {
+	for _, url := range got.beyond {
 		n += len(url) + item
 	}
 	return int64(n)

@@ -40,7 +40,7 @@ func TestSharesComeBack(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // none of it is waited for, unless something was kept
 	defer cancel()
-	if _, err := p.reading.Take(ctx, memory.Divide(0).Reading); err != nil {
+	if _, err := p.reader.memory.Take(ctx, memory.Divide(0).Reading); err != nil {
 		t.Errorf("some of the memory for reading did not come back: %v", err)
 	}
 	for i := range 2 {

@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,45 +42,42 @@ func (v Visits) All() (n int64) {
 	return n
 }
 
-// add counts a subject that was committed.
-func (c *counts) add(s *subject, outcome store.Outcome) {
-	if outcome != store.Written {
-		return
-	}
+// add counts a judgement that was committed.
+func (c *counts) add(j *judgement) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.replace(s)
+	c.replace(j)
 	var first time.Time
-	if s.before != nil {
-		first = s.before.FirstFetched()
+	if j.before != nil {
+		first = j.before.FirstFetched()
 	}
 	switch {
-	case s.before == nil || s.before.Kind == store.Later: // first visit
-		c.news.Add(&s.record)
-	case s.claim == (frontier.Claim{}): // the times in an archive have nothing to do with this run
-		if s.record.Kind == store.Page && s.before.Kind != store.Page && len(s.before.Earlier) == 0 {
-			c.news.Add(&s.record)
+	case j.before == nil || j.before.Kind == store.Later: // first visit
+		c.news.Add(&j.record)
+	case j.claim == (frontier.Claim{}): // the times in an archive have nothing to do with this run
+		if j.record.Kind == store.Page && j.before.Kind != store.Page && len(j.before.Earlier) == 0 {
+			c.news.Add(&j.record)
 		}
-	case !first.Before(c.began) && !first.After(s.visited()): // this run visited it first, and again
+	case !first.Before(c.began) && !first.After(j.seen.FetchedAt): // this run visited it first, and again
 		if !c.shared {
-			c.news.Remove(s.before)
-			c.news.Add(&s.record)
+			c.news.Remove(j.before)
+			c.news.Add(&j.record)
 		}
-	case s.before.Visited().Before(c.began): // else this run has counted the visit
+	case j.before.Visited().Before(c.began): // else this run has counted the visit
 		if c.visits == nil {
 			c.visits = Visits{}
 		}
-		c.visits[s.found()]++
-		if s.record.Kind == store.Page && s.before.Kind != store.Page {
-			c.news.Add(&s.record)
+		c.visits[j.found()]++
+		if j.record.Kind == store.Page && j.before.Kind != store.Page {
+			c.news.Add(&j.record)
 		}
 	}
 	c.pages.Store(c.all.Pages())
 }
 
 // found returns the kind under which a visit to a URL that was visited before is counted.
-func (s *subject) found() store.VisitKind {
-	r, b := &s.record, s.before
+func (j *judgement) found() store.VisitKind {
+	r, b := &j.record, j.before
 	switch {
 	case isNothing(b) && isNothing(r):
 		return StillNone
@@ -92,25 +88,18 @@ func (s *subject) found() store.VisitKind {
 }
 
 // rejudged updates the counts for a page that was judged again.
-func (c *counts) rejudged(s *subject) {
+func (c *counts) rejudged(j *judgement) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.replace(s)
+	c.replace(j)
 }
 
 // replace updates the counts for a record that replaced another. The caller holds mu.
-func (c *counts) replace(s *subject) {
-	if s.before != nil {
-		c.all.Remove(s.before)
+func (c *counts) replace(j *judgement) {
+	if j.before != nil {
+		c.all.Remove(j.before)
 	}
-	c.all.Add(&s.record)
-}
-
-// Visits returns the counts of this run's visits to URLs that were visited before.
-func (p *Pipeline) Visits() Visits {
-	p.counts.mu.Lock()
-	defer p.counts.mu.Unlock()
-	return maps.Clone(p.counts.visits)
+	c.all.Add(&j.record)
 }
 
 // countEvery is how often the pages of other workers are counted. If counting is slow, the interval
@@ -144,12 +133,3 @@ func (c *counts) snapshot(t *store.Tally) store.Tally {
 	defer c.mu.Unlock()
 	return t.Clone()
 }
-
-// Pages returns the number of pages in the store.
-func (p *Pipeline) Pages() int64 { return p.counts.pages.Load() }
-
-// Tally returns the counts of the records in the store.
-func (p *Pipeline) Tally() store.Tally { return p.counts.snapshot(&p.counts.all) }
-
-// Added returns the counts of the records that this pipeline added to the store.
-func (p *Pipeline) Added() store.Tally { return p.counts.snapshot(&p.counts.news) }

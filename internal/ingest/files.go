@@ -38,13 +38,15 @@ type FileOptions struct {
 
 // A file is a record of a corpus while it is being judged.
 type file struct {
-	subject
-	from   *corpus.Record
-	name   string              // the record's own name
-	placed bool                // it is named by its position, which is unique
-	bad    *corpus.BadError    // why it could not be read; nil: it could
-	passed *corpus.PassedError // why it holds no text; nil: it does
-	known  *store.Record       // its record in the store before the run; nil: it is new
+	from      *corpus.Record
+	reading   *reading
+	visit     *visit              // since it has a name
+	judgement *judgement          // nil: it has none, or the file is known
+	name      string              // the record's own name
+	placed    bool                // it is named by its position, which is unique
+	bad       *corpus.BadError    // why it could not be read; nil: it could
+	passed    *corpus.PassedError // why it holds no text; nil: it does
+	known     *store.Record       // its record in the store before the run; nil: it is new
 }
 
 // A batch is a group of files that are processed together.
@@ -60,12 +62,7 @@ const (
 
 // Files judges the records of files in order.
 func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, error], opt FileOptions) (Names, error) {
-	names, err := newNaming(ctx, p.store, func(f *file, before *store.Record) error {
-		f.read = f.record
-		err := p.comeBack(ctx, &f.subject, before)
-		f.state = frontier.Unknown // the frontier has no URL of a file
-		return err
-	})
+	names, err := newNaming(ctx, p.store, func(got *reading, before *store.Record) (*visit, error) { return p.revisit(ctx, got, before) })
 	if err != nil {
 		return Names{}, err
 	}
@@ -92,7 +89,7 @@ func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, 
 		})
 	})
 	judged := inOrder(ctx, group, runtime.GOMAXPROCS(0), named, func(ctx context.Context, b *batch) error {
-		return p.judge(ctx, b.news()...)
+		return p.judgeFiles(ctx, b)
 	})
 	group.Go(func() error {
 		return eachBatch(ctx, judged, func(b *batch) error { return p.finish(ctx, b, names, opt.Judged) })
@@ -121,7 +118,7 @@ func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record,
 			return nil
 		}
 		next := b
-		if next.share, err = p.reading.Take(ctx, next.cost()); err != nil {
+		if next.share, err = p.reader.memory.Take(ctx, next.cost()); err != nil {
 			return err
 		}
 		b, bytes = batch{}, 0
@@ -155,39 +152,41 @@ func (b *batch) cost() int64 {
 	return costOf(bytes, tree)
 }
 
-// readFiles turns records into subjects. It keeps their raw bytes if keepRaw is set.
+// readFiles reads the files of a batch. It keeps their raw bytes if keepRaw is set.
 func (p *Pipeline) readFiles(b *batch, keepRaw bool) {
 	weight := int64(0)
 	for _, f := range b.files {
-		p.readFile(f)
+		f.read(&p.opt)
 		if !keepRaw {
 			f.from.Drop()
 		}
-		weight += f.weighs() + int64(f.from.Size())
+		weight += f.reading.weighs() + int64(f.from.Size())
 	}
 	b.share.Keep(weight)
 }
 
-// readFile turns a record into a subject. It is pure.
-func (p *Pipeline) readFile(f *file) {
+// read reads a record of a corpus. It is pure.
+func (f *file) read(opt *Options) {
+	got := new(reading)
 	err := guard(func() error {
-		text, err := f.from.Text(p.extracting(0))
+		text, err := f.from.Text(opt.extracting(0))
 		if err != nil {
 			return err
 		}
 		f.name, f.placed = text.URL, text.Placed
-		r := &f.record
+		r := &got.seen
 		r.ContentType, r.Kind = text.Type, store.Skipped
 		if text.Doc != nil {
-			p.obey(text.Doc, text.Header)
+			opt.obey(text.Doc, text.Header)
 			r.Kind, r.CanonicalURL = store.Page, text.Doc.Canonical
-			f.describe(text.Doc)
-			p.sketch(&f.subject, text.Doc.Text)
+			got.describe(text.Doc)
+			got.measure(text.Doc.Text, opt)
 			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // a file has no URL of its own
-			f.pack(text.Doc.Text, p.markdown(text.Doc, base))
+			got.pack(text.Doc.Text, opt.markdown(text.Doc, base))
 		}
 		return nil
 	})
+	f.reading = got
 	var bad *corpus.BadError
 	var passed *corpus.PassedError
 	switch {
@@ -196,7 +195,7 @@ func (p *Pipeline) readFile(f *file) {
 	case errors.As(err, &bad):
 		f.bad = bad
 	case err != nil:
-		f.broken(store.Record{ContentType: f.record.ContentType}, err)
+		f.reading = broken(store.Record{ContentType: got.seen.ContentType}, frontier.Claim{}, err)
 		if f.name == "" {
 			f.name, f.placed = f.from.Place(), true
 		}
@@ -220,11 +219,25 @@ func (b *batch) complain(opt FileOptions) error {
 	return nil
 }
 
+// judgeFiles judges the files of a batch that are not in the store.
+func (p *Pipeline) judgeFiles(ctx context.Context, b *batch) error {
+	var visits []*visit
+	news := b.news()
+	for _, f := range news {
+		visits = append(visits, f.visit)
+	}
+	judged, err := p.judge.verdicts(ctx, visits, judging{})
+	for i, j := range judged {
+		news[i].judgement = j
+	}
+	return err
+}
+
 // news returns the files of a batch that are not in the store.
-func (b *batch) news() (all []*subject) {
+func (b *batch) news() (all []*file) {
 	for _, f := range b.files {
 		if f.known == nil {
-			all = append(all, &f.subject)
+			all = append(all, f)
 		}
 	}
 	return all
@@ -238,9 +251,9 @@ func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged f
 	if err := p.commitInOrder(ctx, b.news()); err != nil {
 		return err
 	}
-	for _, s := range b.news() {
-		if s.unsettles() {
-			if err := p.settle(ctx, s.record.ID); err != nil {
+	for _, f := range b.news() {
+		if f.visit.leavesMembers() {
+			if err := p.elections.judgeMembers(ctx, f.visit.draft.ID); err != nil {
 				return err
 			}
 		}
@@ -248,9 +261,9 @@ func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged f
 	names.stored(b.files)
 	if judged != nil {
 		for _, f := range b.files {
-			now := &f.record
-			if f.known != nil {
-				now = f.known
+			now := f.known
+			if now == nil {
+				now = &f.judgement.record
 			}
 			if err := judged(f.from, now); err != nil {
 				return err
@@ -261,12 +274,12 @@ func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged f
 	return nil
 }
 
-// commitInOrder commits subjects that were judged. If a verdict is stale, its subject is judged
-// again before any later one is committed.
-func (p *Pipeline) commitInOrder(ctx context.Context, all []*subject) error {
+// commitInOrder commits files that were judged. If a verdict is stale, its file is judged again
+// before any later one is committed.
+func (p *Pipeline) commitInOrder(ctx context.Context, all []*file) error {
 	entries := make([]*store.Entry, len(all))
-	for i, s := range all {
-		entries[i] = p.entry(s)
+	for i, f := range all {
+		entries[i] = f.judgement.entry(&p.opt.Rule)
 	}
 	for len(all) > 0 {
 		outcomes, err := p.store.Commit(ctx, entries)
@@ -277,17 +290,19 @@ func (p *Pipeline) commitInOrder(ctx context.Context, all []*subject) error {
 		if n < 0 {
 			n = len(all)
 		}
-		for i, s := range all[:n] {
-			p.counts.add(s, outcomes[i])
-			p.leaders.led(s)
+		for i, f := range all[:n] {
+			if outcomes[i] == store.Written {
+				p.counts.add(f.judgement)
+			}
+			p.judge.leaders.led(f.judgement)
 		}
 		if all, entries = all[n:], entries[n:]; len(all) == 0 {
 			return nil
 		}
-		if err := p.judge(ctx, all[0]); err != nil {
+		if all[0].judgement, err = p.judge.verdict(ctx, all[0].visit, judging{}); err != nil {
 			return err
 		}
-		entries[0] = p.entry(all[0])
+		entries[0] = all[0].judgement.entry(&p.opt.Rule)
 	}
 	return nil
 }

@@ -171,21 +171,23 @@ func (f *flight) write(ctx context.Context) error {
 	}
 }
 
-// deadly turns the subject's record into that of a page that is not read again.
-func (s *subject) deadly(deaths int) {
-	r := &s.record
+// deadly returns the reading of a page that is not read again.
+func (got *reading) deadly(deaths int) *reading {
+	given := *got
+	r := &given.seen
 	r.Kind, r.Problem = store.Error, problemDeadly
 	r.Detail = fmt.Sprintf("it was being read at %d deaths of the process, and is given up", deaths)
+	return &given
 }
 
 // need returns the share of memory in bytes for reading a page. A suspected page gets all memory,
 // so that no other page is read at the same time.
-func (p *Pipeline) need(page *crawler.Page, tree int64) int64 {
-	if p.flight.suspect(page.Item.URL) > 0 {
+func (r *reader) need(page *crawler.Page, tree int64) int64 {
+	if r.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62
 	}
 	cost := costOf(len(page.Body), tree)
-	if p.opt.Markdown != store.NoMarkdown {
+	if r.opt.Markdown != store.NoMarkdown {
 		cost += markdownCost * int64(len(page.Body))
 	}
 	return cost

@@ -69,6 +69,10 @@ const (
 
 // hours records the results of this run's visits to known pages.
 type hours struct {
+	store     pageStore
+	soft      *softPages
+	goneAfter int
+
 	mu    sync.Mutex
 	hosts map[string]*hour       // guarded by mu
 	alone map[string]store.Alone // guarded by mu: the store's records of hosts that got no more requests
@@ -123,32 +127,32 @@ func (o *hour) visited(sign dedup.Hash) (well bool) {
 	return len(o.last) >= leastTurned && 2*turned < len(o.last)
 }
 
-// Leave implements [crawler.Leaver].
-func (p *Pipeline) Leave(host string) (why string) {
-	p.hours.mu.Lock()
-	defer p.hours.mu.Unlock()
-	if o := p.hours.hosts[host]; o != nil {
+// leave returns why a host gets no more requests in this run; "" if it does.
+func (h *hours) leave(host string) (why string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if o := h.hosts[host]; o != nil {
 		return o.why
 	}
 	return ""
 }
 
-// weigh alone decides whether a visit failed although there was an answer. If it failed, the
-// subject's record becomes that of an error. If only a second look can decide, the error is
+// weigh alone decides whether a visit failed although there was an answer. If so, it returns the
+// reading of a failed visit, else the same reading. If only a second look can decide, the error is
 // [crawler.ErrLookAgain]. before is the page's stored record. Pages of an archive are not weighed,
 // because the crawl that wrote the archive did so.
-func (p *Pipeline) weigh(ctx context.Context, s *subject, before *store.Record) error {
-	r := &s.record
-	if s.claim == (frontier.Claim{}) || r.Checked || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
-		return nil
+func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (*reading, error) {
+	r := &got.seen
+	if got.claim == (frontier.Claim{}) || r.Checked || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
+		return got, nil
 	}
-	t, err := p.turnOf(ctx, s, before)
+	t, err := h.turnOf(ctx, got, before)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	host := frontier.HostOf(r.URL)
-	p.hours.mu.Lock()
-	o, was := p.hours.of(host), p.hours.alone[host]
+	h.mu.Lock()
+	o, was := h.of(host), h.alone[host]
 	left := o.why
 	missed := max(before.Missed, was.Turned) + 1
 	again, well := false, false
@@ -165,33 +169,33 @@ func (p *Pipeline) weigh(ctx context.Context, s *subject, before *store.Record) 
 	default:
 		o.visited(t.sign)
 	}
-	gone := missed >= p.opt.GoneAfter
+	gone := missed >= h.goneAfter
 	if gone && !t.sign.IsZero() && !again {
 		o.real, o.why = true, left
 	}
 	why := o.why
-	p.hours.mu.Unlock()
+	h.mu.Unlock()
 
 	switch {
 	case why != left:
-		err = p.leftAlone(ctx, host, store.Alone{Why: why, At: r.FetchedAt, Turned: was.Turned + 1})
+		err = h.leftAlone(ctx, host, store.Alone{Why: why, At: r.FetchedAt, Turned: was.Turned + 1})
 	case well && was != (store.Alone{}):
-		err = p.leftAlone(ctx, host, store.Alone{})
+		err = h.leftAlone(ctx, host, store.Alone{})
 	}
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case again:
-		if p.opt.Learn != nil { // at the second look the host's answer for a URL that cannot exist is known
-			if err := p.opt.Learn.Turned(ctx, r.URL); err != nil {
-				return err
+		if h.soft.book != nil { // at the second look the host's answer for a URL that cannot exist is known
+			if err := h.soft.book.Turned(ctx, r.URL); err != nil {
+				return nil, err
 			}
 		}
-		return crawler.ErrLookAgain
+		return nil, crawler.ErrLookAgain
 	case !t.sign.IsZero():
-		s.turns(t, missed, gone)
+		return got.turn(t, missed, gone), nil
 	}
-	return nil
+	return got, nil
 }
 
 // suspect records that a page is completely different. It reports whether to look again.
@@ -214,8 +218,8 @@ func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 
 // leftAlone writes to the store that a host got no more requests, or with the zero value that it is
 // well.
-func (p *Pipeline) leftAlone(ctx context.Context, host string, a store.Alone) error {
-	err := store.ChangeAlone(ctx, p.store, func(hosts map[string]store.Alone) {
+func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error {
+	err := store.ChangeAlone(ctx, h.store, func(hosts map[string]store.Alone) {
 		if hosts[host] = a; a == (store.Alone{}) {
 			delete(hosts, host)
 		}
@@ -224,9 +228,9 @@ func (p *Pipeline) leftAlone(ctx context.Context, host string, a store.Alone) er
 		return err
 	}
 	if a == (store.Alone{}) {
-		p.hours.mu.Lock()
-		defer p.hours.mu.Unlock()
-		delete(p.hours.alone, host)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.alone, host)
 	}
 	return nil
 }
@@ -242,16 +246,16 @@ type turn struct {
 }
 
 // turnOf returns how a page may have turned.
-func (p *Pipeline) turnOf(ctx context.Context, s *subject, before *store.Record) (turn, error) {
-	r := &s.record
+func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) (turn, error) {
+	r := &got.seen
 	switch empty := r.Kind == store.Page && r.Words == 0 || r.Kind == store.Other && r.Size == 0; {
-	case s.notModified:
+	case got.notModified:
 		return turn{}, nil
 	case isSoft(r):
 		if isNothing(before) {
 			return turn{sign: softSign, problem: crawler.ProblemSoft, stays: true}, nil
 		}
-		was, err := p.wasSorry(ctx, s, before)
+		was, err := h.wasSorry(ctx, before)
 		return turn{sign: softSign, problem: crawler.ProblemSoft, stays: was}, err
 	case empty && (before.Words > 0 || before.Problem == string(crawler.ProblemEmpty)):
 		return turn{sign: emptySign, problem: crawler.ProblemEmpty, stays: isNothing(before)}, nil
@@ -265,17 +269,17 @@ func (p *Pipeline) turnOf(ctx context.Context, s *subject, before *store.Record)
 	case r.Kind != store.Page:
 		return turn{}, nil
 	default:
-		left, err := p.leftOf(ctx, s, before)
+		left, err := h.leftOf(ctx, got, before)
 		if err != nil || left >= whollyOther {
 			return turn{}, err
 		}
-		text, err := s.plainText()
+		text, err := got.plainText()
 		if err != nil {
 			return turn{}, err
 		}
 		t.sign = signOf(text, r.URL)
 		if before.Kind == store.Page {
-			was, err := p.content(ctx, before.ID)
+			was, err := h.store.content(ctx, before.ID)
 			if err != nil {
 				return turn{}, err
 			}
@@ -293,49 +297,49 @@ func (p *Pipeline) turnOf(ctx context.Context, s *subject, before *store.Record)
 
 // wasSorry reports whether a page had the text of a soft 404 at the last visit too. It returns true
 // if that text was not kept.
-func (p *Pipeline) wasSorry(ctx context.Context, s *subject, before *store.Record) (bool, error) {
-	content, err := p.content(ctx, before.ID)
+func (h *hours) wasSorry(ctx context.Context, before *store.Record) (bool, error) {
+	content, err := h.store.content(ctx, before.ID)
 	if err != nil || content == nil || content.Record.Kind == store.Page && !content.Kept {
 		return true, err
 	}
-	soft, ok, err := p.opt.Learn.Soft(ctx, before.URL)
+	soft, ok, err := h.soft.book.Soft(ctx, before.URL)
 	if err != nil || !ok {
 		return false, err
 	}
-	return p.storedSays(ctx, &soft, content)
+	return h.soft.storedSays(ctx, &soft, content)
 }
 
 // leftOf estimates the resemblance of a page to its last version with words, which may be an
 // earlier visit. It returns 0 if there is none.
-func (p *Pipeline) leftOf(ctx context.Context, s *subject, before *store.Record) (float64, error) {
+func (h *hours) leftOf(ctx context.Context, got *reading, before *store.Record) (float64, error) {
 	if before.Kind != store.Page {
 		for i := range before.Earlier {
 			if v := &before.Earlier[i]; v.Words > 0 {
-				return leftOfVisit(s, v), nil
+				return got.leftOfVisit(v), nil
 			}
 		}
 		return 0, nil
 	}
-	if s.record.Hash == before.Hash || before.Words == 0 {
+	if got.seen.Hash == before.Hash || before.Words == 0 {
 		return 1, nil
 	}
-	pages, err := p.store.Pages(ctx, []dedup.Hash{before.ID}, store.WantSketch)
-	if err != nil || pages[0] == nil || pages[0].Sketch == nil || s.sketch == nil {
+	pages, err := h.store.Pages(ctx, []dedup.Hash{before.ID}, store.WantSketch)
+	if err != nil || pages[0] == nil || pages[0].Sketch == nil || got.sketch == nil {
 		return 0, err
 	}
-	return dedup.Estimate(s.sketch, pages[0].Sketch), nil
+	return dedup.Estimate(got.sketch, pages[0].Sketch), nil
 }
 
 // leftOfVisit estimates the resemblance of a page to its text at an earlier visit.
-func leftOfVisit(s *subject, v *store.Visit) float64 {
-	if s.record.Hash == v.Hash {
+func (got *reading) leftOfVisit(v *store.Visit) float64 {
+	if got.seen.Hash == v.Hash {
 		return 1
 	}
 	sketch := v.Minima()
-	if sketch == nil || s.sketch == nil {
+	if sketch == nil || got.sketch == nil {
 		return 0
 	}
-	return dedup.Estimate(s.sketch, sketch)
+	return dedup.Estimate(got.sketch, sketch)
 }
 
 // signOf returns a hash of the words of a text that do not occur in the URL of its page. Words with
@@ -354,26 +358,20 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// turns changes the subject's record to that of a visit that failed because the page has turned. A
-// page that is gone because it redirects keeps its target.
-func (s *subject) turns(t turn, missed int, gone bool) {
-	r := &s.record
-	s.missedBy = missed
-	if s.turned = !t.stays; gone && r.Kind == store.Redirect {
-		return
-	}
-	if !isSoft(r) {
+// turn returns the reading of a visit that failed because the page has turned. A page that is gone
+// because it redirects keeps its target.
+func (got *reading) turn(t turn, missed int, gone bool) *reading {
+	failed := *got
+	if !isSoft(&got.seen) && !(gone && got.seen.Kind == store.Redirect) {
 		detail := "it had words and has none"
 		if t.problem == crawler.ProblemAlike {
 			detail = "many pages of its host became the same at once"
 		}
-		*r = store.Record{
-			ID: r.ID, URL: r.URL, Via: r.Via, Kind: store.Error, Problem: string(t.problem), Detail: detail, FetchedAt: r.FetchedAt,
-			Status: r.Status, ContentType: r.ContentType, Took: r.Took, Depth: r.Depth, Hops: r.Hops, Size: r.Size, Hash: t.sign,
-		}
-		s.text, s.sketch, s.hash, s.keys, s.out, s.tokens, s.shingles, s.set = nil, nil, dedup.Hash{}, nil, nil, 0, nil, nil
+		failed = *got.failed(t.problem, detail)
+		failed.seen.Hash = t.sign
 	}
-	if !gone {
-		s.links, s.beyond = nil, nil
+	if failed.turned, failed.missedBy = !t.stays, missed; !gone {
+		failed.links, failed.beyond = nil, nil
 	}
+	return &failed
 }

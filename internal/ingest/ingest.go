@@ -1,30 +1,46 @@
 // Package ingest is the pipeline: a page becomes a text, a sketch, a verdict and a record.
 //
-// Each page is processed independently, in the goroutine that calls Handle: it is read and
-// sketched, looked up, compared exactly with the leaders found, and committed under the mark of its
-// look-up. If the store refuses it as stale, because a page that could have changed the verdict was
-// committed meanwhile, it is looked up again. So of two copies fetched at once exactly one is
-// unique, without a global lock.
+// # The path of one page
+//
+// [Pipeline.Handle] takes a page through four steps, in the goroutine that calls it. Each step
+// returns a value that does not change afterwards.
+//
+//		crawler.Page ─ read.go ─▶ reading ─ visit.go ─▶ visit ─ judge.go ─▶ judgement ─ commit.go ─▶ store
+//
+//	  - Read: [Options.read] extracts the text, its sketch and keys, the links, and what the page says
+//	    of itself. It is pure. The reader around it bounds memory (cost.go), and gives up pages that
+//	    end the process (flight.go).
+//	  - Visit: the reading is compared with what is known. A page can be a soft 404 (soft.go), and a
+//	    host can fail as a whole (hour.go): both give the reading of a failed visit. Then [compare],
+//	    which is pure, finds out what the visit means for the stored record: nothing new, other
+//	    words, a failure, a page that is gone.
+//	  - Judge: the judge looks the sketch up in the store, compares the page exactly with the leaders
+//	    found (leaders.go), and gives the verdict. It finds out whether the page should lead instead.
+//	  - Commit: the entry is written under the mark of its look-up. If the store refuses it as stale,
+//	    because a page that could have changed the verdict was committed meanwhile, the page is
+//	    visited and judged again by the same reading. So of two copies fetched at once exactly one is
+//	    unique, without a global lock. If a leader has changed, its members are judged again
+//	    (elect.go, members.go), and the URL ends after that.
+//
+// Pages of an archive (replay.go) and files (files.go) take the same steps: many are read at once,
+// and they are committed in order.
+//
+// A Pipeline holds what lives as long as the run. Each part is a type in a file of its own: lessons
+// for the book of evidence, URLs listed in sitemaps, counts, upkeep.
 package ingest
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"net/http"
-	"regexp"
-	"sync"
-	"sync/atomic"
+	"maps"
 	"time"
 
 	"skink/crawler"
 	"skink/crawler/learn"
 	"skink/crawler/robots"
-	"skink/crawler/sitemap"
 	"skink/dedup"
-	"skink/extract"
 	"skink/frontier"
 	"skink/internal/lru"
 	"skink/internal/memory"
@@ -73,24 +89,17 @@ type Store interface {
 
 // A Pipeline judges pages and stores them. Its methods are safe for concurrent use.
 type Pipeline struct {
-	store       Store
-	opt         Options
-	leaders     *leaderCache
-	texts       sync.Pool // of *dedup.Text
-	posting     int       // leaders read under one key
-	counts      counts
-	upkeep      upkeep
-	softAnswers softAnswers
-	hours       hours
-	lessons     lessons
-	listing     listing
-
-	order    atomic.Pointer[precedence.Order] // nil: leaders never change
-	electing electing                         // held while leaders change, see elect.go
-
-	reading *memory.Pool // memory for the pages that are being read
-	costs   costs
-	flight  *flight
+	store     pageStore
+	opt       Options
+	reader    reader
+	soft      softPages
+	hours     hours
+	listing   listing
+	judge     judge
+	elections elections
+	lessons   lessons
+	counts    counts
+	upkeep    upkeep
 }
 
 // New starts a pipeline into s. Close it.
@@ -107,17 +116,24 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 		opt.Agent = robots.ProductToken(crawler.Defaults().UserAgent)
 	}
 	opt.GoneAfter = cmp.Or(opt.GoneAfter, DefaultGoneAfter)
-	parts := memory.Divide(opt.Memory)
-	p := &Pipeline{store: s, opt: opt, posting: dedup.MaxPosting, counts: counts{all: tally, began: time.Now(), shared: opt.Shared}, reading: memory.NewPool(parts.Reading), flight: flight}
-	p.order.Store(opt.Order)
-	p.texts.New = func() any { return new(dedup.Text) }
-	p.leaders = newLeaderCache(s, opt.Rule, parts.Leaders)
-	p.softAnswers.last = lru.New[answerOf](softAnswersKept, (*softAnswer).weigh)
+	parts, pages := memory.Divide(opt.Memory), pageStore{s}
+	p := &Pipeline{
+		store: pages, opt: opt,
+		reader:  reader{opt: opt, memory: memory.NewPool(parts.Reading), flight: flight},
+		soft:    softPages{store: pages, book: opt.Learn, answers: lru.New[answerOf](softAnswersKept, (*softAnswer).weigh)},
+		hours:   hours{store: pages, goneAfter: opt.GoneAfter},
+		judge:   judge{store: pages, opt: opt, leaders: newLeaderCache(s, opt.Rule, parts.Leaders), posting: dedup.MaxPosting},
+		lessons: lessons{store: pages, book: opt.Learn, rule: opt.Rule, shared: opt.Shared},
+		counts:  counts{all: tally, began: time.Now(), shared: opt.Shared},
+	}
+	p.elections.judge, p.elections.counts, p.elections.lessons = &p.judge, &p.counts, &p.lessons
+	p.soft.turns, p.hours.soft = &p.elections.turns, &p.soft
+	p.judge.order.Store(opt.Order)
 	p.counts.pages.Store(tally.Pages())
 	if _, err := p.listing.read(ctx, s); err != nil {
 		return nil, err
 	}
-	if err := p.recall(ctx); err != nil {
+	if err := p.lessons.recall(ctx, &p.soft); err != nil {
 		return nil, err
 	}
 	if p.hours.alone, err = store.LeftAlone(ctx, s); err != nil {
@@ -137,10 +153,10 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 	if err := p.upkeep.failed(); err != nil {
 		return err
 	}
-	s, err := p.crawled(ctx, page, leads)
-	defer s.release()
+	v, share, err := p.readAndVisit(ctx, page, leads)
+	defer share.Release()
 	if err == nil {
-		err = p.commit(ctx, s, p.committer(s, page))
+		err = p.commit(ctx, v, p.committer(v, page))
 	}
 	if err != nil {
 		return fmt.Errorf("judge %s: %w", page.Item.URL, err)
@@ -148,285 +164,87 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 	return nil
 }
 
-// crawled turns a page into a subject.
-func (p *Pipeline) crawled(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*subject, error) {
-	s := subjectOf(page)
-	known, err := p.recordOf(ctx, s.record.ID)
-	if err == nil && !answers(known, page) {
-		err = p.take(ctx, s, page, leads)
+// readAndVisit does the first two steps for a page. The caller releases the share when the page is
+// stored or dropped, also after an error.
+func (p *Pipeline) readAndVisit(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*visit, *memory.Share, error) {
+	known, err := p.store.record(ctx, dedup.HashOf([]byte(page.Item.URL)))
+	if err != nil {
+		return nil, nil, err
 	}
-	if err == nil {
-		err = p.meet(ctx, s, page, known)
-	}
-	return s, err
-}
-
-func subjectOf(page *crawler.Page) *subject {
-	return &subject{record: recordOf(page), claim: page.Claim, item: page.Item, notModified: page.NotModified}
-}
-
-// answers reports whether the known record is from this visit already, written before a crash.
-func answers(known *store.Record, page *crawler.Page) bool {
-	return known != nil && known.Answers(&page.Item)
-}
-
-// take reads a page into a subject.
-func (p *Pipeline) take(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads) error {
-	if page.NotModified {
-		return nil
-	}
-	s.leadTo(leads) // the leads that are known without reading the page
-	if s.record.Kind != store.Page {
-		return nil
-	}
-	if err := p.readInto(ctx, s, page, leads); err != nil {
-		return err
-	}
-	return p.soften(ctx, s, page)
-}
-
-// meet compares a subject with the known record of its page.
-func (p *Pipeline) meet(ctx context.Context, s *subject, page *crawler.Page, known *store.Record) error {
-	switch {
-	case answers(known, page): // the links were written before the record
-		share := s.share
-		*s = *subjectOf(page)
-		s.known, s.before, s.state, s.share = true, known, known.End(), share
-		return nil
-	case page.NotModified && known == nil: // the record was deleted after the request
-		s.record.Kind, s.record.Problem = store.Error, fmt.Sprintf("%s %d", crawler.ProblemStatus, page.Status)
-	}
-	s.state = s.record.End()
-	s.record.Listed = s.record.Kind == store.Page && p.listing.has(s.record.ID)
-	if known == nil {
-		return nil
-	}
-	if err := p.weigh(ctx, s, known); err != nil {
-		return err
-	}
-	s.read = s.record
-	return p.comeBack(ctx, s, known)
-}
-
-// recordOf returns the stored record of a page, or nil if there is none.
-func (p *Pipeline) recordOf(ctx context.Context, id dedup.Hash) (*store.Record, error) {
-	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantRecord)
-	if err != nil || pages[0] == nil {
-		return nil, err
-	}
-	return &pages[0].Record, nil
-}
-
-// readInto reads a page into a subject. If the page cannot be read, the subject's record says so.
-// The error is that of ctx.
-func (p *Pipeline) readInto(ctx context.Context, s *subject, page *crawler.Page, leads *crawler.Leads) error {
-	if n := p.flight.suspect(page.Item.URL); n >= maxDeaths {
-		p.flight.end(page.Item.URL)
-		s.deadly(n)
-		return nil
-	}
-	err := p.readWithin(ctx, s, page, leads)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, extract.ErrNotText): // a feed still has links
-		s.record.Kind = store.Other
-		if sitemap.Begins(page.Body) { // found as a link, or in an archive
-			s.record.Kind = store.Sitemap
+	var got *reading
+	var share *memory.Share
+	if !answers(known, page) {
+		if got, share, err = p.reader.read(ctx, page, leads); err != nil {
+			return nil, share, err
 		}
-		s.record.Hash = dedup.HashOf(page.Body)
-	case err != nil:
-		s.broken(recordOf(page), err)
 	}
-	s.share.Keep(s.weighs())
-	return nil
+	v, err := p.visit(ctx, page, got, known)
+	return v, share, err
 }
 
-// guard turns a panic into an error. Pages can contain anything, and one that makes the code panic
-// must not end the crawl.
-func guard(read func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v", v)
-		}
-	}()
-	return read()
+// SetOrder replaces the order of hosts that decides which page leads. It applies to pages that
+// arrive from now on.
+func (p *Pipeline) SetOrder(o *precedence.Order) { p.judge.order.Store(o) }
+
+// Leave implements [crawler.Leaver].
+func (p *Pipeline) Leave(host string) (why string) { return p.hours.leave(host) }
+
+// Probe implements [crawler.Prober].
+func (p *Pipeline) Probe(ctx context.Context, url string) (string, error) {
+	if p.opt.Learn == nil {
+		return "", nil
+	}
+	return p.opt.Learn.Probe(ctx, url)
 }
 
-// broken turns the subject's record into that of a page that could not be read.
-func (s *subject) broken(r store.Record, err error) {
-	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemInternal), err.Error()
-	*s = subject{record: r, claim: s.claim, item: s.item, share: s.share}
-}
-
-// read extracts from a page all that is judged or followed, with a tree of at most tree bytes. It
-// is pure.
-func (p *Pipeline) read(s *subject, page *crawler.Page, leads *crawler.Leads, tree int64) error {
-	doc, notText := p.extracting(tree).Parse(page.Body, page.Header.Get("Content-Type"))
-	switch {
-	case doc == nil:
-		return notText
-	case doc.Bound == extract.BoundTree && tree < most(len(page.Body)):
-		return errOutgrown
-	}
-	p.obey(doc, page.Header)
-	obeyLinks(doc, page.Header, page.Item.URL)
-	out := p.outgoing(doc)
-	if err := leads.Follow(out.links()); err != nil {
-		return err
-	}
-	s.leadTo(leads)
-	s.out = out.packed(page.Item.URL, leads.Targets)
-	switch {
-	case leads.Asked:
-		s.record.DeadEnd = store.DeadEndNoFollow
-	case len(doc.Links) == 0 && hasScript(page.Body):
-		s.record.DeadEnd = store.DeadEndScripts
-	}
-	if notText != nil {
-		return notText
-	}
-	s.describe(doc)
-	base, err := frontier.NewBase(s.record.URL, doc.Base)
+// Probed implements [crawler.Prober].
+func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
+	got, share, err := p.reader.read(ctx, page, new(crawler.Leads))
+	defer share.Release()
 	if err != nil {
 		return err
 	}
-	s.relate(doc, base)
-	p.sketch(s, doc.Text)
-	p.leftOut(s, doc.Left)
-	s.pack(doc.Text, p.markdown(doc, base))
-	return nil
+	return p.soft.probed(ctx, got)
 }
 
-var scriptTag = regexp.MustCompile(`(?i)<script[\s>]`)
-
-// hasScript reports whether a document may have a script.
-func hasScript(body []byte) bool { return scriptTag.Match(body) }
-
-// obey adds the directives for this crawler, in a document and in the header of its answer, to
-// those for all crawlers.
-func (p *Pipeline) obey(doc *extract.Document, header http.Header) {
-	ask, tag := doc.Asks[p.opt.Agent], robotsTag(header, p.opt.Agent)
-	doc.NoIndex = doc.NoIndex || ask.NoIndex || tag.noindex
-	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.nofollow
-}
-
-// commit judges a subject and writes it, and repeats that until the verdict still holds when it is
-// written. Each repetition means that another page was committed, so the pipeline as a whole makes
-// progress.
-func (p *Pipeline) commit(ctx context.Context, s *subject, commit Commit) error {
-	defer p.among(s)
-	if s.known {
-		p.alone(s)
-		if err := p.goOnElecting(ctx, s.before); err != nil {
-			return err
-		}
+// Listed records that a sitemap lists some URLs, at most some thousands in one call. Known pages
+// that should now lead their clusters take the lead.
+func (p *Pipeline) Listed(ctx context.Context, urls []string) error {
+	ids := make([]dedup.Hash, len(urls))
+	for i, url := range urls {
+		ids[i] = dedup.HashOf([]byte(url))
 	}
-	if !s.known || !s.unsettles() {
-		if err := p.writeDown(ctx, s, commit); err != nil {
-			return err
-		}
-		if err := p.resoften(ctx, s); err != nil {
-			return err
-		}
-		if err := p.afterwards(ctx, s); err != nil {
-			return err
-		}
-	}
-	if r := &s.record; r.Kind == store.Page && !r.Listed && p.listing.has(r.ID) { // the sitemap was read meanwhile
-		p.alone(s)
-		if err := p.markListed(ctx, []dedup.Hash{r.ID}); err != nil {
-			return err
-		}
-	}
-	if s.unsettles() {
-		p.alone(s)
-		if err := p.settle(ctx, s.record.ID); err != nil {
-			return err
-		}
-	}
-	if !s.endsLater() {
-		return nil
-	}
-	return p.end(ctx, s)
-}
-
-// writeDown writes a subject, updates the counts and the book, and calls OnTouch.
-func (p *Pipeline) writeDown(ctx context.Context, s *subject, commit Commit) error {
-	defer p.lessons.begin()()
-	outcome, err := p.write(ctx, s, commit)
-	if err != nil {
+	if err := p.listing.add(ctx, p.store, ids); err != nil {
 		return err
 	}
-	p.counts.add(s, outcome)
-	if s.touch && outcome == store.Written && p.opt.OnTouch != nil {
-		p.opt.OnTouch(&s.record)
-	}
-	return p.learn(ctx, s, outcome)
+	p.elections.turns.lockAll()
+	defer p.elections.turns.unlock(nil)
+	return p.elections.markListed(ctx, ids)
 }
 
-// endsLater reports whether a subject's URL ends only after other pages were judged again.
-func (s *subject) endsLater() bool {
-	return s.unsettles() || s.changesLeaders()
+// Sweep implements [crawler.Sweeper].
+func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
+	if p.opt.Learn == nil || !p.opt.Learn.Budget {
+		return 0, nil
+	}
+	if queued, err = sweepLater(ctx, p.store, p.opt.Learn); err != nil {
+		return 0, err
+	}
+	return queued, p.lessons.keep(ctx)
 }
 
-// write judges a subject, and writes it together with the end of its URL. The URL of a page that
-// led others ends later, when the pages that it led are settled.
-func (p *Pipeline) write(ctx context.Context, s *subject, commit Commit) (store.Outcome, error) {
-	for {
-		s.asks = !s.alone
-		if err := p.judge(ctx, s); err != nil {
-			return store.Stale, err
-		}
-		if !s.alone && (s.wants || s.changesLeaders()) { // another subject may have changed the leaders since it was judged
-			p.alone(s)
-			continue
-		}
-		if !s.changesLeaders() && !s.known { // its verdict holds, or the store will refuse it
-			p.among(s)
-		}
-		e := p.entry(s)
-		if s.endsLater() {
-			e.State = frontier.Unknown
-		}
-		switch outcome, err := commit(ctx, e); {
-		case err != nil:
-			return store.Stale, fmt.Errorf("write to the store: %w", err)
-		case outcome == store.Lost:
-			return store.Lost, frontier.ErrLost
-		case outcome != store.Stale:
-			return outcome, nil
-		}
-		if err := p.lookBack(ctx, s); err != nil {
-			return store.Stale, err
-		}
-	}
+// Visits returns the counts of this run's visits to URLs that were visited before.
+func (p *Pipeline) Visits() Visits {
+	p.counts.mu.Lock()
+	defer p.counts.mu.Unlock()
+	return maps.Clone(p.counts.visits)
 }
 
-// end ends the URL of a subject whose record is written.
-func (p *Pipeline) end(ctx context.Context, s *subject) error {
-	end := &store.Entry{Record: s.record, Claim: s.claim, State: s.state}
-	outcomes, err := p.store.Commit(ctx, []*store.Entry{end})
-	switch {
-	case err != nil:
-		return fmt.Errorf("write to the store: %w", err)
-	case outcomes[0] == store.Lost:
-		return frontier.ErrLost
-	}
-	return nil
-}
+// Pages returns the number of pages in the store.
+func (p *Pipeline) Pages() int64 { return p.counts.pages.Load() }
 
-// committer returns the function that commits a subject. If the subject has a record, its answer is
-// in the archive already.
-func (p *Pipeline) committer(s *subject, page *crawler.Page) Commit {
-	if p.opt.Archive != nil && !s.known {
-		return p.opt.Archive(page)
-	}
-	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
-		outcomes, err := p.store.Commit(ctx, []*store.Entry{e})
-		if err != nil {
-			return store.Stale, err
-		}
-		return outcomes[0], nil
-	}
-}
+// Tally returns the counts of the records in the store.
+func (p *Pipeline) Tally() store.Tally { return p.counts.snapshot(&p.counts.all) }
+
+// Added returns the counts of the records that this pipeline added to the store.
+func (p *Pipeline) Added() store.Tally { return p.counts.snapshot(&p.counts.news) }

@@ -180,7 +180,7 @@ func judgeTexts(t *testing.T, opt Options, texts []string, atOnce bool) string {
 	t.Helper()
 	s := store.NewMemory()
 	p := start(t, s, opt)
-	var all []*subject
+	var all []*file
 	commit := func() {
 		if err := p.commitInOrder(t.Context(), all); err != nil {
 			t.Fatal(err)
@@ -202,19 +202,26 @@ func judgeTexts(t *testing.T, opt Options, texts []string, atOnce bool) string {
 }
 
 // judgedFile is a text on its way to the store, judged by what that holds now.
-func judgedFile(t *testing.T, p *Pipeline, name, text string, aside bool) *subject {
+func judgedFile(t testing.TB, p *Pipeline, name, text string, aside bool) *file {
 	t.Helper()
 	r := &corpus.Record{Input: name, Raw: []byte(text), Type: "text/plain"}
 	if aside {
 		r.Raw, r.Type = []byte("<meta name=robots content=noindex><p>"+text), "text/html"
 	}
 	f := &file{from: r}
-	p.readFile(f)
-	f.record.URL, f.record.ID = name, dedup.HashOf([]byte(name))
-	if err := p.judge(t.Context(), &f.subject); err != nil {
+	f.read(&p.opt)
+	judgeVisit(t, p, f, firstVisit(f.reading.named(name, time.Time{})))
+	return f
+}
+
+// judgeVisit gives a file a visit, and a verdict by what the store holds now.
+func judgeVisit(t testing.TB, p *Pipeline, f *file, v *visit) {
+	t.Helper()
+	var err error
+	f.visit = v
+	if f.judgement, err = p.judge.verdict(t.Context(), v, judging{}); err != nil {
 		t.Fatal(err)
 	}
-	return &f.subject
 }
 
 // textFile is a file that holds a text, and textLine a line of one that names it.
@@ -232,7 +239,7 @@ func noneBad(t *testing.T) FileOptions {
 }
 
 // A shaky store answers after a moment that differs from call to call, so that
-// subjects overtake each other in every way.
+// pages overtake each other in every way.
 type shaky struct {
 	store.Store
 	mu  sync.Mutex
@@ -321,7 +328,7 @@ func orderAloneDecides(t *testing.T, open func() store.Store) {
 		s := open()
 		defer s.Close()
 		p := start(t, &shaky{Store: s, rng: rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))}, opt)
-		p.posting = posting
+		p.judge.posting = posting
 		var wait sync.WaitGroup
 		next := make(chan int)
 		for range 12 {
@@ -342,7 +349,7 @@ func orderAloneDecides(t *testing.T, open func() store.Store) {
 
 		calm := store.NewMemory()
 		q := start(t, calm, opt)
-		q.posting = posting
+		q.judge.posting = posting
 		for _, r := range records(t, s) {
 			var i int
 			fmt.Sscanf(r.URL, "http://a.test/%d", &i)
@@ -415,21 +422,21 @@ func TestManyCandidates(t *testing.T) {
 	}
 }
 
-// If the look-up of a subject was long ago, it is made again before the subject is committed.
+// If the look-up of a page was long ago, it is made again before the page is committed.
 func TestLongAgo(t *testing.T) {
 	s := store.NewMemory()
 	p := start(t, s, testOptions(t))
 	a, short := words(1, 100), words(2, 10)
-	var slow []*subject
+	var slow []*file
 	for i, text := range []string{a, but(a, "x"), short, words(3, 100)} {
-		sub, err := p.crawled(t.Context(), article(fmt.Sprintf("http://slow.test/%d", i), text), new(crawler.Leads))
-		if err == nil {
-			err = p.judge(t.Context(), sub)
-		}
+		v, share, err := p.readAndVisit(t.Context(), article(fmt.Sprintf("http://slow.test/%d", i), text), new(crawler.Leads))
 		if err != nil {
 			t.Fatal(err)
 		}
-		slow = append(slow, sub)
+		defer share.Release()
+		f := new(file)
+		judgeVisit(t, p, f, v)
+		slow = append(slow, f)
 	}
 	handle(t, p, article("http://a.test/first", a), article("http://a.test/short", short))
 	for i := range uint64(100) {
@@ -576,13 +583,14 @@ func TestReplay(t *testing.T) {
 	a := words(1, 100)
 	first := article("http://a.test/1", a)
 	p := start(t, s, testOptions(t))
-	sub, err := p.crawled(t.Context(), first, new(crawler.Leads))
+	v, share, err := p.readAndVisit(t.Context(), first, new(crawler.Leads))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub.state = frontier.Unknown // as if the end of the URL had been lost
+	defer share.Release()
+	v.state = frontier.Unknown // as if the end of the URL had been lost
 	s.Discover(t.Context(), []frontier.Item{first.Item})
-	if err := errors.Join(p.commit(t.Context(), sub, p.committer(sub, nil)), p.Close(), s.Close()); err != nil {
+	if err := errors.Join(p.commit(t.Context(), v, p.committer(v, nil)), p.Close(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 
@@ -839,7 +847,7 @@ func TestFilesChange(t *testing.T) {
 	}
 	run(textFile("a", words(1, 60)), textFile("b", words(1, 60)), textFile("c", words(2, 60)))
 	run(textFile("a", words(3, 60)))
-	for name, want := range map[string]dedup.Kind{"a": dedup.Unique, "b": dedup.Unique, "c": dedup.Unique} {
+	for name, want := range map[string]dedup.VerdictKind{"a": dedup.Unique, "b": dedup.Unique, "c": dedup.Unique} {
 		if r := content(t, s, name).Record; r.Verdict != want {
 			t.Errorf("%s is %s of %s, want %s", name, r.Verdict, r.DuplicateOf, want)
 		}

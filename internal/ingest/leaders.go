@@ -54,20 +54,20 @@ func newLeaderCache(s Store, rule dedup.Rule, bytes int64) *leaderCache {
 	return c
 }
 
-// led caches a committed subject if it leads. It takes over the subject's shingles.
-func (c *leaderCache) led(s *subject) {
-	r := &s.record
-	if r.Verdict != dedup.Unique || s.text == nil {
+// led caches a committed page if it leads. It takes over the page's shingles.
+func (c *leaderCache) led(j *judgement) {
+	r := &j.record
+	if r.Verdict != dedup.Unique || j.text == nil {
 		return
 	}
-	id, l := visitID{r.ID, r.Hash}, &leader{r.URL, s.set}
+	id, l := visitID{r.ID, r.Hash}, &leader{r.URL, j.shingles.set}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s.set != nil {
+	if l.set != nil {
 		c.last.Put(id, l)
 		return
 	}
-	l.set, s.shingles = s.shingles, nil
+	l.set, j.shingles.list = j.shingles.list, nil
 	c.new.Put(id, l)
 }
 

@@ -13,34 +13,22 @@ func TestLeadersThatWereJustCommitted(t *testing.T) {
 	s := store.NewMemory()
 	p := start(t, s, testOptions(t))
 	defer p.Close()
-	made := func(url string, n uint64) *subject {
-		f := &file{subject: subject{record: store.Record{URL: url, ID: dedup.HashOf([]byte(url)), Kind: store.Page}}}
-		text := words(n, 100)
-		p.sketch(&f.subject, text)
-		f.pack(text, "")
-		return &f.subject
-	}
-	first, again := made("first", 1), made("again", 1)
-	shingles := slices.Clone(first.shingles)
-	if err := p.judge(t.Context(), first); err != nil {
+	first, again := judgedFile(t, p, "first", words(1, 100), false), judgedFile(t, p, "again", words(1, 100), false)
+	shingles := slices.Clone(first.reading.shingles.list)
+	if err := p.commitInOrder(t.Context(), []*file{first, again}); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.judge(t.Context(), again); err != nil {
-		t.Fatal(err)
+	r := &first.judgement.record
+	if other := again.judgement.record.Verdict; r.Verdict != dedup.Unique || other != dedup.Exact {
+		t.Errorf("verdicts %s and %s, want unique and exact", r.Verdict, other)
 	}
-	if err := p.commitInOrder(t.Context(), []*subject{first, again}); err != nil {
-		t.Fatal(err)
-	}
-	if first.record.Verdict != dedup.Unique || again.record.Verdict != dedup.Exact {
-		t.Errorf("verdicts %s and %s, want unique and exact", first.record.Verdict, again.record.Verdict)
-	}
-	met := []store.Leader{{ID: first.record.ID, Hash: first.record.Hash}}
-	held, err := p.leaders.get(t.Context(), met)
+	met := []store.Leader{{ID: r.ID, Hash: r.Hash}}
+	held, err := p.judge.leaders.get(t.Context(), met)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.leaders = newLeaderCache(s, p.opt.Rule, 1<<20)
-	read, err := p.leaders.get(t.Context(), met)
+	p.judge.leaders = newLeaderCache(s, p.opt.Rule, 1<<20)
+	read, err := p.judge.leaders.get(t.Context(), met)
 	if err != nil {
 		t.Fatal(err)
 	}

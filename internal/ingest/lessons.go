@@ -46,25 +46,37 @@ func (k keeper) Swap(ctx context.Context, name string, old, value []byte) (bool,
 // learnedName is the name under which a store keeps that cursor.
 const learnedName = "learned"
 
+// lessons adds pages to the book, and writes it. It counts the pages between their commit and their
+// entry in the book.
+type lessons struct {
+	store  pageStore
+	book   *learn.Book // nil: nothing is learned
+	rule   dedup.Rule
+	shared bool // other workers write to the store too
+
+	mu  sync.Mutex
+	now *sync.WaitGroup // guarded by mu: lessons that began since the last turn
+}
+
 // recall adds the records after the cursor to the book.
-func (p *Pipeline) recall(ctx context.Context) error {
-	if p.opt.Learn == nil || p.opt.Shared { // in a shared store, the holder of a host reads the evidence of its last holder
+func (l *lessons) recall(ctx context.Context, soft *softPages) error {
+	if l.book == nil || l.shared { // in a shared store, the holder of a host reads the evidence of its last holder
 		return nil
 	}
-	cursor, err := p.store.Meta(ctx, learnedName)
+	cursor, err := l.store.Meta(ctx, learnedName)
 	if err != nil {
 		return err
 	}
-	for page, err := range p.store.Changes(ctx, store.Cursor(cursor), store.WantText|store.WantLinks) {
+	for page, err := range l.store.Changes(ctx, store.Cursor(cursor), store.WantText|store.WantLinks) {
 		if err != nil {
 			return fmt.Errorf("take in what was learned: %w", err)
 		}
 		r := &page.Record
-		if v, ok := lessonOf(r, p.said(r, page.Text), linked(page.Links)); ok {
-			if err := p.opt.Learn.Judged(ctx, r.URL, v); err != nil {
+		if v, ok := lessonOf(r, l.said(r, page.Text), linked(page.Links)); ok {
+			if err := l.book.Judged(ctx, r.URL, v); err != nil {
 				return err
 			}
-			if err := p.recallSoft(ctx, r); err != nil {
+			if err := soft.recall(ctx, r); err != nil {
 				return err
 			}
 		}
@@ -73,17 +85,11 @@ func (p *Pipeline) recall(ctx context.Context) error {
 }
 
 // said returns the text of a stored page as the book compares it.
-func (p *Pipeline) said(r *store.Record, text string) learn.Text {
-	canon := p.texts.Get().(*dedup.Text)
-	defer giveBack(&p.texts, canon)
-	p.opt.Rule.Read(canon, text, r.Lang)
+func (l *lessons) said(r *store.Record, text string) learn.Text {
+	canon := texts.Get().(*dedup.Text)
+	defer giveBack(&texts, canon)
+	l.rule.Read(canon, text, r.Lang)
 	return learn.TextOf(text, canon.Numbers())
-}
-
-// lessons counts the pages between their commit and their entry in the book.
-type lessons struct {
-	mu  sync.Mutex
-	now *sync.WaitGroup // guarded by mu: lessons that began since the last turn
 }
 
 // begin is called before a page is committed. Call the returned function when the page is in the
@@ -109,45 +115,45 @@ func (l *lessons) turn() {
 	}
 }
 
-// keepLearned writes the new evidence and the cursor.
-func (p *Pipeline) keepLearned(ctx context.Context) error {
-	b := p.opt.Learn
+// keep writes the new evidence and the cursor.
+func (l *lessons) keep(ctx context.Context) error {
+	b := l.book
 	if b == nil || !b.Dirty() {
 		return nil
 	}
-	if p.opt.Shared { // without a cursor
+	if l.shared { // without a cursor
 		return b.Sync(ctx)
 	}
-	cursor, err := p.store.End(ctx)
+	cursor, err := l.store.End(ctx)
 	if err != nil {
 		return err
 	}
-	p.lessons.turn()
+	l.turn()
 	if err := b.Sync(ctx); err != nil {
 		return err
 	}
-	return p.store.SetMeta(ctx, learnedName, []byte(cursor))
+	return l.store.SetMeta(ctx, learnedName, []byte(cursor))
 }
 
-// learn adds a judged page to the book.
-func (p *Pipeline) learn(ctx context.Context, s *subject, outcome store.Outcome) error {
-	if p.opt.Learn == nil || outcome != store.Written || s.touch {
+// learn adds a page that was committed to the book.
+func (l *lessons) learn(ctx context.Context, j *judgement) error {
+	if l.book == nil || j.kind == touched {
 		return nil
 	}
-	v, ok := lessonOf(&s.record, s.said, itemURLs(s.links))
+	v, ok := lessonOf(&j.record, j.said, itemURLs(j.links))
 	if !ok {
 		return nil
 	}
-	return p.opt.Learn.Judged(ctx, s.record.URL, v)
+	return l.book.Judged(ctx, j.record.URL, v)
 }
 
-// relearn tells the book that a stored page follows another leader now. Otherwise copies that
+// follows tells the book that a stored page follows another leader now. Otherwise copies that
 // arrived during a change of leader would count for different leaders.
-func (p *Pipeline) relearn(ctx context.Context, r *store.Record) error {
-	if p.opt.Learn == nil || r.Kind != store.Page || !r.Follows() {
+func (l *lessons) follows(ctx context.Context, r *store.Record) error {
+	if l.book == nil || r.Kind != store.Page || !r.Follows() {
 		return nil
 	}
-	return p.opt.Learn.Follows(ctx, r.URL, r.DuplicateOf)
+	return l.book.Follows(ctx, r.URL, r.DuplicateOf)
 }
 
 // itemURLs yields the URLs of pages to be fetched.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -106,48 +105,4 @@ func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error
 			return fmt.Errorf("remember what a sitemap lists: %w", err)
 		}
 	}
-}
-
-// Listed records that a sitemap lists some URLs, at most some thousands in one call. Known pages
-// that should now lead their clusters take the lead.
-func (p *Pipeline) Listed(ctx context.Context, urls []string) error {
-	ids := make([]dedup.Hash, len(urls))
-	for i, url := range urls {
-		ids[i] = dedup.HashOf([]byte(url))
-	}
-	if err := p.listing.add(ctx, p.store, ids); err != nil {
-		return err
-	}
-	p.electing.lock(nil)
-	defer p.electing.unlock()
-	return p.markListed(ctx, ids)
-}
-
-// markListed marks the records of pages as listed in a sitemap. The caller holds electing.
-func (p *Pipeline) markListed(ctx context.Context, ids []dedup.Hash) error {
-	pages, err := p.store.Pages(ctx, ids, store.WantRecord)
-	if err != nil {
-		return err
-	}
-	var leaders []dedup.Hash
-	for _, page := range pages {
-		if page == nil || page.Record.Kind != store.Page || page.Record.Listed {
-			continue
-		}
-		r := page.Record
-		r.Listed = true
-		touch := &store.Entry{Record: r, Touch: true, Replaces: r.Began()}
-		if _, err := p.store.Commit(ctx, []*store.Entry{touch}); err != nil { // a stale record is being visited
-			return fmt.Errorf("note what a sitemap lists: %w", err)
-		}
-		if p.elects() && r.Follows() && !slices.Contains(leaders, r.Leader) {
-			leaders = append(leaders, r.Leader)
-		}
-	}
-	for _, leader := range leaders {
-		if err := p.reelect(ctx, leader); err != nil {
-			return err
-		}
-	}
-	return nil
 }

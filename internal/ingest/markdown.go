@@ -10,22 +10,22 @@ import (
 
 // extracting returns the options for extracting a page with a tree of at most tree bytes; 0 means
 // no limit.
-func (p *Pipeline) extracting(tree int64) extract.Options {
-	return extract.Options{Tree: tree, Page: p.opt.Markdown != store.NoMarkdown, Embeds: !p.opt.NoLinks}
+func (opt *Options) extracting(tree int64) extract.Options {
+	return extract.Options{Tree: tree, Page: opt.Markdown != store.NoMarkdown, Embeds: !opt.NoLinks}
 }
 
 // markdown returns the main text of a document as Markdown, or "" if Markdown is not kept. Its URLs
 // are absolute, unless base is nil.
-func (p *Pipeline) markdown(doc *extract.Document, base *frontier.Base) string {
-	if p.opt.Markdown == store.NoMarkdown {
+func (opt *Options) markdown(doc *extract.Document, base *frontier.Base) string {
+	if opt.Markdown == store.NoMarkdown {
 		return ""
 	}
-	opt := extract.MarkdownOptions{Pictures: p.opt.Markdown == store.WithPictures}
+	as := extract.MarkdownOptions{Pictures: opt.Markdown == store.WithPictures}
 	if base != nil {
-		opt.Resolve = func(address string) string { return absolute(base, address) }
+		as.Resolve = func(address string) string { return absolute(base, address) }
 	}
 	defer doc.Release()
-	return doc.Markdown(opt)
+	return doc.Markdown(as)
 }
 
 // absolute resolves a URL against base and keeps its fragment. It returns a URL unchanged if it

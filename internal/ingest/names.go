@@ -39,16 +39,16 @@ type Names struct {
 // A naming gives names to the files of one run.
 type naming struct {
 	store  Store
-	again  func(*file, *store.Record) error // turns a file into a visit of its known record
-	fresh  bool                             // the store was empty before the run
-	began  time.Time                        // when the run began: the time of its records
+	again  func(*reading, *store.Record) (*visit, error) // compares a file with its known record
+	fresh  bool                                          // the store was empty before the run
+	began  time.Time                                     // when the run began: the time of its records
 	counts Names
 
 	mu       sync.Mutex
 	underway map[dedup.Hash]bool // guarded by mu: names given but not stored yet
 }
 
-func newNaming(ctx context.Context, s Store, again func(*file, *store.Record) error) (*naming, error) {
+func newNaming(ctx context.Context, s Store, again func(*reading, *store.Record) (*visit, error)) (*naming, error) {
 	tally, err := s.Tally(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read counts: %w", err)
@@ -61,7 +61,7 @@ func (n *naming) stored(files []*file) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, f := range files {
-		delete(n.underway, f.record.ID)
+		delete(n.underway, f.reading.seen.ID)
 	}
 }
 
@@ -172,7 +172,7 @@ func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holde
 }
 
 // meet gives a file a name that has a record in the store, with the file's text or another.
-func (n *naming) meet(f *file, nth int, h holder) error {
+func (n *naming) meet(f *file, nth int, h holder) (err error) {
 	n.call(f, nth)
 	if f.isKnown(h) {
 		n.counts.Known++
@@ -180,17 +180,25 @@ func (n *naming) meet(f *file, nth int, h holder) error {
 		return nil
 	}
 	n.counts.Changed++
-	return n.again(f, h.known)
+	f.visit, err = n.again(f.reading, h.known)
+	return err
 }
 
 // call gives a file its nth name.
 func (n *naming) call(f *file, nth int) {
-	r := &f.record
-	r.URL = f.qualified(nth)
-	r.ID, r.FetchedAt = dedup.HashOf([]byte(r.URL)), n.began
+	f.reading = f.reading.named(f.qualified(nth), n.began)
+	f.visit = firstVisit(f.reading)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.underway[r.ID] = true
+	n.underway[f.reading.seen.ID] = true
+}
+
+// named returns the reading of a file that has got a name.
+func (got *reading) named(url string, at time.Time) *reading {
+	named := *got
+	r := &named.seen
+	r.URL, r.ID, r.FetchedAt = url, dedup.HashOf([]byte(url)), at
+	return &named
 }
 
 // qualified returns the nth name that a file may have, counted from 1.
@@ -210,12 +218,12 @@ func (f *file) qualified(n int) string {
 // isKnown reports whether the holder of a file's name already has the file's text. A file without a
 // text counts as known.
 func (f *file) isKnown(h holder) bool {
-	switch r := h.known; {
+	switch r, got := h.known, &f.reading.seen; {
 	case r == nil || h.taken:
 		return false
-	case f.record.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // reading it failed then, and would fail now
+	case got.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // reading it failed then, and would fail now
 		return true
 	default:
-		return r.Kind == store.Page && r.Hash == f.record.Hash
+		return r.Kind == store.Page && r.Hash == got.Hash
 	}
 }

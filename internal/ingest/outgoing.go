@@ -15,8 +15,6 @@ type outgoing struct {
 	keep bool // the store keeps them
 }
 
-func (p *Pipeline) outgoing(doc *extract.Document) outgoing { return outgoing{doc, !p.opt.NoLinks} }
-
 // links returns the links that the crawler follows, or only resolves.
 func (o outgoing) links() crawler.Links {
 	l := crawler.Links{Base: o.doc.Base, Hrefs: o.hrefs(), NoFollow: o.doc.NoFollow, Targets: o.keep}

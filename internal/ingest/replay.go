@@ -38,7 +38,7 @@ const mostReaders = 8
 // A replaying is a page of an archive while it is being judged.
 type replaying struct {
 	*Replayed
-	subject *subject
+	reading *reading
 }
 
 // Replay judges the pages of an archive in order.
@@ -49,7 +49,7 @@ func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]
 		defer close(brought)
 		for r, err := range pages {
 			if err == nil {
-				err = send(ctx, brought, &replaying{r, subjectOf(r.Page)})
+				err = send(ctx, brought, &replaying{r, nil})
 			}
 			if err != nil {
 				return err
@@ -60,8 +60,10 @@ func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]
 	read := inOrder(ctx, group, min(runtime.GOMAXPROCS(0), mostReaders), brought, func(ctx context.Context, r *replaying) error {
 		// The share of memory was for the tree, which is no longer needed. A page that waits for
 		// earlier ones must not hold a share that an earlier page waits for.
-		defer r.subject.release()
-		return p.take(ctx, r.subject, r.Page, r.Leads)
+		got, share, err := p.reader.read(ctx, r.Page, r.Leads)
+		r.reading = got
+		share.Release()
+		return err
 	})
 	group.Go(func() error {
 		for r := range read {
@@ -82,7 +84,7 @@ func (p *Pipeline) replay(ctx context.Context, r *replaying) error {
 	if err := r.Before(ctx); err != nil {
 		return err
 	}
-	known, err := p.recordOf(ctx, r.subject.record.ID)
+	known, err := p.store.record(ctx, r.reading.seen.ID)
 	if err != nil {
 		return err
 	}
@@ -93,8 +95,9 @@ func (p *Pipeline) replay(ctx context.Context, r *replaying) error {
 			return err
 		}
 	}
-	if err := p.meet(ctx, r.subject, r.Page, known); err != nil {
+	v, err := p.visit(ctx, r.Page, r.reading, known)
+	if err != nil {
 		return err
 	}
-	return p.commit(ctx, r.subject, r.Commit)
+	return p.commit(ctx, v, r.Commit)
 }

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,24 +30,20 @@ const (
 	restlessText   = 120     // bytes of a passage in the record
 )
 
-// isRestless reports whether a page differs from the kept text only in restless passages. It writes
-// the passages that changed into the subject's record.
-func (p *Pipeline) isRestless(ctx context.Context, s *subject) (bool, error) {
-	was, err := p.content(ctx, s.before.ID)
-	if err != nil || was == nil || !was.Kept {
-		return false, err
-	}
-	text, err := s.plainText()
-	if err != nil {
-		return false, err
+// restlessIn returns the passages in which a page's text differs from the kept one. only reports
+// whether all of them are restless. last are those that the last visit found. Without a kept text
+// there are none.
+func restlessIn(was *store.Content, last []store.Restless, text string) (found []store.Restless, only bool) {
+	if was == nil || !was.Kept {
+		return nil, false
 	}
 	found, all := passages(linesOf(was.Text), linesOf(text))
-	only := all && len(found) > 0
+	only = all && len(found) > 0
 	known := map[int]bool{} // entries of the last visit that were found again
 	for i := range found {
 		f := &found[i]
 		f.Visits = 1
-		for j, e := range s.before.Restless {
+		for j, e := range last {
 			if known[j] || e.After != f.After && e.Before != f.Before {
 				continue
 			}
@@ -61,14 +56,13 @@ func (p *Pipeline) isRestless(ctx context.Context, s *subject) (bool, error) {
 		only = only && f.Visits >= restlessVisits
 	}
 	if !all { // they may be among the other changes
-		for j, e := range s.before.Restless {
+		for j, e := range last {
 			if !known[j] && len(found) < mostRestless {
 				found = append(found, e)
 			}
 		}
 	}
-	s.record.Restless = found
-	return only, nil
+	return found, only
 }
 
 func linesOf(text string) (lines []string) {

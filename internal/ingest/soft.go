@@ -5,17 +5,19 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 
 	"skink/crawler"
 	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/lru"
 	"skink/store"
 )
 
 // # Soft 404 pages
 //
-// [Pipeline.soft404] decides whether a page is a soft 404: the answer of its host for a URL that
+// [softPages.match] decides whether a page is a soft 404: the answer of its host for a URL that
 // cannot exist. Package learn chooses that URL, and decides when its answer counts. A soft 404 is
 // recorded as an error: it is not judged, leads no other page and is not exported. Its links are
 // followed.
@@ -27,23 +29,38 @@ import (
 // host, and the page that the answer names as its canonical URL. Many hosts answer with one of
 // these.
 
-// soft404 reports whether a subject is a soft 404, and returns its host's answer for a URL that
-// cannot exist. says reports whether its text is that of the answer, which may not count yet.
-func (p *Pipeline) soft404(ctx context.Context, s *subject) (soft learn.Soft, says, is bool, err error) {
-	r := &s.record
-	if p.opt.Learn == nil || r.Kind != store.Page {
-		return soft, false, false, nil
+// softPages finds soft 404 pages.
+type softPages struct {
+	store pageStore
+	book  *learn.Book // nil: no page is a soft 404
+	turns *electing   // see putBack
+
+	mu      sync.Mutex
+	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu: those used last
+}
+
+// A softMatch is the result of comparing a page with an answer for a URL that cannot exist.
+type softMatch struct {
+	probe string // that URL; "": the page was compared with none
+	says  bool   // the page has the text of the answer, which may not count yet
+}
+
+// match compares a page with its host's answer for a URL that cannot exist. last is the result of
+// the last comparison. The page is a soft 404 if it has the text of the answer, and the answer
+// counts for its URL.
+func (f *softPages) match(ctx context.Context, r *store.Record, text func() (string, error), last softMatch) (learn.Soft, softMatch, error) {
+	if f.book == nil || r.Kind != store.Page {
+		return learn.Soft{}, softMatch{}, nil
 	}
-	soft, ok, err := p.opt.Learn.Soft(ctx, r.URL)
+	soft, ok, err := f.book.Soft(ctx, r.URL)
 	if err != nil || !ok || isExempt(r, &soft) {
-		return soft, false, false, err
+		return soft, softMatch{}, err
 	}
-	if s.heldAgainst == soft.Probe { // compared when it was read
-		return soft, s.saysMissing, s.saysMissing && soft.HoldsFor(r.URL), nil
+	if last.probe == soft.Probe {
+		return soft, last, nil
 	}
-	says, err = p.saysMissing(ctx, &soft, r, s.plainText)
-	s.heldAgainst, s.saysMissing = soft.Probe, says
-	return soft, says, says && soft.HoldsFor(r.URL), err
+	says, err := f.saysMissing(ctx, &soft, r, text)
+	return soft, softMatch{soft.Probe, says}, err
 }
 
 // isExempt reports whether a page is never a soft 404.
@@ -51,49 +68,51 @@ func isExempt(r *store.Record, soft *learn.Soft) bool {
 	return r.Depth == 0 || frontier.IsRoot(r.URL) || r.URL == soft.Real
 }
 
-// soften turns the record of a soft 404 into that of an error.
-func (p *Pipeline) soften(ctx context.Context, s *subject, page *crawler.Page) error {
-	soft, _, is, err := p.soft404(ctx, s)
-	if err != nil || !is {
-		return err
+// soften returns the reading of a failed visit if a page is a soft 404, else the same reading.
+func (f *softPages) soften(ctx context.Context, got *reading) (*reading, softMatch, error) {
+	if got.notModified {
+		return got, softMatch{}, nil
 	}
-	*s = subject{record: recordOf(page), claim: s.claim, item: s.item, share: s.share, links: s.links, beyond: s.beyond}
-	r := &s.record
-	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemSoft), "its host says the same of "+soft.Probe
-	r.ETag, r.Modified = "", "" // these are not validators of a future page at the URL
-	return nil
+	soft, m, err := f.match(ctx, &got.seen, got.plainText, softMatch{})
+	if err != nil || !m.says || !soft.HoldsFor(got.seen.URL) {
+		return got, m, err
+	}
+	missing := got.failed(crawler.ProblemSoft, "its host says the same of "+soft.Probe)
+	missing.seen.Truncated = got.seen.Truncated
+	return missing, m, nil
 }
 
-// resoften is called when a subject is stored as a page. If it has the text of the answer, it may
-// be the page that makes the answer count, or the answer may have arrived after it was read.
-func (p *Pipeline) resoften(ctx context.Context, s *subject) error {
-	if s.known || s.touch {
+// meanwhile is called when a judgement is stored and its URL has ended. If the page has the text of the answer, it may be
+// the page that makes the answer count, or the answer may have arrived after it was read. Then
+// meanwhile acquires all clusters.
+func (f *softPages) meanwhile(ctx context.Context, j *judgement, turn *right) error {
+	if j.kind == recorded || j.kind == touched {
 		return nil
 	}
-	soft, says, _, err := p.soft404(ctx, s)
-	if err != nil || !says {
+	soft, m, err := f.match(ctx, &j.record, j.plainText, j.soft)
+	if err != nil || !m.says {
 		return err
 	}
-	p.alone(s)
-	return p.putBack(ctx, &soft, &s.record)
+	turn.takeAll()
+	return f.putBack(ctx, &soft, &j.record)
 }
 
 // putBack records that stored pages have the text of the answer to their pattern's probe. It puts
 // those for which the answer counts back into the frontier: if these pages make it count, all pages
-// found with that text. The caller holds electing: the URL of a page that takes the lead ends after
+// found with that text. The caller holds all clusters: the URL of a page that takes the lead ends after
 // its record is written, and that end would undo what putBack does in between.
-func (p *Pipeline) putBack(ctx context.Context, soft *learn.Soft, said ...*store.Record) error {
+func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*store.Record) error {
 	var urls []string
 	for _, r := range said {
 		urls = append(urls, r.URL)
 	}
-	back, err := p.opt.Learn.Said(ctx, soft.From, urls)
+	back, err := f.book.Said(ctx, soft.From, urls)
 	if err != nil {
 		return err
 	}
 	var leaders []*store.Record
 	for _, url := range back {
-		r, err := p.recordOf(ctx, dedup.HashOf([]byte(url)))
+		r, err := f.store.record(ctx, dedup.HashOf([]byte(url)))
 		switch {
 		case err != nil:
 			return err
@@ -103,12 +122,12 @@ func (p *Pipeline) putBack(ctx context.Context, soft *learn.Soft, said ...*store
 			leaders = append(leaders, r)
 			continue
 		}
-		if err := p.fetchAgain(ctx, r); err != nil {
+		if err := f.store.fetchAgain(ctx, r); err != nil {
 			return err
 		}
 	}
 	for _, r := range leaders { // last, so that they have no members left when they become errors
-		if err := p.fetchAgain(ctx, r); err != nil {
+		if err := f.store.fetchAgain(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -121,16 +140,16 @@ const mostMembers = 64
 
 // examine finds the stored pages of a pattern that have the text of its probe's answer: it compares
 // suspects, and the members of those that lead.
-func (p *Pipeline) examine(ctx context.Context, soft *learn.Soft, suspects []string) error {
+func (f *softPages) examine(ctx context.Context, soft *learn.Soft, suspects []string) error {
 	var said []*store.Record
 	done := map[dedup.Hash]bool{}
 	look := func(id dedup.Hash) (*store.Record, error) {
-		c, err := p.content(ctx, id)
+		c, err := f.store.content(ctx, id)
 		if err != nil || c == nil || done[id] {
 			return nil, err
 		}
 		done[id] = true
-		says, err := p.storedSays(ctx, soft, c)
+		says, err := f.storedSays(ctx, soft, c)
 		if says {
 			said = append(said, &c.Record)
 		}
@@ -144,7 +163,7 @@ func (p *Pipeline) examine(ctx context.Context, soft *learn.Soft, suspects []str
 		if r == nil || r.Follows() {
 			continue
 		}
-		members, err := p.membersIn(ctx, r.ID, soft.From)
+		members, err := f.membersIn(ctx, r.ID, soft.From)
 		if err != nil {
 			return err
 		}
@@ -154,12 +173,12 @@ func (p *Pipeline) examine(ctx context.Context, soft *learn.Soft, suspects []str
 			}
 		}
 	}
-	return p.putBack(ctx, soft, said...)
+	return f.putBack(ctx, soft, said...)
 }
 
 // membersIn returns the members of a leader that have the pattern of a URL.
-func (p *Pipeline) membersIn(ctx context.Context, leader dedup.Hash, url string) (ids []dedup.Hash, err error) {
-	for r, err := range p.store.Members(ctx, []dedup.Hash{leader}) {
+func (f *softPages) membersIn(ctx context.Context, leader dedup.Hash, url string) (ids []dedup.Hash, err error) {
+	for r, err := range f.store.Members(ctx, []dedup.Hash{leader}) {
 		if err != nil {
 			return nil, err
 		}
@@ -173,13 +192,13 @@ func (p *Pipeline) membersIn(ctx context.Context, leader dedup.Hash, url string)
 // storedSays reports whether a stored page has the text of the answer to a probe. For an exact
 // duplicate without a kept text it compares that of the leader. It returns false for a near
 // duplicate without one.
-func (p *Pipeline) storedSays(ctx context.Context, soft *learn.Soft, c *store.Content) (bool, error) {
+func (f *softPages) storedSays(ctx context.Context, soft *learn.Soft, c *store.Content) (bool, error) {
 	r := &c.Record
 	if r.Kind != store.Page || isExempt(r, soft) || !learn.SamePattern(r.URL, soft.From) {
 		return false, nil
 	}
 	if !c.Kept && r.Verdict == dedup.Exact {
-		leader, err := p.content(ctx, r.Leader)
+		leader, err := f.store.content(ctx, r.Leader)
 		if err != nil || leader == nil {
 			return false, err
 		}
@@ -188,77 +207,63 @@ func (p *Pipeline) storedSays(ctx context.Context, soft *learn.Soft, c *store.Co
 	if !c.Kept {
 		return false, nil
 	}
-	return p.saysMissing(ctx, soft, r, func() (string, error) { return c.Text, nil })
+	return f.saysMissing(ctx, soft, r, func() (string, error) { return c.Text, nil })
 }
 
-// recallSoft does the work of resoften for a page that the last process stored before it was
-// killed.
-func (p *Pipeline) recallSoft(ctx context.Context, r *store.Record) error {
-	soft, ok, err := p.opt.Learn.Soft(ctx, r.URL)
+// recall does the work of meanwhile for a page that the last process stored before it was killed.
+func (f *softPages) recall(ctx context.Context, r *store.Record) error {
+	soft, ok, err := f.book.Soft(ctx, r.URL)
 	if err != nil || !ok || r.Kind != store.Page {
 		return err
 	}
-	c, err := p.content(ctx, r.ID)
+	c, err := f.store.content(ctx, r.ID)
 	if err != nil || c == nil {
 		return err
 	}
-	if says, err := p.storedSays(ctx, &soft, c); err != nil || !says {
+	if says, err := f.storedSays(ctx, &soft, c); err != nil || !says {
 		return err
 	}
-	return p.putBack(ctx, &soft, &c.Record)
+	return f.putBack(ctx, &soft, &c.Record)
 }
 
-// Probe implements [crawler.Prober].
-func (p *Pipeline) Probe(ctx context.Context, url string) (string, error) {
-	if p.opt.Learn == nil {
-		return "", nil
-	}
-	return p.opt.Learn.Probe(ctx, url)
-}
-
-// Probed implements [crawler.Prober].
-func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
-	soft := learn.Soft{Probe: page.Item.URL, Status: page.Status}
-	if page.Problem == "" && page.Status == http.StatusOK {
-		s := &subject{item: page.Item}
-		defer s.release()
-		s.record = recordOf(page)
-		if err := p.readInto(ctx, s, page, new(crawler.Leads)); err != nil {
-			return err
-		}
-		isDefault, err := p.isDefault(ctx, s)
+// probed takes in the answer of a host for a URL that cannot exist. got is what was read from it.
+func (f *softPages) probed(ctx context.Context, got *reading) error {
+	r := &got.seen
+	soft := learn.Soft{Probe: r.URL, Status: r.Status}
+	if r.Kind == store.Page && r.Status == http.StatusOK {
+		isDefault, err := f.isDefault(ctx, r)
 		if err != nil {
 			return err
 		}
-		if s.record.Kind == store.Page && !isDefault {
-			if soft.Text, err = s.plainText(); err != nil {
+		if !isDefault {
+			if soft.Text, err = got.plainText(); err != nil {
 				return err
 			}
-			soft.Title, soft.Words, soft.Real = s.record.Title, titleWords(s.record.Title, soft.Probe), s.record.CanonicalURL
+			soft.Title, soft.Words, soft.Real = r.Title, titleWords(r.Title, soft.Probe), r.CanonicalURL
 		}
 	}
-	known, suspects, err := p.opt.Learn.Probed(ctx, soft)
+	known, suspects, err := f.book.Probed(ctx, soft)
 	if err != nil {
 		return fmt.Errorf("take in the answer at a URL that cannot exist: %w", err)
 	}
 	if !known.Says() {
 		return nil
 	}
-	p.electing.lock(nil)
-	defer p.electing.unlock()
-	return p.examine(ctx, &known, suspects)
+	f.turns.lockAll()
+	defer f.turns.unlock(nil)
+	return f.examine(ctx, &known, suspects)
 }
 
 // isDefault reports whether the answer to a probe is the page without the replaced parameters. Then
 // the server ignores unknown values, and the answer is not an error.
-func (p *Pipeline) isDefault(ctx context.Context, s *subject) (bool, error) {
-	defaults, err := p.opt.Learn.Defaults(ctx, s.record.URL)
-	if err != nil || slices.Contains(defaults, s.record.CanonicalURL) {
+func (f *softPages) isDefault(ctx context.Context, page *store.Record) (bool, error) {
+	defaults, err := f.book.Defaults(ctx, page.URL)
+	if err != nil || slices.Contains(defaults, page.CanonicalURL) {
 		return err == nil, err
 	}
 	for _, url := range defaults {
-		r, err := p.recordOf(ctx, dedup.HashOf([]byte(url)))
-		if err != nil || r != nil && r.Kind == store.Page && r.Hash == s.record.Hash {
+		r, err := f.store.record(ctx, dedup.HashOf([]byte(url)))
+		if err != nil || r != nil && r.Kind == store.Page && r.Hash == page.Hash {
 			return err == nil, err
 		}
 	}

@@ -41,7 +41,7 @@ func TestSoft(t *testing.T) {
 		answer func(probe string) *crawler.Page
 		url    string
 		depth  int
-		want   store.Kind
+		want   store.RecordKind
 	}{
 		{"the same words", nil, host + "/old/17", 1, store.Error},
 		{"a seed", nil, host + "/old/17", 0, store.Page},
@@ -81,7 +81,7 @@ func TestSoft(t *testing.T) {
 			if r.Kind != c.want || (r.Problem == string(crawler.ProblemSoft)) != (c.want == store.Error) || c.want == store.Error && (r.Fed() || r.Words > 0) {
 				t.Errorf("record %+v", r)
 			}
-			if r, err := p.recordOf(t.Context(), dedup.HashOf([]byte(probe))); r != nil || err != nil {
+			if r, err := p.store.record(t.Context(), dedup.HashOf([]byte(probe))); r != nil || err != nil {
 				t.Errorf("the probe has a record: %+v, %v", r, err)
 			}
 		})
@@ -242,15 +242,15 @@ func TestSoftMeanwhile(t *testing.T) {
 	probe := missed(t, s, p, "We are sorry.", host+"/old/0", host+"/old/1", host+"/old/2", host+"/old/3", host+"/old/4")
 	page := article(host+"/old/17", "We are sorry.")
 	page.Item.Depth = 1
-	subject, err := p.crawled(t.Context(), page, new(crawler.Leads))
+	v, share, err := p.readAndVisit(t.Context(), page, new(crawler.Leads))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer subject.release()
+	defer share.Release()
 	if err := p.Probed(t.Context(), article(probe, "We are sorry.")); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.commit(t.Context(), subject, p.committer(subject, page)); err != nil {
+	if err := p.commit(t.Context(), v, p.committer(v, page)); err != nil {
 		t.Fatal(err)
 	}
 	if state, err := s.State(t.Context(), page.Item.URL); err != nil || state != frontier.Pending {
@@ -280,7 +280,7 @@ func TestSoftKilled(t *testing.T) {
 	if err := p.Probed(t.Context(), article(probe, last)); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.keepLearned(t.Context()); err != nil {
+	if err := p.lessons.keep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	urls := []string{host + "/list/21", host + "/list/22", host + "/list/23", host + "/list/24"}

@@ -5,12 +5,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"skink/crawler/learn"
 	"skink/dedup"
-	"skink/internal/lru"
 	"skink/store"
 )
 
@@ -46,8 +44,8 @@ const (
 
 // saysMissing reports whether a page is equal to its host's answer for a URL that cannot exist. It
 // calls text only if the titles have the same words.
-func (p *Pipeline) saysMissing(ctx context.Context, soft *learn.Soft, r *store.Record, text func() (string, error)) (bool, error) {
-	a, err := p.answers(ctx, soft)
+func (f *softPages) saysMissing(ctx context.Context, soft *learn.Soft, r *store.Record, text func() (string, error)) (bool, error) {
+	a, err := f.answer(ctx, soft)
 	if err != nil {
 		return false, err
 	}
@@ -187,12 +185,10 @@ func runsOf(words []string) map[run]bool {
 	return all
 }
 
-var tokenTexts = sync.Pool{New: func() any { return new(dedup.Text) }}
-
 // tokensOf returns the words of a text in canonical form.
 func tokensOf(text string) []string {
-	canon := tokenTexts.Get().(*dedup.Text)
-	defer giveBack(&tokenTexts, canon)
+	canon := texts.Get().(*dedup.Text)
+	defer giveBack(&texts, canon)
 	if canon.Read([]byte(text)); canon.Len() == 0 {
 		return nil
 	}
@@ -218,9 +214,9 @@ func behindHost(rawURL string) string {
 
 // titleWords returns a hash of the words of a title that are not in the page's URL.
 func titleWords(title, url string) (hash uint64) {
-	inURL, inTitle := tokenTexts.Get().(*dedup.Text), tokenTexts.Get().(*dedup.Text)
-	defer giveBack(&tokenTexts, inURL)
-	defer giveBack(&tokenTexts, inTitle)
+	inURL, inTitle := texts.Get().(*dedup.Text), texts.Get().(*dedup.Text)
+	defer giveBack(&texts, inURL)
+	defer giveBack(&texts, inTitle)
 	inURL.Read([]byte(behindHost(url)))
 	inTitle.Read([]byte(title))
 	for _, n := range inTitle.Numbers() {
@@ -240,28 +236,22 @@ func wordsBeside(url, text string) []string {
 // An answerOf is the key of an answer and the pages that it is compared with.
 type answerOf struct{ probe, text, others string }
 
-// softAnswers is a cache of the answers used last.
-type softAnswers struct {
-	mu   sync.Mutex
-	last *lru.Cache[answerOf, *softAnswer] // guarded by mu
-}
-
-// softAnswersKept is the size of that cache in bytes.
+// softAnswersKept is the size in bytes of the cache of answers.
 const softAnswersKept = 8 << 20
 
 func (a *softAnswer) weigh() int { return 64*len(a.text) + 128*len(a.taken) }
 
-// answers returns the prepared answer of a host for a URL that cannot exist.
-func (p *Pipeline) answers(ctx context.Context, soft *learn.Soft) (*softAnswer, error) {
+// answer returns the prepared answer of a host for a URL that cannot exist.
+func (f *softPages) answer(ctx context.Context, soft *learn.Soft) (*softAnswer, error) {
 	name := answerOf{soft.Probe, soft.Text, strings.Join(soft.Others, " ")}
-	p.softAnswers.mu.Lock()
-	defer p.softAnswers.mu.Unlock()
-	if a, ok := p.softAnswers.last.Get(name); ok {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if a, ok := f.answers.Get(name); ok {
 		return a, nil
 	}
 	var others []*pageWords
 	for _, url := range soft.Others {
-		c, err := p.content(ctx, dedup.HashOf([]byte(url)))
+		c, err := f.store.content(ctx, dedup.HashOf([]byte(url)))
 		if err != nil {
 			return nil, err
 		}
@@ -270,6 +260,6 @@ func (p *Pipeline) answers(ctx context.Context, soft *learn.Soft) (*softAnswer, 
 		}
 	}
 	a := newSoftAnswer(wordsOf(soft.Probe, soft.Title, soft.Text), others)
-	p.softAnswers.last.Put(name, a)
+	f.answers.Put(name, a)
 	return a, nil
 }

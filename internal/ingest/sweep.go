@@ -15,23 +15,20 @@ import (
 
 // # Postponed URLs at the end of a crawl
 //
-// A postponed URL has a record of kind Later. When the frontier is empty, Sweep checks all of them,
+// A postponed URL has a record of kind Later. When the frontier is empty, [Pipeline.Sweep] checks all of them,
 // and queues some, see [learn.Sweep]. The crawl repeats that until nothing is queued. The evidence
 // is written before Sweep returns, so a killed crawl resumes at that point. On a shared store each
 // worker does the same; a URL that is queued twice is fetched once.
 
-// Sweep implements [crawler.Sweeper].
-func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
-	if p.opt.Learn == nil || !p.opt.Learn.Budget {
-		return 0, nil
-	}
-	tally, err := p.store.Tally(ctx)
+// sweepLater queues postponed URLs, and returns how many.
+func sweepLater(ctx context.Context, s Store, book *learn.Book) (queued int, err error) {
+	tally, err := s.Tally(ctx)
 	if err != nil || tally.Later == 0 {
 		return 0, err
 	}
 	now := time.Now().UTC()
-	sw := &sweep{p: p, now: now, hosts: map[string]*learn.Sweep{}, chunks: map[chunkOf]*chunk{}}
-	for page, err := range p.store.Changes(ctx, "", store.WantRecord) {
+	sw := &sweep{store: s, book: book, now: now, hosts: map[string]*learn.Sweep{}, chunks: map[chunkOf]*chunk{}}
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err == nil && page.Record.Kind == store.Later {
 			err = sw.look(ctx, &page.Record)
 		}
@@ -49,16 +46,17 @@ func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
 		if err := sw.queue(ctx); err != nil {
 			return 0, err
 		}
-		if err := p.opt.Learn.Queued(ctx, of.host, of.advice, len(items)); err != nil {
+		if err := book.Queued(ctx, of.host, of.advice, len(items)); err != nil {
 			return 0, err
 		}
 	}
-	return sw.queued, p.keepLearned(ctx)
+	return sw.queued, nil
 }
 
 // A sweep is one pass over all postponed URLs.
 type sweep struct {
-	p      *Pipeline
+	store  Store
+	book   *learn.Book
 	now    time.Time
 	hosts  map[string]*learn.Sweep
 	chunks map[chunkOf]*chunk
@@ -81,7 +79,7 @@ func (sw *sweep) look(ctx context.Context, r *store.Record) error {
 	s := sw.hosts[host]
 	if s == nil {
 		var err error
-		if s, err = sw.p.opt.Learn.Sweep(ctx, host); err != nil {
+		if s, err = sw.book.Sweep(ctx, host); err != nil {
 			return err
 		}
 		sw.hosts[host] = s
@@ -109,7 +107,7 @@ const queuedAtOnce = 1000
 
 // queue puts the items back into the frontier.
 func (sw *sweep) queue(ctx context.Context) error {
-	n, err := sw.p.store.Requeue(ctx, sw.items)
+	n, err := sw.store.Requeue(ctx, sw.items)
 	sw.queued, sw.items = sw.queued+n, sw.items[:0]
 	return err
 }

@@ -104,20 +104,16 @@ func judgeCold(t testing.TB, s store.Store, words, texts int) (again func()) {
 	judgeFlood(t, s, texts, text)
 	p := start(t, s, testOptions(t))
 	t.Cleanup(func() { p.Close() })
-	f := &file{from: &corpus.Record{Input: "last", Raw: []byte(text(texts)), Type: "text/plain"}}
-	p.readFile(f)
-	f.record.URL, f.record.ID = "last", dedup.HashOf([]byte("last"))
-	shingles := f.shingles
+	f := judgedFile(t, p, "last", text(texts), false)
+	shingles := f.reading.shingles
 	again = func() {
-		p.leaders = newLeaderCache(s, p.opt.Rule, 64<<20)
-		f.shingles, f.set = shingles, nil
-		if err := p.judge(t.Context(), &f.subject); err != nil {
-			t.Fatal(err)
-		}
+		p.judge.leaders = newLeaderCache(s, p.opt.Rule, 64<<20)
+		f.visit.shingles = shingles
+		judgeVisit(t, p, f, f.visit)
 	}
 	again()
-	if f.record.Verdict != dedup.Unique {
-		t.Fatalf("the last text is %s, want unique", f.record.Verdict)
+	if got := f.judgement.record.Verdict; got != dedup.Unique {
+		t.Fatalf("the last text is %s, want unique", got)
 	}
 	return again
 }
@@ -151,12 +147,7 @@ func BenchmarkTemplate(b *testing.B) {
 	p := start(b, m, testOptions(b))
 	defer p.Close()
 	for n := pages; b.Loop(); n++ {
-		f := &file{from: &corpus.Record{Input: fmt.Sprint(n), Raw: []byte(templatePage(n)), Type: "text/plain"}}
-		p.readFile(f)
-		f.record.URL, f.record.ID = fmt.Sprint(n), dedup.HashOf([]byte(fmt.Sprint(n)))
-		if err := p.judge(b.Context(), &f.subject); err != nil {
-			b.Fatal(err)
-		}
+		judgedFile(b, p, fmt.Sprint(n), templatePage(n), false)
 	}
 }
 

@@ -50,15 +50,15 @@ func (u *upkeep) run(p *Pipeline) error {
 			if p.opt.Shared {
 				err = p.counts.recount(ctx, p.store)
 			}
-			return errors.Join(err, p.flight.look(ctx, time.Now()), p.keepLearned(ctx))
+			return errors.Join(err, p.reader.flight.look(ctx, time.Now()), p.lessons.keep(ctx))
 		case <-write.C:
-			err = p.keepLearned(ctx)
+			err = p.lessons.keep(ctx)
 		case <-sync.C:
 			if err = p.store.Sync(); err != nil {
 				err = fmt.Errorf("sync the store: %w", err)
 			}
 		case now := <-look.C:
-			err = p.flight.look(ctx, now)
+			err = p.reader.flight.look(ctx, now)
 		case began := <-counts:
 			err = p.counts.recount(ctx, p.store)
 			again := max(countEvery, countShare*time.Since(began)) // limit the load that counting causes

@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"reflect"
 	"time"
 
@@ -22,55 +23,158 @@ import (
 //
 // Links are followed in each of these cases.
 
-// comeBack turns a subject's record into that of a later visit. before is the record of the last
-// visit.
-func (p *Pipeline) comeBack(ctx context.Context, s *subject, before *store.Record) error {
-	s.before, s.record, s.touch, s.carried, s.state, s.reelect = before, s.read, false, false, s.read.End(), nil
-	s.left = dedup.Hash{}
-	s.record.Listed = s.record.Listed || before.Listed
-	now := s.visited()
-	switch {
-	case s.notModified:
-		s.touched(store.NotModified, now)
-	case isNothing(before) && isNothing(&s.record):
-		s.failedAgain(now)
-	case isNothing(before):
-		if len(before.Earlier) > 0 { // it was a page before, and is one again
-			s.record.Succeeds(before, nil, 0)
-		}
-	case isNothing(&s.record) && !p.isGone(s):
-		s.misses(now)
-	case isNothing(&s.record):
-		return p.succeed(ctx, s, store.Vanished)
-	case s.record.Kind != store.Page || before.Kind != store.Page:
-		s.other(now)
-		if !s.touch {
-			return p.succeed(ctx, s, s.becomes())
-		}
-	case s.record.Hash == before.Hash && s.record.NoIndex == before.NoIndex && !before.NoText:
-		return p.sameWords(ctx, s, now)
-	case s.record.Hash == before.Hash && s.record.NoIndex == before.NoIndex:
-		return p.succeed(ctx, s, store.Same) // its text was not kept, so it is judged again
-	default:
-		return p.altered(ctx, s, now)
-	}
-	return nil
+// A visit is a reading that was compared with what is known of its page.
+type visit struct {
+	*reading
+	kind   visitKind
+	draft  store.Record   // to be stored, without a verdict unless an earlier one is kept
+	before *store.Record  // the stored record; nil: this is the first visit
+	state  frontier.State // how the URL ends; Unknown: it is not in the frontier
+	soft   softMatch      // the answer for a URL that cannot exist with which the page was compared
+
+	passedOn bool // the page is another now, and followed the page that its canonical URL named
+	renamed  bool // the page keeps its verdict, and names another canonical URL
 }
 
-// altered handles a visit to a page with other words, or whose noindex has changed.
-func (p *Pipeline) altered(ctx context.Context, s *subject, at time.Time) error {
-	if looksSame(*s.before, s.record) {
-		only, err := p.isRestless(ctx, s)
-		if err != nil {
-			return err
-		}
-		if found := s.record.Restless; only {
-			s.touched(store.Same, at)
-			s.record.Restless = found
-			return nil
+type visitKind int
+
+const (
+	first    visitKind = iota // the page has no record
+	recorded                  // the record is from this visit, and was written before a crash: only the URL is ended
+	touched                   // the visit found no change
+	carried                   // the words are unchanged, but something else is not: the verdict stays
+	changed                   // the page gets a new record
+)
+
+// wanted reports whether the visit needs a verdict.
+func (v *visit) wanted() bool {
+	return v.draft.Kind == store.Page && (v.kind == first || v.kind == changed)
+}
+
+// leavesMembers reports whether the page may have members that must be judged again.
+func (v *visit) leavesMembers() bool {
+	b := v.before
+	switch v.kind {
+	case first, touched, carried:
+		return false
+	case recorded: // perhaps before the members were judged again
+		return len(b.Earlier) > 0 && b.Earlier[0].Words > 0
+	}
+	return b.Kind == store.Page && b.Words > 0 && !b.Follows()
+}
+
+// answers reports whether the known record is from this visit already, written before a crash.
+func answers(known *store.Record, page *crawler.Page) bool {
+	return known != nil && known.Answers(&page.Item)
+}
+
+// visit compares a reading with what is known: of its host, see soft.go and hour.go, and of the
+// page. known is the stored record of the page; nil if there is none.
+func (p *Pipeline) visit(ctx context.Context, page *crawler.Page, got *reading, known *store.Record) (*visit, error) {
+	if answers(known, page) { // its links were written before the record
+		r := recordOf(page)
+		return &visit{reading: &reading{seen: r, claim: page.Claim}, kind: recorded, draft: r, before: known, state: known.End()}, nil
+	}
+	got, soft, err := p.soft.soften(ctx, got)
+	if err == nil && known != nil {
+		got, err = p.hours.weigh(ctx, got, known)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.visitOf(ctx, got, soft, known)
+}
+
+// visitAgain compares a reading again, after its entry was refused as stale because the stored
+// record may have changed.
+func (p *Pipeline) visitAgain(ctx context.Context, v *visit) (*visit, error) {
+	if v.before == nil || v.kind == recorded {
+		return v, nil
+	}
+	known, err := p.store.record(ctx, v.seen.ID)
+	if err != nil {
+		return nil, err
+	}
+	return p.visitOf(ctx, v.reading, v.soft, known)
+}
+
+// visitOf returns the visit of a reading, given the stored record of its page.
+func (p *Pipeline) visitOf(ctx context.Context, got *reading, soft softMatch, known *store.Record) (v *visit, err error) {
+	if known == nil {
+		v = firstVisit(got)
+	} else if v, err = p.revisit(ctx, got, known); err != nil {
+		return nil, err
+	}
+	v.soft, v.state = soft, v.draft.End()
+	if v.kind != touched {
+		v.draft.Listed = v.draft.Listed || v.seen.Kind == store.Page && p.listing.has(v.seen.ID)
+	}
+	return v, nil
+}
+
+// firstVisit returns the visit of a page without a record.
+func firstVisit(got *reading) *visit {
+	if got.notModified { // the record was deleted after the request
+		gone := *got
+		gone.seen.Kind, gone.seen.Problem = store.Error, fmt.Sprintf("%s %d", crawler.ProblemStatus, got.seen.Status)
+		got = &gone
+	}
+	return &visit{reading: got, kind: first, draft: got.seen}
+}
+
+// revisit returns the visit of a page with a record.
+func (p *Pipeline) revisit(ctx context.Context, got *reading, before *store.Record) (*visit, error) {
+	var was *store.Content
+	if needsContent(got, before, p.opt.GoneAfter) {
+		var err error
+		if was, err = p.store.content(ctx, before.ID); err != nil {
+			return nil, err
 		}
 	}
-	return p.succeed(ctx, s, store.Altered)
+	return compare(got, before, was, &p.opt)
+}
+
+// needsContent reports whether a reading is compared with the text or the sketch of its page.
+func needsContent(got *reading, before *store.Record, goneAfter int) bool {
+	return before.Kind == store.Page && !got.notModified && (!isNothing(&got.seen) || isGone(got, before, goneAfter))
+}
+
+// compare returns a later visit of a page. was is the stored page, if needsContent says so and it is
+// still there. It is pure.
+func compare(got *reading, b *store.Record, was *store.Content, opt *Options) (*visit, error) {
+	v := &visit{reading: got, kind: changed, draft: got.seen, before: b}
+	v.draft.Listed = v.draft.Listed || b.Listed
+	switch {
+	case got.notModified:
+		v.touch(store.NotModified)
+	case isNothing(b) && isNothing(&got.seen):
+		v.failAgain()
+	case isNothing(b):
+		if len(b.Earlier) > 0 { // it was a page before, and is one again
+			v.draft.Succeeds(b, nil, 0)
+		}
+	case isNothing(&got.seen) && !isGone(got, b, opt.GoneAfter):
+		v.miss()
+	case isNothing(&got.seen):
+		return v, v.succeed(store.Vanished, was, opt)
+	case got.seen.Kind != store.Page || b.Kind != store.Page:
+		if b.Kind == got.seen.Kind && b.Location == got.seen.Location && b.Hash == got.seen.Hash {
+			v.touch(store.Same)
+			break
+		}
+		kind := store.Altered
+		if b.Kind == store.Page {
+			kind = store.Vanished
+		}
+		return v, v.succeed(kind, was, opt)
+	case got.seen.Hash != b.Hash || got.seen.NoIndex != b.NoIndex:
+		return v, v.alter(was, opt)
+	case b.NoText:
+		return v, v.succeed(store.Same, was, opt) // its text was not kept, so it is judged again
+	default:
+		return v, v.carry(was)
+	}
+	return v, nil
 }
 
 // isNothing reports whether a record is that of a URL that could not be fetched.
@@ -81,23 +185,21 @@ func isNothing(r *store.Record) bool {
 // isSoft reports whether a record is that of a soft 404.
 func isSoft(r *store.Record) bool { return r.Problem == string(crawler.ProblemSoft) }
 
-// isGone reports whether the page at a URL no longer exists.
-func (p *Pipeline) isGone(s *subject) bool {
+// isGone reports whether a failed visit shows that the page no longer exists.
+func isGone(got *reading, before *store.Record, goneAfter int) bool {
 	const notFound, gone = 404, 410
-	return s.record.Status == notFound || s.record.Status == gone || crawler.Problem(s.record.Problem).Answered() && !s.turned || s.missed() >= p.opt.GoneAfter
+	r := &got.seen
+	return r.Status == notFound || r.Status == gone || crawler.Problem(r.Problem).Answered() && !got.turned || failures(got, before) >= goneAfter
 }
 
-// missed returns how many visits in a row have failed, if this one has.
-func (s *subject) missed() int { return max(s.before.Missed+1, s.missedBy) }
+// failures returns how many visits in a row have failed, if this one has.
+func failures(got *reading, before *store.Record) int { return max(before.Missed+1, got.missedBy) }
 
-// visited returns the time of the visit.
-func (s *subject) visited() time.Time { return s.read.FetchedAt }
-
-// touched gives the subject its stored record, and adds this visit to it.
-func (s *subject) touched(kind store.VisitKind, at time.Time) {
-	s.record, s.touch = *s.before, true
-	r := &s.record
-	r.Visit, r.VisitedAt = kind, at
+// touch keeps the stored record, and adds this visit to it.
+func (v *visit) touch(kind store.VisitKind) {
+	v.kind, v.draft = touched, *v.before
+	r, seen := &v.draft, &v.seen
+	r.Visit, r.VisitedAt = kind, seen.FetchedAt
 	if r.Missed > 0 { // earlier visits failed, and the page is unchanged
 		r.Missed, r.Problem, r.Detail = 0, "", ""
 	}
@@ -106,72 +208,61 @@ func (s *subject) touched(kind store.VisitKind, at time.Time) {
 	}
 	switch kind {
 	case store.Same:
-		r.ETag, r.Modified = s.read.ETag, s.read.Modified
+		r.ETag, r.Modified = seen.ETag, seen.Modified
 	case store.NotModified: // the answer need not repeat the validators (RFC 9110, section 15.4.5)
-		r.ETag, r.Modified = cmp.Or(s.read.ETag, r.ETag), cmp.Or(s.read.Modified, r.Modified)
+		r.ETag, r.Modified = cmp.Or(seen.ETag, r.ETag), cmp.Or(seen.Modified, r.Modified)
 	}
-	s.state = r.End()
 }
 
-// failedAgain handles a failed visit to a URL that could not be fetched before either. The record
+// failAgain handles a failed visit to a URL that could not be fetched before either. The record
 // gets the latest problem, unless it says that a page is gone.
-func (s *subject) failedAgain(at time.Time) {
-	if len(s.before.Earlier) > 0 {
-		s.touched(s.before.Visit, at)
+func (v *visit) failAgain() {
+	if len(v.before.Earlier) > 0 {
+		v.touch(v.before.Visit)
 		return
 	}
-	s.touch = true
+	v.kind = touched
 }
 
-// misses handles a failed visit to a page that is kept.
-func (s *subject) misses(at time.Time) {
-	s.touched(store.Failed, at)
-	r := &s.record
-	r.Missed, r.Problem, r.Detail = s.missed(), s.read.Problem, s.read.Detail
+// miss handles a failed visit to a page that is kept.
+func (v *visit) miss() {
+	v.touch(store.Failed)
+	v.draft.Missed, v.draft.Problem, v.draft.Detail = failures(v.reading, v.before), v.seen.Problem, v.seen.Detail
 }
 
-// other handles a visit to a URL that has no page now, or had none before.
-func (s *subject) other(at time.Time) {
-	b, r := s.before, &s.record
-	if b.Kind == r.Kind && b.Location == r.Location && b.Hash == r.Hash {
-		s.touched(store.Same, at)
+// alter handles a visit to a page with other words, or whose noindex has changed.
+func (v *visit) alter(was *store.Content, opt *Options) error {
+	if looksSame(*v.before, v.draft) {
+		text, err := v.plainText()
+		if err != nil {
+			return err
+		}
+		found, only := restlessIn(was, v.before.Restless, text)
+		if only {
+			v.touch(store.Same)
+		}
+		if v.draft.Restless = found; only {
+			return nil
+		}
 	}
+	return v.succeed(store.Altered, was, opt)
 }
 
-// becomes returns the kind of a visit that found a change: Vanished if a page is no page any more.
-func (s *subject) becomes() store.VisitKind {
-	if s.before.Kind == store.Page {
-		return store.Vanished
-	}
-	return store.Altered
-}
-
-// sameWords handles a visit to a page with unchanged words. If other visible fields have changed,
-// the page gets a new record with the old verdict.
-func (p *Pipeline) sameWords(ctx context.Context, s *subject, at time.Time) error {
-	b, r := s.before, &s.record
-	content, err := p.content(ctx, s.before.ID)
+// carry handles a visit to a page with unchanged words. If other visible fields have changed, the
+// page gets a new record with the old verdict.
+func (v *visit) carry(was *store.Content) error {
+	b, r := v.before, &v.draft
+	text, markdown, err := v.unpack()
 	if err != nil {
 		return err
 	}
-	text, markdown, err := s.texts()
-	if err != nil {
-		return err
-	}
-	if content != nil && content.Text == text && content.Markdown == markdown && reflect.DeepEqual(apparent(*b), apparent(*r)) {
-		s.touched(store.Same, at)
+	if was != nil && was.Text == text && was.Markdown == markdown && reflect.DeepEqual(apparent(*b), apparent(*r)) {
+		v.touch(store.Same)
 		return nil
 	}
 	r.Succeeds(b, nil, 1)
-	r.Visit, s.carried = store.Same, true
+	r.Visit, v.kind, v.renamed = store.Same, carried, r.CanonicalURL != b.CanonicalURL
 	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = b.Verdict, b.Leader, b.DuplicateOf, b.Resemblance, b.Found, b.Capped
-	if p.elects() && r.CanonicalURL != b.CanonicalURL {
-		leader := r.ID
-		if r.Follows() {
-			leader = r.Leader
-		}
-		s.reelect = []dedup.Hash{leader}
-	}
 	return nil
 }
 
@@ -195,136 +286,51 @@ func apparent(r store.Record) store.Record {
 	return r
 }
 
-// succeed turns the subject's record into the successor of the stored one.
-func (p *Pipeline) succeed(ctx context.Context, s *subject, kind store.VisitKind) error {
-	s.record.Visit = kind
-	if s.before.Kind != store.Page {
-		s.record.Succeeds(s.before, nil, 0)
+// succeed makes the draft the successor of the stored record.
+func (v *visit) succeed(kind store.VisitKind, was *store.Content, opt *Options) error {
+	b, r := v.before, &v.draft
+	r.Visit = kind
+	if b.Kind != store.Page {
+		r.Succeeds(b, nil, 0)
 		return nil
 	}
-	content, err := p.content(ctx, s.before.ID)
-	if err != nil {
-		return err
-	}
-	if content == nil {
-		content = &store.Content{Record: *s.before}
+	if was == nil {
+		was = &store.Content{Record: *b}
 	}
 	resemblance := 0.0
-	if s.record.Kind == store.Page {
-		if resemblance, err = p.changedBy(s, content); err != nil {
+	if r.Kind == store.Page {
+		var err error
+		if resemblance, err = v.changedBy(was, opt); err != nil {
 			return err
 		}
 	}
-	s.record.Succeeds(s.before, content.Sketch, resemblance)
-	if resemblance >= p.opt.Rule.Similarity && s.record.Since.IsZero() {
-		s.record.Since = s.before.Seen()
+	r.Succeeds(b, was.Sketch, resemblance)
+	if resemblance >= opt.Rule.Similarity && r.Since.IsZero() {
+		r.Since = b.Seen()
 	}
-	if left, err := p.leavesElected(ctx, s.before); err != nil || !left {
-		return err
-	}
-	s.left = s.before.Leader
+	v.passedOn = b.Follows() && b.CanonicalURL == b.DuplicateOf
 	return nil
 }
 
-// changedBy returns the resemblance of a subject to its last version, and writes the added and
-// removed text into its record. If no text was kept, it estimates the resemblance from the
-// sketches.
-func (p *Pipeline) changedBy(s *subject, was *store.Content) (float64, error) {
-	r := &s.record
+// changedBy returns the resemblance of a page to its last version, and writes the added and removed
+// text into the draft. If no text was kept, it estimates the resemblance from the sketches.
+func (v *visit) changedBy(was *store.Content, opt *Options) (float64, error) {
+	r := &v.draft
 	switch {
 	case r.Hash == was.Record.Hash:
 		return 1, nil
-	case !was.Kept && (was.Sketch == nil || s.sketch == nil):
+	case !was.Kept && (was.Sketch == nil || v.sketch == nil):
 		return 0, nil
 	case !was.Kept:
-		return dedup.Estimate(s.sketch, was.Sketch), nil
+		return dedup.Estimate(v.sketch, was.Sketch), nil
 	}
-	text, err := s.plainText()
+	text, err := v.plainText()
 	if err != nil {
 		return 0, err
 	}
 	r.Added, r.Removed = difference(was.Text, text)
-	canon := p.texts.Get().(*dedup.Text)
-	defer giveBack(&p.texts, canon)
-	p.opt.Rule.Read(canon, was.Text, was.Record.Lang)
-	return dedup.Resemblance(s.shingleSet(), p.opt.Rule.Set(canon)), nil
-}
-
-// plainText returns the subject's main text.
-func (s *subject) plainText() (string, error) {
-	text, _, err := s.texts()
-	return text, err
-}
-
-// texts returns the subject's main text and its Markdown.
-func (s *subject) texts() (text, markdown string, err error) {
-	if s.text == nil {
-		return "", "", nil
-	}
-	t, m, err := store.UnpackMarked(s.text)
-	return string(t), string(m), err
-}
-
-// content returns the stored record of a page with its text, sketch and links, or nil if there is
-// none.
-func (p *Pipeline) content(ctx context.Context, id dedup.Hash) (*store.Content, error) {
-	pages, err := p.store.Pages(ctx, []dedup.Hash{id}, store.WantText|store.WantSketch|store.WantLinks)
-	if err != nil {
-		return nil, err
-	}
-	return pages[0], nil
-}
-
-// lookBack reads the stored record again after a subject was refused as stale, because that record
-// may have changed.
-func (p *Pipeline) lookBack(ctx context.Context, s *subject) error {
-	if s.before == nil || s.known {
-		return nil
-	}
-	known, err := p.recordOf(ctx, s.record.ID)
-	if err != nil || known == nil {
-		s.before = known
-		return err
-	}
-	return p.comeBack(ctx, s, known)
-}
-
-// afterwards does the work that follows after a subject is stored.
-func (p *Pipeline) afterwards(ctx context.Context, s *subject) error {
-	changed := s.reelect
-	if !s.left.IsZero() {
-		changed = append(changed, s.left)
-	}
-	for _, leader := range changed {
-		if err := p.reelect(ctx, leader); err != nil {
-			return err
-		}
-	}
-	switch {
-	case !s.over.leader.IsZero():
-		return p.depose(ctx, s)
-	case s.touch && s.record.NoText && s.record.Follows():
-		return p.checkLeader(ctx, s)
-	}
-	return nil
-}
-
-func sameVerdict(a, b *store.Record) bool {
-	return a.Verdict == b.Verdict && a.Leader == b.Leader && a.DuplicateOf == b.DuplicateOf && a.Resemblance == b.Resemblance
-}
-
-// checkLeader queues a page again if its leader changed since the page was judged and its text is
-// not kept: without its text the page cannot be judged again.
-func (p *Pipeline) checkLeader(ctx context.Context, s *subject) error {
-	leader, err := p.recordOf(ctx, s.record.Leader)
-	if err != nil || leader != nil && !leader.Began().After(s.before.Began()) {
-		return err
-	}
-	return p.fetchAgain(ctx, &s.record)
-}
-
-// fetchAgain queues a page without validators, so that it is fetched even if it was not modified.
-func (p *Pipeline) fetchAgain(ctx context.Context, r *store.Record) error {
-	_, err := p.store.Requeue(ctx, []frontier.Item{{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: time.Now().UTC()}})
-	return err
+	canon := texts.Get().(*dedup.Text)
+	defer giveBack(&texts, canon)
+	opt.Rule.Read(canon, was.Text, was.Record.Lang)
+	return dedup.Resemblance(v.shingles.asSet(), opt.Rule.Set(canon)), nil
 }

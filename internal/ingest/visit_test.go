@@ -354,18 +354,19 @@ func TestKilledWhileCopying(t *testing.T) {
 		if _, err := s.Discover(t.Context(), []frontier.Item{copied.Item}); err != nil {
 			t.Fatal(err)
 		}
-		subject, err := p.crawled(t.Context(), copied, new(crawler.Leads))
+		v, share, err := p.readAndVisit(t.Context(), copied, new(crawler.Leads))
 		if err != nil {
 			t.Fatal(err)
 		}
-		meanwhile, commit := false, p.committer(subject, copied)
-		err = p.commit(t.Context(), subject, func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
+		meanwhile, commit := false, p.committer(v, copied)
+		err = p.commit(t.Context(), v, func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 			if !meanwhile { // the member has another text now, so the page is not settled with it
 				handle(t, p, again(article(b, words(8, 100)), 2), changed)
 				meanwhile, s.left = true, left
 			}
 			return commit(ctx, e)
 		})
+		share.Release()
 		p.Close()
 		state, stateErr := s.State(t.Context(), c)
 		if stateErr != nil || (err == nil) != (state == frontier.Fetched) {
@@ -416,7 +417,7 @@ func TestLeaderThatHides(t *testing.T) {
 	handle(t, p, again(noindex(article(a, text)), 1))
 	for _, want := range []struct {
 		url     string
-		verdict dedup.Kind
+		verdict dedup.VerdictKind
 		leader  string
 	}{{a, dedup.Unique, ""}, {b, dedup.Unique, ""}, {c, dedup.Near, b}, {d, dedup.Exact, a}} {
 		if r := content(t, s, want.url).Record; r.Verdict != want.verdict || r.DuplicateOf != want.leader {
@@ -542,8 +543,8 @@ func checkSettled(r *rapid.T, p *Pipeline, s store.Store) {
 		if l.Follows() || l.Verdict != dedup.Unique && l.Verdict != dedup.Thin || l.NoIndex && !m.NoIndex {
 			r.Errorf("%s follows %s", verdict(m), verdict(l))
 		}
-		one, other := p.remade(&page.Content), p.remade(pages[0])
-		got := dedup.Resemblance(one.shingleSet(), other.shingleSet())
+		one, other := p.opt.reread(&page.Content), p.opt.reread(pages[0])
+		got := dedup.Resemblance(one.shingles.asSet(), other.shingles.asSet())
 		if got != m.Resemblance || (m.Verdict == dedup.Exact) != (m.Hash == l.Hash) {
 			r.Errorf("%s: resemblance is %.3f", verdict(m), got)
 		}

@@ -72,7 +72,7 @@ func (s Summary) pages(b *strings.Builder) {
 		fmt.Fprintf(b, "in the store now: %s\n", report.Counted(t.Pages(), "page"))
 	}
 	for _, v := range []struct {
-		kind dedup.Kind
+		kind dedup.VerdictKind
 		n    int64
 	}{{dedup.Unique, t.Unique}, {dedup.Exact, t.Exact}, {dedup.Near, t.Near}, {dedup.Thin, t.Thin}} {
 		EndRow{string(v.kind), v.n, s.Rule.Explain(v.kind)}.Print(b)

@@ -20,11 +20,11 @@ import (
 // Magic is the beginning of every Parquet file.
 const Magic = "PAR1"
 
-// A Kind is the type of the values in a column.
-type Kind uint8
+// A ColumnType is the type of the values in a column.
+type ColumnType uint8
 
 const (
-	String Kind = iota
+	String ColumnType = iota
 	Integer
 	Float
 	Boolean
@@ -34,15 +34,15 @@ const (
 // A Column is a column of a schema. All columns are optional.
 type Column struct {
 	Name string
-	Kind Kind
+	Type ColumnType
 }
 
 func (c Column) node() parquet.Node {
-	kinds := map[Kind]parquet.Node{
+	types := map[ColumnType]parquet.Node{
 		String: parquet.String(), Integer: parquet.Int(64), Float: parquet.Leaf(parquet.DoubleType),
 		Boolean: parquet.Leaf(parquet.BooleanType), Time: parquet.Timestamp(parquet.Microsecond),
 	}
-	return parquet.Optional(kinds[c.Kind])
+	return parquet.Optional(types[c.Type])
 }
 
 // A Schema holds the columns of a file, in order.

@@ -109,7 +109,7 @@ func (l *List) isFine() bool {
 }
 
 // pick puts records of a kind into the findings that name says.
-func (l *List) pick(kind store.Kind, name func(r *store.Record) (finding string, ok bool)) *List {
+func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding string, ok bool)) *List {
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != kind {
 			return
@@ -122,7 +122,7 @@ func (l *List) pick(kind store.Kind, name func(r *store.Record) (finding string,
 }
 
 // all puts records of a kind into the one finding of a list.
-func (l *List) all(kind store.Kind, is func(r *store.Record) bool) *List {
+func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
 

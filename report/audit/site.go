@@ -23,7 +23,7 @@ type site struct {
 type page struct {
 	id      dedup.Hash
 	cluster dedup.Hash // id of the page that leads its cluster
-	kind    store.Kind
+	kind    store.RecordKind
 	to      int32 // the URL that it redirects to, or names as canonical; nobody: none, or none that is known
 	links   int32 // pages that link to it
 	last    int32 // the last of them that was seen
@@ -88,8 +88,8 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 }
 
 // kindOf is a kind as the constant: those of records are strings of their own, one each.
-func kindOf(k store.Kind) store.Kind {
-	for _, known := range []store.Kind{store.Page, store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped, store.Sitemap, store.Later} {
+func kindOf(k store.RecordKind) store.RecordKind {
+	for _, known := range []store.RecordKind{store.Page, store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped, store.Sitemap, store.Later} {
 		if k == known {
 			return known
 		}

@@ -37,7 +37,7 @@ func good(path string, more ...func(p *planted)) planted {
 	return p
 }
 
-func ended(path string, kind store.Kind, status int, problem string) planted {
+func ended(path string, kind store.RecordKind, status int, problem string) planted {
 	return planted{Record: store.Record{URL: origin + path, Kind: kind, Status: status, Problem: problem, Depth: 1}}
 }
 

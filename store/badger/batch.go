@@ -36,7 +36,6 @@ type workspace struct {
 	recorded map[dedup.Hash]uint64
 	// posted holds the mixed keys under which this batch has posted, each with the last place.
 	posted map[uint64]uint64
-	value  []byte // of the last record
 }
 
 // mostKept is the most keys of a batch whose workspace is reused. The time to clear a map grows
@@ -50,7 +49,7 @@ func newWorkspace() *workspace {
 // used returns the workspace for the next batch: this one emptied, or a new one if this one is
 // large.
 func (w *workspace) used() *workspace {
-	if len(w.posted) > mostKept || cap(w.value) > partSize {
+	if len(w.posted) > mostKept {
 		return newWorkspace()
 	}
 	w.journal.reset()

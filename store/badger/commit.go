@@ -3,6 +3,7 @@ package badger
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -265,7 +266,7 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	var value []byte
 	var earlier visit
 	if num != 0 {
-		if value, err = b.encodeRecord(e.Hash, r); err != nil {
+		if value, err = encodeRecord(e.Hash, r); err != nil {
 			return err
 		}
 		if earlier, err = b.visitAt(u.num); err != nil {
@@ -339,7 +340,7 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 	if err != nil {
 		return err
 	}
-	value, err := b.encodeRecord(hash, &e.Record)
+	value, err := encodeRecord(hash, &e.Record)
 	if err != nil {
 		return err
 	}
@@ -401,13 +402,10 @@ func (b *batch) supersede(v visit) error {
 	return nil
 }
 
-// encodeRecord returns the value of an r key. It copies the value, because the buffer is reused for
-// each record.
-func (w *workspace) encodeRecord(hash dedup.Hash, r *store.Record) (value []byte, err error) {
-	if w.value, err = r.AppendJSON(append(w.value[:0], hash[:]...)); err != nil {
-		return nil, err
-	}
-	return bytes.Clone(w.value), nil
+// encodeRecord returns the value of an r key.
+func encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, error) {
+	b, err := json.Marshal(r)
+	return append(hash[:], b...), err
 }
 
 // hashSize is the size of a hash. One hash comes before the record in its value, and two come

@@ -329,7 +329,7 @@ func decodeItem(b []byte) (it frontier.Item, err error) {
 	}
 	it.Via = text(itemVia)
 	if has&itemKind != 0 {
-		it.Kind = frontier.Kind(d.Byte())
+		it.Kind = frontier.ItemKind(d.Byte())
 	}
 	if has&itemDue != 0 {
 		it.Due = timeOf(int64(d.Uint64()))

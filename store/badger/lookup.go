@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
@@ -42,7 +43,7 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 			return f, err
 		}
 		if len(nums) > 0 && met == nil {
-			met = map[uint64]int{}
+			met = make(map[uint64]int, 2*len(nums))
 		}
 		for _, num := range nums {
 			met[num]++
@@ -53,7 +54,7 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 		return f, nil
 	}
 	err = s.view(ctx, func(txn *badgerdb.Txn) error {
-		f.Leaders, err = leadersAt(txn, places, ask.ID)
+		f.Leaders, err = s.leadersAt(txn, places, ask.ID)
 		return err
 	})
 	return f, err
@@ -61,18 +62,57 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 
 // leadersAt reads the leaders at some places, except the page with the id not. The sketch of a
 // place is gone if its page was visited again.
-func leadersAt(txn *badgerdb.Txn, places []uint64, not dedup.Hash) ([]store.Leader, error) {
+func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, not dedup.Hash) ([]store.Leader, error) {
 	leaders := make([]store.Leader, 0, len(places))
 	for _, num := range places {
-		l, found, err := sketchAt(txn, num)
-		if err != nil {
-			return nil, err
+		l := s.sketches.get(num)
+		if l == nil {
+			read, found, err := sketchAt(txn, num)
+			if err != nil {
+				return nil, err
+			}
+			if !found {
+				continue
+			}
+			s.sketches.put(num, read)
+			l = &read
 		}
-		if found && l.ID != not {
-			leaders = append(leaders, l)
+		if l.ID != not {
+			leaders = append(leaders, *l)
 		}
 	}
 	return leaders, nil
+}
+
+// A sketchCache holds leaders that look-ups have read, by their place. Thousands of pages may share
+// a template without being duplicates. Each of them meets up to [dedup.MaxMet] leaders, and mostly
+// the same ones. To read a thousand sketches from badger takes some 2 ms, from the cache 0.1 ms.
+//
+// Each place has one slot, which it shares with the places that are a multiple of the size away. A
+// sketch never changes. If its page is visited again, the index no longer finds its place.
+type sketchCache [1 << 15]atomic.Pointer[placedLeader]
+
+// A placedLeader takes 384 bytes, so that a full cache takes 13 MB.
+type placedLeader struct {
+	place uint64
+	store.Leader
+}
+
+func (c *sketchCache) slot(place uint64) *atomic.Pointer[placedLeader] {
+	return &c[place%uint64(len(c))]
+}
+
+// get returns the leader at a place, or nil if it is not in the cache. The caller must not change
+// it.
+func (c *sketchCache) get(place uint64) *store.Leader {
+	if l := c.slot(place).Load(); l != nil && l.place == place {
+		return &l.Leader
+	}
+	return nil
+}
+
+func (c *sketchCache) put(place uint64, l store.Leader) {
+	c.slot(place).Store(&placedLeader{place, l})
 }
 
 // firstCopy returns the earliest page posted under one of the hashes. Usually there is none, and

@@ -60,8 +60,9 @@ type Store struct {
 
 	// A filter of the keys u, and the postings under keys and text hashes. Both have their own
 	// locks.
-	urls  postings.Filter
-	index *postings.Index
+	urls     postings.Filter
+	index    *postings.Index
+	sketches sketchCache
 
 	line    commitLine
 	visible atomic.Uint64 // the last place that look-ups and readers can see

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -256,7 +257,7 @@ func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 			w.tally.Remove(was.record)
 		}
 		w.tally.Add(&e.Record)
-		record, err := e.Record.AppendJSON(nil)
+		record, err := json.Marshal(&e.Record)
 		if err != nil {
 			return nil, nil, err
 		}

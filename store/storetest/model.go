@@ -72,7 +72,7 @@ func drawItem(r *rapid.T) frontier.Item {
 		Hops:  rapid.IntRange(0, 2).Draw(r, "hops"),
 		Tries: rapid.IntRange(0, 2).Draw(r, "tries"),
 
-		Kind:     rapid.SampledFrom([]frontier.Kind{frontier.Page, frontier.Sitemap}).Draw(r, "kind"),
+		Kind:     rapid.SampledFrom([]frontier.ItemKind{frontier.Page, frontier.Sitemap}).Draw(r, "kind"),
 		Priority: rapid.IntRange(-1, 1).Draw(r, "priority"),
 		Due:      rapid.SampledFrom([]time.Time{{}, {}, aTime, farOff, farOff.Add(time.Hour)}).Draw(r, "due"),
 		ETag:     rapid.SampledFrom([]string{"", `"e"`}).Draw(r, "etag"),
@@ -94,7 +94,7 @@ func drawEntry(r *rapid.T) *store.Entry {
 		e.Record.Leader = hashOf(drawURL(r))
 	}
 	e.Record.Resemblance = rapid.SampledFrom([]float64{0.8, 0.9, 1}).Draw(r, "resemblance")
-	e.Record.Verdict = rapid.SampledFrom([]dedup.Kind{dedup.Unique, dedup.Exact, dedup.Near, dedup.Thin}).Draw(r, "verdict")
+	e.Record.Verdict = rapid.SampledFrom([]dedup.VerdictKind{dedup.Unique, dedup.Exact, dedup.Near, dedup.Thin}).Draw(r, "verdict")
 	e.Hash = rapid.SampledFrom([]dedup.Hash{{}, {1}, {2}, {3}}).Draw(r, "hash")
 	e.Keys = rapid.SliceOfN(rapid.Uint64Range(0, 3), 0, 3).Draw(r, "keys")
 	e.Links = drawItems.Draw(r, "links")

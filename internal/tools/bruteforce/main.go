@@ -25,11 +25,11 @@ import (
 
 // A page is a line of the export.
 type page struct {
-	URL         string     `json:"url"`
-	Text        string     `json:"text"`
-	Verdict     dedup.Kind `json:"verdict"`
-	DuplicateOf string     `json:"duplicate_of"`
-	Resemblance float64    `json:"resemblance"`
+	URL         string            `json:"url"`
+	Text        string            `json:"text"`
+	Verdict     dedup.VerdictKind `json:"verdict"`
+	DuplicateOf string            `json:"duplicate_of"`
+	Resemblance float64           `json:"resemblance"`
 
 	host string
 	set  dedup.Set

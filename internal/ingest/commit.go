@@ -1,0 +1,163 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"skink/crawler"
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// commit judges a visit and writes the judgement, and repeats that until the verdict still holds
+// when it is written. Each repetition means that another page was committed, so the pipeline as a
+// whole makes progress.
+//
+// A URL ends together with its record, unless other pages must be judged again because of it: then
+// it ends when they are.
+func (p *Pipeline) commit(ctx context.Context, v *visit, commit Commit) error {
+	turn := &right{turns: &p.elections.turns, standing: p.judge.standing(&v.draft)}
+	defer turn.release()
+	j := &judgement{visit: v, record: v.draft}
+	if v.kind == recorded {
+		turn.takeAll()
+		if err := p.elections.resume(ctx, v.before); err != nil {
+			return err
+		}
+	}
+	if v.kind != recorded || !v.leavesMembers() {
+		var err error
+		if j, err = p.write(ctx, v, turn, commit); err != nil {
+			return err
+		}
+		if err := p.elections.follow(ctx, j); err != nil {
+			return err
+		}
+	}
+	if r := &j.record; r.Kind == store.Page && !r.Listed && p.listing.has(r.ID) { // the sitemap was read meanwhile
+		turn.takeAll()
+		if err := p.elections.markListed(ctx, []dedup.Hash{r.ID}); err != nil {
+			return err
+		}
+	}
+	if j.leavesMembers() {
+		turn.take(j.record.ID)
+		if err := p.elections.judgeMembers(ctx, j.record.ID); err != nil {
+			return err
+		}
+	}
+	if j.endsLater() {
+		if err := p.end(ctx, j); err != nil {
+			return err
+		}
+	}
+	return p.soft.meanwhile(ctx, j, turn)
+}
+
+// write judges a visit and writes it until it is not stale, and updates the counts and the book. It
+// returns the judgement that was written.
+func (p *Pipeline) write(ctx context.Context, v *visit, turn *right, commit Commit) (*judgement, error) {
+	defer p.lessons.begin()()
+	for {
+		j, err := p.judge.verdict(ctx, v, judging{turn: turn})
+		if err != nil {
+			return nil, err
+		}
+		if ids := j.clusters(); !turn.covers(ids...) { // another page may have changed the leaders since the look-up
+			turn.take(ids...)
+			continue
+		}
+		if !j.changesLeaders() && v.kind != recorded { // its verdict holds, or the store will refuse it
+			turn.release()
+		}
+		e := j.entry(&p.opt.Rule)
+		if j.endsLater() {
+			e.State = frontier.Unknown
+		}
+		switch outcome, err := commit(ctx, e); {
+		case err != nil:
+			return nil, fmt.Errorf("write to the store: %w", err)
+		case outcome == store.Lost:
+			return nil, frontier.ErrLost
+		case outcome == store.Written:
+			return j, p.written(ctx, j)
+		case outcome != store.Stale: // the store has the page already
+			return j, nil
+		}
+		if v, err = p.visitAgain(ctx, v); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// written counts a judgement that was written, adds it to the book, and calls OnTouch.
+func (p *Pipeline) written(ctx context.Context, j *judgement) error {
+	p.counts.add(j)
+	if j.kind == touched && p.opt.OnTouch != nil {
+		p.opt.OnTouch(&j.record)
+	}
+	return p.lessons.learn(ctx, j)
+}
+
+// end ends the URL of a judgement that was written.
+func (p *Pipeline) end(ctx context.Context, j *judgement) error {
+	end := &store.Entry{Record: j.record, Claim: j.claim, State: j.state}
+	outcomes, err := p.store.Commit(ctx, []*store.Entry{end})
+	switch {
+	case err != nil:
+		return fmt.Errorf("write to the store: %w", err)
+	case outcomes[0] == store.Lost:
+		return frontier.ErrLost
+	}
+	return nil
+}
+
+// committer returns the function that commits a visit. If the page was answered before a crash, its
+// answer is in the archive already.
+func (p *Pipeline) committer(v *visit, page *crawler.Page) Commit {
+	if p.opt.Archive != nil && v.kind != recorded {
+		return p.opt.Archive(page)
+	}
+	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
+		outcomes, err := p.store.Commit(ctx, []*store.Entry{e})
+		if err != nil {
+			return store.Stale, err
+		}
+		return outcomes[0], nil
+	}
+}
+
+// entry returns the entry of a judgement for the store. For a skipped duplicate it is little more
+// than the record.
+func (j *judgement) entry(rule *dedup.Rule) *store.Entry {
+	e := &store.Entry{
+		Record: j.record, Claim: j.claim, State: j.state, Basis: j.basis,
+		Text: j.text, Sketch: j.sketch, Hash: j.hash, Out: j.out, Links: j.links, Beyond: j.beyond,
+	}
+	if j.before != nil && j.kind != recorded {
+		e.Touch, e.Revisit, e.Replaces = j.kind == touched, j.kind != touched, j.before.Began()
+	}
+	switch j.record.Verdict {
+	case dedup.Unique:
+		e.Keys = j.ownKeys()
+	case dedup.Exact, dedup.Near:
+		if !j.record.NoText {
+			break
+		}
+		e.Text = nil
+		if !rule.Short(j.tokens) && !leadsOn(&j.record) {
+			e.Links, e.Beyond, e.Out = nil, nil, nil
+		}
+	}
+	return e
+}
+
+// leadsOn reports whether the links of a skipped duplicate are followed. Its leader has the same
+// links only if both are on one host: on another host, the links of a copy lead to copies of other
+// pages. Links of seeds, of their redirect targets and of home pages are always followed, because
+// they lead to the pages of a site. So are the links of a page too short to compare: it may be a
+// list of links, and another page with the same few words may be another list.
+func leadsOn(r *store.Record) bool {
+	return r.Depth == 0 || frontier.IsRoot(r.URL) || store.HostOf(r.URL) != store.HostOf(r.DuplicateOf)
+}

@@ -1,0 +1,178 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"skink/dedup"
+	"skink/internal/precedence"
+	"skink/store"
+)
+
+// # When a leader changes
+//
+// If a page that led others has other words now, or is gone, its members follow a text that no
+// longer exists. Each of them is judged again by its kept text, in the order of package precedence.
+// So the new leader is the page that would have led without the old one. Members without a kept
+// text are put back into the frontier, to be fetched and judged.
+//
+// The leader's URL stays pending until its members are judged again: its new record is written
+// first, its end last. So if a crawl is killed in between, the next run finds the URL pending and the
+// record written, and judges them.
+//
+// While members are judged, other pages may be judged to be copies of a member that still waits. They take over its verdict only if the leader still resembles them as that verdict says, see
+// [judge.trusts]. The store commits it only if the leader has not changed meanwhile. So no page
+// follows an old version of a leader. Pages that resemble the new version may follow it before the
+// members are judged: the members are listed again until there are no new ones.
+
+// A reunion is the state of judging the members of a leader again.
+type reunion struct {
+	leader dedup.Hash
+	done   map[dedup.Hash]time.Time // members judged again, with the times of their new records
+	first  map[wording]dedup.Hash   // by text, the first such member
+}
+
+// A wording is equal for pages that are copies of each other. Pages with noindex lead only other
+// such pages, so their wordings differ from those of public pages.
+type wording struct {
+	hash    dedup.Hash
+	noIndex bool
+}
+
+// judgeMembers judges the members of a leader again. Several are judged at once if that cannot
+// change their verdicts: see [elections.judgeSome].
+func (e *elections) judgeMembers(ctx context.Context, leader dedup.Hash) error {
+	again := &reunion{leader, map[dedup.Hash]time.Time{}, map[wording]dedup.Hash{}}
+	for {
+		members, err := e.waiting(ctx, again)
+		if err != nil || len(members) == 0 {
+			return err
+		}
+		for len(members) > 0 {
+			n, err := e.judgeSome(ctx, again, members[:min(len(members), mostAtOnce)])
+			if err != nil {
+				return fmt.Errorf("judge members again: %w", err)
+			}
+			members = members[n:]
+		}
+	}
+}
+
+// A member is a page that followed the leader, with its position in the order.
+type member struct {
+	id       dedup.Hash
+	standing precedence.Standing
+}
+
+// waiting returns the members that were not judged yet, in the order in which to judge them.
+func (e *elections) waiting(ctx context.Context, again *reunion) (members []member, err error) {
+	for r, err := range e.store.Members(ctx, []dedup.Hash{again.leader}) {
+		if err != nil {
+			return nil, err
+		}
+		if !again.has(r) {
+			members = append(members, member{r.ID, e.standing(r)})
+		}
+	}
+	slices.SortFunc(members, func(a, b member) int {
+		d, _ := precedence.Compare(&a.standing, &b.standing)
+		return d
+	})
+	return members, nil
+}
+
+// judgeSome judges members of a leader that changed, with the same results as one after another. It
+// returns how many are done: those after a member that leads, or changes a leader, must be judged
+// again, because they may resemble it.
+func (e *elections) judgeSome(ctx context.Context, again *reunion, members []member) (done int, err error) {
+	ids := make([]dedup.Hash, len(members))
+	for i, m := range members {
+		ids[i] = m.id
+	}
+	contents, err := e.store.Pages(ctx, ids, store.WantText|store.WantSketch|store.WantLinks)
+	if err != nil {
+		return 0, err
+	}
+	places := make([]int, 0, len(members)) // of the members that are judged
+	var visits []*visit
+	for i, c := range contents {
+		switch {
+		case c == nil || c.Record.Leader != again.leader || !c.Record.Follows(): // it was visited meanwhile
+		case !c.Kept:
+			again.add(&c.Record)
+			if err := e.store.fetchAgain(ctx, &c.Record); err != nil {
+				return 0, err
+			}
+		default:
+			places, visits = append(places, i), append(visits, e.remade(c))
+		}
+	}
+	twin := func(v *visit) (*store.Record, error) { return e.twin(ctx, again, v) }
+	judged, err := e.verdicts(ctx, visits, judging{twin: twin})
+	if err != nil {
+		return 0, err
+	}
+	done = len(members)
+	var news []*judgement
+	var newsAt []int
+	for k, j := range judged {
+		if j.sameVerdict() {
+			again.add(j.before)
+			continue
+		}
+		news, newsAt = append(news, j.again()), append(newsAt, places[k])
+		if !j.record.Follows() || j.changesLeaders() {
+			done = places[k] + 1
+			break
+		}
+	}
+	written, err := e.rewrite(ctx, news...)
+	for _, j := range news[:written] {
+		again.add(&j.record)
+		if err == nil {
+			err = e.follow(ctx, j)
+		}
+	}
+	if err != nil || written == len(news) {
+		return done, err
+	}
+	return newsAt[written], nil
+}
+
+// add records that a member is done, and whether it is the first with its text.
+func (u *reunion) add(r *store.Record) {
+	u.done[r.ID] = r.Began()
+	w := wording{r.Hash, r.NoIndex}
+	if _, ok := u.first[w]; !ok && !r.NoText {
+		u.first[w] = r.ID
+	}
+}
+
+// has reports whether a record is that of a member that is done. A member that was visited meanwhile
+// has another record.
+func (u *reunion) has(r *store.Record) bool {
+	at, ok := u.done[r.ID]
+	return ok && at.Equal(r.Began())
+}
+
+// twin returns the current record of the first copy of a page that is done, or nil if there is none.
+// Without it, pages too short to be compared would not find each other while the copy that the
+// store names is not judged yet.
+func (e *elections) twin(ctx context.Context, again *reunion, v *visit) (*store.Record, error) {
+	for _, noIndex := range []bool{false, true} {
+		id, ok := again.first[wording{v.draft.Hash, noIndex}]
+		if !ok || noIndex && !v.draft.NoIndex {
+			continue
+		}
+		r, err := e.store.record(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil && r.ID != v.draft.ID && r.Kind == store.Page && r.Hash == v.draft.Hash && r.NoIndex == noIndex {
+			return r, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,41 @@
+package ingest
+
+import (
+	"context"
+	"time"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// A pageStore reads single pages from a store.
+type pageStore struct{ Store }
+
+// record returns the record of a page, or nil if there is none.
+func (s pageStore) record(ctx context.Context, id dedup.Hash) (*store.Record, error) {
+	c, err := s.page(ctx, id, store.WantRecord)
+	if c == nil {
+		return nil, err
+	}
+	return &c.Record, nil
+}
+
+// content returns the record of a page with its text, sketch and links, or nil if there is none.
+func (s pageStore) content(ctx context.Context, id dedup.Hash) (*store.Content, error) {
+	return s.page(ctx, id, store.WantText|store.WantSketch|store.WantLinks)
+}
+
+func (s pageStore) page(ctx context.Context, id dedup.Hash, want store.Want) (*store.Content, error) {
+	pages, err := s.Pages(ctx, []dedup.Hash{id}, want)
+	if err != nil {
+		return nil, err
+	}
+	return pages[0], nil
+}
+
+// fetchAgain queues a page without validators, so that it is fetched even if it was not modified.
+func (s pageStore) fetchAgain(ctx context.Context, r *store.Record) error {
+	_, err := s.Requeue(ctx, []frontier.Item{{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: time.Now().UTC()}})
+	return err
+}

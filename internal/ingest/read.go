@@ -1,0 +1,369 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"sync"
+
+	"skink/crawler"
+	"skink/crawler/learn"
+	"skink/crawler/sitemap"
+	"skink/dedup"
+	"skink/extract"
+	"skink/frontier"
+	"skink/internal/memory"
+	"skink/store"
+)
+
+// A reading is what was read from a page. It does not change after it is returned, except that its
+// shingles become a set when that is first needed.
+type reading struct {
+	seen        store.Record   // by this visit alone, without a verdict
+	claim       frontier.Claim // on its host, when it was fetched
+	notModified bool           // the server says that the page was not modified
+	turned      bool           // the visit failed because the page has turned, see hour.go
+	missedBy    int            // failed visits in a row, if the page has turned
+
+	text     []byte // main text, with its Markdown if that is kept, compressed; nil: none
+	sketch   *dedup.Sketch
+	hash     dedup.Hash // hash under which it is posted
+	keys     []uint64   // keys under which it looks for leaders, and is posted if it leads
+	tokens   int        // of its canonical text
+	shingles shingles   // of its canonical text
+	said     learn.Text // its text as the book compares it
+	links    []frontier.Item
+	beyond   []string
+	out      []byte // its links, packed; nil: none are kept
+}
+
+// shingles are the shingles of a text in its order, and then as a set. Most pages never need the
+// set.
+type shingles struct {
+	list []uint64
+	set  dedup.Set
+}
+
+// asSet returns the set. It is computed at the first call.
+func (s *shingles) asSet() dedup.Set {
+	if s.set == nil {
+		s.set, s.list = dedup.NewSet(s.list), nil
+	}
+	return s.set
+}
+
+// A reader reads pages within limits of memory.
+type reader struct {
+	opt    Options
+	memory *memory.Pool // for the pages that are being read
+	costs  costs
+	flight *flight
+}
+
+// read reads a page. If the page cannot be read, its record says so. The error is that of ctx. The
+// caller releases the share when the page is stored or dropped, also after an error.
+func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*reading, *memory.Share, error) {
+	got := unread(page, leads)
+	if page.NotModified || got.seen.Kind != store.Page {
+		return got, nil, nil
+	}
+	if n := r.flight.suspect(page.Item.URL); n >= maxDeaths {
+		r.flight.end(page.Item.URL)
+		return got.deadly(n), nil, nil
+	}
+	got, share, err := r.readWithin(ctx, page, leads)
+	switch {
+	case ctx.Err() != nil:
+		return nil, share, ctx.Err()
+	case errors.Is(err, extract.ErrNotText): // a feed still has links
+		got = got.notText(page.Body)
+	case err != nil:
+		got = broken(recordOf(page), page.Claim, err)
+	}
+	share.Keep(got.weighs())
+	return got, share, nil
+}
+
+// unread returns what is known of a page without reading its body.
+func unread(page *crawler.Page, leads *crawler.Leads) *reading {
+	got := &reading{seen: recordOf(page), claim: page.Claim, notModified: page.NotModified}
+	if !page.NotModified {
+		got.leadTo(leads)
+	}
+	return got
+}
+
+// guard turns a panic into an error. Pages can contain anything, and one that makes the code panic
+// must not end the crawl.
+func guard(read func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return read()
+}
+
+// broken returns the reading of a page that could not be read. r is its record without the body.
+func broken(r store.Record, claim frontier.Claim, err error) *reading {
+	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemInternal), err.Error()
+	return &reading{seen: r, claim: claim}
+}
+
+// notText returns the reading of a body that is no text.
+func (got *reading) notText(body []byte) *reading {
+	other := *got
+	other.seen.Kind, other.seen.Hash = store.Other, dedup.HashOf(body)
+	if sitemap.Begins(body) { // found as a link, or in an archive
+		other.seen.Kind = store.Sitemap
+	}
+	return &other
+}
+
+// failed returns the reading of a visit that failed although there was an answer. It keeps the links
+// of the answer.
+func (got *reading) failed(problem crawler.Problem, detail string) *reading {
+	r := &got.seen
+	return &reading{
+		seen: store.Record{
+			ID: r.ID, URL: r.URL, Via: r.Via, Kind: store.Error, Problem: string(problem), Detail: detail, FetchedAt: r.FetchedAt,
+			Status: r.Status, ContentType: r.ContentType, Took: r.Took, Depth: r.Depth, Hops: r.Hops, Size: r.Size,
+		},
+		claim: got.claim, links: got.links, beyond: got.beyond,
+	}
+}
+
+// read extracts from a page all that is judged or followed, with a tree of at most tree bytes. It
+// is pure. If the page is no text, it returns the links as well as the error.
+func (opt *Options) read(page *crawler.Page, leads *crawler.Leads, tree int64) (*reading, error) {
+	got := unread(page, leads)
+	doc, notText := opt.extracting(tree).Parse(page.Body, page.Header.Get("Content-Type"))
+	switch {
+	case doc == nil:
+		return got, notText
+	case doc.Bound == extract.BoundTree && tree < most(len(page.Body)):
+		return nil, errOutgrown
+	}
+	opt.obey(doc, page.Header)
+	obeyLinks(doc, page.Header, page.Item.URL)
+	out := outgoing{doc, !opt.NoLinks}
+	if err := leads.Follow(out.links()); err != nil {
+		return nil, err
+	}
+	got.leadTo(leads)
+	got.out = out.packed(page.Item.URL, leads.Targets)
+	switch {
+	case leads.Asked:
+		got.seen.DeadEnd = store.DeadEndNoFollow
+	case len(doc.Links) == 0 && hasScript(page.Body):
+		got.seen.DeadEnd = store.DeadEndScripts
+	}
+	if notText != nil {
+		return got, notText
+	}
+	got.describe(doc)
+	base, err := frontier.NewBase(got.seen.URL, doc.Base)
+	if err != nil {
+		return nil, err
+	}
+	got.relate(doc, base)
+	got.measure(doc.Text, opt)
+	got.leftOut(doc.Left, &opt.Rule)
+	got.pack(doc.Text, opt.markdown(doc, base))
+	return got, nil
+}
+
+// reread returns the reading of a stored page.
+func (opt *Options) reread(c *store.Content) *reading {
+	got := &reading{seen: c.Record}
+	got.measure(c.Text, opt)
+	got.pack(c.Text, c.Markdown)
+	if len(c.Links) > 0 {
+		got.out = store.PackLinks(c.Record.URL, c.Links)
+	}
+	return got
+}
+
+var scriptTag = regexp.MustCompile(`(?i)<script[\s>]`)
+
+// hasScript reports whether a document may have a script.
+func hasScript(body []byte) bool { return scriptTag.Match(body) }
+
+// obey adds the directives for this crawler, in a document and in the header of its answer, to
+// those for all crawlers.
+func (opt *Options) obey(doc *extract.Document, header http.Header) {
+	ask, tag := doc.Asks[opt.Agent], robotsTag(header, opt.Agent)
+	doc.NoIndex = doc.NoIndex || ask.NoIndex || tag.noindex
+	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.nofollow
+}
+
+// leadTo copies the leads of a page.
+func (got *reading) leadTo(leads *crawler.Leads) {
+	got.links, got.beyond = leads.Items, leads.Beyond
+	if leads.Cut {
+		got.bound(store.BoundLinks)
+	}
+}
+
+// describe copies the metadata of a document.
+func (got *reading) describe(doc *extract.Document) {
+	r := &got.seen
+	r.Title, r.Description, r.Lang, r.Root = cut(doc.Title, maxTitle), cut(doc.Description, maxDescription), cut(doc.Lang, maxLang), doc.Root
+	r.Author, r.SiteName = cut(doc.Author, maxName), cut(doc.SiteName, maxName)
+	r.PublishedAt, r.ModifiedAt = dateOf(doc.Published), dateOf(doc.Modified)
+	r.NoIndex = doc.NoIndex
+	r.OtherLang = doc.DeclaredLang != "" && doc.DeclaredLang != r.Lang
+	r.TitleFrom, r.SharedOnly = doc.TitleFrom, doc.SharedOnly
+	for _, h := range doc.H1[:min(len(doc.H1), store.MostHeadings)] {
+		r.H1 = append(r.H1, cut(h, maxName))
+	}
+	if doc.Bound != "" {
+		got.bound(doc.Bound)
+	}
+}
+
+// relate copies the canonical URL and the alternates of a document. It skips URLs that cannot be
+// resolved.
+func (got *reading) relate(doc *extract.Document, base *frontier.Base) {
+	r := &got.seen
+	if doc.Canonical != "" {
+		r.CanonicalURL, _ = base.Resolve(doc.Canonical)
+	}
+	var all []string
+	for _, href := range doc.Canonicals {
+		if url, err := base.Resolve(href); err == nil && !slices.Contains(all, url) && len(all) < store.MostCanonicals {
+			all = append(all, url)
+		}
+	}
+	if len(all) > 1 {
+		r.Canonicals = all
+	}
+	for _, a := range doc.Alternates {
+		if a.Hreflang == "" || len(r.Alternates) == store.MostAlternates {
+			continue
+		}
+		if url, err := base.Resolve(a.Href); err == nil {
+			r.Alternates = append(r.Alternates, store.Alternate{Lang: cut(a.Hreflang, maxLang), URL: url})
+		}
+	}
+}
+
+// bound records which limit the page exceeded.
+func (got *reading) bound(what string) {
+	r := &got.seen
+	if r.Bounds != "" {
+		what = r.Bounds + "," + what
+	}
+	r.Bounds = what
+}
+
+// measure computes from a page's text everything that judging needs.
+func (got *reading) measure(text string, opt *Options) {
+	canon := texts.Get().(*dedup.Text)
+	defer giveBack(&texts, canon)
+
+	r := &got.seen
+	opt.Rule.Read(canon, text, r.Lang)
+	got.tokens = canon.Len()
+	r.Words, r.Hash = got.tokens, canon.Hash()
+	if opt.Learn != nil {
+		got.said = learn.TextOf(text, canon.Numbers())
+	}
+	if got.tokens > 0 {
+		got.shingles.list = opt.Rule.Shingles(canon)
+		sketch := dedup.NewSketch(got.shingles.list)
+		got.sketch = &sketch
+		got.hash = r.Hash
+		got.keys = opt.Rule.Scheme.Keys(nil, &sketch)
+		if r.NoIndex {
+			got.hash = asideHash(r.Hash)
+			got.keys = append(got.keys, asideKeys(got.keys)...)
+		}
+	}
+}
+
+// leftOut records what the extraction removed from a page's text. That explains wrong verdicts: two
+// pages may be equal only because their own words were removed.
+func (got *reading) leftOut(text string, rule *dedup.Rule) {
+	if text == "" {
+		return
+	}
+	canon := texts.Get().(*dedup.Text)
+	defer giveBack(&texts, canon)
+	rule.Read(canon, text, got.seen.Lang)
+	if got.seen.LeftWords = canon.Len(); canon.Len() > 0 {
+		got.seen.LeftHash = canon.Hash()
+	}
+}
+
+// pack compresses and keeps a page's text, and its Markdown if it has one.
+func (got *reading) pack(text, markdown string) {
+	if text != "" {
+		got.text = store.PackMarked([]byte(text), []byte(markdown))
+	}
+}
+
+// plainText returns the page's main text.
+func (got *reading) plainText() (string, error) {
+	text, _, err := got.unpack()
+	return text, err
+}
+
+// unpack returns the page's main text and its Markdown.
+func (got *reading) unpack() (text, markdown string, err error) {
+	if got.text == nil {
+		return "", "", nil
+	}
+	t, m, err := store.UnpackMarked(got.text)
+	return string(t), string(m), err
+}
+
+// texts holds memory for canonical texts.
+var texts = sync.Pool{New: func() any { return new(dedup.Text) }}
+
+// giveBack returns the memory of a canonical text to the pool, unless it is too large to keep.
+func giveBack(texts *sync.Pool, canon *dedup.Text) {
+	const large = 1 << 16 // tokens
+	if canon.Len() <= large {
+		texts.Put(canon)
+	}
+}
+
+// Pages with noindex are posted in a separate index, under keys that no other page has. They search
+// both indexes, so that copies of public pages are found. None of them ever leads a page that may
+// be exported.
+const asideBits = 0x5A5A5A5A5A5A5A5A
+
+func asideKeys(keys []uint64) []uint64 {
+	aside := make([]uint64, len(keys))
+	for i, k := range keys {
+		aside[i] = k ^ asideBits
+	}
+	return aside
+}
+
+func asideHash(h dedup.Hash) dedup.Hash {
+	for i := range h {
+		h[i] ^= 0x5A
+	}
+	return h
+}
+
+// ownKeys returns the keys under which the page may be posted.
+func (got *reading) ownKeys() []uint64 {
+	if got.seen.NoIndex {
+		return got.keys[len(got.keys)/2:]
+	}
+	return got.keys
+}
+
+// hashes returns the text hashes under which the page looks for copies.
+func (got *reading) hashes() []dedup.Hash {
+	if got.seen.NoIndex {
+		return []dedup.Hash{got.seen.Hash, asideHash(got.seen.Hash)}
+	}
+	return []dedup.Hash{got.seen.Hash}
+}
