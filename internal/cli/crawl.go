@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"skink/internal/session"
 	"skink/store"
 	"skink/view"
+	"skink/warc"
 )
 
 var crawlCommand = command{
@@ -110,11 +112,13 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.rule.addMarkdownFlags()
 	flags.StringVar(&f.opt.Feed, "feed", "", "write unique and thin pages to FILE as they come, or send them to an index of Elasticsearch or OpenSearch, https://HOST:9200/INDEX (see skink export), or print with - those that this run judges: skink export prints those of all runs")
 
-	addArchiveFlags(flags, &f.opt.Archive)
+	kept := &f.opt.Archive
+	flags.StringVar(&kept.Dir, "warc", "", "keep every answer that comes, as it came, in WARC files in this folder")
+	flags.Var(size(&kept.Size, 1, trySize), "warc-size", "with --warc, begin another file after so much")
+	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc, how digests are made: sha256 or sha1")
 	flags.StringArrayVar(&f.from, "from", nil, "judge the pages of this web archive, or of those in this folder, and fetch nothing (may be repeated)")
 
 	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "what to follow: host, domain, prefix (the seed's folder) or any")
-	flags.BoolVar(&o.OpenFolders, "open-folders", false, "let pages of other seeds lead into folders; else only a folder's own pages do")
 	flags.Var(&f.include, "include", "follow only URLs that match this regular expression (may be repeated)")
 	flags.Var(&f.exclude, "exclude", "follow and check no URL that matches this regular expression (may be repeated)")
 	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "follow no link that says rel=nofollow; pages that say so of all their links are obeyed without it, see --ignore-nofollow")
@@ -284,8 +288,10 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	case f.rule.pictures && !f.rule.markdown:
 		return opt, args, usagef("--pictures adds to --markdown: give both")
 	}
-	if err := checkArchive(opt.Archive); err != nil {
-		return opt, args, err
+	if dir := opt.Archive.Dir; dir != "" {
+		if err := mayWrite("--warc", filepath.Join(dir, "a.warc.gz"), nil); err != nil {
+			return opt, args, err
+		}
 	}
 	if o.UserAgent, err = f.agent(); err != nil {
 		return opt, args, err
