@@ -29,7 +29,7 @@ func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 	flags.Var(lasting(&f.schedule.First, 1, "24h"), "recrawl-first", "with --recrawl due, when a page is due after its first visit")
 	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-least", "with --recrawl due, the shortest time between two visits of a page")
 	flags.Var(lasting(&f.schedule.Most, 1, "720h"), "recrawl-most", "with --recrawl due, the longest: also of pages that are gone")
-	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "visits in a row that fail after which a page is taken for gone; one that answers 404 or 410 is gone at once, one that turned empty, or into the same as many others, is a failed visit")
+	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "failed visits in a row after which a page is gone; status 404 or 410 is gone at once; an empty page, or one that became the same as many others, is a failed visit")
 	return f
 }
 

@@ -25,13 +25,15 @@ import (
 //   - It had words, and has none now.
 //   - It is completely different, and has the same text as manyAlike other such pages of the host.
 //     This comparison ignores the URL and a few words with digits: an error page often contains a
-//     number, a time or the path. Redirects to one path count as the same text. Pages that were duplicates
-//     of each other before count as one. A page in which only ignored words changed is not
+//     number, a time or the path. Redirects to one path count as the same text. Pages that were
+//     duplicates of each other before count as one. A page in which only ignored words changed is not
 //     completely different: a table of figures has the same words on many pages, and other figures
 //     each day. A page that is gone is compared with the text that it had.
 //
-// After Options.GoneAfter such visits the page is gone. Until then its record, text and verdict
-// stay, and links of the answer are not followed.
+// Until Options.GoneAfter such visits in a row, the page's record, text and verdict stay, and links of
+// the answer are not followed. Then an empty page and a soft 404 are gone. A page with the text of
+// others gets that text: if a site answers so for long, it is no outage. A URL that was gone before
+// gets it at the second such visit.
 //
 // When the first completely different page arrives, it is unknown whether more will follow. Such a
 // page is not stored: its URL goes to the end of its host's queue, and the second look decides. So
@@ -41,7 +43,7 @@ import (
 // If most of the last visits to a host found pages that turned, the host gets no more requests in
 // this run, and its URLs stay pending. Such a run counts as a failed visit of all its pages. So if
 // one page has replaced all others for good, the old pages do not stay for ever: in run number
-// GoneAfter all are visited, and are gone.
+// GoneAfter all are visited and changed.
 //
 // Known weakness: if the extraction does not remove the words that a site repeats on all pages, an
 // error page may share half of the words of a page. Then the first two error pages count as changed
@@ -83,7 +85,7 @@ type hour struct {
 	last   []dedup.Hash                       // signs found by the last visits; zero: the page had not turned
 	alike  map[dedup.Hash]map[dedup.Hash]bool // by the new sign of pages, the signs that they had before
 	looked map[dedup.Hash]bool                // pages that wait for a second look
-	real   bool                               // a page is gone after such visits, so this is the host's normal state
+	real   bool                               // a page had GoneAfter such visits, so this is the host's normal state
 	why    string                             // why the host gets no more requests; "": it does
 }
 
@@ -192,10 +194,10 @@ func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (
 			}
 		}
 		return nil, crawler.ErrLookAgain
-	case !t.sign.IsZero():
-		return got.turn(t, missed, gone), nil
+	case t.sign.IsZero() || t.suspect && gone && before.Kind == store.Page: // as it answers so often, it is so
+		return got, nil
 	}
-	return got, nil
+	return got.turn(t, missed, gone), nil
 }
 
 // suspect records that a page is completely different. It reports whether to look again.
@@ -291,7 +293,9 @@ func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) 
 			}
 		}
 	}
-	t.stays = before.Problem == string(t.problem) && before.Hash == t.sign
+	if before.Problem == string(t.problem) && before.Hash == t.sign { // as at the last visit, so it is so
+		return turn{}, nil
+	}
 	return t, nil
 }
 
@@ -358,11 +362,10 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// turn returns the reading of a visit that failed because the page has turned. A page that is gone
-// because it redirects keeps its target.
+// turn returns the reading of a visit that failed because the page has turned.
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got
-	if !isSoft(&got.seen) && !(gone && got.seen.Kind == store.Redirect) {
+	if !isSoft(&got.seen) {
 		detail := "it had words and has none"
 		if t.problem == crawler.ProblemAlike {
 			detail = "many pages of its host became the same at once"
