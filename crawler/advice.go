@@ -14,9 +14,9 @@ type Advisor interface {
 	Clean(url string) string
 	// Look returns whether a URL is worth a fetch now, and the rule if not.
 	Look(ctx context.Context, url string, now time.Time) (learn.Advice, error)
-	// Leave is called before a host is returned, so that its next holder has what was learned about
+	// HandOver is called before a host is returned, so that its next holder has what was learned about
 	// it.
-	Leave(ctx context.Context, host string) error
+	HandOver(ctx context.Context, host string) error
 }
 
 // Postponed URLs are queued again with one of two priorities. A URL with AskedPriority may be

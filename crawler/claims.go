@@ -261,7 +261,7 @@ func (s *schedule) giveBack(hosts ...returning) action {
 		for _, r := range hosts {
 			group.Go(func() error {
 				if s.opt.Learned != nil {
-					if err := s.opt.Learned.Leave(ctx, r.claim.Host); err != nil {
+					if err := s.opt.Learned.HandOver(ctx, r.claim.Host); err != nil {
 						return err
 					}
 				}

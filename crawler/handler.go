@@ -29,9 +29,9 @@ var ErrLookAgain = errors.New("fetch the page again after the others of its host
 
 // A Leaver is a [Handler] that can end the crawl of a host.
 type Leaver interface {
-	// Leave is called after each handled page of the host. It returns why the host must get no more
+	// LeaveAlone is called after each handled page of the host. It returns why the host must get no more
 	// requests, or "" if it may.
-	Leave(host string) (why string)
+	LeaveAlone(host string) (why string)
 }
 
 // A Prober is a [Handler] that needs the answers of hosts for URLs that cannot exist.

@@ -55,14 +55,10 @@ func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	if p.Item.Kind == frontier.Check {
 		return l, nil // checked URLs lead nowhere
 	}
-	if opt.Scope == nil {
-		l.opt = opt
-		return l, nil
-	}
 	for _, url := range p.Sitemaps {
 		l.Items = append(l.Items, frontier.Item{URL: url, Kind: frontier.Sitemap})
 	}
-	if p.Location != "" {
+	if p.Location != "" && opt.Scope != nil {
 		return l, l.redirect(p.Location, opt)
 	}
 	l.opt = opt

@@ -112,7 +112,7 @@ func TestSeedNotRemembered(t *testing.T) {
 }
 
 // TestLeadsIntoFolders: only a folder's own pages lead into it, by links and by
-// redirects, unless it was opened to the others.
+// redirects.
 func TestLeadsIntoFolders(t *testing.T) {
 	folders := []folder.Site{{Host: "one.localhost", Dir: "/one"}, {Host: "two.localhost", Dir: "/two"}}
 	for _, c := range []struct {
@@ -125,8 +125,6 @@ func TestLeadsIntoFolders(t *testing.T) {
 		{"http://evil.test/", "http://one.localhost/b", Options{Folders: folders}, false},
 		{"http://one.localhost/a", "http://evil.test/", Options{Folders: folders}, true},
 		{"http://evil.test/", "http://lost.localhost/b", Options{Away: []string{"lost.localhost"}}, false},
-		{"http://evil.test/", "http://one.localhost/b", Options{Folders: folders, OpenFolders: true}, true},
-		{"http://one.localhost/a", "http://two.localhost/b", Options{Folders: folders, OpenFolders: true}, true},
 	} {
 		c.opt.Scope = newScope(t, ScopeAny, nil, nil)
 		for _, page := range []*Page{{Item: item(c.from)}, {Item: item(c.from), Location: c.to}} {
@@ -138,7 +136,7 @@ func TestLeadsIntoFolders(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := len(leads.Items) == 1; got != c.want || len(leads.Items)+len(leads.Beyond) != 1 {
-				t.Errorf("%s leads to %s: %v, want %v (redirect to %q, open %v)", c.from, c.to, got, c.want, page.Location, c.opt.OpenFolders)
+				t.Errorf("%s leads to %s: %v, want %v (redirect to %q)", c.from, c.to, got, c.want, page.Location)
 			}
 		}
 	}

@@ -36,7 +36,6 @@ type Options struct {
 	AllowNets    []netip.Prefix // private addresses that may be connected to
 	SeedHosts    []string       // hosts (name:port) that the user named: they may have private addresses, if they had no others at the first look-up
 	Folders      []folder.Site  // sites that are folders on disk
-	OpenFolders  bool           // pages of other hosts and folders may link into Folders
 	Away         []string       // hosts that get no requests; their URLs stay pending
 	Hidden       []string       // files and folders that Folders leave out: those that the crawl itself writes
 
@@ -91,7 +90,7 @@ func (o *Options) Admits(url string) bool { return o.leads("", url) }
 // trespasses reports whether a link leads into a folder from outside it. Hosts in Away count as
 // folders.
 func (o *Options) trespasses(from, to string) bool {
-	if o.OpenFolders || len(o.Folders)+len(o.Away) == 0 {
+	if len(o.Folders)+len(o.Away) == 0 {
 		return false
 	}
 	host := frontier.HostOf(to)

@@ -81,6 +81,21 @@ func validator(s string) string {
 // and no honest site needs ten.
 const MaxHops = 10
 
+// Replay returns the page that a crawl with opt would make from a stored answer: it decodes the
+// body up to opt.MaxSize, and sets the status, redirect or problem.
+func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
+	page = &Page{Item: item, FetchedAt: a.At}
+	defer func() {
+		if v := recover(); v != nil {
+			page = &Page{Item: item, FetchedAt: a.At}
+			page.fail(&panicError{item.URL, v})
+		}
+	}()
+	opt = opt.orDefaults()
+	page.fill(wire.Replay(a, opt.MaxSize, opt.Timeout))
+	return page
+}
+
 // fill copies the answer of an exchange into the page.
 func (p *Page) fill(x *wire.Exchange) {
 	p.Status, p.Header, p.Body = x.Status, x.Header, x.Body

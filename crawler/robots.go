@@ -14,6 +14,11 @@ import (
 )
 
 // permit returns what robots.txt says of the URL of a turn. Its error is that of ctx.
+//
+// The cache would keep a failure for ten minutes. But a URL is tried again only after the back-off
+// of its host. If robots.txt were not requested again then, a short outage would use up all tries
+// of a site's only seed. So a transient failure is forgotten at once, and the schedule alone
+// decides when the host is asked again.
 func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 	if c.opt.IgnoreRobots {
 		return p, nil
@@ -23,7 +28,10 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 		return p, ctx.Err()
 	}
 	if err != nil {
-		p.refusal = c.noRobots(t.item, err)
+		p.refusal = robotsProblem(t.item, err)
+		if p.refusal.Transient() {
+			c.robots.forget(t.item.URL)
+		}
 		return p, nil
 	}
 	p.origin, _, _ = strings.Cut(t.item.URL, "://")
@@ -32,20 +40,6 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow it"}
 	}
 	return p, nil
-}
-
-// noRobots returns the page of a URL whose robots.txt cannot be fetched.
-//
-// The cache would keep a failure for ten minutes. But a URL is tried again only after the back-off
-// of its host. If robots.txt were not requested again then, a short outage would use up all tries
-// of a site's only seed. So a transient failure is forgotten at once, and the schedule alone
-// decides when the host is asked again.
-func (c *Crawl) noRobots(item frontier.Item, err error) *Page {
-	page := robotsProblem(item, err)
-	if page.Transient() {
-		c.robots.forget(item.URL)
-	}
-	return page
 }
 
 // robotsProblem returns the page of a URL whose robots.txt cannot be fetched. If there was no

@@ -33,7 +33,7 @@ type Scope struct {
 
 // NewScope returns a scope without seeds, which is empty unless the kind is ScopeAny. A URL must
 // match one of the regular expressions include, if there are any, and none of exclude. They may
-// match any part of the canonical URL. An invalid expression returns a *[PatternError].
+// match any part of the canonical URL. An invalid expression is an error.
 func NewScope(kind string, include, exclude []string) (*Scope, error) {
 	switch kind {
 	case ScopePrefix, ScopeHost, ScopeDomain, ScopeAny:
@@ -49,25 +49,12 @@ func NewScope(kind string, include, exclude []string) (*Scope, error) {
 	return s, err
 }
 
-// A PatternError is an invalid pattern of a scope.
-type PatternError struct {
-	List    string // "include" or "exclude"
-	Pattern string
-	Err     error
-}
-
-func (e *PatternError) Error() string {
-	return fmt.Sprintf("%s pattern %q is not a regular expression: %v", e.List, e.Pattern, e.Err)
-}
-
-func (e *PatternError) Unwrap() error { return e.Err }
-
 func compile(list string, patterns []string) ([]*regexp.Regexp, error) {
 	var all []*regexp.Regexp
 	for _, p := range patterns {
 		re, err := regexp.Compile(p)
 		if err != nil {
-			return nil, &PatternError{list, p, err}
+			return nil, fmt.Errorf("%s pattern %q is no regular expression: %w", list, p, err)
 		}
 		all = append(all, re)
 	}

@@ -152,7 +152,7 @@ func (c *Crawl) handle(ctx context.Context, a *arrival) (o outcome, err error) {
 		o.depth, o.hosts = leads.depth(), append(leads.hosts(), a.page.Listed.hosts()...)
 	}
 	if l, ok := c.handler.(Leaver); ok {
-		o.alone = l.Leave(t.host.name)
+		o.alone = l.LeaveAlone(t.host.name)
 	}
 	if !o.lost {
 		o.probe, err = c.probe(ctx, t)

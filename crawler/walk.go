@@ -101,3 +101,22 @@ func (w *walk) Pages() int64 {
 	defer w.mu.Unlock()
 	return w.pages
 }
+
+// Get fetches one page that a user named, and follows its redirects. It is for looking at a page,
+// not for crawling: it ignores robots.txt and does not retry. A failed fetch is not an error: it
+// sets the page's Problem.
+func Get(ctx context.Context, url string, opt Options) (*Page, error) {
+	f, err := newFetcher(opt)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	item := frontier.Item{URL: url}
+	for {
+		p := f.fetch(ctx, item)
+		if p.Problem != "" || p.Location == "" {
+			return p, ctx.Err()
+		}
+		item = frontier.Item{URL: p.Location, Via: url, Hops: item.Hops + 1}
+	}
+}

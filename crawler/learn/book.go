@@ -24,7 +24,7 @@ func NameOf(host string) string { return "learned/" + host }
 // the first use, and Sync writes it back. Its methods are safe for concurrent use.
 //
 // On a store that several workers share, only the holder of a host uses its book for the host.
-// Leave writes the evidence before the host is returned, so the next holder has it. A book never
+// HandOver writes the evidence before the host is returned, so the next holder has it. A book never
 // overwrites what another process wrote after the book's last read. That happens if a host was
 // given to another worker because its holder seemed dead, or if its evidence was deleted. The book
 // then drops what it learned since, and reads the host again.
@@ -37,7 +37,7 @@ type Book struct {
 
 	Domain func(host string) string // registrable domain of a host, to detect link farms; nil: they are not detected; set before use
 
-	writing sync.RWMutex // held by Sync, and for reading by Leave, so that Sync never overwrites what Leave wrote with older evidence
+	writing sync.RWMutex // held by Sync, and for reading by HandOver, so that Sync never overwrites newer evidence
 
 	mu    sync.Mutex
 	hosts map[string]*entry // guarded by mu, as are the entries
@@ -263,24 +263,24 @@ func (b *Book) write(ctx context.Context, host string, n news) error {
 	return nil
 }
 
-// Leave writes the evidence about a host before the host is returned, for its next holder. It does
+// HandOver writes the evidence about a host before the host is returned, for its next holder. It does
 // nothing unless the book is Shared.
-func (b *Book) Leave(ctx context.Context, host string) error {
+func (b *Book) HandOver(ctx context.Context, host string) error {
 	if !b.Shared {
 		return nil
 	}
 	b.writing.RLock()
 	defer b.writing.RUnlock()
-	n := b.leaving(host)
+	n := b.handingOver(host)
 	if n.value == nil {
 		return nil
 	}
 	return b.write(ctx, host, n)
 }
 
-// leaving returns what must be written about a host before it is returned. A nil value means
+// handingOver returns what must be written about a host before it is returned. A nil value means
 // nothing.
-func (b *Book) leaving(host string) (n news) {
+func (b *Book) handingOver(host string) (n news) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n.of = b.hosts[host]

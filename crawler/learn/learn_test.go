@@ -102,7 +102,7 @@ func TestTwoBooks(t *testing.T) {
 				}
 			}
 		}
-		if err := b.Leave(ctx, "shop.example"); err != nil {
+		if err := b.HandOver(ctx, "shop.example"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -131,7 +131,7 @@ func TestBookOverwritesNothing(t *testing.T) {
 		write func(b *Book) error
 	}{
 		{"every now and then", func(b *Book) error { return b.Sync(ctx) }},
-		{"when it leaves", func(b *Book) error { return b.Leave(ctx, "shop.example") }},
+		{"when it leaves", func(b *Book) error { return b.HandOver(ctx, "shop.example") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			keeper := memory{}

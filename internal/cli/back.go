@@ -26,7 +26,6 @@ func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 	flags.StringVar(&f.retry, "retry", "", "`STATES` try URLs again that are failed, given-up, blocked or outside (joined by commas), or all of these")
 	flags.Lookup("retry").NoOptDefVal = usualRetry
 	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` visit pages again that were last visited longer ago than AGE (36h, 7d), or when each is due (due)")
-	flags.Var(lasting(&f.schedule.First, 1, "24h"), "recrawl-first", "with --recrawl due: time between the first two visits of a page")
 	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-least", "with --recrawl due: shortest time between two visits of a page")
 	flags.Var(lasting(&f.schedule.Most, 1, "720h"), "recrawl-most", "with --recrawl due: longest time between two visits of a page")
 	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "failed visits in a row after which a page is gone; 404 and 410 count at once")
@@ -51,7 +50,7 @@ func (f *backFlags) heed(args []string) (b session.Again, rest []string, err err
 		return b, args, usagef("--recrawl-least %v and --recrawl-most %v: try 1h and 720h", s.Least, s.Most)
 	}
 	b.Retry, b.Recrawl, b.Due = f.retry, f.recrawl, f.recrawl == "due"
-	for _, name := range []string{"recrawl-first", "recrawl-least", "recrawl-most"} {
+	for _, name := range []string{"recrawl-least", "recrawl-most"} {
 		if f.flags.Changed(name) && !b.Due {
 			return b, args, usagef("--%s needs --recrawl due: give both", name)
 		}

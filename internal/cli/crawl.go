@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"skink/internal/session"
 	"skink/store"
 	"skink/view"
+	"skink/warc"
 )
 
 var crawlCommand = command{
@@ -98,11 +100,13 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.rule.addMarkdownFlags()
 	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages as they come: to a file, to - (this run only), or to the URL of an index")
 
-	addArchiveFlags(flags, &f.opt.Archive)
+	kept := &f.opt.Archive
+	flags.StringVar(&kept.Dir, "warc", "", "`DIR` keep every answer in WARC files in this folder")
+	flags.Var(size(&kept.Size, 1, trySize), "warc-size", "with --warc: size at which the next file begins")
+	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: algorithm of the digests")
 	flags.StringArrayVar(&f.from, "from", nil, "`PATH` judge the pages of this web archive, or of a folder of archives, and fetch nothing (repeatable)")
 
 	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the same host, the same domain, below the seed's folder, or anywhere")
-	flags.BoolVar(&o.OpenFolders, "open-folders", false, "let pages of other seeds link into folders")
 	flags.Var(&f.include, "include", "`REGEXP` follow only URLs that match (repeatable)")
 	flags.Var(&f.exclude, "exclude", "`REGEXP` do not fetch or check URLs that match (repeatable)")
 	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "do not follow links with rel=nofollow")
@@ -272,8 +276,10 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	case f.rule.pictures && !f.rule.markdown:
 		return opt, args, usagef("--pictures needs --markdown: give both")
 	}
-	if err := checkArchive(opt.Archive); err != nil {
-		return opt, args, err
+	if dir := opt.Archive.Dir; dir != "" {
+		if err := mayWrite("--warc", filepath.Join(dir, "a.warc.gz"), nil); err != nil {
+			return opt, args, err
+		}
 	}
 	if o.UserAgent, err = f.agent(); err != nil {
 		return opt, args, err

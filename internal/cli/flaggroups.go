@@ -22,8 +22,8 @@ var flagGroups = map[string][]flagGroup{
 			heading: "What to crawl",
 			example: `skink crawl --scope prefix --exclude '\.php' --max-pages 1000 https://example.org/docs/`,
 			common:  "scope exclude max-pages recrawl",
-			rare: "include max-depth max-time max-bytes max-host-pages max-host-bytes sitemaps open-folders from add retry " +
-				"recrawl-first recrawl-least recrawl-most gone-after check-assets check-external",
+			rare: "include max-depth max-time max-bytes max-host-pages max-host-bytes sitemaps from add retry " +
+				"recrawl-least recrawl-most gone-after check-assets check-external",
 		},
 		{
 			heading: "Politeness",

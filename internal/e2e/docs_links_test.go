@@ -111,12 +111,9 @@ func TestMarkdown(t *testing.T) {
 // TestMetricsTable compares the metrics in docs/operations.md with those that the code defines.
 func TestMetricsTable(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("internal/monitor/monitor.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := sourceOf(t, "internal/monitor")
 	var want, got []string
-	for _, m := range regexp.MustCompile(`describe\("(\w+)"|Name: +"skink_(\w+)"`).FindAllStringSubmatch(string(source), -1) {
+	for _, m := range regexp.MustCompile(`describe\("(\w+)"|Name: +"skink_(\w+)"`).FindAllStringSubmatch(source, -1) {
 		want = append(want, "skink_"+m[1]+m[2])
 	}
 	for _, m := range regexp.MustCompile("(?m)^\\| `(skink_\\w+)` \\|").FindAllStringSubmatch(unfenced(t, "docs/operations.md"), -1) {
@@ -132,13 +129,9 @@ func TestMetricsTable(t *testing.T) {
 // TestProblemsTable checks that docs/crawling.md explains each problem of a URL.
 func TestProblemsTable(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("crawler/page.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	problems := regexp.MustCompile(`Problem\w+ +Problem = "([^"]+)"`).FindAllStringSubmatch(string(source), -1)
+	problems := regexp.MustCompile(`Problem\w+ +Problem = "([^"]+)"`).FindAllStringSubmatch(sourceOf(t, "crawler"), -1)
 	if len(problems) < 10 {
-		t.Errorf("crawler/page.go has only %d problems", len(problems))
+		t.Errorf("crawler has only %d problems", len(problems))
 	}
 	page := unfenced(t, "docs/crawling.md")
 	for _, m := range problems {
@@ -146,4 +139,22 @@ func TestProblemsTable(t *testing.T) {
 			t.Errorf("docs/crawling.md does not explain the problem %q", m[1])
 		}
 	}
+}
+
+// sourceOf returns the code of a package.
+func sourceOf(t *testing.T, folder string) string {
+	t.Helper()
+	files, err := filepath.Glob(folder + "/*.go")
+	if err != nil || files == nil {
+		t.Fatalf("no code in %s: %v", folder, err)
+	}
+	var all strings.Builder
+	for _, name := range files {
+		code, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(code)
+	}
+	return all.String()
 }

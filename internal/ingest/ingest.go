@@ -186,8 +186,16 @@ func (p *Pipeline) readAndVisit(ctx context.Context, page *crawler.Page, leads *
 // arrive from now on.
 func (p *Pipeline) SetOrder(o *precedence.Order) { p.judge.order.Store(o) }
 
-// Leave implements [crawler.Leaver].
-func (p *Pipeline) Leave(host string) (why string) { return p.hours.leave(host) }
+// A crawl looks for these methods of its handler.
+var _ interface {
+	crawler.Handler
+	crawler.Leaver
+	crawler.Prober
+	crawler.Sweeper
+} = (*Pipeline)(nil)
+
+// LeaveAlone implements [crawler.Leaver].
+func (p *Pipeline) LeaveAlone(host string) (why string) { return p.hours.leave(host) }
 
 // Probe implements [crawler.Prober].
 func (p *Pipeline) Probe(ctx context.Context, url string) (string, error) {

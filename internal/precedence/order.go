@@ -34,8 +34,7 @@ type kept struct {
 // metaName is the name under which a store keeps its order.
 const metaName = "order of hosts"
 
-// NewOrder returns an order of regular expressions and hosts. An invalid expression returns a
-// *[PatternError].
+// NewOrder returns an order of regular expressions and hosts. An invalid expression is an error.
 func NewOrder(prefer, hosts []string) (*Order, error) {
 	return newOrder(kept{Prefer: prefer, Hosts: hosts})
 }
@@ -45,7 +44,7 @@ func newOrder(k kept) (*Order, error) {
 	for _, text := range k.Prefer {
 		re, err := regexp.Compile(text)
 		if err != nil {
-			return nil, &PatternError{text, err}
+			return nil, fmt.Errorf("preferred URLs %q: %w", text, err)
 		}
 		o.prefer = append(o.prefer, re)
 	}
@@ -63,15 +62,6 @@ func newOrder(k kept) (*Order, error) {
 	}
 	return o, nil
 }
-
-// A PatternError is an invalid expression of --prefer.
-type PatternError struct {
-	Pattern string
-	Err     error
-}
-
-func (e *PatternError) Error() string { return fmt.Sprintf("preferred URLs %q: %v", e.Pattern, e.Err) }
-func (e *PatternError) Unwrap() error { return e.Err }
 
 // Place returns the place of a URL, counted from 0. All URLs without a place of their own share the
 // last.

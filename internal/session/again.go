@@ -298,16 +298,15 @@ func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, err
 	}
 }
 
-// nothingBack returns a message that no URLs were selected, or "" if none were asked for.
-func (r *run) nothingBack(firstDue time.Time) string {
-	a := &r.opt.Again
+// none returns a message that no URLs were selected in a store, or "" if none were asked for.
+func (a *Again) none(store string, firstDue time.Time) string {
 	switch {
 	case a.Due && !firstDue.IsZero():
-		return fmt.Sprintf("No page of the crawl in %s is due before %s.", r.store.Name, firstDue.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("No page of the crawl in %s is due before %s.", store, firstDue.UTC().Format(time.RFC3339))
 	case a.Recrawl != "":
-		return fmt.Sprintf("No page of the crawl in %s was last visited longer ago than %s.", r.store.Name, a.Recrawl)
+		return fmt.Sprintf("No page of the crawl in %s was last visited longer ago than %s.", store, a.Recrawl)
 	case len(a.States) > 0:
-		return fmt.Sprintf("Nothing to retry: no URL of the crawl in %s is %s.", r.store.Name, strings.ReplaceAll(a.Retry, ",", " or "))
+		return fmt.Sprintf("Nothing to retry: no URL of the crawl in %s is %s.", store, strings.ReplaceAll(a.Retry, ",", " or "))
 	}
 	return ""
 }

@@ -116,6 +116,21 @@ func (r *run) openFeed(ctx context.Context) (*consumer, error) {
 	return &consumer{file, fileEvery, ""}, err
 }
 
+// openIndexFeed opens the consumer that sends a crawl to an index. The store keeps its position.
+func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
+	name := "index " + r.opt.Feed
+	at, err := r.store.Meta(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	keep := func(ctx context.Context, after store.Cursor) error { return r.store.SetMeta(ctx, name, []byte(after)) }
+	b, err := NewIndex(r.store, r.opt.Feed, r.opt.Index, feed.Options{After: store.Cursor(at), Markdown: true}, keep, r.out.Err)
+	if err != nil {
+		return nil, err
+	}
+	return &consumer{indexFeed{b}, fileEvery, r.opt.Feed}, nil
+}
+
 // answered tells the log of URLs of an answer.
 func (f consumers) answered(p *crawler.Page) {
 	if f.log != nil {

@@ -17,16 +17,16 @@ type meter struct {
 }
 
 // openMonitor starts the server if the options ask for it.
-func (r *run) openMonitor() (o meter, err error) {
-	if r.opt.Metrics == "" {
+func openMonitor(opt *Options, out Output) (o meter, err error) {
+	if opt.Metrics == "" {
 		return o, nil
 	}
 	o.view = new(atomic.Pointer[running])
-	o.server, err = monitor.Listen(r.opt.Metrics, r.opt.Build, o.numbers)
+	o.server, err = monitor.Listen(opt.Metrics, opt.Build, o.numbers)
 	if err != nil {
-		return o, fmt.Errorf("--metrics %s: %w: try another port", r.opt.Metrics, err)
+		return o, fmt.Errorf("--metrics %s: %w: try another port", opt.Metrics, err)
 	}
-	r.out.Say("Metrics are at %s", o.server.URL())
+	out.Say("Metrics are at %s", o.server.URL())
 	return o, nil
 }
 

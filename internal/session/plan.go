@@ -144,9 +144,9 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 		return err
 	}
 	if fetchedNothing(tally) {
-		return r.nothingFetched(ctx, p.lost)
+		return nothingFetched(ctx, r.store, r.began, p.lost)
 	}
-	if text := r.nothingBack(firstDue); text != "" {
+	if text := r.opt.Again.none(r.store.Name, firstDue); text != "" {
 		r.out.Say("%s", text)
 	} else {
 		r.out.Say("Nothing to do: the crawl in %s is finished, with %s. To revisit pages that are due: %s --recrawl due; all pages: --recrawl 0s; failed URLs: --retry.", r.store.Name, report.Counted(tally.Pages(), "page"), r.withStore("skink crawl"))

@@ -48,16 +48,23 @@ func (v *running) now() moment {
 	return moment{all.Pages(), added.Pages(), all.Unique, all.Exact, all.Near, counts.Failed, counts.GivenUp, counts.Pending, v.crawl.Waiting(), time.Since(v.started)}
 }
 
+// progress shows a running crawl to the user.
+type progress struct {
+	opt *Options
+	out Output
+	of  *running
+}
+
 // watch shows the progress of the crawl until stop is called. A quiet crawl still shows its hosts
 // when the user asks for them.
-func (r *run) watch(ctx context.Context, v *running) (stop func()) {
+func watch(ctx context.Context, p progress) (stop func()) {
 	done := make(chan struct{})
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		if r.out.Screen != nil && r.out.Log == nil && !r.out.Quiet {
-			r.statusLine(ctx, done, v)
+		if p.out.Screen != nil && p.out.Log == nil && !p.out.Quiet {
+			p.statusLine(ctx, done)
 		} else {
-			r.logLines(done, v)
+			p.logLines(done)
 		}
 	})
 	return func() { close(done); wait.Wait() }
@@ -67,7 +74,7 @@ func (r *run) watch(ctx context.Context, v *running) (stop func()) {
 const clearLine = "\r\x1b[K"
 
 // statusLine updates the status line, and erases it at the end.
-func (r *run) statusLine(ctx context.Context, done <-chan struct{}, v *running) {
+func (p progress) statusLine(ctx context.Context, done <-chan struct{}) {
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
 	pace := time.After(paceAfter)
@@ -76,28 +83,28 @@ func (r *run) statusLine(ctx context.Context, done <-chan struct{}, v *running) 
 	for {
 		select {
 		case <-done:
-			fmt.Fprint(r.out.Screen, clearLine)
+			fmt.Fprint(p.out.Screen, clearLine)
 			return
 		case <-interrupted:
 			interrupted = nil
 			stopping = "finishing requests in flight  "
-		case <-r.out.Asked:
-			fmt.Fprint(r.out.Screen, clearLine)
-			fmt.Fprint(r.out.Err, hostsText(v.crawl.Hosts(), time.Now()))
+		case <-p.out.Asked:
+			fmt.Fprint(p.out.Screen, clearLine)
+			fmt.Fprint(p.out.Err, hostsText(p.of.crawl.Hosts(), time.Now()))
 		case <-pace:
-			r.sayPace(v, clearLine)
+			p.sayPace(clearLine)
 		case <-tick.C:
 		}
-		line := stopping + v.now().line()
-		fmt.Fprint(r.out.Screen, clearLine)
-		fmt.Fprint(r.out.Err, line[:min(len(line), max(r.out.Columns()-1, 20))])
+		line := stopping + p.of.now().line()
+		fmt.Fprint(p.out.Screen, clearLine)
+		fmt.Fprint(p.out.Err, line[:min(len(line), max(p.out.Columns()-1, 20))])
 	}
 }
 
-func (r *run) logLines(done <-chan struct{}, v *running) {
-	log := r.out.Log
+func (p progress) logLines(done <-chan struct{}) {
+	log := p.out.Log
 	if log == nil {
-		log = slog.New(slog.NewTextHandler(r.out.Err, nil))
+		log = slog.New(slog.NewTextHandler(p.out.Err, nil))
 	}
 	tick := time.NewTicker(logEvery)
 	defer tick.Stop()
@@ -106,19 +113,19 @@ func (r *run) logLines(done <-chan struct{}, v *running) {
 		select {
 		case <-done:
 			return
-		case <-r.out.Asked:
-			if r.out.Log != nil {
-				logHosts(log, v.crawl.Hosts(), time.Now())
+		case <-p.out.Asked:
+			if p.out.Log != nil {
+				logHosts(log, p.of.crawl.Hosts(), time.Now())
 			} else {
-				fmt.Fprint(r.out.Err, hostsText(v.crawl.Hosts(), time.Now()))
+				fmt.Fprint(p.out.Err, hostsText(p.of.crawl.Hosts(), time.Now()))
 			}
 		case <-pace:
-			r.sayPace(v, "")
+			p.sayPace("")
 		case <-tick.C:
-			if r.out.Quiet {
+			if p.out.Quiet {
 				continue
 			}
-			m := v.now()
+			m := p.of.now()
 			log.Info("crawling", "pages", m.pages, "per_second", math.Round(10*m.rate())/10, "unique", m.unique, "exact", m.exact,
 				"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts)
 		}
@@ -127,12 +134,12 @@ func (r *run) logLines(done <-chan struct{}, v *running) {
 
 // sayPace explains to new users why the crawl is slow. It first writes erase, which clears the
 // status line.
-func (r *run) sayPace(v *running, erase string) {
-	if text := r.opt.paceText(v.now(), v.crawl.Hosts()); text != "" {
+func (p progress) sayPace(erase string) {
+	if text := p.opt.paceText(p.of.now(), p.of.crawl.Hosts()); text != "" {
 		if erase != "" {
-			fmt.Fprint(r.out.Screen, erase)
+			fmt.Fprint(p.out.Screen, erase)
 		}
-		r.out.Say("%s", text)
+		p.out.Say("%s", text)
 	}
 }
 

@@ -140,7 +140,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	unstarted := func(err error) (outcome, error) {
 		return end, errors.Join(err, pipeline.Close(), r.closeConsumers(ctx, following))
 	}
-	meter, err := r.openMonitor()
+	meter, err := openMonitor(r.opt, r.out)
 	if err != nil {
 		return unstarted(err)
 	}
@@ -190,8 +190,7 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 		v.crawl.Close()
 		return end, errors.Join(err, v.pipeline.Close(), r.closeConsumers(ctx, following))
 	}
-	stopProgress := r.watch(ctx, v)
-	defer stopProgress()
+	defer watch(ctx, progress{r.opt, r.out, v})()
 	late, cancelLate := withGrace(run, r.opt.Crawl.Grace)
 	defer cancelLate()
 	err = following.while(run, late, func(ctx context.Context) error { return runFor(ctx, v.crawl, r.opt.MaxTime) })
@@ -273,7 +272,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	case sum.End.Interrupted:
 		return sum, nil
 	case fetchedNothing(sum.All):
-		return sum, r.nothingFetched(ctx, p.lost, sum.Alone...)
+		return sum, nothingFetched(ctx, r.store, r.began, p.lost, sum.Alone...)
 	}
 	return sum, end.refused
 }

@@ -82,7 +82,7 @@ func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 // nothingFetched returns an error that says why a crawl has no page. It is the first that applies
 // of: the first problem, the first redirect out of the scope, a circle of redirects, a missing
 // folder, and the first host that got no more requests.
-func (r *run) nothingFetched(ctx context.Context, lost []lostFolder, alone ...crawler.LeftHost) error {
+func nothingFetched(ctx context.Context, s store.Reader, began time.Time, lost []lostFolder, alone ...crawler.LeftHost) error {
 	why := errors.New("no page was fetched")
 	if len(alone) > 0 {
 		why = fmt.Errorf("no page was fetched: requests to %s were suspended: %s", alone[0].Host, alone[0].Why)
@@ -90,7 +90,7 @@ func (r *run) nothingFetched(ctx context.Context, lost []lostFolder, alone ...cr
 	if len(lost) > 0 {
 		why = fmt.Errorf("no page was fetched: the folder %s is missing", lost[0].Dir)
 	}
-	circle, err := redirectCircle(ctx, r.store)
+	circle, err := redirectCircle(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -98,18 +98,18 @@ func (r *run) nothingFetched(ctx context.Context, lost []lostFolder, alone ...cr
 		why = fmt.Errorf("no page was fetched: %s", circle)
 	}
 	moved := false
-	for page, err := range r.store.Changes(ctx, "", store.WantRecord) {
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			return err
 		}
 		of := &page.Record
 		if of.Problem != "" {
-			return fmt.Errorf("no page was fetched: %s: %s%s", of.URL, problemText(of), r.ago(of))
+			return fmt.Errorf("no page was fetched: %s: %s%s", of.URL, problemText(of), ago(of, began))
 		}
 		if moved || of.Location == "" {
 			continue
 		}
-		switch state, err := r.store.State(ctx, of.Location); {
+		switch state, err := s.State(ctx, of.Location); {
 		case err != nil:
 			return err
 		case state == frontier.Outside:
@@ -137,8 +137,8 @@ func AdviceOn(problem string) string {
 }
 
 // ago returns a text with the time of a URL's last visit, if that was before this run.
-func (r *run) ago(of *store.Record) string {
-	if at := of.Visited(); at.Before(r.began) {
+func ago(of *store.Record, began time.Time) string {
+	if at := of.Visited(); at.Before(began) {
 		return " (at " + at.UTC().Format(time.RFC3339) + ")"
 	}
 	return ""

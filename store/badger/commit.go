@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"sync"
 
 	"skink/dedup"
@@ -233,22 +232,19 @@ func (b *batch) relink(num uint64, out []byte) error {
 	return b.parts(keyOut, num, out)
 }
 
-// postedAtOnce is how many keys are posted at once. It is far more than a page has, and far less
-// than a transaction takes.
-const postedAtOnce = 1024
-
 // post writes the postings of a page, each key once.
 func (b *batch) post(num uint64, e *store.Entry) error {
-	for some := range slices.Chunk(e.Keys, postedAtOnce) {
-		if err := b.room(0, postedSize(len(some))); err != nil {
-			return err
-		}
-		b.journal.begin(num, postings.Band)
-		for _, key := range some {
-			if mixed := postings.Mixed(key, postings.Band); b.posted[mixed] != num {
-				b.note(mixed, num)
-				b.journal.add(key)
-			}
+	if len(e.Keys) == 0 {
+		return nil
+	}
+	if err := b.room(0, postedSize(len(e.Keys))); err != nil {
+		return err
+	}
+	b.journal.begin(num, postings.Band)
+	for _, key := range e.Keys {
+		if mixed := postings.Mixed(key, postings.Band); b.posted[mixed] != num {
+			b.note(mixed, num)
+			b.journal.add(key)
 		}
 	}
 	return nil

@@ -271,23 +271,3 @@ func TestJournalWithAGap(t *testing.T) {
 	_, err := Open(dir, Options{})
 	wantError(t, dir, err, store.ErrCorrupt)
 }
-
-// The values of the journal stay in the tables, however many keys a page has.
-func TestManyKeys(t *testing.T) {
-	s := openTest(t, t.TempDir())
-	e := entry(1)
-	e.Keys = nil
-	for key := range uint64(300_000) {
-		e.Keys = append(e.Keys, key)
-	}
-	commit(t, s, e)
-	again := killed(t, s)
-	for _, key := range []uint64{0, 1023, 1024, 299_999} {
-		if places, _ := placesUnder(t, again, key, 9); !slices.Equal(places, []uint64{1}) {
-			t.Errorf("key %d: %d", key, places)
-		}
-	}
-	if s.seq < 5 {
-		t.Errorf("the journal has %d entries, too few to test anything", s.seq)
-	}
-}

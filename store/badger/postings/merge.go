@@ -134,7 +134,6 @@ func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 		x.floor = max(x.floor, NumOf(of.nums[len(of.nums)-1]))
 		of.reset()
 		x.full, x.spare = nil, of
-		x.waiting.Store(false)
 		x.changed.Broadcast()
 	}
 	x.mu.Unlock()
@@ -226,17 +225,15 @@ func (x *Index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
 // pauseEach is how many postings a merge writes between two pauses.
 const pauseEach = 1024
 
-// pause interrupts a merge to write a full table. It returns errClosing if the index is being closed.
+// pause interrupts a merge to write the full table, if there is one. It returns errClosing if the
+// index is being closed.
 func (x *Index) pause() error {
 	select {
 	case <-x.closing:
 		return errClosing
 	default:
 	}
-	if x.waiting.Load() {
-		return x.flush()
-	}
-	return nil
+	return x.flush()
 }
 
 var errClosing = errors.New("store is being closed")
