@@ -1,28 +1,36 @@
-// Skink is a web crawler that knows which pages say the same thing.
+// Skink is a web crawler that finds duplicate and near-duplicate pages.
 //
-//	skink crawl   [flags] SEED...   crawl sites, and judge each page as it comes
-//	skink dedup   [flags] PATH...   judge files that are on disk already
+//	skink crawl [flags] SEED...     crawl sites and find duplicate pages
+//	skink dedup [flags] PATH...     find duplicates among files
 //	skink compare [flags] A B       compare two pages by every measure
-//	skink extract [flags] PAGE...   print what a crawl would take as the main text
-//	skink report  [flags]           print the duplicate report of a store
-//	skink export  [flags]           write the pages of a store for an index
-//	skink status  [flags]           print how far a crawl has come
-//	skink check   [flags]           read all of a store, and say what is damaged
-//	skink tune    [flags] PAIRS     find which shingle and threshold fit labelled pairs
-//	skink version                   print which version this is
+//	skink extract [flags] PAGE...   print the main text of pages
+//	skink report [flags]            print the duplicates of a store, or the audit of its sites
+//	skink export [flags]            write the pages of a store, for a search index
+//	skink status [flags]            print the progress of a crawl
+//	skink check [flags]             check a store for damage
+//	skink view [flags]              show a store in a browser
+//	skink tune [flags] PAIRS        find the best settings for labelled pairs
+//	skink version                   print the version
+//	skink completion SHELL          print a completion script for bash, zsh or fish
+//	skink man DIR                   write the man pages
+//	skink help [COMMAND|TOPIC]      print the manual, the help of a command, or a topic
 //
-// A page is unique, exact (the text of another), near (it resembles another at
-// least as much as --similarity says), or thin (too short to compare). The page
-// that a duplicate repeats is its leader, the first of its kind.
+// A page is unique, exact (the same words as another page), near (it resembles another page at
+// least as much as --similarity says), or thin (too short to compare). The page that a duplicate
+// repeats is its leader.
 //
-// Data goes to standard output, everything else to standard error. The exit code
-// is 0 when done, 1 when that failed, 2 for a command line that makes no sense,
-// and 3 when compare --check finds no duplicates.
+// Data goes to standard output, everything else to standard error. The exit codes are:
 //
-// The first interrupt ends a crawl in order, after what is in flight; a second
-// one ends it at once, which loses nothing either. A terminal that is closed is an
-// interrupt, and so is a pipe that nobody reads any more: then nothing is said, and
-// the exit code is 141, as of a program that such a pipe ended at once.
+//	  0  done
+//	  1  failed or interrupted
+//	  2  wrong usage
+//	  3  compare --check: no duplicates
+//	  4  report --fail-on: a limit was exceeded
+//	141  the reader of the output is gone
+//
+// The first interrupt ends a crawl after the pages in flight, the second one at once. In both cases
+// the same command continues it. A closed terminal is an interrupt, and so is a pipe that nobody
+// reads any more.
 package main
 
 import "skink/internal/cli"

@@ -131,11 +131,11 @@ func (s *standing) tooBusy(page *Page, counted bool) (why string) {
 	if s.refused < mostBusy && !s.hopeless {
 		return ""
 	}
-	said := "robots.txt cannot be had"
+	said := "robots.txt could not be fetched"
 	if page.Status != 0 {
 		said = "status " + strconv.Itoa(page.Status)
 	}
-	return fmt.Sprintf("it answered nothing but that it is busy, %d times in a row (%s)", s.refused, said)
+	return fmt.Sprintf("it was too busy to answer %d times in a row (%s)", s.refused, said)
 }
 
 func (s *standing) jittered(d time.Duration) time.Duration {

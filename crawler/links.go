@@ -73,7 +73,7 @@ func (l *Leads) redirect(target string, opt *Options) error {
 		scope.AddSeed(target)
 		if opt.OnSeed != nil {
 			if err := opt.OnSeed(cmp.Or(from.Via, from.URL), target); err != nil {
-				return fmt.Errorf("remember that %s moved: %w", from.URL, err)
+				return fmt.Errorf("record the redirect of %s: %w", from.URL, err)
 			}
 		}
 	}

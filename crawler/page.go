@@ -142,9 +142,9 @@ func (p *Page) redirect() {
 	case err != nil:
 		p.Problem, p.Detail = ProblemLocation, cut(err.Error())
 	case p.Item.Hops >= MaxHops:
-		p.Problem, p.Detail = ProblemRedirects, cut(fmt.Sprintf("the last of %d leads to %s", p.Item.Hops+1, target))
+		p.Problem, p.Detail = ProblemRedirects, cut(fmt.Sprintf("stopped after %d redirects; the next is %s", p.Item.Hops+1, target))
 	case target == p.Item.URL:
-		p.Problem, p.Detail = ProblemRedirects, "leads to itself; it may want a cookie"
+		p.Problem, p.Detail = ProblemRedirects, "redirects to itself; the site may require cookies"
 	default:
 		p.Location = target
 	}

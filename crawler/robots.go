@@ -104,7 +104,7 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 		case later != "" && (x.Status == http.StatusTooManyRequests || x.Status >= 500):
 			return 0, nil, &robotsBusy{x.Status, later}
 		case x.Status == http.StatusPartialContent:
-			return 0, nil, errors.New("answered with a part of the file, which was not asked for")
+			return 0, nil, errors.New("unexpected partial answer (status 206)")
 		case !wire.IsPage(x.Status):
 			return x.Status, nil, nil
 		case x.BodyErr != nil && !errors.Is(x.BodyErr, wire.ErrTooLarge):

@@ -37,7 +37,7 @@ type robotsUnreachableError struct {
 }
 
 func (e *robotsUnreachableError) Error() string {
-	return fmt.Sprintf("robots.txt of %s is out of reach: %v", e.origin, e.err)
+	return fmt.Sprintf("fetch robots.txt of %s: %v", e.origin, e.err)
 }
 
 func (e *robotsUnreachableError) Unwrap() error { return e.err }

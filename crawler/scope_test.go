@@ -108,8 +108,8 @@ func TestScopeErrors(t *testing.T) {
 		want             string
 	}{
 		{"site", nil, nil, `no scope is called "site": try host, domain, prefix or any`},
-		{"host", []string{"("}, nil, "include pattern \"(\" is no regular expression: error parsing regexp: missing closing ): `(`"},
-		{"host", nil, []string{"a", "["}, "exclude pattern \"[\" is no regular expression: error parsing regexp: missing closing ]: `[`"},
+		{"host", []string{"("}, nil, "include pattern \"(\" is not a regular expression: error parsing regexp: missing closing ): `(`"},
+		{"host", nil, []string{"a", "["}, "exclude pattern \"[\" is not a regular expression: error parsing regexp: missing closing ]: `[`"},
 	} {
 		if _, err := NewScope(c.kind, c.include, c.exclude); err == nil || err.Error() != c.want {
 			t.Errorf("got %v\nwant %s", err, c.want)

@@ -203,10 +203,10 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 		l.Pages++
 		return frontier.Item{URL: url, Depth: 1}, true
 	case from.Depth+1 >= maxSitemapDepth:
-		l.Cut = fmt.Errorf("index files stand more than %d deep in each other: those behind were left alone", maxSitemapDepth)
+		l.Cut = fmt.Errorf("sitemap index files are nested more than %d deep: deeper ones were not read", maxSitemapDepth)
 		return frontier.Item{}, false
 	case !c.roomForSitemap(frontier.HostOf(from.URL)):
-		l.Cut = fmt.Errorf("its host leads to more than %d sitemaps: those behind were left alone", mostSitemaps)
+		l.Cut = fmt.Errorf("the host lists more than %d sitemaps: the others were not read", mostSitemaps)
 		return frontier.Item{}, false
 	}
 	l.Sitemaps++
@@ -226,7 +226,7 @@ func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dat
 	}
 	if c.opt.OnDated != nil && len(dated) > 0 {
 		if err := c.opt.OnDated(ctx, dated); err != nil {
-			return fmt.Errorf("take in what a sitemap says of changes: %w", err)
+			return fmt.Errorf("store the change dates of a sitemap: %w", err)
 		}
 		for _, d := range dated { // OnDated may have queued some again
 			l.on[frontier.HostOf(d.URL)] = true
@@ -237,7 +237,7 @@ func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dat
 	}
 	n, err := c.front.Discover(ctx, items)
 	if err != nil {
-		return fmt.Errorf("queue what a sitemap lists: %w", err)
+		return fmt.Errorf("queue the URLs of a sitemap: %w", err)
 	}
 	if l.New += n; n > 0 {
 		for _, it := range items {
@@ -259,7 +259,7 @@ func (c *Crawl) listedPages(ctx context.Context, items []frontier.Item) error {
 		}
 	}
 	if err := c.opt.OnListed(ctx, urls); err != nil {
-		return fmt.Errorf("take in what a sitemap lists: %w", err)
+		return fmt.Errorf("store the entries of a sitemap: %w", err)
 	}
 	return nil
 }

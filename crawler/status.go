@@ -15,7 +15,7 @@ type HostState struct {
 	Until    time.Time     // no requests before this time; may be past
 	Fails    int           // failures in a row
 	Hopeless bool          // the crawl does not wait for it, see backoff.go
-	Budget   bool          // its budget is spent, and it has URLs
+	Budget   bool          // it reached its --max-host-pages or --max-host-bytes, and it has URLs
 	Alone    string        // why this crawl sends it no more requests, see backoff.go; "": it does
 	Left     bool          // it has URLs to fetch, or may have some
 }

@@ -38,7 +38,7 @@ func BandsFor(t float64) (Scheme, error) {
 			return s, nil
 		}
 	}
-	return Scheme{}, fmt.Errorf("similarity %v cannot be served: a sketch of %d values finds pairs from %.2f to 1", t, Minima, LeastSimilarity())
+	return Scheme{}, fmt.Errorf("similarity %v is not supported: a sketch of %d values finds pairs from %.2f to 1", t, Minima, LeastSimilarity())
 }
 
 // LeastSimilarity returns the lowest similarity that BandsFor accepts, rounded up to hundredths.

@@ -34,7 +34,7 @@ func (r Rule) Explain(k VerdictKind) string {
 	same := fmt.Sprintf("at least %s the same", Percent(r.Similarity))
 	switch k {
 	case Unique:
-		return "no other page before it is " + same
+		return "no earlier page is " + same
 	case Exact:
 		return "the same words as another page"
 	case Near:

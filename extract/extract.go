@@ -159,21 +159,21 @@ const (
 	RootDescent     = "descent"     // the smallest element that holds most of the running text
 	RootBody        = "body"        // no element stood out
 	RootFallback    = "fallback"    // the filters left next to nothing, so all text that is shown
-	RootPlain       = "plain"       // a plain text, whole
+	RootPlain       = "plain"       // the whole plain text
 	RootStripped    = "stripped"    // no tree could be built: all text between tags
 	RootNone        = "none"        // no text at all
 )
 
 // rootWords are those ways for people who do not know the rules: what the text was taken from.
 var rootWords = map[string]string{
-	RootArticleBody: "what the page marks as the text of its article",
-	RootArticle:     "the one article of the page",
-	RootMain:        "what the page marks as its main part",
-	RootDescent:     "the part of the page that holds most of its running text",
-	RootBody:        "all of the page, as no part of it stood out",
-	RootFallback:    "all that the page shows, as next to nothing was left without menus and the like",
-	RootPlain:       "a plain text, whole",
-	RootStripped:    "all that stands between its tags, as it could not be read as a page",
+	RootArticleBody: "the element marked as the text of the article",
+	RootArticle:     "the only article element",
+	RootMain:        "the main element",
+	RootDescent:     "the element with most of the running text",
+	RootBody:        "the whole page: no element stands out",
+	RootFallback:    "all visible text: little was left without menus",
+	RootPlain:       "the whole plain text",
+	RootStripped:    "all text between the tags: the HTML could not be parsed",
 }
 
 // RootWords say what a main text was taken from that was found in some way; "" if nothing was taken.

@@ -48,8 +48,8 @@ const (
 )
 
 var (
-	errOutgrown = errors.New("the tree is larger than its bound")
-	errTangled  = errors.New("to keep the tree within its bound would be more work than to build it")
+	errOutgrown = errors.New("the tree is larger than its limit")
+	errTangled  = errors.New("the tree would take too much work to keep within its limit")
 )
 
 // What a tree is made of, in bytes.

@@ -99,7 +99,7 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", strings.Trim(u.Path, "/") == "", strings.Contains(strings.Trim(u.Path, "/"), "/_"):
 		return nil, fmt.Errorf("%s names no index: try https://HOST:9200/INDEX", u.Redacted())
 	case u.User != nil:
-		return nil, errors.New("an index is named without a user and a password: they come from the environment")
+		return nil, errors.New("the URL of an index must not contain a user or a password: set them in the environment")
 	}
 	client := http.Client{Timeout: time.Minute}
 	if opt.Client != nil {
@@ -215,7 +215,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		case err != nil && (busy == nil || try == bulkTries):
 			return err
 		case len(busy) > 0 && try == bulkTries:
-			return fmt.Errorf("the server was too busy for %d documents, or could not store them, %d times in a row: run the same command again later", len(busy), try)
+			return fmt.Errorf("the server rejected %d documents %d times in a row, because it is busy or cannot store them: run the same command again later", len(busy), try)
 		}
 		if items = busy; len(items) == 0 {
 			return nil

@@ -295,7 +295,7 @@ func TestBulkErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.CatchUp(t.Context()); err == nil || !strings.Contains(err.Error(), "too busy for 3 documents") {
+	if err := b.CatchUp(t.Context()); err == nil || !strings.Contains(err.Error(), "rejected 3 documents 9 times") {
 		t.Errorf("always busy: %v", err)
 	}
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<h1>It works!</h1>") }))

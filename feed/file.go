@@ -101,14 +101,14 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 		return mark{}, nil
 	}
 	if m == nil {
-		return mark{}, fmt.Errorf("%w, which never wrote one: try another file, or move this one away", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because the store has not written one: choose another file, or move this one away", ErrNotOurs)
 	}
 	ours, err := beginsLike(f.f, size, m.First)
 	if err != nil {
 		return mark{}, err
 	}
 	if !ours {
-		return mark{}, fmt.Errorf("%w: it begins with something else; try another file, or move this one away", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because it begins differently: choose another file, or move this one away", ErrNotOurs)
 	}
 	if size < m.Offset {
 		return mark{First: m.First}, nil
@@ -118,7 +118,7 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 		return mark{}, err
 	}
 	if m.Offset > 0 && tail != m.Tail {
-		return mark{}, fmt.Errorf("%w any more: it was changed since the crawl wrote it; move it away, and it is written again", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because it was changed after the crawl wrote it: move it away, and the next run writes it again", ErrNotOurs)
 	}
 	return *m, nil
 }

@@ -30,13 +30,13 @@ type WACZ struct {
 }
 
 // ErrNoArchive means that no page of a store was archived.
-var ErrNoArchive = errors.New("no answer was kept in a web archive")
+var ErrNoArchive = errors.New("the store has no web archive")
 
 // A MissingError says that a file which pages of a store are in is not in the folder of the archive.
 type MissingError struct{ Name, Dir string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("pages of the store are in %s, which is not in %s", e.Name, e.Dir)
+	return fmt.Sprintf("pages of the store are in the archive file %s, which is not in %s", e.Name, e.Dir)
 }
 
 // WriteWACZ packs the archive of a store, and returns how many pages its list has. From opt it uses

@@ -70,7 +70,7 @@ func (a *textArchive) begin() error {
 	info, err := warc.NewInfo("", time.Now(), warc.Header{
 		{Name: "software", Value: "skink"},
 		{Name: "format", Value: "WARC File Format 1.1"},
-		{Name: "description", Value: "main texts of pages, and what was judged of them"},
+		{Name: "description", Value: "main texts of pages, with their verdicts"},
 	})
 	if err != nil {
 		return err

@@ -93,7 +93,7 @@ func canonicalParsed(rawURL string) (string, error) {
 	ref := stripBlanks(rawURL)
 	s := scheme(ref)
 	if s == "" {
-		return "", fmt.Errorf("%s: %w: it has no scheme; try https:// in front of it", quote(rawURL), ErrScheme)
+		return "", fmt.Errorf("%s: %w: it has no scheme; put https:// in front of it", quote(rawURL), ErrScheme)
 	}
 	if !isWeb(s) {
 		return "", otherScheme(rawURL, s)

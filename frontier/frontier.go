@@ -77,7 +77,7 @@ const (
 	Pending    State = 1 // queued or taken
 	Fetched    State = 2 // answered, and a record says what
 	Redirected State = 3 // answered with another URL
-	Blocked    State = 4 // robots.txt says no
+	Blocked    State = 4 // forbidden by robots.txt
 	Failed     State = 5 // no page there; its record says why
 	GivenUp    State = 6 // tried as often as is allowed; its record says why
 	Outside    State = 7 // linked to, but outside the crawl; Discover still takes it

@@ -25,8 +25,8 @@ type Canonical struct {
 
 // The ways, in the order in which they are reported.
 const (
-	canonicalOther    = "name a page that says something else"
-	canonicalError    = "name a URL that is no page"
+	canonicalOther    = "name a page with another text"
+	canonicalError    = "name a URL without a page"
 	canonicalRedirect = "name a URL that redirects"
 	canonicalChain    = "name a page that names another"
 )

@@ -100,7 +100,7 @@ func changeOf(r *store.Record) (c Changed, ok bool) {
 	if r.Kind != store.Page {
 		c.Problem = r.Problem
 		if r.Location != "" {
-			c.Problem = "leads to " + r.Location
+			c.Problem = "redirects to " + r.Location
 		}
 	}
 	hash := r.Hash

@@ -96,7 +96,7 @@ func (l *Learned) lines(most int) (lines []line) {
 		say(0, "and %s", Counted(rest, "more pattern"))
 	}
 	for _, soft := range l.Soft[:min(len(l.Soft), most)] {
-		say(0, "soft 404: it answers URLs that do not exist with status 200, such as %s; %s said the same", soft.Probe, Counted(soft.Pages, "page"))
+		say(0, "soft 404: it answers missing pages with status 200, such as %s; %s had the same answer", soft.Probe, Counted(soft.Pages, "page"))
 	}
 	return lines
 }
@@ -104,7 +104,7 @@ func (l *Learned) lines(most int) (lines []line) {
 // postponed says how many URLs are.
 func postponed(n int64) string {
 	if n == 0 {
-		return "nothing postponed"
+		return "no URL postponed"
 	}
 	return Counted(n, "URL") + " postponed; fetch them with --budget off"
 }
@@ -116,6 +116,6 @@ func WriteLearned(w io.Writer, l Learned) error {
 	if l.says() {
 		said = postponed(l.Saved)
 	}
-	writeLines(out, "learned of "+hostName(l.Host)+": "+said, l.lines(patternsText))
+	writeLines(out, "learned about "+hostName(l.Host)+": "+said, l.lines(patternsText))
 	return out.Flush()
 }

@@ -33,7 +33,7 @@ func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postpo
 	at := map[of]int{}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
-			return nil, fmt.Errorf("count what was postponed: %w", err)
+			return nil, fmt.Errorf("count postponed URLs: %w", err)
 		}
 		r := &page.Record
 		if r.Kind != store.Later || host != "" && store.HostOf(r.URL) != host {
@@ -73,7 +73,7 @@ func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postpo
 func (p *Postponed) Why() string {
 	switch learn.Rule(p.Rule) {
 	case learn.Copies:
-		return fmt.Sprintf("URLs like %s kept returning known texts: %s of %s fetched", p.Pattern, Grouped(p.Copies), Grouped(p.New+p.Copies))
+		return fmt.Sprintf("URLs like %s kept returning duplicates: %s of %s fetched", p.Pattern, Grouped(p.Copies), Grouped(p.New+p.Copies))
 	case learn.View:
 		return p.Pattern + ": a view that software offers of its pages"
 	case learn.Calendar, learn.Growing:

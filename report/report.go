@@ -50,7 +50,7 @@ type Totals struct {
 	Capped    int64 `json:"capped"`              // pages not compared with every candidate
 	Blocked   int64 `json:"blocked"`             // by robots.txt
 	Sitemaps  int64 `json:"sitemaps,omitempty"`  // lists of URLs for crawlers
-	Later     int64 `json:"postponed,omitempty"` // URLs not fetched, because of what was learned of their hosts
+	Later     int64 `json:"postponed,omitempty"` // URLs not fetched: URLs of these patterns kept returning duplicates
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // those of them that were tried until they were given up

@@ -7,6 +7,7 @@ import (
 
 	"skink/dedup"
 	"skink/internal/harmless"
+	"skink/store"
 )
 
 // textPrinter writes what a person reads in a terminal: totals, hosts, clusters.
@@ -56,7 +57,7 @@ func (p *textPrinter) begin(h head) error {
 		}
 	}
 	if t.Pages == 0 {
-		_, err := fmt.Fprintln(p.w, "\nNo page has been judged yet, so there is nothing to compare.")
+		_, err := fmt.Fprintln(p.w, "\nNo page has been compared yet.")
 		return err
 	}
 	return nil
@@ -86,14 +87,14 @@ func (p *textPrinter) printTotals(t Totals) {
 	}{
 		{"other", t.Other, "not text"},
 		{"sitemaps", t.Sitemaps, "lists of URLs"},
-		{"redirected", t.Redirects, "to another URL"},
-		{"blocked", t.Blocked, "robots.txt says no"},
-		{"postponed", t.Later, "not fetched, because of what was learned of their hosts"},
+		{"redirected", t.Redirects, store.MeaningOf("redirected")},
+		{"blocked", t.Blocked, store.MeaningOf("blocked")},
+		{"postponed", t.Later, store.MeaningOf("postponed")},
 		{"failed", total(failed), harmless.Line(Problems(failed))},
 		{"given-up", total(givenUp), harmless.Line(Problems(givenUp))},
 		{"skipped", t.Skipped, "files without text"},
 		{"unkept", t.Unkept, "duplicates whose text was not kept"},
-		{"capped", t.Capped, "not compared with every candidate; may have missed a duplicate"},
+		{"capped", t.Capped, "not compared with every candidate; possibly duplicates"},
 	} {
 		if rest.n > 0 {
 			line(rest.label, rest.n, rest.note)
@@ -113,7 +114,7 @@ func (p *textPrinter) printHosts(hosts []Host) {
 	t.WriteText(p.w, "", " ")
 	for _, h := range hosts {
 		if h.Alone != "" {
-			fmt.Fprintf(p.w, "%s was left alone by the last run: %s\n", hostName(h.Host), harmless.Line(h.Alone))
+			fmt.Fprintf(p.w, "%s was suspended by the last run: %s\n", hostName(h.Host), harmless.Line(h.Alone))
 		}
 	}
 }
@@ -127,7 +128,7 @@ func (p *textPrinter) printLists(h head) {
 		}
 	}
 	if led != nil {
-		writeLines(p.w, "\nhosts whose pages are mostly led by another host", led)
+		writeLines(p.w, "\nhosts whose pages are mostly duplicates of another host", led)
 	}
 	for _, l := range h.LeftOut {
 		p.printLeftOut(l)
@@ -136,13 +137,13 @@ func (p *textPrinter) printLists(h head) {
 		canonicals = append(canonicals, line{c.Pages, "page", fmt.Sprintf("%s, such as %s: %s", c.Why, harmless.Line(c.URL), harmless.Line(c.Target))})
 	}
 	if canonicals != nil {
-		writeLines(p.w, "\nrel=canonical that does not hold", canonicals)
+		writeLines(p.w, "\nwrong canonical URLs", canonicals)
 	}
 }
 
 // printLeftOut says what a host repeats.
 func (p *textPrinter) printLeftOut(l LeftOut) {
-	said := "what other hosts repeat"
+	said := "text repeated by other hosts"
 	if l.Blocks > 0 {
 		said = Counted(l.Blocks, "block") + ", on many of " + Counted(l.Pages, "different page")
 	}
@@ -186,7 +187,7 @@ func (p *textPrinter) cluster(c Cluster) error {
 			note = "  (translation, hreflang " + harmless.Line(m.Translation) + ")"
 		}
 		if m.Doubtful {
-			note += "  (doubtful: other text was left out of it)"
+			note += "  (doubtful: other text was not extracted)"
 		}
 		if _, err := fmt.Fprintf(p.w, "  %-5s %s  %s%s\n", harmless.Line(m.Verdict), resemblance(m.Resemblance), harmless.Line(m.URL), note); err != nil {
 			return err
@@ -200,7 +201,7 @@ func (p *textPrinter) end() error {
 		return nil
 	}
 	if p.clusters == 0 {
-		_, err := fmt.Fprintln(p.w, "\nNo page repeats another.")
+		_, err := fmt.Fprintln(p.w, "\nThere are no duplicates.")
 		return err
 	}
 	fmt.Fprintf(p.w, "\n%s, %s\n", Counted(p.clusters, "cluster"), Counted(p.members, "duplicate"))

@@ -34,7 +34,7 @@ func readAlone(text []byte) (hosts map[string]Alone, err error) {
 		return map[string]Alone{}, nil
 	}
 	if err := json.Unmarshal(text, &hosts); err != nil {
-		return nil, fmt.Errorf("read which hosts were left alone: %w: %v", ErrCorrupt, err)
+		return nil, fmt.Errorf("read suspended hosts: %w: %v", ErrCorrupt, err)
 	}
 	return hosts, nil
 }

@@ -17,9 +17,9 @@ const (
 	Redirect RecordKind = "redirect"  // answered with another URL, in Location
 	Error    RecordKind = "error"     // no answer, an error status, or a truncated body; Problem says which
 	Blocked  RecordKind = "blocked"   // robots.txt forbids it
-	Skipped  RecordKind = "skipped"   // a file that was passed over because it holds no text
+	Skipped  RecordKind = "skipped"   // a file that was passed over because it has no text
 	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail says what became of them
-	Later    RecordKind = "postponed" // not fetched, because of what was learned of its host; Detail says what
+	Later    RecordKind = "postponed" // not fetched, because of what was learned about its host; Detail says what
 )
 
 // A Record holds everything known of one URL except its text, sketch and links. It is stored as
@@ -167,7 +167,7 @@ type Tally struct {
 	Blocked   int64 `json:"blocked"`
 	Skipped   int64 `json:"skipped"` // files passed over because they hold no text
 	Sitemaps  int64 `json:"sitemaps,omitempty"`
-	Later     int64 `json:"postponed,omitempty"` // not fetched, because of what was learned of their hosts
+	Later     int64 `json:"postponed,omitempty"` // not fetched: URLs of these patterns kept returning duplicates
 	Unkept    int64 `json:"unkept"`              // duplicates whose text was not kept
 	Capped    int64 `json:"capped"`              // pages not compared with all leaders that they met
 	Bytes     int64 `json:"bytes"`               // of the decoded bodies of all records

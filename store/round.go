@@ -19,7 +19,7 @@ func LastRound(ctx context.Context, s interface {
 		return at, err
 	}
 	if at, err = time.Parse(time.RFC3339Nano, string(text)); err != nil {
-		return at, fmt.Errorf("read when the last round began: %w: %v", ErrCorrupt, err)
+		return at, fmt.Errorf("read the start of the last round: %w: %v", ErrCorrupt, err)
 	}
 	return at, nil
 }

@@ -124,7 +124,7 @@ func (s *alikeView) show(a Alike) {
 // likenAgain starts a comparison of all pages.
 func (v *View) likenAgain(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
-		http.Error(w, "this form is not one of this page: open the page again, and press the button there", http.StatusForbidden)
+		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
 		return
 	}
 	if v.opt.Alike != nil {

@@ -51,10 +51,10 @@ type findingGroup struct {
 
 // weights are the titles of the groups.
 var weights = map[audit.Weight]string{
-	audit.Fault: "Faults: visitors or search engines are led wrong",
-	audit.Doubt: "Doubts: these cost something, or may not be meant",
-	audit.Note:  "Notes: good to know",
-	audit.Fine:  "Fine: as it should be",
+	audit.Error:   "Errors: visitors or search engines are misled",
+	audit.Warning: "Warnings: they have a cost, or may be unintended",
+	audit.Note:    "Notes: good to know",
+	audit.OK:      "OK: as it should be",
 }
 
 // auditPage lists the findings, the most important first.
@@ -89,7 +89,7 @@ func (v *View) auditPage(_ context.Context, _ *http.Request) (*screen, error) {
 // remakeAudit starts a new audit.
 func (v *View) remakeAudit(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
-		http.Error(w, "this form is not one of this page: open the page again, and press the button there", http.StatusForbidden)
+		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
 		return
 	}
 	v.beside.Go(v.makeAudit)
@@ -145,11 +145,11 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	known := v.auditing.now()
 	if known.what == nil {
-		return nil, known.at, missing("No audit was made yet.")
+		return nil, known.at, missing("There is no audit yet.")
 	}
 	f := known.what.Find(name)
 	if f == nil {
-		return nil, known.at, missing("Nothing is found under the name " + name + ".")
+		return nil, known.at, missing("There is no finding named " + name + ".")
 	}
 	return f, known.at, nil
 }

@@ -34,14 +34,14 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 		return nil, err
 	}
 	c.A, c.B = &texts[0].Record, &texts[1].Record
-	s := &screen{name: "compare", title: "Why are these two the same?", Content: c}
+	s := &screen{name: "compare", title: "Why are these two duplicates?", Content: c}
 	for _, t := range texts {
 		switch {
 		case t.Record.Kind != store.Page:
-			c.Missing = "There is no page at " + t.Record.URL + "."
+			c.Missing = "There is no page " + t.Record.URL + "."
 			return s, nil
 		case !t.Kept:
-			c.Missing = "No text was kept of " + t.Record.URL + ": a crawl with --on-duplicate tag keeps it."
+			c.Missing = "The text was not kept of " + t.Record.URL + ": a crawl with --on-duplicate tag keeps it."
 			return s, nil
 		}
 	}

@@ -139,7 +139,7 @@ func (x *index) progress() progress {
 	defer x.mu.RUnlock()
 	p := progress{Read: int64(x.rows.live), All: x.all, Reading: !x.whole, Unread: x.rows.unread}
 	if x.failed != nil {
-		p.Failed = fmt.Sprintf("The store could not be read to its end: %v.", x.failed)
+		p.Failed = fmt.Sprintf("The store could not be read completely: %v.", x.failed)
 	}
 	return p
 }

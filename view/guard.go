@@ -38,7 +38,7 @@ func harden(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		from, mode := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Sec-Fetch-Mode")
 		if (from == "cross-site" || from == "same-site") && (r.Method != http.MethodGet || mode != "navigate") {
-			http.Error(w, "pages of other sites have no part in this one", http.StatusForbidden)
+			http.Error(w, "requests from other sites are refused", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -61,7 +61,7 @@ func (v *View) admit(next http.Handler) http.Handler {
 		}
 		cookie, err := r.Cookie(cookieName)
 		if err != nil || !same(cookie.Value, v.opt.Token) {
-			http.Error(w, "open this with the whole address that skink printed, which ends in ?token= and the token", http.StatusForbidden)
+			http.Error(w, "open the complete address that skink printed, with its token", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

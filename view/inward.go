@@ -264,9 +264,9 @@ func (v *View) turnAgain(w http.ResponseWriter, r *http.Request) {
 	var id dedup.Hash
 	switch {
 	case id.UnmarshalText([]byte(r.PathValue("id"))) != nil:
-		http.Error(w, "no page is called so", http.StatusNotFound)
+		http.Error(w, "there is no such page", http.StatusNotFound)
 	case !v.authentic(r):
-		http.Error(w, "this form is not one of this page: open the page again, and press the button there", http.StatusForbidden)
+		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
 	default:
 		v.beside.Go(v.turn)
 		http.Redirect(w, r, "/page/"+id.String()+"#in", http.StatusSeeOther)

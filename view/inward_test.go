@@ -115,7 +115,7 @@ func TestLinksIn(t *testing.T) {
 		body = get(t, server, path)
 	}
 	in := func(body string) string { return body[strings.Index(body, `id="in"`):] }
-	for _, want := range []string{"1 page links to it", "Page 1", "to 0 of 2", "<td>link</td>", "Count anew"} {
+	for _, want := range []string{"1 page links to it", "Page 1", "to 0 of 2", "<td>link</td>", "Find them again"} {
 		if !strings.Contains(in(body), want) {
 			t.Errorf("it does not say %q\n%s", want, in(body))
 		}

@@ -212,7 +212,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("it does not have %q\n%s", want, body)
 		}
 	}
-	if body := get(t, server, "/compare?a="+url.QueryEscape("https://a.example/one")+"&b="+idOf("https://a.example/gone").String()); !strings.Contains(body, "There is no page at https://a.example/gone.") {
+	if body := get(t, server, "/compare?a="+url.QueryEscape("https://a.example/one")+"&b="+idOf("https://a.example/gone").String()); !strings.Contains(body, "There is no page https://a.example/gone.") {
 		t.Errorf("a page that failed is compared:\n%s", body)
 	}
 }
@@ -235,7 +235,7 @@ func TestAudit(t *testing.T) {
 		t.Fatalf("nothing is broken:\n%s", body)
 	}
 	broken := get(t, server, "/audit/"+name[1])
-	for _, want := range []string{`href="/page/https:%2F%2Fa.example%2Fgone"`, "to what is gone", "To mend it"} {
+	for _, want := range []string{`href="/page/https:%2F%2Fa.example%2Fgone"`, "to what is gone", "<b>Fix:"} {
 		if !strings.Contains(broken, want) {
 			t.Errorf("the finding does not have %q\n%s", want, broken)
 		}
@@ -263,7 +263,7 @@ func TestAudit(t *testing.T) {
 // A running crawl is not slowed down by an audit that nobody asked for.
 func TestAuditOfCrawl(t *testing.T) {
 	_, server := newCrawlView(t)
-	if body := get(t, server, "/audit"); !strings.Contains(body, ">Make the audit<") || strings.Contains(body, "being gone through") {
+	if body := get(t, server, "/audit"); !strings.Contains(body, ">Run the audit<") || strings.Contains(body, "being gone through") {
 		t.Errorf("it is made:\n%s", body)
 	}
 }

@@ -18,7 +18,7 @@ const markedPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action
 const mostMarked = 1000 << 10
 
 // errFull ends the writing of a page that exceeds mostMarked.
-var errFull = errors.New("the page is too large to be shown whole")
+var errFull = errors.New("the page is too large to show completely")
 
 // A bounded is a buffer with a maximum size.
 type bounded struct{ bytes.Buffer }
@@ -52,7 +52,7 @@ func (v *View) markedPage(w http.ResponseWriter, r *http.Request) {
 		page.Truncate(max(bytes.LastIndexByte(page.Bytes(), '<'), 0)) // no tag is shown in half
 		page.Buffer.WriteString("<p>The rest of the page is not shown.</p>")
 	case err != nil:
-		http.Error(w, "The page cannot be shown with its text marked: "+harmless.Line(err.Error())+".", http.StatusNotFound)
+		http.Error(w, "The page cannot be shown: "+harmless.Line(err.Error())+".", http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

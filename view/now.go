@@ -376,7 +376,7 @@ func (v *View) events(w http.ResponseWriter, r *http.Request) {
 	case v.streams <- struct{}{}:
 		defer func() { <-v.streams }()
 	default:
-		http.Error(w, "too many browsers are told of this crawl already", http.StatusServiceUnavailable)
+		http.Error(w, "too many browsers follow this crawl", http.StatusServiceUnavailable)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -440,7 +440,7 @@ func (v *View) told(do func(Crawl)) http.HandlerFunc {
 		case v.opt.Crawl == nil:
 			http.Error(w, "no crawl runs here", http.StatusNotFound)
 		case !v.authentic(r):
-			http.Error(w, "this form is not one of this page: open the page again, and press the button there", http.StatusForbidden)
+			http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
 		default:
 			do(v.opt.Crawl)
 			http.Redirect(w, r, "/now", http.StatusSeeOther)

@@ -44,7 +44,7 @@ func (f *fakeCrawl) Now() Moment {
 
 func newCrawlView(t testing.TB) (*fakeCrawl, *httptest.Server) {
 	f := &fakeCrawl{moment: Moment{Tally: store.Tally{Unique: 5, Near: 2}, InFlight: 3, Left: 90 * time.Minute, Hosts: []HostNow{
-		{Name: "slow.example", State: Rests, Why: "asked us to wait; asked again in 9s", Requests: 2},
+		{Name: "slow.example", State: Rests, Why: "it asked for a pause; next request in 9s", Requests: 2},
 		{Name: "busy.example", State: Works, Requests: 40},
 	}}}
 	_, server := newView(t, small(t), func(o *Options) { o.Crawl = f })
@@ -109,13 +109,13 @@ func TestForms(t *testing.T) {
 func TestNow(t *testing.T) {
 	f, server := newCrawlView(t)
 	now := get(t, server, "/now")
-	for _, want := range []string{"Crawling, with 7 pages; about 1 h 30 min left", "1 works, 1 rests, 0 fail, of 2 hosts", "asked us to wait; asked again in 9s", "Newest clusters", "Fog at sea", "2 duplicates", ">Pause<"} {
+	for _, want := range []string{"Crawling, with 7 pages; about 1 h 30 min left", "1 works, 1 rests, 0 fail, of 2 hosts", "it asked for a pause; next request in 9s", "Newest clusters", "Fog at sea", "2 duplicates", ">Pause<"} {
 		if !strings.Contains(now, want) {
 			t.Errorf("it does not say %q\n%s", want, now)
 		}
 	}
 	f.Pause()
-	if now := get(t, server, "/now"); !strings.Contains(now, "Paused: nothing is asked for") || !strings.Contains(now, ">Go on<") {
+	if now := get(t, server, "/now"); !strings.Contains(now, "Paused: no requests") || !strings.Contains(now, ">Go on<") {
 		t.Errorf("it does not say that the crawl is paused\n%s", now)
 	}
 	_, still := newView(t, small(t), func(o *Options) {

@@ -97,7 +97,7 @@ func content(ctx context.Context, s store.Reader, name string, want store.Want) 
 	if err := id.UnmarshalText([]byte(name)); err != nil {
 		url, err := frontier.Canonical(name)
 		if err != nil {
-			return nil, missing("No page is called " + name + ".")
+			return nil, missing("There is no page " + name + ".")
 		}
 		id = dedup.Hash(frontier.ID(url))
 	}
@@ -106,7 +106,7 @@ func content(ctx context.Context, s store.Reader, name string, want store.Want) 
 		return nil, err
 	}
 	if pages[0] == nil {
-		return nil, missing("The store knows no page " + name + ".")
+		return nil, missing("The store has no page " + name + ".")
 	}
 	return pages[0], nil
 }
@@ -154,7 +154,7 @@ func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (a
 	slices.SortStableFunc(all, func(a, b neighbour) int { return cmp.Compare(b.Alike, a.Alike) })
 	all = all[:min(len(all), nearByText)]
 	if len(all) == 0 {
-		return nil, "No other page is like it.", nil
+		return nil, "No other page is similar.", nil
 	}
 	return all, "", v.measure(ctx, s, c, all)
 }

@@ -38,9 +38,9 @@ func foundText(by dedup.Method) string {
 	case dedup.ByText:
 		return "both have the same words"
 	case dedup.ByPairs:
-		return "counted when all pages were compared"
+		return "measured when all pages were compared"
 	case dedup.ByBands, dedup.BySuper, dedup.ByMega:
-		return "counted when the page was crawled"
+		return "measured when the page was crawled"
 	}
 	return ""
 }

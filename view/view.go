@@ -225,7 +225,7 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 		}{s.title, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), places, read})
 	}
 	if err != nil {
-		http.Error(w, fmt.Sprintf("the page could not be made: %v", err), http.StatusInternalServerError)
+		http.Error(w, fmt.Sprintf("show the page: %v", err), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

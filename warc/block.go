@@ -59,7 +59,7 @@ func (b *block) broken(err error) error {
 	return nil
 }
 
-var errNoEnd = errors.New("what follows its block is no end of a record: its Content-Length may be wrong")
+var errNoEnd = errors.New("its block is not followed by the end of a record: its Content-Length may be wrong")
 
 // end reads the end of the record behind the block. It returns io.EOF if the end is correct. Line
 // ends may be missing before another record, or at the end of the file.

@@ -139,7 +139,7 @@ func (r *Reader) toRecord() (int64, error) {
 
 // ErrShared means that a gzip member holds more than one record. All of them are read, but only the
 // first has an offset of its own. It is the only [Damage] that costs no record.
-var ErrShared = errors.New("its gzip member goes on behind it: the records there have no offset of their own; they are read all the same")
+var ErrShared = errors.New("its gzip member contains more records: they are read, but have no offset of their own")
 
 // share counts a record of the open member. It returns an error for the second record, which should
 // not be there.
@@ -274,4 +274,4 @@ func Begins(start []byte) bool {
 func IsARC(start []byte) bool { return bytes.HasPrefix(start, []byte("filedesc://")) }
 
 // ErrARC means that the file is in ARC, which is not supported.
-var ErrARC = errors.New("it is in ARC, the format before WARC, which is not read: convert it to WARC first, for example with: warcio recompress OLD.arc.gz NEW.warc.gz")
+var ErrARC = errors.New("ARC, the format before WARC, is not supported: convert it, for example with: warcio recompress OLD.arc.gz NEW.warc.gz")

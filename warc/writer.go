@@ -151,7 +151,7 @@ func (o Options) pack(dst []byte, parts ...[]byte) ([]byte, error) {
 	level := o.Level
 	switch {
 	case level < 0 || level > gzip.BestCompression:
-		return dst, fmt.Errorf("level of packing %d: try 1 to 9", level)
+		return dst, fmt.Errorf("compression level %d: try 1 to 9", level)
 	case level == 0 && size < tooShort:
 		level = gzip.NoCompression
 	case level == 0:
@@ -183,7 +183,7 @@ type Writer struct {
 // NewWriter begins an archive.
 func NewWriter(w io.Writer, opt Options) *Writer { return &Writer{to: w, opt: opt} }
 
-var errNoInfo = errors.New("write an archive: its first record is to be a warcinfo")
+var errNoInfo = errors.New("write an archive: its first record must be a warcinfo")
 
 // Write writes a record, and sets its Offset and Length. The first record should be a warcinfo.
 // Write holds the record in memory. After an error of the underlying writer, all further writes

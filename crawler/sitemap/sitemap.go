@@ -46,9 +46,9 @@ var (
 	// ErrBytes means that the file is longer than [MaxBytes].
 	ErrBytes = fmt.Errorf("it is longer than %d MB: the rest was not read", MaxBytes>>20)
 	// ErrEntries means that the file lists more than [MaxEntries].
-	ErrEntries = fmt.Errorf("it lists more than %d: the rest was not read", MaxEntries)
+	ErrEntries = fmt.Errorf("it lists more than %d URLs: the rest was not read", MaxEntries)
 	// ErrDepth means that the file nests its elements deeper than [MaxDepth].
-	ErrDepth = fmt.Errorf("its elements stand more than %d deep in each other: the rest was not read", MaxDepth)
+	ErrDepth = fmt.Errorf("its elements are nested more than %d deep: the rest was not read", MaxDepth)
 	// ErrNone means that the file is not a list, but a web page for example.
 	ErrNone = errors.New("it is no sitemap")
 )

@@ -113,7 +113,7 @@ type PrivateError struct {
 }
 
 func (e *PrivateError) Error() string {
-	return fmt.Sprintf("%s is at %s, which is not on the public internet", e.Host, e.Addr)
+	return fmt.Sprintf("%s has the address %s, which is not on the public internet", e.Host, e.Addr)
 }
 
 // A dialer makes the connections, and refuses special addresses.
@@ -219,7 +219,7 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 
 // errNoneAnswers replaces the dialer's error if that is about an address that was not permitted,
 // although another address was permitted.
-var errNoneAnswers = errors.New("none of its public addresses answers")
+var errNoneAnswers = errors.New("none of its addresses answers")
 
 // allows reports whether a host may have any address, because of its name.
 func (d *dialer) allows(address string) bool {

@@ -112,11 +112,11 @@ func contentCodings(h http.Header) ([]string, error) {
 		case decoders[name] != nil:
 			codings = append(codings, name)
 		case undecoded[name]:
-			return nil, &EncodingError{name, errors.New("a coding that was not asked for")}
+			return nil, &EncodingError{name, errors.New("unexpected content encoding")}
 		}
 	}
 	if len(codings) > maxCodings {
-		return nil, &EncodingError{strings.Join(codings[:maxCodings], ", "), fmt.Errorf("and more codings, %d in all", len(codings))}
+		return nil, &EncodingError{strings.Join(codings[:maxCodings], ", "), fmt.Errorf("%d content encodings in all", len(codings))}
 	}
 	return codings, nil
 }

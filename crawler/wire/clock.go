@@ -46,7 +46,7 @@ func (c *Clock) Used() time.Duration {
 // A TimeoutError is an exchange that took too long.
 type TimeoutError struct{ Limit time.Duration }
 
-func (e *TimeoutError) Error() string { return fmt.Sprintf("no whole answer within %v", e.Limit) }
+func (e *TimeoutError) Error() string { return fmt.Sprintf("no complete answer within %v", e.Limit) }
 func (e *TimeoutError) Timeout() bool { return true }
 
 // IsTimeout reports whether an error is a timeout.

@@ -45,11 +45,11 @@ const (
 
 var (
 	// ErrFlood means that a connection receives much and delivers next to nothing.
-	ErrFlood = errors.New("the server sends much and delivers next to nothing")
+	ErrFlood = errors.New("the server sends many bytes without content")
 
 	// ErrUnanswered means that a request was sent and not answered. The schedule decides whether to
 	// retry.
-	ErrUnanswered = errors.New("the server refused the request, or took it and closed the connection")
+	ErrUnanswered = errors.New("the server closed the connection without an answer")
 )
 
 // A wire is a connection that bounds the bytes it receives. It is below TLS.

@@ -32,7 +32,7 @@ var (
 	// ErrLocked means that another process has the file.
 	ErrLocked = errors.New("another process is writing it")
 	// ErrLacking means that a file lacks answers of pages, as after a power cut.
-	ErrLacking = errors.New("it lacks answers of pages")
+	ErrLacking = errors.New("the archive file lacks answers of pages")
 )
 
 // A LeftOpen is a file that a process is writing, or left open.
@@ -75,7 +75,7 @@ func Adopt(ctx context.Context, dir string, s pages, l LeftOpen, again requeue) 
 	}
 	defer f.Close()
 	if unlock == nil {
-		return false, 0, errors.New("the folder is on a file system without locks, so its worker may live")
+		return false, 0, errors.New("the folder is on a file system without locks, so the worker may still run")
 	}
 	defer unlock()
 	all, err := committed(ctx, s, l.mark)

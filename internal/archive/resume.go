@@ -18,7 +18,7 @@ import (
 )
 
 // ErrElsewhere means that the archive of the crawl is in another folder.
-var ErrElsewhere = errors.New("the archive of this crawl is elsewhere")
+var ErrElsewhere = errors.New("the archive of this crawl is in another folder")
 
 // Open creates the archive of a crawl in a folder, or resumes it: it truncates the open file after
 // the answer of the last committed page. It creates the folder if needed. lost is the number of
@@ -34,7 +34,7 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 	}
 	if opt.Worker != "" {
 		if err := enlist(ctx, s, opt.Worker); err != nil {
-			return nil, 0, fmt.Errorf("note that worker %s has an archive: %w", opt.Worker, err)
+			return nil, 0, fmt.Errorf("record the archive of worker %s: %w", opt.Worker, err)
 		}
 	}
 	known, err := readMark(ctx, s, opt.Worker)
@@ -118,7 +118,7 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 		return 0, err
 	}
 	if gone && moved && !a.has(m) {
-		return 0, fmt.Errorf("%w: go on in its folder, or move its files", ErrElsewhere)
+		return 0, fmt.Errorf("%w: use that folder, or move its files", ErrElsewhere)
 	}
 	if !gone {
 		a.file, a.unlock = f, unlock
@@ -200,7 +200,7 @@ func fetchAgain(ctx context.Context, requeue requeue, gone []answered) error {
 		items = append(items, g.item)
 	}
 	if _, err := requeue(ctx, items); err != nil {
-		return fmt.Errorf("put back pages whose answers are gone: %w", err)
+		return fmt.Errorf("queue pages again whose answers are lost: %w", err)
 	}
 	return nil
 }

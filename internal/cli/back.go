@@ -23,12 +23,12 @@ const usualRetry = "failed,given-up"
 
 func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 	f := &backFlags{flags: flags, schedule: session.DefaultSchedule()}
-	flags.StringVar(&f.retry, "retry", "", "try URLs again that are failed, given-up, blocked or outside (those that the scope admits now), with a comma between, or all of these; alone: failed and given-up")
+	flags.StringVar(&f.retry, "retry", "", "`STATES` try URLs again that are failed, given-up, blocked or outside (joined by commas), or all of these")
 	flags.Lookup("retry").NoOptDefVal = usualRetry
-	flags.StringVar(&f.recrawl, "recrawl", "", "visit again what was last visited longer ago than this AGE, such as 36h or 7d, or what is due by what is known of it")
-	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-least", "with --recrawl due, the shortest time between two visits of a page")
-	flags.Var(lasting(&f.schedule.Most, 1, "720h"), "recrawl-most", "with --recrawl due, the longest: also of pages that are gone")
-	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "failed visits in a row after which a page is gone; status 404 or 410 is gone at once; an empty page, or one that became the same as many others, is a failed visit")
+	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` visit pages again that were last visited longer ago than AGE (36h, 7d), or when each is due (due)")
+	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-least", "with --recrawl due: shortest time between two visits of a page")
+	flags.Var(lasting(&f.schedule.Most, 1, "720h"), "recrawl-most", "with --recrawl due: longest time between two visits of a page")
+	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "failed visits in a row after which a page is gone; 404 and 410 count at once")
 	return f
 }
 
@@ -52,7 +52,7 @@ func (f *backFlags) heed(args []string) (b session.Again, rest []string, err err
 	b.Retry, b.Recrawl, b.Due = f.retry, f.recrawl, f.recrawl == "due"
 	for _, name := range []string{"recrawl-least", "recrawl-most"} {
 		if f.flags.Changed(name) && !b.Due {
-			return b, args, usagef("--%s adds to --recrawl due: give both", name)
+			return b, args, usagef("--%s needs --recrawl due: give both", name)
 		}
 	}
 	if b.Recrawl != "" && !b.Due {

@@ -16,15 +16,14 @@ import (
 var checkCommand = command{
 	name:  "check",
 	args:  "[flags]",
-	short: "read all of a store, and say what is damaged",
+	short: "check a store for damage",
 	long: `
-Reads every file of a store, compares it with its checks, and says which are damaged
-and what that costs. It changes nothing. The exit code is 1 if something is damaged.
-While a crawl writes to a store, it cannot be checked: stop the crawl, check, and let it
-go on by the same command.
+Reads every file of a store and prints which are damaged, and what is lost. It changes
+nothing. The exit code is 1 if something is damaged. Stop the crawl first; afterwards the
+same command continues it.
 
-What is damaged is not given out: report and export go on past it and say so, and the
-next crawl into the store fetches those pages again.
+skink report and skink export leave damaged pages out and say so. The next crawl into the
+store fetches them again.
 
 Example: after a disk has reported errors
 
@@ -36,11 +35,11 @@ func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	dir := addStoreFlag(flags)
 	return func(_ context.Context, con Console, args []string) error {
 		if len(args) > 0 {
-			return usagef("check takes no argument, but %q: --store names the store", args[0])
+			return usagef("unexpected argument %q: name a store with --store", args[0])
 		}
 		found, err := badger.Check(*dir)
 		if errors.Is(err, store.ErrInUse) {
-			return fmt.Errorf("%s: %w, and check reads files that nobody is writing: stop that process (a crawl by Ctrl-C, it goes on later), and check then", *dir, store.ErrInUse)
+			return fmt.Errorf("%s: %w: stop that process first (a crawl with Ctrl-C; the same command continues it)", *dir, store.ErrInUse)
 		}
 		if err != nil {
 			return openError(*dir, err, true)
@@ -54,7 +53,7 @@ func printFinding(out io.Writer, dir string, f badger.Finding) error {
 		fmt.Fprintf(out, "%s: %s\n", d.File, d.What)
 	}
 	for _, d := range f.Index {
-		fmt.Fprintf(out, "%s: %s; the next crawl makes it anew\n", d.File, d.What)
+		fmt.Fprintf(out, "%s: %s; the next crawl rebuilds it\n", d.File, d.What)
 	}
 	if len(f.Damage) > 0 {
 		fmt.Fprintln(out, costText(f.Loss))
@@ -64,7 +63,7 @@ func printFinding(out io.Writer, dir string, f badger.Finding) error {
 	if len(f.Damage)+len(f.Index) > 0 || f.Loss.Transactions > 0 {
 		return exitError(exitFailed)
 	}
-	_, err := fmt.Fprintf(out, "%s is whole: %s\n", dir, report.Counted(f.Tally.Pages(), "page"))
+	_, err := fmt.Fprintf(out, "%s is not damaged: %s\n", dir, report.Counted(f.Tally.Pages(), "page"))
 	return err
 }
 
@@ -74,7 +73,7 @@ func damageError(dir string, l badger.Loss) error {
 	if len(l.Damage) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: what was printed is what is left of it. %s", dir, damageText(l))
+	return fmt.Errorf("%s: the output is incomplete. %s", dir, damageText(l))
 }
 
 // lossText describes the data that was found lost when a store was opened, or returns "" if nothing
@@ -86,9 +85,9 @@ func lossText(l badger.Loss) string {
 	case l.Transactions == 0:
 		return ""
 	case l.Records <= 0:
-		return "A power cut or a damaged log took the last moments of the store: what it knew before is whole, and a crawl goes on from there."
+		return "The last moments of the store were lost, by a power cut or a damaged log. Earlier data is complete; a crawl continues from there."
 	}
-	return fmt.Sprintf("A power cut or a damaged log took the last %s of the store: what came before is whole, and the next crawl fetches them again.", report.Counted(l.Records, "answer"))
+	return fmt.Sprintf("The last %s of the store were lost, by a power cut or a damaged log. Earlier data is complete; the next crawl fetches them again.", report.Counted(l.Records, "answer"))
 }
 
 func damageText(l badger.Loss) string {
@@ -110,10 +109,10 @@ func costText(l badger.Loss) string {
 	case l.Pending > 0:
 		text = fmt.Sprintf("the next crawl fetches %s again", report.Counted(l.Pending, "URL"))
 	case l.Names:
-		text = "how much is lost is not known"
+		text = "it is unknown how much is lost"
 	}
 	if l.Names {
-		text += "; the store's settings, its seeds, or how far its feed is may be lost, too"
+		text += "; settings, seeds or the position of the feed may be lost, too"
 	}
 	return text
 }
@@ -128,5 +127,5 @@ func mayGoOn(ctx context.Context, dir string, s store.Store) error {
 	if err != nil || tally.Pages() == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: %w: it lost the settings by which its pages are judged: skink export gives out what is left; choose another --store", dir, store.ErrCorrupt)
+	return fmt.Errorf("%s: %w: its settings are lost: save what is left with skink export, and choose another --store", dir, store.ErrCorrupt)
 }

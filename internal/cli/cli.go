@@ -55,12 +55,16 @@ type command struct {
 	name  string
 	args  string // the arguments after the flags
 	short string // one line
-	long  string // what it does, and an example
-	setup func(flags *pflag.FlagSet) func(ctx context.Context, con Console, args []string) error
+	long  string // what it does
+	more  string // details
+	setup func(flags *pflag.FlagSet) runFunc
 }
 
+// A runFunc runs a command whose flags are set.
+type runFunc = func(ctx context.Context, con Console, args []string) error
+
 func commands() []command {
-	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, viewCommand, tuneCommand, versionCommand}
+	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, viewCommand, tuneCommand, versionCommand, completionCommand(), manCommand()}
 }
 
 // A usageError is an invalid command line. The exit code is 2.
@@ -107,16 +111,12 @@ func interrupted(ctx context.Context, err error) error {
 
 func run(ctx context.Context, args []string, con Console) error {
 	if len(args) == 0 {
-		printUsage(con.Err)
+		printManual(con.Err)
 		return exitError(exitUsage)
 	}
 	switch args[0] {
 	case "help", "-h", "--help":
-		if len(args) > 1 {
-			return run(ctx, []string{args[1], "--help"}, con)
-		}
-		printUsage(con.Out)
-		return nil
+		return help(con.Out, args[1:])
 	case "--version":
 		return versionCommand.run(ctx, args[1:], con)
 	}
@@ -136,7 +136,7 @@ func noCommand(word string) error {
 		names = append(names, c.name)
 	}
 	if strings.HasPrefix(word, "-") {
-		return usagef("no command stands before %s: flags follow it, as in skink report --store docs", brief(word))
+		return usagef("the command is missing before %s: flags follow it, as in skink report --store docs", brief(word))
 	}
 	if nearest(word, names) == "" && frontier.HasScheme(word) {
 		return usagef("no command is called %s: did you mean skink crawl %s?", brief(word), brief(word))
@@ -145,33 +145,17 @@ func noCommand(word string) error {
 }
 
 func (c command) run(ctx context.Context, args []string, con Console) error {
-	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
-	flags.SortFlags = false
-	flags.Usage = func() {}
-	body := c.setup(flags)
-	help := flags.BoolP("help", "h", false, "print this")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			c.printHelp(con.Out, flags)
-			return nil
+	asked, all := helpAsked(args)
+	flags, body := c.newFlags()
+	if !asked {
+		if err := flags.Parse(args); err != nil {
+			return usagef("%s: %w", c.name, flagError(err, c.name, flags))
 		}
-		return usagef("%s: %w", c.name, flagError(err, c.name, flags))
+		asked, _ = flags.GetBool("help") // also -qh
 	}
-	if *help {
-		c.printHelp(con.Out, flags)
+	if asked {
+		c.printHelp(con.Out, all)
 		return nil
 	}
 	return body(ctx, con, flags.Args())
-}
-
-func printUsage(w io.Writer) {
-	fmt.Fprint(w, "skink crawls sites and knows which pages say the same thing.\n\nCommands:\n\n")
-	for _, c := range commands() {
-		fmt.Fprintf(w, "  skink %-28s %s\n", c.name+" "+c.args, c.short)
-	}
-	fmt.Fprint(w, "\nskink COMMAND --help prints its flags and an example.\nA first crawl, of a folder of HTML files, needs no network:\n\n  skink crawl testdata/site\n")
-}
-
-func (c command) printHelp(w io.Writer, flags *pflag.FlagSet) {
-	fmt.Fprintf(w, "%s\n\n%s\n\nFlags:\n%s", strings.TrimSpace("skink "+c.name+" "+c.args), strings.TrimSpace(c.long), flags.FlagUsages())
 }

@@ -23,20 +23,17 @@ var compareCommand = command{
 	args:  "[flags] A B",
 	short: "compare two pages by every measure",
 	long: `
-Compares the main texts of two files or URLs (- is standard input): every measure,
-and the passages they have in common. The verdict is that of a crawl: pages of fewer
-than --min-words are thin, unless they are the same. With --check the exit code is 3
-when they are not duplicates at the similarity asked for. --profile compares them as
-a published system does, and prints its score alone. A URL that you name is fetched
-at once: robots.txt is not asked.
+Compares the main texts of two files or URLs (- is standard input): every measure, and the
+passages they have in common. The verdict is that of a crawl. A URL is fetched at once,
+without reading robots.txt. With --store, A and B are pages of a store, as the crawl saw
+them.`,
+	more: `
+Pages with fewer than --min-words words are thin, unless their texts are equal. With --check
+the exit code is 3 if the pages are not duplicates. --profile compares as a published system
+does, and prints only its score.
 
-With --store A and B are pages of a store, by their URLs or ids: they are compared as the
-crawl saw them, by the rule it judged them by, unless a flag says another. That works also
-when the pages are gone, when they were files of a folder, and while a crawl runs.
-
-Example: how alike are an article and its printed version?
-
-  skink compare testdata/site/nature/fog.html testdata/site/print/fog.html`,
+With --store the pages are compared by the rule of their crawl, unless a flag changes it.
+This works also when the pages no longer exist, and while a crawl runs.`,
 	setup: setupCompare,
 }
 
@@ -54,15 +51,15 @@ type compareFlags struct {
 
 func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &compareFlags{flags: flags, rule: addRuleFlags(flags)}
-	flags.StringVar(&f.store, "store", "", "folder of a store: A and B are pages of it, by URL or id")
+	flags.StringVar(&f.store, "store", "", "`STORE` A and B are pages of this store, by URL or id")
 	f.rule.shingle.mayBeAuto = true
 	flags.Lookup("shingle").Usage += ", or auto: 8 words up to 3,500 characters, 9 up to 7,000, 10 above"
 	_ = flags.MarkHidden("scheme") // the output shows the results of all schemes
 	flags.BoolVar(&f.json, "json", false, "print a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with 3 if they are not duplicates")
-	flags.StringVar(&f.html, "html", "", "write a page to this file that shows both, with what they have in common marked")
+	flags.StringVar(&f.html, "html", "", "`FILE` write a page that shows both texts with the common passages marked")
 	f.private = addPrivateFlag(flags)
-	flags.StringVar(&f.profile, "profile", "", "compare as a published system does: "+profileNames())
+	flags.StringVar(&f.profile, "profile", "", "`PROFILE` compare as a published system does: "+profileNames())
 	return f.run
 }
 
@@ -76,16 +73,16 @@ func profileNames() string {
 
 func (f *compareFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(args) != 2 {
-		return usagef("compare: two pages are compared, and %d named: try skink compare --help", len(args))
+		return usagef("compare needs two pages, got %d: try skink compare --help", len(args))
 	}
 	if args[0] == "-" && args[1] == "-" {
 		return usagef("compare: only one of the two pages can be standard input")
 	}
 	switch {
 	case f.profile != "" && (f.check || f.html != ""):
-		return usagef("compare: --profile prints its score alone: leave --check and --html out")
+		return usagef("compare: --profile prints only its score: omit --check and --html")
 	case f.html == "-":
-		return usagef("compare: --html needs a file: standard output gets the measures")
+		return usagef("compare: --html needs a file, because the measures go to standard output")
 	}
 	fromStore := f.flags.Changed("store")
 	if !fromStore {
@@ -199,7 +196,7 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 		fmt.Fprintf(w, "%d of 6 super-shingles, %d of 15 mega-shingles\n", *r.Super, *r.Mega)
 	}
 	if r.Without != "" {
-		fmt.Fprintf(w, "no rules for %s in %s or %s: words stay as they are\n", r.Without, languageName(docs[0].Lang), languageName(docs[1].Lang))
+		fmt.Fprintf(w, "no rules for %s in %s or %s: words are not changed\n", r.Without, languageName(docs[0].Lang), languageName(docs[1].Lang))
 	}
 	return nil
 }
@@ -289,13 +286,13 @@ func (c *comparison) left(p pair, rule dedup.Rule) {
 	a, b := p.records[0], p.records[1]
 	if a == nil || b == nil {
 		c.LeftDiffers = leftDiffers(p.docs, rule)
-		c.leftSays = report.Counted(c.LeftDiffers, "word") + " that the pages differ in were left out of their texts; see skink extract --html"
+		c.leftSays = report.Counted(c.LeftDiffers, "word") + " in which the pages differ were not extracted; see skink extract --html"
 		return
 	}
 	if a.LeftHash != b.LeftHash {
 		c.LeftDiffers = max(a.LeftWords, b.LeftWords)
 	}
-	c.leftSays = fmt.Sprintf("the texts left out of the pages differ (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
+	c.leftSays = fmt.Sprintf("the texts that were not extracted differ (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
 }
 
 // leftDiffers counts the words of running text that were left out of only one of the pages. It
@@ -375,7 +372,7 @@ func (c *comparison) remark() string {
 	case c.B.Words == 0:
 		return "B has no text"
 	case c.Verdict == dedup.Thin:
-		return "--min-words 0 judges them all the same"
+		return "--min-words 0 compares them"
 	case c.Doubtful:
 		return "doubtful, for " + c.leftSays
 	case c.Verdict != dedup.Unique:

@@ -22,7 +22,7 @@ func (c *comparison) printText(w io.Writer) error {
 	}{{"A", &c.A}, {"B", &c.B}} {
 		fmt.Fprintf(t, "%s\t%s\t%s, %s, %s\n", s.letter, harmless.Line(s.Name), report.Counted(s.Words, "word"), report.Counted(s.Characters, "character"), report.Counted(s.Shingles, "shingle"))
 		if s.Without != "" {
-			fmt.Fprintf(t, "\t\tno rules for %s in %s: its words stay as they are\n", s.Without, languageName(s.Lang))
+			fmt.Fprintf(t, "\t\tno rules for %s in %s: its words are not changed\n", s.Without, languageName(s.Lang))
 		}
 	}
 	for _, r := range c.rows() {
@@ -36,7 +36,7 @@ func (c *comparison) printText(w io.Writer) error {
 
 func languageName(lang string) string {
 	if lang == "" {
-		return "a text of no known language"
+		return "a text of unknown language"
 	}
 	return "language " + harmless.Line(lang)
 }
@@ -53,7 +53,7 @@ func (c *comparison) rows() []row {
 	}
 	return []row{
 		{"resemblance", number(c.Resemblance), "exact, over " + c.shingles() + ": " + report.Counted(c.Common, "shingle") + " in common"},
-		{"uniqueness", number(c.Uniqueness), "what each has of its own: 1 - resemblance"},
+		{"uniqueness", number(c.Uniqueness), "1 - resemblance"},
 		{"estimate", number(c.Estimate), fmt.Sprintf("%.0f of %d minima are equal", c.Estimate*dedup.Minima, dedup.Minima)},
 		{"containment", number(c.AInB), "of A in B"},
 		{"", number(c.BInA), "of B in A"},

@@ -49,15 +49,15 @@ func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.C
 		page := firstKnown(pages)
 		switch {
 		case page == nil:
-			return nil, fmt.Errorf("%s knows no page %q: skink status --store %s --urls fetched lists those it has", dir, at, harmless.Quoted(dir))
+			return nil, fmt.Errorf("%s has no page %q: skink status --store %s --urls fetched lists its pages", dir, at, harmless.Quoted(dir))
 		case page.Record.Kind == store.Redirect:
 			at = page.Record.Location
 			continue
 		case page.Record.Kind != store.Page:
-			return nil, fmt.Errorf("%s: the crawl got no page there: %s", page.Record.URL, whyNoPage(&page.Record))
+			return nil, fmt.Errorf("%s: the crawl found no page: %s", page.Record.URL, whyNoPage(&page.Record))
 		case page.Record.NoText:
 			r := &page.Record
-			return nil, fmt.Errorf("%s: its text was not kept, for it is %s to %s: crawl with --on-duplicate tag to keep such texts", r.URL, r.Verdict, r.DuplicateOf)
+			return nil, fmt.Errorf("%s: its text was not kept because it is %s to %s: crawl with --on-duplicate tag to keep such texts", r.URL, r.Verdict, r.DuplicateOf)
 		}
 		return page, nil
 	}
@@ -90,9 +90,9 @@ func firstKnown(pages []*store.Content) *store.Content {
 func whyNoPage(r *store.Record) string {
 	switch r.Kind {
 	case store.Blocked:
-		return "robots.txt says no"
+		return "forbidden by robots.txt"
 	case store.Error:
 		return r.Problem
 	}
-	return "it holds no text"
+	return "it has no text"
 }

@@ -25,12 +25,12 @@ type corpusFlags struct {
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	f := &corpusFlags{maxBad: -1}
-	flags.Var(&f.include, "include", "read only files whose path matches this regular expression, of whatever kind (may be repeated)")
-	flags.Var(&f.exclude, "exclude", "read no file whose path matches this regular expression (may be repeated)")
-	flags.StringVar(&f.fields.Text, "text-field", "", "member of a JSON line that holds the text (default: the first of text, content, body, raw_content, document, html, raw_html)")
-	flags.StringVar(&f.fields.ID, "id-field", "", "member that names the line (default: the first of url, uri, id, _id, docid, doc_id, document_id, or else FILE:LINE)")
-	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read, instead of passing over it")
-	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 to stop at no number"), "max-bad", "stop when more records than this cannot be read; -1 never stops")
+	flags.Var(&f.include, "include", "`REGEXP` read only files whose path matches, of any kind (repeatable)")
+	flags.Var(&f.exclude, "exclude", "`REGEXP` read no file whose path matches (repeatable)")
+	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` field of a JSON line that holds the text (default: text, content, body, raw_content, document, html or raw_html)")
+	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` field that names the line (default: url, uri, id, _id, docid, doc_id or document_id, else FILE:LINE)")
+	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read")
+	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 to stop at no number"), "max-bad", "stop when more records than this cannot be read; -1: no limit")
 	return f
 }
 
@@ -63,11 +63,11 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	r.bad++
 	switch {
 	case r.strict:
-		return fmt.Errorf("%w%s: without --strict it is passed over", bad, r.help(bad))
+		return fmt.Errorf("%w%s: without --strict it is skipped", bad, r.help(bad))
 	case r.bad <= namedBad:
 		fmt.Fprintf(r.to, "skink: %s%s\n", harmless.Error(bad), r.help(bad))
 	case r.bad == namedBad+1:
-		fmt.Fprintln(r.to, "skink: more records cannot be read; they are counted, and not named")
+		fmt.Fprintln(r.to, "skink: further records that cannot be read are only counted")
 	}
 	if r.maxBad >= 0 && r.bad > r.maxBad {
 		return fmt.Errorf("%s cannot be read, and --max-bad allows %d", report.Counted(r.bad, "record"), r.maxBad)
@@ -79,9 +79,9 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 func (r *reading) help(bad *corpus.BadError) string {
 	switch {
 	case errors.Is(bad, corpus.ErrNoText):
-		return "; --text-field names the one that is"
+		return "; name the right field with --text-field"
 	case errors.Is(bad, corpus.ErrTooLong):
-		return "; with a larger --memory more are read"
+		return "; use a larger --memory to read larger records"
 	}
 	return ""
 }
@@ -90,7 +90,7 @@ func (r *reading) help(bad *corpus.BadError) string {
 func (r *reading) rest() string {
 	var b strings.Builder
 	if passed := r.passed.String(); passed != "" {
-		fmt.Fprintf(&b, "; passed over: %s", passed)
+		fmt.Fprintf(&b, "; skipped: %s", passed)
 	}
 	if r.bad > 0 {
 		fmt.Fprintf(&b, "; bad records: %s", report.Grouped(r.bad))
@@ -105,15 +105,15 @@ func (r *reading) rest() string {
 func (r *reading) nothing(withoutText int64) error {
 	switch passed := r.passed.String(); {
 	case withoutText > 0:
-		return fmt.Errorf("nothing was read: %s without text%s", report.Counted(withoutText, "record"), r.rest())
+		return fmt.Errorf("nothing to read: %s without text%s", report.Counted(withoutText, "record"), r.rest())
 	case passed != "":
-		return fmt.Errorf("nothing was read: passed over: %s: --include takes files of other kinds by their paths", passed)
+		return fmt.Errorf("nothing to read: skipped %s: read files of other kinds with --include", passed)
 	case r.bad > 0:
-		return fmt.Errorf("nothing was read: %s could not be read", report.Counted(r.bad, "record"))
+		return fmt.Errorf("nothing to read: %s could not be read", report.Counted(r.bad, "record"))
 	case r.unread > 0:
-		return fmt.Errorf("nothing was read: %s files or folders could not be read", report.Grouped(r.unread))
+		return fmt.Errorf("nothing to read: %s files or folders could not be read", report.Grouped(r.unread))
 	}
-	return errors.New("nothing was read: the files and folders named hold no text, or --include and --exclude leave none")
+	return errors.New("nothing to read: no text in these files and folders, or --include and --exclude leave none")
 }
 
 // corpusOutFlags are the flags for writing the records of a judged corpus.
@@ -124,9 +124,9 @@ type corpusOutFlags struct {
 
 func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	f := &corpusOutFlags{}
-	flags.StringVar(&f.unique, "unique", "", "write the records that are kept to this file, each as it was read and in their order, packed as its name says (.gz, .zst); - for standard output, without the report")
-	flags.StringVar(&f.duplicates, "duplicates", "", "write the others to this file, with skink_verdict, skink_duplicate_of and skink_resemblance; it may be the file of --unique")
-	flags.BoolVar(&f.annotate, "annotate", false, "add these members to the records of --unique, too")
+	flags.StringVar(&f.unique, "unique", "", "`FILE` write the kept records, unchanged and in order; compressed by file name (.gz, .zst); -: standard output, no report")
+	flags.StringVar(&f.duplicates, "duplicates", "", "`FILE` write the duplicates, with verdict, leader and resemblance; may be the file of --unique")
+	flags.BoolVar(&f.annotate, "annotate", false, "add verdict, leader and resemblance to the records of --unique, too")
 	return f
 }
 
@@ -151,7 +151,7 @@ type flagged struct{ flag, name string }
 
 func (f *corpusOutFlags) check() error {
 	if f.annotate && !f.given() {
-		return usagef("dedup: --annotate adds to the records that are written: name a file with --unique or --duplicates")
+		return usagef("dedup: --annotate needs --unique or --duplicates")
 	}
 	return nil
 }

@@ -23,50 +23,38 @@ import (
 var crawlCommand = command{
 	name:  "crawl",
 	args:  "[flags] SEED...",
-	short: "crawl sites, and judge each page as it comes",
+	short: "crawl sites and find duplicate pages",
 	long: `
-Crawls from the seeds, judges each page against those before it, and keeps all of
-it in a store. A SEED is a URL, a file of URLs (# begins a comment), - for URLs on
-standard input, or a folder of HTML files, which is served on loopback as
-http://FOLDER.localhost/ and crawled like a site.
+Crawls sites from the seeds, compares each page with the pages before it, and keeps the
+result in a store. A SEED is a URL, a file of URLs (# begins a comment), - for URLs on
+standard input, or a folder of HTML files, which is crawled as http://FOLDER.localhost/.
 
-A crawl that was stopped or killed is resumed by the same command, or without
-seeds; new seeds are added to it, and to a finished one with --add. A finished one
-comes back to its pages with --recrawl, and tries again what failed with --retry;
-a page that the server says was not modified is not sent again. The store knows
-how pages are judged; all other flags are to be given again, as the last line of the
-summary does. While it runs, the signal USR1, or Enter at a terminal, shows which
-hosts are slow and which are left alone.
+If a crawl is interrupted, run the same command again to continue.`,
+	more: `
+Without seeds, the crawl of the store continues. --add adds seeds to a finished crawl,
+--recrawl visits its pages again, and --retry tries failed URLs again. The store keeps the
+flags that decide how pages are compared. Give all other flags again; the last line of the
+summary shows the whole command. While a crawl runs, the signal USR1, or Enter at a
+terminal, prints which hosts are slow and which get no requests.
 
-Of pages with one text one leads, and the others are its duplicates. The first of these
-decides: the page that the others' leader names as its canonical URL; the host, in the
-order of --prefer, then of the seeds; a page in a sitemap; the page that was seen first
-with its text; https; a page whose language is the one it declares; the shortest path.
+Pages with the same text form a cluster, and one of them is the leader. The first of these
+rules that tells two pages apart decides: the canonical URL that the other's leader names;
+the order of hosts in --prefer, then of seeds; listed in a sitemap; first seen with its
+text; https; text in the declared language; shortest path.
 
-With --warc the answers are kept as a web archive (WARC 1.1), as they came: pages,
-errors, redirects, robots.txt. Each file is closed whole, with its index (CDXJ) beside
-it. With --from nothing is fetched: the pages of archives, of this or of other tools,
-are judged into the store as if they had been crawled, in the order in which they stand.
-Nothing is learned of their sites, for no fetch could be spared; what the crawl that wrote
-them found out to be errors (soft 404) is an error again.
+--warc keeps the answers as a web archive (WARC 1.1): pages, errors, redirects and
+robots.txt. Each file that is complete has an index (CDXJ) beside it. --from fetches
+nothing: it judges the pages of archives, also of other tools, in their order. It learns
+nothing about their sites. Pages that the first crawl recognised as soft 404 errors are
+errors again.
 
-With --markdown the store keeps each page's main text as Markdown beside the plain one:
-about a fifth more of the disk, and a quarter more of the time. It is in the feed, and
-skink export --markdown writes it.
+--markdown keeps each page's main text also as Markdown, for --feed and skink export
+--markdown. It takes about a fifth more disk space, and a quarter more time.
 
-URLs of patterns that keep returning known texts are postponed, but for samples. When
-nothing else is left, the run goes on with patterns whose samples gave new texts. The
-summary counts the rest; --budget off fetches it, and skink status --learned HOST
-shows why it was postponed.
-
-Example: two sites, near-duplicates kept without their text
-
-  skink crawl --on-duplicate skip https://example.org/ https://example.com/docs/
-
-Example: a crawl with its archive, and the archive judged by another rule
-
-  skink crawl --store docs --warc archive https://example.org/
-  skink crawl --store strict --similarity 0.9 --from archive`,
+URLs of a pattern that keeps returning known texts are postponed, except for samples. Near
+the end, the crawl fetches patterns whose samples had new texts. The summary counts the
+other postponed URLs: fetch them with --budget off. skink status --learned HOST shows the
+evidence.`,
 	setup: setupCrawl,
 }
 
@@ -101,60 +89,60 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f := &crawlFlags{opt: session.Defaults(), scope: crawler.ScopeHost, logFormat: "text"}
 	o := &f.opt.Crawl
 	f.store = addStoreFlag(flags)
-	flags.StringVar(&o.Worker, "worker", "", "name of this worker among those that share the store; two that run at once need two names (default: its machine and process)")
-	flags.BoolVar(&f.opt.Add, "add", false, "add these seeds to a store that holds a finished crawl of others")
+	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this worker; workers that share a store need different names (default: machine and process)")
+	flags.BoolVar(&f.opt.Add, "add", false, "add these seeds to a store that holds a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
 	f.rule.addLinksFlag(flags)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
-	flags.Var(&f.prefer, "prefer", "let pages whose URL matches this regular expression lead their copies (may be repeated; the first one goes first; default: the order of the seeds); a store keeps it")
+	flags.Var(&f.prefer, "prefer", "`REGEXP` pages whose URL matches lead their duplicates (repeatable, best first; default: the order of seeds)")
 	f.rule.addMarkdownFlags()
-	flags.StringVar(&f.opt.Feed, "feed", "", "write unique and thin pages to FILE as they come, or send them to an index of Elasticsearch or OpenSearch, https://HOST:9200/INDEX (see skink export), or print with - those that this run judges: skink export prints those of all runs")
+	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages as they come: to a file, to - (this run only), or to the URL of an index")
 
 	kept := &f.opt.Archive
-	flags.StringVar(&kept.Dir, "warc", "", "keep every answer that comes, as it came, in WARC files in this folder")
-	flags.Var(size(&kept.Size, 1, trySize), "warc-size", "with --warc, begin another file after so much")
-	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc, how digests are made: sha256 or sha1")
-	flags.StringArrayVar(&f.from, "from", nil, "judge the pages of this web archive, or of those in this folder, and fetch nothing (may be repeated)")
+	flags.StringVar(&kept.Dir, "warc", "", "`DIR` keep every answer in WARC files in this folder")
+	flags.Var(size(&kept.Size, 1, trySize), "warc-size", "with --warc: size at which the next file begins")
+	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: algorithm of the digests")
+	flags.StringArrayVar(&f.from, "from", nil, "`PATH` judge the pages of this web archive, or of a folder of archives, and fetch nothing (repeatable)")
 
-	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "what to follow: host, domain, prefix (the seed's folder) or any")
-	flags.Var(&f.include, "include", "follow only URLs that match this regular expression (may be repeated)")
-	flags.Var(&f.exclude, "exclude", "follow and check no URL that matches this regular expression (may be repeated)")
-	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "follow no link that says rel=nofollow; pages that say so of all their links are obeyed without it, see --ignore-nofollow")
-	flags.BoolVar(&o.CheckAssets, "check-assets", false, "ask whether the pictures, scripts, style sheets and other files are there that pages are made of: by HEAD, as politely as for pages")
-	flags.BoolVar(&o.CheckOthers, "check-external", false, "ask whether the pages of other sites are there that pages lead to, in the same way; they are not followed")
-	flags.Var(whole(&o.MaxDepth, 0, noLimit), "max-depth", "follow links so many steps from a seed, 0: any number")
+	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the same host, the same domain, below the seed's folder, or anywhere")
+	flags.Var(&f.include, "include", "`REGEXP` follow only URLs that match (repeatable)")
+	flags.Var(&f.exclude, "exclude", "`REGEXP` do not fetch or check URLs that match (repeatable)")
+	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "do not follow links with rel=nofollow")
+	flags.BoolVar(&o.CheckAssets, "check-assets", false, "check with HEAD whether pictures, scripts, style sheets and other files of pages exist")
+	flags.BoolVar(&o.CheckOthers, "check-external", false, "check with HEAD whether linked pages of other sites exist")
+	flags.Var(whole(&o.MaxDepth, 0, noLimit), "max-depth", "follow at most this many links from a seed, 0: no limit")
 
-	flags.Var(whole(&o.MaxPages, 0, noLimit), "max-pages", "stop when the store holds so many pages, 0: never")
-	flags.Var(lasting(&f.opt.MaxTime, 0, noLimit), "max-time", "stop this run after so long, 0: never")
-	flags.Var(size(&o.MaxBytes, 0, trySize), "max-bytes", "stop this run after fetching so much, 0: never")
-	flags.Var(whole(&o.HostBudget.Pages, 0, noLimit), "max-host-pages", "fetch so many pages and files from a host at most, 0: any number")
-	flags.Var(size(&o.HostBudget.Bytes, 0, trySize), "max-host-bytes", "fetch so much from a host at most, 0: any amount")
+	flags.Var(whole(&o.MaxPages, 0, noLimit), "max-pages", "stop when the store holds this many pages, 0: no limit")
+	flags.Var(lasting(&f.opt.MaxTime, 0, noLimit), "max-time", "stop this run after this time, 0: no limit")
+	flags.Var(size(&o.MaxBytes, 0, trySize), "max-bytes", "stop this run after fetching this much, 0: no limit")
+	flags.Var(whole(&o.HostBudget.Pages, 0, noLimit), "max-host-pages", "fetch at most this many pages and files from a host, 0: no limit")
+	flags.Var(size(&o.HostBudget.Bytes, 0, trySize), "max-host-bytes", "fetch at most this much from a host, 0: no limit")
 
-	flags.Var(whole(&o.Parallel, 1, "1 or more"), "parallel", "pages worked on at once; 128 if not given and the store is on a server")
-	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "URLs under way at once, of which most wait for an answer; three quarters of them at most for hosts that are slow or not known")
+	flags.Var(whole(&o.Parallel, 1, "1 or more"), "parallel", "pages processed at once; 128 by default if the store is on a server")
+	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "URLs fetched at once; most of them wait for an answer")
 	flags.Var(whole(&o.PerHost, 1, "1 or more"), "per-host", "requests at once to one host")
-	flags.Var(whole(&o.PerIP, 0, noLimit), "per-ip", "requests at once to an address that several hosts share, 0: any number")
-	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "least time between two requests to one host, more if it answers slowly; 0: none; a folder needs none")
-	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "longest delay that robots.txt or slow answers can ask for, 0: any")
+	flags.Var(whole(&o.PerIP, 0, noLimit), "per-ip", "requests at once to an IP address that several hosts share, 0: no limit")
+	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "shortest time between two requests to one host; longer if it answers slowly")
+	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "longest delay that robots.txt or slow answers can cause, 0: no limit")
 	flags.Var(lasting(&o.Timeout, 1, "30s"), "timeout", "longest time for one request and its answer")
-	flags.Var(whole(&o.Retries, 0, "0 for none"), "retries", "further tries after a problem that may pass")
-	flags.Var(lasting(&o.Grace, 0, "0 for none"), "grace", "time for what is in flight when the crawl is stopped, and for the index of --feed to take the rest")
-	flags.Var(size(&o.MaxSize, 1, trySize), "max-size", "largest page; of a larger one nothing is judged")
+	flags.Var(whole(&o.Retries, 0, "0 for none"), "retries", "further tries after a temporary error")
+	flags.Var(lasting(&o.Grace, 0, "0 for none"), "grace", "when the crawl is stopped: time to finish requests, and to send the rest to an index")
+	flags.Var(size(&o.MaxSize, 1, trySize), "max-size", "largest page that is judged")
 	f.memory = addMemoryFlag(flags)
-	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "what to call ourselves")
-	flags.StringVar(&f.contact, "contact", "", "where owners of sites can reach you, a URL or an email address; sent with --user-agent")
-	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow the links of pages that ask crawlers to follow none: for your own sites")
-	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not ask robots.txt: for your own sites")
+	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` User-Agent header")
+	flags.StringVar(&f.contact, "contact", "", "`CONTACT` URL or email address where site owners can reach you, sent with --user-agent")
+	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow links of pages whose robots meta tag says nofollow; for your own sites")
+	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; for your own sites")
 	f.private = addPrivateFlag(flags)
 
-	flags.Var(&f.metrics, "metrics", "serve Prometheus metrics and profiles at this address; a port alone is one of loopback")
-	flags.Var(&f.view, "view", "show the crawl and its store to a browser, as skink view does; --view=ADDR at another address")
+	flags.Var(&f.metrics, "metrics", "`ADDR` serve Prometheus metrics and profiles at this address; a port alone is on loopback")
+	flags.Var(&f.view, "view", "`ADDR` show the crawl in a browser, as skink view does")
 	flags.Lookup("view").NoOptDefVal = viewAddress
 	flags.Lookup("max-time").DefValue = "0" // as of other limits
-	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "how to say how it goes: text or json, a line each")
-	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json, a line for each URL: how it was answered and judged")
+	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "format of progress and summary")
+	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: one line per URL, with answer and verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 	return f
 }
@@ -180,7 +168,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 		return err
 	}
 	if len(args) > 0 && len(opt.Seeds.Items()) == 0 {
-		return usagef("the seeds hold no URL: try one, such as https://example.org/")
+		return usagef("the seeds contain no URL: try one, such as https://example.org/")
 	}
 	if err := outsideFolders(*f.store, opt.Seeds.Folders); err != nil {
 		return err
@@ -189,7 +177,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Crawl.Parallel)
 	if err != nil {
 		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
-			return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", withoutPassword(*f.store))
+			return usagef("no seeds, and no crawl to continue in %s: name a URL, a file of URLs, or a folder", withoutPassword(*f.store))
 		}
 		return err
 	}
@@ -228,13 +216,13 @@ func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output,
 func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session.Options, args []string) (err error) {
 	switch {
 	case len(args) > 0:
-		return usagef("--from judges what an archive holds, and fetches nothing: leave the seeds out")
+		return usagef("--from fetches nothing: omit the seeds")
 	case f.again.retry != "" || f.again.recrawl != "":
-		return usagef("--from judges what an archive holds, and asks no server again: leave --retry and --recrawl out")
+		return usagef("--from fetches nothing: omit --retry and --recrawl")
 	case f.learning.given() != "":
-		return usagef("--from judges all that an archive holds, and fetches nothing that could be spared: leave %s out", f.learning.given())
+		return usagef("--from fetches nothing: omit %s", f.learning.given())
 	case opt.Archive.Dir != "":
-		return usagef("--from and --warc: an archive needs no second one: leave --warc out")
+		return usagef("--from reads an archive and writes none: omit --warc")
 	case opt.Feed != "":
 		return usagef("--from and --feed: what is judged is printed by skink export when it is done")
 	}
@@ -284,9 +272,9 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	}
 	switch {
 	case opt.LogURLs && (f.logFormat != "json" || f.quiet):
-		return opt, args, usagef("--log-urls adds to --log-format json: give both, and no --quiet")
+		return opt, args, usagef("--log-urls needs --log-format json, without --quiet")
 	case f.rule.pictures && !f.rule.markdown:
-		return opt, args, usagef("--pictures adds to --markdown: give both")
+		return opt, args, usagef("--pictures needs --markdown: give both")
 	}
 	if dir := opt.Archive.Dir; dir != "" {
 		if err := mayWrite("--warc", filepath.Join(dir, "a.warc.gz"), nil); err != nil {
@@ -319,9 +307,9 @@ func (f *crawlFlags) agent() (string, error) {
 	agent := f.opt.Crawl.UserAgent
 	switch {
 	case agent == "":
-		return "", usagef("--user-agent is empty: servers want to know who asks: leave it out, or name a contact")
+		return "", usagef("--user-agent is empty: omit it, or name a contact")
 	case !printable(agent):
-		return "", usagef("--user-agent %q: a header takes printable ASCII only", agent)
+		return "", usagef("--user-agent %q: use printable ASCII characters only", agent)
 	case f.contact == "":
 		return agent, nil
 	case !printable(f.contact) || strings.ContainsAny(f.contact, "() ") || !strings.Contains(f.contact, "@") && !strings.Contains(f.contact, "://"):

@@ -27,32 +27,24 @@ const tempStore = "skink-dedup-"
 var dedupCommand = command{
 	name:  "dedup",
 	args:  "[flags] PATH...",
-	short: "judge files that are on disk already",
+	short: "find duplicates among files",
 	long: `
-Judges files as a crawl judges pages, and prints the report: HTML, Markdown, JSON Lines
-(an object a line, such as skink export writes), Parquet, web archives, any other UTF-8
-file as text, and folders of them, each also packed with gzip or zstd, whatever its name:
-- is standard input. A file is JSON Lines if its name ends in .jsonl or .ndjson, or if its
-first line is an object that holds a text. Which member is the text, and which names the
-line, is found by the names in use, or told.
+Compares the texts of files and folders as a crawl compares pages, and prints a report. It
+reads HTML, Markdown, JSON Lines, Parquet, web archives and plain text in UTF-8, also
+compressed with gzip or zstd; - is standard input. --unique and --duplicates write the
+records to files instead.`,
+	more: `
+A file is JSON Lines if its name ends in .jsonl or .ndjson, or if its first line is an
+object with a text. The fields of the text and of the name are found by their usual names,
+or given by --text-field and --id-field.
 
-In a folder, hidden files are left alone, and only what is meant for readers is read:
-HTML, Markdown, JSON Lines, and text with an ending such as .txt or a name such as
-README. The rest is passed over and counted by its kind, unless --include asks for it.
-Files that cannot be read are named and counted, and so are records: a line that is no
-JSON, or has no text. A file that is named twice is read once. The second line with one
-name is judged as "NAME (FILE:LINE)". With --store, a text that the store has under its
-name is known, and counted; another text under that name is a new visit of it.
+In a folder, only HTML, Markdown, JSON Lines and text files are read, such as *.txt and
+README. Hidden files are skipped. Other files are counted by kind; --include reads them.
+Files and records that cannot be read are counted, and the files are named. If two lines
+have one name, the second is called "NAME (FILE:LINE)". With --store, a text that the store
+has under its name counts as known; a different text is a new visit.
 
-With --unique and --duplicates the records come out as they came in, those that are kept
-and the others.
-
-Examples: every pair of texts that are at least 90 % the same; a corpus whose texts are
-in a member of their own; a corpus without its duplicates
-
-  skink dedup --pairs --similarity 0.9 testdata/site
-  skink dedup --text-field abstract --id-field doi papers.jsonl.zst
-  skink dedup --unique kept.jsonl.gz pages.jsonl.gz`,
+  skink dedup --pairs --similarity 0.9 testdata/site`,
 	setup: setupDedup,
 }
 
@@ -73,23 +65,23 @@ type dedupFlags struct {
 
 func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &dedupFlags{}
-	flags.StringVar(&f.store, "store", "", "folder or postgres:// address of a store to keep the judgement in (default: a temporary one)")
+	flags.StringVar(&f.store, "store", "", "`STORE` store for the result, a folder or a postgres:// address (default: a temporary one)")
 	f.rule = addRuleFlags(flags)
 	f.corpus = addCorpusFlags(flags)
 	f.records = addCorpusOutFlags(flags)
 	f.keep = addKeepFlags(flags)
-	flags.BoolVar(&f.pairs, "pairs", false, `print every similar pair instead: {"a","b","resemblance"} a line`)
+	flags.BoolVar(&f.pairs, "pairs", false, "print every similar pair instead, as {\"a\",\"b\",\"resemblance\"} lines")
 	f.memory = addMemoryFlag(flags)
 	f.form = addFormFlags(flags)
 	f.out = addOutFlags(flags)
 	f.outGiven = func() bool { return flags.Changed("out") }
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only, beside the report")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors and the report")
 	return f.run
 }
 
 func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error {
 	if f.pairs && f.form.given() {
-		return usagef("dedup: --pairs prints its own lines instead of the report: leave --format and --top out")
+		return usagef("dedup: --pairs prints lines instead of the report: omit --format and --top")
 	}
 	if err := f.records.check(); err != nil {
 		return err
@@ -140,7 +132,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if dir == "" {
 		disk.RemoveStale(os.TempDir(), tempStore)
 		if dir, err = os.MkdirTemp("", tempStore); err != nil {
-			return fmt.Errorf("make a temporary store: %w: --store names a place for it", err)
+			return fmt.Errorf("create a temporary store: %w: choose a place with --store", err)
 		}
 		defer os.RemoveAll(dir)
 	}
@@ -187,7 +179,7 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 			return err
 		}
 		if read {
-			return usagef("dedup: %s %s is a file that is to be read: name another one", f.flag, f.name)
+			return usagef("dedup: %s %s is also an input file: choose another file", f.flag, f.name)
 		}
 	}
 	return nil

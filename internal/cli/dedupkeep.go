@@ -42,10 +42,10 @@ const (
 
 func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	f := &keepFlags{flags: flags, keep: keepFirstText, rule: byResemblance, containment: defaultContainment}
-	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "which text of a cluster is kept: first, or longest, for which all are judged against all others")
-	flags.Var(oneOf(&f.rule, byResemblance, byContainment), "rule", "when a text may be dropped for one that it resembles: by resemblance alone, or by containment, only if nearly all it says is in the text that is kept, besides")
-	flags.Var(ratio(&f.containment, math.SmallestNonzeroFloat64, trying[float64]("a share above 0, up to 1")), "containment", "with --rule containment, the share of a text's runs of three words that must be in the text that is kept, above 0 to 1")
-	flags.StringVar(&f.against, "against", "", "folder of a store to judge against, which is not written to: its texts come before all others")
+	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "text of a cluster that is kept; longest compares all texts with all others")
+	flags.Var(oneOf(&f.rule, byResemblance, byContainment), "rule", "containment: drop a text only if the kept text contains nearly all of it")
+	flags.Var(ratio(&f.containment, math.SmallestNonzeroFloat64, trying[float64]("a share above 0, up to 1")), "containment", "with --rule containment: share of the text's three-word runs that the kept text must contain, up to 1")
+	flags.StringVar(&f.against, "against", "", "`DIR` drop also duplicates of texts in this store, which is not changed")
 	return f
 }
 
@@ -56,17 +56,17 @@ func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 func (f *keepFlags) check(d *dedupFlags) error {
 	switch {
 	case f.flags.Changed("containment") && f.rule != byContainment:
-		return usagef("--containment adds to --rule containment: give both")
+		return usagef("--containment needs --rule containment: give both")
 	case f.rule == byContainment && f.flags.Changed("form"):
-		return usagef("--rule containment holds texts against each other as they are: leave --form out")
+		return usagef("--rule containment compares unchanged texts: omit --form")
 	case f.longest() && d.store != "":
-		return usagef("--keep longest judges a corpus as a whole, and --store keeps what was judged in its order: leave one out")
+		return usagef("--keep longest and --store exclude each other, because a store keeps verdicts in the order of reading")
 	case f.longest() && d.pairs:
-		return usagef("--pairs keeps and drops nothing: leave --keep out")
+		return usagef("--pairs keeps and drops nothing: omit --keep")
 	case f.against != "" && d.store != "":
-		return usagef("--against judges against a store and leaves it as it is, and --store adds to one: leave one out")
+		return usagef("--against and --store exclude each other: --against does not change a store, --store adds to one")
 	case f.against != "" && (d.pairs || f.longest()):
-		return usagef("--against judges each text in its order: leave --pairs and --keep longest out")
+		return usagef("--against compares texts in their order: omit --pairs and --keep longest")
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 				return err
 			}
 			if !more || uint64(r.Num) > one.Num {
-				return errors.New("read the files again: they are not what they were: leave them alone until this ends")
+				return errors.New("read the files again: they have changed; do not change them while skink dedup runs")
 			}
 			if uint64(r.Num) == one.Num { // the records in between were bad
 				return again.take(r, one.Page)
@@ -245,11 +245,11 @@ func (s *secondReading) flush() error {
 // readTwice refuses inputs that can be read only once.
 func readTwice(paths []string) error {
 	if slices.Contains(paths, "-") {
-		return usagef("--keep longest reads twice what it writes with --unique and --duplicates: name files instead of -")
+		return usagef("--keep longest reads its input twice: name files instead of -")
 	}
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-			return usagef("--keep longest reads twice what it writes with --unique and --duplicates, and %s is no file", path)
+			return usagef("--keep longest reads its input twice, and %s is not a regular file", path)
 		}
 	}
 	return nil

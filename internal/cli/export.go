@@ -24,40 +24,33 @@ import (
 var exportCommand = command{
 	name:  "export",
 	args:  "[flags]",
-	short: "write the pages of a store for an index",
+	short: "write the pages of a store, for a search index",
 	long: `
-Writes the pages of a store, one JSON object a line, a row of Parquet or a text of WET: those that are
-unique or thin and do not ask to be left out of indexes, or with --include all every
-judged page with its verdict, also those that ask it (noindex). feed/SCHEMA.md says what
-each field holds. While a crawl runs, it writes those of one moment, and says on standard
-error of which. A file is packed as its name says (.gz, .zst); one that is there already
-is left as it is if there is nothing to write.
+Writes the pages of a store as JSON Lines, Parquet or WET, or sends them to an index of
+Elasticsearch or OpenSearch. It writes unique and thin pages without noindex, or with
+--include all every judged page with its verdict. feed/SCHEMA.md describes the fields. With
+--cursor it writes only what changed since the last export.`,
+	more: `
+While a crawl runs, the export shows one moment of it. If there is nothing to write, an
+existing file stays as it is.
 
-With --complete the pages have the verdicts of report --complete. --strip-repeated also
-leaves out of each text what its host repeats on many pages, where that stands before or
-behind all that is the page's own, and writes how many blocks and words those are. A page
-with fewer words of its own than --min-words of the crawl keeps its whole text.
+With --complete the verdicts are those of skink report --complete. --strip-repeated removes
+the text that a host repeats on many pages from the beginning and end of each text, and
+counts the removed blocks and words. A page that would keep fewer words than --min-words of
+its crawl keeps its whole text.
 
-With --since or --cursor it writes what changed instead. Each line says what it is:
-"change" is new, changed or gone; applied by id to an earlier export, in their order,
-the lines make of it what an export of today is. A page that became a duplicate is gone
-from a feed of unique pages, and one whose leader went is new in it.
+With --since or --cursor each line has a "change": new, changed or gone. Applied in order,
+by id, the lines turn the earlier export into the present one. A page that became a
+duplicate is gone from an export of unique pages; one whose leader disappeared is new.
 
-With --format wacz it writes the answers that a crawl --warc kept as one file, which a
-player of web archives shows: the archives as they are, their index, and the pages that
-are to be written as those at which a reader may begin.
+--format wacz writes the web archive of crawl --warc as one file for replay tools: the
+archive files, their index, and the list of pages.
 
-With --to it sends the pages to an index of Elasticsearch or OpenSearch instead, and
-deletes there what is gone. A page's id is the document's, so what is sent twice is there
-once; with --cursor, a run goes on where the last one was. Who you are is said by the
-environment: SKINK_INDEX_USER and SKINK_INDEX_PASSWORD, or SKINK_INDEX_API_KEY.
---print-mapping prints the body of the request that makes such an index.
+--to sends pages to an index and deletes pages that are gone. The id of a page is the id of
+its document, so a page that is sent twice is there once. The environment holds the
+credentials: SKINK_INDEX_USER and SKINK_INDEX_PASSWORD, or SKINK_INDEX_API_KEY.
+--print-mapping prints the request body that creates such an index.
 
-Examples: what an index wants, first all, then each time what changed; all of it as a
-table, without what has too little text; an index that is kept in step
-
-  skink export --cursor pages.cursor --out pages.jsonl
-  skink export --format parquet --without thin --out pages.parquet
   skink export --format wet --out pages.warc.wet.gz
   skink export --format wacz --out site.wacz
   skink export --to https://localhost:9200/pages --cursor pages.cursor`,
@@ -83,17 +76,17 @@ type exportFlags struct {
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &exportFlags{store: addStoreFlag(flags), format: feed.JSONLines, include: feed.Unique}
-	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ), "format", "jsonl, parquet, wet (a web archive of the texts) or wacz (the web archive of crawl --warc, as one file with its index and its pages)")
-	flags.StringVar(&f.archive, "warc", "", "with --format wacz, the folder of the web archive (default: where the crawl keeps it)")
-	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "unique (and thin) pages, or all judged pages")
-	flags.BoolVar(&f.markdown, "markdown", false, "write the main text as Markdown, too: headings, lists, tables, code, links; of a crawl that was begun with --markdown")
-	flags.Var(whole(&f.minWords, 0, "0 or more"), "min-words", "leave out pages of fewer words")
-	flags.StringSliceVar(&f.without, "without", nil, "leave out pages of a verdict: thin")
+	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ), "format", "lines of JSON, a table, a web archive of texts, or the archive of crawl --warc as one file")
+	flags.StringVar(&f.archive, "warc", "", "`DIR` with --format wacz: folder of the web archive (default: where the crawl keeps it)")
+	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "unique and thin pages, or all judged pages")
+	flags.BoolVar(&f.markdown, "markdown", false, "write the main text also as Markdown, if the crawl had --markdown")
+	flags.Var(whole(&f.minWords, 0, "0 or more"), "min-words", "leave out pages with fewer words")
+	flags.StringSliceVar(&f.without, "without", nil, "`thin` leave out thin pages")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
-	flags.BoolVar(&f.strip, "strip-repeated", false, "with --complete, leave out of each text what its host repeats on many pages; a field counts the words")
+	flags.BoolVar(&f.strip, "strip-repeated", false, "with --complete: remove text that a host repeats on many pages")
 	f.out = addOutFlags(flags)
-	flags.StringVar(&f.to, "to", "", "send the pages to this index of Elasticsearch or OpenSearch: https://HOST:9200/INDEX")
+	flags.StringVar(&f.to, "to", "", "`URL` send pages to this index of Elasticsearch or OpenSearch: https://HOST:9200/INDEX")
 	flags.BoolVar(&f.mapping, "print-mapping", false, "print a mapping for such an index, and do nothing else")
 	return f.run
 }
@@ -110,17 +103,17 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		return err
 	}
 	if f.since.cursor != "" && landing(f.since.cursor) == landing(f.out.out) {
-		return usagef("--cursor and --out name the same file, %s: name another for one of them", f.out.out)
+		return usagef("--cursor and --out name the same file, %s: use two files", f.out.out)
 	}
 	if f.since.given() && f.complete.complete {
-		return usagef("--complete judges all pages anew, and so has no changes: leave out --since and --cursor")
+		return usagef("--complete compares all pages again, so it has no changes: omit --since and --cursor")
 	}
 	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, set store.Settings, whole *complete.Whole) error {
 		if f.strip {
 			opt.Own = whole.Own
 		}
 		if f.markdown && set.Markdown == store.NoMarkdown {
-			return fmt.Errorf("%s holds no Markdown: a crawl keeps it that is begun with --markdown, into a new store; of pages that are in a web archive that needs no fetch: skink crawl --store NEW --markdown --from ARCHIVE", *f.store)
+			return fmt.Errorf("%s has no Markdown: crawl with --markdown into a new store, or without fetching from a web archive: skink crawl --store NEW --markdown --from ARCHIVE", *f.store)
 		}
 		if err := f.since.check(ctx, s, *f.store, opt.After); err != nil {
 			return err
@@ -140,7 +133,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 			err = f.since.keep(con, *f.store, from.last)
 		}
 		if err == nil && lines == 0 && !f.since.given() {
-			fmt.Fprintf(con.Err, "%s holds no page to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
+			fmt.Fprintf(con.Err, "%s has no page to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
 		}
 		return err
 	})
@@ -163,23 +156,23 @@ func (f *exportFlags) options() (feed.Options, error) {
 	}
 	switch {
 	case f.to != "" && (f.out.out != "-" || f.format != feed.JSONLines):
-		return opt, usagef("--to sends pages to an index, and writes no file: leave --out and --format out")
+		return opt, usagef("--to sends pages to an index and writes no file: omit --out and --format")
 	case f.to != "" && f.complete.complete:
-		return opt, usagef("--complete judges all pages anew, and an index is kept in step with what was judged: leave one of --to and --complete out")
+		return opt, usagef("--to and --complete exclude each other, because an index follows the verdicts of the crawl")
 	case f.archive != "" && f.format != formatWACZ:
-		return opt, usagef("--warc says where the answers of a crawl are, which --format wacz alone writes: give both")
+		return opt, usagef("--warc needs --format wacz: give both")
 	case f.format == formatWACZ:
 		return opt, f.checkWACZ()
 	case opt.Format == feed.WET && f.since.given():
-		return opt, usagef("--format wet has no form for what is gone: leave out --since and --cursor, or try jsonl")
+		return opt, usagef("--format wet cannot say that a page is gone: omit --since and --cursor, or try jsonl")
 	case opt.Format == feed.Parquet && f.out.out == "-":
-		return opt, usagef("--format parquet is no text: name a file with --out")
+		return opt, usagef("--format parquet is binary: name a file with --out")
 	case f.strip && !f.complete.complete:
-		return opt, usagef("--strip-repeated needs --complete, which finds what a host repeats: give both")
+		return opt, usagef("--strip-repeated needs --complete: give both")
 	case f.strip && f.complete.wholeText:
-		return opt, usagef("--whole-text does not look for what a host repeats: leave one of --strip-repeated and --whole-text out")
+		return opt, usagef("--strip-repeated and --whole-text exclude each other")
 	case f.strip && f.markdown:
-		return opt, usagef("--strip-repeated leaves text out that the Markdown still has: leave one of --strip-repeated and --markdown out")
+		return opt, usagef("--strip-repeated and --markdown exclude each other, because repeated text stays in the Markdown")
 	}
 	return opt, nil
 }
@@ -190,11 +183,11 @@ const formatWACZ = "wacz"
 func (f *exportFlags) checkWACZ() error {
 	switch {
 	case f.out.out == "-":
-		return usagef("--format wacz is no text: name a file with --out")
+		return usagef("--format wacz is binary: name a file with --out")
 	case f.since.given():
-		return usagef("--format wacz holds an archive as a whole: leave out --since and --cursor")
+		return usagef("--format wacz writes a whole archive: omit --since and --cursor")
 	case f.markdown:
-		return usagef("--format wacz holds pages as they came: leave --markdown out")
+		return usagef("--format wacz writes pages as the server sent them: omit --markdown")
 	}
 	return nil
 }
@@ -208,9 +201,9 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		case err != nil:
 			return err
 		case len(dirs) == 0:
-			return usagef("%s does not say where its web archive is: name the folder with --warc; a crawl keeps one with --warc, too", *f.store)
+			return usagef("%s has no web archive: crawl with --warc, or name the folder of an archive with --warc", *f.store)
 		case len(dirs) > 1:
-			return usagef("the workers of %s have their web archives in %s: bring the files into one folder, and name it with --warc", withoutPassword(*f.store), strings.Join(dirs, " and "))
+			return usagef("the workers of %s have their web archives in %s: copy the files into one folder, and name it with --warc", withoutPassword(*f.store), strings.Join(dirs, " and "))
 		}
 		dir = dirs[0]
 	}
@@ -234,7 +227,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	missing, _ := errors.AsType[*feed.MissingError](err)
 	switch {
 	case missing != nil && left[missing.Name] != "":
-		return fmt.Errorf("pages of the store are in %s, which is not complete: %s", missing.Name, left[missing.Name])
+		return fmt.Errorf("pages of the store are in the archive file %s, which is not complete: %s", missing.Name, left[missing.Name])
 	case errors.Is(err, feed.ErrNoArchive):
 		return fmt.Errorf("%s: %w: try skink crawl --warc", *f.store, err)
 	case err != nil:

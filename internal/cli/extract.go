@@ -23,24 +23,18 @@ import (
 var extractCommand = command{
 	name:  "extract",
 	args:  "[flags] PAGE...",
-	short: "print what a crawl would take as the main text",
+	short: "print the main text of pages",
 	long: `
-Prints the main text of HTML or text, as a crawl would take it, of files, of URLs, or
-of standard input (-). Of a web archive (WARC or WET, packed or not) it is that of each
-page in it. What holds no text is named on standard error and passed over,
-and the exit code is then 1. A URL that you name is fetched at once: robots.txt is not
-asked.
+Prints the main text of files, URLs or standard input (-), as a crawl would extract it. Of a
+web archive (WARC or WET, compressed or not) it prints the main text of every page. Input
+without text is named on standard error, and the exit code is then 1. A URL is fetched at
+once, without reading robots.txt.
 
-With --html it is the page that is printed, its words without its looks: what is
-taken is green, a box that a rule suspects has a red bar. It is safe to open.
+--html prints the page without its styles: extracted text is green, a box that a rule left
+out has a red bar. The output is safe to open. --markdown prints headings, lists, tables,
+code, links and emphasis as Markdown, with URLs as the page wrote them.
 
-With --markdown it is the main text as Markdown: headings, lists, tables, code with its
-language, links, emphasis, and with --pictures the pictures in it. It has the blocks of
-the text, so what a crawl would leave out is not in it. With --json it is added as
-"markdown". Addresses are as the page wrote them. A crawl keeps it beside the text if it
-is begun with --markdown, and then skink export has it.
-
-Examples: a line of JSON for each file; a page to look at; its text as Markdown
+Examples: a line of JSON; a page to look at; the text as Markdown
 
   skink extract --json testdata/site/index.html
   skink extract --html testdata/site/index.html > marked.html
@@ -81,11 +75,11 @@ type extractFlags struct {
 
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &extractFlags{}
-	flags.BoolVar(&f.json, "json", false, `print {"path","title","lang","text","words",...} a line`)
-	flags.BoolVar(&f.html, "html", false, "print the page with the taken text marked, safe to open; of one page")
-	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to the line")
-	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown, keep the pictures in the text")
-	flags.BoolVar(&f.alt, "alt", false, "with --json, add the alternative texts of the pictures in the text")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object per page: {\"path\",\"title\",\"lang\",\"text\",\"words\",...}")
+	flags.BoolVar(&f.html, "html", false, "print the page with the extracted text marked; for one page, safe to open")
+	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to the object")
+	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown: keep pictures")
+	flags.BoolVar(&f.alt, "alt", false, "with --json: add the alternative texts of pictures")
 	f.private = addPrivateFlag(flags)
 	return f.run
 }
@@ -95,15 +89,15 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 	case len(args) == 0:
 		return usagef("extract: no file or URL is named: try skink extract --help")
 	case f.html && f.json:
-		return usagef("extract: --html and --json are two forms of one answer: choose one")
+		return usagef("extract: --html and --json exclude each other")
 	case f.html && len(args) > 1:
-		return usagef("extract: --html shows one page: name one")
+		return usagef("extract: --html takes one page")
 	case f.html && f.markdown:
-		return usagef("extract: --html and --markdown are two forms of one answer: choose one")
+		return usagef("extract: --html and --markdown exclude each other")
 	case f.pictures && !f.markdown:
-		return usagef("extract: --pictures adds to --markdown: give both")
+		return usagef("extract: --pictures needs --markdown: give both")
 	case f.alt && !f.json:
-		return usagef("extract: --alt adds to --json: give both")
+		return usagef("extract: --alt needs --json: give both")
 	}
 	if err := checkURLs(args); err != nil {
 		return err
@@ -212,7 +206,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {
-		return 0, usagef("extract: --html shows one page, and %s is a web archive: try --json", name)
+		return 0, usagef("extract: --html takes one page, and %s is a web archive: try --json", name)
 	}
 	damaged := func(err error) {
 		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, harmless.Error(err))

@@ -22,9 +22,9 @@ type learnFlags struct {
 
 func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
 	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps), flags: flags}
-	flags.Var(&f.sitemaps, "sitemaps", "on: read the sitemaps of seeds that are hosts, those that robots.txt names and /sitemap.xml; or off")
-	flags.Var(&f.learn, "learn", "on: learn from the pages of a site which patterns of its URLs return known texts; or off")
-	flags.Var(&f.budget, "budget", "on: postpone URLs of patterns that keep returning known texts; off: fetch them, and those that earlier runs postponed")
+	flags.Var(&f.sitemaps, "sitemaps", "read the sitemaps of seeds that are hosts")
+	flags.Var(&f.learn, "learn", "learn which URL patterns of a site return known texts")
+	flags.Var(&f.budget, "budget", "postpone URLs of patterns that keep returning known texts; off: fetch them, also those postponed earlier")
 	return f
 }
 

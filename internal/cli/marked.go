@@ -21,18 +21,18 @@ import (
 // store's crawl, and extracts the text with the current extractor.
 func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error {
 	if r.Archive.File == "" {
-		return errors.New("its page was not kept: a crawl with --warc keeps pages beside their texts")
+		return errors.New("the store has only its text: crawl with --warc to keep pages")
 	}
 	dirs, err := archive.Folders(ctx, s)
 	switch {
 	case err != nil:
 		return err
 	case len(dirs) == 0:
-		return fmt.Errorf("its page is in %s, and the store does not say where that archive is", r.Archive.File)
+		return fmt.Errorf("its page is in the archive file %s, and the store does not know the folder of the archive", r.Archive.File)
 	}
 	f, err := openArchived(dirs, filepath.Base(r.Archive.File))
 	if err != nil {
-		return fmt.Errorf("its page cannot be read: %w", err)
+		return fmt.Errorf("read the page: %w", err)
 	}
 	defer f.Close()
 	if _, err := f.Seek(r.Archive.Offset, io.SeekStart); err != nil {
@@ -45,13 +45,13 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("its page in %s cannot be read: %w", r.Archive.File, err)
+		return fmt.Errorf("read the page in the archive file %s: %w", r.Archive.File, err)
 	case page == nil || page.Item.URL != r.URL || len(page.Body) == 0:
-		return fmt.Errorf("%s has no page of it", r.Archive.File)
+		return fmt.Errorf("the archive file %s does not contain it", r.Archive.File)
 	}
 	doc, err := extract.Options{Page: true}.Parse(page.Body, page.Header.Get("Content-Type"))
 	if err != nil {
-		return fmt.Errorf("its page in %s cannot be taken apart: %w", r.Archive.File, err)
+		return fmt.Errorf("parse the page in the archive file %s: %w", r.Archive.File, err)
 	}
 	return doc.WriteHTML(w)
 }

@@ -14,7 +14,7 @@ const leastMemory = 64 << 20
 
 func addMemoryFlag(flags *pflag.FlagSet) *int64 {
 	m := int64(memory.Default)
-	flags.Var(size(&m, leastMemory, "64MB or more"), "memory", "get along with so much memory: pages wait for each other where they would need more")
+	flags.Var(size(&m, leastMemory, "64MB or more"), "memory", "memory to use; pages wait while it is full")
 	return &m
 }
 

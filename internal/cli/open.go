@@ -23,7 +23,7 @@ import (
 )
 
 func addStoreFlag(flags *pflag.FlagSet) *string {
-	return flags.String("store", session.DefaultStore, "folder of the store, or postgres://USER@HOST[,HOST...]/DATABASE?schema=NAME for one that many workers share")
+	return flags.String("store", session.DefaultStore, "`STORE` folder of the store, or postgres://USER@HOST/DATABASE?schema=NAME")
 }
 
 // A writeStore is a store that is open for writing.
@@ -111,7 +111,7 @@ func isFolder(name string) error {
 	case name == "":
 		return errNoFolder
 	case frontier.HasScheme(name):
-		return usagef("--store %s is a URL: name a folder, or postgres://USER@HOST/DATABASE for a store on a server; a URL to crawl is given without --store", brief(name))
+		return usagef("--store %s is a URL: name a folder or postgres://USER@HOST/DATABASE; give a URL to crawl without --store", brief(name))
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func outsideFolders(name string, folders []string) error {
 			dir = to
 		}
 		if below, err := filepath.Rel(dir, at); err == nil && filepath.IsLocal(below) {
-			return usagef("the store %s is in the folder %s, which is to be crawled: name a folder outside it with --store", name, dir)
+			return usagef("the store %s is inside the folder %s that is crawled: name a folder outside it with --store", name, dir)
 		}
 	}
 	return nil
@@ -168,19 +168,19 @@ func (n newStore) discard() error {
 func openError(dir string, err error, toRead bool) error {
 	switch {
 	case errors.Is(err, store.ErrNotExist):
-		return fmt.Errorf("%s: %w: skink crawl and skink dedup make one, --store names another", dir, store.ErrNotExist)
+		return fmt.Errorf("%s: %w: create one with skink crawl or skink dedup, or name another with --store", dir, store.ErrNotExist)
 	case errors.Is(err, store.ErrInUse):
 		return fmt.Errorf("%s: %w: wait until it ends, or choose another --store", dir, store.ErrInUse)
 	case errors.Is(err, store.ErrCorrupt):
-		return fmt.Errorf("%w: choose another --store, or put a copy in its place", err)
+		return fmt.Errorf("%w: choose another --store, or restore a copy", err)
 	case errors.Is(err, fs.ErrPermission) && toRead:
-		return fmt.Errorf("%w: reading a store takes the right to read its folder and files", err)
+		return fmt.Errorf("%w: you need permission to read the folder and its files", err)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w: a crawl takes the right to write to the store's folder and files: have it given to you, or crawl into a copy", err)
+		return fmt.Errorf("%w: you need permission to write to the folder and its files; or crawl into a copy", err)
 	case errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w: a crawl writes to the store's folder: crawl into a copy of it elsewhere", err)
+		return fmt.Errorf("%w: the folder is read-only; crawl into a copy of it", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("%w: opening a store takes some room: make some, and run the command again", err)
+		return fmt.Errorf("%w: free some disk space, and run the command again", err)
 	}
 	return err
 }
@@ -222,7 +222,7 @@ func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, err
 	for until := time.Now().Add(waitForAnswer); ; {
 		r, askErr := remote.Open(ctx, dir)
 		if askErr == nil {
-			fmt.Fprintf(say, "skink: %s: %s is writing to it; this is as of %s\n", dir, r.By(), r.Moment().UTC().Format(time.RFC3339))
+			fmt.Fprintf(say, "skink: %s: in use by %s; this is its state at %s\n", dir, r.By(), r.Moment().UTC().Format(time.RFC3339))
 			return &readStore{Reader: r, close: r.Close}, nil
 		}
 		s, err := open(dir, badger.Options{ReadOnly: true})
@@ -234,7 +234,7 @@ func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, err
 		case !errors.Is(err, store.ErrInUse):
 			return nil, err
 		case time.Now().After(until) && errors.Is(askErr, remote.ErrBusy):
-			return nil, fmt.Errorf("%s: %w: try again when one of them has ended", dir, askErr)
+			return nil, fmt.Errorf("%s: %w: try again later", dir, askErr)
 		case time.Now().After(until):
 			return nil, err
 		}
@@ -246,7 +246,7 @@ func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, err
 func answerReaders(s *badger.Store, dir, command string, say func(error)) (stop func() error) {
 	server, err := remote.Serve(dir, command, func() (remote.Snapshot, error) { return s.Snapshot() })
 	if err != nil {
-		say(fmt.Errorf("%w: until this ends, nobody else can read %s", err, dir))
+		say(fmt.Errorf("%w: other commands cannot read %s until this one ends", err, dir))
 		return func() error { return nil }
 	}
 	return server.Close

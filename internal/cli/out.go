@@ -23,7 +23,7 @@ type outFlags struct {
 
 func addOutFlags(flags *pflag.FlagSet) *outFlags {
 	f := &outFlags{}
-	flags.StringVar(&f.out, "out", "-", "file to write, packed as its name says (.gz, .zst), - for standard output")
+	flags.StringVar(&f.out, "out", "-", "`FILE` file to write, compressed by its name (.gz, .zst); -: standard output")
 	return f
 }
 
@@ -42,7 +42,7 @@ func (f *outFlags) write(con Console, write func(w io.Writer) error) error {
 	}
 	err := writeFile(f.out, func(w io.Writer) error { return f.writeSome(w, write) })
 	if errors.Is(err, errNothing) {
-		fmt.Fprintf(con.Err, "there is nothing to write, and %s is left as it was\n", f.out)
+		fmt.Fprintf(con.Err, "nothing to write: %s is unchanged\n", f.out)
 		return nil
 	}
 	return err
@@ -101,7 +101,7 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 	disk.RemoveStale(filepath.Dir(name), tempPrefix(name))
 	f, err := os.CreateTemp(filepath.Dir(name), tempPrefix(name)+"*")
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("write %s: there is no folder %s: make it first", name, filepath.Dir(name))
+		return fmt.Errorf("write %s: the folder %s does not exist: create it first", name, filepath.Dir(name))
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
@@ -146,7 +146,7 @@ func writeInto(name string, write func(w io.Writer) error) error {
 func mayWrite(flag, name string, inputs []string) error {
 	for at := filepath.Dir(landing(name)); ; at = filepath.Dir(at) {
 		if badger.IsStore(at) {
-			return usagef("%s %s is in the folder of a store, %s, which is no place for other files: name another", flag, name, at)
+			return usagef("%s %s is inside the store %s: choose another folder", flag, name, at)
 		}
 		if at == filepath.Dir(at) {
 			break
@@ -158,7 +158,7 @@ func mayWrite(flag, name string, inputs []string) error {
 	}
 	for _, in := range inputs {
 		if info, err := os.Stat(in); err == nil && os.SameFile(info, to) {
-			return usagef("%s %s would write over %s, which is read: name another file", flag, name, in)
+			return usagef("%s %s would overwrite %s, which is being read: choose another file", flag, name, in)
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func readPage(ctx context.Context, con Console, options extract.Options, private
 			err = fmt.Errorf("%s: %w", name, warc.ErrARC)
 		}
 		if _, missing := os.Stat(name); errors.Is(missing, fs.ErrNotExist) && withScheme(name) != "" {
-			err = fmt.Errorf("there is no file %q: check its name, or did you mean %s?", name, withScheme(name))
+			err = fmt.Errorf("file %q does not exist: check its name, or did you mean %s?", name, withScheme(name))
 		}
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func checkURLs(names []string) error {
 func pageOf(options extract.Options, name string, body []byte, kind string) (*extract.Document, error) {
 	doc, err := options.Parse(body, kind)
 	if errors.Is(err, extract.ErrNotText) {
-		return nil, fmt.Errorf("%s holds no text: it is %s", name, extract.MediaType(body, kind))
+		return nil, fmt.Errorf("%s has no text: it is %s", name, extract.MediaType(body, kind))
 	}
 	return doc, err
 }
@@ -96,9 +96,9 @@ func readInput(con Console, name string) ([]byte, error) {
 func plainError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && frontier.HasScheme(name):
-		return fmt.Errorf("%q is a URL, and this command reads files: skink crawl, compare and extract take URLs", name)
+		return fmt.Errorf("%q is a URL, and this command reads files: use skink crawl, compare or extract", name)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no file %q: check its name, and the folder you are in", name)
+		return fmt.Errorf("file %q does not exist: check its name and the current folder", name)
 	case errors.Is(err, syscall.EISDIR):
 		return fmt.Errorf("%q is a folder: name files in it", name)
 	}

@@ -20,23 +20,18 @@ import (
 var reportCommand = command{
 	name:  "report",
 	args:  "[flags]",
-	short: "print what repeats in a store, or what is to be mended on its sites",
+	short: "print the duplicates of a store, or the audit of its sites",
 	long: `
-Prints who repeats whom: totals, the share of duplicates of each host, and the
-clusters with their leaders. --complete compares all pages with all others after
-the crawl, so that the clusters do not depend on the order in which pages came.
-Text that returns on many pages of a host is left out of that comparison, and
-named in the report; --whole-text compares it, too, and --similarity asks for another
-resemblance than the crawl did, without a new crawl. While a crawl runs, the report is
-of one moment of it, and standard error says of which. --changes prints what changed
-between visits of pages.
+Prints which pages are duplicates of which: totals, the share of duplicates of each host,
+and the clusters with their leaders. --about audit prints what to fix on the sites: broken
+links, redirects, canonical URLs, titles and more. --changes prints what changed between
+visits. While a crawl runs, the report shows one moment of it.
 
---about audit prints what the owner of a site would mend, with what each finding means:
-broken links, redirects, canonical URLs, titles and more. --about with the name of a
-list, or of one of its findings, prints that alone, and --about pages every URL with all
-that is known of it. --fail-on ends with exit code 4 if a site keeps a bound no more.
+--complete compares all pages with all others after the crawl, so that the clusters do not
+depend on the order of the crawl. It leaves out text that a host repeats on many pages, and
+lists it; --whole-text compares it, too.
 
-Example: a page to open in a browser, a table for a spreadsheet, a check
+Examples: a page for a browser, another similarity, a table, a check for CI
 
   skink report --format html --out report.html
   skink report --complete --similarity 0.5
@@ -58,9 +53,9 @@ type reportFlags struct {
 
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
-	flags.BoolVar(&f.changes, "changes", false, "print what changed between visits instead, the most changed first, with what was added and removed")
-	flags.StringVar(&f.about, "about", "", "print what is to be mended instead: audit for all of it, or the name of a list, such as broken, or of a finding, such as titles.missing")
-	flags.StringVar(&f.failOn, "fail-on", "", "exit with code 4 if one of these bounds is crossed: NAME>NUMBER or NAME>SHARE%, with commas between them, such as 'duplicates>5%,broken>0'")
+	flags.BoolVar(&f.changes, "changes", false, "print what changed between visits, most changed pages first")
+	flags.StringVar(&f.about, "about", "", "`PART` print the site audit (audit), one of its lists (broken) or findings (titles.missing), or every URL (pages)")
+	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'")
 	return f.run
 }
 
@@ -71,10 +66,10 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 		return err
 	}
 	if f.changes && (f.about != "" || f.failOn != "") {
-		return usagef("--changes is a report of its own: give it without --about and --fail-on")
+		return usagef("--changes, --about and --fail-on exclude each other")
 	}
 	if f.changes && (f.complete.complete || opt.Format != report.Text && opt.Format != report.JSON) {
-		return usagef("--changes is printed as text or json, and not with --complete")
+		return usagef("--changes needs --format text or json, without --complete")
 	}
 	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, settings store.Settings, w *complete.Whole) error {
 		if f.changes {
@@ -224,8 +219,8 @@ type formFlags struct {
 
 func addFormFlags(flags *pflag.FlagSet) *formFlags {
 	f := &formFlags{flags: flags, format: report.Text}
-	flags.Var(oneOf(&f.format, report.Text, report.JSON, report.CSV, report.HTML), "format", "text, json, csv or html")
-	flags.Var(whole(&f.top, 1, "1 or more"), "top", "clusters, or rows of each finding, that are shown; the rest is counted (default: all in json and csv, else what a person reads)")
+	flags.Var(oneOf(&f.format, report.Text, report.JSON, report.CSV, report.HTML), "format", "format of the report")
+	flags.Var(whole(&f.top, 1, "1 or more"), "top", "clusters, or rows of each finding, to show (default: all in json and csv)")
 	return f
 }
 
@@ -243,9 +238,9 @@ type completeFlags struct {
 
 func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	c := &completeFlags{flags: flags}
-	flags.BoolVar(&c.complete, "complete", false, "judge all pages against all others, whatever the order of the crawl was")
-	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete, compare also text that returns on many pages of a host")
-	flags.Var(similarity(&c.similarity), "similarity", "with --complete, resemblance from which a page is near (default: that of the crawl)")
+	flags.BoolVar(&c.complete, "complete", false, "compare all pages with all others, so that the order of the crawl does not matter")
+	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete: compare also text that a host repeats on many pages")
+	flags.Var(similarity(&c.similarity), "similarity", "with --complete: least resemblance of a near-duplicate (default: that of the crawl)")
 	return c
 }
 
@@ -261,13 +256,13 @@ func (c *completeFlags) over(settings store.Settings) store.Settings {
 // and closes the store. whole is nil without that comparison.
 func withStore(ctx context.Context, con Console, dir string, args []string, how *completeFlags, do func(s store.Reader, settings store.Settings, whole *complete.Whole) error) (err error) {
 	if len(args) > 0 {
-		return usagef("unexpected %q: a store is named by --store", args[0])
+		return usagef("unexpected argument %q: name a store with --store", args[0])
 	}
 	if how.wholeText && !how.complete {
-		return usagef("--whole-text adds to --complete: give both")
+		return usagef("--whole-text needs --complete: give both")
 	}
 	if how.flags.Changed("similarity") && !how.complete {
-		return usagef("--similarity asks for another judgement than that of the crawl: give --complete, too")
+		return usagef("--similarity needs --complete: give both")
 	}
 	s, err := openToRead(ctx, dir, con.Err)
 	if err != nil {

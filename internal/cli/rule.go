@@ -26,12 +26,12 @@ type ruleFlags struct {
 // addOnDuplicateFlag adds --on-duplicate, which a store keeps too.
 func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
 	r.onDuplicate = session.Tag
-	flags.Var(oneOf(&r.onDuplicate, session.Tag, session.Skip), "on-duplicate", "what to keep of a duplicate: tag (its text, and its links are followed) or skip (its record only; links are followed of seeds, home pages and pages whose leader is on another host); a store keeps what it began with")
+	flags.Var(oneOf(&r.onDuplicate, session.Tag, session.Skip), "on-duplicate", "keep a duplicate's text and follow its links (tag), or keep only its record (skip)")
 }
 
 // addLinksFlag adds --links, which is not part of the rule but which a store keeps too.
 func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
-	flags.Var(&r.links, "links", "on: keep where pages link to, and with which words, so that a report can say what leads to a URL; off: only follow them")
+	flags.Var(&r.links, "links", "store the links of pages, so that a report can say what links to a URL")
 }
 
 // ruleFlagNames are the flags that addRuleFlags, addMarkdownFlags, addLinksFlag and
@@ -43,21 +43,21 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	set := &r.set
 	r.shingle.units = set.Shingle
 	flags.Var(similarity(&set.Similarity), "similarity",
-		fmt.Sprintf("resemblance to its leader from which a page is near, %.2f to 1", dedup.LeastSimilarity()))
-	flags.Var(&r.shingle, "shingle", "words, or --unit, in a shingle")
-	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "what a shingle is made of: word or char")
-	flags.Var(whole(&set.Step, 1, "1"), "step", "units between the starts of two shingles; as many as are in one, which is the most, lays them end to end")
-	flags.BoolVar(&set.Unordered, "unordered", false, "let the order of the units inside a shingle not count")
-	flags.StringVar(&set.Form, "form", set.Form, "what else to take from the words, in de en es fr it nl pl pt ru sv uk: nofunction, noadjectives, singular, stem, joined by commas (other languages: at most stem)")
-	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "how candidates are found: bands, super or mega")
-	flags.Var(whole(&set.MinWords, 0, "0 to compare every page that has a word"), "min-words", "words under which a page is thin and compared with nobody")
+		fmt.Sprintf("least resemblance of a near-duplicate, %.2f to 1", dedup.LeastSimilarity()))
+	flags.Var(&r.shingle, "shingle", "words (or --unit) in a shingle")
+	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "unit of a shingle")
+	flags.Var(whole(&set.Step, 1, "1"), "step", "units from the start of one shingle to the start of the next, at most --shingle")
+	flags.BoolVar(&set.Unordered, "unordered", false, "ignore the order of units inside a shingle")
+	flags.StringVar(&set.Form, "form", set.Form, "`FORM` words to compare: plain, or some of nofunction, noadjectives, singular, stem, joined by commas")
+	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "how candidates are found")
+	flags.Var(whole(&set.MinWords, 0, "0 to compare every page that has a word"), "min-words", "pages with fewer words are thin and are not compared")
 	return r
 }
 
 // addMarkdownFlags adds the flags for keeping Markdown with each text.
 func (r *ruleFlags) addMarkdownFlags() {
-	r.flags.BoolVar(&r.markdown, "markdown", false, "keep the main text as Markdown, too, for skink export --markdown and for --feed; a store begins with it or never has it")
-	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown, keep the pictures in the text")
+	r.flags.BoolVar(&r.markdown, "markdown", false, "store the main text also as Markdown; only when a store is new")
+	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep pictures")
 }
 
 // keeps returns in which form texts are kept as Markdown.

@@ -52,11 +52,11 @@ func parseSeed(all *session.Seeds, arg string, in io.Reader) error {
 	info, err := os.Stat(arg)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return usagef("seed %s is no URL, and there is no such file or folder: %s", brief(arg), urlHint(arg))
+		return usagef("seed %s is not a URL, a file or a folder: %s", brief(arg), urlHint(arg))
 	case err != nil:
 		return usagef("seed %s: %w", brief(arg), disk.Reason(err))
 	case info.IsDir() && badger.IsStore(arg):
-		return usagef("seed %q is a store, no site: its crawl is resumed by skink crawl --store %s", arg, harmless.Quoted(arg))
+		return usagef("seed %q is a store, not a site: continue its crawl with skink crawl --store %s", arg, harmless.Quoted(arg))
 	case info.IsDir():
 		dir, err := filepath.Abs(arg)
 		if err == nil {
@@ -79,7 +79,7 @@ func addSeed(all *session.Seeds, raw string) error {
 		return usageError{Err: err}
 	}
 	if namesUser(raw) {
-		return usagef("a URL of %s names a user or a password: skink sends none; try %s", frontier.HostOf(u), u)
+		return usagef("a URL of %s contains a user or a password, which skink does not send: try %s", frontier.HostOf(u), u)
 	}
 	all.Add(session.Seeds{URLs: []string{u}})
 	return nil
@@ -117,7 +117,7 @@ func readList(all *session.Seeds, name string, r io.Reader) error {
 			continue
 		}
 		if !frontier.HasScheme(line) {
-			return usagef("%s, line %d: %s is no URL: %s", name, n, brief(line), urlHint(line))
+			return usagef("%s, line %d: %s is not a URL: %s", name, n, brief(line), urlHint(line))
 		}
 		if err := addSeed(all, line); err != nil {
 			return usagef("%s, line %d: %w", name, n, err)
@@ -125,7 +125,7 @@ func readList(all *session.Seeds, name string, r io.Reader) error {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return usagef("%s, line %d: longer than 1 MB: a list of seeds has a URL a line", name, n)
+		return usagef("%s, line %d: longer than 1 MB: a list of seeds has one URL per line", name, n)
 	case err != nil:
 		return usagef("%s, line %d: %w", name, n, err)
 	}
@@ -141,15 +141,15 @@ func checkList(name string, head []byte) error {
 	kind := extract.MediaType(head, "")
 	switch {
 	case kind == "text/plain" && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")):
-		return usagef("%s is JSON, no list of seeds: use skink dedup, or give a file with a URL a line", name)
+		return usagef("%s is JSON, not a list of seeds: use skink dedup, or give a file with one URL per line", name)
 	case kind == "text/plain":
 		return nil
 	case kind == "text/html":
-		return usagef("%s is an HTML page, no list of seeds: give its folder, or use skink extract or skink dedup", name)
+		return usagef("%s is an HTML page, not a list of seeds: give its folder, or use skink extract or skink dedup", name)
 	case kind == "application/xml":
-		return usagef("%s is a feed, no list of seeds: give its URL, or a file with a URL a line", name)
+		return usagef("%s is a feed, not a list of seeds: give its URL, or a file with one URL per line", name)
 	}
-	return usagef("%s is no text (%s): a list of seeds has a URL a line", name, kind)
+	return usagef("%s is not text (%s): a list of seeds has one URL per line", name, kind)
 }
 
 // brief quotes a text, shortened to fit on a line.

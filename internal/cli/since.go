@@ -28,8 +28,8 @@ type sinceFlags struct {
 
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
 	f := &sinceFlags{}
-	flags.StringVar(&f.since, "since", "", "write what changed since a TIME, such as 2026-11-22 or 2026-11-22T09:30:00Z, or a CURSOR that an export printed, or start")
-	flags.StringVar(&f.cursor, "cursor", "", "write what changed since the cursor in FILE, all of it if there is no such file yet, and keep the new one there")
+	flags.StringVar(&f.since, "since", "", "`TIME` write what changed since TIME (2026-11-22, 2026-11-22T09:30:00Z), a cursor, or start")
+	flags.StringVar(&f.cursor, "cursor", "", "`FILE` write what changed since the cursor in FILE (all, if there is no file), and save the new cursor")
 	return f
 }
 
@@ -43,7 +43,7 @@ func (f *sinceFlags) heed(opt *feed.Options) error {
 	case !f.given():
 		return nil
 	case f.since != "" && f.cursor != "":
-		return usagef("--since and --cursor both say where to begin: give one of them")
+		return usagef("--since and --cursor exclude each other")
 	}
 	opt.Changes = true
 	from := f.since
@@ -99,7 +99,7 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 	if f.cursor != "" {
 		what, anew = fmt.Sprintf("the cursor %s in %s", after, f.cursor), "another file for --cursor"
 	}
-	return fmt.Errorf("%s stands behind the last change of %s, which is at %s: it is of another store, or the store was put back; to export all pages again, try %s", what, storeName, end, anew)
+	return fmt.Errorf("%s is after the last change of %s, which is at %s: it belongs to another store, or the store was restored; to export all pages again, try %s", what, storeName, end, anew)
 }
 
 // A followed store records the last change that it returned.
@@ -132,7 +132,7 @@ func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) erro
 	if last == "" {
 		from = sinceStart
 	}
-	fmt.Fprintf(con.Err, "go on from here with: skink export --store %s --since %s\n", harmless.Quoted(storeName), harmless.Quoted(from))
+	fmt.Fprintf(con.Err, "next time, continue with: skink export --store %s --since %s\n", harmless.Quoted(storeName), harmless.Quoted(from))
 	if f.cursor == "" || last == "" {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (f *sinceFlags) read() (string, error) {
 	case err != nil:
 		return "", plainError(f.cursor, err)
 	case !info.Mode().IsRegular(), info.Size() > mostCursor:
-		return "", fmt.Errorf("--cursor %s: it is no file with a cursor: name another", f.cursor)
+		return "", fmt.Errorf("--cursor %s: not a cursor file: choose another file", f.cursor)
 	}
 	b, err := os.ReadFile(f.cursor)
 	if err != nil {
@@ -168,7 +168,7 @@ func (f *sinceFlags) write(at store.Cursor) error {
 	case err != nil:
 		return err
 	case now != f.held:
-		return fmt.Errorf("keep the cursor: %s was changed since this export read it, and is left as it is: run one export at a time with it", f.cursor)
+		return fmt.Errorf("write cursor: %s was changed while this export ran, and was not overwritten: run one export at a time", f.cursor)
 	case now == string(at):
 		return nil
 	}
@@ -177,7 +177,7 @@ func (f *sinceFlags) write(at store.Cursor) error {
 		return err
 	}
 	if err := writeFile(f.cursor, write); err != nil {
-		return fmt.Errorf("keep the cursor: %w", err)
+		return fmt.Errorf("write cursor: %w", err)
 	}
 	f.held = string(at)
 	return nil

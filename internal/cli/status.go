@@ -24,22 +24,14 @@ import (
 var statusCommand = command{
 	name:  "status",
 	args:  "[flags]",
-	short: "print how far a crawl has come",
+	short: "print the progress of a crawl",
 	long: `
-Counts the URLs of a store by how they ended, or lists those of one state with the
-reason:
+Counts the URLs of a store by state, or lists the URLs of one state with the reason:
 
-  pending      still to fetch
-  fetched      answered with a page or a file
-  redirected   answered with another URL
-  blocked      robots.txt says no
-  postponed    not fetched: their patterns kept returning known texts
-  failed       no page there
-  given-up     tried as often as --retries allows
-  outside      linked to, but out of scope or too deep
+` + termLines(store.URLStates()) + `
 
-While a crawl runs, it is the crawl that answers, and standard error says as of when.
-Of a store that workers share it lists these too: what each holds, and how fast it is.
+While a crawl runs, the status shows one moment of it. Of a store that several workers
+share, it also lists the workers: their hosts and their speed.
 
 Example: what could not be fetched, and why
 
@@ -58,11 +50,11 @@ type statusFlags struct {
 
 func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &statusFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.urls, "urls", "", "list the URLs of a state instead: pending, fetched, redirected, blocked, postponed, failed, given-up or outside")
-	flags.StringVar(&f.learned, "learned", "", "print what was learned of this HOST, or of that of a URL, instead, with the evidence")
-	flags.StringVar(&f.forget, "forget", "", "forget what was learned of this HOST; what it postponed a later run looks at again")
+	flags.StringVar(&f.urls, "urls", "", "`STATE` list the URLs of a state: pending, fetched, redirected, blocked, postponed, failed, given-up or outside")
+	flags.StringVar(&f.learned, "learned", "", "`HOST` print what the crawl learned about the URLs of a host, with the evidence")
+	flags.StringVar(&f.forget, "forget", "", "`HOST` forget what the crawl learned about a host; a later run fetches what was postponed")
 	f.format = "text"
-	flags.Var(oneOf(&f.format, "text", "json"), "format", "text, or json: one object, with --urls one a line")
+	flags.Var(oneOf(&f.format, "text", "json"), "format", "format; json with --urls is one object per line")
 	return f.run
 }
 
@@ -70,11 +62,11 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 	asked := slices.IndexFunc(session.States, func(s session.NamedState) bool { return s.Name == f.urls })
 	switch {
 	case len(args) > 0:
-		return usagef("status takes no argument, but %q: --store names the store", args[0])
+		return usagef("unexpected argument %q: name a store with --store", args[0])
 	case f.urls != "" && asked < 0:
 		return usagef("--urls %q: try pending, fetched, redirected, blocked, postponed, failed, given-up or outside", f.urls)
 	case f.urls != "" && f.learned != "" || f.forget != "" && f.urls+f.learned != "":
-		return usagef("--urls, --learned and --forget are three questions: give one")
+		return usagef("--urls, --learned and --forget exclude each other")
 	}
 	if f.forget != "" {
 		return forget(ctx, *f.store, hostNamed(f.forget))
@@ -150,13 +142,13 @@ func printStatus(ctx context.Context, out io.Writer, s store.Reader, asJSON bool
 func (h hostStatus) note() string {
 	var notes []string
 	if h.Alone != "" {
-		notes = append(notes, "left alone by the last run: "+harmless.Line(h.Alone))
+		notes = append(notes, "suspended by the last run: "+harmless.Line(h.Alone))
 	}
 	if h.Until != nil {
-		notes = append(notes, "asked to be left alone until "+h.Until.Format(time.RFC3339))
+		notes = append(notes, "asked for no requests until "+h.Until.Format(time.RFC3339))
 	}
 	if h.Delay > 0 {
-		notes = append(notes, fmt.Sprintf("asked for %v between requests", time.Duration(h.Delay*float64(time.Second))))
+		notes = append(notes, fmt.Sprintf("asked for a delay of %v", time.Duration(h.Delay*float64(time.Second))))
 	}
 	return strings.Join(notes, ", ")
 }
@@ -265,7 +257,7 @@ func (u urlStatus) why() string {
 		why = append(why, "tried "+report.Counted(u.Tries, "time"))
 	}
 	if u.Location != "" {
-		why = append(why, "leads to "+u.Location)
+		why = append(why, "redirects to "+u.Location)
 	}
 	if u.Problem != "" && !u.At.IsZero() {
 		why = append(why, "at "+u.At.Format(time.RFC3339))
@@ -290,9 +282,9 @@ func printWorkers(out io.Writer, list []session.WorkerStatus, now time.Time) err
 	for _, s := range list {
 		note := ""
 		if s.Dead {
-			note = fmt.Sprintf("not heard of for %v: what it held is free %v after its last word", now.Sub(s.Seen).Round(time.Second), session.ClaimsLast)
+			note = fmt.Sprintf("no heartbeat for %v; its hosts are released %v after the last one", now.Sub(s.Seen).Round(time.Second), session.ClaimsLast)
 		}
-		fmt.Fprintf(w, "  %s\tholds %s\t%d under way\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
+		fmt.Fprintf(w, "  %s\tholds %s\t%d in flight\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
 	}
 	return w.Flush()
 }

@@ -27,15 +27,14 @@ import (
 var tuneCommand = command{
 	name:  "tune",
 	args:  "[flags] PAIRS",
-	short: "find which shingle and threshold fit labelled pairs",
+	short: "find the best settings for labelled pairs",
 	long: `
-Reads labelled pairs, one JSON object a line: {"a_path" or "a_text", "b_path" or
-"b_text", "duplicate": true or false}, paths as seen from the file. Tries every
-combination of form, unit, shingle length, measure and threshold, and recommends
-one by ten-fold cross-validation. Of measures with two directions the greater counts,
-in containment-lesser the lesser; super and mega are the shares of equal super- and
-mega-shingles. --curve prints instead with what probability each scheme makes
-candidates of two pages, by their resemblance.
+Reads labelled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" or "b_text",
+"duplicate": true or false}, with paths relative to the file. It tries every combination of
+form, unit, shingle length, measure and threshold, and recommends one by ten-fold
+cross-validation. containment is the greater of the two directions, containment-lesser the
+lesser; super and mega are the shares of equal super-shingles and mega-shingles. --curve
+prints instead how probably each scheme finds two pages of a given resemblance.
 
 Example: the curve of the bands for a similarity of 0.9
 
@@ -68,14 +67,14 @@ var (
 
 func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &tuneFlags{flags: flags, similarity: dedup.DefaultSimilarity}
-	flags.StringArrayVar(&f.forms, "form", triedForms, "form to try (may be repeated)")
-	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "what to make shingles of")
-	flags.IntSliceVar(&f.shingles, "shingle", nil, "lengths to try, in words or characters (default 1 to 12 words, 4 to 50 characters)")
-	flags.StringSliceVar(&f.measures, "measure", measureNames(), "measure to try")
+	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` form to try (repeatable)")
+	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` unit of shingles to try")
+	flags.IntSliceVar(&f.shingles, "shingle", nil, "shingle lengths to try, in units (default: 1 to 12 words, 4 to 50 characters)")
+	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` measure to try")
 	flags.BoolVar(&f.all, "all", false, "print every combination with every threshold, not only the best")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.BoolVar(&f.curve, "curve", false, "print the probability curves of the schemes")
-	flags.Var(similarity(&f.similarity), "similarity", "the similarity whose bands --curve shows")
+	flags.Var(similarity(&f.similarity), "similarity", "with --curve: similarity whose bands are shown")
 	return f.run
 }
 
@@ -111,10 +110,10 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 		return f.printCurve(con.Out)
 	}
 	if f.flags.Changed("similarity") {
-		return usagef("tune: --similarity adds to --curve: give both")
+		return usagef("tune: --similarity needs --curve: give both")
 	}
 	if len(args) != 1 {
-		return usagef("tune: one file of labelled pairs is wanted, and %d named: try skink tune --help", len(args))
+		return usagef("tune needs one file of labelled pairs, got %d: try skink tune --help", len(args))
 	}
 	if err := f.check(); err != nil {
 		return err
@@ -213,7 +212,7 @@ func readLabelled(con Console, name string) ([]labelledPair, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(pairs) < 10 {
-		return nil, fmt.Errorf("%s: too few labelled pairs to tell anything, %d: try at least 10, better hundreds", name, len(pairs))
+		return nil, fmt.Errorf("%s: %d labelled pairs are too few: use at least 10, better hundreds", name, len(pairs))
 	}
 	return pairs, nil
 }
@@ -246,7 +245,7 @@ func readSide(con Console, side string, path, text *string, dir string) (*extrac
 	case text != nil && path == nil:
 		return extract.Parse([]byte(*text), "text/plain; charset=utf-8")
 	}
-	return nil, fmt.Errorf(`one of "%s_path" and "%s_text" is wanted`, side, side)
+	return nil, fmt.Errorf(`give either "%s_path" or "%s_text"`, side, side)
 }
 
 // ways returns all combinations of a form, a shingling and a measure.
@@ -361,7 +360,7 @@ func (t *tuning) print(w io.Writer) error {
 	fmt.Fprintf(w, "recommended: --form %s --unit %s --shingle %d, duplicates from a %s of %.2f: F1 %.3f (95 %%: %.3f to %.3f), cross-validated\n",
 		r.Form, r.Unit, r.Shingle, r.Measure, r.Threshold, r.CrossValidated.F1, r.CrossValidated.F1I[0], r.CrossValidated.F1I[1])
 	for _, form := range slices.Sorted(maps.Keys(t.NotKnown)) {
-		fmt.Fprintf(w, "form %s: in %s a text's language has no rules for some of it\n", form, report.Counted(t.NotKnown[form], "pair"))
+		fmt.Fprintf(w, "form %s: %s in a language without rules for all of it\n", form, report.Counted(t.NotKnown[form], "pair"))
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1")

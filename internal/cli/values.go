@@ -192,17 +192,21 @@ type choice[T ~string] struct {
 func oneOf[T ~string](to *T, of ...T) *choice[T] { return &choice[T]{to, of} }
 
 func (c *choice[T]) String() string { return string(*c.to) }
-func (c *choice[T]) Type() string   { return "string" }
+func (c *choice[T]) Type() string   { return strings.Join(c.words(), "|") }
+
+func (c *choice[T]) words() (words []string) {
+	for _, word := range c.of {
+		words = append(words, string(word))
+	}
+	return words
+}
 
 func (c *choice[T]) Set(text string) error {
 	if slices.Contains(c.of, T(text)) {
 		*c.to = T(text)
 		return nil
 	}
-	var words []string
-	for _, word := range c.of {
-		words = append(words, string(word))
-	}
+	words := c.words()
 	last := len(words) - 1
 	return errors.New(didYouMean(text, words, "", "try "+strings.Join(words[:last], ", ")+" or "+words[last]))
 }
@@ -248,7 +252,7 @@ type expressions struct {
 func (e *expressions) Set(text string) error {
 	compiled, err := regexp.Compile(text)
 	if err != nil {
-		return fmt.Errorf("it is no regular expression: %w: the syntax is that of https://go.dev/s/re2syntax", err)
+		return fmt.Errorf("it is not a regular expression: %w; for the syntax see https://go.dev/s/re2syntax", err)
 	}
 	e.compiled = append(e.compiled, compiled)
 	return e.Append(text)
@@ -277,7 +281,7 @@ func (p *privateHosts) Set(text string) error {
 
 func addPrivateFlag(flags *pflag.FlagSet) *privateHosts {
 	p := &privateHosts{}
-	flags.Var(p, "allow-private", "connect to this HOST or CIDR although it is not on the public internet (may be repeated)")
+	flags.Var(p, "allow-private", "`HOST` connect to this private host or CIDR range (repeatable)")
 	return p
 }
 

@@ -19,9 +19,9 @@ var version string
 
 var versionCommand = command{
 	name:  "version",
-	short: "print which version this is",
+	short: "print the version",
 	long: `
-Prints the version, the revision of the source, and what it was built with and for.
+Prints the version, the revision of the source, and what it was built with.
 
 Example: what to say when you report a problem
 
@@ -29,7 +29,7 @@ Example: what to say when you report a problem
 	setup: func(*pflag.FlagSet) func(context.Context, Console, []string) error {
 		return func(_ context.Context, con Console, args []string) error {
 			if len(args) > 0 {
-				return usagef("version takes no argument, but %q", args[0])
+				return usagef("unexpected argument %q", args[0])
 			}
 			b := readBuild()
 			_, err := fmt.Fprintf(con.Out, "skink %s\nrevision %s\nbuilt with %s for %s/%s\n", b.Version, b.Revision, b.Go, runtime.GOOS, runtime.GOARCH)

@@ -22,20 +22,19 @@ var viewCommand = command{
 	args:  "[flags]",
 	short: "show a store in a browser",
 	long: `
-Serves a store to a browser until Ctrl-C, and prints the address to open: its pages, to
-be searched, filtered and sorted; a page with all that is known of it, who links to it and
-the pages nearest to it, duplicates or not; two of them side by side; the clusters; the
-audit, each finding also as CSV; which hosts share pages; how far a crawl has come. A page
-whose crawl kept a web archive (--warc) is shown as it came, with the text marked that was
-taken. skink crawl --view shows a crawl from within, and can pause and stop it. This changes
-nothing, and works while a crawl writes to the store. When nobody looked for a minute it
-gives the store free, so that a crawl can begin. Lists hold the first 4 million records of a
-store, and say so where it has more.
+Serves a store to a browser until Ctrl-C, and prints the address to open. You can search,
+filter and sort pages; see what links to a page, and the pages most similar to it; compare
+two pages; read the clusters and the audit; and follow a running crawl. If the crawl kept a
+web archive (--warc), a page is shown as the server sent it, with the extracted text marked.
 
-It listens on loopback. With another address it can be reached from other machines; then
-the address that it prints holds a token, without which it answers nothing.
+skink view changes nothing, and works while a crawl runs. After a minute without requests it
+closes the store, so that a crawl can start. Lists hold the first 4 million records of a
+store. skink crawl --view shows a crawl and can pause and stop it.
 
-Example: a store of another name, at another port
+It listens on loopback. With another address, other machines can reach it; the address that
+it prints then contains a token that is required.
+
+Example: another store, another port
 
   skink view --store docs --listen 8466`,
 	setup: setupView,
@@ -50,13 +49,13 @@ type viewFlags struct {
 func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &viewFlags{store: addStoreFlag(flags)}
 	f.listen = address{viewAddress, viewAddress}
-	flags.Var(&f.listen, "listen", "address to listen at; a port alone is one of loopback")
+	flags.Var(&f.listen, "listen", "`ADDR` address to listen on; a port alone is on loopback")
 	return f.run
 }
 
 func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(args) > 0 {
-		return usagef("unexpected %q: a store is named by --store", args[0])
+		return usagef("unexpected argument %q: name a store with --store", args[0])
 	}
 	lent := newLender(*f.store, con.Err)
 	defer lent.close()

@@ -209,7 +209,7 @@ func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
 	case now == nil || now.Record.Hash != page.hash || now.Record.NoText:
 		return "", nil
 	}
-	return "", fmt.Errorf("the text of %s is gone: %w", page.URL, store.ErrCorrupt)
+	return "", fmt.Errorf("read the text of %s: %w", page.URL, store.ErrCorrupt)
 }
 
 // without returns a text without the blocks that hosts repeat, and whether it lost any.

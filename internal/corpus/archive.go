@@ -134,7 +134,7 @@ func newArchiveSink(w io.Writer, name string, first *Record) (*archiveSink, erro
 
 func (s *archiveSink) write(r *Record, note Note, annotate bool) error {
 	if r.archived == nil {
-		return fmt.Errorf("%s is no record of a web archive: write these inputs to files of their own", r.Place())
+		return fmt.Errorf("%s is not a record of a web archive: write these inputs to separate files", r.Place())
 	}
 	rec := r.archived.record(r.Raw)
 	if err := s.to.Write(rec); err != nil || !annotate {

@@ -186,15 +186,15 @@ func TestFields(t *testing.T) {
 		{Fields{}, `{"raw_html":"<p>marked up","url":"u"}`, "u: marked up"},
 		{Fields{}, `{"url":"u","verdict":"near"}`, "u: nothing"},
 		{Fields{Text: "abstract", ID: "doi"}, `{"doi":"10.1/x","abstract":"a","text":"t","url":"u"}`, "10.1/x: a"},
-		{Fields{}, `{"text":3}`, `f.jsonl, line 1: "text" is a number and should be a string: bad`},
-		{Fields{}, `{"text":["a"],"content":"c"}`, `f.jsonl, line 1: "text" is an array and should be a string: bad`},
-		{Fields{}, `{"url":true,"text":"t"}`, `f.jsonl, line 1: "url" is a boolean and should be a string: bad`},
-		{Fields{}, `["a"]`, `f.jsonl, line 1: array where an object should be: try {"url","text"} or {"url","html"}: bad`},
-		{Fields{}, `null`, `f.jsonl, line 1: null where an object should be: try {"url","text"} or {"url","html"}: bad`},
+		{Fields{}, `{"text":3}`, `f.jsonl, line 1: "text" is a number instead of a string: bad`},
+		{Fields{}, `{"text":["a"],"content":"c"}`, `f.jsonl, line 1: "text" is an array instead of a string: bad`},
+		{Fields{}, `{"url":true,"text":"t"}`, `f.jsonl, line 1: "url" is a boolean instead of a string: bad`},
+		{Fields{}, `["a"]`, `f.jsonl, line 1: array instead of an object: try {"url","text"} or {"url","html"}: bad`},
+		{Fields{}, `null`, `f.jsonl, line 1: null instead of an object: try {"url","text"} or {"url","html"}: bad`},
 		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing: bad`},
 		{Fields{ID: "doi"}, `{"text":"t"}`, `f.jsonl, line 1: "doi" is missing: bad`},
-		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: no field of it is known as a text: it has no "text", "content", "body", "raw_content", "document", "html" or "raw_html": bad`},
-		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: it is too long: more than 1000 bytes, which are the most that are read: bad"},
+		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: it has no field that usually contains a text: it has no "text", "content", "body", "raw_content", "document", "html" or "raw_html": bad`},
+		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: it is too long: more than the limit of 1000 bytes: bad"},
 	} {
 		dir := write(t, map[string]string{"f.jsonl": bom + c.line + "\n"})
 		in := &Inputs{Paths: []string{filepath.Join(dir, "f.jsonl")}, Fields: c.fields, MaxRecord: 1000}

@@ -44,9 +44,9 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	var kind *json.UnmarshalTypeError
 	switch err := json.Unmarshal(raw, &members); {
 	case errors.As(err, &kind), err == nil && members == nil:
-		return Text{}, fmt.Errorf(`%s where an object should be: try {"url","text"} or {"url","html"}`, valueKind(raw))
+		return Text{}, fmt.Errorf(`%s instead of an object: try {"url","text"} or {"url","html"}`, valueKind(raw))
 	case err != nil:
-		return Text{}, fmt.Errorf(`no JSON: %w: try an object {"url","text"} or {"url","html"} a line`, err)
+		return Text{}, fmt.Errorf(`not JSON: %w: try one object per line, {"url","text"} or {"url","html"}`, err)
 	}
 	name, err := f.name(members)
 	if err != nil {
@@ -69,7 +69,7 @@ func (f *Fields) name(members map[string]json.RawMessage) (string, error) {
 		case kind == "number":
 			return string(raw), nil
 		case f.ID != "" || field == "url":
-			return "", fmt.Errorf("%q is %s and should be a string", field, withArticle(kind))
+			return "", fmt.Errorf("%q is %s instead of a string", field, withArticle(kind))
 		}
 	}
 	if f.ID != "" && members[f.ID] == nil {
@@ -112,7 +112,7 @@ func fieldType(field string) string {
 // stringOf returns a string member. null counts as empty.
 func stringOf(field string, raw json.RawMessage) (string, error) {
 	if kind := valueKind(raw); kind != "string" && kind != "null" {
-		return "", fmt.Errorf("%q is %s and should be a string", field, withArticle(kind))
+		return "", fmt.Errorf("%q is %s instead of a string", field, withArticle(kind))
 	}
 	var s string
 	err := json.Unmarshal(raw, &s)

@@ -83,7 +83,7 @@ func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 // A PassedError is a record of a kind that holds no page.
 type PassedError struct{ Kind string } // the kind, such as "status 404"
 
-func (e *PassedError) Error() string { return "the record holds no page: " + e.Kind }
+func (e *PassedError) Error() string { return "the record has no page: " + e.Kind }
 
 func passed(format string, args ...any) error { return &PassedError{fmt.Sprintf(format, args...)} }
 
@@ -126,7 +126,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	case rec.Type() == warc.Response && !strings.HasPrefix(kind, "application/http"):
 		return "", passed("response that is not HTTP") // for example of a name server
 	case rec.Type() == warc.Conversion && !strings.HasPrefix(kind, "text/plain"):
-		return "", passed("conversion that is no text")
+		return "", passed("conversion that is not text")
 	}
 	uri := rec.URI()
 	scheme, _, _ := strings.Cut(uri, ":")
@@ -134,7 +134,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	case uri == "":
 		return "", passed("record without a target URI")
 	case scheme != "http" && scheme != "https":
-		return "", passed("record whose target URI is not of the web")
+		return "", passed("record whose target URI is not http or https")
 	}
 	url, err := frontier.Canonical(uri)
 	if err != nil {
@@ -144,7 +144,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	case kind == IsPage, kind == NoAnswer, crawler.Problem(kind).Answered():
 		return url, nil
 	case kind == NotPage:
-		return "", passed("answer that the crawl did not take for a page")
+		return "", passed("answer that the crawl did not accept as a page")
 	}
 	if _, path, _ := strings.Cut(strings.TrimPrefix(url, scheme+"://"), "/"); path == "robots.txt" {
 		return "", passed("robots.txt")
@@ -173,7 +173,7 @@ func httpAnswer(rec *warc.Record) (a wire.Answer, err error) {
 	}
 	a = wire.Answer{At: rec.Date(), Status: m.Status(), Header: http.Header{}, Body: m.Body, Cut: cutOf(rec)}
 	if a.Status == 0 {
-		return a, fmt.Errorf("it is no answer of HTTP: it begins with %q", m.Start)
+		return a, fmt.Errorf("it is not an HTTP answer: it begins with %q", m.Start)
 	}
 	for _, f := range m.Header {
 		a.Header.Add(f.Name, f.Value)
@@ -188,7 +188,7 @@ func unanswered(item frontier.Item, rec *warc.Record) (*crawler.Page, error) {
 		return nil, about(rec, err)
 	}
 	if remark.Problem == "" {
-		return nil, about(rec, errors.New("it does not say why there is no answer"))
+		return nil, about(rec, errors.New("the record does not say why there is no answer"))
 	}
 	item.Tries = remark.Tries
 	return &crawler.Page{Item: item, FetchedAt: rec.Date(), Problem: crawler.Problem(remark.Problem), Detail: remark.Detail}, nil

@@ -260,9 +260,9 @@ func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Re
 // These say why a record is bad.
 var (
 	ErrTooLong = errors.New("it is too long") // larger than MaxRecord
-	ErrNoText  = errors.New("no field of it is known as a text")
+	ErrNoText  = errors.New("it has no field that usually contains a text")
 )
 
 func tooLong(most int) error {
-	return fmt.Errorf("%w: more than %d bytes, which are the most that are read", ErrTooLong, most)
+	return fmt.Errorf("%w: more than the limit of %d bytes", ErrTooLong, most)
 }

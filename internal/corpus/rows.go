@@ -63,7 +63,7 @@ func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
 		}
 		text, isString := value.(string)
 		if !isString && value != nil {
-			return Text{}, fmt.Errorf("column %q is no string", column)
+			return Text{}, fmt.Errorf("column %q is not a string", column)
 		}
 		return textOf(ask, name, []byte(text), fieldType(column)), nil
 	}

@@ -72,7 +72,7 @@ func TestRows(t *testing.T) {
 		}
 	}
 	for fields, want := range map[Fields]string{
-		{Text: "n"}:              `row 1: column "n" is no string`,
+		{Text: "n"}:              `row 1: column "n" is not a string`,
 		{Text: "abstract"}:       `row 1: column "abstract" is missing`,
 		{ID: "doi"}:              `row 1: column "doi" is missing`,
 		{ID: "n", Text: "text"}:  "0: Text 0 with ä",
@@ -156,7 +156,7 @@ func TestForms(t *testing.T) {
 	dir := write(t, map[string]string{"a.jsonl": `{"text":"t"}`})
 	lines, rows := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.parquet")
 	parquetFile(t, rows, 3)
-	if err := written(t, lines, filepath.Join(dir, "out.parquet"), false); err == nil || !strings.Contains(err.Error(), "a.jsonl, line 1 is no row of Parquet") {
+	if err := written(t, lines, filepath.Join(dir, "out.parquet"), false); err == nil || !strings.Contains(err.Error(), "a.jsonl, line 1 is not a row of Parquet") {
 		t.Errorf("a line into a table: %v", err)
 	}
 	if err := written(t, rows, "-", false); err == nil {

@@ -67,19 +67,19 @@ func isTable(name string) bool { return strings.EqualFold(filepath.Ext(name), ".
 func (w *Writer) open(r *Record) (sink, error) {
 	switch {
 	case r.archived != nil && w.name == "-":
-		return nil, errors.New("the records are those of a web archive, which is no text: name a file")
+		return nil, errors.New("the records are those of a web archive, which is binary: name a file")
 	case r.archived != nil:
 		return newArchiveSink(w.to, w.name, r)
 	case isArchive(w.name):
-		return nil, fmt.Errorf("%s is no record of a web archive, and comes out as a JSON line: name a file that ends in .jsonl, not %s", r.Place(), w.name)
+		return nil, fmt.Errorf("%s is not a record of a web archive and is written as a JSON line: name a file that ends in .jsonl, not %s", r.Place(), w.name)
 	case r.row != nil && w.name == "-":
-		return nil, errors.New("the records are rows of Parquet, which are no text: name a file")
+		return nil, errors.New("the records are rows of Parquet, which is binary: name a file")
 	case r.row != nil && w.annotate:
 		return &rowSink{from: r.row.Schema(), to: table.NewWriter(w.to, r.row.Schema().Extend(noteColumns))}, nil
 	case r.row != nil:
 		return &rowSink{from: r.row.Schema(), to: table.NewWriter(w.to, r.row.Schema())}, nil
 	case isTable(w.name):
-		return nil, fmt.Errorf("%s is no row of Parquet, and comes out as a JSON line: name a file that ends in .jsonl, not %s", r.Place(), w.name)
+		return nil, fmt.Errorf("%s is not a row of Parquet and is written as a JSON line: name a file that ends in .jsonl, not %s", r.Place(), w.name)
 	}
 	return newLineSink(w.to, w.name), nil
 }
@@ -107,7 +107,7 @@ type rowSink struct {
 func (s *rowSink) write(r *Record, note Note, annotate bool) error {
 	switch {
 	case r.row == nil || r.row.Schema() != s.from && !r.row.Schema().Equal(s.from):
-		return fmt.Errorf("%s has other columns than the rows before it, and one Parquet file has one set of them: write these inputs to files of their own", r.Place())
+		return fmt.Errorf("%s has other columns than the rows before it: write these inputs to separate files", r.Place())
 	case !annotate:
 		return s.to.Copy(r.row)
 	}
@@ -158,7 +158,7 @@ func (s *lineSink) close() error {
 // appendLine appends a record as a JSON line without its line end.
 func (r *Record) appendLine(dst []byte) ([]byte, error) {
 	if r.row != nil || r.archived != nil {
-		return dst, fmt.Errorf("%s is among lines and is none: write these inputs to files of their own", r.Place())
+		return dst, fmt.Errorf("%s is not a line like the records before it: write these inputs to separate files", r.Place())
 	}
 	if r.Line > 0 {
 		return append(dst, r.Raw...), nil

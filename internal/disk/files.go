@@ -9,7 +9,7 @@ import (
 )
 
 // ErrFiles means that the store needs more open files than the process may have.
-var ErrFiles = errors.New("too few files may be open")
+var ErrFiles = errors.New("the limit of open files is too low")
 
 // spareFiles is the number of files that may be open in addition to tables and segments. These are
 // the standard streams, network connections, the folder, MANIFEST, KEYREGISTRY and DISCARD. There
@@ -36,5 +36,5 @@ func CheckFiles(dir string, extra int, limit int64, exts ...string) error {
 	for suggested < 2*need {
 		suggested *= 2
 	}
-	return fmt.Errorf("%w: %d, and %d are needed; raise the limit, as with: ulimit -n %d", ErrFiles, limit, need, suggested)
+	return fmt.Errorf("%w: %d, but %d are needed: raise it, as with: ulimit -n %d", ErrFiles, limit, need, suggested)
 }

@@ -21,9 +21,9 @@ func TestTooFewFiles(t *testing.T) {
 		extra int
 		says  string
 	}{
-		{18, 0, "too few files may be open: 18, and 58 are needed; raise the limit, as with: ulimit -n 1024"},
-		{20, 16, "20, and 74 are needed"},
-		{57, 0, "57, and 58 are needed"},
+		{18, 0, "the limit of open files is too low: 18, but 58 are needed: raise it, as with: ulimit -n 1024"},
+		{20, 16, "20, but 74 are needed"},
+		{57, 0, "57, but 58 are needed"},
 		{58, 0, ""},
 		{0, 0, ""}, // the limit is not known
 		{1024, 5000, "ulimit -n 16384"},

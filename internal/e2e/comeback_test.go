@@ -12,7 +12,7 @@ import (
 
 // cameBack is what the summary says of the visits to URLs that were known.
 func cameBack(said string) string {
-	_, rest, _ := strings.Cut(said, "came back to ")
+	_, rest, _ := strings.Cut(said, "revisited ")
 	line, _, _ := strings.Cut(rest, "\n")
 	return line
 }

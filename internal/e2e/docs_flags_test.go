@@ -17,9 +17,9 @@ func helpFlags(t *testing.T) map[flagOf]string {
 	t.Helper()
 	all := map[flagOf]string{}
 	for _, command := range commandNames(t) {
-		out, err := exec.Command("skink", command, "--help").CombinedOutput()
+		out, err := exec.Command("skink", command, "--help", "--all").CombinedOutput()
 		if err != nil {
-			t.Fatalf("skink %s --help: %v\n%s", command, err, out)
+			t.Fatalf("skink %s --help --all: %v\n%s", command, err, out)
 		}
 		for _, m := range regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)(.*)$`).FindAllStringSubmatch(string(out), -1) {
 			if m[1] == "help" {
@@ -144,7 +144,7 @@ func sameDefault(table, help string) bool {
 // TestFlagsInText looks for flags in the documents that no command has.
 func TestFlagsInText(t *testing.T) {
 	t.Parallel()
-	known := map[string]bool{"help": true}
+	known := map[string]bool{"help": true, "all": true}
 	for f := range helpFlags(t) {
 		known[f.flag] = true
 	}

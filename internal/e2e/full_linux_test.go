@@ -94,7 +94,7 @@ func fillDuringCrawl(t *testing.T, skink, store, disk string, sites *sites, answ
 		t.Fatalf("the crawl ended with %v, want exit code 1:\n%.3000s", err, text)
 	case strings.Contains(text, "goroutine ") || strings.Contains(text, "SIGBUS"):
 		t.Fatalf("the crawl ended with a trace:\n%.3000s", text)
-	case !strings.Contains(text, "the crawl stopped, nothing is lost: ") || !strings.Contains(text, "it is resumed with: skink crawl"):
+	case !strings.Contains(text, "the crawl stopped: ") || !strings.Contains(text, "continue with: skink crawl"):
 		t.Fatalf("the crawl does not say how it goes on:\n%.3000s", text)
 	}
 	t.Logf("%s", strings.TrimSpace(text))

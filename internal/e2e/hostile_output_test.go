@@ -89,7 +89,7 @@ func TestHostileOutput(t *testing.T) {
 		{"dedup", a, b, lines}, {"dedup", "--format", "json", "."}, {"dedup", "--format", "csv", "."}, {"dedup", "--pairs", a, b, lines}, {"dedup", hostile},
 		{"dedup", "--form", hostile, a},
 		{"tune", pairs}, {"tune", hostile}, {"tune", "--measure", hostile, pairs},
-		{"help", hostile}, {"version", hostile}, {hostile}, {"crawl", "--" + hostile}, {"crawl", "--delay", hostile},
+		{"help", hostile}, {"version", hostile}, {"completion", hostile}, {"man", a + "/" + hostile}, {hostile}, {"crawl", "--" + hostile}, {"crawl", "--delay", hostile},
 	} {
 		cmd := exec.Command("skink", args...)
 		cmd.Dir = dir

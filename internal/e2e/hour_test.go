@@ -214,7 +214,7 @@ func TestBadHour(t *testing.T) {
 				t.Errorf("asked for %d pages in the bad hour, want at most %d", site.asked, c.most)
 			}
 			host := strings.TrimPrefix(site.URL, "http://")
-			if !strings.Contains(said, "left alone for the rest of the run: "+host) {
+			if !strings.Contains(said, "suspended until the end of the run: "+host) {
 				t.Errorf("the summary names no host that was left alone:\n%s", said)
 			}
 			if status, _ := crawl.run("status", "--store", crawl.dir+"/store"); !regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(host) + ` .*left alone`).MatchString(status) {
@@ -358,7 +358,7 @@ func TestRewrittenCopies(t *testing.T) {
 	crawl := newHourCrawl(t, site)
 	site.become(copies(3))
 	for _, want := range []string{"17 same, 4 changed\n", "21 same\n"} {
-		if said, _ := crawl.round(); !strings.Contains(said, "came back to 21 URLs: "+want) {
+		if said, _ := crawl.round(); !strings.Contains(said, "revisited 21 URLs: "+want) {
 			t.Errorf("want %q, and the crawl says:\n%s", want, said)
 		}
 	}
@@ -393,7 +393,7 @@ func TestOneBadHost(t *testing.T) {
 	if want := "changed / /a/7"; changes != want || good.asked < 21 {
 		t.Errorf("the feed has %q, want %q; the good site was asked for %d pages\n%s", changes, want, good.asked, said)
 	}
-	if strings.Count(said, "left alone for the rest of the run: ") != 1 {
+	if strings.Count(said, "suspended until the end of the run: ") != 1 {
 		t.Errorf("the summary says:\n%s", said)
 	}
 }
@@ -429,7 +429,7 @@ func TestBusyForAll(t *testing.T) {
 	site.become(busy)
 	said, changes := crawl.round()
 	host := strings.TrimPrefix(site.URL, "http://")
-	if changes != "" || site.asked > 7 || !strings.Contains(said, "left alone for the rest of the run: "+host+": it answered nothing but that it is busy, 6 times in a row (status 503)") {
+	if changes != "" || site.asked > 7 || !strings.Contains(said, "suspended until the end of the run: "+host+": it was too busy to answer 6 times in a row (status 503)") {
 		t.Errorf("the feed has %q, asked for %d pages\n%s", changes, site.asked, said)
 	}
 	site.become(nil)

@@ -95,7 +95,7 @@ func TestWorkersAdopt(t *testing.T) {
 	_ = two.Process.Kill()
 	<-two.ended
 
-	startWorker(t, skink, export...).fails(t, "which is not complete", " has it open and was seen ")
+	startWorker(t, skink, export...).fails(t, "which is not complete", " has it open and sent a heartbeat ")
 	if left := openOf(t, archive); len(left) != 2 {
 		t.Errorf("while the leases last, open are %q, want two files", left)
 	}

@@ -306,7 +306,7 @@ func (e *elections) markListed(ctx context.Context, ids []dedup.Hash) error {
 		r.Listed = true
 		touch := &store.Entry{Record: r, Touch: true, Replaces: r.Began()}
 		if _, err := e.store.Commit(ctx, []*store.Entry{touch}); err != nil { // a stale record is being visited
-			return fmt.Errorf("note what a sitemap lists: %w", err)
+			return fmt.Errorf("store the entries of a sitemap: %w", err)
 		}
 		if e.elects() && r.Follows() && !slices.Contains(leaders, r.Leader) {
 			leaders = append(leaders, r.Leader)

@@ -45,7 +45,7 @@ type file struct {
 	name      string              // the record's own name
 	placed    bool                // it is named by its position, which is unique
 	bad       *corpus.BadError    // why it could not be read; nil: it could
-	passed    *corpus.PassedError // why it holds no text; nil: it does
+	passed    *corpus.PassedError // why it has no text; nil: it does
 	known     *store.Record       // its record in the store before the run; nil: it is new
 }
 

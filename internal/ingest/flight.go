@@ -176,7 +176,7 @@ func (got *reading) deadly(deaths int) *reading {
 	given := *got
 	r := &given.seen
 	r.Kind, r.Problem = store.Error, problemDeadly
-	r.Detail = fmt.Sprintf("it was being read at %d deaths of the process, and is given up", deaths)
+	r.Detail = fmt.Sprintf("the process died %d times while it read this page", deaths)
 	return &given
 }
 

@@ -124,7 +124,7 @@ func (o *hour) visited(sign dedup.Hash) (well bool) {
 		}
 	}
 	if o.why == "" && !o.real && turned >= leastTurned && 2*turned > len(o.last) {
-		o.why = fmt.Sprintf("%d of the last %d known pages that were visited are empty or all the same", turned, len(o.last))
+		o.why = fmt.Sprintf("%d of the last %d revisited pages are empty or have the same text", turned, len(o.last))
 	}
 	return len(o.last) >= leastTurned && 2*turned < len(o.last)
 }
@@ -366,9 +366,9 @@ func withoutQuery(url string) string {
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got
 	if !isSoft(&got.seen) {
-		detail := "it had words and has none"
+		detail := "it had text before and has none now"
 		if t.problem == crawler.ProblemAlike {
-			detail = "many pages of its host became the same at once"
+			detail = "many pages of its host have the same new text"
 		}
 		failed = *got.failed(t.problem, detail)
 		failed.seen.Hash = t.sign

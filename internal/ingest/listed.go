@@ -102,7 +102,7 @@ func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error
 			err = s.SwapMeta(ctx, listedName, number, []byte(strconv.Itoa(l.parts+1)))
 		}
 		if err != nil && !errors.Is(err, store.ErrChanged) {
-			return fmt.Errorf("remember what a sitemap lists: %w", err)
+			return fmt.Errorf("store the entries of a sitemap: %w", err)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func sweepLater(ctx context.Context, s Store, book *learn.Book) (queued int, err
 			err = sw.look(ctx, &page.Record)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("look at what was postponed: %w", err)
+			return 0, fmt.Errorf("check postponed URLs: %w", err)
 		}
 	}
 	if err := sw.queue(ctx); err != nil || sw.queued > 0 {

@@ -28,7 +28,7 @@ func Address(s string) (string, error) {
 		return "", err
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return "", fmt.Errorf("%q is no port", port)
+		return "", fmt.Errorf("%q is not a port", port)
 	}
 	if host == "" {
 		host = "127.0.0.1"
@@ -53,7 +53,7 @@ func Only(address string, next http.Handler) http.Handler {
 		}
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		if !answers(address, r.Host, local) {
-			http.Error(w, "this server has another name: ask for the address it listens at", http.StatusMisdirectedRequest)
+			http.Error(w, "unexpected host name: use the address that skink printed", http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -79,9 +79,9 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 // front serves a page with links to the metrics and profiles.
 func front(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = io.WriteString(w, `<!doctype html><html lang="en"><title>skink</title><h1>A skink that crawls</h1>
+	_, _ = io.WriteString(w, `<!doctype html><html lang="en"><title>skink</title><h1>skink crawl</h1>
 <ul>
-<li><a href="/metrics">/metrics</a>: its numbers, for Prometheus
+<li><a href="/metrics">/metrics</a>: metrics for Prometheus
 <li><a href="/debug/pprof/">/debug/pprof/</a>: profiles of the process, for go tool pprof
 </ul>
 `) // an error means that the client has gone
@@ -91,7 +91,7 @@ func front(w http.ResponseWriter, _ *http.Request) {
 func (b Build) info() prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "skink_build_info",
-		Help:        "What the program was made of.",
+		Help:        "Version and revision of the program.",
 		ConstLabels: prometheus.Labels{"version": b.Version, "revision": b.Revision, "goversion": b.Go},
 	})
 	info.Set(1)
@@ -128,10 +128,10 @@ type numbers func() Numbers
 
 var (
 	pages    = describe("pages", "Pages in the store, by verdict.", "verdict")
-	others   = describe("other_records", "Records in the store that are no pages, by kind.", "kind")
-	problems = describe("errors", "URLs in the store without a page, by what went wrong.", "problem")
+	others   = describe("other_records", "Records in the store that are not pages, by kind.", "kind")
+	problems = describe("errors", "URLs in the store without a page, by problem.", "problem")
 	urls     = describe("urls", "URLs in the frontier, by state.", "state")
-	inFlight = describe("urls_in_flight", "URLs under way: asked for, or being judged.")
+	inFlight = describe("urls_in_flight", "URLs in flight: being fetched or judged.")
 	hosts    = describe("hosts_waiting", "Hosts with URLs to fetch.")
 	bytes    = describe("crawl_bytes", "Bytes of the bodies of all URLs in the store, decoded, whichever process fetched them.")
 	fetched  = describe("process_fetched_bytes_total", "Bytes of the bodies fetched by this process, decoded.")

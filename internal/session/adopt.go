@@ -36,7 +36,7 @@ func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.C
 			whose = "worker " + harmless.Line(o.Worker)
 		}
 		if silent := now.Sub(states[o.Worker].Seen); silent < ClaimsLast {
-			left[o.Name] = fmt.Sprintf("%s has it open and was seen %v ago: wait until it ends, or if it died, until it has been silent for %v", whose, max(silent, 0).Round(time.Second), ClaimsLast)
+			left[o.Name] = fmt.Sprintf("%s has it open and sent a heartbeat %v ago: wait until it ends; if it died, wait until it has sent none for %v", whose, max(silent, 0).Round(time.Second), ClaimsLast)
 			continue
 		}
 		if answers { // some systems have no locks
@@ -48,15 +48,15 @@ func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.C
 		case errors.Is(err, archive.ErrLocked):
 			left[o.Name] = whose + " has it open: wait until it ends"
 		case errors.Is(err, archive.ErrLacking):
-			left[o.Name] = fmt.Sprintf("it lacks the answers of %s, as after a power cut: run the crawl again with --warc %s, which fetches them", report.Counted(lost, "page"), harmless.Quoted(dir))
+			left[o.Name] = fmt.Sprintf("it lacks the answers of %s, perhaps after a power cut: run the crawl again with --warc %s, which fetches them", report.Counted(lost, "page"), harmless.Quoted(dir))
 		case err != nil:
-			say("%s died, and its file stays open: %s", whose, harmless.Error(err))
+			say("worker %s died, and its file was not completed: %s", whose, harmless.Error(err))
 			left[o.Name] = whose + " died and left it open"
 		case closed:
 			say("%s died and left %s open: it was completed and has an index now", whose, o.Name)
 		}
 		if err == nil && lost > 0 {
-			say("the answers of %s are not in %s, as after a power cut: they are fetched again", report.Counted(lost, "page"), o.Name)
+			say("the answers of %s are not in %s, perhaps after a power cut: they are fetched again", report.Counted(lost, "page"), o.Name)
 		}
 	}
 	return left, nil

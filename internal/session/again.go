@@ -57,7 +57,7 @@ func openRound(ctx context.Context, s store.Meta, a *Again) (round, error) {
 	}
 	var last round
 	if err := json.Unmarshal(text, &last); err != nil {
-		return began, fmt.Errorf("read what was asked for: %w: %v", store.ErrCorrupt, err)
+		return began, fmt.Errorf("read the revisits of the last run: %w: %v", store.ErrCorrupt, err)
 	}
 	if last.Retry == began.Retry && last.Recrawl == began.Recrawl {
 		return last, nil
@@ -75,7 +75,7 @@ func writeRound(ctx context.Context, s store.Meta, r round) error {
 		err = s.SetMeta(ctx, roundName, text)
 	}
 	if err != nil {
-		return fmt.Errorf("write what was asked for: %w", err)
+		return fmt.Errorf("store the revisits of this run: %w", err)
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2
 		}
 		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
 			if err != nil {
-				yield(frontier.Item{}, fmt.Errorf("look for what is to be visited again: %w", err))
+				yield(frontier.Item{}, fmt.Errorf("find URLs to visit again: %w", err))
 				return
 			}
 			r := &page.Record
@@ -302,11 +302,11 @@ func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, err
 func (a *Again) none(store string, firstDue time.Time) string {
 	switch {
 	case a.Due && !firstDue.IsZero():
-		return fmt.Sprintf("Nothing of the crawl in %s is due before %s.", store, firstDue.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("No page of the crawl in %s is due before %s.", store, firstDue.UTC().Format(time.RFC3339))
 	case a.Recrawl != "":
-		return fmt.Sprintf("Nothing of the crawl in %s was last visited longer ago than %s.", store, a.Recrawl)
+		return fmt.Sprintf("No page of the crawl in %s was last visited longer ago than %s.", store, a.Recrawl)
 	case len(a.States) > 0:
-		return fmt.Sprintf("Nothing is left to try again: no URL of the crawl in %s is %s.", store, strings.ReplaceAll(a.Retry, ",", " or "))
+		return fmt.Sprintf("Nothing to retry: no URL of the crawl in %s is %s.", store, strings.ReplaceAll(a.Retry, ",", " or "))
 	}
 	return ""
 }
@@ -328,7 +328,7 @@ func (c *selection) putLast(ctx context.Context) iter.Seq2[frontier.Item, error]
 		now := time.Now().UTC()
 		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
 			if err != nil {
-				yield(frontier.Item{}, fmt.Errorf("look for what was postponed: %w", err))
+				yield(frontier.Item{}, fmt.Errorf("find postponed URLs: %w", err))
 				return
 			}
 			r := &page.Record

@@ -109,7 +109,7 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	}
 	worker := r.archivist()
 	if r.store.Shared && worker == "" {
-		return usagef("--warc: each of the workers that share a store has files of its own, and finds them by its name: give --worker NAME")
+		return usagef("--warc: workers that share a store find their files by their name: give --worker NAME")
 	}
 	robots := "obey"
 	if r.opt.Crawl.IgnoreRobots {
@@ -129,13 +129,13 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	})
 	if errors.Is(err, archive.ErrElsewhere) {
 		dir, _ := archive.Where(ctx, r.store, worker)
-		return usagef("--warc %s: the archive of the crawl in %s is in %s: give that folder, or move its files", to.Dir, r.store.Name, dir)
+		return usagef("--warc %s: the archive of the crawl in %s is in %s: use that folder, or move its files", to.Dir, r.store.Name, dir)
 	}
 	if err != nil {
 		return err
 	}
 	if lost > 0 {
-		r.out.Say("the answers of %s are not in the archive in %s any more, as after a power cut: they are fetched again", report.Counted(lost, "page"), to.Dir)
+		r.out.Say("the answers of %s are missing from the archive in %s, perhaps after a power cut: they are fetched again", report.Counted(lost, "page"), to.Dir)
 	}
 	kept.archive = a
 	return nil
@@ -153,7 +153,7 @@ func (r *run) archivist() string {
 func (r *run) withoutArchive(ctx context.Context) error {
 	dir, err := archive.Where(ctx, r.store, r.archivist())
 	if err == nil && dir != "" {
-		r.out.Say("the crawl in %s has an archive in %s: without --warc %s it will lack the pages of this run", r.store.Name, dir, harmless.Quoted(dir))
+		r.out.Say("the crawl in %s has an archive in %s: without --warc %s it will not contain the pages of this run", r.store.Name, dir, harmless.Quoted(dir))
 	}
 	return err
 }

@@ -155,7 +155,7 @@ func (f consumers) close(late context.Context) (unsent bool, err error) {
 		closed := one.Close(one.work(late))
 		if one.cutOff(late, closed) {
 			unsent = true
-			f.out.Say("%s has not taken all pages before the end of the grace period: the next run sends the rest", one.server)
+			f.out.Say("%s did not accept all pages within the grace period: the next run sends the rest", one.server)
 			continue
 		}
 		err = errors.Join(err, closed)
@@ -193,7 +193,7 @@ func (f consumers) sayWaiting() (stop func()) {
 	said := time.AfterFunc(waitingSaid, func() {
 		for _, one := range f.all {
 			if one.server != "" {
-				f.out.Say("Waiting for %s to take the last pages: Ctrl-C ends this, and the next run sends the rest", one.server)
+				f.out.Say("Waiting for %s to accept the last pages. Press Ctrl-C to stop; the next run sends the rest.", one.server)
 			}
 		}
 	})
@@ -237,7 +237,7 @@ type urlLog struct {
 func newURLLog(ctx context.Context, log *slog.Logger, s store.Reader) (*urlLog, error) {
 	end, err := s.End(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("begin the log of URLs: %w", err)
+		return nil, fmt.Errorf("start the log of URLs: %w", err)
 	}
 	return &urlLog{log: log, s: s, cursor: end}, nil
 }

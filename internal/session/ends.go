@@ -20,17 +20,18 @@ type NamedState struct {
 	Note  string
 }
 
-// States lists all states, in the order in which a URL may reach them. The status, the summary of a
-// crawl and the report use these names.
-var States = []NamedState{
-	{"pending", frontier.Pending, false, "still to fetch"},
-	{"fetched", frontier.Fetched, false, ""},
-	{"redirected", frontier.Redirected, false, "to another URL"},
-	{"blocked", frontier.Blocked, false, "robots.txt says no"},
-	{"postponed", frontier.Blocked, true, "their patterns kept returning known texts; fetch them with --budget off"},
-	{"failed", frontier.Failed, false, "no page there"},
-	{"given-up", frontier.GivenUp, false, "tried as often as is allowed"},
-	{"outside", frontier.Outside, false, "linked to, but out of scope or too deep"},
+// States lists all states, in the order of the glossary.
+var States = namedStates()
+
+func namedStates() (all []NamedState) {
+	of := map[string]frontier.State{
+		"pending": frontier.Pending, "fetched": frontier.Fetched, "redirected": frontier.Redirected, "blocked": frontier.Blocked,
+		"postponed": frontier.Blocked, "failed": frontier.Failed, "given-up": frontier.GivenUp, "outside": frontier.Outside,
+	}
+	for _, t := range store.URLStates() {
+		all = append(all, NamedState{t.Name, of[t.Name], t.Name == "postponed", t.Meaning})
+	}
+	return all
 }
 
 // NameOf returns the name of a state.
@@ -72,11 +73,11 @@ func CountPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t st
 			}
 		}
 		if err != nil {
-			return 0, fmt.Errorf("count what was postponed: %w", err)
+			return 0, fmt.Errorf("count postponed URLs: %w", err)
 		}
 	}
 	if err := look(); err != nil {
-		return 0, fmt.Errorf("count what was postponed: %w", err)
+		return 0, fmt.Errorf("count postponed URLs: %w", err)
 	}
 	return min(max(postponed, 0), n.Blocked), nil
 }
@@ -127,10 +128,10 @@ func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, 
 		again := max(min(records-row.N, pending), 0)
 		pending -= again
 		if again > 0 {
-			row.Note += fmt.Sprintf(", %s of %s to be visited again", report.Grouped(again), report.Grouped(records))
+			row.Note += fmt.Sprintf(", %s of %s waiting for a revisit", report.Grouped(again), report.Grouped(records))
 		}
 		if files := records - row.N - again; s.State == frontier.Fetched && files > 0 { // files of skink dedup
-			row.Note += fmt.Sprintf(", %s of them no URLs but files", report.Grouped(files))
+			row.Note += fmt.Sprintf(", %s of them files, not URLs", report.Grouped(files))
 		}
 		rows, all = append(rows, row), all+row.N
 	}

@@ -35,15 +35,15 @@ func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int
 func whyAlone(h crawler.HostState, now time.Time) string {
 	switch wait := h.Until.Sub(now).Round(time.Second); {
 	case h.Alone != "":
-		return "for the rest of the run: " + h.Alone
+		return "until the end of the run: " + h.Alone
 	case h.Budget:
-		return "its budget is spent"
+		return "it reached its --max-host-pages or --max-host-bytes"
 	case h.Hopeless:
-		return fmt.Sprintf("does not answer, %s now; asked again in %v", report.Counted(h.Fails, "time"), wait)
+		return fmt.Sprintf("no answer, %s in a row; next request in %v", report.Counted(h.Fails, "time"), wait)
 	case h.Fails > 0:
-		return fmt.Sprintf("failed %s; asked again in %v", report.Counted(h.Fails, "time"), wait)
+		return fmt.Sprintf("failed %s in a row; next request in %v", report.Counted(h.Fails, "time"), wait)
 	default:
-		return fmt.Sprintf("asked us to wait; asked again in %v", wait)
+		return fmt.Sprintf("it asked for a pause; next request in %v", wait)
 	}
 }
 
@@ -51,12 +51,12 @@ func whyAlone(h crawler.HostState, now time.Time) string {
 func hostsText(all []crawler.HostState, now time.Time) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "the slowest of %s:\n", report.Counted(len(all), "host"))
+	fmt.Fprintf(w, "slowest of %s:\n", report.Counted(len(all), "host"))
 	for _, h := range slowest(all) {
-		fmt.Fprintf(w, "  %s\t%s an answer\tevery %s\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
+		fmt.Fprintf(w, "  %s\t%s per answer\ta request every %s\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
 	}
 	alone, n := leftAlone(all, now)
-	fmt.Fprintf(w, "left alone: %s\n", report.Grouped(n))
+	fmt.Fprintf(w, "suspended: %s\n", report.Grouped(n))
 	for _, h := range alone {
 		fmt.Fprintf(w, "  %s\t%s\n", h.Name, whyAlone(h, now))
 	}
@@ -71,6 +71,6 @@ func logHosts(log *slog.Logger, all []crawler.HostState, now time.Time) {
 	}
 	alone, _ := leftAlone(all, now)
 	for _, h := range alone {
-		log.Info("host left alone", "host", h.Name, "why", whyAlone(h, now), "fails", h.Fails)
+		log.Info("suspended host", "host", h.Name, "why", whyAlone(h, now), "fails", h.Fails)
 	}
 }

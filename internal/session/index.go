@@ -32,9 +32,9 @@ func NewIndex(s store.Reader, url string, header http.Header, opt feed.Options, 
 		Refused: func(id, why string) {
 			switch named++; {
 			case named <= namedRefused:
-				fmt.Fprintf(say, "skink: the index refuses %s: %s\n", id, harmless.Error(errors.New(why)))
+				fmt.Fprintf(say, "skink: the index refused %s: %s\n", id, harmless.Error(errors.New(why)))
 			case named == namedRefused+1:
-				fmt.Fprintln(say, "skink: it refuses more; they are counted, and not named")
+				fmt.Fprintln(say, "skink: further refused documents are only counted")
 			}
 		},
 	})
@@ -64,5 +64,5 @@ func RefusedError(refused int) error {
 	if refused == 0 {
 		return nil
 	}
-	return fmt.Errorf("the index refuses %s: skink export --print-mapping prints a mapping that takes all of them", report.Counted(refused, "page"))
+	return fmt.Errorf("the index refused %s: create it with the mapping that skink export --print-mapping prints", report.Counted(refused, "page"))
 }

@@ -54,11 +54,11 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	o.Folders = folder.Sites(p.seeds.Folders)
 	for _, l := range lost {
 		if l.found != "" {
-			r.out.Say("The folder %s is gone: %s is now crawled as http://%s/.", l.Dir, l.found, l.Host)
+			r.out.Say("The folder %s does not exist any more: %s is now crawled as http://%s/.", l.Dir, l.found, l.Host)
 			continue
 		}
 		// Its URLs stay pending until it is back.
-		r.out.Say("The folder %s is missing (%v): http://%s/ is left out. Put it back, or give the folder by the same name where it is now.", l.Dir, disk.Reason(l.err), l.Host)
+		r.out.Say("The folder %s is missing (%v), so http://%s/ is skipped. Restore it, or give its new place; the folder's name must be the same.", l.Dir, disk.Reason(l.err), l.Host)
 		p.lost = append(p.lost, l)
 		o.Away = append(o.Away, l.Host)
 		o.Folders = slices.DeleteFunc(o.Folders, func(f folder.Site) bool { return f == l.Site })
@@ -74,7 +74,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	o.AllowHosts = append(o.AllowHosts, special...)
 	o.SeedHosts = wire.HostsOf(p.seeds.URLs...)
 	if len(p.seeds.URLs) > len(special) && !namesContact(o.UserAgent) {
-		r.out.Say("It is good manners to say who crawls: --contact takes a URL or an email address, and is sent with each request.")
+		r.out.Say("Tip: let site owners know who crawls: --contact with a URL or email address is sent with each request.")
 	}
 	p.crawl = o
 	p.again = selection{
@@ -99,7 +99,7 @@ func (r *run) checkOthers(ctx context.Context, stored, given Seeds) error {
 	case counts.Pending > 0, tally.Records() == 0, len(given.Items()) == 0, stored.sharesWith(given):
 		return nil
 	}
-	return usagef("%s holds a finished crawl of %s, with %s: give --add to crawl these seeds into it, too, or choose another --store",
+	return usagef("%s has a finished crawl of %s, with %s: add these seeds with --add, or choose another --store",
 		r.store.Name, stored.name(), report.Counted(tally.Pages(), "page"))
 }
 
@@ -135,7 +135,7 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 		return err
 	}
 	if len(p.seeds.Items()) == 0 {
-		return usagef("no seeds, and no crawl to resume in %s: name a URL, a file of URLs, or a folder", r.store.Name)
+		return usagef("no seeds, and no crawl to continue in %s: name a URL, a file of URLs, or a folder", r.store.Name)
 	}
 	if err := r.completeFeed(ctx); err != nil {
 		return err
@@ -149,12 +149,12 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 	if text := r.opt.Again.none(r.store.Name, firstDue); text != "" {
 		r.out.Say("%s", text)
 	} else {
-		r.out.Say("Nothing is left to do: the crawl in %s is finished, with %s. To come back to those that are due: %s --recrawl due; to all: --recrawl 0s; to try again what failed: --retry.", r.store.Name, report.Counted(tally.Pages(), "page"), r.withStore("skink crawl"))
+		r.out.Say("Nothing to do: the crawl in %s is finished, with %s. To revisit pages that are due: %s --recrawl due; all pages: --recrawl 0s; failed URLs: --retry.", r.store.Name, report.Counted(tally.Pages(), "page"), r.withStore("skink crawl"))
 	}
 	switch r.opt.Feed {
 	case "":
 	case "-":
-		r.out.Say("This run judged no page, so --feed - prints none: all of them are printed by %s", r.withStore("skink export"))
+		r.out.Say("This run judged no page, so --feed - prints nothing; all pages are printed by %s", r.withStore("skink export"))
 	default:
 		r.out.Say("the feed is in %s", r.opt.Feed)
 	}
@@ -171,12 +171,12 @@ func (r *run) withStore(command string) string {
 
 func (r *run) greeting(counts frontier.Counts, pages, back int64) string {
 	if back > 0 && back == counts.Pending {
-		return fmt.Sprintf("Coming back to %s of the crawl in %s", report.Counted(back, "URL"), r.store.Name)
+		return fmt.Sprintf("Revisiting %s of the crawl in %s", report.Counted(back, "URL"), r.store.Name)
 	}
 	if pages == 0 && counts.Fetched == 0 {
 		return fmt.Sprintf("Crawling %s into %s", report.Counted(counts.Pending, "seed"), r.store.Name)
 	}
-	verb := "Resuming"
+	verb := "Continuing"
 	if r.opt.Add {
 		verb = "Adding to"
 	}
@@ -236,7 +236,7 @@ func orderHosts(ctx context.Context, s *Store, prefer, hosts []string) (*precede
 		if kept := order.Prefers(); len(kept) > 0 {
 			has = "with" + preferFlags(kept)
 		}
-		return nil, usagef("%s, but %s was written %s: leave the flag out, or choose another --store", preferFlags(prefer)[1:], s.Name, has)
+		return nil, usagef("%s, but %s was created %s: omit the flag, or choose another --store", preferFlags(prefer)[1:], s.Name, has)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)

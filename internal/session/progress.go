@@ -87,7 +87,7 @@ func (p progress) statusLine(ctx context.Context, done <-chan struct{}) {
 			return
 		case <-interrupted:
 			interrupted = nil
-			stopping = "finishing what is in flight  "
+			stopping = "finishing requests in flight  "
 		case <-p.out.Asked:
 			fmt.Fprint(p.out.Screen, clearLine)
 			fmt.Fprint(p.out.Err, hostsText(p.of.crawl.Hosts(), time.Now()))
@@ -163,5 +163,5 @@ func (o *Options) paceText(m moment, hosts []crawler.HostState) string {
 	if fastest := float64(asked) / delay.Seconds(); asked == 0 || m.rate() > 1.2*fastest {
 		return ""
 	}
-	return fmt.Sprintf("Each host is asked for a page every %v at most, so as not to burden it. Sites of your own may be asked more often: --delay 100ms, or 0 for no delay.", delay)
+	return fmt.Sprintf("Tip: each host gets at most one request every %v. On sites of your own, use a shorter --delay, such as 100ms or 0.", delay)
 }

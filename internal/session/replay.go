@@ -70,13 +70,13 @@ func Replay(ctx context.Context, s *Store, opt Options, out Output, files []corp
 	}
 	out.finish(sum)
 	if passed := r.passed.String(); passed != "" {
-		out.Say("passed over: %s", passed)
+		out.Say("skipped: %s", passed)
 	}
 	if r.lost > 0 {
 		return fmt.Errorf("%s could not be read", report.Counted(r.lost, "record"))
 	}
 	if fetchedNothing(sum.All) {
-		return errors.New("the archive holds no page")
+		return errors.New("the archive contains no page")
 	}
 	return nil
 }

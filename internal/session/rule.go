@@ -37,7 +37,7 @@ func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedu
 		return rule, want, err
 	}
 	if slices.Contains(wanted.Insist, "rule") && want.Contained != has.Contained {
-		return rule, want, usagef("--rule and --containment ask for a share of %v, but %s was written with %v (0: by resemblance alone): leave the flags out, or choose another --store", want.Contained, name, has.Contained)
+		return rule, want, usagef("--rule and --containment give a share of %v, but %s was created with %v (0: resemblance alone): omit the flags, or choose another --store", want.Contained, name, has.Contained)
 	}
 	if err := wanted.Fits(*has, name); err != nil {
 		return rule, want, err
@@ -67,7 +67,7 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 		{"on-duplicate", OnDuplicate(w.SkipTexts), OnDuplicate(has.SkipTexts)},
 	} {
 		if slices.Contains(w.Insist, f.flag) && f.given != f.is {
-			return usagef("--%s %v, but %s was written with --%s %v: leave the flag out, or choose another --store", f.flag, f.given, name, f.flag, f.is)
+			return usagef("--%s %v, but %s was created with --%s %v: omit the flag, or choose another --store", f.flag, f.given, name, f.flag, f.is)
 		}
 	}
 	if has.Extractor != extract.Version { // its records can be read, but the same pages would give other texts now
@@ -115,7 +115,7 @@ func RuleOf(set store.Settings) (dedup.Rule, error) {
 		return dedup.Rule{}, usagef("--form: %w", err)
 	}
 	if set.MinWords < 0 {
-		return dedup.Rule{}, usagef("--min-words %d: try 0 to compare every page that has a word", set.MinWords)
+		return dedup.Rule{}, usagef("--min-words %d: try 0 to compare all pages with words", set.MinWords)
 	}
 	rule, err := dedup.NewRule(set.Similarity, set.Scheme, set.MinWords)
 	if err != nil {

@@ -67,7 +67,7 @@ func Run(ctx context.Context, s *Store, opt Options, out Output) (sum Summary, e
 	case !left:
 		return sum, r.nothingLeft(ctx, p, firstDue)
 	case opt.Crawl.CheckAssets && settings.NoLinks:
-		return sum, usagef("--check-assets needs the links that %s does not keep: leave --check-assets out, or choose another --store", s.Name)
+		return sum, usagef("--check-assets needs links, and %s keeps none (--links off): omit it, or choose another --store", s.Name)
 	}
 	order, err := orderHosts(ctx, s, opt.Prefer, p.seeds.hosts())
 	if err != nil {
@@ -90,7 +90,7 @@ func Run(ctx context.Context, s *Store, opt Options, out Output) (sum Summary, e
 // hint adds a suggestion to an error of a crawl that has begun.
 func (r *run) hint(err error) error {
 	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrAway) {
-		return fmt.Errorf("the crawl stopped, nothing is lost: %w: it is resumed with: %s", err, r.opt.resume(Ending{}))
+		return fmt.Errorf("the crawl stopped: %w; continue with: %s", err, r.opt.resume(Ending{}))
 	}
 	return err
 }
@@ -104,7 +104,7 @@ type outcome struct {
 }
 
 // errMaxTime means that the time of this run is over.
-var errMaxTime = errors.New("--max-time has passed")
+var errMaxTime = errors.New("reached --max-time")
 
 // isStop reports whether a crawl ended because it was stopped.
 func isStop(err error) bool {
@@ -322,7 +322,7 @@ func spent(ctx context.Context, s store.Reader, budget crawler.Budget) (map[stri
 	all := map[string]crawler.Spent{}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
-			return nil, fmt.Errorf("count what hosts have spent: %w", err)
+			return nil, fmt.Errorf("count the pages of each host: %w", err)
 		}
 		r := &page.Record
 		host := frontier.HostOf(r.URL)

@@ -63,7 +63,7 @@ func TestRun(t *testing.T) {
 	if !sum.Began || !sum.End.Over() || sum.Added.Unique != 2 || sum.Added.Exact != 1 || sum.URLs.Fetched != 3 || sum.URLs.Failed != 1 {
 		t.Errorf("got %+v, want two unique pages, a copy and a broken link", sum)
 	}
-	for _, want := range []string{"Crawling 1 seed into memory\n", "3 pages in ", "saved in memory\n", "see them with: skink report --store memory\n"} {
+	for _, want := range []string{"Crawling 1 seed into memory\n", "3 pages in ", "saved in memory\n", "see the duplicates with: skink report --store memory\n"} {
 		if !strings.Contains(messages.String(), want) {
 			t.Errorf("the messages lack %q:\n%s", want, &messages)
 		}
@@ -77,7 +77,7 @@ func TestRun(t *testing.T) {
 	if sum, err := Run(t.Context(), s, quickly(site), out); err != nil || sum.Began {
 		t.Errorf("the second run: %+v, %v", sum, err)
 	}
-	if !strings.Contains(messages.String(), "Nothing is left to do: the crawl in memory is finished, with 3 pages.") {
+	if !strings.Contains(messages.String(), "Nothing to do: the crawl in memory is finished, with 3 pages.") {
 		t.Errorf("the second run says:\n%s", &messages)
 	}
 

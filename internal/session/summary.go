@@ -66,7 +66,7 @@ func (s Summary) pages(b *strings.Builder) {
 	a, t := s.Added, s.All
 	fmt.Fprintf(b, "%s in %s, %.1f a second\n", report.Counted(a.Pages(), "page"), report.Duration(s.Took), float64(a.Pages())/max(s.Took.Seconds(), 1e-3))
 	if n := s.Visits.All(); n > 0 {
-		fmt.Fprintf(b, "came back to %s: %s\n", report.Counted(n, "URL"), visitsText(s.Visits))
+		fmt.Fprintf(b, "revisited %s: %s\n", report.Counted(n, "URL"), visitsText(s.Visits))
 	}
 	if t.Pages() != a.Pages() {
 		fmt.Fprintf(b, "in the store now: %s\n", report.Counted(t.Pages(), "page"))
@@ -78,7 +78,7 @@ func (s Summary) pages(b *strings.Builder) {
 		EndRow{string(v.kind), v.n, s.Rule.Explain(v.kind)}.Print(b)
 	}
 	if t.Capped > 0 {
-		fmt.Fprintf(b, "%s met so many alike that not all were compared\n", report.Counted(t.Capped, "page"))
+		fmt.Fprintf(b, "%s had too many similar pages to compare with all of them\n", report.Counted(t.Capped, "page"))
 	}
 }
 
@@ -114,7 +114,7 @@ func (s Summary) patterns(b *strings.Builder) {
 	}
 	PrintPostponed(b, s.Postponed)
 	if s.Again != "" {
-		fmt.Fprintf(b, "fetch what was postponed with: %s --budget off\n", s.Again)
+		fmt.Fprintf(b, "fetch postponed URLs with: %s --budget off\n", s.Again)
 	}
 }
 
@@ -138,7 +138,7 @@ func (s Summary) saved(b *strings.Builder) {
 	t := s.All
 	if t.Pages() > 0 {
 		duplicates := t.Exact + t.Near
-		fmt.Fprintf(b, "%s of %s (%s) need not be indexed\n", report.Counted(duplicates, "duplicate"), report.Counted(t.Pages(), "page"), report.Share(duplicates, t.Pages()))
+		fmt.Fprintf(b, "%s of %s (%s)\n", report.Counted(duplicates, "duplicate"), report.Counted(t.Pages(), "page"), report.Share(duplicates, t.Pages()))
 		if t.Unkept > 0 {
 			fmt.Fprintf(b, "%s kept without text\n", report.Counted(t.Unkept, "duplicate"))
 		}
@@ -152,7 +152,7 @@ func (s Summary) saved(b *strings.Builder) {
 		fmt.Fprintf(b, "the feed is in %s\n", s.Feed)
 	}
 	if s.Archive != "" {
-		fmt.Fprintf(b, "the answers are in %s: %s\n", s.Archive, report.Bytes(disk.Use(s.Archive)))
+		fmt.Fprintf(b, "the web archive is in %s: %s\n", s.Archive, report.Bytes(disk.Use(s.Archive)))
 	}
 }
 
@@ -169,16 +169,16 @@ func (s Summary) slowed(b *strings.Builder) {
 	if more := len(s.Demanding) - most; more > 0 {
 		names = append(names, fmt.Sprintf("%s more", report.Grouped(more)))
 	}
-	fmt.Fprintf(b, "asked for a delay over --max-delay: %s\n", strings.Join(names, ", "))
+	fmt.Fprintf(b, "these hosts asked for a longer delay than --max-delay: %s\n", strings.Join(names, ", "))
 }
 
 // leftAlone writes the hosts that got no more requests, and why.
 func (s Summary) leftAlone(b *strings.Builder) {
 	for _, h := range s.Alone[:min(len(s.Alone), MostHosts)] {
-		fmt.Fprintf(b, "left alone for the rest of the run: %s: %s\n", h.Host, h.Why)
+		fmt.Fprintf(b, "suspended until the end of the run: %s: %s\n", h.Host, h.Why)
 	}
 	if more := len(s.Alone) - MostHosts; more > 0 {
-		fmt.Fprintf(b, "left alone for the rest of the run: %s more\n", report.Counted(more, "host"))
+		fmt.Fprintf(b, "suspended until the end of the run: %s\n", report.Counted(more, "host"))
 	}
 }
 
@@ -188,17 +188,17 @@ func (s Summary) next(b *strings.Builder) {
 	case s.Again == "":
 		s.done(b)
 	case s.End.Interrupted:
-		fmt.Fprintf(b, "stopped with %s to fetch; resume with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
+		fmt.Fprintf(b, "interrupted with %s pending; continue with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
 	case s.URLs.Pending > 0 && s.End.Limit != "":
-		fmt.Fprintf(b, "stopped at %s with %s to fetch; go on with: %s\n", s.End.Limit, report.Counted(s.URLs.Pending, "URL"), s.Again)
+		fmt.Fprintf(b, "stopped at %s with %s pending; continue with: %s\n", s.End.Limit, report.Counted(s.URLs.Pending, "URL"), s.Again)
 	case s.URLs.Pending > 0 && s.End.Spent > 0:
-		fmt.Fprintf(b, "%s left; %s with a spent budget; go on with more: %s\n", report.Counted(s.URLs.Pending, "URL"), report.Counted(s.End.Spent, "host"), s.Again)
+		fmt.Fprintf(b, "%s pending on %s that reached --max-host-pages or --max-host-bytes; continue with higher limits: %s\n", report.Counted(s.URLs.Pending, "URL"), report.Counted(s.End.Spent, "host"), s.Again)
 	case s.URLs.Pending > 0 && len(s.End.Lost) > 0:
-		fmt.Fprintf(b, "%s left; missing: %s; put it back and go on with: %s\n", report.Counted(s.URLs.Pending, "URL"), strings.Join(s.End.Lost, ", "), s.Again)
+		fmt.Fprintf(b, "%s pending; missing: %s; restore it and continue with: %s\n", report.Counted(s.URLs.Pending, "URL"), strings.Join(s.End.Lost, ", "), s.Again)
 	case s.URLs.Pending > 0 && len(s.Alone) > 0:
-		fmt.Fprintf(b, "%s left, of hosts that were left alone or do not answer; try them again with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
+		fmt.Fprintf(b, "%s pending on hosts that were suspended or do not answer; try again with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
 	case s.URLs.Pending > 0:
-		fmt.Fprintf(b, "%s left, of hosts that do not answer; try them again with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
+		fmt.Fprintf(b, "%s pending on hosts that do not answer; try again with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
 	default:
 		s.done(b)
 	}
@@ -215,9 +215,9 @@ func (s Summary) done(b *strings.Builder) {
 	switch {
 	case s.All.Pages() == 0:
 	case s.Store != DefaultStore:
-		fmt.Fprintf(b, "see them with: skink report --store %s\n", harmless.Quoted(s.Store))
+		fmt.Fprintf(b, "see the duplicates with: skink report --store %s\n", harmless.Quoted(s.Store))
 	default:
-		fmt.Fprintln(b, "see them with: skink report")
+		fmt.Fprintln(b, "see the duplicates with: skink report")
 	}
 }
 

@@ -119,8 +119,8 @@ func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
 			all = append(all, view.Saving{Why: why, Fetches: n})
 		}
 	}
-	add("postponed, because of what was learned of their hosts", tally.Later)
-	add("not modified: the server sent no page again", s.pipeline.Visits()[store.NotModified])
+	add("postponed: URLs of these patterns kept returning duplicates", tally.Later)
+	add("not modified: the server did not send the page again", s.pipeline.Visits()[store.NotModified])
 	return all
 }
 

@@ -26,7 +26,7 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	var only *store.Record
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
-			return "", fmt.Errorf("look for what the page leads to: %w", err)
+			return "", fmt.Errorf("find the links of the page: %w", err)
 		}
 		if page.Record.Kind == store.Page {
 			only = &page.Record
@@ -37,13 +37,13 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	case only == nil:
 		return "", nil
 	case t.Blocked > 0:
-		return fmt.Sprintf("robots.txt forbids %s that it leads to; crawl a site of your own with --ignore-robots", report.Counted(t.Blocked, "URL")), nil
+		return fmt.Sprintf("robots.txt forbids all linked URLs (%s); on a site of your own use --ignore-robots", report.Counted(t.Blocked, "URL")), nil
 	case only.DeadEnd == store.DeadEndNoFollow:
-		return fmt.Sprintf("%s asks crawlers to follow none of its links (nofollow); crawl a site of your own with --ignore-nofollow and another --store", only.URL), nil
+		return fmt.Sprintf("%s has nofollow for all its links; on a site of your own use --ignore-nofollow and another --store", only.URL), nil
 	case only.DeadEnd == store.DeadEndScripts:
-		return fmt.Sprintf("%s has no link, and scripts, which may draw its links and are not run; name more seeds", only.URL), nil
+		return fmt.Sprintf("%s has no links in its HTML; scripts may add them, which skink does not run; name more seeds", only.URL), nil
 	case n.Outside > 0:
-		return fmt.Sprintf("all that it leads to is out of scope (%s); widen --scope, or name it as a seed", report.Counted(n.Outside, "URL")), nil
+		return fmt.Sprintf("all linked URLs (%s) are out of scope; widen --scope, or add them as seeds", report.Counted(n.Outside, "URL")), nil
 	}
 	return "", nil
 }
@@ -57,7 +57,7 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 	var froms []string
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
-			return "", fmt.Errorf("look for a circle of redirects: %w", err)
+			return "", fmt.Errorf("find redirect loops: %w", err)
 		}
 		if r := &page.Record; r.Location != "" && len(froms) < mostRedirects {
 			to[r.URL] = r.Location
@@ -69,7 +69,7 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 		for url := to[from]; url != "" && len(way) <= crawler.MaxHops; url = to[url] {
 			way = append(way, url)
 			if url == from {
-				return fmt.Sprintf("redirects go in a circle: %s; the site may ask for consent with a cookie, and none is kept", strings.Join(way, " -> ")), nil
+				return fmt.Sprintf("redirect loop: %s; the site may require cookies, which skink does not keep", strings.Join(way, " -> ")), nil
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 func nothingFetched(ctx context.Context, s store.Reader, began time.Time, lost []lostFolder, alone ...crawler.LeftHost) error {
 	why := errors.New("no page was fetched")
 	if len(alone) > 0 {
-		why = fmt.Errorf("no page was fetched: %s was left alone: %s", alone[0].Host, alone[0].Why)
+		why = fmt.Errorf("no page was fetched: requests to %s were suspended: %s", alone[0].Host, alone[0].Why)
 	}
 	if len(lost) > 0 {
 		why = fmt.Errorf("no page was fetched: the folder %s is missing", lost[0].Dir)
@@ -114,7 +114,7 @@ func nothingFetched(ctx context.Context, s store.Reader, began time.Time, lost [
 			return err
 		case state == frontier.Outside:
 			moved = true
-			why = fmt.Errorf("no page was fetched: %s leads to %s, which is outside the crawl: add it as a seed, or widen --scope", of.URL, of.Location)
+			why = fmt.Errorf("no page was fetched: %s redirects to %s, which is out of scope: add it as a seed, or widen --scope", of.URL, of.Location)
 		}
 	}
 	return why
@@ -131,7 +131,7 @@ func problemText(r *store.Record) string {
 // AdviceOn returns advice with the flag that avoids a problem, or "" if there is none.
 func AdviceOn(problem string) string {
 	if problem == string(crawler.ProblemPrivate) {
-		return "; --allow-private names hosts that are fetched all the same"
+		return "; allow such hosts with --allow-private"
 	}
 	return ""
 }

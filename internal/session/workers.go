@@ -51,7 +51,7 @@ func readWorkers(ctx context.Context, s interface {
 	}
 	if len(text) > 0 {
 		if err := json.Unmarshal(text, &all); err != nil {
-			return nil, nil, fmt.Errorf("read who is at it: %w: %v", store.ErrCorrupt, err)
+			return nil, nil, fmt.Errorf("read the list of workers: %w: %v", store.ErrCorrupt, err)
 		}
 	}
 	if all == nil {
@@ -101,7 +101,7 @@ func join(ctx context.Context, s *Store, name string) (*presence, error) {
 	}
 	err := changeWorkers(ctx, p.meta, func(all map[string]WorkerState) error {
 		if ago := now.Sub(all[p.name].Seen); ago < aliveFor {
-			return fmt.Errorf("%s: a worker named %s was at it %v ago: choose another --worker, or wait some seconds if that one died", s.Name, p.name, ago.Round(time.Second))
+			return fmt.Errorf("%s: a worker named %s sent a heartbeat %v ago: choose another --worker, or wait some seconds if that one died", s.Name, p.name, ago.Round(time.Second))
 		}
 		all[p.name] = p.state
 		return nil

@@ -1,12 +1,12 @@
-// Package audit turns what a crawl remembers into what the owner of a site would mend: links that
+// Package audit turns what a crawl remembers into what the owner of a site would fix: links that
 // lead nowhere, titles that repeat, canonical URLs that are wrong, pages that nobody finds.
 //
 //	a, err := audit.Read(ctx, store, audit.Options{Rule: rule})
 //	for _, f := range a.Findings() { fmt.Println(f.FullName(), f.Count()) }
 //	err = audit.Write(ctx, os.Stdout, a, audit.Output{Format: report.Text})
 //
-// A [List] holds the findings of one kind, a [Finding] the pages that have one fault, with what it
-// means and how to mend it. The package judges no text: it repeats the verdicts of the crawl. It
+// A [List] holds the findings of one kind, a [Finding] the pages that have one problem, with what it
+// means and how to fix it. The package judges no text: it repeats the verdicts of the crawl. It
 // fetches nothing, so a finding is as true as the crawl was complete.
 //
 // # Memory

@@ -173,8 +173,8 @@ func TestCells(t *testing.T) {
 		{"titles.repeated", "/same-2", "shared_by", int64(2)},
 		{"titles.copied", "/twin-copy", "resemblance", audit.Share(1)},
 		{"no-text.empty", "/empty", "why", "the answer is empty"},
-		{"no-text.unseen", "/drawn", "why", "scripts draw it"},
-		{"no-text.links", "/menus", "why", "it is all navigation"},
+		{"no-text.unseen", "/drawn", "why", "scripts add its text"},
+		{"no-text.links", "/menus", "why", "it has only navigation"},
 		{"pages", "/", "links_out", nil},
 	} {
 		got := cell(t, rowOf(t, a, c.finding, c.path), c.column)
@@ -204,7 +204,7 @@ func TestOrder(t *testing.T) {
 	}) {
 		t.Error("what touches less comes before what touches more")
 	}
-	if all[0].Weight != audit.Fault {
+	if all[0].Weight != audit.Error {
 		t.Errorf("a %s comes first", all[0].Weight)
 	}
 }
@@ -267,8 +267,8 @@ func TestFailOn(t *testing.T) {
 		}
 	}
 	for on, want := range map[string]string{
-		"":            "compares nothing",
-		"broken":      "compares nothing",
+		"":            "is no limit",
+		"broken":      "is no limit",
 		"broken>x":    `"x" is no number`,
 		"broken>-1":   `"-1" is no number`,
 		"broken>NaN":  `"NaN" is no number`,
@@ -277,7 +277,7 @@ func TestFailOn(t *testing.T) {
 		"brocken>0":   "there are broken, redirects",
 		"titles.x>0":  "there are titles.missing, titles.repeated",
 		">0":          "there are broken, redirects",
-		"broken>0,":   "compares nothing",
+		"broken>0,":   "is no limit",
 	} {
 		if _, err := audit.ParseConditions(on); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, which does not say %q", on, err, want)

@@ -14,7 +14,7 @@ func canonicals(a *Audit) *List {
 			linksColumn, column("resemblance", "Alike", alike), urlColumn, canonicalColumn.titled("Names"),
 			column("is", "Which is", canonicalIs),
 		).more(
-			column("all", "All it names", func(_ *subject, r *store.Record) any { return listed(r.Canonicals) }),
+			column("all", "All canonical URLs", func(_ *subject, r *store.Record) any { return listed(r.Canonicals) }),
 			titleColumn, indexedColumn,
 		),
 		Findings: []*Finding{{Name: "error"}, {Name: "redirect"}, {Name: "other", want: store.WantText}, {Name: "several"}, {Name: "chain"}, {Name: "host"}, {Name: "missing"}, {Name: "unseen"}, {Name: "agreed"}, {Name: "self"}},
@@ -95,7 +95,7 @@ func hreflang(a *Audit) *List {
 			linksColumn, column("language", "Language", languageOfOther).where((*subject).hasOther), urlColumn, column("alternate", "Names", otherURL).where((*subject).hasOther),
 			column("is", "Which is", func(s *subject, _ *store.Record) any { return endsWith(&s.other.Record) }).where((*subject).hasOther),
 		).more(
-			column("names", "And names", func(s *subject, _ *store.Record) any {
+			column("names", "Which names", func(s *subject, _ *store.Record) any {
 				var all []string
 				for _, alt := range s.other.Record.Alternates {
 					all = append(all, alt.Lang+" "+alt.URL)

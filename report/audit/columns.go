@@ -106,7 +106,7 @@ func pages(*Audit) *List {
 			column("links_out", "Links out", func(s *subject, _ *store.Record) any { return int64(s.site().out) }).where((*subject).linksKnown).where((*subject).isPage),
 			depthColumn,
 			column("hops", "Hops", func(_ *subject, r *store.Record) any { return number(r.Hops) }),
-			column("location", "Leads to", func(_ *subject, r *store.Record) any { return link(r.Location) }),
+			column("location", "Redirects to", func(_ *subject, r *store.Record) any { return link(r.Location) }),
 			column("problem", "Problem", func(_ *subject, r *store.Record) any { return text(r.Problem) }),
 			detailColumn,
 			column("type", "Type", func(_ *subject, r *store.Record) any { return text(r.ContentType) }),
@@ -192,7 +192,7 @@ func indexed(r *store.Record) any {
 	case r.NoIndex:
 		return "no: noindex"
 	case namesAnother(r):
-		return "no: names another"
+		return "no: canonical URL"
 	}
 	return "yes"
 }

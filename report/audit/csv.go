@@ -55,12 +55,12 @@ func writeCSV(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findin
 
 // writeOverviewCSV writes a line for each finding.
 func writeOverviewCSV(out *bufio.Writer, a *Audit) error {
-	sheet, err := report.NewSheet(out, &a.About.About, "finding", "weight", "count", "of", "apart", "links", "title", "means", "mend")
+	sheet, err := report.NewSheet(out, &a.About.About, "finding", "weight", "count", "of", "apart", "links", "title", "means", "fix")
 	if err != nil {
 		return err
 	}
 	for _, f := range a.Findings() {
-		err := sheet.Row(f.FullName(), f.Weight.String(), int64(f.Count()), f.list.Of, int64(f.Apart()), f.Links(), f.Title, f.Means, f.Mend)
+		err := sheet.Row(f.FullName(), f.Weight.String(), int64(f.Count()), f.list.Of, int64(f.Apart()), f.Links(), f.Title, f.Means, f.Fix)
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func ParseConditions(s string) (all []Condition, err error) {
 func parseCondition(s string) (Condition, error) {
 	at := strings.IndexAny(s, "<>=")
 	if at < 0 {
-		return Condition{}, fmt.Errorf("%q compares nothing: try NAME>NUMBER, such as broken>0 or duplicates>5%%", s)
+		return Condition{}, fmt.Errorf("%q is no limit: try NAME>NUMBER, such as broken>0 or duplicates>5%%", s)
 	}
 	c := Condition{Name: s[:at]}
 	rest := s[at:]

@@ -20,7 +20,7 @@ type Text struct {
 	Weight   Weight
 	Title    string
 	Means    string // one sentence
-	Mend     string // one sentence
+	Fix      string // one sentence
 	measured string // the title once pages were compared; "": it stays the same
 }
 
@@ -43,7 +43,7 @@ func parseTexts(file string) (map[string]Text, error) {
 			last.key = key
 			fields[last] = strings.TrimSpace(value)
 		default:
-			return nil, fmt.Errorf("findings.txt, line %d: %q: write [name], or severity, title, means or mend once each, with a colon", i+1, line)
+			return nil, fmt.Errorf("findings.txt, line %d: %q: write [name], or severity, title, means or fix once each, with a colon", i+1, line)
 		}
 	}
 	all := map[string]Text{}
@@ -53,9 +53,9 @@ func parseTexts(file string) (map[string]Text, error) {
 			defer delete(fields, f)
 			return limits.Replace(fields[f])
 		}
-		t := Text{weightNamed(take("severity")), take("title"), take("means"), take("mend"), take("measured")}
-		if _, twice := all[name]; twice || t.Weight == 0 || t.Title == "" || t.Means == "" || t.Mend == "" {
-			return nil, fmt.Errorf("findings.txt: [%s] must be there once, with severity (fault, doubt, note or fine), title, means and mend", name)
+		t := Text{weightNamed(take("severity")), take("title"), take("means"), take("fix"), take("measured")}
+		if _, twice := all[name]; twice || t.Weight == 0 || t.Title == "" || t.Means == "" || t.Fix == "" {
+			return nil, fmt.Errorf("findings.txt: [%s] must be there once, with severity (error, warning, note or ok), title, means and fix", name)
 		}
 		all[name] = t
 	}

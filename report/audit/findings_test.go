@@ -17,10 +17,10 @@ func TestTexts(t *testing.T) {
 				t.Errorf("findings.txt says nothing of %s", f.FullName())
 			}
 			delete(known, f.FullName())
-			if said := f.Title + f.Means + f.Mend; strings.ContainsAny(said, "{}") {
+			if said := f.Title + f.Means + f.Fix; strings.ContainsAny(said, "{}") {
 				t.Errorf("%s: a number is missing in %q", f.FullName(), said)
 			}
-			if strings.HasSuffix(f.Title, ".") || !strings.HasSuffix(f.Means, ".") || !strings.HasSuffix(f.Mend, ".") {
+			if strings.HasSuffix(f.Title, ".") || !strings.HasSuffix(f.Means, ".") || !strings.HasSuffix(f.Fix, ".") {
 				t.Errorf("%s: a title ends without a full stop, a sentence with one: %q", f.FullName(), f.Text)
 			}
 		}
@@ -32,20 +32,20 @@ func TestTexts(t *testing.T) {
 
 // Whoever makes a mistake in the file is told where.
 func TestParseTexts(t *testing.T) {
-	const whole = "# a word to the editor\n\n[thin]\nseverity: doubt\ntitle: Thin: pages\nmeans: They\n  say little.\nmend: Say more.\n"
+	const whole = "# a word to the editor\n\n[thin]\nseverity: warning\ntitle: Thin: pages\nmeans: They\n  say little.\nfix: Say more.\n"
 	all, err := parseTexts(whole)
-	if want := (Text{Weight: Doubt, Title: "Thin: pages", Means: "They say little.", Mend: "Say more."}); err != nil || len(all) != 1 || all["thin"] != want {
+	if want := (Text{Weight: Warning, Title: "Thin: pages", Means: "They say little.", Fix: "Say more."}); err != nil || len(all) != 1 || all["thin"] != want {
 		t.Errorf("got %+v, %v; want %+v", all, err, want)
 	}
 	for _, test := range []struct{ replace, with, want string }{
-		{"[thin]\n", "", `line 3: "severity: doubt"`},
+		{"[thin]\n", "", `line 3: "severity: warning"`},
 		{"[thin]", "[thin", `line 3: "[thin"`},
-		{"mend: Say more.", "mend Say more.", `line 8: "mend Say more."`},
-		{"mend:", "means:", `line 8: "means: Say more."`},
-		{"mend:", "repair:", "[thin] must be there once"},
-		{"severity: doubt", "severity: bad", "[thin] must be there once"},
-		{"mend: Say more.", "mend: Say more.\nrepair: Say more.", `[thin] has "repair"`},
-		{"[thin]", whole + "[thin]", `line 12: "severity: doubt"`},
+		{"fix: Say more.", "fix Say more.", `line 8: "fix Say more."`},
+		{"fix:", "means:", `line 8: "means: Say more."`},
+		{"fix:", "mend:", "[thin] must be there once"},
+		{"severity: warning", "severity: bad", "[thin] must be there once"},
+		{"fix: Say more.", "fix: Say more.\nmend: Say more.", `[thin] has "mend"`},
+		{"[thin]", whole + "[thin]", `line 12: "severity: warning"`},
 	} {
 		if _, err := parseTexts(strings.Replace(whole, test.replace, test.with, 1)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("with %q for %q: got %v, want %s", test.with, test.replace, err, test.want)

@@ -17,7 +17,7 @@ var pageTemplates = template.Must(Templates(report.Templates()))
 // Templates adds the parts of an audit's page to those of reports:
 //
 //	overview  findings as a table, with a link to each where the page has one
-//	means     a finding: what it means, and how to mend it
+//	means     a finding: what it means, and how to fix it
 //
 // No part has a script or a style attribute.
 func Templates(t *template.Template) (*template.Template, error) {
@@ -64,15 +64,15 @@ type group struct {
 }
 
 var weightTitles = map[Weight]string{
-	Fault: "Faults: visitors or search engines are led wrong",
-	Doubt: "Doubts: they cost something, or may not be meant",
-	Note:  "Notes: good to know",
-	Fine:  "Fine",
+	Error:   "Errors: visitors or search engines are misled",
+	Warning: "Warnings: they have a cost, or may be unintended",
+	Note:    "Notes: good to know",
+	OK:      "OK",
 }
 
 // byWeight puts findings into groups, what matters most first.
 func byWeight(findings []*Finding) (all []group) {
-	for w := Fault; w <= Fine; w++ {
+	for w := Error; w <= OK; w++ {
 		g := group{Title: weightTitles[w]}
 		for _, f := range findings {
 			if f.Weight == w {
@@ -95,7 +95,7 @@ func writeHTML(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 		return err
 	}
 	for _, f := range chosen {
-		if f.Weight == Fine && o.About == "" {
+		if f.Weight == OK && o.About == "" {
 			continue
 		}
 		rows, err := f.rows(ctx, o.top())

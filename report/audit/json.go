@@ -16,10 +16,10 @@ import (
 type findingJSON struct {
 	Name   string `json:"name"`
 	List   string `json:"list"`
-	Weight string `json:"weight"` // fault, doubt, note or fine
+	Weight string `json:"weight"` // error, warning, note or ok
 	Title  string `json:"title"`
 	Means  string `json:"means"`
-	Mend   string `json:"mend"`
+	Fix    string `json:"fix"`
 	Count  int    `json:"count"`
 	Of     string `json:"of"`    // what it is counted in: pages or URLs
 	Apart  int    `json:"apart"` // that ask not to be indexed, or name another
@@ -43,7 +43,7 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	w.EndList()
 	w.List("findings")
 	for _, f := range chosen {
-		head := findingJSON{f.FullName(), f.list.Name, f.Weight.String(), f.Title, f.Means, f.Mend, f.Count(), f.list.Of, f.Apart(), f.Links()}
+		head := findingJSON{f.FullName(), f.list.Name, f.Weight.String(), f.Title, f.Means, f.Fix, f.Count(), f.list.Of, f.Apart(), f.Links()}
 		if err := w.Group("", head, "rows", f.fields(ctx, o.top()), ""); err != nil {
 			return err
 		}

@@ -14,13 +14,13 @@ import (
 type Weight int
 
 const (
-	Fault Weight = iota + 1 // a visitor or a search engine is led wrong
-	Doubt                   // costs something, or may not be meant
-	Note                    // good to know
-	Fine                    // as it should be: counted, and no fault of any list
+	Error   Weight = iota + 1 // visitors or search engines are misled
+	Warning                   // it has a cost, or may be unintended
+	Note                      // good to know
+	OK                        // as it should be
 )
 
-var weightNames = []string{"", "fault", "doubt", "note", "fine"}
+var weightNames = []string{"", "error", "warning", "note", "ok"}
 
 // String is the name of a weight.
 func (w Weight) String() string { return weightNames[w] }
@@ -44,7 +44,7 @@ type List struct {
 	prepare  func(ctx context.Context, s *subject) error // looks up what columns need beside the pages; nil: nothing
 }
 
-// A Finding is the pages that have one fault.
+// A Finding is the pages that have one problem.
 type Finding struct {
 	Name string // in its list; "": it is all of its list
 	Text
@@ -79,7 +79,7 @@ func (f *Finding) List() *List { return f.list }
 // Count is how many entries count. Those apart do not.
 func (f *Finding) Count() int { return len(f.entries) - f.apart }
 
-// Apart is how many pages have the fault and are not meant to be found: they ask not to be indexed,
+// Apart is how many pages have the problem and are not meant to be found: they ask not to be indexed,
 // or name another page as their canonical URL.
 func (f *Finding) Apart() int { return f.apart }
 
@@ -89,12 +89,12 @@ func (f *Finding) Links() int64 { return f.links }
 
 func (f *Finding) matters() int64 { return int64(f.Count()) + f.links }
 
-// Count is how many URLs are in some finding of the list that is a fault, a doubt or a note. A list
-// of which everything is fine counts all it has.
+// Count is how many URLs are in some finding of the list that is an error, a warning or a note. A list
+// of which everything is ok counts all it has.
 func (l *List) Count() int {
 	var all []int32
 	for _, f := range l.Findings {
-		if f.Weight < Fine || l.isFine() {
+		if f.Weight < OK || l.isOK() {
 			for _, e := range f.entries[:f.Count()] {
 				all = append(all, e.page)
 			}
@@ -104,8 +104,8 @@ func (l *List) Count() int {
 	return len(slices.Compact(all))
 }
 
-func (l *List) isFine() bool {
-	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < Fine })
+func (l *List) isOK() bool {
+	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < OK })
 }
 
 // pick puts records of a kind into the findings that name says.

@@ -51,7 +51,7 @@ func nearly(a *Audit) *List {
 			column("differs", "What differs", func(s *subject, _ *store.Record) any { return s.differs }),
 		).more(titleColumn, wordsColumn),
 		Findings: []*Finding{{groups: true, want: store.WantText}},
-		Unknown:  "all pages are compared with all others for this list only where it is asked for",
+		Unknown:  "this list needs a comparison of all pages: skink report --about nearly",
 	}
 	l.conclude = func() {
 		if a.nearly == nil {

@@ -83,15 +83,15 @@ func whyNoText(c *store.Content) any {
 	case r.Size == 0:
 		return "the answer is empty"
 	case r.Bounds != "":
-		return "the page has too much of: " + r.Bounds
+		return "the page exceeds limits: " + r.Bounds
 	case scripts > 0 && ways > 0:
-		return "it is all navigation, or scripts draw it"
+		return "it has only navigation, or scripts add its text"
 	case scripts > 0:
-		return "scripts draw it"
+		return "scripts add its text"
 	case ways > 0:
-		return "it is all navigation"
+		return "it has only navigation"
 	}
-	return "no words were found in it"
+	return "it has no words"
 }
 
 func noIndex(*Audit) *List {
@@ -129,7 +129,7 @@ func orphans(a *Audit) *List {
 	}
 	l.conclude = func() {
 		if !a.Links {
-			l.Unknown = "the store keeps no links of its pages"
+			l.Unknown = "the store has no links (crawl --links off)"
 			hosts = nil
 			return
 		}
@@ -146,7 +146,7 @@ func orphans(a *Audit) *List {
 			}
 		}
 		if left {
-			l.Unknown = "of hosts that were not crawled to their end nobody knows which pages are orphans"
+			l.Unknown = "orphans are unknown on hosts that were not crawled completely"
 		}
 		hosts = nil
 	}

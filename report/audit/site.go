@@ -41,9 +41,9 @@ func (p *page) aside() bool { return p.noIndex || p.names }
 func (p *page) apart() string {
 	switch {
 	case p.noIndex:
-		return "asks not to be indexed"
+		return "noindex"
 	case p.names:
-		return "names another page"
+		return "canonical URL is another page"
 	}
 	return ""
 }

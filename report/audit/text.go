@@ -18,7 +18,7 @@ func writeText(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 		a.textOverview(out, chosen)
 	}
 	for _, f := range chosen {
-		if f.Weight == Fine && o.About == "" {
+		if f.Weight == OK && o.About == "" {
 			continue
 		}
 		if err := f.writeText(ctx, out, o); err != nil {
@@ -50,16 +50,16 @@ func (a *Audit) textOverview(out *bufio.Writer, findings []*Finding) {
 		fmt.Fprintf(out, "\nnothing found: %s\n", wrapped(strings.Join(clean, ", "), 15))
 	}
 	for _, line := range a.Unknown() {
-		fmt.Fprintf(out, "\nnot known: %s\n", line)
+		fmt.Fprintf(out, "\nnot checked: %s\n", line)
 	}
-	fmt.Fprintln(out, "\nAll of a list: skink report --about NAME --format csv, for a spreadsheet")
+	fmt.Fprintln(out, "\nComplete lists: skink report --about NAME --format csv")
 }
 
 func (f *Finding) alsoApart() string {
 	if f.apart == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (and %s not meant to be found)", report.Grouped(f.apart))
+	return fmt.Sprintf(" (and %s with noindex or another canonical URL)", report.Grouped(f.apart))
 }
 
 // wrapped breaks a line before it is too long, and begins those after the first with spaces.
@@ -83,9 +83,9 @@ func wrapped(s string, indent int) string {
 
 func (f *Finding) writeText(ctx context.Context, out *bufio.Writer, o Output) error {
 	fmt.Fprintf(out, "\n%s: %s: %s%s\n", f.FullName(), f.Title, report.Grouped(f.Count()), f.alsoApart())
-	fmt.Fprintf(out, "  %s\n  %s\n", wrapped(f.Means, 2), wrapped("To mend it: "+f.Mend, 2))
+	fmt.Fprintf(out, "  %s\n  %s\n", wrapped(f.Means, 2), wrapped("Fix: "+f.Fix, 2))
 	if unknown := f.list.Unknown; unknown != "" && o.About != "" { // else the overview says so
-		fmt.Fprintf(out, "  %s\n", wrapped("Not known: "+unknown, 2))
+		fmt.Fprintf(out, "  %s\n", wrapped("Not checked: "+unknown, 2))
 	}
 	rows, err := f.rows(ctx, o.top())
 	if err != nil {

@@ -87,7 +87,7 @@ func (a *Audit) chosen(name string) (all []*Finding, err error) {
 func (a *Audit) clean() (names []string) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {
-			if f.Weight < Fine && f.Count()+f.Apart() == 0 && l.Unknown == "" {
+			if f.Weight < OK && f.Count()+f.Apart() == 0 && l.Unknown == "" {
 				names = append(names, f.FullName())
 			}
 		}

@@ -53,7 +53,7 @@ func isStore(dir string) (bool, error) {
 		}
 	}
 	if !manifest && other != "" {
-		return false, fmt.Errorf("%w: it holds %q and no MANIFEST; name an empty or a new folder", store.ErrCorrupt, other)
+		return false, fmt.Errorf("%w: it contains %q and no MANIFEST", store.ErrCorrupt, other)
 	}
 	return manifest, nil
 }
@@ -255,7 +255,7 @@ func readHead(dir string) (h head, err error) {
 	defer f.Close()
 	var b [8]byte
 	if _, err := io.ReadFull(f, b[:]); err != nil || string(b[:4]) != "Bdgr" {
-		return h, fmt.Errorf("%w: its MANIFEST is not badger's", store.ErrCorrupt)
+		return h, fmt.Errorf("%w: its MANIFEST is not that of a Badger database", store.ErrCorrupt)
 	}
 	return head{b[4], b[5]}, nil
 }

@@ -153,7 +153,7 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 	}
 	if len(s.loss.Damage) > 0 {
 		if err := s.mendAll(); err != nil {
-			return nil, errors.Join(fmt.Errorf("mend the store: %w", err), s.db.Close())
+			return nil, errors.Join(fmt.Errorf("repair the store: %w", err), s.db.Close())
 		}
 	}
 	return s, s.start()
@@ -366,6 +366,6 @@ func (s *Store) closeFiles() error {
 	return err
 }
 
-var errReadOnly = errors.New("store was opened to be read")
+var errReadOnly = errors.New("store is open for reading only")
 
 var errClosed = errors.New("store is closed")

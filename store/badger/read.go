@@ -235,7 +235,7 @@ func (s *Store) Snapshot() (*Snapshot, error) {
 	s.mu.Lock() // a write may take several transactions; a snapshot has all of them or none
 	defer s.mu.Unlock()
 	if s.broken != nil && s.broken != errReadOnly {
-		return nil, fmt.Errorf("look at store %s: %w", s.name, s.broken)
+		return nil, fmt.Errorf("read store %s: %w", s.name, s.broken)
 	}
 	now := s.counters
 	now.Tally = now.Tally.Clone()

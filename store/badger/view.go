@@ -24,7 +24,7 @@ import (
 // may add cached values, see kept.go. Any number of readers share a lock that keeps writers out.
 type view struct {
 	dir     string
-	damaged bool   // the view is a copy of a damaged store, which has to be mended
+	damaged bool   // the view is a copy of a damaged store, which has to fix
 	release func() // gives up the lock on the store
 	unlock  func() // gives up the lock on the folder of the view; nil: badger has it, or there is none
 }
@@ -78,7 +78,7 @@ func (v *view) link(dir string, m badgerdb.Manifest, logs []memLog, opt Options)
 	}
 	v.unlock, _, _ = disk.TryLock(v.dir) // so that nobody takes it for stale; badger locks only what it may write to
 	if err := v.fill(dir, m, logs); err != nil {
-		return fmt.Errorf("make a view of the store in %s: %w", v.dir, err)
+		return fmt.Errorf("copy the store to %s: %w", v.dir, err)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func makeViewFolder(size int64, opt Options) (string, error) {
 	for _, place := range []string{os.TempDir(), "/dev/shm"} {
 		space := disk.Space{Dir: place, Ask: opt.diskSpace}
 		if free, _, err := space.Left(); err != nil || free < need {
-			full = fmt.Errorf("%s has no room for a view of %d MiB: %w: name another place by TMPDIR", os.TempDir(), need>>20, store.ErrFull)
+			full = fmt.Errorf("%s has no room for a temporary copy of %d MiB: %w: set TMPDIR to another folder", os.TempDir(), need>>20, store.ErrFull)
 			continue
 		}
 		disk.RemoveStale(place, viewPrefix)

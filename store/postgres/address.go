@@ -48,7 +48,7 @@ func ParseAddress(text string) (Address, error) {
 		schema = defaultSchema
 	}
 	if !validSchema.MatchString(schema) || strings.HasPrefix(schema, "pg_") {
-		return Address{}, fmt.Errorf("schema=%s: a schema for a store has a name of lower-case letters, digits and underscores", schema)
+		return Address{}, fmt.Errorf("schema=%s: use lower-case letters, digits and underscores", schema)
 	}
 	parameters.Del("schema")
 	shown := scheme + "://" + rest + "?schema=" + schema

@@ -34,9 +34,9 @@ func attempt() time.Duration { return statementTimeout + 5*time.Second }
 
 var (
 	// errGone: the tables are not those that this process opened.
-	errGone = errors.New("the schema was dropped, emptied or replaced while this process used it: nothing that it fetched since can be kept")
+	errGone = errors.New("the schema was dropped, emptied or replaced while this process used it, so pages fetched since cannot be stored")
 	// errForgot: acknowledged commits are missing.
-	errForgot = errors.New("the server has forgotten commits that it had acknowledged: it was replaced by a standby that was not synchronous, or restored from a backup; run the same command again, and the pages that it forgot are fetched again")
+	errForgot = errors.New("the server lost commits: it was replaced by an asynchronous standby, or restored from a backup; run the same command again to fetch the lost pages")
 )
 
 // openPatience is how long opening a store waits for a server: long enough for a failover, but
@@ -132,7 +132,7 @@ func (s *Store) explain(err error) error {
 	case err == nil, errors.Is(err, store.ErrFull), errors.Is(err, context.Canceled):
 		return err
 	case untrusted(err):
-		return fmt.Errorf("the server's certificate is not trusted: %w: name the file of its authority with sslrootcert=FILE", withoutAddress(err))
+		return fmt.Errorf("the server's certificate is not trusted: %w: name the certificate of its authority with sslrootcert=FILE", withoutAddress(err))
 	case code == "28P01" || code == "28000":
 		return fmt.Errorf("the server does not accept the user or the password: %w: set PGPASSWORD, or write a password file (~/.pgpass)", withoutAddress(err))
 	case code == "3D000":
@@ -140,7 +140,7 @@ func (s *Store) explain(err error) error {
 	case code == "42P01" || code == "3F000" || code == "42703":
 		return fmt.Errorf("%w: %w", errGone, err)
 	case code == "42501":
-		return fmt.Errorf("the user lacks a right: %w: let the owner of the schema %s grant it", err, s.address.schema)
+		return fmt.Errorf("the user lacks a permission: %w: the owner of the schema %s can grant it", err, s.address.schema)
 	case code == "53300":
 		return fmt.Errorf("%w: each worker needs %d connections: raise max_connections, or start fewer workers", withoutAddress(err), connections)
 	case code == "53100":

@@ -180,7 +180,7 @@ func (s *Store) placeOf(ctx context.Context, c store.Cursor) (int64, error) {
 	}
 	end, err := s.place(ctx)
 	if err == nil && end < place {
-		err = fmt.Errorf("the cursor %s stands after the last commit, %d: it is of another store, or the server has forgotten commits: begin without a cursor", c, end)
+		err = fmt.Errorf("the cursor %s is after the last commit, %d: it belongs to another store, or the server lost commits: start without a cursor", c, end)
 	}
 	return place, err
 }

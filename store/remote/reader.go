@@ -22,11 +22,11 @@ import (
 var (
 	// ErrNobody means that no process answers for the store. No process has it open, or the process
 	// that does is starting or ending, refuses this user, or does not serve readers.
-	ErrNobody = errors.New("no process answers for the store")
+	ErrNobody = errors.New("the process that uses the store does not answer")
 	// ErrBusy means that the process answers as many readers as it can.
-	ErrBusy = errors.New("the process that has the store answers as many readers as it can")
+	ErrBusy = errors.New("the process that uses the store has too many readers")
 	// ErrEnded means that the process that has the store ended, or ended the session.
-	ErrEnded = errors.New("the process that had the store ended, or did not wait for so long: try again")
+	ErrEnded = errors.New("the process that uses the store ended or closed the connection: try again")
 )
 
 // A Reader reads a store through the process that has it open. Several goroutines may call its
@@ -90,7 +90,7 @@ func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
 		_, err = io.ReadFull(conn, secret)
 	}
 	if err == nil && subtle.ConstantTimeCompare(secret, []byte(at.Answer)) != 1 {
-		err = errors.New("another process listens there")
+		err = errors.New("another program listens there")
 	}
 	r := &Reader{conn: conn, out: gob.NewEncoder(conn), in: gob.NewDecoder(conn)}
 	var hello greeting
@@ -217,7 +217,7 @@ func (r *Reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) (
 		}
 	}
 	if len(pages) != len(ids) {
-		return nil, fmt.Errorf("%d pages were asked for, and %d came", len(ids), len(pages))
+		return nil, fmt.Errorf("asked for %d pages, got %d", len(ids), len(pages))
 	}
 	return pages, nil
 }

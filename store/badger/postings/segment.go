@@ -300,7 +300,7 @@ func (s *segment) damaged(block int) error {
 	if !s.readOnly {
 		os.Remove(s.file.Name())
 	}
-	return fmt.Errorf("segment %s: %w: block %d; run the command again, and the index is made anew", s.file.Name(), store.ErrCorrupt, block)
+	return fmt.Errorf("segment %s: %w: block %d; run the command again to rebuild the index", s.file.Name(), store.ErrCorrupt, block)
 }
 
 // A blockReader reads the postings of a block.

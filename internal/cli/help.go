@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"skink/docs"
+	"skink/store"
+)
+
+// # Help
+//
+// The help of a command, the man pages and the completion scripts are made of the same parts: the
+// command, its flag set, and the headings in flagGroups. The usage text of a flag may begin with the
+// name of its value in back quotes, such as `FILE` or `text|json`.
+
+// helpAsked reports whether the arguments of a command ask for its help, and for all of it.
+func helpAsked(args []string) (asked, all bool) {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	asked = slices.Contains(args, "--help") || slices.Contains(args, "-h")
+	return asked, asked && slices.Contains(args, "--all")
+}
+
+// newFlags returns the flag set of a command, and the function that runs it.
+func (c command) newFlags() (*pflag.FlagSet, runFunc) {
+	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
+	flags.SortFlags = false
+	flags.Usage = func() {}
+	body := c.setup(flags)
+	flags.BoolP("help", "h", false, "print this help")
+	return flags, body
+}
+
+// usageLine returns how the command is called.
+func (c command) usageLine() string { return strings.TrimSpace("skink " + c.name + " " + c.args) }
+
+// printHelp prints what the command does and its common flags, or all flags and details.
+func (c command) printHelp(w io.Writer, all bool) {
+	flags, _ := c.newFlags()
+	fmt.Fprintf(w, "%s\n\n%s\n", c.usageLine(), strings.TrimSpace(c.long))
+	if all && c.more != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(c.more))
+	}
+	groups := c.groups(flags)
+	width := 0
+	for _, g := range groups {
+		for _, f := range g.shown(flags, all) {
+			width = max(width, len(flagColumn(f)))
+		}
+	}
+	for _, g := range groups {
+		shown := g.shown(flags, all)
+		if len(shown) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s:\n", g.heading)
+		if g.example != "" {
+			fmt.Fprintf(w, "  Example: %s\n", g.example)
+		}
+		for _, f := range shown {
+			fmt.Fprintf(w, "%-*s   %s\n", width, flagColumn(f), flagText(f))
+		}
+	}
+	if count := countFlags(flags); !all && (c.more != "" || len(groups) > 1) {
+		fmt.Fprintf(w, "\nskink %s --help --all prints all %d flags and the details.\n", c.name, count)
+	}
+}
+
+func countFlags(flags *pflag.FlagSet) (n int) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			n++
+		}
+	})
+	return n
+}
+
+// shown returns the flags of the group that the short help lists, or all of them.
+func (g flagGroup) shown(flags *pflag.FlagSet, all bool) (shown []*pflag.Flag) {
+	names := strings.Fields(g.common)
+	if all {
+		names = append(names, strings.Fields(g.rare)...)
+	}
+	for _, name := range names {
+		if f := flags.Lookup(name); f != nil && !f.Hidden {
+			shown = append(shown, f)
+		}
+	}
+	return shown
+}
+
+// flagColumn returns how a flag is written, with the name of its value.
+func flagColumn(f *pflag.Flag) string {
+	short := "    "
+	if f.Shorthand != "" {
+		short = "-" + f.Shorthand + ", "
+	}
+	value := valueName(f)
+	switch {
+	case value == "":
+		return "  " + short + "--" + f.Name
+	case f.NoOptDefVal != "":
+		return "  " + short + "--" + f.Name + "[=" + value + "]"
+	}
+	return "  " + short + "--" + f.Name + " " + value
+}
+
+// valueName returns the name of a flag's value: "" if the flag takes none. Values that are the only
+// ones are joined with |.
+func valueName(f *pflag.Flag) string {
+	name, _ := pflag.UnquoteUsage(f)
+	switch name {
+	case "int", "int64", "ints", "intSlice":
+		return "N"
+	case "float", "float64":
+		return "NUMBER"
+	case "duration", "size":
+		return strings.ToUpper(name)
+	}
+	return name
+}
+
+// flagText returns what a flag does, with its default.
+func flagText(f *pflag.Flag) string {
+	name, text := pflag.UnquoteUsage(f)
+	if strings.HasPrefix(f.Usage, "`") {
+		text = strings.TrimPrefix(text, name+" ")
+	}
+	switch f.DefValue {
+	case "", "false", "0", "0s", "[]":
+		return text
+	}
+	return fmt.Sprintf("%s (default %s)", text, strings.Trim(f.DefValue, "[]"))
+}
+
+// printManual prints the commands, the topics and the exit codes.
+func printManual(w io.Writer) {
+	fmt.Fprint(w, "skink crawls web sites and finds duplicate and near-duplicate pages.\n\nCommands:\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  skink %-28s %s\n", c.name+" "+c.args, c.short)
+	}
+	fmt.Fprintf(w, "\nskink COMMAND --help explains a command. skink help TOPIC prints a page of the manual:\n\n")
+	for _, t := range topics() {
+		fmt.Fprintf(w, "  %-16s %s\n", t.name, t.title)
+	}
+	fmt.Fprint(w, "\nExit codes:\n\n")
+	for _, e := range exitCodes {
+		fmt.Fprintf(w, "  %3d  %s\n", e.code, e.meaning)
+	}
+	fmt.Fprint(w, "\nThe first interrupt (Ctrl-C) ends a crawl after the pages in flight, the second one at once. In both\ncases the same command continues it. A first crawl, of a folder of HTML files, needs no network:\n\n  skink crawl testdata/site\n")
+}
+
+// exitCodes are the exit codes of skink.
+var exitCodes = []struct {
+	code    int
+	meaning string
+}{
+	{exitDone, "done"},
+	{exitFailed, "failed or interrupted"},
+	{exitUsage, "wrong usage"},
+	{exitDiffers, "compare --check: no duplicates"},
+	{exitFound, "report --fail-on: a limit was exceeded"},
+	{exitUnheard, "the reader of the output is gone"},
+}
+
+// A topic is a page of the manual.
+type topic struct{ name, title string }
+
+// topics returns the pages of the manual.
+func topics() (all []topic) {
+	names, _ := fs.Glob(docs.Pages, "*.md") // the pattern is valid, which is the only thing that can fail
+	for _, name := range names {
+		text, _ := fs.ReadFile(docs.Pages, name)
+		first, _, _ := strings.Cut(string(text), "\n")
+		all = append(all, topic{strings.TrimSuffix(name, ".md"), strings.TrimSpace(strings.TrimLeft(first, "#"))})
+	}
+	return append(all, topic{glossary, "Words for the states of URLs and pages"})
+}
+
+// glossary is the name of the topic that is made of the terms of package store.
+const glossary = "glossary"
+
+// A glossaryPart is a table of the glossary.
+type glossaryPart struct {
+	heading string
+	terms   []store.Term
+}
+
+func glossaryParts() []glossaryPart {
+	return []glossaryPart{
+		{"States of URLs (status, summary, report, metrics)", store.URLStates()},
+		{"Verdicts on pages (report, export, view)", store.Verdicts()},
+		{"Results of visits to known URLs (--recrawl, --retry)", store.VisitResults()},
+	}
+}
+
+// printGlossary prints the words for states of URLs and pages.
+func printGlossary(w io.Writer) {
+	for _, part := range glossaryParts() {
+		fmt.Fprintf(w, "%s:\n\n%s\n\n", part.heading, termLines(part.terms))
+	}
+	fmt.Fprint(w, "A cluster is a set of pages with the same or nearly the same text. Its leader is the page that an\nindex should keep; the others are its duplicates.\n")
+}
+
+// termLines returns a line for each term.
+func termLines(terms []store.Term) string {
+	width := 12
+	for _, t := range terms {
+		width = max(width, len(t.Name))
+	}
+	var lines []string
+	for _, t := range terms {
+		lines = append(lines, fmt.Sprintf("  %-*s  %s", width, t.Name, t.Meaning))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// help runs skink help: the manual, the help of a command, or a topic.
+func help(w io.Writer, args []string) error {
+	words := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	if len(words) == 0 {
+		printManual(w)
+		return nil
+	}
+	names := []string{"help"}
+	for _, c := range commands() {
+		if c.name == words[0] {
+			c.printHelp(w, slices.Contains(args, "--all"))
+			return nil
+		}
+		names = append(names, c.name)
+	}
+	for _, t := range topics() {
+		if t.name == words[0] && t.name == glossary {
+			printGlossary(w)
+			return nil
+		}
+		if t.name == words[0] {
+			text, err := fs.ReadFile(docs.Pages, t.name+".md")
+			if err == nil {
+				_, err = w.Write(text)
+			}
+			return err
+		}
+		names = append(names, t.name)
+	}
+	return usagef("help: no command and no topic is called %s: %s", brief(words[0]), didYouMean(words[0], names, "", "try skink help"))
+}

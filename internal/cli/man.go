@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+func manCommand() command {
+	return command{
+		name:  "man",
+		args:  "DIR",
+		short: "write the man pages",
+		long: `
+Writes man pages to a folder: skink.1, and one page for each command.
+
+Example:
+
+  skink man ~/.local/share/man/man1`,
+		setup: func(*pflag.FlagSet) runFunc {
+			return func(_ context.Context, _ Console, args []string) error {
+				if len(args) != 1 {
+					return usagef("man takes one folder: try skink man ~/.local/share/man/man1")
+				}
+				return writeManPages(args[0])
+			}
+		},
+	}
+}
+
+// writeManPages writes skink.1 and a page for each command into a folder.
+func writeManPages(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("write man pages: %w", err)
+	}
+	var page bytes.Buffer
+	write := func(name string) error {
+		err := os.WriteFile(filepath.Join(dir, name+".1"), page.Bytes(), 0o666)
+		page.Reset()
+		return err
+	}
+	writeMainPage(&page)
+	err := write("skink")
+	for _, c := range commands() {
+		if err == nil {
+			c.writeManPage(&page)
+			err = write("skink-" + c.name)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("write man pages: %w", err)
+	}
+	return nil
+}
+
+// writeMainPage writes the manual, see printManual.
+func writeMainPage(w io.Writer) {
+	manHead(w, "skink", "web crawler that finds duplicate pages")
+	fmt.Fprintf(w, ".B skink\n.I command\n.RI [ flags ]\n.RI [ arguments ]\n")
+	fmt.Fprintf(w, ".SH DESCRIPTION\nskink crawls web sites and finds duplicate and near\\-duplicate pages.\n.SH COMMANDS\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, ".TP\n.BR skink\\-%s (1)\n%s\n", c.name, roff(c.short))
+	}
+	fmt.Fprintf(w, ".TP\n.B skink help \\fItopic\\fR\nprint a page of the manual: %s\n", roff(strings.Join(topicNames(), ", ")))
+	manExit(w)
+}
+
+// writeManPage writes the help of a command.
+func (c command) writeManPage(w io.Writer) {
+	flags, _ := c.newFlags()
+	manHead(w, "skink-"+c.name, c.short)
+	fmt.Fprintf(w, ".B skink %s\n%s\n.SH DESCRIPTION\n", c.name, roff(c.args))
+	manText(w, c.long+"\n\n"+strings.TrimSpace(c.more))
+	fmt.Fprint(w, ".SH OPTIONS\n")
+	for _, g := range c.groups(flags) {
+		fmt.Fprintf(w, ".SS %s\n", g.heading)
+		for _, f := range g.shown(flags, true) {
+			fmt.Fprintf(w, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(flagColumn(f))), roff(flagText(f)))
+		}
+		if g.example != "" {
+			fmt.Fprintf(w, ".PP\nExample:\n.PP\n.EX\n  %s\n.EE\n", roff(g.example))
+		}
+	}
+	manExit(w)
+	fmt.Fprint(w, ".SH SEE ALSO\n.BR skink (1)\n")
+}
+
+func manHead(w io.Writer, name, short string) {
+	fmt.Fprintf(w, ".TH %s 1 \"\" skink\n.SH NAME\n%s \\- %s\n.SH SYNOPSIS\n", strings.ToUpper(name), roff(name), roff(short))
+}
+
+func manExit(w io.Writer) {
+	fmt.Fprint(w, ".SH EXIT STATUS\n")
+	for _, e := range exitCodes {
+		fmt.Fprintf(w, ".TP\n.B %d\n%s\n", e.code, roff(e.meaning))
+	}
+}
+
+// manText writes paragraphs. Indented lines stay as they are.
+func manText(w io.Writer, text string) {
+	for i, part := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		if i > 0 {
+			fmt.Fprintln(w, ".PP")
+		}
+		if strings.HasPrefix(part, "  ") {
+			fmt.Fprintf(w, ".EX\n%s\n.EE\n", roff(part))
+		} else {
+			fmt.Fprintln(w, roff(part))
+		}
+	}
+}
+
+// roff returns a text in which no character is a command of troff.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}

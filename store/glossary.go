@@ -1,0 +1,54 @@
+package store
+
+import "skink/dedup"
+
+// A Term is a word that skink uses for the state of a URL or a page, with its meaning.
+type Term struct{ Name, Meaning string }
+
+// URLStates returns the states of URLs, in the order in which a URL may reach them.
+func URLStates() []Term {
+	return []Term{
+		{"pending", "still to fetch"},
+		{"fetched", "answered with a page or a file"},
+		{"redirected", "answered with a redirect to another URL"},
+		{"blocked", "forbidden by robots.txt"},
+		{"postponed", "not fetched yet: URLs of this pattern kept returning duplicates; fetch them with --budget off"},
+		{"failed", "an error that is not retried, such as status 404"},
+		{"given-up", "an error that remained after --retries tries, such as a timeout"},
+		{"outside", "linked to, but out of scope or too many links from a seed"},
+	}
+}
+
+// Verdicts returns the verdicts on pages.
+func Verdicts() []Term {
+	return []Term{
+		{string(dedup.Unique), "no page before it has nearly the same text"},
+		{string(dedup.Exact), "has the same words as its leader"},
+		{string(dedup.Near), "resembles its leader at least as much as --similarity says"},
+		{string(dedup.Thin), "has fewer words than --min-words and is not compared"},
+	}
+}
+
+// VisitResults returns the results of visits to URLs that were visited before.
+func VisitResults() []Term {
+	return []Term{
+		{FirstVisit.String(), "a page for the first time; earlier visits found none"},
+		{string(NotModified), "the server says that the page has not changed"},
+		{string(Same), "the text has the same words"},
+		{string(Altered), "the text has other words, or the page is now a redirect or a file"},
+		{"changed otherwise", "something that is not a page changed, or the noindex of a page"},
+		{string(Failed), "the visit failed, and the page counts as unchanged"},
+		{string(Vanished), "there was a page or a file, and now there is none"},
+		{"still without a page", "there was no page before, and there is none now"},
+	}
+}
+
+// MeaningOf returns the meaning of a state of URLs.
+func MeaningOf(state string) string {
+	for _, t := range URLStates() {
+		if t.Name == state {
+			return t.Meaning
+		}
+	}
+	return ""
+}
