@@ -215,10 +215,14 @@ func (v *visit) touch(kind store.VisitKind) {
 }
 
 // failAgain handles a failed visit to a URL that could not be fetched before either. The record
-// gets the latest problem, unless it says that a page is gone.
+// gets the latest problem, unless it says that a page is gone. Then it gets only the text that the
+// page shares with others, for the next visit to see whether that stays, see hour.go.
 func (v *visit) failAgain() {
 	if len(v.before.Earlier) > 0 {
 		v.touch(v.before.Visit)
+		if v.seen.Problem == string(crawler.ProblemAlike) {
+			v.draft.Problem, v.draft.Detail, v.draft.Hash = v.seen.Problem, v.seen.Detail, v.seen.Hash
+		}
 		return
 	}
 	v.kind = touched
