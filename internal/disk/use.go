@@ -1,19 +1,44 @@
 package disk
 
 import (
+	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// Use returns the number of bytes on disk of the files in a folder.
+// Use returns the number of bytes on disk of the files in a folder. It leaves out the zeros at the
+// end of a file: a store reserves space for what it will write.
 func Use(dir string) (total int64) {
-	filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			if info, err := d.Info(); err == nil {
-				total += allocated(info)
+				total += used(path, info)
 			}
 		}
 		return nil // a removed file takes no space
 	})
 	return total
+}
+
+// used returns the bytes that a file takes on disk, without zeros at its end.
+func used(path string, info fs.FileInfo) int64 {
+	size := allocated(info)
+	f, err := os.Open(path)
+	if err != nil {
+		return size
+	}
+	defer f.Close()
+	end := info.Size()
+	for buf := make([]byte, 4096); end > 0; buf = make([]byte, 1<<20) {
+		part := buf[:min(int64(len(buf)), end)]
+		if n, err := f.ReadAt(part, end-int64(len(part))); n < len(part) && err != nil {
+			return size
+		}
+		kept := len(bytes.TrimRight(part, "\x00"))
+		if end -= int64(len(part) - kept); kept > 0 {
+			break
+		}
+	}
+	return min(size, end)
 }
