@@ -472,7 +472,7 @@ func TestFetchPrivateRedirect(t *testing.T) {
 		t.Fatalf("got %+v, want a redirect to the other port", p)
 	}
 	p = f.fetch(t.Context(), frontier.Item{URL: p.Location, Hops: 1})
-	if p.Problem != ProblemPrivate || !strings.Contains(p.Detail, secret+" is at ") {
+	if p.Problem != ProblemPrivate || !strings.Contains(p.Detail, secret+" has the address ") {
 		t.Errorf("got %q %q, want that it is private", p.Problem, p.Detail)
 	}
 	_, _, err := f.fetchRobots(t.Context(), "http://"+host+"/robots.txt")

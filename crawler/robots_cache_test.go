@@ -178,7 +178,7 @@ func TestRobotsUnreachableError(t *testing.T) {
 	if !errors.As(err, &unreachable) || !errors.Is(err, site.err) {
 		t.Errorf("got %#v", err)
 	}
-	if want := "robots.txt of https://example.com: connection refused"; err.Error() != want {
+	if want := "fetch robots.txt of https://example.com: connection refused"; err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
 }

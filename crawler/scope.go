@@ -54,7 +54,7 @@ func compile(list string, patterns []string) ([]*regexp.Regexp, error) {
 	for _, p := range patterns {
 		re, err := regexp.Compile(p)
 		if err != nil {
-			return nil, fmt.Errorf("%s pattern %q is no regular expression: %w", list, p, err)
+			return nil, fmt.Errorf("%s pattern %q is not a regular expression: %w", list, p, err)
 		}
 		all = append(all, re)
 	}
