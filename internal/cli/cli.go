@@ -94,10 +94,10 @@ func Run(ctx context.Context, args []string, con Console) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &usage):
-		fmt.Fprintf(con.Err, "skink: %s\n", harmless.Error(err))
+		printError(con.Err, err)
 		return exitUsage
 	}
-	fmt.Fprintf(con.Err, "skink: %s\n", harmless.Error(err))
+	printError(con.Err, err)
 	return exitFailed
 }
 
@@ -158,4 +158,15 @@ func (c command) run(ctx context.Context, args []string, con Console) error {
 		return nil
 	}
 	return body(ctx, con, flags.Args())
+}
+
+// printError prints an error in one line. Each of joined errors gets a line of its own.
+func printError(w io.Writer, err error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && err.Error() == errors.Join(joined.Unwrap()...).Error() {
+		for _, err := range joined.Unwrap() {
+			printError(w, err)
+		}
+		return
+	}
+	fmt.Fprintf(w, "skink: %s\n", harmless.Error(err))
 }

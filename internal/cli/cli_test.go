@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -46,6 +49,22 @@ func TestParallel(t *testing.T) {
 		}
 		if o, _, err := f.settle(nil); err != nil || o.Crawl.Parallel != test.want {
 			t.Errorf("%v: %d pages at once, %v; want %d", test.args, o.Crawl.Parallel, err, test.want)
+		}
+	}
+}
+
+func TestPrintError(t *testing.T) {
+	a, b := errors.New("write:\nno space"), errors.New("close: no space")
+	for want, err := range map[string]error{
+		"skink: write: no space\n":                                a,
+		"skink: write: no space\nskink: close: no space\n":        errors.Join(a, b),
+		"skink: crawl: write: no space close: no space\n":         fmt.Errorf("crawl: %w", errors.Join(a, b)),
+		"skink: write: no space: close: no space\n":               fmt.Errorf("%w: %w", a, b),
+		"skink: close: no space\nskink: crawl: close: no space\n": errors.Join(b, errors.Join(nil, fmt.Errorf("crawl: %w", b))),
+	} {
+		var got strings.Builder
+		if printError(&got, err); got.String() != want {
+			t.Errorf("got %q, want %q", got.String(), want)
 		}
 	}
 }

@@ -391,7 +391,7 @@ func TestWorkerCutOffForGood(t *testing.T) {
 	cut := r.worker(t, postgrestest.URL("web", wire.Addr().String()), "cut")
 	<-due
 	wire.set(refused)
-	cut.fails(t, wire.Addr().String(), "nothing is lost", "resumed with")
+	cut.fails(t, wire.Addr().String(), "do not answer after", "continue with: skink crawl")
 	wire.set(whole)
 	endWell(t, r.worker(t, postgrestest.URL("web", wire.Addr().String()), "again"))
 	if again, _ := r.sites.fetchedAgain(); again > 16 {

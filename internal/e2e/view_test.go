@@ -210,7 +210,7 @@ func (c *viewedCrawl) ends(t *testing.T) {
 	t.Helper()
 	select {
 	case err := <-c.ended:
-		if code, ok := err.(*exec.ExitError); !ok || code.ExitCode() != 1 || !strings.Contains(c.said.String(), "resume with") {
+		if code, ok := err.(*exec.ExitError); !ok || code.ExitCode() != 1 || !strings.Contains(c.said.String(), "continue with") {
 			t.Errorf("it ended with %v\n%s", err, c.said)
 		}
 	case <-time.After(patience):

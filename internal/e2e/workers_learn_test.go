@@ -82,7 +82,7 @@ func TestWorkersLearn(t *testing.T) {
 		t.Fatalf("the first worker had nothing to learn from: %q", first)
 	}
 	learned, _ := run(t, "status", "--store", shared, "--learned", server.URL)
-	if !strings.Contains(learned, "kept returning known texts") || !strings.Contains(learned, "soft 404") {
+	if !strings.Contains(learned, "kept returning duplicates") || !strings.Contains(learned, "soft 404") {
 		t.Fatalf("of the first worker it is known:\n%s", learned)
 	}
 	s.forget()
@@ -109,7 +109,7 @@ func TestWorkersLearn(t *testing.T) {
 	}
 
 	run(t, "status", "--store", shared, "--forget", server.URL)
-	if text, _ := run(t, "status", "--store", shared, "--learned", server.URL); strings.Contains(text, "soft 404") || !strings.Contains(text, "known texts: 0 of 0 fetched") {
+	if text, _ := run(t, "status", "--store", shared, "--learned", server.URL); strings.Contains(text, "soft 404") || !strings.Contains(text, "kept returning duplicates: 0 of 0 fetched") {
 		t.Errorf("after it was forgotten it is known:\n%s", text)
 	}
 	for _, worker := range []string{"one", "two"} {

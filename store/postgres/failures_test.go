@@ -342,7 +342,7 @@ func TestCannotOpen(t *testing.T) {
 		{"no store", server.URL("none"), false, store.ErrNotExist, ""},
 		{"no server", postgrestest.URL("a", "127.0.0.1:1"), true, store.ErrAway, "refused"},
 		{"no database", "postgres://skink" + host + "nothing", true, nil, "createdb"},
-		{"no right", "postgres://guest" + host + "skink?schema=none", true, nil, "lacks a right"},
+		{"no right", "postgres://guest" + host + "skink?schema=none", true, nil, "lacks a permission"},
 		{"emptied", server.URL("emptied"), true, store.ErrCorrupt, "DROP SCHEMA emptied"},
 		{"another version", server.URL("newer"), true, store.ErrCorrupt, "version 99"},
 	} {
