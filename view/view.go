@@ -59,7 +59,7 @@ type Options struct {
 	Moment func(ctx context.Context, s store.Reader) (Moment, error) // how a store stands, if there is no Crawl
 }
 
-// A View answers the requests of browsers.
+// A View answers the requests of browsers. Each kind of page is a method with a file of its own.
 type View struct {
 	opt    Options
 	form   string // token of the forms that change something

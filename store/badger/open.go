@@ -52,6 +52,9 @@ type Options struct {
 }
 
 // A Store holds one crawl in a folder.
+//
+// Its methods are in many files because it implements all of the contract of package store, and each
+// part of the contract has a file: index, queue of URLs, hosts, pages, changes, metadata.
 type Store struct {
 	dir   string
 	name  string // the folder as errors name it: dir, or the folder of which dir is a mended copy

@@ -43,7 +43,10 @@ type Options struct {
 	ReadOnly bool // nothing is written but by Keep; the user needs no right but SELECT, and a standby will do
 }
 
-// A Store is a crawl remembered by a PostgreSQL server.
+// A Store is a crawl in a PostgreSQL database.
+//
+// Its methods are in many files because it implements all of the contract of package store, and each
+// part of the contract has a file.
 type Store struct {
 	pool    *pgxpool.Pool
 	address Address
