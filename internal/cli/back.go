@@ -23,7 +23,7 @@ const usualRetry = "failed,given-up"
 
 func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 	f := &backFlags{flags: flags, schedule: session.DefaultSchedule()}
-	flags.StringVar(&f.retry, "retry", "", "`STATES` try URLs again that are failed, given-up, blocked or outside (joined by commas), or all of these")
+	flags.StringVar(&f.retry, "retry", "", "`STATES` try URLs of these states again: failed, given-up, blocked, outside, or all (joined by commas; --retry alone: failed,given-up)")
 	flags.Lookup("retry").NoOptDefVal = usualRetry
 	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` visit pages again that were last visited longer ago than AGE (36h, 7d), or when each is due (due)")
 	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-least", "with --recrawl due: shortest time between two visits of a page")

@@ -35,7 +35,7 @@ Examples: for the running bash; for zsh, in a folder of $fpath; for fish
 		setup: func(*pflag.FlagSet) runFunc {
 			return func(_ context.Context, con Console, args []string) error {
 				if len(args) != 1 {
-					return usagef("completion takes the name of one shell: try bash, zsh or fish")
+					return usagef("completion needs the name of a shell: bash, zsh or fish")
 				}
 				write, ok := map[string]func(io.Writer, []suggestions){"bash": writeBash, "zsh": writeZsh, "fish": writeFish}[args[0]]
 				if !ok {

@@ -30,7 +30,7 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` field of a JSON line that holds the text (default: text, content, body, raw_content, document, html or raw_html)")
 	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` field that names the line (default: url, uri, id, _id, docid, doc_id or document_id, else FILE:LINE)")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read")
-	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 to stop at no number"), "max-bad", "stop when more records than this cannot be read; -1: no limit")
+	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 to stop at no number"), "max-bad", "`N` stop when more than N records cannot be read; -1: no limit")
 	return f
 }
 

@@ -121,7 +121,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(size(&o.HostBudget.Bytes, 0, trySize), "max-host-bytes", "fetch at most this much from a host, 0: no limit")
 
 	flags.Var(whole(&o.Parallel, 1, "1 or more"), "parallel", "pages processed at once; 128 by default if the store is on a server")
-	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "URLs fetched at once; most of them wait for an answer")
+	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "URLs fetched at once, over all hosts")
 	flags.Var(whole(&o.PerHost, 1, "1 or more"), "per-host", "requests at once to one host")
 	flags.Var(whole(&o.PerIP, 0, noLimit), "per-ip", "requests at once to an IP address that several hosts share, 0: no limit")
 	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "shortest time between two requests to one host; longer if it answers slowly")

@@ -56,7 +56,7 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 
 // addMarkdownFlags adds the flags for keeping Markdown with each text.
 func (r *ruleFlags) addMarkdownFlags() {
-	r.flags.BoolVar(&r.markdown, "markdown", false, "store the main text also as Markdown; only when a store is new")
+	r.flags.BoolVar(&r.markdown, "markdown", false, "store the main text also as Markdown; can only be set when the store is created")
 	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep pictures")
 }
 

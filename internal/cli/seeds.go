@@ -176,7 +176,7 @@ func urlHint(word string) string {
 	if u := withScheme(word); u != "" {
 		return "did you mean " + u + "?"
 	}
-	return "a URL begins with https:// or http://"
+	return "a URL must begin with https:// or http://"
 }
 
 // withScheme returns the URL of a word such as www.example.com, or "" if it does not look like a

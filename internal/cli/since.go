@@ -29,7 +29,7 @@ type sinceFlags struct {
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
 	f := &sinceFlags{}
 	flags.StringVar(&f.since, "since", "", "`TIME` write what changed since TIME (2026-11-22, 2026-11-22T09:30:00Z), a cursor, or start")
-	flags.StringVar(&f.cursor, "cursor", "", "`FILE` write what changed since the cursor in FILE (all, if there is no file), and save the new cursor")
+	flags.StringVar(&f.cursor, "cursor", "", "`FILE` write what changed since the cursor in FILE (everything, if FILE does not exist yet), and save the new cursor")
 	return f
 }
 
