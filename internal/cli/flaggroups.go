@@ -65,9 +65,9 @@ var flagGroups = map[string][]flagGroup{
 		},
 		{
 			heading: "Duplicates",
-			example: "skink dedup --similarity 0.9 testdata/site",
-			common:  "similarity against",
-			rare:    "keep rule containment min-words shingle unit step unordered form scheme",
+			example: "skink dedup --keep longest --unique kept.jsonl pages.jsonl",
+			common:  "similarity keep against",
+			rare:    "rule containment min-words shingle unit step unordered form scheme",
 		},
 		{
 			heading: "Output",
