@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -56,9 +57,11 @@ func (f *backFlags) heed(args []string) (b session.Again, rest []string, err err
 		}
 	}
 	if b.Recrawl != "" && !b.Due {
-		b.Age, err = parseAge(f.recrawl)
+		if b.Age, err = parseAge(f.recrawl); err != nil {
+			return b, args, usagef("--recrawl %q: try due, or an age such as 36h or 7d", f.recrawl)
+		}
 	}
-	return b, args, err
+	return b, args, nil
 }
 
 func parseStates(text string) (states []frontier.State, err error) {
@@ -75,11 +78,11 @@ func parseStates(text string) (states []frontier.State, err error) {
 	return states, nil
 }
 
-// parseAge parses a duration, which may be in days or weeks.
+// parseAge parses a duration of 0 or more, which may be in days or weeks.
 func parseAge(text string) (time.Duration, error) {
 	age, err := time.ParseDuration(meantDuration(strings.ToLower(text)))
-	if err != nil || age < 0 {
-		return 0, usagef("--recrawl %q: try due, or an age such as 36h or 7d", text)
+	if err == nil && age < 0 {
+		err = errors.New("an age below 0")
 	}
-	return age, nil
+	return age, err
 }

@@ -28,7 +28,7 @@ type sinceFlags struct {
 
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
 	f := &sinceFlags{}
-	flags.StringVar(&f.since, "since", "", "`TIME` write what changed since TIME (2026-11-22, 2026-11-22T09:30:00Z), a cursor, or start")
+	flags.StringVar(&f.since, "since", "", "`TIME` write what changed since TIME (2026-11-24, 2026-11-24T09:30:00Z), an age (36h, 7d), a cursor that an export printed, or start")
 	flags.StringVar(&f.cursor, "cursor", "", "`FILE` write what changed since the cursor in FILE (everything, if FILE does not exist yet), and save the new cursor")
 	return f
 }
@@ -62,9 +62,17 @@ func (f *sinceFlags) heed(opt *feed.Options) error {
 	}
 	if at, ok := parseTime(from); ok {
 		opt.Since = at
-	} else {
-		opt.After = store.Cursor(from)
+		return nil
 	}
+	if f.cursor == "" && strings.ContainsFunc(from, func(r rune) bool { return r < '0' || r > '9' }) { // cursors are numbers
+		age, err := parseAge(from)
+		if err != nil {
+			return usagef("--since %q: try a time (2026-11-24, 2026-11-24T09:30:00Z), an age (36h, 7d), a cursor that an export printed, or start", from)
+		}
+		opt.Since = time.Now().Add(-age)
+		return nil
+	}
+	opt.After = store.Cursor(from)
 	return nil
 }
 
