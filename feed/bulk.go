@@ -49,6 +49,10 @@ type BulkOptions struct {
 	Options                                                     // which pages are sent, and after which moment; Format is not looked at
 	Keep    func(ctx context.Context, after store.Cursor) error // stores the cursor; nil: it is not stored
 	Refused func(id, why string)                                // called for each document that the server refuses for good; nil: not called
+
+	// Delayed is called before the second try, if the first one got no usable answer. waits is the
+	// sum of the waits before the further tries; nil: not called
+	Delayed func(why error, tries int, waits time.Duration)
 }
 
 const (
@@ -71,6 +75,8 @@ type Bulk struct {
 	bytes int
 
 	sent, deleted, refused int
+
+	delayed bool // the last try failed as a whole
 }
 
 // An item is an action of a bulk.
@@ -217,6 +223,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		case len(busy) > 0 && try == bulkTries:
 			return fmt.Errorf("the server rejected %d documents %d times in a row, because it is busy or cannot store them: run the same command again later", len(busy), try)
 		}
+		b.delay(err)
 		if items = busy; len(items) == 0 {
 			return nil
 		}
@@ -226,6 +233,15 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		wait *= 2
 	}
 	return nil
+}
+
+// delay reports a try that failed with err, unless the try before it failed too. A nil error is an
+// answer.
+func (b *Bulk) delay(err error) {
+	if err != nil && !b.delayed && b.opt.Delayed != nil {
+		b.opt.Delayed(err, bulkTries-1, b.opt.Wait*(1<<(bulkTries-1)-1))
+	}
+	b.delayed = err != nil
 }
 
 func sizeOf(items []item) (n int) {

@@ -313,6 +313,26 @@ func TestBulkErrors(t *testing.T) {
 	}
 }
 
+// TestBulkDelayed: a server that cannot be reached is reported once, before the second try.
+func TestBulkDelayed(t *testing.T) {
+	s, server := store.NewMemory(), newIndexServer(t)
+	bulkPages(t, s, 3)
+	server.Close()
+	var calls []string
+	b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages", Wait: time.Microsecond, Delayed: func(why error, tries int, waits time.Duration) {
+		calls = append(calls, fmt.Sprintf("%v, %d tries, %v", why, tries, waits))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.CatchUp(t.Context()); err == nil {
+		t.Error("a closed server took pages")
+	}
+	if len(calls) != 1 || !strings.Contains(calls[0], "refused") || !strings.HasSuffix(calls[0], ", 8 tries, 255µs") {
+		t.Errorf("Delayed was called with %q, want once: refused, 8 tries, 255µs", calls)
+	}
+}
+
 // An answer that does not say what became of each document proves nothing: the cursor stays.
 func TestBulkAnswers(t *testing.T) {
 	const pages = 3

@@ -43,6 +43,9 @@ func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, 
 	}
 	err = session.WhoIsIt(b.Close(ctx))
 	sent, deleted, refused := b.Counts()
+	if err != nil && sent+deleted+refused == 0 {
+		return err
+	}
 	fmt.Fprintf(con.Err, "sent to %s: %s, %s deleted, %s refused\n", f.to, report.Counted(sent, "page"), report.Grouped(deleted), report.Grouped(refused))
 	if err == nil {
 		err = session.RefusedError(refused)

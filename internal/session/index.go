@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"skink/feed"
 	"skink/internal/harmless"
@@ -29,6 +30,9 @@ func NewIndex(s store.Reader, url string, header http.Header, opt feed.Options, 
 	named := 0
 	b, err := feed.NewBulk(s, feed.BulkOptions{
 		URL: url, Header: header, Options: opt, Keep: keep,
+		Delayed: func(why error, tries int, waits time.Duration) {
+			fmt.Fprintf(say, "skink: the index cannot be reached: %s; skink tries again, up to %d times in about %.0f minutes\n", harmless.Error(why), tries, waits.Minutes())
+		},
 		Refused: func(id, why string) {
 			switch named++; {
 			case named <= namedRefused:
