@@ -36,7 +36,12 @@ func (a *About) See(r *store.Record) {
 // Lines are what a report says of itself to people, but for the name of the store.
 func (a *About) Lines() (lines []string) {
 	if !a.Last.IsZero() {
-		lines = append(lines, fmt.Sprintf("visited from %s to %s UTC", a.First.Format(time.DateTime), a.Last.Format(time.DateTime)))
+		first, last := a.First.Format(time.DateTime), a.Last.Format(time.DateTime)
+		if first == last {
+			lines = append(lines, "visited at "+last+" UTC")
+		} else {
+			lines = append(lines, "visited from "+first+" to "+last+" UTC")
+		}
 	}
 	return append(lines, harmless.Line(a.settings()))
 }

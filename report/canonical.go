@@ -3,8 +3,10 @@ package report
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"skink/dedup"
+	"skink/internal/harmless"
 	"skink/store"
 )
 
@@ -21,6 +23,23 @@ type Canonical struct {
 	Pages  int64  `json:"pages"`
 	URL    string `json:"url"`    // the first of them
 	Target string `json:"target"` // the URL that it names
+}
+
+// Says is what the pages do, with the verb in the right number.
+func (c Canonical) Says() string {
+	if c.Pages == 1 {
+		return strings.Replace(c.Why, "name ", "names ", 1)
+	}
+	return c.Why
+}
+
+// sentence is the rest of a sentence that begins with the number of pages.
+func (c Canonical) sentence() string {
+	example := harmless.Line(c.URL) + " names " + harmless.Line(c.Target)
+	if c.Pages == 1 {
+		return c.Says() + ": " + example
+	}
+	return c.Says() + "; for example, " + example
 }
 
 // The ways, in the order in which they are reported.

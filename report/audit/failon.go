@@ -20,13 +20,14 @@ type Condition struct {
 // ops are the comparisons, longer ones first.
 var ops = []struct {
 	sign  string
+	limit string // in words
 	holds func(a, b float64) bool
 }{
-	{">=", func(a, b float64) bool { return a >= b }},
-	{"<=", func(a, b float64) bool { return a <= b }},
-	{">", func(a, b float64) bool { return a > b }},
-	{"<", func(a, b float64) bool { return a < b }},
-	{"=", func(a, b float64) bool { return a == b }},
+	{">=", "must be below", func(a, b float64) bool { return a >= b }},
+	{"<=", "must be over", func(a, b float64) bool { return a <= b }},
+	{">", "limit", func(a, b float64) bool { return a > b }},
+	{"<", "must be at least", func(a, b float64) bool { return a < b }},
+	{"=", "must not be", func(a, b float64) bool { return a == b }},
 }
 
 // ParseConditions reads conditions with commas between them: NAME, a comparison, and a number or a
@@ -102,15 +103,15 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 			if of > 0 {
 				value = 100 * float64(n) / float64(of)
 			}
-			shown = fmt.Sprintf("%s%% (%s of %s)", strconv.FormatFloat(value, 'f', 1, 64), report.Grouped(n), report.Grouped(of))
+			shown = fmt.Sprintf("%s (%s of %s)", report.Share(n, of), report.Grouped(n), report.Grouped(of))
 		}
 		for _, op := range ops {
 			if op.sign == c.Op && op.holds(value, c.Bound) {
 				unit := ""
 				if c.Percent {
-					unit = "%"
+					unit = " %"
 				}
-				failed = append(failed, fmt.Sprintf("%s%s%s%s: there are %s", c.Name, c.Op, strconv.FormatFloat(c.Bound, 'f', -1, 64), unit, shown))
+				failed = append(failed, fmt.Sprintf("%s: %s, %s %s%s", c.Name, shown, op.limit, strconv.FormatFloat(c.Bound, 'f', -1, 64), unit))
 			}
 		}
 	}
