@@ -62,7 +62,7 @@ func (all columns) more(others ...Column) columns { return append(all, others...
 // These columns are in more than one list.
 var (
 	// pages that link to it; nothing where the store remembers no links
-	linksColumn     = column("links", "Links", func(s *subject, _ *store.Record) any { return int64(s.site().links) }).where((*subject).linksKnown)
+	linksColumn     = column("links", "Linked from", func(s *subject, _ *store.Record) any { return int64(s.site().links) }).where((*subject).linksKnown)
 	urlColumn       = column("url", "URL", func(_ *subject, r *store.Record) any { return URL(r.URL) })
 	titleColumn     = column("title", "Title", func(_ *subject, r *store.Record) any { return text(r.Title) })
 	wordsColumn     = column("words", "Words", func(_ *subject, r *store.Record) any { return int64(r.Words) }).where((*subject).isPage)
@@ -78,7 +78,7 @@ var (
 	visitedColumn   = column("visited", "Visited", func(_ *subject, r *store.Record) any { return moment(r.Visited()) })
 
 	// how much a page resembles its leader
-	alikeColumn = column("resemblance", "Alike", func(_ *subject, r *store.Record) any { return Share(r.Resemblance) }).where(func(s *subject) bool { return s.page.Record.Follows() })
+	alikeColumn = column("resemblance", "Resemblance", func(_ *subject, r *store.Record) any { return Share(r.Resemblance) }).where(func(s *subject) bool { return s.page.Record.Follows() })
 )
 
 const pagesName = "pages"

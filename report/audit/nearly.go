@@ -37,7 +37,7 @@ func nearly(a *Audit) *List {
 		Name: "nearly", Of: "pages",
 		Columns: brief(
 			linksColumn,
-			column("resemblance", "Alike", func(s *subject, _ *store.Record) any { return Share(resemblances[s.entry]) }).where(func(s *subject) bool { return !s.leads() }),
+			column("resemblance", "Resemblance", func(s *subject, _ *store.Record) any { return Share(resemblances[s.entry]) }).where(func(s *subject) bool { return !s.leads() }),
 			urlColumn,
 			column("resembles", "Resembles", func(s *subject, r *store.Record) any {
 				switch {

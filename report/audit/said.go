@@ -60,9 +60,9 @@ func (s saying) list(a *Audit) *List {
 		column(one, strings.ToUpper(one[:1])+one[1:], func(_ *subject, r *store.Record) any { return text(firstOf(s.of(r))) }),
 		column("characters", "Characters", func(_ *subject, r *store.Record) any { return number(characters(firstOf(s.of(r)))) }),
 		urlColumn,
-		column("shared_by", "Shared by", func(s *subject, _ *store.Record) any { return int64(seen.counts[s.entry.other]) }).where((*subject).hasOther),
-		column("same_as", "Same as", otherURL).where(follows),
-		column("resemblance", "Alike", alike).where(follows),
+		column("shared_by", "Pages with this "+one, func(s *subject, _ *store.Record) any { return int64(seen.counts[s.entry.other]) }).where((*subject).hasOther),
+		column("same_as", "Same "+one+" as", otherURL).where(follows),
+		column("resemblance", "Resemblance", alike).where(follows),
 	).more(verdictColumn)
 	l.Findings = []*Finding{{Name: "missing"}, {Name: "repeated", want: store.WantText, groups: true}, {Name: "copied", want: store.WantText, groups: true}, {Name: "paged"}, {Name: "short"}, {Name: "long"}}
 	l.see = func(at int32, r *store.Record) {
