@@ -40,7 +40,7 @@ hreflang.dead          /de
 hreflang.one-way       /en
 titles.missing         /title-of-h1 /untitled | /hidden
 titles.repeated        /same-1 /same-2
-titles.copied          /twin /twin-copy
+titles.copied          /twin-copy
 titles.short           /brief
 titles.long            /wordy
 descriptions.missing   /shared-only /undescribed

@@ -1,8 +1,10 @@
 package audit
 
 import (
+	"cmp"
 	"hash/maphash"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -82,6 +84,7 @@ func (s saying) list(a *Audit) *List {
 		seen.add(at, r.URL, first)
 	}
 	l.conclude = func() {
+		seen.leaveOutCopies()
 		for _, p := range seen.pages {
 			switch g := seen.groups[p.group]; {
 			case s.logo && seen.isLogo(g):
@@ -93,9 +96,11 @@ func (s saying) list(a *Audit) *List {
 					l.found("paged", p.at, nobody)
 				}
 			case g.pages < 2:
+			case seen.original(p) != nobody:
+				l.found("copied", p.at, seen.original(p))
 			case g.differ:
 				l.found("repeated", p.at, g.first)
-			default:
+			case a.site.pages[p.at].follows(): // its leader has another line, or is not meant to be found
 				l.found("copied", p.at, g.first)
 			}
 		}
@@ -128,8 +133,8 @@ type repeats struct {
 	at     map[uint64]int32 // hash of host and line → place in groups; 64 bits with a secret seed do not meet by chance, nor by intent
 	said   map[string]int32 // pages by host
 	groups []repeated
-	pages  []grouped
-	counts map[int32]int32 // first page of a group that repeats → pages of it
+	pages  []grouped       // by place
+	counts map[int32]int32 // place of a page → pages that repeat its line
 }
 
 type grouped struct {
@@ -192,12 +197,37 @@ func (r *repeats) add(at int32, url, line string) {
 	r.pages = append(r.pages, grouped{at, group, further})
 }
 
+// original is the place of the page of which p is a copy, if that has the same line; else nobody.
+func (r *repeats) original(p grouped) int32 {
+	if p.further || !r.site.pages[p.at].follows() {
+		return nobody
+	}
+	leader, known := r.site.at[r.site.pages[p.at].cluster]
+	if !known {
+		return nobody
+	}
+	i, found := slices.BinarySearchFunc(r.pages, leader, func(q grouped, at int32) int { return cmp.Compare(q.at, at) })
+	if !found || r.pages[i].group != p.group || r.pages[i].further {
+		return nobody
+	}
+	return leader
+}
+
+// leaveOutCopies makes the first page of each group one that is no copy of another in it.
+func (r *repeats) leaveOutCopies() {
+	for _, p := range slices.Backward(r.pages) {
+		if !p.further && r.original(p) == nobody {
+			r.groups[p.group].first = p.at
+		}
+	}
+}
+
 // keepCounts forgets all but how many pages a repeated line is on.
 func (r *repeats) keepCounts() {
 	r.counts = map[int32]int32{}
-	for _, g := range r.groups {
-		if g.pages > 1 {
-			r.counts[g.first] = g.pages
+	for _, p := range r.pages {
+		if g := r.groups[p.group]; g.pages > 1 && !p.further {
+			r.counts[p.at] = g.pages
 		}
 	}
 	r.at, r.said, r.groups, r.pages = nil, nil, nil, nil
