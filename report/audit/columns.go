@@ -4,7 +4,8 @@ import (
 	"context"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"golang.org/x/text/width"
 
 	"skink/dedup"
 	"skink/report"
@@ -143,7 +144,18 @@ func number[N ~int | ~int64](n N) any {
 	return int64(n)
 }
 
-func characters(s string) int64 { return int64(utf8.RuneCountInString(s)) }
+// characters counts wide ones, such as those of Chinese, as two (Unicode, UAX #11): they say as much
+// and take as much room.
+func characters(s string) (n int64) {
+	for _, r := range s {
+		switch width.LookupRune(r).Kind() {
+		case width.EastAsianWide, width.EastAsianFullwidth:
+			n++
+		}
+		n++
+	}
+	return n
+}
 
 // text is s on one line, nothing if it is empty.
 func text(s string) any {

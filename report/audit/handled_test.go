@@ -98,6 +98,54 @@ func TestCopiesAreNotRepeated(t *testing.T) {
 	}
 }
 
+// A page without text is in no-text alone, and wide characters count as two.
+func TestShort(t *testing.T) {
+	s := store.NewMemory()
+	add := func(path, title, heading string, words int) {
+		r := store.Record{URL: "http://a.test" + path, Kind: store.Page, Size: 1000, ContentType: "text/html", Title: title, Verdict: dedup.Unique, Words: words}
+		if r.ID = dedup.HashOf([]byte(r.URL)); heading != "" {
+			r.H1 = []string{heading}
+		}
+		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("/blank", "Blank", "", 0)
+	add("/untitled", "", "", 0)
+	add("/text", "A text", "", 100)
+	add("/chinese", "岛上的茶馆与渡船", "茶馆", 100)
+	add("/fullwidth", "ＡＢ of ten", "ＡＢ", 100)
+	add("/long", strings.Repeat("岛", 31), "茶馆与渡船", 100)
+	a, err := audit.Read(t.Context(), s, audit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"titles.short": "http://a.test/text", "titles.missing": "http://a.test/untitled", "titles.long": "http://a.test/long",
+		"headings.missing": "http://a.test/text", "headings.short": "",
+	} {
+		if got := paths(t, a.Find(name)); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if got := cell(t, firstRow(t, a, "titles.long"), "characters"); got != int64(62) {
+		t.Errorf("31 wide characters count as %v", got)
+	}
+}
+
+// firstRow is the first row of a finding.
+func firstRow(t *testing.T, a *audit.Audit, finding string) audit.Row {
+	t.Helper()
+	for row, err := range a.Find(finding).Rows(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return row
+	}
+	t.Fatalf("%s has no row", finding)
+	return audit.Row{}
+}
+
 // The pages of one list, and a logo in an h1, are one notice each and no finding for each page.
 func TestRepeatedOnce(t *testing.T) {
 	s := store.NewMemory()

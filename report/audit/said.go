@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"skink/store"
 )
@@ -15,8 +14,9 @@ import (
 type saying struct {
 	name        string // of the list, which is that of one of it with an s
 	of          func(r *store.Record) []string
-	short, long int  // characters
-	logo        bool // whether the name of the site may stand in it on most pages, see isLogo
+	short, long int64 // characters
+	ofText      bool  // a page without text needs none
+	logo        bool  // whether the name of the site may stand in it on most pages, see isLogo
 }
 
 func titles(a *Audit) *List {
@@ -38,7 +38,7 @@ func descriptions(a *Audit) *List {
 }
 
 func headings(a *Audit) *List {
-	l := saying{name: "headings", short: shortHeading, long: longHeading, logo: true, of: func(r *store.Record) []string { return r.H1 }}.list(a)
+	l := saying{name: "headings", short: shortHeading, long: longHeading, ofText: true, logo: true, of: func(r *store.Record) []string { return r.H1 }}.list(a)
 	l.Findings = append(l.Findings, &Finding{Name: "logo"}, &Finding{Name: "several"})
 	see := l.see
 	l.see = func(at int32, r *store.Record) {
@@ -72,11 +72,13 @@ func (s saying) list(a *Audit) *List {
 			return
 		}
 		first := firstOf(s.of(r))
-		switch n := utf8.RuneCountInString(first); {
+		switch n := characters(first); {
+		case n == 0 && s.ofText && r.Words == 0:
+			return
 		case n == 0:
 			l.found("missing", at, nobody)
 			return
-		case n < s.short:
+		case n < s.short && r.Words > 0: // a page without text is in no-text
 			l.found("short", at, nobody)
 		case n > s.long:
 			l.found("long", at, nobody)
