@@ -246,11 +246,11 @@ func TestFailOn(t *testing.T) {
 	}{
 		{"broken>0", "broken: 6, limit 0"},
 		{"broken>6", ""},
-		{"broken >= 6 , titles.missing>0", "broken: 6, must be below 6; titles.missing: 2, limit 0"},
+		{"broken >= 6 , titles.missing>0", "broken: 6, must be below 6; titles.missing: 2, limit 0 (and 1 with noindex or another canonical URL)"},
 		{"broken>50%", ""},
 		{"broken>5%", "broken: 10.0 % (6 of 60), limit 5 %"},
-		{"thin=1,pages<10", "thin: 1, must not be 1"},
-		{"duplicates<=100%", "duplicates: 4.5 % (2 of 44), must be over 100 %"},
+		{"thin=1,pages<10", "thin: 1, must not be 1 (3 more without text: see no-text)"},
+		{"duplicates<=100%", "duplicates: 4.5 % (2 of 44), must be over 100 % (and 2 handled by noindex or their canonical URL)"},
 	} {
 		all, err := audit.ParseConditions(c.on)
 		if err != nil {

@@ -96,7 +96,7 @@ func CheckName(name string) error {
 // Fails says in words which conditions hold.
 func (a *Audit) Fails(all []Condition) (failed []string) {
 	for _, c := range all {
-		n, of := a.counted(c.Name)
+		n, of, also := a.counted(c.Name)
 		value, shown := float64(n), report.Grouped(n)
 		if c.Percent {
 			value = 0
@@ -111,23 +111,24 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 				if c.Percent {
 					unit = " %"
 				}
-				failed = append(failed, fmt.Sprintf("%s: %s, %s %s%s", c.Name, shown, op.limit, strconv.FormatFloat(c.Bound, 'f', -1, 64), unit))
+				says := fmt.Sprintf("%s: %s, %s %s%s", c.Name, shown, op.limit, strconv.FormatFloat(c.Bound, 'f', -1, 64), unit)
+				failed = append(failed, says+inBrackets(also))
 			}
 		}
 	}
 	return failed
 }
 
-// counted is how many entries count of a list or a finding, and of how many.
-func (a *Audit) counted(name string) (n, of int64) {
+// counted is how many entries count of a list or a finding, of how many, and which do not count.
+func (a *Audit) counted(name string) (n, of int64, also string) {
 	l := a.List(name)
 	if f := a.Find(name); f != nil && l == nil {
-		l, n = f.list, int64(f.Count())
+		l, n, also = f.list, int64(f.Count()), f.Besides()
 	} else {
-		n = int64(l.Count())
+		n, also = int64(l.Count()), besides(l.apart(), l)
 	}
 	if l.Of == "URLs" {
-		return n, a.URLs
+		return n, a.URLs, also
 	}
-	return n, a.Pages
+	return n, a.Pages, also
 }
