@@ -9,10 +9,9 @@ import (
 	"skink/store"
 )
 
-// An About is what a report says of itself, so that who finds it later knows of what it is: of
-// which store, of which days, and by which measure.
+// An About describes a report for later readers: its store, the days of the crawl, and the settings.
 type About struct {
-	Store    string         `json:"store"`                // its name; "": nobody says
+	Store    string         `json:"store"`                // its name; "": unknown
 	First    time.Time      `json:"first_visit,omitzero"` // of any URL
 	Last     time.Time      `json:"last_visit,omitzero"`
 	Settings store.Settings `json:"settings"`           // by which its pages were judged

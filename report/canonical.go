@@ -12,12 +12,12 @@ import (
 
 // # Canonicals
 //
-// A page may name the URL under which it wants to be known (rel=canonical, RFC 6596). Many name
-// one that is something else: templates put the home page there, or a page that moved. So what is
-// named is held against what was crawled, and what does not hold is reported to the site's owner.
-// Of a URL that was not crawled nothing is said.
+// A page may name its preferred URL (rel=canonical, RFC 6596). Many name a wrong one: templates put
+// the home page there, or a page that moved. So each canonical URL is compared with the crawled page
+// at that URL, and a wrong one is reported to the owner of the site. The report leaves out canonical
+// URLs that were not crawled.
 
-// A Canonical is one way in which pages name another that is not what they say.
+// A Canonical is a way in which canonical URLs are wrong, with the pages that have such URLs.
 type Canonical struct {
 	Why    string `json:"why"`
 	Pages  int64  `json:"pages"`

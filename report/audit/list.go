@@ -251,8 +251,8 @@ type subject struct {
 	differs       any // of a page that is almost a duplicate
 }
 
-// These are how many rows are made of one look into the store. Where texts are compared a row takes
-// some milliseconds, and whoever stops early has waited for few of them.
+// These are the numbers of rows that are read from the store at once. A row with a comparison of texts
+// takes some milliseconds, so fewer of them are read: a caller may stop early.
 const (
 	rowsAtOnce  = 128
 	textsAtOnce = 4
