@@ -45,9 +45,10 @@ const Nowhere = 2
 
 // Clusters groups n texts at the given similarities, which must ascend.
 //
-// alike must call take once for each text behind leader that is similar enough to it, in any order.
-// from[i] is the lowest similarity at which text i is still open, or [Nowhere] if there is none. A
-// pair needs at least the greater from of its two texts: below it, one of them is already taken.
+// alike must call take once for each text after leader that is similar enough to it, in any order.
+// from[i] is the lowest similarity at which text i is still free; it is free at all higher ones too.
+// It is [Nowhere] if the text is taken at all similarities. So a pair matters only if its resemblance
+// is at least the greater of the two values: below that, one of the texts is taken.
 // Clusters updates from between calls of take, and alike must not change it. Clusters stops at the
 // first error of alike and returns it.
 func Clusters(n int, similarities []float64, alike func(leader int, from []float64, take func(other int, resemblance float64)) error) (*Taken, error) {

@@ -62,10 +62,10 @@ func (r Rule) Short(tokens int) bool { return tokens == 0 || tokens < r.MinWords
 const containedRun = 3
 
 // Loses reports whether text would be lost if a page were dropped in favour of another. page and
-// kept are their [Runs]. Text is lost if less than the share [Rule.Contained] of page is in kept. Two
-// pages may resemble each other enough although each has a paragraph of its own, and a
-// corpus without one page loses its paragraph. The measure is exact and one-sided: a page may be
-// dropped for a longer page that contains it, but not the other way round.
+// kept are their [Runs]. Text is lost if the share of page that is in kept is less
+// than [Rule.Contained]. Two pages may resemble each other enough although each has a paragraph of
+// its own, and a corpus without one page loses its paragraph. The measure is exact and one-sided: a
+// page may be dropped for a longer page that contains it, but not the other way round.
 func (r Rule) Loses(page, kept Set) bool {
 	return r.Contained > 0 && Containment(page, kept) < r.Contained
 }

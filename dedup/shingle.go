@@ -84,7 +84,7 @@ func (s Shingling) Check() error {
 
 // Append appends the numbers of t's shingles to dst, in the order of the text and with repeats. A
 // text without units has no shingles. A text shorter than a shingle is a single shingle. Units
-// behind the last full step are in no shingle.
+// after the last full step are in no shingle.
 func (s Shingling) Append(dst []uint64, t *Text) []uint64 {
 	units := t.tokens
 	if s.Unit == Chars {

@@ -78,7 +78,7 @@ type Combination struct {
 	Quality
 }
 
-// Combinations assesses every threshold of every way.
+// Combinations assesses each way at each of the [Thresholds].
 func Combinations(ways []Way, scores [][]Scored) []Combination {
 	all := make([]Combination, 0, len(ways)*len(Thresholds()))
 	for i, w := range ways {

@@ -39,8 +39,8 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("pages of the store are in the archive file %s, which is not in %s", e.Name, e.Dir)
 }
 
-// WriteWACZ packs the archive of a store, and returns how many pages its list has. From opt it uses
-// only the selection of pages.
+// WriteWACZ packs the archive of a store, and returns how many pages its list has. Only the selection
+// of pages in opt is used.
 func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, from WACZ) (pages int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err

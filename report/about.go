@@ -9,10 +9,9 @@ import (
 	"skink/store"
 )
 
-// An About is what a report says of itself, so that who finds it later knows of what it is: of
-// which store, of which days, and by which measure.
+// An About describes a report for later readers: its store, the days of the crawl, and the settings.
 type About struct {
-	Store    string         `json:"store"`                // its name; "": nobody says
+	Store    string         `json:"store"`                // its name; "": unknown
 	First    time.Time      `json:"first_visit,omitzero"` // of any URL
 	Last     time.Time      `json:"last_visit,omitzero"`
 	Settings store.Settings `json:"settings"`           // by which its pages were judged
@@ -36,7 +35,12 @@ func (a *About) See(r *store.Record) {
 // Lines are what a report says of itself to people, but for the name of the store.
 func (a *About) Lines() (lines []string) {
 	if !a.Last.IsZero() {
-		lines = append(lines, fmt.Sprintf("visited from %s to %s UTC", a.First.Format(time.DateTime), a.Last.Format(time.DateTime)))
+		first, last := a.First.Format(time.DateTime), a.Last.Format(time.DateTime)
+		if first == last {
+			lines = append(lines, "visited at "+last+" UTC")
+		} else {
+			lines = append(lines, "visited from "+first+" to "+last+" UTC")
+		}
 	}
 	return append(lines, harmless.Line(a.settings()))
 }

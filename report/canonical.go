@@ -3,24 +3,43 @@ package report
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"skink/dedup"
+	"skink/internal/harmless"
 	"skink/store"
 )
 
 // # Canonicals
 //
-// A page may name the URL under which it wants to be known (rel=canonical, RFC 6596). Many name
-// one that is something else: templates put the home page there, or a page that moved. So what is
-// named is held against what was crawled, and what does not hold is reported to the site's owner.
-// Of a URL that was not crawled nothing is said.
+// A page may name its preferred URL (rel=canonical, RFC 6596). Many name a wrong one: templates put
+// the home page there, or a page that moved. So each canonical URL is compared with the crawled page
+// at that URL, and a wrong one is reported to the owner of the site. The report leaves out canonical
+// URLs that were not crawled.
 
-// A Canonical is one way in which pages name another that is not what they say.
+// A Canonical is a way in which canonical URLs are wrong, with the pages that have such URLs.
 type Canonical struct {
 	Why    string `json:"why"`
 	Pages  int64  `json:"pages"`
 	URL    string `json:"url"`    // the first of them
 	Target string `json:"target"` // the URL that it names
+}
+
+// Says is what the pages do, with the verb in the right number.
+func (c Canonical) Says() string {
+	if c.Pages == 1 {
+		return strings.Replace(c.Why, "name ", "names ", 1)
+	}
+	return c.Why
+}
+
+// sentence is the rest of a sentence that begins with the number of pages.
+func (c Canonical) sentence() string {
+	example := harmless.Line(c.URL) + " names " + harmless.Line(c.Target)
+	if c.Pages == 1 {
+		return c.Says() + ": " + example
+	}
+	return c.Says() + "; for example, " + example
 }
 
 // The ways, in the order in which they are reported.

@@ -13,3 +13,13 @@ func Clip(s string, n int) string {
 	}
 	return s
 }
+
+// clipMiddle shortens s to at most n runes, and keeps its beginning and its end.
+func clipMiddle(s string, n int) string {
+	runes := []rune(s)
+	if len(runes) <= n {
+		return s
+	}
+	end := len(runes) - (n - 1 - n/2)
+	return string(runes[:n/2]) + "…" + string(runes[end:])
+}

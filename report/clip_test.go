@@ -1,6 +1,10 @@
 package report
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
 
 func TestClip(t *testing.T) {
 	for _, test := range []struct {
@@ -11,6 +15,40 @@ func TestClip(t *testing.T) {
 		if got := Clip(test.in, test.n); got != test.want {
 			t.Errorf("Clip(%q, %d) = %q, want %q", test.in, test.n, got, test.want)
 		}
+	}
+}
+
+func TestClipMiddle(t *testing.T) {
+	for _, test := range []struct {
+		in   string
+		n    int
+		want string
+	}{{"", 3, ""}, {"abcdef", 6, "abcdef"}, {"abcdefg", 6, "abc…fg"}, {"猫abcd犬", 5, "猫a…d犬"}} {
+		if got := clipMiddle(test.in, test.n); got != test.want {
+			t.Errorf("clipMiddle(%q, %d) = %q, want %q", test.in, test.n, got, test.want)
+		}
+	}
+}
+
+// A long URL moves no column after it, and is complete in the last column.
+func TestLongURL(t *testing.T) {
+	long := URL("http://a.test/" + strings.Repeat("x", 100) + "/end")
+	table := Table{
+		Columns: []Column{{Title: "URL", Brief: true}, {Title: "Repeats", Brief: true}},
+		Rows:    []Row{{Cells: []any{URL("http://a.test/"), long}}, {Cells: []any{long, URL("http://a.test/")}}},
+	}
+	var out strings.Builder
+	table.WriteText(&out, "", "  ")
+	lines := strings.Split(out.String(), "\n")
+	if !strings.HasSuffix(lines[1], "  "+string(long)) {
+		t.Errorf("the last column is shortened: %q", lines[1])
+	}
+	if !strings.Contains(lines[2], "xx/end  http") {
+		t.Errorf("the end of a long URL is not shown: %q", lines[2])
+	}
+	column := func(line, s string) int { return utf8.RuneCountInString(line[:strings.LastIndex(line, s)]) }
+	if title, first, second := column(lines[0], "repeats"), column(lines[1], "http"), column(lines[2], "http"); title != first || first != second {
+		t.Errorf("the second column begins at %d, %d and %d", title, first, second)
 	}
 }
 

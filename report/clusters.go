@@ -11,8 +11,8 @@ import (
 )
 
 // Clusters yields the clusters of the store. A store in another process takes about as long for one
-// question as for a hundred, and most clusters are small: so they are read some at a time. The
-// members of a large one are not held.
+// question as for a hundred, and most clusters are small, so several are read at once. The members
+// of a large one are not held.
 func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		order, err := precedence.Read(ctx, src.s)

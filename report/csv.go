@@ -51,8 +51,8 @@ func (s *Sheet) End() error {
 //
 // Clusters are numbered from 1, the role is leader or member, and a leader has no resemblance; a
 // member's has two decimals, of which 1.00 is kept for 1 alone. The translation is the language of
-// a member that names its leader as the same page in another language (hreflang). Totals, hosts,
-// what was learned of them, and what was left out of the comparison, are in the other formats: a
+// a member that names its leader as the same page in another language (hreflang). The other
+// formats also have totals, hosts, learned patterns, and the text left out of the comparison: a
 // table has one kind of row. A url or title that
 // a spreadsheet would take for a formula, one that begins with = + - @, a tab or a carriage return,
 // gets a leading apostrophe; control characters become spaces, so that a line is a page.

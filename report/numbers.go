@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// How numbers are written for people. Programs read JSON or CSV.
+// Numbers are written for people here. Programs read JSON or CSV.
 
 // Grouped writes a whole number with a comma between thousands.
 func Grouped(n any) string {

@@ -62,7 +62,8 @@ type hostCell string
 
 const (
 	cellWidth = 60  // runes shown of a cell in text
-	cellShown = 200 // and in HTML
+	urlWidth  = 80  // runes shown of a URL in text, if a column follows
+	cellShown = 200 // of a cell in HTML
 )
 
 // brief is the table without the columns that are not brief, and those in which nothing stands.
@@ -101,9 +102,12 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 			cell := strings.ToLower(column.Title)
 			if i > 0 {
 				cell = cellText(t.Rows[i-1].Cells[c])
+				if _, isURL := t.Rows[i-1].Cells[c].(URL); isURL && c < len(t.Columns)-1 {
+					cell = clipMiddle(cell, urlWidth)
+				}
 			}
 			lines[i] = append(lines[i], cell)
-			widths[c] = max(widths[c], min(utf8.RuneCountInString(cell), cellWidth))
+			widths[c] = max(widths[c], min(utf8.RuneCountInString(cell), urlWidth))
 		}
 		if column.Width > 0 {
 			widths[c] = column.Width

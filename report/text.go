@@ -134,7 +134,7 @@ func (p *textPrinter) printLists(h head) {
 		p.printLeftOut(l)
 	}
 	for _, c := range h.Canonicals {
-		canonicals = append(canonicals, line{c.Pages, "page", fmt.Sprintf("%s, such as %s: %s", c.Why, harmless.Line(c.URL), harmless.Line(c.Target))})
+		canonicals = append(canonicals, line{c.Pages, "page", c.sentence()})
 	}
 	if canonicals != nil {
 		writeLines(p.w, "\nwrong canonical URLs", canonicals)

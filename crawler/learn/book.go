@@ -141,8 +141,8 @@ func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, err
 	return a, nil
 }
 
-// Sweep calls [Host.Sweep] for a host. The caller must not call Judged for the host while it uses
-// the result.
+// Sweep returns what decides whether a pending URL of a host is postponed, see [Host.Sweep]. The
+// caller must not call Judged for the host while it uses the result.
 func (b *Book) Sweep(ctx context.Context, host string) (*Sweep, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

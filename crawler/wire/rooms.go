@@ -164,8 +164,8 @@ func NewRooms(bytes int64) *Rooms {
 	return &Rooms{{most: bytes / 2}, {most: bytes / 2}}
 }
 
-// Share returns a share of the room of quick hosts, or of the other room. The caller must give it
-// back.
+// Share returns an empty share of the memory for quick hosts, or of that for the others. It grows as
+// a body is read. The caller must give it back.
 func (r *Rooms) Share(quick bool) *Share {
 	if quick {
 		return &Share{of: &r[0]}

@@ -42,7 +42,8 @@ type LeftOpen struct {
 	mark   *mark
 }
 
-// Opened returns the files in a folder that are open according to the marks in a store.
+// Opened returns the files in a folder that the store records as being written, whether their
+// processes live or not.
 func Opened(ctx context.Context, dir string, s metaReader) (all []LeftOpen, err error) {
 	err = eachMark(ctx, s, func(worker string, m *mark) error {
 		_, err := os.Stat(filepath.Join(dir, m.name()+opening))

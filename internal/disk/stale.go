@@ -11,8 +11,8 @@ import (
 const staleAfter = 10 * time.Second
 
 // RemoveStale removes the files and folders that killed processes left in a folder. Their names begin
-// with a prefix. A file or folder that is in use is locked, see [TryLock], or is younger than the moment
-// between its beginning and its lock.
+// with a prefix. It keeps a file or folder that is locked, see [TryLock], or younger than ten seconds:
+// its process may not have locked it yet.
 func RemoveStale(dir, prefix string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

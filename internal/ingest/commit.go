@@ -11,24 +11,24 @@ import (
 )
 
 // commit judges a visit and writes the judgement, and repeats that until the verdict still holds
-// when it is written. Each repetition means that another page was committed, so the pipeline as a
-// whole makes progress.
+// when it is written. It repeats only when another page was committed, so that the pipeline as a
+// whole makes progress, or once more after it has taken the right to change further clusters.
 //
 // A URL ends together with its record, unless other pages must be judged again because of it: then
 // it ends when they are.
 func (p *Pipeline) commit(ctx context.Context, v *visit, commit Commit) error {
-	turn := &right{turns: &p.elections.turns, standing: p.judge.standing(&v.draft)}
-	defer turn.release()
+	held := &right{turns: &p.elections.turns, standing: p.judge.standing(&v.draft)}
+	defer held.release()
 	j := &judgement{visit: v, record: v.draft}
 	if v.kind == recorded {
-		turn.takeAll()
+		held.takeAll()
 		if err := p.elections.resume(ctx, v.before); err != nil {
 			return err
 		}
 	}
 	if v.kind != recorded || !v.leavesMembers() {
 		var err error
-		if j, err = p.write(ctx, v, turn, commit); err != nil {
+		if j, err = p.write(ctx, v, held, commit); err != nil {
 			return err
 		}
 		if err := p.elections.follow(ctx, j); err != nil {
@@ -36,13 +36,13 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, commit Commit) error {
 		}
 	}
 	if r := &j.record; r.Kind == store.Page && !r.Listed && p.listing.has(r.ID) { // the sitemap was read meanwhile
-		turn.takeAll()
+		held.takeAll()
 		if err := p.elections.markListed(ctx, []dedup.Hash{r.ID}); err != nil {
 			return err
 		}
 	}
 	if j.leavesMembers() {
-		turn.take(j.record.ID)
+		held.take(j.record.ID)
 		if err := p.elections.judgeMembers(ctx, j.record.ID); err != nil {
 			return err
 		}
@@ -52,24 +52,24 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, commit Commit) error {
 			return err
 		}
 	}
-	return p.soft.meanwhile(ctx, j, turn)
+	return p.soft.meanwhile(ctx, j, held)
 }
 
 // write judges a visit and writes it until it is not stale, and updates the counts and the book. It
 // returns the judgement that was written.
-func (p *Pipeline) write(ctx context.Context, v *visit, turn *right, commit Commit) (*judgement, error) {
+func (p *Pipeline) write(ctx context.Context, v *visit, held *right, commit Commit) (*judgement, error) {
 	defer p.lessons.begin()()
 	for {
-		j, err := p.judge.verdict(ctx, v, judging{turn: turn})
+		j, err := p.judge.verdict(ctx, v, judging{held: held})
 		if err != nil {
 			return nil, err
 		}
-		if ids := j.clusters(); !turn.covers(ids...) { // another page may have changed the leaders since the look-up
-			turn.take(ids...)
+		if ids := j.clusters(); !held.covers(ids...) { // another page may have changed the leaders since the look-up
+			held.take(ids...)
 			continue
 		}
 		if !j.changesLeaders() && v.kind != recorded { // its verdict holds, or the store will refuse it
-			turn.release()
+			held.release()
 		}
 		e := j.entry(&p.opt.Rule)
 		if j.endsLater() {

@@ -74,8 +74,8 @@ func (v *visit) unjudged() *judgement {
 
 // A judging says how visits are judged.
 type judging struct {
-	turn *right                              // to change leaders; nil: any leader may change
-	twin func(*visit) (*store.Record, error) // returns a copy of a page to use if the store names none that can be trusted; may be nil
+	held *right                              // to change leaders; nil: any leader may change
+	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text, if that of the store may be outdated; may be nil
 }
 
 // verdict judges one visit.
@@ -134,7 +134,7 @@ func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*
 // again.
 const mostAtOnce = 64
 
-// leads reports whether a page follows the visited one, in whatever version.
+// leads reports whether the visited page leads r, whatever version of it.
 func (v *visit) leads(r *store.Record) bool { return r.Follows() && r.Leader == v.draft.ID }
 
 // decide returns the verdict that follows from the result of a look-up. It calls twin after the
@@ -394,7 +394,7 @@ func (d *judge) contest(ctx context.Context, j *judgement, l *store.Record, text
 	if !d.elects() || !r.Follows() || l != nil && !d.mayChange(r, l) {
 		return j, nil
 	}
-	covered := how.turn.covers(r.Leader)
+	covered := how.held.covers(r.Leader)
 	if covered || l == nil {
 		if l, err = d.store.record(ctx, r.Leader); err != nil || l == nil || l.Kind != store.Page || l.Hash != text || l.Follows() || !d.mayChange(r, l) {
 			return j, err

@@ -85,7 +85,7 @@ func (f *softPages) soften(ctx context.Context, got *reading) (*reading, softMat
 // meanwhile is called when a judgement is stored and its URL has ended. If the page has the text of the answer, it may be
 // the page that makes the answer count, or the answer may have arrived after it was read. Then
 // meanwhile acquires all clusters.
-func (f *softPages) meanwhile(ctx context.Context, j *judgement, turn *right) error {
+func (f *softPages) meanwhile(ctx context.Context, j *judgement, held *right) error {
 	if j.kind == recorded || j.kind == touched {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (f *softPages) meanwhile(ctx context.Context, j *judgement, turn *right) er
 	if err != nil || !m.says {
 		return err
 	}
-	turn.takeAll()
+	held.takeAll()
 	return f.putBack(ctx, &soft, &j.record)
 }
 

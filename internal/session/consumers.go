@@ -38,8 +38,9 @@ type consumer struct {
 // waitingSaid is how long the end of a crawl waits before it prints which server it waits for.
 const waitingSaid = time.Second
 
-// withGrace returns a context that ends a grace period after ctx, or when it is cancelled.
-func withGrace(ctx context.Context, grace time.Duration) (late context.Context, cancel func()) {
+// lateContext returns a context that ends a grace period after ctx, or when it is cancelled. The
+// crawler bounds its fetches in the same way, and both periods begin when the crawl is stopped.
+func lateContext(ctx context.Context, grace time.Duration) (late context.Context, cancel func()) {
 	late, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		over := time.AfterFunc(grace, end)
@@ -77,7 +78,7 @@ func (r *run) openConsumers(ctx context.Context) (consumers, error) {
 // closeConsumers closes the consumers of a crawl that has not begun. The error is context.Canceled
 // if one of them could not send everything because of a stop.
 func (r *run) closeConsumers(ctx context.Context, following consumers) error {
-	late, cancel := withGrace(ctx, r.opt.Crawl.Grace)
+	late, cancel := lateContext(ctx, r.opt.Crawl.Grace)
 	defer cancel()
 	unsent, err := following.close(late)
 	if unsent && err == nil {

@@ -72,7 +72,7 @@ func TestDeadServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		following := one(deadServer{}, "http://localhost:9200/pages")
 		run, stop := context.WithCancel(t.Context())
-		late, cancel := withGrace(run, grace)
+		late, cancel := lateContext(run, grace)
 		defer cancel()
 		var stopped time.Time
 		err := following.while(run, late, func(context.Context) error {

@@ -83,7 +83,7 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// What a store keeps of duplicates.
+// Values of --on-duplicate: the parts of a duplicate that a store keeps.
 const (
 	Tag  = "tag"  // their texts
 	Skip = "skip" // only their records

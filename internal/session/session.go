@@ -191,7 +191,7 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 		return end, errors.Join(err, v.pipeline.Close(), r.closeConsumers(ctx, following))
 	}
 	defer watch(ctx, progress{r.opt, r.out, v})()
-	late, cancelLate := withGrace(run, r.opt.Crawl.Grace)
+	late, cancelLate := lateContext(run, r.opt.Crawl.Grace)
 	defer cancelLate()
 	err = following.while(run, late, func(ctx context.Context) error { return runFor(ctx, v.crawl, r.opt.MaxTime) })
 	err = cmp.Or(err, endView())

@@ -40,7 +40,7 @@ hreflang.dead          /de
 hreflang.one-way       /en
 titles.missing         /title-of-h1 /untitled | /hidden
 titles.repeated        /same-1 /same-2
-titles.copied          /twin /twin-copy
+titles.copied          /twin-copy
 titles.short           /brief
 titles.long            /wordy
 descriptions.missing   /shared-only /undescribed
@@ -244,13 +244,13 @@ func TestFailOn(t *testing.T) {
 		on   string
 		want string // what is said; "": the bound is kept
 	}{
-		{"broken>0", "broken>0: there are 6"},
+		{"broken>0", "broken: 6, limit 0"},
 		{"broken>6", ""},
-		{"broken >= 6 , titles.missing>0", "broken>=6: there are 6; titles.missing>0: there are 2"},
+		{"broken >= 6 , titles.missing>0", "broken: 6, must be below 6; titles.missing: 2, limit 0 (and 1 with noindex or another canonical URL)"},
 		{"broken>50%", ""},
-		{"broken>5%", "broken>5%: there are 10.0% (6 of 60)"},
-		{"thin=1,pages<10", "thin=1: there are 1"},
-		{"duplicates<=100%", "duplicates<=100%: there are 4.5% (2 of 44)"},
+		{"broken>5%", "broken: 10.0 % (6 of 60), limit 5 %"},
+		{"thin=1,pages<10", "thin: 1, must not be 1 (3 more without text: see no-text)"},
+		{"duplicates<=100%", "duplicates: 4.5 % (2 of 44), must be over 100 % (and 2 handled by noindex or their canonical URL)"},
 	} {
 		all, err := audit.ParseConditions(c.on)
 		if err != nil {

@@ -11,7 +11,7 @@ func canonicals(a *Audit) *List {
 	l := &List{
 		Name: "canonicals", Of: "pages",
 		Columns: brief(
-			linksColumn, column("resemblance", "Alike", alike), urlColumn, canonicalColumn.titled("Names"),
+			linksColumn, column("resemblance", "Resemblance", alike), urlColumn, canonicalColumn.titled("Names"),
 			column("is", "Which is", canonicalIs),
 		).more(
 			column("all", "All canonical URLs", func(_ *subject, r *store.Record) any { return listed(r.Canonicals) }),

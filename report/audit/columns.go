@@ -4,7 +4,8 @@ import (
 	"context"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"golang.org/x/text/width"
 
 	"skink/dedup"
 	"skink/report"
@@ -62,7 +63,7 @@ func (all columns) more(others ...Column) columns { return append(all, others...
 // These columns are in more than one list.
 var (
 	// pages that link to it; nothing where the store remembers no links
-	linksColumn     = column("links", "Links", func(s *subject, _ *store.Record) any { return int64(s.site().links) }).where((*subject).linksKnown)
+	linksColumn     = column("links", "Linked from", func(s *subject, _ *store.Record) any { return int64(s.site().links) }).where((*subject).linksKnown)
 	urlColumn       = column("url", "URL", func(_ *subject, r *store.Record) any { return URL(r.URL) })
 	titleColumn     = column("title", "Title", func(_ *subject, r *store.Record) any { return text(r.Title) })
 	wordsColumn     = column("words", "Words", func(_ *subject, r *store.Record) any { return int64(r.Words) }).where((*subject).isPage)
@@ -78,7 +79,7 @@ var (
 	visitedColumn   = column("visited", "Visited", func(_ *subject, r *store.Record) any { return moment(r.Visited()) })
 
 	// how much a page resembles its leader
-	alikeColumn = column("resemblance", "Alike", func(_ *subject, r *store.Record) any { return Share(r.Resemblance) }).where(func(s *subject) bool { return s.page.Record.Follows() })
+	alikeColumn = column("resemblance", "Resemblance", func(_ *subject, r *store.Record) any { return Share(r.Resemblance) }).where(func(s *subject) bool { return s.page.Record.Follows() })
 )
 
 const pagesName = "pages"
@@ -143,7 +144,18 @@ func number[N ~int | ~int64](n N) any {
 	return int64(n)
 }
 
-func characters(s string) int64 { return int64(utf8.RuneCountInString(s)) }
+// characters counts wide ones, such as those of Chinese, as two (Unicode, UAX #11): they say as much
+// and take as much room.
+func characters(s string) (n int64) {
+	for _, r := range s {
+		switch width.LookupRune(r).Kind() {
+		case width.EastAsianWide, width.EastAsianFullwidth:
+			n++
+		}
+		n++
+	}
+	return n
+}
 
 // text is s on one line, nothing if it is empty.
 func text(s string) any {

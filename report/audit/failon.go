@@ -20,13 +20,14 @@ type Condition struct {
 // ops are the comparisons, longer ones first.
 var ops = []struct {
 	sign  string
+	limit string // in words
 	holds func(a, b float64) bool
 }{
-	{">=", func(a, b float64) bool { return a >= b }},
-	{"<=", func(a, b float64) bool { return a <= b }},
-	{">", func(a, b float64) bool { return a > b }},
-	{"<", func(a, b float64) bool { return a < b }},
-	{"=", func(a, b float64) bool { return a == b }},
+	{">=", "must be below", func(a, b float64) bool { return a >= b }},
+	{"<=", "must be over", func(a, b float64) bool { return a <= b }},
+	{">", "limit", func(a, b float64) bool { return a > b }},
+	{"<", "must be at least", func(a, b float64) bool { return a < b }},
+	{"=", "must not be", func(a, b float64) bool { return a == b }},
 }
 
 // ParseConditions reads conditions with commas between them: NAME, a comparison, and a number or a
@@ -95,38 +96,39 @@ func CheckName(name string) error {
 // Fails says in words which conditions hold.
 func (a *Audit) Fails(all []Condition) (failed []string) {
 	for _, c := range all {
-		n, of := a.counted(c.Name)
+		n, of, also := a.counted(c.Name)
 		value, shown := float64(n), report.Grouped(n)
 		if c.Percent {
 			value = 0
 			if of > 0 {
 				value = 100 * float64(n) / float64(of)
 			}
-			shown = fmt.Sprintf("%s%% (%s of %s)", strconv.FormatFloat(value, 'f', 1, 64), report.Grouped(n), report.Grouped(of))
+			shown = fmt.Sprintf("%s (%s of %s)", report.Share(n, of), report.Grouped(n), report.Grouped(of))
 		}
 		for _, op := range ops {
 			if op.sign == c.Op && op.holds(value, c.Bound) {
 				unit := ""
 				if c.Percent {
-					unit = "%"
+					unit = " %"
 				}
-				failed = append(failed, fmt.Sprintf("%s%s%s%s: there are %s", c.Name, c.Op, strconv.FormatFloat(c.Bound, 'f', -1, 64), unit, shown))
+				says := fmt.Sprintf("%s: %s, %s %s%s", c.Name, shown, op.limit, strconv.FormatFloat(c.Bound, 'f', -1, 64), unit)
+				failed = append(failed, says+inBrackets(also))
 			}
 		}
 	}
 	return failed
 }
 
-// counted is how many entries count of a list or a finding, and of how many.
-func (a *Audit) counted(name string) (n, of int64) {
+// counted is how many entries count of a list or a finding, of how many, and which do not count.
+func (a *Audit) counted(name string) (n, of int64, also string) {
 	l := a.List(name)
 	if f := a.Find(name); f != nil && l == nil {
-		l, n = f.list, int64(f.Count())
+		l, n, also = f.list, int64(f.Count()), f.Besides()
 	} else {
-		n = int64(l.Count())
+		n, also = int64(l.Count()), besides(l.apart(), l)
 	}
 	if l.Of == "URLs" {
-		return n, a.URLs
+		return n, a.URLs, also
 	}
-	return n, a.Pages
+	return n, a.Pages, also
 }

@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"skink/dedup"
@@ -49,6 +50,100 @@ func TestHandled(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
+}
+
+// A copy whose leader has the same title is no different page: only the copy is listed, as a copy.
+func TestCopiesAreNotRepeated(t *testing.T) {
+	s := store.NewMemory()
+	add := func(path, leader string) {
+		r := store.Record{URL: "http://a.test" + path, Kind: store.Page, Size: 1000, ContentType: "text/html", Title: "One title", H1: []string{"One heading"}, Verdict: dedup.Unique, Words: 100}
+		r.ID = dedup.HashOf([]byte(r.URL))
+		if leader != "" {
+			r.Verdict, r.DuplicateOf, r.Resemblance = dedup.Exact, "http://a.test"+leader, 1
+			r.Leader = dedup.HashOf([]byte(r.DuplicateOf))
+		}
+		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("/early-copy", "/leader")
+	add("/leader", "")
+	add("/extract", "")
+	add("/copy", "/leader")
+	a, err := audit.Read(t.Context(), s, audit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"titles.repeated": "/extract after /leader", "titles.copied": "/early-copy after /leader, /copy after /leader",
+		"headings.repeated": "/extract after /leader", "headings.copied": "/early-copy after /leader, /copy after /leader",
+	} {
+		var got []string
+		n := 0
+		for row, err := range a.Find(name).Rows(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+			if other, ok := cell(t, row, "same_as").(audit.URL); ok {
+				got = append(got, strings.TrimPrefix(string(cell(t, row, "url").(audit.URL)), "http://a.test")+" after "+strings.TrimPrefix(string(other), "http://a.test"))
+			}
+			if pages := cell(t, row, "shared_by"); pages != int64(4) {
+				t.Errorf("%s: %v pages have the line, want 4", name, pages)
+			}
+		}
+		if got := strings.Join(got, ", "); got != want || n != 2 {
+			t.Errorf("%s: %d rows, %s; want 2, %s", name, n, got, want)
+		}
+	}
+}
+
+// A page without text is in no-text alone, and wide characters count as two.
+func TestShort(t *testing.T) {
+	s := store.NewMemory()
+	add := func(path, title, heading string, words int) {
+		r := store.Record{URL: "http://a.test" + path, Kind: store.Page, Size: 1000, ContentType: "text/html", Title: title, Verdict: dedup.Unique, Words: words}
+		if r.ID = dedup.HashOf([]byte(r.URL)); heading != "" {
+			r.H1 = []string{heading}
+		}
+		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("/blank", "Blank", "", 0)
+	add("/untitled", "", "", 0)
+	add("/text", "A text", "", 100)
+	add("/chinese", "岛上的茶馆与渡船", "茶馆", 100)
+	add("/fullwidth", "ＡＢ of ten", "ＡＢ", 100)
+	add("/long", strings.Repeat("岛", 31), "茶馆与渡船", 100)
+	a, err := audit.Read(t.Context(), s, audit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"titles.short": "http://a.test/text", "titles.missing": "http://a.test/untitled", "titles.long": "http://a.test/long",
+		"headings.missing": "http://a.test/text", "headings.short": "",
+	} {
+		if got := paths(t, a.Find(name)); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if got := cell(t, firstRow(t, a, "titles.long"), "characters"); got != int64(62) {
+		t.Errorf("31 wide characters count as %v", got)
+	}
+}
+
+// firstRow is the first row of a finding.
+func firstRow(t *testing.T, a *audit.Audit, finding string) audit.Row {
+	t.Helper()
+	for row, err := range a.Find(finding).Rows(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return row
+	}
+	t.Fatalf("%s has no row", finding)
+	return audit.Row{}
 }
 
 // The pages of one list, and a logo in an h1, are one notice each and no finding for each page.

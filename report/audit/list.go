@@ -5,8 +5,10 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 
 	"skink/dedup"
+	"skink/report"
 	"skink/store"
 )
 
@@ -37,11 +39,13 @@ type List struct {
 	Unknown  string     // why nothing can be known of it in this store; "": it can
 	Findings []*Finding // nil: one, of the list's name
 
-	audit    *Audit
-	aside    func(s *site, p *page) bool // whether a page is apart; nil: none is
-	see      func(at int32, r *store.Record)
-	conclude func()                                      // after all records and links were seen; nil: see found everything
-	prepare  func(ctx context.Context, s *subject) error // looks up what columns need beside the pages; nil: nothing
+	audit     *Audit
+	aside     func(s *site, p *page) bool // whether a page is apart; nil: none is
+	asideIs   string                      // why pages are apart; "": they are not meant to be found
+	elsewhere func() string               // which pages are in another list instead; nil or "": none
+	see       func(at int32, r *store.Record)
+	conclude  func()                                      // after all records and links were seen; nil: see found everything
+	prepare   func(ctx context.Context, s *subject) error // looks up what columns need beside the pages; nil: nothing
 }
 
 // A Finding is the pages that have one problem.
@@ -82,6 +86,33 @@ func (f *Finding) Count() int { return len(f.entries) - f.apart }
 // Apart is how many pages have the problem and are not meant to be found: they ask not to be indexed,
 // or name another page as their canonical URL.
 func (f *Finding) Apart() int { return f.apart }
+
+// Besides says which pages could be expected in the finding and do not count; "": there are none.
+func (f *Finding) Besides() string {
+	return besides(int64(f.apart), f.list)
+}
+
+func besides(apart int64, l *List) string {
+	var all []string
+	if apart > 0 {
+		all = append(all, "and "+report.Grouped(apart)+" "+cmp.Or(l.asideIs, "with noindex or another canonical URL"))
+	}
+	if l.elsewhere != nil && l.elsewhere() != "" {
+		all = append(all, l.elsewhere())
+	}
+	return strings.Join(all, "; ")
+}
+
+// apart is how many pages of the list do not count.
+func (l *List) apart() int64 {
+	all := map[int32]bool{}
+	for _, f := range l.Findings {
+		for _, e := range f.entries[f.Count():] {
+			all[e.page] = true
+		}
+	}
+	return int64(len(all))
+}
 
 // Links is how many links lead into the pages that count. A page that links to another more than
 // once counts once.
@@ -220,8 +251,8 @@ type subject struct {
 	differs       any // of a page that is almost a duplicate
 }
 
-// These are how many rows are made of one look into the store. Where texts are compared a row takes
-// some milliseconds, and whoever stops early has waited for few of them.
+// These are the numbers of rows that are read from the store at once. A row with a comparison of texts
+// takes some milliseconds, so fewer of them are read: a caller may stop early.
 const (
 	rowsAtOnce  = 128
 	textsAtOnce = 4

@@ -10,8 +10,8 @@ import (
 	"skink/store"
 )
 
-// Nearly is the pages that resemble others less than makes them duplicates. Whoever compares all
-// pages with all others knows them.
+// Nearly holds the pages whose resemblance to others is a little too low for duplicates. They are known
+// only after all pages were compared with all others.
 type Nearly struct {
 	From   float64       // resemblance from which pages were looked for
 	Groups []NearlyGroup // the largest first
@@ -37,7 +37,7 @@ func nearly(a *Audit) *List {
 		Name: "nearly", Of: "pages",
 		Columns: brief(
 			linksColumn,
-			column("resemblance", "Alike", func(s *subject, _ *store.Record) any { return Share(resemblances[s.entry]) }).where(func(s *subject) bool { return !s.leads() }),
+			column("resemblance", "Resemblance", func(s *subject, _ *store.Record) any { return Share(resemblances[s.entry]) }).where(func(s *subject) bool { return !s.leads() }),
 			urlColumn,
 			column("resembles", "Resembles", func(s *subject, r *store.Record) any {
 				switch {

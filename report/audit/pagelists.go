@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/report"
 	"skink/store"
 )
 
 // duplicates lists the pages that repeat another.
 func duplicates(*Audit) *List {
 	l := &List{
-		Name: "duplicates", Of: "pages", aside: handled,
+		Name: "duplicates", Of: "pages", aside: handled, asideIs: "handled by noindex or their canonical URL",
 		Columns:  brief(linksColumn, alikeColumn, urlColumn, repeatsColumn).more(titleColumn, wordsColumn, indexedColumn),
 		Findings: []*Finding{{Name: "exact"}, {Name: "near"}},
 	}
@@ -22,7 +23,22 @@ func duplicates(*Audit) *List {
 // thin lists the pages that say little.
 func thin(*Audit) *List {
 	l := &List{Name: "thin", Of: "pages", aside: notMeant, Columns: brief(linksColumn, wordsColumn, urlColumn, titleColumn)}
-	return l.all(store.Page, func(r *store.Record) bool { return r.Verdict == dedup.Thin && r.Words > 0 })
+	var noText int64
+	l.elsewhere = func() string {
+		if noText == 0 {
+			return ""
+		}
+		return report.Grouped(noText) + " more without text: see no-text"
+	}
+	return l.all(store.Page, func(r *store.Record) bool {
+		if r.Verdict != dedup.Thin {
+			return false
+		}
+		if r.Words == 0 {
+			noText++
+		}
+		return r.Words > 0
+	})
 }
 
 // noText lists the pages that say nothing without scripts. A page of links has nothing else to say if

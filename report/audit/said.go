@@ -1,10 +1,11 @@
 package audit
 
 import (
+	"cmp"
 	"hash/maphash"
 	"regexp"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"skink/store"
 )
@@ -13,8 +14,9 @@ import (
 type saying struct {
 	name        string // of the list, which is that of one of it with an s
 	of          func(r *store.Record) []string
-	short, long int  // characters
-	logo        bool // whether the name of the site may stand in it on most pages, see isLogo
+	short, long int64 // characters
+	ofText      bool  // a page without text needs none
+	logo        bool  // whether the name of the site may stand in it on most pages, see isLogo
 }
 
 func titles(a *Audit) *List {
@@ -36,7 +38,7 @@ func descriptions(a *Audit) *List {
 }
 
 func headings(a *Audit) *List {
-	l := saying{name: "headings", short: shortHeading, long: longHeading, logo: true, of: func(r *store.Record) []string { return r.H1 }}.list(a)
+	l := saying{name: "headings", short: shortHeading, long: longHeading, ofText: true, logo: true, of: func(r *store.Record) []string { return r.H1 }}.list(a)
 	l.Findings = append(l.Findings, &Finding{Name: "logo"}, &Finding{Name: "several"})
 	see := l.see
 	l.see = func(at int32, r *store.Record) {
@@ -60,9 +62,9 @@ func (s saying) list(a *Audit) *List {
 		column(one, strings.ToUpper(one[:1])+one[1:], func(_ *subject, r *store.Record) any { return text(firstOf(s.of(r))) }),
 		column("characters", "Characters", func(_ *subject, r *store.Record) any { return number(characters(firstOf(s.of(r)))) }),
 		urlColumn,
-		column("shared_by", "Shared by", func(s *subject, _ *store.Record) any { return int64(seen.counts[s.entry.other]) }).where((*subject).hasOther),
-		column("same_as", "Same as", otherURL).where(follows),
-		column("resemblance", "Alike", alike).where(follows),
+		column("shared_by", "Pages with this "+one, func(s *subject, _ *store.Record) any { return int64(seen.counts[s.entry.other]) }).where((*subject).hasOther),
+		column("same_as", "Same "+one+" as", otherURL).where(follows),
+		column("resemblance", "Resemblance", alike).where(follows),
 	).more(verdictColumn)
 	l.Findings = []*Finding{{Name: "missing"}, {Name: "repeated", want: store.WantText, groups: true}, {Name: "copied", want: store.WantText, groups: true}, {Name: "paged"}, {Name: "short"}, {Name: "long"}}
 	l.see = func(at int32, r *store.Record) {
@@ -70,11 +72,13 @@ func (s saying) list(a *Audit) *List {
 			return
 		}
 		first := firstOf(s.of(r))
-		switch n := utf8.RuneCountInString(first); {
+		switch n := characters(first); {
+		case n == 0 && s.ofText && r.Words == 0:
+			return
 		case n == 0:
 			l.found("missing", at, nobody)
 			return
-		case n < s.short:
+		case n < s.short && r.Words > 0: // a page without text is in no-text
 			l.found("short", at, nobody)
 		case n > s.long:
 			l.found("long", at, nobody)
@@ -82,6 +86,7 @@ func (s saying) list(a *Audit) *List {
 		seen.add(at, r.URL, first)
 	}
 	l.conclude = func() {
+		seen.leaveOutCopies()
 		for _, p := range seen.pages {
 			switch g := seen.groups[p.group]; {
 			case s.logo && seen.isLogo(g):
@@ -93,9 +98,11 @@ func (s saying) list(a *Audit) *List {
 					l.found("paged", p.at, nobody)
 				}
 			case g.pages < 2:
+			case seen.original(p) != nobody:
+				l.found("copied", p.at, seen.original(p))
 			case g.differ:
 				l.found("repeated", p.at, g.first)
-			default:
+			case a.site.pages[p.at].follows(): // its leader has another line, or is not meant to be found
 				l.found("copied", p.at, g.first)
 			}
 		}
@@ -128,8 +135,8 @@ type repeats struct {
 	at     map[uint64]int32 // hash of host and line → place in groups; 64 bits with a secret seed do not meet by chance, nor by intent
 	said   map[string]int32 // pages by host
 	groups []repeated
-	pages  []grouped
-	counts map[int32]int32 // first page of a group that repeats → pages of it
+	pages  []grouped       // by place
+	counts map[int32]int32 // place of a page → pages that repeat its line
 }
 
 type grouped struct {
@@ -192,12 +199,37 @@ func (r *repeats) add(at int32, url, line string) {
 	r.pages = append(r.pages, grouped{at, group, further})
 }
 
+// original is the place of the page of which p is a copy, if that has the same line; else nobody.
+func (r *repeats) original(p grouped) int32 {
+	if p.further || !r.site.pages[p.at].follows() {
+		return nobody
+	}
+	leader, known := r.site.at[r.site.pages[p.at].cluster]
+	if !known {
+		return nobody
+	}
+	i, found := slices.BinarySearchFunc(r.pages, leader, func(q grouped, at int32) int { return cmp.Compare(q.at, at) })
+	if !found || r.pages[i].group != p.group || r.pages[i].further {
+		return nobody
+	}
+	return leader
+}
+
+// leaveOutCopies makes the first page of each group one that is no copy of another in it.
+func (r *repeats) leaveOutCopies() {
+	for _, p := range slices.Backward(r.pages) {
+		if !p.further && r.original(p) == nobody {
+			r.groups[p.group].first = p.at
+		}
+	}
+}
+
 // keepCounts forgets all but how many pages a repeated line is on.
 func (r *repeats) keepCounts() {
 	r.counts = map[int32]int32{}
-	for _, g := range r.groups {
-		if g.pages > 1 {
-			r.counts[g.first] = g.pages
+	for _, p := range r.pages {
+		if g := r.groups[p.group]; g.pages > 1 && !p.further {
+			r.counts[p.at] = g.pages
 		}
 	}
 	r.at, r.said, r.groups, r.pages = nil, nil, nil, nil

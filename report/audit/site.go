@@ -35,6 +35,9 @@ type page struct {
 	reached bool // by a redirect to which something links
 }
 
+// follows says whether the page is a duplicate.
+func (p *page) follows() bool { return p.cluster != p.id }
+
 // aside says whether the page is not meant to be found.
 func (p *page) aside() bool { return p.noIndex || p.names }
 

@@ -13,7 +13,7 @@ import (
 // Pages in one template differ in a few places: the name of a city, a number, a date. A Template is
 // the words that all texts of a group have, in the order of the first, and between them the places
 // that each text fills in its own way. The words of the first text are matched with those of each
-// other by their longest common subsequence. What all matches have is common, and the rest lies
+// other by their longest common subsequence. The words in all matches are common, and the rest lies
 // between.
 
 // A Template is what texts have in common, and what each has in between.

@@ -43,7 +43,7 @@ func (a *Audit) textOverview(out *bufio.Writer, findings []*Finding) {
 	for _, g := range byWeight(findings) {
 		fmt.Fprintf(out, "\n%s\n", strings.ToLower(g.Title))
 		for _, f := range g.Findings {
-			fmt.Fprintf(out, "  %9s  %-*s  %s%s\n", report.Grouped(f.Count()), width, f.FullName(), f.Title, f.alsoApart())
+			fmt.Fprintf(out, "  %9s  %-*s  %s%s\n", report.Grouped(f.Count()), width, f.FullName(), f.Title, inBrackets(f.Besides()))
 		}
 	}
 	if clean := a.clean(); len(clean) > 0 {
@@ -55,11 +55,11 @@ func (a *Audit) textOverview(out *bufio.Writer, findings []*Finding) {
 	fmt.Fprintln(out, "\nComplete lists: skink report --about NAME --format csv")
 }
 
-func (f *Finding) alsoApart() string {
-	if f.apart == 0 {
+func inBrackets(s string) string {
+	if s == "" {
 		return ""
 	}
-	return fmt.Sprintf(" (and %s with noindex or another canonical URL)", report.Grouped(f.apart))
+	return " (" + s + ")"
 }
 
 // wrapped breaks a line before it is too long, and begins those after the first with spaces.
@@ -82,7 +82,7 @@ func wrapped(s string, indent int) string {
 }
 
 func (f *Finding) writeText(ctx context.Context, out *bufio.Writer, o Output) error {
-	fmt.Fprintf(out, "\n%s: %s: %s%s\n", f.FullName(), f.Title, report.Grouped(f.Count()), f.alsoApart())
+	fmt.Fprintf(out, "\n%s: %s: %s%s\n", f.FullName(), f.Title, report.Grouped(f.Count()), inBrackets(f.Besides()))
 	fmt.Fprintf(out, "  %s\n  %s\n", wrapped(f.Means, 2), wrapped("Fix: "+f.Fix, 2))
 	if unknown := f.list.Unknown; unknown != "" && o.About != "" { // else the overview says so
 		fmt.Fprintf(out, "  %s\n", wrapped("Not checked: "+unknown, 2))

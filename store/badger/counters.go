@@ -33,7 +33,7 @@ func (s *Store) Tally(ctx context.Context) (store.Tally, error) {
 	return s.counters.Tally.Clone(), ctx.Err()
 }
 
-// Tally returns the number of records at the reader's moment.
+// Tally returns the numbers of records of each kind and verdict in the reader's snapshot.
 func (r reader) Tally(context.Context) (store.Tally, error) {
 	c, err := r.counters()
 	return c.Tally.Clone(), err

@@ -52,7 +52,7 @@ func each[T any](s *Store, ctx context.Context, list func(reader) iter.Seq2[T, e
 	}
 }
 
-// Pages returns what is known of pages.
+// Pages returns pages in the order of ids, with nil for an unknown id.
 func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) (pages []*store.Content, err error) {
 	err = s.read(ctx, func(r reader) error {
 		pages, err = r.Pages(ctx, ids, want)
@@ -61,7 +61,7 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) (p
 	return pages, err
 }
 
-// Pages returns what is known of pages.
+// Pages returns pages in the order of ids, with nil for an unknown id.
 func (r reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	packed, err := r.PackedPages(ctx, ids, want)
 	if err != nil {

@@ -1,0 +1,18 @@
+package report
+
+import "testing"
+
+func TestCanonicalSentence(t *testing.T) {
+	for _, c := range []struct {
+		pages int64
+		want  string
+	}{
+		{1, "names a page that names another: http://a.test/1 names http://a.test/2"},
+		{2, "name a page that names another; for example, http://a.test/1 names http://a.test/2"},
+	} {
+		got := Canonical{Why: canonicalChain, Pages: c.pages, URL: "http://a.test/1", Target: "http://a.test/2"}.sentence()
+		if got != c.want {
+			t.Errorf("%d: got %q, want %q", c.pages, got, c.want)
+		}
+	}
+}
