@@ -1,0 +1,65 @@
+package access
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// matching returns the settings that hold for a host, the most specific pattern first. Of equal
+// patterns, the later comes first.
+func (t Table) matching(host string) []Host {
+	var found []Host
+	for _, h := range slices.Backward(t) {
+		if Matches(h.Pattern, host) {
+			found = append(found, h)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Host) int { return cmp.Compare(rank(b.Pattern), rank(a.Pattern)) })
+	return found
+}
+
+// rank orders patterns by how specific they are: a name with a port, a name, and then patterns with
+// a star, of which the longest name wins.
+func rank(pattern string) int {
+	switch _, port := split(pattern); {
+	case pattern == "*":
+		return 0
+	case strings.HasPrefix(pattern, "*."):
+		return len(pattern)
+	case port == "":
+		return 1 << 16
+	}
+	return 1 << 17
+}
+
+// or returns h with the fields that it does not set taken from less.
+func (h Host) or(less Host) Host {
+	h.Pattern = cmp.Or(h.Pattern, less.Pattern)
+	h.Delay = cmp.Or(h.Delay, less.Delay)
+	h.PerHost = cmp.Or(h.PerHost, less.PerHost)
+	h.UserAgent = cmp.Or(h.UserAgent, less.UserAgent)
+	h.Include = orList(h.Include, less.Include)
+	h.Exclude = orList(h.Exclude, less.Exclude)
+	h.Pages = cmp.Or(h.Pages, less.Pages)
+	h.Bytes = cmp.Or(h.Bytes, less.Bytes)
+	if h.Headers == nil {
+		h.Headers = less.Headers
+	}
+	h.Cookies = orList(h.Cookies, less.Cookies)
+	h.User = cmp.Or(h.User, less.User)
+	h.Login = cmp.Or(h.Login, less.Login)
+	h.Logout = cmp.Or(h.Logout, less.Logout)
+	h.Proxies = orList(h.Proxies, less.Proxies)
+	h.Render = cmp.Or(h.Render, less.Render)
+	h.Sign = cmp.Or(h.Sign, less.Sign)
+	return h
+}
+
+// orList returns list, or less if list was not set.
+func orList[E any](list, less []E) []E {
+	if list == nil {
+		return less
+	}
+	return list
+}
