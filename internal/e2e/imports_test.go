@@ -31,6 +31,7 @@ var table = map[string]struct {
 	"crawler/wire/wiretest":       {nil, nil},
 	"crawler/folder":              {nil, nil},
 	"crawler/access":              {nil, nil},
+	"crawler/signature":           {nil, nil},
 	"crawler/hostile":             {nil, nil}, // tests alone
 	"internal/e2e":                {nil, nil}, // tests alone
 	"crawler":                     {[]string{"frontier", "crawler/robots", "crawler/wire", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
