@@ -50,7 +50,7 @@ type statusFlags struct {
 
 func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &statusFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.urls, "urls", "", "`STATES` list the URLs of these states: pending, fetched, redirected, blocked, postponed, failed, given-up, outside, or all")
+	flags.StringVar(&f.urls, "urls", "", "`STATE` list the URLs of these states: pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all")
 	flags.StringVar(&f.learned, "learned", "", "`HOST` print what the crawl learned about the URLs of a host, with the evidence")
 	flags.StringVar(&f.forget, "forget", "", "`HOST` forget what the crawl learned about a host; a later run fetches what was postponed")
 	f.format = "text"
