@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -12,6 +13,7 @@ import (
 
 	"skink/dedup"
 	"skink/extract"
+	"skink/frontier"
 	"skink/internal/harmless"
 	"skink/internal/session"
 	"skink/report"
@@ -146,10 +148,19 @@ func (f *compareFlags) readPages(ctx context.Context, con Console, args []string
 	for i, name := range args {
 		p.names[i] = name
 		if p.docs[i], err = readPage(ctx, con, extract.Options{}, f.private, name); err != nil {
-			return p, err
+			return p, mayBeStored(name, err)
 		}
 	}
 	return p, nil
+}
+
+// mayBeStored returns the error for a page that cannot be read. If it is a URL, and there is a store
+// in the default place, the page may be in it.
+func mayBeStored(name string, err error) error {
+	if _, missing := os.Stat(session.DefaultStore); missing != nil || !frontier.HasScheme(name) {
+		return err
+	}
+	return fmt.Errorf("%w; to compare pages of a crawl: skink compare --store %s A B", err, session.DefaultStore)
 }
 
 func (f *compareFlags) print(con Console, c *comparison) error {
