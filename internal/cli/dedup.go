@@ -67,6 +67,7 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f := &dedupFlags{}
 	flags.StringVar(&f.store, "store", "", "`STORE` store for the result, a folder or a postgres:// address (default: a temporary one)")
 	f.rule = addRuleFlags(flags)
+	f.rule.addDocumentsFlag(flags, true)
 	f.corpus = addCorpusFlags(flags)
 	f.records = addCorpusOutFlags(flags)
 	f.keep = addKeepFlags(flags)
@@ -204,7 +205,8 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 	if err != nil {
 		return err
 	}
-	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Memory: *d.memory})
+	in.Documents = session.DocumentsOf(set, *d.memory)
+	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Memory: *d.memory, Documents: in.Documents})
 	if err != nil {
 		return err
 	}

@@ -186,6 +186,9 @@ func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	if r.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62
 	}
+	if r.opt.isDocument(page) {
+		return documentCost(r.opt.Documents, page.Body)
+	}
 	cost := costOf(len(page.Body), tree)
 	if r.opt.Markdown != store.NoMarkdown {
 		cost += markdownCost * int64(len(page.Body))
