@@ -188,6 +188,9 @@ func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, co
 	if doc, err = r.read(ctx, ask, body, media); err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	if errors.Is(err, errMissing) { // a ZIP file that contains a document
+		return nil, extract.ErrNotText
+	}
 	if err != nil {
 		return nil, &Error{media, err}
 	}

@@ -16,6 +16,9 @@ import (
 // of contents, codes of fields, the older of two forms of a drawing, page headers, page footers and
 // comments. Footnotes and endnotes come after the text.
 
+// wordMain is the part with the text.
+const wordMain = "word/document.xml"
+
 // docx reads a DOCX file.
 func (p *pack) docx() (*extract.Document, error) {
 	d := &extract.Document{}
@@ -33,8 +36,8 @@ func (p *pack) docx() (*extract.Document, error) {
 		d.Lang = styles.lang
 	}
 	text := &wordText{styles: &styles, blocks: blocks{most: p.most}}
-	for _, part := range []string{"word/document.xml", "word/footnotes.xml", "word/endnotes.xml"} {
-		if err := p.walk(part, text); err != nil && (part == "word/document.xml" || !errors.Is(err, errMissing)) {
+	for _, part := range []string{wordMain, "word/footnotes.xml", "word/endnotes.xml"} {
+		if err := p.walk(part, text); err != nil && (part == wordMain || !errors.Is(err, errMissing)) {
 			return nil, err
 		}
 	}

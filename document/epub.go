@@ -22,10 +22,13 @@ const (
 	mostSpine   = 10_000   // chapters
 )
 
+// epubMain is the part that names the others.
+const epubMain = "META-INF/container.xml"
+
 // epub reads an EPUB file.
 func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	var container epubContainer
-	if err := p.walk("META-INF/container.xml", &container); err != nil {
+	if err := p.walk(epubMain, &container); err != nil {
 		return nil, err
 	}
 	book := &epubBook{items: map[string]epubItem{}, fields: fields{of: map[string]string{}}}

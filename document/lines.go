@@ -1,6 +1,7 @@
 package document
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -13,14 +14,16 @@ import (
 
 // # Text of PDF files
 //
-// A PDF has lines at places on pages. PDFium gives them in reading order, and three rules make
+// A PDF has lines at places on pages. PDFium gives them in reading order, and four rules make
 // paragraphs of them.
 //
 //   - Page headers and footers: a line that is the first or the last of a page is dropped if the
 //     same line, numbers aside, is first or last on two more of the pages. So a line that is on one page
 //     only is never lost.
+//   - Tables of contents: a line that ends in a row of dots and a number is dropped. The text has
+//     the heading that it names.
 //   - Paragraphs: a line ends its paragraph if it is much shorter than the lines of its page, or if
-//     the next line begins with a bullet. A paragraph may go on at the next page.
+//     the next line begins with a bullet or with the number of a section. A paragraph may go on at the next page.
 //   - Hyphens: a word that is broken at a line end is joined. It keeps its hyphen if the document
 //     has the word with a hyphen elsewhere, and does not have it without.
 //
@@ -37,12 +40,16 @@ func pdfDocument(f *pdf.File) *extract.Document {
 	return d
 }
 
-// linesOf returns the lines of each page, without blank lines and without page headers and footers.
+// ofContents matches a line of a table of contents.
+var ofContents = regexp.MustCompile(`(\. ?){4,} *([0-9]+|[ivxl]+)$`)
+
+// linesOf returns the lines of each page, without blank lines, tables of contents, page headers and
+// page footers.
 func linesOf(pages []string) [][]string {
 	all := make([][]string, len(pages))
 	for i, text := range pages {
 		for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' || r == '\f' }) {
-			if line = strings.TrimSpace(line); line != "" {
+			if line = strings.TrimSpace(line); line != "" && !ofContents.MatchString(line) {
 				all[i] = append(all[i], line)
 			}
 		}
@@ -179,7 +186,7 @@ func bare(word string) string {
 
 // add adds a line of a page.
 func (j *joiner) add(line string, width int) {
-	if j.broken == "" && (!j.goesOn || isBullet(line)) {
+	if j.broken == "" && (!j.goesOn || beginsBlock(line)) {
 		j.flush()
 	}
 	length := utf8.RuneCountInString(line)
@@ -237,8 +244,14 @@ func (j *joiner) flush() {
 	j.broken, j.goesOn = "", false
 }
 
-// isBullet reports a line that begins an item of a list.
-func isBullet(line string) bool {
+// section matches the beginning of a heading with a number of several parts.
+var section = regexp.MustCompile(`^([0-9]+|[A-Z])(\.[0-9]+)+\.? \pL`)
+
+// beginsBlock reports a line that begins an item of a list, or a numbered heading.
+func beginsBlock(line string) bool {
+	if section.MatchString(line) {
+		return true
+	}
 	first, size := utf8.DecodeRuneInString(line)
 	return strings.ContainsRune("•‣◦▪●○■□–—-*·", first) && strings.HasPrefix(line[size:], " ")
 }

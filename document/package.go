@@ -32,8 +32,8 @@ type pack struct {
 	most  int   // bytes of text that the document may have
 }
 
-// packageType returns the media type of a package, or "". ODT and EPUB files begin with an entry
-// that holds it. A DOCX file is known by the name of its text.
+// packageType returns the media type of a package, or "". ODT and EPUB files should begin with an
+// entry that holds it. Other files are known by the name of a part, which is somewhere in the bytes.
 func packageType(body []byte) string {
 	const head = 30 // bytes before the name of the first entry
 	if len(body) < head {
@@ -43,8 +43,11 @@ func packageType(body []byte) string {
 	name = name[:min(len(name), int(binary.LittleEndian.Uint16(body[26:])))]
 	switch content := body[min(len(body), head+len(name)+int(binary.LittleEndian.Uint16(body[28:]))):]; {
 	case string(name) != "mimetype":
-		if bytes.Contains(body, []byte("word/document.xml")) {
+		if bytes.Contains(body, []byte(wordMain)) {
 			return DOCX
+		}
+		if bytes.Contains(body, []byte(epubMain)) {
+			return EPUB
 		}
 	case bytes.HasPrefix(content, []byte(EPUB)):
 		return EPUB

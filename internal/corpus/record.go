@@ -146,6 +146,9 @@ func fileText(ctx context.Context, documents *document.Reader, ask extract.Optio
 		return textOf(ask, name, body, kind), nil
 	}
 	doc, err := documents.Parse(ctx, ask, body, kind)
+	if errors.Is(err, extract.ErrNotText) {
+		return Text{URL: name, Type: extract.MediaType(body, kind)}, nil
+	}
 	return Text{URL: name, Doc: doc, Type: document.Type(body)}, err
 }
 
