@@ -14,8 +14,8 @@
 //
 // # Bounds
 //
-// A document is hostile input. Its text has at most [MostText] bytes. Of a ZIP file at most
-// mostUnpacked bytes are decompressed, whatever it says about its sizes. XML elements are nested at
+// A document is hostile input. Its text has at most [MostText] bytes. A ZIP file is
+// decompressed to at most mostUnpacked bytes, whatever it says about its sizes. XML elements are nested at
 // most mostDepth deep, and entities are not expanded. A PDF has a bounded memory and time. A
 // document that exceeds a bound has no text, and its [Error] says why: half a text could be taken
 // for a different one.
@@ -57,7 +57,7 @@ var (
 	ErrDamaged   = pdf.ErrDamaged
 	ErrTooSlow   = pdf.ErrTooSlow
 	ErrTooLarge  = pdf.ErrTooLarge
-	ErrNoText    = errors.New("it has no text: its pages may be pictures")
+	ErrNoText    = errors.New("it has only pictures, or nothing")
 )
 
 // An Error says why a document has no text.
@@ -66,7 +66,7 @@ type Error struct {
 	Err  error  // the reason
 }
 
-func (e *Error) Error() string { return names[e.Type] + " without text: " + e.Err.Error() }
+func (e *Error) Error() string { return "no text in this " + names[e.Type] + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
 // Type returns the media type of a document, or "" for a body that is none.

@@ -290,7 +290,7 @@ func zoneOf(s string) string {
 	if err == nil && len(s) >= 5 {
 		minutes, err = strconv.Atoi(s[3:5])
 	}
-	if err != nil || hours > 23 || minutes > 59 {
+	if err != nil || hours > 23 || minutes > 59 || hours+minutes == 0 {
 		return "Z"
 	}
 	return s[:1] + time.Date(0, 1, 1, hours, minutes, 0, 0, time.UTC).Format("15:04")

@@ -13,8 +13,8 @@ import (
 // # ODT
 //
 // The format is OpenDocument 1.3, ISO/IEC 26300. Not of the text are: deleted text, indexes that are
-// made from the text, comments, names of pictures, page headers and page footers. A footnote comes
-// after its paragraph.
+// made from the text, comments, names of pictures, page headers and page footers. Footnotes come after
+// the text.
 
 // odt reads an ODT file.
 func (p *pack) odt() (*extract.Document, error) {
@@ -41,11 +41,11 @@ func (p *pack) odt() (*extract.Document, error) {
 		}
 		d.Lang = styles.lang
 	}
-	text := &openText{blocks{most: p.most}}
+	text := &openText{blocks: blocks{most: p.most}}
 	if err := p.walk("content.xml", text); err != nil {
 		return nil, err
 	}
-	extract.FromBlocks(d, text.all)
+	extract.FromBlocks(d, append(text.all, text.notes...))
 	return d, nil
 }
 
@@ -63,7 +63,12 @@ func (s *openStyles) text([]byte) {}
 func (s *openStyles) err() error  { return nil }
 
 // An openText collects the text of an ODT file.
-type openText struct{ blocks }
+type openText struct {
+	blocks
+	notes []extract.Block // footnotes and endnotes
+	outer *blocks         // what a note interrupted; nil: no note is open
+	depth int             // of notes
+}
 
 // openMuted are the elements whose text is not of the document.
 var openMuted = map[string]bool{
@@ -82,6 +87,11 @@ func (o *openText) begin(name string, attrs []xml.Attr) {
 		o.beginRow()
 	case "s", "tab", "line-break":
 		o.write(" ")
+	case "note":
+		if o.depth++; o.depth == 1 {
+			outer := o.blocks
+			o.outer, o.blocks = &outer, blocks{size: outer.size, most: outer.most, mute: outer.mute}
+		}
 	default:
 		if openMuted[name] {
 			o.mute++
@@ -93,6 +103,13 @@ func (o *openText) end(name string) {
 	switch name {
 	case "p", "h", "table-row":
 		o.blocks.end()
+	case "note":
+		if o.depth--; o.depth == 0 {
+			outer := o.outer
+			o.notes = append(o.notes, o.all...)
+			outer.size = o.size
+			o.outer, o.blocks = nil, *outer
+		}
 	default:
 		if openMuted[name] {
 			o.mute--

@@ -5,7 +5,7 @@
 //	fmt.Println(doc.Title, doc.Lang, doc.Text)
 //	for href, nofollow := range doc.Hrefs() { ... }
 //
-// Start with [Parse]. What has no text, an image or a program, is [ErrNotText]. So is a PDF, which
+// Start with [Parse]. Its error is [ErrNotText] for an image or a program. So it is for a PDF, which
 // package document reads. A page whose text is only in scripts gives a Document with an empty Text,
 // which says so and is not an error.
 //

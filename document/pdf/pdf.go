@@ -4,7 +4,7 @@
 //
 // PDF files are hostile input, and PDFium is a large program in C++. Its sandbox has no files, no
 // network, and a bounded memory. Each file gets an instance of its own, which takes some
-// milliseconds to make and is thrown away with its memory afterwards. So the text of a file does
+// milliseconds to make and is thrown away afterwards. So the text of a file does
 // not depend on the files before it, and a file that breaks its instance costs only itself.
 //
 // A file that takes too long is stopped: the compiled code checks at each loop whether its context
@@ -23,13 +23,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/klippa-app/go-pdfium"
 	pdfium_errors "github.com/klippa-app/go-pdfium/errors"
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/responses"
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -63,81 +64,123 @@ var (
 // An Engine reads files. Its methods are safe for concurrent use. Close it.
 type Engine struct {
 	opt   Options
-	pool  pdfium.Pool
-	cache wazero.CompilationCache // nil: none
+	cache wazero.CompilationCache // the compiled program, which the sandboxes share
+	free  chan *sandbox           // those that read no file
 }
 
 // New starts an engine.
 func New(opt Options) (*Engine, error) {
-	e := &Engine{opt: opt}
 	if opt.Cache != "" {
-		cache, err := wazero.NewCompilationCacheWithDir(opt.Cache)
-		if err == nil {
-			if e.pool, err = start(opt, cache); err == nil {
-				e.cache = cache
+		if cache, err := wazero.NewCompilationCacheWithDir(opt.Cache); err == nil {
+			e, err := newEngine(opt, cache)
+			if err == nil {
 				return e, nil
 			}
 			cache.Close(context.Background())
 		}
 	}
-	var err error
-	if e.pool, err = start(opt, nil); err != nil {
-		return nil, fmt.Errorf("start PDFium: %w", err)
+	return newEngine(opt, wazero.NewCompilationCache())
+}
+
+func newEngine(opt Options, cache wazero.CompilationCache) (*Engine, error) {
+	e := &Engine{opt: opt, cache: cache, free: make(chan *sandbox, opt.Instances)}
+	first := &sandbox{memory: memory{most: opt.Memory}}
+	if err := e.start(first); err != nil {
+		return nil, err
+	}
+	e.free <- first
+	for range opt.Instances - 1 {
+		e.free <- &sandbox{memory: memory{most: opt.Memory}}
 	}
 	return e, nil
 }
 
-// memoryPage is the size of a page of WebAssembly memory in bytes.
-const memoryPage = 64 << 10
-
-func start(opt Options, cache wazero.CompilationCache) (pdfium.Pool, error) {
-	config := wazero.NewRuntimeConfig().
-		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling).
-		WithMemoryLimitPages(uint32(min(opt.Memory/memoryPage, 1<<16))).
-		WithCloseOnContextDone(true)
-	if cache != nil {
-		config = config.WithCompilationCache(cache)
-	}
-	return webassembly.Init(webassembly.Config{
-		MaxTotal:      opt.Instances,
-		FSConfig:      wazero.NewFSConfig(), // no files: the default is all of them
-		RuntimeConfig: config,
-		Stdout:        io.Discard,
-		Stderr:        io.Discard,
-		RandomSource:  rand.Reader,
-	})
+// A sandbox reads one file after the other, each in an instance of its own.
+type sandbox struct {
+	pool   pdfium.Pool // makes instances; nil: it is not started
+	cancel func()      // ends the instance, and the pool
+	memory memory      // of the instance
 }
 
-// Close stops the engine. No file may be read at the same time or later.
-func (e *Engine) Close() error {
-	err := e.pool.Close()
-	if e.cache != nil {
-		err = errors.Join(err, e.cache.Close(context.Background()))
+// start starts a sandbox.
+func (e *Engine) start(s *sandbox) (err error) {
+	const page = 64 << 10 // bytes of a page of WebAssembly memory
+	ctx, cancel := context.WithCancel(experimental.WithMemoryAllocator(context.Background(), &s.memory))
+	s.pool, err = webassembly.Init(webassembly.Config{
+		Context:  ctx,
+		MaxTotal: 1,
+		FSConfig: wazero.NewFSConfig(), // no files: the default is all of them
+		RuntimeConfig: wazero.NewRuntimeConfig().
+			WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling).
+			WithMemoryLimitPages(uint32(min(e.opt.Memory/page, 1<<16))).
+			WithCloseOnContextDone(true).
+			WithCompilationCache(e.cache),
+		Stdout:       io.Discard,
+		Stderr:       io.Discard,
+		RandomSource: rand.Reader,
+	})
+	if err != nil {
+		cancel()
+		return fmt.Errorf("start PDFium: %w", err)
 	}
+	s.cancel = cancel
+	return nil
+}
+
+// stop stops a sandbox. No file is being read.
+func (s *sandbox) stop() (err error) {
+	if s.pool != nil {
+		s.cancel()
+		err = s.pool.Close()
+	}
+	s.pool = nil
 	return err
 }
 
-// Read reads a file with at most most bytes of text. It waits for an instance, and the time for the file begins then. The error is
-// that of ctx, or wraps one of the reasons above, or is that of a broken instance.
+// Close stops the engine, when no file is being read. No file may be read later.
+func (e *Engine) Close() error {
+	var all []error
+	for range e.opt.Instances {
+		s := <-e.free
+		all = append(all, s.stop())
+	}
+	return errors.Join(append(all, e.cache.Close(context.Background()))...)
+}
+
+// Read reads a file with at most most bytes of text. It waits for a sandbox, and the time for the
+// file begins then. The error is that of ctx, or wraps one of the reasons above.
 func (e *Engine) Read(ctx context.Context, body []byte, most int) (*File, error) {
-	instance, err := e.pool.GetInstanceWithContext(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	var s *sandbox
+	select {
+	case s = <-e.free:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { e.free <- s }()
+	if s.pool == nil {
+		if err := e.start(s); err != nil {
+			return nil, err
 		}
-		return nil, fmt.Errorf("start an instance of PDFium: %w", err)
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, e.opt.Timeout, ErrTooSlow)
 	defer cancel()
-	kill := sync.OnceFunc(func() { _ = instance.Kill() })
-	defer kill()
-	stop := context.AfterFunc(limited, kill)
-	defer stop()
-	file, err := e.read(limited, instance, body, most)
-	if limited.Err() != nil {
-		return nil, context.Cause(limited)
+	stop := context.AfterFunc(limited, s.cancel)
+	file, err := e.readIn(limited, s, body, most)
+	if !stop() {
+		return nil, errors.Join(context.Cause(limited), s.stop()) // the next file starts it again
 	}
 	return file, err
+}
+
+// readIn reads a file in an instance of a sandbox, which ends afterwards.
+func (e *Engine) readIn(ctx context.Context, s *sandbox, body []byte, most int) (*File, error) {
+	defer s.memory.reset()
+	instance, err := s.pool.GetInstanceWithContext(ctx)
+	if err != nil {
+		return nil, e.broken(err)
+	}
+	defer instance.Kill() // Close would call PDFium, which may be broken
+	return e.read(ctx, instance, body, most)
 }
 
 // read reads a file in an instance.
@@ -178,12 +221,15 @@ func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, most in
 	if damaged > 0 && size == 0 {
 		return nil, ErrDamaged
 	}
-	return file, file.describe(p, doc)
+	file.describe(p, doc)
+	return file, nil
 }
 
-// broken returns the error for an instance that failed: the file may be damaged, or need more memory.
+// broken returns the error for an instance that failed. PDFium stops when it has no more memory, and
+// does not say so.
 func (e *Engine) broken(err error) error {
-	return fmt.Errorf("PDFium failed, and had %d MB of memory: %w", e.opt.Memory>>20, err)
+	why, _, _ := strings.Cut(err.Error(), "\n") // the rest is a trace
+	return fmt.Errorf("%w, or needs more than %d MB of memory: %s", ErrDamaged, e.opt.Memory>>20, why)
 }
 
 // pageText returns the text of a page.
@@ -215,11 +261,11 @@ func pageText(p pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string,
 	return all, err
 }
 
-// describe reads the metadata of a file. Most files lack some.
-func (f *File) describe(p pdfium.Pdfium, doc references.FPDF_DOCUMENT) error {
+// describe reads the metadata of a file. Most files lack some, and many have none.
+func (f *File) describe(p pdfium.Pdfium, doc references.FPDF_DOCUMENT) {
 	meta, err := p.GetMetaData(&requests.GetMetaData{Document: doc})
 	if err != nil {
-		return err
+		meta = &responses.GetMetaData{}
 	}
 	for _, tag := range meta.Tags {
 		switch tag.Tag {
@@ -238,5 +284,4 @@ func (f *File) describe(p pdfium.Pdfium, doc references.FPDF_DOCUMENT) error {
 	if lang, err := p.FPDFCatalog_GetLanguage(&requests.FPDFCatalog_GetLanguage{Document: doc}); err == nil {
 		f.Lang = lang.Language
 	}
-	return nil
 }

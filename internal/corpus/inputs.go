@@ -1,6 +1,6 @@
 // Package corpus reads files, folders and standard input as one ordered stream of texts. It reads
-// HTML, plain text, Markdown, PDF, DOCX, ODT, EPUB, JSON Lines, Parquet and web archives, also if
-// they are compressed with gzip or zstd. Start with [Inputs.Records].
+// pages, plain text, the documents of package document, JSON Lines, Parquet and web archives. Each may
+// be compressed with gzip or zstd. Start with [Inputs.Records].
 //
 // The same inputs give the same records in the same order, each file once, so that results are
 // reproducible. A [Record] has the bytes of an input unchanged; [Record.Text] extracts its text,
