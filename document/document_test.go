@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 func read(t testing.TB, name string) []byte {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join("testdata", name))
+	body, err := os.ReadFile(filepath.Join("../testdata/documents", name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/klippa-app/go-pdfium"
@@ -177,7 +176,7 @@ func (e *Engine) readIn(ctx context.Context, s *sandbox, body []byte, most int) 
 	defer s.memory.reset()
 	instance, err := s.pool.GetInstanceWithContext(ctx)
 	if err != nil {
-		return nil, e.broken(err)
+		return nil, e.broken()
 	}
 	defer instance.Kill() // Close would call PDFium, which may be broken
 	return e.read(ctx, instance, body, most)
@@ -193,12 +192,12 @@ func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, most in
 		errors.Is(err, pdfium_errors.ErrPage), errors.Is(err, pdfium_errors.ErrUnknown), errors.Is(err, pdfium_errors.ErrUnexpected):
 		return nil, ErrDamaged
 	case err != nil:
-		return nil, e.broken(err)
+		return nil, e.broken()
 	}
 	doc := opened.Document
 	count, err := p.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: doc})
 	if err != nil {
-		return nil, e.broken(err)
+		return nil, e.broken()
 	}
 	file := &File{}
 	size, damaged := 0, 0
@@ -211,7 +210,7 @@ func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, most in
 		case errors.Is(err, pdfium_errors.ErrPage):
 			damaged++
 		case err != nil:
-			return nil, e.broken(err)
+			return nil, e.broken()
 		}
 		if size += len(text); size > most {
 			return nil, ErrTooLarge
@@ -227,9 +226,8 @@ func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, most in
 
 // broken returns the error for an instance that failed. PDFium stops when it has no more memory, and
 // does not say so.
-func (e *Engine) broken(err error) error {
-	why, _, _ := strings.Cut(err.Error(), "\n") // the rest is a trace
-	return fmt.Errorf("%w, or needs more than %d MB of memory: %s", ErrDamaged, e.opt.Memory>>20, why)
+func (e *Engine) broken() error {
+	return fmt.Errorf("%w, or needs more than %d MB of memory", ErrDamaged, e.opt.Memory>>20)
 }
 
 // pageText returns the text of a page.

@@ -30,16 +30,16 @@ var dedupCommand = command{
 	short: "find duplicates among files",
 	long: `
 Compares the texts of files and folders as a crawl compares pages, and prints a report. It
-reads HTML, Markdown, JSON Lines, Parquet, web archives and plain text in UTF-8, also
-compressed with gzip or zstd; - is standard input. --unique and --duplicates write the
+reads HTML, PDF, DOCX, ODT, EPUB, Markdown, JSON Lines, Parquet, web archives and plain
+text in UTF-8, also compressed with gzip or zstd; - is standard input. --unique and --duplicates write the
 records to files instead.`,
 	more: `
 A file is JSON Lines if its name ends in .jsonl or .ndjson, or if its first line is an
 object with a text. The fields of the text and of the name are found by their usual names,
 or given by --text-field and --id-field.
 
-In a folder, only HTML, Markdown, JSON Lines and text files are read, such as *.txt and
-README. Hidden files are skipped. Other files are counted by kind; --include reads them.
+In a folder, only HTML, documents such as PDF, Markdown, JSON Lines and text files are
+read, such as *.txt and README. Hidden files are skipped. Other files are counted by kind; --include reads them.
 Files and records that cannot be read are counted, and the files are named. If two lines
 have one name, the second is called "NAME (FILE:LINE)". With --store, a text that the store
 has under its name counts as known; a different text is a new visit.

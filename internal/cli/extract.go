@@ -27,7 +27,8 @@ var extractCommand = command{
 	args:  "[flags] PAGE...",
 	short: "print the main text of pages",
 	long: `
-Prints the main text of files, URLs or standard input (-), as a crawl would extract it. Of a
+Prints the main text of pages and documents (PDF, DOCX, ODT, EPUB) in files, URLs or
+standard input (-), as a crawl would extract it. Of a
 web archive (WARC or WET, compressed or not) it prints the main text of every page. Input
 without text is named on standard error, and the exit code is then 1. A URL is fetched at
 once, without reading robots.txt.

@@ -108,7 +108,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents, err := filepath.Abs("document/testdata")
+	documents, err := filepath.Abs("testdata/documents")
 	if err != nil {
 		t.Fatal(err)
 	}
