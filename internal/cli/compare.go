@@ -358,10 +358,20 @@ func (c *comparison) verdict(rule dedup.Rule) dedup.VerdictKind {
 		return dedup.Exact
 	case rule.Short(c.A.Words) || rule.Short(c.B.Words):
 		return dedup.Thin
-	case c.Resemblance >= rule.Similarity:
+	case c.Resemblance >= rule.Similarity && !c.losesText(rule):
 		return dedup.Near
 	}
 	return dedup.Unique
+}
+
+// losesText reports whether a rule keeps both pages because each has text that the other lacks.
+func (c *comparison) losesText(rule dedup.Rule) bool {
+	if rule.Contained == 0 {
+		return false
+	}
+	var t dedup.Text
+	a, b := dedup.Runs(&t, c.A.text), dedup.Runs(&t, c.B.text)
+	return rule.Loses(a, b) && rule.Loses(b, a)
 }
 
 // remark returns information that the verdict lacks.
