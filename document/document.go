@@ -115,7 +115,7 @@ func MostText(size int) int { return min(8<<20, 8*size+64<<10) }
 // Options bound a reader.
 type Options struct {
 	Memory  int64         // bytes that PDF files may use while they are read; 0: 256 MB
-	Timeout time.Duration // for one PDF file; 0: 30 seconds
+	Timeout time.Duration // for one PDF file; 0: 2 minutes
 	Cache   string        // folder for the compiled PDF engine; "": skink/pdf in the user's cache folder
 }
 
@@ -138,7 +138,7 @@ type Reader struct {
 // NewReader returns a reader. The PDF engine starts with the first PDF. Close the reader.
 func NewReader(opt Options) *Reader {
 	opt.Memory = cmp.Or(opt.Memory, 256<<20)
-	opt.Timeout = cmp.Or(opt.Timeout, 30*time.Second)
+	opt.Timeout = cmp.Or(opt.Timeout, 2*time.Minute)
 	return &Reader{opt: opt}
 }
 
@@ -166,6 +166,15 @@ func (r *Reader) Cost(body []byte) int64 {
 		return memory
 	}
 	return chapterTree
+}
+
+// AtOnce returns how many PDF files are read at once; the others wait. It is 0 for a nil Reader.
+func (r *Reader) AtOnce() int {
+	if r == nil {
+		return 0
+	}
+	n, _ := r.instances()
+	return int(n)
 }
 
 // instances returns how many PDF files are read at once, and the bytes of memory for each.

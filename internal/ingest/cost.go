@@ -90,6 +90,12 @@ func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *craw
 	defer r.flight.end(page.Item.URL)
 	size := len(page.Body)
 	if r.opt.isDocument(page) {
+		// It waits here, and not in the reader of documents, because there it would hold memory
+		// that pages need.
+		if err := send(ctx, r.documents, struct{}{}); err != nil {
+			return nil, nil, err
+		}
+		defer func() { <-r.documents }()
 		return r.readIn(ctx, page, leads, most(size))
 	}
 	first := r.costs.tree(size)

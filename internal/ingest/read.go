@@ -62,6 +62,8 @@ type reader struct {
 	memory *memory.Pool // for the pages that are being read
 	costs  costs
 	flight *flight
+
+	documents chan struct{} // holds an element for each document that is being read
 }
 
 // read reads a page. If the page cannot be read, its record says so. The error is that of ctx. The
