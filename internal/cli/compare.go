@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
+	"skink/document"
 	"skink/extract"
 	"skink/frontier"
 	"skink/internal/harmless"
@@ -145,9 +146,11 @@ type pair struct {
 // readPages reads the files and URLs of a comparison.
 func (f *compareFlags) readPages(ctx context.Context, con Console, args []string) (p pair, err error) {
 	p.settings = f.rule.settings()
+	documents := document.NewReader(document.Options{})
+	defer func() { err = keepFirst(err, documents.Close()) }()
 	for i, name := range args {
 		p.names[i] = name
-		if p.docs[i], err = readPage(ctx, con, extract.Options{}, f.private, name); err != nil {
+		if p.docs[i], err = readPage(ctx, con, documents, extract.Options{}, f.private, name); err != nil {
 			return p, mayBeStored(name, err)
 		}
 	}

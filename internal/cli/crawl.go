@@ -95,6 +95,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
 	f.rule.addLinksFlag(flags)
+	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
 	flags.Var(&f.prefer, "prefer", "`REGEXP` pages whose URL matches lead their duplicates (repeatable, best first; default: the order of seeds)")

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
+	"skink/document"
 	"skink/internal/session"
 	"skink/store"
 )
@@ -21,6 +22,7 @@ type ruleFlags struct {
 	pictures    bool   // the same
 	links       onOff  // the same
 	onDuplicate string // the same
+	documents   onOff  // of skink crawl and skink dedup
 }
 
 // addOnDuplicateFlag adds --on-duplicate, which a store keeps too.
@@ -34,9 +36,15 @@ func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
 	flags.Var(&r.links, "links", "store the links of pages, so that a report can say what links to a URL")
 }
 
-// ruleFlagNames are the flags that addRuleFlags, addMarkdownFlags, addLinksFlag and
+// addDocumentsFlag adds --documents, which a store keeps too.
+func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
+	r.documents = onOff(on)
+	flags.Var(&r.documents, "documents", "read the text of PDF, DOCX, ODT and EPUB files")
+}
+
+// ruleFlagNames are the flags that addRuleFlags, addMarkdownFlags, addLinksFlag, addDocumentsFlag and
 // addOnDuplicateFlag add: a store keeps their values.
-var ruleFlagNames = []string{"similarity", "shingle", "unit", "form", "scheme", "min-words", "markdown", "pictures", "links", "on-duplicate"}
+var ruleFlagNames = []string{"similarity", "shingle", "unit", "form", "scheme", "min-words", "markdown", "pictures", "links", "documents", "on-duplicate"}
 
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	r := &ruleFlags{flags: flags, links: true, set: session.DefaultSettings()}
@@ -73,6 +81,9 @@ func (r *ruleFlags) keeps() store.Markdown {
 func (r *ruleFlags) settings() store.Settings {
 	set := r.set
 	set.Shingle, set.Markdown, set.NoLinks, set.SkipTexts = r.shingle.units, r.keeps(), !bool(r.links), r.onDuplicate == session.Skip
+	if r.documents {
+		set.Documents = document.Version
+	}
 	return set
 }
 

@@ -241,7 +241,7 @@ func readSide(con Console, side string, path, text *string, dir string) (*extrac
 		if err != nil {
 			return nil, err
 		}
-		return pageOf(extract.Options{}, name, body, corpus.TypeOf(name))
+		return pageOf(context.Background(), nil, extract.Options{}, name, body, corpus.TypeOf(name))
 	case text != nil && path == nil:
 		return extract.Parse([]byte(*text), "text/plain; charset=utf-8")
 	}

@@ -60,7 +60,7 @@ func texts(dir string, in *Inputs) (got []string, err error) {
 			return got, err
 		}
 		said := "nothing"
-		text, err := r.Text(extract.Options{})
+		text, err := r.Text(context.Background(), extract.Options{})
 		if text.Doc != nil {
 			said = text.Doc.Text
 		}
@@ -218,7 +218,7 @@ func TestRaw(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = append(got, string(r.Raw))
-			if _, err := r.Text(extract.Options{}); (err != nil) != (r.Line == 3) {
+			if _, err := r.Text(context.Background(), extract.Options{}); (err != nil) != (r.Line == 3) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -254,7 +254,7 @@ func FuzzLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte, text, id string) {
 		r := &Record{Input: "f", Line: 1, Raw: line, fields: Fields{text, id}}
-		got, err := r.Text(extract.Options{})
+		got, err := r.Text(context.Background(), extract.Options{})
 		var bad *BadError
 		if err != nil && !errors.As(err, &bad) {
 			t.Errorf("the error is no BadError: %v", err)
@@ -262,7 +262,7 @@ func FuzzLine(f *testing.F) {
 		if err == nil && got.URL == "" {
 			t.Error("a text without a name")
 		}
-		if again, err2 := r.Text(extract.Options{}); fmt.Sprint(err) != fmt.Sprint(err2) || again.URL != got.URL {
+		if again, err2 := r.Text(context.Background(), extract.Options{}); fmt.Sprint(err) != fmt.Sprint(err2) || again.URL != got.URL {
 			t.Error("another text the second time")
 		}
 	})

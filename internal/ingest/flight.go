@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/document"
 	"skink/store"
 )
 
@@ -186,9 +187,12 @@ func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	if r.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62
 	}
-	cost := costOf(len(page.Body), tree)
+	text, cost := len(page.Body), costOf(len(page.Body), tree)
+	if r.opt.isDocument(page) {
+		text, cost = document.MostText(len(page.Body)), documentCost(r.opt.Documents, page.Body)
+	}
 	if r.opt.Markdown != store.NoMarkdown {
-		cost += markdownCost * int64(len(page.Body))
+		cost += markdownCost * int64(text)
 	}
 	return cost
 }

@@ -8,7 +8,7 @@
 //		crawler.Page ─ read.go ─▶ reading ─ visit.go ─▶ visit ─ judge.go ─▶ judgement ─ commit.go ─▶ store
 //
 //	  - Read: [Options.read] extracts the text, its sketch and keys, the links, and what the page says
-//	    of itself. It is pure. The reader around it bounds memory (cost.go), and gives up pages that
+//	    of itself. For pages it is pure. The reader around it bounds memory (cost.go), and gives up pages that
 //	    end the process (flight.go).
 //	  - Visit: the reading is compared with what is known. A page can be a soft 404 (soft.go), and a
 //	    host can fail as a whole (hour.go): both give the reading of a failed visit. Then [compare],
@@ -32,6 +32,7 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -41,6 +42,7 @@ import (
 	"skink/crawler/learn"
 	"skink/crawler/robots"
 	"skink/dedup"
+	"skink/document"
 	"skink/frontier"
 	"skink/internal/lru"
 	"skink/internal/memory"
@@ -62,6 +64,8 @@ type Options struct {
 	Shared         bool                // other workers write to the store too, so its pages are counted there every countEvery
 	NoLinks        bool                // do not keep the links of pages in the store; they are still followed
 	Memory         int64               // bytes of memory for the whole process, see [memory.Divide]; 0: [memory.Default]
+
+	Documents *document.Reader // reads PDF and other documents; nil: they have no text. The pipeline closes it
 
 	Archive func(*crawler.Page) Commit // returns a Commit that also writes the page's answer to an archive; nil: the answer is not kept
 }
@@ -119,7 +123,7 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	parts, pages := memory.Divide(opt.Memory), pageStore{s}
 	p := &Pipeline{
 		store: pages, opt: opt,
-		reader:  reader{opt: opt, memory: memory.NewPool(parts.Reading), flight: flight},
+		reader:  reader{opt: opt, memory: memory.NewPool(parts.Reading), flight: flight, documents: make(chan struct{}, opt.Documents.AtOnce())},
 		soft:    softPages{store: pages, book: opt.Learn, answers: lru.New[answerOf](softAnswersKept, (*softAnswer).weigh)},
 		hours:   hours{store: pages, goneAfter: opt.GoneAfter},
 		judge:   judge{store: pages, opt: opt, leaders: newLeaderCache(s, opt.Rule, parts.Leaders), posting: dedup.MaxPosting},
@@ -145,7 +149,7 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 
 // Close ends the pipeline. All handled pages are in the store already. It returns the error of the
 // last sync to disk.
-func (p *Pipeline) Close() error { return p.upkeep.stop() }
+func (p *Pipeline) Close() error { return errors.Join(p.upkeep.stop(), p.opt.Documents.Close()) }
 
 // Handle judges and stores the result of a URL, and returns when it is stored. It implements
 // [crawler.Handler]. Concurrent calls must not be for the same URL; the frontier ensures that.

@@ -209,7 +209,7 @@ func judgedFile(t testing.TB, p *Pipeline, name, text string, aside bool) *file 
 		r.Raw, r.Type = []byte("<meta name=robots content=noindex><p>"+text), "text/html"
 	}
 	f := &file{from: r}
-	f.read(&p.opt)
+	f.read(t.Context(), &p.opt)
 	judgeVisit(t, p, f, firstVisit(f.reading.named(name, time.Time{})))
 	return f
 }

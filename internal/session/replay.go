@@ -49,7 +49,7 @@ func Replay(ctx context.Context, s *Store, opt Options, out Output, files []corp
 	r := &replay{options: opt.Crawl, out: out, store: s, ways: map[string]way{}}
 	r.options.Scope = nil // links are not followed
 	r.pipeline, err = ingest.New(ctx, s, ingest.Options{
-		Rule: rule, Markdown: set.Markdown, NoLinks: set.NoLinks, Order: order, Shared: s.Shared, GoneAfter: opt.GoneAfter, SkipDuplicates: set.SkipTexts, Agent: robots.ProductToken(opt.Crawl.UserAgent), Memory: opt.Memory,
+		Rule: rule, Markdown: set.Markdown, NoLinks: set.NoLinks, Order: order, Shared: s.Shared, GoneAfter: opt.GoneAfter, SkipDuplicates: set.SkipTexts, Agent: robots.ProductToken(opt.Crawl.UserAgent), Memory: opt.Memory, Documents: DocumentsOf(set, opt.Memory),
 	})
 	if err != nil {
 		return err

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"skink/dedup"
+	"skink/document"
 	"skink/extract"
+	"skink/internal/memory"
 	"skink/store"
 )
 
@@ -62,6 +64,7 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 		{"markdown", w.Markdown != store.NoMarkdown, has.Markdown != store.NoMarkdown},
 		{"pictures", w.Markdown == store.WithPictures, has.Markdown == store.WithPictures},
 		{"links", onOff(!w.NoLinks), onOff(!has.NoLinks)},
+		{"documents", onOff(w.Documents != 0), onOff(has.Documents != 0)},
 		{"on-duplicate", OnDuplicate(w.SkipTexts), OnDuplicate(has.SkipTexts)},
 	} {
 		if slices.Contains(w.Insist, f.flag) && f.given != f.is {
@@ -70,6 +73,9 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 	}
 	if has.Extractor != extract.Version { // its records can be read, but the same pages would give other texts now
 		return otherVersion(name, "extractor", has.Extractor, extract.Version)
+	}
+	if has.Documents != 0 && has.Documents != document.Version {
+		return otherVersion(name, "document reader", has.Documents, document.Version)
 	}
 	return nil
 }
@@ -93,6 +99,15 @@ func OnDuplicate(skipTexts bool) string {
 		return Skip
 	}
 	return Tag
+}
+
+// DocumentsOf returns the reader of documents for a store with these settings, or nil if the store
+// has no text of documents. budget is the memory of the process, in bytes.
+func DocumentsOf(set store.Settings, budget int64) *document.Reader {
+	if set.Documents == 0 {
+		return nil
+	}
+	return document.NewReader(document.Options{Memory: memory.Divide(budget).Reading / 2})
 }
 
 // StoredRule returns the rule by which a store was judged.

@@ -130,6 +130,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		Agent:          robots.ProductToken(p.crawl.UserAgent),
 		Memory:         r.opt.Memory,
 		Learn:          book,
+		Documents:      DocumentsOf(r.settings, r.opt.Memory),
 		Archive:        kept.commit(),
 		OnTouch:        following.touched(),
 	})
