@@ -238,12 +238,13 @@ func (f *hostFlags) Set(name, value string) error {
 func configCommand() command {
 	return command{
 		name:  "config",
-		args:  "[flags] [COMMAND] [-- FLAGS...]",
+		args:  "[flags] [COMMAND]",
 		short: "print the settings that a command would have",
 		long: `
 Prints the settings of a command as TOML, skink crawl by default: its flags, and for
 skink crawl those of hosts. A comment says where each value comes from: the command line, a
-line of the configuration file, or the default. Secrets are printed as ***.
+line of the configuration file, or the default. Secrets are printed as ***. Flags of COMMAND
+follow after --.
 
 Examples: the settings of a crawl, and of a report with a flag of its own
 

@@ -298,6 +298,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if o.Scope, err = crawler.NewScope(f.scope, f.include.list, f.exclude.list); err != nil {
 		return opt, args, err
 	}
+	o.Scope.Obey(o.Hosts)
 	if frontier.HasScheme(opt.Feed) {
 		if opt.Index, err = credentials(); err != nil {
 			return opt, args, err

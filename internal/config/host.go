@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,6 +183,13 @@ func (p *parser) hostFlag(h *access.Host, path []string, value any) error {
 	}
 	if f.List && f.Name != "include" && f.Name != "exclude" {
 		return p.errorf(path, "%s: it has one value", f.Name)
+	}
+	if f.List && len(f.Values) == 0 { // none, whatever the crawl has
+		if f.Name == "include" {
+			h.Include = []*regexp.Regexp{}
+		} else {
+			h.Exclude = []*regexp.Regexp{}
+		}
 	}
 	set := p.opt.Host(h)
 	for _, v := range f.Values {
