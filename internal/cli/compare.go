@@ -120,9 +120,6 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	}
 	if f.rule.shingle.auto {
 		rule.Shingling.K = dedup.AutoShingle(max(utf8.RuneCountInString(docs[0].Text), utf8.RuneCountInString(docs[1].Text)))
-		if err := rule.Shingling.Check(); err != nil {
-			return usagef("--shingle auto --step %d: %w", rule.Shingling.Step, err)
-		}
 	}
 	if f.profile != "" {
 		return f.printProfile(con.Out, profile, docs, rule.Shingling)
@@ -208,8 +205,6 @@ type comparison struct {
 	Form          string            `json:"form"`
 	Unit          dedup.Unit        `json:"unit"`
 	Shingle       int               `json:"shingle"`
-	Step          int               `json:"step"`
-	Unordered     bool              `json:"unordered"`
 	Common        int               `json:"common"` // shingles
 	Resemblance   float64           `json:"resemblance"`
 	Uniqueness    float64           `json:"uniqueness"`
@@ -263,7 +258,7 @@ func compare(p pair, rule dedup.Rule) (*comparison, error) {
 	if err != nil {
 		return nil, usageError{Err: err}
 	}
-	c := &comparison{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Step: s.Step, Unordered: s.Unordered, Similarity: rule.Similarity, scheme: bands, rule: rule}
+	c := &comparison{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Similarity: rule.Similarity, scheme: bands, rule: rule}
 	c.A.read(p.names[0], p.docs[0], rule)
 	c.B.read(p.names[1], p.docs[1], rule)
 	m := dedup.Compare(&c.A.canon, &c.B.canon, s, bands)
@@ -355,10 +350,20 @@ func (c *comparison) verdict(rule dedup.Rule) dedup.VerdictKind {
 		return dedup.Exact
 	case rule.Short(c.A.Words) || rule.Short(c.B.Words):
 		return dedup.Thin
-	case c.Resemblance >= rule.Similarity:
+	case c.Resemblance >= rule.Similarity && !c.losesText(rule):
 		return dedup.Near
 	}
 	return dedup.Unique
+}
+
+// losesText reports whether a rule keeps both pages because each has text that the other lacks.
+func (c *comparison) losesText(rule dedup.Rule) bool {
+	if rule.Contained == 0 {
+		return false
+	}
+	var t dedup.Text
+	a, b := dedup.Runs(&t, c.A.text), dedup.Runs(&t, c.B.text)
+	return rule.Loses(a, b) && rule.Loses(b, a)
 }
 
 // remark returns information that the verdict lacks.

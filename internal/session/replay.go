@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +56,7 @@ func Replay(ctx context.Context, s *Store, opt Options, out Output, files []corp
 	}
 	started := time.Now()
 	err = r.pipeline.Replay(ctx, r.pages(ctx, files))
-	if err := cmp.Or(err, r.pipeline.Close()); err != nil {
+	if err := first(err, r.pipeline.Close()); err != nil {
 		return err
 	}
 	sum := Summary{Added: r.pipeline.Added(), All: r.pipeline.Tally(), Rule: rule, Took: time.Since(started), Store: s.Name}
