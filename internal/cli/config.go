@@ -160,7 +160,7 @@ func allFlagNames() (names []string) {
 }
 
 func suggestKey(word string, names []string) string {
-	return didYouMean(word, names, "", "see skink help configuration")
+	return didYouMean(word, names, "", "see skink config --help")
 }
 
 // typed reports whether a flag is set on the command line, not by a file.
