@@ -87,7 +87,7 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	case f.html == "-":
 		return usagef("compare: --html needs a file, because the measures go to standard output")
 	}
-	fromStore := f.flags.Changed("store")
+	fromStore := typed(f.flags, "store")
 	if !fromStore {
 		if err := checkURLs(args); err != nil {
 			return err

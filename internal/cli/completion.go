@@ -91,6 +91,8 @@ func allSuggestions() (all []suggestions) {
 		switch {
 		case c.name == "completion":
 			cc.args.words = []string{"bash", "zsh", "fish"}
+		case c.name == "config":
+			cc.args.words = commandNames()
 		case c.name == "man":
 			cc.args.folders = true
 		case strings.Trim(c.args, "[flags] ") != "":

@@ -47,7 +47,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Storage",
 			example: "skink crawl --store docs --warc archive https://example.org/",
 			common:  "store",
-			rare:    "warc warc-size warc-digest links",
+			rare:    "config warc warc-size warc-digest links",
 		},
 		{
 			heading: "Advanced",
@@ -79,7 +79,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Storage and advanced",
 			example: "skink dedup --store corpus --memory 4GB texts",
 			common:  "store",
-			rare:    "memory help",
+			rare:    "config memory help",
 		},
 	},
 	"compare": {
@@ -92,7 +92,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink compare --similarity 0.9 testdata/site/nature/fog.html testdata/site/print/fog.html",
 			common:  "similarity min-words",
-			rare:    "shingle unit form scheme profile",
+			rare:    "shingle unit form scheme profile config",
 		},
 		{
 			heading: "Output",
@@ -118,7 +118,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink export --complete --strip-repeated --out pages.jsonl",
 			common:  "complete strip-repeated",
-			rare:    "whole-text similarity help",
+			rare:    "whole-text similarity config help",
 		},
 	},
 }

@@ -36,6 +36,9 @@ func (c command) newFlags() (*pflag.FlagSet, runFunc) {
 	flags.SortFlags = false
 	flags.Usage = func() {}
 	body := c.setup(flags)
+	if flags.HasFlags() {
+		addConfigFlag(flags)
+	}
 	flags.BoolP("help", "h", false, "print this help")
 	return flags, body
 }

@@ -151,7 +151,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	o.OnListed = pipeline.Listed
 	o.OnAnswer = kept.keep()
 	o.OnPage = func(page *crawler.Page) { meter.observe(page); following.answered(page) }
-	if o.Spent, err = spent(ctx, r.store, o.HostBudget); err != nil {
+	if o.Spent, err = spent(ctx, r.store, &o); err != nil {
 		return unstarted(errors.Join(err, meter.close()))
 	}
 	if book != nil {
@@ -324,8 +324,8 @@ func affordable(connections int, files int64) int {
 
 // spent returns what earlier runs fetched from each host, if hosts have a budget. It is skipped
 // otherwise, because it reads all records.
-func spent(ctx context.Context, s store.Reader, budget crawler.Budget) (map[string]crawler.Spent, error) {
-	if budget == (crawler.Budget{}) {
+func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]crawler.Spent, error) {
+	if !o.HasHostBudgets() {
 		return nil, nil
 	}
 	all := map[string]crawler.Spent{}
