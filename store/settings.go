@@ -19,8 +19,6 @@ type Settings struct {
 	Form       string  `json:"form"`      // of the canonical text
 	Unit       string  `json:"unit"`      // of a shingle: "word" or "char"
 	Shingle    int     `json:"shingle"`   // units in one shingle
-	Step       int     `json:"step"`      // units between the starts of two shingles
-	Unordered  bool    `json:"unordered"` // whether words are sorted inside a shingle
 	Similarity float64 `json:"similarity"`
 	Scheme     string  `json:"scheme"` // how candidates are found: bands, super or mega
 	MinWords   int     `json:"min_words"`

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -13,6 +14,7 @@ import (
 	"skink/dedup"
 	"skink/document"
 	"skink/extract"
+	"skink/frontier"
 	"skink/internal/harmless"
 	"skink/internal/session"
 	"skink/report"
@@ -121,9 +123,6 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	}
 	if f.rule.shingle.auto {
 		rule.Shingling.K = dedup.AutoShingle(max(utf8.RuneCountInString(docs[0].Text), utf8.RuneCountInString(docs[1].Text)))
-		if err := rule.Shingling.Check(); err != nil {
-			return usagef("--shingle auto --step %d: %w", rule.Shingling.Step, err)
-		}
 	}
 	if f.profile != "" {
 		return f.printProfile(con.Out, profile, docs, rule.Shingling)
@@ -152,10 +151,19 @@ func (f *compareFlags) readPages(ctx context.Context, con Console, args []string
 	for i, name := range args {
 		p.names[i] = name
 		if p.docs[i], err = readPage(ctx, con, documents, extract.Options{}, f.private, name); err != nil {
-			return p, err
+			return p, mayBeStored(name, err)
 		}
 	}
 	return p, nil
+}
+
+// mayBeStored returns the error for a page that cannot be read. If it is a URL, and there is a store
+// in the default place, the page may be in it.
+func mayBeStored(name string, err error) error {
+	if _, missing := os.Stat(session.DefaultStore); missing != nil || !frontier.HasScheme(name) {
+		return err
+	}
+	return fmt.Errorf("%w; to compare pages of a crawl: skink compare --store %s A B", err, session.DefaultStore)
 }
 
 func (f *compareFlags) print(con Console, c *comparison) error {
@@ -211,8 +219,6 @@ type comparison struct {
 	Form          string            `json:"form"`
 	Unit          dedup.Unit        `json:"unit"`
 	Shingle       int               `json:"shingle"`
-	Step          int               `json:"step"`
-	Unordered     bool              `json:"unordered"`
 	Common        int               `json:"common"` // shingles
 	Resemblance   float64           `json:"resemblance"`
 	Uniqueness    float64           `json:"uniqueness"`
@@ -266,7 +272,7 @@ func compare(p pair, rule dedup.Rule) (*comparison, error) {
 	if err != nil {
 		return nil, usageError{Err: err}
 	}
-	c := &comparison{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Step: s.Step, Unordered: s.Unordered, Similarity: rule.Similarity, scheme: bands, rule: rule}
+	c := &comparison{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Similarity: rule.Similarity, scheme: bands, rule: rule}
 	c.A.read(p.names[0], p.docs[0], rule)
 	c.B.read(p.names[1], p.docs[1], rule)
 	m := dedup.Compare(&c.A.canon, &c.B.canon, s, bands)

@@ -87,12 +87,6 @@ func (c *comparison) shingles() string {
 		noun = "character"
 	}
 	text := "shingles of " + report.Counted(c.Shingle, noun)
-	if c.Step > 1 {
-		text += fmt.Sprintf(", every %d", c.Step)
-	}
-	if c.Unordered {
-		text += ", in any order"
-	}
 	if c.Form != dedup.Plain.String() {
 		text += ", form " + c.Form
 	}

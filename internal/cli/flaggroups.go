@@ -35,7 +35,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink crawl --similarity 0.9 --on-duplicate skip https://example.org/ https://example.com/",
 			common:  "similarity on-duplicate",
-			rare:    "prefer min-words shingle unit step unordered form scheme",
+			rare:    "prefer min-words shingle unit form scheme",
 		},
 		{
 			heading: "Output",
@@ -67,7 +67,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink dedup --keep longest --unique kept.jsonl pages.jsonl",
 			common:  "similarity keep against",
-			rare:    "rule containment min-words shingle unit step unordered form scheme",
+			rare:    "rule containment min-words shingle unit form scheme",
 		},
 		{
 			heading: "Output",
@@ -92,7 +92,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink compare --similarity 0.9 testdata/site/nature/fog.html testdata/site/print/fog.html",
 			common:  "similarity min-words",
-			rare:    "shingle unit step unordered form scheme profile",
+			rare:    "shingle unit form scheme profile",
 		},
 		{
 			heading: "Output",

@@ -150,7 +150,7 @@ func (f *tuneFlags) check() error {
 		}
 	}
 	for _, k := range f.shingles {
-		if err := (dedup.Shingling{Unit: dedup.Words, K: k, Step: 1}).Check(); err != nil {
+		if err := (dedup.Shingling{Unit: dedup.Words, K: k}).Check(); err != nil {
 			return usagef("--shingle %d: %w", k, err)
 		}
 	}
@@ -267,7 +267,7 @@ func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
 			lengths = triedShingles[dedup.Unit(unit)]
 		}
 		for _, k := range lengths {
-			all = append(all, dedup.Shingling{Unit: dedup.Unit(unit), K: k, Step: 1})
+			all = append(all, dedup.Shingling{Unit: dedup.Unit(unit), K: k})
 		}
 	}
 	return all

@@ -191,9 +191,9 @@ func TestFields(t *testing.T) {
 		{Fields{}, `{"url":true,"text":"t"}`, `f.jsonl, line 1: "url" is a boolean instead of a string: bad`},
 		{Fields{}, `["a"]`, `f.jsonl, line 1: array instead of an object: try {"url","text"} or {"url","html"}: bad`},
 		{Fields{}, `null`, `f.jsonl, line 1: null instead of an object: try {"url","text"} or {"url","html"}: bad`},
-		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing: bad`},
-		{Fields{ID: "doi"}, `{"text":"t"}`, `f.jsonl, line 1: "doi" is missing: bad`},
-		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: it has no field that usually contains a text: it has no "text", "content", "body", "raw_content", "document", "html" or "raw_html": bad`},
+		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing; the record has "text": bad`},
+		{Fields{ID: "doi"}, `{"z":1,"text":"t"}`, `f.jsonl, line 1: "doi" is missing; the record has "text", "z": bad`},
+		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: it has no field that usually contains a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
 		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: it is too long: more than the limit of 1000 bytes: bad"},
 	} {
 		dir := write(t, map[string]string{"f.jsonl": bom + c.line + "\n"})

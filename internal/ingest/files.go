@@ -190,6 +190,9 @@ func (f *file) read(ctx context.Context, opt *Options) {
 			r.Kind, r.CanonicalURL = store.Page, text.Doc.Canonical
 			got.describe(text.Doc)
 			got.measure(text.Doc.Text, opt)
+			if got.tokens == 0 {
+				r.Kind = store.Skipped // there is nothing to judge
+			}
 			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // a file has no URL of its own
 			got.pack(text.Doc.Text, opt.markdown(text.Doc, base))
 		}

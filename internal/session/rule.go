@@ -58,8 +58,6 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 		{"similarity", w.Similarity, has.Similarity},
 		{"shingle", w.Shingle, has.Shingle},
 		{"unit", w.Unit, has.Unit},
-		{"step", w.Step, has.Step},
-		{"unordered", w.Unordered, has.Unordered},
 		{"form", w.Form, has.Form},
 		{"scheme", w.Scheme, has.Scheme},
 		{"min-words", w.MinWords, has.MinWords},
@@ -123,7 +121,7 @@ func StoredRule(has store.Settings, name string) (dedup.Rule, error) {
 // RuleOf returns the rule of settings. It refuses values that make no sense.
 func RuleOf(set store.Settings) (dedup.Rule, error) {
 	if err := ShinglingOf(set).Check(); err != nil {
-		return dedup.Rule{}, usagef("--unit %s --shingle %d --step %d: %w", set.Unit, set.Shingle, set.Step, err)
+		return dedup.Rule{}, usagef("--unit %s --shingle %d: %w", set.Unit, set.Shingle, err)
 	}
 	form, err := dedup.ParseForm(set.Form)
 	if err != nil {
@@ -142,7 +140,7 @@ func RuleOf(set store.Settings) (dedup.Rule, error) {
 
 // ShinglingOf returns the shingling of settings.
 func ShinglingOf(set store.Settings) dedup.Shingling {
-	return dedup.Shingling{Unit: dedup.Unit(set.Unit), K: set.Shingle, Step: set.Step, Unordered: set.Unordered}
+	return dedup.Shingling{Unit: dedup.Unit(set.Unit), K: set.Shingle}
 }
 
 // readable refuses a store whose values another version computed, because they are not comparable.
