@@ -166,7 +166,7 @@ func mayBeStored(name string, err error) error {
 	return fmt.Errorf("%w; to compare pages of a crawl: skink compare --store %s A B", err, session.DefaultStore)
 }
 
-func (f *compareFlags) print(con Console, c *comparison) error {
+func (f *compareFlags) print(con Console, c *sideBySide) error {
 	if f.html != "" {
 		if err := writeFile(f.html, c.printHTML); err != nil {
 			return err
@@ -213,7 +213,7 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 }
 
 // A comparison is the output of skink compare. The names in JSON are stable.
-type comparison struct {
+type sideBySide struct {
 	A             side              `json:"a"`
 	B             side              `json:"b"`
 	Form          string            `json:"form"`
@@ -266,13 +266,13 @@ type passage struct {
 	Text  string `json:"text"` // in the spelling of A
 }
 
-func compare(p pair, rule dedup.Rule) (*comparison, error) {
+func compare(p pair, rule dedup.Rule) (*sideBySide, error) {
 	s := rule.Shingling
 	bands, err := dedup.BandsFor(rule.Similarity)
 	if err != nil {
 		return nil, usageError{Err: err}
 	}
-	c := &comparison{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Similarity: rule.Similarity, scheme: bands, rule: rule}
+	c := &sideBySide{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Similarity: rule.Similarity, scheme: bands, rule: rule}
 	c.A.read(p.names[0], p.docs[0], rule)
 	c.B.read(p.names[1], p.docs[1], rule)
 	m := dedup.Compare(&c.A.canon, &c.B.canon, s, bands)
@@ -291,7 +291,7 @@ func compare(p pair, rule dedup.Rule) (*comparison, error) {
 // left compares the text that was left out of the pages. A store has only its hash and its number
 // of words. If the hashes differ, the larger of the two numbers is the upper bound of differing
 // words.
-func (c *comparison) left(p pair, rule dedup.Rule) {
+func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	a, b := p.records[0], p.records[1]
 	if a == nil || b == nil {
 		c.LeftDiffers = leftDiffers(p.docs, rule)
@@ -343,7 +343,7 @@ func (s *side) span(first, words int) dedup.Span {
 
 // passages returns the common runs of whole words. If shingles are characters, a run has at least
 // the default length of a shingle in words.
-func (c *comparison) passages(s dedup.Shingling) []passage {
+func (c *sideBySide) passages(s dedup.Shingling) []passage {
 	k := s.K
 	if s.Unit == dedup.Chars {
 		k = dedup.DefaultShingle
@@ -356,7 +356,7 @@ func (c *comparison) passages(s dedup.Shingling) []passage {
 	return all
 }
 
-func (c *comparison) verdict(rule dedup.Rule) dedup.VerdictKind {
+func (c *sideBySide) verdict(rule dedup.Rule) dedup.VerdictKind {
 	switch {
 	case c.A.Words == 0 || c.B.Words == 0:
 		return dedup.Thin
@@ -371,7 +371,7 @@ func (c *comparison) verdict(rule dedup.Rule) dedup.VerdictKind {
 }
 
 // losesText reports whether a rule keeps both pages because each has text that the other lacks.
-func (c *comparison) losesText(rule dedup.Rule) bool {
+func (c *sideBySide) losesText(rule dedup.Rule) bool {
 	if rule.Contained == 0 {
 		return false
 	}
@@ -381,7 +381,7 @@ func (c *comparison) losesText(rule dedup.Rule) bool {
 }
 
 // remark returns information that the verdict lacks.
-func (c *comparison) remark() string {
+func (c *sideBySide) remark() string {
 	const whole = 0.9 // share of a text in another that makes it an excerpt
 	switch {
 	case c.A.Words == 0 && c.B.Words == 0:

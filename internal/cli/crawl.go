@@ -211,7 +211,7 @@ func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output,
 	asked, release := con.asked(stdinIsSeeds)
 	defer release()
 	out.Asked = asked
-	sum, err = session.Run(ctx, &s.Store, opt, out)
+	sum, err = session.Run(ctx, &s.NamedStore, opt, out)
 	return sum, errors.Join(err, stop())
 }
 
@@ -250,7 +250,7 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 	}
 	stop := s.answer("skink crawl", func(err error) { out.Say("%v", err) })
 	defer func() { err = keepFirst(err, stop()) }()
-	return session.Replay(ctx, &s.Store, opt, out, files)
+	return session.Replay(ctx, &s.NamedStore, opt, out, files)
 }
 
 // parallelShared is the number of pages processed at once if the store is on a server. Most of them

@@ -51,7 +51,7 @@ const problemDeadly = "ends the process"
 
 // A flight tracks the pages that are being read.
 type flight struct {
-	store Store
+	store PipelineStore
 
 	mu      sync.Mutex
 	deaths  map[string]int       // guarded by mu: for each page that has not ended yet, the deaths at which it was in flight; includes the marks of other workers
@@ -63,7 +63,7 @@ type flight struct {
 }
 
 // newFlight reads which pages were in flight when the store was last left.
-func newFlight(ctx context.Context, s Store) (*flight, error) {
+func newFlight(ctx context.Context, s PipelineStore) (*flight, error) {
 	f := &flight{store: s, began: map[string]time.Time{}, marked: map[string]bool{}, ended: map[string]bool{}, written: map[string]int{}}
 	_, err := f.refresh(ctx, time.Now())
 	return f, err

@@ -67,17 +67,17 @@ type Options struct {
 
 	Documents *document.Reader // reads PDF and other documents; nil: they have no text. The pipeline closes it
 
-	Archive func(*crawler.Page) Commit // returns a Commit that also writes the page's answer to an archive; nil: the answer is not kept
+	Archive func(*crawler.Page) EntryWriter // returns a writer that also writes the page's answer to an archive; nil: the answer is not kept
 }
 
 // DefaultGoneAfter is the number of failed visits in a row after which a page is gone.
 const DefaultGoneAfter = 3
 
-// A Commit commits one entry, like [store.Index].
-type Commit func(context.Context, *store.Entry) (store.Outcome, error)
+// An EntryWriter commits one entry, as Commit of [store.Index] does for many.
+type EntryWriter func(context.Context, *store.Entry) (store.Outcome, error)
 
-// A Store is the part of a store that a pipeline needs.
-type Store interface {
+// A PipelineStore is the part of a store that a pipeline needs.
+type PipelineStore interface {
 	store.Index
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
@@ -107,7 +107,7 @@ type Pipeline struct {
 }
 
 // New starts a pipeline into s. Close it.
-func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
+func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 	tally, err := s.Tally(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read counts: %w", err)
@@ -160,7 +160,7 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 	v, share, err := p.readAndVisit(ctx, page, leads)
 	defer share.Release()
 	if err == nil {
-		err = p.commit(ctx, v, p.committer(v, page))
+		err = p.commit(ctx, v, p.writer(v, page))
 	}
 	if err != nil {
 		return fmt.Errorf("judge %s: %w", page.Item.URL, err)

@@ -590,7 +590,7 @@ func TestReplay(t *testing.T) {
 	defer share.Release()
 	v.state = frontier.Unknown // as if the end of the URL had been lost
 	s.Discover(t.Context(), []frontier.Item{first.Item})
-	if err := errors.Join(p.commit(t.Context(), v, p.committer(v, nil)), p.Close(), s.Close()); err != nil {
+	if err := errors.Join(p.commit(t.Context(), v, p.writer(v, nil)), p.Close(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 

@@ -28,7 +28,7 @@ import (
 // A run is what lives as long as a run of a crawl. Nothing in it changes.
 type run struct {
 	opt      *Options
-	store    *Store
+	store    *NamedStore
 	out      Output
 	rule     dedup.Rule
 	settings store.Settings // of the store
@@ -38,7 +38,7 @@ type run struct {
 // Run crawls into a store until nothing is left to fetch, a limit is reached, or ctx ends. A run
 // that was interrupted returns no error but a summary that says so. The error of a run that fetched
 // nothing, although nothing failed, says why.
-func Run(ctx context.Context, s *Store, opt Options, out Output) (sum Summary, err error) {
+func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summary, err error) {
 	began := time.Now()
 	rule, settings, err := Agree(ctx, s, s.Name, opt.Wanted)
 	if err != nil {
