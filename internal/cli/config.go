@@ -90,7 +90,7 @@ func (c command) configure(flags *pflag.FlagSet) error {
 	if name == "" {
 		return nil
 	}
-	opt := config.Options{Flags: allFlagNames(), Suggest: suggestKey}
+	opt := config.Options{Command: c.name, Main: crawlCommand.name, Shared: "store", Flags: flagNames(), Suggest: suggestKey}
 	opt.Ignored = func(flag string) bool {
 		return flags.Lookup(flag) == nil || of.stored && flag == "store" || flags.Changed(flag)
 	}
@@ -146,13 +146,17 @@ func applyFlag(flags *pflag.FlagSet, command string, f config.Flag) error {
 	return nil
 }
 
-// allFlagNames returns the names of the flags of all commands that a file may set.
-func allFlagNames() (names []string) {
+// flagNames returns the names of the flags of each command that a file may set.
+func flagNames() map[string][]string {
+	names := map[string][]string{}
 	for _, c := range commands() {
 		flags, _ := c.newFlags()
+		if flags.Lookup("config") == nil {
+			continue
+		}
 		flags.VisitAll(func(f *pflag.Flag) {
-			if f.Name != "help" && f.Name != "config" && !slices.Contains(names, f.Name) {
-				names = append(names, f.Name)
+			if f.Name != "help" && f.Name != "config" {
+				names[c.name] = append(names[c.name], f.Name)
 			}
 		})
 	}

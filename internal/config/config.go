@@ -1,7 +1,9 @@
-// Package config reads configuration files. A file is TOML: flags under their long names, and a
-// section for each host or group of hosts:
+// Package config reads configuration files. A file is TOML: flags of the main command under their
+// long names, a section for each other command, and one for each host or group of hosts:
 //
 //	delay = "500ms"
+//	[report]
+//	format = "json"
 //	[host."*.example.org"]
 //	headers = { "X-Token" = "${TOKEN}" }
 //
@@ -13,6 +15,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,8 +56,11 @@ type Setting struct {
 
 // Options says what a file may contain.
 type Options struct {
-	Flags   []string                                     // names of the flags of all commands
-	Ignored func(flag string) bool                       // flags that the running command does not have
+	Command string                                       // the running command
+	Main    string                                       // the command whose flags stand above all sections
+	Shared  string                                       // a flag above all sections that all commands read
+	Flags   map[string][]string                          // names of the flags of each command
+	Ignored func(flag string) bool                       // flags of the running command that the file does not set; may be nil
 	Host    func(h *access.Host) Setter                  // sets the fields of a host that are flags, too; nil: hosts are only checked for unknown keys
 	Getenv  func(name string) (value string, set bool)   // nil: [os.LookupEnv]
 	Suggest func(word string, names []string) (s string) // the end of an error about an unknown name; may be nil
@@ -208,17 +214,51 @@ func (p *parser) parse(content map[string]any) error {
 			if err := p.hosts(path, content[key]); err != nil {
 				return err
 			}
-		case !slices.Contains(p.opt.Flags, key):
-			return p.unknown(path, append(slices.Clone(p.opt.Flags), "host"))
-		case p.opt.Ignored == nil || !p.opt.Ignored(key):
-			f, err := p.flag(path, content[key])
-			if err != nil {
+		case slices.Contains(p.opt.Flags[p.opt.Main], key):
+			if err := p.take(path, content[key], p.opt.Command == p.opt.Main || key == p.opt.Shared); err != nil {
 				return err
 			}
-			p.file.Flags = append(p.file.Flags, f)
+		case p.opt.Flags[key] != nil:
+			if err := p.command(path, content[key]); err != nil {
+				return err
+			}
+		default:
+			commands := slices.Sorted(maps.Keys(p.opt.Flags))
+			return p.unknown(path, slices.Concat(p.opt.Flags[p.opt.Main], commands, []string{"host"}))
 		}
 	}
 	return nil
+}
+
+// command parses the section of a command.
+func (p *parser) command(path []string, value any) error {
+	name := path[0]
+	flags, ok := value.(map[string]any)
+	if !ok {
+		return p.errorf(path, "%s is a command: write its flags into a section, [%s]", name, name)
+	}
+	for _, key := range p.keys(path, flags) {
+		path := append(slices.Clone(path), key)
+		if !slices.Contains(p.opt.Flags[name], key) {
+			return p.unknown(path, p.opt.Flags[name])
+		}
+		if err := p.take(path, flags[key], p.opt.Command == name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take adds a flag to the file, if it is for the running command and that does not ignore it.
+func (p *parser) take(path []string, value any, wanted bool) error {
+	if !wanted || p.opt.Ignored != nil && p.opt.Ignored(path[len(path)-1]) {
+		return nil
+	}
+	f, err := p.flag(path, value)
+	if err == nil {
+		p.file.Flags = append(p.file.Flags, f)
+	}
+	return err
 }
 
 func (p *parser) flag(path []string, value any) (Flag, error) {

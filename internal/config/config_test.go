@@ -36,7 +36,11 @@ func (s hostSetter) Set(flag, value string) error {
 
 func options() Options {
 	return Options{
-		Flags:   []string{"delay", "exclude", "max-pages", "obey-nofollow", "similarity", "format"},
+		Command: "crawl", Main: "crawl", Shared: "store",
+		Flags: map[string][]string{
+			"crawl":  {"delay", "exclude", "max-pages", "obey-nofollow", "similarity", "store", "format"},
+			"report": {"top", "store"},
+		},
 		Ignored: func(flag string) bool { return flag == "format" },
 		Host:    func(h *access.Host) Setter { return hostSetter{h} },
 		Getenv: func(name string) (string, bool) {
@@ -60,7 +64,11 @@ exclude = ["a", 'b\d$']
 max-pages = 1_000
 obey-nofollow = true
 similarity = 0.9
-format = "${NO_SUCH_VARIABLE}" # a flag of another command
+format = "${NO_SUCH_VARIABLE}" # given on the command line
+store = "data"
+
+[report]
+top = "${NO_SUCH_VARIABLE}" # a flag of another command
 
 [host."Intranet.example.org"]
 headers = { "x-token" = "${TOKEN}", "X-Price" = "$${5}" }
@@ -87,6 +95,7 @@ proxy = "direct"
 		{Name: "max-pages", Values: []string{"1000"}, Line: 3},
 		{Name: "obey-nofollow", Values: []string{"true"}, Bool: true, Line: 4},
 		{Name: "similarity", Values: []string{"0.9"}, Line: 5},
+		{Name: "store", Values: []string{"data"}, Line: 7},
 	}
 	if !reflect.DeepEqual(f.Flags, want) {
 		t.Errorf("flags:\n%+v\nwant\n%+v", f.Flags, want)
@@ -116,6 +125,30 @@ proxy = "direct"
 	}
 	if strings.Contains(string(f.Text), word) || !strings.HasPrefix(string(f.Text), text) {
 		t.Errorf("the copy:\n%s", f.Text)
+	}
+}
+
+// Each command reads its own section, and the shared flag above all sections.
+func TestCommands(t *testing.T) {
+	opt := options()
+	opt.Command = "report"
+	f, err := Parse("skink.toml", []byte("delay = \"1s\"\nstore = \"data\"\n[report]\ntop = 5\n"), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Flag{{Name: "store", Values: []string{"data"}, Line: 2}, {Name: "top", Values: []string{"5"}, Line: 4}}
+	if !reflect.DeepEqual(f.Flags, want) {
+		t.Errorf("flags of a report:\n%+v\nwant\n%+v", f.Flags, want)
+	}
+	for text, want := range map[string]string{
+		"report = 5":               "skink.toml:1: report is a command: write its flags into a section, [report]",
+		"[report]\ntpo = 5":        `skink.toml:2: unknown key "tpo": try top`,
+		"top = 5":                  `skink.toml:1: unknown key "top"`,
+		"[report]\ndelay = \"1s\"": `skink.toml:2: unknown key "delay"`,
+	} {
+		if _, err := Parse("skink.toml", []byte(text), opt); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
 	}
 }
 
