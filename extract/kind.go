@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// kind is what an element means for the text.
+// kind
 type kind uint8
 
 const (
