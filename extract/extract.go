@@ -14,13 +14,13 @@
 //
 // The comments of this package use these terms:
 //
-// - block: one line of the page's text, such as a paragraph, a heading, a list item or a table row.
-// - box: an element that begins and ends a line, such as <div> or <ul>, but not <b> or <a>.
-// - running text: blocks of at least ten words of which less than half are links.
-// - weight: the bytes of text outside links; those of running text count eightfold.
-// - root: the box that holds the main text. The rest of the page is boilerplate.
-// - mark: the reason why a box may be boilerplate, such as class="sidebar".
-// - dropped: not part of the main text. A taken block is part of it.
+//   - block: one line of the page's text, such as a paragraph, a heading, a list item or a table row.
+//   - box: an element that begins and ends a line, such as <div> or <ul>, but not <b> or <a>.
+//   - running text: blocks of at least ten words of which less than half are links.
+//   - weight: the bytes of text outside links; those of running text count eightfold.
+//   - root: the box that holds the main text. The rest of the page is boilerplate.
+//   - mark: the reason why a box may be boilerplate, such as class="sidebar".
+//   - dropped: not part of the main text. A taken block is part of it.
 package extract
 
 import (
