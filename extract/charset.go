@@ -128,8 +128,8 @@ func headerCharset(contentType string) string {
 }
 
 // utf16Name reports whether the body is UTF-16, and in which byte order. It looks for a byte order
-// mark, then for a "<" beside a NUL byte at the start. A declaration in the header counts only if
-// the body is not valid UTF-8.
+// mark, then for a "<" beside a NUL byte at the start. Otherwise the header must declare UTF-16,
+// and the body must have NUL bytes or be invalid UTF-8.
 func utf16Name(body []byte, contentType string) (string, bool) {
 	switch {
 	case bytes.HasPrefix(body, []byte("\xff\xfe")):

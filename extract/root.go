@@ -90,8 +90,8 @@ func (s *survey) only(hint rootHint) int32 {
 	return found
 }
 
-// titled returns the outermost <article> around the page's <h1>. It returns -1 if there is none, or
-// if the text outside it is heavier and is not readers' comments.
+// titled returns the outermost <article> around the page's <h1>. It returns -1 if there is none, if
+// it has little text, or if less than nine tenths of the text outside it is readers' comments.
 func (s *survey) titled() int32 {
 	if s.h1Block < 0 {
 		return -1

@@ -10,9 +10,8 @@ import (
 //
 // Documentation generators make the id of a section from its heading. So id="sponsors" or
 // id="metadata" may name the subject of a section, although these words mark boilerplate elsewhere.
-// An id is therefore ignored on a box with few marks of boilerplate: inside the declared <article>
-// or <main>, and on sections of text anywhere. The ids of readers' comments and reviews still count
-// inside a declared box.
+// An id is therefore ignored on boxes inside the declared <article> or <main>, and on sections of
+// text anywhere. Ids that mean readers' comments or reviews still count on the former.
 //
 // A class says more, because it is written for a style sheet. Inside the declared <article> or
 // <main>, a class is ignored on a box that has paragraphs of its own and few links, and on similar
