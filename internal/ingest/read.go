@@ -214,7 +214,7 @@ func (got *reading) describe(doc *extract.Document) {
 	r.Title, r.Description, r.Lang, r.Root = cut(doc.Title, maxTitle), cut(doc.Description, maxDescription), cut(doc.Lang, maxLang), doc.Root
 	r.Author, r.SiteName = cut(doc.Author, maxName), cut(doc.SiteName, maxName)
 	r.PublishedAt, r.ModifiedAt = dateOf(doc.Published), dateOf(doc.Modified)
-	r.NoIndex = doc.NoIndex
+	r.NoIndex, r.NeedsScripts = doc.NoIndex, doc.Needs
 	r.OtherLang = doc.DeclaredLang != "" && doc.DeclaredLang != r.Lang
 	r.TitleFrom, r.SharedOnly = doc.TitleFrom, doc.SharedOnly
 	for _, h := range doc.H1[:min(len(doc.H1), store.MostHeadings)] {
