@@ -28,6 +28,8 @@ type Page struct {
 
 	NotModified bool // the page has not changed since it sent the validators of Item; Body is empty
 
+	Signals string // the content signals of its host's robots.txt, such as "ai-train=no, search=yes"
+
 	Sitemaps []string // canonical URLs of the host's sitemaps, set on the first page of a seed's host
 	Listed   *Listed  // what the page lists, if it is a sitemap; else nil
 

@@ -35,7 +35,7 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 		return p, nil
 	}
 	p.origin, _, _ = strings.Cut(t.item.URL, "://")
-	p.delay = rules.CrawlDelay(c.opt.UserAgent)
+	p.delay, p.signals = rules.CrawlDelay(c.opt.UserAgent), rules.Signals(c.opt.UserAgent)
 	if !rules.Allowed(c.opt.UserAgent, t.item.URL) {
 		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow it"}
 	}

@@ -64,6 +64,7 @@ type permission struct {
 	refusal *Page         // the page of a URL that must not be fetched, or not now; nil: it may be
 	origin  string        // of the robots.txt; "": it is unknown
 	delay   time.Duration // its Crawl-delay
+	signals string        // its content signals for this crawler, see [robots.Rules.Signals]
 }
 
 // admit reports whether a turn goes on with its permission, or was undone. It is undone if the claim

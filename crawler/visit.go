@@ -45,6 +45,7 @@ func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
 	}
 	if a.page == nil {
 		a.page, a.asked = c.fetch(ctx, t.item), true
+		a.page.Signals = allowed.signals
 		c.findSitemaps(ctx, t, a.page)
 		if c.opt.OnPage != nil {
 			c.opt.OnPage(a.page)

@@ -39,6 +39,8 @@ type Document struct {
 
 	Boilerplate  int `json:"boilerplate,omitempty"`
 	RemovedWords int `json:"removed_words,omitempty"`
+
+	ContentSignals string `json:"content_signals,omitempty"`
 }
 
 // documentOf returns the document of a record, without its text and its Markdown.
@@ -48,7 +50,7 @@ func documentOf(r *store.Record) Document {
 		Status: r.Status, ContentType: r.ContentType,
 		Lang: r.Lang, Title: r.Title, Description: r.Description,
 		Author: r.Author, PublishedAt: r.PublishedAt, ModifiedAt: r.ModifiedAt, SiteName: r.SiteName,
-		Words: r.Words, Hash: r.Hash, Verdict: r.Verdict, NoIndex: r.NoIndex,
+		Words: r.Words, Hash: r.Hash, Verdict: r.Verdict, NoIndex: r.NoIndex, ContentSignals: r.Signals,
 	}
 	if !r.FetchedAt.IsZero() {
 		d.FetchedAt = r.FetchedAt.UTC()

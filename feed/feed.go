@@ -19,6 +19,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"skink/dedup"
@@ -47,16 +49,26 @@ type choice struct {
 	Include  Include // default Unique
 	MinWords int     // pages of fewer words are left out
 	NoThin   bool    // pages that are thin are left out
+
+	NoSignals []string // pages with one of these content signals are left out
 }
 
 func (c choice) holds(r *store.Record) bool {
-	if r.Words < c.MinWords || c.NoThin && r.Verdict == dedup.Thin {
+	if r.Words < c.MinWords || c.NoThin && r.Verdict == dedup.Thin || c.barred(r.Signals) {
 		return false
 	}
 	if c.Include == All {
 		return r.Kind == store.Page
 	}
 	return r.Fed()
+}
+
+// barred reports whether content signals hold one that leaves a page out.
+func (c choice) barred(signals string) bool {
+	if signals == "" || len(c.NoSignals) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(strings.Split(signals, ", "), func(s string) bool { return slices.Contains(c.NoSignals, s) })
 }
 
 // Format is the form in which pages are written.
@@ -77,6 +89,8 @@ type Options struct {
 	Packed   bool    // of WET: one gzip member a record
 	Markdown bool    // the main text as Markdown, too, if the store keeps it
 
+	NoSignals []string // pages whose host's robots.txt has one of these content signals are left out, such as "ai-train=no"
+
 	// Own returns the part of a page's text that is its own, and how many blocks and words are left
 	// out; nil: the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
@@ -87,7 +101,9 @@ type Options struct {
 	Since   time.Time // only changes after this time are written; zero: all
 }
 
-func (opt *Options) choice() choice { return choice{opt.Include, opt.MinWords, opt.NoThin} }
+func (opt *Options) choice() choice {
+	return choice{opt.Include, opt.MinWords, opt.NoThin, opt.NoSignals}
+}
 
 func (opt *Options) check() error {
 	if opt.Include != "" {

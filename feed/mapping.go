@@ -34,6 +34,7 @@ var mapped = map[string]map[string]any{
 	"change":          {"type": "keyword"},
 	"boilerplate":     {"type": "integer"},
 	"removed_words":   {"type": "integer"},
+	"content_signals": {"type": "keyword"},
 	"markdown":        {"type": "text", "index": false}, // the text is what is looked up
 }
 

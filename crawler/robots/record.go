@@ -20,6 +20,7 @@ var names = []struct {
 	{"disallow", []string{"disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"}, true, true},
 	{"allow", []string{"allow"}, false, false},
 	{"crawl-delay", []string{"crawl-delay", "crawldelay", "crawl delay"}, false, true},
+	{"content-signal", []string{"content-signal"}, false, false},
 	{"sitemap", []string{"sitemap", "site-map"}, true, true},
 }
 

@@ -24,6 +24,7 @@
 //   - Paths may start with "*", as in the RFC's own example 5.1. One that starts
 //     with neither "/" nor "*" matches nothing.
 //   - Common mistakes are read as they were meant, if that makes the crawl more polite; see names.
+//   - Content-Signal is in no RFC; signal.go describes it.
 //   - Crawl-delay is in no RFC. It is supported because sites use it: in seconds, and the longest
 //     one counts.
 //
@@ -55,14 +56,16 @@ const maxDelay = 24 * time.Hour
 // immutable, and several goroutines may use them.
 type Rules struct {
 	groups   map[string][]*group // by product token in lower case
+	signals  signals             // outside any group: for all agents
 	sitemaps []string
 	size     int // rules in all groups
 }
 
 // group is the rules below one run of user-agent lines.
 type group struct {
-	rules []rule // the longest first, Allow before Disallow
-	delay time.Duration
+	rules   []rule // the longest first, Allow before Disallow
+	delay   time.Duration
+	signals signals
 }
 
 // Parse parses a robots.txt. It cannot fail: lines that cannot be parsed are ignored.
@@ -88,6 +91,12 @@ func Parse(body []byte) *Rules {
 		case "crawl-delay":
 			if last != nil {
 				last.delay = max(last.delay, delayOf(value))
+			}
+		case "content-signal":
+			if last != nil {
+				last.signals.add(value)
+			} else {
+				r.signals.add(value)
 			}
 		case "sitemap":
 			if value != "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/crawler/robots"
 	"skink/dedup"
 	"skink/feed"
 	"skink/internal/archive"
@@ -81,7 +82,7 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "unique and thin pages, or all judged pages")
 	flags.BoolVar(&f.markdown, "markdown", false, "write the main text also as Markdown, if the crawl had --markdown")
 	flags.Var(whole(&f.minWords, 0, "0 or more"), "min-words", "leave out pages with fewer words")
-	flags.StringSliceVar(&f.without, "without", nil, "`thin` leave out thin pages")
+	flags.StringSliceVar(&f.without, "without", nil, "`WHAT` leave out thin pages (thin), or pages with a content signal in robots.txt (ai-train=no)")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
 	flags.BoolVar(&f.strip, "strip-repeated", false, "with --complete: remove text that a host repeats on many pages")
@@ -145,11 +146,15 @@ func (f *exportFlags) options() (feed.Options, error) {
 	if f.format != formatWACZ {
 		opt.Format = f.format
 	}
-	for _, verdict := range f.without {
-		if verdict != string(dedup.Thin) {
-			return opt, usagef("--without %q: try thin", verdict)
+	for _, what := range f.without {
+		switch {
+		case what == string(dedup.Thin):
+			opt.NoThin = true
+		case robots.IsSignal(what):
+			opt.NoSignals = append(opt.NoSignals, what)
+		default:
+			return opt, usagef("--without %q: try thin, or a content signal such as ai-train=no", what)
 		}
-		opt.NoThin = true
 	}
 	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // WET files have a gzip member for each record
 		opt.Packed, f.out.asItIs = true, true

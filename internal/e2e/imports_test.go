@@ -31,6 +31,7 @@ var table = map[string]struct {
 	"crawler/wire/wiretest":       {nil, nil},
 	"crawler/folder":              {nil, nil},
 	"crawler/access":              {nil, nil},
+	"crawler/signature":           {nil, nil},
 	"crawler/hostile":             {nil, nil}, // tests alone
 	"internal/e2e":                {nil, nil}, // tests alone
 	"crawler":                     {[]string{"frontier", "crawler/robots", "crawler/wire", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
@@ -66,7 +67,7 @@ var table = map[string]struct {
 	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},
 	"internal/monitor":            {[]string{"internal/loopback"}, []string{"github.com/prometheus/client_golang"}},
 	"internal/session":            {[]string{"crawler", "crawler/folder", "crawler/learn", "crawler/robots", "crawler/wire", "dedup", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "store", "store/remote", "view", "warc"}, nil},
-	"internal/cli":                {[]string{"docs", "crawler", "crawler/learn", "crawler/wire", "dedup", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":                {[]string{"docs", "crawler", "crawler/learn", "crawler/robots", "crawler/wire", "dedup", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc"}, []string{"github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // the same
 	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool over what skink printed

@@ -28,6 +28,7 @@ func recordOf(page *crawler.Page) store.Record {
 		Hops:        page.Item.Hops,
 		Size:        int64(len(page.Body)),
 		Took:        page.Took.Milliseconds(),
+		Signals:     page.Signals,
 		Truncated:   page.Truncated,
 		Checked:     page.Item.Kind == frontier.Check,
 	}

@@ -150,7 +150,7 @@ func fullRecord(url string) store.Record {
 		Canonicals: []string{"https://example.com/canonical", "https://example.com/other"}, H1: []string{"one", "two"},
 		Alternates:   []store.Alternate{{Lang: "de-AT", URL: "https://example.com/de?a=1&b=2"}, {Lang: "x-default", URL: "https://example.com/"}},
 		CanonicalURL: "https://example.com/canonical", Lang: "ru", Title: "Сцинк — <ящерица> & \"змея\"",
-		Description: "line one\nline two\u2028", Root: "main", NoIndex: true,
+		Description: "line one\nline two\u2028", Root: "main", NoIndex: true, Signals: "ai-train=no",
 		Words: 321, Hash: hashOf("its text"), LeftWords: 45, LeftHash: hashOf("what was left out"), Verdict: dedup.Near, Leader: hashOf("https://example.com/leader"), DuplicateOf: "https://example.com/leader",
 		Resemblance: 0.8765432109876543, Found: dedup.ByBands, Capped: true, NoText: true,
 		ETag: `W/"an etag"`, Modified: "Sat, 01 Mar 2025 12:30:00 GMT",

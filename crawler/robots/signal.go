@@ -1,0 +1,90 @@
+package robots
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// # Content signals
+//
+// A Content-Signal line says for what the site allows its content to be used:
+//
+//	Content-Signal: search=yes, ai-train=no
+//
+// The format is from contentsignals.org (2025), which names search, ai-input and ai-train. Other
+// names are kept too, because the list may grow. Above the first user-agent line, a signal is for
+// all agents. Within a group it is for the agents of that group, and counts before one above the
+// groups. If lines of equal rank contradict each other, "no" counts.
+//
+// A signal is no rule: it never forbids a fetch.
+
+const (
+	mostSignals   = 16 // of a group; the rest is ignored
+	longestSignal = 32 // bytes of its name
+)
+
+// signals are uses of content, with true for yes. nil: there are none.
+type signals map[string]bool
+
+// add adds the signals of a line. It ignores what is not a name with yes or no.
+func (s *signals) add(value string) {
+	for _, part := range strings.Split(value, ",") {
+		name, allowed, ok := parseSignal(strings.ToLower(part))
+		if !ok {
+			continue
+		}
+		if *s == nil {
+			*s = signals{}
+		}
+		if before, known := (*s)[name]; known {
+			(*s)[name] = before && allowed
+		} else if len(*s) < mostSignals {
+			(*s)[strings.Clone(name)] = allowed
+		}
+	}
+}
+
+// parseSignal parses a signal in lower case, such as "ai-train=no".
+func parseSignal(text string) (name string, allowed, ok bool) {
+	name, value, _ := strings.Cut(text, "=")
+	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
+	isToken := name != "" && len(name) <= longestSignal && !strings.ContainsFunc(name, func(c rune) bool {
+		return !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_')
+	})
+	return name, value == "yes", isToken && (value == "yes" || value == "no")
+}
+
+// IsSignal reports whether a text is one content signal as [Rules.Signals] writes it, such as
+// "ai-train=no".
+func IsSignal(text string) bool {
+	name, _, ok := parseSignal(text)
+	return ok && (text == name+"=yes" || text == name+"=no")
+}
+
+// Signals returns the content signals for agent, sorted and joined by ", ": "ai-train=no,
+// search=yes". It returns "" if there are none.
+func (r *Rules) Signals(agent string) string {
+	all := maps.Clone(r.signals)
+	own := signals{}
+	for _, g := range r.groupsOf(agent) {
+		for name, allowed := range g.signals {
+			before, known := own[name]
+			own[name] = allowed && (before || !known)
+		}
+	}
+	if all == nil {
+		all = own
+	} else {
+		maps.Copy(all, own)
+	}
+	texts := make([]string, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name] {
+			texts = append(texts, name+"=yes")
+		} else {
+			texts = append(texts, name+"=no")
+		}
+	}
+	return strings.Join(texts, ", ")
+}
