@@ -23,6 +23,7 @@ type fetcher struct {
 
 	pageHeader   http.Header // sent for a page; not changed
 	robotsHeader http.Header // sent for a robots.txt; not changed
+	fileHeader   http.Header // sent for what a page asks for in the browser; not changed
 }
 
 // newFetcher starts the servers of opt.Folders, and opens nothing else. The caller must close the
@@ -50,6 +51,7 @@ func newFetcher(opt Options) (*fetcher, error) {
 		folders:      folders,
 		pageHeader:   header(opt.UserAgent, "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"),
 		robotsHeader: header(opt.UserAgent, "text/plain,*/*;q=0.5"),
+		fileHeader:   header(opt.UserAgent, "*/*"),
 	}, nil
 }
 

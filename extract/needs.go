@@ -18,10 +18,11 @@ import (
 //   - [NeedsNoscript]: a <noscript> right below <body> asks for JavaScript.
 //
 // A page that is drawn on the server has words in that element, and then it needs nothing, however
-// short it is. So the rules cost a page with a text nothing, and they are not asked about it.
+// short it is. Pages with a longer text are not looked at.
 //
-// What they get wrong: a page that the server draws in part, with "Loading" in place of its text. Nor
-// do they know the elements of frameworks that are not in appRoots, unless the page is empty.
+// Known weaknesses: a page that the server draws in part, with "Loading" in place of its text, is not
+// found. Neither is one whose framework has an element that is not in appRoots, unless the page is
+// empty.
 
 // Why a page needs scripts, see [Document.Needs].
 const (

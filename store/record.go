@@ -66,7 +66,9 @@ type Record struct {
 
 	DeadEnd string `json:"dead_end,omitempty"` // of a page no link of which was followed: why, one of the DeadEnd constants; "": it has none, or there was no reason
 
-	NeedsScripts string `json:"needs_scripts,omitempty"` // why scripts draw the text of the page, as [extract.Document] has it; "": they do not, or a browser has rendered it
+	Rendered     bool   `json:"rendered,omitempty"`      // text, links and all that the page says of itself are those that a browser showed; Size is that of the answer
+	NeedsScripts string `json:"needs_scripts,omitempty"` // why scripts draw the text of the page, as [extract.Document] has it; "": they do not, or Rendered
+	RenderError  string `json:"render_error,omitempty"`  // why a browser failed to render the page
 
 	Bounds string `json:"bounds,omitempty"` // what the page had too much of: Bound constants, separated by commas; the page was read in spite of it
 
@@ -174,6 +176,7 @@ type Tally struct {
 	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not kept
 	Capped    int64 `json:"capped"`                 // pages not compared with all leaders that they met
 	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text is drawn by scripts that were not run
+	Rendered  int64 `json:"rendered,omitempty"`     // pages that a browser rendered
 	Bytes     int64 `json:"bytes"`                  // of the decoded bodies of all records
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
@@ -276,6 +279,9 @@ func (t *Tally) countPage(r *Record, n int64) {
 	}
 	if r.NeedsScripts != "" {
 		t.Scripts += n
+	}
+	if r.Rendered {
+		t.Rendered += n
 	}
 }
 

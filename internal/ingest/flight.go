@@ -186,9 +186,10 @@ func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	if r.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62
 	}
-	cost := costOf(len(page.Body), tree)
+	body, _ := page.Document()
+	cost := costOf(len(body), tree)
 	if r.opt.Markdown != store.NoMarkdown {
-		cost += markdownCost * int64(len(page.Body))
+		cost += markdownCost * int64(len(body))
 	}
 	return cost
 }

@@ -108,6 +108,8 @@ func whyNoText(c *store.Content) any {
 	switch {
 	case r.Size == 0:
 		return "the answer is empty"
+	case r.NeedsScripts != "" && r.RenderError != "":
+		return "it could not be rendered: " + r.RenderError
 	case needs[r.NeedsScripts] != "":
 		return needs[r.NeedsScripts]
 	case r.Bounds != "":
