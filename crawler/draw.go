@@ -258,6 +258,14 @@ func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.
 				s.changed()
 			}
 		},
+		GotFirstResponseByte: func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if h.heard(number) {
+				s.offer(h)
+				s.changed()
+			}
+		},
 	})
 }
 

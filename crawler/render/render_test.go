@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // newBrowser returns a browser that ends with the test.
@@ -57,15 +56,13 @@ func TestDraw(t *testing.T) {
 		"/data.json": `{"text":"drawn from data"}`,
 		"/more.js":   `setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<p>and later</p>'), 100)`,
 	}}
-	began := time.Now()
 	d, err := b.Draw(t.Context(), page(`<html lang=en><title>App</title><link rel=stylesheet href=/a.css><noscript>no scripts</noscript><div id=root></div><img src=/a.png><script type=module src=/main.js></script>`), s.fetch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log(time.Since(began), s.asked, string(d.HTML))
 	for _, want := range []string{`<html lang="en">`, "drawn from data", "and later"} {
 		if !strings.Contains(string(d.HTML), want) {
-			t.Errorf("the drawn page lacks %q", want)
+			t.Errorf("the drawn page lacks %q: %s", want, d.HTML)
 		}
 	}
 	if strings.Contains(string(d.HTML), "no scripts") || d.Cut || d.Goes != "" {
@@ -74,10 +71,33 @@ func TestDraw(t *testing.T) {
 	if want := []string{"http://site.example/main.js", "http://site.example/data.json", "http://site.example/more.js"}; !slices.Equal(s.asked, want) {
 		t.Errorf("asked for %q, want %q", s.asked, want)
 	}
-	began = time.Now()
-	d, err = b.Draw(t.Context(), page(`<body><script>document.body.append('hi')</script>`), s.fetch)
-	t.Log(time.Since(began), err, string(d.HTML))
-	for _, m := range group(b.now.process.cmd.Process.Pid) {
-		t.Log(m, m.resident>>20)
+}
+
+// Custom elements keep their text in shadow roots.
+func TestShadowRoots(t *testing.T) {
+	b := newBrowser(t, Options{})
+	const script = `class Card extends HTMLElement { connectedCallback() { this.attachShadow({mode: 'open'}).innerHTML = '<p>in the shadow</p><x-inner></x-inner>' } }
+		class Inner extends HTMLElement { connectedCallback() { this.attachShadow({mode: 'open'}).innerHTML = '<p>below it</p>' } }
+		customElements.define('x-inner', Inner); customElements.define('x-card', Card)`
+	d, err := b.Draw(t.Context(), page("<body><x-card></x-card><script>"+script+"</script>"), (&site{}).fetch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"in the shadow", "below it", `<template shadowrootmode="open">`} {
+		if !strings.Contains(string(d.HTML), want) {
+			t.Errorf("the drawn page lacks %q: %s", want, d.HTML)
+		}
+	}
+}
+
+// Pages share nothing: what one has stored, the next does not see.
+func TestApart(t *testing.T) {
+	b := newBrowser(t, Options{})
+	const script = `document.body.append('was ' + localStorage.getItem('x') + ' ' + document.cookie); localStorage.setItem('x', 'here'); document.cookie = 'x=here'`
+	for range 2 {
+		d, err := b.Draw(t.Context(), page("<body><script>"+script+"</script>"), (&site{}).fetch)
+		if err != nil || !strings.Contains(string(d.HTML), "was null ") || strings.Contains(string(d.HTML), "x=here</body>") {
+			t.Errorf("%v: %s", err, d.HTML)
+		}
 	}
 }

@@ -104,18 +104,34 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 			t.started = true
 			return self, u
 		}
+		t.loaded = true // the browser sends no such event for a page that is about to be left
 		if u.Fragment = ""; t.goes == "" && u.String() != t.page.URL {
 			t.goes = u.String()
 		}
 		return leave, u
 	case p.ResourceType == "Stylesheet":
 		return blank, u
-	case !isLoaded[p.ResourceType], isTracker(u.Hostname()), t.asked >= mostRequests, t.bytes >= mostBytes:
+	case !isLoaded[p.ResourceType], p.isAside(), isTracker(u.Hostname()), t.asked >= mostRequests, t.bytes >= mostBytes:
 		return refuse, u
 	}
 	t.asked++
 	t.open++
 	return answer, u
+}
+
+// isAside reports a request that the page does without: ahead of time, or for a stream that never ends.
+func (p *paused) isAside() bool {
+	for name, value := range p.Request.Headers {
+		switch http.CanonicalHeaderKey(name) {
+		case "Sec-Purpose", "Purpose":
+			return true
+		case "Accept":
+			if value == "text/event-stream" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isLoaded are the types of requests that are answered.
