@@ -27,14 +27,13 @@ import (
 // While a page is drawn it holds no worker and no request of its host. But a host gets no more turns
 // while as many of its pages are being drawn as the browser has tabs.
 //
-// What a page asks for are requests of this crawl, see [Crawl.part]: robots.txt, the delay and the
-// number of requests at once of each host, the guard of addresses, the limits and the archive hold for
-// them. They come before further turns of their host. So with a delay of a second, a page that needs
+// The crawl makes the requests of a page itself, see [Crawl.part]: robots.txt, the delay and the number
+// of requests at once of each host, the guard of addresses, the limits and the archive hold for them. They come before further turns of their host. So with a delay of a second, a page that needs
 // ten files takes ten seconds. Answers are kept for a while, as in the cache of a browser, so that the
 // scripts of an application are fetched once and not for each page.
 //
-// Known weakness: if several workers crawl together, files of a host that another worker holds are
-// fetched beside its pages.
+// Known weaknesses: if several workers crawl together, files of a host that another worker holds are
+// fetched beside its pages. Options.PerIP does not count these requests.
 
 // When a browser draws pages.
 const (

@@ -33,9 +33,9 @@ const profilePrefix = "skink-browser-"
 
 // flags keep a browser off the network, and make it do nothing on its own.
 //
-// All requests of pages are answered by package render. What a browser sends beside these would go
-// to a proxy that has no address: no name is resolved, and no address is connected to without the
-// proxy, not even one of this machine. WebRTC may use no UDP without the proxy, and QUIC is off.
+// All requests of pages are answered by package render. Other requests of a browser would go to a proxy
+// that has no address. No name is resolved, and no address is connected to without the proxy, not even
+// one of this machine. WebRTC may use no UDP without the proxy, and QUIC is off.
 func flags(profile string, memory int64) []string {
 	all := []string{
 		"--headless", "--remote-debugging-pipe", "--user-data-dir=" + profile,

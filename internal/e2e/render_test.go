@@ -3,6 +3,8 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"skink/crawler/render"
@@ -142,5 +145,112 @@ func TestRender(t *testing.T) {
 	}
 	if n := react.times("/lizards/gecko"); n != 1 {
 		t.Errorf("a page was asked for %d times", n)
+	}
+}
+
+// TestRenderGuards crawls a page that asks for what it may not have: what robots.txt forbids, and
+// addresses that were not allowed. What it may have is in the archive.
+func TestRenderGuards(t *testing.T) {
+	needBrowser(t)
+	trap, err := net.Listen("tcp", "127.0.0.2:0")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer trap.Close()
+	var touched atomic.Int64
+	go func() {
+		for {
+			conn, err := trap.Accept()
+			if err != nil {
+				return
+			}
+			touched.Add(1)
+			conn.Close()
+		}
+	}()
+	var mu sync.Mutex
+	asked := map[string]int{}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.URL.Path]++
+		mu.Unlock()
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprint(w, "User-agent: *\nDisallow: /secret")
+		case "/":
+			fmt.Fprint(w, `<title>Shell</title><div id=app></div><script src=/app.js></script><script src=/secret/app.js></script>`)
+		case "/app.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprintf(w, `const show = text => document.getElementById('app').insertAdjacentHTML('beforeend', '<p>' + text);
+				show('drawn <a href=/linked>linked</a>');
+				for (const url of ['/data', '/secret/data', '/large', '/moved', 'http://%[1]s/a', 'http://localhost:6379/', 'http://169.254.169.254/latest', 'http://[::1]:%[2]d/'])
+					fetch(url).then(r => r.text()).then(show, () => {});
+				new WebSocket('ws://%[1]s/b');
+				new Image().src = 'http://%[1]s/c';`, trap.Addr(), trap.Addr().(*net.TCPAddr).Port)
+		case "/data":
+			fmt.Fprint(w, "with data")
+		case "/moved":
+			http.Redirect(w, r, "http://"+trap.Addr().String()+"/d", http.StatusFound)
+		case "/large":
+			_, _ = w.Write(bytes.Repeat([]byte("x"), 1<<20))
+		default:
+			fmt.Fprint(w, "<p>linked page, with a text of its own")
+		}
+	}))
+	defer site.Close()
+	dir := t.TempDir()
+	runIn(t, dir, "crawl", "--quiet", "--render", "auto", "--delay", "0", "--sitemaps", "off", "--learn", "off", "--max-size", "512KB", "--warc", "kept", site.URL)
+	page := ""
+	for line := range bytes.Lines(runIn(t, dir, "export")) {
+		var d fed
+		if err := json.Unmarshal(line, &d); err != nil {
+			t.Fatal(err)
+		}
+		if d.Rendered {
+			page += d.Text
+		}
+	}
+	if page != "drawn linked\nwith data" {
+		t.Errorf("the rendered page is %q", page)
+	}
+	if n := touched.Load(); n > 0 {
+		t.Errorf("the other address was reached %d times", n)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for path, want := range map[string]int{"/": 1, "/app.js": 1, "/data": 1, "/large": 1, "/moved": 1, "/linked": 1, "/secret/app.js": 0, "/secret/data": 0, "/favicon.ico": 0} {
+		if asked[path] != want {
+			t.Errorf("%s was asked for %d times, want %d", path, asked[path], want)
+		}
+	}
+	indexes, err := filepath.Glob(filepath.Join(dir, "kept", "*.cdxj"))
+	if err != nil || len(indexes) != 1 {
+		t.Fatalf("the archive has the indexes %q: %v", indexes, err)
+	}
+	index, err := os.ReadFile(indexes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/app.js", "/data", "/moved"} {
+		if !bytes.Contains(index, []byte(site.URL+path)) {
+			t.Errorf("the archive lacks %s", path)
+		}
+	}
+}
+
+// Without a browser the message names the package to install.
+func TestRenderWithoutBrowser(t *testing.T) {
+	skink, err := exec.LookPath("skink")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(skink, "crawl", "--render", "auto", "http://127.0.0.1:1/")
+	cmd.Dir, cmd.Env = t.TempDir(), []string{"PATH=/nowhere"}
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "skink: render pages: no Chromium or Chrome is installed; install one, such as: apt install chromium\n") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(cmd.Dir, "skink-data")); !os.IsNotExist(err) {
+		t.Errorf("a store was left: %v", err)
 	}
 }
