@@ -10,6 +10,7 @@
 //	skink check [flags]             check a store for damage
 //	skink view [flags]              show a store in a browser
 //	skink tune [flags] PAIRS        find the best settings for labelled pairs
+//	skink key new|show FILE...      make a key that signs requests
 //	skink version                   print the version
 //	skink completion SHELL          print a completion script for bash, zsh or fish
 //	skink man DIR                   write the man pages

@@ -62,12 +62,11 @@ func (f *fetcher) ask(ctx context.Context, item frontier.Item, method string) *P
 	page := &Page{Item: item, FetchedAt: time.Now()}
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
-	request, err := wire.NewRequest(ctx, item.URL, f.pageHeader)
+	request, err := f.request(ctx, method, item.URL, f.pageHeader)
 	if err != nil {
 		page.fail(err)
 		return page
 	}
-	request.Method = method
 	x := &wire.Exchange{Request: request, Limit: checkLimit, Clock: clock}
 	err = f.wire.Do(x)
 	page.Took = clock.Used()

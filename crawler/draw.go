@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"skink/crawler/access"
 	"skink/crawler/render"
 	"skink/crawler/wire"
 	"skink/frontier"
@@ -54,11 +56,19 @@ type drawer interface {
 }
 
 // renders returns when pages of a host are drawn.
-func (o *Options) renders(string) string { return o.Render }
+func (o *Options) renders(host string) string {
+	return cmp.Or(o.Hosts.For(host).Render, o.Render, RenderOff)
+}
+
+// rendersAny reports whether pages of some host may be drawn.
+func (o *Options) rendersAny() bool {
+	draws := func(when string) bool { return when == RenderAuto || when == RenderAlways }
+	return draws(o.Render) || slices.ContainsFunc(o.Hosts, func(h access.Host) bool { return draws(h.Render) })
+}
 
 // newDrawer returns the browser of a crawl, or nil if it needs none.
 func newDrawer(opt *Options) (drawer, error) {
-	if cmp.Or(opt.Render, RenderOff) == RenderOff {
+	if !opt.rendersAny() {
 		return nil, nil
 	}
 	path, err := render.Find()
@@ -151,7 +161,7 @@ func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (
 	for name, values := range more {
 		header[name] = values
 	}
-	request, err := wire.NewRequest(ctx, url, header)
+	request, err := f.request(ctx, http.MethodGet, url, header)
 	if err != nil {
 		return a, err
 	}

@@ -81,7 +81,7 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	}
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
-	request, err := wire.NewRequest(ctx, item.URL, conditional(f.pageHeader, item))
+	request, err := f.request(ctx, http.MethodGet, item.URL, conditional(f.pageHeader, item))
 	if err != nil {
 		page.fail(err)
 		return page

@@ -120,7 +120,7 @@ func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *ti
 	ctx, clock, cancel := wire.StartClock(ctx, *left, f.opt.Timeout)
 	defer cancel()
 	defer func() { *left -= clock.Used() }()
-	request, err := wire.NewRequest(ctx, robotsURL, f.robotsHeader)
+	request, err := f.request(ctx, http.MethodGet, robotsURL, f.robotsHeader)
 	if err != nil {
 		return nil, err
 	}

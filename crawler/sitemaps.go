@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -122,7 +123,7 @@ const peekAt = 4 << 10
 func (f *fetcher) peek(ctx context.Context, url string) bool {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
-	request, err := wire.NewRequest(ctx, url, f.pageHeader)
+	request, err := f.request(ctx, http.MethodGet, url, f.pageHeader)
 	if err != nil {
 		return false
 	}

@@ -64,7 +64,7 @@ type command struct {
 type runFunc = func(ctx context.Context, con Console, args []string) error
 
 func commands() []command {
-	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, viewCommand, tuneCommand, versionCommand, completionCommand(), manCommand()}
+	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, viewCommand, tuneCommand, keyCommand, versionCommand, completionCommand(), manCommand()}
 }
 
 // A usageError is an invalid command line. The exit code is 2.

@@ -72,6 +72,7 @@ type crawlFlags struct {
 	prefer           expressions
 	private          *privateHosts
 	contact          string
+	sign             *signFlags
 	from             []string
 	metrics, view    address
 	logFormat        string
@@ -133,6 +134,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(size(&o.MaxSize, 1, trySize), "max-size", "largest page that is judged")
 	f.memory = addMemoryFlag(flags)
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` User-Agent header")
+	f.sign = addSignFlags(flags)
 	flags.StringVar(&f.contact, "contact", "", "`CONTACT` URL or email address where site owners can reach you, sent with --user-agent")
 	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow links of pages whose robots meta tag says nofollow; for your own sites")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; for your own sites")
@@ -283,6 +285,9 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 		}
 	}
 	if o.UserAgent, err = f.agent(); err != nil {
+		return opt, args, err
+	}
+	if o.Signer, err = f.sign.signer(); err != nil {
 		return opt, args, err
 	}
 	if o.Scope, err = crawler.NewScope(f.scope, f.include.list, f.exclude.list); err != nil {

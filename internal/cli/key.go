@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"skink/crawler/signature"
+	"skink/internal/harmless"
+)
+
+var keyCommand = command{
+	name:  "key",
+	args:  "new|show FILE...",
+	short: "make a key that signs requests",
+	long: `
+Makes a private key for skink crawl --sign-key, or prints the public part of keys. Sites
+that know the public part can tell your crawler from others that use its name (Web Bot
+Auth).
+
+skink key new FILE writes a new key to FILE, readable only by you, and prints the key
+directory: a JSON Web Key Set with its public part. Publish the directory at
+https://YOUR-SITE/.well-known/http-message-signatures-directory, with the media type
+application/http-message-signatures-directory+json. skink key show FILE... prints the
+directory of one or more keys again.
+
+Example: make a key, and sign the requests of a crawl
+
+  skink key new crawler.pem > directory.json
+  skink crawl --sign-key crawler.pem --sign-agent https://crawler.example https://example.org/`,
+	setup: func(*pflag.FlagSet) runFunc { return runKey },
+}
+
+func runKey(_ context.Context, con Console, args []string) error {
+	switch {
+	case len(args) > 0 && args[0] == "new":
+		if len(args) != 2 {
+			return usagef("name one file for the key: skink key new crawler.pem")
+		}
+		key, err := newKeyFile(args[1])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(con.Err, "%s is the private key %s: keep it secret\n", harmless.Quoted(args[1]), key.Thumbprint())
+		_, err = con.Out.Write(signature.Directory(key))
+		return err
+	case len(args) > 0 && args[0] == "show":
+		if len(args) < 2 {
+			return usagef("name the file of a key: skink key show crawler.pem")
+		}
+		var keys []signature.Key
+		for _, name := range args[1:] {
+			key, err := readKeyFile(name)
+			if err != nil {
+				return err
+			}
+			keys = append(keys, key)
+		}
+		_, err := con.Out.Write(signature.Directory(keys...))
+		return err
+	case len(args) > 0:
+		return usagef("skink key cannot %s: try skink key new FILE, or skink key show FILE", brief(args[0]))
+	}
+	return usagef("what to do is missing: try skink key new FILE, or skink key show FILE")
+}
+
+// newKeyFile makes a key and writes it to a new file that only its owner may read.
+func newKeyFile(name string) (key signature.Key, err error) {
+	key, err = signature.NewKey()
+	if err != nil {
+		return key, err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return key, fmt.Errorf("%s exists already: name another file, or print its directory with skink key show", name)
+	}
+	if err != nil {
+		return key, fmt.Errorf("write the key: %w", err)
+	}
+	_, err = f.Write(key.PEM())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		_ = os.Remove(name) // half a key is no key
+		return key, fmt.Errorf("write the key: %w", err)
+	}
+	return key, nil
+}
+
+// readKeyFile reads a private key from a file.
+func readKeyFile(name string) (signature.Key, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return signature.Key{}, fmt.Errorf("read the key: %w", err)
+	}
+	key, err := signature.ParseKey(text)
+	if err != nil {
+		return key, fmt.Errorf("read the key %s: %w", name, err)
+	}
+	return key, nil
+}
+
+// signFlags are the flags for signed requests.
+type signFlags struct{ key, agent string }
+
+func addSignFlags(flags *pflag.FlagSet) *signFlags {
+	f := &signFlags{}
+	flags.StringVar(&f.key, "sign-key", "", "`FILE` sign requests with the private key in this file; skink key new makes one")
+	flags.StringVar(&f.agent, "sign-agent", "", "`URL` with --sign-key: the https site that publishes the key")
+	return f
+}
+
+// signer returns what signs the requests of a crawl, or nil.
+func (f *signFlags) signer() (*signature.Signer, error) {
+	switch {
+	case f.key == "" && f.agent == "":
+		return nil, nil
+	case f.key == "":
+		return nil, usagef("--sign-agent needs --sign-key: give both")
+	case f.agent == "":
+		return nil, usagef("--sign-key needs --sign-agent, the site that publishes the key: give both")
+	}
+	key, err := readKeyFile(f.key)
+	if err != nil {
+		return nil, err
+	}
+	s, err := signature.NewSigner(key, f.agent)
+	if err != nil {
+		return nil, usagef("--sign-agent: %w", err)
+	}
+	return s, nil
+}
