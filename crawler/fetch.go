@@ -24,6 +24,7 @@ type fetcher struct {
 
 	pageHeader   http.Header // sent for a page; not changed
 	robotsHeader http.Header // sent for a robots.txt; not changed
+	fileHeader   http.Header // sent for what a page asks for in the browser; not changed
 
 	secureMu sync.Mutex
 	secure   map[string]bool // guarded by secureMu: names of hosts with settings that https reaches
@@ -54,6 +55,7 @@ func newFetcher(opt Options) (*fetcher, error) {
 		folders:      folders,
 		pageHeader:   header(opt.UserAgent, "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"),
 		robotsHeader: header(opt.UserAgent, "text/plain,*/*;q=0.5"),
+		fileHeader:   header(opt.UserAgent, "*/*"),
 		secure:       opt.secureHosts(),
 	}, nil
 }

@@ -33,6 +33,7 @@ type Options struct {
 	Grace       time.Duration // for what is in flight when the crawl is stopped
 	UserAgent   string        // as sent; its product token selects the rules in robots.txt
 
+	Render       string            // when a browser draws pages: RenderOff, RenderAuto or RenderAlways
 	IgnoreRobots bool              // ignore robots.txt
 	AllowHosts   []string          // hosts (name, or name:port) that may have private addresses
 	AllowNets    []netip.Prefix    // private addresses that may be connected to
@@ -69,6 +70,7 @@ type Options struct {
 	resolver *net.Resolver  // set by tests; nil: the system's
 	roots    *x509.CertPool // the same
 	jitter   func() float64 // the same, from 0 to 1; nil: random
+	tabs     int            // pages of one host that may be drawn at once
 }
 
 // Spent counts what was fetched: answers with a page or a file, and the bytes of their decoded
@@ -138,6 +140,7 @@ func Defaults() Options {
 		Bodies:      64 << 20,
 		Retries:     2,
 		Sitemaps:    true,
+		Render:      RenderOff,
 		Grace:       10 * time.Second,
 		UserAgent:   "skink/0.1 (near-duplicate detection crawler)",
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"skink/crawler/render"
 	"skink/crawler/wire"
 	"skink/frontier"
 )
@@ -33,8 +34,21 @@ type Page struct {
 	Sitemaps []string // canonical URLs of the host's sitemaps, set on the first page of a seed's host
 	Listed   *Listed  // what the page lists, if it is a sitemap; else nil
 
+	MayRender bool            // a browser can draw the page: the handler may return ErrRender
+	Drawing   *render.Drawing // the page as a browser shows it; nil: none was asked
+	DrawError string          // why a browser failed to draw the page; "": it did not
+
 	Problem Problem // "": there is none
 	Detail  string  // what exactly went wrong, for the user
+}
+
+// Document returns the bytes to read the page from, and their Content-Type: what a browser has drawn, or
+// the answer.
+func (p *Page) Document() (body []byte, contentType string) {
+	if p.Drawing != nil {
+		return p.Drawing.HTML, "text/html; charset=utf-8"
+	}
+	return p.Body, p.Header.Get("Content-Type")
 }
 
 // Transient reports whether a problem may be gone at the next try.

@@ -47,6 +47,8 @@ type Document struct {
 	RemovedWords int `json:"removed_words,omitempty"`
 
 	ContentSignals string `json:"content_signals,omitempty"`
+
+	Rendered bool `json:"rendered,omitempty"`
 }
 
 // documentOf returns the document of a record, without its text and its Markdown.
@@ -57,6 +59,7 @@ func documentOf(r *store.Record) Document {
 		Lang: r.Lang, Title: r.Title, Description: r.Description,
 		Author: r.Author, PublishedAt: r.PublishedAt, ModifiedAt: r.ModifiedAt, SiteName: r.SiteName,
 		Words: r.Words, Hash: r.Hash, Verdict: r.Verdict, NoIndex: r.NoIndex, ContentSignals: r.Signals,
+		Rendered: r.Rendered,
 	}
 	if !r.FetchedAt.IsZero() {
 		d.FetchedAt = r.FetchedAt.UTC()

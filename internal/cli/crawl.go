@@ -114,6 +114,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "do not follow links with rel=nofollow")
 	flags.BoolVar(&o.CheckAssets, "check-assets", false, "check with HEAD whether pictures, scripts, style sheets and other files of pages exist")
 	flags.BoolVar(&o.CheckOthers, "check-external", false, "check with HEAD whether linked pages of other sites exist")
+	flags.Var(oneOf(&o.Render, crawler.RenderOff, crawler.RenderAuto, crawler.RenderAlways), "render", "run the scripts of pages in a Chromium of this machine: never, of pages that need it, or of all pages")
 	flags.Var(whole(&o.MaxDepth, 0, noLimit), "max-depth", "follow at most this many links from a seed, 0: no limit")
 
 	flags.Var(whole(&o.MaxPages, 0, noLimit), "max-pages", "stop when the store holds this many pages, 0: no limit")

@@ -60,10 +60,14 @@ type ran struct {
 const (
 	shownDatabase = "postgres://skink@db.example.org/crawls?schema="
 	shownIndex    = "https://localhost:9200/pages"
+	shownApp      = "https://app.example.org"
 )
 
 func runPage(t *testing.T, page string) (r ran) {
 	t.Helper()
+	if page == "docs/rendering.md" {
+		needBrowser(t)
+	}
 	commands := commandsOf(t, page)
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -74,6 +78,9 @@ func runPage(t *testing.T, page string) (r ran) {
 	replace := []string{
 		"https://example.org", r.org, "https://example.com", r.com,
 		"https://shop.example.org", shop, "shop.example.org", strings.TrimPrefix(shop, "http://"),
+	}
+	if strings.Contains(string(text), shownApp) {
+		replace = append(replace, shownApp, newWebApp(t, "react").URL)
 	}
 	if strings.Contains(string(text), "$ skink") && strings.Contains(string(text), shownDatabase) {
 		r.server = postgrestest.Start(t)
