@@ -60,15 +60,15 @@ func (o *Options) renders(host string) string {
 	return cmp.Or(o.Hosts.For(host).Render, o.Render, RenderOff)
 }
 
-// rendersAny reports whether pages of some host may be drawn.
-func (o *Options) rendersAny() bool {
+// Renders reports whether pages of some host may be drawn.
+func (o *Options) Renders() bool {
 	draws := func(when string) bool { return when == RenderAuto || when == RenderAlways }
 	return draws(o.Render) || slices.ContainsFunc(o.Hosts, func(h access.Host) bool { return draws(h.Render) })
 }
 
 // newDrawer returns the browser of a crawl, or nil if it needs none.
 func newDrawer(opt *Options) (drawer, error) {
-	if !opt.rendersAny() {
+	if !opt.Renders() {
 		return nil, nil
 	}
 	path, err := render.Find()

@@ -268,10 +268,10 @@ func TestDrawByHost(t *testing.T) {
 		slices.Sort(p.drawn)
 		same(t, "drawn", p.drawn, []string{"http://b.test/", "http://c.test/"})
 	})
-	if o := (Options{Render: RenderOff, Hosts: access.Table{{Pattern: "a.test", Render: RenderAuto}}}); !o.rendersAny() {
+	if o := (Options{Render: RenderOff, Hosts: access.Table{{Pattern: "a.test", Render: RenderAuto}}}); !o.Renders() {
 		t.Error("a host that is rendered needs no browser")
 	}
-	if o := (Options{Hosts: access.Table{{Pattern: "a.test", Render: RenderOff}}}); o.rendersAny() {
+	if o := (Options{Hosts: access.Table{{Pattern: "a.test", Render: RenderOff}}}); o.Renders() {
 		t.Error("a browser is needed, and no host is rendered")
 	}
 }

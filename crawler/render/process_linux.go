@@ -25,8 +25,7 @@ func bound(pid int, memory int64) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: uint64(memory), Max: uint64(memory)}, nil)
 }
 
-// resident returns the bytes of memory that a browser and its children hold. Memory that they share
-// counts for each of them.
+// resident returns the bytes of memory that a browser and its children hold, without what they share.
 func (p *process) resident() (bytes int64) {
 	for _, pid := range group(p.cmd.Process.Pid) {
 		bytes += pid.resident
@@ -37,7 +36,7 @@ func (p *process) resident() (bytes int64) {
 // A member is a process of a group.
 type member struct {
 	pid      int
-	resident int64 // bytes
+	resident int64 // bytes, without what it shares with others
 }
 
 // group returns the processes of a group.
@@ -49,12 +48,23 @@ func group(leader int) (all []member) {
 			continue // it has ended
 		}
 		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // behind the name, which may have blanks
-		if len(fields) < 22 || string(fields[2]) != strconv.Itoa(leader) {
+		if len(fields) < 3 || string(fields[2]) != strconv.Itoa(leader) {
 			continue
 		}
-		pages, _ := strconv.ParseInt(string(fields[21]), 10, 64)
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		all = append(all, member{pid, pages * int64(os.Getpagesize())})
+		all = append(all, member{pid, private(filepath.Join(filepath.Dir(file), "statm"))})
 	}
 	return all
+}
+
+// private returns the bytes that a process does not share, by its file of /proc.
+func private(statm string) int64 {
+	text, err := os.ReadFile(statm)
+	fields := bytes.Fields(text)
+	if err != nil || len(fields) < 3 {
+		return 0
+	}
+	resident, _ := strconv.ParseInt(string(fields[1]), 10, 64)
+	shared, _ := strconv.ParseInt(string(fields[2]), 10, 64)
+	return (resident - shared) * int64(os.Getpagesize())
 }
