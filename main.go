@@ -12,6 +12,7 @@
 //	skink tune [flags] PAIRS        find the best settings for labelled pairs
 //	skink key new|show FILE...      make a key that signs requests
 //	skink version                   print the version
+//	skink config [flags] [COMMAND]  print the settings that a command would have
 //	skink completion SHELL          print a completion script for bash, zsh or fish
 //	skink man DIR                   write the man pages
 //	skink help [COMMAND|TOPIC]      print the manual, the help of a command, or a topic

@@ -199,7 +199,7 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 		start(func() error {
 			defer turns.Done()
 			bodies := c.rooms.Share(t.pace == quick)
-			a, err := c.visit(wire.WithShare(ctx, bodies), t)
+			a, err := c.fetchTurn(wire.WithShare(ctx, bodies), t)
 			if a == nil {
 				bodies.Release()
 				return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"skink/crawler/folder"
@@ -24,6 +25,9 @@ type fetcher struct {
 	pageHeader   http.Header // sent for a page; not changed
 	robotsHeader http.Header // sent for a robots.txt; not changed
 	fileHeader   http.Header // sent for what a page asks for in the browser; not changed
+
+	secureMu sync.Mutex
+	secure   map[string]bool // guarded by secureMu: names of hosts with settings that https reaches
 }
 
 // newFetcher starts the servers of opt.Folders, and opens nothing else. The caller must close the
@@ -31,7 +35,7 @@ type fetcher struct {
 func newFetcher(opt Options) (*fetcher, error) {
 	opt = opt.orDefaults()
 	exchange := wire.Options{
-		Timeout: opt.Timeout, Idle: opt.PerHost, KeepRaw: opt.OnAnswer != nil,
+		Timeout: opt.Timeout, Idle: opt.mostPerHost(), KeepRaw: opt.OnAnswer != nil,
 		AllowHosts: opt.AllowHosts, AllowNets: opt.AllowNets, SeedHosts: opt.SeedHosts,
 		Resolver: opt.resolver, Roots: opt.roots,
 	}
@@ -52,6 +56,7 @@ func newFetcher(opt Options) (*fetcher, error) {
 		pageHeader:   header(opt.UserAgent, "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"),
 		robotsHeader: header(opt.UserAgent, "text/plain,*/*;q=0.5"),
 		fileHeader:   header(opt.UserAgent, "*/*"),
+		secure:       opt.secureHosts(),
 	}, nil
 }
 

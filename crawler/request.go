@@ -2,22 +2,27 @@ package crawler
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"time"
 
+	"skink/crawler/access"
 	"skink/crawler/wire"
 )
 
 // request makes the request for a canonical URL, with a header that it does not change. It adds what
 // depends on the host. Each hop of a redirect is a request of its own, so a host never gets what is
 // meant for another host.
-func (f *fetcher) request(ctx context.Context, method, url string, header http.Header) (*http.Request, error) {
-	r, err := wire.NewRequest(ctx, url, header)
+func (f *fetcher) request(ctx context.Context, method, rawURL string, header http.Header) (*http.Request, error) {
+	r, err := wire.NewRequest(ctx, rawURL, header)
 	if err != nil {
 		return nil, err
 	}
 	r.Method = method
 	host := f.opt.Hosts.For(r.Host)
+	r = f.dress(r, host)
 	if s := f.opt.Signer; s != nil && (host.Sign == nil || *host.Sign) {
 		r.Header = r.Header.Clone()
 		if err := s.Sign(r, time.Now()); err != nil {
@@ -25,4 +30,42 @@ func (f *fetcher) request(ctx context.Context, method, url string, header http.H
 		}
 	}
 	return r, nil
+}
+
+// dress adds to a request what only its host may get: the user agent, and the headers, user and
+// password. A host that is known to be reached by https does not get these secrets over http: a
+// redirect or a link could otherwise make the crawler send them in clear.
+func (f *fetcher) dress(r *http.Request, h access.Host) *http.Request {
+	if h.UserAgent == "" && len(h.Headers) == 0 && h.Basic == nil {
+		return r
+	}
+	if len(h.Headers) > 0 || h.Basic != nil {
+		r = r.WithContext(wire.WithSecrets(r.Context(), append(slices.Collect(maps.Keys(h.Headers)), "Authorization")...))
+	}
+	r.Header = r.Header.Clone()
+	if h.UserAgent != "" {
+		r.Header.Set("User-Agent", h.UserAgent)
+	}
+	if !f.trusts(r.URL) {
+		return r
+	}
+	for name, value := range h.Headers {
+		r.Header.Set(name, string(value))
+	}
+	if b := h.Basic; b != nil {
+		r.SetBasicAuth(string(b.User), string(b.Password))
+	}
+	return r
+}
+
+// trusts reports whether the secrets of a host may be sent with a request for a URL: it is https, or
+// no https URL of the host is a seed or was requested.
+func (f *fetcher) trusts(u *url.URL) bool {
+	f.secureMu.Lock()
+	defer f.secureMu.Unlock()
+	if u.Scheme == "https" {
+		f.secure[u.Hostname()] = true
+		return true
+	}
+	return !f.secure[u.Hostname()]
 }

@@ -35,8 +35,9 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 		return p, nil
 	}
 	p.origin, _, _ = strings.Cut(t.item.URL, "://")
-	p.delay, p.signals = rules.CrawlDelay(c.opt.UserAgent), rules.Signals(c.opt.UserAgent)
-	if !rules.Allowed(c.opt.UserAgent, t.item.URL) {
+	agent := c.opt.agentFor(t.host.name)
+	p.delay, p.signals = rules.CrawlDelay(agent), rules.Signals(agent)
+	if !rules.Allowed(agent, t.item.URL) {
 		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow it"}
 	}
 	return p, nil

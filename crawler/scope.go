@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"skink/crawler/access"
 	"skink/frontier"
 )
 
@@ -22,6 +23,7 @@ const (
 type Scope struct {
 	kind             string
 	include, exclude []*regexp.Regexp
+	own              access.Table // settings of single hosts, see obey
 
 	mu    sync.RWMutex
 	roots map[string]bool // guarded by mu: hosts, domains or prefixes, as kind says
@@ -142,13 +144,36 @@ func (s *Scope) underRoot(url string) bool {
 	}
 }
 
+// Obey makes the scope use the patterns of hosts that have their own, instead of those of the crawl.
+// It must be called before the scope is used.
+func (s *Scope) Obey(t access.Table) { s.own = t }
+
+// patterns returns the patterns for the host of a URL.
+func (s *Scope) patterns(url string) (include, exclude []*regexp.Regexp) {
+	include, exclude = s.include, s.exclude
+	if len(s.own) > 0 {
+		h := s.own.For(frontier.HostOf(url))
+		if h.Include != nil {
+			include = h.Include
+		}
+		if h.Exclude != nil {
+			exclude = h.Exclude
+		}
+	}
+	return include, exclude
+}
+
 // wanted reports whether the patterns admit a URL.
 func (s *Scope) wanted(url string) bool {
-	return !matches(s.exclude, url) && (len(s.include) == 0 || matches(s.include, url))
+	include, exclude := s.patterns(url)
+	return !matches(exclude, url) && (len(include) == 0 || matches(include, url))
 }
 
 // excludes reports whether a URL matches an exclude pattern.
-func (s *Scope) excludes(url string) bool { return matches(s.exclude, url) }
+func (s *Scope) excludes(url string) bool {
+	_, exclude := s.patterns(url)
+	return matches(exclude, url)
+}
 
 func matches(patterns []*regexp.Regexp, url string) bool {
 	return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(url) })
@@ -158,5 +183,5 @@ func matches(patterns []*regexp.Regexp, url string) bool {
 // from example.com to www.example.com), so that the target counts as a seed. Like a seed, the
 // target need not match include. But it must not match exclude, because the user did not name it.
 func (s *Scope) Moved(seed, target string) bool {
-	return !matches(s.exclude, target) && frontier.Domain(frontier.HostOf(seed)) == frontier.Domain(frontier.HostOf(target))
+	return !s.excludes(target) && frontier.Domain(frontier.HostOf(seed)) == frontier.Domain(frontier.HostOf(target))
 }

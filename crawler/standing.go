@@ -34,7 +34,8 @@ const (
 // the schedule guards it, as all of a host.
 type standing struct {
 	opt    *Options
-	folder bool // a folder on disk: it needs no rest
+	rules  hostRules // what the user chose for the host
+	folder bool      // a folder on disk: it needs no rest
 
 	// The rest.
 	delay      time.Duration // least time between the starts of two requests, set by the user or robots.txt
@@ -61,7 +62,8 @@ type standing struct {
 }
 
 func newStanding(opt *Options, host string) standing {
-	s := standing{opt: opt, delay: opt.Delay}
+	rules := opt.rulesOf(host)
+	s := standing{opt: opt, rules: rules, delay: rules.delay}
 	if opt.isFolder(host) {
 		s.folder, s.delay = true, 0
 	}
@@ -144,7 +146,7 @@ func (s *standing) told(origin string, delay time.Duration) (tooLong bool) {
 // copy of a site is for crawlers of the site.
 func (s *standing) setCrawlDelay(d time.Duration) {
 	if !s.folder {
-		s.crawlDelay, s.delay = d, max(d, s.opt.Delay)
+		s.crawlDelay, s.delay = d, max(d, s.rules.delay)
 	}
 }
 
@@ -192,12 +194,12 @@ func (s *standing) atOnce() int {
 	if !s.answered || s.fails > 0 {
 		return 1
 	}
-	return s.opt.PerHost
+	return s.rules.perHost
 }
 
 // spend counts an answer against the budget of the host.
 func (s *standing) spend(p *Page) {
-	if s.opt.HostBudget == (Budget{}) {
+	if s.rules.budget == (Budget{}) {
 		return
 	}
 	if p.Problem == "" && p.Location == "" {
@@ -208,7 +210,7 @@ func (s *standing) spend(p *Page) {
 
 // affords reports whether the budget of the host allows another request when open requests are in
 // flight.
-func (s *standing) affords(open int) bool { return s.opt.HostBudget.allows(s.spent, open) }
+func (s *standing) affords(open int) bool { return s.rules.budget.allows(s.spent, open) }
 
 func latest(a, b time.Time) time.Time {
 	if a.After(b) {

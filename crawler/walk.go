@@ -32,6 +32,7 @@ func Walk(ctx context.Context, seeds []string, opt Options, visit func(*Page) (L
 		if opt.Scope, err = NewScope(ScopeHost, nil, nil); err != nil {
 			return err
 		}
+		opt.Scope.Obey(opt.Hosts)
 	}
 	opt.Sitemaps = false // visit is for pages
 	opt.AllowHosts, opt.SeedHosts = slices.Clip(opt.AllowHosts), slices.Clip(opt.SeedHosts)

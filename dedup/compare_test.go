@@ -9,7 +9,7 @@ func TestCompare(t *testing.T) {
 	a.Read([]byte("b c"))
 	b.Read([]byte("a b c d"))
 	bands, _ := BandsFor(.8)
-	got := Compare(&a, &b, Shingling{Words, 2, 1, false}, bands)
+	got := Compare(&a, &b, Shingling{Words, 2}, bands)
 	want := Comparison{ShinglesA: 1, ShinglesB: 3, Common: 1, Resemblance: 1. / 3, Uniqueness: 1 - got.Resemblance, AInB: 1, BInA: 1. / 3, ShareA: 1, ShareB: 1. / 3, Dice: .5}
 	got.Estimate, got.Super, got.Mega, got.Bands = 0, 0, 0, 0 // by chance
 	if got != want {
@@ -17,7 +17,7 @@ func TestCompare(t *testing.T) {
 	}
 	a.Read([]byte("a b a b a b c d")) // ab ba ab ba ab bc cd
 	b.Read([]byte("a b a x"))         // ab ba ax
-	if got := Compare(&a, &b, Shingling{Words, 2, 1, false}, bands); got.ShareA != 5./7 || got.ShareB != 2./3 || got.AInB != 2./4 {
+	if got := Compare(&a, &b, Shingling{Words, 2}, bands); got.ShareA != 5./7 || got.ShareB != 2./3 || got.AInB != 2./4 {
 		t.Errorf("with repeats: %+v; want 5 of 7, 2 of 3, and 2 of 4 different ones", got)
 	}
 	same := Compare(&a, &a, DefaultShingling(), bands)

@@ -63,7 +63,7 @@ func ExampleIndex_Match() {
 // The three ways to look at the shingles of Broder's rose: as a list, as a list
 // without repeats, and as a set, whose numbers have an order of their own.
 func ExampleShingling() {
-	s := dedup.Shingling{Unit: dedup.Words, K: 4, Step: 1}
+	s := dedup.Shingling{Unit: dedup.Words, K: 4}
 	var t dedup.Text
 	t.Read([]byte("a rose is a rose is a rose"))
 	list := s.Strings(&t)

@@ -94,7 +94,7 @@ func TestZelenkovSegalovich(t *testing.T) {
 }
 
 func TestKShingles(t *testing.T) {
-	r := scoreOf(t, "k-shingles", "abcdabd", "abcdabe", ProfileInput{Shingling: Shingling{Chars, 2, 1, false}})
+	r := scoreOf(t, "k-shingles", "abcdabd", "abcdabe", ProfileInput{Shingling: Shingling{Chars, 2}})
 	if r.Score != 4./6 || r.A != 5 || r.B != 5 || r.Common != 4 { // ab bc cd da | bd, be
 		t.Errorf("%+v, want 4 of 6", r)
 	}

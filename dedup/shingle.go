@@ -53,17 +53,15 @@ const (
 	Chars Unit = "char" // characters of the canonical text, one space between tokens
 )
 
-// A Shingling says how a text is cut into shingles. The zero value is not usable;
+// A Shingling says how a text is cut into overlapping shingles: one begins at each unit. The zero value is not usable;
 // see [DefaultShingling].
 type Shingling struct {
-	Unit      Unit
-	K         int  // units in a shingle, 1 to MaxShingle
-	Step      int  // units between the starts of two shingles, 1 to K: 1 overlaps them, K lays them end to end
-	Unordered bool // the order of the units inside a shingle does not count
+	Unit Unit
+	K    int // units in a shingle, 1 to MaxShingle
 }
 
 // DefaultShingling returns ten overlapping words.
-func DefaultShingling() Shingling { return Shingling{Unit: Words, K: DefaultShingle, Step: 1} }
+func DefaultShingling() Shingling { return Shingling{Unit: Words, K: DefaultShingle} }
 
 // Check returns an error if a shingling is invalid, with a suggestion.
 func (s Shingling) Check() error {
@@ -74,17 +72,12 @@ func (s Shingling) Check() error {
 		return fmt.Errorf("a shingle of %d units: it has at least 1", s.K)
 	case s.K > MaxShingle:
 		return fmt.Errorf("a shingle of %d units: it has at most %d, and most texts are shorter", s.K, MaxShingle)
-	case s.Step < 1:
-		return fmt.Errorf("a step of %d units: try 1 for overlapping shingles, or %d for shingles end to end", s.Step, s.K)
-	case s.Step > s.K:
-		return fmt.Errorf("a step of %d units over shingles of %d would leave units out of every shingle: try at most %d", s.Step, s.K, s.K)
 	}
 	return nil
 }
 
 // Append appends the numbers of t's shingles to dst, in the order of the text and with repeats. A
-// text without units has no shingles. A text shorter than a shingle is a single shingle. Units
-// after the last full step are in no shingle.
+// text without units has no shingles. A text shorter than a shingle is a single shingle.
 func (s Shingling) Append(dst []uint64, t *Text) []uint64 {
 	units := t.tokens
 	if s.Unit == Chars {
@@ -95,47 +88,16 @@ func (s Shingling) Append(dst []uint64, t *Text) []uint64 {
 		return dst
 	}
 	k := min(s.K, n)
-	dst = slices.Grow(dst, (n-k)/s.Step+1)
-	if s.Unordered {
-		return appendUnordered(dst, units, k, s.Step)
-	}
-	return appendOrdered(dst, units, k, s.Step)
-}
-
-// appendOrdered rolls the polynomial over the units, and appends its value at every step.
-func appendOrdered(dst, units []uint64, k, step int) []uint64 {
+	dst = slices.Grow(dst, n-k+1)
 	var window, drop uint64 = 0, 1 // drop is base^k
 	for _, h := range units[:k] {
 		window = window*base + h
 		drop *= base
 	}
 	dst = append(dst, mix(window))
-	next := k - 1 + step
-	for i := k; i < len(units); i++ {
+	for i := k; i < n; i++ {
 		window = window*base + units[i] - units[i-k]*drop
-		if i == next {
-			dst = append(dst, mix(window))
-			next += step
-		}
-	}
-	return dst
-}
-
-// appendUnordered does the same with a sum of mixed units in place of the polynomial. The sum is
-// equal for two windows that hold the same units equally often.
-func appendUnordered(dst, units []uint64, k, step int) []uint64 {
-	var window uint64
-	for _, h := range units[:k] {
-		window += mix(h)
-	}
-	dst = append(dst, mix(window))
-	next := k - 1 + step
-	for i := k; i < len(units); i++ {
-		window += mix(units[i]) - mix(units[i-k])
-		if i == next {
-			dst = append(dst, mix(window))
-			next += step
-		}
+		dst = append(dst, mix(window))
 	}
 	return dst
 }
@@ -155,12 +117,8 @@ func (s Shingling) Strings(t *Text) []string {
 		}
 	}
 	var all []string
-	for i := 0; len(units) > 0 && (i == 0 || i+s.K <= len(units)); i += s.Step {
-		window := slices.Clone(units[i:min(i+s.K, len(units))])
-		if s.Unordered {
-			slices.Sort(window)
-		}
-		all = append(all, strings.Join(window, glue))
+	for i := 0; len(units) > 0 && (i == 0 || i+s.K <= len(units)); i++ {
+		all = append(all, strings.Join(units[i:min(i+s.K, len(units))], glue))
 	}
 	return all
 }
@@ -192,7 +150,7 @@ func AutoShingle(characters int) int {
 
 // Shingles appends the numbers of t's overlapping shingles of k words to dst.
 func (t *Text) Shingles(dst []uint64, k int) []uint64 {
-	return Shingling{Unit: Words, K: k, Step: 1}.Append(dst, t)
+	return Shingling{Unit: Words, K: k}.Append(dst, t)
 }
 
 // Set returns the set of t's shingles. It uses the memory of t.
@@ -202,4 +160,4 @@ func (s Shingling) Set(t *Text) Set {
 }
 
 // Set returns the overlapping shingles of k words as a set.
-func (t *Text) Set(k int) Set { return Shingling{Unit: Words, K: k, Step: 1}.Set(t) }
+func (t *Text) Set(k int) Set { return Shingling{Unit: Words, K: k}.Set(t) }

@@ -5,8 +5,9 @@
 //	fmt.Println(doc.Title, doc.Lang, doc.Text)
 //	for href, nofollow := range doc.Hrefs() { ... }
 //
-// Start with [Parse]. What has no text, an image or a PDF, is [ErrNotText]; a page whose text is
-// only in scripts gives a Document with an empty Text, which says so and is not an error.
+// Start with [Parse]. Its error is [ErrNotText] for an image or a program. So it is for a PDF, which
+// package document reads. A page whose text is only in scripts gives a Document with an empty Text,
+// which says so and is not an error.
 //
 // It does not run scripts, does not fetch what a page embeds, and does not resolve links: an
 // address is handed on as written.
@@ -62,7 +63,8 @@ type Document struct {
 	Bound string // why no tree was built, one of the Bound constants; "": one was
 	Needs string // why scripts draw the text, one of the Needs constants; "": they do not, as far as is known
 
-	page *marked // for WriteHTML and Markdown
+	page   *marked // for WriteHTML and Markdown
+	levels []int   // of FromBlocks: for each line of Text, the level of the heading that it is; 0: none
 }
 
 // HasText reports a page that can be compared. Menus alone, and a text that only scripts would
@@ -161,6 +163,7 @@ const (
 	RootBody        = "body"        // no element stood out
 	RootFallback    = "fallback"    // the filters left next to nothing, so all text that is shown
 	RootPlain       = "plain"       // the whole plain text
+	RootDocument    = "document"    // the whole text of a document that is not HTML, see [FromBlocks]
 	RootStripped    = "stripped"    // no tree could be built: all text between tags
 	RootNone        = "none"        // no text at all
 )
@@ -174,6 +177,7 @@ var rootWords = map[string]string{
 	RootBody:        "the whole page: no element stands out",
 	RootFallback:    "all visible text: little was left without menus",
 	RootPlain:       "the whole plain text",
+	RootDocument:    "the whole document",
 	RootStripped:    "all text between the tags: the HTML could not be parsed",
 }
 

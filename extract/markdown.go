@@ -33,8 +33,14 @@ func (d *Document) Markdown(opt MarkdownOptions) string {
 		m.survey = d.page.survey
 		m.page(m.shown())
 	case d.Text != "":
+		n := 0
 		for line := range strings.SplitSeq(d.Text, "\n") {
-			m.put(nil, guardStart(escape(line)), true)
+			if n < len(d.levels) && d.levels[n] > 0 {
+				m.put(nil, headingLine(min(d.levels[n], 6), escape(line)), false)
+			} else {
+				m.put(nil, guardStart(escape(line)), true)
+			}
+			n++
 		}
 	}
 	return m.out.String()
@@ -180,14 +186,19 @@ func (m *markdown) line(nodes []placed) {
 	}
 	for a := n.Parent; a != nil; a = a.Parent {
 		if kindOf(a) == heading {
-			if strings.HasSuffix(text, "#") {
-				text = strings.TrimSuffix(text, "#") + `\#` // a row of them would be markup
-			}
-			m.put(containers(n), strings.Repeat("#", int(a.Data[1]-'0'))+" "+text, false)
+			m.put(containers(n), headingLine(int(a.Data[1]-'0'), text), false)
 			return
 		}
 	}
 	m.put(containers(n), guardStart(text), true)
+}
+
+// headingLine is a heading of a level with a text.
+func headingLine(level int, text string) string {
+	if strings.HasSuffix(text, "#") {
+		text = strings.TrimSuffix(text, "#") + `\#` // a row of them would be markup
+	}
+	return strings.Repeat("#", level) + " " + text
 }
 
 const deepest = 16 // lists and quotations in each other; what is deeper stands in the last of them

@@ -1,11 +1,17 @@
 package feed
 
 import (
+	_ "embed"
 	"time"
 
 	"skink/dedup"
 	"skink/store"
 )
+
+// Schema describes the fields of a [Document], in Markdown.
+//
+//go:embed SCHEMA.md
+var Schema string
 
 // A Document is a page in the form in which an index gets it. The names and their order do not
 // change; new ones may be added at the end. A field that a page lacks is left out. SCHEMA.md

@@ -45,7 +45,7 @@ type Totals struct {
 	Other     int64 `json:"other"` // answered, but not with text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
-	Skipped   int64 `json:"skipped"`                // files passed over because they hold no text
+	Skipped   int64 `json:"skipped"`                // files and records without text, which have no verdict
 	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not kept
 	Capped    int64 `json:"capped"`                 // pages not compared with every candidate
 	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text is drawn by scripts that were not run

@@ -92,7 +92,7 @@ func (p *textPrinter) printTotals(t Totals) {
 		{"postponed", t.Later, store.MeaningOf("postponed")},
 		{"failed", total(failed), harmless.Line(Problems(failed))},
 		{"given-up", total(givenUp), harmless.Line(Problems(givenUp))},
-		{"skipped", t.Skipped, "files without text"},
+		{"no text", t.Skipped, "files and records without text, which have no verdict"},
 		{"unkept", t.Unkept, "duplicates whose text was not kept"},
 		{"capped", t.Capped, "not compared with every candidate; possibly duplicates"},
 		{"unrendered", t.Scripts, "pages that need scripts; skink crawl --render auto fetches them with a browser"},

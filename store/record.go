@@ -13,7 +13,7 @@ type RecordKind string
 
 const (
 	Page     RecordKind = "page"      // answered with text, so it has a verdict
-	Other    RecordKind = "other"     // answered, but not with text: an image, a PDF
+	Other    RecordKind = "other"     // answered, but not with text: an image, a PDF that is not read; Detail may say why it has none
 	Redirect RecordKind = "redirect"  // answered with another URL, in Location
 	Error    RecordKind = "error"     // no answer, an error status, or a truncated body; Problem says which
 	Blocked  RecordKind = "blocked"   // robots.txt forbids it

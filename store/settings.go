@@ -19,14 +19,13 @@ type Settings struct {
 	Form       string  `json:"form"`      // of the canonical text
 	Unit       string  `json:"unit"`      // of a shingle: "word" or "char"
 	Shingle    int     `json:"shingle"`   // units in one shingle
-	Step       int     `json:"step"`      // units between the starts of two shingles
-	Unordered  bool    `json:"unordered"` // whether words are sorted inside a shingle
 	Similarity float64 `json:"similarity"`
 	Scheme     string  `json:"scheme"` // how candidates are found: bands, super or mega
 	MinWords   int     `json:"min_words"`
 	NoLinks    bool    `json:"no_links,omitempty"`   // the links of pages are not kept
 	SkipTexts  bool    `json:"skip_texts,omitempty"` // the texts of duplicates are not kept, and few of their links are followed
-	Contained  float64 `json:"contained,omitempty"`  // share of a page's words that its leader must have; 0: any share will do
+	Documents  int     `json:"documents,omitempty"`  // version of package document; 0: documents that are not HTML have no text
+	Contained  float64 `json:"contained,omitempty"`  // share of a page's runs of three words that its leader must contain, see [dedup.Rule]; 0: resemblance alone decides
 
 	Markdown Markdown `json:"markdown,omitempty"` // what is kept beside each text
 }

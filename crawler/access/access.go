@@ -11,8 +11,6 @@
 package access
 
 import (
-	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -31,12 +29,12 @@ type Host struct {
 	Pages     int64            // most pages and files
 	Bytes     int64            // most bytes
 
-	Headers http.Header    // secret
-	Cookies []*http.Cookie // secret; sent as the cookie's domain and path say
-	User    *url.Userinfo  // secret; for HTTP Basic
+	Headers map[string]Secret // by canonical name
+	Cookies Cookies           // sent as the cookie's domain and path say
+	Basic   *Basic            // for HTTP Basic
 	Login   *Login
-	Logout  *bool      // follow links that log out or delete; nil: not while logged in
-	Proxies []*url.URL // secret; tried in turn; an empty list that is not nil: connect directly
+	Logout  *bool   // follow links that log out or delete; nil: not while logged in
+	Proxies []Proxy // tried in turn; an empty list that is not nil: connect directly
 
 	Render string // when a browser draws pages: "off", "auto" or "always"
 	Sign   *bool  // sign requests
@@ -45,7 +43,7 @@ type Host struct {
 // A Login is a form that starts a session.
 type Login struct {
 	Page   string            // URL of the page with the form
-	Fields map[string]string // secret; names and values to fill in
+	Fields map[string]Secret // names and values to fill in
 	Check  string            // how a logged-in answer is recognised: a status, a URL, or a text
 }
 

@@ -47,7 +47,7 @@ func (h Host) or(less Host) Host {
 		h.Headers = less.Headers
 	}
 	h.Cookies = orList(h.Cookies, less.Cookies)
-	h.User = cmp.Or(h.User, less.User)
+	h.Basic = cmp.Or(h.Basic, less.Basic)
 	h.Login = cmp.Or(h.Login, less.Login)
 	h.Logout = cmp.Or(h.Logout, less.Logout)
 	h.Proxies = orList(h.Proxies, less.Proxies)

@@ -78,10 +78,11 @@ func rawOf(a *attempt, request *http.Request, resp *http.Response) *Raw {
 	}
 	if a.tap != nil {
 		r.Request, r.Head = a.tap.heads()
+		r.Request = withoutSecrets(request.Context(), r.Request)
 		return r
 	}
 	r.Protocol = "h2"
-	r.Request = headOf(fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\n", request.URL.RequestURI(), request.Host), request.Header)
+	r.Request = withoutSecrets(request.Context(), headOf(fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\n", request.URL.RequestURI(), request.Host), request.Header))
 	r.Head = headOf(strings.TrimRight(fmt.Sprintf("HTTP/1.1 %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)), " ")+"\r\n", resp.Header)
 	return r
 }

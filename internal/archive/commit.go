@@ -62,7 +62,7 @@ func (l *line) take() []*call {
 }
 
 // Answer returns a function that commits a page's entry together with the page's answer.
-func (a *Archive) Answer(page *crawler.Page) ingest.Commit {
+func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	var answer packed
 	var failed error
 	if page.Raw != nil {

@@ -64,7 +64,7 @@ type command struct {
 type runFunc = func(ctx context.Context, con Console, args []string) error
 
 func commands() []command {
-	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, viewCommand, tuneCommand, keyCommand, versionCommand, completionCommand(), manCommand()}
+	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, viewCommand, configCommand(), tuneCommand, keyCommand, versionCommand, completionCommand(), manCommand()}
 }
 
 // A usageError is an invalid command line. The exit code is 2.
@@ -156,6 +156,11 @@ func (c command) run(ctx context.Context, args []string, con Console) error {
 	if asked {
 		c.printHelp(con.Out, all)
 		return nil
+	}
+	if c.name != "config" {
+		if err := c.configure(flags); err != nil {
+			return err
+		}
 	}
 	return body(ctx, con, flags.Args())
 }

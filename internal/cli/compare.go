@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
+	"skink/document"
 	"skink/extract"
+	"skink/frontier"
 	"skink/internal/harmless"
 	"skink/internal/session"
 	"skink/report"
@@ -84,7 +87,7 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	case f.html == "-":
 		return usagef("compare: --html needs a file, because the measures go to standard output")
 	}
-	fromStore := f.flags.Changed("store")
+	fromStore := typed(f.flags, "store")
 	if !fromStore {
 		if err := checkURLs(args); err != nil {
 			return err
@@ -120,9 +123,6 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	}
 	if f.rule.shingle.auto {
 		rule.Shingling.K = dedup.AutoShingle(max(utf8.RuneCountInString(docs[0].Text), utf8.RuneCountInString(docs[1].Text)))
-		if err := rule.Shingling.Check(); err != nil {
-			return usagef("--shingle auto --step %d: %w", rule.Shingling.Step, err)
-		}
 	}
 	if f.profile != "" {
 		return f.printProfile(con.Out, profile, docs, rule.Shingling)
@@ -146,16 +146,27 @@ type pair struct {
 // readPages reads the files and URLs of a comparison.
 func (f *compareFlags) readPages(ctx context.Context, con Console, args []string) (p pair, err error) {
 	p.settings = f.rule.settings()
+	documents := document.NewReader(document.Options{})
+	defer func() { err = keepFirst(err, documents.Close()) }()
 	for i, name := range args {
 		p.names[i] = name
-		if p.docs[i], err = readPage(ctx, con, extract.Options{}, f.private, name); err != nil {
-			return p, err
+		if p.docs[i], err = readPage(ctx, con, documents, extract.Options{}, f.private, name); err != nil {
+			return p, mayBeStored(name, err)
 		}
 	}
 	return p, nil
 }
 
-func (f *compareFlags) print(con Console, c *comparison) error {
+// mayBeStored returns the error for a page that cannot be read. If it is a URL, and there is a store
+// in the default place, the page may be in it.
+func mayBeStored(name string, err error) error {
+	if _, missing := os.Stat(session.DefaultStore); missing != nil || !frontier.HasScheme(name) {
+		return err
+	}
+	return fmt.Errorf("%w; to compare pages of a crawl: skink compare --store %s A B", err, session.DefaultStore)
+}
+
+func (f *compareFlags) print(con Console, c *sideBySide) error {
 	if f.html != "" {
 		if err := writeFile(f.html, c.printHTML); err != nil {
 			return err
@@ -202,14 +213,12 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 }
 
 // A comparison is the output of skink compare. The names in JSON are stable.
-type comparison struct {
+type sideBySide struct {
 	A             side              `json:"a"`
 	B             side              `json:"b"`
 	Form          string            `json:"form"`
 	Unit          dedup.Unit        `json:"unit"`
 	Shingle       int               `json:"shingle"`
-	Step          int               `json:"step"`
-	Unordered     bool              `json:"unordered"`
 	Common        int               `json:"common"` // shingles
 	Resemblance   float64           `json:"resemblance"`
 	Uniqueness    float64           `json:"uniqueness"`
@@ -257,13 +266,13 @@ type passage struct {
 	Text  string `json:"text"` // in the spelling of A
 }
 
-func compare(p pair, rule dedup.Rule) (*comparison, error) {
+func compare(p pair, rule dedup.Rule) (*sideBySide, error) {
 	s := rule.Shingling
 	bands, err := dedup.BandsFor(rule.Similarity)
 	if err != nil {
 		return nil, usageError{Err: err}
 	}
-	c := &comparison{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Step: s.Step, Unordered: s.Unordered, Similarity: rule.Similarity, scheme: bands, rule: rule}
+	c := &sideBySide{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Similarity: rule.Similarity, scheme: bands, rule: rule}
 	c.A.read(p.names[0], p.docs[0], rule)
 	c.B.read(p.names[1], p.docs[1], rule)
 	m := dedup.Compare(&c.A.canon, &c.B.canon, s, bands)
@@ -282,7 +291,7 @@ func compare(p pair, rule dedup.Rule) (*comparison, error) {
 // left compares the text that was left out of the pages. A store has only its hash and its number
 // of words. If the hashes differ, the larger of the two numbers is the upper bound of differing
 // words.
-func (c *comparison) left(p pair, rule dedup.Rule) {
+func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	a, b := p.records[0], p.records[1]
 	if a == nil || b == nil {
 		c.LeftDiffers = leftDiffers(p.docs, rule)
@@ -334,7 +343,7 @@ func (s *side) span(first, words int) dedup.Span {
 
 // passages returns the common runs of whole words. If shingles are characters, a run has at least
 // the default length of a shingle in words.
-func (c *comparison) passages(s dedup.Shingling) []passage {
+func (c *sideBySide) passages(s dedup.Shingling) []passage {
 	k := s.K
 	if s.Unit == dedup.Chars {
 		k = dedup.DefaultShingle
@@ -347,7 +356,7 @@ func (c *comparison) passages(s dedup.Shingling) []passage {
 	return all
 }
 
-func (c *comparison) verdict(rule dedup.Rule) dedup.VerdictKind {
+func (c *sideBySide) verdict(rule dedup.Rule) dedup.VerdictKind {
 	switch {
 	case c.A.Words == 0 || c.B.Words == 0:
 		return dedup.Thin
@@ -355,14 +364,24 @@ func (c *comparison) verdict(rule dedup.Rule) dedup.VerdictKind {
 		return dedup.Exact
 	case rule.Short(c.A.Words) || rule.Short(c.B.Words):
 		return dedup.Thin
-	case c.Resemblance >= rule.Similarity:
+	case c.Resemblance >= rule.Similarity && !c.losesText(rule):
 		return dedup.Near
 	}
 	return dedup.Unique
 }
 
+// losesText reports whether a rule keeps both pages because each has text that the other lacks.
+func (c *sideBySide) losesText(rule dedup.Rule) bool {
+	if rule.Contained == 0 {
+		return false
+	}
+	var t dedup.Text
+	a, b := dedup.Runs(&t, c.A.text), dedup.Runs(&t, c.B.text)
+	return rule.Loses(a, b) && rule.Loses(b, a)
+}
+
 // remark returns information that the verdict lacks.
-func (c *comparison) remark() string {
+func (c *sideBySide) remark() string {
 	const whole = 0.9 // share of a text in another that makes it an excerpt
 	switch {
 	case c.A.Words == 0 && c.B.Words == 0:

@@ -14,7 +14,7 @@ import (
 )
 
 // printText prints the comparison as one table, and the longest passages.
-func (c *comparison) printText(w io.Writer) error {
+func (c *sideBySide) printText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range []struct {
 		letter string
@@ -44,7 +44,7 @@ func languageName(lang string) string {
 // A row is one measure.
 type row struct{ Name, Value, About string }
 
-func (c *comparison) rows() []row {
+func (c *sideBySide) rows() []row {
 	number := func(v float64) string { return fmt.Sprintf("%.4f", v) }
 	of := func(n int) string { return fmt.Sprint(n) }
 	verdict := c.meaning()
@@ -68,7 +68,7 @@ func (c *comparison) rows() []row {
 }
 
 // meaning explains the verdict.
-func (c *comparison) meaning() string {
+func (c *sideBySide) meaning() string {
 	switch same := dedup.Percent(c.Similarity) + " the same"; c.Verdict {
 	case dedup.Unique:
 		return "less than " + same
@@ -81,18 +81,12 @@ func (c *comparison) meaning() string {
 }
 
 // shingles describes the shingles.
-func (c *comparison) shingles() string {
+func (c *sideBySide) shingles() string {
 	noun := "word"
 	if c.Unit == dedup.Chars {
 		noun = "character"
 	}
 	text := "shingles of " + report.Counted(c.Shingle, noun)
-	if c.Step > 1 {
-		text += fmt.Sprintf(", every %d", c.Step)
-	}
-	if c.Unordered {
-		text += ", in any order"
-	}
 	if c.Form != dedup.Plain.String() {
 		text += ", form " + c.Form
 	}
@@ -105,7 +99,7 @@ const (
 	shownText     = 60
 )
 
-func (c *comparison) printPassages(w io.Writer) error {
+func (c *sideBySide) printPassages(w io.Writer) error {
 	if len(c.Passages) > 0 {
 		fmt.Fprintf(w, "\n%s in common\n", report.Counted(len(c.Passages), "passage"))
 	}
@@ -130,14 +124,14 @@ var compareTemplate = template.Must(report.Templates().New("compare").Parse(comp
 
 // printHTML writes one self-contained page: the measures, and both texts side by side, block by
 // block, with the differences marked.
-func (c *comparison) printHTML(w io.Writer) error {
+func (c *sideBySide) printHTML(w io.Writer) error {
 	type shown struct {
 		*side
 		Letter string
 	}
 	guard := harmless.HTML(w)
 	err := compareTemplate.Execute(guard, struct {
-		*comparison
+		*sideBySide
 		Rows   []row
 		Sides  []shown
 		Beside report.Sides

@@ -91,6 +91,8 @@ func allSuggestions() (all []suggestions) {
 		switch {
 		case c.name == "completion":
 			cc.args.words = []string{"bash", "zsh", "fish"}
+		case c.name == "config":
+			cc.args.words = commandNames()
 		case c.name == "man":
 			cc.args.folders = true
 		case strings.Trim(c.args, "[flags] ") != "":
@@ -109,7 +111,7 @@ func suggestionOf(value string) suggestion {
 	case "DIR", "STORE":
 		return suggestion{folders: true}
 	case "STATE":
-		return suggestion{words: stateNames()}
+		return suggestion{words: append(stateNames(), "all")}
 	case "STATES":
 		words := []string{"all"}
 		for _, s := range session.Retried {
@@ -124,10 +126,12 @@ func suggestionOf(value string) suggestion {
 		return suggestion{words: measureNames()}
 	case "PART":
 		return suggestion{words: append([]string{aboutAll, "pages"}, audit.Names()...)}
+	case "WHAT":
+		return suggestion{words: []string{"thin", "ai-train=no", "ai-input=no", "search=no"}}
 	case "AGE":
 		return suggestion{words: []string{"due"}}
 	}
-	if strings.Contains(value, "|") || value == "thin" {
+	if strings.Contains(value, "|") {
 		return suggestion{words: strings.Split(value, "|")}
 	}
 	return suggestion{}

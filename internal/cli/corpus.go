@@ -48,8 +48,9 @@ type reading struct {
 	passed report.Passed // skipped files, and skipped records of archives
 }
 
-// namedBad is how many bad records are printed. More would not help the user.
-const namedBad = 20
+// namedBad is how many bad records are printed. More would not help the user, because one wrong flag
+// makes all records bad in the same way.
+const namedBad = 3
 
 // missed counts a file or folder that cannot be read, and prints the error.
 func (r *reading) missed(err error) {
@@ -79,7 +80,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 func (r *reading) help(bad *corpus.BadError) string {
 	switch {
 	case errors.Is(bad, corpus.ErrNoText):
-		return "; name the right field with --text-field"
+		return "; name the right one with --text-field"
 	case errors.Is(bad, corpus.ErrTooLong):
 		return "; use a larger --memory to read larger records"
 	}

@@ -95,6 +95,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
 	f.rule.addLinksFlag(flags)
+	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
 	flags.Var(&f.prefer, "prefer", "`REGEXP` pages whose URL matches lead their duplicates (repeatable, best first; default: the order of seeds)")
@@ -207,11 +208,16 @@ func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output,
 			return sum, err
 		}
 	}
+	if s.folder != nil {
+		if err := configOf(f.rule.flags).keepIn(*f.store); err != nil {
+			return sum, err
+		}
+	}
 	stop := s.answer("skink crawl", func(err error) { out.Say("%v", err) })
 	asked, release := con.asked(stdinIsSeeds)
 	defer release()
 	out.Asked = asked
-	sum, err = session.Run(ctx, &s.Store, opt, out)
+	sum, err = session.Run(ctx, &s.NamedStore, opt, out)
 	return sum, errors.Join(err, stop())
 }
 
@@ -250,7 +256,7 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 	}
 	stop := s.answer("skink crawl", func(err error) { out.Say("%v", err) })
 	defer func() { err = keepFirst(err, stop()) }()
-	return session.Replay(ctx, &s.Store, opt, out, files)
+	return session.Replay(ctx, &s.NamedStore, opt, out, files)
 }
 
 // parallelShared is the number of pages processed at once if the store is on a server. Most of them
@@ -267,6 +273,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 		o.Parallel = parallelShared
 	}
 	f.private.allow(o)
+	o.Hosts = configOf(f.rule.flags).hosts()
 	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.list
 	opt.Learn, opt.Budget = bool(f.learning.learn), bool(f.learning.budget)
 	opt.Metrics, opt.Build, opt.DelayChosen, opt.Resume = f.metrics.full, readBuild(), f.rule.flags.Changed("delay"), f.resume
@@ -293,6 +300,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if o.Scope, err = crawler.NewScope(f.scope, f.include.list, f.exclude.list); err != nil {
 		return opt, args, err
 	}
+	o.Scope.Obey(o.Hosts)
 	if frontier.HasScheme(opt.Feed) {
 		if opt.Index, err = credentials(); err != nil {
 			return opt, args, err
@@ -307,19 +315,31 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 
 // agent returns the user agent with the contact. It fails for text that cannot be sent in a header.
 func (f *crawlFlags) agent() (string, error) {
-	printable := func(s string) bool {
-		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
-	}
 	agent := f.opt.Crawl.UserAgent
+	if err := checkAgent(agent); err != nil {
+		return "", err
+	}
 	switch {
-	case agent == "":
-		return "", usagef("--user-agent is empty: omit it, or name a contact")
-	case !printable(agent):
-		return "", usagef("--user-agent %q: use printable ASCII characters only", agent)
 	case f.contact == "":
 		return agent, nil
 	case !printable(f.contact) || strings.ContainsAny(f.contact, "() ") || !strings.Contains(f.contact, "@") && !strings.Contains(f.contact, "://"):
 		return "", usagef("--contact %q: try a URL, such as https://example.org/crawler, or an email address", f.contact)
 	}
 	return agent + " (+" + f.contact + ")", nil
+}
+
+// checkAgent refuses a user agent that is empty or cannot be sent.
+func checkAgent(agent string) error {
+	switch {
+	case agent == "":
+		return usagef("--user-agent is empty: omit it, or name a contact")
+	case !printable(agent):
+		return usagef("--user-agent %q: use printable ASCII characters only", agent)
+	}
+	return nil
+}
+
+// printable reports whether a text consists of printable ASCII characters.
+func printable(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -30,16 +30,16 @@ var dedupCommand = command{
 	short: "find duplicates among files",
 	long: `
 Compares the texts of files and folders as a crawl compares pages, and prints a report. It
-reads HTML, Markdown, JSON Lines, Parquet, web archives and plain text in UTF-8, also
-compressed with gzip or zstd; - is standard input. --unique and --duplicates write the
+reads HTML, PDF, DOCX, ODT, EPUB, Markdown, JSON Lines, Parquet, web archives and plain
+text in UTF-8, also compressed with gzip or zstd; - is standard input. --unique and --duplicates write the
 records to files instead.`,
 	more: `
 A file is JSON Lines if its name ends in .jsonl or .ndjson, or if its first line is an
 object with a text. The fields of the text and of the name are found by their usual names,
 or given by --text-field and --id-field.
 
-In a folder, only HTML, Markdown, JSON Lines and text files are read, such as *.txt and
-README. Hidden files are skipped. Other files are counted by kind; --include reads them.
+In a folder, only HTML, documents such as PDF, Markdown, JSON Lines and text files are
+read, such as *.txt and README. Hidden files are skipped. Other files are counted by kind; --include reads them.
 Files and records that cannot be read are counted, and the files are named. If two lines
 have one name, the second is called "NAME (FILE:LINE)". With --store, a text that the store
 has under its name counts as known; a different text is a new visit.
@@ -67,6 +67,7 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f := &dedupFlags{}
 	flags.StringVar(&f.store, "store", "", "`STORE` store for the result, a folder or a postgres:// address (default: a temporary one)")
 	f.rule = addRuleFlags(flags)
+	f.rule.addDocumentsFlag(flags, true)
 	f.corpus = addCorpusFlags(flags)
 	f.records = addCorpusOutFlags(flags)
 	f.keep = addKeepFlags(flags)
@@ -204,7 +205,8 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 	if err != nil {
 		return err
 	}
-	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Memory: *d.memory})
+	in.Documents = session.DocumentsOf(set, *d.memory)
+	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Memory: *d.memory, Documents: in.Documents})
 	if err != nil {
 		return err
 	}

@@ -99,9 +99,12 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	if err != nil {
 		return set, err
 	}
-	if err := d.rule.wanted().Fits(set, d.keep.against); err != nil {
+	wanted := d.rule.wanted()
+	wanted.Insist = slices.DeleteFunc(wanted.Insist, func(flag string) bool { return flag == "documents" })
+	if err := wanted.Fits(set, d.keep.against); err != nil {
 		return set, err
 	}
+	set.Documents = wanted.Documents                      // which files are read does not depend on the store
 	set.Markdown, set.SkipTexts = store.NoMarkdown, false // new texts are not kept
 	if d.keep.contained() > 0 {
 		set.Contained = d.keep.contained()

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +13,7 @@ import (
 
 	"skink/crawler"
 	"skink/dedup"
+	"skink/document"
 	"skink/extract"
 	"skink/frontier"
 	"skink/internal/corpus"
@@ -25,7 +27,8 @@ var extractCommand = command{
 	args:  "[flags] PAGE...",
 	short: "print the main text of pages",
 	long: `
-Prints the main text of files, URLs or standard input (-), as a crawl would extract it. Of a
+Prints the main text of pages and documents (PDF, DOCX, ODT, EPUB) in files, URLs or
+standard input (-), as a crawl would extract it. Of a
 web archive (WARC or WET, compressed or not) it prints the main text of every page. Input
 without text is named on standard error, and the exit code is then 1. A URL is fetched at
 once, without reading robots.txt.
@@ -84,7 +87,7 @@ func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	return f.run
 }
 
-func (f *extractFlags) run(ctx context.Context, con Console, args []string) error {
+func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err error) {
 	switch {
 	case len(args) == 0:
 		return usagef("extract: no file or URL is named: try skink extract --help")
@@ -102,18 +105,20 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) erro
 	if err := checkURLs(args); err != nil {
 		return err
 	}
+	documents := document.NewReader(document.Options{})
+	defer func() { err = keepFirst(err, documents.Close()) }()
 	out := bufio.NewWriter(con.Out)
 	failed := 0
 	for _, name := range args {
 		in, err := await(ctx, func() (io.ReadCloser, error) { return archiveOf(&con, name) })
 		if err == nil && in != nil {
-			lost, err := f.archived(ctx, con, out, in, name)
+			lost, err := f.archived(ctx, con, documents, out, in, name)
 			if failed += lost; err != nil {
 				return keepFirst(out.Flush(), err)
 			}
 			continue
 		}
-		doc, err := readPage(ctx, con, f.options(), f.private, name)
+		doc, err := readPage(ctx, con, documents, f.options(), f.private, name)
 		if ctx.Err() != nil {
 			return keepFirst(out.Flush(), ctx.Err())
 		}
@@ -203,7 +208,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 }
 
 // archived prints the main text of the pages of a web archive, and the records that it cannot read.
-func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
+func (f *extractFlags) archived(ctx context.Context, con Console, documents *document.Reader, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {
 		return 0, usagef("extract: --html takes one page, and %s is a web archive: try --json", name)
@@ -217,8 +222,15 @@ func (f *extractFlags) archived(ctx context.Context, con Console, out io.Writer,
 		if p.Problem != "" || p.Location != "" {
 			return nil
 		}
-		doc, err := f.options().Parse(p.Body, p.Header.Get("Content-Type"))
-		if err != nil {
+		doc, err := documents.Parse(ctx, f.options(), p.Body, p.Header.Get("Content-Type"))
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, new(*document.Error)):
+			fmt.Fprintf(con.Err, "skink: %s: %s\n", p.Item.URL, harmless.Error(err))
+			failed++
+			return nil
+		case err != nil:
 			return nil // skip pictures and the like, which are frequent in archives
 		}
 		return f.print(out, p.Item.URL, doc)

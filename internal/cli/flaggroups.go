@@ -22,7 +22,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "What to crawl",
 			example: `skink crawl --scope prefix --exclude '\.php' --max-pages 1000 https://example.org/docs/`,
 			common:  "scope exclude max-pages recrawl",
-			rare: "include render max-depth max-time max-bytes max-host-pages max-host-bytes sitemaps from add retry " +
+			rare: "include documents render max-depth max-time max-bytes max-host-pages max-host-bytes sitemaps from add retry " +
 				"recrawl-least recrawl-most gone-after check-assets check-external",
 		},
 		{
@@ -35,7 +35,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink crawl --similarity 0.9 --on-duplicate skip https://example.org/ https://example.com/",
 			common:  "similarity on-duplicate",
-			rare:    "prefer min-words shingle unit step unordered form scheme",
+			rare:    "prefer min-words shingle unit form scheme",
 		},
 		{
 			heading: "Output",
@@ -47,7 +47,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Storage",
 			example: "skink crawl --store docs --warc archive https://example.org/",
 			common:  "store",
-			rare:    "warc warc-size warc-digest links",
+			rare:    "config warc warc-size warc-digest links",
 		},
 		{
 			heading: "Advanced",
@@ -61,13 +61,13 @@ var flagGroups = map[string][]flagGroup{
 			heading: "What to read",
 			example: "skink dedup --text-field abstract --id-field doi papers.jsonl.zst",
 			common:  "include exclude text-field id-field",
-			rare:    "strict max-bad",
+			rare:    "documents strict max-bad",
 		},
 		{
 			heading: "Duplicates",
 			example: "skink dedup --keep longest --unique kept.jsonl pages.jsonl",
 			common:  "similarity keep against",
-			rare:    "rule containment min-words shingle unit step unordered form scheme",
+			rare:    "rule containment min-words shingle unit form scheme",
 		},
 		{
 			heading: "Output",
@@ -79,7 +79,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Storage and advanced",
 			example: "skink dedup --store corpus --memory 4GB texts",
 			common:  "store",
-			rare:    "memory help",
+			rare:    "config memory help",
 		},
 	},
 	"compare": {
@@ -92,7 +92,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink compare --similarity 0.9 testdata/site/nature/fog.html testdata/site/print/fog.html",
 			common:  "similarity min-words",
-			rare:    "shingle unit step unordered form scheme profile",
+			rare:    "shingle unit form scheme profile config",
 		},
 		{
 			heading: "Output",
@@ -118,7 +118,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink export --complete --strip-repeated --out pages.jsonl",
 			common:  "complete strip-repeated",
-			rare:    "whole-text similarity help",
+			rare:    "whole-text similarity config help",
 		},
 	},
 }

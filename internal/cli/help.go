@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"skink/docs"
+	"skink/feed"
 	"skink/store"
 )
 
@@ -34,6 +36,9 @@ func (c command) newFlags() (*pflag.FlagSet, runFunc) {
 	flags.SortFlags = false
 	flags.Usage = func() {}
 	body := c.setup(flags)
+	if flags.HasFlags() {
+		addConfigFlag(flags)
+	}
 	flags.BoolP("help", "h", false, "print this help")
 	return flags, body
 }
@@ -181,11 +186,14 @@ func topics() (all []topic) {
 		first, _, _ := strings.Cut(string(text), "\n")
 		all = append(all, topic{strings.TrimSuffix(name, ".md"), strings.TrimSpace(strings.TrimLeft(first, "#"))})
 	}
-	return append(all, topic{glossary, "Words for the states of URLs and pages"})
+	return append(all, topic{glossary, "Words for the states of URLs and pages"}, topic{schema, "The fields of a feed"})
 }
 
 // glossary is the name of the topic that is made of the terms of package store.
 const glossary = "glossary"
+
+// schema is the name of the topic that describes the fields of a feed.
+const schema = "schema"
 
 // A glossaryPart is a table of the glossary.
 type glossaryPart struct {
@@ -222,6 +230,9 @@ func termLines(terms []store.Term) string {
 	return strings.Join(lines, "\n")
 }
 
+// picture finds the pictures of a page of the manual. A terminal cannot show them.
+var picture = regexp.MustCompile(`(?m)^!\[.*\]\(.*\)\n\n?`)
+
 // help runs skink help: the manual, the help of a command, or a topic.
 func help(w io.Writer, args []string) error {
 	words := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
@@ -243,10 +254,15 @@ func help(w io.Writer, args []string) error {
 			return nil
 		}
 		if t.name == words[0] {
-			text, err := fs.ReadFile(docs.Pages, t.name+".md")
-			if err == nil {
-				_, err = w.Write(text)
+			text := feed.Schema
+			if t.name != schema {
+				page, err := fs.ReadFile(docs.Pages, t.name+".md")
+				if err != nil {
+					return err
+				}
+				text = string(page)
 			}
+			_, err := io.WriteString(w, picture.ReplaceAllString(text, ""))
 			return err
 		}
 		names = append(names, t.name)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"skink/crawler"
+	"skink/document"
 	"skink/extract"
 	"skink/internal/archive"
 	"skink/internal/corpus"
@@ -49,7 +50,9 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer
 	case page == nil || page.Item.URL != r.URL || len(page.Body) == 0:
 		return fmt.Errorf("the archive file %s does not contain it", r.Archive.File)
 	}
-	doc, err := extract.Options{Page: true}.Parse(page.Body, page.Header.Get("Content-Type"))
+	documents := document.NewReader(document.Options{})
+	defer documents.Close()
+	doc, err := documents.Parse(ctx, extract.Options{Page: true}, page.Body, page.Header.Get("Content-Type"))
 	if err != nil {
 		return fmt.Errorf("parse the page in the archive file %s: %w", r.Archive.File, err)
 	}

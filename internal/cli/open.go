@@ -28,7 +28,7 @@ func addStoreFlag(flags *pflag.FlagSet) *string {
 
 // A writeStore is a store that is open for writing.
 type writeStore struct {
-	session.Store
+	session.NamedStore
 	folder *badger.Store // nil: it is on a server
 }
 
@@ -41,14 +41,14 @@ func openStore(ctx context.Context, name string, create bool, files int) (*write
 			return nil, err
 		}
 		collectSeldom()
-		return &writeStore{Store: session.Store{Store: s, Name: at.String(), Shared: true}}, nil
+		return &writeStore{NamedStore: session.NamedStore{Store: s, Name: at.String(), Shared: true}}, nil
 	}
 	s, err := open(name, badger.Options{Create: create, Files: files})
 	if err != nil {
 		return nil, err
 	}
 	size := func() (size, free int64) { return disk.Use(name), s.Free() }
-	return &writeStore{session.Store{Store: s, Name: name, Disk: size}, s}, nil
+	return &writeStore{session.NamedStore{Store: s, Name: name, Disk: size}, s}, nil
 }
 
 // isShared reports whether a store is on a server, so that several workers can share it.

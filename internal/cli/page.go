@@ -11,6 +11,7 @@ import (
 
 	"skink/crawler"
 	"skink/crawler/wire"
+	"skink/document"
 	"skink/extract"
 	"skink/frontier"
 	"skink/internal/corpus"
@@ -19,7 +20,7 @@ import (
 )
 
 // readPage reads the page of an argument: a file, a URL, or - for standard input.
-func readPage(ctx context.Context, con Console, options extract.Options, private *privateHosts, name string) (*extract.Document, error) {
+func readPage(ctx context.Context, con Console, documents *document.Reader, options extract.Options, private *privateHosts, name string) (*extract.Document, error) {
 	var body []byte
 	var kind string
 	var err error
@@ -38,7 +39,7 @@ func readPage(ctx context.Context, con Console, options extract.Options, private
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(options, name, body, kind)
+	return pageOf(ctx, documents, options, name, body, kind)
 }
 
 // checkURLs refuses URLs that a crawl would refuse as seeds. Call it before anything is read.
@@ -54,8 +55,12 @@ func checkURLs(names []string) error {
 }
 
 // pageOf extracts a page from the bytes of a file or an answer.
-func pageOf(options extract.Options, name string, body []byte, kind string) (*extract.Document, error) {
-	doc, err := options.Parse(body, kind)
+func pageOf(ctx context.Context, documents *document.Reader, options extract.Options, name string, body []byte, kind string) (*extract.Document, error) {
+	doc, err := documents.Parse(ctx, options, body, kind)
+	var unreadable *document.Error
+	if errors.As(err, &unreadable) {
+		return nil, fmt.Errorf("%s: %w", name, unreadable)
+	}
 	if errors.Is(err, extract.ErrNotText) {
 		return nil, fmt.Errorf("%s has no text: it is %s", name, extract.MediaType(body, kind))
 	}

@@ -225,7 +225,7 @@ func addFormFlags(flags *pflag.FlagSet) *formFlags {
 }
 
 // given reports whether one of these flags is set.
-func (f *formFlags) given() bool { return f.flags.Changed("format") || f.flags.Changed("top") }
+func (f *formFlags) given() bool { return typed(f.flags, "format") || typed(f.flags, "top") }
 
 func (f *formFlags) options() report.Options { return report.Options{Format: f.format, Top: f.top} }
 
@@ -261,7 +261,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	if how.wholeText && !how.complete {
 		return usagef("--whole-text needs --complete: give both")
 	}
-	if how.flags.Changed("similarity") && !how.complete {
+	if typed(how.flags, "similarity") && !how.complete {
 		return usagef("--similarity needs --complete: give both")
 	}
 	s, err := openToRead(ctx, dir, con.Err)

@@ -13,9 +13,13 @@ import (
 // A givenFlag is a flag of the command line in the form in which it can be typed again.
 type givenFlag struct{ name, text string }
 
-// givenFlags returns the flags of a command line, in order.
+// givenFlags returns the flags of a command line, in order. Those of a configuration file are left
+// out.
 func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 	flags.Visit(func(f *pflag.Flag) {
+		if !typed(flags, f.Name) {
+			return // of the configuration, which is read again
+		}
 		values := []string{f.Value.String()}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			values = list.GetSlice()

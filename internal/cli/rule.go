@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
+	"skink/document"
 	"skink/internal/session"
 	"skink/store"
 )
@@ -21,6 +22,7 @@ type ruleFlags struct {
 	pictures    bool   // the same
 	links       onOff  // the same
 	onDuplicate string // the same
+	documents   onOff  // of skink crawl and skink dedup
 }
 
 // addOnDuplicateFlag adds --on-duplicate, which a store keeps too.
@@ -34,9 +36,15 @@ func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
 	flags.Var(&r.links, "links", "store the links of pages, so that a report can say what links to a URL")
 }
 
-// ruleFlagNames are the flags that addRuleFlags, addMarkdownFlags, addLinksFlag and
+// addDocumentsFlag adds --documents, which a store keeps too.
+func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
+	r.documents = onOff(on)
+	flags.Var(&r.documents, "documents", "read the text of PDF, DOCX, ODT and EPUB files")
+}
+
+// ruleFlagNames are the flags that addRuleFlags, addMarkdownFlags, addLinksFlag, addDocumentsFlag and
 // addOnDuplicateFlag add: a store keeps their values.
-var ruleFlagNames = []string{"similarity", "shingle", "unit", "step", "unordered", "form", "scheme", "min-words", "markdown", "pictures", "links", "on-duplicate"}
+var ruleFlagNames = []string{"similarity", "shingle", "unit", "form", "scheme", "min-words", "markdown", "pictures", "links", "documents", "on-duplicate"}
 
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	r := &ruleFlags{flags: flags, links: true, set: session.DefaultSettings()}
@@ -46,8 +54,6 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 		fmt.Sprintf("least resemblance of a near-duplicate, %.2f to 1", dedup.LeastSimilarity()))
 	flags.Var(&r.shingle, "shingle", "words (or --unit) in a shingle")
 	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "unit of a shingle")
-	flags.Var(whole(&set.Step, 1, "1"), "step", "units from the start of one shingle to the start of the next, at most --shingle")
-	flags.BoolVar(&set.Unordered, "unordered", false, "ignore the order of units inside a shingle")
 	flags.StringVar(&set.Form, "form", set.Form, "`FORM` words to compare: plain, or some of nofunction, noadjectives, singular, stem, joined by commas")
 	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "how candidates are found")
 	flags.Var(whole(&set.MinWords, 0, "0 to compare every page that has a word"), "min-words", "pages with fewer words are thin and are not compared")
@@ -75,6 +81,9 @@ func (r *ruleFlags) keeps() store.Markdown {
 func (r *ruleFlags) settings() store.Settings {
 	set := r.set
 	set.Shingle, set.Markdown, set.NoLinks, set.SkipTexts = r.shingle.units, r.keeps(), !bool(r.links), r.onDuplicate == session.Skip
+	if r.documents {
+		set.Documents = document.Version
+	}
 	return set
 }
 
@@ -118,8 +127,6 @@ func (r *ruleFlags) over(has store.Settings) store.Settings {
 		"similarity": func() { has.Similarity = given.Similarity },
 		"shingle":    func() { has.Shingle = given.Shingle },
 		"unit":       func() { has.Unit = given.Unit },
-		"step":       func() { has.Step = given.Step },
-		"unordered":  func() { has.Unordered = given.Unordered },
 		"form":       func() { has.Form = given.Form },
 		"scheme":     func() { has.Scheme = given.Scheme },
 		"min-words":  func() { has.MinWords = given.MinWords },

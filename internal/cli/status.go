@@ -26,7 +26,7 @@ var statusCommand = command{
 	args:  "[flags]",
 	short: "print the progress of a crawl",
 	long: `
-Counts the URLs of a store by state, or lists the URLs of one state with the reason:
+Counts the URLs of a store by state, or lists the URLs of some states with the reasons:
 
 ` + termLines(store.URLStates()) + `
 
@@ -35,7 +35,7 @@ share, it also lists the workers: their hosts and their speed.
 
 Example: what could not be fetched, and why
 
-  skink status --urls failed`,
+  skink status --urls failed,given-up,blocked,postponed`,
 	setup: setupStatus,
 }
 
@@ -50,7 +50,7 @@ type statusFlags struct {
 
 func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &statusFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.urls, "urls", "", "`STATE` list the URLs of a state: pending, fetched, redirected, blocked, postponed, failed, given-up or outside")
+	flags.StringVar(&f.urls, "urls", "", "`STATE` list the URLs of these states: pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all")
 	flags.StringVar(&f.learned, "learned", "", "`HOST` print what the crawl learned about the URLs of a host, with the evidence")
 	flags.StringVar(&f.forget, "forget", "", "`HOST` forget what the crawl learned about a host; a later run fetches what was postponed")
 	f.format = "text"
@@ -59,12 +59,12 @@ func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 }
 
 func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err error) {
-	asked := slices.IndexFunc(session.States, func(s session.NamedState) bool { return s.Name == f.urls })
+	asked, err := statesNamed(f.urls)
 	switch {
 	case len(args) > 0:
 		return usagef("unexpected argument %q: name a store with --store", args[0])
-	case f.urls != "" && asked < 0:
-		return usagef("--urls %q: try pending, fetched, redirected, blocked, postponed, failed, given-up or outside", f.urls)
+	case err != nil:
+		return err
 	case f.urls != "" && f.learned != "" || f.forget != "" && f.urls+f.learned != "":
 		return usagef("--urls, --learned and --forget exclude each other")
 	}
@@ -81,7 +81,7 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 	if f.learned != "" {
 		err = printLearned(ctx, out, s, hostNamed(f.learned), f.format == "json")
 	} else if f.urls != "" {
-		err = listURLs(ctx, out, s, session.States[asked], f.format == "json")
+		err = listURLs(ctx, out, s, asked, f.format == "json")
 	} else {
 		err = printStatus(ctx, out, s, f.format == "json")
 	}
@@ -196,9 +196,29 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	return st, nil
 }
 
+// statesNamed returns the states in a list of names, separated by commas. It returns none for "".
+func statesNamed(list string) ([]session.NamedState, error) {
+	switch list {
+	case "":
+		return nil, nil
+	case "all":
+		return session.States, nil
+	}
+	var states []session.NamedState
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(session.States, func(s session.NamedState) bool { return s.Name == strings.TrimSpace(name) })
+		if i < 0 {
+			return nil, usagef("--urls %q: try pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all", name)
+		}
+		states = append(states, session.States[i])
+	}
+	return states, nil
+}
+
 // An urlStatus is a line of skink status --urls.
 type urlStatus struct {
 	URL      string `json:"url"`
+	State    string `json:"state"`
 	Status   int    `json:"status,omitempty"`
 	Problem  string `json:"problem,omitempty"`
 	Detail   string `json:"detail,omitempty"`
@@ -208,26 +228,46 @@ type urlStatus struct {
 	At time.Time `json:"at,omitzero"` // of the last visit
 }
 
-// listURLs lists the URLs in a state, with the reason from their records. For pending URLs and
-// those outside the scope it prints only the URL.
-func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked session.NamedState, asJSON bool) error {
-	state := asked.State
+// outsideDetail says why a URL is in the state outside. The store does not keep which of the flags
+// leaves a URL out.
+const outsideDetail = "left out by --scope, --include, --exclude or --max-depth"
+
+// listURLs lists the URLs in some states, with the reasons from their records. A line of text names
+// the state if several were asked for.
+func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked []session.NamedState, asJSON bool) error {
 	print := func(u urlStatus) error {
 		if asJSON {
 			return writeLine(out, u)
 		}
-		_, err := fmt.Fprintln(out, strings.TrimSuffix(harmless.Line(u.URL)+"\t"+harmless.Line(u.why()), "\t"))
+		columns := []string{harmless.Line(u.URL), harmless.Line(u.why())}
+		if len(asked) > 1 {
+			columns = slices.Insert(columns, 1, u.State)
+		}
+		_, err := fmt.Fprintln(out, strings.TrimRight(strings.Join(columns, "\t"), "\t"))
 		return err
 	}
-	if state == frontier.Pending || state == frontier.Outside {
-		for url, err := range s.URLs(ctx, state) {
+	var recorded []session.NamedState // states whose URLs have records
+	for _, state := range asked {
+		line := urlStatus{State: state.Name}
+		switch state.State {
+		case frontier.Pending:
+		case frontier.Outside:
+			line.Detail = outsideDetail
+		default:
+			recorded = append(recorded, state)
+			continue
+		}
+		for url, err := range s.URLs(ctx, state.State) {
 			if err != nil {
 				return err
 			}
-			if err := print(urlStatus{URL: url}); err != nil {
+			line.URL = url
+			if err := print(line); err != nil {
 				return err
 			}
 		}
+	}
+	if len(recorded) == 0 {
 		return nil
 	}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
@@ -235,10 +275,11 @@ func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked session.
 			return err
 		}
 		r := &page.Record
-		if r.End() != state || asked.Later != (r.Kind == store.Later) {
+		i := slices.IndexFunc(recorded, func(n session.NamedState) bool { return r.End() == n.State && n.Later == (r.Kind == store.Later) })
+		if i < 0 {
 			continue
 		}
-		if err := print(urlStatus{r.URL, r.Status, r.Problem, r.Detail, r.Tries, r.Location, r.Visited().UTC()}); err != nil {
+		if err := print(urlStatus{r.URL, recorded[i].Name, r.Status, r.Problem, r.Detail, r.Tries, r.Location, r.Visited().UTC()}); err != nil {
 			return err
 		}
 	}

@@ -150,7 +150,7 @@ func (f *tuneFlags) check() error {
 		}
 	}
 	for _, k := range f.shingles {
-		if err := (dedup.Shingling{Unit: dedup.Words, K: k, Step: 1}).Check(); err != nil {
+		if err := (dedup.Shingling{Unit: dedup.Words, K: k}).Check(); err != nil {
 			return usagef("--shingle %d: %w", k, err)
 		}
 	}
@@ -241,7 +241,7 @@ func readSide(con Console, side string, path, text *string, dir string) (*extrac
 		if err != nil {
 			return nil, err
 		}
-		return pageOf(extract.Options{}, name, body, corpus.TypeOf(name))
+		return pageOf(context.Background(), nil, extract.Options{}, name, body, corpus.TypeOf(name))
 	case text != nil && path == nil:
 		return extract.Parse([]byte(*text), "text/plain; charset=utf-8")
 	}
@@ -267,7 +267,7 @@ func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
 			lengths = triedShingles[dedup.Unit(unit)]
 		}
 		for _, k := range lengths {
-			all = append(all, dedup.Shingling{Unit: dedup.Unit(unit), K: k, Step: 1})
+			all = append(all, dedup.Shingling{Unit: dedup.Unit(unit), K: k})
 		}
 	}
 	return all

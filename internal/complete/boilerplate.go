@@ -160,7 +160,7 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 
 // shorten applies what was learned. From then on a text is found by its remaining part, or by all
 // of it if too little remains.
-func (c *comparison) shorten(ctx context.Context, least float64) error {
+func (c *matcher) shorten(ctx context.Context, least float64) error {
 	c.join = nil // make room for the new one
 	order := c.count(c.short())
 	err := c.w.readAll(ctx, c.short(), c.w.shortenText, c.w.counted(func(i int, s dedup.Set) {
@@ -194,7 +194,7 @@ func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set 
 
 // joinMixed makes the join for pairs in which one text was shortened and the other has too little
 // left. Both are compared whole, so this join has the whole of each shortened text.
-func (c *comparison) joinMixed(ctx context.Context, least float64) error {
+func (c *matcher) joinMixed(ctx context.Context, least float64) error {
 	c.mixed = nil
 	skip, shorter, bare := c.short(), false, false
 	for i := range c.w.texts {

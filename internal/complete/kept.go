@@ -35,8 +35,8 @@ import (
 // finds on the same pages.
 const keptVersion = 3
 
-// A keptComparison is the cached form: JSON, compressed like texts, so that damage is detected.
-type keptComparison struct {
+// A keptMatches is the cached form: JSON, compressed like texts, so that damage is detected.
+type keptMatches struct {
 	State        string         `json:"state"`
 	Similarities []float64      `json:"similarities"`
 	Hosts        []*boilerplate `json:"hosts"`
@@ -84,7 +84,7 @@ func keptWith(rule dedup.Rule, asked []float64) []float64 {
 
 // remember caches the result of a comparison.
 func (w *Whole) remember(ctx context.Context, found *dedup.Taken) error {
-	k := keptComparison{State: w.state, Similarities: found.Similarities(), Hosts: w.hosts}
+	k := keptMatches{State: w.state, Similarities: found.Similarities(), Hosts: w.hosts}
 	for _, p := range found.Pairs() {
 		k.Leaders, k.Texts, k.Resemblances = append(k.Leaders, p.Leader), append(k.Texts, p.Text), append(k.Resemblances, p.Resemblance)
 	}
@@ -106,7 +106,7 @@ func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken
 	if err != nil {
 		return nil
 	}
-	var k keptComparison
+	var k keptMatches
 	if json.Unmarshal(b, &k) != nil || k.State != w.state || len(k.Leaders) != len(k.Texts) || len(k.Leaders) != len(k.Resemblances) {
 		return nil
 	}

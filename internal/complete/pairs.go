@@ -48,7 +48,7 @@ type textPair struct {
 
 // similar finds the pairs of texts that resemble each other enough.
 func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
-	c, err := newComparison(ctx, w, w.rule.Similarity)
+	c, err := newMatcher(ctx, w, w.rule.Similarity)
 	if err != nil {
 		return nil, err
 	}

@@ -134,14 +134,14 @@ func compare(ctx context.Context, s store.Reader, opt Options, similarities ...f
 func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
 	least := similarities[0]
 	if w.wholeText {
-		c, err := newComparison(ctx, w, least)
+		c, err := newMatcher(ctx, w, least)
 		if err != nil {
 			return nil, err
 		}
 		return w.cluster(ctx, c, similarities)
 	}
 	crawls := []float64{w.rule.Similarity}
-	c, err := newComparison(ctx, w, crawls[0])
+	c, err := newMatcher(ctx, w, crawls[0])
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (w *Whole) group(pages []ranked) {
 }
 
 // cluster finds the clusters at some similarities, none of which is below that of the comparison.
-func (w *Whole) cluster(ctx context.Context, c *comparison, similarities []float64) (*dedup.Taken, error) {
+func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64) (*dedup.Taken, error) {
 	step := w.progress.next(len(w.texts))
 	return dedup.Clusters(len(w.texts), similarities, func(leader int, from []float64, take func(int, float64)) (err error) {
 		step(leader)

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"skink/crawler"
+	"skink/document"
 	"skink/extract"
 	"skink/warc"
 )
@@ -65,7 +67,7 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 			}
 			continue
 		}
-		one := &Record{Input: i.name, Line: n, archived: &archived{rec.Header, rec.Offset, info, infoBlock}}
+		one := &Record{Input: i.name, Line: n, archived: &archived{rec.Header, rec.Offset, info, infoBlock}, documents: in.Documents}
 		one.Raw, err = io.ReadAll(io.LimitReader(rec.Block, int64(in.maxRecord())+1))
 		damage, damaged = errors.AsType[*warc.Damage](err)
 		switch {
@@ -88,7 +90,7 @@ func (a *archived) record(block []byte) *warc.Record {
 }
 
 // text returns the text of a record.
-func (a *archived) text(ask extract.Options, block []byte) (Text, error) {
+func (a *archived) text(ctx context.Context, documents *document.Reader, ask extract.Options, block []byte) (Text, error) {
 	rec := a.record(block)
 	if name, ok := warc.NameOf(rec.URI()); ok && rec.Type() == warc.Conversion {
 		return textOf(ask, name, block, "text/plain; charset=utf-8"), nil
@@ -106,9 +108,9 @@ func (a *archived) text(ask extract.Options, block []byte) (Text, error) {
 	case page.Location != "":
 		return Text{}, &PassedError{Kind: "redirect"}
 	}
-	t := textOf(ask, page.Item.URL, page.Body, page.Header.Get("Content-Type"))
+	t, err := fileText(ctx, documents, ask, page.Item.URL, page.Body, page.Header.Get("Content-Type"))
 	t.Header = page.Header
-	return t, nil
+	return t, err
 }
 
 // isArchive reports whether a file name is that of a web archive.

@@ -60,7 +60,7 @@ func texts(dir string, in *Inputs) (got []string, err error) {
 			return got, err
 		}
 		said := "nothing"
-		text, err := r.Text(extract.Options{})
+		text, err := r.Text(context.Background(), extract.Options{})
 		if text.Doc != nil {
 			said = text.Doc.Text
 		}
@@ -191,9 +191,9 @@ func TestFields(t *testing.T) {
 		{Fields{}, `{"url":true,"text":"t"}`, `f.jsonl, line 1: "url" is a boolean instead of a string: bad`},
 		{Fields{}, `["a"]`, `f.jsonl, line 1: array instead of an object: try {"url","text"} or {"url","html"}: bad`},
 		{Fields{}, `null`, `f.jsonl, line 1: null instead of an object: try {"url","text"} or {"url","html"}: bad`},
-		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing: bad`},
-		{Fields{ID: "doi"}, `{"text":"t"}`, `f.jsonl, line 1: "doi" is missing: bad`},
-		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: it has no field that usually contains a text: it has no "text", "content", "body", "raw_content", "document", "html" or "raw_html": bad`},
+		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing; the record has "text": bad`},
+		{Fields{ID: "doi"}, `{"z":1,"text":"t"}`, `f.jsonl, line 1: "doi" is missing; the record has "text", "z": bad`},
+		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: it has no field that usually contains a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
 		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: it is too long: more than the limit of 1000 bytes: bad"},
 	} {
 		dir := write(t, map[string]string{"f.jsonl": bom + c.line + "\n"})
@@ -218,7 +218,7 @@ func TestRaw(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = append(got, string(r.Raw))
-			if _, err := r.Text(extract.Options{}); (err != nil) != (r.Line == 3) {
+			if _, err := r.Text(context.Background(), extract.Options{}); (err != nil) != (r.Line == 3) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -254,7 +254,7 @@ func FuzzLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte, text, id string) {
 		r := &Record{Input: "f", Line: 1, Raw: line, fields: Fields{text, id}}
-		got, err := r.Text(extract.Options{})
+		got, err := r.Text(context.Background(), extract.Options{})
 		var bad *BadError
 		if err != nil && !errors.As(err, &bad) {
 			t.Errorf("the error is no BadError: %v", err)
@@ -262,7 +262,7 @@ func FuzzLine(f *testing.F) {
 		if err == nil && got.URL == "" {
 			t.Error("a text without a name")
 		}
-		if again, err2 := r.Text(extract.Options{}); fmt.Sprint(err) != fmt.Sprint(err2) || again.URL != got.URL {
+		if again, err2 := r.Text(context.Background(), extract.Options{}); fmt.Sprint(err) != fmt.Sprint(err2) || again.URL != got.URL {
 			t.Error("another text the second time")
 		}
 	})

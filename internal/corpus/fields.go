@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"skink/extract"
@@ -73,7 +76,7 @@ func (f *Fields) name(members map[string]json.RawMessage) (string, error) {
 		}
 	}
 	if f.ID != "" && members[f.ID] == nil {
-		return "", fmt.Errorf("%q is missing", f.ID)
+		return "", fmt.Errorf("%q is missing; %s", f.ID, itHas(maps.Keys(members)))
 	}
 	return "", nil
 }
@@ -94,11 +97,11 @@ func (f *Fields) text(ask extract.Options, name string, members map[string]json.
 	}
 	switch {
 	case f.Text != "":
-		return Text{}, fmt.Errorf("%q is missing", f.Text)
+		return Text{}, fmt.Errorf("%q is missing; %s", f.Text, itHas(maps.Keys(members)))
 	case valueKind(members["verdict"]) == "string":
 		return Text{URL: name}, nil
 	}
-	return Text{}, fmt.Errorf("%w: it has no %s", ErrNoText, orList(textFields))
+	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(maps.Keys(members)))
 }
 
 // fieldType returns the media type of a field's content.
@@ -156,4 +159,32 @@ func orList(names []string) string {
 	}
 	last := len(quoted) - 1
 	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
+}
+
+// mostListed is how many fields of a record an error lists.
+const mostListed = 8
+
+// itHas lists the fields of a record, so that the user sees which one to name.
+func itHas(fields iter.Seq[string]) string {
+	names := slices.Sorted(fields)
+	if len(names) == 0 {
+		return "the record has no fields"
+	}
+	more := ""
+	if n := len(names) - mostListed; n > 0 {
+		names, more = names[:mostListed], fmt.Sprintf(" and %d more", n)
+	}
+	for i, name := range names {
+		names[i] = strconv.Quote(brief(name))
+	}
+	return "the record has " + strings.Join(names, ", ") + more
+}
+
+// brief shortens the name of a field for a message.
+func brief(name string) string {
+	const most = 40 // characters
+	if r := []rune(name); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return name
 }

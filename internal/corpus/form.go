@@ -12,16 +12,17 @@ import (
 	"slices"
 	"strings"
 
+	"skink/document"
 	"skink/extract"
 )
 
 // # Detecting the form of a file
 //
 // A file that the user named is read in any form: JSON Lines, HTML, or any other text. In a folder
-// only documents are read, because folders of pages are full of other text: style sheets, drawings,
-// programs, build files. Documents are detected by the usual file endings, or by a name such as
-// README. HTML is detected by its first bytes with any ending ("index.php?id=3"), and JSON Lines by
-// the first line. A file that matches a pattern of Include is read if it is text at all.
+// only texts for readers are read, because folders of pages are full of other text: style sheets,
+// drawings, programs, build files. They are detected by the usual file endings, or by a name such as
+// README. HTML and PDF are detected by the first bytes with any ending ("index.php?id=3"), and JSON
+// Lines by the first line. A file that matches a pattern of Include is read if it is text at all.
 
 // A form describes how a file holds records.
 type form struct {
@@ -49,6 +50,9 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 	start := head
 	if len(head) == 0 {
 		start, _ = b.Peek(sniffed)
+	}
+	if kind := document.TypeOfFile(name, start); kind != "" && in.Documents != nil {
+		return form{wholeFile, kind}, head, nil
 	}
 	kind := diskType(name, start)
 	chosen := !inside || len(in.Include) > 0

@@ -1,6 +1,6 @@
 // Package corpus reads files, folders and standard input as one ordered stream of texts. It reads
-// HTML, plain text, Markdown, JSON Lines, Parquet and web archives, also if they are compressed
-// with gzip or zstd. Start with [Inputs.Records].
+// pages, plain text, the documents of package document, JSON Lines, Parquet and web archives. Each may
+// be compressed with gzip or zstd. Start with [Inputs.Records].
 //
 // The same inputs give the same records in the same order, each file once, so that results are
 // reproducible. A [Record] has the bytes of an input unchanged; [Record.Text] extracts its text,
@@ -23,6 +23,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"skink/document"
 )
 
 // Inputs are files and folders that the user named.
@@ -32,6 +34,7 @@ type Inputs struct {
 
 	Include, Exclude []*regexp.Regexp // a path must match one of Include, if there are any, and none of Exclude
 	Fields           Fields           // which fields of a JSON line are read
+	Documents        *document.Reader // reads PDF and other documents; nil: they are skipped
 	MaxRecord        int              // largest size of a record in bytes; 0: [DefaultMaxRecord]
 
 	Unreadable func(error)       // called for each file or folder inside a folder that cannot be read; required
@@ -44,7 +47,7 @@ type Inputs struct {
 // again.
 func (in *Inputs) Again() *Inputs {
 	return &Inputs{Paths: in.Paths, Stdin: in.Stdin, Include: in.Include, Exclude: in.Exclude,
-		Fields: in.Fields, MaxRecord: in.MaxRecord, Unreadable: func(error) {}}
+		Fields: in.Fields, Documents: in.Documents, MaxRecord: in.MaxRecord, Unreadable: func(error) {}}
 }
 
 // Read returns how many bytes of files were read so far, before decompression. A skipped file

@@ -13,6 +13,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"skink/document"
 	"skink/extract"
 	"skink/internal/table"
 	"skink/warc"
@@ -30,6 +31,8 @@ type Record struct {
 	archived *archived  // of a web archive; Line is then its number among the records, and Raw its block
 	fields   Fields     // for reading a line
 	bad      error      // why it cannot be read
+
+	documents *document.Reader // of the inputs
 }
 
 // A Text is the result of reading a record.
@@ -96,16 +99,26 @@ func (r *Record) Markup() bool {
 	return bytes.IndexByte(r.Raw, '<') >= 0 || bytes.Contains(r.Raw, []byte(`\u003`))
 }
 
-// Text reads the record; ask is for pages. Its error is a *[BadError].
-func (r *Record) Text(ask extract.Options) (Text, error) {
-	switch {
-	case r.bad != nil:
-		return Text{}, &BadError{r.Place(), r.bad}
-	case r.Line == 0:
-		return textOf(ask, r.Input, r.Raw, r.Type), nil
+// Document reports whether the record is a PDF or another document.
+func (r *Record) Document() bool {
+	if r.archived == nil {
+		return r.Line == 0 && r.documents.Reads(r.Raw, r.Type)
 	}
-	t, err := r.said(ask)
+	_, body, _ := bytes.Cut(r.Raw, []byte("\r\n\r\n")) // of an answer
+	return r.documents.Reads(body, "")
+}
+
+// Text reads the record; ask is for pages. Its error is a *[BadError], a *[PassedError], or that of
+// ctx.
+func (r *Record) Text(ctx context.Context, ask extract.Options) (Text, error) {
+	if r.bad != nil {
+		return Text{}, &BadError{r.Place(), r.bad}
+	}
+	t, err := r.said(ctx, ask)
 	if err != nil {
+		if ctx.Err() != nil {
+			return Text{}, ctx.Err()
+		}
 		return Text{}, &BadError{r.Place(), err}
 	}
 	if t.URL == "" {
@@ -114,18 +127,32 @@ func (r *Record) Text(ask extract.Options) (Text, error) {
 	return t, nil
 }
 
-// said returns the text of a line or a row.
-func (r *Record) said(ask extract.Options) (Text, error) {
+// said returns the text of a file, a line or a row.
+func (r *Record) said(ctx context.Context, ask extract.Options) (Text, error) {
 	switch {
 	case r.row != nil:
 		return r.fields.readRow(ask, r.row)
 	case r.archived != nil:
-		return r.archived.text(ask, r.Raw)
+		return r.archived.text(ctx, r.documents, ask, r.Raw)
+	case r.Line == 0:
+		return fileText(ctx, r.documents, ask, r.Input, r.Raw, r.Type)
 	}
 	return r.fields.read(ask, r.Raw)
 }
 
-// textOf returns the text of a whole file.
+// fileText returns the text of a whole file. The error is that of a document.
+func fileText(ctx context.Context, documents *document.Reader, ask extract.Options, name string, body []byte, kind string) (Text, error) {
+	if !documents.Reads(body, kind) {
+		return textOf(ask, name, body, kind), nil
+	}
+	doc, err := documents.Parse(ctx, ask, body, kind)
+	if errors.Is(err, extract.ErrNotText) {
+		return Text{URL: name, Type: extract.MediaType(body, kind)}, nil
+	}
+	return Text{URL: name, Doc: doc, Type: document.Type(body)}, err
+}
+
+// textOf returns the text of a page.
 func textOf(ask extract.Options, name string, body []byte, kind string) Text {
 	doc, err := ask.Parse(body, kind)
 	if err != nil { // the only possible error is that there is no text
@@ -250,7 +277,7 @@ func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Re
 	if err != nil {
 		return failed(err)
 	}
-	r := &Record{Input: i.name, Raw: body, Type: kind}
+	r := &Record{Input: i.name, Raw: body, Type: kind, documents: in.Documents}
 	if len(body) > most {
 		r.Raw, r.bad = nil, tooLong(most)
 	}

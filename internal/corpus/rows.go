@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"skink/extract"
 	"skink/internal/table"
@@ -68,9 +69,9 @@ func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
 		return textOf(ask, name, []byte(text), fieldType(column)), nil
 	}
 	if f.Text != "" {
-		return Text{}, fmt.Errorf("column %q is missing", f.Text)
+		return Text{}, fmt.Errorf("column %q is missing; %s", f.Text, itHas(slices.Values(row.Schema().Names())))
 	}
-	return Text{}, fmt.Errorf("%w: it has no %s", ErrNoText, orList(textFields))
+	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(slices.Values(row.Schema().Names())))
 }
 
 // nameOfRow returns the name in a row, or "" if it has none.
@@ -85,7 +86,7 @@ func (f *Fields) nameOfRow(row *table.Row) (string, error) {
 			return fmt.Sprint(v), nil
 		case nil:
 			if !ok && f.ID != "" {
-				return "", fmt.Errorf("column %q is missing", f.ID)
+				return "", fmt.Errorf("column %q is missing; %s", f.ID, itHas(slices.Values(row.Schema().Names())))
 			}
 		default:
 			if f.ID != "" {

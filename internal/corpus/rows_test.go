@@ -73,8 +73,8 @@ func TestRows(t *testing.T) {
 	}
 	for fields, want := range map[Fields]string{
 		{Text: "n"}:              `row 1: column "n" is not a string`,
-		{Text: "abstract"}:       `row 1: column "abstract" is missing`,
-		{ID: "doi"}:              `row 1: column "doi" is missing`,
+		{Text: "abstract"}:       `row 1: column "abstract" is missing; the record has "id", "n", "share", "text"`,
+		{ID: "doi"}:              `row 1: column "doi" is missing; the record has "id", "n", "share", "text"`,
 		{ID: "n", Text: "text"}:  "0: Text 0 with ä",
 		{ID: "id", Text: "text"}: "doc0: Text 0 with ä",
 	} {

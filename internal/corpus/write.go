@@ -3,6 +3,7 @@ package corpus
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -169,8 +170,8 @@ func (r *Record) appendLine(dst []byte) ([]byte, error) {
 		HTML string `json:"html,omitempty"`
 	}{URL: r.Input}
 	switch {
-	case !utf8.Valid(r.Raw): // JSON must be UTF-8
-		text, err := r.Text(extract.Options{})
+	case !utf8.Valid(r.Raw), r.Document(): // JSON must be UTF-8, and a document is no text
+		text, err := r.Text(context.Background(), extract.Options{})
 		if err != nil || text.Doc == nil {
 			return dst, err
 		}

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -69,7 +70,7 @@ func FuzzAnnotated(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		r := &Record{Input: "f", Line: 1, Raw: line}
-		if _, err := r.Text(extract.Options{}); err != nil {
+		if _, err := r.Text(context.Background(), extract.Options{}); err != nil {
 			return
 		}
 		var got struct {

@@ -101,7 +101,7 @@ func TestLibraryExamples(t *testing.T) {
 	var programs string
 	for _, name := range []string{
 		"examples/crawl/main.go", "examples/dedup/main.go", "dedup/example_test.go", "extract/example_test.go",
-		"crawler/robots/example_test.go", "warc/example_test.go",
+		"document/example_test.go", "crawler/robots/example_test.go", "warc/example_test.go",
 	} {
 		program, err := os.ReadFile(name)
 		if err != nil {

@@ -96,7 +96,7 @@ func TestMarkdown(t *testing.T) {
 		}
 		for i, m := range fence.FindAllStringSubmatch(string(text), -1) {
 			switch {
-			case i%2 == 0 && !slices.Contains([]string{"console", "sql", "go", "mermaid", "text"}, m[1]):
+			case i%2 == 0 && !slices.Contains([]string{"console", "sql", "go", "mermaid", "text", "toml"}, m[1]):
 				t.Errorf("%s has a block of %q", page, m[1])
 			case i%2 == 1 && m[1] != "":
 				t.Errorf("%s: a block ends with %q", page, m[0])

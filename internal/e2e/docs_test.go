@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func documents(t *testing.T) []string {
 // TestDocs runs the commands that the README and the pages of docs show: those of one page in their
 // order, in one folder, by a shell. Where a page shows the output of a command, it is compared.
 //
-// The test replaces hosts and addresses by servers on loopback, and sets the delay to 0 where a
+// The first block of TOML of a page is its file skink.toml. The test replaces hosts and addresses by servers on loopback, and sets the delay to 0 where a
 // command names none.
 func TestDocs(t *testing.T) {
 	t.Parallel()
@@ -96,6 +97,12 @@ func runPage(t *testing.T, page string) (r ran) {
 	seeds := "# two seeds\n" + r.org + "/other.html # a page\n" + r.com + "/\n"
 	if err := os.WriteFile(filepath.Join(r.dir, "seeds.txt"), []byte(seeds), 0o666); err != nil {
 		t.Fatal(err)
+	}
+	if block := regexp.MustCompile("(?ms)^```toml\n(.*?)^```$").FindStringSubmatch(string(text)); block != nil {
+		hosts := strings.NewReplacer(`"example.org"`, strconv.Quote(strings.TrimPrefix(r.org, "http://")))
+		if err := os.WriteFile(filepath.Join(r.dir, "skink.toml"), []byte(hosts.Replace(block[1])), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	back := make([]string, len(replace))
 	for i := range replace {

@@ -37,6 +37,8 @@ var table = map[string]struct {
 	"internal/e2e":                {nil, nil}, // tests alone
 	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "internal/lru", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
 	"extract":                     {[]string{"internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
+	"document":                    {[]string{"document/pdf", "extract"}, nil},
+	"document/pdf":                {nil, []string{"github.com/klippa-app/go-pdfium", "github.com/tetratelabs/wazero"}},
 	"dedup":                       {[]string{"internal/language"}, nil},
 	"store":                       {[]string{"dedup", "frontier", "internal/field"}, nil},
 	"store/storetest":             {[]string{"store", "dedup", "frontier"}, nil},
@@ -63,13 +65,14 @@ var table = map[string]struct {
 	"internal/table":              {nil, []string{"github.com/parquet-go/parquet-go"}},
 	"store/overlay":               {[]string{"dedup", "store"}, nil},
 	"internal/align":              {[]string{"dedup"}, nil},
-	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "dedup", "store", "internal/corpus", "internal/lru", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
-	"internal/corpus":             {[]string{"extract", "internal/table", "crawler", "crawler/wire", "frontier", "store", "warc"}, nil},
+	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "document", "dedup", "store", "internal/corpus", "internal/lru", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
+	"internal/corpus":             {[]string{"extract", "document", "internal/table", "crawler", "crawler/wire", "frontier", "store", "warc"}, nil},
 	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "internal/lock", "warc"}, nil},
 	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},
 	"internal/monitor":            {[]string{"internal/loopback"}, []string{"github.com/prometheus/client_golang"}},
-	"internal/session":            {[]string{"crawler", "crawler/folder", "crawler/learn", "crawler/robots", "crawler/wire", "dedup", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "store", "store/remote", "view", "warc"}, nil},
-	"internal/cli":                {[]string{"docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/lock", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc"}, []string{"github.com/spf13/pflag"}},
+	"internal/session":            {[]string{"crawler", "crawler/folder", "crawler/learn", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "store", "store/remote", "view", "warc"}, nil},
+	"internal/config":             {[]string{"crawler/access"}, []string{"github.com/pelletier/go-toml/v2"}},
+	"internal/cli":                {[]string{"docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/lock", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // the same
 	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool over what skink printed

@@ -69,7 +69,7 @@ import (
 //	verdicts STORE HOW      compares a store of testdata/site with testdata/site.verdicts.tsv
 //
 // In what they write, $NAME/ stands for a server's address. The site of testdata is
-// in $SITE. The condition [long] says that SKINK_LONG is set, to short or to full,
+// in $SITE, and documents of one text are in $DOCUMENTS. The condition [long] says that SKINK_LONG is set, to short or to full,
 // [mount] that file systems may be mounted, [unbound] that permissions do not bind us, and
 // [hostname] that the name of this machine leads to 127.0.0.1 and nowhere else.
 
@@ -108,12 +108,20 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	documents, err := filepath.Abs("testdata/documents")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SITE", filepath.Join(testdata, "site"))
+			env.Setenv("DOCUMENTS", documents)
+			if cache, err := os.UserCacheDir(); err == nil { // for the compiled PDF engine: to compile it takes seconds
+				env.Setenv("XDG_CACHE_HOME", cache)
+			}
 			s := &session{servers: map[string]*server{}, processes: map[string]*process{}}
 			env.Values[sessionKey{}] = s
 			env.Defer(s.end)

@@ -16,7 +16,7 @@ import (
 //
 // A URL ends together with its record, unless other pages must be judged again because of it: then
 // it ends when they are.
-func (p *Pipeline) commit(ctx context.Context, v *visit, commit Commit) error {
+func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) error {
 	held := &right{turns: &p.elections.turns, standing: p.judge.standing(&v.draft)}
 	defer held.release()
 	j := &judgement{visit: v, record: v.draft}
@@ -28,7 +28,7 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, commit Commit) error {
 	}
 	if v.kind != recorded || !v.leavesMembers() {
 		var err error
-		if j, err = p.write(ctx, v, held, commit); err != nil {
+		if j, err = p.write(ctx, v, held, writeTo); err != nil {
 			return err
 		}
 		if err := p.elections.follow(ctx, j); err != nil {
@@ -57,7 +57,7 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, commit Commit) error {
 
 // write judges a visit and writes it until it is not stale, and updates the counts and the book. It
 // returns the judgement that was written.
-func (p *Pipeline) write(ctx context.Context, v *visit, held *right, commit Commit) (*judgement, error) {
+func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo EntryWriter) (*judgement, error) {
 	defer p.lessons.begin()()
 	for {
 		j, err := p.judge.verdict(ctx, v, judging{held: held})
@@ -75,7 +75,7 @@ func (p *Pipeline) write(ctx context.Context, v *visit, held *right, commit Comm
 		if j.endsLater() {
 			e.State = frontier.Unknown
 		}
-		switch outcome, err := commit(ctx, e); {
+		switch outcome, err := writeTo(ctx, e); {
 		case err != nil:
 			return nil, fmt.Errorf("write to the store: %w", err)
 		case outcome == store.Lost:
@@ -113,9 +113,9 @@ func (p *Pipeline) end(ctx context.Context, j *judgement) error {
 	return nil
 }
 
-// committer returns the function that commits a visit. If the page was answered before a crash, its
+// writer returns the function that commits a visit. If the page was answered before a crash, its
 // answer is in the archive already.
-func (p *Pipeline) committer(v *visit, page *crawler.Page) Commit {
+func (p *Pipeline) writer(v *visit, page *crawler.Page) EntryWriter {
 	if p.opt.Archive != nil && v.kind != recorded {
 		return p.opt.Archive(page)
 	}

@@ -60,7 +60,7 @@ func commitAtOnce(t *testing.T, s store.Store, opt Options, committers, pages in
 				round.Go(func() {
 					name, text := committed(n)
 					v := judgedFile(t, p, name, text, false).visit
-					if err := p.commit(t.Context(), v, p.committer(v, nil)); err != nil {
+					if err := p.commit(t.Context(), v, p.writer(v, nil)); err != nil {
 						t.Errorf("page %d: %v", n, err)
 					}
 				})

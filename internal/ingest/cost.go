@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"skink/crawler"
+	"skink/document"
 	"skink/extract"
 	"skink/internal/memory"
 )
@@ -75,6 +76,12 @@ func (c *costs) learn(size int, outgrown bool) {
 // most tree bytes.
 func costOf(size int, tree int64) int64 { return int64(treeCost*float64(tree)) + textCost*int64(size) }
 
+// documentCost returns the bytes of memory that it takes to read a document, its text included. The
+// size of its file says little about that.
+func documentCost(documents *document.Reader, body []byte) int64 {
+	return documents.Cost(body) + int64(len(body)) + textCost*int64(document.MostText(len(body)))
+}
+
 // errOutgrown means that the page needs a larger share for its tree.
 var errOutgrown = errors.New("the tree is larger than was expected")
 
@@ -83,6 +90,15 @@ func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *craw
 	defer r.flight.end(page.Item.URL)
 	body, _ := page.Document()
 	size := len(body)
+	if r.opt.isDocument(page) {
+		// It waits here, and not in the reader of documents, because there it would hold memory
+		// that pages need.
+		if err := send(ctx, r.documents, struct{}{}); err != nil {
+			return nil, nil, err
+		}
+		defer func() { <-r.documents }()
+		return r.readIn(ctx, page, leads, most(size))
+	}
 	first := r.costs.tree(size)
 	if hugeTag(body) {
 		first = most(size)
@@ -129,7 +145,7 @@ func (r *reader) readIn(ctx context.Context, page *crawler.Page, leads *crawler.
 		return nil, share, err
 	}
 	err = guard(func() (err error) {
-		got, err = r.opt.read(page, leads, tree)
+		got, err = r.opt.read(ctx, page, leads, tree)
 		return err
 	})
 	return got, share, err

@@ -116,7 +116,7 @@ const (
 func (c *counts) nears(limit int64) bool { return limit > 0 && c.pages.Load() >= limit-nearLimit }
 
 // recount reads the counts from a store that other workers write to.
-func (c *counts) recount(ctx context.Context, s Store) error {
+func (c *counts) recount(ctx context.Context, s PipelineStore) error {
 	all, err := s.Tally(ctx)
 	if err != nil {
 		return fmt.Errorf("count pages: %w", err)

@@ -122,7 +122,7 @@ func (e *elections) yield(ctx context.Context, old *visit, j *judgement) (*judge
 	if err != nil || now == nil || now.Kind != store.Page || now.Follows() || now.Hash != j.record.Hash {
 		return nil, err
 	}
-	yielded := old.unjudged()
+	yielded := old.thin()
 	v := j.over.like
 	v.DuplicateOf = now.URL
 	yielded.follow(v, now.ID)

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"skink/document"
 	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/internal/memory"
@@ -72,9 +73,8 @@ func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, 
 		defer close(gathered)
 		return p.gather(ctx, records, gathered)
 	})
-	read := inOrder(ctx, group, runtime.GOMAXPROCS(0), gathered, func(_ context.Context, b *batch) error {
-		p.readFiles(b, opt.Judged != nil)
-		return nil
+	read := inOrder(ctx, group, runtime.GOMAXPROCS(0), gathered, func(ctx context.Context, b *batch) error {
+		return p.readFiles(ctx, b, opt.Judged != nil)
 	})
 	group.Go(func() error {
 		defer close(named)
@@ -118,7 +118,7 @@ func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record,
 			return nil
 		}
 		next := b
-		if next.share, err = p.reader.memory.Take(ctx, next.cost()); err != nil {
+		if next.share, err = p.reader.memory.Take(ctx, next.cost(p.opt.Documents)); err != nil {
 			return err
 		}
 		b, bytes = batch{}, 0
@@ -141,35 +141,44 @@ func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record,
 
 // cost returns the bytes of memory that it takes to read the files of a batch. They are read one
 // after the other, so there is only one tree at a time.
-func (b *batch) cost() int64 {
-	bytes, tree := 0, int64(0)
+func (b *batch) cost(documents *document.Reader) int64 {
+	bytes, tree, of := 0, int64(0), int64(0)
 	for _, f := range b.files {
-		bytes += f.from.Size()
-		if f.from.Markup() {
+		switch {
+		case f.from.Document():
+			of = max(of, documentCost(documents, f.from.Raw))
+		case f.from.Markup():
 			tree = max(tree, most(f.from.Size()))
+			bytes += f.from.Size()
+		default:
+			bytes += f.from.Size()
 		}
 	}
-	return costOf(bytes, tree)
+	return max(of, costOf(bytes, tree))
 }
 
 // readFiles reads the files of a batch. It keeps their raw bytes if keepRaw is set.
-func (p *Pipeline) readFiles(b *batch, keepRaw bool) {
+func (p *Pipeline) readFiles(ctx context.Context, b *batch, keepRaw bool) error {
 	weight := int64(0)
 	for _, f := range b.files {
-		f.read(&p.opt)
+		f.read(ctx, &p.opt)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if !keepRaw {
 			f.from.Drop()
 		}
 		weight += f.reading.weighs() + int64(f.from.Size())
 	}
 	b.share.Keep(weight)
+	return nil
 }
 
-// read reads a record of a corpus. It is pure.
-func (f *file) read(opt *Options) {
+// read reads a record of a corpus.
+func (f *file) read(ctx context.Context, opt *Options) {
 	got := new(reading)
 	err := guard(func() error {
-		text, err := f.from.Text(opt.extracting(0))
+		text, err := f.from.Text(ctx, opt.extracting(0))
 		if err != nil {
 			return err
 		}
@@ -181,6 +190,9 @@ func (f *file) read(opt *Options) {
 			r.Kind, r.CanonicalURL = store.Page, text.Doc.Canonical
 			got.describe(text.Doc)
 			got.measure(text.Doc.Text, opt)
+			if got.tokens == 0 {
+				r.Kind = store.Skipped // there is nothing to judge
+			}
 			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // a file has no URL of its own
 			got.pack(text.Doc.Text, opt.markdown(text.Doc, base))
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/document"
 	"skink/store"
 )
 
@@ -50,7 +51,7 @@ const problemDeadly = "ends the process"
 
 // A flight tracks the pages that are being read.
 type flight struct {
-	store Store
+	store PipelineStore
 
 	mu      sync.Mutex
 	deaths  map[string]int       // guarded by mu: for each page that has not ended yet, the deaths at which it was in flight; includes the marks of other workers
@@ -62,7 +63,7 @@ type flight struct {
 }
 
 // newFlight reads which pages were in flight when the store was last left.
-func newFlight(ctx context.Context, s Store) (*flight, error) {
+func newFlight(ctx context.Context, s PipelineStore) (*flight, error) {
 	f := &flight{store: s, began: map[string]time.Time{}, marked: map[string]bool{}, ended: map[string]bool{}, written: map[string]int{}}
 	_, err := f.refresh(ctx, time.Now())
 	return f, err
@@ -187,9 +188,12 @@ func (r *reader) need(page *crawler.Page, tree int64) int64 {
 		return 1 << 62
 	}
 	body, _ := page.Document()
-	cost := costOf(len(body), tree)
+	text, cost := len(body), costOf(len(body), tree)
+	if r.opt.isDocument(page) {
+		text, cost = document.MostText(len(page.Body)), documentCost(r.opt.Documents, page.Body)
+	}
 	if r.opt.Markdown != store.NoMarkdown {
-		cost += markdownCost * int64(len(body))
+		cost += markdownCost * int64(text)
 	}
 	return cost
 }

@@ -33,6 +33,9 @@ func TestIndexAgrees(t *testing.T) {
 			if v.Leader != 0 {
 				r.Leader = dedup.HashOf([]byte(v.DuplicateOf))
 			}
+			if !strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyz") {
+				r.Verdict, r.Kind = "", store.Skipped // a corpus lists texts without words apart
+			}
 			got = append(got, verdict(&r))
 		}
 		if want := judgeTexts(t, opt, texts, false); strings.Join(got, "; ") != want {

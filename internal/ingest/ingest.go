@@ -8,7 +8,7 @@
 //		crawler.Page ─ read.go ─▶ reading ─ visit.go ─▶ visit ─ judge.go ─▶ judgement ─ commit.go ─▶ store
 //
 //	  - Read: [Options.read] extracts the text, its sketch and keys, the links, and what the page says
-//	    of itself. It is pure. The reader around it bounds memory (cost.go), and gives up pages that
+//	    of itself. For pages it is pure. The reader around it bounds memory (cost.go), and gives up pages that
 //	    end the process (flight.go).
 //	  - Visit: the reading is compared with what is known. A page can be a soft 404 (soft.go), and a
 //	    host can fail as a whole (hour.go): both give the reading of a failed visit. Then [compare],
@@ -32,6 +32,7 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -41,6 +42,7 @@ import (
 	"skink/crawler/learn"
 	"skink/crawler/robots"
 	"skink/dedup"
+	"skink/document"
 	"skink/frontier"
 	"skink/internal/lru"
 	"skink/internal/memory"
@@ -63,17 +65,19 @@ type Options struct {
 	NoLinks        bool                // do not keep the links of pages in the store; they are still followed
 	Memory         int64               // bytes of memory for the whole process, see [memory.Divide]; 0: [memory.Default]
 
-	Archive func(*crawler.Page) Commit // returns a Commit that also writes the page's answer to an archive; nil: the answer is not kept
+	Documents *document.Reader // reads PDF and other documents; nil: they have no text. The pipeline closes it
+
+	Archive func(*crawler.Page) EntryWriter // returns a writer that also writes the page's answer to an archive; nil: the answer is not kept
 }
 
 // DefaultGoneAfter is the number of failed visits in a row after which a page is gone.
 const DefaultGoneAfter = 3
 
-// A Commit commits one entry, like [store.Index].
-type Commit func(context.Context, *store.Entry) (store.Outcome, error)
+// An EntryWriter commits one entry, as Commit of [store.Index] does for many.
+type EntryWriter func(context.Context, *store.Entry) (store.Outcome, error)
 
-// A Store is the part of a store that a pipeline needs.
-type Store interface {
+// A PipelineStore is the part of a store that a pipeline needs.
+type PipelineStore interface {
 	store.Index
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
@@ -103,7 +107,7 @@ type Pipeline struct {
 }
 
 // New starts a pipeline into s. Close it.
-func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
+func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 	tally, err := s.Tally(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read counts: %w", err)
@@ -119,7 +123,7 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 	parts, pages := memory.Divide(opt.Memory), pageStore{s}
 	p := &Pipeline{
 		store: pages, opt: opt,
-		reader:  reader{opt: opt, memory: memory.NewPool(parts.Reading), flight: flight},
+		reader:  reader{opt: opt, memory: memory.NewPool(parts.Reading), flight: flight, documents: make(chan struct{}, opt.Documents.AtOnce())},
 		soft:    softPages{store: pages, book: opt.Learn, answers: lru.New[answerOf](softAnswersKept, (*softAnswer).weigh)},
 		hours:   hours{store: pages, goneAfter: opt.GoneAfter},
 		judge:   judge{store: pages, opt: opt, leaders: newLeaderCache(s, opt.Rule, parts.Leaders), posting: dedup.MaxPosting},
@@ -145,7 +149,7 @@ func New(ctx context.Context, s Store, opt Options) (*Pipeline, error) {
 
 // Close ends the pipeline. All handled pages are in the store already. It returns the error of the
 // last sync to disk.
-func (p *Pipeline) Close() error { return p.upkeep.stop() }
+func (p *Pipeline) Close() error { return errors.Join(p.upkeep.stop(), p.opt.Documents.Close()) }
 
 // Handle judges and stores the result of a URL, and returns when it is stored. It implements
 // [crawler.Handler]. Concurrent calls must not be for the same URL; the frontier ensures that.
@@ -156,7 +160,7 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 	v, share, err := p.readAndVisit(ctx, page, leads)
 	defer share.Release()
 	if err == nil {
-		err = p.commit(ctx, v, p.committer(v, page))
+		err = p.commit(ctx, v, p.writer(v, page))
 	}
 	if err != nil {
 		return fmt.Errorf("judge %s: %w", page.Item.URL, err)

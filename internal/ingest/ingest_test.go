@@ -161,7 +161,7 @@ func TestAtOnce(t *testing.T) {
 		{"a copy of a near member has its verdict", []string{a, near, near}, "0 unique; 1 near of 0 0.978 by bands; 2 near of 0 0.978 by bands"},
 		{"copies in other clothes", []string{a, strings.ToUpper(a) + "!"}, "0 unique; 1 exact of 0 1.000 by text"},
 		{"thin", []string{short, but(short, "x"), short}, "0 thin; 1 thin; 2 exact of 0 1.000 by text"},
-		{"no words", []string{"", "", "!?"}, "0 thin; 1 thin; 2 thin"},
+		{"no words", []string{"", "", "!?"}, "0 skipped; 1 skipped; 2 skipped"},
 		{"noindex after ordinary", []string{a, hidden(a), hidden(near), near}, "0 unique; 1 exact of 0 1.000 by text; 2 near of 0 0.978 by bands; 3 near of 0 0.978 by bands"},
 		{"noindex before ordinary leads its like only", []string{hidden(a), a, hidden(near), near, hidden(a)},
 			"0 unique; 1 unique; 2 near of 0 0.978 by bands; 3 near of 1 0.978 by bands; 4 exact of 0 1.000 by text"},
@@ -209,7 +209,7 @@ func judgedFile(t testing.TB, p *Pipeline, name, text string, aside bool) *file 
 		r.Raw, r.Type = []byte("<meta name=robots content=noindex><p>"+text), "text/html"
 	}
 	f := &file{from: r}
-	f.read(&p.opt)
+	f.read(t.Context(), &p.opt)
 	judgeVisit(t, p, f, firstVisit(f.reading.named(name, time.Time{})))
 	return f
 }
@@ -590,7 +590,7 @@ func TestReplay(t *testing.T) {
 	defer share.Release()
 	v.state = frontier.Unknown // as if the end of the URL had been lost
 	s.Discover(t.Context(), []frontier.Item{first.Item})
-	if err := errors.Join(p.commit(t.Context(), v, p.committer(v, nil)), p.Close(), s.Close()); err != nil {
+	if err := errors.Join(p.commit(t.Context(), v, p.writer(v, nil)), p.Close(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 

@@ -63,8 +63,9 @@ func (j *judgement) clusters() []dedup.Hash {
 // endsLater reports whether the URL ends only after other pages were judged again.
 func (j *judgement) endsLater() bool { return j.leavesMembers() || j.changesLeaders() }
 
-// unjudged returns a judgement of a visit without a verdict.
-func (v *visit) unjudged() *judgement {
+// thin returns the judgement that a visit begins with: thin, and without a leader. It is final for a
+// page that has no words or is too short to compare.
+func (v *visit) thin() *judgement {
 	j := &judgement{visit: v, record: v.draft}
 	r := &j.record
 	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Thin, dedup.Hash{}, "", 0, ""
@@ -98,7 +99,7 @@ func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*
 		case !v.wanted():
 			all[i] = &judgement{visit: v, record: v.draft}
 		case v.tokens == 0:
-			all[i] = v.unjudged()
+			all[i] = v.thin()
 		default:
 			asking, asks = append(asking, i), append(asks, d.ask(v))
 		}
@@ -174,7 +175,7 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 			found.Copy = c
 		}
 	}
-	j := v.unjudged()
+	j := v.thin()
 	j.basis = found.Basis(ask)
 	switch {
 	case found.Copy != nil:
@@ -446,7 +447,7 @@ func (d *judge) bestOf(ctx context.Context, leader, came *store.Record) (string,
 
 // lead returns the judgement of a page that replaces another one as leader.
 func (d *judge) lead(v *visit, basis store.Basis, over takeover) *judgement {
-	j := v.unjudged()
+	j := v.thin()
 	j.basis, j.over = basis, over
 	if !d.opt.Rule.Short(v.tokens) {
 		j.record.Verdict = dedup.Unique

@@ -35,7 +35,7 @@ const leaderOverhead = 320
 // more than the rest of the verdict. Most new leaders are never needed, and must not evict those
 // that are.
 type leaderCache struct {
-	store Store
+	store PipelineStore
 	rule  dedup.Rule
 	texts sync.Pool // of *dedup.Text
 
@@ -44,7 +44,7 @@ type leaderCache struct {
 	new  *lru.Cache[visitID, *leader] // guarded by mu; their shingles are in text order and not shared
 }
 
-func newLeaderCache(s Store, rule dedup.Rule, bytes int64) *leaderCache {
+func newLeaderCache(s PipelineStore, rule dedup.Rule, bytes int64) *leaderCache {
 	c := &leaderCache{
 		store: s, rule: rule,
 		last: lru.New[visitID](int(bytes-bytes/8), (*leader).weighs),

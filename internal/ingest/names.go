@@ -38,7 +38,7 @@ type Names struct {
 
 // A naming gives names to the files of one run.
 type naming struct {
-	store  Store
+	store  PipelineStore
 	again  func(*reading, *store.Record) (*visit, error) // compares a file with its known record
 	fresh  bool                                          // the store was empty before the run
 	began  time.Time                                     // when the run began: the time of its records
@@ -48,7 +48,7 @@ type naming struct {
 	underway map[dedup.Hash]bool // guarded by mu: names given but not stored yet
 }
 
-func newNaming(ctx context.Context, s Store, again func(*reading, *store.Record) (*visit, error)) (*naming, error) {
+func newNaming(ctx context.Context, s PipelineStore, again func(*reading, *store.Record) (*visit, error)) (*naming, error) {
 	tally, err := s.Tally(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read counts: %w", err)

@@ -10,7 +10,7 @@ import (
 )
 
 // A pageStore reads single pages from a store.
-type pageStore struct{ Store }
+type pageStore struct{ PipelineStore }
 
 // record returns the record of a page, or nil if there is none.
 func (s pageStore) record(ctx context.Context, id dedup.Hash) (*store.Record, error) {

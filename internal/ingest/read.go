@@ -13,6 +13,7 @@ import (
 	"skink/crawler/learn"
 	"skink/crawler/sitemap"
 	"skink/dedup"
+	"skink/document"
 	"skink/extract"
 	"skink/frontier"
 	"skink/internal/memory"
@@ -61,6 +62,8 @@ type reader struct {
 	memory *memory.Pool // for the pages that are being read
 	costs  costs
 	flight *flight
+
+	documents chan struct{} // holds an element for each document that is being read
 }
 
 // read reads a page. If the page cannot be read, its record says so. The error is that of ctx. The
@@ -75,6 +78,7 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 		return got.deadly(n), nil, nil
 	}
 	got, share, err := r.readWithin(ctx, page, leads)
+	var unreadable *document.Error
 	switch {
 	case ctx.Err() != nil:
 		return nil, share, ctx.Err()
@@ -82,6 +86,9 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 		return nil, share, err
 	case errors.Is(err, extract.ErrNotText): // a feed still has links
 		got = got.notText(page.Body)
+	case errors.As(err, &unreadable):
+		got = got.notText(page.Body)
+		got.seen.Detail = unreadable.Error()
 	case err != nil:
 		got = broken(recordOf(page), page.Claim, err)
 	}
@@ -138,12 +145,17 @@ func (got *reading) failed(problem crawler.Problem, detail string) *reading {
 	}
 }
 
-// read extracts from a page all that is judged or followed, with a tree of at most tree bytes. It
-// is pure. If the page is no text, it returns the links as well as the error.
-func (opt *Options) read(page *crawler.Page, leads *crawler.Leads, tree int64) (*reading, error) {
+// isDocument reports whether a page is a PDF or another document that is read.
+func (opt *Options) isDocument(page *crawler.Page) bool {
+	return opt.Documents.Reads(page.Body, page.Header.Get("Content-Type"))
+}
+
+// read extracts from a page all that is judged or followed, with a tree of at most tree bytes. If
+// the page is no text, it returns the links as well as the error.
+func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler.Leads, tree int64) (*reading, error) {
 	got := unread(page, leads)
 	body, contentType := page.Document()
-	doc, notText := opt.extracting(tree).Parse(body, contentType)
+	doc, notText := opt.Documents.Parse(ctx, opt.extracting(tree), body, contentType)
 	switch {
 	case doc == nil:
 		return got, notText
@@ -166,7 +178,7 @@ func (opt *Options) read(page *crawler.Page, leads *crawler.Leads, tree int64) (
 	switch {
 	case leads.Asked:
 		got.seen.DeadEnd = store.DeadEndNoFollow
-	case len(doc.Links) == 0 && hasScript(body):
+	case len(doc.Links) == 0 && doc.Root != extract.RootDocument && hasScript(body):
 		got.seen.DeadEnd = store.DeadEndScripts
 	}
 	if notText != nil {

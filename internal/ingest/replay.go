@@ -25,8 +25,8 @@ type Replayed struct {
 	Leads *crawler.Leads
 	// Before is called when all pages before this one are stored.
 	Before func(context.Context) error
-	// Commit commits the page.
-	Commit Commit
+	// Write writes the entry of the page.
+	Write EntryWriter
 	// Known is called instead if the store has the page from that time or later.
 	Known func()
 }
@@ -99,5 +99,5 @@ func (p *Pipeline) replay(ctx context.Context, r *replaying) error {
 	if err != nil {
 		return err
 	}
-	return p.commit(ctx, v, r.Commit)
+	return p.commit(ctx, v, r.Write)
 }

@@ -250,7 +250,7 @@ func TestSoftMeanwhile(t *testing.T) {
 	if err := p.Probed(t.Context(), article(probe, "We are sorry.")); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.commit(t.Context(), v, p.committer(v, page)); err != nil {
+	if err := p.commit(t.Context(), v, p.writer(v, page)); err != nil {
 		t.Fatal(err)
 	}
 	if state, err := s.State(t.Context(), page.Item.URL); err != nil || state != frontier.Pending {

@@ -21,7 +21,7 @@ import (
 // worker does the same; a URL that is queued twice is fetched once.
 
 // sweepLater queues postponed URLs, and returns how many.
-func sweepLater(ctx context.Context, s Store, book *learn.Book) (queued int, err error) {
+func sweepLater(ctx context.Context, s PipelineStore, book *learn.Book) (queued int, err error) {
 	tally, err := s.Tally(ctx)
 	if err != nil || tally.Later == 0 {
 		return 0, err
@@ -55,7 +55,7 @@ func sweepLater(ctx context.Context, s Store, book *learn.Book) (queued int, err
 
 // A sweep is one pass over all postponed URLs.
 type sweep struct {
-	store  Store
+	store  PipelineStore
 	book   *learn.Book
 	now    time.Time
 	hosts  map[string]*learn.Sweep

@@ -131,7 +131,7 @@ func (p *Pipeline) revisit(ctx context.Context, got *reading, before *store.Reco
 			return nil, err
 		}
 	}
-	return compare(got, before, was, &p.opt)
+	return classify(got, before, was, &p.opt)
 }
 
 // needsContent reports whether a reading is compared with the text or the sketch of its page.
@@ -139,9 +139,9 @@ func needsContent(got *reading, before *store.Record, goneAfter int) bool {
 	return before.Kind == store.Page && !got.notModified && (!isNothing(&got.seen) || isGone(got, before, goneAfter))
 }
 
-// compare returns a later visit of a page. was is the stored page, if needsContent says so and it is
+// classify returns a later visit of a page. was is the stored page, if needsContent says so and it is
 // still there. It is pure.
-func compare(got *reading, b *store.Record, was *store.Content, opt *Options) (*visit, error) {
+func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (*visit, error) {
 	v := &visit{reading: got, kind: changed, draft: got.seen, before: b}
 	v.draft.Listed = v.draft.Listed || b.Listed
 	switch {

@@ -358,7 +358,7 @@ func TestKilledWhileCopying(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		meanwhile, commit := false, p.committer(v, copied)
+		meanwhile, commit := false, p.writer(v, copied)
 		err = p.commit(t.Context(), v, func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 			if !meanwhile { // the member has another text now, so the page is not settled with it
 				handle(t, p, again(article(b, words(8, 100)), 2), changed)

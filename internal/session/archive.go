@@ -29,7 +29,7 @@ func (k *keeping) keep() func(*wire.Raw) {
 }
 
 // commit returns the function that commits pages with their answers, or nil.
-func (k *keeping) commit() func(*crawler.Page) ingest.Commit {
+func (k *keeping) commit() func(*crawler.Page) ingest.EntryWriter {
 	if k.archive == nil {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (k *keeping) commit() func(*crawler.Page) ingest.Commit {
 
 // inStep returns a store that is synced only after the archive, so that each record that survives a
 // power cut has its answer.
-func (k *keeping) inStep(s *Store) *Store {
+func (k *keeping) inStep(s *NamedStore) *NamedStore {
 	if k.archive == nil {
 		return s
 	}

@@ -20,8 +20,8 @@ import (
 // DefaultStore is the folder of a store without a name. Messages do not repeat it.
 const DefaultStore = "skink-data"
 
-// A Store is a store that is open for writing.
-type Store struct {
+// A NamedStore is a store that is open for writing.
+type NamedStore struct {
 	store.Store
 	Name   string                    // for messages, without a password
 	Shared bool                      // other workers may write to it too
@@ -29,7 +29,7 @@ type Store struct {
 }
 
 // disk returns the bytes that a store takes and may still take, and zeros for one on a server.
-func (s *Store) disk() (size, free int64) {
+func (s *NamedStore) disk() (size, free int64) {
 	if s.Disk == nil {
 		return 0, 0
 	}
@@ -82,7 +82,7 @@ func Defaults() Options {
 func DefaultSettings() store.Settings {
 	return store.Settings{
 		Format: store.FormatVersion, Extractor: extract.Version, Tokenizer: dedup.TokenizerVersion, Sketch: dedup.SketchVersion,
-		Form: dedup.Plain.String(), Unit: string(dedup.Words), Shingle: dedup.DefaultShingle, Step: 1,
+		Form: dedup.Plain.String(), Unit: string(dedup.Words), Shingle: dedup.DefaultShingle,
 		Similarity: dedup.DefaultSimilarity, Scheme: "bands", MinWords: dedup.DefaultMinWords,
 	}
 }

@@ -229,7 +229,7 @@ func (m *moves) moved(ctx context.Context, from, to string) error {
 }
 
 // orderHosts adds the hosts of seeds to the order of hosts in a store, which decides the leaders.
-func orderHosts(ctx context.Context, s *Store, prefer, hosts []string) (*precedence.Order, error) {
+func orderHosts(ctx context.Context, s *NamedStore, prefer, hosts []string) (*precedence.Order, error) {
 	order, err := precedence.Add(ctx, s, prefer, hosts)
 	if errors.Is(err, precedence.ErrPrefer) {
 		has := "without --prefer"

@@ -35,7 +35,7 @@ func (m moment) line() string {
 
 // running is the source of the numbers of a running crawl.
 type running struct {
-	store    *Store
+	store    *NamedStore
 	pipeline *ingest.Pipeline
 	crawl    *crawler.Crawl
 	started  time.Time

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +23,7 @@ import (
 type replay struct {
 	options  crawler.Options
 	out      Output
-	store    *Store
+	store    *NamedStore
 	pipeline *ingest.Pipeline
 	ways     map[string]way // ways to targets of redirects, by URL
 	lost     int            // records that could not be read
@@ -38,7 +37,7 @@ type way struct {
 }
 
 // Replay judges the pages of archives into a store, and fetches nothing.
-func Replay(ctx context.Context, s *Store, opt Options, out Output, files []corpus.Archive) error {
+func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files []corpus.Archive) error {
 	rule, set, err := Agree(ctx, s, s.Name, opt.Wanted)
 	if err != nil {
 		return err
@@ -50,14 +49,14 @@ func Replay(ctx context.Context, s *Store, opt Options, out Output, files []corp
 	r := &replay{options: opt.Crawl, out: out, store: s, ways: map[string]way{}}
 	r.options.Scope = nil // links are not followed
 	r.pipeline, err = ingest.New(ctx, s, ingest.Options{
-		Rule: rule, Markdown: set.Markdown, NoLinks: set.NoLinks, Order: order, Shared: s.Shared, GoneAfter: opt.GoneAfter, SkipDuplicates: set.SkipTexts, Agent: robots.ProductToken(opt.Crawl.UserAgent), Memory: opt.Memory,
+		Rule: rule, Markdown: set.Markdown, NoLinks: set.NoLinks, Order: order, Shared: s.Shared, GoneAfter: opt.GoneAfter, SkipDuplicates: set.SkipTexts, Agent: robots.ProductToken(opt.Crawl.UserAgent), Memory: opt.Memory, Documents: DocumentsOf(set, opt.Memory),
 	})
 	if err != nil {
 		return err
 	}
 	started := time.Now()
 	err = r.pipeline.Replay(ctx, r.pages(ctx, files))
-	if err := cmp.Or(err, r.pipeline.Close()); err != nil {
+	if err := first(err, r.pipeline.Close()); err != nil {
 		return err
 	}
 	sum := Summary{Added: r.pipeline.Added(), All: r.pipeline.Tally(), Rule: rule, Took: time.Since(started), Store: s.Name}
@@ -126,7 +125,7 @@ func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*i
 			_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // so that its end is counted
 			return err
 		}
-		if !yield(&ingest.Replayed{Page: p, Leads: leads, Before: discover, Commit: r.placed(at), Known: func() { r.passed.Add("visit that is no later than the one stored") }}, nil) {
+		if !yield(&ingest.Replayed{Page: p, Leads: leads, Before: discover, Write: r.placed(at), Known: func() { r.passed.Add("visit that is no later than the one stored") }}, nil) {
 			return errStop
 		}
 		return nil
@@ -148,8 +147,8 @@ func (r *replay) lead(p *crawler.Page) {
 	r.ways[p.Location] = from
 }
 
-// placed returns a Commit that adds the position of the answer to a page's record.
-func (r *replay) placed(at store.Archived) ingest.Commit {
+// placed returns a writer that adds the position of the answer to a page's record.
+func (r *replay) placed(at store.Archived) ingest.EntryWriter {
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		e.Record.Archive = at
 		outcomes, err := r.store.Commit(ctx, []*store.Entry{e})

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"skink/dedup"
+	"skink/document"
 	"skink/extract"
+	"skink/internal/memory"
 	"skink/store"
 )
 
@@ -56,14 +58,13 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 		{"similarity", w.Similarity, has.Similarity},
 		{"shingle", w.Shingle, has.Shingle},
 		{"unit", w.Unit, has.Unit},
-		{"step", w.Step, has.Step},
-		{"unordered", w.Unordered, has.Unordered},
 		{"form", w.Form, has.Form},
 		{"scheme", w.Scheme, has.Scheme},
 		{"min-words", w.MinWords, has.MinWords},
 		{"markdown", w.Markdown != store.NoMarkdown, has.Markdown != store.NoMarkdown},
 		{"pictures", w.Markdown == store.WithPictures, has.Markdown == store.WithPictures},
 		{"links", onOff(!w.NoLinks), onOff(!has.NoLinks)},
+		{"documents", onOff(w.Documents != 0), onOff(has.Documents != 0)},
 		{"on-duplicate", OnDuplicate(w.SkipTexts), OnDuplicate(has.SkipTexts)},
 	} {
 		if slices.Contains(w.Insist, f.flag) && f.given != f.is {
@@ -72,6 +73,9 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 	}
 	if has.Extractor != extract.Version { // its records can be read, but the same pages would give other texts now
 		return otherVersion(name, "extractor", has.Extractor, extract.Version)
+	}
+	if has.Documents != 0 && has.Documents != document.Version {
+		return otherVersion(name, "document reader", has.Documents, document.Version)
 	}
 	return nil
 }
@@ -97,6 +101,15 @@ func OnDuplicate(skipTexts bool) string {
 	return Tag
 }
 
+// DocumentsOf returns the reader of documents for a store with these settings, or nil if the store
+// has no text of documents. budget is the memory of the process, in bytes.
+func DocumentsOf(set store.Settings, budget int64) *document.Reader {
+	if set.Documents == 0 {
+		return nil
+	}
+	return document.NewReader(document.Options{Memory: memory.Divide(budget).Reading / 2})
+}
+
 // StoredRule returns the rule by which a store was judged.
 func StoredRule(has store.Settings, name string) (dedup.Rule, error) {
 	if err := readable(has, name); err != nil {
@@ -108,7 +121,7 @@ func StoredRule(has store.Settings, name string) (dedup.Rule, error) {
 // RuleOf returns the rule of settings. It refuses values that make no sense.
 func RuleOf(set store.Settings) (dedup.Rule, error) {
 	if err := ShinglingOf(set).Check(); err != nil {
-		return dedup.Rule{}, usagef("--unit %s --shingle %d --step %d: %w", set.Unit, set.Shingle, set.Step, err)
+		return dedup.Rule{}, usagef("--unit %s --shingle %d: %w", set.Unit, set.Shingle, err)
 	}
 	form, err := dedup.ParseForm(set.Form)
 	if err != nil {
@@ -127,7 +140,7 @@ func RuleOf(set store.Settings) (dedup.Rule, error) {
 
 // ShinglingOf returns the shingling of settings.
 func ShinglingOf(set store.Settings) dedup.Shingling {
-	return dedup.Shingling{Unit: dedup.Unit(set.Unit), K: set.Shingle, Step: set.Step, Unordered: set.Unordered}
+	return dedup.Shingling{Unit: dedup.Unit(set.Unit), K: set.Shingle}
 }
 
 // readable refuses a store whose values another version computed, because they are not comparable.

@@ -7,7 +7,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +28,7 @@ import (
 // A run is what lives as long as a run of a crawl. Nothing in it changes.
 type run struct {
 	opt      *Options
-	store    *Store
+	store    *NamedStore
 	out      Output
 	rule     dedup.Rule
 	settings store.Settings // of the store
@@ -39,7 +38,7 @@ type run struct {
 // Run crawls into a store until nothing is left to fetch, a limit is reached, or ctx ends. A run
 // that was interrupted returns no error but a summary that says so. The error of a run that fetched
 // nothing, although nothing failed, says why.
-func Run(ctx context.Context, s *Store, opt Options, out Output) (sum Summary, err error) {
+func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summary, err error) {
 	began := time.Now()
 	rule, settings, err := Agree(ctx, s, s.Name, opt.Wanted)
 	if err != nil {
@@ -50,13 +49,13 @@ func Run(ctx context.Context, s *Store, opt Options, out Output) (sum Summary, e
 	if err != nil {
 		return sum, err
 	}
-	defer func() { err = cmp.Or(err, present.leave(ctx)) }()
+	defer func() { err = first(err, present.leave(ctx)) }()
 	p, err := r.plan(ctx)
 	if err != nil {
 		return sum, err
 	}
 	kept, err := r.resumeArchive(ctx)
-	defer func() { err = cmp.Or(err, kept.close()) }()
+	defer func() { err = first(err, kept.close()) }()
 	if err != nil {
 		return sum, err
 	}
@@ -77,7 +76,7 @@ func Run(ctx context.Context, s *Store, opt Options, out Output) (sum Summary, e
 		return sum, err
 	}
 	end, err := r.crawl(ctx, p, order, kept, present)
-	if err = cmp.Or(err, kept.close()); err == nil && ctx.Err() == nil {
+	if err = first(err, kept.close()); err == nil && ctx.Err() == nil {
 		err = r.adopt(ctx)
 	}
 	if err == nil {
@@ -131,6 +130,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		Agent:          robots.ProductToken(p.crawl.UserAgent),
 		Memory:         r.opt.Memory,
 		Learn:          book,
+		Documents:      DocumentsOf(r.settings, r.opt.Memory),
 		Archive:        kept.commit(),
 		OnTouch:        following.touched(),
 	})
@@ -151,7 +151,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	o.OnListed = pipeline.Listed
 	o.OnAnswer = kept.keep()
 	o.OnPage = func(page *crawler.Page) { meter.observe(page); following.answered(page) }
-	if o.Spent, err = spent(ctx, r.store, o.HostBudget); err != nil {
+	if o.Spent, err = spent(ctx, r.store, &o); err != nil {
 		return unstarted(errors.Join(err, meter.close()))
 	}
 	if book != nil {
@@ -177,7 +177,16 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		w.Hosts, w.InFlight, w.Pages = crawl.Held(), crawl.InFlight(), added.Pages()
 	})
 	end, err = r.drive(ctx, v, following)
-	return end, cmp.Or(err, meter.close())
+	return end, first(err, meter.close())
+}
+
+// first returns the first of two errors that is not nil. Both were computed before, so a function
+// that closes something is called even if there was an error.
+func first(err, later error) error {
+	if err != nil {
+		return err
+	}
+	return later
 }
 
 // drive runs a crawl that is ready, with its consumers, its view and its progress.
@@ -194,7 +203,7 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 	late, cancelLate := lateContext(run, r.opt.Crawl.Grace)
 	defer cancelLate()
 	err = following.while(run, late, func(ctx context.Context) error { return runFor(ctx, v.crawl, r.opt.MaxTime) })
-	err = cmp.Or(err, endView())
+	err = first(err, endView())
 	v.crawl.Close()
 	if err != nil && !errors.Is(err, errMaxTime) {
 		stopRun() // the grace period begins, if it has not begun
@@ -202,10 +211,10 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 	closeErr := v.pipeline.Close()
 	unsent, followErr := following.close(late)
 	if end.unsent = unsent; unsent {
-		err = cmp.Or(err, context.Canceled)
+		err = first(err, context.Canceled)
 	}
 	if err == nil || isStop(err) {
-		err = cmp.Or(errors.Join(closeErr, followErr), err) // pages in flight at the stop could not be stored
+		err = first(errors.Join(closeErr, followErr), err) // pages in flight at the stop could not be stored
 	}
 	if err != nil && !isStop(err) {
 		return end, err
@@ -316,8 +325,8 @@ func affordable(connections int, files int64) int {
 
 // spent returns what earlier runs fetched from each host, if hosts have a budget. It is skipped
 // otherwise, because it reads all records.
-func spent(ctx context.Context, s store.Reader, budget crawler.Budget) (map[string]crawler.Spent, error) {
-	if budget == (crawler.Budget{}) {
+func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]crawler.Spent, error) {
+	if !o.HasHostBudgets() {
 		return nil, nil
 	}
 	all := map[string]crawler.Spent{}

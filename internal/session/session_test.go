@@ -53,7 +53,7 @@ func quickly(site *httptest.Server) Options {
 // A run needs no command line: a site, a store in memory and options suffice. A second run finds
 // nothing to do, a third one comes back to all pages.
 func TestRun(t *testing.T) {
-	site, s := newSite(t), &Store{Store: store.NewMemory(), Name: "memory"}
+	site, s := newSite(t), &NamedStore{Store: store.NewMemory(), Name: "memory"}
 	var messages bytes.Buffer
 	out := Output{Out: io.Discard, Err: &messages}
 	sum, err := Run(t.Context(), s, quickly(site), out)
@@ -94,7 +94,7 @@ func TestRunEnds(t *testing.T) {
 	opt := quickly(site)
 	opt.Crawl.MaxPages = 1
 	opt.Resume = func(end Ending) string { return "again after " + end.Limit }
-	sum, err := Run(t.Context(), &Store{Store: store.NewMemory(), Name: "memory"}, opt, Output{Out: io.Discard, Err: io.Discard})
+	sum, err := Run(t.Context(), &NamedStore{Store: store.NewMemory(), Name: "memory"}, opt, Output{Out: io.Discard, Err: io.Discard})
 	if err != nil || sum.End.Limit != "--max-pages 1" || sum.Again != "again after --max-pages 1" || sum.URLs.Pending == 0 {
 		t.Errorf("with a limit: %+v, %v", sum, err)
 	}
@@ -107,7 +107,7 @@ func TestRunEnds(t *testing.T) {
 	}))
 	defer asked.Close()
 	opt.Seeds = Seeds{URLs: []string{asked.URL + "/"}}
-	sum, err = Run(ctx, &Store{Store: store.NewMemory(), Name: "memory"}, opt, Output{Out: io.Discard, Err: io.Discard})
+	sum, err = Run(ctx, &NamedStore{Store: store.NewMemory(), Name: "memory"}, opt, Output{Out: io.Discard, Err: io.Discard})
 	if err != nil || !sum.End.Interrupted || sum.URLs.Pending != 1 {
 		t.Errorf("stopped: %+v, %v", sum, err)
 	}

@@ -93,7 +93,7 @@ type presence struct {
 
 // join adds this worker's line, and refuses a name that another worker has: the frontier could not
 // distinguish the two.
-func join(ctx context.Context, s *Store, name string) (*presence, error) {
+func join(ctx context.Context, s *NamedStore, name string) (*presence, error) {
 	now := TimeAt(ctx, s)
 	p := &presence{meta: s, shared: s.Shared, name: name, state: WorkerState{Started: now, Seen: now}, report: func(*WorkerState) {}, stop: func() {}}
 	if !p.shared {
@@ -163,7 +163,7 @@ func TimeAt(ctx context.Context, s any) time.Time {
 // beneath returns a store without its wrappers.
 func beneath(s any) any {
 	switch s := s.(type) {
-	case *Store:
+	case *NamedStore:
 		return beneath(s.Store)
 	case *complete.Whole:
 		return beneath(s.Reader)

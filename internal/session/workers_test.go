@@ -22,7 +22,7 @@ func TestTimeAt(t *testing.T) {
 	s := serverStore{store.NewMemory(), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)}
 	for name, wrapped := range map[string]any{
 		"the store":         s,
-		"of a crawl":        &Store{Store: s},
+		"of a crawl":        &NamedStore{Store: s},
 		"judged as a whole": &complete.Whole{Reader: s},
 	} {
 		if got := TimeAt(t.Context(), wrapped); !got.Equal(s.now) {

@@ -52,12 +52,14 @@ func noText(a *Audit) *List {
 			column("why", "Why", func(s *subject, _ *store.Record) any { return whyNoText(s.page) }),
 			bytesColumn, urlColumn, titleColumn,
 		),
-		Findings: []*Finding{{Name: "empty"}, {Name: "scripts"}, {Name: "unseen", want: store.WantLinks}, {Name: "links", want: store.WantLinks}},
+		Findings: []*Finding{{Name: "empty"}, {Name: "scripts"}, {Name: "unseen", want: store.WantLinks}, {Name: "documents"}, {Name: "links", want: store.WantLinks}},
 	}
 	unseen := map[int32]string{} // host of a page without text
 	texts := map[string]int{}    // of a host: pages with a text, less those without
 	l.see = func(at int32, r *store.Record) {
 		switch host := store.HostOf(r.URL); {
+		case r.Kind == store.Other && r.Detail != "":
+			l.found("documents", at, nobody)
 		case r.Kind != store.Page:
 		case r.NeedsScripts != "":
 			l.found("scripts", at, nobody)
@@ -106,6 +108,8 @@ func whyNoText(c *store.Content) any {
 		}
 	}
 	switch {
+	case r.Kind == store.Other:
+		return text(r.Detail)
 	case r.Size == 0:
 		return "the answer is empty"
 	case r.NeedsScripts != "" && r.RenderError != "":

@@ -260,12 +260,12 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	}
 	before := u
 	var value []byte
-	var earlier visit
+	var earlier placed
 	if num != 0 {
 		if value, err = encodeRecord(e.Hash, r); err != nil {
 			return err
 		}
-		if earlier, err = b.visitAt(u.num); err != nil {
+		if earlier, err = b.dataAt(u.num); err != nil {
 			return err
 		}
 		u.num = num
@@ -344,21 +344,21 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 	return b.set(pageKey(keyRecord, num), value)
 }
 
-// A visit is the data of a place in the store.
-type visit struct {
+// A placed is the data of a place in the store.
+type placed struct {
 	num    uint64 // 0: nothing
 	record *store.Record
 	keys   [][]byte // badger's keys of the visit
 }
 
-// visitAt returns the data of a place.
-func (b *batch) visitAt(num uint64) (v visit, err error) {
+// dataAt returns the data of a place.
+func (b *batch) dataAt(num uint64) (v placed, err error) {
 	if num == 0 {
 		return v, nil
 	}
-	v = visit{num: num, keys: [][]byte{pageKey(keyRecord, num), pageKey(keySketch, num)}}
+	v = placed{num: num, keys: [][]byte{pageKey(keyRecord, num), pageKey(keySketch, num)}}
 	if v.record, err = recordAt(b.txn, num); err != nil || v.record == nil {
-		return visit{}, err
+		return placed{}, err
 	}
 	if v.record.Follows() {
 		v.keys = append(v.keys, memberKey(v.record.Leader, v.record.Resemblance, num))
@@ -367,7 +367,7 @@ func (b *batch) visitAt(num uint64) (v visit, err error) {
 		for part, more := 0, true; more; part++ {
 			key := partKey(letter, num, part)
 			if more, err = b.get(key, func([]byte) error { return nil }); err != nil {
-				return visit{}, err
+				return placed{}, err
 			}
 			if more {
 				v.keys = append(v.keys, key)
@@ -377,9 +377,9 @@ func (b *batch) visitAt(num uint64) (v visit, err error) {
 	return v, nil
 }
 
-// supersede deletes the data of an earlier visit, except for its postings. From then on those lead
+// supersede deletes the data of an earlier placed, except for its postings. From then on those lead
 // to nothing, and they are dropped when segments are merged.
-func (b *batch) supersede(v visit) error {
+func (b *batch) supersede(v placed) error {
 	if v.num == 0 {
 		return nil
 	}

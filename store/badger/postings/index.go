@@ -93,7 +93,7 @@ func (o Options) orDefault() Options {
 // An Index finds the places that were posted under a key.
 type Index struct {
 	dir   string
-	store Store
+	store ManifestStore
 	opt   Options
 
 	mu       sync.RWMutex  // guards everything up to err; not what a segment holds
@@ -115,8 +115,8 @@ type Index struct {
 	ended   sync.WaitGroup
 }
 
-// Store is the part of a store that an index uses.
-type Store interface {
+// A ManifestStore is the part of a store that an index uses.
+type ManifestStore interface {
 	SaveManifest(Manifest) error // and makes it survive a kill
 	RoomFor(bytes int64) bool    // whether so much may be written for tidiness' sake
 }
@@ -169,7 +169,7 @@ type SegmentEntry struct {
 }
 
 // New returns an index whose files are in dir.
-func New(dir string, s Store, opt Options) *Index {
+func New(dir string, s ManifestStore, opt Options) *Index {
 	x := &Index{
 		dir: dir, store: s, opt: opt.orDefault(),
 		fresh: newPostingTable(), spare: newPostingTable(),

@@ -14,9 +14,9 @@ import (
 // cacheBytes bounds the shingles held in memory: 64 MiB are some 8,000 pages of a thousand words.
 const cacheBytes = 64 << 20
 
-// A comparison finds the texts of a whole that resemble each other. A join of their shingles finds
+// A matcher finds the texts of a whole that resemble each other. A join of their shingles finds
 // candidates, and each pair of candidates is compared exactly. It must be used by one goroutine.
-type comparison struct {
+type matcher struct {
 	w     *Whole
 	join  *dedup.Join // of the likely part of each text
 	mixed *dedup.Join // see joinMixed; nil: there is no such pair
@@ -33,15 +33,15 @@ type part struct {
 	left bool       // without what hosts repeat
 }
 
-// newComparison makes a comparison of whole texts, for the pairs of a resemblance or above it.
-func newComparison(ctx context.Context, w *Whole, least float64) (*comparison, error) {
-	c := &comparison{w: w, sets: lru.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
+// newMatcher makes a matcher of whole texts, for the pairs of a resemblance or above it.
+func newMatcher(ctx context.Context, w *Whole, least float64) (*matcher, error) {
+	c := &matcher{w: w, sets: lru.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
 	return c, c.index(ctx, least)
 }
 
 // index makes the join. It reads each text twice: first to count how rare its shingles are, and
 // then to post it under the rarest.
-func (c *comparison) index(ctx context.Context, least float64) error {
+func (c *matcher) index(ctx context.Context, least float64) error {
 	c.join = nil // make room for the new one
 	order := c.count(c.short())
 	if err := c.long(ctx, func(_ int, s dedup.Set) { order.Count(s) }); err != nil {
@@ -51,7 +51,7 @@ func (c *comparison) index(ctx context.Context, least float64) error {
 }
 
 // count makes a table for the shingles of the texts that are not skipped.
-func (c *comparison) count(skip []bool) *dedup.Occurrences {
+func (c *matcher) count(skip []bool) *dedup.Occurrences {
 	words := 0
 	for i := range c.w.texts {
 		if !skip[i] {
@@ -62,20 +62,20 @@ func (c *comparison) count(skip []bool) *dedup.Occurrences {
 }
 
 // post makes the join of texts whose shingles were counted.
-func (c *comparison) post(ctx context.Context, order *dedup.Occurrences, least float64) error {
+func (c *matcher) post(ctx context.Context, order *dedup.Occurrences, least float64) error {
 	c.join = dedup.NewJoin(least, len(c.w.texts), order)
 	return c.long(ctx, c.join.Add)
 }
 
 // long calls take with the shingles by which each text is found, in any order. It skips texts that
 // are too short to compare.
-func (c *comparison) long(ctx context.Context, take func(int, dedup.Set)) error {
+func (c *matcher) long(ctx context.Context, take func(int, dedup.Set)) error {
 	return c.take(ctx, c.short(), (*text).likely, c.w.counted(take))
 }
 
 // take calls take with the shingles of a part of each text that is not done, in any order, those
 // held in memory first. At the end done is true for all texts.
-func (c *comparison) take(ctx context.Context, done []bool, partOf func(*text) part, take func(int, dedup.Set)) error {
+func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part, take func(int, dedup.Set)) error {
 	for i := range c.w.texts {
 		if done[i] {
 			continue
@@ -98,7 +98,7 @@ func (c *comparison) take(ctx context.Context, done []bool, partOf func(*text) p
 }
 
 // short returns for each text whether it is too short to be compared.
-func (c *comparison) short() []bool {
+func (c *matcher) short() []bool {
 	short := make([]bool, len(c.w.texts))
 	for i := range short {
 		short[i] = c.w.texts[i].short
@@ -124,7 +124,7 @@ func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) 
 
 // alike yields the texts after i that resemble it by the from values of both or more. It is the
 // function alike of [dedup.Clusters].
-func (c *comparison) alike(ctx context.Context, i int, from []float64, yield func(other int, resemblance float64)) (err error) {
+func (c *matcher) alike(ctx context.Context, i int, from []float64, yield func(other int, resemblance float64)) (err error) {
 	try := func(other int) bool {
 		got, ok, failed := c.resembles(ctx, i, other, max(from[i], from[other]))
 		if err = failed; ok {
@@ -143,14 +143,14 @@ func (c *comparison) alike(ctx context.Context, i int, from []float64, yield fun
 }
 
 // isMixed reports whether one of two texts was shortened and the other has too little left.
-func (c *comparison) isMixed(a, b int) bool {
+func (c *matcher) isMixed(a, b int) bool {
 	x, y := &c.w.texts[a], &c.w.texts[b]
 	return x.shorter && y.bare || x.bare && y.shorter
 }
 
 // resembles returns the exact resemblance of two texts without what hosts repeat, or of the whole
 // texts if one of them has too little left, see boilerplate.go. ok is false if it is less than t.
-func (c *comparison) resembles(ctx context.Context, a, b int, t float64) (resemblance float64, ok bool, err error) {
+func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblance float64, ok bool, err error) {
 	c.w.compared++
 	left := !c.isMixed(a, b)
 	x, err := c.set(ctx, &c.w.texts[a], left)
@@ -166,7 +166,7 @@ func (c *comparison) resembles(ctx context.Context, a, b int, t float64) (resemb
 }
 
 // loses reports whether words would be lost if text were dropped in favour of kept.
-func (c *comparison) loses(ctx context.Context, text, kept int) (bool, error) {
+func (c *matcher) loses(ctx context.Context, text, kept int) (bool, error) {
 	if c.w.rule.Contained == 0 {
 		return false, nil
 	}
@@ -182,7 +182,7 @@ func (c *comparison) loses(ctx context.Context, text, kept int) (bool, error) {
 }
 
 // set returns the shingles of a whole text, or of what is left of it.
-func (c *comparison) set(ctx context.Context, t *text, left bool) (dedup.Set, error) {
+func (c *matcher) set(ctx context.Context, t *text, left bool) (dedup.Set, error) {
 	key := part{t.pages[0].id, left && t.shorter}
 	if s, ok := c.sets.Get(key); ok {
 		return s, nil

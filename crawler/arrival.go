@@ -12,7 +12,7 @@ import (
 
 // # From a turn to a stored page
 //
-// visit looks up the address of the turn's host, gets its robots.txt, and fetches the URL. The
+// fetchTurn looks up the address of the turn's host, gets its robots.txt, and fetches the URL. The
 // result is an arrival, which a worker passes to hand. hand gives the page to the handler, and ends
 // the turn. They tell the schedule four things, in this order: locate, admit, fetched and done.
 
@@ -24,8 +24,8 @@ type arrival struct {
 	bodies *wire.Share // must be given back
 }
 
-// visit fetches the URL of a turn. It returns nil if the URL must have another turn.
-func (c *Crawl) visit(ctx context.Context, t *turn) (*arrival, error) {
+// fetchTurn fetches the URL of a turn. It returns nil if the URL must have another turn.
+func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 	ctx, ok := c.locate(c.schedule.watch(ctx, t), t)
 	if !ok {
 		return nil, ctx.Err()

@@ -1,0 +1,75 @@
+package access
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// hidden stands for a secret in every output.
+const hidden = "***"
+
+// A Secret is a text that is never printed. Package fmt, encoding/json and log/slog write *** for it.
+// Use string(s) to send it.
+type Secret string
+
+// Format implements [fmt.Formatter].
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
+
+// String returns ***, and so does GoString.
+func (s Secret) String() string   { return hidden }
+func (s Secret) GoString() string { return hidden }
+
+// MarshalText returns ***.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+
+// Basic is a user with a password, for HTTP Basic.
+type Basic struct{ User, Password Secret }
+
+// Format implements [fmt.Formatter]. Without it, a verb that does not suit a pointer would print
+// the secrets.
+func (b Basic) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
+
+// Format implements [fmt.Formatter], for the same reason as that of Basic.
+func (l Login) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, l.Page+" "+hidden) }
+
+// Cookies are cookies that are never printed.
+type Cookies []*http.Cookie
+
+// Format implements [fmt.Formatter].
+func (c Cookies) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
+
+// String returns ***, and so does GoString.
+func (c Cookies) String() string   { return hidden }
+func (c Cookies) GoString() string { return hidden }
+
+// MarshalText returns ***.
+func (c Cookies) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+
+// A Proxy is the URL of a proxy. Its user and password are never printed.
+type Proxy struct{ url url.URL }
+
+// NewProxy returns the proxy at a URL.
+func NewProxy(u *url.URL) Proxy { return Proxy{*u} }
+
+// URL returns the URL with user and password.
+func (p Proxy) URL() *url.URL { return &p.url }
+
+// Format implements [fmt.Formatter].
+func (p Proxy) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, p.String()) }
+
+// String returns the URL with *** for user and password, and so does GoString.
+func (p Proxy) String() string {
+	shown := p.url
+	if shown.User == nil {
+		return shown.String()
+	}
+	shown.User = nil
+	return shown.Scheme + "://" + hidden + "@" + shown.Host
+}
+
+func (p Proxy) GoString() string { return p.String() }
+
+// MarshalText returns the same as String.
+func (p Proxy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }

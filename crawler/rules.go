@@ -1,0 +1,83 @@
+package crawler
+
+import (
+	"cmp"
+	"net/url"
+	"strings"
+	"time"
+
+	"skink/frontier"
+)
+
+// A hostRules is what the user chose for one host: the settings of the host, or else those of the
+// crawl.
+type hostRules struct {
+	delay   time.Duration
+	perHost int
+	budget  Budget
+}
+
+// rulesOf returns what the user chose for a host.
+func (o *Options) rulesOf(host string) hostRules {
+	r := hostRules{o.Delay, o.PerHost, o.HostBudget}
+	if len(o.Hosts) == 0 {
+		return r
+	}
+	h := o.Hosts.For(host)
+	if h.Delay != nil {
+		r.delay = *h.Delay
+	}
+	r.perHost = cmp.Or(h.PerHost, r.perHost)
+	r.budget.Pages = cmp.Or(h.Pages, r.budget.Pages)
+	r.budget.Bytes = cmp.Or(h.Bytes, r.budget.Bytes)
+	return r
+}
+
+// HasHostBudgets reports whether some host has a budget.
+func (o *Options) HasHostBudgets() bool {
+	if o.HostBudget != (Budget{}) {
+		return true
+	}
+	for _, h := range o.Hosts {
+		if h.Pages > 0 || h.Bytes > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// mostPerHost returns the largest number of requests at once to one host.
+func (o *Options) mostPerHost() int {
+	most := o.PerHost
+	for _, h := range o.Hosts {
+		most = max(most, h.PerHost)
+	}
+	return most
+}
+
+// agentFor returns the user agent for a host. Its product token selects the rules in robots.txt.
+func (o *Options) agentFor(host string) string {
+	if len(o.Hosts) == 0 {
+		return o.UserAgent
+	}
+	return cmp.Or(o.Hosts.For(host).UserAgent, o.UserAgent)
+}
+
+// secureHosts returns the names of the hosts of https seeds. Without settings of hosts it returns an
+// empty map.
+func (o *Options) secureHosts() map[string]bool {
+	secure := map[string]bool{}
+	if len(o.Hosts) == 0 || o.Scope == nil {
+		return secure
+	}
+	o.Scope.mu.RLock()
+	defer o.Scope.mu.RUnlock()
+	for seed := range o.Scope.seeds {
+		if strings.HasPrefix(seed, "https://") {
+			if u, err := url.Parse("https://" + frontier.HostOf(seed)); err == nil {
+				secure[u.Hostname()] = true
+			}
+		}
+	}
+	return secure
+}

@@ -1,0 +1,82 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+
+	"skink/extract"
+)
+
+// blocks collects the blocks of an office document. A paragraph may stand inside another one, as
+// that of a footnote or a text box does: it becomes a block after the outer one.
+type blocks struct {
+	all  []extract.Block
+	open []*openBlock
+	size int // bytes of text
+	most int
+	mute int // depth of elements whose text is not of the document
+}
+
+// An openBlock is a block that is being read.
+type openBlock struct {
+	text  strings.Builder
+	level int
+	inner []extract.Block // blocks that stand inside it
+	isRow bool
+	skip  bool // its text is not of the document
+}
+
+// begin opens a block.
+func (b *blocks) begin(level int) { b.open = append(b.open, &openBlock{level: level}) }
+
+// end closes the last opened block.
+func (b *blocks) end() {
+	last := len(b.open) - 1
+	if last < 0 {
+		return
+	}
+	o := b.open[last]
+	b.open = b.open[:last]
+	done := o.inner
+	if o.text.Len() > 0 && !o.skip {
+		done = append([]extract.Block{{Text: o.text.String(), Level: o.level}}, o.inner...)
+	}
+	switch {
+	case last == 0:
+		b.all = append(b.all, done...)
+	case b.open[last-1].isRow && !o.isRow: // a cell
+		if !o.skip {
+			b.open[last-1].text.WriteString(o.text.String() + " ")
+		}
+		b.open[last-1].inner = append(b.open[last-1].inner, o.inner...)
+	default:
+		b.open[last-1].inner = append(b.open[last-1].inner, done...)
+	}
+}
+
+// beginRow opens a row of a table.
+func (b *blocks) beginRow() { b.open = append(b.open, &openBlock{isRow: true}) }
+
+// write adds text to the open block. Text outside of blocks is white space or no text of the
+// document.
+func (b *blocks) write(s string) {
+	if b.mute > 0 || len(b.open) == 0 {
+		return
+	}
+	o := b.open[len(b.open)-1]
+	b.size += len(s)
+	if b.size <= b.most && !o.isRow {
+		o.text.WriteString(s)
+	}
+}
+
+func (b *blocks) err() error {
+	if b.size > b.most {
+		return tooMuch(b.most)
+	}
+	return nil
+}
+
+func tooMuch(most int) error {
+	return fmt.Errorf("%w: more than %d KB for a file of its size", ErrTooLarge, most>>10)
+}

@@ -1,0 +1,252 @@
+// Package document reads documents that are not HTML: PDF, DOCX, ODT and EPUB. Each becomes an
+// [extract.Document], so it is judged like a page.
+//
+//	r := document.NewReader(document.Options{})
+//	defer r.Close()
+//	doc, err := r.Parse(ctx, extract.Options{}, body, "application/pdf")
+//
+// [Reader.Parse] reads pages too, and only what is no page is looked at here. The type of a
+// document is found in its bytes, because servers often send a wrong one.
+//
+// A DOCX, ODT or EPUB file is a ZIP file of XML, which the standard library reads. Package
+// document/pdf reads PDF. All of the text is main text, except for tables of contents, page headers
+// and page footers: they repeat the text, and the HTML of the same text has none.
+//
+// # Bounds
+//
+// A document is hostile input. Its text has at most [MostText] bytes. A ZIP file is
+// decompressed to at most mostUnpacked bytes, whatever it says about its sizes. XML elements are nested at
+// most mostDepth deep, and entities are not expanded. A PDF has a bounded memory and time. A
+// document that exceeds a bound has no text, and its [Error] says why: half a text could be taken
+// for a different one.
+package document
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"skink/document/pdf"
+	"skink/extract"
+)
+
+// Version is that of the texts. It rises with every change that gives some document another text,
+// as [extract.Version] does for pages.
+const Version = 1
+
+// Media types of documents.
+const (
+	PDF  = "application/pdf"
+	DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+	ODT  = "application/vnd.oasis.opendocument.text"
+	EPUB = "application/epub+zip"
+)
+
+var names = map[string]string{PDF: "PDF", DOCX: "DOCX", ODT: "ODT", EPUB: "EPUB"}
+
+// Reasons why a document has no text that can be read.
+var (
+	ErrEncrypted = pdf.ErrEncrypted
+	ErrDamaged   = pdf.ErrDamaged
+	ErrTooSlow   = pdf.ErrTooSlow
+	ErrTooLarge  = pdf.ErrTooLarge
+	ErrNoText    = errors.New("it has only pictures, or nothing")
+)
+
+// An Error says why a document has no text.
+type Error struct {
+	Type string // media type
+	Err  error  // the reason
+}
+
+func (e *Error) Error() string { return "no text in this " + names[e.Type] + ": " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Type returns the media type of a document, or "" for a body that is none.
+func Type(body []byte) string {
+	switch {
+	case bytes.HasPrefix(body, []byte("PK\x03\x04")):
+		return packageType(body)
+	case bytes.HasPrefix(body, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")): // an encrypted DOCX is in an OLE file
+		if bytes.Contains(body, encryptedPackage) {
+			return DOCX
+		}
+	case bytes.Contains(body[:min(len(body), 1024)], []byte("%PDF-")): // PDF readers allow junk before it
+		return PDF
+	}
+	return ""
+}
+
+// encryptedPackage is the name of a stream in an OLE file, in UTF-16.
+var encryptedPackage = []byte("E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00")
+
+// TypeOfFile returns the media type of a document from the first bytes of a file and its name, or
+// "" if it appears to be none.
+func TypeOfFile(name string, start []byte) string {
+	ext := strings.ToLower(filepath.Ext(name))
+	switch {
+	case bytes.HasPrefix(start, []byte("%PDF-")):
+		return PDF
+	case !bytes.HasPrefix(start, []byte("PK\x03\x04")) && !bytes.HasPrefix(start, []byte("\xd0\xcf\x11\xe0")):
+		if ext == ".pdf" {
+			return Type(start)
+		}
+		return ""
+	case ext == ".docx":
+		return DOCX
+	case ext == ".odt":
+		return ODT
+	case ext == ".epub":
+		return EPUB
+	}
+	return packageType(start)
+}
+
+// MostText returns how many bytes of text a document of size bytes may have.
+func MostText(size int) int { return min(8<<20, 8*size+64<<10) }
+
+// Options bound a reader.
+type Options struct {
+	Memory  int64         // bytes that PDF files may use while they are read; 0: 256 MB
+	Timeout time.Duration // for one PDF file; 0: 2 minutes
+	Cache   string        // folder for the compiled PDF engine; "": skink/pdf in the user's cache folder
+}
+
+// Bytes of memory of one instance of the PDF engine.
+const (
+	leastInstance  = 32 << 20  // enough for small files
+	enoughInstance = 128 << 20 // enough for nearly all
+	mostInstance   = 512 << 20
+)
+
+// A Reader reads documents. A nil Reader reads only pages. Its methods are safe for concurrent use.
+type Reader struct {
+	opt Options
+
+	once   sync.Once
+	engine *pdf.Engine // nil before the first PDF
+	err    error       // why the engine cannot start
+}
+
+// NewReader returns a reader. The PDF engine starts with the first PDF. Close the reader.
+func NewReader(opt Options) *Reader {
+	opt.Memory = cmp.Or(opt.Memory, 256<<20)
+	opt.Timeout = cmp.Or(opt.Timeout, 2*time.Minute)
+	return &Reader{opt: opt}
+}
+
+// Close ends the PDF engine. No document may be read at the same time or later.
+func (r *Reader) Close() error {
+	if r == nil || r.engine == nil {
+		return nil
+	}
+	return r.engine.Close()
+}
+
+// Reads reports whether Parse would read a body as a document. contentType is as for Parse.
+func (r *Reader) Reads(body []byte, contentType string) bool {
+	if r == nil || Type(body) == "" {
+		return false
+	}
+	media := extract.MediaType(body, contentType)
+	return !strings.HasPrefix(media, "text/") && media != "application/xhtml+xml"
+}
+
+// Cost returns the bytes of memory that it takes to read a document, without those for its text.
+func (r *Reader) Cost(body []byte) int64 {
+	if Type(body) == PDF {
+		_, memory := r.instances()
+		return memory
+	}
+	return chapterTree
+}
+
+// AtOnce returns how many PDF files are read at once; the others wait. It is 0 for a nil Reader.
+func (r *Reader) AtOnce() int {
+	if r == nil {
+		return 0
+	}
+	n, _ := r.instances()
+	return int(n)
+}
+
+// instances returns how many PDF files are read at once, and the bytes of memory for each.
+func (r *Reader) instances() (n, memory int64) {
+	n = min(max(1, r.opt.Memory/enoughInstance), int64(runtime.GOMAXPROCS(0)))
+	return n, max(leastInstance, min(r.opt.Memory/n, mostInstance))
+}
+
+// Parse reads a page or a document. contentType is the Content-Type header as sent. The error of a
+// document is an *[Error], or that of ctx. Otherwise Parse is [extract.Options.Parse].
+func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, contentType string) (*extract.Document, error) {
+	doc, err := ask.Parse(body, contentType)
+	if r == nil || doc != nil || !errors.Is(err, extract.ErrNotText) {
+		return doc, err
+	}
+	media := Type(body)
+	if media == "" {
+		return nil, err
+	}
+	if doc, err = r.read(ctx, ask, body, media); err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if errors.Is(err, errMissing) { // a ZIP file that contains a document
+		return nil, extract.ErrNotText
+	}
+	if err != nil {
+		return nil, &Error{media, err}
+	}
+	if !doc.HasText() {
+		return nil, &Error{media, ErrNoText}
+	}
+	return doc, nil
+}
+
+// read reads a document of a type.
+func (r *Reader) read(ctx context.Context, ask extract.Options, body []byte, media string) (*extract.Document, error) {
+	if media == PDF {
+		return r.readPDF(ctx, body)
+	}
+	p, err := openPackage(body)
+	if err != nil {
+		return nil, err
+	}
+	switch media {
+	case DOCX:
+		return p.docx()
+	case ODT:
+		return p.odt()
+	}
+	return p.epub(ask)
+}
+
+func (r *Reader) readPDF(ctx context.Context, body []byte) (*extract.Document, error) {
+	r.once.Do(r.start)
+	if r.err != nil {
+		return nil, r.err
+	}
+	file, err := r.engine.Read(ctx, body, MostText(len(body)))
+	if err != nil {
+		return nil, err
+	}
+	return pdfDocument(file), nil
+}
+
+// start starts the PDF engine.
+func (r *Reader) start() {
+	cache := r.opt.Cache
+	if cache == "" {
+		if dir, err := os.UserCacheDir(); err == nil {
+			cache = filepath.Join(dir, "skink", "pdf")
+		}
+	}
+	n, memory := r.instances()
+	r.engine, r.err = pdf.New(pdf.Options{Instances: int(n), Memory: memory, Timeout: r.opt.Timeout, Cache: cache})
+}

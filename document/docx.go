@@ -1,0 +1,215 @@
+package document
+
+import (
+	"encoding/xml"
+	"errors"
+	"strconv"
+	"strings"
+
+	"skink/extract"
+)
+
+// # DOCX
+//
+// The format is that of ECMA-376, part 1. A paragraph is a heading by the name of its style, which
+// is "heading 1" in all languages, or by its outline level. Not of the text are: deleted text, tables
+// of contents, codes of fields, the older of two forms of a drawing, page headers, page footers and
+// comments. Footnotes and endnotes come after the text.
+
+// wordMain is the part with the text.
+const wordMain = "word/document.xml"
+
+// docx reads a DOCX file.
+func (p *pack) docx() (*extract.Document, error) {
+	d := &extract.Document{}
+	styles := wordStyles{levels: map[string]int{}, based: map[string]string{}, contents: map[string]bool{}}
+	if err := p.walk("word/styles.xml", &styles); err != nil && !errors.Is(err, errMissing) {
+		return nil, err
+	}
+	core, err := p.fields("docProps/core.xml")
+	if err != nil {
+		return nil, err
+	}
+	d.Title, d.Author, d.Description = core["title"], core["creator"], core["description"]
+	d.Published, d.Modified = core["created"], core["modified"]
+	if d.Lang = core["language"]; d.Lang == "" {
+		d.Lang = styles.lang
+	}
+	text := &wordText{styles: &styles, blocks: blocks{most: p.most}}
+	for _, part := range []string{wordMain, "word/footnotes.xml", "word/endnotes.xml"} {
+		if err := p.walk(part, text); err != nil && (part == wordMain || !errors.Is(err, errMissing)) {
+			return nil, err
+		}
+	}
+	extract.FromBlocks(d, text.all)
+	return d, nil
+}
+
+// wordStyles are the styles of a DOCX file that mean something for its text.
+type wordStyles struct {
+	levels   map[string]int    // of headings, by the id of a style
+	based    map[string]string // the style that a style inherits from
+	contents map[string]bool   // styles of lines of a table of contents
+	lang     string
+	id       string // of the style that is being read
+}
+
+func (s *wordStyles) begin(name string, attrs []xml.Attr) {
+	val := attr(attrs, "val")
+	switch name {
+	case "style":
+		s.id = attr(attrs, "styleId")
+	case "name":
+		lower := strings.ToLower(val)
+		if level, ok := strings.CutPrefix(lower, "heading "); ok {
+			s.levels[s.id], _ = strconv.Atoi(level)
+		}
+		if lower == "title" {
+			s.levels[s.id] = 1
+		}
+		s.contents[s.id] = strings.HasPrefix(lower, "toc ")
+	case "basedOn":
+		s.based[s.id] = val
+	case "outlineLvl":
+		if s.levels[s.id] == 0 {
+			s.levels[s.id] = outlineLevel(val)
+		}
+	case "lang":
+		if s.lang == "" {
+			s.lang = val
+		}
+	}
+}
+
+func (s *wordStyles) end(string)  {}
+func (s *wordStyles) text([]byte) {}
+func (s *wordStyles) err() error  { return nil }
+
+// level returns the level of the headings with a style; 0: they are none.
+func (s *wordStyles) level(id string) int {
+	for range 8 { // styles may inherit in a circle
+		if level := s.levels[id]; level > 0 {
+			return level
+		}
+		id = s.based[id]
+	}
+	return 0
+}
+
+// outlineLevel returns the level of a heading by its outline level, which begins at 0; 9 is running
+// text.
+func outlineLevel(val string) int {
+	if n, err := strconv.Atoi(val); err == nil && 0 <= n && n < 9 {
+		return n + 1
+	}
+	return 0
+}
+
+// A wordText collects the text of a DOCX file.
+type wordText struct {
+	blocks
+	styles *wordStyles
+	inText bool
+	sdt    []bool // open content controls; true: it is a table of contents
+}
+
+// wordMuted are the elements whose text is not of the document.
+var wordMuted = map[string]bool{"del": true, "moveFrom": true, "Fallback": true, "rt": true}
+
+func (w *wordText) begin(name string, attrs []xml.Attr) {
+	switch name {
+	case "p":
+		w.blocks.begin(0)
+	case "tr":
+		w.beginRow()
+	case "pStyle":
+		id := attr(attrs, "val")
+		if n := len(w.open); n > 0 {
+			w.open[n-1].level, w.open[n-1].skip = w.styles.level(id), w.styles.contents[id]
+		}
+	case "outlineLvl":
+		if n := len(w.open); n > 0 && w.open[n-1].level == 0 {
+			w.open[n-1].level = outlineLevel(attr(attrs, "val"))
+		}
+	case "t":
+		w.inText = true
+	case "tab", "br", "cr":
+		w.write(" ")
+	case "noBreakHyphen":
+		w.write("-")
+	case "sdt":
+		w.sdt = append(w.sdt, false)
+	case "docPartGallery":
+		if n := len(w.sdt); n > 0 && !w.sdt[n-1] && attr(attrs, "val") == "Table of Contents" {
+			w.sdt[n-1] = true
+			w.mute++
+		}
+	default:
+		if wordMuted[name] {
+			w.mute++
+		}
+	}
+}
+
+func (w *wordText) end(name string) {
+	switch name {
+	case "p", "tr":
+		w.blocks.end()
+	case "t":
+		w.inText = false
+	case "sdt":
+		n := len(w.sdt) - 1
+		if w.sdt[n] {
+			w.mute--
+		}
+		w.sdt = w.sdt[:n]
+	default:
+		if wordMuted[name] {
+			w.mute--
+		}
+	}
+}
+
+func (w *wordText) text(s []byte) {
+	if w.inText {
+		w.write(string(s))
+	}
+}
+
+// fields returns the texts of the elements of a part that have no elements inside, by name. If
+// there are several of one name, it is the first one that is not empty. A part that is missing has
+// none.
+func (p *pack) fields(name string) (map[string]string, error) {
+	f := &fields{of: map[string]string{}}
+	err := p.walk(name, f)
+	if errors.Is(err, errMissing) {
+		err = nil
+	}
+	return f.of, err
+}
+
+type fields struct {
+	of   map[string]string
+	name string
+	now  strings.Builder
+}
+
+func (f *fields) begin(name string, _ []xml.Attr) {
+	f.name = name
+	f.now.Reset()
+}
+
+func (f *fields) end(name string) {
+	if s := strings.TrimSpace(f.now.String()); name == f.name && s != "" && f.of[name] == "" {
+		f.of[name] = s
+	}
+	f.name = ""
+}
+
+func (f *fields) text(s []byte) {
+	if f.name != "" {
+		f.now.Write(s)
+	}
+}
+
+func (f *fields) err() error { return nil }

@@ -1,0 +1,174 @@
+package document
+
+import (
+	"encoding/xml"
+	"errors"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"skink/extract"
+)
+
+// # EPUB
+//
+// The format is EPUB 3.3, and EPUB 2 where it differs. The chapters are pages, in the order of the
+// spine, and each is extracted like a page. Left out are the table of contents and what is outside
+// of the reading order (linear="no").
+
+const (
+	chapterTree = 16 << 20 // bytes of the tree of a chapter; the text of a larger one is all that stands between its tags
+	mostSpine   = 10_000   // chapters
+)
+
+// epubMain is the part that names the others.
+const epubMain = "META-INF/container.xml"
+
+// epub reads an EPUB file.
+func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
+	var container epubContainer
+	if err := p.walk(epubMain, &container); err != nil {
+		return nil, err
+	}
+	book := &epubBook{items: map[string]epubItem{}, fields: fields{of: map[string]string{}}}
+	if err := p.walk(container.root, book); err != nil {
+		return nil, err
+	}
+	locked := epubLocks{}
+	if err := p.walk("META-INF/encryption.xml", &locked); err != nil && !errors.Is(err, errMissing) {
+		return nil, err
+	}
+	of := book.of
+	d := &extract.Document{
+		Title: of["title"], Author: of["creator"], Description: of["description"], Lang: of["language"],
+		Published: of["date"], Modified: book.modified,
+	}
+	ask.Page, ask.Embeds, ask.Images, ask.Tree = false, false, false, chapterTree
+	var all []extract.Block
+	var left []string
+	size := 0
+	for _, name := range book.chapters(path.Dir(container.root)) {
+		if slices.Contains(locked.parts, name) {
+			return nil, ErrEncrypted
+		}
+		body, err := p.bytes(name)
+		if errors.Is(err, errMissing) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		chapter, err := ask.Parse(body, "application/xhtml+xml")
+		if err != nil { // it is no page
+			continue
+		}
+		if size += len(chapter.Text) + len(chapter.Left); size > p.most {
+			return nil, tooMuch(p.most)
+		}
+		if chapter.Left != "" {
+			left = append(left, chapter.Left)
+		}
+		for line := range strings.SplitSeq(chapter.Text, "\n") {
+			b := extract.Block{Text: line}
+			if slices.Contains(chapter.H1, line) {
+				b.Level = 1
+			}
+			all = append(all, b)
+		}
+	}
+	d.Left = strings.Join(left, "\n")
+	extract.FromBlocks(d, all)
+	return d, nil
+}
+
+// epubContainer finds the part that describes the book.
+type epubContainer struct{ root string }
+
+func (c *epubContainer) begin(name string, attrs []xml.Attr) {
+	if name == "rootfile" && c.root == "" {
+		c.root = attr(attrs, "full-path")
+	}
+}
+
+func (c *epubContainer) end(string)  {}
+func (c *epubContainer) text([]byte) {}
+func (c *epubContainer) err() error  { return nil }
+
+// An epubItem is a part of the book.
+type epubItem struct {
+	href string
+	page bool // a chapter, not a picture or a table of contents
+}
+
+// An epubBook reads the part that describes the book.
+type epubBook struct {
+	fields
+	items    map[string]epubItem
+	spine    []string // ids of items
+	isDate   bool     // the open element is the date of the last change
+	modified string
+}
+
+func (b *epubBook) begin(name string, attrs []xml.Attr) {
+	b.fields.begin(name, attrs)
+	b.isDate = name == "meta" && attr(attrs, "property") == "dcterms:modified"
+	switch name {
+	case "item":
+		media := attr(attrs, "media-type")
+		b.items[attr(attrs, "id")] = epubItem{
+			href: attr(attrs, "href"),
+			page: (media == "application/xhtml+xml" || media == "text/html") && !slices.Contains(strings.Fields(attr(attrs, "properties")), "nav"),
+		}
+	case "itemref":
+		if attr(attrs, "linear") != "no" {
+			b.spine = append(b.spine, attr(attrs, "idref"))
+		}
+	}
+}
+
+func (b *epubBook) end(name string) {
+	if b.isDate && b.modified == "" {
+		b.modified = strings.TrimSpace(b.now.String())
+	}
+	b.isDate = false
+	b.fields.end(name)
+}
+
+func (b *epubBook) err() error {
+	if len(b.items) > mostParts || len(b.spine) > mostSpine {
+		return ErrTooLarge
+	}
+	return nil
+}
+
+// chapters returns the names of the chapters in their order, each once. dir is the folder of the
+// part that describes the book.
+func (b *epubBook) chapters(dir string) (names []string) {
+	seen := map[string]bool{}
+	for _, id := range b.spine {
+		item := b.items[id]
+		href, err := url.PathUnescape(item.href)
+		name := path.Join(dir, href)
+		if err == nil && item.page && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// epubLocks finds the parts that are encrypted. Most books with any encrypt only their fonts.
+type epubLocks struct{ parts []string }
+
+func (l *epubLocks) begin(name string, attrs []xml.Attr) {
+	if name == "CipherReference" {
+		if uri, err := url.PathUnescape(attr(attrs, "URI")); err == nil && len(l.parts) < mostParts {
+			l.parts = append(l.parts, path.Clean(strings.TrimPrefix(uri, "/")))
+		}
+	}
+}
+
+func (l *epubLocks) end(string)  {}
+func (l *epubLocks) text([]byte) {}
+func (l *epubLocks) err() error  { return nil }

@@ -1,0 +1,297 @@
+package document
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"skink/document/pdf"
+	"skink/extract"
+)
+
+// # Text of PDF files
+//
+// A PDF has lines at places on pages. PDFium gives them in reading order, and four rules make
+// paragraphs of them.
+//
+//   - Page headers and footers: a line that is the first or the last of a page is dropped if the
+//     same line, numbers aside, is first or last on two more of the pages. So a line that is on one page
+//     only is never lost.
+//   - Tables of contents: a line that ends in a row of dots and a number is dropped. The text has
+//     the heading that it names.
+//   - Paragraphs: a line ends its paragraph if it is much shorter than the lines of its page, or if
+//     the next line begins with a bullet or with the number of a section. A paragraph may go on at the next page.
+//   - Hyphens: a word that is broken at a line end is joined. It keeps its hyphen if the document
+//     has the word with a hyphen elsewhere, and does not have it without.
+//
+// Known weaknesses: headings are not found, tables are rows of words, and formulas are in the order
+// in which they were drawn.
+
+// pdfDocument returns the document of a file.
+func pdfDocument(f *pdf.File) *extract.Document {
+	d := &extract.Document{
+		Title: strings.TrimPrefix(f.Title, "Microsoft Word - "), Author: f.Author, Description: f.Subject, Lang: f.Lang,
+		Published: pdfDate(f.Created), Modified: pdfDate(f.Modified),
+	}
+	extract.FromBlocks(d, paragraphs(linesOf(f.Pages)))
+	return d
+}
+
+// ofContents matches a line of a table of contents.
+var ofContents = regexp.MustCompile(`(\. ?){4,} *([0-9]+|[ivxl]+)$`)
+
+// linesOf returns the lines of each page, without blank lines, tables of contents, page headers and
+// page footers.
+func linesOf(pages []string) [][]string {
+	all := make([][]string, len(pages))
+	for i, text := range pages {
+		for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' || r == '\f' }) {
+			if line = strings.TrimSpace(line); line != "" && !ofContents.MatchString(line) {
+				all[i] = append(all[i], line)
+			}
+		}
+	}
+	return dropRunning(all)
+}
+
+const (
+	edge      = 2 // lines at the top and at the bottom of a page that may be a page header or footer
+	repeating = 3 // pages with the same line there
+)
+
+// dropRunning drops page headers and footers.
+func dropRunning(pages [][]string) [][]string {
+	for range edge {
+		for _, at := range []func(page []string) int{
+			func([]string) int { return 0 },
+			func(page []string) int { return len(page) - 1 },
+		} {
+			counts := map[string]int{}
+			for _, page := range pages {
+				if len(page) > 0 {
+					counts[masked(page[at(page)])]++
+				}
+			}
+			for i, page := range pages {
+				if len(page) == 0 || counts[masked(page[at(page)])] < repeating {
+					continue
+				}
+				if at(page) == 0 {
+					pages[i] = page[1:]
+				} else {
+					pages[i] = page[:len(page)-1]
+				}
+			}
+		}
+	}
+	return pages
+}
+
+// masked returns a line with a # for each number, so that page numbers are equal. Numbers of the
+// first pages are often Roman.
+func masked(line string) string {
+	var out strings.Builder
+	for word := range strings.FieldsSeq(line) {
+		if isRoman(word) {
+			word = "0"
+		}
+		digit := false
+		for _, r := range word {
+			if unicode.IsDigit(r) {
+				if !digit {
+					out.WriteByte('#')
+				}
+				digit = true
+				continue
+			}
+			digit = false
+			out.WriteRune(r)
+		}
+		out.WriteByte(' ')
+	}
+	return out.String()
+}
+
+// isRoman reports a small Roman number, as prefaces have.
+func isRoman(word string) bool {
+	return word != "" && strings.Trim(word, "ivxl") == "" && len(word) < 8
+}
+
+// paragraphs joins the lines of a document.
+func paragraphs(pages [][]string) []extract.Block {
+	j := joiner{words: map[string]bool{}}
+	for _, page := range pages {
+		for _, line := range page {
+			j.know(line)
+		}
+	}
+	for _, page := range pages {
+		width := widthOf(page)
+		for _, line := range page {
+			j.add(line, width)
+		}
+	}
+	j.flush()
+	return j.blocks
+}
+
+// widthOf returns the length in characters that one line in four of a page has or exceeds.
+func widthOf(page []string) int {
+	var counts [512]int
+	for _, line := range page {
+		counts[min(utf8.RuneCountInString(line), len(counts)-1)]++
+	}
+	seen := 0
+	for n := len(counts) - 1; n >= 0; n-- {
+		if seen += counts[n]; seen*4 >= len(page) {
+			return n
+		}
+	}
+	return 0
+}
+
+// full is the share of the width of a page that a line has if the paragraph goes on.
+const full = 0.7
+
+// brokenHyphen is what PDFium gives for a hyphen at a line end that breaks a word.
+const brokenHyphen = "\x02"
+
+// A joiner makes paragraphs of lines.
+type joiner struct {
+	words  map[string]bool // words of the document, in lower case
+	blocks []extract.Block
+	now    strings.Builder
+	broken string // the first part of a word that was broken at the line end
+	goesOn bool   // the last line may go on in the next
+}
+
+// know adds the words of a line to those of the document.
+func (j *joiner) know(line string) {
+	for word := range strings.FieldsSeq(line) {
+		if word = bare(word); word != "" && !strings.HasSuffix(word, "-") && !strings.Contains(word, brokenHyphen) {
+			j.words[word] = true
+		}
+	}
+}
+
+// bare returns a word in lower case without the punctuation around it.
+func bare(word string) string {
+	return strings.ToLower(strings.TrimFunc(word, func(r rune) bool {
+		return r != '-' && string(r) != brokenHyphen && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}))
+}
+
+// add adds a line of a page.
+func (j *joiner) add(line string, width int) {
+	if j.broken == "" && (!j.goesOn || beginsBlock(line)) {
+		j.flush()
+	}
+	length := utf8.RuneCountInString(line)
+	if j.broken != "" {
+		first, rest, _ := strings.Cut(line, " ")
+		j.now.WriteString(j.joined(j.broken, first))
+		line = rest
+		if rest != "" {
+			line = " " + rest
+		}
+	} else if j.now.Len() > 0 {
+		j.now.WriteByte(' ')
+	}
+	line, j.broken = splitBroken(line)
+	j.now.WriteString(line)
+	j.goesOn = float64(length) >= full*float64(width)
+}
+
+// splitBroken cuts a word that is broken at the line end from the line. The word has its hyphen.
+func splitBroken(line string) (rest, word string) {
+	head, marked := strings.CutSuffix(line, brokenHyphen)
+	if !marked {
+		if head, marked = strings.CutSuffix(line, "-"); !marked {
+			return line, ""
+		}
+	}
+	last, _ := utf8.DecodeLastRuneInString(head)
+	if !unicode.IsLetter(last) {
+		return head + "-", ""
+	}
+	at := strings.LastIndexByte(head, ' ') + 1
+	return head[:at], head[at:] + "-"
+}
+
+// joined returns a word that was broken after its hyphen.
+func (j *joiner) joined(first, second string) string {
+	start, _ := utf8.DecodeRuneInString(second)
+	plain := strings.TrimSuffix(first, "-") + second
+	switch {
+	case !unicode.IsLower(start): // a name, a number, or two words
+		return first + second
+	case j.words[bare(first+second)] && !j.words[bare(plain)]:
+		return first + second
+	}
+	return plain
+}
+
+// flush ends the paragraph.
+func (j *joiner) flush() {
+	j.now.WriteString(j.broken)
+	if j.now.Len() > 0 {
+		j.blocks = append(j.blocks, extract.Block{Text: j.now.String()})
+	}
+	j.now.Reset()
+	j.broken, j.goesOn = "", false
+}
+
+// section matches the beginning of a heading with a number of several parts.
+var section = regexp.MustCompile(`^([0-9]+|[A-Z])(\.[0-9]+)+\.? \pL`)
+
+// beginsBlock reports a line that begins an item of a list, or a numbered heading.
+func beginsBlock(line string) bool {
+	if section.MatchString(line) {
+		return true
+	}
+	first, size := utf8.DecodeRuneInString(line)
+	return strings.ContainsRune("•‣◦▪●○■□–—-*·", first) && strings.HasPrefix(line[size:], " ")
+}
+
+// pdfDate returns a date of a PDF, such as D:20260131120000+01'00', in the form of RFC 3339, or as a
+// day if it has no time. It returns "" for any other text.
+func pdfDate(s string) string {
+	s = strings.TrimPrefix(strings.TrimSpace(s), "D:")
+	digits := s
+	if i := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+		digits = s[:i]
+	}
+	zone := strings.NewReplacer("'", "", ":", "").Replace(s[len(digits):])
+	switch {
+	case len(digits) >= 14:
+		t, err := time.Parse("20060102150405", digits[:14])
+		if err != nil {
+			return ""
+		}
+		return t.Format("2006-01-02T15:04:05") + zoneOf(zone)
+	case len(digits) >= 8:
+		if t, err := time.Parse("20060102", digits[:8]); err == nil {
+			return t.Format(time.DateOnly)
+		}
+	}
+	return ""
+}
+
+// zoneOf returns a time zone in the form of RFC 3339. A date without one counts as UTC.
+func zoneOf(s string) string {
+	if len(s) < 3 || s[0] != '+' && s[0] != '-' {
+		return "Z"
+	}
+	hours, err := strconv.Atoi(s[1:3])
+	minutes := 0
+	if err == nil && len(s) >= 5 {
+		minutes, err = strconv.Atoi(s[3:5])
+	}
+	if err != nil || hours > 23 || minutes > 59 || hours+minutes == 0 {
+		return "Z"
+	}
+	return s[:1] + time.Date(0, 1, 1, hours, minutes, 0, 0, time.UTC).Format("15:04")
+}

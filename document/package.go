@@ -1,0 +1,187 @@
+package document
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+)
+
+// # Packages
+//
+// DOCX, ODT and EPUB files are packages: ZIP files of parts. Only the parts with text are
+// decompressed, each once.
+
+const (
+	mostUnpacked = 32 << 20 // decompressed bytes of one document: a book of a thousand pages has a third of it
+	mostDepth    = 256      // nested XML elements: LibreOffice itself does not read deeper ones
+	mostParts    = 10_000   // entries of the ZIP file
+)
+
+// A pack is an open package.
+type pack struct {
+	parts map[string]*zip.File
+	left  int64 // bytes that may still be decompressed
+	most  int   // bytes of text that the document may have
+}
+
+// packageType returns the media type of a package, or "". ODT and EPUB files should begin with an
+// entry that holds it. Other files are known by the name of a part, which is somewhere in the bytes.
+func packageType(body []byte) string {
+	const head = 30 // bytes before the name of the first entry
+	if len(body) < head {
+		return ""
+	}
+	name := body[head:]
+	name = name[:min(len(name), int(binary.LittleEndian.Uint16(body[26:])))]
+	switch content := body[min(len(body), head+len(name)+int(binary.LittleEndian.Uint16(body[28:]))):]; {
+	case string(name) != "mimetype":
+		if bytes.Contains(body, []byte(wordMain)) {
+			return DOCX
+		}
+		if bytes.Contains(body, []byte(epubMain)) {
+			return EPUB
+		}
+	case bytes.HasPrefix(content, []byte(EPUB)):
+		return EPUB
+	case bytes.HasPrefix(content, []byte(ODT)): // a template has a longer type, and is read too
+		return ODT
+	}
+	return ""
+}
+
+// openPackage opens a package.
+func openPackage(body []byte) (*pack, error) {
+	if !bytes.HasPrefix(body, []byte("PK")) {
+		return nil, ErrEncrypted // an OLE file
+	}
+	z, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrDamaged, err)
+	}
+	if len(z.File) > mostParts {
+		return nil, fmt.Errorf("%w: it has %d parts", ErrTooLarge, len(z.File))
+	}
+	p := &pack{parts: map[string]*zip.File{}, left: mostUnpacked, most: MostText(len(body))}
+	for _, f := range z.File {
+		p.parts[f.Name] = f
+	}
+	return p, nil
+}
+
+// errMissing means that a part is not in the package.
+var errMissing = errors.New("a part is missing")
+
+// open opens a part. Close it.
+func (p *pack) open(name string) (io.ReadCloser, error) {
+	f := p.parts[path.Clean(strings.TrimPrefix(name, "/"))]
+	if f == nil {
+		return nil, fmt.Errorf("%w: %w: %s", ErrDamaged, errMissing, name)
+	}
+	if f.Flags&1 != 0 {
+		return nil, ErrEncrypted
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %v", ErrDamaged, name, err)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{&unpacking{r, &p.left}, r}, nil
+}
+
+// An unpacking reads a part, within the bound of its package.
+type unpacking struct {
+	from io.Reader
+	left *int64
+}
+
+func (u *unpacking) Read(b []byte) (int, error) {
+	if *u.left <= 0 {
+		return 0, fmt.Errorf("%w: more than %d MB when decompressed", ErrTooLarge, mostUnpacked>>20)
+	}
+	n, err := u.from.Read(b[:min(int64(len(b)), *u.left)])
+	*u.left -= int64(n)
+	return n, err
+}
+
+// bytes returns a whole part.
+func (p *pack) bytes(name string) ([]byte, error) {
+	r, err := p.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	return b, unreadable(name, err)
+}
+
+// unreadable returns the error for a part that cannot be read to its end.
+func unreadable(name string, err error) error {
+	if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrEncrypted) {
+		return err
+	}
+	return fmt.Errorf("%w: %s: %v", ErrDamaged, name, err)
+}
+
+// A visitor is called for each element and text of an XML part. Names have no prefix.
+type visitor interface {
+	begin(name string, attrs []xml.Attr)
+	end(name string)
+	text(s []byte)
+	err() error // ends the walk
+}
+
+// walk reads an XML part.
+func (p *pack) walk(name string, v visitor) error {
+	r, err := p.open(name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	d := xml.NewDecoder(r)
+	d.CharsetReader = charset.NewReaderLabel
+	d.Entity = xml.HTMLEntity
+	for depth := 0; ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return unreadable(name, err)
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if depth++; depth > mostDepth {
+				return fmt.Errorf("%w: elements of %s are nested more than %d deep", ErrTooLarge, name, mostDepth)
+			}
+			v.begin(t.Name.Local, t.Attr)
+		case xml.EndElement:
+			depth--
+			v.end(t.Name.Local)
+		case xml.CharData:
+			v.text(t)
+		}
+		if err := v.err(); err != nil {
+			return err
+		}
+	}
+}
+
+// attr returns the value of an attribute, whatever its prefix.
+func attr(attrs []xml.Attr, name string) string {
+	for _, a := range attrs {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,53 @@
+package pdf
+
+import "github.com/tetratelabs/wazero/experimental"
+
+// A memory is that of the instances of a sandbox, one after the other. It grows to its bound in one
+// step, because a growing instance leaves its old memory to the garbage collector: in many small
+// steps a bound of 128 MB took 500 MB.
+type memory struct {
+	most int64
+	buf  []byte // all of it; what no instance used is zero
+	used int    // bytes that the instance has used
+}
+
+// small is enough for most files.
+const small = 32 << 20
+
+// Allocate implements [experimental.MemoryAllocator].
+func (m *memory) Allocate(_, _ uint64) experimental.LinearMemory { return m }
+
+// Reallocate implements [experimental.LinearMemory].
+func (m *memory) Reallocate(size uint64) []byte {
+	if size > uint64(m.most) {
+		return nil
+	}
+	if size > uint64(len(m.buf)) {
+		larger := make([]byte, m.sizeFor(size))
+		copy(larger, m.buf[:m.used])
+		m.buf = larger
+	}
+	m.used = max(m.used, int(size))
+	return m.buf[:size:size]
+}
+
+// Free implements [experimental.LinearMemory]. The code of a stopped instance may still be running, so
+// its memory is given back by reset.
+func (m *memory) Free() {}
+
+// reset makes the memory ready for the next instance. No instance may be running.
+func (m *memory) reset() {
+	if len(m.buf) > small {
+		m.buf = nil
+	}
+	clear(m.buf[:min(m.used, len(m.buf))])
+	m.used = 0
+}
+
+// sizeFor returns how much memory to allocate for an instance that needs size bytes.
+func (m *memory) sizeFor(size uint64) int64 {
+	if size <= small {
+		return min(small, m.most)
+	}
+	return m.most
+}

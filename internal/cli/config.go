@@ -1,0 +1,352 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"skink/crawler/access"
+	"skink/internal/config"
+	"skink/internal/harmless"
+	"skink/internal/session"
+)
+
+// # Configuration
+//
+// A configuration file sets flags that the command line does not set, and the settings of hosts. It
+// is the file of --config, or else skink.toml in the folder of the store, where a crawl keeps a copy.
+
+const configFile = "skink.toml"
+
+// A configFlag is the value of --config, with the file after it was read.
+type configFlag struct {
+	name   string
+	file   *config.File // nil: there is none
+	stored bool         // it is in the folder of the store
+}
+
+func (c *configFlag) String() string { return c.name }
+func (c *configFlag) Type() string   { return "string" }
+func (c *configFlag) Set(name string) error {
+	c.name = name
+	return nil
+}
+
+func addConfigFlag(flags *pflag.FlagSet) {
+	flags.Var(&configFlag{}, "config", "`FILE` read flags and settings of hosts from this file (default: skink.toml in the store's folder, if there is one)")
+}
+
+// configOf returns the value of --config. A command without flags has none.
+func configOf(flags *pflag.FlagSet) *configFlag {
+	if f := flags.Lookup("config"); f != nil {
+		return f.Value.(*configFlag)
+	}
+	return &configFlag{}
+}
+
+// hosts returns the settings of hosts.
+func (c *configFlag) hosts() access.Table {
+	if c.file == nil {
+		return nil
+	}
+	return c.file.Hosts
+}
+
+// find returns the name of the file to read, or "".
+func (c *configFlag) find(flags *pflag.FlagSet) string {
+	if flags.Changed("config") {
+		return c.name
+	}
+	f := flags.Lookup("store")
+	if f == nil || f.Value.String() == "" || isShared(f.Value.String()) {
+		return ""
+	}
+	name := filepath.Join(f.Value.String(), configFile)
+	if _, err := os.Stat(name); err != nil {
+		return ""
+	}
+	c.stored = true
+	return name
+}
+
+// configured is the annotation of a flag whose value comes from a file: its place, and "secret" if
+// the value must not be printed.
+const configured = "configured"
+
+// configure reads the configuration of a command and sets the flags that the command line does not
+// set.
+func (c command) configure(flags *pflag.FlagSet) error {
+	of := configOf(flags)
+	name := of.find(flags)
+	if name == "" {
+		return nil
+	}
+	opt := config.Options{Command: c.name, Main: crawlCommand.name, Shared: "store", Flags: flagNames(), Suggest: suggestKey}
+	opt.Ignored = func(flag string) bool {
+		return flags.Lookup(flag) == nil || of.stored && flag == "store" || flags.Changed(flag)
+	}
+	if c.name == "crawl" {
+		opt.Host = func(h *access.Host) config.Setter { return newHostFlags(h) }
+	}
+	file, err := config.Read(name, opt)
+	if errors.Is(err, fs.ErrNotExist) && file == nil {
+		return usagef("--config %s: there is no such file", name)
+	}
+	if err != nil {
+		return usageError{Err: err}
+	}
+	of.file = file
+	for _, f := range file.Flags {
+		if err := applyFlag(flags, c.name, f); err != nil {
+			return usagef("%s:%d: %w", name, f.Line, err)
+		}
+		about := []string{fmt.Sprintf("%s:%d", name, f.Line)}
+		if f.Filled {
+			about = append(about, "secret")
+		}
+		if err := flags.SetAnnotation(f.Name, configured, about); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyFlag sets a flag to the values of a file.
+func applyFlag(flags *pflag.FlagSet, command string, f config.Flag) error {
+	flag := flags.Lookup(f.Name)
+	if _, repeats := flag.Value.(pflag.SliceValue); f.List && !repeats {
+		return fmt.Errorf("--%s has one value: write no array", f.Name)
+	}
+	for _, v := range f.Values {
+		switch {
+		case f.Bool && flag.Value.Type() == "on|off":
+			v = map[string]string{"true": "on", "false": "off"}[v]
+		case f.Bool && flag.Value.Type() != "bool" && flag.NoOptDefVal != "":
+			if v == "false" {
+				continue
+			}
+			v = flag.NoOptDefVal
+		}
+		if err := flags.Set(f.Name, v); err != nil {
+			if f.Filled {
+				return fmt.Errorf("--%s: the value of the variable is not valid", f.Name)
+			}
+			return flagError(err, command, flags)
+		}
+	}
+	return nil
+}
+
+// flagNames returns the names of the flags of each command that a file may set.
+func flagNames() map[string][]string {
+	names := map[string][]string{}
+	for _, c := range commands() {
+		flags, _ := c.newFlags()
+		if flags.Lookup("config") == nil {
+			continue
+		}
+		flags.VisitAll(func(f *pflag.Flag) {
+			if f.Name != "help" && f.Name != "config" {
+				names[c.name] = append(names[c.name], f.Name)
+			}
+		})
+	}
+	return names
+}
+
+func suggestKey(word string, names []string) string {
+	return didYouMean(word, names, "", "see skink config --help")
+}
+
+// typed reports whether a flag is set on the command line, not by a file.
+func typed(flags *pflag.FlagSet, name string) bool {
+	f := flags.Lookup(name)
+	return f != nil && f.Changed && f.Annotations[configured] == nil
+}
+
+// keepIn writes a copy of the file of --config into the folder of a store, so that later commands
+// continue with it. Only its owner can read the copy, because a file may contain secrets.
+func (c *configFlag) keepIn(dir string) error {
+	if c.file == nil || c.stored {
+		return nil
+	}
+	name := filepath.Join(dir, configFile)
+	to, err := os.Stat(name)
+	from, fromErr := os.Stat(c.file.Name)
+	if err == nil && fromErr == nil && os.SameFile(from, to) {
+		return nil
+	}
+	half, err := os.CreateTemp(dir, configFile+".*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = half.Write(c.file.Copy())
+	if err = errors.Join(err, half.Close()); err == nil {
+		err = os.Rename(half.Name(), name)
+	}
+	if err != nil {
+		os.Remove(half.Name())
+		return fmt.Errorf("keep the configuration: %w", err)
+	}
+	return nil
+}
+
+// hostFlags are the flags that a host's section may set.
+type hostFlags struct {
+	h                *access.Host
+	flags            *pflag.FlagSet
+	delay            time.Duration
+	include, exclude expressions
+}
+
+func newHostFlags(h *access.Host) *hostFlags {
+	f := &hostFlags{h: h, flags: pflag.NewFlagSet("host", pflag.ContinueOnError)}
+	f.flags.Var(lasting(&f.delay, 0, "0 or more"), "delay", "")
+	f.flags.Var(whole(&h.PerHost, 1, "1 or more"), "per-host", "")
+	f.flags.StringVar(&h.UserAgent, "user-agent", "", "")
+	f.flags.Var(&f.include, "include", "")
+	f.flags.Var(&f.exclude, "exclude", "")
+	f.flags.Var(whole(&h.Pages, 1, "1 or more"), "max-host-pages", "")
+	f.flags.Var(size(&h.Bytes, 1, trySize), "max-host-bytes", "")
+	f.flags.Var(oneOf(&h.Render, "off", "auto", "always"), "render", "")
+	return f
+}
+
+// Set sets a field of the host.
+func (f *hostFlags) Set(name, value string) error {
+	if err := f.flags.Set(name, value); err != nil {
+		return flagError(err, "crawl", f.flags)
+	}
+	switch name {
+	case "delay":
+		f.h.Delay = &f.delay
+	case "include":
+		f.h.Include = f.include.compiled
+	case "exclude":
+		f.h.Exclude = f.exclude.compiled
+	case "user-agent":
+		return checkAgent(value)
+	}
+	return nil
+}
+
+func configCommand() command {
+	return command{
+		name:  "config",
+		args:  "[flags] [COMMAND]",
+		short: "print the settings that a command would have",
+		long: `
+Prints the settings of a command as TOML, skink crawl by default: its flags, and for
+skink crawl those of hosts. A comment says where each value comes from: the command line, a
+line of the configuration file, or the default. Secrets are printed as ***. Flags of COMMAND
+follow after --.
+
+Examples: the settings of a crawl, and of a report with a flag of its own
+
+  skink config --config skink.toml
+  skink config --store docs report -- --top 5`,
+		setup: func(flags *pflag.FlagSet) runFunc {
+			flags.String("store", session.DefaultStore, "`STORE` store whose configuration is read")
+			return func(_ context.Context, con Console, args []string) error { return runConfig(con, flags, args) }
+		},
+	}
+}
+
+func runConfig(con Console, own *pflag.FlagSet, args []string) error {
+	name := "crawl"
+	if len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	i := slices.IndexFunc(commands(), func(c command) bool { return c.name == name })
+	if i < 0 {
+		return usagef("config: no command is called %s: %s", brief(name), didYouMean(name, commandNames(), "", "try skink help"))
+	}
+	c := commands()[i]
+	flags, _ := c.newFlags()
+	if flags.Lookup("config") == nil {
+		return usagef("config: skink %s has no settings", name)
+	}
+	for _, shared := range []string{"config", "store"} {
+		if own.Changed(shared) && flags.Lookup(shared) != nil {
+			args = append([]string{"--" + shared + "=" + own.Lookup(shared).Value.String()}, args...)
+		}
+	}
+	if err := flags.Parse(args); err != nil {
+		return usagef("%s: %w", name, flagError(err, name, flags))
+	}
+	if flags.NArg() > 0 {
+		return usagef("config: unexpected argument %s: write -- before the flags of %s", brief(flags.Arg(0)), name)
+	}
+	if err := c.configure(flags); err != nil {
+		return err
+	}
+	fmt.Fprintf(con.Out, "# skink %s\n", name)
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" && f.Name != "config" {
+			printSetting(con, f)
+		}
+	})
+	if file := configOf(flags).file; file != nil && c.name == "crawl" {
+		host := ""
+		for _, s := range file.Settings {
+			if s.Host != host {
+				host = s.Host
+				fmt.Fprintf(con.Out, "\n[host.%s]\n", quoted(host))
+			}
+			fmt.Fprintf(con.Out, "%s = %s # %s:%d\n", s.Key, s.Value, harmless.Quoted(file.Name), s.Line)
+		}
+	}
+	return nil
+}
+
+// printSetting prints the value of a flag, and where it comes from. A flag without a value is left
+// out.
+func printSetting(con Console, f *pflag.Flag) {
+	value := f.Value.String()
+	if f.Name == "store" {
+		value = withoutPassword(value)
+	}
+	from := "default"
+	about := f.Annotations[configured]
+	switch {
+	case len(about) > 0:
+		from = about[0]
+	case f.Changed:
+		from = "command line"
+	}
+	list, repeats := f.Value.(pflag.SliceValue)
+	switch {
+	case len(about) > 1:
+		value = quoted(access.Secret("").String())
+	case repeats:
+		var parts []string
+		for _, v := range list.GetSlice() {
+			parts = append(parts, quoted(v))
+		}
+		value = "[" + strings.Join(parts, ", ") + "]"
+	case value == "":
+		return
+	case !slices.Contains([]string{"bool", "int", "int64", "float64"}, f.Value.Type()):
+		value = quoted(value)
+	}
+	if value != "[]" {
+		fmt.Fprintf(con.Out, "%s = %s # %s\n", f.Name, value, from)
+	}
+}
+
+// quoted returns a text as a string of TOML.
+func quoted(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '\'' || r == 0x7f }) && strings.ContainsAny(text, `"\`) {
+		return "'" + text + "'"
+	}
+	return strconv.Quote(text)
+}

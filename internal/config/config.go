@@ -1,0 +1,300 @@
+// Package config reads configuration files. A file is TOML: flags of the main command under their
+// long names, a section for each other command, and one for each host or group of hosts:
+//
+//	delay = "500ms"
+//	[report]
+//	format = "json"
+//	[host."*.example.org"]
+//	headers = { "X-Token" = "${TOKEN}" }
+//
+// Start with [Parse]. The package knows no command: its caller says which flags exist, and applies
+// them. Errors name the file and the line, and never contain a secret.
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"skink/crawler/access"
+)
+
+// A File is a configuration file.
+type File struct {
+	Name     string
+	Text     []byte // as read
+	Flags    []Flag // in order of lines
+	Hosts    access.Table
+	Settings []Setting // of hosts, in order of lines
+}
+
+// A Flag is a flag that a file sets.
+type Flag struct {
+	Name   string
+	Values []string // of an array; otherwise one
+	List   bool     // an array
+	Bool   bool     // a Boolean
+	Line   int
+	Filled bool // a value comes from ${...}; it must not be printed
+}
+
+// A Setting is a value of a host's section, as it may be printed.
+type Setting struct {
+	Host, Key string
+	Value     string // TOML; "***" for a secret
+	Line      int
+}
+
+// Options says what a file may contain.
+type Options struct {
+	Command string                                       // the running command
+	Main    string                                       // the command whose flags stand above all sections
+	Shared  string                                       // a flag above all sections that all commands read
+	Flags   map[string][]string                          // names of the flags of each command
+	Ignored func(flag string) bool                       // flags of the running command that the file does not set; may be nil
+	Host    func(h *access.Host) Setter                  // sets the fields of a host that are flags, too; nil: hosts are only checked for unknown keys
+	Getenv  func(name string) (value string, set bool)   // nil: [os.LookupEnv]
+	Suggest func(word string, names []string) (s string) // the end of an error about an unknown name; may be nil
+}
+
+// A Setter parses values of flags. Its errors may contain the value.
+type Setter interface {
+	Set(flag, value string) error
+}
+
+// Read reads a file, see [Parse].
+func Read(name string, opt Options) (*File, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name, text, opt)
+}
+
+// Parse parses the text of a file. It fails at the first error. Paths in the file are relative to its
+// folder, or to the one in the comment that [File.Copy] adds.
+func Parse(name string, text []byte, opt Options) (*File, error) {
+	var content map[string]any
+	if err := toml.Unmarshal(text, &content); err != nil {
+		if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, _ := wrong.Position()
+			return nil, fmt.Errorf("%s:%d: %s", name, line, strings.TrimPrefix(wrong.Error(), "toml: "))
+		}
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	p := &parser{file: &File{Name: name, Text: text}, opt: opt, lines: linesOf(text), dir: folderOf(name, text)}
+	if p.opt.Getenv == nil {
+		p.opt.Getenv = os.LookupEnv
+	}
+	err := p.parse(content)
+	return p.file, err
+}
+
+const relativeTo = "\n# Paths are relative to "
+
+// Copy returns the text for a copy of the file in another folder. A comment at its end keeps the
+// folder to which paths are relative.
+func (f *File) Copy() []byte {
+	dir := folderOf(f.Name, f.Text)
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	text := string(f.Text)
+	if at := strings.LastIndex(text, relativeTo); at >= 0 {
+		text = text[:at]
+	}
+	return []byte(strings.TrimRight(text, "\n") + "\n" + relativeTo + strconv.Quote(dir) + "\n")
+}
+
+// folderOf returns the folder to which the paths in a file are relative.
+func folderOf(name string, text []byte) string {
+	if at := strings.LastIndex(string(text), relativeTo); at >= 0 {
+		quoted := strings.TrimSpace(string(text[at+len(relativeTo):]))
+		if dir, err := strconv.Unquote(quoted); err == nil {
+			return dir
+		}
+	}
+	return filepath.Dir(name)
+}
+
+// linesOf returns the line of each key, by its path as [pathOf] joins it.
+func linesOf(text []byte) map[string]int {
+	lines := map[string]int{}
+	var p unstable.Parser
+	p.Reset(text)
+	var section []string
+	for p.NextExpression() {
+		n := p.Expression()
+		switch n.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			section = noteKey(&p, n, nil, lines)
+		case unstable.KeyValue:
+			noteLines(&p, n, section, lines)
+		}
+	}
+	return lines
+}
+
+// noteLines notes the lines of a key and of the keys in its value.
+func noteLines(p *unstable.Parser, n *unstable.Node, section []string, lines map[string]int) {
+	path := noteKey(p, n, section, lines)
+	if value := n.Value(); value.Kind == unstable.InlineTable {
+		for it := value.Children(); it.Next(); {
+			if it.Node().Kind == unstable.KeyValue {
+				noteLines(p, it.Node(), path, lines)
+			}
+		}
+	}
+}
+
+// noteKey notes the line of each part of a key, and returns its whole path.
+func noteKey(p *unstable.Parser, n *unstable.Node, section []string, lines map[string]int) []string {
+	path := slices.Clone(section)
+	for it := n.Key(); it.Next(); {
+		path = append(path, string(it.Node().Data))
+		if _, known := lines[pathOf(path...)]; !known {
+			lines[pathOf(path...)] = p.Shape(it.Node().Raw).Start.Line
+		}
+	}
+	return path
+}
+
+func pathOf(keys ...string) string { return strings.Join(keys, "\x00") }
+
+// A parser fills a file.
+type parser struct {
+	file  *File
+	opt   Options
+	lines map[string]int
+	dir   string // to which paths are relative
+}
+
+// errorf returns an error about a key.
+func (p *parser) errorf(path []string, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", p.file.Name, p.lines[pathOf(path...)], fmt.Errorf(format, args...))
+}
+
+// unknown returns the error for a key that does not exist.
+func (p *parser) unknown(path []string, names []string) error {
+	word, more := path[len(path)-1], ""
+	if p.opt.Suggest != nil {
+		more = p.opt.Suggest(word, names)
+	}
+	if more != "" {
+		more = ": " + more
+	}
+	return p.errorf(path, "unknown key %q%s", word, more)
+}
+
+// keys returns the keys of a table in order of their lines.
+func (p *parser) keys(path []string, table map[string]any) []string {
+	line := func(key string) int { return p.lines[pathOf(append(slices.Clone(path), key)...)] }
+	var keys []string
+	for key := range table {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(line(a), line(b)), cmp.Compare(a, b)) })
+	return keys
+}
+
+func (p *parser) parse(content map[string]any) error {
+	for _, key := range p.keys(nil, content) {
+		path := []string{key}
+		switch {
+		case key == "host":
+			if err := p.hosts(path, content[key]); err != nil {
+				return err
+			}
+		case slices.Contains(p.opt.Flags[p.opt.Main], key):
+			if err := p.take(path, content[key], p.opt.Command == p.opt.Main || key == p.opt.Shared); err != nil {
+				return err
+			}
+		case p.opt.Flags[key] != nil:
+			if err := p.command(path, content[key]); err != nil {
+				return err
+			}
+		default:
+			commands := slices.Sorted(maps.Keys(p.opt.Flags))
+			return p.unknown(path, slices.Concat(p.opt.Flags[p.opt.Main], commands, []string{"host"}))
+		}
+	}
+	return nil
+}
+
+// command parses the section of a command.
+func (p *parser) command(path []string, value any) error {
+	name := path[0]
+	flags, ok := value.(map[string]any)
+	if !ok {
+		return p.errorf(path, "%s is a command: write its flags into a section, [%s]", name, name)
+	}
+	for _, key := range p.keys(path, flags) {
+		path := append(slices.Clone(path), key)
+		if !slices.Contains(p.opt.Flags[name], key) {
+			return p.unknown(path, p.opt.Flags[name])
+		}
+		if err := p.take(path, flags[key], p.opt.Command == name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take adds a flag to the file, if it is for the running command and that does not ignore it.
+func (p *parser) take(path []string, value any, wanted bool) error {
+	if !wanted || p.opt.Ignored != nil && p.opt.Ignored(path[len(path)-1]) {
+		return nil
+	}
+	f, err := p.flag(path, value)
+	if err == nil {
+		p.file.Flags = append(p.file.Flags, f)
+	}
+	return err
+}
+
+func (p *parser) flag(path []string, value any) (Flag, error) {
+	f := Flag{Name: path[len(path)-1], Line: p.lines[pathOf(path...)]}
+	values, list := value.([]any)
+	if !list {
+		values = []any{value}
+	}
+	f.List = list
+	for _, v := range values {
+		text, ok := scalar(v)
+		if !ok {
+			return f, p.errorf(path, "%s: try a string, a number, a Boolean, or an array of them", f.Name)
+		}
+		filled, err := p.fill(path, text)
+		if err != nil {
+			return f, err
+		}
+		_, f.Bool = v.(bool)
+		f.Filled = f.Filled || filled != text
+		f.Values = append(f.Values, filled)
+	}
+	return f, nil
+}
+
+// scalar returns a string, number or Boolean as text.
+func scalar(v any) (text string, ok bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64), true
+	}
+	return "", false
+}

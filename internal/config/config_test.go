@@ -1,0 +1,268 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"skink/crawler/access"
+)
+
+const word = "sesame-is-secret"
+
+// hostSetter sets the delay, and otherwise fails with the value in its error.
+type hostSetter struct{ h *access.Host }
+
+func (s hostSetter) Set(flag, value string) error {
+	switch flag {
+	case "delay":
+		d, err := time.ParseDuration(value)
+		if err == nil {
+			s.h.Delay = &d
+			return nil
+		}
+	case "user-agent":
+		s.h.UserAgent = value
+		return nil
+	}
+	return fmt.Errorf("%s %q: not valid", flag, value)
+}
+
+func options() Options {
+	return Options{
+		Command: "crawl", Main: "crawl", Shared: "store",
+		Flags: map[string][]string{
+			"crawl":  {"delay", "exclude", "max-pages", "obey-nofollow", "similarity", "store", "format"},
+			"report": {"top", "store"},
+		},
+		Ignored: func(flag string) bool { return flag == "format" },
+		Host:    func(h *access.Host) Setter { return hostSetter{h} },
+		Getenv: func(name string) (string, bool) {
+			return map[string]string{"TOKEN": word, "EMPTY": ""}[name], name == "TOKEN" || name == "EMPTY"
+		},
+		Suggest: func(word string, names []string) string { return "try " + names[0] },
+	}
+}
+
+func TestParse(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "skink.toml")
+	if err := os.WriteFile(filepath.Join(dir, "password"), []byte("from file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cookies.txt"), []byte("example.org\tFALSE\t/\tTRUE\t0\tid\t7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := `delay = "500ms"
+exclude = ["a", 'b\d$']
+max-pages = 1_000
+obey-nofollow = true
+similarity = 0.9
+format = "${NO_SUCH_VARIABLE}" # given on the command line
+store = "data"
+
+[report]
+top = "${NO_SUCH_VARIABLE}" # a flag of another command
+
+[host."Intranet.example.org"]
+headers = { "x-token" = "${TOKEN}", "X-Price" = "$${5}" }
+cookies = "cookies.txt"
+proxy = "socks5://me:${TOKEN}@127.0.0.1:1080"
+user = "me"
+password = "${file:password}"
+delay = "2s"
+sign = false
+[host."*.example.com".login]
+page = "https://www.example.com/login"
+fields = { user = "me", password = "${TOKEN}" }
+check = "Log out"
+[host."*.example.com"]
+proxy = "direct"
+`
+	f, err := Parse(name, []byte(text), options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Flag{
+		{Name: "delay", Values: []string{"500ms"}, Line: 1},
+		{Name: "exclude", Values: []string{"a", `b\d$`}, List: true, Line: 2},
+		{Name: "max-pages", Values: []string{"1000"}, Line: 3},
+		{Name: "obey-nofollow", Values: []string{"true"}, Bool: true, Line: 4},
+		{Name: "similarity", Values: []string{"0.9"}, Line: 5},
+		{Name: "store", Values: []string{"data"}, Line: 7},
+	}
+	if !reflect.DeepEqual(f.Flags, want) {
+		t.Errorf("flags:\n%+v\nwant\n%+v", f.Flags, want)
+	}
+	if len(f.Hosts) != 2 {
+		t.Fatalf("%d hosts", len(f.Hosts))
+	}
+	h := f.Hosts[0]
+	if h.Pattern != "intranet.example.org" || *h.Delay != 2*time.Second || *h.Sign || h.Headers["X-Token"] != word || h.Headers["X-Price"] != "${5}" ||
+		h.Basic.User != "me" || h.Basic.Password != "from file" || len(h.Cookies) != 1 || h.Proxies[0].URL().String() != "socks5://me:"+word+"@127.0.0.1:1080" {
+		t.Errorf("the first host: %+v", h)
+	}
+	h = f.Hosts[1]
+	if h.Login.Page != "https://www.example.com/login" || h.Login.Check != "Log out" || h.Login.Fields["password"] != word || h.Proxies == nil || len(h.Proxies) != 0 {
+		t.Errorf("the second host: %+v", h)
+	}
+	if printed := fmt.Sprintf("%+v", f.Settings); strings.Contains(printed, word) || strings.Contains(printed, "from file") || !strings.Contains(printed, `"***"`) {
+		t.Errorf("settings: %s", printed)
+	}
+
+	// A copy elsewhere names the same files.
+	elsewhere := filepath.Join(t.TempDir(), "skink.toml")
+	for range 2 {
+		if f, err = Parse(elsewhere, f.Copy(), options()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.Contains(string(f.Text), word) || !strings.HasPrefix(string(f.Text), text) {
+		t.Errorf("the copy:\n%s", f.Text)
+	}
+}
+
+// Each command reads its own section, and the shared flag above all sections.
+func TestCommands(t *testing.T) {
+	opt := options()
+	opt.Command = "report"
+	f, err := Parse("skink.toml", []byte("delay = \"1s\"\nstore = \"data\"\n[report]\ntop = 5\n"), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Flag{{Name: "store", Values: []string{"data"}, Line: 2}, {Name: "top", Values: []string{"5"}, Line: 4}}
+	if !reflect.DeepEqual(f.Flags, want) {
+		t.Errorf("flags of a report:\n%+v\nwant\n%+v", f.Flags, want)
+	}
+	for text, want := range map[string]string{
+		"report = 5":               "skink.toml:1: report is a command: write its flags into a section, [report]",
+		"[report]\ntpo = 5":        `skink.toml:2: unknown key "tpo": try top`,
+		"top = 5":                  `skink.toml:1: unknown key "top"`,
+		"[report]\ndelay = \"1s\"": `skink.toml:2: unknown key "delay"`,
+	} {
+		if _, err := Parse("skink.toml", []byte(text), opt); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "bad.txt"), []byte("# Cookies\nexample.org\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ text, want string }{
+		{"delay = \"1s\"\ndelya = \"1s\"", `:2: unknown key "delya": try delay`},
+		{"delay = 1s", ":1: "},
+		{"delay = \"1s\"\ndelay = \"2s\"", ":2: "},
+		{"\nexclude = { a = 1 }", ":2: exclude: try a string"},
+		{"delay = 2020-01-01", ":1: delay: try a string"},
+		{"delay = \"${NO}\"", ":1: the environment variable NO is not set"},
+		{"delay = \"${A-B}\"", ":1: this is not the name of a variable"},
+		{"delay = \"${A\"", ":1: a ${ has no }"},
+		{"delay = \"${file:none}\"", ":1: read none: no such file"},
+		{"host = 1", ":1: host: write a section"},
+		{"host.a = 1", `:1: host "a": write a section with a name`},
+		{"[[host]]\na = 1", ":1: host: write a section"},
+		{"[host.\"http://a/\"]\n", `:1: host "http://a/": write a section with a name`},
+		{"[host.a]\n\ndely = 1", `:3: unknown key "dely"`},
+		{"[host.a]\ndelay = \"x\"", `:2: delay "x": not valid`},
+		{"[host.a]\ndelay = \"${TOKEN}\"", ":2: delay: the value of the variable is not valid"},
+		{"[host.a]\ndelay = [\"1s\"]", ":2: delay: it has one value"},
+		{"[host.a]\nheaders = 1", ":2: headers: try {"},
+		{"[host.a.headers]\nA = 1", ":2: A: try a string"},
+		{"[host.a.headers]\nA = \"b\\nc\"", `:2: header "A": its name or value`},
+		{"[host.a.headers]\nhost = \"b\"", ":2: header Host: the crawler sets it"},
+		{"[host.a.headers]\nuser-agent = \"b\"", ":2: header User-Agent: use user-agent"},
+		{"[host.a]\nuser = \"a\"", ":2: user needs password"},
+		{"[host.a]\npassword = \"a\"", ":2: password needs user"},
+		{"[host.a]\nuser = \"a:b\"\npassword = \"a\"", ":2: user: it is empty or contains a colon"},
+		{"[host.a]\nsign = \"no\"", ":2: sign: try true or false"},
+		{"[host.a]\nproxy = \"127.0.0.1\"", ":2: proxy: try a URL"},
+		{"[host.a]\nproxy = []", ":2: proxy: the list is empty"},
+		{"[host.a]\nproxy = [\"direct\", \"direct\"]", ":2: proxy: try a URL"},
+		{"[host.a]\nlogin = 1", ":2: login: write a table"},
+		{"[host.a.login]\npage = \"/login\"", ":1: login: page must be the URL"},
+		{"[host.a.login]\npage = \"http://a/\"", ":1: login: fields is missing"},
+		{"[host.a.login]\npages = \"http://a/\"", `:2: unknown key "pages": try page`},
+		{"[host.a]\ncookies = \"none.txt\"", ":2: cookies: read none.txt: no such file"},
+		{"[host.a]\ncookies = \"bad.txt\"", ":2: cookies: bad.txt:2: a cookie has 7 fields"},
+	} {
+		_, err := Parse(filepath.Join(dir, "f"), []byte(test.text), options())
+		if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(dir, "f")+test.want) {
+			t.Errorf("%s\nerror %v\nwant  %s", test.text, err, test.want)
+		}
+	}
+}
+
+// TestChecked checks hosts for a command that does not need them: no variable is read.
+func TestChecked(t *testing.T) {
+	opt := options()
+	opt.Host = nil
+	if _, err := Parse("f", []byte("[host.a.headers]\nA = \"${NO}\""), opt); err != nil {
+		t.Error(err)
+	}
+	if _, err := Parse("f", []byte("[host.a]\nheader = 1"), opt); err == nil {
+		t.Error("an unknown key was accepted")
+	}
+	if _, err := Read(filepath.Join(t.TempDir(), "none"), opt); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestCookies(t *testing.T) {
+	all, err := parseCookies("# Netscape HTTP Cookie File\r\n\r\n.Example.org\tTRUE\t/a\tFALSE\t1893456000\tid\tv=1;2\r\n#HttpOnly_www.example.org\tFALSE\t/\tTRUE\t0\tsession\t\nexample.org\tFALSE\t/\tfalse\t0.5\tempty\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []*http.Cookie{
+		{Name: "id", Value: "v=1;2", Domain: ".example.org", Path: "/a", Expires: time.Unix(1893456000, 0)},
+		{Name: "session", Domain: "www.example.org", Path: "/", Secure: true, HttpOnly: true},
+		{Name: "empty", Domain: "example.org", Path: "/", Expires: time.Unix(0, 0)},
+	}
+	if !reflect.DeepEqual(all, want) {
+		t.Errorf("%v\nwant %v", all, want)
+	}
+	for line, want := range map[string]string{
+		"a b c":                                  "2: a cookie has 7 fields",
+		"example.org\tmaybe\t/\tTRUE\t0\ta\tb":   "2: the second field",
+		"example.org\tTRUE\t/\t1\t0\ta\tb":       "2: the fourth field",
+		"example.org\tTRUE\t/\tTRUE\tsoon\ta\tb": "2: the fifth field",
+		"example.org\tTRUE\t/\tTRUE\tNaN\ta\tb":  "2: the fifth field",
+		"example.org\tTRUE\t/\tTRUE\t-1\ta\tb":   "2: the fifth field",
+		".\tTRUE\t/\tTRUE\t0\ta\tb":              "2: the domain is empty",
+		"example.org\tTRUE\ta\tTRUE\t0\ta\tb":    "2: the path does not begin",
+		"example.org\tTRUE\t/\tTRUE\t0\t\tb":     "2: the name is empty",
+		"example.org\tTRUE\t/\tTRUE\t0\ta\tb\tc": "2: a cookie has 7 fields",
+	} {
+		if _, err := parseCookies("# a comment\n" + line); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+}
+
+// FuzzParse looks for a panic, and for the value of a variable in an error or among what is printed.
+func FuzzParse(f *testing.F) {
+	f.Add("delay = \"1s\"\n[host.a]\nheaders = { a = \"${TOKEN}\" }")
+	f.Add("[host.a.login]\npage = \"${TOKEN}\"\nfields = { a = \"${TOKEN}\" }")
+	f.Add("[host.a]\nproxy = \"http://${TOKEN}@%zz\"\ndelay = \"${TOKEN}\"\nuser = \"${TOKEN}:\"\npassword = \"${TOKEN}\"")
+	f.Add("host.\"a\".cookies = [\"${TOKEN}\", 1]\nexclude = [\"${TOKEN}\", 2.5, true]")
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(text, word) || strings.Contains(text, "file:") {
+			return
+		}
+		file, err := Parse("f", []byte(text), options())
+		if err != nil && strings.Contains(err.Error(), word) {
+			t.Errorf("the error contains the secret: %v", err)
+		}
+		if err == nil && strings.Contains(fmt.Sprintf("%+v %s", file.Settings, file.Copy()), word) {
+			t.Error("the settings or the copy contain the secret")
+		}
+	})
+}

@@ -1,0 +1,74 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// fill replaces ${NAME} in a text by the variable of the environment, and ${file:PATH} by the content
+// of a file without its last line break. $${ stands for ${.
+func (p *parser) fill(path []string, text string) (string, error) {
+	var filled strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "${")
+		if !found {
+			filled.WriteString(text)
+			return filled.String(), nil
+		}
+		if literal, ok := strings.CutSuffix(before, "$"); ok {
+			filled.WriteString(literal + "${")
+			text = after
+			continue
+		}
+		name, rest, ok := strings.Cut(after, "}")
+		if !ok {
+			return "", p.errorf(path, "a ${ has no }: write $${ for the characters ${")
+		}
+		value, err := p.value(path, name)
+		if err != nil {
+			return "", err
+		}
+		filled.WriteString(before + value)
+		text = rest
+	}
+}
+
+func (p *parser) value(path []string, name string) (string, error) {
+	if file, ok := strings.CutPrefix(name, "file:"); ok {
+		text, err := os.ReadFile(p.relative(file))
+		if err != nil {
+			return "", p.errorf(path, "read %s: %w", file, reason(err))
+		}
+		return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), nil
+	}
+	if !variable.MatchString(name) {
+		return "", p.errorf(path, "this is not the name of a variable: try ${NAME} or ${file:PATH}, or $${ for the characters ${")
+	}
+	value, ok := p.opt.Getenv(name)
+	if !ok {
+		return "", p.errorf(path, "the environment variable %s is not set", name)
+	}
+	return value, nil
+}
+
+// relative returns a path of the file as a path of the process.
+func (p *parser) relative(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(p.dir, path)
+}
+
+// reason returns why a file could not be read, without its name.
+func reason(err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		return of.Err
+	}
+	return err
+}

@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestConfig crawls with the configuration of the specification: a host that wants a token, and
+// links and redirects to one that must not get it. The token is in no file that the crawl leaves, and
+// in nothing that it says. A second crawl continues with the copy of the file in the store.
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	const token = "very-secret-token-4711"
+	dir := t.TempDir()
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, values := range r.Header {
+			if strings.Contains(strings.Join(values, " "), token) {
+				t.Errorf("the other host gets %s: %s", name, values)
+			}
+		}
+		fmt.Fprint(w, "<title>Other</title><main><p>A page of another host, which needs no token at all.</p></main>")
+	}))
+	t.Cleanup(other.Close)
+	intranet := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("X-Token") != token:
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path == "/robots.txt":
+			http.NotFound(w, r)
+		case r.URL.Path == "/away":
+			http.Redirect(w, r, other.URL+"/moved", http.StatusFound)
+		case r.URL.Path == "/":
+			fmt.Fprintf(w, `<title>Intranet</title><main><p>The first page of the intranet, for those who have the token.</p><a href="/two">two</a> <a href="/away">away</a> <a href="%s/">other</a></main>`, other.URL)
+		default:
+			fmt.Fprint(w, "<title>Two</title><main><p>The second page says something else, also for those who have it.</p></main>")
+		}
+	}))
+	t.Cleanup(intranet.Close)
+	file := filepath.Join(dir, "skink.toml")
+	config := fmt.Sprintf(`
+delay = "0s"                      # any flag by its long name
+scope = "any"
+warc = %q
+log-format = "json"
+
+[host.%q]
+headers = { "X-Token" = "${SKINK_TOKEN}" }
+
+[host."*.example.com".login]
+page = "https://www.example.com/login"
+fields = { user = "me", password = "${EXAMPLE_PASSWORD}" }
+check = "Log out"
+`, filepath.Join(dir, "archive"), strings.TrimPrefix(intranet.URL, "http://"))
+	if err := os.WriteFile(file, []byte(config), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(dir, "data")
+	env := []string{"SKINK_TOKEN=" + token, "EXAMPLE_PASSWORD=" + token}
+	var said bytes.Buffer
+	skinkWith := func(env []string, args ...string) {
+		t.Helper()
+		out, err := skink(t, env, args...)
+		said.WriteString(out)
+		if err != nil {
+			t.Fatalf("skink %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	skinkWith(env, "crawl", "--config", file, "--store", data, intranet.URL+"/", other.URL+"/")
+	skinkWith(env, "crawl", "--store", data, "--recrawl", "0s") // with the copy
+	skinkWith(env, "config", "--store", data)
+	skinkWith(nil, "report", "--store", data)
+	skinkWith(nil, "export", "--store", data, "--include", "all")
+	skinkWith(nil, "status", "--store", data, "--urls", "all", "--format", "json")
+	for _, want := range []string{`"title":"Intranet"`, `"title":"Two"`, `"title":"Other"`, `"X-Token" = "***"`} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("nothing says %s:\n%s", want, said.String())
+		}
+	}
+	if strings.Contains(said.String(), token) {
+		t.Error("the commands say the token")
+	}
+	if out, err := skink(t, nil, "crawl", "--store", data, "--recrawl", "0s"); err == nil || !strings.Contains(out, "the environment variable SKINK_TOKEN is not set") {
+		t.Errorf("without the variable: %v\n%s", err, out)
+	}
+	holdsNone(t, dir, token)
+	copied, err := os.Stat(filepath.Join(data, "skink.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if copied.Mode().Perm() != 0o600 {
+		t.Errorf("the copy of the file has mode %v", copied.Mode())
+	}
+}
+
+// holdsNone fails if a file of a folder holds a text, also in a compressed form.
+func holdsNone(t *testing.T, dir, text string) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(name, ".gz") {
+			z, err := gzip.NewReader(bytes.NewReader(content))
+			if err != nil {
+				return err
+			}
+			if content, err = io.ReadAll(z); err != nil {
+				return err
+			}
+			if !bytes.Contains(content, []byte("WARC/1.1")) {
+				t.Errorf("%s is no archive", name)
+			}
+		}
+		if bytes.Contains(content, []byte(text)) {
+			t.Errorf("%s holds the secret", name)
+		}
+		return nil
+	})
+	if err != nil || files < 5 {
+		t.Errorf("%d files: %v", files, err)
+	}
+}
+
+// skink runs the program with variables added to its environment, and returns all that it prints.
+func skink(t *testing.T, env []string, args ...string) (said string, err error) {
+	t.Helper()
+	cmd := exec.Command("skink", args...)
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}

@@ -1,0 +1,113 @@
+package e2e
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// documentPairs are texts that packages of Debian have in two forms. Each resembles the other by 0.78 or
+// more.
+var documentPairs = []struct{ name, page, document string }{
+	{"fhs", "debian-policy/fhs/fhs-3.0.html", "debian-policy/fhs/fhs-3.0.pdf.gz"},
+	{"publican", "publican/Users_Guide/en-US/Publican/4.2/html-single/Users_Guide/index.html", "publican/Users_Guide/en-US/Publican/4.2/pdf/Users_Guide/*.pdf.gz"},
+	{"publican-book", "publican/Users_Guide/en-US/Publican/4.2/html-single/Users_Guide/index.html", "publican/Users_Guide/en-US/Publican/4.2/epub/Users_Guide/*.epub"},
+	{"policy", "debian-policy/policy.epub", "debian-policy/policy.pdf.gz"},
+	{"bzip2", "bzip2/manual.html", "bzip2/manual.pdf.gz"},
+	{"fontconfig", "fontconfig/fontconfig-user.html", "fontconfig/fontconfig-user.pdf.gz"},
+}
+
+// A crawl finds the PDF or EPUB copies of pages. The pages are those of packages of Debian, unpacked into
+// the folder that SKINK_DOCS names.
+func TestDocumentPairs(t *testing.T) {
+	t.Parallel()
+	root := os.Getenv("SKINK_DOCS")
+	if root == "" {
+		t.Skip("SKINK_DOCS does not name a folder with unpacked documentation packages")
+	}
+	dir, skink := t.TempDir(), buildSkink(t)
+	site := filepath.Join(dir, "site")
+	if err := os.Mkdir(site, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	const host = "http://site.localhost/"
+	pairs := map[string][]string{} // URLs of both, by the name of the pair
+	for _, p := range documentPairs {
+		for i, pattern := range []string{p.page, p.document} {
+			matches, err := filepath.Glob(filepath.Join(root, "usr/share/doc", pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(matches) == 0 {
+				t.Logf("no %s in %s", pattern, root)
+				break
+			}
+			name := p.name + []string{"-a", "-b"}[i] + filepath.Ext(strings.TrimSuffix(matches[0], ".gz"))
+			unpackTo(t, matches[0], filepath.Join(site, name))
+			pairs[p.name] = append(pairs[p.name], host+name)
+		}
+	}
+	if len(pairs) < 2 {
+		t.Fatalf("only %d pairs in SKINK_DOCS %s: unpack the packages that .ci/run names there with dpkg -x", len(pairs), root)
+	}
+	run := func(args ...string) []byte {
+		t.Helper()
+		var errors bytes.Buffer
+		cmd := exec.Command(skink, args...)
+		cmd.Dir, cmd.Stderr = dir, &errors
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, errors.Bytes())
+		}
+		return out
+	}
+	run("crawl", "--quiet", "--documents", "on", "--similarity", "0.75", "--store", "store", "site")
+	leaders := map[string]string{}
+	out := run("export", "--store", "store", "--include", "all")
+	for from := json.NewDecoder(bytes.NewReader(out)); ; {
+		var page struct {
+			URL, Verdict string
+			DuplicateOf  string `json:"duplicate_of"`
+			Resemblance  float64
+		}
+		if err := from.Decode(&page); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s %s %.3f", page.URL, page.Verdict, page.Resemblance)
+		leaders[page.URL] = page.DuplicateOf
+		if page.DuplicateOf == "" {
+			leaders[page.URL] = page.URL
+		}
+	}
+	for name, urls := range pairs {
+		if len(urls) == 2 && (leaders[urls[0]] == "" || leaders[urls[0]] != leaders[urls[1]]) {
+			t.Errorf("%s: the page is in the cluster of %q, the document in that of %q", name, leaders[urls[0]], leaders[urls[1]])
+		}
+	}
+}
+
+// unpackTo copies a file, and decompresses it if its name ends in .gz.
+func unpackTo(t *testing.T, from, to string) {
+	t.Helper()
+	body, err := os.ReadFile(from)
+	if err == nil && filepath.Ext(from) == ".gz" {
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(bytes.NewReader(body)); err == nil {
+			body, err = io.ReadAll(z)
+		}
+	}
+	if err == nil {
+		err = os.WriteFile(to, body, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
