@@ -46,6 +46,7 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 	if a.page == nil {
 		a.page, a.asked = c.fetch(ctx, t.item), true
 		a.page.Signals = allowed.signals
+		a.page.Private = c.opt.isPrivate(t.host.name)
 		c.findSitemaps(ctx, t, a.page)
 		if c.opt.OnPage != nil {
 			c.opt.OnPage(a.page)

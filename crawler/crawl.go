@@ -70,12 +70,12 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := newCrawl(front, opt, handler, f.fetch, f.fetchRobots)
+	c := newCrawl(front, opt, handler, f.fetchPast, f.fetchRobots)
 	c.close, c.closeIdle, c.fetchFile = f.close, f.wire.CloseIdle, f.fetchFile
 	if browser != nil {
 		c.setBrowser(browser)
 	}
-	f.hop = c.schedule.hop
+	f.hop, f.mayAsk = c.schedule.hop, c.mayAsk
 	c.peek = f.peek
 	if opt.PerIP > 0 {
 		c.lookup = f.wire.Lookup

@@ -134,10 +134,10 @@ func (c *Crawl) fetchPart(ctx context.Context, url string, header http.Header) (
 		if err != nil {
 			return a, err
 		}
-		if !rules.Allowed(c.opt.UserAgent, url) {
+		if !rules.Allowed(c.opt.agentFor(frontier.HostOf(url)), url) {
 			return a, errRefused
 		}
-		delay = rules.CrawlDelay(c.opt.UserAgent)
+		delay = rules.CrawlDelay(c.opt.agentFor(frontier.HostOf(url)))
 	}
 	scheme, _, _ := strings.Cut(url, "://")
 	ctx, giveBack, err := c.schedule.borrow(ctx, frontier.HostOf(url), scheme, delay)
@@ -167,7 +167,7 @@ func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (
 	}
 	x := &wire.Exchange{Request: request, Limit: f.opt.MaxSize, Clock: clock}
 	began := time.Now()
-	if err := f.wire.Do(x); err != nil {
+	if err := f.do(x); err != nil {
 		return a, err
 	}
 	if x.Raw != nil {

@@ -26,6 +26,9 @@ type fetcher struct {
 	robotsHeader http.Header // sent for a robots.txt; not changed
 	fileHeader   http.Header // sent for what a page asks for in the browser; not changed
 
+	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: it is not asked
+	cookies *cookieStore                               // nil: none are kept
+
 	secureMu sync.Mutex
 	secure   map[string]bool // guarded by secureMu: names of hosts with settings that https reaches
 }
@@ -47,9 +50,15 @@ func newFetcher(opt Options) (*fetcher, error) {
 		exchange.Folders = folders
 		exchange.Idle = opt.Parallel // folders have no delay
 	}
+	cookies, err := newCookieStore(&opt)
+	if err != nil {
+		folders.Close()
+		return nil, err
+	}
 	t := wire.New(exchange)
 	return &fetcher{
 		opt:          opt,
+		cookies:      cookies,
 		wire:         t,
 		shell:        newShell(t),
 		folders:      folders,
@@ -95,7 +104,7 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	if item.Kind == frontier.Sitemap {
 		x.Limit = max(x.Limit, sitemap.MaxBytes)
 	}
-	err = f.shell.do(x, func() { page.fill(x) })
+	err = f.shell.do(x, func() { f.cookies.keep(x); page.fill(x) })
 	page.Took = clock.Used()
 	if err != nil {
 		page.fail(err)

@@ -40,6 +40,7 @@ type Options struct {
 	SeedHosts    []string          // hosts (name:port) that the user named: they may have private addresses, if they had no others at the first look-up
 	Folders      []folder.Site     // sites that are folders on disk
 	Hosts        access.Table      // settings of single hosts, which count before those of the crawl; see also [Scope.Obey]
+	Cookies      bool              // keep the cookies of all hosts during the crawl; else those of hosts whose settings have cookies
 	Signer       *signature.Signer // signs the requests, except to hosts whose settings say no; nil: none are signed
 	Away         []string          // hosts that get no requests; their URLs stay pending
 	Hidden       []string          // files and folders that Folders leave out: those that the crawl itself writes

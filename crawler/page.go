@@ -29,6 +29,7 @@ type Page struct {
 
 	NotModified bool // the page has not changed since it sent the validators of Item; Body is empty
 
+	Private bool   // it was requested with a password, cookies or headers of the user's, so others may not see it
 	Signals string // the content signals of its host's robots.txt, such as "ai-train=no, search=yes"
 
 	Sitemaps []string // canonical URLs of the host's sitemaps, set on the first page of a seed's host
@@ -160,7 +161,7 @@ func (p *Page) redirect() {
 	case p.Item.Hops >= MaxHops:
 		p.Problem, p.Detail = ProblemRedirects, cut(fmt.Sprintf("stopped after %d redirects; the next is %s", p.Item.Hops+1, target))
 	case target == p.Item.URL:
-		p.Problem, p.Detail = ProblemRedirects, "redirects to itself; the site may require cookies"
+		p.Problem, p.Detail = ProblemRedirects, "redirects to itself; the site may require cookies: try --cookies"
 	default:
 		p.Location = target
 	}

@@ -36,6 +36,7 @@ var mapped = map[string]map[string]any{
 	"boilerplate":     {"type": "integer"},
 	"removed_words":   {"type": "integer"},
 	"content_signals": {"type": "keyword"},
+	"private":         {"type": "boolean"},
 	"markdown":        {"type": "text", "index": false}, // the text is what is looked up
 }
 

@@ -62,6 +62,7 @@ type Record struct {
 	NoIndex      bool        `json:"noindex,omitempty"`    // the page is judged, but is never in the feed
 	OtherLang    bool        `json:"other_lang,omitempty"` // the page declares another language than Lang, that of its text
 	Listed       bool        `json:"listed,omitempty"`     // a sitemap lists the page
+	Private      bool        `json:"private,omitempty"`    // it was requested with a password, cookies or headers of the user's, so others may not see it; it is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt when the page was fetched, such as "ai-train=no, search=yes"
 
 	DeadEnd string `json:"dead_end,omitempty"` // of a page no link of which was followed: why, one of the DeadEnd constants; "": it has none, or there was no reason

@@ -136,6 +136,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.memory = addMemoryFlag(flags)
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` User-Agent header")
 	f.sign = addSignFlags(flags)
+	flags.BoolVar(&o.Cookies, "cookies", false, "keep cookies during the run, for sites that show no page without them")
 	flags.StringVar(&f.contact, "contact", "", "`CONTACT` URL or email address where site owners can reach you, sent with --user-agent")
 	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow links of pages whose robots meta tag says nofollow; for your own sites")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; for your own sites")

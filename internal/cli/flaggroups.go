@@ -29,7 +29,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Politeness",
 			example: "skink crawl --delay 2s --contact bot@example.org https://example.org/",
 			common:  "delay contact",
-			rare:    "max-delay per-host per-ip timeout retries user-agent sign-key sign-agent obey-nofollow ignore-nofollow ignore-robots",
+			rare:    "max-delay per-host per-ip timeout retries user-agent cookies sign-key sign-agent obey-nofollow ignore-nofollow ignore-robots",
 		},
 		{
 			heading: "Duplicates",
@@ -106,7 +106,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "What to write",
 			example: "skink export --cursor pages.cursor --out pages.jsonl",
 			common:  "store include without since cursor",
-			rare:    "min-words",
+			rare:    "min-words with-private",
 		},
 		{
 			heading: "Output",

@@ -79,12 +79,15 @@ check = "Log out"
 	skinkWith(env, "crawl", "--store", data, "--recrawl", "0s") // with the copy
 	skinkWith(env, "config", "--store", data)
 	skinkWith(nil, "report", "--store", data)
-	skinkWith(nil, "export", "--store", data, "--include", "all")
+	skinkWith(nil, "export", "--store", data, "--include", "all", "--with-private")
 	skinkWith(nil, "status", "--store", data, "--urls", "all", "--format", "json")
 	for _, want := range []string{`"title":"Intranet"`, `"title":"Two"`, `"title":"Other"`, `"X-Token" = "***"`} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("nothing says %s:\n%s", want, said.String())
 		}
+	}
+	if out, err := skink(t, nil, "export", "--store", data, "--include", "all"); err != nil || strings.Contains(out, "Intranet") || !strings.Contains(out, `"title":"Other"`) {
+		t.Errorf("an export without private pages: %v\n%s", err, out)
 	}
 	if strings.Contains(said.String(), token) {
 		t.Error("the commands say the token")

@@ -204,7 +204,7 @@ func (v *visit) touch(kind store.VisitKind) {
 		r.Missed, r.Problem, r.Detail = 0, "", ""
 	}
 	if kind != store.Failed {
-		r.Restless, r.Signals = nil, seen.Signals // the whole text is unchanged
+		r.Restless, r.Signals, r.Private = nil, seen.Signals, seen.Private // the whole text is unchanged
 	}
 	switch kind {
 	case store.Same:
