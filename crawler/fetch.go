@@ -40,7 +40,7 @@ func newFetcher(opt Options) (*fetcher, error) {
 	exchange := wire.Options{
 		Timeout: opt.Timeout, Idle: opt.mostPerHost(), KeepRaw: opt.OnAnswer != nil,
 		AllowHosts: opt.AllowHosts, AllowNets: opt.AllowNets, SeedHosts: opt.SeedHosts,
-		Resolver: opt.resolver, Roots: opt.roots,
+		Resolver: opt.resolver, Roots: opt.Roots,
 	}
 	folders, err := folder.Serve(opt.Folders, opt.Hidden)
 	if err != nil {
@@ -54,6 +54,9 @@ func newFetcher(opt Options) (*fetcher, error) {
 	if err != nil {
 		folders.Close()
 		return nil, err
+	}
+	if proxies := newProxyPicker(&opt); proxies != nil {
+		exchange.Proxies = proxies
 	}
 	t := wire.New(exchange)
 	return &fetcher{

@@ -75,6 +75,7 @@ var causes = []struct {
 	{ProblemDNS, isA[url.InvalidHostError]},
 	{ProblemTimeout, wire.IsTimeout},
 	{ProblemConnect, isDial},
+	{ProblemConnect, isA[*wire.ProxyError]},
 	{ProblemReset, isBroken},
 	{ProblemTLS, isTLS},
 	{ProblemUnrobots, isA[*robotsUnreachableError]},
