@@ -18,7 +18,7 @@ import (
 
 // # Cookies
 //
-// Cookies are kept if Options.Cookies says so, and for the hosts whose settings have cookies. A jar
+// Cookies are kept if Options.Cookies says so, and for the hosts whose settings have cookies or a login. A jar
 // holds them for one run. It follows RFC 6265, and knows the public suffixes, so that a site cannot
 // set a cookie for all of "co.uk".
 //
@@ -48,7 +48,7 @@ func newCookieStore(opt *Options) (*cookieStore, error) {
 	s := &cookieStore{opt: opt, misses: make(map[string]int)}
 	wanted := opt.Cookies
 	for _, h := range opt.Hosts {
-		wanted = wanted || h.Cookies != nil
+		wanted = wanted || h.Cookies != nil || h.Login != nil
 	}
 	if !wanted {
 		return nil, nil
@@ -85,7 +85,11 @@ func (s *cookieStore) load(h access.Host) {
 
 // keeps reports whether the cookies of a host are kept.
 func (s *cookieStore) keeps(host string) bool {
-	return s != nil && (s.opt.Cookies || s.opt.Hosts.For(host).Cookies != nil)
+	if s == nil || s.opt.Cookies {
+		return s != nil
+	}
+	h := s.opt.Hosts.For(host)
+	return h.Cookies != nil || h.Login != nil
 }
 
 // add adds the cookies of a host to a request.
@@ -133,6 +137,14 @@ func (s *cookieStore) follows(host string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.misses[host] < wallMisses
+}
+
+// fetchAs fetches a URL of a crawl, with the login of its host if there is one.
+func (f *fetcher) fetchAs(ctx context.Context, item frontier.Item) *Page {
+	if h := f.opt.Hosts.For(frontier.HostOf(item.URL)); h.Login != nil {
+		return f.fetchLoggedIn(ctx, item, h)
+	}
+	return f.fetchPast(ctx, item)
 }
 
 // fetchPast fetches a URL. If its redirects set cookies and lead back to it, fetchPast fetches it again

@@ -70,7 +70,7 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := newCrawl(front, opt, handler, f.fetchPast, f.fetchRobots)
+	c := newCrawl(front, opt, handler, f.fetchAs, f.fetchRobots)
 	c.close, c.closeIdle, c.fetchFile = f.close, f.wire.CloseIdle, f.fetchFile
 	if browser != nil {
 		c.setBrowser(browser)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"skink/crawler/access"
 	"skink/crawler/folder"
 	"skink/crawler/sitemap"
 	"skink/crawler/wire"
@@ -27,7 +28,8 @@ type fetcher struct {
 	fileHeader   http.Header // sent for what a page asks for in the browser; not changed
 
 	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: it is not asked
-	cookies *cookieStore                               // nil: none are kept
+	logins  logins
+	cookies *cookieStore // nil: none are kept
 
 	secureMu sync.Mutex
 	secure   map[string]bool // guarded by secureMu: names of hosts with settings that https reaches
@@ -62,6 +64,7 @@ func newFetcher(opt Options) (*fetcher, error) {
 	return &fetcher{
 		opt:          opt,
 		cookies:      cookies,
+		logins:       logins{all: make(map[*access.Login]*session)},
 		wire:         t,
 		shell:        newShell(t),
 		folders:      folders,

@@ -89,7 +89,9 @@ func (b Budget) allows(s Spent, open int) bool {
 }
 
 // leads reports whether a link between two canonical URLs leads to a URL of the crawl.
-func (o *Options) leads(from, to string) bool { return o.Scope.Contains(to) && !o.trespasses(from, to) }
+func (o *Options) leads(from, to string) bool {
+	return o.Scope.Contains(to) && !o.trespasses(from, to) && !o.logsOut(to)
+}
 
 // Admits reports whether a canonical URL belongs to the crawl, whatever page links to it: it is in
 // scope, and not in a folder that only its own pages may link into.
