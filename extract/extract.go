@@ -71,6 +71,7 @@ type Document struct {
 	Sure  float64 // bytes of Text divided by the bytes that could be main text, 0 to 1; see survey.share
 
 	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was
+	Needs string // why a browser with scripts would show more text, one of the Needs constants; "" if nothing indicates it
 
 	page   *marked // the parsed page, for WriteHTML and Markdown; nil without Options.Page
 	levels []int   // set by FromBlocks: for each line of Text its heading level, 0 if it is no heading
@@ -246,7 +247,9 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 		strip(text, d)
 		d.Bound = bound
 	}
-	d.Words = countWords(d.Text)
+	if d.Words = countWords(d.Text); root != nil && d.Words < fewWords {
+		d.Needs = needs(root, d)
+	}
 	d.DeclaredLang, d.Lang = language.Primary(d.Lang), lang(d)
 	return d, nil
 }

@@ -241,7 +241,8 @@ func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error
 func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, err error) {
 	ctx = context.WithoutCancel(ctx)
 	sum = Summary{
-		Added: end.pipeline.Added(), Visits: end.pipeline.Visits(), Rule: r.rule, Took: time.Since(end.started),
+		Renders: r.opt.Crawl.Renders(),
+		Added:   end.pipeline.Added(), Visits: end.pipeline.Visits(), Rule: r.rule, Took: time.Since(end.started),
 		Store: r.store.Name, Archive: r.opt.Archive.Dir, Demanding: end.crawl.Demanding(), Alone: end.crawl.LeftAlone(),
 		End: r.endOf(end),
 	}
