@@ -61,7 +61,7 @@ type Document struct {
 	Embeds      []Embed     // images, scripts, styles and media, each href once; only with Options.Embeds
 	Alternates  []Alternate // <link rel=alternate>: the page in other languages or forms, and feeds
 	Prev, Next  string      // href of rel=prev and rel=next as written, "" if none
-	Breadcrumbs []string    // names of the site's levels above the page, such as "Home", "Shop"; the top level first
+	Breadcrumbs []string    // path to the page by name, as in "Home", "Shop", "Shoes"; the top level first
 	Images      []string    // alt texts of the pictures in the main text; only with Options.Images
 
 	Text  string  // the main text, one line for each block
@@ -71,7 +71,7 @@ type Document struct {
 	Sure  float64 // bytes of Text divided by the bytes that could be main text, 0 to 1; see survey.share
 
 	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was
-	Needs string // why a browser with scripts would show more text, one of the Needs constants; "" if nothing indicates it
+	Needs string // evidence that scripts draw the text, one of the Needs constants; "" if there is none
 
 	page   *marked // the parsed page, for WriteHTML and Markdown; nil without Options.Page
 	levels []int   // set by FromBlocks: for each line of Text its heading level, 0 if it is no heading

@@ -27,8 +27,8 @@ import (
 // limit, parsing fails. So the limit holds for every input, and honest pages are measured rarely or
 // never. If measuring itself takes too much work, parsing fails too.
 //
-// Most formatting elements of honest pages hold a link or a word, such as <a
-// href="/x"><code>x</code></a>. If no formatting element is active before such an element, and it
+// Most formatting elements of honest pages hold a link or a word, as in
+// <a href="/x"><code>x</code></a>. If no formatting element is active before such an element, and it
 // ends before any other kind of element begins, none is active after it, and nothing is reopened.
 // The code calls such elements calm, and estimates only their own nodes. A piece is cut before such
 // an element if the element does not end within the piece. The estimate also holds if the tags are

@@ -27,9 +27,9 @@ type survey struct {
 	scripts []*html.Node // scripts that hold templates, see templates.go
 	mute    int          // depth of elements whose text is not shown
 	fields  int32        // form fields so far: <input>, <textarea>, <select>
-	row     int32        // the table row around the current node whose cells become one block, see isData; -1: none
+	row     int32        // the open table row that is one block, see isData; -1: none
 
-	ogTitle, ogDescription bool // doc.Title or doc.Description is from Open Graph; <title> or <meta> description replaces it
+	ogTitle, ogDescription bool // doc.Title, doc.Description is from Open Graph and may be replaced
 
 	opt    Options
 	embeds map[string]bool // hrefs in doc.Embeds

@@ -13,8 +13,8 @@ import (
 
 // # How much pages resemble each other
 //
-// The similarity from which two pages count as duplicates is chosen before a crawl. Whether the
-// choice was right is known only afterwards. An Alike holds the clusters of duplicates at several
+// The similarity from which two pages count as duplicates is chosen before a crawl. Only the crawl
+// shows if the choice was right. An Alike holds the clusters of duplicates at several
 // similarities, computed in one pass. At each similarity they equal the result of [Judge].
 // [Alike.Curve] returns the number of clusters and pages at each similarity. [Alike.Near] returns
 // pairs of pages just above and just below one similarity.
