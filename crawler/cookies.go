@@ -2,9 +2,11 @@ package crawler
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +21,7 @@ import (
 // # Cookies
 //
 // Cookies are kept if Options.Cookies says so, and for the hosts whose settings have cookies or a login. A jar
-// holds them for one run. It follows RFC 6265, and knows the public suffixes, so that a site cannot
+// holds them for one run; Crawl.Cookies returns them for the next. The jar follows RFC 6265, and knows the public suffixes, so that a site cannot
 // set a cookie for all of "co.uk".
 //
 // Some sites answer each page with a redirect until a cookie is there. The redirect leads back to the
@@ -40,12 +42,20 @@ type cookieStore struct {
 	jar *cookiejar.Jar
 
 	mu     sync.Mutex
-	misses map[string]int // guarded by mu: by host, redirects that did not lead back
+	misses map[string]int        // guarded by mu: by host, redirects that did not lead back
+	set    map[string]KeptCookie // guarded by mu: the cookies that hosts set, by host, domain, path and name
+}
+
+// A KeptCookie is a cookie that a host set, for a later run.
+type KeptCookie struct {
+	URL    string    `json:"url"`    // of the answer
+	Cookie string    `json:"cookie"` // the value of Set-Cookie; secret
+	At     time.Time `json:"at"`     // when it was set
 }
 
 // newCookieStore returns the cookies that a crawl begins with, or nil if it keeps none.
 func newCookieStore(opt *Options) (*cookieStore, error) {
-	s := &cookieStore{opt: opt, misses: make(map[string]int)}
+	s := &cookieStore{opt: opt, misses: make(map[string]int), set: make(map[string]KeptCookie)}
 	wanted := opt.Cookies
 	for _, h := range opt.Hosts {
 		wanted = wanted || h.Cookies != nil || h.Login != nil
@@ -60,7 +70,43 @@ func newCookieStore(opt *Options) (*cookieStore, error) {
 	for _, h := range opt.Hosts {
 		s.load(h)
 	}
+	for _, k := range opt.KeptCookies {
+		s.restore(k)
+	}
 	return s, nil
+}
+
+// restore puts a cookie of an earlier run into the jar, unless it has expired.
+func (s *cookieStore) restore(k KeptCookie) {
+	u, err := url.Parse(k.URL)
+	c, cookieErr := http.ParseSetCookie(k.Cookie)
+	if err != nil || cookieErr != nil {
+		return
+	}
+	if c.MaxAge > 0 { // Max-Age counts from when it was set
+		if c.MaxAge -= int(time.Since(k.At).Seconds()); c.MaxAge <= 0 {
+			return
+		}
+	}
+	s.jar.SetCookies(u, []*http.Cookie{c})
+	s.note(u, c, k)
+}
+
+// note records a cookie that a host set.
+func (s *cookieStore) note(u *url.URL, c *http.Cookie, k KeptCookie) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.set[strings.Join([]string{u.Host, c.Domain, c.Path, c.Name}, "\x00")] = k
+}
+
+// Cookies returns the cookies that hosts set during a crawl, in no order. They are secret.
+func (c *Crawl) Cookies() []KeptCookie {
+	if c.cookies == nil {
+		return nil
+	}
+	c.cookies.mu.Lock()
+	defer c.cookies.mu.Unlock()
+	return slices.Collect(maps.Values(c.cookies.set))
 }
 
 // load puts the cookies of a host's settings into the jar, except those of hosts that the pattern of
@@ -111,8 +157,13 @@ func (s *cookieStore) add(r *http.Request) *http.Request {
 
 // keep keeps the cookies of an answer.
 func (s *cookieStore) keep(x *wire.Exchange) {
-	if s.keeps(x.Request.Host) && x.Header["Set-Cookie"] != nil {
-		s.jar.SetCookies(jarURL(x.Request), (&http.Response{Header: x.Header}).Cookies())
+	if x.Header["Set-Cookie"] == nil || !s.keeps(x.Request.Host) {
+		return
+	}
+	u, all := jarURL(x.Request), (&http.Response{Header: x.Header}).Cookies()
+	s.jar.SetCookies(u, all)
+	for _, c := range all {
+		s.note(u, c, KeptCookie{u.String(), c.Raw, time.Now().UTC()})
 	}
 }
 

@@ -50,6 +50,7 @@ type Crawl struct {
 	browser   drawer                                                 // draws pages; nil: none are drawn
 	fetchFile func(ctx context.Context, url string, more http.Header) (render.Answer, error)
 	parts     *partCache
+	cookies   *cookieStore // nil: none are kept
 	robots    *robotsCache
 	rooms     *wire.Rooms
 	schedule  *schedule
@@ -75,7 +76,7 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 	if browser != nil {
 		c.setBrowser(browser)
 	}
-	f.hop, f.mayAsk = c.schedule.hop, c.mayAsk
+	f.hop, f.mayAsk, c.cookies = c.schedule.hop, c.mayAsk, f.cookies
 	c.peek = f.peek
 	if opt.PerIP > 0 {
 		c.lookup = f.wire.Lookup

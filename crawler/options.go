@@ -43,6 +43,7 @@ type Options struct {
 	Proxies      access.ProxyChoice // of hosts whose settings name no proxy
 	Roots        *x509.CertPool     // authorities that may sign the certificates of hosts; nil: those of the system
 	Cookies      bool               // keep the cookies of all hosts during the crawl; else those of hosts whose settings have cookies
+	KeptCookies  []KeptCookie       // of an earlier run
 	Signer       *signature.Signer  // signs the requests, except to hosts whose settings say no; nil: none are signed
 	Away         []string           // hosts that get no requests; their URLs stay pending
 	Hidden       []string           // files and folders that Folders leave out: those that the crawl itself writes

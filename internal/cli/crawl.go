@@ -72,6 +72,7 @@ type crawlFlags struct {
 	prefer           expressions
 	private          *privateHosts
 	contact          string
+	cookies          string
 	sign             *signFlags
 	proxy            *proxyFlags
 	from             []string
@@ -138,7 +139,8 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` User-Agent header")
 	f.sign = addSignFlags(flags)
 	f.proxy = addProxyFlags(flags)
-	flags.BoolVar(&o.Cookies, "cookies", false, "keep cookies during the run, for sites that show no page without them")
+	f.cookies = "off"
+	flags.Var(oneOf(&f.cookies, "off", "run", "store"), "cookies", "keep cookies during the run, or in the store, for sites that show no page without them")
 	flags.StringVar(&f.contact, "contact", "", "`CONTACT` URL or email address where site owners can reach you, sent with --user-agent")
 	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow links of pages whose robots meta tag says nofollow; for your own sites")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; for your own sites")
@@ -300,6 +302,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if o.Signer, err = f.sign.signer(); err != nil {
 		return opt, args, err
 	}
+	o.Cookies, opt.StoreCookies = f.cookies != "off", f.cookies == "store"
 	if err = f.proxy.apply(o); err != nil {
 		return opt, args, err
 	}
