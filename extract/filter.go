@@ -159,7 +159,7 @@ func (s *survey) dropTitle(title string, first, last int32) {
 
 // dropOrphans drops headings below which every block was dropped, down to the next heading.
 func (s *survey) dropOrphans(first, last int32) {
-	lost, kept := false, false // since the heading below
+	lost, kept := false, false // whether blocks below i, up to the next heading, were dropped or kept
 	for i := last - 1; i >= first; i-- {
 		b := &s.blocks[i]
 		switch {

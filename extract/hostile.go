@@ -330,7 +330,7 @@ func nests(name []byte, open [][]byte) bool {
 	if bytes.EqualFold(name, []byte("span")) {
 		return true
 	}
-	alone := bytes.EqualFold(name, []byte("a")) || bytes.EqualFold(name, []byte("nobr")) // they end those that are open
+	alone := bytes.EqualFold(name, []byte("a")) || bytes.EqualFold(name, []byte("nobr")) // an open <a> or <nobr> is closed by another
 	return formatting(name) && !(alone && slices.ContainsFunc(open, func(o []byte) bool { return bytes.EqualFold(o, name) }))
 }
 

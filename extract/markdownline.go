@@ -17,7 +17,7 @@ type emphasis struct{ strong, em, del bool }
 // span is a part of a line that has one link, one kind of code and one emphasis.
 type span struct {
 	text   []byte
-	spaced bool       // a space stands before it
+	spaced bool       // a space precedes it
 	link   *html.Node // the <a> with an address around it, or nil
 	code   *html.Node // the <code> or similar element around it, or nil
 	image  *html.Node // the <img> if the span is a picture; it has no text

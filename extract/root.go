@@ -282,7 +282,7 @@ func (s *survey) column(root int32) int32 {
 		}
 	}
 	if at == root || s.within(at).code < s.total(first, last).code {
-		return root // see descend
+		return root // the column would leave code behind
 	}
 	share := float64(best.weight) / float64(max(whole, 1))
 	switch {

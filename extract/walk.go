@@ -82,7 +82,7 @@ var surveys = sync.Pool{New: func() any {
 // release returns the survey's memory to the pool, unless the page was large: then the pool would
 // hold much memory that few pages need.
 func (s *survey) release() {
-	const large = 1 << 20 // bytes of text, about
+	const large = 1 << 20 // bytes of text, approximately
 	if cap(s.text) > large || cap(s.elems) > large/64 || len(s.links) > large/256 || len(s.embeds) > large/256 {
 		return
 	}
