@@ -18,7 +18,7 @@ import (
 
 // # Web archives
 //
-// Of a web archive only the records are read that may hold the text of a page: responses, resources
+// Only those records of a web archive are read that may hold the text of a page: responses, resources
 // (files without a response), and conversions (WET texts). A response is handled as in a crawl,
 // with its headers: errors and redirects are skipped. A record that is kept is written unchanged,
 // header and block, after the warcinfo record of its file.
