@@ -11,7 +11,7 @@ import (
 	"skink/store"
 )
 
-// # How much pages resemble each other
+// # Clusters at several similarities
 //
 // The similarity from which two pages count as duplicates is chosen before a crawl. Only the crawl
 // shows if the choice was right. An Alike holds the clusters of duplicates at several
@@ -62,9 +62,9 @@ type Alike struct {
 
 // A likeText holds what is kept of a text.
 type likeText struct {
-	id    dedup.Hash // of the page of the best rank
-	url   string     // of the same
-	pages int        // that have the text
+	id    dedup.Hash // of the page with the text that is ranked first
+	url   string     // of that page
+	pages int        // number of pages that have the text
 }
 
 // FindAlike finds the clusters of the pages of s at some similarities, in ascending order. It
@@ -93,14 +93,14 @@ func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ..
 	return a, nil
 }
 
-// Least returns the lowest of the similarities.
+// Least returns the lowest of the similarities that were passed to FindAlike.
 func (a *Alike) Least() float64 { return a.similarities[0] }
 
 // A Step is the result for one similarity.
 type Step struct {
 	Similarity float64 `json:"similarity"`
-	Clusters   int     `json:"clusters"` // with two pages or more
-	Pages      int     `json:"pages"`    // in those clusters, their leaders too
+	Clusters   int     `json:"clusters"` // number of clusters with at least two pages
+	Pages      int     `json:"pages"`    // number of pages in those clusters, including their leaders
 }
 
 // Curve returns the result for each of the similarities.
@@ -125,7 +125,7 @@ func (a *Alike) count(similarity float64) Step {
 	return s
 }
 
-// A LikePair is two pages and their exact resemblance.
+// A LikePair is a pair of pages with their exact resemblance, from 0 to 1.
 type LikePair struct {
 	A, B        dedup.Hash // ids
 	URLs        [2]string  // of A and B
@@ -145,7 +145,8 @@ func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
 	return above, a.sample(down, n)
 }
 
-// sampled is how many pairs are looked at for a sample.
+// sampled is how many pairs on one side of a similarity Near looks at, so that its cost stays
+// bounded.
 const sampled = 10_000
 
 func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
@@ -165,9 +166,10 @@ func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
 	return pairs
 }
 
-// A LikeGroup is a page with the pages that resemble it, but not enough to be near.
+// A LikeGroup is a page and the pages that resemble it, but less than the similarity that would
+// make them near-duplicates.
 type LikeGroup struct {
-	Leader  dedup.Hash // id
+	Leader  dedup.Hash // id of the page
 	Members []LikeMember
 }
 
@@ -177,10 +179,11 @@ type LikeMember struct {
 	Resemblance float64 // exact, to the leader
 }
 
-// Below groups the pages that lead at one of the similarities by their resemblance to each other. A
-// group is a cluster at the lowest similarity that falls apart at this one. The largest group comes
-// first, and in each group the highest resemblance. A text is represented by its page of the best
-// rank. Pages that resemble no other leader are in no group.
+// Below groups the pages that are leaders at the given similarity by how much they resemble each
+// other. A group is a cluster at the lowest similarity that splits into several clusters at the
+// given one. The largest group comes first, and in each group the member with the highest
+// resemblance to the leader. If several pages have the same text, only the one that is ranked first
+// is returned. A page that resembles no other leader is in no group.
 func (a *Alike) Below(similarity float64) (groups []LikeGroup) {
 	at, places := a.taken.At(similarity), a.taken.At(a.Least())
 	for leader, led := range ledBy(places) {
